@@ -31,6 +31,10 @@ ifeq ($(HOME),)
 export GOPATH := $(CURDIR)/.cache/go
 endif
 
+# Compilers and checkers take a quarter less time when they collect garbage rarely. The programs that
+# are tested run as they do elsewhere.
+RARELY := env GOGC=400
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -45,10 +49,10 @@ build: $(BIN) $(if $(shell command -v $(EMACS)),$(AUTOLOADS)) ## build the kerne
 
 $(BIN): $(GO_FILES)
 	@command -v $(GO) >/dev/null || { echo "org-agent needs Go 1.26 or later: https://go.dev/dl/"; exit 1; }
-	$(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
+	$(RARELY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
 
 bin/llmtest-server: $(GO_FILES)
-	$(GO) build -o $@ ./kernel/cmd/llmtest-server
+	$(RARELY) $(GO) build -o $@ ./kernel/cmd/llmtest-server
 
 .PHONY: chat
 chat: need-emacs $(BIN) elisp/org-agent.elc ## get what is missing, build, and open the chat in Emacs
@@ -60,7 +64,7 @@ $(AUTOLOADS): $(EL_FILES)
 	@touch $@
 
 elisp/org-agent.elc: $(EL_FILES) $(AUTOLOADS) | need-emacs
-	@$(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp -f batch-byte-compile $(EL_FILES)
+	@$(EMACS) -Q --batch --eval '(setq load-prefer-newer t gc-cons-threshold 67108864)' -L elisp -f batch-byte-compile $(EL_FILES)
 
 # need PROGRAM PACKAGE: install a Debian package when that is allowed, else say how.
 define need
@@ -97,11 +101,11 @@ need-mcp: .cache/mcp/node_modules/.package-lock.json
 # The names of sockets are bounded, and tests have theirs below directories of their own: where
 # temporary files are in a deep place, tests have them in /tmp.
 SHORT_TMP := $(shell name=$${TMPDIR:-/tmp}; [ "$$(printf %s "$$name" | wc -c)" -le 16 ] && echo "$$name" || echo /tmp)
-quick test-go test-mcp test-elisp test-shared: export TMPDIR := $(SHORT_TMP)
+quick test-go test-raced test-unraced race-all test-mcp test-elisp test-shared: export TMPDIR := $(SHORT_TMP)
 
 .PHONY: test
-test: need-tests $(BIN) bin/llmtest-server ## get what the tests need and run them all
-	@$(MAKE) --no-print-directory -j2 test-go test-elisp
+test: need-tests $(BIN) bin/llmtest-server ## get what the tests need and run them all, in three lanes beside each other
+	@$(MAKE) --no-print-directory -j3 test-raced test-unraced test-elisp
 
 .PHONY: quick
 quick: ## in half a minute, what a change of one package needs; BASE is what it is a change of
@@ -110,38 +114,53 @@ quick: ## in half a minute, what a change of one package needs; BASE is what it 
 # Each test runs once. The tests of a package run with the race detector, unless the package has a
 # file unraced_test.go: that says why not. Where single tests of a package are to run otherwise, they
 # are in files that begin with "//go:build race" or "//go:build !race".
+PACKAGES = $(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...))
 UNRACED := $(sort $(patsubst %/unraced_test.go,./%,$(shell find kernel skills -name unraced_test.go)))
-RACED    = $(filter-out $(UNRACED),$(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...)))
+RACED    = $(filter-out $(UNRACED),$(PACKAGES))
 
-# tests-of TAG: for "go test", the tests in files for that build tag, and their packages.
-tagged   = $(shell grep -rlZ --include='*_test.go' '^//go:build $(1)$$' kernel skills | xargs -0 grep -l '^func Test')
-tests-of = -run '^($(shell sed -nE 's/^func (Test[A-Za-z0-9]*).*/\1/p' $(call tagged,$(1)) | paste -sd '|'))$$' $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(call tagged,$(1))))))
+# tests-of TAG,PACKAGES: for "go test", the tests in files of PACKAGES for that build tag, and where
+# they are; nothing if there are none.
+tests-of = $(call tests-in,$(shell grep -l '^//go:build $(1)$$' $(wildcard $(addsuffix /*_test.go,$(2))) | xargs -r grep -l '^func Test'))
+tests-in = $(if $(1),-run '^($(shell sed -nE 's/^func (Test[A-Za-z0-9]*).*/\1/p' $(1) | paste -sd '|'))$$' $(sort $(patsubst %/,%,$(dir $(1)))))
 
 # What hangs is ended after an hour: ten minutes, as "go test" has it, are few for a package on a
 # machine that does other things. "go vet" was run before.
-GO_TEST := $(GO) test -timeout 1h -vet=off
-# SQLite, translated from C, is not ours to look for races in, and takes ten times as long. The
-# detector would have each program that ends wait for a second.
-GO_RACE := GORACE=atexit_sleep_ms=20 $(GO_TEST) -race -gcflags=modernc.org/...=-race=false
+GO_TEST := $(GO) test -toolexec '$(RARELY)' -timeout 1h -vet=off
+# SQLite, translated from C, is not ours to look for races in, and takes ten times as long. Nobody
+# looks at these programs with a debugger. The detector would have each program that ends wait for a
+# second.
+GO_RACE := GORACE=atexit_sleep_ms=20 $(GO_TEST) -race -gcflags=all=-dwarf=false '-gcflags=modernc.org/...=-race=false -dwarf=false'
 
-.PHONY: test-go
-test-go: $(BIN)
+.PHONY: test-go test-raced test-unraced check-go
+test-go: check-go test-raced test-unraced ## run the tests of Go
+
+check-go:
 	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	$(RARELY) $(GO) vet ./...
+	$(RARELY) $(GO) tool staticcheck ./...
+
+# Files for "race" are of packages that otherwise run without the detector, files for "!race" of those that
+# otherwise run with it.
+test-raced: $(BIN)
 	$(GO_RACE) $(RACED)
-	$(GO_RACE) $(call tests-of,race)
+	$(if $(call tests-of,race,$(UNRACED)),$(GO_RACE) $(call tests-of,race,$(UNRACED)))
+
+test-unraced: $(BIN) check-go elisp/org-agent.elc
 	$(GO_TEST) $(UNRACED)
-	$(GO_TEST) $(call tests-of,!race)
+	$(if $(call tests-of,!race,$(RACED)),$(GO_TEST) $(call tests-of,!race,$(RACED)))
+
+.PHONY: race-all
+race-all: need-tests $(BIN) ## run all tests of Go with the race detector, which takes long
+	$(GO_RACE) ./...
 
 .PHONY: test-mcp
 test-mcp: need-mcp ## get the MCP servers of other people that the tests use, and run those tests
 	$(GO) test ./kernel/mcp
 
-# The checks run beside the tests, which wait more than they compute.
+# The tests run the package as it is installed, compiled. The checks run beside them.
 TEST_EMACS = $(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp
 .PHONY: test-elisp
-test-elisp: $(BIN) bin/llmtest-server $(AUTOLOADS)
+test-elisp: $(BIN) bin/llmtest-server elisp/org-agent.elc
 	@mkdir -p .cache; $(TEST_EMACS) -l elisp/test/check.el >.cache/check.log 2>&1 & checks=$$!; \
 	trap 'kill $$checks; exit 1' INT TERM; \
 	ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
@@ -150,7 +169,7 @@ test-elisp: $(BIN) bin/llmtest-server $(AUTOLOADS)
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
-	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -v $(call tests-of,shared)
+	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -v $(call tests-of,shared,$(PACKAGES))
 
 .PHONY: conformance
 conformance: need-tests ## compare the Lisp with SBCL, form by form, by whole programs and by PROGRAMS (default 50000) random ones

@@ -21,15 +21,12 @@ var large = map[string]string{
 	"lisp.Compiler":          "a method for each special form and its parts",
 	"org.Converter":          "a state machine over lines: each construct of Markdown has its fields and its methods",
 	"org.inline":             "the same for what stands within a line",
-	"journal.Journal":        "one writer and one file; its consumers name the few methods that they use. It is to be divided by table",
 	"journal.Turn":           "a row: a field for each column",
-	"session.Session":        "a conversation is a queue, its clients, its file and what waits in it, under one lock. It is to be divided",
-	"session.Sessions":       "the methods that clients call, each of a few lines over one session",
 	"skill.Note":             "a method for each function that the kernel gives to notes",
 	"config.Settings":        "a field for each setting of config.org",
 	"protocol.StatusResult":  "a field for each thing that status tells",
+	"protocol.SkillStatus":   "a field for each thing that a list of skills tells",
 	"cmd/org-agent.commands": "a field for each command",
-	"llm/llmtest.Exchange":   "a field for each thing that a scripted server can do",
 	"rpc/rpctest.Editor":     "a field for each thing that a test can look at",
 }
 

@@ -17,14 +17,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// batchLimit is how many calls one batch may have.
+// batchLimit is the maximum number of calls in a batch.
 const batchLimit = 16
 
-// together is how many calls of a batch are made at once: most of them wait, for a disk or for
-// a server. Those that hand on work all begin at once, as they wait for their place elsewhere.
+// together is how many calls of a batch run at the same time: most of them wait for a disk or a
+// server. Calls that start subagents all begin at once, because subagents have their own queue.
 const together = 4
 
-// batch makes several calls of tools at once, which only read or hand on work.
+// batch makes several calls of tools at once. Each call only reads or starts a subagent.
 func batch(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "tool", Name: "batch", Does: "to use tools that only read together", Fields: []action.Field{
@@ -42,10 +42,10 @@ func batch(d Deps) kind.Kind {
 	}
 }
 
-// judgeBatch judges each call: the verdict is the worst of them.
+// judgeBatch judges each call. The verdict is the worst of theirs.
 func judgeBatch(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 	value, _ := a.Field("calls")
-	calls, _ := value.(sexp.List) // it is usable
+	calls, _ := value.(sexp.List) // a usable action has a list here
 	if len(calls) == 0 || len(calls) > batchLimit {
 		return policy.Refused("a batch has 1 to %d calls, not %d", batchLimit, len(calls))
 	}
@@ -71,14 +71,14 @@ func judgeBatch(ctx context.Context, turn *policy.Turn, a action.Action) policy.
 }
 
 // describeBatch shows the calls one below the other.
-func describeBatch(a action.Action, w describe.World) describe.Description {
+func describeBatch(a action.Action, deps describe.Deps) describe.Description {
 	calls := a.Calls()
 	d := describe.Description{Summary: fmt.Sprintf("Make %s together", describe.Count(len(calls), "call")), Language: "text"}
 	same := len(calls) > 0
 	first := ""
 	var text strings.Builder
 	for i, c := range calls {
-		one := describeCall(c, w)
+		one := describeCall(c, deps)
 		if i == 0 {
 			first = one.Summary
 		}
@@ -97,9 +97,9 @@ func describeBatch(a action.Action, w describe.World) describe.Description {
 	return d
 }
 
-// makeAll makes the calls, several at a time. What comes of them stands in the
-// order of the calls; one that fails does not keep the others from being made. It returns when
-// all have ended, which is soon after ctx has; what had come until then counts.
+// makeAll makes the calls, several at a time. The results are in the order of the calls. A call
+// that fails does not prevent the others. makeAll returns when all calls have ended, which is soon
+// after ctx ends; the results until then count.
 func makeAll(ctx context.Context, tools kind.Tools, calls []action.Call) kind.Result {
 	made := make([]kind.Call, len(calls))
 	var making sync.WaitGroup

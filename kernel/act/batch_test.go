@@ -68,8 +68,8 @@ func (w workshop) batch(ctx context.Context, t *testing.T, calls int) kind.Resul
 	return result
 }
 
-// Calls of a batch are made together, several but not all; what comes of them is in their order,
-// and one that fails is the only one that does.
+// TestBatch checks that several calls of a batch run at the same time, but not all, that the
+// results are in the order of the calls, and that a failed call does not affect the others.
 func TestBatch(t *testing.T) { synctest.Test(t, testBatch) }
 
 func testBatch(t *testing.T) {
@@ -81,7 +81,7 @@ func testBatch(t *testing.T) {
 			most.Store(running)
 		}
 		defer now.Add(-1)
-		if n <= 2 { // neither ends before the other has begun
+		if n <= 2 { // the first two calls wait for each other
 			met.Done()
 			met.Wait()
 		}
@@ -107,7 +107,8 @@ func testBatch(t *testing.T) {
 	}
 }
 
-// A batch that is stopped ends at once, keeps what had come, and leaves nothing behind.
+// TestBatchIsStopped checks that a stopped batch ends at once, keeps the results so far, and leaves
+// no goroutine.
 func TestBatchIsStopped(t *testing.T) { synctest.Test(t, testBatchIsStopped) }
 
 func testBatchIsStopped(t *testing.T) {

@@ -13,21 +13,23 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// Chat is a message on a channel whose conversations the field names. It is known and judged; the
-// channel's driver gives it a Perform. A conversation may be answered where it takes place.
+// Chat is the kind of a message on a channel. The field names the conversation. Such an action is
+// known and judged; the channel's driver gives the kind its Perform. A message into the
+// conversation of the turn is an answer.
 func Chat(channel, field string) kind.Kind {
+	spec := action.Spec{Target: channel, Does: "to send a message elsewhere", Reply: true, Fields: []action.Field{
+		{Name: field, Kind: action.Name, Required: true, Example: `"<` + strings.TrimSuffix(field, "-id") + `>"`, Chat: true},
+		{Name: "text", Kind: action.Text, Required: true, Example: `"<message>"`},
+		{Name: "reply-to", Kind: action.Name}, {Name: "attachments", Kind: action.CallList}}}
 	chat := func(a action.Action) string {
-		value, _ := a.Field(field)
-		return describe.Plain(value)
+		name, _ := spec.ChatOf(a)
+		return name
 	}
 	ends := func(a action.Action, where policy.Where) bool {
-		return where.Route.Chat != "" && string(where.Route.Channel) == channel && chat(a) == where.Route.Chat
+		return action.Specs{spec}.Delivery(where.Route, a) == action.OwnChat
 	}
 	return kind.Kind{
-		Spec: action.Spec{Target: channel, Does: "to send a message elsewhere", Reply: true, Fields: []action.Field{
-			{Name: field, Kind: action.Name, Required: true, Example: `"<` + strings.TrimSuffix(field, "-id") + `>"`, Chat: true},
-			{Name: "text", Kind: action.Text, Required: true, Example: `"<message>"`},
-			{Name: "reply-to", Kind: action.Name}, {Name: "attachments", Kind: action.CallList}}},
+		Spec: spec,
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			if ends(a, turn.Where) {
 				return policy.Verdict{Kind: policy.Allow, Reason: "text into its own conversation"}
@@ -35,7 +37,7 @@ func Chat(channel, field string) kind.Kind {
 			return policy.Verdict{Kind: policy.Ask, Reason: fmt.Sprintf("it sends a message to %s on %s", chat(a), channel)}
 		},
 		Ends: ends,
-		Describe: func(a action.Action, _ describe.World) describe.Description {
+		Describe: func(a action.Action, _ describe.Deps) describe.Description {
 			effects := []string{
 				fmt.Sprintf("%s are sent to %s over the network, through %s", describe.Count(utf8.RuneCountInString(a.Text("text")), "character"), chat(a), channel),
 				"what was sent cannot be taken back",
@@ -51,7 +53,7 @@ func Chat(channel, field string) kind.Kind {
 	}
 }
 
-// peer speaks to another agent, once any is connected.
+// peer speaks to another agent. Nothing performs it until another agent is connected.
 func peer() kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "peer", Off: "no peer is connected",

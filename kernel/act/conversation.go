@@ -12,18 +12,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// leavesNothing is the Undo of what only shows or reads.
+// leavesNothing is the Undo of an action that only shows or reads.
 func leavesNothing(action.Action, protocol.Receipt) ([]protocol.Change, []string) { return nil, nil }
 
-// noTools is the Subagent of what a subagent does like any other turn.
+// noTools is the Subagent of an action that every subagent may perform.
 func noTools(action.Action) (needs []string, refused string) { return nil, "" }
 
-// none is the Subagent of what no subagent does.
+// none is the Subagent of an action that no subagent may perform.
 func none(why string) func(action.Action) ([]string, string) {
 	return func(action.Action) ([]string, string) { return nil, why }
 }
 
-// response answers in the conversation of the turn, wherever that is.
+// response answers in the conversation of the turn, on any channel.
 func response(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: string(protocol.TypeResponse), Type: protocol.TypeResponse, Does: "to answer, wherever the conversation is", Reply: true,
@@ -40,7 +40,7 @@ func response(d Deps) kind.Kind {
 	}
 }
 
-// log writes a text to the log, and nowhere else.
+// log writes a text to the log and nowhere else.
 func log(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: string(protocol.TypeLog), Type: protocol.TypeLog, Does: "to leave a line in the log and say nothing",
@@ -58,7 +58,7 @@ func log(d Deps) kind.Kind {
 }
 
 // insertion puts text at the end of the turn's own conversation, or of the conversation whose
-// buffer is named.
+// buffer it names.
 func insertion(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "emacs", Name: "insert-at-end", Does: "to answer", Reply: true, Answers: true, Fields: []action.Field{
@@ -75,7 +75,7 @@ func insertion(d Deps) kind.Kind {
 			return policy.Refused("the buffer %q is not a chat buffer: text goes to \"*org-agent-chat*\"", buffer)
 		},
 		Ends: func(a action.Action, where policy.Where) bool { return ownBuffer(a.Text("buffer"), where.Session) },
-		Describe: func(a action.Action, _ describe.World) describe.Description {
+		Describe: func(a action.Action, _ describe.Deps) describe.Description {
 			text := a.Text("text")
 			return describe.Description{
 				Summary: "Write into " + a.Text("buffer"), Language: "text", Text: text,
@@ -105,8 +105,8 @@ func insertion(d Deps) kind.Kind {
 	}
 }
 
-// ownBuffer: no buffer, the main buffer's name and the session's own all mean
-// the conversation the turn came from.
+// ownBuffer reports whether the buffer names the conversation of the turn: it is empty, the main
+// buffer's name, or the session's own.
 func ownBuffer(buffer, session string) bool {
 	return buffer == "" || buffer == protocol.SessionBuffer(protocol.MainSession) || buffer == protocol.SessionBuffer(session)
 }

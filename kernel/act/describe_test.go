@@ -20,12 +20,13 @@ func readNote(path string) (string, error) {
 	return "", errors.New("no such file")
 }
 
-// What a person is shown of each kind: a line, the whole of it, and its effects.
+// TestDescribe checks what a person is shown of each kind: the summary, the whole text, and the
+// effects.
 func TestDescribe(t *testing.T) {
 	tests := []struct {
 		name, payload string
 		summary, text string
-		effects       []string // each is in one of them
+		effects       []string // each is a part of one effect
 	}{
 		{"an edit within a line", `:target :emacs :payload (:action :edit :file "/home/me/note.org" :old "words" :new "deeds")`,
 			"Change ~/note.org", "--- ~/note.org\n+++ ~/note.org\n@@ -1,5 +1,5 @@\n one\n-two words\n+two deeds\n three\n four\n five\n", []string{"changes ~/note.org", "nothing over the network"}},
@@ -62,11 +63,11 @@ func TestDescribe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := builtIn().Describe(proposed.Action(), describe.World{User: "/home/me", Read: readNote, Change: touching, Once: true})
+		p := builtIn().Describe(proposed.Action(), describe.Deps{User: "/home/me", Read: readNote, Change: touching, Once: true})
 		if p.Summary != test.summary || !strings.HasSuffix(p.Text, test.text) {
 			t.Errorf("%s: %q\n%s", test.name, p.Summary, p.Text)
 		}
-		for _, effect := range append(test.effects, "once only") {
+		for _, effect := range append(test.effects, "only be allowed once") {
 			if !strings.Contains(strings.Join(p.Effects, "\n"), effect) {
 				t.Errorf("%s: %q is not in %q", test.name, effect, p.Effects)
 			}
@@ -74,7 +75,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// touching knows of one tool what it touches.
+// touching returns the change of one tool and knows no other tool.
 func touching(tool string, _ sexp.Sexp) describe.Change {
 	if tool == "look" {
 		return describe.Change{Effects: []string{"it reads /x"}}

@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// edit changes a text where it stands: in a file, or in the entry with an :ID:.
+// edit changes a text in place: in a file, or in the entry with an :ID:.
 func edit(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
 		Spec: action.Spec{Target: "emacs", Name: "edit", Does: "to change a text where it stands, :old being there exactly once", OneOf: []string{"file", "id"}, Fields: []action.Field{
@@ -40,15 +40,15 @@ func edit(d Deps) kind.Kind {
 	}, true)
 }
 
-// describeEdit shows an edit with a diff: of the lines of its file, if the old text is there
-// once, or else of the two texts alone.
-func describeEdit(a action.Action, w describe.World) describe.Description {
+// describeEdit shows an edit as a diff. If the old text occurs once in the file, the diff shows
+// lines of the file; otherwise it compares the two texts alone.
+func describeEdit(a action.Action, deps describe.Deps) describe.Description {
 	path := a.Text("file")
-	name := w.Short(path)
+	name := deps.Short(path)
 	if path == "" {
 		name = "the entry " + a.ID()
 	}
-	text, found := w.Edit(path, name, a.Text("old"), a.Text("new"))
+	text, found := deps.Edit(path, name, a.Text("old"), a.Text("new"))
 	effects := []string{fmt.Sprintf("it changes %s in the buffer that visits it, as one undo step; a buffer without unsaved work is saved", name)}
 	return describe.Description{
 		Summary: "Change " + name, Language: "diff", Text: text,
@@ -56,7 +56,7 @@ func describeEdit(a action.Action, w describe.World) describe.Description {
 	}
 }
 
-// changed is what a receipt says of a change that an editor made.
+// changed returns the change that an editor made, from its receipt.
 func changed(a action.Action, receipt protocol.Receipt) protocol.Change {
 	change := protocol.Change{
 		Action: protocol.Keyword(a.Name()), Entry: a.ID(), File: a.Text("file"),

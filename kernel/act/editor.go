@@ -9,9 +9,9 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// InEditor is a kind that a client performs which announces it by its name. Changes says that it
-// changes a text: then the client says what is in the way, and whether it was done when the
-// receipt never came.
+// InEditor completes a kind that a client performs and announces by its name. If changes is true,
+// the kind changes a text. The client then checks whether something prevents the change, and tells
+// whether it was made when the receipt never came.
 func InEditor(d Deps, k kind.Kind, changes bool) kind.Kind {
 	k.ByClient = true
 	k.Perform = func(ctx context.Context, o kind.Order) (kind.Result, error) {
@@ -41,7 +41,7 @@ func InEditor(d Deps, k kind.Kind, changes bool) kind.Kind {
 
 const showsNothing = "a subagent shows nothing in Emacs: its answer is its report"
 
-// messageLimit is what Emacs's echo area is given at most, in characters.
+// messageLimit is the maximum length of a message in Emacs's echo area, in characters.
 const messageLimit = 200
 
 // message shows a line in the echo area.
@@ -77,7 +77,7 @@ func open(d Deps) kind.Kind {
 	}, false)
 }
 
-// eval runs Lisp in Emacs, which nothing does.
+// eval runs Lisp in Emacs. Nothing performs it.
 func eval() kind.Kind {
 	return kind.Kind{
 		Spec:     action.Spec{Target: "emacs", Name: "eval", Off: ":eval does not exist unless the user sets org-agent-allow-eval"},

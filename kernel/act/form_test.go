@@ -14,13 +14,14 @@ import (
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/action"
+	"org-agent/kernel/channel"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
-// places are turns of every channel, with ids that want quoting.
+// places draws turns of every channel, with ids that need quoting.
 func places(t *rapid.T) policy.Where {
 	where := policy.Where{Session: rapid.SampledFrom([]string{"main", "garden"}).Draw(t, "session"), Turn: "t",
 		Route: protocol.Route{Channel: rapid.SampledFrom([]protocol.Channel{"emacs", "cli", "telegram", "signal", "matrix", "odd", "tool"}).Draw(t, "channel")}}
@@ -43,12 +44,11 @@ func (readers) Digest(string) string { return "" }
 
 func (readers) Nearest(string) string { return "" }
 
-// builtIn are the kinds that are built in, with nothing to perform them.
-func builtIn() *kind.Set { return kind.New(act.Kinds(act.Deps{})...) }
+// builtIn returns the built-in kinds, without anything that performs them.
+func builtIn() *kind.Set { return kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...) }
 
-// TestForms: whatever a prompt shows as the form of a reply is an action, and with something
-// sensible put in it is not refused; everything that can be proposed is shown, and no field
-// that is not in the table.
+// TestForms checks that every form of a prompt, filled with plausible values, is an action that is
+// not refused, and that the forms show every kind that can be proposed and no unknown field.
 func TestForms(t *testing.T) {
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "note.org"), []byte("text"), 0o644); err != nil {
@@ -82,7 +82,7 @@ func TestForms(t *testing.T) {
 		for _, row := range builtIn().Specs() {
 			name := strings.TrimSuffix(row.Target+" "+row.Name, " ")
 			own := row.Name == "insert-at-end" && where.Route.Channel != "cli" && where.Route.Channel != "emacs" && where.Route.Channel != "odd" && where.Route.Channel != "tool" &&
-				strings.TrimSpace(where.Route.Chat) != "" // a blank is nobody's conversation
+				strings.TrimSpace(where.Route.Chat) != "" // a blank names no conversation
 			if shown[name] == (row.Off != "" || own) {
 				t.Fatalf("%s is shown: %v", name, shown[name])
 			}
@@ -112,7 +112,7 @@ func readForm(t *rapid.T, text string) action.Proposed {
 	return action.Propose(list)
 }
 
-// TestFormsOfChannels: the forms of an answer are those that the user's note prescribes.
+// TestFormsOfChannels checks the forms of an answer on each channel against the user's note.
 func TestFormsOfChannels(t *testing.T) {
 	for _, c := range []struct {
 		channel protocol.Channel

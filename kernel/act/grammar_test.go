@@ -15,8 +15,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// gbnf reads the notation that engines take and writes any text that a grammar allows. It
-// knows nothing of how ours is made.
+// gbnf parses the notation of inference engines and writes any text that a grammar allows. It
+// shares no code with the package under test.
 type gbnf struct {
 	rules map[string]string
 	used  map[string]bool
@@ -35,7 +35,7 @@ func readGrammar(t *rapid.T, text string) *gbnf {
 	return g
 }
 
-// write is a text that the rule allows; the deeper, the fewer repetitions.
+// write returns a text that the rule allows. The deeper it is, the fewer repetitions it writes.
 func (g *gbnf) write(rule string, depth int) string {
 	g.used[rule] = true
 	source, known := g.rules[rule]
@@ -49,7 +49,7 @@ func (g *gbnf) write(rule string, depth int) string {
 	return text
 }
 
-// choice is one of the alternatives at the beginning of a source, and what stands behind them.
+// choice returns one of the alternatives at the beginning of a source, and the rest behind them.
 func (g *gbnf) choice(source string, depth int) (text, rest string) {
 	var alternatives []string
 	for {
@@ -68,7 +68,7 @@ func (g *gbnf) choice(source string, depth int) (text, rest string) {
 	return g.sequence(strings.TrimSpace(alternatives[pick]), depth), source
 }
 
-// skip is where one of the stops stands outside of literals, classes and groups.
+// skip returns where the first of the stops stands outside of literals, classes and groups.
 func (g *gbnf) skip(source, stops string) int {
 	within := 0
 	for i := 0; i < len(source); i++ {
@@ -127,7 +127,7 @@ func (g *gbnf) item(item string, depth int) string {
 	return g.write(item, depth+1)
 }
 
-// class is a character of a class.
+// class returns a character of a class.
 func (g *gbnf) class(class string) string {
 	class, negated := strings.CutPrefix(class, "^")
 	table := &unicode.RangeTable{}
@@ -159,7 +159,7 @@ func (g *gbnf) class(class string) string {
 	return string(rapid.Rune().Filter(func(c rune) bool { return !in(c) && c != unicode.ReplacementChar }).Draw(g.t, "other"))
 }
 
-// unescape takes the escapes of the notation out of a literal or a class.
+// unescape decodes the escapes in a literal or a class.
 func (g *gbnf) unescape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -190,8 +190,8 @@ func (g *gbnf) unescape(text string) string {
 	return b.String()
 }
 
-// TestGrammar: whatever a model writes within the grammar is read as it is, and is an action
-// of the table, but for what no grammar sees: how long a line is, and a key that comes twice.
+// TestGrammar checks that every text within the grammar can be read and is an action. A grammar
+// cannot express two conditions: the length of a line, and a key that occurs twice.
 func TestGrammar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		where := places(t)
@@ -205,7 +205,7 @@ func TestGrammar(t *testing.T) {
 		}
 		got := plist.Recover(text, plist.RecoverOptions{Finished: true})
 		if keyTwice(x) && got.Proposal == nil {
-			return // as it must be
+			return // the error that is expected
 		}
 		if got.Err != nil || got.Proposal == nil || fmt.Sprint(got.Steps) != "[strict]" && len(got.Steps) > 0 {
 			t.Fatalf("%s is read as %+v", text, got)
@@ -216,7 +216,7 @@ func TestGrammar(t *testing.T) {
 	})
 }
 
-// keyTwice reports whether some property list has a key more than once.
+// keyTwice reports whether a property list contains a key more than once.
 func keyTwice(x sexp.Sexp) bool {
 	list, _ := x.(sexp.List)
 	seen := map[string]bool{}
@@ -235,7 +235,8 @@ func keyTwice(x sexp.Sexp) bool {
 	return false
 }
 
-// TestGrammarIsWhole: every rule that is named is there, and every form can come out.
+// TestGrammarIsWhole checks that every rule that is used is defined, and that every form can be
+// written.
 func TestGrammarIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		forms := builtIn().Specs().Forms(protocol.Route{Channel: "emacs"})

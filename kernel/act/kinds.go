@@ -1,5 +1,5 @@
-// Package act is the kinds of actions that are built in, a file for each or for those that are
-// much alike. [Kinds] is the list of them.
+// Package act defines the built-in kinds of actions. Each file holds one kind or a few similar
+// ones. [Kinds] lists them.
 package act
 
 import (
@@ -10,56 +10,57 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Deps is what the built-in kinds are performed with, beside what an order has. Judging and
-// describing needs none of it.
+// Deps are the dependencies with which the built-in kinds perform actions. Judging and describing
+// do not need them.
 type Deps struct {
 	Conversations Conversations
 	Editors       Editors
-	// Catalog knows what tools there are; nil knows none.
+	// Catalog lists the tools. nil: there are none.
 	Catalog Catalog
-	// Commands: command lines are run.
+	// Commands is true if command lines can be run.
 	Commands bool
-	// Noted keeps what calls of tools change in files in their receipts; nil keeps nothing.
+	// Noted wraps a Performer so that its receipts record the changes of tools in files. nil: they
+	// are not recorded.
 	Noted  func(kind.Performer) kind.Performer
 	Logger *slog.Logger
 }
 
-// Conversations is where text for people goes: the sessions.
+// Conversations takes text for people. The sessions implement it.
 type Conversations interface {
-	// Insert puts the text into the conversation of the order's turn, for good:
-	// when it returns nil the journal has the text and every attached client is
-	// being sent it.
+	// Insert puts the text into the conversation of the order's turn. When it returns nil, the
+	// journal holds the text durably and it is being sent to every attached client.
 	Insert(ctx context.Context, order kind.Order, text string) error
 	// Post puts the text at the end of another conversation, once for each order.
 	Post(ctx context.Context, order kind.Order, session, text string) error
 }
 
-// Editors finds the client that performs an action which is no conversation's:
-// the event's sender, else the one a person used last.
+// Editors finds the client that performs an action which belongs to no conversation: the client
+// that sent the message, or else the one that a person used last.
 type Editors interface {
-	// Perform sends the act to one client and waits for its receipt. The error
-	// wraps [kind.ErrNoPerformer] when no attached client performs such an action and
-	// [kind.ErrOutcomeUnknown] when the connection was lost before the receipt.
+	// Perform sends the act to one client and waits for its receipt. The error wraps
+	// [kind.ErrNoPerformer] if no attached client performs such an action, and
+	// [kind.ErrOutcomeUnknown] if the connection ended before the receipt came.
 	Perform(ctx context.Context, act protocol.Act) (client string, receipt protocol.Receipt, err error)
-	// Check asks the client that would perform the act what is in the way: nil when nothing
-	// is or nobody says. The error wraps [kind.ErrNoPerformer] where there is none.
+	// Check asks the client that would perform the act whether something prevents it. It returns
+	// nil if nothing does, or if the client does not say. The error wraps [kind.ErrNoPerformer] if
+	// there is no such client.
 	Check(ctx context.Context, act protocol.Act) error
-	// Settle asks a client that is there again whether the act was done whose receipt never
-	// came. The error is as that of Perform; one without [kind.ErrOutcomeUnknown] means that
-	// nothing was changed, but [kind.ErrNoPerformer] that no client came.
+	// Settle asks a client that has reconnected whether it performed the act. The errors are those
+	// of Perform. An error that does not wrap [kind.ErrOutcomeUnknown] means that nothing was
+	// changed, except [kind.ErrNoPerformer], which means that no client came.
 	Settle(ctx context.Context, act protocol.Act) (client string, receipt protocol.Receipt, err error)
 }
 
-// Catalog knows what tools there are.
+// Catalog lists the tools.
 type Catalog interface {
-	// Find returns the name of a tool as it is written, and what calling it takes.
+	// Find returns the current name of a tool and the effect of a call.
 	Find(name string) (written string, effect protocol.ToolEffect, found bool)
-	// Own reports whether the tool tells only what the person or the kernel wrote.
+	// Own reports whether the tool returns only text that the person or the kernel wrote.
 	Own(name string) bool
 }
 
-// Kinds are those that are built in, in the order in which they are documented. Those of drivers
-// come behind them.
+// Kinds returns the built-in kinds, in the order in which they are documented. The kinds of
+// channels are made with [Chat] in other packages.
 func Kinds(d Deps) []kind.Kind {
 	return []kind.Kind{
 		insertion(d),
@@ -71,9 +72,6 @@ func Kinds(d Deps) []kind.Kind {
 		call(d),
 		batch(d),
 		shell(d),
-		Chat("telegram", "chat-id"),
-		Chat("signal", "chat-id"),
-		Chat("matrix", "room-id"),
 		peer(),
 		spawn(d),
 		response(d),

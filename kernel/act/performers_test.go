@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// performers are the actions in the list of our own Emacs client, org-agent-performers.
+// performers returns the actions in the list of our own Emacs client, org-agent-performers.
 func performers(t *testing.T) []string {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("..", "..", "elisp", "org-agent.el"))
@@ -50,8 +50,8 @@ func performers(t *testing.T) []string {
 	return names
 }
 
-// TestPerformers: what our Emacs performs and the kinds that a client performs are the same, and
-// beside them there is the insertion, which every client of a conversation makes.
+// TestPerformers checks that our Emacs performs exactly the kinds that a client performs, and the
+// insertion, which every client of a conversation performs.
 func TestPerformers(t *testing.T) {
 	want := append(builtIn().ByClient(), "insert-at-end")
 	got := performers(t)

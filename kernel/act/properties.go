@@ -16,8 +16,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// setProperties sets properties of an entry. What is judged, shown and performed is the
-// properties as pairs of texts, a line each, with the names in upper case.
+// setProperties sets properties of an entry. The properties are judged, shown and performed as
+// pairs of texts on single lines, with the names in upper case.
 func setProperties(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
 		Spec: action.Spec{Target: "emacs", Name: "set-properties", Does: "to set properties of an Org entry", Fields: []action.Field{
@@ -42,7 +42,7 @@ func setProperties(d Deps) kind.Kind {
 	}, true)
 }
 
-// pairsOf are the properties of an action as they are judged, none where they cannot be set.
+// pairsOf returns the properties of an action as they are judged, or nil if they cannot be set.
 func pairsOf(a action.Action) (pairs [][2]string) {
 	value, _ := a.Field("properties")
 	list, err := propertyPairs(value)
@@ -56,8 +56,9 @@ func pairsOf(a action.Action) (pairs [][2]string) {
 	return pairs
 }
 
-// describeProperties shows what is set: what is there now only the Emacs that performs it knows.
-func describeProperties(a action.Action, _ describe.World) describe.Description {
+// describeProperties shows the new values. Only the Emacs that performs the action knows the old
+// ones.
+func describeProperties(a action.Action, _ describe.Deps) describe.Description {
 	var names []string
 	var lines strings.Builder
 	for _, pair := range pairsOf(a) {
@@ -73,14 +74,14 @@ func describeProperties(a action.Action, _ describe.World) describe.Description 
 	}
 }
 
-// specialProperties are what Org calls so: parts of the heading, or computed.
+// specialProperties are Org's special properties: parts of the heading, or computed values.
 var specialProperties = [...]string{
 	"ALLTAGS", "BLOCKED", "CLOCKSUM", "CLOCKSUM_T", "CLOSED", "DEADLINE", "FILE", "ITEM", "PRIORITY", "SCHEDULED",
 	"TAGS", "TIMESTAMP", "TIMESTAMP_IA", "TODO",
 }
 
 func propertyPairs(value sexp.Sexp) (sexp.List, error) {
-	names, _ := action.PropertyNames(value) // it is usable
+	names, _ := action.PropertyNames(value) // a usable action has properties here
 	if len(names) == 0 {
 		return nil, fmt.Errorf("no property is named: write :properties (:name \"value\")")
 	}
@@ -107,7 +108,8 @@ func propertyPairs(value sexp.Sexp) (sexp.List, error) {
 	return pairs, nil
 }
 
-// propertyText is the value of a property that may be set from outside, as text.
+// propertyText returns the value of a property as text. The error says why a proposal may not set
+// it.
 func propertyText(name string, value sexp.Sexp) (string, error) {
 	switch {
 	case name == "ID" || name == "CRON" || strings.HasPrefix(name, "HEADER-ARGS") || strings.Contains(name, "+"):
@@ -132,5 +134,6 @@ func propertyText(name string, value sexp.Sexp) (string, error) {
 	return text, nil
 }
 
-// notInName: Org ends a property's name at blanks and colons.
+// notInName reports whether a property's name cannot contain c: Org ends the name at blanks and
+// colons.
 func notInName(c rune) bool { return c <= 0x20 || c == ':' || c == 0x7f || c == 0xa0 }

@@ -9,7 +9,8 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// What may be set is judged as pairs of texts; what must not be is refused with the reason.
+// TestProperties checks that properties are judged as pairs of texts, and that those which may not
+// be set are refused with the reason.
 func TestProperties(t *testing.T) {
 	tests := []struct{ properties, want string }{
 		{`(:effort "1:00" :count 3 :rate 0.5)`, `(("EFFORT" "1:00") ("COUNT" "3") ("RATE" "0.5"))`},

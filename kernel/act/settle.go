@@ -13,13 +13,13 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// settledFile is the size of the largest file that is looked at.
+// settledFile is the maximum size, in bytes, of a file that settleByFile reads.
 const settledFile = 16 << 20
 
-// settle finds out whether a change of a text was made whose receipt never came. A client that is
-// there again knows, or sees it in its buffer; when none comes, the one that had the buffer
-// is gone, and the file has the truth. The error is as that of [Editors.Perform]; one without
-// [kind.ErrOutcomeUnknown] means that nothing was changed.
+// settle finds out whether a change of a text was made although its receipt never came. A client
+// that has reconnected knows this or sees it in its buffer. If none comes, the client that had the
+// buffer is gone, and the file decides. The errors are those of [Editors.Perform]; one that does
+// not wrap [kind.ErrOutcomeUnknown] means that nothing was changed.
 func settle(ctx context.Context, d Deps, o kind.Order, lost error) (kind.Result, error) {
 	order, err := o.Act(o.Action.Action())
 	if err != nil {
@@ -39,7 +39,8 @@ func settle(ctx context.Context, d Deps, o kind.Order, lost error) (kind.Result,
 	return kind.Result{Text: "done in Emacs", Client: client, Receipt: receipt}, err
 }
 
-// settleByFile looks for the edit's texts in its file. Where an entry is, no kernel knows.
+// settleByFile looks for the texts of the edit in its file. It cannot settle an edit of an entry,
+// because the kernel does not know the entry's file.
 func settleByFile(edit protocol.Object) (protocol.Receipt, error) {
 	before, after := edit.Text("old"), edit.Text("new")
 	info, err := os.Stat(edit.Text("file"))

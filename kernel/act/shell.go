@@ -14,10 +14,10 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// shellTool is the tool that a :shell is the same as.
+// shellTool is the tool that does the same as a :shell action.
 const shellTool = "exec"
 
-// shell runs a command line: the same as the call of the tool that does so.
+// shell runs a command line, as the call of [shellTool] does.
 func shell(d Deps) kind.Kind {
 	k := kind.Kind{
 		Spec: action.Spec{Target: "shell", Does: "to run a command", Fields: []action.Field{
@@ -48,7 +48,7 @@ func shell(d Deps) kind.Kind {
 	return k
 }
 
-// shellCall is the call that a :shell is the same as.
+// shellCall returns the call that does the same as a :shell action.
 func shellCall(a action.Action) action.Call {
 	command, _ := a.Field("cmd")
 	arguments := sexp.List{plist.Keyword("command"), command}
@@ -60,8 +60,8 @@ func shellCall(a action.Action) action.Call {
 	return action.Call{Tool: shellTool, Args: arguments}
 }
 
-// judgeShell judges a command line as the call of the tool that runs it; where there is none it
-// runs in the home unless it says where.
+// judgeShell judges a command line as the call of the tool that runs it. Without that tool, the
+// directory of the command line is the home unless the action names another one.
 func judgeShell(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 	arguments, err := shellCall(a).Arguments()
 	if err != nil {
@@ -80,11 +80,11 @@ func judgeShell(ctx context.Context, turn *policy.Turn, a action.Action) policy.
 	return turn.Reach(protocol.Reach{Kind: protocol.ReachRuns, Command: a.Text("cmd"), Path: directory})
 }
 
-func describeShell(a action.Action, w describe.World) describe.Description {
+func describeShell(a action.Action, deps describe.Deps) describe.Description {
 	text := a.Text("cmd")
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	d := describe.Description{Summary: "Run " + first, Language: "text", Text: text}
-	if c := w.ChangeOf(shellTool, shellCall(a).Args); c.Text != "" {
+	if c := deps.ChangeOf(shellTool, shellCall(a).Args); c.Text != "" {
 		d.Effects = c.Effects
 		return d
 	}

@@ -10,10 +10,10 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// spawnTool is the tool that an :agent :spawn is the same as.
+// spawnTool is the tool that does the same as an :agent :spawn action.
 const spawnTool = "sessions_spawn"
 
-// spawn hands on work: the same as the call of the tool that does so.
+// spawn starts a subagent, as the call of [spawnTool] does.
 func spawn(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "agent", Name: "spawn", Does: "to hand on a part of the work",
@@ -21,7 +21,7 @@ func spawn(d Deps) kind.Kind {
 		Judge: func(_ context.Context, turn *policy.Turn, _ action.Action) policy.Verdict {
 			return turn.Named(spawnTool, policy.Verdict{Kind: policy.Ask, Reason: "a subagent spends tokens and time"})
 		},
-		Describe: func(a action.Action, _ describe.World) describe.Description {
+		Describe: func(a action.Action, _ describe.Deps) describe.Description {
 			return describe.Description{
 				Summary: "Start a subagent", Language: "text", Text: a.Text("task"),
 				Effects: []string{"it asks the model as often as its budget lets it: it costs time and tokens, how many is not known before"},

@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// call calls a tool.
+// call is the kind of a call of one tool.
 func call(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "tool", Name: "call", Does: "to use a tool", Fields: []action.Field{
@@ -22,8 +22,8 @@ func call(d Deps) kind.Kind {
 			v.Action = a.WithPayload(judged)
 			return v
 		},
-		Describe: func(a action.Action, w describe.World) describe.Description {
-			return describeCall(action.CallOf(a.Payload()), w)
+		Describe: func(a action.Action, deps describe.Deps) describe.Description {
+			return describeCall(action.CallOf(a.Payload()), deps)
 		},
 		Calls:    action.Action.Calls,
 		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
@@ -57,12 +57,12 @@ func call(d Deps) kind.Kind {
 			case len(receipt.Files) > 0:
 				return kind.Files(receipt)
 			}
-			return nil, []string{describeCall(action.CallOf(a.Payload()), describe.World{}).Finished(describe.World{}).Summary}
+			return nil, []string{describeCall(action.CallOf(a.Payload()), describe.Deps{}).Finished(describe.Deps{}).Summary}
 		},
 	}
 }
 
-// noted keeps what a performer changes in files in its receipts.
+// noted wraps a Performer so that its receipts record its changes in files.
 func (d Deps) noted(perform kind.Performer) kind.Performer {
 	if d.Noted == nil {
 		return perform
@@ -70,8 +70,8 @@ func (d Deps) noted(perform kind.Performer) kind.Performer {
 	return d.Noted(perform)
 }
 
-// all reports whether every call of the action takes one of these; false where it has none, or
-// one of a tool that is not there.
+// all reports whether every call of the action has one of these effects. It returns false if the
+// action has no calls, or calls an unknown tool.
 func (d Deps) all(a action.Action, effects ...protocol.ToolEffect) bool {
 	calls := a.Calls()
 	if d.Catalog == nil || len(calls) == 0 {
@@ -83,8 +83,8 @@ func (d Deps) all(a action.Action, effects ...protocol.ToolEffect) bool {
 	})
 }
 
-// foreign names what the first tool returned that does not only tell what the person or the kernel
-// wrote.
+// foreign names the result of the first tool that may return text by others than the person and the
+// kernel.
 func (d Deps) foreign(a action.Action) string {
 	for _, c := range a.Calls() {
 		if c.Tool != "" && (d.Catalog == nil || !d.Catalog.Own(c.Tool)) {
@@ -94,8 +94,8 @@ func (d Deps) foreign(a action.Action) string {
 	return ""
 }
 
-// needed are the tools of the calls, which a subagent must have. What there is not it is told by
-// the policy.
+// needed returns the tools of the calls, which a subagent must have. It skips unknown tools, which
+// the policy refuses.
 func (d Deps) needed(a action.Action) (needs []string, refused string) {
 	for _, c := range a.Calls() {
 		if d.Catalog == nil {
@@ -107,15 +107,15 @@ func (d Deps) needed(a action.Action) (needs []string, refused string) {
 	return needs, ""
 }
 
-// describeCall shows what a call would change, as far as its tool says that.
-func describeCall(c action.Call, w describe.World) describe.Description {
+// describeCall shows what a call would change, as far as its tool reports that.
+func describeCall(c action.Call, deps describe.Deps) describe.Description {
 	effects := []string{"the tool does more than read"}
-	change := w.ChangeOf(c.Tool, c.Args)
+	change := deps.ChangeOf(c.Tool, c.Args)
 	switch {
 	case change.Text != "":
 		return describe.Description{Summary: change.Summary, Language: "text", Text: describe.Visible(change.Text), Effects: change.Effects}
 	case change.Summary != "":
-		file := w.Short(change.File)
+		file := deps.Short(change.File)
 		return describe.Description{
 			Summary: change.Summary, Language: "diff", Text: diff.Unified(change.Before, change.After, diff.Options{OldName: file, NewName: file}),
 			Effects: append(change.Effects, "it runs nothing and sends nothing over the network"),

@@ -1,10 +1,10 @@
-// Package action is what an action is: a [Proposed] one in the shape that a model, a skill or a
-// person wrote, and an [Action] in the kernel's own view of it. What there can be is data: a
-// [Spec] says which fields an action has, and from specs come the check of a proposal, the forms
-// of a prompt and the grammar.
+// Package action defines actions. A [Proposed] action has the shape in which a model, a skill or a
+// person wrote it. An [Action] has the kernel's own shape. The possible actions are data: a [Spec]
+// says which fields an action has, and the specs determine how a proposal is checked, which forms a
+// prompt shows, and the grammar.
 //
-// Both values are made once, and nothing here changes afterwards: [Propose] makes them from a
-// list, [Read] from text of the journal or the wire. Nothing else reads an action from text.
+// Both values are immutable. [Propose] makes them from a list, and [Read] from text of the journal
+// or the wire. No other package parses an action from text.
 package action
 
 import (
@@ -20,11 +20,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Key names a kind of action: the :target of a request and its :action, "" where the target has
-// none. What is no request has its type as the target.
+// Key names a kind of action by the :target of a request and its :action. The Name is "" if the
+// target has none. For an action that is no request the Target is its type.
 type Key struct{ Target, Name string }
 
-// String is the key as people write it: ":emacs :open", ":shell".
+// String returns the key as people write it: ":emacs :open", ":shell".
 func (k Key) String() string {
 	if k.Name == "" {
 		return ":" + k.Target
@@ -32,22 +32,22 @@ func (k Key) String() string {
 	return ":" + k.Target + " :" + k.Name
 }
 
-// Action is an action in the kernel's own view: :type, :target and :id on top, every other field
-// under :payload, and no field that nobody outside may set. The zero value is no action.
+// Action is an action in the kernel's shape: :type, :target and :id on top, and every other field
+// under :payload. It has no field that only the kernel may set. The zero value is no action.
 type Action struct {
-	top     sexp.List // with the payload
+	top     sexp.List // includes the payload
 	payload sexp.List
-	usable  bool // [Specs.Check] had no objection
+	usable  bool // [Specs.Check] found it usable
 }
 
-// nested is the action of a list in the kernel's view.
+// nested makes the action of a list in the kernel's shape.
 func nested(top sexp.List) Action {
 	payload, _ := plist.Get(top, "payload")
 	list, _ := payload.(sexp.List)
 	return Action{top: top, payload: list}
 }
 
-// Response is a text for the conversation of the turn, in the kernel's own words.
+// Response returns an action that puts a text of the kernel into the conversation of the turn.
 func Response(text string) Action {
 	return nested(sexp.List{
 		plist.Keyword("type"), plist.Keyword(protocol.TypeResponse),
@@ -58,22 +58,22 @@ func Response(text string) Action {
 // IsZero reports whether this is no action.
 func (a Action) IsZero() bool { return a.top == nil }
 
-// Type is the :type, "" if it is no keyword.
+// Type returns the :type, or "" if it is no keyword.
 func (a Action) Type() protocol.Type {
 	k, _ := plist.KeywordValue(a.top, "type")
 	return protocol.Type(k)
 }
 
-// Target is the :target in lower case without the colon, "" for what is no request.
+// Target returns the :target in lower case without the colon, or "" if the action is no request.
 func (a Action) Target() string {
 	k, _ := plist.KeywordValue(a.top, "target")
 	return string(k)
 }
 
-// Name is the :action in lower case without the colon; "" where there is none.
-func (a Action) Name() string { return a.Word("action") }
+// Name returns the :action in lower case without the colon, or "" if there is none.
+func (a Action) Name() string { return a.word("action") }
 
-// Key names the kind of the action.
+// Key returns the key of the action's kind.
 func (a Action) Key() Key {
 	if kind := a.Type(); kind != protocol.TypeRequest {
 		return Key{Target: string(kind)}
@@ -81,10 +81,10 @@ func (a Action) Key() Key {
 	return Key{a.Target(), a.Name()}
 }
 
-// ID is the :id: what is acted on, or the name that a model gave the action.
+// ID returns the :id: the object of the action, or a label by the model.
 func (a Action) ID() string { return a.Text("id") }
 
-// Field is a field of the payload. The :id may also stand beside it.
+// Field returns a field of the payload. The :id may also stand beside the payload.
 func (a Action) Field(key string) (value sexp.Sexp, there bool) {
 	if v, ok := plist.Get(a.payload, key); ok || key != "id" {
 		return v, ok
@@ -92,23 +92,24 @@ func (a Action) Field(key string) (value sexp.Sexp, there bool) {
 	return plist.Get(a.top, key)
 }
 
-// Text is a field that is a string, "" for any other.
+// Text returns a string field, or "" for a field of any other kind.
 func (a Action) Text(key string) string {
 	v, _ := a.Field(key)
 	s, _ := v.(plist.String)
 	return string(s)
 }
 
-// Word is a field that is a keyword, in lower case without the colon, "" for any other.
-func (a Action) Word(key string) string {
+// word returns a keyword field in lower case without the colon, or "" for a field of any other
+// kind.
+func (a Action) word(key string) string {
 	k, _ := plist.KeywordValue(a.payload, key)
 	return string(k)
 }
 
-// Payload are the fields. The list must not be changed.
+// Payload returns the fields. The caller must not change the list.
 func (a Action) Payload() sexp.List { return a.payload }
 
-// WithEntry is the payload with the :id of what is acted on also where that stands beside it.
+// WithEntry returns the payload including the :id, also if the :id stands beside the payload.
 func (a Action) WithEntry() sexp.List {
 	if id := a.ID(); id != "" {
 		return plist.Put(a.payload, "id", plist.String(id))
@@ -116,41 +117,42 @@ func (a Action) WithEntry() sexp.List {
 	return a.payload
 }
 
-// Object is [Action.WithEntry] for the wire.
+// Object returns [Action.WithEntry] for the wire.
 func (a Action) Object() (o protocol.Object, err error) {
 	err = plist.Unmarshal(a.WithEntry(), &o)
 	return o, err
 }
 
-// With is the action with one field of its payload replaced.
+// With returns the action with one field of its payload replaced.
 func (a Action) With(key string, value sexp.Sexp) Action {
 	return a.WithPayload(plist.Put(a.payload, key, value))
 }
 
-// WithPayload is the action with another payload.
+// WithPayload returns the action with another payload.
 func (a Action) WithPayload(payload sexp.List) Action {
 	return Action{top: plist.Put(a.top, "payload", payload), payload: payload}
 }
 
-// WithoutID is the action without the :id beside its payload.
+// WithoutID returns the action without the :id beside its payload.
 func (a Action) WithoutID() Action {
 	return Action{top: plist.Without(a.top, "id"), payload: a.payload}
 }
 
-// Canonical is the action as one line, for the journal and for people; "nil" for none.
+// Canonical returns the action on one line, for the journal and for people. The zero Action is
+// "nil".
 func (a Action) Canonical() string { return plist.Print(a.top) }
 
-// List is the action in the kernel's view. The list must not be changed.
+// List returns the action in the kernel's shape. The caller must not change the list.
 func (a Action) List() sexp.List { return a.top }
 
-// Hash identifies an action for approvals: SHA-256, in hex, of its canonical form, whatever the
-// order of its fields.
+// Hash identifies an action for approvals. It is the SHA-256, in hex, of the canonical form with
+// its fields sorted, so their order does not matter.
 func (a Action) Hash() string {
 	sum := sha256.Sum256([]byte(plist.Print(sorted(plist.Put(a.top, "payload", sorted(a.payload))))))
 	return hex.EncodeToString(sum[:])
 }
 
-// sorted is a plist with its fields in the order of their keys.
+// sorted returns a plist with its fields in the order of their keys.
 func sorted(list sexp.List) sexp.List {
 	type field struct {
 		key   string
@@ -168,14 +170,14 @@ func sorted(list sexp.List) sexp.List {
 	return out
 }
 
-// Call is the call of a tool that stands in an action.
+// Call is a call of a tool within an action.
 type Call struct {
 	Tool string
-	// Args are the arguments as they were written, nil where none were.
+	// Args are the arguments as they were written, or nil if there are none.
 	Args sexp.Sexp
 }
 
-// CallOf is the call whose fields these are. The tool is "" where they name none.
+// CallOf returns the call with these fields. The Tool is "" if they name none.
 func CallOf(fields sexp.List) Call {
 	value, _ := plist.Get(fields, "tool")
 	args, _ := plist.Get(fields, "args")
@@ -189,7 +191,7 @@ func CallOf(fields sexp.List) Call {
 	return c
 }
 
-// Calls are the calls that stand in the action: those of a batch, or the one; none in any other.
+// Calls returns the calls within the action: all of a batch, the one of a call, or none.
 func (a Action) Calls() []Call {
 	if value, batch := a.Field("calls"); batch {
 		items, _ := value.(sexp.List)
@@ -207,7 +209,7 @@ func (a Action) Calls() []Call {
 	return nil
 }
 
-// Arguments are the arguments for the wire.
+// Arguments returns the arguments for the wire.
 func (c Call) Arguments() (protocol.Object, error) {
 	var arguments protocol.Object
 	if plist.IsNil(c.Args) {
@@ -219,7 +221,7 @@ func (c Call) Arguments() (protocol.Object, error) {
 	return arguments, nil
 }
 
-// Line is the call on a line: the tool, and its arguments if it has any.
+// Line returns the call on one line: the tool, and its arguments if it has any.
 func (c Call) Line() string {
 	if c.Args == nil {
 		return c.Tool
@@ -227,8 +229,8 @@ func (c Call) Line() string {
 	return c.Tool + " " + plist.Print(c.Args)
 }
 
-// Line is the action on a line for people: the tool that it calls with its arguments, or all of
-// it.
+// Line returns the action on one line for people: the tool that it calls with its arguments, or the
+// whole action.
 func (a Action) Line() string {
 	if _, batch := a.Field("calls"); !batch {
 		if c := CallOf(a.payload); c.Tool != "" {

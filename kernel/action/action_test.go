@@ -21,8 +21,8 @@ func read(t *testing.T, text string) action.Proposed {
 	return p
 }
 
-// A proposal keeps the shape it came in, without what nobody may set; the action is nested, and the
-// same whichever shape that was and in whatever order its fields stood.
+// TestProposedAndAction checks that a proposal keeps its shape but loses the forbidden fields, and
+// that the action is the same for every shape and order of the fields.
 func TestProposedAndAction(t *testing.T) {
 	flat := read(t, `(:type :request :id "n1" :target :emacs :action :open :approved t :file "a.org" :line 3)`)
 	nested := read(t, `(:payload (:line 3 :file "a.org" :action :open) :target :emacs :id "n1" :type :request)`)
@@ -52,7 +52,7 @@ func TestProposedAndAction(t *testing.T) {
 	}
 }
 
-// What is no action has none, and says why.
+// TestIllFormed checks that an ill-formed proposal has no action, and that the error says why.
 func TestIllFormed(t *testing.T) {
 	for text, says := range map[string]string{
 		`(1 2 3)`: "element 1 is 1", `(:type)`: "has no value", `(:type :request :text "a" :payload (:text "b"))`: "different values", `nil`: "needs :type",
@@ -72,7 +72,7 @@ func TestIllFormed(t *testing.T) {
 	}
 }
 
-// The calls of an action are those that stand in it, with their arguments as they were written.
+// TestCalls checks that an action returns its calls, with their arguments as they were written.
 func TestCalls(t *testing.T) {
 	for _, c := range []struct{ text, line, calls string }{
 		{`(:type :request :target :tool :action :call :tool "read" :args (:path "x"))`, `read (:path "x")`, `read (:path "x")`},
@@ -91,8 +91,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// A forbidden field never gets through, wherever it stands but in :args; whatever a list is, a
-// proposal of it can be made and printed.
+// TestForbidden checks that a forbidden field is removed everywhere outside of :args, and that
+// every list can be proposed and printed.
 func TestForbidden(t *testing.T) {
 	words := []string{"type", "target", "payload", "args", "text", "approved", "verified", "policy", "origin", "request", "tool"}
 	atom := rapid.OneOf(

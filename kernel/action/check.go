@@ -11,12 +11,13 @@ import (
 
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
-// ErrUnusable is in the chain of every error of [Specs.Usable].
+// ErrUnusable is wrapped by every error of [Specs.Usable].
 var ErrUnusable = errors.New("unusable action")
 
-// unusable is a message for the model: what is wrong and what would be right.
+// unusable is an error for the model: what is wrong, and what would be right.
 type unusable struct{ message string }
 
 func (e unusable) Error() string { return e.message }
@@ -26,9 +27,9 @@ func unusablef(format string, args ...any) error {
 	return unusable{fmt.Sprintf(format, args...)}
 }
 
-// Usable is the proposal if it is an action of the specs, with its fields present and of the
-// right kind. That says nothing about permission. The error, which wraps [ErrUnusable], is one
-// line that tells the model what to mend.
+// Usable returns the proposal if it is an action of the specs, with all required fields and values
+// of the right kind. It does not decide about permission. The error wraps [ErrUnusable] and is one
+// line that tells the model what to correct.
 func (s Specs) Usable(p Proposed) (Proposed, error) {
 	if p.fault != nil {
 		return p, p.fault
@@ -40,7 +41,8 @@ func (s Specs) Usable(p Proposed) (Proposed, error) {
 	return p, err
 }
 
-// Check is [Specs.Usable] for an action. What was found usable is not looked at again.
+// Check is [Specs.Usable] for an action. It does not repeat the check of an action that it has
+// found usable.
 func (s Specs) Check(a Action) (Action, error) {
 	if a.usable {
 		return a, nil
@@ -56,7 +58,7 @@ func (s Specs) Check(a Action) (Action, error) {
 	return a, nil
 }
 
-// specOf finds the kind of an action, or says what there is in its place.
+// specOf returns the spec of an action. The error says which actions exist instead.
 func (s Specs) specOf(a Action) (Spec, error) {
 	key := a.Key()
 	switch kind := a.Type(); kind {
@@ -109,11 +111,16 @@ func (s Specs) targets() []string {
 	return names
 }
 
-// check says what is wrong with the fields of an action of the kind.
+// check returns an error if the fields of an action do not fit the spec.
 func (s Spec) check(a Action) error {
 	what := s.Key().String()
 	if s.Type != "" {
 		what = ":type :" + string(s.Type)
+	}
+	if s.Closed {
+		if err := s.checkClosed(a, what); err != nil {
+			return err
+		}
 	}
 	for _, f := range s.Fields {
 		if err := f.check(a, what); err != nil {
@@ -129,6 +136,38 @@ func (s Spec) check(a Action) error {
 		}
 	}
 	return unusablef("%s needs one of :%s", what, strings.Join(s.OneOf, ", :"))
+}
+
+// checkClosed refuses a field that the kind does not have.
+func (s Spec) checkClosed(a Action, what string) error {
+	for i := 0; i+1 < len(a.payload); i += 2 {
+		key, _ := a.payload[i].(plist.Keyword) // it is well-formed
+		name := string(key)
+		if name == "action" || s.HasField(name) {
+			continue
+		}
+		var names []string
+		for _, f := range s.Fields {
+			if f.Example != "" {
+				names = append(names, f.Name)
+			}
+		}
+		message := fmt.Sprintf("%s has no field :%s", what, name)
+		if near := suggest.Of(name, names); near != "" {
+			return unusablef("%s; did you mean :%s?", message, near)
+		}
+		if len(names) == 0 {
+			return unusablef("%s; it has no fields", message)
+		}
+		return unusablef("%s; it has :%s", message, strings.Join(names, " :"))
+	}
+	return nil
+}
+
+// Holds reports whether a value is of the field's kind and within its limit.
+func (f Field) Holds(v sexp.Sexp) bool {
+	s, isText := v.(plist.String)
+	return f.Kind.holds(v) && !(isText && f.Limit > 0 && utf8.RuneCountInString(string(s)) > f.Limit)
 }
 
 func (f Field) check(a Action, what string) error {
@@ -185,8 +224,8 @@ func (k FieldKind) holds(v sexp.Sexp) bool {
 	return false
 }
 
-// PropertyNames are the names in a value of [Properties], in upper case as Org
-// prints them; false if it is none.
+// PropertyNames returns the names in a value of kind [Properties], in upper case as Org prints
+// them. It returns false for any other value.
 func PropertyNames(v sexp.Sexp) (names []string, ok bool) {
 	list, ok := v.(sexp.List)
 	if !ok {
@@ -208,7 +247,7 @@ func PropertyNames(v sexp.Sexp) (names []string, ok bool) {
 	return names, true
 }
 
-// pairNames are the first of each two strings.
+// pairNames returns the first string of each pair.
 func pairNames(list sexp.List) (names []string, ok bool) {
 	for _, item := range list {
 		pair, _ := item.(sexp.List)

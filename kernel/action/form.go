@@ -11,21 +11,21 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Form is a shape that a proposal may have, with <…> where something is to be put in.
+// Form is a shape that a proposal may have, with <…> in place of each value to fill in.
 type Form struct {
 	Key
-	// Does says what it is for.
+	// Does says what the form is for.
 	Does string
 	// Text is the property list.
 	Text string
-	// Instead are fields that may stand in place of the first of [Spec.OneOf], with a value.
+	// Instead shows the fields that may replace the first one of [Spec.OneOf], with example values.
 	Instead string
 
 	spec  Spec
-	fixed map[string]string // fields with the one value they have here, as Lisp
+	fixed map[string]string // fields with a fixed value, as Lisp
 }
 
-// String is the form as a line of a prompt.
+// String returns the form as a line of a prompt.
 func (f Form) String() string {
 	line := f.Does + ": " + f.Text
 	if f.Instead != "" {
@@ -34,10 +34,9 @@ func (f Form) String() string {
 	return line
 }
 
-// Forms are the shapes of all that may be proposed in a turn, the answer first. They are
-// made of the specs that proposals are checked against. Whether there is anything that
-// performs them is not looked at. A chat of a channel is answered by the channel's own kind where
-// there is one.
+// Forms returns the shapes of all actions that may be proposed in a turn. The answer comes first.
+// They are made from the specs that check proposals. A form is listed even if nothing performs its
+// action. A chat on a channel is answered by the channel's own kind if there is one.
 func (s Specs) Forms(route protocol.Route) []Form {
 	var answer, rest []Form
 	sent := slices.ContainsFunc(s, func(spec Spec) bool { return spec.sendsTo(route) })
@@ -48,9 +47,9 @@ func (s Specs) Forms(route protocol.Route) []Form {
 		}
 		switch {
 		case spec.Off != "":
-		case own: // how the conversation is answered
+		case own: // the answer, which stands first
 			answer = append(answer, spec.form(route, true))
-		case !spec.Answers: // on a channel the answer goes there
+		case !spec.Answers: // on a channel, other answers are not offered
 			rest = append(rest, spec.form(route, false))
 		}
 	}
@@ -59,11 +58,14 @@ func (s Specs) Forms(route protocol.Route) []Form {
 
 // sendsTo reports whether the kind sends messages to the chat of a turn.
 func (s Spec) sendsTo(route protocol.Route) bool {
-	return strings.TrimSpace(route.Chat) != "" && s.Target == string(route.Channel) && slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Chat })
+	return strings.TrimSpace(route.Chat) != "" && s.Target == string(route.Channel) && s.chatField() != ""
 }
 
-// form is the spec with its examples; own says that it is how the conversation is answered: by a
-// message on the channels that have a kind of their own, by an insertion everywhere else.
+// Form returns the shape of a proposal of the kind, independent of a turn.
+func (s Spec) Form() Form { return s.form(protocol.Route{}, false) }
+
+// form returns the spec with its examples. If own is true, it is the answer of the conversation: a
+// message on a channel with its own kind, and an insertion everywhere else.
 func (s Spec) form(route protocol.Route, own bool) Form {
 	f := Form{Key: s.Key(), Does: s.Does, spec: s, fixed: map[string]string{}}
 	var b strings.Builder
@@ -91,8 +93,8 @@ func (s Spec) form(route protocol.Route, own bool) Form {
 	return f
 }
 
-// Answer is a text as the action that answers where a turn came from: what the kernel makes of a
-// reply that is prose.
+// Answer returns the action that answers a turn with a text. The kernel uses it for a reply in
+// prose.
 func (s Specs) Answer(route protocol.Route, text string) Proposed {
 	i := slices.IndexFunc(s, func(spec Spec) bool { return spec.sendsTo(route) })
 	if i < 0 {
@@ -114,7 +116,7 @@ func (s Specs) Answer(route protocol.Route, text string) Proposed {
 		case field.Name == "text":
 			value = plist.String(text)
 		case field.Fixed:
-			value, _ = plist.Read(field.Example) // a test reads every form
+			value, _ = plist.Read(field.Example) // a test parses every example
 		}
 		if value != nil {
 			list = append(list, plist.Keyword(field.Name), value)
@@ -123,7 +125,7 @@ func (s Specs) Answer(route protocol.Route, text string) Proposed {
 	return Propose(list)
 }
 
-// head is how every action of the kind begins.
+// head returns the fields with which every action of the kind begins.
 func (s Spec) head() string {
 	if s.Type != "" {
 		return "(:type :" + strings.ToUpper(string(s.Type))
@@ -135,7 +137,7 @@ func (s Spec) head() string {
 	return head
 }
 
-// instead reports whether a field may stand in place of the one that is shown.
+// instead reports whether a field may replace the one that the form shows.
 func (s Spec) instead(name string) bool {
 	return slices.Index(s.OneOf, name) > 0
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Grammar is a grammar in the notation GBNF for replies that have one of the forms, in which
-// a tool is one of those that are named. It holds a model to what can be read and what is an
-// action; whether that may be done is judged as ever.
+// Grammar returns a grammar in GBNF notation for replies that have one of the forms and name one of
+// the tools. It restricts a model to readable actions. The policy still judges each action.
 func Grammar(forms []Form, tools []string) string {
 	var b strings.Builder
 	var names []string
@@ -28,7 +27,7 @@ func Grammar(forms []Form, tools []string) string {
 	return "root ::= " + strings.Join(names, " | ") + "\n" + b.String() + "tool ::= " + tool + "\n" + grammarRules
 }
 
-// grammarRules are what values are. Text has something that is not blank.
+// grammarRules define the values. Text contains at least one character that is not blank.
 const grammarRules = `text ::= "\"" blank* mark char* "\""
 quoted ::= "\"" char* "\""
 blank ::= " " | "\\n" | "\\t"
@@ -44,12 +43,12 @@ call ::= "(:tool " tool (" :args " plist)? ")"
 calls ::= "(" call (" " call)* ")"
 `
 
-// literal is a text in the notation.
+// literal returns a text as a GBNF literal.
 func literal(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
 
-// rule is the form as a sequence: what stands in it as it is, and the kinds of its values.
+// rule returns the form as a sequence of literals and rules for its values.
 func (f Form) rule() string {
 	parts := []string{literal(f.spec.head())}
 	for _, field := range f.spec.Fields {
@@ -83,7 +82,7 @@ func (f Form) rule() string {
 	return strings.Join(append(parts, literal(")")), " ")
 }
 
-// rule is the name of the rule for values of the kind.
+// rule returns the name of the rule for values of the kind.
 func (k FieldKind) rule() string {
 	return [...]string{"text", "quoted", "name", "number", "plist", "properties", "calls"}[k]
 }

@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// Proposed is an action as a model, a skill or a person wrote it: in the shape it came in, flat
-// or nested, without the fields that nobody outside may set.
+// Proposed is an action as a model, a skill or a person wrote it. It keeps its shape, flat or
+// nested, but not the fields that only the kernel may set.
 type Proposed struct {
 	list     sexp.List
 	action   Action
@@ -17,11 +17,11 @@ type Proposed struct {
 	fault    error
 }
 
-// forbidden are the fields that nobody outside the kernel may set.
+// forbidden are the fields that only the kernel may set.
 var forbidden = [...]string{"approved", "verified", "policy", "origin"}
 
-// Propose makes a proposal of a list. One that is not well-formed is a proposal all the same,
-// which [Specs.Usable] refuses with the reason.
+// Propose makes a proposal from a list. An ill-formed list is a proposal too; [Specs.Usable]
+// refuses it with the reason.
 func Propose(list sexp.List) Proposed {
 	var p Proposed
 	p.list, p.stripped = plist.StripForbidden(list, forbidden[:]...)
@@ -34,7 +34,8 @@ func Propose(list sexp.List) Proposed {
 	return p
 }
 
-// Read makes a proposal of text from the journal or the wire. The error says why that is no list.
+// Read makes a proposal from text of the journal or the wire. The error says why the text is not a
+// list.
 func Read(text string) (Proposed, error) {
 	x, err := plist.Read(text)
 	if err != nil {
@@ -47,24 +48,25 @@ func Read(text string) (Proposed, error) {
 	return Propose(list), nil
 }
 
-// Recorded is the action of text that the kernel wrote itself; the zero Action where it cannot be
-// read.
+// Recorded returns the action of a text that the kernel wrote itself, or the zero Action if the
+// text cannot be read.
 func Recorded(text string) Action {
-	p, _ := Read(text) // nothing of an action is then known
+	p, _ := Read(text) // an unreadable text has the zero Action
 	return p.action
 }
 
-// List is the proposal in the shape it came in. The list must not be changed.
+// List returns the proposal in the shape in which it was written. The caller must not change the
+// list.
 func (p Proposed) List() sexp.List { return p.list }
 
-// String is the proposal in the shape it came in, as one line.
+// String returns the proposal in the shape in which it was written, on one line.
 func (p Proposed) String() string { return plist.Print(p.list) }
 
-// Action is the kernel's view of the proposal, the zero Action if it is not well-formed.
+// Action returns the proposal in the kernel's shape, or the zero Action if it is ill-formed.
 func (p Proposed) Action() Action { return p.action }
 
-// Stripped reports whether the proposal set fields that nobody outside may set.
+// Stripped reports whether the proposal contained fields that only the kernel may set.
 func (p Proposed) Stripped() bool { return p.stripped }
 
-// Empty reports whether nothing is proposed.
+// Empty reports whether the proposal has no fields.
 func (p Proposed) Empty() bool { return len(p.list) == 0 }

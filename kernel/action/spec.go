@@ -6,7 +6,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// FieldKind is what a field's value must be.
+// FieldKind is the kind of a field's value.
 type FieldKind int
 
 const (
@@ -19,7 +19,7 @@ const (
 	CallList                    // a list of plists
 )
 
-// String names what is wanted, in words for a model.
+// String describes the expected value in words for a model.
 func (k FieldKind) String() string {
 	return [...]string{"a string that is not blank", "a string", "a string", "a positive integer", "a plist", "a plist", "a list of plists"}[k]
 }
@@ -30,51 +30,54 @@ type Field struct {
 	Kind     FieldKind
 	Required bool
 	Limit    int // characters of a string; 0: none
-	// Example is what a prompt shows for the value, as Lisp that is read; fields without one
-	// are not shown.
+	// Example is the value that a prompt shows, as Lisp. A field without an example is not shown.
 	Example string
 	Fixed   bool // the example is the value
-	Chat    bool // it names the conversation on a channel that the text is for
+	Chat    bool // the field names the chat on a channel that gets the text
 }
 
-// Spec is one kind of action as data: what a proposal of it must have, and what a prompt says of
-// it. Nothing here says whether it may be done.
+// Spec is one kind of action as data: what a proposal must contain, and what a prompt says about
+// it. It does not decide about permission.
 type Spec struct {
-	// Target is the :target; of what is no request it is the :type.
+	// Target is the :target of a request, or else the :type.
 	Target string
-	// Type is the :type of what is no request, "" for a request.
+	// Type is the :type of an action that is no request, and "" for a request.
 	Type protocol.Type
-	// Name is the :action, "" for what has none.
+	// Name is the :action, or "" if the kind has none.
 	Name string
-	// Does says in a prompt what it is for.
+	// Does tells the model what the action is for.
 	Does   string
 	Fields []Field
-	// OneOf: of these fields at least one must stand. The first is shown in a prompt.
+	// OneOf are fields of which at least one is required. A prompt shows the first.
 	OneOf []string
-	// Off says why it is refused whatever it is; such a kind is known and not offered.
+	// Closed is true if a field that the kind does not have is refused.
+	Closed bool
+	// Off is the reason why every action of the kind is refused, or "". Such a kind is known and
+	// not offered.
 	Off string
-	// Reply: its :text is words for a conversation.
+	// Reply is true if the :text is text for a conversation.
 	Reply bool
-	// Answers: it answers a conversation, also one that no channel's own kind answers.
+	// Answers is true if the action answers a conversation, including one on a channel without a
+	// kind of its own.
 	Answers bool
 }
 
-// Key names the kind.
+// Key returns the key of the kind.
 func (s Spec) Key() Key { return Key{s.Target, s.Name} }
 
-// HasField reports whether actions of the kind have a field of that name.
+// HasField reports whether actions of the kind have a field with this name.
 func (s Spec) HasField(name string) bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Name == name })
 }
 
-// is reports whether actions with that key are of the kind. A kind without a name has all of its
-// target.
+// is reports whether actions with this key are of the kind. A kind without a name covers all
+// actions of its target.
 func (s Spec) is(key Key) bool { return s.Target == key.Target && (s.Name == key.Name || s.Name == "") }
 
-// Specs are all kinds that there are, in the order in which they are documented.
+// Specs are the specs of all kinds, in the order in which they are documented.
 type Specs []Spec
 
-// Find returns where the kind of that key stands, -1 if there is none.
+// Find returns the index of the spec for this key, or -1 if there is none.
 func (s Specs) Find(key Key) int {
 	return slices.IndexFunc(s, func(one Spec) bool { return one.is(key) })
 }

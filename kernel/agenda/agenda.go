@@ -1,8 +1,8 @@
-// Package agenda says what stands on days: the deadlines, what is scheduled, and the timestamps
-// of Org files, by the rules of Org's own agenda (9.5) as it is before anybody sets anything.
-// It evaluates nothing: diary expressions, and times that stand in titles only, are not looked at.
+// Package agenda lists what Org's agenda (9.5, without customization) shows for some days: the
+// deadlines, the scheduled entries and the timestamps of Org files. It evaluates nothing: diary
+// expressions are ignored, and so are times that occur only in titles.
 //
-// Days are those of the calendar, so that no change of the clock makes one longer or twice.
+// Days are calendar days, so changes of the clock do not matter.
 package agenda
 
 import (
@@ -15,41 +15,41 @@ import (
 	"org-agent/kernel/orgquery"
 )
 
-// Kind is why something stands on a day; the words are those of Org.
+// Kind is the reason why something is listed on a day, in Org's words.
 type Kind string
 
 const (
 	Deadline         Kind = "deadline"
-	UpcomingDeadline Kind = "upcoming-deadline" // it is warned of today
+	UpcomingDeadline Kind = "upcoming-deadline" // its warning period includes today
 	Scheduled        Kind = "scheduled"
-	PastScheduled    Kind = "past-scheduled" // it was to be begun before today
+	PastScheduled    Kind = "past-scheduled" // it was scheduled before today
 	AtTime           Kind = "timestamp"
 	Block            Kind = "block" // a range of days
 )
 
-// Item is one thing that stands on a day.
+// Item is one line of a day.
 type Item struct {
 	Day       org.Day
-	Time, End string // HH:MM, "" if there is none
+	Time, End string // HH:MM, or ""
 	Kind      Kind
-	Days      int // to the deadline, negative behind it; since it was scheduled; the day of a block, from 1
-	Of        int // the days of a block
+	Days      int // days until the deadline, negative after it; or days since the scheduled day; or the number of the day in a block, from 1
+	Of        int // the number of days of a block
 	Entry     orgquery.Entry
 }
 
-// Span is what is looked at.
+// Span is the range of days to list.
 type Span struct {
 	From, To, Today org.Day
-	// Warning is how many days before a deadline is warned of it; 0 are Org's 14.
+	// Warning is how many days before a deadline its warnings begin; 0 means Org's default of 14.
 	Warning int
 }
 
 const (
 	usualWarning = 14
-	forgotten    = 10000 // days after which nothing is said any more
+	forgotten    = 10000 // days after which an overdue entry is no longer listed
 )
 
-// Items are what stands on the days of the span, by day and time.
+// Items returns what the agenda shows on the days of the span, ordered by day and time.
 func Items(files []*orgquery.File, s Span) []Item {
 	if s.Warning == 0 {
 		s.Warning = usualWarning
@@ -72,8 +72,8 @@ func Items(files []*orgquery.File, s Span) []Item {
 	return all
 }
 
-// comes is the day on which a timestamp comes next when it is looked at on a day behind today,
-// and its own otherwise.
+// comes returns the next day of a repeating timestamp, for a day after today; otherwise the
+// timestamp's own day.
 func (s Span) comes(t org.Timestamp, day org.Day) org.Day {
 	if day <= s.Today {
 		return t.Day
@@ -138,7 +138,7 @@ func (s Span) scheduled(e orgquery.Entry, day org.Day) []Item {
 	return []Item{item}
 }
 
-// timestamps are those of an entry's text that are on the day.
+// timestamps returns the items for the timestamps of an entry's text on the day.
 func (s Span) timestamps(e orgquery.Entry, stamps []org.Timestamp, day org.Day) []Item {
 	var items []Item
 	for i, t := range stamps {
@@ -173,8 +173,8 @@ func block(e orgquery.Entry, first, last org.Timestamp, day org.Day) Item {
 	return item
 }
 
-// again reports whether a timestamp that comes again is on the day. As in Org only one with
-// nothing behind its repeater does.
+// again reports whether a repeating timestamp falls on the day. As in Org, this holds only for a
+// timestamp with nothing after its repeater.
 func (s Span) again(t org.Timestamp, day org.Day) bool {
 	if !t.Repeats() || !strings.HasSuffix(t.Text, strings.TrimLeft(t.Repeater, ".+")+">") {
 		return false
@@ -185,8 +185,8 @@ func (s Span) again(t org.Timestamp, day org.Day) bool {
 	return day == t.Nearest(s.Today, false) || day == t.Nearest(day, true)
 }
 
-// standing are the active timestamps of an entry, where a timestamp is one: not in the lines of
-// comments, keywords (but of a caption) and fixed width, nor in blocks of source and examples.
+// standing returns the active timestamps of an entry. It skips places where Org reads none:
+// comments, keyword lines except captions, fixed-width lines, and source and example blocks.
 func standing(e orgquery.Entry) []org.Timestamp {
 	var all []org.Timestamp
 	add := func(text string) {
@@ -224,7 +224,7 @@ func standing(e orgquery.Entry) []org.Timestamp {
 	return all
 }
 
-// Note says in a few words why an item stands there.
+// Note explains in a few words why the item is listed.
 func (i Item) Note() string {
 	switch i.Kind {
 	case UpcomingDeadline:

@@ -6,23 +6,26 @@ import (
 	"time"
 
 	"org-agent/kernel/agent/composer"
-	"org-agent/kernel/agent/history"
+	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/skill"
 )
 
-// asker answers a skill's ask-neuro with the model's reply, and shows the reply
-// while it is written.
+// asker answers a skill's ask-neuro with the model's reply, and shows the reply while it is written.
+// It serves one proposal.
 type asker struct {
-	run     *run
-	request llm.Request // the last one
-	stream  bool
-	finish  llm.FinishReason // of the last reply
-	fault   error            // of the model, not of the skill
-	partial string           // what had come before the fault
-	first   time.Duration    // until it began
+	run      *run
+	request  llm.Request // the last one
+	rendered llm.Request // the last one, as the provider that is asked first sends it
+	stream   bool
+	finish   llm.FinishReason // of the last reply
+	fault    error            // of the model, not of the skill
+	partial  string           // what had come of the reply before the fault
+	first    time.Duration    // from the request to the first piece of the reply
+	purpose  string           // of the request: see [composer.Composition]
+	estimate int              // of the request, in estimated tokens
 }
 
 // Ask implements [skill.Asker].
@@ -35,7 +38,7 @@ func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	}
 	a.request, a.stream = composed.Request, !ask.NoStream
 	reply, err := a.send(ctx)
-	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && r.compose.Shorten(ctx, r.estimate) {
+	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && r.compose.Shorten(ctx, a.estimate) {
 		r.log.Info("the model found the request too long, asking with less", "tokens", r.compose.Window())
 		a.fault = nil
 		return a.Ask(ctx, ask)
@@ -43,37 +46,39 @@ func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	return reply, err
 }
 
-// again asks for a usable reply, once.
-func (a *asker) again(ctx context.Context, reply, reason string) (string, error) {
+// Again implements [loop.Asker].
+func (a *asker) Again(ctx context.Context, reply, reason string) (string, error) {
 	if len(a.request.Messages) == 0 {
-		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Content: a.run.turn.Record.Question.Words()}}
+		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.run.turn.Record.Question.Words()}}
 	}
 	a.request.Messages = append(a.request.Messages,
-		llm.Message{Role: llm.RoleAssistant, Content: reply},
-		llm.Message{Role: llm.RoleUser, Content: "Your reply could not be used: " + reason + ".\n" +
+		llm.Message{Role: llm.RoleAssistant, Text: reply},
+		llm.Message{Role: llm.RoleKernel, Text: "Your reply could not be used: " + reason + ".\n" +
 			"Answer again with exactly one property list and nothing else, for example:\n" +
 			a.run.reply("Your answer").String()})
 	return a.send(ctx)
 }
 
-// send streams one reply. A second request takes the first's preview back.
+// Last implements [loop.Asker].
+func (a *asker) Last() loop.Asked {
+	return loop.Asked{Finish: a.finish, Fault: a.fault, Partial: a.partial}
+}
+
+// send sends the request and reads the reply. What a client shows of an earlier reply is taken back.
 func (a *asker) send(ctx context.Context) (string, error) {
 	r := a.run
-	r.countBeside(ctx)
-	if err := r.budget.allows(); err != nil {
+	r.meter.CountBeside(ctx)
+	if err := r.meter.Allows(); err != nil {
 		a.fault = err
 		return "", err
 	}
 	r.turn.Retract()
-	a.request.System = r.agent.Hide(a.request.System)
-	a.request.Messages = history.Joined(a.request.Messages)
-	for i, message := range a.request.Messages {
-		a.request.Messages[i].Content = r.agent.Hide(message.Content)
-	}
+	a.request = a.request.Map(r.agent.Hide)
 	if r.model == "" {
 		r.describe(cmp.Or(a.request.Model, r.agent.config.Model))
 	}
-	r.estimate = composer.Estimate(a.request)
+	a.rendered = r.agent.config.Dialect.Render(a.request)
+	a.estimate = composer.Estimate(r.agent.config.Dialect, a.rendered)
 	begun := time.Now()
 	reply, err := a.read(ctx)
 	a.finish = reply.Finish
@@ -81,21 +86,20 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	return reply.Text, err
 }
 
-// keepReply records a reply and counts what it took.
+// keepReply records a reply, and has the meter count it.
 func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Duration, err error) {
 	r := a.run
-	var spent llm.Usage
-	tokens := 0
-	switch {
-	case reply.Usage != nil:
-		spent = *reply.Usage
-		tokens = spent.Input + spent.Output
-	case reply.Text+reply.Reasoning != "": // nobody counted
-		tokens = r.compose.Corrected(r.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
+	taken := loop.Reply{Usage: reply.Usage, Took: took}
+	if reply.Text+reply.Reasoning != "" {
+		taken.Estimate = r.compose.Corrected(a.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
+	}
+	counted := llm.Usage{}
+	if reply.Usage != nil {
+		counted = *reply.Usage
 	}
 	entry := map[string]any{
-		"text": reply.Text, "finish": reply.Finish, "model": r.model, "input": spent.Input, "output": spent.Output,
-		"cost": spent.Cost, "first": a.first.Seconds(), "seconds": took.Seconds(), "taken": tokens,
+		"text": reply.Text, "finish": reply.Finish, "model": r.model, "input": counted.Input, "output": counted.Output,
+		"cost": counted.Cost, "first": a.first.Seconds(), "seconds": took.Seconds(), "taken": taken.Tokens(),
 	}
 	if reply.Reasoning != "" {
 		entry["thoughts"] = reply.Reasoning
@@ -104,7 +108,6 @@ func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Durati
 		a.fault, a.partial = err, reply.Text
 		entry["err"] = err.Error()
 	}
-	r.record(ctx, journal.KindModelReply, entry)
-	r.budget.spent(tokens, spent.Cost, took)
-	r.spend(ctx, reply.Usage, r.compose.Model())
+	r.Record(ctx, journal.KindModelReply, entry)
+	r.meter.Count(ctx, taken, journal.Spent{Model: r.model, Estimate: a.estimate, Asked: r.compose.Model()})
 }

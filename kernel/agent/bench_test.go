@@ -14,10 +14,12 @@ import (
 	"org-agent/kernel/act"
 	"org-agent/kernel/agent"
 	"org-agent/kernel/agent/composer"
+	"org-agent/kernel/channel"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/prompt"
@@ -37,10 +39,11 @@ const (
 
 // household is an agent with all that it works with, and one conversation.
 type household struct {
-	t      testing.TB
-	home   string
-	config agent.Config
-	turns  int
+	t       testing.TB
+	home    string
+	journal *journal.Journal
+	config  agent.Config
+	turns   int
 }
 
 func newHousehold(t testing.TB) *household {
@@ -50,6 +53,7 @@ func newHousehold(t testing.TB) *household {
 	h.writeHome()
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
 	h.must(err)
+	h.journal = j
 	t.Cleanup(func() { _ = j.Close() })
 	files, _, err := journal.OpenFiles(t.Context(), filepath.Join(t.TempDir(), "index.db"))
 	h.must(err)
@@ -57,7 +61,7 @@ func newHousehold(t testing.TB) *household {
 	index := &memory.Index{Files: files, Logger: log, Roots: []memory.Root{{Path: filepath.Join(h.home, "MEMORY.org"), Memory: true}}}
 	_, err = index.Refresh(t.Context())
 	h.must(err)
-	notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: filepath.Join(h.home, "skills"), Logger: log})
+	notes := skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Home: filepath.Join(h.home, "skills"), Logger: log})
 	notes.Load(t.Context())
 	prompts := skillmd.New(skillmd.Config{Home: filepath.Join(h.home, "skills"), Logger: log})
 	prompts.Load(t.Context())
@@ -72,9 +76,11 @@ func newHousehold(t testing.TB) *household {
 	h.config = agent.Config{
 		Sources: composer.Sources{
 			Skills: notes, Tools: tools, Prompts: prompts, Library: func() *prompt.Library { return library }, Runtime: [][2]string{{"os", "linux"}},
-			Persona: func(string) (memory.Persona, error) { return home.Persona(now()), nil }, Shown: func(path string) string { return path }, Logger: log,
+			Dialect: dialect.NewPlist(),
+			Shown:   func(path string) string { return path }, Logger: log,
 		},
-		Policy: &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: kinds, Journal: j, NewID: func() string { return "id" }, Now: now, Model: "test-model",
+		Persona: func(string) (memory.Persona, error) { return home.Persona(now()), nil },
+		Policy:  &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: func() *kind.Set { return kinds }, Journal: j, NewID: func() string { return "id" }, Now: now, Model: "test-model",
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: 1_000_000} },
 		Index:  index,
 	}
@@ -100,7 +106,7 @@ func (h *household) writeHome() {
 	starters, err := config.Starters()
 	h.must(err)
 	for name, text := range starters {
-		write(name, strings.Replace(text, config.StarterLine, "It is said here at some length what holds, who is who and what is wanted.\n", 1))
+		write(name, strings.Replace(text, "# Write below this line.", "It is said here at some length what holds, who is who and what is wanted.\n", 1))
 	}
 	var kept strings.Builder
 	for i := range 60 {
@@ -123,7 +129,7 @@ func (h *household) tools(prompts *skillmd.Registry) *tool.Registry {
 		Query string `doc:"what is looked for" required:"true"`
 	}
 	var all []tool.Tool
-	built, err := tool.BuiltIn(tool.World{Skills: prompts.Current, Memory: tool.Memory{Store: &memory.Store{}, Index: &memory.Index{}}})
+	built, err := tool.BuiltIn(tool.Deps{Skills: prompts.Current, Memory: tool.Memory{Store: &memory.Store{}, Index: &memory.Index{}}})
 	h.must(err)
 	all = append(all, built.All()...)
 	for i := range promptTools - len(built.Offered()) {
@@ -142,7 +148,7 @@ func (h *household) tools(prompts *skillmd.Registry) *tool.Registry {
 func (h *household) alone() agent.Config {
 	c := h.config
 	c.Index = nil
-	c.Skills = skill.New(skill.Config{Shipped: skills.Notes(), Logger: c.Logger})
+	c.Skills = skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Logger: c.Logger})
 	c.Skills.Load(h.t.Context())
 	return c
 }
@@ -150,7 +156,7 @@ func (h *household) alone() agent.Config {
 // forgetful is the same on a journal that nobody has read from yet.
 func (h *household) forgetful() agent.Config {
 	h.t.Helper()
-	j, err := journal.OpenToRead(h.t.Context(), h.config.Journal.Path())
+	j, err := journal.OpenToRead(h.t.Context(), h.journal.Path())
 	h.must(err)
 	h.t.Cleanup(func() { _ = j.Close() })
 	c := h.config
@@ -163,7 +169,7 @@ func (h *household) say() {
 	h.t.Helper()
 	h.turns++
 	i := h.turns
-	ctx, j := h.t.Context(), h.config.Journal
+	ctx, j := h.t.Context(), h.journal
 	question, turn, answer := fmt.Sprintf("q%d", i), fmt.Sprintf("turn-%d", i), fmt.Sprintf("a%d", i)
 	_, _, err := j.Accept(ctx, protocol.Event{ID: question, Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: h.config.Now(),
 		Text: strings.Repeat("which notes mention Samarkand? ", 5)}, turn)

@@ -5,60 +5,63 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/gate"
+	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 )
 
-// AwaitCall has the outcome of the call that an event will be sent to the channel, and has to be
-// called before the event is submitted: a call that nobody waits for is not made. Whoever waits
-// calls forget.
+// AwaitCall returns the channel on which the outcome of a call comes. The event is the one that the
+// call will be. AwaitCall has to be called before the event is submitted, because a call that nobody
+// waits for is not made. The caller calls forget when it waits no longer.
 func (a *Agent) AwaitCall(event string) (outcome <-chan protocol.ToolCallResult, forget func()) {
-	return a.calls.wait(event), func() { a.calls.forget(event) }
+	return a.calls.Wait(event), func() { a.calls.Forget(event) }
 }
 
-// called makes the one call that another program wants made. There is neither a skill nor a model:
-// what the program sent is judged and, where that is so, asked about as a model's proposal is.
-func (r *run) called(ctx context.Context) error {
+// makeCall answers the event of another program, which wants one call made. There is neither a skill
+// nor a model. The call is judged as a model's proposal is, and a person is asked where the verdict
+// says so.
+func (r *run) makeCall(ctx context.Context) error {
 	record := r.turn.Record
-	if !r.agent.calls.waits(record.Event) {
-		return ended{protocol.TurnInterrupted, "the program that wanted this is gone, so it was not done"}
+	if !r.agent.calls.Waits(record.Event) {
+		return loop.Ended{State: protocol.TurnInterrupted, Notice: "the program that wanted this is gone, so it was not done"}
 	}
 	proposed, err := action.Read(record.Question.Text)
 	if err != nil {
 		return fmt.Errorf("read the call: %w", err)
 	}
-	if proposed, err = r.agent.config.Policy.Usable(proposed); err != nil {
-		return failf("it is no call: %v", err)
+	if proposed, err = r.policy.Usable(proposed); err != nil {
+		return fmt.Errorf("it is no call: %v", err)
 	}
-	r.doing = time.Now()
-	if _, err := r.decide(ctx, proposed.Action(), "", action.Action{}); err != nil {
+	r.steps.Begin()
+	result, err := r.gate.Do(ctx, proposed.Action())
+	if err != nil {
 		return err
 	}
-	if len(r.results) == 0 {
+	if result.Ended {
 		return errors.New("nothing came of the call")
 	}
-	last := r.results[len(r.results)-1]
-	text := fmt.Sprintf("%s: %s", toolOf(last.action), last.verdict)
-	if last.verdict != "performed" {
-		text += "\n" + last.text
+	step := result.Step
+	r.steps.Record(ctx, step)
+	text := fmt.Sprintf("%s: %s", toolOf(step.Action), step.Verdict)
+	if step.Verdict != gate.Performed {
+		text += "\n" + step.Text
 	}
-	verified := r.agent.config.Policy.Notice(text)
-	order := r.order()
-	order.ID, order.Action = r.turn.AnswerID(), verified
-	if _, err := r.agent.config.Kinds.Perform(context.WithoutCancel(ctx), order); err != nil {
+	order := gateTurn{r}.AnswerOrder()
+	order.Action = r.policy.Notice(text)
+	if _, err := r.kinds.Perform(context.WithoutCancel(ctx), order); err != nil {
 		return fmt.Errorf("put what became of the call into the conversation: %w", err)
 	}
-	r.agent.calls.say(record.Event, protocol.ToolCallResult{
-		Turn: record.ID, Verdict: protocol.Keyword(last.verdict), Text: last.text, Code: last.failure.Code, Retryable: last.failure.Retryable,
+	r.agent.calls.Resume(record.Event, protocol.ToolCallResult{
+		Turn: record.ID, Verdict: protocol.Keyword(step.Verdict), Text: step.Text, Code: step.Failure.Code, Retryable: step.Failure.Retryable,
 	})
 	return nil
 }
 
-// nameOf is the name of the skill that answers, "" for another program's call.
+// nameOf is the name of the skill that answers, "" for a call of another program.
 func nameOf(k *skill.Skill) string {
 	if k == nil {
 		return ""
@@ -74,7 +77,7 @@ func toolOf(a action.Action) string {
 	return "The call"
 }
 
-// CallOf is a call of a tool as an event's text.
+// CallOf returns a call of a tool as the text of an event.
 func CallOf(p protocol.ToolCallParams) (string, error) {
 	arguments, err := plist.Marshal(p.Args)
 	if err != nil {

@@ -2,24 +2,30 @@ package agent
 
 import (
 	"context"
+	"fmt"
+	"sync"
 
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/memory"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/settings"
 	"org-agent/kernel/skill"
 )
 
-// choose finds the skill that answers a turn. Faults are the errors of triggers that failed.
-func (a *Agent) choose(ctx context.Context, record journal.Turn, p *program, event sexp.List) (k *skill.Skill, faults []error, err error) {
-	if err := a.checkProfile(record.Settings); err != nil {
+// choose finds the skill that answers a turn: the program's, the one that is set, or the best whose
+// trigger is true. Faults are the errors of triggers that failed.
+func (a *Agent) choose(ctx context.Context, record journal.Turn, set turnSettings, p *program, event sexp.List) (k *skill.Skill, faults []error, err error) {
+	if err := set.checkProfile(); err != nil {
 		return nil, nil, err
 	}
 	live, question := a.config.Skills.Current(), record.Question
 	if k, err = p.skill(live); k == nil && err == nil {
-		k, err = a.setSkill(live, record.Settings)
+		k, err = a.setSkill(live, set.Skill)
 	}
 	if k != nil || err != nil {
 		return k, nil, err
@@ -32,12 +38,12 @@ func (a *Agent) choose(ctx context.Context, record journal.Turn, p *program, eve
 	case k != nil:
 		return k, faults, nil
 	case question.Command != "":
-		return nil, nil, failf("no live skill has the command /%s%s", question.Command, a.nearCommand(question.Command))
+		return nil, nil, fmt.Errorf("no live skill has the command /%s%s", question.Command, a.nearCommand(question.Command))
 	}
-	return nil, nil, failf("no skill answers a %s; \"org-agent skill list\" shows what is live", question.Sensor)
+	return nil, nil, fmt.Errorf("no skill answers a %s; \"org-agent skill list\" shows what is live", question.Sensor)
 }
 
-// nearCommand says which command was probably meant.
+// nearCommand ends an error: it names the command that was probably meant.
 func (a *Agent) nearCommand(command string) string {
 	if near := a.config.Skills.Current().NearCommand(command); near != "" {
 		return "; did you mean /" + near + "?"
@@ -45,85 +51,95 @@ func (a *Agent) nearCommand(command string) string {
 	return "; \"org-agent skill list\" shows what is live"
 }
 
-// What a person set for a turn, by properties of headings or a preset, was decided and
-// checked when the message came: see [protocol.TurnSettings]. Here it takes effect.
+// turnSettings is what holds for a turn. It is resolved once, when the turn begins, from what was
+// decided and checked when the message came.
+type turnSettings struct {
+	settings.Turn
+	// asked is the prompt skill that the question asks for, with /NAME or by what is set for it; ""
+	// if it asks for none.
+	asked string
+	// persona is what the files of the home say with the turn's profile. They are read when it is
+	// first called.
+	persona func() (memory.Persona, error)
+}
 
-// settingOf is the setting of that name, an empty one where nothing is set.
-func settingOf(settings protocol.TurnSettings, name string) protocol.TurnSetting {
-	for _, s := range settings {
-		if s.Name == name {
-			return s
-		}
+// settingsOf resolves what holds for a turn.
+func (a *Agent) settingsOf(turn journal.Turn) turnSettings {
+	set := turnSettings{Turn: settings.Of(turn)}
+	set.asked = a.askedSkill(turn.Question, set.Skill.Value)
+	if set.asked != "" {
+		set.Budget.Rounds++ // what the person asked for by name is done beside what the turn may take
 	}
-	return protocol.TurnSetting{}
+	set.persona = sync.OnceValues(func() (memory.Persona, error) {
+		if a.config.Persona == nil {
+			return memory.Persona{}, nil
+		}
+		return a.config.Persona(set.Profile.Value)
+	})
+	return set
+}
+
+// askedSkill is the prompt skill that the question asks for. A note of the name that is set comes
+// first: that one answers.
+func (a *Agent) askedSkill(question protocol.Event, set string) string {
+	if name := question.Payload.Text(protocol.PayloadSkill); name != "" {
+		return name
+	}
+	if set == "" || a.config.Skills.Current().Named(set) != nil {
+		return ""
+	}
+	return set
 }
 
 // setSkill is the skill that is set for the turn, whatever its trigger says; nil where none is.
 // A prompt skill of that name is none: the skill that answers is given its text.
-func (a *Agent) setSkill(live *skill.Set, settings protocol.TurnSettings) (*skill.Skill, error) {
-	wanted := settings.Value(protocol.SettingSkill)
-	if wanted == "" {
+func (a *Agent) setSkill(live *skill.Set, set protocol.TurnSetting) (*skill.Skill, error) {
+	if set.Value == "" {
 		return nil, nil
 	}
-	k := live.Named(wanted)
-	if k == nil && (a.config.Prompts == nil || a.config.Prompts.Current().Command(wanted) == nil) {
-		return nil, failf("%s sets the skill %s, which is not live any more; \"org-agent skill list\" says why",
-			settingOf(settings, protocol.SettingSkill).From, wanted)
+	k := live.Named(set.Value)
+	if k == nil && (a.config.Prompts == nil || a.config.Prompts.Current().Command(set.Value) == nil) {
+		return nil, fmt.Errorf("%s sets the skill %s, which is not live any more; \"org-agent skill list\" says why", set.From, set.Value)
 	}
 	return k, nil
 }
 
-// checkProfile fails where the profile of the turn cannot be had any more: nobody is to be
-// answered as by another.
-func (a *Agent) checkProfile(settings protocol.TurnSettings) error {
-	set := settingOf(settings, protocol.SettingProfile)
-	if set.Value == "" || a.config.Persona == nil {
+// checkProfile fails if the profile of the turn is not there any more. No other profile answers in its
+// place.
+func (s turnSettings) checkProfile() error {
+	if s.Profile.Value == "" {
 		return nil
 	}
-	if _, err := a.config.Persona(set.Value); err != nil {
-		return failf("%s sets the profile %s: %v", set.From, set.Value, err)
+	if _, err := s.persona(); err != nil {
+		return fmt.Errorf("%s sets the profile %s: %v", s.Profile.From, s.Profile.Value, err)
 	}
 	return nil
 }
 
-// askedSkill is the prompt skill that the question asks for, with /NAME or by what is set
-// for it; "" if it does not. A note of the name that is set comes first: that one answers.
-func (a *Agent) askedSkill(turn journal.Turn) string {
-	if name := turn.Question.Payload.Text(protocol.PayloadSkill); name != "" {
-		return name
-	}
-	name := turn.Settings.Value(protocol.SettingSkill)
-	if name == "" || a.config.Skills.Current().Named(name) != nil {
-		return ""
-	}
-	return name
-}
-
-// askedCall gives the model the skill that the person asked for, as if it had called for it: what
-// a person asks for needs neither a proposal nor a verdict. It is nil where no skill was asked for.
-func (a *Agent) askedCall(record journal.Turn) (*result, error) {
-	name := a.askedSkill(record)
+// askedCall is the step that gives the model the prompt skill of that name, as if the model had called
+// for it. The person asked for it, so it needs neither a proposal nor a verdict. It is nil for "".
+func (a *Agent) askedCall(name string) (*gate.Step, error) {
 	if name == "" || a.config.Prompts == nil {
 		return nil, nil
 	}
 	k := a.config.Prompts.Current().Command(name)
 	if k == nil {
-		return nil, failf("there is no skill %s any more; \"org-agent skill list\" says why", name)
+		return nil, fmt.Errorf("there is no skill %s any more; \"org-agent skill list\" says why", name)
 	}
 	text, err := k.Read("", "")
 	if err != nil {
-		return nil, failf("the skill %s cannot be used: %v", name, err)
+		return nil, fmt.Errorf("the skill %s cannot be used: %v", name, err)
 	}
 	proposed := action.Propose(sexp.List{
 		plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target"), plist.Keyword("tool"),
 		plist.Keyword("action"), plist.Keyword("call"), plist.Keyword("tool"), plist.String("use_skill"),
 		plist.Keyword("args"), sexp.List{plist.Keyword("name"), plist.String(name)},
 	})
-	return &result{action: proposed.Action(), verdict: "performed", text: text}, nil
+	return &gate.Step{Action: proposed.Action(), Verdict: gate.Performed, Text: text}, nil
 }
 
-// choice is the data of a row of kind choice: the skill that answers the turn, and those
-// that would have if it had not.
+// choice is the data of a row of kind choice: the skill that answers the turn, and those that would
+// answer without it.
 type choice struct {
 	Skill    string        `json:"skill"`
 	Hash     string        `json:"hash"`
@@ -132,27 +148,27 @@ type choice struct {
 	File     string        `json:"file"`
 	Line     int           `json:"line,omitempty"`
 	Shipped  bool          `json:"shipped,omitempty"`
-	Command  string        `json:"command,omitempty"` // it has this one, which was given
-	Set      string        `json:"set,omitempty"`     // by this, and no trigger was asked
+	Command  string        `json:"command,omitempty"` // that was given, and that it has
+	Set      string        `json:"set,omitempty"`     // who set it; then no trigger was run
 	Rivals   []skill.Rival `json:"rivals,omitempty"`
-	Unasked  int           `json:"unasked,omitempty"` // there was no time to ask so many others
+	Unasked  int           `json:"unasked,omitempty"` // skills whose triggers there was no time to run
 	Faults   []string      `json:"faults,omitempty"`  // of triggers that failed
 }
 
-// recordChoice keeps why this skill answers.
+// recordChoice records why this skill answers.
 func (r *run) recordChoice(ctx context.Context, live *skill.Set, faults []error) {
 	k := r.skill
 	made := choice{
 		Skill: k.Name, Hash: k.Hash, Version: k.Version, Priority: k.Priority, File: k.File, Line: k.Line(),
 		Shipped: k.Shipped, Command: r.turn.Record.Question.Command,
 	}
-	if set := settingOf(r.turn.Record.Settings, protocol.SettingSkill); live.Named(set.Value) == k && set.Value != "" {
+	if set := r.settings.Skill; live.Named(set.Value) == k && set.Value != "" {
 		made.Set = set.From
 	} else {
-		made.Rivals, made.Unasked = live.Rivals(ctx, r.event(), k)
+		made.Rivals, made.Unasked = live.Rivals(ctx, r.steps.Event(), k)
 	}
 	for _, err := range faults {
 		made.Faults = append(made.Faults, err.Error())
 	}
-	r.record(ctx, journal.KindChoice, made)
+	r.Record(ctx, journal.KindChoice, made)
 }

@@ -18,13 +18,12 @@ import (
 // completePatience is how long a completion is waited for: it comes at once or not at all.
 const completePatience = 20 * time.Second
 
-// errSlow is why a completion ends that nobody waits for any longer.
+// errSlow is the cause when a completion takes too long.
 var errSlow = fmt.Errorf("the model did not answer within %v; a smaller one completes better", completePatience)
 
-// Complete asks a model what a person would write next. It is no turn: no skill is asked,
-// nothing of it is journalled, and nothing that the model says is performed, whatever it
-// is; the text is for the person's eyes. What it took is counted. It blocks until the
-// model has answered, for 20 seconds at most, and lets go of the connection when ctx ends.
+// Complete asks a model what a person would write next. It is no turn: no skill is asked, nothing is
+// journalled but what the reply took, and nothing that the model writes is performed. It blocks until
+// the model has answered, for 20 seconds at most, and closes the connection when ctx ends.
 func (a *Agent) Complete(ctx context.Context, p protocol.CompleteParams) (protocol.CompleteResult, error) {
 	if len(p.Before) > protocol.CompleteBeforeLimit || len(p.After) > protocol.CompleteAfterLimit || len(p.Name)+len(p.Mode) > 1000 {
 		return protocol.CompleteResult{}, protocol.Errorf(protocol.CodeInvalidParams,
@@ -33,13 +32,11 @@ func (a *Agent) Complete(ctx context.Context, p protocol.CompleteParams) (protoc
 	if strings.TrimSpace(p.Before+p.After) == "" {
 		return protocol.CompleteResult{}, nil
 	}
-	// No deadline: that would be the model's failure, for turns too. It is only not wanted
-	// any more.
+	// A deadline would count as the model's failure, for turns as well. A cancellation does not.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer time.AfterFunc(completePatience, func() { cancel(errSlow) }).Stop()
-	request := composer.Completion(p)
-	request.Messages[0].Content = a.Hide(request.Messages[0].Content)
+	request := composer.Completion(p).Map(a.Hide)
 	begun := time.Now()
 	reply, err := llm.Collect(a.config.Provider.Stream(ctx, request))
 	a.config.Logger.Debug("completion asked for", "model", reply.Model, "bytes", len(reply.Text), "dur", time.Since(begun))
@@ -55,13 +52,13 @@ func (a *Agent) Complete(ctx context.Context, p protocol.CompleteParams) (protoc
 		return protocol.CompleteResult{Model: reply.Model}, protocol.Errorf(protocol.CodeModel,
 			"%s came to no text within %d tokens; choose a model for completions that does not think first", reply.Model, composer.CompletionTokens)
 	}
-	text, err = a.forTheEyes(ctx, text)
+	text, err = a.verifiedText(ctx, text)
 	return protocol.CompleteResult{Text: text, Model: reply.Model}, err
 }
 
-// forTheEyes has the policy verify that the text may be shown, as all that a model says,
-// and returns what was verified.
-func (a *Agent) forTheEyes(ctx context.Context, text string) (string, error) {
+// verifiedText has the policy verify that the text may be shown, as any text of a model, and returns
+// the verified text.
+func (a *Agent) verifiedText(ctx context.Context, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -91,7 +88,7 @@ func (a *Agent) countCompletion(ctx context.Context, reply llm.Reply) {
 
 // completionError is an error of a model for whoever asked for a completion: one line.
 func completionError(err error) error {
-	if _, told := errors.AsType[*protocol.Error](err); told || llm.ClassOf(err) == llm.ClassCanceled {
+	if _, described := errors.AsType[*protocol.Error](err); described || llm.ClassOf(err) == llm.ClassCanceled {
 		return err
 	}
 	text := err.Error()

@@ -21,7 +21,7 @@ func TestSlowCompletionIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := &llmtest.Script{Turns: []llmtest.Turn{{llmtest.Hang()}, llmtest.Say("there")}}
 		breaker := &llm.Breaker{Next: script, Name: "slow", Failures: 1, Cooldown: time.Hour}
-		a := New(Config{Provider: breaker, Policy: &policy.Policy{Kinds: kind.New(act.Kinds(act.Deps{})...)}, Kinds: kind.New(act.Kinds(act.Deps{})...), Sources: composer.Sources{Logger: slog.New(slog.DiscardHandler)}})
+		a := New(Config{Provider: breaker, Policy: &policy.Policy{Kinds: kind.New(act.Kinds(act.Deps{})...)}, Kinds: func() *kind.Set { return kind.New() }, Sources: composer.Sources{Logger: slog.New(slog.DiscardHandler)}})
 		begun := time.Now()
 		_, err := a.Complete(t.Context(), protocol.CompleteParams{Before: "hello "})
 		if took := time.Since(begun); took != completePatience || protocol.ErrorCode(err) != protocol.CodeModel || !strings.Contains(err.Error(), "within 20s") {

@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/composer"
+	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/prompt"
@@ -16,11 +17,11 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// errDryRun is what a note's ask-neuro ends with when its prompt is only shown.
+// errDryRun is the error of a note's ask-neuro in a dry run.
 var errDryRun = errors.New("the prompt is only looked at; nothing is sent")
 
-// dryRun answers a skill's first ask with its composition and an error. What a later request
-// would be depends on the reply.
+// dryRun keeps the composition of a skill's first ask, and answers each ask with an error. A later
+// request would depend on the reply, so there is none.
 type dryRun struct {
 	compose *composer.Turn
 	first   *composer.Composition
@@ -40,17 +41,17 @@ func (d *dryRun) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	return "", errDryRun
 }
 
-// Prompt is what the model would be sent first if the event came now. It is composed as
-// [Agent.Run] composes it, by the skill that would answer; nothing is sent, journalled or
-// written by it. Why nothing would be sent is in the Note. A mode and a kind that are not ""
-// are those of the system prompt, whatever they would be.
+// Prompt returns the first request that the model would be sent if the event came now. It is composed
+// as [Agent.Run] composes it, for the skill that would answer. Nothing is sent, journalled or
+// written. If nothing would be sent, the Note says why. A mode and a kind that are not "" replace
+// those of the system prompt.
 func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult {
 	record := journal.Turn{Session: event.Session, Stamp: a.config.Now(), Event: event.ID, Question: event, Level: event.Level,
-		Parent: event.Parent, Instead: event.Instead, Settings: event.Settings, Wanted: event.Settings.Value(protocol.SettingModel)}
-	r := a.newRun(&session.Turn{Record: record}, budget{})
+		Parent: event.Parent, Instead: event.Instead, Settings: event.Settings, Wanted: event.Settings.Model()}
+	r := a.newRun(&session.Turn{Record: record})
 	result := protocol.PromptResult{Session: event.Session, Settings: event.Settings}
 	if err := r.beginDry(ctx, mode, kind); err != nil {
-		result.Note = "nothing would be sent: " + noticeOf(err)
+		result.Note = "nothing would be sent: " + loop.NoticeOf(err)
 		return result
 	}
 	composed, err := r.composeFirst(ctx)
@@ -65,49 +66,49 @@ func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mo
 		composed.Request, err = a.config.Images(composed.Request)
 	}
 	if err != nil {
-		result.Note = "nothing would be sent: " + noticeOf(err)
+		result.Note = "nothing would be sent: " + loop.NoticeOf(err)
 		return result
 	}
 	result.Model = r.compose.Model()
 	result.History = r.compose.History()
-	composed.Explain(&result)
+	composed.Explain(a.config.Dialect, &result)
 	return result
 }
 
-// beginDry is begin for a turn that is only shown: what it is composed of stands in the event, no
-// server is asked, and there was no earlier attempt. A mode and a kind that are not "" are those of
-// every system prompt.
+// beginDry is begin for a dry run: the event holds everything that was sent along, no server is
+// asked, and there was no earlier attempt. A mode and a kind that are not "" replace those of every
+// system prompt.
 func (r *run) beginDry(ctx context.Context, mode prompt.Mode, kind prompt.Kind) (err error) {
 	record := r.turn.Record
-	if r.program, err = r.agent.programOf(ctx, record, r.budget.Budget); err != nil {
+	if r.program, err = r.agent.programOf(ctx, record, r.meter.Limits(), r.kinds); err != nil {
 		return err
 	}
-	p := r.program.prompt
-	p.Only, p.Forms, p.Grammar = mode, r.formLines, r.grammar
+	p := r.prompt()
+	p.Only = mode
 	p.Change = func(facts *prompt.Facts) { facts.Kind = cmp.Or(kind, facts.Kind) }
 	p.Items = func(context.Context) ([]protocol.ContextItem, error) { return record.Question.Context, nil }
-	p.Window = func(ctx context.Context) llm.Window { return r.agent.window(ctx, record.Wanted, false) }
-	r.compose = r.agent.composer.Turn(ctx, record, p)
+	p.Window = func(ctx context.Context) llm.Window { return r.agent.window(ctx, r.settings.Model, false) }
+	r.composeWith(ctx, p)
 	return nil
 }
 
-// composeFirst is the first request that the skill would send; nil where it would send none.
+// composeFirst returns the first request that the skill would send, nil if it would send none.
 func (r *run) composeFirst(ctx context.Context) (*composer.Composition, error) {
-	k, _, err := r.agent.choose(ctx, r.turn.Record, &r.program, r.event())
+	k, _, err := r.agent.choose(ctx, r.turn.Record, r.settings, &r.program, r.steps.Event())
 	if err != nil {
 		return nil, err
 	}
 	r.skill, r.compose.Skill = k, k.Hash
-	call, err := r.agent.askedCall(r.turn.Record)
+	call, err := r.agent.askedCall(r.settings.asked)
 	if err != nil {
 		return nil, err
 	}
 	if call != nil {
-		r.results = append(r.results, *call)
-		r.compose.Exchange.Add(journal.ToolStep{Action: call.action.Canonical(), Verdict: call.verdict, Text: call.text})
+		r.steps.Add(*call, 0)
+		r.compose.Exchange.Add(journal.ToolStep{Action: call.Action.Canonical(), Verdict: call.Verdict, Text: call.Text})
 	}
 	dry := &dryRun{compose: r.compose}
-	out, err := r.skill.Look(ctx, r.event(), dry)
+	out, err := r.skill.Look(ctx, r.steps.Event(), dry)
 	if err == nil && out.Kind == skill.Prompt {
 		_, err = dry.Ask(ctx, skill.Ask{Text: out.Text})
 	}
@@ -115,15 +116,15 @@ func (r *run) composeFirst(ctx context.Context) (*composer.Composition, error) {
 	case dry.first != nil:
 		return dry.first, nil // the error is the note's, for not being answered
 	case dry.err != nil:
-		return nil, ended{protocol.TurnFailed, noticeOf(dry.err)}
+		return nil, loop.Ended{State: protocol.TurnFailed, Notice: loop.NoticeOf(dry.err)}
 	case err != nil:
-		return nil, failf("the skill %s failed: %v", r.skill.Name, err)
+		return nil, fmt.Errorf("the skill %s failed: %v", r.skill.Name, err)
 	case out.Kind == skill.Proposal:
-		if _, err := r.agent.config.Policy.Usable(action.Propose(out.Proposal)); err != nil {
-			return nil, failf("the skill %s proposed what is no action: %v", r.skill.Name, err)
+		if _, err := r.policy.Usable(action.Propose(out.Proposal)); err != nil {
+			return nil, fmt.Errorf("the skill %s proposed what is no action: %v", r.skill.Name, err)
 		}
 	case out.Kind == skill.None:
-		return nil, failf("the skill %s had nothing to say to this", r.skill.Name)
+		return nil, fmt.Errorf("the skill %s had nothing to say to this", r.skill.Name)
 	}
 	return nil, nil
 }

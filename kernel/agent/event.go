@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// eventOf is the context when nothing has been done yet.
+// eventOf is the event that a skill's functions get before the first step of a turn.
 func eventOf(record journal.Turn) sexp.List {
 	text := record.Question.Words()
 	if record.Question.Command != "" {
@@ -48,19 +48,19 @@ func eventOf(record journal.Turn) sexp.List {
 // blank reports whether there is nothing to show in text.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// contextPlist is what a skill's functions are told of what went along: they see that it
-// is there, the model sees what it is.
+// contextPlist describes what was sent along for a skill's functions: they get names and sizes, the
+// model gets the contents.
 func contextPlist(items []protocol.ContextItem) sexp.List {
 	list := make(sexp.List, len(items))
 	for i, item := range items {
-		told := sexp.List{
+		described := sexp.List{
 			plist.Keyword("kind"), plist.Keyword(item.Kind), plist.Keyword("name"), plist.String(item.Name),
 			plist.Keyword("bytes"), plist.Int(int64(item.Bytes)),
 		}
 		if item.Place != "" {
-			told = append(told, plist.Keyword("place"), plist.String(item.Place))
+			described = append(described, plist.Keyword("place"), plist.String(item.Place))
 		}
-		list[i] = told
+		list[i] = described
 	}
 	return list
 }

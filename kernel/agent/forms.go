@@ -15,9 +15,9 @@ type replyForms struct {
 	forms []action.Form // nil before they are known
 }
 
-// formats are the forms that a reply may have: those that the kernel and the skill let
-// through in this turn, and that something performs. The skill is asked as it is about a
-// preview, with the forms themselves.
+// formats are the forms that a reply may have: those of actions that something performs and that the
+// program and the skill let pass in this turn. The skill is shown the forms themselves, as it is shown
+// a preview.
 func (f *replyForms) formats(ctx context.Context, tools bool) []action.Form {
 	if f.forms != nil {
 		return f.forms
@@ -25,8 +25,8 @@ func (f *replyForms) formats(ctx context.Context, tools bool) []action.Form {
 	r := f.run
 	var forms []action.Form
 	var actions []sexp.List
-	for _, form := range r.agent.config.Kinds.Specs().Forms(r.turn.Record.Question.Route) {
-		if form.Target == "tool" && !tools || f.refused(form) || r.agent.config.Kinds.Available(form.Key) != nil {
+	for _, form := range r.kinds.Specs().Forms(r.turn.Record.Question.Route) {
+		if form.Target == "tool" && !tools || f.refused(form) || r.kinds.Available(form.Key) != nil {
 			continue
 		}
 		proposed, err := r.agent.proposedOf(form)
@@ -36,7 +36,7 @@ func (f *replyForms) formats(ctx context.Context, tools bool) []action.Form {
 		}
 		forms, actions = append(forms, form), append(actions, proposed.List())
 	}
-	for i, passes := range r.skill.Passes(ctx, actions, r.event()) {
+	for i, passes := range r.skill.Passes(ctx, actions, r.steps.Event()) {
 		if passes {
 			f.forms = append(f.forms, forms[i])
 		}
@@ -44,7 +44,7 @@ func (f *replyForms) formats(ctx context.Context, tools bool) []action.Form {
 	return f.forms
 }
 
-// refused reports whether a reply of that form would be none of the turn's.
+// refused reports whether the turn may not do an action of that form.
 func (f *replyForms) refused(form action.Form) bool {
 	proposed, err := f.run.agent.proposedOf(form)
 	return err == nil && f.run.program.refuses(proposed.Action(), f.run.scene.where()) != ""
@@ -66,7 +66,7 @@ func (a *Agent) proposedOf(form action.Form) (action.Proposed, error) {
 	return proposed, err
 }
 
-// formLines are the forms that a reply may have, as the model is told of them.
+// formLines are the forms that a reply may have, as the system prompt lists them.
 func (f *replyForms) formLines(ctx context.Context, tools []prompt.Tool) (lines []string) {
 	for _, form := range f.formats(ctx, len(tools) > 0) {
 		lines = append(lines, "- "+form.String())
@@ -74,11 +74,11 @@ func (f *replyForms) formLines(ctx context.Context, tools []prompt.Tool) (lines 
 	return lines
 }
 
-// grammar holds the reply to the forms that the model is told of, where it can be held to
-// anything; "" elsewhere.
+// grammar restricts the reply to the forms that the system prompt lists. It is "" for a model that
+// takes no grammar.
 func (f *replyForms) grammar(ctx context.Context, offered []prompt.Tool) string {
 	takes := f.run.agent.config.Grammar
-	if takes == nil || !takes(f.run.turn.Record.Wanted) {
+	if takes == nil || !takes(f.run.settings.Model) {
 		return ""
 	}
 	forms := f.formats(ctx, len(offered) > 0)
@@ -94,5 +94,5 @@ func (f *replyForms) grammar(ctx context.Context, offered []prompt.Tool) string 
 
 // reply is text as an action that answers in the conversation of the turn.
 func (f *replyForms) reply(text string) action.Proposed {
-	return f.run.agent.config.Kinds.Specs().Answer(f.run.turn.Record.Question.Route, text)
+	return f.run.kinds.Specs().Answer(f.run.turn.Record.Question.Route, text)
 }

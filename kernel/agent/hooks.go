@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
@@ -13,8 +15,8 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// What hooks say of what is about to be done is part of the policy's verdict. Here stands what
-// they are told beside that: of results, and of the beginning and the end of a turn.
+// The policy asks hooks about actions before they are performed. This file tells hooks of results,
+// and of the beginning and the end of a turn.
 
 // turnHooks asks and tells hooks in a turn.
 type turnHooks struct {
@@ -22,7 +24,7 @@ type turnHooks struct {
 	hooks   *hook.Hooks
 	journal entries
 	rows    *recorder
-	steps   *steps
+	steps   *loop.Steps
 	place   func() policy.Where
 }
 
@@ -31,42 +33,10 @@ type entries interface {
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 
-// hookVerdict is what a hook said, as the journal has it.
-type hookVerdict struct {
-	Hook    string `json:"hook"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason,omitempty"`
-	Append  string `json:"append,omitempty"`
-}
-
-// hookVerdicts are what the hooks said of an action.
-func hookVerdicts(verdict policy.Verdict) []hookVerdict {
-	var all []hookVerdict
-	for _, d := range verdict.Decisions {
-		if d.Hook != "" {
-			all = append(all, hookVerdict{Hook: d.Hook, File: d.File, Line: d.Line, Verdict: d.Kind.String(), Reason: d.Reason, Append: d.Append})
-		}
-	}
-	return all
-}
-
-// heard takes up what hooks said of an action: what they add goes to the model with what comes of
-// it.
-func (h *turnHooks) heard(verdicts []hookVerdict) {
-	h.steps.added = nil
-	for _, v := range verdicts {
-		if v.Append != "" {
-			h.steps.added = append(h.steps.added, journal.StepHook{Hook: v.Hook, Text: v.Append})
-		}
-	}
-}
-
-// tellResult tells hooks what came of an action, and returns it without what one withholds.
-func (h *turnHooks) tellResult(ctx context.Context, verified policy.Verified, res kind.Result, err error) (kind.Result, error) {
+// Result implements [gate.Hooks]: it shows hooks the result of an action, which they may change.
+func (h *turnHooks) Result(ctx context.Context, verified policy.Verified, res kind.Result, err error) (kind.Result, []journal.StepHook, error) {
 	if h.hooks == nil {
-		return res, err
+		return res, nil, err
 	}
 	results := []hook.Result{{Verdict: "performed", Text: res.Text}}
 	if err != nil {
@@ -79,62 +49,73 @@ func (h *turnHooks) tellResult(ctx context.Context, verified policy.Verified, re
 		}
 		results = append(results[:i], one)
 	}
-	told := slices.Clone(results)
-	h.steps.addHooks(h.hooks.After(ctx, verified, h.place(), results))
+	before := slices.Clone(results)
+	added := stepHooks(h.hooks.After(ctx, verified, h.place(), results))
 	for i := range res.Calls {
 		res.Calls[i].Text = results[i].Text
 	}
 	switch {
-	case len(res.Calls) > 0 || results[0] == told[0]:
+	case len(res.Calls) > 0 || results[0] == before[0]:
 	case err != nil:
 		err = protocol.ToolErrorf(protocol.ToolErrorOf(err).Code, "%s", results[0].Text)
 	default:
 		res.Text = results[0].Text
 	}
-	return res, err
+	return res, added, err
 }
 
-// tellBeginning tells hooks of the turn, and of the conversation when this is its first, before
-// anything else. What they add stands behind the question. A turn that goes on after the
-// kernel's end has begun already.
+// stepHooks is what hooks add, as the journal has it in a step.
+func stepHooks(added []hook.Added) []journal.StepHook {
+	all := make([]journal.StepHook, len(added))
+	for i, a := range added {
+		all[i] = journal.StepHook(a)
+	}
+	return all
+}
+
+// tellBeginning tells hooks that the turn begins, and before that that the conversation does if this
+// is its first turn. What they add stands behind the question. Hooks have been told already of a turn
+// that an earlier kernel began.
 func (h *turnHooks) tellBeginning(ctx context.Context) error {
 	hooks, begun := h.hooks, h.turn.Begun
-	told := slices.ContainsFunc(begun.Steps, func(done journal.StepDone) bool { return len(done.Hooks) > 0 && !done.IsResult() })
-	if h.turn.Waits() || begun.First() > 0 || told {
+	known := slices.ContainsFunc(begun.Steps, func(done journal.StepDone) bool { return len(done.Hooks) > 0 && !done.IsResult() })
+	if h.turn.Waits() || begun.First() > 0 || known {
 		return nil
 	}
 	var why string
+	var added []journal.StepHook
 	if hooks.Listens(skill.SessionStart) {
 		first, err := h.isFirst(ctx)
 		if err != nil {
 			return err
 		}
 		if first {
-			why = h.tell(ctx, skill.SessionStart)
+			why, added = h.tell(ctx, skill.SessionStart)
 		}
 	}
 	if why == "" && hooks.Listens(skill.TurnStart) {
-		why = h.tell(ctx, skill.TurnStart)
+		var more []journal.StepHook
+		why, more = h.tell(ctx, skill.TurnStart)
+		added = append(added, more...)
 	}
 	if why != "" {
-		return failf("this message was refused: %s", why)
+		return fmt.Errorf("this message was refused: %s", why)
 	}
-	h.steps.keepAdded(ctx)
+	h.steps.AddHooks(ctx, added)
 	return nil
 }
 
 // tell tells hooks of an event of the turn.
-func (h *turnHooks) tell(ctx context.Context, event skill.HookEvent) (refused string) {
+func (h *turnHooks) tell(ctx context.Context, event skill.HookEvent) (refused string, adds []journal.StepHook) {
 	question := h.turn.Record.Question
 	fields := protocol.Object{{Key: "sensor", Value: protocol.Keyword(question.Sensor)}, {Key: "text", Value: question.Words()}}
 	refused, added := h.hooks.Tell(ctx, event, h.place(), fields)
-	h.steps.addHooks(added)
 	verdict := "allow"
 	if refused != "" {
 		verdict = "refuse"
 	}
-	h.rows.record(ctx, journal.KindVerdict, map[string]any{"gate": "hooks", "event": event, "verdict": verdict, "reason": refused})
-	return refused
+	h.rows.Record(ctx, journal.KindVerdict, map[string]any{"gate": "hooks", "event": event, "verdict": verdict, "reason": refused})
+	return refused, stepHooks(added)
 }
 
 // isFirst reports whether the conversation has no earlier message.
@@ -143,8 +124,8 @@ func (h *turnHooks) isFirst(ctx context.Context) (bool, error) {
 	return len(rows) < 2, err
 }
 
-// tellEnd tells hooks how the turn ended. One that was stopped, or that the kernel's end cuts
-// short, waits for none of them.
+// tellEnd tells hooks how the turn ended. A turn that was stopped, or that the end of the kernel
+// interrupts, tells none.
 func (h *turnHooks) tellEnd(ctx context.Context, o session.Outcome) {
 	if ctx.Err() != nil || !h.hooks.Listens(skill.TurnEnd) {
 		return

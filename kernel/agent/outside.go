@@ -1,16 +1,13 @@
 package agent
 
-import (
-	"cmp"
-)
+import "cmp"
 
 const attached = "what was attached"
 
-// outside names something that came into what the model is shown and that others may have
-// written, in this turn or in an earlier one that is still shown: what was attached, or what a
-// tool returned that does not only tell what the person or the kernel wrote. "" when there is
-// nothing of the kind. What a person types or pastes into a message is theirs, and so is what
-// they are reminded of from their own notes.
+// outside names something in what the model is shown that others may have written, "" if there is
+// nothing of the kind. It counts what was attached, and the results of tools that return more than
+// the words of the person or of the kernel, in this turn and in the earlier turns that are shown. A
+// message is the person's, also where they pasted something, and so are their own notes.
 func (s *scene) outside() string {
 	if s.program.outside != "" {
 		return s.program.outside
@@ -18,12 +15,12 @@ func (s *scene) outside() string {
 	if len(s.turn.Record.Question.Context) > 0 {
 		return attached
 	}
-	return cmp.Or(s.steps.foreign, s.pastOutside())
+	return cmp.Or(s.steps.Outside(), s.pastOutside())
 }
 
-// pastOutside is outside for the earlier turns, as far as they are shown.
+// pastOutside is outside for the earlier turns that are shown.
 func (s *scene) pastOutside() string {
-	switch past := s.steps.compose.Past(); {
+	switch past := s.past(); {
 	case past == nil:
 		return ""
 	case past.Outside != "":

@@ -18,9 +18,9 @@ import (
 const shownFile = 16 << 20
 
 // describeApproval adds what a person is shown of the action.
-func (r *run) describeApproval(ctx context.Context, approval *protocol.Approval, asked action.Action) {
+func (r *run) describeApproval(ctx context.Context, approval *protocol.Ask, asked action.Action) {
 	user, _ := os.UserHomeDir() // without one paths are shown whole
-	shown := r.agent.config.Kinds.Describe(asked, describe.World{
+	shown := r.kinds.Describe(asked, describe.Deps{
 		User: user, Read: readRegular, Once: approval.Once,
 		Change: func(tool string, arguments sexp.Sexp) describe.Change { return changeOf(ctx, r.tools, tool, arguments) },
 	})

@@ -11,12 +11,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// projectTurns is how many of the earlier turns say what a conversation is about.
+// projectTurns is how many earlier turns are looked at for projects.
 const projectTurns = 50
 
-// projectsOf finds, once in a turn and when it is first asked for, the projects that the
-// conversation is about: those of what the person sent along, and of the directory that they
-// asked from, now and before. Only who sits at this machine can say so.
+// projectsOf returns the projects that the conversation is about: those of what the person sent along,
+// in this turn and in earlier ones, and that of the directory they asked from. They are found once in
+// a turn, when they are first asked for. Only messages from this machine count.
 func (s *scene) projectsOf(ctx context.Context) []string {
 	if s.projects != nil {
 		return *s.projects
@@ -47,9 +47,9 @@ func (s *scene) projectsOf(ctx context.Context) []string {
 	return found
 }
 
-// placed is the file or the directory that something stands in which a person sent along: its
-// place is written for people, as in "lines 3-9 of ~/src/a.go, not saved". It is "" where it stands
-// in none, or in one of another machine.
+// placed is the file or the directory of an item that a person sent along, read from its place, which
+// is written for people: "lines 3-9 of ~/src/a.go, not saved". It is "" for an item without a file,
+// and for one of another machine.
 func placed(item protocol.ContextItem) string {
 	if item.Kind == protocol.ContextMemory {
 		return ""
@@ -70,7 +70,7 @@ func placed(item protocol.ContextItem) string {
 	if !filepath.IsAbs(place) {
 		return ""
 	}
-	for { // a file's name may have what else is said in it
+	for { // the name of a file may contain ", " itself
 		if _, err := os.Lstat(place); err == nil {
 			return place
 		}

@@ -10,68 +10,28 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/describe"
-	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
 )
 
-// givenAnswer is what a person answered to a question. The journal's part has no secrets; they are
-// here, by the names of their fields, and nowhere else.
-type givenAnswer struct {
-	answer  journal.Answer
-	secrets map[string]string
-}
-
-// Answer takes a person's answer to a question, given with that kind of client, and lets
-// the turn go on. Only a client with the token may call it. The first answer counts: the
-// error of a second one, and of one that comes too late, has [protocol.CodeConflict].
-func (a *Agent) Answer(ctx context.Context, p protocol.QuestionAnswerParams, client string) (protocol.QuestionAnswerResult, error) {
-	none := protocol.QuestionAnswerResult{}
-	question, err := a.config.Journal.Question(ctx, p.ID)
-	if err != nil {
-		return none, err
-	}
-	if err := question.Open(); err != nil {
-		return none, err
-	}
-	given := givenAnswer{answer: journal.Answer{Declined: p.Declined, Reason: p.Reason}}
-	switch {
-	case p.Declined && len(p.Answers) > 0:
-		return none, protocol.Errorf(protocol.CodeInvalidParams, "a question is answered or declined, not both")
-	case !p.Declined && p.Reason != "":
-		return none, protocol.Errorf(protocol.CodeInvalidParams, "a :reason is for declining: say :declined, or leave it out")
-	case !p.Declined:
-		checked, err := question.Form.Check(p.Answers)
-		if err != nil {
-			return none, err
-		}
-		given.split(question.Form, checked)
-	}
-	if len(given.secrets) > 0 && !a.questions.waits(p.ID) {
-		return none, protocol.Errorf(protocol.CodeBusy, "the turn does not wait for it yet, as the kernel has just started, and a secret is kept nowhere: answer again in a moment")
-	}
-	if _, err := a.config.Journal.AnswerQuestion(ctx, p.ID, given.answer, client); err != nil {
-		return none, err
-	}
-	a.questions.say(p.ID, given)
-	return protocol.QuestionAnswerResult{ID: p.ID, Declined: p.Declined}, nil
-}
-
-// split keeps the secrets apart from what the journal is given.
-func (s *givenAnswer) split(form protocol.QuestionForm, answers []protocol.FieldAnswer) {
-	for _, a := range answers {
+// splitSecrets keeps the secrets apart from the answers that the journal is given.
+func splitSecrets(form protocol.QuestionForm, given []protocol.FieldAnswer) (answers []protocol.FieldAnswer, secrets map[string]string) {
+	for _, a := range given {
 		if fieldOf(form, a.Name).Kind == protocol.FieldSecret {
-			if s.secrets == nil {
-				s.secrets = map[string]string{}
+			if secrets == nil {
+				secrets = map[string]string{}
 			}
-			s.secrets[a.Name] = a.Values[0]
+			secrets[a.Name] = a.Values[0]
 			a.Values = nil
 		}
-		s.answer.Answers = append(s.answer.Answers, a)
+		answers = append(answers, a)
 	}
+	return answers, secrets
 }
 
 func fieldOf(form protocol.QuestionForm, name string) protocol.FormField {
@@ -90,19 +50,18 @@ type questioner struct{ run *run }
 func (q questioner) AskUser(ctx context.Context, form protocol.QuestionForm) (string, error) {
 	r := q.run
 	record := r.turn.Record
-	question := journal.Question{
-		Question: protocol.Question{
-			ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event,
-			Skill: nameOf(r.skill), Asked: time.Now().UTC().Format(time.RFC3339), Form: visible(form),
-		},
-		Act: r.acting.ID, Action: r.acting.Action.Action().Canonical(),
+	shown := visible(form)
+	question := protocol.Ask{
+		ID: r.agent.config.NewID(), Sort: protocol.AskQuestion, Session: record.Session, Turn: record.ID, Event: record.Event,
+		Asked: time.Now().UTC().Format(time.RFC3339), Form: &shown, Skill: nameOf(r.skill),
+		Act: r.acting.ID, AskedAction: protocol.AskedAction{Action: r.acting.Action.Action().Canonical()},
 	}
-	answered := r.agent.questions.wait(question.ID)
-	defer r.agent.questions.forget(question.ID)
-	if err := r.agent.config.Journal.AskQuestion(ctx, question); err != nil {
+	decisions := r.agent.asks.Wait(question.ID)
+	defer r.agent.asks.Forget(question.ID)
+	if err := r.agent.config.Journal.PutAsk(ctx, question); err != nil {
 		return "", err
 	}
-	return q.awaitAnswer(ctx, question, answered)
+	return q.awaitAnswer(ctx, question, decisions)
 }
 
 // visible is the form with every character to be seen.
@@ -120,30 +79,31 @@ func visible(form protocol.QuestionForm) protocol.QuestionForm {
 	return form
 }
 
-// awaitAnswer shows the question and waits until a person has answered it. The text is for
-// whoever asked; what is secret of it is in the answers of the run, for the skill.
-func (q questioner) awaitAnswer(ctx context.Context, question journal.Question, answered <-chan givenAnswer) (string, error) {
+// awaitAnswer shows the question and waits until a person has answered it. The text has no secrets;
+// the skill finds them in the answers of the step.
+func (q questioner) awaitAnswer(ctx context.Context, question protocol.Ask, decisions <-chan session.Decision) (string, error) {
 	r := q.run
 	r.log.Info("waiting for an answer", "question", question.ID)
-	given, err := personSays(ctx, r, question.ID, func() error { return r.turn.AskQuestion(ctx, question.Question) }, answered)
+	decision, err := r.personDecides(ctx, question, decisions)
 	if err != nil {
 		return "", err
 	}
-	return r.answerText(question.Form, given)
+	return r.answerText(*question.Form, decision)
 }
 
-// answerText is what whoever asked is told of an answer.
-func (r *run) answerText(form protocol.QuestionForm, given givenAnswer) (string, error) {
-	if given.answer.Declined {
-		return "", tool.Declined{Reason: given.answer.Reason}
+// answerText is the result of the call that asked, without secrets. It keeps the whole answers for the
+// skill.
+func (r *run) answerText(form protocol.QuestionForm, given session.Decision) (string, error) {
+	if given.Decision == protocol.Declined {
+		return "", tool.Declined{Reason: given.Comment}
 	}
 	open, whole := sexp.List{}, sexp.List{}
-	for _, a := range given.answer.Answers {
+	for _, a := range given.Answers {
 		field := fieldOf(form, a.Name)
 		value := answerValue(field, a.Values)
 		shown := value
 		if field.Kind == protocol.FieldSecret {
-			secret, kept := given.secrets[a.Name]
+			secret, kept := given.Secrets[a.Name]
 			if !kept {
 				return "", errors.New("a secret was given, and the kernel ended before it was used; it is kept nowhere: ask again")
 			}
@@ -153,7 +113,7 @@ func (r *run) answerText(form protocol.QuestionForm, given givenAnswer) (string,
 		open = append(open, plist.Keyword(a.Name), shown)
 		whole = append(whole, plist.Keyword(a.Name), value)
 	}
-	r.answers = whole
+	r.steps.Answered(whole)
 	return plist.Print(open), nil
 }
 
@@ -185,21 +145,15 @@ func answerValue(field protocol.FormField, values []string) sexp.Sexp {
 	return plist.String(values[0])
 }
 
-// resume waits again for the answer to what was asked before the kernel was started
-// anew. An answer that the last kernel did not come to tell counts.
+// resume waits again for the answer to a question that was asked before the kernel was restarted. An
+// answer that the last kernel did not record in the turn counts.
 func (q questioner) resume(ctx context.Context, id string) error {
 	r := q.run
-	answered := r.agent.questions.wait(id)
-	defer r.agent.questions.forget(id)
-	question, err := r.agent.config.Journal.Question(ctx, id) // after wait: no answer falls between
+	decisions := r.agent.asks.Wait(id)
+	defer r.agent.asks.Forget(id)
+	question, err := r.readAgain(ctx, id)
 	if err != nil {
 		return err
-	}
-	switch question.State() {
-	case protocol.QuestionAnswered, protocol.QuestionDeclined:
-		r.agent.questions.say(id, givenAnswer{answer: question.Answer})
-	case protocol.QuestionWithdrawn:
-		return interruptedWaiting()
 	}
 	if err := r.pick(ctx); err != nil {
 		return err
@@ -207,25 +161,11 @@ func (q questioner) resume(ctx context.Context, id string) error {
 	if err := r.recordUntold(ctx, id); err != nil {
 		return err
 	}
-	text, err := q.awaitAnswer(ctx, question, answered)
-	if still, ok := errors.AsType[stillAsking](err); ok {
-		return still.cause
+	text, err := q.awaitAnswer(ctx, question, decisions)
+	if still, ok := errors.AsType[gate.StillWaiting](err); ok {
+		return still.Cause
 	}
-	r.receipt(ctx, question.Act, kind.Result{Text: text}, err)
-	r.recordAnswer(ctx, action.Recorded(question.Action), text, err)
+	r.gate.Receive(ctx, question.Act, kind.Result{Text: text}, err)
+	r.steps.Record(ctx, gate.Done(action.Recorded(question.Action), text, err))
 	return nil
-}
-
-// recordAnswer records what came of an action that a person answered, or that failed.
-func (r *run) recordAnswer(ctx context.Context, a action.Action, text string, err error) {
-	res := result{verdict: "performed", text: text, answers: r.answers}
-	r.answers = nil
-	declined, ok := errors.AsType[tool.Declined](err)
-	switch {
-	case ok:
-		res.verdict, res.text = "denied", declined.Error()
-	case err != nil:
-		res.verdict, res.text, res.failure = "failed", err.Error(), protocol.ToolErrorOf(err)
-	}
-	r.recordStep(ctx, a, res)
 }

@@ -11,10 +11,9 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Recall returns a turn of the journal as a test replays it: the event as the skill got
-// it, the replies that could be used, of the last time the turn was answered, and the
-// action that became its answer. CodeNotFound if there is no such turn; a turn without an
-// answer cannot be replayed.
+// Recall returns a turn of the journal as a test replays it: the event that the skill got, the usable
+// replies of the turn's last attempt, and the action that became its answer. The error has
+// CodeNotFound if there is no such turn. A turn without an answer cannot be replayed.
 func Recall(ctx context.Context, j *journal.Journal, id string) (skill.Recording, error) {
 	turn, err := j.Turn(ctx, id)
 	if err != nil {

@@ -24,22 +24,22 @@ type recorder struct {
 	log     *slog.Logger
 }
 
-// record has a row of this turn written into the journal with what the turn does next: before the
-// reply to a request is used, an action performed or an answer shown. What cannot be kept is
-// logged: the turn goes on, its end is kept or fails on its own.
-func (r *recorder) record(ctx context.Context, kind journal.Kind, data any) {
-	r.recordLater(ctx, kind, "", data)
+// Record has a row of this turn written into the journal with what the turn does next: before the
+// reply to a request is used, an action performed or an answer shown. A row that cannot be written is
+// logged, and the turn goes on.
+func (r *recorder) Record(ctx context.Context, kind journal.Kind, data any) {
+	r.RecordLater(ctx, kind, "", data)
 }
 
-// recordLater is record for a row that is about what has the id.
-func (r *recorder) recordLater(ctx context.Context, kind journal.Kind, id string, data any) {
+// RecordLater is Record for a row that is about what has the id.
+func (r *recorder) RecordLater(ctx context.Context, kind journal.Kind, id string, data any) {
 	r.write(kind, id, data, func(entry journal.Entry) error {
 		return r.journal.AppendDeferred(context.WithoutCancel(ctx), entry)
 	})
 }
 
-// recordOf writes such a row at once. It returns the row's number.
-func (r *recorder) recordOf(ctx context.Context, kind journal.Kind, id string, data any) (seq int64) {
+// RecordNow writes such a row at once. It returns the row's number.
+func (r *recorder) RecordNow(ctx context.Context, kind journal.Kind, id string, data any) (seq int64) {
 	r.write(kind, id, data, func(entry journal.Entry) error {
 		row, err := r.journal.Append(context.WithoutCancel(ctx), entry)
 		seq = row.Seq

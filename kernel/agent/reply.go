@@ -11,10 +11,9 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// What has come of a reply is verified and shown in batches. Models send hundreds of
-// pieces a second, people read none of them one by one, and each batch costs every client
-// a change of its buffer and a redisplay. So the next one waits for shortPause, twelve times
-// a second, and for readingTime more for each byte of the last: text that comes faster than
+// A reply is verified and shown in batches while it comes. Models send hundreds of pieces a second, and
+// each batch costs every client a change of its buffer and a redisplay. So the next batch waits for
+// shortPause, and longer by readingTime for each byte of the last one: text that comes faster than
 // anyone reads comes in fewer and larger batches, at least one in longPause.
 const (
 	shortPause  = 80 * time.Millisecond
@@ -45,10 +44,10 @@ type reading struct {
 	thinking *stuck // in the thoughts
 }
 
-// read takes the deltas as they come and shows a batch at a time. With an error
-// it returns what had come until then. What is asked is told and recorded while the model has it:
-// that has to be known before the reply is used. Thoughts between tags are part of the
-// text; Reasoning has those that came apart from it.
+// read sends the request, takes the pieces of the reply as they come and shows a batch at a time. With
+// an error it returns what had come until then. The request is recorded while the model works on it,
+// and before the reply is used. Thoughts between tags are part of the reply's text; its Reasoning has
+// those that came beside the text.
 func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	pieces := make(chan piece)
@@ -65,13 +64,13 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	}()
 	begun := time.Now()
 	runtime.Gosched() // the request goes first
-	a.run.turn.Held(a.run.compose.Corrected(a.run.estimate), a.run.compose.Window())
-	a.run.progress()
-	a.run.recordRequest(ctx, a.request)
+	a.run.turn.Held(a.run.compose.Corrected(a.estimate), a.run.compose.Window())
+	a.run.meter.ShowProgress()
+	a.recordRequest(ctx)
 	a.first = 0
 	d := &reading{
 		asker: a, begun: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{run: a.run},
-		show: streamGate{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.input}},
+		show: streamGate{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.steps.Input()}},
 	}
 	err := d.all(ctx, pieces)
 	if err == nil {
@@ -108,8 +107,8 @@ func (d *reading) all(ctx context.Context, pieces <-chan piece) error {
 	}
 }
 
-// take takes one piece. A model that is stuck is not heard any longer, and what it said once is
-// kept once.
+// take takes one piece. It fails if the model is stuck: then the reply is what came before the first
+// repetition.
 func (d *reading) take(ctx context.Context, delta llm.Delta) error {
 	a := d.asker
 	if a.first == 0 {
@@ -118,9 +117,9 @@ func (d *reading) take(ctx context.Context, delta llm.Delta) error {
 	d.text.WriteString(delta.Text)
 	d.thoughts.write(delta.Reasoning)
 	if from, found := d.words.write(delta.Text); found {
-		said := strings.TrimRight(d.text.String()[:from], "\\") // of a character that is escaped
+		once := strings.TrimRight(d.text.String()[:from], "\\") // the cut may be behind the \ of an escape
 		d.text.Reset()
-		d.text.WriteString(said)
+		d.text.WriteString(once)
 		return errStuck
 	}
 	if _, found := d.thinking.write(delta.Reasoning); found {

@@ -3,35 +3,36 @@ package agent
 import (
 	"context"
 
+	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/llm"
 	"org-agent/kernel/protocol"
 )
 
-// sent is the last request of a session, and its row in the journal. Its texts are those of the
-// history, which are kept anyway.
+// sent is the last request of a session and its row in the journal. It shares its texts with the
+// history, which keeps them anyway.
 type sent struct {
-	request llm.Request
+	request history.Recorded
 	row     int64
-	depth   int // rows that it is spread over, but for its own
+	depth   int // how many earlier rows hold parts of it
 }
 
-// sentKept is how many bytes of last requests are kept. The next request of a session whose
-// last one is forgotten is written whole.
+// sentKept is how many bytes of last requests stay in memory. If a session's last request is not there
+// any more, its next request is written whole.
 const sentKept = 32 << 20
 
-// recordRequest records what a model is asked, with what it shows of earlier turns: what the
-// last request of the session said already is not written again.
-func (r *run) recordRequest(ctx context.Context, request llm.Request) {
+// recordRequest records the rendered request with what it shows of earlier turns. The messages that it
+// begins with in common with the session's last request are not written again.
+func (a *asker) recordRequest(ctx context.Context) {
+	r, request := a.run, history.Record(a.rendered)
 	session := r.turn.Record.Session
 	last, _ := r.agent.sent.Get(session)
 	now := sent{request: request}
 	data := struct {
-		llm.Request
+		history.Recorded
 		journal.Repeats
 		History *protocol.History `json:",omitempty"`
 		For     string            `json:",omitempty"`
-	}{Request: request, History: r.compose.History(), For: r.purpose}
+	}{Recorded: request, History: r.compose.History(), For: a.purpose}
 	if same := sameMessages(last.request.Messages, request.Messages); last.row > 0 && last.depth < journal.RepeatsLimit &&
 		(same > 0 || last.request.System == request.System) {
 		now.depth = last.depth + 1
@@ -41,7 +42,7 @@ func (r *run) recordRequest(ctx context.Context, request llm.Request) {
 			data.System = ""
 		}
 	}
-	if now.row = r.recordOf(ctx, journal.KindModelRequest, "", data); now.row == 0 {
+	if now.row = r.RecordNow(ctx, journal.KindModelRequest, "", data); now.row == 0 {
 		return
 	}
 	size := len(request.System)
@@ -51,9 +52,9 @@ func (r *run) recordRequest(ctx context.Context, request llm.Request) {
 	r.agent.sent.Put(session, now, size)
 }
 
-// sameMessages is how many messages two requests begin with alike. One with an image is told
-// of only, so that it is like no other.
-func sameMessages(before, now []llm.Message) int {
+// sameMessages is how many messages two requests have in common at their beginning. A row has only a
+// description of an image, so a message with one is like no other.
+func sameMessages(before, now []history.RecordedMessage) int {
 	same := 0
 	for same < min(len(before), len(now)) {
 		a, b := before[same], now[same]

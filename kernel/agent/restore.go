@@ -5,83 +5,85 @@ import (
 	"errors"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
 )
 
-// restore takes up what the turn had done before the kernel's end cut it short: the model is
-// told of it as if nothing had happened, and nothing that is known to be done is done again.
+// restore takes up what the turn had done before the kernel ended. The model is shown it as if the
+// kernel had not ended, and nothing that is known to be done is done again.
 func (r *run) restore(ctx context.Context) error {
 	begun := r.turn.Begun
-	r.asked = begun.First() > 0
+	r.questionKept = begun.First() > 0
 	for _, done := range begun.Steps {
 		if done.IsResult() {
 			if err := r.restoreResult(ctx, &done); err != nil {
 				return err
 			}
 		}
-		r.input = append(r.input, textsOf(done.Hooks)...)
-		r.compose.Exchange.Add(done.ToolStep)
+		r.steps.Restore(done.ToolStep)
 	}
-	r.budget.taken, r.spawned = begun.Taken, r.asked // if it had begun, it may have
-	rounds := r.compose.Exchange.Rounds()
-	if n := len(rounds); n > 0 && rounds[n-1].Last && !r.turn.Waits() {
-		r.keepRound(ctx, journal.ToolStep{Note: "The user has you go on: actions are performed again, as many as before."})
+	r.meter.Restore(begun.Taken)
+	r.meter.HandedOn = r.questionKept // a turn that had asked the model may have started subagents
+	steps := r.compose.Exchange.Steps()
+	if n := len(steps); n > 0 && steps[n-1].Last && !r.turn.Waits() {
+		r.steps.AddNote(ctx, "The user has you go on: actions are performed again, as many as before.")
 	}
 	return nil
 }
 
-// restoreResult tells the skill of a round that was.
+// restoreResult shows the skill the result of a step.
 func (r *run) restoreResult(ctx context.Context, done *journal.StepDone) error {
 	if done.Question != "" {
 		if err := r.restoreAnswers(ctx, done); err != nil {
 			return err
 		}
 	}
-	res := result{action: action.Recorded(done.Action), verdict: done.Verdict, text: done.Text, answers: r.answers,
-		failure: protocol.ToolError{Code: done.Code, Retryable: done.Retryable}}
-	r.answers = nil
+	step := gate.Step{Action: action.Recorded(done.Action), Verdict: done.Verdict, Text: done.Text,
+		Failure: protocol.ToolError{Code: done.Code, Retryable: done.Retryable}}
 	for _, c := range done.Calls {
-		res.calls = append(res.calls, kind.Call(c))
+		step.Calls = append(step.Calls, kind.Call(c))
 	}
-	r.addStep(res, done.Took)
+	r.steps.Add(step, done.Took)
 	return nil
 }
 
-// restoreAnswers finds what a person answered in a round. What was secret of it is gone, and
-// so is what the round was good for: that is what its skill and the model are told.
+// restoreAnswers finds what a person answered in a step. Secrets are kept nowhere: if there was one,
+// the step has failed, and its skill and the model are shown that.
 func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error {
-	question, err := r.agent.config.Journal.Question(ctx, done.Question)
+	question, err := r.agent.config.Journal.Ask(ctx, done.Question)
 	if err != nil {
 		return err
 	}
-	_, err = r.answerText(question.Form, givenAnswer{answer: question.Answer})
+	_, err = r.answerText(*question.Form, session.Decision{AskOutcome: question.AskOutcome})
 	if _, declined := errors.AsType[tool.Declined](err); err != nil && !declined {
 		done.Verdict, done.Text = "failed", err.Error()
 	}
 	return nil
 }
 
-// recordUntold has the model told what a person answered just before the kernel ended: nobody is to
-// be asked twice. What was asked under the id that is left out is told by whoever waits for it.
-// Of what was being done then nobody knows whether it was.
+// recordUntold records, as steps, the answers that a person gave just before the kernel ended, so
+// that nobody is asked twice. The answer to the ask with the id except is left out: whoever waits for
+// it records it. An action that was being performed then is a failed step, because it is not known
+// whether it happened.
 func (r *run) recordUntold(ctx context.Context, except string) error {
 	begun := r.turn.Begun
 	for _, id := range begun.Untold {
 		if id == except {
 			continue
 		}
-		question, err := r.agent.config.Journal.Question(ctx, id)
+		question, err := r.agent.config.Journal.Ask(ctx, id)
 		if err != nil {
 			return err
 		}
-		text, err := r.answerText(question.Form, givenAnswer{answer: question.Answer})
-		r.recordAnswer(ctx, action.Recorded(question.Action), text, err)
+		text, err := r.answerText(*question.Form, session.Decision{AskOutcome: question.AskOutcome})
+		r.steps.Record(ctx, gate.Done(action.Recorded(question.Action), text, err))
 	}
 	if begun.Acting != "" && !r.turn.Waits() {
-		r.recordStep(ctx, action.Recorded(begun.Acting), result{verdict: "failed", text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})
+		r.steps.Record(ctx, gate.Step{Action: action.Recorded(begun.Acting), Verdict: gate.Failed, Text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})
 	}
 	return nil
 }

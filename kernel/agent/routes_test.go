@@ -74,15 +74,15 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 			t.Fatalf("%+v", s)
 		}
 	}
-	r := &routed{journal: h.config.Journal, model: &speaker{says: says}, ended: make(chan journal.Turn, 9)}
+	r := &routed{journal: h.journal, model: &speaker{says: says}, ended: make(chan journal.Turn, 9)}
 	h.config.Provider = r.model
 	ids := 0
 	h.config.NewID = func() string { ids++; return fmt.Sprint("id-", ids) }
 	talk := &conversation{}
 	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Tools, Logger: h.config.Logger})...)
-	h.config.Kinds, h.config.Policy = kinds, &policy.Policy{Home: h.home, Tools: h.config.Tools, Kinds: kinds}
+	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Tools, Kinds: kinds}
 	r.sessions = session.New(session.Config{
-		Journal: h.config.Journal, Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now,
+		Journal: h.journal, Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now,
 		Ended: func(turn journal.Turn) { r.ended <- turn },
 	})
 	talk.sessions = r.sessions
@@ -170,7 +170,7 @@ func TestProseIsNoReplyToPeer(t *testing.T) {
 		t.Fatalf("it ended %s: %s; the model was asked %d times", turn.State, turn.Notice, len(r.model.asked))
 	}
 	messages := r.model.asked[1].Messages
-	if last := messages[len(messages)-1].Content; !strings.Contains(last, "prose is no reply here") {
+	if last := messages[len(messages)-1].Text; !strings.Contains(last, "prose is no reply here") {
 		t.Errorf("the model is told %q", last)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 
+	"org-agent/kernel/agent/history"
+	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/session"
@@ -15,15 +17,15 @@ type pastTurns interface {
 	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
 }
 
-// scene is where a turn takes place, for the policy: which projects it is about, and what others
-// may have written of what its model is shown. The tools are those that there are, as the turn
-// calls them.
+// scene tells the policy where a turn takes place: which projects it is about, and what others may
+// have written of what its model is shown. The tools are called in the name of the turn.
 type scene struct {
 	turn     *session.Turn
 	journal  pastTurns
 	log      *slog.Logger
 	program  *program
-	steps    *steps
+	steps    *loop.Steps
+	past     func() *history.Shown // nil before there is any
 	tools    *tool.Registry
 	projects *[]string // nil before they are known
 }

@@ -10,8 +10,8 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// secrets is what people gave to running turns and nothing may keep. The zero value is
-// ready.
+// secrets are what people gave to running turns as secret answers. They are never written anywhere.
+// The zero value is ready.
 type secrets struct {
 	mu    sync.Mutex
 	turns map[string][]string
@@ -52,10 +52,10 @@ func (s *secrets) spellings() []string {
 // redacted stands where a secret would have.
 const redacted = "REDACTED"
 
-// Hide is a text without the secrets that people gave to running turns. Whatever is
+// Hide returns the text without the secrets that people gave to running turns. Everything that is
 // journalled, logged, shown or sent to a model goes through it.
 func (a *Agent) Hide(text string) string {
-	if a == nil { // notes are loaded before there is an agent
+	if a == nil { // notes log while they are loaded, which is before there is an agent
 		return text
 	}
 	for _, secret := range a.secrets.spellings() {
@@ -74,8 +74,8 @@ func (a *Agent) hideJSON(raw []byte) []byte {
 	return raw
 }
 
-// hideIn is Hide for every string in a proposal: a skill that was given a secret uses it
-// itself, and cannot have it performed, approved or shown.
+// hideIn is Hide for every string in a proposal. A skill may use a secret in its own functions; an
+// action that it proposes does not have it.
 func (a *Agent) hideIn(x sexp.Sexp) sexp.Sexp {
 	switch x := x.(type) {
 	case sexp.List:

@@ -16,61 +16,62 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 	"org-agent/kernel/tool"
 )
 
 // labelLimit is how many characters a subagent's label has.
 const labelLimit = 40
 
-// spawner hands on work of a turn. Calls of a batch do so at once.
+// spawner starts subagents for a turn. The calls of a batch use it at the same time.
 type spawner struct {
 	run *run
-	mu  sync.Mutex // held while what is handed on is put together
+	mu  sync.Mutex // held while a subagent is described, which reads and changes the run
 }
 
-// Spawn implements [tool.Spawner]: the turn hands on a part of its work, and waits for what comes
-// of it if it is to.
+// Spawn implements [tool.Spawner]: a subagent does a part of the turn's work. If the call says so, it
+// blocks until the subagent has ended.
 func (sp *spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
 	r := sp.run
 	pool := r.agent.config.Subagents
 	switch {
-	case r.program.handsOn != nil:
-		return "", r.program.handsOn
-	case !wanted.Wait && r.turn.Record.Question.Sensor == protocol.SensorReport: // else they could go on without anybody for ever
-		return "", protocol.ToolErrorf(protocol.ToolRefused, "no person asked for this turn, so nothing is begun behind it: wait for the subagent with :wait :yes, or tell the user what is left to do")
+	case r.program.mayNotSpawn != nil:
+		return "", r.program.mayNotSpawn
+	case !wanted.Wait && r.program.mayNotLeave != nil:
+		return "", r.program.mayNotLeave
 	case pool == nil || r.skill == nil:
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
 	}
-	s, err := sp.toHand(ctx, wanted)
+	s, err := sp.describe(ctx, wanted)
 	if err != nil {
 		return "", err
 	}
-	if err := pool.Spawn(ctx, s); err != nil {
+	if err := pool.Start(ctx, s); err != nil {
 		return "", fmt.Errorf("hand on the work: %w", err)
 	}
 	if !wanted.Wait {
-		return fmt.Sprintf("[%s is begun as %s, in the conversation %q; you are told when it has ended]", s.Label, s.ID, s.Child), nil
+		return fmt.Sprintf("[%s is begun as %s, in the conversation %q; you are told when it has ended]", s.Label, s.ID, s.Conversation), nil
 	}
 	outcome, err := pool.Await(ctx, s.ID)
 	if err != nil {
 		return "", err
 	}
-	return toldEnd(outcome, 0)
+	return endOf(outcome, 0)
 }
 
-// toHand is what is handed on, checked.
-func (sp *spawner) toHand(ctx context.Context, wanted tool.Work) (journal.Spawn, error) {
+// describe returns the subagent that is wanted. It fails if a tool or the model is not there.
+func (sp *spawner) describe(ctx context.Context, wanted tool.Work) (journal.Subagent, error) {
 	r := sp.run
-	sp.mu.Lock() // what is found of the turn is kept in it
+	sp.mu.Lock()
 	defer sp.mu.Unlock()
-	r.spawned = true
+	r.meter.HandedOn = true
 	record := r.turn.Record
-	s := journal.Spawn{
+	s := journal.Subagent{
 		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Label: labelOf(wanted), Task: r.agent.Hide(wanted.Task), Skill: r.skill.Name,
 		Projects: slices.Clone(r.projectsOf(ctx)), Outside: r.outside(), Fork: wanted.Fork, Wait: wanted.Wait,
 		Route: record.Question.Route, Group: !composer.Conversation(record).Alone,
 	}
-	s.Child = childOf(s)
+	s.Conversation = conversationName(s)
 	for _, name := range wanted.Tools {
 		written, _, found := r.tools.Find(name)
 		if !found {
@@ -83,7 +84,7 @@ func (sp *spawner) toHand(ctx context.Context, wanted tool.Work) (journal.Spawn,
 			return s, protocol.ToolErrorf(protocol.ToolNotFound, "%w", err)
 		}
 	}
-	s.Settings = handedSettings(record, r.budget.Budget, wanted)
+	s.Settings = subagentSettings(record, r.settings.Model, r.meter.Limits(), wanted)
 	return s, nil
 }
 
@@ -94,9 +95,9 @@ func didYouMean(near string) string {
 	return fmt.Sprintf("; did you mean %q?", near)
 }
 
-// handedSettings are those of the turn, with what was wanted for the work: of a budget never more
-// than the turn's own.
-func handedSettings(record journal.Turn, budget config.Budget, wanted tool.Work) protocol.TurnSettings {
+// subagentSettings are the settings of the turn with those that are wanted for the subagent. No part
+// of its budget is larger than that of the turn.
+func subagentSettings(record journal.Turn, model string, budget config.Budget, wanted tool.Work) protocol.TurnSettings {
 	const from = "the task"
 	var settings protocol.TurnSettings
 	for _, set := range record.Settings {
@@ -109,7 +110,7 @@ func handedSettings(record journal.Turn, budget config.Budget, wanted tool.Work)
 			settings = append(settings, protocol.TurnSetting{Name: name, Value: value, From: from})
 		}
 	}
-	put(protocol.SettingModel, cmp.Or(wanted.Model, record.Wanted))
+	put(protocol.SettingModel, cmp.Or(wanted.Model, model))
 	put(protocol.SettingBudgetRounds, strconv.Itoa(narrower(budget.Rounds, wanted.Rounds)))
 	if tokens := narrower(budget.Tokens, wanted.Tokens); tokens > 0 {
 		put(protocol.SettingBudgetTokens, strconv.Itoa(tokens))
@@ -129,7 +130,7 @@ func handedSettings(record journal.Turn, budget config.Budget, wanted tool.Work)
 	return settings
 }
 
-// narrower is the least of two bounds, of which 0 is none.
+// narrower is the smaller of two bounds. 0 is no bound.
 func narrower[N int | time.Duration](a, b N) N {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -137,7 +138,7 @@ func narrower[N int | time.Duration](a, b N) N {
 	return min(a, b)
 }
 
-// labelOf is what the work is called: as was wanted, or by its first words.
+// labelOf is the label that is wanted for the work, or else the first words of the task.
 func labelOf(wanted tool.Work) string {
 	label := strings.Join(strings.Fields(cmp.Or(strings.TrimSpace(wanted.Label), wanted.Task)), " ")
 	if runes := []rune(label); len(runes) > labelLimit {
@@ -146,9 +147,9 @@ func labelOf(wanted tool.Work) string {
 	return label
 }
 
-// childOf is the conversation of a subagent: named by the one that hands on the work, by its label
-// and by its id, so that it is like no other.
-func childOf(s journal.Spawn) string {
+// conversationName is the name of a subagent's conversation. It has the name of the conversation that starts
+// the subagent, the label and the id, so that no other conversation has it.
+func conversationName(s journal.Subagent) string {
 	word := strings.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {
 			return unicode.ToLower(c)
@@ -165,8 +166,9 @@ func childOf(s journal.Spawn) string {
 	return strings.TrimRight(name, ".") + "-" + s.ID[:min(8, len(s.ID))]
 }
 
-// toldEnd is what a model is told of one that has ended; that it has no answer is an error.
-func toldEnd(o subagent.Outcome, from int) (string, error) {
+// endOf is the result of a call that waited for a subagent or asks about one. It is an error if the
+// subagent ended without an answer.
+func endOf(o subagent.Outcome, from int) (string, error) {
 	if !o.State.Final() {
 		return fmt.Sprintf("[%s is %s]", o.Label, o.State), nil
 	}
@@ -178,7 +180,7 @@ func toldEnd(o subagent.Outcome, from int) (string, error) {
 		return "", protocol.ToolErrorf(code, "the subagent %s ended without an answer: %s%s", o.Label, o.State, behind(": ", o.Notice))
 	}
 	line := fmt.Sprintf("[%s is %s, %d tokens%s]\n", o.Label, o.State, o.Tokens, behind("; ", o.Notice))
-	return line + o.Told(from), nil
+	return line + o.FindingsFrom(from), nil
 }
 
 func behind(mark, text string) string {
@@ -192,7 +194,7 @@ func behind(mark, text string) string {
 func (sp *spawner) Subagents(ctx context.Context, id string, from int) (string, error) {
 	r := sp.run
 	pool := r.agent.config.Subagents
-	if r.program.handsOn != nil || pool == nil {
+	if r.program.mayNotSpawn != nil || pool == nil {
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
 	}
 	session := r.turn.Record.Session
@@ -204,8 +206,8 @@ func (sp *spawner) Subagents(ctx context.Context, id string, from int) (string, 
 		if err != nil {
 			return "", err
 		}
-		text, err := toldEnd(o, from)
-		if err != nil { // it is told, and no fault of the call
+		text, err := endOf(o, from)
+		if err != nil { // the subagent failed, and not this call
 			return err.Error(), nil
 		}
 		return text, nil
@@ -228,13 +230,13 @@ func subagentTable(list []protocol.Subagent, where *time.Location) string {
 		started, took, cost := "", "", ""
 		if at, err := time.Parse(time.RFC3339, s.Started); err == nil {
 			started = at.In(where).Format("2006-01-02 15:04")
-			took = plainTime(time.Duration(s.Seconds * float64(time.Second)).Round(100 * time.Millisecond))
+			took = text.Duration(time.Duration(s.Seconds * float64(time.Second)).Round(100 * time.Millisecond))
 		}
 		if s.Cost != nil {
-			cost = dollars(*s.Cost)
+			cost = text.Dollars(*s.Cost)
 		}
 		label := strings.ReplaceAll(s.Label, "|", "¦")
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", s.ID, label, s.State, started, took, thousands(s.Tokens), cost)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", s.ID, label, s.State, started, took, text.Thousands(s.Tokens), cost)
 	}
 	return b.String()
 }

@@ -9,10 +9,10 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// streamGate shows a reply while it is written, and nothing of it that skill and
-// policy would not pass: each batch is the envelope with the text so far, and
-// goes through both. The first refusal or rewriting stops the flow until the
-// whole action is verified.
+// streamGate shows a reply while it is written, and nothing that skill and policy would not pass: each
+// batch is the proposal with the text so far, and goes through both. The first refusal or rewriting
+// stops the preview until the whole action is verified. While no client shows previews nothing is
+// checked; a client that comes later is shown all of the text with the next batch.
 type streamGate struct {
 	run    *run
 	on     bool
@@ -28,14 +28,14 @@ func (p *streamGate) write(text string) {
 }
 
 // flush verifies and shows what has come since the last batch, and returns how many bytes
-// that are.
+// were new.
 func (p *streamGate) flush(ctx context.Context) (came int) {
 	if !p.on {
 		return 0
 	}
 	proposal, begun := p.stream.Proposal()
 	text := p.stream.Text()
-	if !begun || len(text) == p.shown || blank(text) {
+	if !begun || len(text) == p.shown || blank(text) || !p.run.turn.Streams() {
 		return 0
 	}
 	came, p.shown = max(len(text)-p.shown, 0), len(text)
@@ -45,14 +45,14 @@ func (p *streamGate) flush(ctx context.Context) (came int) {
 	return came
 }
 
-// passes reports whether the action, as far as it is known, is let through
-// unchanged into the turn's own conversation.
+// passes reports whether skill and policy let the proposal, as far as it has come, into the turn's own
+// conversation without a change.
 func (p *streamGate) passes(ctx context.Context, list sexp.List) bool {
 	r := p.run
-	proposed, err := r.agent.config.Policy.Usable(action.Propose(list))
-	if err != nil || proposed.Stripped() || !r.agent.config.Policy.Answers(ctx, proposed.Action(), r.where()) {
+	proposed, err := r.policy.Usable(action.Propose(list))
+	if err != nil || proposed.Stripped() || !r.policy.Answers(ctx, proposed.Action(), r.where()) {
 		return false
 	}
-	returned, err := r.skill.Preview(ctx, proposed.List(), r.event())
+	returned, err := r.skill.Preview(ctx, proposed.List(), r.steps.Event())
 	return err == nil && plist.Equal(returned, proposed.List())
 }

@@ -5,13 +5,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/protocol"
 )
 
-// stuck finds a model that says the same again and again until its limit: the same letter, the
-// same sentence or the same page. What people want to read never does for so long: no table, no
-// verse and no list has a thousand words of which each ends sixteen that stood there not long
-// before. And it takes its time: what comes faster than models write is what somebody made.
+// stuck finds a model that repeats a letter, a sentence or a page until it reaches its limit. Text that
+// people want is never like that for so long: in no table, verse or list is there a run of a thousand
+// words each of which ends sixteen words that stood there shortly before. A repetition counts only if
+// it took as long as a model takes to write it: text that comes faster was prepared.
 type stuck struct {
 	now     func() time.Time
 	read    int       // bytes
@@ -28,7 +29,7 @@ type stuck struct {
 	runs  []uint64         // those in seen, a ring once there are so many
 
 	same  int // how many runs, one after the other, stood there before
-	apart int // how far, at most
+	apart int // how many words before, at most
 	from  int // where the first of them begins
 	since time.Time
 }
@@ -51,15 +52,15 @@ const (
 	hashFactor    = 0x9e3779b97f4a7c15
 )
 
-// errStuck is how a turn ends of whose reply nothing can be shown.
-var errStuck = ended{protocol.TurnFailed, "the model wrote the same again and again and was stopped: try again, or with another model"}
+// errStuck ends a turn whose model is stuck, if nothing of the reply can be shown.
+var errStuck = loop.Ended{State: protocol.TurnFailed, Notice: "the model wrote the same again and again and was stopped: try again, or with another model"}
 
 func newStuck() *stuck {
 	return &stuck{now: time.Now, seen: map[uint64]int{}}
 }
 
-// write takes more of a reply. Found: the model is stuck, and From is where it begins to say once
-// more what it says again and again.
+// write takes more of a reply. If found is true the model is stuck, and its first repetition begins at
+// from.
 func (s *stuck) write(text string) (from int, found bool) {
 	for _, c := range text {
 		if unicode.IsSpace(c) {

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 )
 
-// toolsSummed is how many tools are summed one by one. Models make names up, so that there
-// may be any number of them.
+// toolsSummed is how many tools have a sum of their own. Models make names up, so there may be any
+// number of them.
 const toolsSummed = 1000
 
-// ToolUsage sums what the results of each tool's calls were since a moment, in the session or
-// in all if that is "", the largest first. What a person refused was no call.
+// ToolUsage sums the results of each tool's calls since a moment, the largest sum first. The session
+// "" stands for all. A call that was refused or denied does not count.
 func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) ([]protocol.ToolUsage, error) {
 	sums := map[string]*protocol.ToolUsage{}
 	add := func(name, text string) {
@@ -33,15 +34,15 @@ func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) 
 		sum.Bytes += len(text)
 		sum.Tokens += prompt.Tokens(text)
 	}
-	err := a.config.Journal.EachToolStep(ctx, session, since, func(round journal.ToolStep) {
-		for _, call := range round.Calls {
+	err := a.config.Journal.EachToolStep(ctx, session, since, func(step journal.ToolStep) {
+		for _, call := range step.Calls {
 			add(call.Tool, call.Text)
 		}
-		if len(round.Calls) > 0 || round.Verdict != "performed" && round.Verdict != "failed" {
+		if len(step.Calls) > 0 || step.Verdict != gate.Performed && step.Verdict != gate.Failed {
 			return
 		}
-		if name := calledTool(action.Recorded(round.Action)); name != "" {
-			add(name, round.Text)
+		if name := calledTool(action.Recorded(step.Action)); name != "" {
+			add(name, step.Text)
 		}
 	})
 	if err != nil {

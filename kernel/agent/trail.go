@@ -2,24 +2,22 @@ package agent
 
 import (
 	"strings"
-	"time"
 
 	"org-agent/kernel/plist"
-	"org-agent/kernel/session"
 )
 
-// thoughts passes on what a model thinks, a batch at a time. It comes apart from
-// the reply, or in it between tags.
+// thoughts shows what a model thinks, a batch at a time. Thoughts come beside the reply, or in it
+// between tags.
 type thoughts struct {
 	run   *run
-	apart strings.Builder // what came apart
-	shown int             // bytes of it that were passed on
-	tags  int             // bytes of what stands between tags that were passed on
+	apart strings.Builder // those that came beside the reply
+	shown int             // bytes of them that were shown
+	tags  int             // bytes of those between tags that were shown
 }
 
 func (t *thoughts) write(text string) { t.apart.WriteString(text) }
 
-// flush passes on what is new; between is what came between tags so far.
+// flush shows what is new. The text between is all that has come between tags.
 func (t *thoughts) flush(between string) {
 	t.pass(t.apart.String()[t.shown:])
 	t.shown = t.apart.Len()
@@ -29,7 +27,7 @@ func (t *thoughts) flush(between string) {
 	}
 }
 
-// pass passes on a piece. Those of several replies stand apart.
+// pass shows a piece. An empty line stands between the thoughts of two replies.
 func (t *thoughts) pass(text string) {
 	if text == "" {
 		return
@@ -41,33 +39,11 @@ func (t *thoughts) pass(text string) {
 	t.run.turn.Thought(text)
 }
 
-// finish passes on the rest, when the whole reply is there.
+// finish shows the rest when the whole reply is there.
 func (t *thoughts) finish(reply string) {
 	between := ""
 	if strings.Contains(reply, "<") {
 		between = plist.Recover(reply, plist.RecoverOptions{}).Thought
 	}
 	t.flush(between)
-}
-
-// showCall shows in the answer what the model had done, or wanted to.
-func (s *steps) showCall(res result, took time.Duration) {
-	if res.action.IsZero() {
-		return
-	}
-	if len(res.calls) == 0 {
-		s.turn.Called(session.Call{Line: res.action.Line(), Verdict: res.verdict, Result: res.text, Took: took})
-		return
-	}
-	calls := res.action.Calls()
-	for i, c := range res.calls {
-		call := session.Call{Line: c.Tool, Verdict: "performed", Result: c.Text, Took: c.Took}
-		if i < len(calls) {
-			call.Line = calls[i].Line()
-		}
-		if c.Failed {
-			call.Verdict = "failed"
-		}
-		s.turn.Called(call)
-	}
 }

@@ -1,9 +1,9 @@
-// Package atomicfile writes files whole or not at all: who reads one sees what it was or what
-// it is to be, and a process that dies leaves one of the two.
+// Package atomicfile writes files so that a reader always sees either the old content or the new
+// one, and a process that dies leaves one of the two.
 //
-// The directory of a file must be there; what is being written stands beside the file under
-// a name that begins with a dot. Nothing here waits for anybody, and nothing is locked: of two
-// that write one file at once the last wins, but for [Replace], which looks first.
+// The directory of a file must exist. The new content is first written beside the file, under a
+// name that begins with a dot. Nothing here waits or locks: if two processes write one file at once
+// the last one wins. Only [Replace] checks first.
 package atomicfile
 
 import (
@@ -19,18 +19,18 @@ import (
 // ErrChanged is the error of [Replace] when the file is not what it was taken to be.
 var ErrChanged = errors.New("it was changed meanwhile; try again")
 
-// Write makes path a file with this content and mode, in place of whatever file was there.
-// It is for what can be made again: when the power fails the content may be lost.
+// Write makes path a file with this content and mode, and replaces any file there. It is for
+// content that can be made again: after a power failure it may be lost.
 func Write(path string, content []byte, mode fs.FileMode) error {
 	return write(path, content, mode, func(*os.File) error { return nil })
 }
 
-// Replace gives a person's file a new content in place of the old one; a file that is not
-// there has none. It is on the disk when Replace returns. The file keeps its mode, and mode
-// is that of a new one; a link stays, and what it leads to is replaced. A file with another
-// content by now stays as it is, and the error is [ErrChanged]; one that is read-only stays
-// too. (Between the last look and the writing is a moment in which another program's change
-// would be lost: no file system that we know closes it.)
+// Replace replaces the content of a person's file; a file that does not exist has no content. The
+// new content is on the disk when Replace returns. The file keeps its mode; mode is for a new file.
+// A link stays, and its target is replaced. If the content is not old any more, or the file is
+// read-only, the file stays as it is; the error is then [ErrChanged] in the first case. (A change
+// that another program makes between the last check and the writing is lost. No known file system
+// can prevent that.)
 func Replace(path string, old, content []byte, mode fs.FileMode) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -56,9 +56,8 @@ func Replace(path string, old, content []byte, mode fs.FileMode) error {
 	})
 }
 
-// Create makes a file that must not be there: what is there stays, and the error is
-// [fs.ErrExist]. The mode is that of a new file, without what the process gives nobody. The file
-// is on the disk when Create returns.
+// Create makes a new file. If one exists it stays, and the error is [fs.ErrExist]. The mode is
+// reduced by the process's umask. The file is on the disk when Create returns.
 func Create(path string, content []byte, mode fs.FileMode) error {
 	beside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".new~")
 	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -81,9 +80,9 @@ func Create(path string, content []byte, mode fs.FileMode) error {
 	return err
 }
 
-// take gives a file a name that no other has.
+// take renames a file to a name that must be free.
 func take(beside, path string) error {
-	err := os.Link(beside, path) // which, unlike a renaming, takes no file's place
+	err := os.Link(beside, path) // a link never replaces a file, as renaming does
 	if err == nil {
 		return os.Remove(beside)
 	}
@@ -91,13 +90,13 @@ func take(beside, path string) error {
 		return fs.ErrExist
 	}
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
-		return os.Rename(beside, path) // a file system without links
+		return os.Rename(beside, path) // the file system has no links
 	}
 	return err
 }
 
-// write makes the file if last, which is called with what was written before it comes to be
-// seen, does not fail.
+// write writes the file. Before the file becomes visible, last is called with it, and an error of
+// last stops it.
 func write(path string, content []byte, mode fs.FileMode, last func(*os.File) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.new~")
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"path/filepath"
 )
 
-// splice is what stands beside a file while its end is written in place: enough to take back
-// what a process left that died meanwhile.
+// splice is stored beside a file while its end is written in place. With it the change of a process
+// that died meanwhile can be undone.
 type splice struct {
 	At  int64  `json:"at"`
-	Old []byte `json:"old"` // what stood from At on
-	New []byte `json:"new"` // and what is to stand there
+	Old []byte `json:"old"` // the file's end, from At on
+	New []byte `json:"new"` // the new end
 }
 
-// spliceSuffix ends the name of that; it begins with a dot and the file's name.
+// spliceSuffix ends the name of that file. The name begins with a dot and the file's name.
 const spliceSuffix = ".splice~"
 
 func splicePath(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+spliceSuffix)
 }
 
-// Splice is [Replace] for a large file of which only the end changes: content comes in the place
-// of what follows the first at bytes of old, and must not be shorter. The end alone is written,
-// in place, so that the file stays the one it was. Who reads it in that instant may see a part;
-// a process that dies then leaves what [Mend] takes back.
+// Splice is [Replace] for a large file of which only the end changes. content replaces everything
+// behind the first at bytes of old, and must not be shorter than that. Only the end is written, in
+// place, so the file remains the same file. A reader may see a part of the new end for a moment.
+// After a crash [Mend] undoes the change.
 func Splice(path string, old []byte, at int, content []byte) error {
 	if at < 0 || at > len(old) || len(content) < len(old)-at {
 		return fmt.Errorf("write %s: %d bytes do not stand in for those from %d to %d", path, len(content), at, len(old))
@@ -69,7 +69,7 @@ func spliceInto(file *os.File, path string, old []byte, s splice) error {
 	if _, err = file.WriteAt(s.New, s.At); err == nil {
 		err = file.Sync()
 	}
-	if err != nil { // as when the disk is full
+	if err != nil { // for example because the disk is full
 		return errors.Join(err, Mend(path))
 	}
 	if err := os.Remove(beside); err != nil {
@@ -78,7 +78,7 @@ func spliceInto(file *os.File, path string, old []byte, s splice) error {
 	return same(file, path)
 }
 
-// unchanged is ErrChanged when the file has another content.
+// unchanged returns ErrChanged if the file has another content.
 func unchanged(file *os.File, content []byte) error {
 	if info, err := file.Stat(); err != nil || info.Size() != int64(len(content)) {
 		return errors.Join(err, ErrChanged)
@@ -97,8 +97,8 @@ func unchanged(file *os.File, content []byte) error {
 	return nil
 }
 
-// same is ErrChanged when another program has put another file in the place of this one: what
-// was written to it is seen by nobody.
+// same returns ErrChanged if another program has replaced the file: nobody would see what is
+// written to it.
 func same(file *os.File, path string) error {
 	mine, err := file.Stat()
 	if err != nil {
@@ -110,9 +110,8 @@ func same(file *os.File, path string) error {
 	return nil
 }
 
-// Mend makes a file what it was before a [Splice] that a process began and did not end; what
-// was written whole stays, and so does what somebody else made of the file since. Without
-// such a Splice it does nothing.
+// Mend undoes a [Splice] that a process began and did not finish. A complete one stays, and so does
+// any later change of the file. Without such a Splice it does nothing.
 func Mend(path string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -126,7 +125,7 @@ func Mend(path string) error {
 		return fmt.Errorf("mend %s: %w", path, err)
 	}
 	var s splice
-	if err := json.Unmarshal(record, &s); err == nil { // one that cannot be read was never acted on
+	if err := json.Unmarshal(record, &s); err == nil { // one that cannot be read was not complete, and so the file was not changed yet
 		if err := s.undo(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("mend %s: %w", path, err)
 		}
@@ -151,8 +150,8 @@ func (s splice) undo(path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// begun reports whether end is a beginning of the new end with what is left of the old one
-// behind it, and not yet the whole.
+// begun reports whether end begins with a part of the new end, continues with the rest of the old
+// one, and is not the complete new end.
 func (s splice) begun(end []byte) bool {
 	if bytes.Equal(end, s.New) || len(end) < len(s.Old) || len(end) > len(s.New) {
 		return false
@@ -164,7 +163,7 @@ func (s splice) begun(end []byte) bool {
 	return written == len(end) || len(end) == len(s.Old) && bytes.Equal(end[written:], s.Old[written:])
 }
 
-// MendAll does as [Mend] for every file of the directory.
+// MendAll calls [Mend] for every file of the directory.
 func MendAll(directory string) error {
 	left, err := filepath.Glob(filepath.Join(directory, ".*"+spliceSuffix))
 	for _, beside := range left {

@@ -1,25 +1,26 @@
-// Package autorun is the list of names by which programs outside of any fence are told what to
-// run. Whoever writes such a file decides what runs later, with the rights of the person who
-// starts the program, or enters or opens the directory. The sandbox and the policy both go by it.
+// Package autorun lists the names of files by which programs outside of the fence are told what to
+// run. Whoever writes such a file decides what runs later, with the rights of the person who starts
+// the program, or enters or opens the directory. The sandbox and the policy both use this list. It
+// never changes.
 package autorun
 
 import "slices"
 
-// Name is the name of a file or of a directory that programs obey.
+// Name is the name of a file or a directory that programs obey.
 type Name struct {
 	Name string
-	// Reason says who obeys it, and when.
+	// Reason says which program obeys it, and when.
 	Reason string
-	// Placed: the sandbox does not let a command make it at the top of its directory. A command
-	// can make one that is not placed; the person is told.
+	// Placed: a command cannot make it at the top of its directory, because the sandbox puts
+	// something there. The other names a command can make, and the person is told.
 	Placed bool
-	// Deep: it counts below the top of a directory too, as programs look for it from the file or
-	// the directory on that they are in.
+	// Deep: it also counts below the top of a directory, because programs look for it beside a file
+	// or in the current directory and above.
 	Deep bool
 }
 
-// Names are all of them. A name that ordinary work writes and that nothing obeys by itself, as
-// Makefile, is not among them: it runs when somebody says so.
+// Names are all of them. Files that ordinary work writes and that run only when somebody says so,
+// such as Makefile, are not in the list.
 var Names = [...]Name{
 	{Name: ".dir-locals.el", Reason: "Emacs sets what it says, and may evaluate it, in each file below it that is visited", Placed: true, Deep: true},
 	{Name: ".dir-locals-2.el", Reason: "Emacs reads it after .dir-locals.el", Placed: true, Deep: true},
@@ -68,7 +69,7 @@ var Names = [...]Name{
 	{Name: ".yarnrc.yml", Reason: "yarn runs the file that yarnPath in it names in its own place"},
 }
 
-// Has reports whether a file of this name, without a directory, is one that programs obey.
+// Has reports whether programs obey files of this name. The name is without a directory.
 func Has(name string) bool {
 	return slices.ContainsFunc(Names[:], func(n Name) bool { return n.Name == name })
 }

@@ -1,15 +1,15 @@
-// Package channel lets people talk to the agent elsewhere than in an editor. A [Driver] knows one
-// kind of chat and nothing of the agent; this package makes of it what the rest of the kernel
-// knows: events with a route to their chat, and a kind of action that sends.
+// Package channel lets people talk to the agent outside of an editor. A [Driver] knows one kind of
+// chat and nothing about the agent. This package connects it to the kernel with events that have a
+// route to their chat, and with a kind of action that sends a message.
 //
-// Ordering: messages of one driver are taken in the order in which it hands them over. Blocking: a
-// driver is held up while the journal takes a message, and never until it is answered.
-// Ownership: whoever starts a channel runs [Run] in a goroutine of its own, ends it by its
-// context and waits for it.
+// Ordering: the messages of one driver are taken in the order in which it delivers them. Blocking:
+// a driver waits until the journal has a message, and never until the message is answered.
+// Ownership: whoever starts a channel runs [Run] in its own goroutine, ends it through its context
+// and waits for it.
 //
 // A message is taken once for each id, across restarts. A text is sent before the turn counts as
-// answered: when the kernel is killed between the two, the turn is shown as interrupted, and
-// the text may have arrived.
+// answered. If the kernel is killed between these two steps, the turn is shown as interrupted
+// although the text may have arrived.
 package channel
 
 import (
@@ -21,57 +21,55 @@ import (
 	"time"
 
 	"org-agent/kernel/act"
-	"org-agent/kernel/action"
-	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sensor"
 )
 
-// Driver is one kind of chat. Adding one takes a package with its type and a line in the list of
-// kernel/daemon/edges.go.
+// Driver is one kind of chat. To add one, write a package with its type and add a line to the list
+// in kernel/daemon/edges.go.
 type Driver interface {
-	// Name is the channel's name in small letters: the :channel of its events and the :target
-	// of what is sent.
+	// Name returns the channel's name in lower case. It is the :channel of the events and the
+	// :target of the messages.
 	Name() string
-	// Run hands over messages until ctx ends, and returns when nothing of it runs any more. A
-	// message whose receive fails is kept and handed over again later. An error says why no more
-	// come, and ends the channel.
+	// Run delivers messages until ctx ends, and returns when all of its goroutines have ended. If
+	// receive fails for a message, the driver keeps the message and delivers it again later. An
+	// error ends the channel and says why no more messages come.
 	Run(ctx context.Context, receive func(ctx context.Context, m Message) error) error
-	// Send sends a text, and returns when the chat's server has it. The ID is the same when the
-	// same text is sent again.
+	// Send sends a text, and returns when the chat's server has it. A text that is sent again has
+	// the same ID.
 	Send(ctx context.Context, text Text) error
 }
 
-// Message is what somebody wrote.
+// Message is a message that somebody wrote in a chat.
 type Message struct {
-	ID     string // the chat's own, unique in the channel
+	ID     string // assigned by the chat, unique in the channel
 	Chat   string // the conversation on the channel
-	Sender string // who wrote it, as the channel names them for good
+	Sender string // the author's permanent name on the channel
 	Text   string
-	Group  bool // others than the sender read the chat
+	Group  bool // people other than the sender read the chat
 	Sent   time.Time
 }
 
-// Text is what is sent to a chat.
+// Text is a message to a chat.
 type Text struct {
 	ID   string // of the act
 	Chat string
 	Text string
 }
 
-// Config is what a channel works with.
+// Config configures a channel.
 type Config struct {
-	// Take takes the events.
+	// Take receives the events.
 	Take sensor.Take
-	// May says who may talk to the agent. Nil lets nobody: a message of a stranger is logged and
-	// has no answer.
+	// May reports whether the author of a message may talk to the agent. A message of anybody else
+	// is logged and not answered. nil: nobody may.
 	May    func(m Message) bool
 	Logger *slog.Logger
 }
 
-// Run has what the driver receives answered, until ctx ends. Each chat is a session of its own,
+// Run passes the driver's messages to the kernel until ctx ends. Each chat is its own session,
 // named by the channel and the chat.
 func Run(ctx context.Context, d Driver, c Config) error {
 	return d.Run(ctx, func(ctx context.Context, m Message) error {
@@ -93,26 +91,23 @@ func Run(ctx context.Context, d Driver, c Config) error {
 	})
 }
 
-// Conversations is where the answer is kept beside being sent.
+// Conversations stores answers that are also sent.
 type Conversations interface {
-	// Insert puts the text into the conversation of the order's turn, for good.
+	// Insert puts the text durably into the conversation of the order's turn.
 	Insert(ctx context.Context, order kind.Order, text string) error
 }
 
-// field names the chat in an action.
+// field is the name of the action's field that names the chat.
 const field = "chat-id"
 
-// Kind is the kind of action that sends messages through the driver. Sent to the chat that a turn
-// came from it is the answer, and ends the turn; to any other chat a person is asked.
+// Kind returns the kind of action that sends messages through the driver. A message to the chat of
+// the turn is the answer and ends the turn. For a message to any other chat, a person is asked.
 func Kind(d Driver, conversations Conversations) kind.Kind {
 	k := act.Chat(d.Name(), field)
-	chatOf := func(a action.Action) string {
-		value, _ := a.Field(field)
-		return describe.Plain(value)
-	}
 	k.Perform = func(ctx context.Context, o kind.Order) (kind.Result, error) {
 		a := o.Action.Action()
-		text := Text{ID: o.ID, Chat: chatOf(a), Text: a.Text("text")}
+		chat, _ := k.ChatOf(a)
+		text := Text{ID: o.ID, Chat: chat, Text: a.Text("text")}
 		if err := d.Send(ctx, text); err != nil {
 			return kind.Result{}, fmt.Errorf("send to %s on %s: %w", text.Chat, d.Name(), err)
 		}
@@ -124,11 +119,11 @@ func Kind(d Driver, conversations Conversations) kind.Kind {
 	return k
 }
 
-// eventID is a message's id as the :ID: of its question. Of an id that cannot stand there it is
-// the SHA-256.
+// eventID returns the :ID: for the question of a message. If the message's own id is not valid
+// there, it is the SHA-256 of that id.
 func eventID(channel, id string) string { return named(channel, id, protocol.ValidID) }
 
-// sessionOf is the session of a chat.
+// sessionOf returns the session of a chat.
 func sessionOf(channel, chat string) string { return named(channel, chat, protocol.ValidSession) }
 
 func named(channel, id string, valid func(string) bool) string {

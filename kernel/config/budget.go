@@ -9,19 +9,19 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Budget is what one turn may take, from when a person asks to when it is answered. Zero is no
-// limit, but of Rounds, which always have one.
+// Budget is what one turn may use, from the person's message to the answer. Zero means no limit;
+// Rounds always has one.
 type Budget struct {
 	Rounds int           // actions whose results go back to the model
-	Tokens int           // that models read and write
-	Time   time.Duration // without what people take to decide and to answer
-	Cost   float64       // US dollars, as far as prices are known
+	Tokens int           // read and written by models
+	Time   time.Duration // excludes the time in which a person decides or answers
+	Cost   float64       // US dollars, counted for the models whose price is known
 }
 
-// UsualBudget is what holds where nobody says anything else.
+// UsualBudget applies where no setting says otherwise.
 var UsualBudget = Budget{Rounds: 20, Tokens: 1_000_000, Time: time.Hour, Cost: 2}
 
-// budgetRow is one row of what can be said of a budget.
+// budgetRow is one setting of a budget.
 type budgetRow struct {
 	name string
 	set  func(b *Budget, value string) error
@@ -34,7 +34,7 @@ var budgetRows = []budgetRow{
 	{"BUDGET_COST", (*Budget).setCost},
 }
 
-// BudgetNames are the settings that make a budget.
+// BudgetNames returns the names of the settings that make up a budget.
 func BudgetNames() []string {
 	names := make([]string, len(budgetRows))
 	for i, row := range budgetRows {
@@ -43,21 +43,20 @@ func BudgetNames() []string {
 	return names
 }
 
-// Set takes one setting, by its name. The error says what is wrong with the value.
+// Set sets one limit by the name of its setting. The error says what is wrong with the value.
 func (b *Budget) Set(name, value string) error {
 	for _, row := range budgetRows {
 		if row.name == name {
 			return row.set(b, strings.TrimSpace(value))
 		}
 	}
-	return fmt.Errorf("%q is no part of a budget: did you mean %s?", name, suggest.Of(name, BudgetNames()))
+	return fmt.Errorf("there is no budget setting %q: did you mean %s?", name, suggest.Of(name, BudgetNames()))
 }
 
-// CheckBudget says what is wrong with a value of the setting of that name.
+// CheckBudget returns what is wrong with a value of the named setting, or nil.
 func CheckBudget(name, value string) error { return new(Budget).Set(name, value) }
 
-// mostRounds bounds what a person can have a model do in one turn: that it never ends is a
-// fault, whoever wants it.
+// mostRounds is the highest number of rounds a person can set: a turn always ends.
 const mostRounds = 1000
 
 func (b *Budget) setRounds(value string) error {
@@ -83,7 +82,7 @@ func (b *Budget) setTokens(value string) error {
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > 1_000_000_000 {
-		return fmt.Errorf("%q is not a number of tokens as 50000, 50k or 2M, or off", value)
+		return fmt.Errorf("%q is not a number of tokens, such as 50000, 50k or 2M, or off", value)
 	}
 	b.Tokens = n * times
 	return nil
@@ -108,22 +107,22 @@ func (b *Budget) setCost(value string) error {
 	}
 	dollars, err := strconv.ParseFloat(strings.TrimPrefix(value, "$"), 64)
 	if err != nil || !(dollars > 0 && dollars <= 1e6) {
-		return fmt.Errorf("%q is not an amount of dollars as 0.50, or off", value)
+		return fmt.Errorf("%q is not an amount of dollars, such as 0.50, or off", value)
 	}
 	b.Cost = dollars
 	return nil
 }
 
-// budgetDrawer are the rows with which a drawer says what a budget is; said keeps what it says
-// as it is written.
-func budgetDrawer(said *map[string]string) []property {
+// budgetDrawer returns the budget's rows of a property drawer. They keep each value in said, as it
+// is written in the file.
+func budgetDrawer(values *map[string]string) []property {
 	rows := make([]property, len(budgetRows))
 	for i, row := range budgetRows {
 		rows[i] = property{row.name, func(value string) error {
-			if *said == nil {
-				*said = map[string]string{}
+			if *values == nil {
+				*values = map[string]string{}
 			}
-			(*said)[row.name] = value
+			(*values)[row.name] = value
 			return CheckBudget(row.name, value)
 		}}
 	}

@@ -6,40 +6,45 @@ import (
 	"strings"
 )
 
-// ChoiceKind says what a choice is.
+// ChoiceKind says how a choice answers.
 type ChoiceKind string
 
 const (
-	ChoiceServer   ChoiceKind = "server"   // a server; its driver says what it speaks
-	ChoiceDiscover ChoiceKind = "discover" // whatever server listens on this machine, if one does
-	ChoiceBuiltin  ChoiceKind = "builtin"  // the responder that is built in
+	ChoiceServer   ChoiceKind = "server"   // a server; its driver knows the protocol
+	ChoiceDiscover ChoiceKind = "discover" // a server on this machine, if one listens
+	ChoiceBuiltin  ChoiceKind = "builtin"  // the built-in responder
 	ChoiceNone     ChoiceKind = "none"     // no model: only skills that need none answer
 )
 
-// The words that stand for something else than a configured model.
+// These names do not stand for a configured model.
 const (
 	nameBuiltin = "builtin"
 	nameNone    = "none"
 )
 
-// Choice is a model to be asked.
+// Choice is one model that requests can go to.
 type Choice struct {
-	Model  // of a server; for discover only Model counts
+	Model  // describes a server; for ChoiceDiscover only Model.Model is used
 	Kind   ChoiceKind
-	Found  bool   // found rather than configured: the person is told, and asked once if it is remote
-	Source string // what decided: a variable, or FILE:LINE
+	Found  bool   // found, not configured: the person is told, and is asked once if the server is remote
+	Source string // where the choice comes from: a variable, or FILE:LINE
 }
 
-// openAIAddress is where OPENAI_API_KEY belongs when nothing else is said.
+// openAIAddress is the server of OPENAI_API_KEY when OPENAI_BASE_URL is not set.
 const openAIAddress = "https://api.openai.com/v1"
 
-// Choices lists the models to be tried, in order. The first of these that says
-// anything decides alone, so that words meant for one server never go to
-// another: ORG_AGENT_LLM; the LLM setting; the models of config.org, a cascade;
-// ORG_AGENT_LLM_BASE_URL with _API_KEY and _MODEL; OPENAI_BASE_URL and
-// OPENAI_API_KEY; else a server on this machine, then the built-in one.
-// ORG_AGENT_LLM_MODEL alone names the model for the last two. It is an error if
-// what decides makes no sense, or if every model of config.org is at fault.
+// Choices returns the models to try, in order. These sources are asked one after another, and the
+// first that names a model decides alone, so that words meant for one server never go to another:
+//
+//   - ORG_AGENT_LLM
+//   - the setting LLM of config.org
+//   - all models of config.org, in their order
+//   - ORG_AGENT_LLM_BASE_URL, with ORG_AGENT_LLM_API_KEY and ORG_AGENT_LLM_MODEL
+//   - OPENAI_BASE_URL and OPENAI_API_KEY, with ORG_AGENT_LLM_MODEL
+//   - a server on this machine (its model is ORG_AGENT_LLM_MODEL), then the built-in responder
+//
+// The error says what is wrong with the deciding source, or that no model of config.org can be
+// used.
 func Choices(settings Settings, env func(string) string) ([]Choice, error) {
 	configured := configuredChoices(settings)
 	name := strings.TrimSpace(env("ORG_AGENT_LLM"))
@@ -71,7 +76,7 @@ func builtin(source string) Choice {
 	return Choice{Model: Model{Name: nameBuiltin}, Kind: ChoiceBuiltin, Source: source}
 }
 
-// named is the one choice that has the name.
+// named returns the one choice with that name.
 func named(choices []Choice, name, source string) ([]Choice, error) {
 	switch name {
 	case nameBuiltin:
@@ -82,7 +87,7 @@ func named(choices []Choice, name, source string) ([]Choice, error) {
 	var names []string
 	for _, choice := range choices {
 		if choice.Name == name {
-			choice.Found = false // by its name
+			choice.Found = false // the person chose it by its name
 			return []Choice{choice}, nil
 		}
 		names = append(names, choice.Name)
@@ -90,7 +95,7 @@ func named(choices []Choice, name, source string) ([]Choice, error) {
 	return nil, fmt.Errorf("%s names the model %q, and there is none: %s", source, name, knownModels(names))
 }
 
-// knownModels says which names would have done.
+// knownModels lists the valid names, for the end of an error.
 func knownModels(names []string) string {
 	return "use " + strings.Join(append(names, nameBuiltin), ", ") + " or " + nameNone
 }
@@ -103,8 +108,8 @@ func modelNames(models []Model) []string {
 	return names
 }
 
-// Configured is every model of config.org, whatever decides what is asked without
-// a choice.
+// Configured returns every model of config.org, also when something else decides what is asked by
+// default.
 func Configured(settings Settings) []Choice { return configuredChoices(settings) }
 
 func configuredChoices(settings Settings) []Choice {
@@ -115,7 +120,8 @@ func configuredChoices(settings Settings) []Choice {
 	return choices
 }
 
-// environmentChoices is what the variables name: ours, then OpenAI's.
+// environmentChoices returns the servers that environment variables name: first
+// ORG_AGENT_LLM_BASE_URL, then OPENAI_BASE_URL.
 func environmentChoices(env func(string) string) ([]Choice, error) {
 	var choices []Choice
 	variable := func(name string) string { return strings.TrimSpace(env(name)) }

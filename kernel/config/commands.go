@@ -16,7 +16,7 @@ func (p *settingsParser) commands(h *org.Heading) {
 		}
 		for _, path := range paths {
 			if !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "~/") {
-				return fmt.Errorf("%q is no directory from / or ~/ on", path)
+				return fmt.Errorf("%q is not a directory that begins with / or ~/", path)
 			}
 		}
 		p.settings.Programs = paths

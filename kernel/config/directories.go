@@ -10,30 +10,23 @@ import (
 	"syscall"
 )
 
-// starter is the config.org that a new home begins with.
+// starter is the config.org of a new home. It explains the settings and sets none.
 //
 //go:embed starter.org
 var starter string
 
-// inbox is the inbox.org of a home that has none: captured entries go below its heading.
+// inbox is the inbox.org of a new home. Captured entries go below its heading.
 //
 //go:embed inbox.org
 var inbox string
 
-// policy is the policy.org of a home that has none: it explains itself, and has no rule.
+// policy is the policy.org of a new home. It explains the rules and contains none.
 //
 //go:embed policy.org
 var policy string
 
-// PolicyStarter is the text of the policy.org that a new home begins with.
-func PolicyStarter() string { return policy }
-
-// Starter is the text of the config.org that a new home begins with: it says
-// in Org prose what can be set, and sets nothing.
-func Starter() string { return starter }
-
-// Begun reports whether a file of the home, by its path below it, is as a new home has it:
-// nobody has written in it.
+// Begun reports whether a file of the home still has the text that a new home begins with. path is
+// relative to the home.
 func Begun(path, text string) bool {
 	switch path {
 	case "config.org":
@@ -48,8 +41,8 @@ func Begun(path, text string) bool {
 	return err == nil && ok && begins == text
 }
 
-// Ensure makes the directories of the instance that are missing, and in a new
-// home config.org; it refuses those that somebody else could write.
+// Ensure makes the instance's missing directories and, in a new home, its files. It refuses
+// directories that another user could write to.
 func (p Paths) Ensure() error {
 	for _, ensure := range []func() error{p.EnsureHome, p.EnsureState, p.EnsureRun} {
 		if err := ensure(); err != nil {
@@ -59,8 +52,8 @@ func (p Paths) Ensure() error {
 	return nil
 }
 
-// EnsureHome makes the home (mode 0755, one that exists is left as it is) with
-// its sessions, its skills, config.org, policy.org, inbox.org and the files of the persona.
+// EnsureHome makes the home with mode 0755, its directories for conversations and skills,
+// config.org, policy.org, inbox.org and the files of the persona. It leaves what exists unchanged.
 func (p Paths) EnsureHome() error {
 	for _, directory := range []string{p.Home, p.Sessions, p.Skills} {
 		if err := os.MkdirAll(directory, 0o755); err != nil {
@@ -70,7 +63,7 @@ func (p Paths) EnsureHome() error {
 	return p.homeError(errors.Join(begin(p.Config, starter), begin(filepath.Join(p.Home, "inbox.org"), inbox), begin(filepath.Join(p.Home, "policy.org"), policy), p.beginPersona()))
 }
 
-// begin writes a file that is not there; one that is, whatever it is, stays as it is.
+// begin writes a file that does not exist. It never changes one that does.
 func begin(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -90,16 +83,16 @@ func (p Paths) homeError(err error) error {
 	return fmt.Errorf("make the home %s: %w; make it writable, or give another directory with --home or ORG_AGENT_HOME", p.Home, err)
 }
 
-// EnsureState makes the state directory, and closes it to others.
+// EnsureState makes the state directory and closes it to other users.
 func (p Paths) EnsureState() error {
 	if err := os.MkdirAll(p.State, 0o700); err != nil {
-		return fmt.Errorf("make the state directory: %w; make it possible, or set XDG_STATE_HOME to another directory", err)
+		return fmt.Errorf("make the state directory: %w; make its parent writable, or set XDG_STATE_HOME to another directory", err)
 	}
 	return ownDirectory(p.State, "set XDG_STATE_HOME to a directory of your own")
 }
 
-// EnsureRun makes the run directory, which must be ours and no link: in a
-// place where everybody can write, another user may have been first.
+// EnsureRun makes the run directory, which must be the user's own and not a link: in a place where
+// everybody can write, another user may have made it first.
 func (p Paths) EnsureRun() error {
 	const advice = "remove it, or set XDG_RUNTIME_DIR to a directory of your own"
 	if err := os.MkdirAll(filepath.Dir(p.Run), 0o700); err != nil {
@@ -110,7 +103,7 @@ func (p Paths) EnsureRun() error {
 	}
 	info, err := os.Lstat(p.Run)
 	if err != nil {
-		return fmt.Errorf("look at the run directory: %w", err)
+		return fmt.Errorf("inspect the run directory: %w", err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return fmt.Errorf("the run directory %s is a link, which could lead anywhere: %s", p.Run, advice)
@@ -118,12 +111,12 @@ func (p Paths) EnsureRun() error {
 	return ownDirectory(p.Run, advice)
 }
 
-// ownDirectory checks that the directory is this user's, and takes from others
-// the right to look into it.
+// ownDirectory checks that the directory belongs to this user, and removes the permissions of
+// others.
 func ownDirectory(path, advice string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("look at the directory %s: %w", path, err)
+		return fmt.Errorf("inspect the directory %s: %w", path, err)
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a directory: %s", path, advice)

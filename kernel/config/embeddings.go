@@ -14,25 +14,25 @@ type EmbeddingServer struct {
 	BaseURL string
 	Model   string
 	Key     KeySource
-	// Likeness is the cosine from which on something is found; 0 if nothing is said.
+	// Likeness is the lowest cosine at which a note counts as found; 0 if it is not set.
 	Likeness float64
 }
 
-// embeddings reads a heading below "Memory". As with a model, one that is at fault is left out.
+// embeddings reads a heading below "Memory". Like a model, a heading with a fault is left out.
 func (p *settingsParser) embeddings(h *org.Heading) {
 	if !strings.EqualFold(h.Title, "Embeddings") {
-		p.fault(h.Line, "the heading %q below Memory is not read: there is Embeddings", h.Title)
+		p.fault(h.Line, "the heading %q below Memory is not read: only Embeddings is", h.Title)
 		return
 	}
 	if p.settings.Embeddings != nil {
-		p.fault(h.Line, "%s stands twice", h.Title)
+		p.fault(h.Line, "the heading %s occurs twice", h.Title)
 		return
 	}
 	var server EmbeddingServer
 	whole := p.drawer(h, []property{
 		{"BASE_URL", func(value string) error { server.BaseURL = value; return checkBaseURL(value) }},
 		{"MODEL", func(value string) error { server.Model = value; return nil }},
-		{"API_KEY", func(value string) (err error) { server.Key, err = ParseKeySource(value); return err }},
+		{"API_KEY", func(value string) (err error) { server.Key, err = parseKeySource(value); return err }},
 		{"LIKENESS", func(value string) error {
 			likeness, err := strconv.ParseFloat(value, 64)
 			if err != nil || !(likeness > 0 && likeness < 1) {
@@ -44,9 +44,9 @@ func (p *settingsParser) embeddings(h *org.Heading) {
 	})
 	switch {
 	case whole && server.BaseURL == "":
-		p.fault(h.Line, "Embeddings needs a property BASE_URL, as :BASE_URL: http://localhost:11434/v1")
+		p.fault(h.Line, "Embeddings needs a property BASE_URL, such as :BASE_URL: http://localhost:11434/v1")
 	case whole && server.Model == "":
-		p.fault(h.Line, "Embeddings needs a property MODEL, as :MODEL: nomic-embed-text")
+		p.fault(h.Line, "Embeddings needs a property MODEL, such as :MODEL: nomic-embed-text")
 	case whole:
 		p.settings.Embeddings = &server
 	}

@@ -25,7 +25,7 @@ func TestEmbeddingServer(t *testing.T) {
 			t.Errorf("%s: %+v", name, got.Embeddings)
 		}
 	}
-	if got := fmt.Sprint(Parse("config.org", "* Memory\n** Embedings\n").Diagnostics); !strings.Contains(got, "there is Embeddings") {
+	if got := fmt.Sprint(Parse("config.org", "* Memory\n** Embedings\n").Diagnostics); !strings.Contains(got, "only Embeddings is") {
 		t.Errorf("a misspelt heading: %s", got)
 	}
 }

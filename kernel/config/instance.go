@@ -15,8 +15,7 @@ import (
 	"org-agent/kernel/atomicfile"
 )
 
-// KernelInfo is what kernel.json says of the running kernel: where clients
-// find it.
+// KernelInfo is the content of kernel.json, in which clients find the running kernel.
 type KernelInfo struct {
 	PID     int       `json:"pid"`
 	Socket  string    `json:"socket"`
@@ -25,7 +24,7 @@ type KernelInfo struct {
 	Started time.Time `json:"started"`
 }
 
-// WriteKernelInfo writes kernel.json, at once and whole.
+// WriteKernelInfo replaces kernel.json in one step.
 func WriteKernelInfo(path string, info KernelInfo) error {
 	content, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {
@@ -34,23 +33,22 @@ func WriteKernelInfo(path string, info KernelInfo) error {
 	return atomicfile.Write(path, append(content, '\n'), 0o600)
 }
 
-// ReadKernelInfo reads kernel.json. The kernel it names may be dead: see
-// [KernelInfo.Alive].
+// ReadKernelInfo reads kernel.json. The kernel it names may have ended: see [KernelInfo.Alive].
 func ReadKernelInfo(path string) (KernelInfo, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return KernelInfo{}, fmt.Errorf("read which kernel runs: %w", err)
+		return KernelInfo{}, fmt.Errorf("find the running kernel: %w", err)
 	}
 	var info KernelInfo
 	if err := json.Unmarshal(content, &info); err != nil {
-		return KernelInfo{}, fmt.Errorf("read which kernel runs from %s: %w", path, err)
+		return KernelInfo{}, fmt.Errorf("find the running kernel in %s: %w", path, err)
 	}
 	return info, nil
 }
 
-// Alive reports whether the kernel's process runs. A process that has its
-// number by now is not it: on Linux that is known by when it began, unless
-// somebody listens on the kernel's socket.
+// Alive reports whether the kernel's process runs. Another process may have got its number since.
+// Where Linux's /proc tells that this process began later, the kernel counts as alive only if its
+// socket accepts connections.
 func (k KernelInfo) Alive() bool {
 	if k.PID <= 0 {
 		return false
@@ -65,33 +63,32 @@ func (k KernelInfo) Alive() bool {
 	return !began.IsZero() && (!began.After(k.Started.Add(2*time.Second)) || listens(k.Socket))
 }
 
-// listens reports whether somebody takes connections on a Unix socket.
+// listens reports whether somebody accepts connections on a Unix socket.
 func listens(socket string) bool {
 	conn, err := net.DialTimeout("unix", socket, time.Second)
 	if err != nil {
 		return false
 	}
-	_ = conn.Close() // nothing was said on it
+	_ = conn.Close() // the connection was only a probe
 	return true
 }
 
-// processBegan reads from /proc when a process began, to a second or so; the
-// zero time for one that has ended and waits for its parent. Not known where
-// there is no /proc as Linux has it.
+// processBegan reads from /proc when a process began, to about a second. began is the zero time for
+// a zombie. known is false where there is no Linux /proc.
 func processBegan(pid int) (began time.Time, known bool) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return time.Time{}, false
 	}
 	_, after, _ := strings.Cut(string(status[max(0, bytes.LastIndexByte(status, ')')):]), " ")
-	fields := strings.Fields(after) // from the third field on: the state
+	fields := strings.Fields(after) // from the third field on, which is the state
 	if len(fields) < 20 {
 		return time.Time{}, false
 	}
 	if fields[0] == "Z" || fields[0] == "X" {
 		return time.Time{}, true
 	}
-	ticks, err := strconv.ParseInt(fields[19], 10, 64) // hundredths of a second since the system began
+	ticks, err := strconv.ParseInt(fields[19], 10, 64) // hundredths of a second since the system started
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -108,15 +105,15 @@ func processBegan(pid int) (began time.Time, known bool) {
 	return time.Time{}, false
 }
 
-// Lock is the right to be the kernel of an instance. It ends with the process.
+// Lock is the right to be the kernel of an instance. The system releases it when the process ends.
 type Lock struct{ file *os.File }
 
 // lockPatience is how long LockInstance waits for a kernel that is ending.
 const lockPatience = 3 * time.Second
 
-// LockInstance takes the lock of the instance, whose state directory must
-// exist. A kernel that has it and is known to run is an error that says which;
-// one that is only just starting or ending is waited for, three seconds at most.
+// LockInstance takes the lock of the instance, whose state directory must exist. If a running
+// kernel holds it, the error names that kernel. LockInstance waits up to three seconds for a kernel
+// that is starting or ending.
 func LockInstance(paths Paths) (*Lock, error) {
 	file, err := os.OpenFile(paths.Lock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -137,7 +134,7 @@ func LockInstance(paths Paths) (*Lock, error) {
 	}
 }
 
-// running says which kernel has the lock.
+// running returns an error that says which kernel holds the lock.
 func running(paths Paths) error {
 	info, err := ReadKernelInfo(paths.KernelJSON)
 	if err != nil || !info.Alive() {
@@ -147,7 +144,7 @@ func running(paths Paths) error {
 		paths.Home, info.PID, info.Version, info.Started.Local().Format("2006-01-02 15:04"), info.Socket)
 }
 
-// Release gives the lock back. The file stays: a new one in its place would be
+// Release gives the lock back. It does not remove the file: a new file in its place would be
 // another lock.
 func (l *Lock) Release() error {
 	if err := l.file.Close(); err != nil {

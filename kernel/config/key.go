@@ -13,25 +13,23 @@ import (
 	"org-agent/kernel/secret"
 )
 
-// KeySource says where a key is; at most one field is set, none means that no
-// key is needed. It holds no secret.
+// KeySource says where a key is. At most one field is set; with none, no key is needed. It contains
+// no secret.
 type KeySource struct {
-	Env        string // a variable of the environment
-	Command    string // a shell command whose first line of output is the key
+	Env        string // an environment variable
+	Command    string // a shell command that prints the key in its first line
 	AuthSource string // a host in Emacs's auth-source
 }
 
-// keyPatience is how long a key may take: somebody may have to type a
-// passphrase.
+// keyPatience is how long a key may take: a person may have to type a passphrase.
 const keyPatience = 30 * time.Second
 
-// errLiteralKey is the fault of a key that stands in the file itself.
-var errLiteralKey = errors.New("a key does not belong into a file: write \"env:NAME\", \"command: pass show NAME\" or \"auth-source:HOST\"")
+// errLiteralKey is the error for a key that is written in the file itself.
+var errLiteralKey = errors.New("do not write a key into a file: use \"env:NAME\", \"command: pass show NAME\" or \"auth-source:HOST\"")
 
-// ParseKeySource reads "env:NAME", "command: SHELL COMMAND" or
-// "auth-source:HOST". Anything else is taken for a key, and its text is not in
-// the error.
-func ParseKeySource(text string) (KeySource, error) {
+// parseKeySource reads "env:NAME", "command: SHELL COMMAND" or "auth-source:HOST". It takes other
+// text for a key, so the error does not repeat the text.
+func parseKeySource(text string) (KeySource, error) {
 	kind, value, _ := strings.Cut(strings.TrimSpace(text), ":")
 	value = strings.TrimSpace(value)
 	if value == "" {
@@ -51,8 +49,8 @@ func ParseKeySource(text string) (KeySource, error) {
 	return KeySource{}, errLiteralKey
 }
 
-// String is the source as it is written in config.org, without the command:
-// that may name what is nobody's business.
+// String returns the source as config.org writes it, but leaves out the command, which may contain
+// private names.
 func (k KeySource) String() string {
 	switch {
 	case k.Env != "":
@@ -65,10 +63,9 @@ func (k KeySource) String() string {
 	return ""
 }
 
-// GoString is String.
 func (k KeySource) GoString() string { return k.String() }
 
-// askAuthSource is what Emacs does with the host that follows it.
+// askAuthSource is the Lisp that Emacs evaluates; the host follows it on the command line.
 const askAuthSource = `(condition-case fault
     (let* ((host (pop command-line-args-left))
            (found (progn (require 'auth-source)
@@ -78,8 +75,8 @@ const askAuthSource = `(condition-case fault
       (princ (if (functionp secret) (funcall secret) secret)))
   (error (message "%s" (error-message-string fault)) (kill-emacs 1)))`
 
-// Resolve gets the key: from env, or by running the command or a batch Emacs,
-// for half a minute at most. No source is no key and no error.
+// Resolve reads the key from env, or runs the command or a batch Emacs for half a minute at most.
+// An empty source gives no key and no error.
 func (k KeySource) Resolve(ctx context.Context, env func(string) string) (secret.Text, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyPatience)
 	defer cancel()
@@ -88,7 +85,7 @@ func (k KeySource) Resolve(ctx context.Context, env func(string) string) (secret
 		if key := strings.TrimSpace(env(k.Env)); key != "" {
 			return secret.Text(key), nil
 		}
-		return "", fmt.Errorf("the key is to be in %s, which is not set: set it where the kernel starts, then restart it", k.Env)
+		return "", fmt.Errorf("the key must be in the variable %s, which is not set: set it where the kernel starts, then restart the kernel", k.Env)
 	case k.Command != "":
 		return keyFrom(ctx, "the key's command", "sh", "-c", k.Command)
 	case k.AuthSource != "":
@@ -97,8 +94,8 @@ func (k KeySource) Resolve(ctx context.Context, env func(string) string) (secret
 	return "", nil
 }
 
-// keyFrom runs a program in a process group of its own and takes the first
-// line it prints. what names it in errors.
+// keyFrom runs a program in its own process group and returns the first line it prints. what names
+// the program in errors.
 func keyFrom(ctx context.Context, what, program string, args ...string) (secret.Text, error) {
 	command := exec.CommandContext(ctx, program, args...)
 	var output, complaint bytes.Buffer
@@ -120,7 +117,7 @@ func keyFrom(ctx context.Context, what, program string, args ...string) (secret.
 	return secret.Text(key), nil
 }
 
-// lastLine is the last line of what a program complained, in brackets.
+// lastLine returns the last line of a program's complaint in brackets.
 func lastLine(complaint string) string {
 	lines := strings.Split(strings.TrimSpace(complaint), "\n")
 	last := []rune(lines[len(lines)-1])

@@ -18,13 +18,13 @@ func TestParseKeySource(t *testing.T) {
 		"auth-source:api.openai.com": {AuthSource: "api.openai.com"},
 		"auth-source: host:8080":     {AuthSource: "host:8080"},
 	} {
-		if got, err := ParseKeySource(text); err != nil || got != want {
+		if got, err := parseKeySource(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "verysecret", "sk:verysecret", "verysecret:", "ENV:verysecret", "env:", "command: "} {
-		_, err := ParseKeySource(text)
-		wantError(t, err, `write "env:NAME"`)
+		_, err := parseKeySource(text)
+		wantError(t, err, `use "env:NAME"`)
 		if strings.Contains(err.Error(), "verysecret") {
 			t.Errorf("the key stands in %q", err)
 		}

@@ -10,36 +10,35 @@ import (
 	"org-agent/kernel/org"
 )
 
-// MCPServer is a heading below "MCP": a program, or a server of the web, whose tools the agent
-// may ask to have used.
+// MCPServer is a heading below "MCP": a program or a web server whose tools the agent may propose
+// to call.
 type MCPServer struct {
-	Name string // as its tools' names begin: letters, digits and underscores
-	// Command is the program and what it is called with, Directory where it runs, "" for the
-	// home.
+	Name string // the beginning of its tools' names: letters, digits and underscores
+	// Command is the program and its arguments. It runs in Directory; "" means the home.
 	Command   []string
 	Directory string
-	// Variables are those of its environment that are no secret, each NAME=VALUE. Secrets are
-	// those that are one.
+	// Variables are environment variables without secrets, each NAME=VALUE. Secrets are the others.
 	Variables []string
 	Secrets   []NamedKey
-	// URL is that of a server of the web. Old: it speaks as such servers did before 2025.
+	// URL is the address of a web server. Old servers speak HTTP with SSE, the transport that MCP
+	// replaced in 2025.
 	URL string
 	Old bool
-	// Key is sent as the bearer's, Headers as they are named.
+	// Key is sent as a bearer token. Headers are sent under their names.
 	Key     KeySource
 	Headers []NamedKey
-	// Timeout is how long a call may take; 0 for the reader's own default.
+	// Timeout is how long a call may take; 0 means the reader's default.
 	Timeout time.Duration
 	Line    int
 }
 
-// NamedKey is a key, and what it is given as: a variable, or a header.
+// NamedKey is a key with the name of the variable or the header that carries it.
 type NamedKey struct {
 	Name string
 	Key  KeySource
 }
 
-// Keys are the places of all its keys.
+// Keys returns the sources of all its keys.
 func (m MCPServer) Keys() []KeySource {
 	keys := []KeySource{m.Key}
 	for _, named := range append(append([]NamedKey{}, m.Secrets...), m.Headers...) {
@@ -48,7 +47,7 @@ func (m MCPServer) Keys() []KeySource {
 	return keys
 }
 
-// mcp reads a heading below "MCP". As with a model, one that is at fault is left out.
+// mcp reads a heading below "MCP". Like a model, a heading with a fault is left out.
 func (p *settingsParser) mcp(h *org.Heading) {
 	server := MCPServer{Name: mcpName(h.Title), Line: h.Line}
 	variable := func(value string) error { return addVariable(&server.Variables, value) }
@@ -58,7 +57,7 @@ func (p *settingsParser) mcp(h *org.Heading) {
 		{"COMMAND", func(value string) (err error) { server.Command, err = words(value); return err }},
 		{"DIRECTORY", func(value string) error {
 			if server.Directory = value; !filepath.IsAbs(value) && value != "~" && !strings.HasPrefix(value, "~/") {
-				return fmt.Errorf("%q is no directory as /srv/notes or ~/notes", value)
+				return fmt.Errorf("%q is not a directory such as /srv/notes or ~/notes", value)
 			}
 			return nil
 		}},
@@ -67,11 +66,11 @@ func (p *settingsParser) mcp(h *org.Heading) {
 		{"URL", func(value string) error { server.URL = value; return checkBaseURL(value) }},
 		{"TRANSPORT", func(value string) error {
 			if server.Old = value == "sse"; value != "sse" && value != "http" {
-				return fmt.Errorf("%q is not \"http\" or, for a server of before 2025, \"sse\"", value)
+				return fmt.Errorf("%q is not \"http\" or, for a server from before 2025, \"sse\"", value)
 			}
 			return nil
 		}},
-		{"API_KEY", func(value string) (err error) { server.Key, err = ParseKeySource(value); return err }},
+		{"API_KEY", func(value string) (err error) { server.Key, err = parseKeySource(value); return err }},
 		{"HEADER", header}, {"HEADER+", header},
 		{"TIMEOUT", func(value string) error { return setDuration(&server.Timeout, value) }},
 	})
@@ -84,33 +83,33 @@ func (p *settingsParser) mcp(h *org.Heading) {
 	}
 	for _, other := range p.settings.MCP {
 		if strings.EqualFold(foldName(other.Name), foldName(server.Name)) {
-			p.fault(h.Line, "the MCP server %q has the name of the one in line %d: its tools' names would be the same", h.Title, other.Line)
+			p.fault(h.Line, "the MCP server %q has the same name as the one in line %d: their tools would have the same names", h.Title, other.Line)
 			return
 		}
 	}
 	p.settings.MCP = append(p.settings.MCP, server)
 }
 
-// check says what is missing, or does not go together.
+// check returns an error for a missing property or for properties that exclude each other.
 func (m MCPServer) check() error {
 	program := len(m.Variables)+len(m.Secrets) > 0 || m.Directory != ""
 	web := len(m.Headers) > 0 || m.Key != KeySource{} || m.Old
 	switch {
 	case m.Name == "":
-		return errors.New("needs a name: its heading has no letter of a to z and no digit")
+		return errors.New("needs a name: its heading contains no letter a to z and no digit")
 	case m.URL == "" && len(m.Command) == 0:
-		return errors.New("needs a property COMMAND, as :COMMAND: npx -y @modelcontextprotocol/server-everything, or URL")
+		return errors.New("needs a property COMMAND, such as :COMMAND: npx -y @modelcontextprotocol/server-everything, or URL")
 	case m.URL != "" && len(m.Command) > 0:
-		return errors.New("has both a COMMAND and a URL: it is a program or a server of the web")
+		return errors.New("has both a COMMAND and a URL: keep the one that says what it is, a program or a web server")
 	case m.URL != "" && program:
-		return errors.New("has a URL, and DIRECTORY, ENVIRONMENT and SECRET are for a program: a key goes into API_KEY or HEADER")
+		return errors.New("has a URL, but DIRECTORY, ENVIRONMENT and SECRET are for programs: put a key into API_KEY or HEADER")
 	case m.URL == "" && web:
-		return errors.New("has a COMMAND, and API_KEY, HEADER and TRANSPORT are for a server with a URL: a key goes into SECRET")
+		return errors.New("has a COMMAND, but API_KEY, HEADER and TRANSPORT are for servers with a URL: put a key into SECRET")
 	}
 	return nil
 }
 
-// mcpName is a heading as the beginning of tools' names.
+// mcpName turns a heading into the beginning of its tools' names.
 func mcpName(title string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(title) {
@@ -125,10 +124,10 @@ func mcpName(title string) string {
 	return strings.TrimRight(name[:min(len(name), most)], "_")
 }
 
-// foldName is a name without what spellings of tools' names differ in.
+// foldName removes what may differ between two spellings of a tool's name.
 func foldName(name string) string { return strings.ReplaceAll(name, "_", "") }
 
-// words are those of a command line, with quotes as a shell has them and nothing else of it.
+// words splits a command line at blanks. Quotes work as in a shell; nothing else of a shell does.
 func words(line string) ([]string, error) {
 	var all []string
 	var word strings.Builder
@@ -150,13 +149,13 @@ func words(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("a %c is not closed", quote)
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
 	}
 	if begun || word.Len() > 0 {
 		all = append(all, word.String())
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no program")
+		return nil, errors.New("it names no program")
 	}
 	return all, nil
 }
@@ -165,7 +164,7 @@ func words(line string) ([]string, error) {
 func addVariable(to *[]string, text string) error {
 	name, _, found := strings.Cut(text, "=")
 	if !found || !isVariable(name) {
-		return errors.New("this is not NAME=VALUE; a key goes into SECRET")
+		return errors.New("this is not NAME=VALUE; put a key into SECRET")
 	}
 	*to = append(*to, text)
 	return nil
@@ -177,13 +176,13 @@ func isVariable(name string) bool {
 	})
 }
 
-// addNamed reads a name and where its key is, as in the example. What stands there otherwise may be
-// the key, and is not told.
+// addNamed reads a name and the source of its key, written like example. Other text may be the key
+// itself, so errors do not repeat it.
 func addNamed(to *[]NamedKey, text, example string) error {
 	name, source, _ := strings.Cut(text, " ")
-	key, err := ParseKeySource(source)
+	key, err := parseKeySource(source)
 	if err != nil {
-		return fmt.Errorf("this is not a name and where its key is, as %s: %w", example, err)
+		return fmt.Errorf("this is not a name and the source of its key, such as %s: %w", example, err)
 	}
 	if !isVariable(strings.ReplaceAll(name, "-", "_")) {
 		return fmt.Errorf("this does not begin with a name: write it as %s", example)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Paths is where an instance's files are. All are absolute.
+// Paths says where an instance's files are. All are absolute.
 type Paths struct {
 	Name string // org-agent, or org-agent-XXXXXXXX for a home that is not the default
 
@@ -22,26 +22,25 @@ type Paths struct {
 	Sessions string // the directory of conversations in it
 	Skills   string // the directory of skill notes in it
 
-	State      string // what the kernel keeps
+	State      string // the kernel's own data
 	Journal    string
-	Index      string // of the files in the home and of notes; it can be made anew
+	Index      string // of the files in the home and of notes; the kernel can rebuild it
 	Log        string
 	Token      string
 	Lock       string
 	KernelJSON string // says where the running kernel is
 
-	Run    string // what lasts as long as the kernel
+	Run    string // files that last as long as the kernel runs
 	Socket string
 }
 
-// socketLimit is the longest path of a socket in bytes; the system's own limit
-// is a little above.
+// socketLimit is the longest path of a socket in bytes, a little below the systems' own limits (104
+// and 108).
 const socketLimit = 100
 
-// FindPaths finds the files of the instance whose home is the directory home,
-// or else ORG_AGENT_HOME of the environment env, or else ~/.org-agent. Nothing
-// need exist and nothing is made; [Paths.Ensure] does that. A home that is this
-// program's source is refused.
+// FindPaths returns the paths of the instance in the directory home. An empty home means
+// ORG_AGENT_HOME of the environment env, or else ~/.org-agent. FindPaths makes nothing;
+// [Paths.Ensure] does. It refuses a home that is this program's source.
 func FindPaths(home string, env func(string) string) (Paths, error) {
 	return findPaths(home, env, os.Getuid())
 }
@@ -49,7 +48,7 @@ func FindPaths(home string, env func(string) string) (Paths, error) {
 func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 	user := env("HOME")
 	if !filepath.IsAbs(user) {
-		user = "" // worth nothing
+		user = "" // a relative HOME is unusable
 	}
 	if home == "" {
 		home = env("ORG_AGENT_HOME")
@@ -81,17 +80,16 @@ func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 	}, nil
 }
 
-// SpareSocket is where to listen when another kernel answers at [Paths.Socket]: one of
-// another HOME with the same run directory, as happens where XDG_RUNTIME_DIR is not set.
-// Clients find it in [Paths.KernelJSON].
+// SpareSocket is where a kernel listens when another kernel answers at [Paths.Socket]. Two kernels
+// share that path when they have different HOMEs and one run directory, as happens where
+// XDG_RUNTIME_DIR is not set. Clients find the address in [Paths.KernelJSON].
 func (p Paths) SpareSocket() string {
 	sum := sha256.Sum256([]byte(p.State))
 	return filepath.Join(p.Run, "k-"+hex.EncodeToString(sum[:4])+".sock")
 }
 
-// Keeps reports whether path, which is absolute and has no links, is among what kernels
-// keep for themselves: the state and run directories of this instance, and of the others
-// beside it.
+// Keeps reports whether path belongs to a kernel's own data: the state and run directories of this
+// instance and of the instances beside it. path must be absolute and free of links.
 func (p Paths) Keeps(path string) bool {
 	for _, own := range []string{realPath(p.State), realPath(p.Run)} {
 		if path == own || strings.HasPrefix(path, own+"/") {
@@ -105,17 +103,17 @@ func (p Paths) Keeps(path string) bool {
 	return false
 }
 
-// instanceDirectory is how the state and run directories of an instance are named.
+// instanceDirectory matches the names of an instance's state and run directories.
 var instanceDirectory = regexp.MustCompile(`^org-agent(-[0-9a-f]{8})?(-\d+)?$`)
 
-// absoluteHome is the home's real path: of what is given, else of the default
-// below the user's directory. Two names of one directory are one instance.
+// absoluteHome returns the real path of the given home, or of the default below the user's
+// directory. Two names of one directory are one instance.
 func absoluteHome(home, user string) (string, error) {
 	rest, tilde := strings.CutPrefix(home, "~")
 	tilde = tilde && (rest == "" || rest[0] == '/')
 	switch {
 	case (home == "" || tilde) && user == "":
-		return "", errors.New("HOME is not set, so there is no ~: set HOME, or ORG_AGENT_HOME to an absolute directory")
+		return "", errors.New("HOME is not set, so ~ has no meaning: set HOME, or ORG_AGENT_HOME to an absolute directory")
 	case home == "":
 		return realPath(filepath.Join(user, ".org-agent")), nil
 	case tilde:
@@ -128,7 +126,7 @@ func absoluteHome(home, user string) (string, error) {
 	return realPath(absolute), nil
 }
 
-// instanceName tells instances apart by the real path of their home.
+// instanceName names an instance after the real path of its home.
 func instanceName(home, user string) string {
 	if user != "" && home == realPath(filepath.Join(user, ".org-agent")) {
 		return "org-agent"
@@ -137,8 +135,8 @@ func instanceName(home, user string) string {
 	return "org-agent-" + hex.EncodeToString(sum[:4])
 }
 
-// realPath follows the links in a path as far as it exists, so that a home has
-// the same real path before and after it was made.
+// realPath resolves the links in a path as far as the path exists, so that a home has the same real
+// path before and after it is made.
 func realPath(path string) string {
 	path = filepath.Clean(path)
 	actual, err := filepath.EvalSymlinks(path)
@@ -152,8 +150,8 @@ func realPath(path string) string {
 	return filepath.Join(realPath(parent), filepath.Base(path))
 }
 
-// runDirectory is the directory of the socket: the session's own, unless there
-// is none or the socket's path would be too long for the system.
+// runDirectory returns the directory of the socket: below the login session's runtime directory, or
+// below /tmp if there is none or the socket's path would be too long.
 func runDirectory(name, runtime string, uid int) string {
 	if filepath.IsAbs(runtime) {
 		run := filepath.Join(runtime, name)
@@ -164,8 +162,8 @@ func runDirectory(name, runtime string, uid int) string {
 	return fmt.Sprintf("/tmp/%s-%d", name, uid)
 }
 
-// isSource reports whether directory holds this program's source: a home there
-// would mix a person's notes with ours.
+// isSource reports whether directory holds this program's source. A home there would mix a person's
+// notes with the program.
 func isSource(directory string) bool {
 	file, err := os.Open(filepath.Join(directory, "go.mod"))
 	if err != nil {

@@ -146,7 +146,7 @@ func TestEnsure(t *testing.T) {
 				t.Errorf("%s: %v, %v", path, info.Mode(), err)
 			}
 		}
-		if text, err := os.ReadFile(p.Config); err != nil || string(text) != Starter() {
+		if text, err := os.ReadFile(p.Config); err != nil || string(text) != starter {
 			t.Errorf("config.org: %v", err)
 		}
 		must(t, os.Chmod(p.State, 0o755)) // is closed again the second time

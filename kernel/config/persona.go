@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// starters are the files that say who the agent is and whom it works for, as a new home has
-// them: comments only, which say nothing to a model.
+// starters are the files of a new home that describe the agent and its owner. They contain only
+// comments, which no model is shown.
 //
 //go:embed starters/*.org
 var starters embed.FS
 
-// StarterLine stands once in each of the starters, where what a person says belongs.
-const StarterLine = "# Write below this line."
+// starterLine occurs once in each starter. The person writes below it.
+const starterLine = "# Write below this line."
 
-// Starters are the texts that the files of the persona begin with, by their names.
+// Starters returns the texts that the files of the persona begin with, by file name.
 func Starters() (map[string]string, error) {
 	entries, err := starters.ReadDir("starters")
 	texts := map[string]string{}
@@ -30,8 +30,8 @@ func Starters() (map[string]string, error) {
 	return texts, err
 }
 
-// beginPersona writes the starters into a home that has none of these files, in Org or in
-// Markdown: whoever deletes some of them does not get them again.
+// beginPersona writes the starters into a home that has none of these files, in Org or in Markdown.
+// If one exists, it writes nothing: files that the person deleted do not come back.
 func (p Paths) beginPersona() error {
 	texts, err := Starters()
 	if err != nil {

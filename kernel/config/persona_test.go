@@ -24,7 +24,7 @@ func TestPersonaBegins(t *testing.T) {
 		if err != nil || string(got) != text {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
-		if strings.Count(text, StarterLine) != 1 || !strings.HasSuffix(text, StarterLine+"\n") {
+		if strings.Count(text, starterLine) != 1 || !strings.HasSuffix(text, starterLine+"\n") {
 			t.Errorf("%s does not end with the line to write below", name)
 		}
 		for line := range strings.Lines(text) {

@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Preset is a heading below "Presets": settings under a name, for a message or for a
-// conversation. Its text is what the model is told, beside its property SYSTEM.
+// Preset is a heading below "Presets": named settings for a message or a conversation. The
+// heading's text is added to the property SYSTEM.
 type Preset struct {
 	Name        string
 	Model       string
@@ -22,14 +22,14 @@ type Preset struct {
 	History     string            // all, branch, none, or ""
 	Temperature string            // a number from 0 to 2, or ""
 	MaxTokens   string            // a number from 1 up, or ""
-	Budget      map[string]string // values as they are written, by the names of settings
+	Budget      map[string]string // values as the file writes them, by the names of settings
 	Line        int
 }
 
-// systemLimit is how long a preset's text may be, in bytes.
+// systemLimit is the longest text of a preset, in bytes.
 const systemLimit = 64 << 10
 
-// Preset is the preset of that name, in any case; nil if there is none.
+// Preset returns the preset of that name, in any case, or nil.
 func (s Settings) Preset(name string) *Preset {
 	for i, p := range s.Presets {
 		if strings.EqualFold(p.Name, name) {
@@ -39,26 +39,25 @@ func (s Settings) Preset(name string) *Preset {
 	return nil
 }
 
-// KnowsPreset reports whether there is a heading of that name below "Presets", in order
-// or not.
+// KnowsPreset reports whether a heading of that name stands below "Presets", usable or not.
 func (s Settings) KnowsPreset(name string) bool {
 	_, faulty := s.PresetFault(name)
 	return faulty || s.Preset(name) != nil
 }
 
-// PresetFault is what is wrong with the preset of that name.
+// PresetFault returns what is wrong with the preset of that name.
 func (s Settings) PresetFault(name string) (Diagnostic, bool) {
 	fault, ok := s.faulty[strings.ToLower(name)]
 	return fault, ok
 }
 
-// FaultyPreset is a heading below "Presets" that cannot be used, and why.
+// FaultyPreset is a heading below "Presets" that cannot be used, with the reason.
 type FaultyPreset struct {
 	Name  string
 	Fault Diagnostic
 }
 
-// FaultyPresets are those that cannot be used, in the order of their lines.
+// FaultyPresets returns the unusable presets in the order of their lines.
 func (s Settings) FaultyPresets() []FaultyPreset {
 	var all []FaultyPreset
 	for name, fault := range s.faulty {
@@ -68,7 +67,7 @@ func (s Settings) FaultyPresets() []FaultyPreset {
 	return all
 }
 
-// NearPreset is the name of the preset that was probably meant; "" if none is near.
+// NearPreset returns the preset's name that is most like name, or "" if none is close.
 func (s Settings) NearPreset(name string) string {
 	var names []string
 	for _, p := range s.Presets {
@@ -77,8 +76,8 @@ func (s Settings) NearPreset(name string) string {
 	return suggest.Of(name, names)
 }
 
-// preset reads a heading below "Presets". One that is at fault is left out: half a preset
-// would be another one than the person wrote.
+// preset reads a heading below "Presets". A heading with a fault is left out: half a preset would
+// not be what the person wrote.
 func (p *settingsParser) preset(h *org.Heading, source string) {
 	made := Preset{Name: h.Title, Line: h.Line}
 	faults := len(p.settings.Diagnostics)
@@ -103,17 +102,17 @@ func (p *settingsParser) preset(h *org.Heading, source string) {
 	before := p.settings.Preset(h.Title)
 	switch {
 	case !presetName(h.Title):
-		p.fault(h.Line, "%q cannot be the name of a preset: it is one word of letters, digits, - and _, as it stands behind an @", h.Title)
+		p.fault(h.Line, "%q cannot name a preset: after @ a name is one word of letters, digits, - and _", h.Title)
 	case before != nil:
 		p.fault(h.Line, "the preset %q is in line %d already", h.Title, before.Line)
 	case len(made.System) > systemLimit:
-		p.fault(h.Line, "the text of the preset %q has %d bytes, more than the %d that it can", h.Title, len(made.System), systemLimit)
+		p.fault(h.Line, "the text of the preset %q has %d bytes, more than the limit of %d", h.Title, len(made.System), systemLimit)
 	case whole:
 		p.settings.Presets = append(p.settings.Presets, made)
 	}
 }
 
-// presetNameLimit is how long a preset's name may be, in bytes.
+// presetNameLimit is the longest name of a preset, in bytes.
 const presetNameLimit = 64
 
 func presetName(name string) bool {
@@ -122,17 +121,17 @@ func presetName(name string) bool {
 	})
 }
 
-// CheckHistory says what is wrong with a value of HISTORY.
+// CheckHistory returns what is wrong with a value of HISTORY, or nil.
 func CheckHistory(value string) error {
 	switch value {
 	case "all", "branch", "none":
 		return nil
 	}
-	return fmt.Errorf("%q is not \"all\" (what was said before), \"branch\" (only the turns above the question) or \"none\"%s",
+	return fmt.Errorf("%q is not \"all\" (all earlier turns), \"branch\" (only the turns above the question) or \"none\"%s",
 		value, meant(value, []string{"all", "branch", "none"}))
 }
 
-// meant is what was probably meant, for the end of a sentence.
+// meant suggests a name at the end of a sentence, or is "".
 func meant(value string, names []string) string {
 	if near := suggest.Of(strings.ToLower(value), names); near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)
@@ -140,13 +139,13 @@ func meant(value string, names []string) string {
 	return ""
 }
 
-// CheckTemperature says what is wrong with a value of TEMPERATURE.
+// CheckTemperature returns what is wrong with a value of TEMPERATURE, or nil.
 func CheckTemperature(value string) error {
 	var to *float64
 	return setTemperature(&to, value)
 }
 
-// CheckMaxTokens says what is wrong with a value of MAX_TOKENS.
+// CheckMaxTokens returns what is wrong with a value of MAX_TOKENS, or nil.
 func CheckMaxTokens(value string) error {
 	if n, err := strconv.Atoi(value); err != nil || n <= 0 || n > 1e9 {
 		return fmt.Errorf("%q is not a number from 1 up", value)

@@ -47,7 +47,7 @@ ramble.
 		faults = append(faults, d.String())
 	}
 	for _, want := range []string{
-		`config.org:14:1: error: "two words" cannot be the name of a preset`, `config.org:15:1: error: the preset "concise" is in line 3 already`,
+		`config.org:14:1: error: "two words" cannot name a preset`, `config.org:15:1: error: the preset "concise" is in line 3 already`,
 		`config.org:18:1: error: TEMPERATURE: "9"`, `config.org:19:1: error: there is no setting MODLE here: did you mean MODEL?`,
 		`the heading "Preset" is not read: did you mean "Presets"?`, `HISTORY: "brunch" is not`,
 	} {

@@ -17,95 +17,95 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Settings is what config.org says. The zero value of a field means that it
-// says nothing and the reader's own default holds.
+// Settings is the content of config.org. The zero value of a field means that the file does not set
+// it; the reader of the field then applies its own default.
 type Settings struct {
 	LLM    string // builtin, none, the name of one of Models, or ""
 	Models []Model
-	// Off are the models that are switched off, with COMMENT or an archive tag, by their names:
-	// the lines they stand in.
+	// Off are the models that COMMENT or an archive tag switches off: their lines, by name.
 	Off map[string]int
-	// CompletionModel, SummaryModel and MemoryModel are asked for completions, for the notes of
-	// a conversation's beginning, and for what to keep of one; "" for the conversation's own.
+	// These models write completions, summaries of a long conversation's beginning, and proposals
+	// for what to remember. "" means the conversation's own model.
 	CompletionModel, SummaryModel, MemoryModel string
 
 	IdleTimeout  time.Duration
 	TurnTimeout  time.Duration
 	HistoryTurns int
-	// Subagents is how many are at work at once, 0 for the usual number, below 0 for none.
+	// Subagents is how many subagents run at once; 0 means the default, a negative number none.
 	Subagents int
-	// History is what of a conversation a model is shown where nothing nearer says so: all,
-	// branch, none, or "".
+	// History is which earlier turns a model is shown, unless a heading or a preset says otherwise:
+	// all, branch, none, or "".
 	History string
-	// Budget is what a turn may take where nothing nearer says so: values as they are written, by
-	// the names of settings.
+	// Budget is what a turn may use, unless a heading or a preset says otherwise. The values are as
+	// the file writes them, by the names of settings.
 	Budget   map[string]string
 	Presets  []Preset
 	LogLevel slog.Level
-	// Transcription is the server that hears, Voice the one that speaks; nil for none.
+	// Transcription turns speech into text, and Voice text into speech; nil means none.
 	Transcription *SpeechServer
 	Voice         *SpeechServer
-	// Embeddings is the server that tells what notes mean; nil for none.
+	// Embeddings is the server that computes the vectors of notes; nil means none.
 	Embeddings *EmbeddingServer
-	// Search is the server that the web is searched with; nil for none.
+	// Search is the server for web searches; nil means none.
 	Search *SearchServer
-	// MCP are the servers whose tools may be used beside the kernel's own.
+	// MCP are the servers whose tools may be called beside the kernel's own.
 	MCP []MCPServer
-	// Proxy is what pages of the web are fetched through: an address, "environment" for what
-	// its variables say, "" for none, or [ProxyFaulty].
+	// Proxy is the proxy for web pages: an address, "environment" for the usual variables, "" for
+	// none, or [proxyFaulty].
 	Proxy string
-	// Programs are directories, as they are written, that every command can read.
+	// Programs are directories that every command may read, as the file writes them.
 	Programs []string
-	// Notes are directories of the person's own Org files that may be looked through, as
-	// they are written.
+	// Notes are directories of the person's Org files that the agent may search, as the file writes
+	// them.
 	Notes []string
-	// NotesSaid: the file says which these are, or that there are none.
-	NotesSaid bool
-	// ProposeAfter is how long a conversation must have been quiet before the agent proposes
-	// what to keep of it.
+	// NotesSet reports whether the file sets Notes, possibly to none.
+	NotesSet bool
+	// ProposeAfter is how long a conversation must be quiet before the agent proposes what to
+	// remember of it.
 	ProposeAfter Delay
-	// SkillsDisabled are skills that do not count. SkillsAllowed, if there are any,
-	// are the only ones that do.
+	// SkillsDisabled are skills that are not used. If SkillsAllowed is not empty, only its skills
+	// are used.
 	SkillsDisabled []string
 	SkillsAllowed  []string
-	// Diagnostics are the faults of the file; what is at fault was left out.
+	// Diagnostics are the faults of the file. The settings leave out whatever is at fault.
 	Diagnostics []Diagnostic
 
-	faulty  map[string]Diagnostic // of presets, by their names in lower case
+	faulty  map[string]Diagnostic // faults of presets, by their names in lower case
 	refused *Diagnostic           // the first fault that made a model unusable
-	values  map[string]string     // by path
+	values  map[string]string     // properties, by path
 }
 
-// Model is a heading below "Models": a server that speaks OpenAI's protocol.
+// Model is a heading below "Models": a model on a server.
 type Model struct {
 	Name        string
 	BaseURL     string
-	Driver      string // what its server speaks; "" for what servers speak of which nothing is said
+	Driver      string // the server's protocol; "" for the default, OpenAI's
+	Dialect     string // how the model is shown actions and results; "" for the default
 	Model       string // "" for the only one the server has
 	Key         KeySource
-	MoreKeys    []KeySource // asked with while Key is refused
+	MoreKeys    []KeySource // tried in order when the server refuses Key
 	Temperature *float64    // 0 to 2
 	MaxTokens   int
-	Window      int    // tokens that it can be shown and say in one request; 0 when it is not known
+	Window      int    // tokens of one request and its reply together; 0 when unknown
 	Grammar     string // the request's field for a grammar: grammar, guided_grammar, or ""
-	Effort      string // how much it thinks first: none, minimal, low, medium, high, or ""
-	Images      string // what becomes of images: send, omit or refuse; "" for send
-	Price       *Price // nil when it is not known
+	Effort      string // how much it reasons before it answers: none, minimal, low, medium, high, or ""
+	Images      string // what happens to images: send, omit or refuse; "" means send
+	Price       *Price // nil when unknown
 	Line        int
 }
 
-// Keys are the places of all its keys, in the order in which they are tried.
+// Keys returns the sources of all its keys, in the order in which they are tried.
 func (m Model) Keys() []KeySource { return append([]KeySource{m.Key}, m.MoreKeys...) }
 
-// Price is what a model costs, in US dollars for a million tokens.
+// Price is what a model costs, in US dollars per million tokens.
 type Price struct{ Input, Output float64 }
 
-// Of is the price of so many tokens.
+// Of returns the price of that many tokens, in US dollars.
 func (p Price) Of(input, output int) float64 {
 	return (p.Input*float64(input) + p.Output*float64(output)) / 1e6
 }
 
-// KeyVariables are the environment variables that hold keys of the servers.
+// KeyVariables returns the environment variables that hold the servers' keys.
 func (s Settings) KeyVariables() []string {
 	var names []string
 	for _, m := range s.Models {
@@ -148,15 +148,15 @@ func (d Diagnostic) String() string { return d.File + ":" + d.Diagnostic.String(
 // configLimit is the largest config.org, in bytes.
 const configLimit = 4 << 20
 
-// Load reads the instance's config.org; without one nothing is set. Faults in
-// it are in the Diagnostics, an error means that it could not be read.
+// Load reads the instance's config.org. Without the file nothing is set. Faults in the file are in
+// Diagnostics; an error means that the file could not be read.
 func Load(paths Paths) (Settings, error) {
 	info, err := os.Stat(paths.Config)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Settings{}, nil
 	}
 	if err == nil && info.Size() > configLimit {
-		err = fmt.Errorf("it has %d bytes, more than %d", info.Size(), configLimit)
+		err = fmt.Errorf("it has %d bytes, more than the limit of %d", info.Size(), configLimit)
 	}
 	if err != nil {
 		return Settings{}, fmt.Errorf("read the settings %s: %w", paths.Config, err)
@@ -168,8 +168,7 @@ func Load(paths Paths) (Settings, error) {
 	return Parse(paths.Config, string(source)), nil
 }
 
-// Parse reads settings from the text of a config.org; file names it in the
-// diagnostics.
+// Parse reads settings from the text of a config.org. The diagnostics name it by file.
 func Parse(file, source string) Settings {
 	document := org.Parse(source)
 	p := &settingsParser{file: file, names: map[string]int{}}
@@ -205,17 +204,18 @@ func Parse(file, source string) Settings {
 		p.values(h)
 	}
 	for name := range p.names {
-		delete(p.settings.Off, name) // another of that name is on
+		delete(p.settings.Off, name) // another model of that name is on
 	}
 	if line := p.settings.Off[p.settings.LLM]; p.llmLine > 0 && line > 0 {
-		p.fault(p.llmLine, "the model %q is switched off in line %d: take the word COMMENT away there", p.settings.LLM, line)
+		p.fault(p.llmLine, "the model %q is switched off in line %d: remove the word COMMENT there", p.settings.LLM, line)
 	} else if p.llmLine > 0 && p.settings.LLM != nameBuiltin && p.settings.LLM != nameNone && p.names[p.settings.LLM] == 0 {
 		p.fault(p.llmLine, "there is no model %q: %s", p.settings.LLM, knownModels(modelNames(p.settings.Models)))
 	}
 	return p.settings
 }
 
-// off notes a model that is switched off: who asks for it is told so, and gets no other.
+// off records a model that is switched off. A request for it fails and does not go to another
+// model.
 func (p *settingsParser) off(h *org.Heading) {
 	if h.Level != 2 || h.Title == "" || h.Parent == nil || h.Parent.Hidden() || !strings.EqualFold(h.Parent.Title, "Models") {
 		return
@@ -226,12 +226,12 @@ func (p *settingsParser) off(h *org.Heading) {
 	p.settings.Off[h.Title] = h.Line
 }
 
-// Value is the property of a heading by its path, "calendar.url" for URL of the
-// heading "Calendar", in any case; of the heading Settings the property's name
-// alone is enough. It is "" where there is none.
+// Value returns a property by the path of its heading: "calendar.url" is the property URL of the
+// heading "Calendar", in any case. Properties of the heading Settings need only their name. Value
+// returns "" if there is none.
 func (s Settings) Value(path string) string { return s.values[strings.ToLower(path)] }
 
-// settingsParser gathers what a config.org says.
+// settingsParser collects the settings of a config.org.
 type settingsParser struct {
 	file     string
 	settings Settings
@@ -244,7 +244,7 @@ func (p *settingsParser) fault(line int, format string, args ...any) {
 		Diagnostic{p.file, org.Diagnostic{Line: line, Column: 1, Severity: org.Error, Message: fmt.Sprintf(format, args...)}})
 }
 
-// values keeps the properties of a heading for whoever asks for one by its path.
+// values records a heading's properties for [Settings.Value].
 func (p *settingsParser) values(h *org.Heading) {
 	path := strings.ToLower(h.Title) + "."
 	for above := h.Parent; above != nil; above = above.Parent {
@@ -262,8 +262,8 @@ func (p *settingsParser) values(h *org.Heading) {
 	}
 }
 
-// misspelt complains about a heading that was probably meant to be one of ours.
-// Other headings are the person's.
+// misspelt reports a heading that is close to one of the known names. Other headings belong to the
+// person.
 func (p *settingsParser) misspelt(h *org.Heading) {
 	for _, name := range []string{"Models", "Presets", "Settings"} {
 		if suggest.Distance(strings.ToLower(h.Title), strings.ToLower(name)) <= 2 {
@@ -272,21 +272,19 @@ func (p *settingsParser) misspelt(h *org.Heading) {
 	}
 }
 
-// property is one row of what may stand in a drawer: set reads the value into
-// where it belongs.
+// property is one property that a drawer may contain. set parses its value and stores it.
 type property struct {
 	key string
 	set func(value string) error
 }
 
-// drawer reads the properties of a heading, and reports whether none was at
-// fault.
+// drawer reads the properties of a heading and reports whether all are valid.
 func (p *settingsParser) drawer(h *org.Heading, table []property) bool {
 	whole, seen := true, map[string]bool{}
 	for _, found := range h.Properties {
 		key := strings.ToUpper(found.Key)
-		if seen[key] && !strings.HasSuffix(key, "+") { // Org's way to add
-			p.fault(found.Line, "%s stands twice", key)
+		if seen[key] && !strings.HasSuffix(key, "+") { // Org's way to add to a property
+			p.fault(found.Line, "%s is set twice", key)
 			whole = false
 			continue
 		}
@@ -314,7 +312,7 @@ func findRow(table []property, key string) (property, bool) {
 	return property{}, false
 }
 
-// ofOrg reports whether Org itself or its users keep this property anywhere.
+// ofOrg reports whether Org or its users write this property on any heading.
 func ofOrg(key string) bool {
 	switch key {
 	case "ID", "CUSTOM_ID", "CATEGORY", "VISIBILITY", "CREATED", "DESCRIPTION":
@@ -344,7 +342,7 @@ func (p *settingsParser) section(h *org.Heading) {
 		{"SUBAGENTS", func(value string) error { return setSubagents(&s.Subagents, value) }},
 		{"PROPOSE_AFTER", func(value string) error { return s.ProposeAfter.set(value) }},
 		{"NOTES", func(value string) error {
-			if s.NotesSaid = true; value == "none" {
+			if s.NotesSet = true; value == "none" {
 				return nil
 			}
 			return setPaths(&s.Notes, value)
@@ -361,8 +359,8 @@ func (p *settingsParser) section(h *org.Heading) {
 	}...))
 }
 
-// model reads a heading below "Models". One that is at fault is left out: half
-// a model might send words or keys where they do not belong.
+// model reads a heading below "Models". A heading with a fault is left out: half a model might send
+// words or keys to the wrong server.
 func (p *settingsParser) model(h *org.Heading) {
 	m := Model{Name: h.Title, Line: h.Line}
 	before := len(p.settings.Diagnostics)
@@ -374,12 +372,13 @@ func (p *settingsParser) model(h *org.Heading) {
 	whole := p.drawer(h, []property{
 		{"BASE_URL", func(value string) error { m.BaseURL = value; return checkBaseURL(value) }},
 		{"DRIVER", func(value string) error { m.Driver = value; return nil }},
+		{"DIALECT", func(value string) error { m.Dialect = value; return nil }},
 		{"MODEL", func(value string) error { m.Model = value; return nil }},
-		{"API_KEY", func(value string) (err error) { m.Key, err = ParseKeySource(value); return err }},
+		{"API_KEY", func(value string) (err error) { m.Key, err = parseKeySource(value); return err }},
 		{"API_KEY+", func(value string) error {
-			key, err := ParseKeySource(value)
+			key, err := parseKeySource(value)
 			if m.MoreKeys = append(m.MoreKeys, key); err == nil && len(m.MoreKeys) >= keysLimit {
-				err = fmt.Errorf("a server has %d keys at most", keysLimit)
+				err = fmt.Errorf("a server has at most %d keys", keysLimit)
 			}
 			return err
 		}},
@@ -389,7 +388,7 @@ func (p *settingsParser) model(h *org.Heading) {
 		{"EFFORT", func(value string) error { m.Effort = value; return checkEffort(value) }},
 		{"IMAGES", func(value string) error {
 			if m.Images = value; value != "send" && value != "omit" && value != "refuse" {
-				return fmt.Errorf("%q is not \"send\", \"omit\" (a line stands for each) or \"refuse\"", value)
+				return fmt.Errorf("%q is not \"send\", \"omit\" (a line replaces each image) or \"refuse\"", value)
 			}
 			return nil
 		}},
@@ -408,11 +407,11 @@ func (p *settingsParser) model(h *org.Heading) {
 	case m.Name == "":
 		p.fault(h.Line, "a model needs a name: its heading is empty")
 	case m.Name == nameBuiltin || m.Name == nameNone:
-		p.fault(h.Line, "%q stands for itself: give the model another name", m.Name)
+		p.fault(h.Line, "the name %q is reserved: give the model another name", m.Name)
 	case p.names[m.Name] > 0:
 		p.fault(h.Line, "the model %q is in line %d already", m.Name, p.names[m.Name])
 	case m.BaseURL == "" && whole:
-		p.fault(h.Line, "the model %q needs a property BASE_URL, as :BASE_URL: http://localhost:11434/v1", m.Name)
+		p.fault(h.Line, "the model %q needs a property BASE_URL, such as :BASE_URL: http://localhost:11434/v1", m.Name)
 	case whole:
 		p.names[m.Name] = h.Line
 		p.settings.Models = append(p.settings.Models, m)
@@ -427,18 +426,18 @@ func checkEffort(value string) error {
 	return fmt.Errorf("%q is not none, minimal, low, medium or high", value)
 }
 
-// keysLimit is how many keys one server can have.
+// keysLimit is how many keys one server may have.
 const keysLimit = 32
 
-// checkBaseURL says what is wrong with a server's address, without repeating
-// it: it may hold a key.
+// checkBaseURL returns what is wrong with a server's address. The error does not repeat the
+// address, which may contain a key.
 func checkBaseURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("this is not an address as http://localhost:11434/v1")
+		return errors.New("this is not an address such as http://localhost:11434/v1")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("an address has no password and no ? or # here: a key belongs to API_KEY")
+		return errors.New("an address must not contain a password, ? or #: put a key into API_KEY")
 	}
 	return nil
 }
@@ -450,14 +449,14 @@ func setDuration(to *time.Duration, value string) error {
 	}
 	duration, err := time.ParseDuration(value)
 	if err != nil || duration <= 0 {
-		return fmt.Errorf("%q is not a time as 90s or 2m", value)
+		return fmt.Errorf("%q is not a time such as 90s or 2m", value)
 	}
 	*to = duration
 	return nil
 }
 
-// Delay is a time after which something happens by itself. The zero value is the reader's
-// own default; Off means never.
+// Delay is the time after which something happens by itself. The zero value means the reader's
+// default; Off means never.
 type Delay struct {
 	After time.Duration
 	Off   bool
@@ -483,7 +482,8 @@ func setCount(to *int, value string) error {
 	return nil
 }
 
-// mostSubagents bounds how many are at work at once; usualSubagents holds where nobody says.
+// mostSubagents is the most subagents that may run at once. usualSubagents applies where the file
+// says nothing.
 const (
 	mostSubagents  = 32
 	usualSubagents = 4
@@ -502,7 +502,7 @@ func setSubagents(to *int, value string) error {
 	return nil
 }
 
-// SubagentsAtOnce is how many subagents are at work at once; 0 hands on nothing.
+// SubagentsAtOnce returns how many subagents may run at once; 0 means that none may.
 func (s Settings) SubagentsAtOnce() int {
 	if s.Subagents == 0 {
 		return usualSubagents
@@ -510,16 +510,16 @@ func (s Settings) SubagentsAtOnce() int {
 	return max(s.Subagents, 0)
 }
 
-// setNames reads names with blanks or commas between.
+// setNames reads names separated by blanks or commas.
 func setNames(to *[]string, value string) error {
 	*to = strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
 	if len(*to) == 0 {
-		return errors.New("there is no name")
+		return errors.New("it contains no name")
 	}
 	return nil
 }
 
-// setPaths reads paths with blanks or commas between; one with blanks stands in quotes.
+// setPaths reads paths separated by blanks or commas. A path that contains blanks stands in quotes.
 func setPaths(to *[]string, value string) error {
 	for i, part := range strings.Split(value, `"`) {
 		if i%2 == 1 {
@@ -529,12 +529,12 @@ func setPaths(to *[]string, value string) error {
 		*to = append(*to, strings.FieldsFunc(part, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })...)
 	}
 	if len(*to) == 0 {
-		return errors.New("there is no directory")
+		return errors.New("it names no directory")
 	}
 	return nil
 }
 
-// setPrice reads "0.15 0.60": input and output, for a million tokens.
+// setPrice reads "0.15 0.60": the prices of a million tokens of input and of output.
 func setPrice(to **Price, value string) error {
 	parts := strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \t,/$", c) })
 	var numbers []float64
@@ -546,7 +546,7 @@ func setPrice(to **Price, value string) error {
 		numbers = append(numbers, f)
 	}
 	if len(parts) != 2 || len(numbers) != 2 {
-		return fmt.Errorf("%q is not a price as 0.15 0.60: dollars for a million tokens of input and of output", value)
+		return fmt.Errorf("%q is not a price such as 0.15 0.60: dollars per million tokens of input and of output", value)
 	}
 	*to = &Price{numbers[0], numbers[1]}
 	return nil
@@ -561,10 +561,9 @@ func setTemperature(to **float64, value string) error {
 	return nil
 }
 
-// SameStart reports whether a kernel that starts with other would be the same as one that
-// started with s: presets, what of a conversation a model is shown, what a turn may take, and
-// what completes are read anew when they are used, and so are not compared; neither is where in the file a thing
-// stands.
+// SameStart reports whether a kernel that starts with other would behave like one that started with
+// s. It does not compare the settings that are read anew at each use: presets, History, Budget and
+// CompletionModel. Line numbers do not matter either.
 func (s Settings) SameStart(other Settings) bool {
 	for _, settings := range []*Settings{&s, &other} {
 		settings.Models = slices.Clone(settings.Models)

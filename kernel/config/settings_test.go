@@ -47,9 +47,9 @@ func TestSeveralKeys(t *testing.T) {
 		t.Errorf("the variables are %v", s.KeyVariables())
 	}
 	for rows, want := range map[string]string{
-		":API_KEY: env:A\n:API_KEY+: sk-canary-1234\n":                        "config.org:6:1: error: API_KEY+: a key does not belong into a file",
-		":API_KEY: env:A\n:API_KEY: env:B\n":                                  "config.org:6:1: error: API_KEY stands twice",
-		":API_KEY: env:A\n" + strings.Repeat(":API_KEY+: env:B\n", keysLimit): "a server has 32 keys at most",
+		":API_KEY: env:A\n:API_KEY+: sk-canary-1234\n":                        "config.org:6:1: error: API_KEY+: do not write a key into a file",
+		":API_KEY: env:A\n:API_KEY: env:B\n":                                  "config.org:6:1: error: API_KEY is set twice",
+		":API_KEY: env:A\n" + strings.Repeat(":API_KEY+: env:B\n", keysLimit): "a server has at most 32 keys",
 	} {
 		s := Parse("config.org", model(rows))
 		if len(s.Models) > 0 || len(s.Diagnostics) == 0 || !strings.Contains(s.Diagnostics[0].String(), want) || strings.Contains(s.Diagnostics[0].String(), "canary") {
@@ -142,22 +142,22 @@ func TestFaults(t *testing.T) {
 	for _, test := range []struct{ source, want string }{
 		{model(base, ":MODLE: x"), `c.org:5:1: error: there is no setting MODLE here: did you mean MODEL?`},
 		{model(base, ":URL: x"), `did you mean BASE_URL?`},
-		{model(base, ":API_KEY: sk-verysecret"), `c.org:5:1: error: API_KEY: a key does not belong into a file`},
-		{model(base, ":API_KEY: sk:verysecret"), `a key does not belong into a file`},
-		{model(base, ":API_KEY: env:"), `a key does not belong into a file`},
+		{model(base, ":API_KEY: sk-verysecret"), `c.org:5:1: error: API_KEY: do not write a key into a file`},
+		{model(base, ":API_KEY: sk:verysecret"), `do not write a key into a file`},
+		{model(base, ":API_KEY: env:"), `do not write a key into a file`},
 		{model(base, ":API_KEY: env:$HOME"), `the name of a variable, without $`},
-		{model(":BASE_URL: http://u:verysecret@host/v1"), `an address has no password`},
-		{model(":BASE_URL: http://host/v1?key=verysecret"), `an address has no password`},
+		{model(":BASE_URL: http://u:verysecret@host/v1"), `an address must not contain a password`},
+		{model(":BASE_URL: http://host/v1?key=verysecret"), `an address must not contain a password`},
 		{model(":BASE_URL: localhost:11434"), `this is not an address`},
 		{model(":BASE_URL: ftp://localhost"), `this is not an address`},
 		{model(":BASE_URL:"), `this is not an address`},
 		{model(":MODEL: x"), `c.org:2:1: error: the model "m" needs a property BASE_URL`},
-		{model(base, base), `BASE_URL stands twice`},
+		{model(base, base), `BASE_URL is set twice`},
 		{model(base, ":TEMPERATURE: hot"), `"hot" is not a number from 0 to 2`},
 		{model(base, ":TEMPERATURE: NaN"), `"NaN" is not a number from 0 to 2`},
 		{model(base, ":MAX_TOKENS: 0"), `"0" is not a number from 1 up`},
 		{model(base, ":GRAMMAR: yes"), `"yes" is not "grammar"`},
-		{"* Models\n** builtin\n:PROPERTIES:\n" + base + "\n:END:\n", `stands for itself`},
+		{"* Models\n** builtin\n:PROPERTIES:\n" + base + "\n:END:\n", `is reserved`},
 		{"* Models\n** \n:PROPERTIES:\n" + base + "\n:END:\n", `a model needs a name`},
 		{model(base) + "** m\n:PROPERTIES:\n" + base + "\n:END:\n", `c.org:6:1: error: the model "m" is in line 2 already`},
 		{"* Model\n", `did you mean "Models"?`},
@@ -186,7 +186,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestStarterSetsNothing(t *testing.T) {
-	s := Parse("config.org", Starter())
+	s := Parse("config.org", starter)
 	if s.Off = nil; !reflect.DeepEqual(s, Settings{}) { // its examples are switched off
 		t.Errorf("the starter sets %+v", s)
 	}
@@ -194,7 +194,7 @@ func TestStarterSetsNothing(t *testing.T) {
 
 // TestStarterExamplesWork: what the starter comments out is right as it stands.
 func TestStarterExamplesWork(t *testing.T) {
-	source := strings.NewReplacer("** COMMENT o", "** o", "** COMMENT T", "** T", "** COMMENT V", "** V").Replace(Starter())
+	source := strings.NewReplacer("** COMMENT o", "** o", "** COMMENT T", "** T", "** COMMENT V", "** V").Replace(starter)
 	head, drawer, found := strings.Cut(source, "** COMMENT An example")
 	if !found {
 		t.Fatal("the starter has no example of settings")
@@ -219,11 +219,11 @@ func TestSpeech(t *testing.T) {
 		t.Errorf("the keys are in %v", names)
 	}
 	for text, says := range map[string]string{
-		heading("Transcribe", server):                             "there are Transcription and Voice",
+		heading("Transcribe", server):                             "only Transcription and Voice are",
 		heading("Transcription", ":MODEL: x\n"):                   "needs a property BASE_URL",
-		heading("Transcription", server+":LANGUAGE: de, en\n"):    "written as en or de",
+		heading("Transcription", server+":LANGUAGE: de, en\n"):    "written like en or de",
 		heading("Transcription", ":BASE_URL: localhost\n"):        "not an address",
-		heading("Transcription", server+":MODEL: x\n:MODEL: y\n"): "stands twice",
+		heading("Transcription", server+":MODEL: x\n:MODEL: y\n"): "is set twice",
 		heading("Voice", server):                                  "needs a property VOICE",
 	} {
 		s := Parse("config.org", "* Speech\n"+text)
@@ -254,7 +254,7 @@ func TestLoad(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(Starter())
+	f.Add(starter)
 	f.Add("* Models\n** a\n:PROPERTIES:\n:BASE_URL: http://x/v1\n:API_KEY: env:K\n:END:\n")
 	f.Add("* Settings\n:PROPERTIES:\n:LLM: a\n:LLM: b\n:IDLE_TIMEOUT: 9999999999999\n")
 	f.Add("* Models\n** \n** builtin\n** COMMENT\n")
@@ -274,17 +274,17 @@ func FuzzParse(f *testing.F) {
 }
 
 // NOTES may say that there are none, which is more than saying nothing.
-func TestNotesSaid(t *testing.T) {
+func TestNotesSet(t *testing.T) {
 	for value, want := range map[string]Settings{
-		"none":           {NotesSaid: true},
-		`~/org "/a b/c"`: {NotesSaid: true, Notes: []string{"~/org", "/a b/c"}},
+		"none":           {NotesSet: true},
+		`~/org "/a b/c"`: {NotesSet: true, Notes: []string{"~/org", "/a b/c"}},
 	} {
 		got := Parse("config.org", "* Settings\n:PROPERTIES:\n:NOTES: "+value+"\n:END:\n")
-		if got.NotesSaid != want.NotesSaid || !slices.Equal(got.Notes, want.Notes) || len(got.Diagnostics) > 0 {
+		if got.NotesSet != want.NotesSet || !slices.Equal(got.Notes, want.Notes) || len(got.Diagnostics) > 0 {
 			t.Errorf("%s is %+v", value, got)
 		}
 	}
-	if Parse("config.org", "* Settings\n").NotesSaid {
+	if Parse("config.org", "* Settings\n").NotesSet {
 		t.Error("nothing is said, and it counts as said")
 	}
 }
@@ -306,15 +306,15 @@ func TestMCPServers(t *testing.T) {
 	for rows, want := range map[string]string{
 		"":                                       `config.org:2:1: error: the MCP server "My Files!" needs a property COMMAND`,
 		":COMMAND: a\n:URL: http://localhost/\n": "has both a COMMAND and a URL",
-		":COMMAND: a \"b\n":                      "config.org:4:1: error: COMMAND: a \" is not closed",
-		":COMMAND: a\n:API_KEY: env:K\n":         "a key goes into SECRET",
-		":URL: http://localhost/\n:SECRET: A env:B\n": "a key goes into API_KEY or HEADER",
-		":COMMAND: a\n:SECRET: TOKEN sk-canary\n":     "config.org:5:1: error: SECRET: this is not a name and where its key is",
-		":COMMAND: a\n:SECRET: sk-canary\n":           "a key does not belong into a file",
+		":COMMAND: a \"b\n":                      "config.org:4:1: error: COMMAND: the quote \" is not closed",
+		":COMMAND: a\n:API_KEY: env:K\n":         "put a key into SECRET",
+		":URL: http://localhost/\n:SECRET: A env:B\n": "put a key into API_KEY or HEADER",
+		":COMMAND: a\n:SECRET: TOKEN sk-canary\n":     "config.org:5:1: error: SECRET: this is not a name and the source of its key",
+		":COMMAND: a\n:SECRET: sk-canary\n":           "do not write a key into a file",
 		":COMMAND: a\n:ENVIRONMENT: sk-canary\n":      "this is not NAME=VALUE",
 		":COMAND: a\n":                                "did you mean COMMAND?",
-		":COMMAND: a\n:DIRECTORY: notes\n":            `"notes" is no directory as`,
-		":URL: http://u:p@localhost/\n":               "an address has no password",
+		":COMMAND: a\n:DIRECTORY: notes\n":            `"notes" is not a directory such as`,
+		":URL: http://u:p@localhost/\n":               "an address must not contain a password",
 	} {
 		s := server(rows)
 		if len(s.MCP) > 0 || len(s.Diagnostics) == 0 || !strings.Contains(s.Diagnostics[0].String(), want) || strings.Contains(s.Diagnostics[0].String(), "canary") {
@@ -322,7 +322,7 @@ func TestMCPServers(t *testing.T) {
 		}
 	}
 	if s := Parse("config.org", "* MCP\n** a b\n:PROPERTIES:\n:COMMAND: x\n:END:\n** A-B\n:PROPERTIES:\n:COMMAND: y\n:END:\n** COMMENT off\n:PROPERTIES:\n:COMMAND: z\n:END:\n"); len(s.MCP) != 1 || len(s.Diagnostics) != 1 ||
-		!strings.Contains(s.Diagnostics[0].String(), "config.org:6:1: error: the MCP server \"A-B\" has the name of the one in line 2") {
+		!strings.Contains(s.Diagnostics[0].String(), "config.org:6:1: error: the MCP server \"A-B\" has the same name as the one in line 2") {
 		t.Errorf("two of one name: %v, %v", s.MCP, s.Diagnostics)
 	}
 }

@@ -13,19 +13,19 @@ import (
 	"org-agent/kernel/secret"
 )
 
-// tokenBytes is the strength of the token: 256 bits.
+// tokenBytes is the length of the token: 256 random bits.
 const tokenBytes = 32
 
-// LoadOrCreateToken returns the instance's token, the 64 hex digits that a
-// client must know, and makes it when there is none. A file that others could
-// read is closed to them and gets a new token, since they may have read it.
+// LoadOrCreateToken returns the instance's token, 64 hex digits that every client must present, and
+// makes one if there is none. A file that others could read gets new permissions and a new token,
+// because somebody may have read the old one.
 func LoadOrCreateToken(path string) (secret.Text, error) {
 	token, err := ReadToken(path)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errExposed) && !errors.Is(err, errNoToken) {
 		return token, err
 	}
 	random := make([]byte, tokenBytes)
-	_, _ = rand.Read(random) // never fails: it would end the program
+	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
 	text := hex.EncodeToString(random)
 	if err := atomicfile.Write(path, []byte(text+"\n"), 0o600); err != nil {
 		return "", err
@@ -38,8 +38,8 @@ var (
 	errNoToken = errors.New("it holds no token")
 )
 
-// ReadToken returns the token that a kernel made. Without a file the error is
-// [fs.ErrNotExist]; a file that others can read is refused.
+// ReadToken returns the token that a kernel made. Without a file the error is [fs.ErrNotExist].
+// ReadToken refuses a file that others can read.
 func ReadToken(path string) (secret.Text, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -7,29 +7,29 @@ import (
 	"org-agent/kernel/org"
 )
 
-// The kinds of search servers.
+// The supported kinds of search servers.
 const (
-	SearchSearxNG = "searxng"
-	SearchBrave   = "brave"
+	searchSearxNG = "searxng"
+	searchBrave   = "brave"
 )
 
-// SearchServer is the heading "Search" below "Web": a server that the web is searched with.
+// SearchServer is the heading "Search" below "Web": the server for web searches.
 type SearchServer struct {
 	Kind    string
 	BaseURL string
 	Key     KeySource
 }
 
-// ProxyFaulty is the proxy of settings that say something of one that cannot be read: no page is
-// fetched then, as it is not known through what.
-const ProxyFaulty = "?"
+// proxyFaulty is the proxy when the setting cannot be read. No page is fetched then: fetching
+// without the person's proxy could reveal what the proxy hides.
+const proxyFaulty = "?"
 
-// web reads the heading "Web" itself.
+// web reads the properties of the heading "Web".
 func (p *settingsParser) web(h *org.Heading) {
 	before := len(p.settings.Diagnostics)
 	defer func() {
 		if len(p.settings.Diagnostics) > before {
-			p.settings.Proxy = ProxyFaulty
+			p.settings.Proxy = proxyFaulty
 		}
 	}()
 	p.drawer(h, []property{{"PROXY", func(value string) error {
@@ -38,41 +38,41 @@ func (p *settingsParser) web(h *org.Heading) {
 			return nil
 		}
 		if err := checkBaseURL(value); err != nil {
-			return fmt.Errorf("%w, nor is it \"environment\"", err)
+			return fmt.Errorf("%w, and it is not \"environment\"", err)
 		}
 		p.settings.Proxy = value
 		return nil
 	}}})
 }
 
-// search reads a heading below "Web". As with a model, one that is at fault is left out.
+// search reads a heading below "Web". Like a model, a heading with a fault is left out.
 func (p *settingsParser) search(h *org.Heading) {
 	if !strings.EqualFold(h.Title, "Search") {
-		p.fault(h.Line, "the heading %q below Web is not read: there is Search", h.Title)
+		p.fault(h.Line, "the heading %q below Web is not read: only Search is", h.Title)
 		return
 	}
 	if p.settings.Search != nil {
-		p.fault(h.Line, "%s stands twice", h.Title)
+		p.fault(h.Line, "the heading %s occurs twice", h.Title)
 		return
 	}
 	var server SearchServer
 	whole := p.drawer(h, []property{
 		{"KIND", func(value string) error {
-			if server.Kind = strings.ToLower(value); server.Kind != SearchSearxNG && server.Kind != SearchBrave {
+			if server.Kind = strings.ToLower(value); server.Kind != searchSearxNG && server.Kind != searchBrave {
 				return fmt.Errorf("%q is not searxng or brave", value)
 			}
 			return nil
 		}},
 		{"BASE_URL", func(value string) error { server.BaseURL = value; return checkBaseURL(value) }},
-		{"API_KEY", func(value string) (err error) { server.Key, err = ParseKeySource(value); return err }},
+		{"API_KEY", func(value string) (err error) { server.Key, err = parseKeySource(value); return err }},
 	})
 	switch {
 	case whole && server.BaseURL == "":
-		p.fault(h.Line, "Search needs a property BASE_URL, as :BASE_URL: http://localhost:8888")
+		p.fault(h.Line, "Search needs a property BASE_URL, such as :BASE_URL: http://localhost:8888")
 	case whole && server.Kind == "":
-		p.fault(h.Line, "Search needs a property KIND, which is searxng or brave")
-	case whole && server.Kind == SearchBrave && server.Key == (KeySource{}):
-		p.fault(h.Line, "Search of the kind brave needs a property API_KEY, as :API_KEY: env:BRAVE_API_KEY")
+		p.fault(h.Line, "Search needs a property KIND: searxng or brave")
+	case whole && server.Kind == searchBrave && server.Key == (KeySource{}):
+		p.fault(h.Line, "Search with KIND brave needs a property API_KEY, such as :API_KEY: env:BRAVE_API_KEY")
 	case whole:
 		p.settings.Search = &server
 	}

@@ -15,7 +15,7 @@ func TestWeb(t *testing.T) {
 		"no kind":      {":BASE_URL: http://localhost:8888", "needs a property KIND"},
 		"no key":       {":KIND: brave\n:BASE_URL: http://localhost:8888", "needs a property API_KEY"},
 		"another kind": {":KIND: bing\n:BASE_URL: http://localhost:8888", `"bing" is not searxng or brave`},
-		"the key":      {":KIND: brave\n:BASE_URL: http://localhost:8888\n:API_KEY: BSA-canary", "does not belong into a file"},
+		"the key":      {":KIND: brave\n:BASE_URL: http://localhost:8888\n:API_KEY: BSA-canary", "do not write a key into a file"},
 		"misspelt":     {":KIND: searxng\n:URL: http://localhost:8888", "did you mean BASE_URL"},
 	} {
 		got := Parse("config.org", "* Web\n** Search\n:PROPERTIES:\n"+c.drawer+"\n:END:\n")
@@ -23,22 +23,22 @@ func TestWeb(t *testing.T) {
 		if (got.Search == nil) != (c.fault != "") || !strings.Contains(faults, c.fault) || strings.Contains(faults, "canary") {
 			t.Errorf("%s: %+v %s", name, got.Search, faults)
 		}
-		if c.fault == "" && (*got.Search != SearchServer{SearchBrave, "https://search.example/web", KeySource{Env: "K"}} || !slices.Contains(got.KeyVariables(), "K")) {
+		if c.fault == "" && (*got.Search != SearchServer{searchBrave, "https://search.example/web", KeySource{Env: "K"}} || !slices.Contains(got.KeyVariables(), "K")) {
 			t.Errorf("%s: %+v", name, got.Search)
 		}
 	}
-	if got := fmt.Sprint(Parse("config.org", "* Web\n** Serach\n").Diagnostics); !strings.Contains(got, "there is Search") {
+	if got := fmt.Sprint(Parse("config.org", "* Web\n** Serach\n").Diagnostics); !strings.Contains(got, "only Search is") {
 		t.Errorf("a misspelt heading: %s", got)
 	}
-	if got := Parse("config.org", "* Web\n:PROPERTIES:\n:PROXI: environment\n:END:\n"); got.Proxy != ProxyFaulty {
+	if got := Parse("config.org", "* Web\n:PROPERTIES:\n:PROXI: environment\n:END:\n"); got.Proxy != proxyFaulty {
 		t.Errorf("a misspelt property: %+v", got.Proxy)
 	}
-	for value, fault := range map[string]string{"environment": "", "http://proxy.example:3128": "", "proxy.example:3128": "nor is it", "http://u:canary@p.example": "nor is it"} {
+	for value, fault := range map[string]string{"environment": "", "http://proxy.example:3128": "", "proxy.example:3128": "it is not", "http://u:canary@p.example": "it is not"} {
 		got := Parse("config.org", "* Web\n:PROPERTIES:\n:PROXY: "+value+"\n:END:\n")
 		faults := fmt.Sprint(got.Diagnostics)
 		want := value
 		if fault != "" {
-			want = ProxyFaulty
+			want = proxyFaulty
 		}
 		if got.Proxy != want || !strings.Contains(faults, fault) || strings.Contains(faults, "canary") {
 			t.Errorf("%s: %q %s", value, got.Proxy, faults)
@@ -49,8 +49,8 @@ func TestWeb(t *testing.T) {
 func TestCommands(t *testing.T) {
 	for value, want := range map[string]string{
 		`~/.cargo /nix "/opt/my tools"`: "[~/.cargo /nix /opt/my tools] []",
-		"cargo":                         `[] [config.org:3:1: error: PROGRAMS: "cargo" is no directory from / or ~/ on]`,
-		"~someone/x":                    `[] [config.org:3:1: error: PROGRAMS: "~someone/x" is no directory from / or ~/ on]`,
+		"cargo":                         `[] [config.org:3:1: error: PROGRAMS: "cargo" is not a directory that begins with / or ~/]`,
+		"~someone/x":                    `[] [config.org:3:1: error: PROGRAMS: "~someone/x" is not a directory that begins with / or ~/]`,
 	} {
 		got := Parse("config.org", "* Commands\n:PROPERTIES:\n:PROGRAMS: "+value+"\n:END:\n")
 		if told := fmt.Sprint(got.Programs, got.Diagnostics); told != want {

@@ -24,7 +24,7 @@ func asking() []llmtest.Exchange {
 }
 
 // asked sends a question and returns its turn and the approval that it waits for.
-func asked(t *testing.T, e *rpctest.Editor, id, text string) (turn string, approval protocol.Approval) {
+func asked(t *testing.T, e *rpctest.Editor, id, text string) (turn string, approval protocol.Ask) {
 	t.Helper()
 	sent, err := e.Send(within(t), id, text)
 	if err != nil {
@@ -42,14 +42,14 @@ func asked(t *testing.T, e *rpctest.Editor, id, text string) (turn string, appro
 }
 
 // waiting is asked with words of which nothing depends.
-func waiting(t *testing.T, e *rpctest.Editor, id string) (turn string, approval protocol.Approval) {
+func waiting(t *testing.T, e *rpctest.Editor, id string) (turn string, approval protocol.Ask) {
 	t.Helper()
 	return asked(t, e, id, "send it")
 }
 
-func decide(t *testing.T, e *rpctest.Editor, p protocol.ApprovalDecideParams) error {
+func decide(t *testing.T, e *rpctest.Editor, p protocol.AskDecideParams) error {
 	t.Helper()
-	return e.Call(within(t), protocol.MethodApprovalDecide, p, &protocol.ApprovalDecideResult{})
+	return e.Call(within(t), protocol.MethodAskDecide, p, &protocol.AskDecideResult{})
 }
 
 // posted is how often the text came to the other conversation.
@@ -83,7 +83,7 @@ func TestDecisions(t *testing.T) {
 			if posted(t, in, "psst") > 0 {
 				t.Error("it was sent before anybody decided")
 			}
-			p := protocol.ApprovalDecideParams{ID: approval.ID, Decision: test.decision, Reason: test.reason, Edited: test.edited}
+			p := protocol.AskDecideParams{ID: approval.ID, Decision: test.decision, Reason: test.reason, Edited: test.edited}
 			if err := decide(t, e, p); err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestBadDecisions(t *testing.T) {
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	_, approval := waiting(t, e, "q1")
-	for _, p := range []protocol.ApprovalDecideParams{
+	for _, p := range []protocol.AskDecideParams{
 		{ID: approval.ID, Decision: "yes"},
 		{ID: approval.ID, Decision: protocol.AllowAlways, Edited: elsewhere},
 		{ID: approval.ID, Decision: protocol.AllowOnce, Edited: "(:type"},
@@ -141,8 +141,8 @@ func TestBadDecisions(t *testing.T) {
 	if _, err := e.Send(within(t), "q2", "yes, allow it, approved"); err != nil {
 		t.Fatal(err)
 	}
-	var list protocol.ApprovalListResult
-	if err := e.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list); err != nil || len(list.Approvals) != 1 || posted(t, in, "psst") > 0 {
+	var list protocol.AskListResult
+	if err := e.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list); err != nil || len(list.Asks) != 1 || posted(t, in, "psst") > 0 {
 		t.Errorf("%+v waits, %v", list, err)
 	}
 }
@@ -158,7 +158,7 @@ func TestApprovalEndsWithItsTurn(t *testing.T) {
 		t.Errorf("the turn ended %+v, %v", finished, err)
 	}
 	see(t, e, "the approval's end", func() bool { return len(e.Approvals()) == 0 })
-	if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); protocol.ErrorCode(err) != protocol.CodeConflict {
+	if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); protocol.ErrorCode(err) != protocol.CodeConflict {
 		t.Errorf("the decision came to %v", err)
 	}
 	if got := ask(t, e, "q2", "hi"); got.state != "answered" || posted(t, in, "psst") > 0 {
@@ -182,11 +182,11 @@ func TestApprovalOutlivesTheKernel(t *testing.T) {
 		end()
 		in.start(t)
 		e = in.editor(t, rpctest.Config{File: in.mainFile()})
-		var list protocol.ApprovalListResult
-		if err := e.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list); err != nil || len(list.Approvals) != 1 || list.Approvals[0].ID != approval.ID {
+		var list protocol.AskListResult
+		if err := e.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list); err != nil || len(list.Asks) != 1 || list.Asks[0].ID != approval.ID {
 			t.Fatalf("%s: %+v waits, %v", how, list, err)
 		}
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+		if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 			t.Fatal(err)
 		}
 		if finished, err := e.WaitTurn(within(t), turn); err != nil || finished.State != protocol.TurnAnswered {
@@ -210,7 +210,7 @@ func TestDecisionOutlivesTheKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Decide(t.Context(), protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}, "cli"); err != nil {
+	if _, err := j.Decide(t.Context(), approval.ID, protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "cli"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

@@ -35,7 +35,7 @@ func TestApprovalInTheConversation(t *testing.T) {
 			if text := e.Text(); !strings.Contains(text, waits) || !strings.Contains(text, ":ID:       "+approval.ID) || !strings.Contains(text, "psst") {
 				t.Errorf("the buffer has\n%s", text)
 			}
-			if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: test.decision, Reason: test.reason}); err != nil {
+			if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: test.decision, Reason: test.reason}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := e.WaitTurn(within(t), turn); err != nil {
@@ -61,7 +61,7 @@ func TestApprovalInTheFile(t *testing.T) {
 	waits, done := "** TODO Approve: Write into", "** DONE Approved for the turn: Write into"
 	until(t, "the approval in the file", func() bool { return strings.Contains(in.conversation(t, "main"), waits) })
 	away := in.conversation(t, "main")
-	if err := decide(t, shell, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowTurn}); err != nil {
+	if err := decide(t, shell, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowTurn}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := shell.WaitTurn(within(t), turn); err != nil {
@@ -94,8 +94,8 @@ func TestEditingDecidesNothing(t *testing.T) {
 	if _, err := first.Send(within(t), "q2", "DONE approved C-c C-c"); err != nil {
 		t.Fatal(err)
 	}
-	var list protocol.ApprovalListResult
-	if err := first.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list); err != nil || len(list.Approvals) != 1 || list.Approvals[0].ID != approval.ID || posted(t, in, "psst") > 0 {
+	var list protocol.AskListResult
+	if err := first.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list); err != nil || len(list.Asks) != 1 || list.Asks[0].ID != approval.ID || posted(t, in, "psst") > 0 {
 		t.Fatalf("%+v waits, %v", list, err)
 	}
 	cancel(t, first, turn)
@@ -117,14 +117,14 @@ func TestHugeActionIsHadWhole(t *testing.T) {
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	_, approval := waiting(t, e, "q1")
-	if approval.Cut == 0 || len(approval.Text) > protocol.ApprovalShownLimit || len(e.Text()) > 1<<16 || !strings.Contains(e.Text(), "Cut here: ") {
+	if approval.Cut == 0 || len(approval.Text) > protocol.AskShownLimit || len(e.Text()) > 1<<16 || !strings.Contains(e.Text(), "Cut here: ") {
 		t.Errorf("%d bytes are cut of %d, the buffer has %d", approval.Cut, len(approval.Text), len(e.Text()))
 	}
 	for _, action := range []bool{true, false} {
 		var whole strings.Builder
 		for from, parts := 0, 0; ; parts++ {
-			var part protocol.ApprovalGetResult
-			if err := e.Call(within(t), protocol.MethodApprovalGet, protocol.ApprovalGetParams{ID: approval.ID, Action: action, From: from}, &part); err != nil {
+			var part protocol.AskGetResult
+			if err := e.Call(within(t), protocol.MethodAskGet, protocol.AskGetParams{ID: approval.ID, Action: action, From: from}, &part); err != nil {
 				t.Fatal(err)
 			}
 			whole.WriteString(part.Text)
@@ -140,8 +140,8 @@ func TestHugeActionIsHadWhole(t *testing.T) {
 			t.Errorf("of the action (%v) came %d bytes", action, whole.Len())
 		}
 	}
-	var part protocol.ApprovalGetResult
-	if err := e.Call(within(t), protocol.MethodApprovalGet, protocol.ApprovalGetParams{ID: approval.ID, From: 1 << 30}, &part); protocol.ErrorCode(err) != protocol.CodeInvalidParams {
+	var part protocol.AskGetResult
+	if err := e.Call(within(t), protocol.MethodAskGet, protocol.AskGetParams{ID: approval.ID, From: 1 << 30}, &part); protocol.ErrorCode(err) != protocol.CodeInvalidParams {
 		t.Errorf("a place behind the end: %v", err)
 	}
 }

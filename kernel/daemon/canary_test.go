@@ -287,7 +287,7 @@ func (in *instance) through(t *testing.T, e *rpctest.Editor, id, text string) {
 		for _, a := range e.Approvals() {
 			if !decided[a.ID] {
 				decided[a.ID] = true
-				if err := decide(t, e, protocol.ApprovalDecideParams{ID: a.ID, Decision: protocol.AllowOnce}); err != nil {
+				if err := decide(t, e, protocol.AskDecideParams{ID: a.ID, Decision: protocol.AllowOnce}); err != nil {
 					t.Log(err) // it was closed meanwhile
 				}
 			}

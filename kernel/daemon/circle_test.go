@@ -94,7 +94,7 @@ func TestTimeIsUp(t *testing.T) {
 	settings := "* Settings\n:PROPERTIES:\n:BUDGET_TIME: 3s\n:END:\n"
 	t.Run("a model that hangs", func(t *testing.T) {
 		t.Parallel()
-		in, model := newInstanceAndModel(t, llmtest.Exchange{Reply: insertion("* Some words that come and then no more come"), HangAfter: 4})
+		in, model := newInstanceAndModel(t, llmtest.Exchange{Reply: insertion("* Some words that come and then no more come"), Fault: llmtest.Fault{HangAfter: 4}})
 		in.write(t, "config.org", settings)
 		in.start(t)
 		got := ask(t, in.editor(t, rpctest.Config{}), "q1", "hi")

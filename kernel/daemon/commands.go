@@ -2,12 +2,8 @@ package daemon
 
 import (
 	"context"
-	"path/filepath"
-	"strings"
 	"sync"
 
-	"org-agent/kernel/config"
-	"org-agent/kernel/policy"
 	"org-agent/kernel/process"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
@@ -20,7 +16,8 @@ type commands struct {
 }
 
 // openCommands makes the table of the commands. What fences them in is found out when it is
-// first asked for: it takes as long as a command does.
+// first asked for: it takes as long as a command does. Each command asks first, and so none runs
+// before what a killed kernel left was looked through.
 func (d *daemon) openCommands(ctx context.Context, programs []string) (c commands) {
 	c.fence = sync.OnceValues(func() (sandbox.Kind, error) {
 		if !d.config.Commands {
@@ -30,11 +27,18 @@ func (d *daemon) openCommands(ctx context.Context, programs []string) (c command
 		if why != nil {
 			d.log.Warn("there is no whole sandbox for commands", "sandbox", kind, "err", why)
 		}
+		if err := c.table.Recover(); err != nil {
+			d.log.Warn("what a killed kernel left was not looked through", "err", err)
+		}
 		return kind, why
 	})
 	if d.config.Commands {
-		c.table = Commands(d.paths, programs, d.config.Env, c.kind, func(text string) {
-			d.editors.notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
+		c.table = d.home.Commands(programs, c.kind, func(directory, text string) {
+			if d.clients.Count() == 0 { // whoever comes next is told
+				d.faults.Tell("a command's directory: "+directory, []string{text})
+				return
+			}
+			d.clients.NotifyAll(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
 		})
 	}
 	return c
@@ -44,35 +48,6 @@ func (d *daemon) openCommands(ctx context.Context, programs []string) (c command
 func (c commands) kind() sandbox.Kind {
 	kind, _ := c.fence() // it is logged
 	return kind
-}
-
-// Commands is the table of the commands of an instance, in a fence of a kind. Programs are
-// directories that each can read. warn tells the person of what one left that other programs obey.
-func Commands(paths config.Paths, programs []string, env func(string) string, kind func() sandbox.Kind, warn func(text string)) *process.Table {
-	var shown []string
-	private := policy.Unread(paths.Home, paths.State)
-	for _, path := range programs {
-		if rest, ok := strings.CutPrefix(path, "~/"); ok {
-			path = filepath.Join(env("HOME"), rest)
-		}
-		if path = resolvedPath(filepath.Clean(path)); !private(path) {
-			shown = append(shown, path)
-		}
-	}
-	return process.New(process.Config{
-		Kind:        kind,
-		Directory:   filepath.Join(paths.State, "output"),
-		Home:        resolvedPath(env("HOME")),
-		Hidden:      hiddenFrom(paths),
-		Shown:       shown,
-		Environment: env,
-		Warn:        warn,
-	})
-}
-
-// hiddenFrom is what no command is granted.
-func hiddenFrom(paths config.Paths) []string {
-	return []string{resolvedPath(paths.State), resolvedPath(paths.Run), resolvedPath(paths.Socket), resolvedPath(paths.Config)}
 }
 
 // prepare finds out what fences commands in, and throws away what earlier ones wrote when it is
@@ -89,19 +64,4 @@ func (c commands) close() {
 	if c.table != nil {
 		c.table.Close()
 	}
-}
-
-// resolvedPath is the path of what is there, and of what is not yet there as far as it is: a command is
-// granted nothing by a path with links in it.
-func resolvedPath(path string) string {
-	if path == "" {
-		return ""
-	}
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	if directory := filepath.Dir(path); directory != path {
-		return filepath.Join(resolvedPath(directory), filepath.Base(path))
-	}
-	return path
 }

@@ -61,7 +61,7 @@ func TestCommandIsRun(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(project, "b")); err == nil && c.question == "by the tool" {
 			t.Error("it ran before anybody decided")
 		}
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+		if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 			t.Fatal(err)
 		}
 		see(t, e, "the answer", func() bool { return strings.Count(e.Text(), "Done") > 0 && len(e.Approvals()) == 0 })
@@ -100,12 +100,12 @@ func TestCommandsOfSubagentsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list protocol.ApprovalListResult
+	var list protocol.AskListResult
 	until(t, "each of them asks", func() bool {
-		return e.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list) == nil && len(list.Approvals) == 3
+		return e.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list) == nil && len(list.Asks) == 3
 	})
-	for _, approval := range list.Approvals {
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+	for _, approval := range list.Asks {
+		if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestCommandsEnd(t *testing.T) {
 	k := in.startWithCommands(t)
 	e := in.editor(t, rpctest.Config{})
 	turn, approval := asked(t, e, "q1", "wait")
-	if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+	if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the command runs", runs)
@@ -142,7 +142,7 @@ func TestCommandsEnd(t *testing.T) {
 	}
 	until(t, "the command is gone with its turn", func() bool { return !runs() })
 	_, approval = asked(t, e, "q2", "begin")
-	if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+	if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
 	see(t, e, "the answer", func() bool { return strings.Contains(e.Text(), "Done") })

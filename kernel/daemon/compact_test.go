@@ -233,7 +233,7 @@ func TestSummaryFails(t *testing.T) {
 	for name, reply := range map[string]llmtest.Exchange{
 		"refused": {Match: summarising, Status: 400, Body: `{"error":{"message":"no"}}`, Times: -1},
 		"empty":   {Match: summarising, Reply: "<think>hm</think>\n", Times: -1},
-		"cut":     {Match: summarising, Reply: strings.Repeat("- x y z\n", 50), CutAfter: 3, Times: -1},
+		"cut":     {Match: summarising, Reply: strings.Repeat("- x y z\n", 50), Fault: llmtest.Fault{CutAfter: 3}, Times: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -25,7 +24,9 @@ import (
 	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/channel"
+	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
+	"org-agent/kernel/instance"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/llm/route"
@@ -59,8 +60,9 @@ type Config struct {
 	Commands bool
 	// Addresses says what is against fetching a page from an address; nil for [fetch.Public].
 	Addresses func(netip.Addr) error
-	// EmacsPatience is how long an Emacs has to answer what a tool asks it. Default 8 s.
-	EmacsPatience time.Duration
+	// EmacsPatience is how long an Emacs has to answer what a tool asks it, and SettlePatience how long
+	// one has to come back whose connection was lost amid an act. 0 for what package clients has.
+	EmacsPatience, SettlePatience time.Duration
 	// Now is the clock that messages, days and what is kept go by. Default time.Now.
 	Now func() time.Time
 	// Kinds are kinds of actions beside those that are built in; nil for none.
@@ -78,6 +80,7 @@ type Config struct {
 type start struct {
 	config Config
 	paths  config.Paths
+	home   instance.Instance
 	began  time.Time
 }
 
@@ -97,12 +100,12 @@ type daemon struct {
 	tools     *tool.Registry
 	servers   *mcp.Servers // whose tools are there beside ours
 	commands  commands
-	kinds     *kind.Set
+	kinds     *kind.Set // without those of notes
 	policy    *policy.Policy
 	sessions  *session.Sessions
 	agent     *agent.Agent
 	subagents *subagent.Pool // nil: no work is handed on
-	editors   editors
+	clients   clients.Clients
 	channels  []channel.Driver
 }
 
@@ -115,10 +118,11 @@ func Run(ctx context.Context, c Config) (err error) {
 	if c.Now == nil {
 		d.config.Now = time.Now
 	}
-	d.config.EmacsPatience = cmp.Or(c.EmacsPatience, emacsPatience)
+	d.clients.SettlePatience = c.SettlePatience
 	if d.paths, err = prepare(c); err != nil {
 		return err
 	}
+	d.home = instance.Instance{Paths: d.paths, Env: c.Env}
 	lock, err := config.LockInstance(d.paths)
 	if err != nil {
 		return err
@@ -131,7 +135,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	d.settings = settings.NewLive(d.paths, chosen)
 	log, book, closeLog := openLog(d.paths, chosen.LogLevel)
 	defer closeLog()
-	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.editors.notify}
+	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.clients.NotifyAll}
 	if d.journal, err = journal.Open(ctx, d.paths.Journal); err != nil {
 		return err
 	}
@@ -172,39 +176,38 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	if d.persona, err = persona.New(persona.Config{Home: home, Clock: d.config.Now, Faults: d.faults.Tell, Logger: d.log}); err != nil {
 		return err
 	}
-	for _, s := range d.skills.Notes.Load(ctx) {
-		d.logStatus(s)
-	}
-	d.skills.Prompts.Load(ctx)
 	if err := d.openTools(settings); err != nil {
 		return err
 	}
-	d.warnOfHooks(d.skills.Notes.Statuses())
 	d.openChannels()
 	talk := &conversations{}
 	d.kinds = d.kindsOf(talk)
-	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: d.tools, Rules: Rules(d.paths), Kinds: d.kinds}
+	for _, s := range d.skills.Notes.Load(ctx) { // there are tools and kinds of actions by now, which notes are about
+		s.Log(d.log)
+	}
+	d.skills.Prompts.Load(ctx)
+	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: d.tools, Rules: d.home.Rules(), Kinds: d.kinds}
 	hooks := d.hooks()
 	d.policy.Hooks = hooks
 	d.subagents = d.openSubagents(settings, talk)
 	d.agent = agent.New(agent.Config{
 		Sources: composer.Sources{
-			Skills: d.skills.Notes, Library: d.persona.Library, Persona: d.persona.With, Shown: shown, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
-			Sandbox: func() string { return string(d.commands.kind()) }, Emacs: d.editors.Version, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Logger: d.log,
+			Skills: d.skills.Notes, Library: d.persona.Library, Shown: shown, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
+			Sandbox: func() string { return string(d.commands.kind()) }, Emacs: d.clients.EmacsVersion, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Dialect: d.models.Dialect(), Logger: d.log,
 		},
-		Provider: d.models, Policy: d.policy, Journal: d.journal, NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
+		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: d.journal, NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
 		HistoryTurns: settings.HistoryTurns, Window: d.models.Window,
 		Compacted: func(_ context.Context, summary protocol.SessionCompacted) {
-			d.sessions.Tell(summary.Session, protocol.MethodSessionCompacted, summary)
+			d.sessions.Notify(summary.Session, protocol.MethodSessionCompacted, summary)
 		},
-		Grammar: d.models.TakesGrammar, Index: d.memory.index, Memory: d.memory.store, SummaryModel: settings.SummaryModel, MemoryModel: settings.MemoryModel,
+		Grammar: d.models.TakesGrammar, Index: d.memory.index, SummaryModel: settings.SummaryModel,
 		Subagents: d.subagents, CheckModel: d.models.Check,
-		Hooks: hooks, Kinds: d.kinds,
+		Hooks: hooks, Kinds: withNotes(d.kinds, d.skills.Notes),
 	})
 	d.sessions = session.New(session.Config{
-		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.editors.others, Ended: d.turnEnded,
+		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers, Ended: d.turnEnded,
 	})
-	talk.sessions = d.sessions
+	talk.Sessions = d.sessions
 	return nil
 }
 

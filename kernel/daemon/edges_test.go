@@ -118,7 +118,7 @@ func TestAnotherChannel(t *testing.T) {
 	if !strings.Contains(approval.Summary, "loft 8 on pigeon") {
 		t.Errorf("the approval says %q", approval.Summary)
 	}
-	if err := decide(t, main, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+	if err := decide(t, main, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
 	if got := birds.carries(t); got.Chat != "loft 8" || got.Text != "noon" {
@@ -149,6 +149,14 @@ func (s *thermometer) Run(ctx context.Context, take sensor.Take) error {
 		s.result <- result
 	}
 	return errors.New("the thermometer fell down")
+}
+
+// answering is a note whose skill answers events of a sensor with its own name.
+func answering(name, sensor, priority string) string {
+	return "#+begin_src lisp\n" +
+		"(defskill :" + name + " :priority " + priority +
+		" :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) " + sensor + "))" +
+		" :neuro (lambda (c) (declare (ignore c)) '(:type :response :text \"* " + name + " saw it\")))\n#+end_src\n"
 }
 
 // TestAnotherSensor: a sensor is one value in one list. Its events are for every skill that

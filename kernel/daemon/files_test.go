@@ -29,7 +29,7 @@ func TestFileIsReadAndEdited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allow := func(summary string) (asked protocol.Approval) {
+	allow := func(summary string) (asked protocol.Ask) {
 		t.Helper()
 		see(t, e, summary, func() bool {
 			for _, asked = range e.Approvals() {
@@ -39,7 +39,7 @@ func TestFileIsReadAndEdited(t *testing.T) {
 			}
 			return false
 		})
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: asked.ID, Decision: protocol.AllowOnce}); err != nil {
+		if err := decide(t, e, protocol.AskDecideParams{ID: asked.ID, Decision: protocol.AllowOnce}); err != nil {
 			t.Fatal(err)
 		}
 		return asked
@@ -173,8 +173,8 @@ func TestProjectIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		until(t, "the person to be asked", func() bool {
-			var list protocol.ApprovalListResult
-			return e.Call(within(t), protocol.MethodApprovalList, protocol.Empty{}, &list) == nil && len(list.Approvals) == n+1
+			var list protocol.AskListResult
+			return e.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list) == nil && len(list.Asks) == n+1
 		})
 	}
 }

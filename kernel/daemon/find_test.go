@@ -64,7 +64,7 @@ func TestFindTurn(t *testing.T) {
 // conversation, once, and of no other turn's.
 func TestFindTellsOfTheEnd(t *testing.T) {
 	found, isFound := held(t)
-	in := newInstance(t, llmtest.Exchange{Reply: strings.Repeat("word ", 200), HangAfter: 3, Until: found},
+	in := newInstance(t, llmtest.Exchange{Reply: strings.Repeat("word ", 200), Fault: llmtest.Fault{HangAfter: 3, Until: found}},
 		llmtest.Exchange{Reply: "second"})
 	in.start(t)
 	asks, finds := in.editor(t, rpctest.Config{}), in.editor(t, rpctest.Config{Session: "other"})

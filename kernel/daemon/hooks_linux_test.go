@@ -91,7 +91,7 @@ func TestHookAsks(t *testing.T) {
 		if !strings.Contains(approval.Reason, reason) || !approval.Once {
 			t.Errorf("%s: a person is asked %+v and not because of %s", text, approval, reason)
 		}
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: decision}); err != nil {
+		if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: decision}); err != nil {
 			t.Fatal(err)
 		}
 		see(t, e, "the answer", func() bool { return len(e.Approvals()) == 0 && strings.Count(e.Text(), "Done") == int(id[1]-'0') })
@@ -214,7 +214,7 @@ func TestHooksAndRestart(t *testing.T) {
 	in.startWithCommands(t)
 	e = in.editor(t, rpctest.Config{})
 	see(t, e, "the approval", func() bool { return len(e.Approvals()) == 1 })
-	if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+	if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
 	see(t, e, "the answer", func() bool { return strings.Contains(e.Text(), "Done") })

@@ -2,11 +2,14 @@ package daemon_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/prompt"
@@ -114,7 +117,15 @@ func sent(t *testing.T, texts []string) (requests []string) {
 			in.write(t, role+".org", "Good garden.\n"+strings.ReplaceAll(text, "\x00", "")+"\n")
 		}
 		in.write(t, "config.org", "* Presets\n** wish\nPlease.\n"+strings.ReplaceAll(text, "* ", "** ")+"\n")
-		in.write(t, "skills/garden/SKILL.md", "---\nname: garden\ndescription: "+strconv.QuoteToASCII("The garden. "+strings.Map(printable, text))+"\n---\n# Roses\n"+strings.Map(printable, text)+"\n")
+		// The kernel looks at a file that changes all the time also amid a change: the skill is to be whole then.
+		skill := "---\nname: garden\ndescription: " + strconv.QuoteToASCII("The garden. "+strings.Map(printable, text)) + "\n---\n# Roses\n" + strings.Map(printable, text) + "\n"
+		directory := filepath.Join(in.paths.Home, "skills/garden")
+		if err := os.MkdirAll(directory, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := atomicfile.Write(filepath.Join(directory, "SKILL.md"), []byte(skill), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	put("Nothing.")
 	in.start(t)

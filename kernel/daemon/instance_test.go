@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,6 +276,27 @@ func see(t testing.TB, e *rpctest.Editor, what string, condition func() bool) {
 	}
 }
 
+// idle waits until nothing runs.
+func idle(t testing.TB, e *rpctest.Editor) {
+	t.Helper()
+	until(t, "the kernel's idleness", func() bool {
+		var status protocol.StatusResult
+		if err := e.Call(within(t), protocol.MethodStatus, protocol.Empty{}, &status); err != nil {
+			t.Fatal(err)
+		}
+		return status.Running+status.Queued == 0
+	})
+}
+
+// cancel stops a turn that runs or waits.
+func cancel(t testing.TB, e *rpctest.Editor, turn string) {
+	t.Helper()
+	var result protocol.TurnCancelResult
+	if err := e.Call(within(t), protocol.MethodTurnCancel, protocol.TurnParams{Turn: turn}, &result); err != nil || !result.Cancelled {
+		t.Fatalf("cancel %s: %+v, %v", turn, result, err)
+	}
+}
+
 // until waits for what no client is told of.
 func until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
@@ -333,4 +355,26 @@ func sendAt(t testing.TB, e *rpctest.Editor, id, text string, level int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// handingOn is a rule that lets work be handed on, so that a test need not decide each time.
+const handingOn = "* Rules\n| rule | matches | verdict | why | since |\n| tool sessions_spawn | | allow | a test | |\n"
+
+// batchOf is a reply that hands on tasks together.
+func batchOf(tasks ...string) string {
+	var b strings.Builder
+	for _, task := range tasks {
+		fmt.Fprintf(&b, `(:tool "sessions_spawn" :args (:task %q :label %q))`, task, task)
+	}
+	return "(:type :REQUEST :target :tool :action :batch :calls (" + b.String() + "))"
+}
+
+// subagentsOf lists the subagents of a conversation.
+func subagentsOf(t testing.TB, e *rpctest.Editor, session string) []protocol.Subagent {
+	t.Helper()
+	var result protocol.SubagentListResult
+	if err := e.Call(within(t), protocol.MethodSubagentList, protocol.SubagentListParams{Session: session}, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result.Subagents
 }

@@ -14,8 +14,8 @@ import (
 // A kernel that is killed while a summary is made has none, or a whole one; the next makes it.
 func TestKilledWhileSummarising(t *testing.T) {
 	for _, cut := range []llmtest.Exchange{
-		{Match: summarising, HangAfter: -1, Reply: "* Facts\n- half\n"},
-		{Match: summarising, HangAfter: 1, Chunk: 8, Reply: "* Facts\n- half of it\n"},
+		{Match: summarising, Fault: llmtest.Fault{HangAfter: -1}, Reply: "* Facts\n- half\n"},
+		{Match: summarising, Fault: llmtest.Fault{HangAfter: 1}, Chunk: 8, Reply: "* Facts\n- half of it\n"},
 	} {
 		in, model := newInstanceAndModel(t, cut, llmtest.Exchange{Match: summarising, Reply: "* Facts\n- whole\n", Times: -1},
 			llmtest.Exchange{Reply: insertion("* Yes"), Times: -1})

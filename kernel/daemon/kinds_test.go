@@ -27,7 +27,7 @@ func shelve(d act.Deps) kind.Kind {
 			}
 			return policy.Verdict{Kind: policy.Ask, Reason: "it moves a book"}
 		},
-		Describe: func(a action.Action, _ describe.World) describe.Description {
+		Describe: func(a action.Action, _ describe.Deps) describe.Description {
 			return describe.Description{Summary: "Shelve " + a.Text("book"), Language: "text", Text: a.Text("book") + "\n", Effects: []string{"it stands elsewhere then"}}
 		},
 		Undo: func(a action.Action, receipt protocol.Receipt) ([]protocol.Change, []string) {
@@ -63,7 +63,7 @@ func TestAnotherKind(t *testing.T) {
 	if approval.Summary != "Shelve Moby-Dick" || approval.Text != "Moby-Dick\n" || approval.Reason != "it moves a book" || len(approval.Effects) == 0 {
 		t.Errorf("it is shown as %+v", approval)
 	}
-	if err := decide(t, other, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+	if err := decide(t, other, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
 	if finished, err := e.WaitTurn(within(t), turn); err != nil || finished.State != protocol.TurnAnswered {

@@ -1,5 +1,3 @@
-//go:build !race
-
 package daemon_test
 
 import (
@@ -117,8 +115,8 @@ func (l *life) agree(session, text string) {
 	}
 	e, turn := l.send(session, text)
 	see(l, e, "the approval of "+text, func() bool { return len(e.Approvals()) > waiting })
-	decision := protocol.ApprovalDecideParams{ID: e.Approvals()[waiting].ID, Decision: protocol.AllowOnce}
-	if err := e.Call(within(l), protocol.MethodApprovalDecide, decision, nil); err != nil {
+	decision := protocol.AskDecideParams{ID: e.Approvals()[waiting].ID, Decision: protocol.AllowOnce}
+	if err := e.Call(within(l), protocol.MethodAskDecide, decision, nil); err != nil {
 		l.Fatal(err)
 	}
 	if finished, err := e.WaitTurn(within(l), turn); err != nil || finished.State != protocol.TurnAnswered {

@@ -1,5 +1,3 @@
-//go:build !race
-
 package daemon_test
 
 import (

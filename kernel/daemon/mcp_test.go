@@ -77,7 +77,7 @@ func TestToolOfMCPServer(t *testing.T) {
 			!strings.HasSuffix(approval.Summary, "of the MCP server fake") || !strings.Contains(strings.Join(approval.Effects, "\n"), "with all your rights") {
 			t.Errorf("a person is shown %+v", approval)
 		}
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: decision}); err != nil {
+		if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: decision}); err != nil {
 			t.Fatal(err)
 		}
 		if finished, err := e.WaitTurn(within(t), turn); err != nil || finished.State != protocol.TurnAnswered {
@@ -200,7 +200,7 @@ func TestToolsForOthers(t *testing.T) {
 		if approval := e.Approvals()[0]; approval.Session != "mcp-other-program" {
 			t.Errorf("a person is asked in %s", approval.Session)
 		}
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: e.Approvals()[0].ID, Decision: decision, Reason: reason}); err != nil {
+		if err := decide(t, e, protocol.AskDecideParams{ID: e.Approvals()[0].ID, Decision: decision, Reason: reason}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,9 +1,9 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"org-agent/kernel/config"
@@ -38,11 +38,11 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 	for _, path := range settings.Notes {
 		index.Roots = append(index.Roots, memory.Root{Path: d.notePath(path)})
 	}
-	store := &memory.Store{Home: d.paths.Home, Journal: d.journal, NewID: newID, Now: d.now, Changed: func(ctx context.Context, c memory.Change) {
+	store := &memory.Store{Home: d.paths.Home, Journal: d.journal.RecordStore, NewID: newID, Now: d.now, Changed: func(ctx context.Context, c memory.Change) {
 		if err := index.Take(ctx, c.Path); err != nil { // it is taken in when the file is seen to be another
 			d.log.Warn("what was kept is not found yet", "file", c.Path, "err", err)
 		}
-		d.editors.notify(protocol.MethodMemoryChanged, service.MemoryChange(c))
+		d.clients.NotifyAll(protocol.MethodMemoryChanged, service.MemoryChange(c))
 	}}
 	upkeep := memory.NewUpkeep(index, d.paths.Home, func(text string) string { return d.agent.Hide(text) }, d.log)
 	d.memory = memories{store: store, index: index, upkeep: upkeep}
@@ -52,22 +52,15 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 // now is the time where the person is.
 func (d *daemon) now() time.Time { return d.persona.Now() }
 
-// likeness is the cosine from which on a note is found by its meaning, if nothing is set.
-const likeness = 0.5
-
 // meaning is what the settings say about finding notes by what they mean; nil for nothing.
 func (d *daemon) meaning(set *config.EmbeddingServer) *memory.Meaning {
 	if set == nil {
 		return nil
 	}
-	made := &memory.Meaning{Least: set.Likeness, Embedder: embedding.Embedder{
+	return &memory.Meaning{Least: cmp.Or(set.Likeness, memory.Likeness), Embedder: embedding.Embedder{
 		Server: d.server(config.Model{Name: "embeddings", BaseURL: set.BaseURL, Model: set.Model, Key: set.Key}),
 		Name:   llm.RedactURL(set.BaseURL) + " " + set.Model,
 	}}
-	if made.Least == 0 {
-		made.Least = likeness
-	}
-	return made
 }
 
 // past is what tools may look at of what was said.
@@ -81,18 +74,11 @@ func (d *daemon) past() tool.Past {
 	}
 }
 
-// notePath is a directory of the settings as the system has it: links in the path of a
-// directory that is to be looked through are followed, those in it are not.
+// notePath is a directory of NOTES in config.org. One that is not there is logged.
 func (d *daemon) notePath(path string) string {
-	if rest, tilde := strings.CutPrefix(path, "~"); tilde && (rest == "" || rest[0] == '/') {
-		path = filepath.Join(d.config.Env("HOME"), rest)
+	directory, found := d.home.Directory(path)
+	if !found {
+		d.log.Warn("a directory of NOTES in config.org is not there", "directory", path)
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(d.paths.Home, path)
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	d.log.Warn("a directory of NOTES in config.org is not there", "directory", path)
-	return filepath.Clean(path)
+	return directory
 }

@@ -101,7 +101,7 @@ func TestMemoryIsChangedByApproval(t *testing.T) {
 	in.write(t, "MEMORY.org", theirs+memory.Record{ID: "car", Title: "The car is blue"}.String()+club)
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
-	decided := func(id, text string) protocol.Approval {
+	decided := func(id, text string) protocol.Ask {
 		t.Helper()
 		if _, err := e.Send(within(t), id, text); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestMemoryIsChangedByApproval(t *testing.T) {
 		waiting := len(e.Approvals())
 		see(t, e, "the approval", func() bool { return len(e.Approvals()) > waiting })
 		approval := e.Approvals()[waiting]
-		if err := e.Call(within(t), protocol.MethodApprovalDecide, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}, nil); err != nil {
+		if err := e.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}, nil); err != nil {
 			t.Fatal(err)
 		}
 		return approval

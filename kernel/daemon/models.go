@@ -7,6 +7,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/builtin"
+	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/llm/route"
 )
@@ -22,7 +23,7 @@ func Drivers() llm.Drivers {
 // openModels makes the router of the models that the settings and the environment choose.
 func (d *daemon) openModels(ctx context.Context, settings config.Settings) (*route.Router, error) {
 	return route.New(ctx, route.Config{
-		Drivers: Drivers(), Settings: settings, Env: d.config.Env, Consent: filepath.Join(d.paths.State, "consent"),
+		Drivers: Drivers(), Dialects: dialect.All(), Settings: settings, Env: d.config.Env, Consent: filepath.Join(d.paths.State, "consent"),
 		Builtin: builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, Logger: d.log,
 	})
 }

@@ -1,5 +1,3 @@
-//go:build !race
-
 package daemon_test
 
 import (
@@ -171,7 +169,7 @@ type obeying struct {
 	in    *instance
 	e     *rpctest.Editor
 	model *llmtest.Server
-	seen  map[string]protocol.Approval // of what a person was asked, by its id
+	seen  map[string]protocol.Ask // of what a person was asked, by its id
 }
 
 // perTurn is how many demands stand in one place: as many as a turn has rounds for.
@@ -229,7 +227,7 @@ func TestObedience(t *testing.T) {
 				fmt.Fprint(w, texts[n])
 			}))
 			defer pages.Close()
-			o := &obeying{in: &instance{variables: map[string]string{}}, seen: map[string]protocol.Approval{}}
+			o := &obeying{in: &instance{variables: map[string]string{}}, seen: map[string]protocol.Ask{}}
 			o.in.settle(t)
 			home := o.in.variables["HOME"]
 			all := demands(t, strings.TrimPrefix(evil.URL, "http://"), home)
@@ -344,7 +342,7 @@ func (o *obeying) turn(t *testing.T, params protocol.Object) {
 		})
 		if a := o.waits(); !over && a != nil {
 			o.seen[a.ID] = *a
-			if err := decide(t, o.e, protocol.ApprovalDecideParams{ID: a.ID, Decision: protocol.Deny}); err != nil {
+			if err := decide(t, o.e, protocol.AskDecideParams{ID: a.ID, Decision: protocol.Deny}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -355,7 +353,7 @@ func (o *obeying) turn(t *testing.T, params protocol.Object) {
 }
 
 // waits is an approval that was not decided, nil if there is none.
-func (o *obeying) waits() *protocol.Approval {
+func (o *obeying) waits() *protocol.Ask {
 	for _, a := range o.e.Approvals() {
 		if _, decided := o.seen[a.ID]; !decided {
 			return &a
@@ -368,7 +366,7 @@ func (o *obeying) waits() *protocol.Approval {
 // shown what it is.
 func (o *obeying) asked(t *testing.T, d demand, said bool) {
 	t.Helper()
-	var found *protocol.Approval
+	var found *protocol.Ask
 	for _, a := range o.seen {
 		if strings.Contains(a.Action, d.word) || d.shown == "Tea" && strings.Contains(a.Action, "memory_forget") {
 			found = &a

@@ -39,14 +39,14 @@ func questioner(arguments string) []llmtest.Exchange {
 }
 
 // questioned sends a message and returns its turn and the question that it waits for.
-func questioned(t *testing.T, e *rpctest.Editor, id string) (turn string, question protocol.Question) {
+func questioned(t *testing.T, e *rpctest.Editor, id string) (turn string, question protocol.Ask) {
 	t.Helper()
 	sent, err := e.Send(within(t), id, "print it")
 	if err != nil {
 		t.Fatal(err)
 	}
 	see(t, e, "the question", func() bool {
-		i := slices.IndexFunc(e.Questions(), func(q protocol.Question) bool { return q.Event == id })
+		i := slices.IndexFunc(e.Questions(), func(q protocol.Ask) bool { return q.Event == id })
 		if i >= 0 {
 			question = e.Questions()[i]
 		}
@@ -57,11 +57,11 @@ func questioned(t *testing.T, e *rpctest.Editor, id string) (turn string, questi
 
 func answer(t *testing.T, e *rpctest.Editor, id string, pairs ...string) error {
 	t.Helper()
-	p := protocol.QuestionAnswerParams{ID: id}
+	p := protocol.AskDecideParams{ID: id, Decision: protocol.Answered}
 	for i := 0; i < len(pairs); i += 2 {
 		p.Answers = append(p.Answers, protocol.FieldAnswer{Name: pairs[i], Values: strings.Split(pairs[i+1], "|")})
 	}
-	return e.Call(within(t), protocol.MethodQuestionAnswer, p, &protocol.QuestionAnswerResult{})
+	return e.Call(within(t), protocol.MethodAskDecide, p, &protocol.AskDecideResult{})
 }
 
 // lastTold is the last message that the model was sent.
@@ -141,16 +141,16 @@ func TestQuestionIsDeclined(t *testing.T) {
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	turn, question := questioned(t, e, "q1")
-	for _, p := range []protocol.QuestionAnswerParams{
-		{ID: question.ID, Declined: true, Answers: []protocol.FieldAnswer{{Name: "copies", Values: []string{"1"}}}},
-		{ID: question.ID, Reason: "because"},
+	for _, p := range []protocol.AskDecideParams{
+		{ID: question.ID, Decision: protocol.Declined, Answers: []protocol.FieldAnswer{{Name: "copies", Values: []string{"1"}}}},
+		{ID: question.ID, Decision: protocol.Answered, Reason: "because"},
 	} {
-		if err := e.Call(within(t), protocol.MethodQuestionAnswer, p, nil); protocol.ErrorCode(err) != protocol.CodeInvalidParams {
+		if err := e.Call(within(t), protocol.MethodAskDecide, p, nil); protocol.ErrorCode(err) != protocol.CodeInvalidParams {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
-	p := protocol.QuestionAnswerParams{ID: question.ID, Declined: true, Reason: "none of\n* your business"}
-	if err := e.Call(within(t), protocol.MethodQuestionAnswer, p, nil); err != nil {
+	p := protocol.AskDecideParams{ID: question.ID, Decision: protocol.Declined, Reason: "none of\n* your business"}
+	if err := e.Call(within(t), protocol.MethodAskDecide, p, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.WaitTurn(within(t), turn); err != nil {
@@ -176,12 +176,12 @@ func TestNothingElseAnswersAQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, decision := range []protocol.Decision{protocol.AllowOnce, protocol.AllowAlways} {
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: question.ID, Decision: decision}); protocol.ErrorCode(err) != protocol.CodeNotFound {
+		if err := decide(t, e, protocol.AskDecideParams{ID: question.ID, Decision: decision}); protocol.ErrorCode(err) != protocol.CodeInvalidParams {
 			t.Errorf("%s: %v", decision, err)
 		}
 	}
-	var list protocol.QuestionListResult
-	if err := e.Call(within(t), protocol.MethodQuestionList, protocol.Empty{}, &list); err != nil || len(list.Questions) != 1 || list.Questions[0].ID != question.ID {
+	var list protocol.AskListResult
+	if err := e.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list); err != nil || len(list.Asks) != 1 || list.Asks[0].ID != question.ID {
 		t.Fatalf("%+v waits, %v", list, err)
 	}
 	var status protocol.StatusResult
@@ -307,7 +307,7 @@ func TestQuestionOutlivesTheKernel(t *testing.T) {
 					t.Fatal(err)
 				}
 				answers := []protocol.FieldAnswer{{Name: "printer", Values: []string{"ink"}}, {Name: "copies", Values: []string{"2"}}, {Name: "both", Values: []string{"no"}}}
-				if _, err := j.AnswerQuestion(t.Context(), question.ID, journal.Answer{Answers: answers}, "emacs"); err != nil {
+				if _, err := j.Decide(t.Context(), question.ID, protocol.AskOutcome{Decision: protocol.Answered, Answers: answers, Client: "emacs"}); err != nil {
 					t.Fatal(err)
 				}
 				if err := j.Close(); err != nil {

@@ -40,7 +40,7 @@ func TestReplies(t *testing.T) {
 		{"a block's danger is inert", insertion(`* Look\n#+TBLFM: $1='(shell-command \"x\")`), "** Look\n#\u200b+TBLFM: $1='(shell-command \"x\")\n"},
 	}
 	for _, test := range tests {
-		for _, chunk := range []llmtest.Exchange{{Reply: test.reply}, {Reply: test.reply, ChunkBytes: 1}} {
+		for _, chunk := range []llmtest.Exchange{{Reply: test.reply}, {Reply: test.reply, Framing: llmtest.Framing{ChunkBytes: 1}}} {
 			t.Run(test.name, func(t *testing.T) {
 				t.Parallel()
 				in := newInstance(t, chunk)

@@ -19,7 +19,7 @@ import (
 // something, looks around and answers. Hangs is a request that it does not answer the first time.
 func worker(hangs string) (exchanges []llmtest.Exchange) {
 	if hangs != "" {
-		exchanges = append(exchanges, llmtest.Exchange{Match: hangs, HangAfter: -1})
+		exchanges = append(exchanges, llmtest.Exchange{Match: hangs, Fault: llmtest.Fault{HangAfter: -1}})
 	}
 	step := func(match, reply string) {
 		exchanges = append(exchanges, llmtest.Exchange{Match: match, Reply: reply, Times: -1})
@@ -70,7 +70,7 @@ func worked(t *testing.T, killed ...string) (requests []string, conversation str
 	}
 	point("approval")
 	see(t, e, "the approval", func() bool { return len(e.Approvals()) == 1 })
-	if err := decide(t, e, protocol.ApprovalDecideParams{ID: e.Approvals()[0].ID, Decision: protocol.AllowOnce}); err != nil {
+	if err := decide(t, e, protocol.AskDecideParams{ID: e.Approvals()[0].ID, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
 	see(t, e, "the question", func() bool { return len(e.Questions()) == 1 })

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
-	"org-agent/kernel/journal"
 	"org-agent/kernel/logfile"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -50,8 +50,12 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 	if err != nil {
 		return err
 	}
+	presence := clients.Presence{Clients: &d.clients, Lasting: d.faults.Lasting, Left: []func(*rpc.Client){
+		func(client *rpc.Client) { book.Leave(client) },
+		func(client *rpc.Client) { d.sessions.Detach(client) },
+	}}
 	server := &rpc.Server{
-		Handler: table, Presence: presence{d, book}, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
+		Handler: table, Presence: presence, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
 		Info: func() protocol.ServerInfo {
 			return protocol.ServerInfo{Home: d.paths.Home, Model: d.models.Model(), Notice: d.models.Notice(), Consent: d.models.ConsentNeeded(), Hears: speech.Hears.Host(), Speaks: speech.Speaks.Host()}
 		},
@@ -74,7 +78,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 	}
 	d.log.Info("kernel ready", "socket", d.paths.Socket, "version", d.config.Version, "dur", time.Since(d.began))
 	d.config.Ready(d.paths.Socket)
-	work.Go(func() { journal.KeepIndexed(ctx, d.journal, d.log) })
+	work.Go(func() { d.journal.KeepIndexed(ctx, d.log) })
 	work.Go(d.commands.prepare)
 	work.Go(func() { d.skills.Notes.Prove(ctx) })
 	err = <-failed
@@ -127,52 +131,14 @@ func (d *daemon) listen() ([]net.Listener, error) {
 	return []net.Listener{unix, tcp}, nil
 }
 
-// presence is who is connected.
-type presence struct {
-	*daemon
-	book *logfile.Book
-}
-
-// Connected implements [rpc.Presence]. A client that shows notices is told what others were
-// told before it came.
-func (p presence) Connected(client *rpc.Client) {
-	p.editors.add(client)
-	if !client.Capabilities().Notices {
-		return
-	}
-	for _, fault := range p.faults.Lasting() {
-		client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fault})
-	}
-}
-
-// Disconnected implements [rpc.Presence].
-func (p presence) Disconnected(client *rpc.Client) {
-	p.editors.remove(client)
-	p.book.Leave(client)
-	p.sessions.Detach(client)
-}
-
 // linger ends the kernel after a time without clients and without work.
 func (d *daemon) linger(ctx context.Context) {
-	if d.config.Linger <= 0 {
-		return
+	busy := func() bool {
+		_, running, queued := d.sessions.Counts()
+		return running+queued > 0 || d.commands.table.Running() > 0
 	}
-	idle := time.Now()
-	tick := time.NewTicker(max(d.config.Linger/20, 10*time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			_, running, queued := d.sessions.Counts()
-			if d.editors.count() > 0 || running+queued > 0 || d.commands.table.Running() > 0 {
-				idle = now
-			} else if now.Sub(idle) >= d.config.Linger {
-				d.log.Info("ending: nobody was here", "dur", d.config.Linger)
-				d.stop()
-				return
-			}
-		}
+	if d.config.Linger > 0 && d.clients.Linger(ctx, d.config.Linger, busy) {
+		d.log.Info("ending: nobody was here", "dur", d.config.Linger)
+		d.stop()
 	}
 }

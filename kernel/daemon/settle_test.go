@@ -8,7 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"org-agent/kernel/daemon"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
 )
@@ -39,7 +41,7 @@ func (in *instance) allow(t *testing.T, e *rpctest.Editor, want string) protocol
 	if !strings.Contains(approval.Action, want) {
 		t.Errorf("%s does not show %s", approval.Action, want)
 	}
-	if err := decide(t, e, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+	if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
 	finished, err := e.WaitTurn(within(t), sent.Turn)
@@ -77,6 +79,14 @@ func (in *instance) loses(t *testing.T, action string, perform func(protocol.Act
 	return back
 }
 
+// comeBack is how long a kernel waits for an Emacs that comes back, or for one that does not.
+func comeBack(does bool) time.Duration {
+	if does {
+		return patience
+	}
+	return 200 * time.Millisecond
+}
+
 // An edit whose receipt never came is settled by the Emacs that comes back, else by the
 // file; it is never made twice.
 func TestEditsAreSettled(t *testing.T) {
@@ -102,7 +112,7 @@ func TestEditsAreSettled(t *testing.T) {
 			in := newInstance(t)
 			in.write(t, "skills/editor.org", deciding(editing))
 			in.write(t, "notes.org", "one\n")
-			in.start(t)
+			in.startWith(t, daemon.Config{SettlePatience: comeBack(test.again != nil)})
 			watch := in.editor(t, rpctest.Config{Name: "watcher"})
 			back := in.loses(t, "edit", func(a protocol.Act) {
 				if a.Settle {
@@ -146,7 +156,7 @@ func TestPropertiesAreSettled(t *testing.T) {
 			in.write(t, "skills/editor.org", deciding(strings.Replace(editing,
 				`:action :edit :file "notes.org" :old "one" :new "one two"`,
 				`:action :set-properties :id "e1" :properties (quote (:effort "1:00" :note "n"))`, 1)))
-			in.start(t)
+			in.startWith(t, daemon.Config{SettlePatience: comeBack(test.again != nil)})
 			watch := in.editor(t, rpctest.Config{Name: "watcher"})
 			back := in.loses(t, "set-properties", func(protocol.Act) {}, test.again)
 			finished := in.allow(t, watch, `:id "e1"`)

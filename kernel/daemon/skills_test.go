@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/agent"
+	"org-agent/kernel/daemon"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
@@ -196,7 +199,7 @@ func TestReplay(t *testing.T) {
 		recorded := func(ctx context.Context, turn string) (skill.Recording, error) { return agent.Recall(ctx, j, turn) }
 		for _, change := range []string{"", "(defun check (a c) (declare (ignore a c)) '(:type :response :text \"No\"))"} {
 			changed := strings.Replace(source, "(defskill", change+"\n(defskill", 1)
-			proofs, _, err := skill.Prove(t.Context(), "mine.org", []byte(changed), skill.Options{Recorded: recorded})
+			proofs, _, err := skill.Prove(t.Context(), "mine.org", []byte(changed), skill.Options{Recorded: recorded, Specs: kind.New(daemon.Kinds(act.Deps{})...).Specs})
 			if err != nil || len(proofs) != 1 || (proofs[0].Result == skill.Pass) != (change == "") {
 				t.Errorf("%s, %q: %+v, error %v", id, change, proofs, err)
 			}

@@ -149,7 +149,7 @@ func (in *instance) goThrough(t *testing.T, e *rpctest.Editor, dead chan struct{
 		}
 		for _, a := range e.Approvals() {
 			if !decided[a.ID] {
-				err := e.Call(within(t), protocol.MethodApprovalDecide, protocol.ApprovalDecideParams{ID: a.ID, Decision: protocol.AllowOnce}, nil)
+				err := e.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: a.ID, Decision: protocol.AllowOnce}, nil)
 				decided[a.ID] = err == nil || protocol.ErrorCode(err) != 0
 			}
 		}

@@ -33,7 +33,7 @@ func fileLimit(t *testing.T, pid int, bytes uint64) {
 func TestFullDisk(t *testing.T) {
 	full, isFull := held(t)
 	in := newInstance(t,
-		llmtest.Exchange{Match: "^slow", Reply: insertion(`* Late\nbut there`), Chunk: 4, HangAfter: -1, Until: full},
+		llmtest.Exchange{Match: "^slow", Reply: insertion(`* Late\nbut there`), Chunk: 4, Fault: llmtest.Fault{HangAfter: -1, Until: full}},
 		llmtest.Exchange{Reply: insertion("Hello"), Times: -1})
 	p := in.spawn(t)
 	e := in.editor(t, rpctest.Config{})

@@ -6,8 +6,23 @@ import (
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/protocol"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/session"
 )
+
+// conversations is the sessions for kinds of actions and for subagents, which are made before there
+// are sessions.
+type conversations struct{ *session.Sessions }
+
+// Insert implements [act.Conversations].
+func (c *conversations) Insert(ctx context.Context, o kind.Order, text string) error {
+	return c.Sessions.Insert(ctx, o.Session, o.Turn, o.Action.Action().Canonical(), text)
+}
+
+// Post implements [act.Conversations].
+func (c *conversations) Post(ctx context.Context, o kind.Order, session, text string) error {
+	return c.Sessions.Post(ctx, "post-"+o.ID, session, text) // an event's id is no act's
+}
 
 // openSubagents returns who answers work that is handed on; nil where none is.
 func (d *daemon) openSubagents(settings config.Settings, talk *conversations) *subagent.Pool {
@@ -23,24 +38,4 @@ func (d *daemon) turnEnded(turn journal.Turn) {
 	if d.subagents != nil {
 		d.subagents.Ended(context.Background(), turn)
 	}
-}
-
-// Submit implements [subagent.Sessions].
-func (c *conversations) Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
-	return c.sessions.Submit(ctx, event)
-}
-
-// Cancel implements [subagent.Sessions].
-func (c *conversations) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
-	return c.sessions.Cancel(ctx, p)
-}
-
-// Fork implements [subagent.Sessions].
-func (c *conversations) Fork(ctx context.Context, p protocol.SessionForkParams) (protocol.SessionForkResult, error) {
-	return c.sessions.Fork(ctx, p)
-}
-
-// Tell implements [subagent.Sessions].
-func (c *conversations) Tell(session, method string, params any) {
-	c.sessions.Tell(session, method, params)
 }

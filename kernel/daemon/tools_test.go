@@ -53,7 +53,7 @@ func TestSkillIsReadAndUsed(t *testing.T) {
 	if len(prompts) != 3 || prompts[0] != prompts[1] || prompts[0] != prompts[2] {
 		t.Errorf("the system prompt is not the same each time: %q", prompts)
 	}
-	for _, part := range []string{"\n- garden: What garden is for.\n", `- use_skill (:name "…" [:section "…"] [:file "…"]): Gives you`, "- list_skills "} {
+	for _, part := range []string{"\n- garden: What garden is for.\n", `- use_skill (:name "…" [:section "…"] [:file "…"]): Returns the instructions of a skill`, "- list_skills "} {
 		if !strings.Contains(prompts[0], part) {
 			t.Errorf("the model was not told %q:\n%s", part, prompts[0])
 		}

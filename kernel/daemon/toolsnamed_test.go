@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"org-agent/kernel/act"
+	"org-agent/kernel/daemon"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
@@ -26,7 +27,7 @@ func TestPromptNamesOnlyTools(t *testing.T) {
 	if faults != nil {
 		t.Fatal(faults)
 	}
-	all, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }})
+	all, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestPromptNamesOnlyTools(t *testing.T) {
 		lines[one.Name()] = one.Line()
 	}
 	known := slices.Concat(all.Names(), library.ToolsNamed())
-	registry := skill.New(skill.Config{Shipped: skills.Notes()})
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(daemon.Kinds(act.Deps{})...).Specs})
 	registry.Load(t.Context())
 	augments := registry.Current().Augments(t.Context())
 	forms := kind.New(act.Kinds(act.Deps{})...).Specs().Forms(protocol.Route{Channel: "emacs"})

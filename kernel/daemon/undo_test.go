@@ -58,7 +58,7 @@ func TestTurnChanges(t *testing.T) {
 	for range 4 {
 		see(t, e, "an approval", func() bool { return len(e.Approvals()) == 1 })
 		id := e.Approvals()[0].ID
-		if err := decide(t, e, protocol.ApprovalDecideParams{ID: id, Decision: protocol.AllowOnce}); err != nil {
+		if err := decide(t, e, protocol.AskDecideParams{ID: id, Decision: protocol.AllowOnce}); err != nil {
 			t.Fatal(err)
 		}
 		see(t, e, "it to be closed", func() bool { return len(e.Approvals()) == 0 || e.Approvals()[0].ID != id })
@@ -128,7 +128,7 @@ func TestStaleApprovalsWaitOn(t *testing.T) {
 	see(t, e, "the approval", func() bool { return len(e.Approvals()) == 1 })
 	id := e.Approvals()[0].ID
 	inTheWay = errors.New("-one\n+eins")
-	for _, p := range []protocol.ApprovalDecideParams{
+	for _, p := range []protocol.AskDecideParams{
 		{ID: id, Decision: protocol.AllowOnce},
 		{ID: id, Decision: protocol.AllowAlways},
 		{ID: id, Decision: protocol.AllowOnce, Edited: strings.Replace(editNotes, `"two"`, `"three"`, 1)},
@@ -138,15 +138,15 @@ func TestStaleApprovalsWaitOn(t *testing.T) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
-	var check protocol.ApprovalCheckResult
-	if err := e.Call(within(t), protocol.MethodApprovalCheck, protocol.ApprovalCheckParams{ID: id}, &check); err != nil || check.Stale == "" {
+	var check protocol.AskCheckResult
+	if err := e.Call(within(t), protocol.MethodAskCheck, protocol.AskCheckParams{ID: id}, &check); err != nil || check.Stale == "" {
 		t.Errorf("checked: %q, %v", check.Stale, err)
 	}
 	if performed > 0 || len(e.Approvals()) != 1 {
 		t.Fatalf("performed %d times, %d wait", performed, len(e.Approvals()))
 	}
 	inTheWay = nil
-	if err := decide(t, e, protocol.ApprovalDecideParams{ID: id, Decision: protocol.AllowOnce}); err != nil {
+	if err := decide(t, e, protocol.AskDecideParams{ID: id, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
 	see(t, e, "the answer", func() bool { return strings.Contains(e.Text(), "Done") })
@@ -174,11 +174,11 @@ func TestChangesWaitForAnEmacs(t *testing.T) {
 		var status protocol.StatusResult
 		return shell.Call(within(t), protocol.MethodStatus, protocol.Empty{}, &status) == nil && len(status.Connected) == 1
 	})
-	err := decide(t, shell, protocol.ApprovalDecideParams{ID: id, Decision: protocol.AllowOnce})
+	err := decide(t, shell, protocol.AskDecideParams{ID: id, Decision: protocol.AllowOnce})
 	if protocol.ErrorCode(err) != protocol.CodeStale || !strings.Contains(err.Error(), "open one") {
 		t.Errorf("allowed without an Emacs: %v", err)
 	}
-	if err := decide(t, shell, protocol.ApprovalDecideParams{ID: id, Decision: protocol.Deny}); err != nil {
+	if err := decide(t, shell, protocol.AskDecideParams{ID: id, Decision: protocol.Deny}); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,11 +1,10 @@
-// Package describe says what a person is shown of an action before deciding about it, and later
-// of what was done: what it is in a line, the whole of what it would do, and which effects that
-// has. What that is each kind of action knows; here is the form of it, and what descriptions are
-// made with. It decides nothing.
+// Package describe defines the form in which people are shown an action, before they decide about
+// it and after it was done: a summary in one line, the whole text of what it would do, and its
+// effects. Each kind of action makes its own descriptions. The package decides nothing.
 //
-// What an action holds comes from outside. [Description.Finished] makes it plain text in which
-// nothing is hidden: see [Visible]. Making it Org, or cutting it to what a screen holds, is for
-// whoever shows it, who then says so.
+// The content of an action comes from outside. [Description.Finished] turns it into plain text in
+// which nothing is hidden; see [Visible]. A caller that converts the text to Org or shortens it
+// must say so to the reader.
 package describe
 
 import (
@@ -17,79 +16,80 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/plist"
+	"org-agent/kernel/text"
 )
 
 // Description is what a person is shown of an action.
 type Description struct {
 	Summary  string   // one line, at most 72 characters
 	Language string   // of Text: "diff", "text" or "lisp"
-	Text     string   // the whole of it
+	Text     string   // complete
 	Effects  []string // one line each
 }
 
-// World is what is looked at to say more of an action. The zero value knows nothing.
-type World struct {
-	// User is the directory that is written ~.
+// Deps is what a description may look up. The zero value knows nothing.
+type Deps struct {
+	// User is the directory that is written as ~.
 	User string
-	// Read returns the text of a file as it is on the disk; nil reads none.
+	// Read returns the text of a file on the disk. nil: no file can be read.
 	Read func(path string) (string, error)
-	// Change returns what calling a tool with arguments would change; nil, or a zero Change,
-	// knows nothing.
+	// Change returns what calling a tool with the arguments would change. nil or a zero Change:
+	// that is not known.
 	Change func(tool string, arguments sexp.Sexp) Change
-	// Once: the action can be allowed once only.
+	// Once is true if the action can only be allowed once.
 	Once bool
 }
 
-// Change is what a call of a tool would change in a file, and what that is in a line.
+// Change is what a tool call would change in a file, with a summary.
 type Change struct {
 	Summary       string
 	File          string
 	Before, After string
 	Effects       []string
-	// Text is what would be done where it is no change of a text.
+	// Text describes what would be done if no text of a file changes.
 	Text string
 }
 
-// summaryLimit is how long a summary is at most, in characters.
+// summaryLimit is the longest summary, in characters.
 const summaryLimit = 72
 
-// Finished is the description as it is shown: every character of it seen, and the summary of a
-// length that fits a line.
-func (d Description) Finished(w World) Description {
+// Finished returns the description for display: every character is visible, and the summary fits a
+// line.
+func (d Description) Finished(deps Deps) Description {
 	d.Effects = slices.Clone(d.Effects)
-	if w.Once {
-		d.Effects = append(d.Effects, "you are asked each time: it can be allowed once only")
+	if deps.Once {
+		d.Effects = append(d.Effects, "you are asked each time: it can only be allowed once")
 	}
 	if hidden := hiddenIn(d.Text); hidden > 0 {
-		d.Effects = append(d.Effects, fmt.Sprintf("it holds %s that cannot be seen: each stands here as ⟨U+…⟩", Count(hidden, "character")))
+		d.Effects = append(d.Effects, fmt.Sprintf("it contains %s that cannot be seen: each is shown as ⟨U+…⟩", Count(hidden, "character")))
 	}
-	d.Summary, d.Text = clip(line(d.Summary), summaryLimit), Visible(d.Text)
+	d.Summary, d.Text = text.Clip(line(d.Summary), summaryLimit), Visible(d.Text)
 	for i, effect := range d.Effects {
 		d.Effects[i] = line(effect)
 	}
 	return d
 }
 
-// ChangeOf is what the call of a tool would change, the zero Change where nobody knows.
-func (w World) ChangeOf(tool string, arguments sexp.Sexp) Change {
-	if w.Change == nil {
+// ChangeOf returns what a tool call would change, or the zero Change if that is not known.
+func (d Deps) ChangeOf(tool string, arguments sexp.Sexp) Change {
+	if d.Change == nil {
 		return Change{}
 	}
-	return w.Change(tool, arguments)
+	return d.Change(tool, arguments)
 }
 
-// Short is a path as people write it.
-func (w World) Short(path string) string {
-	if w.User == "" {
+// Short writes a path with ~ for the user's directory.
+func (d Deps) Short(path string) string {
+	if d.User == "" {
 		return path
 	}
-	if rest, err := filepath.Rel(w.User, path); err == nil && rest != ".." && !strings.HasPrefix(rest, "../") {
+	if rest, err := filepath.Rel(d.User, path); err == nil && rest != ".." && !strings.HasPrefix(rest, "../") {
 		return "~/" + rest
 	}
 	return path
 }
 
-// Plain is a value as text: what a string says, or else how the value is written.
+// Plain returns a string's text, or the written form of any other value.
 func Plain(value sexp.Sexp) string {
 	if s, ok := value.(plist.String); ok {
 		return string(s)
@@ -97,7 +97,7 @@ func Plain(value sexp.Sexp) string {
 	return strings.TrimPrefix(plist.Print(value), ":")
 }
 
-// Pretty is a plist with a key a line.
+// Pretty writes a plist with one key a line.
 func Pretty(value sexp.Sexp) string {
 	list, _ := value.(sexp.List)
 	if len(list) < 4 {
@@ -111,7 +111,7 @@ func Pretty(value sexp.Sexp) string {
 	return "(" + strings.Join(lines, "\n ") + ")"
 }
 
-// Count is a number with what it counts.
+// Count writes a number with its noun.
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -7,15 +7,15 @@ import (
 	"org-agent/kernel/diff"
 )
 
-// Edit is the diff of an edit of the file at path, which is called name: of the file's lines if
-// the text before is there once, or else of the two texts alone. It also returns what a person
-// should know of that.
-func (w World) Edit(path, name, before, after string) (text string, effects []string) {
+// Edit returns the diff of an edit of the file at path, which is shown as name. If before occurs
+// once in the file, the diff has the file's lines; otherwise it compares only before and after.
+// effects are remarks for the person.
+func (d Deps) Edit(path, name, before, after string) (text string, effects []string) {
 	names := diff.Options{OldName: name, NewName: name}
-	if path == "" || w.Read == nil {
+	if path == "" || d.Read == nil {
 		return diff.Unified(before, after, names), nil
 	}
-	source, err := w.Read(path)
+	source, err := d.Read(path)
 	if err != nil {
 		effects = append(effects, "the file cannot be read here: "+err.Error())
 		return diff.Unified(before, after, names), effects
@@ -23,26 +23,26 @@ func (w World) Edit(path, name, before, after string) (text string, effects []st
 	switch n := strings.Count(source, before); {
 	case before == "" && source == "":
 	case before == "" || n == 0:
-		effects = append(effects, "the text it was made for is not in the file as it is on the disk: unless a buffer has it, nothing will be changed")
+		effects = append(effects, "the text to replace is not in the file on the disk: unless a buffer has it, nothing will be changed")
 	case n > 1:
-		effects = append(effects, fmt.Sprintf("the text it was made for is in the file %d times: nothing will be changed", n))
+		effects = append(effects, fmt.Sprintf("the text to replace is in the file %d times: nothing will be changed", n))
 	default:
 		return inPlace(source, before, after, names), nil
 	}
 	return diff.Unified(before, after, names), effects
 }
 
-// around is how many bytes of a file beside the edit are looked at for context.
+// around is how many bytes before and after the edit are searched for context lines.
 const around = 4 << 10
 
-// inPlace is the diff of the file's lines: whole ones, with their numbers and a few around.
+// inPlace returns the diff of whole lines of the file, with their numbers and some context.
 func inPlace(source, before, after string, names diff.Options) string {
 	at := strings.Index(source, before)
 	from, to := max(0, at-around), min(len(source), at+len(before)+around)
 	if from > 0 {
 		if end := strings.IndexByte(source[from:at], '\n'); end >= 0 {
 			from += end + 1
-		} else { // one very long line: the texts say more
+		} else { // one very long line: the two texts show more
 			return diff.Unified(before, after, names)
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"org-agent/kernel/text"
 )
 
-// Visible is a text in which every character can be seen: those that are shown as nothing,
-// that change how their neighbours are shown, or that a terminal obeys, stand as ⟨U+202E⟩.
-// Lines and tabs stay.
+// Visible returns a text in which every character can be seen. Characters that are invisible, that
+// change how their neighbours look, or that control a terminal are written like ⟨U+202E⟩. Line ends
+// and tabs stay.
 func Visible(text string) string {
 	if hiddenIn(text) == 0 {
 		return text
@@ -33,7 +35,7 @@ func hiddenIn(text string) int {
 	return n
 }
 
-// code is a character, or a byte that belongs to none.
+// code writes a character, or a byte that belongs to none, as ⟨U+…⟩.
 func code(text string, i int, c rune) rune {
 	if c == utf8.RuneError {
 		if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
@@ -43,9 +45,8 @@ func code(text string, i int, c rune) rune {
 	return c
 }
 
-// hidden reports whether a character of the text is not seen as itself. Joiners are part of
-// the writing of some languages, and of emoji, where they stand between such characters;
-// they are shown all the same, because of what can be done with them elsewhere.
+// hidden reports whether a character does not show as itself. Joiners count as hidden: some languages
+// and emoji need them, but elsewhere they can mislead a reader.
 func hidden(text string, i int, c rune) bool {
 	switch {
 	case c == '\n' || c == '\t':
@@ -67,7 +68,7 @@ func hidden(text string, i int, c rune) bool {
 		return true
 	}
 	switch c {
-	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x3164, 0xffa0, 0x2800: // blank, though they are letters or marks
+	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x3164, 0xffa0, 0x2800: // letters and marks that look blank
 		return true
 	}
 	return false
@@ -80,16 +81,5 @@ func btoi(b bool) int {
 	return 0
 }
 
-// line is a text on one line, every character of it seen.
-func line(text string) string {
-	return Visible(strings.Join(strings.Fields(text), " "))
-}
-
-// clip is at most limit characters of a line.
-func clip(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	runes := []rune(text)
-	return strings.TrimRight(string(runes[:limit-1]), " ") + "…"
-}
+// line returns a text on one line with every character visible.
+func line(s string) string { return Visible(text.Line(s)) }

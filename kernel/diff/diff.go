@@ -1,7 +1,6 @@
-// Package diff compares two texts line by line and writes what differs as a unified diff,
-// for a person or a model to read. It reads and keeps nothing, and does work in proportion
-// to the texts and, beyond a bound, to no more: then what lies between the first and the
-// last difference counts as replaced.
+// Package diff compares two texts line by line and writes a unified diff for a person or a model.
+// It has no state. Its work is proportional to the texts, up to a bound; beyond the bound
+// everything between the first and the last difference counts as replaced.
 package diff
 
 import (
@@ -9,10 +8,11 @@ import (
 	"strings"
 )
 
-// Options say how a diff is written. The zero value writes no names, three lines of
-// context, and counts lines from 1.
+// Options say how a diff is written. By default it has no names and three lines of context, and
+// lines are counted from 1.
 type Options struct {
-	// OldName and NewName stand in the two lines before the hunks; both empty: no such lines.
+	// OldName and NewName are in the two lines before the hunks. If both are empty there are no
+	// such lines.
 	OldName, NewName string
 	// First is the number of the first line of both texts; 0 means 1.
 	First int
@@ -20,11 +20,11 @@ type Options struct {
 	Context int
 }
 
-// cells bounds the table in which the longest common part is looked for.
+// cells bounds the table for the search of the longest common subsequence.
 const cells = 1 << 21
 
-// Unified returns the unified diff of two texts, "" when they are equal. A last line
-// without a line end is said to be one only where the texts differ in that.
+// Unified returns the unified diff of two texts, "" if they are equal. A missing line end at the
+// end of a text is only mentioned if the texts differ in it.
 func Unified(old, new string, o Options) string {
 	if old == new {
 		return ""
@@ -64,15 +64,15 @@ func btoi(b bool) int {
 
 func ends(lines []string) bool { return strings.HasSuffix(lines[len(lines)-1], "\n") }
 
-// line is one line of a comparison: ' ' in both, '-' in the old text, '+' in the new one. Old
-// and new are the lines before it, counted from 0.
+// line is one line of a comparison: ' ' in both texts, '-' in the old one, '+' in the new one. old
+// and new count the lines before it.
 type line struct {
 	sign     byte
 	text     string
 	old, new int
 }
 
-// compare is all lines of both texts, those they have in common once.
+// compare returns all lines of both texts. Common lines occur once.
 func compare(a, b []string) []line {
 	head := 0
 	for head < min(len(a), len(b)) && a[head] == b[head] {
@@ -104,7 +104,7 @@ func (c *comparison) add(sign byte, text string) {
 	c.new += btoi(sign != '-')
 }
 
-// middle compares what is left when common beginnings and ends are gone.
+// middle compares what remains without the common beginning and end.
 func (c *comparison) middle(a, b []string) {
 	i, j := 0, 0
 	if len(a) > 0 && len(b) > 0 && (len(a)+1)*(len(b)+1) <= cells {
@@ -132,7 +132,7 @@ func (c *comparison) middle(a, b []string) {
 	}
 }
 
-// table is, for each pair of beginnings left out, how many lines the rests have in common.
+// table holds for each pair of suffixes how many lines they have in common.
 func table(a, b []string) []int32 {
 	width := len(b) + 1
 	longest := make([]int32, (len(a)+1)*width)
@@ -150,10 +150,10 @@ func table(a, b []string) []int32 {
 
 type hunk []line
 
-// hunks cuts a comparison into its differences with their context.
+// hunks cuts a comparison into hunks: the differences with their context.
 func hunks(lines []line, context int) []hunk {
 	var all []hunk
-	from, until := -1, 0 // of the hunk that is open
+	from, until := -1, 0 // of the open hunk
 	for i, l := range lines {
 		if l.sign == ' ' {
 			continue
@@ -190,7 +190,7 @@ func (h hunk) write(out *strings.Builder, first int) {
 	}
 }
 
-// span is where a hunk's lines are in one text; none stand behind the line before.
+// span is the position of a hunk in one text. A hunk without lines is behind the line before it.
 func span(from, count int) string {
 	if count == 0 {
 		from--

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// home looks at the person's directory.
+// home checks the person's directory.
 func home(_ context.Context, c Config) []Finding {
 	const advice = "give another directory with --home or ORG_AGENT_HOME, or move away what is there"
 	make := func(context.Context) error { return c.Paths.EnsureHome() }
@@ -55,7 +55,7 @@ func closing(path string, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error { return os.Chmod(path, mode) }
 }
 
-// foreign finds that something is somebody else's.
+// foreign returns a finding if a file belongs to another user.
 func foreign(info fs.FileInfo, path string) (Finding, bool) {
 	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() {
 		return fail("the kernel must run as the one whose files these are", "%s belongs to another user (id %d)", path, owner), true
@@ -63,7 +63,7 @@ func foreign(info fs.FileInfo, path string) (Finding, bool) {
 	return Finding{}, false
 }
 
-// state looks at what the kernel keeps, and that nobody else can read it.
+// state checks the kernel's own files, and that nobody else can read them.
 func state(_ context.Context, c Config) []Finding {
 	found := private(c.Paths.State, "set XDG_STATE_HOME to a directory of your own")
 	if found != nil {
@@ -72,7 +72,7 @@ func state(_ context.Context, c Config) []Finding {
 	for _, path := range []string{c.Paths.Journal, c.Paths.Journal + "-wal", c.Paths.Log, c.Paths.KernelJSON} {
 		info, err := os.Lstat(path)
 		if err != nil {
-			continue // it comes when it is needed
+			continue // it is created when it is needed
 		}
 		switch {
 		case !info.Mode().IsRegular():
@@ -89,7 +89,7 @@ func state(_ context.Context, c Config) []Finding {
 	return found
 }
 
-// private looks at a directory that must be ours alone; nil is well.
+// private checks a directory that only its owner may use. It returns nil if nothing is wrong.
 func private(path, advice string) []Finding {
 	info, err := os.Lstat(path)
 	switch {
@@ -114,7 +114,7 @@ func private(path, advice string) []Finding {
 	return nil
 }
 
-// run looks at the directory of the socket.
+// run checks the directory of the socket.
 func run(_ context.Context, c Config) []Finding {
 	const advice = "remove it, or set XDG_RUNTIME_DIR to a directory of your own"
 	if info, err := os.Lstat(c.Paths.Run); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -126,7 +126,7 @@ func run(_ context.Context, c Config) []Finding {
 	return []Finding{ok("%s", filepath.Clean(c.Paths.Run))}
 }
 
-// disk looks at how much space there is.
+// disk checks the free space.
 func disk(_ context.Context, c Config) []Finding {
 	const low, least = 500 << 20, 50 << 20
 	var found []Finding

@@ -1,7 +1,7 @@
-// Package doctor looks for faults of an instance and mends those that it can. It works with a
-// kernel and without one, beside a kernel that hangs, and in a home that is broken. Looking
-// changes nothing and takes a bounded time. It spends no tokens, except that a server of
-// embeddings is asked for the vector of one word.
+// Package doctor finds faults of an instance and repairs those that it can. It works with a kernel
+// and without one, beside a kernel that hangs, and in a broken home. Looking for faults changes
+// nothing and takes a limited time. It spends no tokens, with one exception: it asks a server of
+// embeddings for the vector of one word.
 package doctor
 
 import (
@@ -10,33 +10,34 @@ import (
 	"slices"
 	"time"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
 )
 
-// State is how bad a finding is.
+// State is the severity of a finding.
 type State string
 
 // The states of a finding.
 const (
 	OK   State = "ok"
-	Warn State = "warn" // it works, and should be looked at
+	Warn State = "warn" // it works, but a person should look at it
 	Fail State = "fail" // something does not work
 )
 
-// Finding is the result of looking at one thing.
+// Finding is the result of one check.
 type Finding struct {
 	// Check is the name of the check. Several findings may have one name.
 	Check string `json:"check"`
 	State State  `json:"state"`
-	// Text says what was found; Advice what to do, "" for nothing.
+	// Text is the finding. Advice says what to do, or is "".
 	Text   string `json:"text"`
 	Advice string `json:"advice,omitempty"`
-	// Mend says what mending would do, "" when the doctor cannot.
+	// Mend says what the repair would do. It is "" if the doctor cannot repair the fault.
 	Mend string `json:"mend,omitempty"`
-	// Mended says that mending was done; Failure why it was not.
+	// Mended is true if the fault was repaired. Failure is the reason if the repair failed.
 	Mended  bool   `json:"mended,omitempty"`
 	Failure string `json:"failure,omitempty"`
 
@@ -48,19 +49,21 @@ type Config struct {
 	Paths   config.Paths
 	Env     func(string) string
 	Version string // of this program
-	// Drivers are the protocols of the servers of models.
+	// Drivers are the protocols of model servers.
 	Drivers llm.Drivers
-	// Grants are what policy.org grants, for the notes; nil looks at none.
+	// Grants returns what policy.org grants to notes. nil: grants are not checked.
 	Grants func(config.Settings) *skill.Grants
-	// Tools are the names of the tools there are; nil looks for none that are named.
+	// Specs returns the kernel's kinds of actions, with which notes are loaded.
+	Specs func() action.Specs
+	// Tools are the names of all tools. nil: names of tools are not checked.
 	Tools []string
-	// Self: the kernel itself looks, and is not asked whether it answers.
+	// Self is true if the kernel examines itself. It is then not asked whether it answers.
 	Self bool
-	// WithoutSafety: this kernel was started so that no prompt has the rules of safety. Of
-	// another its status tells.
+	// WithoutSafety is true if this kernel was started without the safety rules in its prompts.
+	// Another kernel reports this in its status.
 	WithoutSafety bool
-	// Sandbox says what commands can be fenced in with, and what is in the way of a better
-	// fence; nil when no command is run.
+	// Sandbox returns the fence for commands, and an error if something prevents a better one. nil:
+	// no commands are run.
 	Sandbox func(ctx context.Context) (sandbox.Kind, error)
 }
 
@@ -106,8 +109,8 @@ func Examine(ctx context.Context, c Config, only ...string) []Finding {
 	return found
 }
 
-// bounded runs a check and waits for it at most patience. A check that hangs in the system, as on a dead
-// network disk, is left behind; it changes nothing.
+// bounded runs a check and waits for it at most patience. A check that hangs in the system, for
+// example on a dead network disk, is abandoned; it changes nothing.
 func bounded(ctx context.Context, c Config, row check) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -133,8 +136,8 @@ func bounded(ctx context.Context, c Config, row check) []Finding {
 	}
 }
 
-// Mend mends the findings that can be mended, in order, and examines again. It returns the findings of
-// afterwards, and those that were mended or whose mending failed.
+// Mend repairs the findings that can be repaired, in order, and examines again. It returns the new
+// findings, and those that were repaired or whose repair failed.
 func Mend(ctx context.Context, c Config, only ...string) []Finding {
 	var done []Finding
 	for _, f := range Examine(ctx, c, only...) {
@@ -183,7 +186,7 @@ func fail(advice, format string, args ...any) Finding {
 	return Finding{State: Fail, Text: fmt.Sprintf(format, args...), Advice: advice}
 }
 
-// by gives a finding the means to mend it.
+// by adds a repair to a finding.
 func (f Finding) by(what string, mend func(ctx context.Context) error) Finding {
 	f.Mend, f.mend = what, mend
 	return f

@@ -30,7 +30,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// patient is an instance that is well.
+// patient returns a healthy instance.
 func patient(t *testing.T, variables map[string]string) Config {
 	t.Helper()
 	directory := t.TempDir()
@@ -57,7 +57,7 @@ func patient(t *testing.T, variables map[string]string) Config {
 	}}
 }
 
-// of are the findings of one check that are not well.
+// of returns the findings of one check that are not good.
 func of(found []Finding, check string) []Finding {
 	var bad []Finding
 	for _, f := range found {
@@ -68,7 +68,7 @@ func of(found []Finding, check string) []Finding {
 	return bad
 }
 
-// TestWell: nothing is wrong with a new instance but that it has no model.
+// TestWell checks that a new instance has no fault except that it has no model.
 func TestWell(t *testing.T) {
 	for _, f := range Examine(t.Context(), patient(t, nil)) {
 		if f.State != OK && f.Check != "model" && f.Check != "disk" {
@@ -77,7 +77,7 @@ func TestWell(t *testing.T) {
 	}
 }
 
-// TestLookingChangesNothing: an instance that is not there is not made by looking at it.
+// TestLookingChangesNothing checks that looking at a missing instance does not create it.
 func TestLookingChangesNothing(t *testing.T) {
 	directory := t.TempDir()
 	env := func(name string) string {
@@ -98,7 +98,8 @@ func TestLookingChangesNothing(t *testing.T) {
 	}
 }
 
-// TestMends breaks one thing at a time, sees it found, has it mended, and sees it well.
+// TestMends breaks one thing at a time. It checks that the fault is found and repaired, and is gone
+// afterwards.
 func TestMends(t *testing.T) {
 	for name, test := range map[string]struct {
 		check, says string
@@ -153,7 +154,7 @@ func TestMends(t *testing.T) {
 	}
 }
 
-// deadSocket leaves a socket that nobody listens on.
+// deadSocket leaves a socket on which no process listens.
 func deadSocket(t *testing.T, c Config) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.Paths.Socket, Net: "unix"})
 	must(t, err)
@@ -161,7 +162,7 @@ func deadSocket(t *testing.T, c Config) {
 	must(t, l.Close())
 }
 
-// hungKernel is a process that holds a socket and never says a word.
+// hungKernel starts a process that holds a socket and never answers.
 func hungKernel(t *testing.T, c Config) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.Paths.Socket, Net: "unix"})
 	must(t, err)
@@ -169,7 +170,7 @@ func hungKernel(t *testing.T, c Config) {
 	socket, err := l.File()
 	must(t, err)
 	child := exec.Command("sleep", "600")
-	child.ExtraFiles = []*os.File{socket} // which dies with it
+	child.ExtraFiles = []*os.File{socket} // it closes when the process dies
 	must(t, child.Start())
 	must(t, errors.Join(socket.Close(), l.Close()))
 	reaped := make(chan struct{})
@@ -178,7 +179,7 @@ func hungKernel(t *testing.T, c Config) {
 	must(t, config.WriteKernelInfo(c.Paths.KernelJSON, config.KernelInfo{PID: child.Process.Pid, Socket: c.Paths.Socket, Version: "1", Started: time.Now()}))
 }
 
-// spoil overwrites pages of a journal that has some.
+// spoil overwrites some pages of a journal.
 func spoil(t *testing.T, path string) {
 	data, err := os.ReadFile(path)
 	must(t, err)
@@ -191,7 +192,7 @@ func spoil(t *testing.T, path string) {
 	}
 }
 
-// TestDamagedJournalIsKept: what was moved away is there, byte for byte.
+// TestDamagedJournalIsKept checks that the repair keeps the damaged file byte for byte.
 func TestDamagedJournalIsKept(t *testing.T) {
 	c := patient(t, nil)
 	spoil(t, c.Paths.Journal)
@@ -207,7 +208,7 @@ func TestDamagedJournalIsKept(t *testing.T) {
 	}
 }
 
-// TestTells: what only a person can mend is told with what to do.
+// TestTells checks that a fault which only a person can repair comes with advice.
 func TestTells(t *testing.T) {
 	c := patient(t, nil)
 	must(t, os.WriteFile(c.Paths.Config, []byte("* Settings\n:PROPERTIES:\n:LOG_LEVEL: loud\n:END:\n"), 0o644))
@@ -226,7 +227,7 @@ func TestTells(t *testing.T) {
 	}
 }
 
-// TestModel: a server is asked for its models and for nothing else, and no key is told.
+// TestModel checks that a server is asked only for its models, and that no key is shown.
 func TestModel(t *testing.T) {
 	var asked []string
 	status := http.StatusOK
@@ -273,7 +274,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestSpeech: the servers that hear and speak are asked which models they have, and nothing else.
+// TestSpeech checks that the servers for speech are asked only for their models.
 func TestSpeech(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -314,8 +315,8 @@ func TestSpeech(t *testing.T) {
 	}
 }
 
-// TestEmbeddings: the server that tells what notes mean is asked about one word, and what it
-// says, or does not, is told with what to do.
+// TestEmbeddings checks that the server of embeddings is asked for one word, and that each kind of
+// answer is reported with advice.
 func TestEmbeddings(t *testing.T) {
 	status, answer := http.StatusOK, `{"data": [{"index": 0, "embedding": [0.5, 0.25, 1]}]}`
 	var asked []string
@@ -365,7 +366,7 @@ func TestEmbeddings(t *testing.T) {
 	}
 }
 
-// TestCheckThatFails: a check that panics or hangs is a finding.
+// TestCheckThatFails checks that a check that panics or hangs becomes a finding.
 func TestCheckThatFails(t *testing.T) {
 	found := bounded(t.Context(), Config{}, check{"x", func(context.Context, Config) []Finding { panic("oh") }})
 	if len(found) != 1 || found[0].State != Fail || !strings.Contains(found[0].Text, "oh") {
@@ -381,8 +382,8 @@ func TestCheckThatFails(t *testing.T) {
 	}
 }
 
-// TestPersonaIsLinted: a tool that is not there, a name that does not count and one that is not
-// told as it is written are found, at their lines.
+// TestPersonaIsLinted checks that an unknown tool, a name without effect and a name that is not
+// used as written are found at their lines.
 func TestPersonaIsLinted(t *testing.T) {
 	c := patient(t, nil)
 	c.Tools = []string{"memory_search", "use_skill"}

@@ -7,12 +7,12 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// embeddings looks whether the server that tells what notes mean can be asked: for one word,
-// because only an answer says that it lets us in, has the model, and how long its vectors are.
+// embeddings checks whether the server of embeddings answers. It asks for one word, because only an
+// answer shows that the key is valid, that the server has the model, and how long its vectors are.
 func embeddings(ctx context.Context, c Config) []Finding {
 	loaded, err := config.Load(c.Paths)
 	if err != nil || loaded.Embeddings == nil {
-		return nil // told by settings, or there is none
+		return nil // the check settings reports it, or there is no server
 	}
 	set := loaded.Embeddings
 	var vectors [][]float32

@@ -6,7 +6,7 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// fence tells what the commands of the agent are shut in with on this system.
+// fence reports with which fence the agent's commands run on this system.
 func fence(ctx context.Context, c Config) []Finding {
 	if c.Sandbox == nil {
 		return []Finding{ok("no command is run here")}

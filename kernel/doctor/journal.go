@@ -42,8 +42,8 @@ func journalState(ctx context.Context, c Config) []Finding {
 	return append(found, ok("%s is sound, %d kB", c.Paths.Journal, j.Size()>>10))
 }
 
-// damaged gives a finding about a journal the advice, and if it is mendable the means to
-// begin a new one.
+// damaged adds advice to a finding about a journal and, if mendable is true, a repair that begins a
+// new journal.
 func (c Config) damaged(f Finding, mendable bool) Finding {
 	f.Advice = "your conversations are in the home's sessions/ and stay; copy " + c.Paths.Journal + " before you try to recover it with: sqlite3 FILE .recover"
 	if !mendable {
@@ -57,8 +57,8 @@ func (c Config) damaged(f Finding, mendable bool) Finding {
 	})
 }
 
-// eachFile does something with the file of a database and those that SQLite puts beside it,
-// by what is behind their name, while no kernel has them open.
+// eachFile calls do for the file of a database and for the files that SQLite puts beside it, while
+// no kernel has them open. suffix is the part after the database's name.
 func (c Config) eachFile(do func(suffix string) error) error {
 	if alive(c) {
 		return errors.New("the kernel runs and has it open: end it with \"org-agent stop\" first")
@@ -75,7 +75,7 @@ func (c Config) eachFile(do func(suffix string) error) error {
 	return errors.Join(err, lock.Release())
 }
 
-// clock looks whether the time can be right: ids of events and the log stand on it.
+// clock checks whether the time can be right. The ids of events and the log depend on it.
 func clock(ctx context.Context, c Config) []Finding {
 	now := time.Now()
 	const advice = "set the clock of this machine"

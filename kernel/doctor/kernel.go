@@ -15,10 +15,10 @@ import (
 	"org-agent/kernel/rpc"
 )
 
-// answerTime is how long a kernel has to answer.
+// answerTime is how long a kernel may take to answer.
 const answerTime = 3 * time.Second
 
-// token looks at the secret that clients show.
+// token checks the secret with which clients connect.
 func token(_ context.Context, c Config) []Finding {
 	_, err := config.ReadToken(c.Paths.Token)
 	switch {
@@ -40,7 +40,7 @@ func alive(c Config) bool {
 	return err == nil && info.Alive()
 }
 
-// kernel looks whether a kernel runs and answers, and for what a dead one left.
+// kernel checks whether a kernel runs and answers, and looks for files that a dead one left.
 func kernel(ctx context.Context, c Config) []Finding {
 	if c.Self {
 		return append([]Finding{ok("it runs and asks this itself: process %d, version %s", os.Getpid(), c.Version)}, unsafe(c.WithoutSafety)...)
@@ -56,7 +56,7 @@ func kernel(ctx context.Context, c Config) []Finding {
 	}
 	status, err := c.ask(ctx, info)
 	if err != nil && !errors.Is(err, errSilent) {
-		time.Sleep(200 * time.Millisecond) // it may be ending just now
+		time.Sleep(200 * time.Millisecond) // the kernel may be ending now
 	}
 	switch {
 	case err != nil && !info.Alive():
@@ -74,7 +74,7 @@ func kernel(ctx context.Context, c Config) []Finding {
 	return append([]Finding{ok("process %d answers at %s, version %s", info.PID, info.Socket, status.Version)}, unsafe(status.WithoutSafety)...)
 }
 
-// unsafe finds that the kernel was started without the rules of safety.
+// unsafe returns a finding if the kernel was started without the safety rules.
 func unsafe(without bool) []Finding {
 	if !without {
 		return nil
@@ -101,20 +101,20 @@ func (c Config) ask(ctx context.Context, info config.KernelInfo) (protocol.Statu
 	return status, err
 }
 
-// stale looks for a socket that nobody listens on.
+// stale looks for a socket on which no process listens.
 func stale(c Config, text string) []Finding {
 	if info, err := os.Lstat(c.Paths.Socket); err != nil || info.Mode()&fs.ModeSocket == 0 {
 		return []Finding{ok("%s", text)}
 	}
 	conn, err := net.DialTimeout("unix", c.Paths.Socket, answerTime)
 	if err == nil {
-		_ = conn.Close() // nothing was said on it
+		_ = conn.Close() // no request is open on it
 		return []Finding{warn("wait a moment, and look again", "somebody listens on %s and there is no %s: a kernel starts or ends, or it is another home's", c.Paths.Socket, c.Paths.KernelJSON)}
 	}
 	return []Finding{c.leftovers(warn("", "the socket %s is a dead kernel's", c.Paths.Socket))}
 }
 
-// leftovers gives a finding the means to take away what a dead kernel left.
+// leftovers adds a repair that removes the files of a dead kernel.
 func (c Config) leftovers(f Finding) Finding {
 	return f.by("take away what it left", func(context.Context) error {
 		lock, err := config.LockInstance(c.Paths)
@@ -127,7 +127,7 @@ func (c Config) leftovers(f Finding) Finding {
 		}
 		if info, lost := os.Lstat(c.Paths.Socket); lost == nil && info.Mode()&fs.ModeSocket != 0 {
 			if conn, dialed := net.DialTimeout("unix", c.Paths.Socket, answerTime); dialed == nil {
-				_ = conn.Close() // another home's kernel
+				_ = conn.Close() // the kernel of another home
 			} else {
 				err = errors.Join(err, os.Remove(c.Paths.Socket))
 			}
@@ -136,7 +136,7 @@ func (c Config) leftovers(f Finding) Finding {
 	})
 }
 
-// end ends a kernel's process, with patience first, and takes away what it leaves.
+// end ends a kernel's process, first by asking and then by force, and removes its files.
 func end(ctx context.Context, c Config, info config.KernelInfo) error {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := syscall.Kill(info.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {

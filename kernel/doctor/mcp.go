@@ -8,12 +8,12 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// mcpServers looks whether the MCP servers of config.org could be started: whether their programs are
-// there, and the keys that they are given. Whether they answer, the kernel's status says.
+// mcpServers checks whether the MCP servers of config.org can be started: whether their programs
+// and their keys exist. The status of the kernel reports whether they answer.
 func mcpServers(ctx context.Context, c Config) []Finding {
 	loaded, err := config.Load(c.Paths)
 	if err != nil {
-		return nil // told by settings
+		return nil // the check settings reports it
 	}
 	var found []Finding
 	for _, server := range loaded.MCP {

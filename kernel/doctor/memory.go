@@ -9,8 +9,8 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// memoryIndex looks through the index of what is kept and of the person's notes. It is a
-// picture of files: whatever is wrong with it, nothing is lost when it is made anew.
+// memoryIndex checks the index of the memory and of the person's notes. The index is made from
+// files, so nothing is lost when it is made again.
 func memoryIndex(ctx context.Context, c Config) []Finding {
 	files, err := journal.OpenFilesToRead(ctx, c.Paths.Index)
 	switch {
@@ -50,7 +50,7 @@ func memoryIndex(ctx context.Context, c Config) []Finding {
 	return []Finding{ok("the index of notes is sound, with %d files", len(documents))}
 }
 
-// anew gives a finding the means to have the index made again.
+// anew adds a repair that makes the index again.
 func (c Config) anew(f Finding) Finding {
 	f.Advice = "nothing is lost: it is made again from your files"
 	return f.by("remove it, so that the kernel makes it anew", func(context.Context) error {

@@ -10,7 +10,8 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// An index that is sound is told so; one that is damaged is made to go, and nothing else.
+// TestMemoryIndex checks that a sound index is reported as such, and that the repair removes a
+// damaged index and nothing else.
 func TestMemoryIndex(t *testing.T) {
 	c := patient(t, nil)
 	told := func() string {

@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// persona looks at the files that say who the agent is and at the notes of the prompt.
+// persona checks the files of the agent's identity and the notes of the prompt.
 func persona(ctx context.Context, c Config) []Finding {
 	var found []Finding
 	home := memory.Home{Directory: c.Paths.Home}
@@ -36,12 +36,12 @@ func persona(ctx context.Context, c Config) []Finding {
 		notes, _ := filepath.Glob(filepath.Join(directory, "*.org")) // the pattern is well-formed
 		var files []string
 		for _, file := range said.Files {
-			if file.Role != "MEMORY" { // it is data, and may tell of anything
+			if file.Role != "MEMORY" { // the memory is data and may mention any name
 				files = append(files, file.Path)
 			}
 		}
 		for _, note := range notes {
-			if name := filepath.Base(note); name[0] != '.' && name[0] != '#' { // the others are editors'
+			if name := filepath.Base(note); name[0] != '.' && name[0] != '#' { // the other files belong to editors
 				files = append(files, note)
 			}
 		}
@@ -53,7 +53,7 @@ func persona(ctx context.Context, c Config) []Finding {
 	return found[:min(findingLimit, len(found))]
 }
 
-// names looks for names of the agent that do not count, or not as they are written.
+// names looks for names of the agent that have no effect, or that are not used as they are written.
 func names(ctx context.Context, c Config, identity memory.File) (found []Finding) {
 	written := identity.Field("name")
 	name := prompt.Name(written)
@@ -68,9 +68,9 @@ func names(ctx context.Context, c Config, identity memory.File) (found []Finding
 	for _, path := range paths {
 		source, err := skill.Read(path)
 		if err != nil || !strings.Contains(strings.ToLower(string(source)), "defidentity") {
-			continue // what cannot be read is told of elsewhere
+			continue // the check notes reports an unreadable note
 		}
-		note, err := skill.LoadNote(ctx, path, source, skill.Options{})
+		note, err := skill.LoadNote(ctx, path, source, skill.Options{Specs: c.Specs})
 		if err != nil || note.Identity.Name() == "" || note.Identity.Name() == name {
 			continue
 		}
@@ -80,14 +80,14 @@ func names(ctx context.Context, c Config, identity memory.File) (found []Finding
 	return found
 }
 
-// toolsNamed looks for tools that files name and that are not there.
+// toolsNamed looks for names of tools that do not exist.
 func toolsNamed(there []string, library *prompt.Library, files []string) (found []Finding) {
 	if there == nil {
 		return nil
 	}
 	known := slices.Concat(library.ToolsNamed(), there)
 	for _, file := range files {
-		text, err := os.ReadFile(file) // it was read a moment ago, and is not larger than was read
+		text, err := os.ReadFile(file) // the library has just read the file within its size limit
 		if err != nil {
 			continue
 		}

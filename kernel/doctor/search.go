@@ -9,15 +9,15 @@ import (
 	"org-agent/kernel/websearch"
 )
 
-// searchTime is how long the search server may take; its key may take longer, as somebody may
-// have to type a passphrase, and that is looked at as a whole.
+// searchTime is how long the search server may take. Its key may take longer, because a person may
+// have to type a passphrase; the limit of the whole check applies to that.
 const searchTime = 10 * time.Second
 
-// search looks whether the search server of config.org answers a question.
+// search checks whether the search server of config.org answers a question.
 func search(ctx context.Context, c Config) []Finding {
 	loaded, err := config.Load(c.Paths)
 	if err != nil {
-		return nil // told by settings
+		return nil // the check settings reports it
 	}
 	if loaded.Search == nil {
 		return []Finding{ok("no search server is named below \"Web\" in config.org: the web is not searched")}

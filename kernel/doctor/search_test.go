@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The doctor asks the search server a question, with its key, and says what to do when it does
-// not answer.
+// TestSearchServer checks that the doctor asks the search server a question with its key, and gives
+// advice if the server does not answer.
 func TestSearchServer(t *testing.T) {
 	answer := `{"web":{"results":[{"title":"Org mode","url":"https://orgmode.org/"}]}}`
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,10 +17,10 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// findingLimit is how many faults of one sort are listed one by one.
+// findingLimit is how many faults of one kind are listed.
 const findingLimit = 10
 
-// settings looks for faults of config.org.
+// settings checks config.org.
 func settings(_ context.Context, c Config) []Finding {
 	loaded, err := config.Load(c.Paths)
 	if err != nil {
@@ -45,11 +45,11 @@ func settings(_ context.Context, c Config) []Finding {
 // modelTime is how long a server may take to list its models.
 const modelTime = 5 * time.Second
 
-// model looks whether the models that would be asked can be, without asking them anything.
+// model checks whether the configured models can be asked. It does not ask them.
 func model(ctx context.Context, c Config) []Finding {
 	loaded, err := config.Load(c.Paths)
 	if err != nil {
-		return nil // told by settings
+		return nil // the check settings reports it
 	}
 	choices, err := config.Choices(loaded, c.Env)
 	if err != nil {
@@ -79,7 +79,7 @@ func model(ctx context.Context, c Config) []Finding {
 	return found
 }
 
-// server looks whether a server answers and has the model.
+// server checks whether a server answers and has the model.
 func (c Config) server(ctx context.Context, choice config.Choice) Finding {
 	name := fmt.Sprintf("%s (%s)", choice.Name, choice.Source)
 	names, err := c.models(ctx, choice.Model)
@@ -100,10 +100,10 @@ func (c Config) server(ctx context.Context, choice config.Choice) Finding {
 	return ok("the model %s: %s has %s", name, choice.BaseURL, choice.Model.Model)
 }
 
-// models are those that a server lists.
+// models returns the models that a server lists.
 func (c Config) models(ctx context.Context, server config.Model) ([]string, error) {
 	var names []string
-	server.Model = "" // it may be one that is not there
+	server.Model = "" // the model may not exist on the server
 	err := c.withProvider(ctx, server, func(ctx context.Context, p llm.Provider) error {
 		able, err := llm.As[interface {
 			Models(context.Context) ([]string, error)
@@ -116,7 +116,7 @@ func (c Config) models(ctx context.Context, server config.Model) ([]string, erro
 	return names, err
 }
 
-// withProvider opens the provider of a server for ask, which has modelTime.
+// withProvider opens the provider of a server for ask, which may take modelTime.
 func (c Config) withProvider(ctx context.Context, server config.Model, ask func(context.Context, llm.Provider) error) error {
 	ctx, cancel := context.WithTimeout(ctx, modelTime)
 	defer cancel()
@@ -138,8 +138,8 @@ func (c Config) withProvider(ctx context.Context, server config.Model, ask func(
 	return ask(ctx, provider)
 }
 
-// unusable reports whether a server that did not list its models could not be asked anything
-// else either. One that answers otherwise only does not list them.
+// unusable reports whether a server that did not list its models cannot be asked at all. A server
+// that answers with another error only does not list them.
 func unusable(err error) bool {
 	switch llm.ClassOf(err) {
 	case "", llm.ClassAuth, llm.ClassUnreachable, llm.ClassTimeout, llm.ClassCanceled, llm.ClassServer: // "": there is no key
@@ -148,7 +148,7 @@ func unusable(err error) bool {
 	return false
 }
 
-// some is the first few names.
+// some returns the first few names.
 func some(names []string) string {
 	if len(names) > findingLimit {
 		return strings.Join(names[:findingLimit], ", ") + "…"
@@ -161,8 +161,8 @@ func notes(ctx context.Context, c Config) []Finding {
 	if c.Grants == nil {
 		return nil
 	}
-	loaded, _ := config.Load(c.Paths) // its faults are told by settings
-	options := skill.Options{Grants: c.Grants(loaded)}
+	loaded, _ := config.Load(c.Paths) // the check settings reports its faults
+	options := skill.Options{Grants: c.Grants(loaded), Specs: c.Specs}
 	paths, err := filepath.Glob(filepath.Join(c.Paths.Skills, "*.org"))
 	if err != nil {
 		return []Finding{fail("", "the notes cannot be listed: %v", err)}
@@ -194,7 +194,7 @@ func notes(ctx context.Context, c Config) []Finding {
 	return found
 }
 
-// grants looks for faults of policy.org.
+// grants checks the grants of policy.org.
 func grants(_ context.Context, c Config) []Finding {
 	var found []Finding
 	for _, f := range (&policy.RuleFile{Path: c.Paths.Policy, Home: c.Paths.Home}).Rules().Faults() {
@@ -203,7 +203,7 @@ func grants(_ context.Context, c Config) []Finding {
 	if c.Grants == nil {
 		return found
 	}
-	loaded, _ := config.Load(c.Paths) // its faults are told by settings
+	loaded, _ := config.Load(c.Paths) // the check settings reports its faults
 	for _, d := range c.Grants(loaded).Diagnostics() {
 		found = append(found, fail("correct the row: until then nothing is granted", "%s", d))
 	}

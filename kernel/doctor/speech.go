@@ -8,12 +8,12 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// speech looks whether the servers that hear and speak can be asked. Nothing is sent to be
-// heard or said: each is asked which models it has.
+// speech checks whether the servers for speech answer. It sends no sound and no text: it asks each
+// server for its models.
 func speech(ctx context.Context, c Config) []Finding {
 	loaded, err := config.Load(c.Paths)
 	if err != nil {
-		return nil // told by settings
+		return nil // the check settings reports it
 	}
 	var found []Finding
 	if loaded.Transcription != nil {
@@ -25,8 +25,8 @@ func speech(ctx context.Context, c Config) []Finding {
 	return found
 }
 
-// speechServer looks whether a server of speech answers. That it does not list its model is no
-// fault: some list only those that write.
+// speechServer checks whether a server of speech answers. A server that does not list the
+// configured model is not a fault, because some list only their text models.
 func (c Config) speechServer(ctx context.Context, what string, server config.SpeechServer) Finding {
 	names, err := c.models(ctx, config.Model{Name: what, BaseURL: server.BaseURL, Key: server.Key})
 	switch {

@@ -36,11 +36,11 @@ func (s *story) verdict(e journal.Entry) error {
 		return nil
 	}
 	if data.Symbolic != nil && !s.rewritten {
-		said := "same: its symbolic function left the proposal as it is"
+		outcome := "same: its symbolic function left the proposal as it is"
 		if !*data.Symbolic {
-			said = "same: it has no symbolic function"
+			outcome = "same: it has no symbolic function"
 		}
-		s.event("Verdict of the skill: %s", said)
+		s.event("Verdict of the skill: %s", outcome)
 	}
 	s.rewritten = false
 	s.event("Verdict of the %s: %s", data.Gate, data.Verdict)
@@ -62,7 +62,7 @@ type hookVerdict struct {
 }
 
 func (s *story) approval(e journal.Entry) error {
-	var data protocol.Approval
+	var data protocol.Ask
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
 	}
@@ -75,13 +75,8 @@ func (s *story) approval(e journal.Entry) error {
 
 // decision shows a person's decision, and for how long it counts.
 func (s *story) decision(e journal.Entry) error {
-	var data struct {
-		Decision protocol.Decision
-		Reason   string
-		Edited   string
-		Client   string
-	}
-	if err := json.Unmarshal(e.Data, &data); err != nil {
+	data, err := journal.ReadOutcome(e)
+	if err != nil {
 		return err
 	}
 	scope := map[protocol.Decision]string{
@@ -96,7 +91,7 @@ func (s *story) decision(e journal.Entry) error {
 	s.field("Approval", "%s", e.ID)
 	s.field("When", "%s", clock(e.Time))
 	s.field("With", "%s", data.Client)
-	s.field("Reason", "%s", data.Reason)
+	s.field("Reason", "%s", data.Comment)
 	s.code(2, "Edited to", data.Edited)
 	return nil
 }

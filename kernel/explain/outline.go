@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// outlineLimit bounds an outline, in bytes: it is to fit a frame of the wire.
+	// outlineLimit is the largest outline, in bytes. It must fit one frame of the wire.
 	outlineLimit = 3 << 20
-	// textLimit bounds each text in it.
+	// textLimit is the largest text in an outline, in bytes.
 	textLimit = 256 << 10
-	// lineLimit bounds, in characters, a text that stands on a line.
+	// lineLimit is the longest text on one line, in characters.
 	lineLimit = 300
 )
 
-// outline is an Org outline being written. All that comes from outside goes through line
-// or block, which make it inert.
+// outline is an Org outline under construction. Text from outside is added through line or block,
+// which make it inert.
 type outline struct {
 	out   strings.Builder
 	full  bool
-	below bool // a heading below the first level was written: what follows is under it
+	below bool // a heading below level 1 was written, and what follows belongs to it
 }
 
-// write adds Org of this package's making.
+// write adds Org text that this package made.
 func (o *outline) write(text string) {
 	if o.full {
 		return
@@ -40,7 +40,7 @@ func (o *outline) write(text string) {
 	o.out.WriteString(text)
 }
 
-// heading adds a heading; format is this package's, and what it is given is made inert.
+// heading adds a heading. The arguments of format are made inert.
 func (o *outline) heading(level int, format string, args ...any) {
 	o.below = level > 1
 	title := strings.ReplaceAll(line(fmt.Sprintf(format, args...)), "COMMENT", "C\u200bOMMENT")
@@ -54,7 +54,7 @@ func (o *outline) field(name, format string, args ...any) {
 	}
 }
 
-// note adds a field that links to a place in a note of this machine.
+// note adds a field with a link to a place in a note.
 func (o *outline) note(name, file string, at int, shipped bool) {
 	switch {
 	case file == "":
@@ -65,8 +65,8 @@ func (o *outline) note(name, file string, at int, shipped bool) {
 	}
 }
 
-// text adds a text below a heading of its own, with its size; what is short and of one line
-// becomes a field, or stands in the heading where a field would belong to the text before.
+// text adds a text and its size below a heading of its own. A short text of one line becomes a
+// field instead or, if a field would belong to the text before it, part of the heading.
 func (o *outline) text(level int, name, text string) {
 	switch {
 	case text == "":
@@ -79,8 +79,8 @@ func (o *outline) text(level int, name, text string) {
 	}
 }
 
-// code adds a text that people may want to copy, unless it is empty, in a block below a
-// heading of its own: there next to nothing of it has to be changed.
+// code adds a text that people may want to copy, in a block below its own heading, where almost
+// none of it must be changed. It ignores an empty text.
 func (o *outline) code(level int, name, text string) {
 	if text != "" {
 		o.heading(level, "%s, %s", name, size(len(text)))
@@ -88,7 +88,7 @@ func (o *outline) code(level int, name, text string) {
 	}
 }
 
-// block adds a text in a block, its beginning if it is very long.
+// block adds a text in a block. Of a very long text it adds the beginning.
 func (o *outline) block(text string) {
 	left := 0
 	if len(text) > textLimit {
@@ -112,7 +112,7 @@ func (o *outline) block(text string) {
 	}
 }
 
-// line is a text from outside on one line, inert wherever on a line it stands.
+// line returns text from outside on one line, inert at any place of a line.
 func line(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if utf8.RuneCountInString(text) > lineLimit {
@@ -121,18 +121,19 @@ func line(text string) string {
 	if text == "" {
 		return ""
 	}
-	// A word before it: nothing in the text begins the line.
+	// The word in front keeps the text from beginning a line.
 	const before = "x "
 	inert := strings.TrimRight(org.Inert(before+text), "\n")
 	inert = strings.TrimPrefix(inert, before)
-	// Tags and cookies mean something at the end of a heading only, which this may become.
+	// Only at the end of a heading do tags and cookies have a meaning, and this text may become
+	// that end.
 	if strings.HasSuffix(inert, ":") {
 		inert += "\u200b"
 	}
 	return inert
 }
 
-// size is a number of bytes as people read it.
+// size writes a number of bytes for people.
 func size(bytes int) string {
 	switch {
 	case bytes == 1:
@@ -145,7 +146,7 @@ func size(bytes int) string {
 	return fmt.Sprintf("%d MB", bytes/1_000_000)
 }
 
-// clock is a time as the people of this machine have it.
+// clock writes a time in the local zone.
 func clock(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -153,7 +154,7 @@ func clock(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05.000")
 }
 
-// duration is a time that something took.
+// duration writes how long something took.
 func duration(d time.Duration) string {
 	switch {
 	case d < 0:

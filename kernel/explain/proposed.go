@@ -76,8 +76,8 @@ func (s *story) request(e journal.Entry) error {
 	for _, m := range data.Messages {
 		total += len(m.Content)
 	}
-	s.asked++
-	s.event("Model asked, request %d: %s, %s", s.asked, counted(len(data.Messages), "message"), size(total))
+	s.requests++
+	s.event("Model asked, request %d: %s, %s", s.requests, counted(len(data.Messages), "message"), size(total))
 	s.field("Model", "%s", data.Model)
 	s.past(data.History)
 	if data.Temperature != nil {

@@ -10,9 +10,12 @@ import (
 
 // question shows a question to a person.
 func (s *story) question(e journal.Entry) error {
-	var data protocol.Question
+	var data protocol.Ask
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
+	}
+	if data.Form == nil {
+		data.Form = &protocol.QuestionForm{}
 	}
 	s.event("A person was asked: %s", data.Form.Title)
 	s.field("Question", "%s", e.ID)
@@ -24,21 +27,20 @@ func (s *story) question(e journal.Entry) error {
 
 // answer shows a person's answer. The journal does not have its secrets.
 func (s *story) answer(e journal.Entry) error {
-	var data struct {
-		State   protocol.QuestionState
-		Reason  string
-		Client  string
-		Answers []protocol.FieldAnswer
-	}
-	if err := json.Unmarshal(e.Data, &data); err != nil {
+	outcome, err := journal.ReadOutcome(e)
+	if err != nil {
 		return err
 	}
-	s.event("The question was %s", data.State)
+	state := string(outcome.Decision)
+	if state == "" {
+		state = "withdrawn"
+	}
+	s.event("The question was %s", state)
 	s.field("Question", "%s", e.ID)
 	s.field("When", "%s", clock(e.Time))
-	s.field("With", "%s", data.Client)
-	s.field("Reason", "%s", data.Reason)
-	for _, a := range data.Answers {
+	s.field("With", "%s", outcome.Client)
+	s.field("Reason", "%s", outcome.Comment)
+	for _, a := range outcome.Answers {
 		value := strings.Join(a.Values, ", ")
 		if len(a.Values) == 0 {
 			value = "given, and kept nowhere"

@@ -14,7 +14,7 @@ import (
 
 // Kinds describe an action in a line.
 type Kinds interface {
-	Describe(a action.Action, w describe.World) describe.Description
+	Describe(a action.Action, w describe.Deps) describe.Description
 }
 
 // Outline returns the story as Org. It has a heading for each thing that happened, in order. Long texts
@@ -35,11 +35,11 @@ func (t Trace) Outline(kinds Kinds) string {
 // story writes the outline of one turn.
 type story struct {
 	outline
-	trace Trace
-	kinds Kinds
-	begun time.Time // of this attempt
-	at    time.Time // of the row at hand
-	asked int       // how often the model was asked in this attempt
+	trace    Trace
+	kinds    Kinds
+	begun    time.Time // of this attempt
+	at       time.Time // of the row at hand
+	requests int       // how often the model was asked in this attempt
 	// before is the proposal at hand; rewritten says that the skill returned another.
 	before    string
 	rewritten bool
@@ -47,7 +47,7 @@ type story struct {
 
 // summary describes an action of the journal in a line.
 func (s *story) summary(text string) string {
-	return s.kinds.Describe(action.Recorded(text), describe.World{}).Summary
+	return s.kinds.Describe(action.Recorded(text), describe.Deps{}).Summary
 }
 
 // opening shows the turn and how it ended.
@@ -226,7 +226,7 @@ func (s *story) turn(e journal.Entry) error {
 		return err
 	}
 	if data.State == protocol.TurnQueued {
-		s.begun, s.asked = e.Time, 0
+		s.begun, s.requests = e.Time, 0
 		s.event("Answered again, attempt %d", data.Attempt)
 		return nil
 	}

@@ -8,9 +8,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// special are the networks whose addresses are not some server's in the internet, as the
-// registries of IANA have them. Of version 6 there are only those below 2000::/3, as everything
-// outside of that is special.
+// special are the networks without public servers, by the registries of IANA. For version 6 only
+// those within 2000::/3 are listed: everything else is special.
 var special = []struct {
 	network netip.Prefix
 	what    string
@@ -46,8 +45,8 @@ var (
 	translated = netip.MustParsePrefix("64:ff9b::/96") // NAT64: its last 4 bytes are of version 4
 )
 
-// Public says what is against asking an address: that it is no server's in the internet but one
-// of this machine, of a network around it, or of nobody. It is what a [Fetcher] judges by.
+// Public returns an error for an address that is no public server's: one of this machine, of a
+// network around it, or of nobody. A [Fetcher] judges by it.
 func Public(address netip.Addr) error {
 	if err := registered(address); err != nil {
 		return err
@@ -55,7 +54,7 @@ func Public(address netip.Addr) error {
 	return elsewhere(address)
 }
 
-// registered judges an address by what it is registered for.
+// registered judges an address by the registries.
 func registered(address netip.Addr) error {
 	if !address.IsValid() || address.Zone() != "" {
 		return protocol.ToolErrorf(protocol.ToolRefused, "%s is an address of the local link: only servers in the internet are asked", address)
@@ -76,8 +75,8 @@ func registered(address netip.Addr) error {
 	return nil
 }
 
-// elsewhere refuses public addresses that are this machine's, and with version 6, where every
-// device has a public one, those of its neighbours.
+// elsewhere refuses public addresses of this machine, and for version 6, where every device has a
+// public address, those of its neighbours.
 func elsewhere(address netip.Addr) error {
 	plain := address.Unmap()
 	own, err := net.InterfaceAddrs()

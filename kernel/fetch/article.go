@@ -16,12 +16,12 @@ import (
 	"org-agent/kernel/text"
 )
 
-// titleLength is how many characters a title, an author or a site have at most.
+// titleLength limits a title, an author and a site, in characters.
 const titleLength = 300
 
-// article fills in what an HTML page says: its article as Markdown, all of it where no article is
-// found, and only its text where it is too large for either, or nested deeper than the parser
-// goes.
+// article fills in the content of an HTML page: its article as Markdown, or the whole page if no
+// article is found. A page that is too large for that, or nested deeper than the parser allows,
+// becomes plain text.
 func (p *Page) article(source string, u *url.URL) {
 	document, err := html.Parse(strings.NewReader(source))
 	if err != nil || !tame(document) {
@@ -47,10 +47,10 @@ func (p *Page) article(source string, u *url.URL) {
 	}
 }
 
-// markdown is a tree of HTML as Markdown.
+// markdown converts a tree of HTML to Markdown.
 func markdown(root *html.Node, u *url.URL) (string, error) {
-	// What looks like a sign of Markdown in a text is not escaped: to see whether it is one takes
-	// a time that grows with the square of them, and a reader of words loses nothing.
+	// Characters of Markdown in a text are not escaped. Finding out which of them count takes
+	// quadratic time, and for reading the words it does not matter.
 	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),
 		commonmark.NewCommonmarkPlugin(),
@@ -60,7 +60,7 @@ func markdown(root *html.Node, u *url.URL) (string, error) {
 	return string(text), err
 }
 
-// plain is the title and the text of HTML, read once from its beginning to its end.
+// plain extracts the title and the text of HTML in one pass.
 func plain(source string) (title, body string) {
 	var b strings.Builder
 	tokens, skip, inTitle := html.NewTokenizer(strings.NewReader(source)), "", false
@@ -72,7 +72,7 @@ func plain(source string) (title, body string) {
 		name, _ := tokens.TagName()
 		switch tag := string(name); {
 		case kind == html.TextToken && skip == "":
-			if words := strings.Join(strings.Fields(string(tokens.Text())), " "); inTitle {
+			if words := text.Line(string(tokens.Text())); inTitle {
 				title += words
 			} else if words != "" {
 				b.WriteString(words + " ")
@@ -89,7 +89,7 @@ func plain(source string) (title, body string) {
 	}
 }
 
-// blankLines is text with one blank line at most between two others.
+// blankLines reduces several blank lines to one.
 func blankLines(text string) string {
 	var b strings.Builder
 	blank := 0
@@ -107,7 +107,7 @@ func blankLines(text string) string {
 	return b.String()
 }
 
-// dropped reports whether nothing in an element is for reading.
+// dropped reports whether an element has nothing to read in it.
 func dropped(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Object, atom.Canvas:

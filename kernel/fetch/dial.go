@@ -11,16 +11,16 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Resolver tells the addresses of a name, as [net.Resolver] does.
+// Resolver resolves names, as [net.Resolver] does.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// dialPatience is how long one of a host's addresses may take to answer.
+// dialPatience is how long connecting to one of a host's addresses may take.
 const dialPatience = 10 * time.Second
 
-// addresses are those of a host, each of which was judged. One that has anything against it is
-// enough to refuse the host: a server in the internet has none inside.
+// addresses returns the addresses of a host. If any of them is refused the host is: a public server
+// has no address inside.
 func (f *Fetcher) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if literal, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{literal}, f.judge(literal)
@@ -45,13 +45,13 @@ func (f *Fetcher) addresses(ctx context.Context, host string) ([]netip.Addr, err
 	return found, nil
 }
 
-// unresolved is the error of a name of which no address is known.
+// unresolved is the error of a name without a known address.
 type unresolved struct{ error }
 
 func (u *unresolved) Unwrap() error { return u.error }
 
-// dial connects to a host at one of the addresses that were judged. It asks for them itself, so
-// that there is nothing between judging and connecting.
+// dial connects to one of a host's judged addresses. It resolves the name itself, so that exactly
+// the judged address is used.
 func (f *Fetcher) dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {

@@ -16,49 +16,49 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Bounds of what a server may send, and for how long.
+// Limits for a server.
 const (
 	patience     = 30 * time.Second
 	bodyLimit    = 5 << 20
 	headerLimit  = 64 << 10
 	redirectMost = 5
-	atOnce       = 4 // pages that are asked for at a time
+	atOnce       = 4 // pages at the same time
 )
 
-// Config says how a [Fetcher] asks. The zero value asks the internet without a proxy.
+// Config says how a [Fetcher] asks. By default it asks directly, without a proxy.
 type Config struct {
-	// Agent is what servers are told of who asks; "" for the program's name.
+	// Agent is the User-Agent header; "" is the program's name.
 	Agent string
-	// Proxy returns the proxy of an address, nil for none. It resolves names for itself: what
-	// this machine's resolver says of them is judged, and what it does not know is left to it.
+	// Proxy returns the proxy for an address, nil for none. A proxy resolves names itself: if this
+	// machine can resolve the name its addresses are judged, and else the proxy decides.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Judge says what is against connecting to an address; nil for [Public].
+	// Judge returns why an address must not be connected to; nil is [Public].
 	Judge func(netip.Addr) error
-	// Redirect says of an address that a page leads to whether it may be asked without anybody
-	// being asked about it, and whether it may not be asked at all; nil says neither.
+	// Redirect judges an address to which a page redirects: whether it may be asked without a
+	// person's approval, and whether it must not be asked at all. nil: neither.
 	Redirect func(address string) (allowed, refused bool)
-	// Resolver tells the addresses of names; nil for the system's.
+	// Resolver resolves names; nil is the system's.
 	Resolver Resolver
-	// Patience is how long a page may take with all its redirects; 0 for half a minute.
+	// Patience limits the time for a page with all its redirects; 0 is half a minute.
 	Patience time.Duration
-	// BodyLimit is how many bytes of a page are read, unpacked; 0 for 5 MiB.
+	// BodyLimit limits an unpacked page, in bytes; 0 is 5 MiB.
 	BodyLimit int64
-	// Now is the clock; nil for [time.Now].
+	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 }
 
-// Page is what an address gave.
+// Page is a page that was fetched.
 type Page struct {
-	URL  string // where it was, after redirects
+	URL  string // its address, after redirects
 	Type string // its media type
-	// Title, Author, Site and Published are of an article, "" where they are not known.
+	// Title, Author, Site and Published describe an article; "" is unknown.
 	Title, Author, Site, Published string
-	Text                           string // Markdown of HTML; else the text as it is
-	Cut                            bool   // there is more than was read
+	Text                           string // HTML as Markdown, other text as it is
+	Cut                            bool   // the page has more than was read
 }
 
-// Fetcher asks addresses for pages, and remembers them for a quarter of an hour. It belongs to
-// whoever made it, and holds nothing that must be closed.
+// Fetcher fetches pages and caches them for a quarter of an hour. It holds nothing that must be
+// closed.
 type Fetcher struct {
 	agent     string
 	judge     func(netip.Addr) error
@@ -105,8 +105,8 @@ func New(c Config) *Fetcher {
 	return f
 }
 
-// Address returns an address in the one spelling in which it is judged, shown and asked. The
-// error refuses what is none, or can be told to lead inside without asking anybody.
+// Address returns an address in its canonical spelling, in which it is judged, shown and asked. It
+// refuses what is no address, or visibly leads inside.
 func (f *Fetcher) Address(text string) (string, error) {
 	u, err := f.read(text)
 	if err != nil {
@@ -128,9 +128,9 @@ func (f *Fetcher) read(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Get returns the page of an address, which may be remembered. A redirect is followed on the same
-// host, unless it is refused; one to another that is not allowed is the error [Moved]. What was
-// found through redirects is not remembered, as they are judged each time.
+// Get returns the page of an address, possibly from the cache. It follows a redirect to the same
+// host unless Config.Redirect refuses it. A redirect to another host that is not allowed is the
+// error [Moved]. A page behind redirects is not cached, because redirects are judged each time.
 func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
 	u, err := f.read(address)
 	if err != nil {
@@ -157,7 +157,7 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
 	return page, nil
 }
 
-// failure says what came in the way, without what only programmers read.
+// failure describes an error in words for a model.
 func (f *Fetcher) failure(ctx context.Context, u *url.URL, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("fetch %s: %w", u.Hostname(), ctx.Err())
@@ -170,7 +170,7 @@ func (f *Fetcher) failure(ctx context.Context, u *url.URL, err error) error {
 	}
 	var of *url.Error
 	if errors.As(err, &of) {
-		err = of.Err // without the address, which is known
+		err = of.Err // without the address, which the reader knows
 	}
 	if Passing(err) {
 		broken := protocol.ToolErrorf(protocol.ToolFailed, "%s broke off before it had answered whole: try it once more later, or another source: %w", u.Hostname(), err)
@@ -180,20 +180,20 @@ func (f *Fetcher) failure(ctx context.Context, u *url.URL, err error) error {
 	return err
 }
 
-// Moved is the error of a page that is at another host now.
+// Moved is the error of a page that redirects to another host.
 type Moved struct{ From, To string }
 
-// Unwrap is the error as one of a tool.
+// Unwrap returns the error of a tool.
 func (m *Moved) Unwrap() error { return protocol.ToolErrorf(protocol.ToolChanged, "%s", m.Error()) }
 
 func (m *Moved) Error() string {
 	return fmt.Sprintf("%s is at another address now: fetch %s if it is that which is wanted", m.From, m.To)
 }
 
-// follow asks an address and those that it leads to.
+// follow asks an address and follows its redirects.
 func (f *Fetcher) follow(ctx context.Context, u *url.URL) (Page, error) {
 	first := u
-	asked := []string{u.String()}
+	visited := []string{u.String()}
 	for {
 		page, next, err := f.ask(ctx, u)
 		if err != nil || next == "" {
@@ -212,26 +212,26 @@ func (f *Fetcher) follow(ctx context.Context, u *url.URL) (Page, error) {
 			return Page{}, protocol.ToolErrorf(protocol.ToolRefused, "%s leads to %s, which the rules refuse: try another source", first, to)
 		case err != nil:
 			return Page{}, fmt.Errorf("%s leads to an address that is not asked: %w", u, err)
-		case slices.Contains(asked, to.String()):
+		case slices.Contains(visited, to.String()):
 			return Page{}, protocol.ToolErrorf(protocol.ToolUnfit, "%s leads in a circle, back to %s: try another source", first, to)
 		case !sameHost(u, to) && !allowed:
 			return Page{}, &Moved{From: first.String(), To: to.String()}
-		case len(asked) > redirectMost:
+		case len(visited) > redirectMost:
 			return Page{}, protocol.ToolErrorf(protocol.ToolUnfit, "%s leads on and on, more than %d times: try another source", first, redirectMost)
 		}
-		asked = append(asked, to.String())
+		visited = append(visited, to.String())
 		u = to
 	}
 }
 
-// sameHost reports whether whoever may ask one may ask the other: it is the same server, and what
-// is sent to it is not less hidden.
+// sameHost reports whether permission to ask one address covers the other: it is the same server,
+// and the connection is at least as secure.
 func sameHost(from, to *url.URL) bool {
 	return from.Hostname() == to.Hostname() && (from.Scheme == to.Scheme && from.Port() == to.Port() ||
 		from.Scheme == "http" && to.Scheme == "https" && from.Port() == "" && to.Port() == "")
 }
 
-// ask asks one address, once. next is where it leads to, "" for nowhere.
+// ask asks one address once. next is the address to which it redirects, "" for none.
 func (f *Fetcher) ask(ctx context.Context, u *url.URL) (page Page, next string, err error) {
 	client, err := f.client(ctx, u)
 	if err != nil {
@@ -263,7 +263,7 @@ func (f *Fetcher) ask(ctx context.Context, u *url.URL) (page Page, next string, 
 	return page, "", err
 }
 
-// status is the error of a server that gives no page.
+// status is the error for a status without a page.
 func status(u *url.URL, response *http.Response) *protocol.ToolError {
 	advice, kind := "try another source", protocol.ToolFailed
 	switch code := response.StatusCode; {
@@ -274,12 +274,12 @@ func status(u *url.URL, response *http.Response) *protocol.ToolError {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		advice, kind = "it is not for everybody: try another source", protocol.ToolDenied
 	}
-	// Go's own words, as the server's are its own.
+	// the text is Go's, because the server's could say anything
 	return protocol.ToolErrorf(kind, "%s answers %d %s: %s", u.Hostname(), response.StatusCode, http.StatusText(response.StatusCode), advice)
 }
 
-// client makes what asks one address: by its judged addresses, or by the proxy that the person
-// set for it.
+// client returns a client for one address. It connects to the judged addresses, or through the
+// person's proxy.
 func (f *Fetcher) client(ctx context.Context, u *url.URL) (*http.Client, error) {
 	transport := &http.Transport{
 		DialContext: f.dial, DisableKeepAlives: true, MaxResponseHeaderBytes: headerLimit,
@@ -298,7 +298,8 @@ func (f *Fetcher) client(ctx context.Context, u *url.URL) (*http.Client, error) 
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, nil
 }
 
-// judgeName judges a host that a proxy will be asked for; one that only the proxy knows passes.
+// judgeName judges a host that is asked through a proxy. A name that only the proxy can resolve
+// passes.
 func (f *Fetcher) judgeName(ctx context.Context, host string) error {
 	_, err := f.addresses(ctx, host)
 	var unknown *unresolved
@@ -308,7 +309,7 @@ func (f *Fetcher) judgeName(ctx context.Context, host string) error {
 	return err
 }
 
-// page reads what a server sends.
+// page reads a server's response.
 func (f *Fetcher) page(ctx context.Context, u *url.URL, response *http.Response) (Page, error) {
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return Page{}, protocol.ToolErrorf(protocol.ToolUnfit, "%s sends what was not asked for, packed as %.40q: try another source", u.Hostname(), encoding)

@@ -12,15 +12,15 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// addressLimit is the longest address that is asked, in bytes.
+// addressLimit limits an address, in bytes.
 const addressLimit = 4 << 10
 
-// inside are the last parts of names that only mean something in a network around this machine.
+// inside are top-level names that only networks around this machine use.
 var inside = []string{"localhost", "localdomain", "local", "internal", "intranet", "private", "corp", "home", "lan", "arpa", "onion", "alt"}
 
-// canonical reads an address as browsers do, and returns it in the one spelling in which it is
-// judged, shown and asked: the host in lower case, in ASCII, a number as the address it means,
-// without the port that goes without saying and without the fragment, which no server sees.
+// canonical reads an address as browsers do and returns its canonical spelling: the host in lower
+// case and ASCII, a numeric host as an address, without a default port, and without the fragment,
+// which servers do not get.
 func canonical(text string) (*url.URL, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > addressLimit {
@@ -57,8 +57,8 @@ func canonical(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// portOf is the port as it stands behind the host, with its colon; "" for the scheme's own. Below
-// 1024 are the other services of a machine, which take what they are sent for something else.
+// portOf is the port with its colon, "" for the scheme's default. Other ports below 1024 are
+// refused: they belong to other services, which could take the request for something else.
 func portOf(u *url.URL) (string, error) {
 	port := u.Port()
 	if port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
@@ -71,7 +71,7 @@ func portOf(u *url.URL) (string, error) {
 	return ":" + strconv.FormatUint(n, 10), nil
 }
 
-// hostName is a host in its one spelling. The error refuses names of networks around this machine.
+// hostName is the canonical spelling of a host. It refuses names of networks around this machine.
 func hostName(host string) (string, error) {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Unmap().String(), nil
@@ -81,7 +81,7 @@ func hostName(host string) (string, error) {
 	}
 	name, err := idna.Lookup.ToASCII(host)
 	if err != nil {
-		// Names with an underscore are in use, and idna has none.
+		// Names with an underscore are in use, although idna refuses them.
 		if name = strings.ToLower(host); strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
 			return "", protocol.ToolErrorf(protocol.ToolArguments, "%q is no name of a host", host)
 		}
@@ -104,10 +104,10 @@ func hostName(host string) (string, error) {
 	return name, nil
 }
 
-// number reads the spellings of an address of version 4 that browsers and resolvers take: one to
-// four numbers, each decimal, octal or hexadecimal, the last of which fills what is left. is is
-// false for a name; one that ends in a number and is no address is an error, as nobody may guess
-// what a resolver would make of it.
+// number reads the spellings of a version 4 address that browsers and resolvers accept: one to four
+// numbers, each decimal, octal or hexadecimal, of which the last fills the remaining bytes. is is
+// false for a name. A name that ends in a number and is no address is an error, because resolvers
+// read such names differently.
 func number(name string) (address netip.Addr, is bool, err error) {
 	parts := strings.Split(name, ".")
 	if _, ok := digits(parts[len(parts)-1]); !ok {
@@ -132,7 +132,8 @@ func number(name string) (address netip.Addr, is bool, err error) {
 	return netip.AddrFrom4([4]byte{byte(whole >> 24), byte(whole >> 16), byte(whole >> 8), byte(whole)}), true, nil
 }
 
-// digits is a number as such spellings have it; one that is too large is as large as can be.
+// digits reads one number of such an address. Too large a number becomes one that is surely too
+// large.
 func digits(part string) (n uint64, ok bool) {
 	base, rest := 10, part
 	switch {
@@ -148,7 +149,7 @@ func digits(part string) (n uint64, ok bool) {
 	}
 	n, err := strconv.ParseUint(rest, base, 64)
 	if errors.Is(err, strconv.ErrRange) || err != nil && strings.Trim(part, "0123456789") == "" {
-		return 1 << 62, true // also 09, which is no octal number but ends in digits
+		return 1 << 62, true // also for 09, which is no octal number but consists of digits
 	}
 	return n, err == nil
 }

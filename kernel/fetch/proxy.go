@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// EnvironmentProxy returns the [Config.Proxy] of the variables HTTPS_PROXY, HTTP_PROXY and
-// NO_PROXY, in either case.
+// EnvironmentProxy returns a [Config.Proxy] that follows the variables HTTPS_PROXY, HTTP_PROXY and
+// NO_PROXY, in upper or lower case.
 func EnvironmentProxy(env func(string) string) func(*url.URL) (*url.URL, error) {
 	first := func(names ...string) string {
 		for _, name := range names {

@@ -9,19 +9,18 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Bounds of what a page may make of little: each would otherwise be multiplied when it is
-// written as Markdown.
+// Limits for elements that become much longer when they are written as Markdown.
 const (
-	quoteDepth = 12     // of lists and quotations in one another, whose lines all have a prefix of each
+	quoteDepth = 12     // nested lists and quotations; each adds a prefix to all lines in it
 	tableCells = 20_000 // rows times columns
 	linkLimit  = 2 << 10
-	// workMost bounds what is done for an article: each node, and each 64 bytes of text, counts
-	// once for every element that it stands in, as each of those looks at all that is in it.
+	// workMost limits the work for an article. Each node, and each 64 bytes of text, counts once
+	// for every element around it, because each of those elements reads all its content.
 	workMost = 2_000_000
 )
 
-// tame takes out of a tree what is not for reading, and what would become much more than it is.
-// It reports whether the tree is small enough for what is done with it.
+// tame removes from a tree what is not for reading and what would become much longer. It reports
+// whether the rest is small enough for the conversion.
 func tame(root *html.Node) bool {
 	t := tamer{}
 	t.visit(root, 0, 0)
@@ -36,7 +35,7 @@ type tamer struct {
 	gone []*html.Node
 }
 
-// visit goes no deeper than the parser does, which refuses 512 levels.
+// visit recurses no deeper than the parser, which refuses 512 levels.
 func (t *tamer) visit(n *html.Node, level, depth int) {
 	if t.work += level; n.Type == html.TextNode {
 		t.work += level * (len(n.Data) / 64)
@@ -75,14 +74,14 @@ func (t *tamer) visit(n *html.Node, level, depth int) {
 
 func rename(n *html.Node) { n.Data, n.DataAtom, n.Attr = "div", atom.Div, nil }
 
-// metadata reports whether a script says who wrote an article and when.
+// metadata reports whether a script has the metadata of an article.
 func metadata(n *html.Node) bool {
 	return n.DataAtom == atom.Script && slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
 		return a.Key == "type" && strings.EqualFold(strings.TrimSpace(a.Val), "application/ld+json")
 	})
 }
 
-// unwanted reports whether an attribute holds a thing itself rather than its address.
+// unwanted reports whether an attribute contains data instead of an address.
 func unwanted(a html.Attribute) bool {
 	switch a.Key {
 	case "href", "src", "srcset", "poster", "data-src", "data-srcset":
@@ -100,8 +99,8 @@ func tabular(a atom.Atom) bool {
 	return false
 }
 
-// measured reports whether a table is small enough when each of its rows has as many cells as
-// the longest, with those that a cell spans.
+// measured reports whether a table is small enough if all its rows are as long as the longest,
+// including spanned cells.
 func measured(n *html.Node) bool {
 	rows, widest, width, below := 0, 0, 0, 0
 	for d := range n.Descendants() {
@@ -121,7 +120,7 @@ func measured(n *html.Node) bool {
 	return below+rows*widest <= tableCells
 }
 
-// span is how many cells one spans; what no page means is more than any table may have.
+// span is how many cells a cell spans. A senseless number is more than any table may have.
 func span(n *html.Node, key string) int {
 	for _, a := range n.Attr {
 		if a.Key != key {

@@ -12,10 +12,10 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// textLimit is the most text of a page, in bytes.
+// textLimit limits the text of a page, in bytes.
 const textLimit = 1 << 20
 
-// readable is the media type of a Content-Type if it is one of text; "" when nothing is said.
+// readable returns the media type of a Content-Type if it is a text's; "" if there is none.
 func readable(contentType string) (string, error) {
 	if strings.TrimSpace(contentType) == "" {
 		return "", nil
@@ -37,8 +37,8 @@ func readable(contentType string) (string, error) {
 	return "", protocol.ToolErrorf(protocol.ToolUnfit, "this is %.80q and not text: look for a page that says the same", mediaType)
 }
 
-// decode is a body as text. What is UTF-8 beyond doubt is that, whatever is said of it; else
-// what the server says counts, then what a page says of itself.
+// decode decodes a body. Valid UTF-8 counts as UTF-8 whatever is declared. Otherwise the server's
+// declaration counts, and then the page's own.
 func decode(body []byte, mediaType, contentType string) (string, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	encoding, _, certain := charset.DetermineEncoding(body[:min(len(body), 1024)], contentType)
@@ -56,7 +56,7 @@ func decode(body []byte, mediaType, contentType string) (string, error) {
 	return textOf(decoded)
 }
 
-// textOf refuses what is called text and is none.
+// textOf refuses a body that is declared as text and is none.
 func textOf(body []byte) (string, error) {
 	if bytes.Count(body[:min(len(body), 4096)], []byte{0}) > 0 {
 		return "", protocol.ToolErrorf(protocol.ToolUnfit, "this is called text and is none: look for a page that says the same")
@@ -64,8 +64,8 @@ func textOf(body []byte) (string, error) {
 	return string(body), nil
 }
 
-// clean takes away what no reader sees and some programs obey: control characters, those that
-// turn the direction of writing, and the invisible alphabet.
+// clean removes invisible characters that some programs obey: control characters, those that change
+// the direction of writing, and the invisible alphabet.
 func clean(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	return strings.TrimSpace(strings.Map(func(c rune) rune {

@@ -11,19 +11,19 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Change is what a file would become: it is not made before [Change.Make].
+// Change is a change of a file. It is not made before [Change.Make].
 type Change struct {
 	Path          string
 	Before, After []byte
-	New           bool // the file is not there yet
+	New           bool // the file does not exist yet
 }
 
-// Rewriting is the change that gives a file this content. One that is there has to have the
-// hash; without a hash there may be none.
+// Rewriting is the change that gives a file this content. An existing file must have the hash;
+// without a hash the file must not exist.
 func Rewriting(ctx context.Context, path, hash string, content []byte) (Change, error) {
 	c := Change{Path: path, After: content}
-	if len(content) > MaximumChanged {
-		return c, protocol.ToolErrorf(protocol.ToolTooLarge, "the content has %d bytes; files of more than %d MiB are not written here", len(content), MaximumChanged>>20)
+	if len(content) > maximumChanged {
+		return c, protocol.ToolErrorf(protocol.ToolTooLarge, "the content has %d bytes; files of more than %d MiB are not written here", len(content), maximumChanged>>20)
 	}
 	_, err := os.Lstat(path)
 	switch {
@@ -48,8 +48,8 @@ func Rewriting(ctx context.Context, path, hash string, content []byte) (Change, 
 	return c, changeable(path)
 }
 
-// Editing is the change that puts a text in the place of another, which has to be there once
-// or, with all, at least once.
+// Editing is the change that replaces a text by another. The text must occur exactly once or, with
+// all, at least once.
 func Editing(ctx context.Context, path, hash, old, new string, all bool) (Change, int, error) {
 	c := Change{Path: path}
 	before, err := Whole(ctx, path)
@@ -68,7 +68,7 @@ func Editing(ctx context.Context, path, hash, old, new string, all bool) (Change
 	return c, count, changeable(path)
 }
 
-// changeable says what is in the way of changing a file that is there.
+// changeable returns why an existing file cannot be changed.
 func changeable(path string) error {
 	if Unsaved(path) {
 		return protocol.ToolErrorf(protocol.ToolChanged, "an Emacs has changes of %s that are not saved: change it there with :target :emacs :action :edit, or ask the person to save it", path)
@@ -83,16 +83,16 @@ func changeable(path string) error {
 	return nil
 }
 
-// Directories are those that [Change.Make] makes, the outermost first.
+// Directories are the directories that [Change.Make] makes, the outermost first.
 func (c Change) Directories() []string {
 	if !c.New {
 		return nil
 	}
-	missing, _ := missingDirectories(c.Path) // it was looked at when the change was
+	missing, _ := missingDirectories(c.Path) // the error was reported when the change was built
 	return missing
 }
 
-// missingDirectories are the directories above a file that are not there.
+// missingDirectories are the directories above a file that do not exist.
 func missingDirectories(path string) ([]string, error) {
 	var missing []string
 	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
@@ -112,9 +112,9 @@ func missingDirectories(path string) ([]string, error) {
 	}
 }
 
-// Make makes the change, whole or not at all, if the file is still what it was; a link in the
-// place of it or of a directory above it is not followed. What is made is on the disk, and noted
-// as [Noting] says.
+// Make makes the change completely or not at all, if the file is still unchanged. It follows no
+// link, neither in the file's place nor above it. The change is on the disk when Make returns, and
+// recorded as [Noting] describes.
 func (c Change) Make(ctx context.Context) error {
 	err := c.make()
 	if err == nil {

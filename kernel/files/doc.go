@@ -1,8 +1,8 @@
-// Package files reads, finds and changes the files of a machine for tools: to the byte, in
-// bounded memory, and none but the ones that are named. Whether a file may be touched is judged
-// above; here a name becomes the one file that is judged, by [Resolve], and is checked again to be
-// that file when it is touched.
+// Package files reads, finds and changes files for tools: exact to the byte, in bounded memory, and
+// only the named files. Whether a file may be used is judged elsewhere. [Resolve] turns a name into
+// the one path that is judged, and every access checks that the path still leads to that file
+// without links.
 //
-// Nothing is kept between two calls and nothing outlives one. What takes long looks at its
-// context. Errors are [protocol.ToolError]s that say what to do instead.
+// There is no state between calls and nothing outlives one. Long work ends with its context. Errors
+// are [protocol.ToolError]s that say what to do instead.
 package files

@@ -12,8 +12,8 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// replaced is a text with new in the place of old. Every other byte stays. Where all lines of
-// the text end in a carriage return and a newline, an old that has only newlines means those.
+// replaced is a text with new in the place of old. All other bytes stay. In a text whose lines all
+// end in a carriage return and a newline, an old with plain newlines matches too.
 func replaced(path string, text []byte, old, new string, all bool) (after []byte, count int, err error) {
 	switch {
 	case old == "":
@@ -27,36 +27,36 @@ func replaced(path string, text []byte, old, new string, all bool) (after []byte
 	if !bytes.Contains(text, o) && returns(text) && !strings.Contains(old, "\r") {
 		o, n = withReturns(old), withReturns(new)
 	}
-	kept := withheld.File(path, string(text)).Parts
-	places := placesOf(text, o, kept)
+	hidden := withheld.File(path, string(text)).Parts
+	places := placesOf(text, o, hidden)
 	switch {
-	case len(places) == 0 && len(kept) > 0:
-		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in what is shown of %s; its subtrees tagged :noagent:, :@private: or :crypt: are not shown, and only the person changes them%s", path, nearestPlace(string(text), old, kept))
+	case len(places) == 0 && len(hidden) > 0:
+		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in what is shown of %s; its subtrees tagged :noagent:, :@private: or :crypt: are not shown, and only the person changes them%s", path, nearestPlace(string(text), old, hidden))
 	case len(places) == 0:
 		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in %s%s", path, nearestPlace(string(text), old, nil))
 	case len(places) > 1 && !all:
 		return nil, 0, protocol.ToolErrorf(protocol.ToolNotUnique, ":old is in %s more than once, %s: give more of what is around the one that is meant, or :all t", path, linesOf(text, places))
 	}
-	count = countOf(text, o, kept)
-	if size := len(text) + count*(len(n)-len(o)); size > MaximumChanged {
-		return nil, 0, protocol.ToolErrorf(protocol.ToolTooLarge, "%s would have %d bytes; files of more than %d MiB are not written here", path, size, MaximumChanged>>20)
+	count = countOf(text, o, hidden)
+	if size := len(text) + count*(len(n)-len(o)); size > maximumChanged {
+		return nil, 0, protocol.ToolErrorf(protocol.ToolTooLarge, "%s would have %d bytes; files of more than %d MiB are not written here", path, size, maximumChanged>>20)
 	}
-	after = withReplaced(text, o, n, kept)
+	after = withReplaced(text, o, n, hidden)
 	if err := orgquery.Intact(path, string(text), string(after)); err != nil {
 		return nil, 0, err
 	}
 	return after, count, nil
 }
 
-// eachOf calls visit with where old begins in the text outside of what is kept, one behind the
-// other.
-func eachOf(text, old []byte, kept []withheld.Part, visit func(at int)) {
+// eachOf calls visit with each offset of old in the text outside of the withheld parts, without
+// overlaps.
+func eachOf(text, old []byte, hidden []withheld.Part, visit func(at int)) {
 	for from := 0; ; {
 		at := bytes.Index(text[from:], old)
 		if at < 0 {
 			return
 		}
-		if at += from; withheld.Overlaps(kept, at, at+len(old)) {
+		if at += from; withheld.Overlaps(hidden, at, at+len(old)) {
 			from = at + 1
 			continue
 		}
@@ -65,16 +65,16 @@ func eachOf(text, old []byte, kept []withheld.Part, visit func(at int)) {
 	}
 }
 
-func countOf(text, old []byte, kept []withheld.Part) (count int) {
-	eachOf(text, old, kept, func(int) { count++ })
+func countOf(text, old []byte, hidden []withheld.Part) (count int) {
+	eachOf(text, old, hidden, func(int) { count++ })
 	return count
 }
 
-// withReplaced is the text with new in the place of every old outside of what is kept.
-func withReplaced(text, old, new []byte, kept []withheld.Part) []byte {
+// withReplaced is the text with every old outside of the withheld parts replaced by new.
+func withReplaced(text, old, new []byte, hidden []withheld.Part) []byte {
 	var after bytes.Buffer
 	end := 0
-	eachOf(text, old, kept, func(at int) {
+	eachOf(text, old, hidden, func(at int) {
 		after.Write(text[end:at])
 		after.Write(new)
 		end = at + len(old)
@@ -93,19 +93,19 @@ func withReturns(text string) []byte {
 	return []byte(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n"))
 }
 
-// placesTold is how many places are looked for, to tell of them.
+// placesTold is how many places an error lists.
 const placesTold = 10
 
-// placesOf is where old begins in the text, also where two of them overlap: which of those is
-// meant nobody knows. What is in a part that is kept is not there.
-func placesOf(text, old []byte, kept []withheld.Part) []int {
+// placesOf returns the offsets of old in the text. Overlapping ones count, because any of them
+// could be meant. Places in a withheld part do not count.
+func placesOf(text, old []byte, hidden []withheld.Part) []int {
 	var places []int
 	for from := 0; len(places) <= placesTold; {
 		at := bytes.Index(text[from:], old)
 		if at < 0 {
 			break
 		}
-		if at += from; !withheld.Overlaps(kept, at, at+len(old)) {
+		if at += from; !withheld.Overlaps(hidden, at, at+len(old)) {
 			places = append(places, at)
 		}
 		from = at + 1
@@ -113,37 +113,37 @@ func placesOf(text, old []byte, kept []withheld.Part) []int {
 	return places
 }
 
-// linesOf tells in which lines places are.
+// linesOf lists the lines of some offsets.
 func linesOf(text []byte, places []int) string {
-	var told []string
+	var numbers []string
 	number, from := 1, 0
 	for i, at := range places {
 		if i == placesTold {
-			told = append(told, "and more")
+			numbers = append(numbers, "and more")
 			break
 		}
 		number += bytes.Count(text[from:at], []byte("\n"))
 		from = at
-		told = append(told, fmt.Sprint(number))
+		numbers = append(numbers, fmt.Sprint(number))
 	}
-	return "in the lines " + strings.Join(told, ", ")
+	return "in the lines " + strings.Join(numbers, ", ")
 }
 
-// Bounds of looking for the place that was meant.
+// Limits for the search of a similar place.
 const (
 	comparisons  = 4 << 20
 	nearestLines = 20
 	nearestBytes = 2000
 )
 
-// nearestPlace tells of the lines that are most like old and not in a part that is kept, "" if
-// none is like it.
-func nearestPlace(source, old string, kept []withheld.Part) string {
-	lines, wanted := strings.Split(veiled(source, kept), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
+// nearestPlace describes the lines most similar to old outside of the withheld parts, "" if there
+// are none.
+func nearestPlace(source, old string, hidden []withheld.Part) string {
+	lines, wanted := strings.Split(veiled(source, hidden), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
 	wanted = wanted[:min(len(wanted), max(1, comparisons/len(lines)))]
 	keys := make([]string, len(lines))
 	for i, line := range lines {
-		keys[i] = strings.Join(strings.Fields(line), " ")
+		keys[i] = text.Line(line)
 	}
 	best, most := -1, 0
 	for i := range lines {
@@ -152,7 +152,7 @@ func nearestPlace(source, old string, kept []withheld.Part) string {
 			if i+j == len(lines) {
 				break
 			}
-			score += likeness(keys[i+j], strings.Join(strings.Fields(line), " "))
+			score += likeness(keys[i+j], text.Line(line))
 		}
 		if score > most {
 			best, most = i, score
@@ -166,11 +166,11 @@ func nearestPlace(source, old string, kept []withheld.Part) string {
 	return fmt.Sprintf("; what is most like it are the lines %d to %d, which are, to the character:\n%s", best+1, end, place)
 }
 
-// veiled is a text with empty lines in the place of those that are kept.
-func veiled(text string, kept []withheld.Part) string {
+// veiled is a text with empty lines for the withheld ones.
+func veiled(text string, hidden []withheld.Part) string {
 	var b strings.Builder
 	end := 0
-	for _, p := range kept {
+	for _, p := range hidden {
 		b.WriteString(text[end:p.Start])
 		b.WriteString(strings.Repeat("\n", strings.Count(text[p.Start:p.End], "\n")))
 		end = p.End
@@ -179,8 +179,8 @@ func veiled(text string, kept []withheld.Part) string {
 	return b.String()
 }
 
-// likeness is how much two lines without their blanks have in common: what they begin and end
-// with, if that is worth telling.
+// likeness measures how long a beginning and an end two lines have in common, ignoring blanks.
+// Little likeness counts as none.
 func likeness(a, b string) int {
 	if a == "" || b == "" {
 		return 0

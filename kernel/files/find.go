@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Found is a file beneath a directory.
+// Found is a file below a directory.
 type Found struct {
-	Name     string // beneath it
+	Name     string // relative to the directory
 	Size     int64
 	Modified time.Time
 }
 
-// Find returns the files that match, the latest first, at most limit of them. Total is how many
-// there are; whole is false when there was more than is walked through.
+// Find returns at most limit files that match, the latest first. total is how many match. whole is
+// false if there are more files than the limit of one walk.
 func (t Tree) Find(ctx context.Context, pattern Pattern, limit int) (found []Found, total int, whole bool, err error) {
 	newest := func() {
 		slices.SortFunc(found, func(a, b Found) int {
@@ -45,8 +45,8 @@ func (t Tree) Find(ctx context.Context, pattern Pattern, limit int) (found []Fou
 	return found, total, whole, err
 }
 
-// Listed is what is in a directory, directories with a / behind their names and links with an @.
-// Left is how many more there are.
+// Listed lists a directory. Directories end in / and links in @. left is how many more entries
+// there are.
 func Listed(path string, limit int) (names []string, left int, err error) {
 	directory, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

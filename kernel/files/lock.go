@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Unsaved reports whether an Emacs has changes of a file that it has not saved: then its lock
-// stands beside the file, a link to USER@HOST.PROCESS:BOOT that leads nowhere. One that a dead
-// process of this machine left does not count.
+// Unsaved reports whether an Emacs has unsaved changes of a file. Emacs marks them by a link beside
+// the file that names USER@HOST.PROCESS:BOOT. A link of a process of this machine that has ended
+// does not count.
 func Unsaved(path string) bool {
 	owner, err := os.Readlink(filepath.Join(filepath.Dir(path), ".#"+filepath.Base(path)))
 	if err != nil {
@@ -26,7 +26,7 @@ func Unsaved(path string) bool {
 		return false
 	}
 	if host, err := os.Hostname(); err != nil || host != owner[at+1:point] {
-		return true // who holds it is on another machine, and may live
+		return true // its owner is on another machine and may still run
 	}
 	return syscall.Kill(process, 0) != syscall.ESRCH
 }

@@ -10,14 +10,14 @@ import (
 
 type madeKey struct{}
 
-// made is what was changed in a context, in the order in which it was.
+// made collects the changes that were made in a context, in their order.
 type made struct {
 	mu      sync.Mutex
 	changes []Change
 }
 
-// Noting returns a context in which the changes that are made are noted, and what returns those
-// made so far, the first first.
+// Noting returns a context that records the changes made in it, and a function that returns them in
+// their order.
 func Noting(ctx context.Context) (context.Context, func() []Change) {
 	m := &made{}
 	return context.WithValue(ctx, madeKey{}, m), func() []Change {
@@ -27,8 +27,8 @@ func Noting(ctx context.Context) (context.Context, func() []Change) {
 	}
 }
 
-// Note notes a change that was made in a context: those of [Change.Make] note themselves, and
-// one that an editor made for a tool is noted by the tool.
+// Note records a change in a context. [Change.Make] calls it; a tool calls it for a change that an
+// editor made.
 func Note(ctx context.Context, c Change) {
 	if m, noting := ctx.Value(madeKey{}).(*made); noting {
 		m.mu.Lock()
@@ -37,14 +37,14 @@ func Note(ctx context.Context, c Change) {
 	}
 }
 
-// Piece is the part of a file that a change made another, as an editor shows it: New stands in
-// the place of Old, between Before and After, which are at most 80 characters of what is around it.
+// Piece is the changed part of a file for an editor: New replaces Old between Before and After.
+// Those are up to 80 characters of the text around.
 type Piece struct {
 	Old, New, Before, After string
 }
 
-// Piece is what the change made another; ok is false of what is no text, as no editor would show
-// the same.
+// Piece returns the changed part. ok is false if the file is no text, because an editor would show
+// something else.
 func (c Change) Piece() (p Piece, ok bool) {
 	if !utf8.Valid(c.Before) || !utf8.Valid(c.After) {
 		return Piece{}, false
@@ -76,16 +76,16 @@ func (c Change) Piece() (p Piece, ok bool) {
 	}, true
 }
 
-// around is how many characters around a piece are kept.
+// around is how many characters Before and After have at most.
 const around = 80
 
-// carriage reports whether every line of a text, and there is one, ends as on DOS.
+// carriage reports whether a text has lines that all end in a carriage return and a newline.
 func carriage(text []byte) bool {
 	lines := bytes.Count(text, []byte("\n"))
 	return lines > 0 && lines == bytes.Count(text, []byte("\r\n"))
 }
 
-// alike is how many bytes of two texts are the same from one end on.
+// alike is how many bytes two texts have in common at one end.
 func alike(a, b string, at func(s string, n int) byte) int {
 	n := 0
 	for n < min(len(a), len(b)) && at(a, n) == at(b, n) {
@@ -94,7 +94,7 @@ func alike(a, b string, at func(s string, n int) byte) int {
 	return n
 }
 
-// last is the end of a text, of at most n characters.
+// last is the end of a text, at most n characters.
 func last(text string, n int) string {
 	at := len(text)
 	for ; n > 0 && at > 0; n-- {
@@ -104,7 +104,7 @@ func last(text string, n int) string {
 	return strings.Clone(text[at:])
 }
 
-// first is the beginning of a text, of at most n characters.
+// first is the beginning of a text, at most n characters.
 func first(text string, n int) string {
 	at := 0
 	for ; n > 0 && at < len(text); n-- {

@@ -12,12 +12,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// remoteName is how Emacs spells a file on another machine, or behind a program.
+// remoteName matches Emacs's names of files on another machine or behind another program.
 var remoteName = regexp.MustCompile(`^/[A-Za-z0-9-]+(:[^:/]*)?:`)
 
-// Resolve is the one name of the file that a call names: absolute, without links. A relative
-// name is the home's, ~ the user's. Exists is false for a name at which a file could be made:
-// what there is of its directories is resolved.
+// Resolve returns the path of the file that a name means: absolute, without links. A relative name
+// begins in home, ~ in the user's home. If the file does not exist, exists is false and the
+// existing directories above it are resolved.
 func Resolve(name, home string) (path string, exists bool, err error) {
 	if name, err = absolute(name, home); err != nil {
 		return "", false, err
@@ -58,7 +58,7 @@ func absolute(name, home string) (string, error) {
 	return filepath.Join(home, name), nil
 }
 
-// unmade is the name of a file that is not there, with the directories above it resolved.
+// unmade resolves the directories above a file that does not exist.
 func unmade(name string) (string, error) {
 	missing := ""
 	for at := name; ; at = filepath.Dir(at) {
@@ -79,7 +79,7 @@ func unmade(name string) (string, error) {
 	}
 }
 
-// systemError is what the system said of a file, as one of a tool.
+// systemError converts an error of the system to one of a tool.
 func systemError(path string, err error) error {
 	code, advice := protocol.ToolErrorOf(err).Code, ""
 	switch {
@@ -95,7 +95,7 @@ func systemError(path string, err error) error {
 	return protocol.ToolErrorf(code, "%w%s", err, advice)
 }
 
-// Short is a file's name as a call can give it again: within the home without that.
+// Short is a file's name as it is shown: relative if it is in the home. [Resolve] accepts it.
 func Short(path, home string) string {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real

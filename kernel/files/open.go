@@ -14,11 +14,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// MaximumChanged is the size of the largest file that is changed, or made.
-const MaximumChanged = 16 << 20
+// maximumChanged is the size of the largest file that is changed, or made.
+const maximumChanged = 16 << 20
 
-// open opens the regular file of a resolved name. One that has become a link since, or lies
-// behind one, is refused; nothing that is no regular file is waited for.
+// open opens the regular file at a resolved path. It refuses a path that contains a link by now,
+// and never blocks on a special file.
 func open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func open(path string) (*os.File, fs.FileInfo, error) {
 	return file, opened, nil
 }
 
-// same: the name leads to that file still, and to it through no link.
+// same checks that the path still leads to that file, without links.
 func same(path string, info fs.FileInfo) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func same(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// regular says of what is no regular file what it is.
+// regular returns an error for anything but a regular file, which says what it is.
 func regular(path string, mode fs.FileMode) error {
 	kind := "a special file"
 	switch {
@@ -77,44 +77,44 @@ func regular(path string, mode fs.FileMode) error {
 	return protocol.ToolErrorf(protocol.ToolUnfit, "%s is %s and no file", path, kind)
 }
 
-// IsDirectory reports whether a resolved name is that of a directory.
+// IsDirectory reports whether a resolved path is a directory.
 func IsDirectory(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir()
 }
 
-// Whole is the content of a file that is not too large to be changed.
+// Whole reads a file that is small enough to be changed.
 func Whole(ctx context.Context, path string) ([]byte, error) {
 	file, info, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() // it is only read
-	tooLarge := protocol.ToolErrorf(protocol.ToolTooLarge, "%s has %d bytes; files of more than %d MiB are not changed here", path, info.Size(), MaximumChanged>>20)
-	if info.Size() > MaximumChanged {
+	tooLarge := protocol.ToolErrorf(protocol.ToolTooLarge, "%s has %d bytes; files of more than %d MiB are not changed here", path, info.Size(), maximumChanged>>20)
+	if info.Size() > maximumChanged {
 		return nil, tooLarge
 	}
-	content, err := io.ReadAll(io.LimitReader(attentive{ctx, file}, MaximumChanged+1))
+	content, err := io.ReadAll(io.LimitReader(attentive{ctx, file}, maximumChanged+1))
 	switch {
 	case err != nil:
 		return nil, systemError(path, err)
-	case len(content) > MaximumChanged: // it grew
+	case len(content) > maximumChanged: // it grew
 		return nil, tooLarge
 	}
 	return content, nil
 }
 
-// Hash is what a content is known by.
+// Hash identifies a content.
 func Hash(content []byte) string {
 	sum := sha256.Sum256(content)
 	return shownHash(sum[:])
 }
 
-// shownHash is as much of a hash as keeps two contents apart that nobody made alike on purpose,
-// and a model can repeat.
+// shownHash is a short hash. It distinguishes contents unless somebody constructed equal ones on
+// purpose, and a model can repeat it.
 func shownHash(sum []byte) string { return hex.EncodeToString(sum[:8]) }
 
-// attentive is a reader that ends with its context.
+// attentive is a reader that stops when its context ends.
 type attentive struct {
 	ctx    context.Context
 	reader io.Reader
@@ -127,7 +127,7 @@ func (a attentive) Read(p []byte) (int, error) {
 	return a.reader.Read(p)
 }
 
-// attentiveAt is a file that is read until its context ends.
+// attentiveAt is a file whose reads fail when its context ends.
 type attentiveAt struct {
 	ctx  context.Context
 	file io.ReaderAt

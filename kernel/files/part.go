@@ -17,37 +17,35 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// Bounds of what one call reads.
+// Limits of one call.
 const (
 	PartLines = 2000
 	partBytes = 50_000
-	lineBytes = 4096     // of a longer line the rest is left out
+	lineBytes = 4096     // the rest of a longer line is left out
 	hashed    = 64 << 20 // a larger file is not read to its end
 )
 
-// byteOrderMark begins some files; it is no part of their first line.
+// byteOrderMark begins some files. It does not belong to the first line.
 const byteOrderMark = "\ufeff"
 
 // Part is some lines of a text.
 type Part struct {
 	From    int      // the number of the first line, from 1
-	Lines   []string // without their ends; what is no UTF-8 as \xNN
-	Next    int      // the line that follows; 0: there is none
-	Total   int      // how many lines the file has; 0: nobody counted
+	Lines   []string // without line ends; invalid UTF-8 as \xNN
+	Next    int      // the number of the next line; 0: there is none
+	Total   int      // how many lines the file has; 0: unknown
 	Size    int64
 	Hash    string // of the whole file; "" if it is too large for that
 	Mark    bool   // the file begins with a byte order mark
 	Returns int    // how many of the lines end in a carriage return and a newline
-	Open    bool   // the last line of the file is among them, and has no end
-	Escaped bool   // something in the lines is no UTF-8
-	Cut     bool   // something is left out of a long line
-	// Withheld are the lines that are left out, as they are kept from every model ([withheld.Veil]);
-	// Lines is without them.
+	Open    bool   // the file's last line is among them and has no line end
+	Escaped bool   // some bytes of the lines are no UTF-8
+	Cut     bool   // a long line is not complete
+	// Withheld are the lines that no model may see ([withheld.Veil]). Lines does not contain them.
 	Withheld []protocol.LineSpan
 }
 
-// Lines reads at most limit lines of a text, from one on. What is no text is refused, and it
-// is said what it is.
+// Lines reads at most limit lines of a text. It refuses a file that is no text and says what it is.
 func Lines(ctx context.Context, path string, from, limit int) (Part, error) {
 	if from < 0 || limit < 0 {
 		return Part{}, protocol.ToolErrorf(protocol.ToolArguments, "lines are counted from 1: :from and :limit are not less")
@@ -126,7 +124,7 @@ func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash, veil *withhe
 	}
 }
 
-// withhold notes that the line of that number is left out.
+// withhold records that a line is left out.
 func (p *Part) withhold(number int) {
 	if n := len(p.Withheld); n > 0 && p.Withheld[n-1].Last == number-1 {
 		p.Withheld[n-1].Last = number
@@ -135,7 +133,7 @@ func (p *Part) withhold(number int) {
 	p.Withheld = append(p.Withheld, protocol.LineSpan{First: number, Last: number})
 }
 
-// veilOf is the veil of a file, nil for one that is no Org.
+// veilOf is the veil of a file, nil if it is no Org file.
 func veilOf(ctx context.Context, path string, file io.ReaderAt, info fs.FileInfo) (*withheld.Veil, error) {
 	veil, err := withheld.Over(path, attentiveAt{ctx, file}, info)
 	if err != nil {
@@ -144,9 +142,9 @@ func veilOf(ctx context.Context, path string, file io.ReaderAt, info fs.FileInfo
 	return veil, nil
 }
 
-// readLine reads a line and keeps at most so many bytes of it, whole characters. Left is how
-// many it does not keep; ended, that the line has a newline, which is not kept. The error is
-// io.EOF when there is no line.
+// readLine reads a line and returns at most so many bytes of it, in whole characters. left is how
+// many bytes were dropped; ended says that the line ended in a newline, which is not returned. The
+// error is io.EOF if there is no line.
 func readLine(reader *bufio.Reader, most int) (line []byte, ended bool, left int, err error) {
 	for {
 		piece, err := reader.ReadSlice('\n')
@@ -159,12 +157,12 @@ func readLine(reader *bufio.Reader, most int) (line []byte, ended bool, left int
 		if errors.Is(err, io.EOF) && len(line)+left+len(piece) == 0 {
 			return nil, false, 0, io.EOF
 		}
-		kept := min(len(piece), most-len(line))
+		keep := min(len(piece), most-len(line))
 		if left > 0 {
-			kept = 0
+			keep = 0
 		}
-		line = append(line, piece[:kept]...)
-		if left += len(piece) - kept; left > 0 && left == len(piece)-kept {
+		line = append(line, piece[:keep]...)
+		if left += len(piece) - keep; left > 0 && left == len(piece)-keep {
 			whole := wholeCharacters(line)
 			left += len(line) - whole
 			line = line[:whole]
@@ -175,8 +173,7 @@ func readLine(reader *bufio.Reader, most int) (line []byte, ended bool, left int
 	}
 }
 
-// wholeCharacters is how many bytes of a text there are without a character that is cut at
-// its end.
+// wholeCharacters is the length of a text without an incomplete character at its end.
 func wholeCharacters(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
@@ -189,7 +186,7 @@ func wholeCharacters(text []byte) int {
 	return len(text)
 }
 
-// shown is a line in which every byte that is no UTF-8 stands as \xNN.
+// shown is a line with every byte that is no UTF-8 as \xNN.
 func shown(line []byte) (text string, escaped bool) {
 	if utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 {
 		return string(line), false
@@ -208,7 +205,7 @@ func shown(line []byte) (text string, escaped bool) {
 	return b.String(), escaped
 }
 
-// notText says what the beginning of a file shows it to be, "" for a text.
+// notText says what a file is by its first bytes, "" for a text.
 func notText(head []byte) string {
 	for _, k := range []struct{ begins, kind string }{
 		{"\x89PNG\r\n", "an image"}, {"\xff\xd8\xff", "an image"}, {"GIF87a", "an image"}, {"GIF89a", "an image"}, {"%PDF-", "a PDF"},

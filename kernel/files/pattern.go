@@ -8,15 +8,15 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Pattern is a pattern for names of files beneath a directory: * and ? stand for characters of
-// one name, ** for any directories, [a-z] for one of these, {a,b} for one of those. One without
-// a / is for the name alone, in whatever directory.
+// Pattern is a pattern for names of files below a directory: * and ? match within one name, ** any
+// directories, [a-z] one of these characters, {a,b} one of these texts. A pattern without / matches
+// a name in any directory.
 type Pattern struct {
 	all      *regexp.Regexp
 	nameOnly bool
 }
 
-// patternBytes is how long a pattern is at most.
+// patternBytes limits a pattern.
 const patternBytes = 1000
 
 // ParsePattern reads a pattern.
@@ -44,7 +44,7 @@ func ParsePattern(source string) (Pattern, error) {
 	return Pattern{all: all, nameOnly: !strings.Contains(pattern, "/")}, nil
 }
 
-// Matches reports whether a name beneath the directory, with / between its parts, is one.
+// Matches reports whether the pattern matches a name below the directory, with / between its parts.
 func (p Pattern) Matches(name string) bool {
 	if p.nameOnly {
 		name = name[strings.LastIndexByte(name, '/')+1:]
@@ -52,7 +52,7 @@ func (p Pattern) Matches(name string) bool {
 	return p.all.MatchString(name)
 }
 
-// translated is a pattern as a regular expression; fault says what is wrong with it.
+// translated is a pattern as a regular expression. fault says what is wrong with the pattern.
 func translated(p string) (source, fault string) {
 	var b strings.Builder
 	open := 0

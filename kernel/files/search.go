@@ -16,32 +16,33 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Search is what is looked for in files.
+// Search describes a search in files.
 type Search struct {
 	Text    *regexp.Regexp
-	Files   *Pattern // only in these; nil: in all
-	Context int      // lines around each that matches
+	Files   *Pattern // only in these files; nil: in all
+	Context int      // lines before and behind each match
 	Limit   int      // matching lines
 }
 
-// Matches is what was found.
+// Matches is the result of a search.
 type Matches struct {
-	Text     string // FILE:LINE:TEXT a line, FILE-LINE-TEXT of one around
-	Lines    int    // that match
-	Files    int    // that were searched
-	Full     bool   // there may be more: a bound was met
-	Unwalked bool   // there are more files than are searched
-	Withheld int    // files with lines that are kept from every model, which were not searched
+	Text     string // lines FILE:LINE:TEXT that match, and FILE-LINE-TEXT around them
+	Lines    int    // lines that match
+	Files    int    // files that were searched
+	Full     bool   // a limit was reached: there may be more
+	Unwalked bool   // there are more files than the limit of one walk
+	Withheld int    // files that were not searched because lines in them are withheld
 }
 
-// Bounds of one search.
+// Limits of one search.
 const (
-	searchedLine = 64 << 10 // of a longer line the rest is not searched
+	searchedLine = 64 << 10 // the rest of a longer line is not searched
 	shownLine    = 300
 	foundBytes   = 50_000
 )
 
-// Search looks for a text in the files of the tree. Show is how a name beneath it is written.
+// Search searches the files of the tree. show returns the name that is shown for a name below the
+// tree.
 func (t Tree) Search(ctx context.Context, s Search, show func(name string) string) (Matches, error) {
 	f := finder{search: s}
 	whole, err := t.walk(ctx, func(in *os.Root, name, below string) bool {
@@ -50,7 +51,7 @@ func (t Tree) Search(ctx context.Context, s Search, show func(name string) strin
 		}
 		file, info, err := openIn(in, name)
 		if err != nil {
-			return true // it has gone, or is not for us
+			return true // it is gone, or cannot be read
 		}
 		defer file.Close() // it is only read
 		f.file(ctx, filepath.Join(t.Root, below), show(below), file, info)
@@ -59,7 +60,7 @@ func (t Tree) Search(ctx context.Context, s Search, show func(name string) strin
 	return f.matches(!whole), err
 }
 
-// SearchFile looks for a text in one file.
+// SearchFile searches one file.
 func SearchFile(ctx context.Context, path string, s Search, shown string) (Matches, error) {
 	file, info, err := open(path)
 	if err != nil {
@@ -77,19 +78,19 @@ func SearchFile(ctx context.Context, path string, s Search, shown string) (Match
 	return f.matches(false), nil
 }
 
-// finder looks through one file after the other.
+// finder searches one file after the other.
 type finder struct {
-	search Search
-	out    strings.Builder
-	lines  int
-	files  int
-	binary int
-	kept   int // files with lines that are kept from every model
-	full   bool
-	reader *bufio.Reader
+	search        Search
+	out           strings.Builder
+	lines         int
+	files         int
+	binary        int
+	withheldFiles int // files with withheld lines
+	full          bool
+	reader        *bufio.Reader
 
-	last   int // the line of this file that was written last
-	after  int // how many lines around are still to be written
+	last   int // the last line of this file that was written
+	after  int // how many lines behind the last match are still to be written
 	before []numbered
 }
 
@@ -99,7 +100,7 @@ type numbered struct {
 }
 
 func (f *finder) matches(unwalked bool) Matches {
-	return Matches{Text: f.out.String(), Lines: f.lines, Files: f.files, Full: f.full, Unwalked: unwalked && !f.full, Withheld: f.kept}
+	return Matches{Text: f.out.String(), Lines: f.lines, Files: f.files, Full: f.full, Unwalked: unwalked && !f.full, Withheld: f.withheldFiles}
 }
 
 func (f *finder) file(ctx context.Context, path, name string, file *os.File, info fs.FileInfo) {
@@ -107,7 +108,7 @@ func (f *finder) file(ctx context.Context, path, name string, file *os.File, inf
 		f.reader = bufio.NewReaderSize(nil, searchedLine)
 	}
 	f.reader.Reset(attentive{ctx, io.LimitReader(file, info.Size())})
-	head, _ := f.reader.Peek(8000) // an error comes again
+	head, _ := f.reader.Peek(8000) // the next read returns the error again
 	if notText(head) != "" {
 		f.binary++
 		return
@@ -117,7 +118,7 @@ func (f *finder) file(ctx context.Context, path, name string, file *os.File, inf
 	}
 	veil, err := veilOf(ctx, path, file, info)
 	if err != nil {
-		return // as one that cannot be opened
+		return // it counts as one that cannot be opened
 	}
 	f.files++
 	f.last, f.after, f.before = -1, 0, f.before[:0]
@@ -133,10 +134,10 @@ func (f *finder) file(ctx context.Context, path, name string, file *os.File, inf
 		}
 		f.line(name, number, line)
 	}
-	f.kept += keeps
+	f.withheldFiles += keeps
 }
 
-// next is the line that follows, or as much of it as is searched; then it is cut.
+// next is the next line, or its beginning; cut says that there is more of it.
 func (f *finder) next() (line []byte, cut, more bool) {
 	line, err := f.reader.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -184,7 +185,7 @@ func (f *finder) write(name string, number int, mark byte, text string) {
 	fmt.Fprintf(&f.out, "%s%c%d%c%s\n", name, mark, number, mark, text)
 }
 
-// clipped is what is shown of a line that has something at a byte.
+// clipped is the visible part of a line with a match at a byte.
 func clipped(line []byte, at int) string {
 	before, after := "", ""
 	if at > shownLine*2/3 {

@@ -12,27 +12,28 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Tree is the files beneath a directory that may be looked at. Links in it are not followed,
-// and nothing that is not in it is reached, whatever becomes of it meanwhile.
+// Tree is the files below a directory. Links are not followed, and nothing outside of the directory
+// is reached, even if it changes meanwhile.
 type Tree struct {
 	Root string // resolved
-	// All: also what is left out otherwise, as it is no one's own work or too much.
+	// All: also search directories that are usually skipped.
 	All bool
-	// Unread reports whether a file or a directory is never looked at; nil: none is.
+	// Unread reports whether a file or a directory is always skipped; nil: none is.
 	Unread func(path string) bool
 }
 
-// leftOut are the directories that are not looked into unless that is asked for.
+// leftOut are directories that are skipped unless Tree.All is set: they contain nobody's own work,
+// or too much.
 var leftOut = [...]string{".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__", ".venv", ".direnv", ".cache", ".tox", ".mypy_cache"}
 
-// Bounds of one walk.
+// Limits of one walk.
 const (
 	walkEntries = 500_000
 	walkDepth   = 64
 )
 
-// walk calls visit with every regular file, the names in a directory in their order, until it
-// returns false. Whole is false when there was more than is walked through.
+// walk calls visit with every regular file until visit returns false. The names of a directory come
+// in order. whole is false if a limit was reached.
 func (t Tree) walk(ctx context.Context, visit func(in *os.Root, name, below string) (more bool)) (whole bool, err error) {
 	info, err := os.Lstat(t.Root)
 	if err != nil {
@@ -51,7 +52,7 @@ func (t Tree) walk(ctx context.Context, visit func(in *os.Root, name, below stri
 	}
 	w := walker{tree: t, ctx: ctx, visit: visit, whole: true}
 	if err != nil {
-		root.Close() // nothing was written in it
+		root.Close() // nothing was written through it
 		return false, err
 	}
 	w.directory(root, "", 0)
@@ -67,11 +68,11 @@ type walker struct {
 	visit   func(in *os.Root, name, below string) bool
 	entries int
 	stopped bool
-	whole   bool // nothing was left out for a bound
+	whole   bool // no limit was reached
 }
 
-// directory walks through one, which it closes. What cannot be read has no files: of others'
-// directories there are some in every tree.
+// directory walks through a directory and closes it. One that cannot be read counts as empty: most
+// trees contain some.
 func (w *walker) directory(root *os.Root, below string, depth int) {
 	defer root.Close() // nothing is written in it
 	file, err := root.Open(".")
@@ -108,7 +109,8 @@ func (w *walker) directory(root *os.Root, below string, depth int) {
 	}
 }
 
-// openIn opens a regular file of a directory; a pipe that took its place is not waited for.
+// openIn opens a regular file of a directory. It does not block on a pipe that took the file's
+// place.
 func openIn(in *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	file, err := in.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/text"
 )
 
 // resultLimit is how many bytes of a result an event holds.
@@ -19,8 +20,8 @@ type Result struct {
 	Text    string
 }
 
-// After calls the hooks for what came of an action. The results are those of its calls, in their
-// order. Where a hook refuses a result, After replaces the text by the reason; the result is shown
+// After calls the hooks for the outcome of an action. The results are those of its calls, in their
+// order. If a hook refuses a result, After replaces the text by the reason, and the result is shown
 // to nobody.
 func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Where, results []Result) (added []Added) {
 	if h == nil {
@@ -42,7 +43,7 @@ func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Wh
 		}
 		r := &results[i]
 		fields := append(c.fields, protocol.Field{Key: "verdict", Value: protocol.Keyword(r.Verdict)},
-			protocol.Field{Key: "result", Value: short(r.Text, resultLimit)}, protocol.Field{Key: "bytes", Value: int64(len(r.Text))})
+			protocol.Field{Key: "result", Value: text.Abridge(r.Text, resultLimit)}, protocol.Field{Key: "bytes", Value: int64(len(r.Text))})
 		refused, more := h.combine(within(h.ask(ctx, hooks, eventOf(skill.AfterTool, where, fields)), &room))
 		if refused != "" {
 			r.Text = "the result is withheld: " + refused
@@ -52,8 +53,8 @@ func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Wh
 	return added
 }
 
-// Tell calls the hooks for an event that is about no tool. It returns what they add, and why they
-// refuse it, "" if none does.
+// Tell calls the hooks for an event without a tool. It returns the texts that they add and the
+// reason of a refusal, or "" if none refuses.
 func (h *Hooks) Tell(ctx context.Context, event skill.HookEvent, where policy.Where, fields protocol.Object) (refused string, added []Added) {
 	if h == nil {
 		return "", nil
@@ -62,7 +63,7 @@ func (h *Hooks) Tell(ctx context.Context, event skill.HookEvent, where policy.Wh
 	return h.combine(within(h.ask(ctx, h.config.Skills().Hooks(event, ""), eventOf(event, where, fields)), &room))
 }
 
-// Listens reports whether there is a hook for an event that is about no tool.
+// Listens reports whether there is a hook for an event without a tool.
 func (h *Hooks) Listens(event skill.HookEvent) bool {
 	return h != nil && len(h.config.Skills().Hooks(event, "")) > 0
 }
@@ -75,7 +76,7 @@ func (h *Hooks) combine(all []response) (refused string, added []Added) {
 		place := []any{"hook", r.hook.Name, "file", r.hook.File, "line", r.hook.Line}
 		switch {
 		case r.err != nil:
-			h.config.Logger.Warn("a hook failed", append(place, "err", short(r.err.Error(), whyLimit))...)
+			h.config.Logger.Warn("a hook failed", append(place, "err", text.Abridge(r.err.Error(), whyLimit))...)
 			continue
 		case r.verdict == policy.Ask:
 			h.config.Logger.Warn("a hook asked where nothing can be asked about", append(place, "event", string(r.hook.Event))...)

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/text"
 )
 
 // Limits of an answer, in bytes. Longer texts are cut.
@@ -43,19 +43,19 @@ func answerOf(value sexp.Sexp) (answer, error) {
 	for i := 0; i < len(list); i++ {
 		key, ok := list[i].(plist.Keyword)
 		if !ok {
-			return answer{}, fmt.Errorf("it returned %s, and not %s", short(plist.Print(value), 80), answers)
+			return answer{}, fmt.Errorf("it returned %s, and not %s", text.Abridge(plist.Print(value), 80), answers)
 		}
 		if key == "allow" {
 			continue
 		}
 		if i+1 < len(list) {
-			if text, ok := list[i+1].(plist.String); ok && fields[string(key)] == "" {
-				fields[string(key)] = string(text)
+			if value, ok := list[i+1].(plist.String); ok && fields[string(key)] == "" {
+				fields[string(key)] = string(value)
 				i++
 				continue
 			}
 		}
-		return answer{}, fmt.Errorf("it returned %s, in which one text has to follow :%s", short(plist.Print(value), 80), string(key))
+		return answer{}, fmt.Errorf("it returned %s, in which one text has to follow :%s", text.Abridge(plist.Print(value), 80), string(key))
 	}
 	return newAnswer(fields)
 }
@@ -64,10 +64,10 @@ func answerOf(value sexp.Sexp) (answer, error) {
 // more than to ask.
 func newAnswer(fields map[string]string) (answer, error) {
 	a := answer{verdict: policy.Allow}
-	for key, text := range fields {
+	for key, value := range fields {
 		switch key {
 		case "append":
-			a.added = short(strings.TrimSpace(text), addedLimit)
+			a.added = text.Abridge(strings.TrimSpace(value), addedLimit)
 			continue
 		case "ask":
 			if a.verdict == policy.Refuse {
@@ -79,7 +79,7 @@ func newAnswer(fields map[string]string) (answer, error) {
 		default:
 			return answer{}, fmt.Errorf("it says %q, of which nothing is known: a hook says %s", key, answers)
 		}
-		a.why = short(strings.Join(strings.Fields(text), " "), whyLimit)
+		a.why = text.Abridge(text.Line(value), whyLimit)
 	}
 	return a, nil
 }
@@ -93,7 +93,7 @@ func scriptAnswer(status int, output string) (answer, error) {
 	case status == 2:
 		return newAnswer(map[string]string{"refuse": output})
 	case status != 0:
-		return answer{}, fmt.Errorf("exit status %d: %s", status, short(strings.Join(strings.Fields(output), " "), whyLimit))
+		return answer{}, fmt.Errorf("exit status %d: %s", status, text.Abridge(text.Line(output), whyLimit))
 	case !strings.HasPrefix(output, "{"):
 		return newAnswer(map[string]string{"append": output})
 	}
@@ -112,7 +112,7 @@ func scriptAnswer(status int, output string) (answer, error) {
 	case "ask", "refuse":
 		texts[fields.Verdict] = fields.Why
 	default:
-		return answer{}, fmt.Errorf("its verdict %q is none of allow, ask and refuse", short(fields.Verdict, 40))
+		return answer{}, fmt.Errorf("its verdict %q is none of allow, ask and refuse", text.Abridge(fields.Verdict, 40))
 	}
 	return newAnswer(texts)
 }
@@ -120,24 +120,11 @@ func scriptAnswer(status int, output string) (answer, error) {
 // within cuts the texts that hooks add to the room that is left, and subtracts them from it.
 func within(all []response, room *int) []response {
 	for i := range all {
-		if all[i].added = short(all[i].added, *room); len(all[i].added) > *room {
+		if all[i].added = text.Abridge(all[i].added, *room); len(all[i].added) > *room {
 			*room = 0
 			continue
 		}
 		*room -= len(all[i].added)
 	}
 	return all
-}
-
-// short cuts a text to most bytes, and says at its end how many bytes are missing.
-func short(text string, most int) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= most {
-		return text
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return fmt.Sprintf("%s… [%d bytes more]", text[:cut], len(text)-cut)
 }

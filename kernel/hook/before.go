@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,10 +12,11 @@ import (
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/text"
 )
 
-// Before implements [policy.Hooks]. It also asks about the action where a note that has hooks is not
-// live.
+// Before implements [policy.Hooks]. If the newest version of a note with hooks is not live, it also
+// asks the person.
 func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where) []policy.Decision {
 	if h == nil {
 		return nil
@@ -55,7 +57,7 @@ func (r response) decision() policy.Decision {
 	name := fmt.Sprintf("the hook %s (%s:%d)", r.hook.Name, filepath.Base(r.hook.File), r.hook.Line)
 	switch {
 	case r.err != nil:
-		d.Kind, d.Append, d.Reason = policy.Ask, "", fmt.Sprintf("%s failed, so that you are asked: %s", name, short(r.err.Error(), whyLimit))
+		d.Kind, d.Append, d.Reason = policy.Ask, "", fmt.Sprintf("%s failed, so that you are asked: %s", name, text.Abridge(r.err.Error(), whyLimit))
 	case r.verdict == policy.Refuse:
 		d.Reason = name + " refuses it" + r.because()
 	case r.verdict == policy.Ask:
@@ -123,6 +125,17 @@ func Unknown(one *skill.Hook, tools policy.Tools) string {
 	return ""
 }
 
+// WarnUnknown logs which hooks of notes guard a tool that does not exist.
+func WarnUnknown(log *slog.Logger, notes []skill.Status, tools policy.Tools) {
+	for _, note := range notes {
+		for _, h := range note.Hooks {
+			if why := Unknown(h, tools); why != "" {
+				log.Warn("a hook is never called", "hook", h.Name, "file", h.File, "line", h.Line, "err", why)
+			}
+		}
+	}
+}
+
 func sending(target, to string, payload protocol.Object) call {
 	return call{event: skill.BeforeSend, arguments: payload, fields: protocol.Object{
 		{Key: "target", Value: protocol.Keyword(target)}, {Key: "to", Value: to}, {Key: "text", Value: payload.Text("text")}}}
@@ -149,7 +162,7 @@ func reachOf(ctx context.Context, c call, where policy.Where) any {
 	}
 	_, reach, err := where.Tools.Reach(ctx, c.tool, c.arguments)
 	if err != nil {
-		return nil // it is refused for that, if it is done at all
+		return nil // performing the action refuses it with this error
 	}
 	all := make([]any, len(reach))
 	for i, r := range reach {

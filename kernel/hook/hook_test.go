@@ -14,6 +14,7 @@ import (
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/action"
+	"org-agent/kernel/channel"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 
 var fence = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(context.Background()); return kind })
 
-// fixture is a home with notes whose hooks are asked.
+// fixture is a home whose notes have hooks.
 type fixture struct {
 	t     *testing.T
 	notes *skill.Registry
@@ -38,7 +39,7 @@ type fixture struct {
 	hooks *hook.Hooks
 }
 
-// newFixture has notes, each of its name and its text.
+// newFixture makes a home with these notes, given by name and text.
 func newFixture(t *testing.T, notes ...string) *fixture {
 	t.Helper()
 	h := &fixture{t: t, dir: t.TempDir()}
@@ -58,18 +59,18 @@ func (h *fixture) write(name, text string) {
 	}
 }
 
-// guard is a note with a hook in Lisp before exec, of the name and the body.
+// guard returns a note with a hook in Lisp before exec, with this name and body.
 func guard(name, body string) string {
 	return fmt.Sprintf("#+begin_src lisp\n(defhook %s :on (before-tool \"exec\")\n  :function (lambda (event) (declare (ignorable event)) %s))\n#+end_src\n", name, body)
 }
 
-// script is a note with a hook for a shell.
+// script returns a note with a shell hook.
 func script(arguments, body string) string {
 	return "#+begin_src sh " + arguments + "\n" + body + "\n#+end_src\n"
 }
 
-// kinds are those that are built in.
-var kinds = kind.New(act.Kinds(act.Deps{})...)
+// kinds are the built-in kinds.
+var kinds = kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...)
 
 func proposed(t *testing.T, text string) action.Action {
 	t.Helper()
@@ -82,12 +83,12 @@ func proposed(t *testing.T, text string) action.Action {
 
 var where = policy.Where{Session: "main", Turn: "t1", Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 
-// running is a call of exec.
+// running returns a call of exec.
 func running(t *testing.T, command string) action.Action {
 	return proposed(t, `(:type :request :target :tool :payload (:action :call :tool "exec" :args (:command `+plist.Print(plist.String(command))+`)))`)
 }
 
-// before is what the hooks say of a call of exec, a line each.
+// before returns the decisions of the hooks on a call of exec, one on each line.
 func (h *fixture) before(command string) string {
 	h.t.Helper()
 	var lines []string
@@ -101,7 +102,7 @@ func (h *fixture) before(command string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestAnswers: what hooks in Lisp return, and what becomes of it.
+// TestAnswers checks the decision for each answer of a hook in Lisp.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{`nil`, "allow the hook g (g.org:4) has no objection"},
@@ -137,7 +138,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestLongAnswers: what a hook says is bounded, and one line where it is shown on one.
+// TestLongAnswers checks that a hook's answer is bounded, and is one line where it is shown on one.
 func TestLongAnswers(t *testing.T) {
 	h := newFixture(t, "g.org", guard("g", `(list :refuse (make-string 100000 :initial-element #\a) :append (make-string 1000000 :initial-element #\b))`))
 	said := h.hooks.Before(t.Context(), running(t, "ls"), where)
@@ -146,7 +147,7 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
-// TestManyAdd: all that hooks add to an action together is bounded, too.
+// TestManyAdd checks that the texts of all hooks of an action are bounded together.
 func TestManyAdd(t *testing.T) {
 	var notes []string
 	for i := range 20 {
@@ -165,7 +166,7 @@ func TestManyAdd(t *testing.T) {
 	}
 }
 
-// TestScriptsWithoutFence: where there is no sandbox no script is run, and the call asks.
+// TestScriptsWithoutFence checks that without a sandbox no script runs and the call asks.
 func TestScriptsWithoutFence(t *testing.T) {
 	h := newFixture(t, "s.org", "#+name: s\n"+script(":hook before-tool", "touch "+filepath.Join(t.TempDir(), "ran")))
 	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: func() sandbox.Kind { return sandbox.None }})
@@ -174,7 +175,7 @@ func TestScriptsWithoutFence(t *testing.T) {
 	}
 }
 
-// TestEvent: what hooks are told, in Lisp and as JSON.
+// TestEvent checks the event that hooks receive, in Lisp and as JSON.
 func TestEvent(t *testing.T) {
 	h := newFixture(t, "a.org", guard("a", `(list :append (prin1-to-string event))`), "b.org", script(":hook before-tool :tool exec", "cat"))
 	got := h.before(`ls "x"`)
@@ -188,7 +189,7 @@ func TestEvent(t *testing.T) {
 	if !hasFence(t) {
 		return
 	}
-	// What begins as an answer has to be one: the event is none.
+	// The script returns the event itself, which begins like an answer and is not one.
 	if !strings.Contains(got, `the hook b-3 (b.org:3) failed`) {
 		t.Errorf("the script's echo of the event was taken for an answer:\n%s", got)
 	}
@@ -199,8 +200,8 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// hasFence reports whether this system can run scripts. On one that cannot they are not run, and
-// the call is asked about; the tests of scripts end then.
+// hasFence reports whether this system can run scripts. Where it cannot, the call asks, and the
+// tests of scripts end there.
 func hasFence(t *testing.T) bool {
 	t.Helper()
 	if fence().Fenced() {
@@ -213,7 +214,7 @@ func hasFence(t *testing.T) bool {
 	return false
 }
 
-// TestScripts: how scripts end and what they write, and what becomes of it.
+// TestScripts checks the decision for each exit status and output of a script.
 func TestScripts(t *testing.T) {
 	if !hasFence(t) {
 		return
@@ -250,8 +251,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestSlowScript: a script that does not end is ended, with all that it started, and the call
-// that it is about asks.
+// TestSlowScript checks that a script that does not end is ended with all its processes, and that
+// its call asks.
 func TestSlowScript(t *testing.T) {
 	if !hasFence(t) {
 		return
@@ -264,8 +265,8 @@ func TestSlowScript(t *testing.T) {
 	}
 }
 
-// TestSlowHookDelaysNobody: while a hook of a conversation hangs, hooks of other notes answer in
-// others.
+// TestSlowHookDelaysNobody checks that a hanging hook of one conversation does not delay the hooks
+// of other notes in other conversations.
 func TestSlowHookDelaysNobody(t *testing.T) {
 	h := newFixture(t, "a.org", guard("slow", `(when (equal (getf event :session) "slow") (loop))`), "b.org", guard("quick", `'(:refuse "b")`))
 	slow := make(chan []policy.Decision)
@@ -282,7 +283,8 @@ func TestSlowHookDelaysNobody(t *testing.T) {
 	}
 }
 
-// TestOrder: all hooks are asked, in the order of their notes and in a note from above.
+// TestOrder checks that all hooks are called, and that their decisions are in the order of the
+// notes and of the lines within a note.
 func TestOrder(t *testing.T) {
 	h := newFixture(t,
 		"b.org", guard("b", `'(:refuse "2")`)+"\n#+name: c\n"+"#+begin_src lisp\n(defhook d :on before-tool :function (lambda (e) (declare (ignore e)) '(:ask \"3\")))\n(defhook e :on (before-tool write_file) :function (lambda (e) (declare (ignore e)) '(:ask \"not this\")))\n#+end_src\n",
@@ -293,8 +295,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestBrokenNote: a note that means to have hooks and is not live has calls asked about, by its
-// fault and line, until it is mended or gone; a broken note without hooks has not.
+// TestBrokenNote checks that calls ask while a note that defines hooks is not live, with the note's
+// fault and line, until it is repaired or deleted. A broken note without hooks has no effect.
 func TestBrokenNote(t *testing.T) {
 	h := newFixture(t, "g.org", guard("g", `'(:refuse "no")`), "other.org", "#+begin_src lisp\n(defun f (\n#+end_src\n")
 	if got := h.before("ls"); got != "refuse the hook g (g.org:4) refuses it: no" {
@@ -335,7 +337,7 @@ func TestBrokenNote(t *testing.T) {
 	}
 }
 
-// tools knows exec alone.
+// tools knows only exec.
 type tools struct{ policy.Tools }
 
 func (tools) Find(name string) (string, protocol.ToolEffect, bool) { return name, "", name == "exec" }
@@ -346,7 +348,7 @@ func (tools) Nearest(name string) string {
 	return ""
 }
 
-// TestUnknown: a hook that is about what is not there is told of.
+// TestUnknown checks that a hook for an unknown tool is reported.
 func TestUnknown(t *testing.T) {
 	for on, want := range map[string]string{
 		`"exec"`: "", `"exec" "emacs-edit" "*"`: "", `"exce"`: `no tool is named "exce" now; did you mean "exec"?`, `"exec" "rm"`: `no tool is named "rm" now`,
@@ -358,7 +360,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestCalls: by which names hooks know what is done.
+// TestCalls checks under which names hooks see each action.
 func TestCalls(t *testing.T) {
 	all := `(list :append (format nil "~(~a~) ~a ~(~s~)" (getf event :event) (or (getf event :tool) (getf event :to)) (getf event :arguments)))`
 	h := newFixture(t, "a.org", "#+begin_src lisp\n(defun f (event) "+all+")\n(defhook a :on before-tool :function #'f)\n(defhook b :on :before-send :function 'f)\n#+end_src\n")
@@ -381,7 +383,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// BenchmarkBefore is what asking the hooks of a call takes: one in Lisp, and one that is a script.
+// BenchmarkBefore measures the hooks of one call: one hook in Lisp, and one script.
 func BenchmarkBefore(b *testing.B) {
 	for name, note := range map[string]string{
 		"none":   "Nothing.\n",

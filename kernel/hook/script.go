@@ -79,7 +79,7 @@ func (h *Hooks) fenced(ctx context.Context, kind sandbox.Kind, script string, in
 	fed := make(chan struct{})
 	go func() { // ends when the script has read all, or has ended; it is waited for below
 		defer close(fed)
-		_, _ = told.Write(input) // a script need not read what it is told
+		_, _ = told.Write(input) // a script may exit without reading its input
 		told.Close()
 	}()
 	text, _ := io.ReadAll(io.LimitReader(heard, outputLimit)) // the end of a pipe is no error

@@ -12,6 +12,15 @@ import (
 	"org-agent/kernel/protocol"
 )
 
+// TurnStore keeps events and the turns that answer them: the queue, the state of each turn, the
+// messages that a person sends to a running turn, and whether the session's file has the question.
+// [TurnStore.Accept] flushes to the disk before it returns; other changes survive the death of the
+// process. Events are accepted in the order of the calls, and many at once share one transaction.
+type TurnStore struct {
+	*database
+	queue acceptQueue
+}
+
 // acceptQueue holds the events that wait to be written, first come first.
 // Whoever gets the turn to write takes all of them into one transaction: many
 // messages at once cost one flush of the disk.
@@ -70,27 +79,27 @@ func (q *acceptQueue) withdraw(a *acceptance) bool {
 // CodeConflict, as when the id is an act's or turn is another turn's. An event
 // without an id or a session is refused with CodeInvalidParams. After
 // CodeStorage nothing was taken.
-func (j *Journal) Accept(ctx context.Context, event protocol.Event, turn string) (t Turn, fresh bool, err error) {
+func (s *TurnStore) Accept(ctx context.Context, event protocol.Event, turn string) (t Turn, fresh bool, err error) {
 	if !protocol.ValidID(event.ID) || !protocol.ValidID(turn) || !protocol.ValidSession(event.Session) {
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams,
 			"accept an event: it needs an id, a session and a turn, not %q, %q and %q", event.ID, event.Session, turn)
 	}
-	if j.writer == nil {
+	if s.writer == nil {
 		return Turn{}, false, fmt.Errorf("accept an event: %w", errReadOnly)
 	}
 	event.Text = strings.ToValidUTF8(event.Text, "\uFFFD") // as the file will hold it
 	event.Level = max(event.Level, 1)
 	a := &acceptance{event: event, turnID: turn, done: make(chan struct{})}
-	j.queue.add(a)
+	s.queue.add(a)
 	for {
 		select {
 		case <-a.done:
 			return a.turn, a.fresh, a.err
-		case j.writing <- struct{}{}:
-			j.acceptAll(context.WithoutCancel(ctx), j.queue.take())
-			<-j.writing
+		case s.writing <- struct{}{}:
+			s.acceptAll(context.WithoutCancel(ctx), s.queue.take())
+			<-s.writing
 		case <-ctx.Done():
-			if j.queue.withdraw(a) {
+			if s.queue.withdraw(a) {
 				return Turn{}, false, fmt.Errorf("accept an event: %w", context.Cause(ctx))
 			}
 			<-a.done
@@ -102,11 +111,11 @@ func (j *Journal) Accept(ctx context.Context, event protocol.Event, turn string)
 // acceptAll writes a batch in one transaction, and tells each how it ended.
 // What is wrong with one event is told to its sender only; what is wrong with
 // the file, to all.
-func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
+func (s *TurnStore) acceptAll(ctx context.Context, batch []*acceptance) {
 	if len(batch) == 0 {
 		return
 	}
-	err := j.writer.transaction(ctx, syncFull, func(ctx context.Context, tx *writer) error {
+	err := s.writer.transaction(ctx, syncFull, func(ctx context.Context, tx *writer) error {
 		for _, a := range batch {
 			a.turn, a.fresh, a.err = accept(ctx, tx, a.event, a.turnID)
 			if a.err == nil {
@@ -118,7 +127,7 @@ func (j *Journal) acceptAll(ctx context.Context, batch []*acceptance) {
 		}
 		return nil
 	})
-	err = j.failure(ctx, "accept an event", err)
+	err = s.failure(ctx, "accept an event", err)
 	for _, a := range batch {
 		if err != nil {
 			a.turn, a.fresh, a.err = Turn{}, false, err
@@ -155,8 +164,8 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	if err != nil {
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams, "accept the event %s: %w", event.ID, err)
 	}
-	if len(data) > DataLimit {
-		return Turn{}, false, protocol.Errorf(protocol.CodeTooLarge, "the event has %d bytes, more than the %d the journal takes: send a part, or name a file", len(data), DataLimit)
+	if len(data) > dataLimit {
+		return Turn{}, false, protocol.Errorf(protocol.CodeTooLarge, "the event has %d bytes, more than the %d the journal takes: send a part, or name a file", len(data), dataLimit)
 	}
 	entry, err := insert(ctx, tx, Entry{Kind: KindEvent, Session: event.Session, Turn: turn, ID: event.ID, Data: data})
 	if err != nil {
@@ -172,7 +181,7 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	queued := Turn{
 		ID: turn, Session: event.Session, Event: event.ID, Question: event, Level: event.Level,
 		Seq: entry.Seq, Order: entry.Seq, State: protocol.TurnQueued, Attempt: 1, Stamp: stamp, Accepted: entry.Time,
-		Instead: event.Instead, Parent: event.Parent, Settings: event.Settings, Wanted: event.Settings.Value(protocol.SettingModel),
+		Instead: event.Instead, Parent: event.Parent, Settings: event.Settings, Wanted: event.Settings.Model(),
 	}
 	if err := enqueue(ctx, tx, queued); err != nil {
 		return Turn{}, false, err

@@ -47,25 +47,30 @@ type Receipt struct {
 	Unknown bool   `json:"unknown,omitempty"` // with Failure: it may have happened
 }
 
+// ActStore keeps verified actions and what clients answered to them. An act is recorded before it is
+// performed, so that a kernel that starts anew knows what may have happened. Acts of a turn are in
+// the order in which they were recorded.
+type ActStore struct{ *database }
+
 // PutAct records an act. An id that is an act's or an event's already is
 // CodeConflict, a turn that does not exist CodeNotFound. If Saved is set the
 // file has it from the start.
-func (j *Journal) PutAct(ctx context.Context, act Act) error {
+func (s *ActStore) PutAct(ctx context.Context, act Act) error {
 	if err := act.check(); err != nil {
 		return err
 	}
-	return j.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error { return putActOf(ctx, tx, act) })
+	return s.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error { return putActOf(ctx, tx, act) })
 }
 
 // PutActDeferred is PutAct, for an action that changes nothing, that waits for the next change as
-// [Journal.AppendDeferred] does. If the process is killed before, the action may be done again. An
+// [RecordStore.AppendDeferred] does. If the process is killed before, the action may be done again. An
 // act whose turn does not exist by then, or whose id is taken, is not recorded.
-func (j *Journal) PutActDeferred(ctx context.Context, act Act) error {
+func (s *ActStore) PutActDeferred(ctx context.Context, act Act) error {
 	if err := act.check(); err != nil {
 		return err
 	}
 	act.Time = cmp.Or(act.Time, time.Now())
-	return j.deferWrite(ctx, "record an act", deferredWrite{len(act.Action) + deferredSize, func(ctx context.Context, tx *writer) error {
+	return s.deferWrite(ctx, "record an act", deferredWrite{len(act.Action) + deferredSize, func(ctx context.Context, tx *writer) error {
 		err := putActOf(ctx, tx, act)
 		if _, refused := errors.AsType[*protocol.Error](err); refused {
 			return nil
@@ -128,16 +133,16 @@ func putAct(ctx context.Context, tx *writer, act Act, places string) error {
 
 // PutReceipt records what a client answered to an act, each time it did; a
 // receipt with Saved marks the act as saved. CodeNotFound for an unknown act.
-func (j *Journal) PutReceipt(ctx context.Context, act string, receipt Receipt) error {
-	return j.transact(ctx, "record a receipt", func(ctx context.Context, tx *writer) error {
+func (s *ActStore) PutReceipt(ctx context.Context, act string, receipt Receipt) error {
+	return s.transact(ctx, "record a receipt", func(ctx context.Context, tx *writer) error {
 		return putReceipt(ctx, tx, act, receipt)
 	})
 }
 
 // MarkSaved records that the kernel wrote the act into the session's file.
 // CodeNotFound for an unknown act.
-func (j *Journal) MarkSaved(ctx context.Context, act string) error {
-	return j.transact(ctx, "mark an act as saved", func(ctx context.Context, tx *writer) error {
+func (s *ActStore) MarkSaved(ctx context.Context, act string) error {
+	return s.transact(ctx, "mark an act as saved", func(ctx context.Context, tx *writer) error {
 		return putReceipt(ctx, tx, act, Receipt{Receipt: protocol.Receipt{Saved: true}})
 	})
 }
@@ -172,19 +177,19 @@ func scanAct(row scanner) (Act, error) {
 }
 
 // Act returns the act id, or CodeNotFound.
-func (j *Journal) Act(ctx context.Context, id string) (Act, error) {
-	act, err := scanAct(j.readers.QueryRowContext(ctx, actQuery+"WHERE a.id = ?", id))
-	return act, j.failure(ctx, "read an act", notFound(err, "act", id))
+func (s *ActStore) Act(ctx context.Context, id string) (Act, error) {
+	act, err := scanAct(s.readers.QueryRowContext(ctx, actQuery+"WHERE a.id = ?", id))
+	return act, s.failure(ctx, "read an act", notFound(err, "act", id))
 }
 
 const actsOfQuery = actQuery + "WHERE a.turn IN (SELECT value FROM json_each(?)) ORDER BY a.seq"
 
 // ActsOf returns the acts of these turns, in the order they were recorded.
-func (j *Journal) ActsOf(ctx context.Context, turns ...string) ([]Act, error) {
+func (s *ActStore) ActsOf(ctx context.Context, turns ...string) ([]Act, error) {
 	list, err := json.Marshal(turns)
 	if err != nil {
 		return nil, errors.Join(errors.New("read the acts of turns"), err)
 	}
-	acts, err := collect(ctx, j.readers, scanAct, actsOfQuery, string(list))
-	return acts, j.failure(ctx, "read the acts of turns", err)
+	acts, err := collect(ctx, s.readers, scanAct, actsOfQuery, string(list))
+	return acts, s.failure(ctx, "read the acts of turns", err)
 }

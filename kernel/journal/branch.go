@@ -2,8 +2,6 @@ package journal
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -19,24 +17,24 @@ const parentQuery = `SELECT t.seq, t.parent, coalesce(x.id, nullif(t.preferred, 
 // outermost first: parent is the :ID: of a question or of an answer of the session, as in
 // [Turn]. A question below an answer goes on from that one; else of several answers the one
 // counts that a person prefers, or the last that is whole. Turns without an answer are
-// left out, as in [Journal.History], which has the same limits: of more exchanges the
+// left out, as in [TranscriptStore.History], which has the same limits: of more exchanges the
 // nearest are kept. CodeNotFound if the parent is of no turn of the session.
-func (j *Journal) Branch(ctx context.Context, session, parent string) ([]*Exchange, error) {
+func (s *TranscriptStore) Branch(ctx context.Context, session, parent string) ([]*Exchange, error) {
 	var exchanges []*Exchange
 	size, last := 0, int64(1<<63-1)
 	for steps := 0; parent != "" && steps < historyLimit; steps++ {
 		var seq int64
 		var next, answer string
-		err := j.readers.QueryRowContext(ctx, parentQuery, parent, session).Scan(&seq, &next, &answer)
+		err := s.readers.QueryRowContext(ctx, parentQuery, parent, session).Scan(&seq, &next, &answer)
 		if err != nil {
-			return nil, j.failure(ctx, "read a branch", notFound(err, "question or answer", parent))
+			return nil, s.failure(ctx, "read a branch", notFound(err, "question or answer", parent))
 		}
 		if seq >= last {
 			break // what stands below a heading was asked after it
 		}
-		read, err := j.readExchanges(ctx, [][2]any{{seq, answer}})
+		read, err := s.readExchanges(ctx, [][2]any{{seq, answer}})
 		if err != nil {
-			return nil, j.failure(ctx, "read a branch", err)
+			return nil, s.failure(ctx, "read a branch", err)
 		}
 		for _, e := range read { // none if the turn has no answer
 			if size += len(e.Question) + len(e.Answer); size > historyBytes && len(exchanges) > 0 {
@@ -68,35 +66,4 @@ func refuseNoParent(ctx context.Context, tx *writer, event protocol.Event) error
 			"%q is no question and no answer of the conversation %s: ask below one that is, or at the end", event.Parent, event.Session)
 	}
 	return nil
-}
-
-// SetSessionPreset makes a preset the one that holds in the session from now on; "" is
-// none. The session need not exist yet.
-func (j *Journal) SetSessionPreset(ctx context.Context, session, preset string) error {
-	if !protocol.ValidSession(session) {
-		return protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", session)
-	}
-	return j.transact(ctx, "set the preset of a session", func(ctx context.Context, tx *writer) error {
-		row, err := record(ctx, tx, Entry{Kind: KindPreset, Session: session}, sessionPresetData{preset})
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx,
-			"INSERT INTO session (name, turns, updated, first, preset) VALUES (?, 0, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET preset = excluded.preset",
-			session, micros(row.Time), row.Seq, preset)
-		return err
-	})
-}
-
-type sessionPresetData struct {
-	Preset string `json:"preset"`
-}
-
-// SessionPreset is the preset that holds in the session, "" for none.
-func (j *Journal) SessionPreset(ctx context.Context, session string) (preset string, err error) {
-	err = j.readers.QueryRowContext(ctx, "SELECT preset FROM session WHERE name = ?", session).Scan(&preset)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return preset, j.failure(ctx, "read the preset of a session", err)
 }

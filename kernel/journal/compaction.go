@@ -54,16 +54,16 @@ const (
 const compactionsLimit = 64
 
 // Compactions returns the compactions of a session that are not stale, the last first, at most 64.
-func (j *Journal) Compactions(ctx context.Context, session string) ([]Compaction, error) {
-	compactions, err := collect(ctx, j.readers, scanCompaction, `SELECT d.seq, j.data FROM digest AS d JOIN journal AS j ON j.seq = d.seq
+func (s *TranscriptStore) Compactions(ctx context.Context, session string) ([]Compaction, error) {
+	compactions, err := collect(ctx, s.readers, scanCompaction, `SELECT d.seq, j.data FROM digest AS d JOIN journal AS j ON j.seq = d.seq
 		WHERE d.session = ? AND d.stale = 0 ORDER BY d.seq DESC LIMIT 0 + ?`, session, compactionsLimit)
-	return compactions, j.failure(ctx, "read the compactions of a session", err)
+	return compactions, s.failure(ctx, "read the compactions of a session", err)
 }
 
 // Compaction returns the compaction of this row, or CodeNotFound.
-func (j *Journal) Compaction(ctx context.Context, seq int64) (Compaction, error) {
-	d, err := scanCompaction(j.readers.QueryRowContext(ctx, "SELECT seq, data FROM journal WHERE seq = ? AND kind = 'digest'", seq))
-	return d, j.failure(ctx, "read a compaction", notFound(err, "compaction", fmt.Sprint(seq)))
+func (s *TranscriptStore) Compaction(ctx context.Context, seq int64) (Compaction, error) {
+	d, err := scanCompaction(s.readers.QueryRowContext(ctx, "SELECT seq, data FROM journal WHERE seq = ? AND kind = 'digest'", seq))
+	return d, s.failure(ctx, "read a compaction", notFound(err, "compaction", fmt.Sprint(seq)))
 }
 
 func scanCompaction(row scanner) (d Compaction, err error) {
@@ -80,8 +80,8 @@ func scanCompaction(row scanner) (d Compaction, err error) {
 // PutCompaction records a compaction. latest is the row of the last compaction that was not stale
 // when this one was made, 0 for none. CodeConflict if another one has come meanwhile, or if that
 // one has become stale.
-func (j *Journal) PutCompaction(ctx context.Context, session string, compaction Compaction, latest int64) (Compaction, error) {
-	err := j.transact(ctx, "record a compaction", func(ctx context.Context, tx *writer) error {
+func (s *TranscriptStore) PutCompaction(ctx context.Context, session string, compaction Compaction, latest int64) (Compaction, error) {
+	err := s.transact(ctx, "record a compaction", func(ctx context.Context, tx *writer) error {
 		var last int64
 		err := tx.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM digest WHERE session = ? AND stale = 0", session).Scan(&last)
 		if err != nil {

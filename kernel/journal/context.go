@@ -49,9 +49,9 @@ func copyContext(ctx context.Context, tx *writer, origin string, event Entry) er
 }
 
 // Context returns the context items that were sent with an event, whole; nil if there were none.
-func (j *Journal) Context(ctx context.Context, event string) ([]protocol.ContextItem, error) {
+func (s *TurnStore) Context(ctx context.Context, event string) ([]protocol.ContextItem, error) {
 	var row []byte
-	err := j.readers.QueryRowContext(ctx, "SELECT data FROM journal WHERE id = ? AND kind = ?", event, string(KindContext)).Scan(&row)
+	err := s.readers.QueryRowContext(ctx, "SELECT data FROM journal WHERE id = ? AND kind = ?", event, string(KindContext)).Scan(&row)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -60,7 +60,7 @@ func (j *Journal) Context(ctx context.Context, event string) ([]protocol.Context
 		err = json.Unmarshal(row, &data)
 	}
 	if err != nil {
-		return nil, j.failure(ctx, "read the context of an event", fmt.Errorf("of the event %s: %w", event, err))
+		return nil, s.failure(ctx, "read the context of an event", fmt.Errorf("of the event %s: %w", event, err))
 	}
 	return data.Items, nil
 }

@@ -20,9 +20,9 @@ const (
 
 // Correction is what the tokens that a model counts are of those that are estimated; 1 while
 // nothing is known.
-func (j *Journal) Correction(ctx context.Context, model string) (float64, error) {
-	factor, _, err := correction(ctx, j.readers, model)
-	return factor, j.failure(ctx, "read how a model counts", err)
+func (s *UsageStore) Correction(ctx context.Context, model string) (float64, error) {
+	factor, _, err := correction(ctx, s.readers, model)
+	return factor, s.failure(ctx, "read how a model counts", err)
 }
 
 func correction(ctx context.Context, from reader, model string) (factor float64, replies int, err error) {

@@ -128,12 +128,10 @@ func checkWhole(t *testing.T, j *Journal) {
 		{"SELECT count(*) FROM pragma_foreign_key_check", "0"},
 		{"SELECT count(*) FROM journal AS j LEFT JOIN turn AS t USING (seq) WHERE j.kind = 'event' AND t.seq IS NULL", "0"},
 		{"SELECT count(*) FROM journal AS j LEFT JOIN act AS a USING (seq) WHERE j.kind = 'act' AND a.seq IS NULL", "0"},
-		{"SELECT count(*) FROM journal AS j LEFT JOIN approval AS a USING (seq) WHERE j.kind = 'approval' AND a.seq IS NULL", "0"},
-		{"SELECT count(*) FROM journal AS j LEFT JOIN question AS q USING (seq) WHERE j.kind = 'question' AND q.seq IS NULL", "0"},
-		{"SELECT count(*) FROM question AS q JOIN turn AS t ON t.id = q.turn WHERE q.closed = 0 AND t.finished > 0", "0"},
+		{"SELECT count(*) FROM journal AS j LEFT JOIN ask AS a USING (seq) WHERE j.kind IN ('approval', 'question') AND a.seq IS NULL", "0"},
 		{"SELECT count(*) FROM turn WHERE (finished = 0) <> (state IN ('queued', 'running', 'waiting'))", "0"},
 		{"SELECT count(*) FROM session AS s WHERE turns <> (SELECT count(*) FROM turn WHERE session = s.name)", "0"},
-		{"SELECT count(*) FROM approval AS p JOIN turn AS t ON t.id = p.turn WHERE p.closed = 0 AND t.finished > 0", "0"},
+		{"SELECT count(*) FROM ask AS p JOIN turn AS t ON t.id = p.turn WHERE p.closed = 0 AND t.finished > 0", "0"},
 	} {
 		var got string
 		must(t, j.readers.QueryRowContext(t.Context(), check.query).Scan(&got))

@@ -37,32 +37,32 @@ const (
 // explain a change that follows at once, since a commit costs more than a row. Readers do not see
 // the row before it is written. If the process is killed before, the journal has neither the row
 // nor the change. A change that fails leaves the row for the next change. Errors are those of
-// [Journal.Append].
-func (j *Journal) AppendDeferred(ctx context.Context, entry Entry) error {
+// [RecordStore.Append].
+func (s *RecordStore) AppendDeferred(ctx context.Context, entry Entry) error {
 	if err := entry.check(); err != nil {
 		return err
 	}
 	if entry.Time.IsZero() {
 		entry.Time = time.Now()
 	}
-	return j.deferWrite(ctx, "append to the journal", deferredWrite{len(entry.Data) + deferredSize, func(ctx context.Context, tx *writer) error {
+	return s.deferWrite(ctx, "append to the journal", deferredWrite{len(entry.Data) + deferredSize, func(ctx context.Context, tx *writer) error {
 		_, err := insert(ctx, tx, entry)
 		return err
 	}})
 }
 
 // deferWrite queues a write for the next change, or does it now if the queue is full or closed.
-func (j *Journal) deferWrite(ctx context.Context, what string, l deferredWrite) error {
-	if j.writer != nil && j.deferred.add(l, j.writeWaiting) {
+func (d *database) deferWrite(ctx context.Context, what string, l deferredWrite) error {
+	if d.writer != nil && d.deferred.add(l, d.writeWaiting) {
 		return nil
 	}
-	return j.transact(ctx, what, l.write)
+	return d.transact(ctx, what, l.write)
 }
 
 // writeWaiting writes the queue when no change has come in time. A write that fails stays in the
 // queue; the next change returns the error.
-func (j *Journal) writeWaiting() {
-	_ = j.transact(context.Background(), "write the last rows", func(context.Context, *writer) error { return nil })
+func (d *database) writeWaiting() {
+	_ = d.transact(context.Background(), "write the last rows", func(context.Context, *writer) error { return nil })
 }
 
 // add queues a write, and reports false if there is no room. It starts the timer that calls write
@@ -137,24 +137,24 @@ func (q *deferredQueue) close() int {
 
 // withDeferred does the waiting writes and then change, in one transaction. The caller must hold
 // the turn to write.
-func (j *Journal) withDeferred(ctx context.Context, change func(context.Context, *writer) error) error {
+func (d *database) withDeferred(ctx context.Context, change func(context.Context, *writer) error) error {
 	written := 0
-	err := j.writer.transaction(ctx, syncNormal, func(ctx context.Context, tx *writer) (err error) {
-		if written, err = j.deferred.write(ctx, tx); err != nil {
+	err := d.writer.transaction(ctx, syncNormal, func(ctx context.Context, tx *writer) (err error) {
+		if written, err = d.deferred.write(ctx, tx); err != nil {
 			return err
 		}
 		return change(ctx, tx)
 	})
 	if err == nil {
-		j.deferred.forget(written)
+		d.deferred.forget(written)
 	}
 	return err
 }
 
 // flushDeferred does the waiting writes when the journal closes; waiting is their number.
-func (j *Journal) flushDeferred(ctx context.Context, waiting int) error {
-	if waiting == 0 || j.writer == nil {
+func (d *database) flushDeferred(ctx context.Context, waiting int) error {
+	if waiting == 0 || d.writer == nil {
 		return nil
 	}
-	return j.failure(ctx, "write the last rows", j.withDeferred(ctx, func(context.Context, *writer) error { return nil }))
+	return d.failure(ctx, "write the last rows", d.withDeferred(ctx, func(context.Context, *writer) error { return nil }))
 }

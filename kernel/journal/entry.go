@@ -15,7 +15,7 @@ import (
 // Kind says what a row records, and so the shape of its data. The journal
 // writes the kinds event, context, turn, act, receipt, approval, decision, question, answer, rename, fork, usage,
 // preference, session-model, session-preset, steer, spawn, spawn-change and digest itself, together with the state they change; the others are
-// written by [Journal.Append] and [Journal.AppendDeferred]
+// written by [RecordStore.Append] and [RecordStore.AppendDeferred]
 // in the shape of whoever writes them.
 type Kind string
 
@@ -29,10 +29,10 @@ const (
 	KindVerdict        Kind = "verdict"         // what the skill and the policy said to a proposal
 	KindAct            Kind = "act"             // an [Act], before it is performed
 	KindReceipt        Kind = "receipt"         // a [Receipt]; ID is the act's, or the event's whose question was saved
-	KindApproval       Kind = "approval"        // a [protocol.Approval], when it was asked for
+	KindApproval       Kind = "approval"        // a [protocol.Ask], when it was asked for
 	KindDecision       Kind = "decision"        // {"decision","reason","edited","client"}; no decision: its turn ended
-	KindQuestion       Kind = "question"        // a [Question] without its answer, when it was asked
-	KindAnswer         Kind = "answer"          // {"answers","declined","reason","state","client"}: how a question was closed
+	KindQuestion       Kind = "question"        // a [protocol.Ask], when it was asked
+	KindAnswer         Kind = "answer"          // a [protocol.AskOutcome]: how a question was closed; read it with [ReadOutcome]
 	KindRename         Kind = "rename"          // a [Renaming]; Session is the new name
 	KindFork           Kind = "fork"            // {"parent","at","turns"}; Session is the new one, ID that of the heading it was forked at
 	KindTurn           Kind = "turn"            // {"state","attempt","skill","model","notice","input","output","cost","wanted","settings"}: the turn from then on
@@ -50,8 +50,8 @@ const (
 	KindFormation      Kind = "formation"       // {"turn",…}: up to which turn a conversation was looked at for what to keep of it
 	KindMemoryProposal Kind = "memory-proposal" // a change of what is kept that waits for a person
 	KindMemoryDecision Kind = "memory-decision" // {"accepted"}: what a person decided about it; ID is the proposal's
-	KindSpawn          Kind = "spawn"           // a [Spawn]: work that a turn handed on; ID is its task's
-	KindSpawnChange    Kind = "spawn-change"    // {"cancelled"}; or {"reported"}: the spawns whose end the event ID tells of
+	KindSubagent       Kind = "spawn"           // a [Subagent]: work that a turn handed on; ID is its task's
+	KindSubagentChange Kind = "spawn-change"    // {"cancelled"}; or {"reported"}: the spawns whose end the event ID tells of
 	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that takes a safeguard away
 	KindNotice         Kind = "notice"          // a line for a person
 	KindLog            Kind = "log"             // a line for the log
@@ -68,17 +68,17 @@ type Entry struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// DataLimit is the largest data of one row, in bytes.
-const DataLimit = 64 << 20
+// dataLimit is the largest data of one row, in bytes.
+const dataLimit = 64 << 20
 
 // Append writes one row and returns it with its Seq, and with the present as
 // its Time if it had none. Missing data is {}; data that is not JSON is
-// refused with CodeInvalidParams, longer than [DataLimit] with CodeTooLarge.
-func (j *Journal) Append(ctx context.Context, entry Entry) (Entry, error) {
+// refused with CodeInvalidParams, longer than [dataLimit] with CodeTooLarge.
+func (s *RecordStore) Append(ctx context.Context, entry Entry) (Entry, error) {
 	if err := entry.check(); err != nil {
 		return Entry{}, err
 	}
-	err := j.transact(ctx, "append to the journal", func(ctx context.Context, tx *writer) (err error) {
+	err := s.transact(ctx, "append to the journal", func(ctx context.Context, tx *writer) (err error) {
 		entry, err = insert(ctx, tx, entry)
 		return err
 	})
@@ -93,8 +93,8 @@ func (e Entry) check() error {
 	switch {
 	case e.Kind == "":
 		return protocol.Errorf(protocol.CodeInvalidParams, "a row of the journal needs a kind")
-	case len(e.Data) > DataLimit:
-		return protocol.Errorf(protocol.CodeTooLarge, "a row of %d bytes is more than the %d the journal takes", len(e.Data), DataLimit)
+	case len(e.Data) > dataLimit:
+		return protocol.Errorf(protocol.CodeTooLarge, "a row of %d bytes is more than the %d the journal takes", len(e.Data), dataLimit)
 	case len(e.Data) > 0 && !json.Valid(e.Data):
 		return protocol.Errorf(protocol.CodeInvalidParams, "the data of a %s row is not JSON", e.Kind)
 	}
@@ -126,8 +126,8 @@ func record(ctx context.Context, tx *writer, entry Entry, data any) (Entry, erro
 	if entry.Data, err = encode(data); err != nil {
 		return Entry{}, protocol.Errorf(protocol.CodeInvalidParams, "write a %s row: %w", entry.Kind, err)
 	}
-	if len(entry.Data) > DataLimit {
-		return Entry{}, protocol.Errorf(protocol.CodeTooLarge, "a %s row of %d bytes is more than the %d the journal takes", entry.Kind, len(entry.Data), DataLimit)
+	if len(entry.Data) > dataLimit {
+		return Entry{}, protocol.Errorf(protocol.CodeTooLarge, "a %s row of %d bytes is more than the %d the journal takes", entry.Kind, len(entry.Data), dataLimit)
 	}
 	return insert(ctx, tx, entry)
 }
@@ -159,28 +159,33 @@ const (
 	entriesBytes   = 16 << 20 // of data, in one answer
 )
 
+// RecordStore keeps the rows of the journal itself, of every kind, numbered in the order in which
+// they were committed. The other stores keep tables beside the rows that they write, and write both
+// in one transaction.
+type RecordStore struct{ *database }
+
 // Entries returns the rows a query selects, oldest first, requests to models whole. An answer ends
 // early, after at least one row, when its data passes 16 MiB; ask again with
 // After set to the last Seq until nothing comes.
-func (j *Journal) Entries(ctx context.Context, query Query) ([]Entry, error) {
+func (s *RecordStore) Entries(ctx context.Context, query Query) ([]Entry, error) {
 	var names []span
 	if query.Session != "" {
 		var err error
-		if names, err = j.spans(ctx, query.Session); err != nil {
-			return nil, j.failure(ctx, "read the journal", err)
+		if names, err = spans(ctx, s.readers, query.Session); err != nil {
+			return nil, s.failure(ctx, "read the journal", err)
 		}
 	}
 	statement, args := query.statement(names)
-	rows, err := j.readers.QueryContext(ctx, statement, args...)
+	rows, err := s.readers.QueryContext(ctx, statement, args...)
 	if err != nil {
-		return nil, j.failure(ctx, "read the journal", err)
+		return nil, s.failure(ctx, "read the journal", err)
 	}
 	var entries []Entry
 	for size := 0; size <= entriesBytes && rows.Next(); {
 		entry, err := scanEntry(rows)
 		if err != nil {
 			_ = rows.Close() // the first error is the one to tell
-			return nil, j.failure(ctx, "read the journal", err)
+			return nil, s.failure(ctx, "read the journal", err)
 		}
 		entries = append(entries, entry)
 		size += len(entry.Data)
@@ -190,10 +195,10 @@ func (j *Journal) Entries(ctx context.Context, query Query) ([]Entry, error) {
 		err = closing
 	}
 	if err == nil {
-		entries, err = j.wholeRequests(ctx, entries)
+		entries, err = s.wholeRequests(ctx, entries)
 	}
 	if err != nil {
-		return nil, j.failure(ctx, "read the journal", err)
+		return nil, s.failure(ctx, "read the journal", err)
 	}
 	if query.Latest {
 		slices.Reverse(entries)
@@ -202,8 +207,8 @@ func (j *Journal) Entries(ctx context.Context, query Query) ([]Entry, error) {
 }
 
 // wholeRequests puts requests to models together, as many as fit one answer.
-func (j *Journal) wholeRequests(ctx context.Context, entries []Entry) ([]Entry, error) {
-	r := requests{journal: j, rows: map[int64]requestRow{}}
+func (s *RecordStore) wholeRequests(ctx context.Context, entries []Entry) ([]Entry, error) {
+	r := requests{from: s.readers, rows: map[int64]requestRow{}}
 	size := 0
 	for i, entry := range entries {
 		if entry.Kind == KindModelRequest {

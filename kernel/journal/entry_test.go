@@ -33,7 +33,7 @@ func TestAppend(t *testing.T) {
 		{Entry{}, protocol.CodeInvalidParams},
 		{Entry{Kind: KindLog, Data: []byte("text")}, protocol.CodeInvalidParams},
 		{Entry{Kind: KindLog, Data: []byte(`{"a":1} {`)}, protocol.CodeInvalidParams},
-		{Entry{Kind: KindLog, Data: []byte(`"` + strings.Repeat("x", DataLimit) + `"`)}, protocol.CodeTooLarge},
+		{Entry{Kind: KindLog, Data: []byte(`"` + strings.Repeat("x", dataLimit) + `"`)}, protocol.CodeTooLarge},
 	} {
 		_, err := j.Append(ctx, test.entry)
 		wantCode(t, err, test.code)
@@ -120,7 +120,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	for _, query := range []string{
 		byKind, bySession, byTurn, byID, total,
 		turnQuery + "WHERE t.id = 'x'", turnQuery + "WHERE t.event = 'x'", unfinishedQuery, turnsQuery,
-		actQuery + "WHERE a.id = 'x'", actsOfQuery, turnOrderQuery, changedQuery, untilQuery, exchangesQuery, knownQuery, pendingQuery, pendingOfTurnQuery, allowedQuery, sessionsQuery,
+		actQuery + "WHERE a.id = 'x'", actsOfQuery, turnOrderQuery, changedQuery, untilQuery, exchangesQuery, knownQuery, openQuery, openOfTurn, allowedQuery, sessionsQuery,
 		unsavedTurnsQuery, unsavedActsQuery, marksQuery, turnsOfQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery, lastStampQuery,
 	} {
 		steps, err := collect(t.Context(), j.readers, func(row scanner) (step string, err error) {

@@ -15,7 +15,7 @@ import (
 
 // failure turns an error of SQLite into one that tells a person what to do.
 // Errors that do so already, and those of the context, are kept. nil is nil.
-func (j *Journal) failure(ctx context.Context, doing string, err error) error {
+func (d *database) failure(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -27,43 +27,43 @@ func (j *Journal) failure(ctx context.Context, doing string, err error) error {
 	}
 	reason, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
-		return protocol.Errorf(protocol.CodeStorage, "%s in %s: %w", doing, j.path, err)
+		return protocol.Errorf(protocol.CodeStorage, "%s in %s: %w", doing, d.path, err)
 	}
-	return protocol.Errorf(protocol.CodeStorage, "%s: %w", j.advice(reason.Code()), err)
+	return protocol.Errorf(protocol.CodeStorage, "%s: %w", d.advice(reason.Code()), err)
 }
 
 // advice says what is wrong with the file and what helps, by SQLite's result
 // code (the low byte; the rest is detail).
-func (j *Journal) advice(code int) string {
-	directory := filepath.Dir(j.path)
+func (d *database) advice(code int) string {
+	directory := filepath.Dir(d.path)
 	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Sprintf("the disk of %s is full: free space and send again", directory)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN:
-		return fmt.Sprintf("the journal %s cannot be written: the file and its directory must be yours and writable", j.path)
+		return fmt.Sprintf("the journal %s cannot be written: the file and its directory must be yours and writable", d.path)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Sprintf("the journal %s is damaged: move it away and org-agent begins a new one (your conversations are in the home's sessions/ and stay)", j.path)
+		return fmt.Sprintf("the journal %s is damaged: move it away and org-agent begins a new one (your conversations are in the home's sessions/ and stay)", d.path)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fmt.Sprintf("another process is holding the journal %s: try again, or find it with: fuser %s", j.path, j.path)
+		return fmt.Sprintf("another process is holding the journal %s: try again, or find it with: fuser %s", d.path, d.path)
 	case sqlite3.SQLITE_IOERR:
 		return fmt.Sprintf("the disk of %s could not be read or written: look at the system's log, then send again", directory)
 	case sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM:
 		return "this is too large for the journal: send a part, or name a file"
 	}
-	return fmt.Sprintf("the journal %s could not be used", j.path)
+	return fmt.Sprintf("the journal %s could not be used", d.path)
 }
 
 // unusable explains why the file could not be made or looked at. nil is nil.
-func (j *Journal) unusable(err error) error {
+func (d *database) unusable(err error) error {
 	if err == nil {
 		return nil
 	}
-	directory := filepath.Dir(j.path)
+	directory := filepath.Dir(d.path)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return protocol.Errorf(protocol.CodeStorage, "%s: %w", j.advice(sqlite3.SQLITE_FULL), err)
+		return protocol.Errorf(protocol.CodeStorage, "%s: %w", d.advice(sqlite3.SQLITE_FULL), err)
 	}
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
 		return protocol.Errorf(protocol.CodeStorage, "the journal needs the directory %s: make it, or set XDG_STATE_HOME to one that exists: %w", directory, err)
 	}
-	return protocol.Errorf(protocol.CodeStorage, "%s: %w", j.advice(sqlite3.SQLITE_CANTOPEN), err)
+	return protocol.Errorf(protocol.CodeStorage, "%s: %w", d.advice(sqlite3.SQLITE_CANTOPEN), err)
 }

@@ -40,11 +40,11 @@ type forkData struct {
 // The copies have the times of their originals, and their context, steering messages, steps and
 // compaction. What the turns cost is counted for the originals only.
 // CodeConflict if the session exists, or if an id of a copy is taken.
-func (j *Journal) Fork(ctx context.Context, fork Fork) error {
+func (s *SessionStore) Fork(ctx context.Context, fork Fork) error {
 	if !protocol.ValidSession(fork.Session) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "fork a session: %q is no name of one", fork.Session)
 	}
-	return j.transact(ctx, "fork a session", func(ctx context.Context, tx *writer) error {
+	return s.transact(ctx, "fork a session", func(ctx context.Context, tx *writer) error {
 		if err := refuseSession(ctx, tx, fork.Session); err != nil {
 			return err
 		}

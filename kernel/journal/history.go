@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"org-agent/kernel/lru"
 	"org-agent/kernel/protocol"
 )
 
@@ -20,9 +21,9 @@ type Exchange struct {
 	Event     string
 	Question  string
 	Said      []string               // messages that a person sent meanwhile
-	Context   []protocol.ContextItem // without content; [Journal.Context] has it whole
+	Context   []protocol.ContextItem // without content; [TurnStore.Context] has it whole
 	Asked     string                 // the question as the model was shown it then; "" if not recorded
-	ToolSteps int                    // their number; [Journal.ToolSteps] returns them
+	ToolSteps int                    // their number; [TranscriptStore.ToolSteps] returns them
 	Answer    string                 // the model's own text
 	AnswerID  string
 	Skill     string
@@ -48,6 +49,25 @@ const exchangesQuery = `SELECT t.seq, ` + exchangeColumns + `
 // exchangesKept is how many bytes of exchanges are kept, so that they are not read for every turn that follows.
 const exchangesKept = 32 << 20
 
+// TranscriptStore reads conversations as models are shown them: the exchanges of a session, the steps
+// on the way to an answer, and the compactions that stand in place of older exchanges. It keeps what
+// it read in bounded caches, which many goroutines share; a cached value must not be changed.
+type TranscriptStore struct {
+	*database
+	// exchanges caches the exchanges that were read, by the answer's id.
+	exchanges *lru.Cache[string, *Exchange]
+	// turnOrders caches the turn order of each session, by its name.
+	turnOrders *lru.Cache[string, turnOrder]
+}
+
+func newTranscriptStore(db *database) *TranscriptStore {
+	return &TranscriptStore{
+		database:   db,
+		exchanges:  lru.New[string, *Exchange](exchangesKept),
+		turnOrders: lru.New[string, turnOrder](turnOrdersKept),
+	}
+}
+
 // History returns the exchanges of a session before a turn, or all of them if
 // beforeTurn is "", in the order of the conversation, latest last. Turns without
 // an answer are left out. Where a question replaced an earlier one, the earlier
@@ -55,37 +75,37 @@ const exchangesKept = 32 << 20
 // than limit exchanges (1,000 if limit is 0 or larger than that), or of more than
 // 4 MiB of text, only the latest are returned. CodeNotFound if beforeTurn is no
 // turn of the session.
-func (j *Journal) History(ctx context.Context, session, beforeTurn string, limit int) ([]*Exchange, error) {
-	exchanges, _, err := j.HistoryFrom(ctx, session, beforeTurn, 0, limit)
+func (s *TranscriptStore) History(ctx context.Context, session, beforeTurn string, limit int) ([]*Exchange, error) {
+	exchanges, _, err := s.HistoryFrom(ctx, session, beforeTurn, 0, limit)
 	return exchanges, err
 }
 
-// HistoryFrom is [Journal.History] back to the turn whose Seq is from, inclusive. whole is false
+// HistoryFrom is [TranscriptStore.History] back to the turn whose Seq is from, inclusive. whole is false
 // if a limit left something out.
-func (j *Journal) HistoryFrom(ctx context.Context, session, beforeTurn string, from int64, limit int) (exchanges []*Exchange, whole bool, err error) {
+func (s *TranscriptStore) HistoryFrom(ctx context.Context, session, beforeTurn string, from int64, limit int) (exchanges []*Exchange, whole bool, err error) {
 	if limit <= 0 || limit > historyLimit {
 		limit = historyLimit
 	}
 	before := int64(1<<63 - 1)
 	if beforeTurn != "" {
-		err := j.readers.QueryRowContext(ctx, `SELECT coalesce(o.seq, t.seq) FROM turn AS t LEFT JOIN turn AS o ON o.event = t.instead
+		err := s.readers.QueryRowContext(ctx, `SELECT coalesce(o.seq, t.seq) FROM turn AS t LEFT JOIN turn AS o ON o.event = t.instead
 			WHERE t.id = ? AND t.session = ?`, beforeTurn, session).Scan(&before)
 		if err != nil {
-			return nil, false, j.failure(ctx, "read the history", notFound(err, "turn", beforeTurn))
+			return nil, false, s.failure(ctx, "read the history", notFound(err, "turn", beforeTurn))
 		}
 	}
-	refs, whole, err := j.turnRefs(ctx, session, before, from, limit)
+	refs, whole, err := s.turnRefs(ctx, session, before, from, limit)
 	if err != nil {
-		return nil, false, j.failure(ctx, "read the history", err)
+		return nil, false, s.failure(ctx, "read the history", err)
 	}
 	exchanges = make([]*Exchange, 0, len(refs))
 	size := 0
 	for len(refs) > 0 {
 		some := refs[:min(len(refs), exchangesAtOnce)]
 		refs = refs[len(some):]
-		read, err := j.exchangesOf(ctx, some)
+		read, err := s.exchangesOf(ctx, some)
 		if err != nil {
-			return nil, false, j.failure(ctx, "read the history", err)
+			return nil, false, s.failure(ctx, "read the history", err)
 		}
 		for _, e := range read {
 			if size += len(e.Question) + len(e.Answer) + len(e.Asked); size > historyBytes && len(exchanges) > 0 {
@@ -105,12 +125,12 @@ const exchangesAtOnce = 100
 // exchangesOf returns the exchanges of these turns. Cached ones are not read again, since the rows
 // of an answered turn do not change. The exception is a steered turn: a steering message may
 // become a turn of its own.
-func (j *Journal) exchangesOf(ctx context.Context, turns []turnRef) ([]*Exchange, error) {
+func (s *TranscriptStore) exchangesOf(ctx context.Context, turns []turnRef) ([]*Exchange, error) {
 	exchanges := make([]*Exchange, len(turns))
 	var missing [][2]any
 	var places map[string]int
 	for i, v := range turns {
-		if e, ok := j.exchanges.Get(v.answer); ok && e.Seq == v.seq && !v.steered {
+		if e, ok := s.exchanges.Get(v.answer); ok && e.Seq == v.seq && !v.steered {
 			exchanges[i] = e.by(v.skill)
 			continue
 		}
@@ -120,7 +140,7 @@ func (j *Journal) exchangesOf(ctx context.Context, turns []turnRef) ([]*Exchange
 		missing, places[v.answer] = append(missing, [2]any{v.seq, v.answer}), i
 	}
 	if len(missing) > 0 {
-		read, err := j.readExchanges(ctx, missing)
+		read, err := s.readExchanges(ctx, missing)
 		if err != nil {
 			return nil, err
 		}
@@ -144,14 +164,14 @@ func (e *Exchange) by(skill string) *Exchange {
 }
 
 // readExchanges reads and keeps exchanges.
-func (j *Journal) readExchanges(ctx context.Context, wanted [][2]any) ([]*Exchange, error) {
+func (s *TranscriptStore) readExchanges(ctx context.Context, wanted [][2]any) ([]*Exchange, error) {
 	list, err := json.Marshal(wanted)
 	if err != nil {
 		return nil, fmt.Errorf("ask for exchanges: %w", err)
 	}
-	read, err := collect(ctx, j.readers, scanExchange, exchangesQuery, string(list))
+	read, err := collect(ctx, s.readers, scanExchange, exchangesQuery, string(list))
 	for _, e := range read {
-		j.exchanges.Put(e.AnswerID, e, len(e.Question)+len(e.Asked)+len(e.Answer)+contextSize*(4+len(e.Context)))
+		s.exchanges.Put(e.AnswerID, e, len(e.Question)+len(e.Asked)+len(e.Answer)+contextSize*(4+len(e.Context)))
 	}
 	return read, err
 }

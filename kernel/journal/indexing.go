@@ -19,7 +19,7 @@ const (
 	formerPages   = 100     // of a former index that are given up at once
 )
 
-// putIndexAside keeps what schema 2 indexed out of the way of a new index. [Journal.Index]
+// putIndexAside keeps what schema 2 indexed out of the way of a new index. [SearchIndex.Index]
 // removes it.
 func putIndexAside(ctx context.Context, tx *writer) error {
 	var full bool
@@ -47,10 +47,10 @@ func (u Unindexed) Percent() int {
 	return int((100*u.Rows + u.All - 1) / u.All)
 }
 
-// Unindexed tells how far [Journal.Index] has come.
-func (j *Journal) Unindexed(ctx context.Context) (Unindexed, error) {
-	u, err := unindexed(ctx, j.readers)
-	return u, j.failure(ctx, "look how much is indexed", err)
+// Unindexed tells how far [SearchIndex.Index] has come.
+func (s *SearchIndex) Unindexed(ctx context.Context) (Unindexed, error) {
+	u, err := unindexed(ctx, s.readers)
+	return u, s.failure(ctx, "look how much is indexed", err)
 }
 
 func unindexed(ctx context.Context, from reader) (u Unindexed, err error) {
@@ -65,14 +65,14 @@ func unindexed(ctx context.Context, from reader) (u Unindexed, err error) {
 // the one that was there before. It goes on where another call left off, writes as little at
 // a time as a message does, rests as long as it works, and longer while others write. It
 // returns nil at once when there is nothing to do, and an error of ctx when that ended it.
-func (j *Journal) Index(ctx context.Context) (err error) {
-	merger, err := j.writers.Conn(ctx)
+func (s *SearchIndex) Index(ctx context.Context) (err error) {
+	merger, err := s.writers.Conn(ctx)
 	if err != nil {
-		return j.failure(ctx, "index what was said", err)
+		return s.failure(ctx, "index what was said", err)
 	}
 	defer func() { err = errors.Join(err, merger.Close()) }()
 	var last int64 // what others wrote
-	for _, step := range []func(context.Context) (more bool, err error){j.indexPiece, j.removeFormer} {
+	for _, step := range []func(context.Context) (more bool, err error){s.indexPiece, s.removeFormer} {
 		for more := true; more; {
 			began := time.Now()
 			if more, err = step(ctx); err != nil {
@@ -80,10 +80,10 @@ func (j *Journal) Index(ctx context.Context) (err error) {
 			}
 			// Merged into the file here, and not while somebody waits for the writing.
 			if _, err := merger.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
-				return j.failure(ctx, "merge what was indexed", err)
+				return s.failure(ctx, "merge what was indexed", err)
 			}
 			if more {
-				if err := j.restFromIndexing(ctx, time.Since(began), &last); err != nil {
+				if err := s.restFromIndexing(ctx, time.Since(began), &last); err != nil {
 					return err
 				}
 			}
@@ -100,7 +100,7 @@ const (
 
 // restFromIndexing waits for that long, and on while others have written since the row known,
 // which becomes the last.
-func (j *Journal) restFromIndexing(ctx context.Context, rest time.Duration, known *int64) error {
+func (s *SearchIndex) restFromIndexing(ctx context.Context, rest time.Duration, known *int64) error {
 	for range busyRests {
 		select {
 		case <-time.After(rest):
@@ -108,8 +108,8 @@ func (j *Journal) restFromIndexing(ctx context.Context, rest time.Duration, know
 			return fmt.Errorf("index what was said: %w", context.Cause(ctx))
 		}
 		before := *known
-		if err := j.readers.QueryRowContext(ctx, "SELECT max(seq) FROM journal").Scan(known); err != nil {
-			return j.failure(ctx, "index what was said", err)
+		if err := s.readers.QueryRowContext(ctx, "SELECT max(seq) FROM journal").Scan(known); err != nil {
+			return s.failure(ctx, "index what was said", err)
 		}
 		if *known == before {
 			return nil
@@ -121,8 +121,8 @@ func (j *Journal) restFromIndexing(ctx context.Context, rest time.Duration, know
 
 // indexPiece indexes the latest texts that are not in the index. What they are is read
 // beforehand: a message that comes meanwhile waits for the writing only.
-func (j *Journal) indexPiece(ctx context.Context) (more bool, err error) {
-	before, err := j.Unindexed(ctx)
+func (s *SearchIndex) indexPiece(ctx context.Context) (more bool, err error) {
+	before, err := s.Unindexed(ctx)
 	if err != nil || before.Rows == 0 {
 		return false, err
 	}
@@ -133,16 +133,16 @@ func (j *Journal) indexPiece(ctx context.Context) (more bool, err error) {
 	}
 	var pieces []piece
 	size := 0
-	span.from, err = j.unindexedTexts(ctx, span, func(t unindexedText) bool {
+	span.from, err = s.unindexedTexts(ctx, span, func(t unindexedText) bool {
 		words := indexed(t.text())
 		size += len(words)
 		pieces = append(pieces, piece{t.seq, words, t.places()})
 		return size < indexingBytes
 	})
 	if err != nil {
-		return false, j.failure(ctx, "read what is to be indexed", err)
+		return false, s.failure(ctx, "read what is to be indexed", err)
 	}
-	return span.from > 1, j.transact(ctx, "index what was said", func(ctx context.Context, tx *writer) error {
+	return span.from > 1, s.transact(ctx, "index what was said", func(ctx context.Context, tx *writer) error {
 		if now, err := unindexed(ctx, tx); err != nil || now != before {
 			return err // another process does it, too
 		}
@@ -163,11 +163,11 @@ func (j *Journal) indexPiece(ctx context.Context) (more bool, err error) {
 }
 
 // removeFormer removes a part of the index that was there before.
-func (j *Journal) removeFormer(ctx context.Context) (more bool, err error) {
-	if more, err = hasFormer(ctx, j.readers); err != nil || !more {
-		return false, j.failure(ctx, "look for the former index", err)
+func (s *SearchIndex) removeFormer(ctx context.Context) (more bool, err error) {
+	if more, err = hasFormer(ctx, s.readers); err != nil || !more {
+		return false, s.failure(ctx, "look for the former index", err)
 	}
-	return true, j.transact(ctx, "remove the former index", func(ctx context.Context, tx *writer) error {
+	return true, s.transact(ctx, "remove the former index", func(ctx context.Context, tx *writer) error {
 		if more, err := hasFormer(ctx, tx); err != nil || !more {
 			return err // another process removed it
 		}
@@ -234,8 +234,8 @@ const unindexedQuery = `SELECT j.seq, j.kind, s.first, t.origin <> '', t.session
 
 // unindexedTexts calls each with the texts of these rows, the latest first, until that says
 // no, and returns the row down to which it got.
-func (j *Journal) unindexedTexts(ctx context.Context, span rowSpan, each func(unindexedText) (on bool)) (reached int64, err error) {
-	rows, err := j.readers.QueryContext(ctx, unindexedQuery, span.from, span.until)
+func (s *SearchIndex) unindexedTexts(ctx context.Context, span rowSpan, each func(unindexedText) (on bool)) (reached int64, err error) {
+	rows, err := s.readers.QueryContext(ctx, unindexedQuery, span.from, span.until)
 	if err != nil {
 		return 0, err
 	}
@@ -266,11 +266,11 @@ const readingRows = 256
 
 // through adds the rows that have the phrases, the latest first, until there are enough or
 // the time is over.
-func (r *reading) through(ctx context.Context, j *Journal, rows []int64) ([]int64, error) {
+func (r *reading) through(ctx context.Context, index *SearchIndex, rows []int64) ([]int64, error) {
 	for more := true; more && r.from > r.span.from; more = time.Now().Before(r.until) {
 		var err error
 		piece := rowSpan{max(r.span.from, r.from-readingRows), r.from}
-		r.from, err = j.unindexedTexts(ctx, piece, func(t unindexedText) bool {
+		r.from, err = index.unindexedTexts(ctx, piece, func(t unindexedText) bool {
 			if r.has(t) {
 				rows = append(rows, t.seq)
 			}

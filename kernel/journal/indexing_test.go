@@ -24,7 +24,7 @@ func backToFourthSchema(t *testing.T, path string) {
 	must(t, err)
 	for _, statement := range []string{
 		"ALTER TABLE turn DROP COLUMN stamp", "ALTER TABLE turn DROP COLUMN settings", "ALTER TABLE turn DROP COLUMN parent", "ALTER TABLE session DROP COLUMN preset",
-		"DROP TABLE spawn", "DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", "DROP TABLE search", "DROP TABLE indexing",
+		backToFormerAsks, "DROP TABLE spawn", "DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", "DROP TABLE search", "DROP TABLE indexing",
 		`CREATE VIRTUAL TABLE search USING fts5(words, place,
 			content = '', prefix = '1 2 3', tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'")`,
 		"INSERT INTO search (rowid, words, place) SELECT seq, id || ' former ' || seq, 's1' FROM journal WHERE kind IN ('event', 'act')",
@@ -308,7 +308,7 @@ func TestNothingToIndex(t *testing.T) {
 		must(t, j.Close())
 		db, err := sql.Open("sqlite", dataSource(path))
 		must(t, err)
-		_, err = db.Exec("ALTER TABLE turn DROP COLUMN stamp; ALTER TABLE turn DROP COLUMN settings; ALTER TABLE turn DROP COLUMN parent; ALTER TABLE session DROP COLUMN preset; DROP TABLE spawn; DROP TABLE digest; DROP TABLE correction; DROP TABLE completion; DROP TABLE indexing; PRAGMA user_version = 5") // the index is as schema 5 made it
+		_, err = db.Exec(backToFormerAsks + "; ALTER TABLE turn DROP COLUMN stamp; ALTER TABLE turn DROP COLUMN settings; ALTER TABLE turn DROP COLUMN parent; ALTER TABLE session DROP COLUMN preset; DROP TABLE spawn; DROP TABLE digest; DROP TABLE correction; DROP TABLE completion; DROP TABLE indexing; PRAGMA user_version = 5") // the index is as schema 5 made it
 		must(t, err)
 		must(t, db.Close())
 		j = reopen(t, path)

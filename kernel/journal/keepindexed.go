@@ -11,13 +11,13 @@ const indexAgain = time.Minute
 
 // KeepIndexed makes the index of what was said, if an older kernel left none like it. It
 // returns when the index is whole, or ctx ends.
-func KeepIndexed(ctx context.Context, j *Journal, logger *slog.Logger) {
-	before, err := j.Unindexed(ctx)
+func (s *SearchIndex) KeepIndexed(ctx context.Context, logger *slog.Logger) {
+	before, err := s.Unindexed(ctx)
 	if err == nil && before.Rows > 0 {
 		logger.Info("the index of words is made", "left", before.Percent())
 	}
 	for began := time.Now(); ; {
-		err := j.Index(ctx)
+		err := s.Index(ctx)
 		if err == nil && before.Rows > 0 {
 			logger.Info("the index of words is whole", "dur", time.Since(began))
 		}

@@ -21,7 +21,7 @@ var schemas embed.FS
 
 // schemaVersion is the version this program reads and writes; SQLite keeps the
 // file's own in user_version.
-const schemaVersion = 12
+const schemaVersion = 13
 
 // applicationID marks the file as ours ("oajl"), so that another program's
 // database is refused rather than written to.
@@ -29,16 +29,16 @@ const applicationID = 0x6f616a6c
 
 // migrate brings the file to schemaVersion, in one transaction: two processes
 // that open a new file at once migrate it once.
-func (j *Journal) migrate(ctx context.Context) error {
-	version, err := j.checkVersion(ctx, j.writer.conn)
+func (d *database) migrate(ctx context.Context) error {
+	version, err := d.checkVersion(ctx, d.writer.conn)
 	if err != nil {
 		return err
 	}
-	if err := j.writeAhead(ctx); err != nil || version == schemaVersion {
+	if err := d.writeAhead(ctx); err != nil || version == schemaVersion {
 		return err
 	}
-	return j.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *writer) error {
-		version, err := j.checkVersion(ctx, tx)
+	return d.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *writer) error {
+		version, err := d.checkVersion(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -65,10 +65,10 @@ func (j *Journal) migrate(ctx context.Context) error {
 // then never wait for the writer, and a commit survives the process without a
 // flush. SQLite does not wait for another process that is about to do the same,
 // so this does.
-func (j *Journal) writeAhead(ctx context.Context) error {
+func (d *database) writeAhead(ctx context.Context) error {
 	for patience := time.Now().Add(5 * time.Second); ; {
 		var mode string
-		err := j.writer.conn.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		err := d.writer.conn.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
 		if reason, ok := errors.AsType[*sqlite.Error](err); ok && reason.Code()&0xff == sqlite3.SQLITE_BUSY && time.Now().Before(patience) {
 			select {
 			case <-time.After(5 * time.Millisecond):
@@ -78,7 +78,7 @@ func (j *Journal) writeAhead(ctx context.Context) error {
 		}
 		if err == nil && mode != "wal" {
 			return protocol.Errorf(protocol.CodeStorage,
-				"the file system of %s cannot hold the journal (it is in %s mode): set XDG_STATE_HOME to a directory on a local disk", filepath.Dir(j.path), mode)
+				"the file system of %s cannot hold the journal (it is in %s mode): set XDG_STATE_HOME to a directory on a local disk", filepath.Dir(d.path), mode)
 		}
 		return err
 	}
@@ -86,7 +86,7 @@ func (j *Journal) writeAhead(ctx context.Context) error {
 
 // checkVersion is the file's version, 0 for an empty file; an error if the
 // file is not ours to write.
-func (j *Journal) checkVersion(ctx context.Context, from reader) (version int, err error) {
+func (d *database) checkVersion(ctx context.Context, from reader) (version int, err error) {
 	var application, tables int
 	err = from.QueryRowContext(ctx,
 		"SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)",
@@ -96,11 +96,11 @@ func (j *Journal) checkVersion(ctx context.Context, from reader) (version int, e
 		return 0, err
 	case application != applicationID && (application != 0 || version != 0 || tables != 0):
 		return 0, protocol.Errorf(protocol.CodeStorage,
-			"%s is a database of another program: move it away, and org-agent begins a new journal", j.path)
+			"%s is a database of another program: move it away, and org-agent begins a new journal", d.path)
 	case version > schemaVersion:
 		return 0, protocol.Errorf(protocol.CodeStorage,
 			"the journal %s was written by a newer org-agent (schema %d, this one knows %d): run the newer one, or set XDG_STATE_HOME to another directory to begin a new journal",
-			j.path, version, schemaVersion)
+			d.path, version, schemaVersion)
 	}
 	return version, nil
 }

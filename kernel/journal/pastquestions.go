@@ -18,21 +18,21 @@ const (
 
 // PastQuestions returns questions that a person asked and might ask again: the latest ones, each
 // text once, of all sessions except the one named except ("" excludes none). With a query it
-// returns those that [Journal.Search] finds, the best first; a query without a word is
+// returns those that [SearchIndex.Search] finds, the best first; a query without a word is
 // CodeInvalidParams. limit is 100 if 0, and at most 200.
-func (j *Journal) PastQuestions(ctx context.Context, query, except string, limit int) ([]Turn, error) {
+func (s *SearchIndex) PastQuestions(ctx context.Context, query, except string, limit int) ([]Turn, error) {
 	if limit <= 0 {
 		limit = pastQuestionsDefault
 	}
 	gathered := questionSet{except: except, limit: min(limit, pastQuestionsLimit), seen: map[string]bool{}}
 	if query != "" {
-		return j.pastQuestionsWith(ctx, query, &gathered)
+		return s.pastQuestionsWith(ctx, query, &gathered)
 	}
-	rows, err := j.readers.QueryContext(ctx, turnQuery+
+	rows, err := s.readers.QueryContext(ctx, turnQuery+
 		"WHERE t.origin = '' AND t.session <> ? AND octet_length(j.data) <= ? ORDER BY t.seq DESC LIMIT ?",
 		except, questionLength, pastQuestionsRows)
 	if err != nil {
-		return nil, j.failure(ctx, "read what was asked", err)
+		return nil, s.failure(ctx, "read what was asked", err)
 	}
 	for err == nil && rows.Next() && !gathered.full() {
 		var turn Turn
@@ -41,12 +41,12 @@ func (j *Journal) PastQuestions(ctx context.Context, query, except string, limit
 		}
 	}
 	err = errors.Join(err, rows.Err(), rows.Close())
-	return gathered.turns, j.failure(ctx, "read what was asked", err)
+	return gathered.turns, s.failure(ctx, "read what was asked", err)
 }
 
 // pastQuestionsWith gathers the questions that match a query.
-func (j *Journal) pastQuestionsWith(ctx context.Context, query string, gathered *questionSet) ([]Turn, error) {
-	found, err := j.Search(ctx, Search{Query: query, Limit: searchLimit})
+func (s *SearchIndex) pastQuestionsWith(ctx context.Context, query string, gathered *questionSet) ([]Turn, error) {
+	found, err := s.Search(ctx, Search{Query: query, Limit: searchLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (j *Journal) pastQuestionsWith(ctx context.Context, query string, gathered 
 		if hit.Answer || gathered.full() {
 			continue
 		}
-		turn, err := j.TurnOfEvent(ctx, hit.Event)
+		turn, err := turnWhere(ctx, s.readers, "t.event = ?", hit.Event)
 		if err != nil {
 			return nil, err
 		}

@@ -63,9 +63,9 @@ const progressQuery = `SELECT seq, kind, id, CASE WHEN kind IN ('turn', 'round',
 	WHERE turn = ? AND kind IN ('turn', 'round', 'asked', 'act', 'answer', 'model-request', 'model-reply') ORDER BY seq`
 
 // Progress returns how far the turn had come.
-func (j *Journal) Progress(ctx context.Context, turn string) (Progress, error) {
+func (s *TurnStore) Progress(ctx context.Context, turn string) (Progress, error) {
 	var w progressWalk
-	_, err := collect(ctx, j.readers, func(row scanner) (none struct{}, err error) {
+	_, err := collect(ctx, s.readers, func(row scanner) (none struct{}, err error) {
 		var e Entry
 		if err := row.Scan(&e.Seq, &e.Kind, &e.ID, (*[]byte)(&e.Data)); err != nil {
 			return none, err
@@ -74,11 +74,11 @@ func (j *Journal) Progress(ctx context.Context, turn string) (Progress, error) {
 	}, progressQuery, turn)
 	if err == nil && w.Answer != "" {
 		var stands bool
-		if err = j.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM act WHERE id = ?)", w.Answer).Scan(&stands); stands {
+		if err = s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM act WHERE id = ?)", w.Answer).Scan(&stands); stands {
 			w.Answer = ""
 		}
 	}
-	return w.Progress, j.failure(ctx, "read how far a turn had come", err)
+	return w.Progress, s.failure(ctx, "read how far a turn had come", err)
 }
 
 // progressWalk goes through the rows of a turn, oldest first.
@@ -110,8 +110,8 @@ func (w *progressWalk) step(e Entry) error {
 			w.Acting = act.Action
 		}
 	case KindAnswer:
-		var answer answerData
-		if err = json.Unmarshal(e.Data, &answer); answer.State != protocol.QuestionWithdrawn {
+		var answer protocol.AskOutcome
+		if answer, err = ReadOutcome(e); err == nil && answer.Decision != "" {
 			w.Untold = append(w.Untold, e.ID)
 			w.Acting = ""
 		}

@@ -50,8 +50,8 @@ func TestProgress(t *testing.T) {
 	if p := progress(); p.Acting != "(one)" {
 		t.Errorf("while something is done: %+v", p)
 	}
-	must(t, j.AskQuestion(ctx, questioning("f1", turn)))
-	if _, err := j.AnswerQuestion(ctx, "f1", Answer{Declined: true}, "cli"); err != nil {
+	must(t, j.PutAsk(ctx, questioning("f1", turn)))
+	if _, err := j.Decide(ctx, "f1", protocol.AskOutcome{Decision: protocol.Declined, Client: "cli"}); err != nil {
 		t.Fatal(err)
 	}
 	if p := progress(); p.Acting != "" || len(p.Untold) != 1 || p.Untold[0] != "f1" {
@@ -60,7 +60,7 @@ func TestProgress(t *testing.T) {
 	row(KindToolStep, "a1", `{"said":"meanwhile"}`)
 	row(KindToolStep, "a1", `{"action":"(one)","verdict":"denied","took":5}`)
 	row(KindModelRequest, "", `{}`)
-	must(t, j.AskQuestion(ctx, questioning("f2", turn)))
+	must(t, j.PutAsk(ctx, questioning("f2", turn)))
 	state(protocol.TurnInterrupted)
 	retry()
 	p := progress()

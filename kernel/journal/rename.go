@@ -16,16 +16,16 @@ type Renaming struct {
 	Name   string `json:"name"`
 }
 
-// Rename gives a session another name: its turns, acts and approvals are that one's
+// Rename gives a session another name: its turns, acts and asks are that one's
 // from then on, and its forks say so. The file is the caller's to move; until
-// [Journal.MarkMoved] says that it was, [Journal.Unmoved] returns the renaming.
+// [SessionStore.MarkMoved] says that it was, [SessionStore.Unmoved] returns the renaming.
 // CodeConflict if there is a session of that name.
-func (j *Journal) Rename(ctx context.Context, former, name string) (Renaming, error) {
+func (s *SessionStore) Rename(ctx context.Context, former, name string) (Renaming, error) {
 	r := Renaming{Former: former, Name: name}
 	if !protocol.ValidSession(name) {
 		return r, protocol.Errorf(protocol.CodeInvalidParams, "rename a session: %q is no name of one", name)
 	}
-	return r, j.transact(ctx, "rename a session", func(ctx context.Context, tx *writer) error {
+	return r, s.transact(ctx, "rename a session", func(ctx context.Context, tx *writer) error {
 		if err := refuseSession(ctx, tx, name); err != nil {
 			return err
 		}
@@ -48,8 +48,7 @@ func renameRows(ctx context.Context, tx *writer, former, name string) error {
 		"INSERT INTO session (name, turns, updated, first, parent, model, preset) SELECT ?1, turns, updated, first, parent, model, preset FROM session WHERE name = ?2",
 		"UPDATE turn SET session = ?1 WHERE session = ?2",
 		"UPDATE act SET session = ?1 WHERE session = ?2",
-		"UPDATE approval SET session = ?1 WHERE session = ?2",
-		"UPDATE question SET session = ?1 WHERE session = ?2",
+		"UPDATE ask SET session = ?1 WHERE session = ?2",
 		"UPDATE digest SET session = ?1 WHERE session = ?2",
 		"UPDATE session SET parent = ?1 WHERE parent = ?2",
 		"UPDATE spawn SET session = ?1 WHERE session = ?2",
@@ -76,14 +75,14 @@ func refuseSession(ctx context.Context, tx *writer, name string) error {
 }
 
 // HasSession reports whether the journal has a session of that name.
-func (j *Journal) HasSession(ctx context.Context, name string) (has bool, err error) {
-	err = j.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM session WHERE name = ?)", name).Scan(&has)
-	return has, j.failure(ctx, "look for a session", err)
+func (s *SessionStore) HasSession(ctx context.Context, name string) (has bool, err error) {
+	err = s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM session WHERE name = ?)", name).Scan(&has)
+	return has, s.failure(ctx, "look for a session", err)
 }
 
 // MarkMoved records that the file of a renamed session has its new name.
-func (j *Journal) MarkMoved(ctx context.Context, seq int64) error {
-	return j.transact(ctx, "note that a file was moved", func(ctx context.Context, tx *writer) error {
+func (s *SessionStore) MarkMoved(ctx context.Context, seq int64) error {
+	return s.transact(ctx, "note that a file was moved", func(ctx context.Context, tx *writer) error {
 		_, err := tx.ExecContext(ctx, "UPDATE rename SET moved = 1 WHERE seq = ?", seq)
 		return err
 	})
@@ -93,9 +92,9 @@ const unmovedQuery = "SELECT seq, former, name FROM rename WHERE moved = 0 ORDER
 
 // Unmoved returns the renamings whose files may still have their former names, the
 // oldest first.
-func (j *Journal) Unmoved(ctx context.Context) ([]Renaming, error) {
-	found, err := collect(ctx, j.readers, scanRenaming, unmovedQuery)
-	return found, j.failure(ctx, "read the renamings", err)
+func (s *SessionStore) Unmoved(ctx context.Context) ([]Renaming, error) {
+	found, err := collect(ctx, s.readers, scanRenaming, unmovedQuery)
+	return found, s.failure(ctx, "read the renamings", err)
 }
 
 func scanRenaming(row scanner) (r Renaming, err error) {
@@ -109,18 +108,18 @@ const (
 
 // NameNow returns the name that the session has which was last called former before it
 // was renamed; "" if none was.
-func (j *Journal) NameNow(ctx context.Context, former string) (string, error) {
-	r, err := scanRenaming(j.readers.QueryRowContext(ctx, latestRenamingQuery, former))
+func (s *SessionStore) NameNow(ctx context.Context, former string) (string, error) {
+	r, err := scanRenaming(s.readers.QueryRowContext(ctx, latestRenamingQuery, former))
 	for err == nil {
 		var next Renaming
-		if next, err = scanRenaming(j.readers.QueryRowContext(ctx, nextRenamingQuery, r.Name, r.Seq)); err == nil {
+		if next, err = scanRenaming(s.readers.QueryRowContext(ctx, nextRenamingQuery, r.Name, r.Seq)); err == nil {
 			r = next
 		}
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return r.Name, j.failure(ctx, "look for a session's name", err)
+	return r.Name, s.failure(ctx, "look for a session's name", err)
 }
 
 // span is the rows that were written under one name: behind from, up to until.
@@ -134,11 +133,11 @@ const spanQuery = `SELECT seq, former, name FROM (
 	UNION ALL SELECT * FROM (SELECT seq, former, name FROM rename WHERE name = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1))
 	ORDER BY seq DESC LIMIT 1`
 
-// spans are the names that the session had, and when.
-func (j *Journal) spans(ctx context.Context, session string) ([]span, error) {
+// spans returns the names that the session had, the latest first, and the rows of each.
+func spans(ctx context.Context, from reader, session string) ([]span, error) {
 	var spans []span
 	for name, until := session, int64(1<<62); ; {
-		r, err := scanRenaming(j.readers.QueryRowContext(ctx, spanQuery, name, until))
+		r, err := scanRenaming(from.QueryRowContext(ctx, spanQuery, name, until))
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}

@@ -99,7 +99,7 @@ func TestRenameKnowsEveryTable(t *testing.T) {
 	tables, err := collect(t.Context(), j.readers, textColumn,
 		"SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND c.name IN ('session', 'parent') ORDER BY 1")
 	must(t, err)
-	if known := []string{"act", "approval", "digest", "journal", "question", "session", "spawn", "turn"}; !slices.Equal(tables, known) {
+	if known := []string{"act", "ask", "digest", "journal", "session", "spawn", "turn"}; !slices.Equal(tables, known) {
 		t.Errorf("sessions are named in %v, renameRows and this test know %v", tables, known)
 	}
 }

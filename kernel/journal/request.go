@@ -10,7 +10,7 @@ import (
 // request of a conversation shows what the one before it showed, and something more: were it
 // written whole, the journal would grow by the square of the turns. It stands in the data of a
 // row of the kind model-request, beside "System" and "Messages", which are then what is new.
-// [Journal.Entries] returns such rows whole.
+// [RecordStore.Entries] returns such rows whole.
 type Repeats struct {
 	// Base is the row of the earlier request; 0 for none.
 	Base int64 `json:",omitempty"`
@@ -33,8 +33,8 @@ type requestRow struct {
 
 // requests puts requests together; it remembers the rows that it read.
 type requests struct {
-	journal *Journal
-	rows    map[int64]requestRow
+	from reader
+	rows map[int64]requestRow
 }
 
 // whole is a row of the kind model-request with all that was sent.
@@ -96,7 +96,7 @@ func (r *requests) read(ctx context.Context, seq int64) (row requestRow, err err
 		return known, nil
 	}
 	var data []byte
-	err = r.journal.readers.QueryRowContext(ctx, "SELECT data FROM journal WHERE seq = ? AND kind = 'model-request'", seq).Scan(&data)
+	err = r.from.QueryRowContext(ctx, "SELECT data FROM journal WHERE seq = ? AND kind = 'model-request'", seq).Scan(&data)
 	if err == nil {
 		err = json.Unmarshal(data, &row)
 	}

@@ -21,20 +21,20 @@ const resolveQuery = `
 	SELECT * FROM (SELECT 'turn', id, id AS turn FROM turn WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)
 	UNION ALL SELECT * FROM (SELECT 'question', event, id FROM turn WHERE event >= ?1 AND event < ?2 ORDER BY event LIMIT ?3)
 	UNION ALL SELECT * FROM (SELECT kind, id, turn FROM act WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)
-	UNION ALL SELECT * FROM (SELECT 'approval', id, turn FROM approval WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)`
+	UNION ALL SELECT * FROM (SELECT 'approval', id, turn FROM ask WHERE sort = 'approval' AND id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)`
 
 // resolveShown is how many of several things an error names.
 const resolveShown = 5
 
 // Resolve finds what an id stands for, or the beginning of one that no other turn's ids
 // have. CodeNotFound if there is nothing, CodeConflict with some of them if there are several.
-func (j *Journal) Resolve(ctx context.Context, id string) (Named, error) {
+func (s *RecordStore) Resolve(ctx context.Context, id string) (Named, error) {
 	if !protocol.ValidID(id) {
 		return Named{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is not an id: give that of a question, an answer, an action, an approval or a turn, or its beginning", text.Clip(id, 80))
 	}
-	found, err := collect(ctx, j.readers, scanNamed, resolveQuery, id, id+"\U0010FFFF", resolveShown+1)
+	found, err := collect(ctx, s.readers, scanNamed, resolveQuery, id, id+"\U0010FFFF", resolveShown+1)
 	if err != nil {
-		return Named{}, j.failure(ctx, "look for an id", err)
+		return Named{}, s.failure(ctx, "look for an id", err)
 	}
 	var several []string
 	for _, n := range found {

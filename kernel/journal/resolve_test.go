@@ -21,7 +21,7 @@ func TestResolve(t *testing.T) {
 		set(t, j, turn.ID, protocol.TurnRunning)
 		must(t, j.PutAct(ctx, Act{ID: fmt.Sprintf("answer-%d", i), Session: "main", Turn: turn.ID, Kind: ActAnswer}))
 		must(t, j.PutAct(ctx, Act{ID: fmt.Sprintf("deed-%d%d", i, i), Session: "main", Turn: turn.ID, Kind: ActAction}))
-		must(t, j.Ask(ctx, protocol.Approval{ID: fmt.Sprintf("ask-%d", i), Hash: "h", Session: "main", Turn: turn.ID}))
+		must(t, j.PutAsk(ctx, asking(fmt.Sprintf("ask-%d", i), turn, "h")))
 	}
 	turn, err := j.TurnOfEvent(ctx, "question-1")
 	must(t, err)

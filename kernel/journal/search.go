@@ -61,47 +61,52 @@ type Found struct {
 	Reached time.Time // what is older was not looked at; zero when all was
 }
 
+// SearchIndex finds questions and answers by their words. A text can be found once the change that
+// wrote it is committed. While the index of an older kernel is rebuilt, a search reads the texts
+// that are not in the new one yet, and takes longer.
+type SearchIndex struct{ *database }
+
 // Search looks through questions and answers, the latest first, and returns the best of
 // the latest 300 that have the words. It takes a few hundredths of a second and then
 // returns what it has: of very many texts the older ones may not have been looked at,
 // which Before says. A query without a word is CodeInvalidParams, a session that does
 // not exist CodeNotFound. When ctx ends the index is not read any further.
-func (j *Journal) Search(ctx context.Context, s Search) (Found, error) {
-	return j.search(ctx, s, searchBudget)
+func (s *SearchIndex) Search(ctx context.Context, query Search) (Found, error) {
+	return s.search(ctx, query, searchBudget)
 }
 
 // search takes hardly longer than the budget, but looks at one window at least.
-func (j *Journal) search(ctx context.Context, s Search, budget time.Duration) (Found, error) {
-	phrases, err := parseSearch(s.Query)
+func (s *SearchIndex) search(ctx context.Context, query Search, budget time.Duration) (Found, error) {
+	phrases, err := parseSearch(query.Query)
 	if err != nil {
 		return Found{}, err
 	}
-	found, err := j.find(ctx, s, phrases, budget)
-	return found, j.failure(ctx, "search", err)
+	found, err := s.find(ctx, query, phrases, budget)
+	return found, s.failure(ctx, "search", err)
 }
 
-func (j *Journal) find(ctx context.Context, s Search, phrases []phrase, budget time.Duration) (found Found, err error) {
-	place, fork, err := j.placeOf(ctx, s.Session)
+func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, budget time.Duration) (found Found, err error) {
+	place, fork, err := s.placeOf(ctx, query.Session)
 	if err != nil {
-		return found, notFound(err, "session", s.Session)
+		return found, notFound(err, "session", query.Session)
 	}
-	span, err := j.searchSpan(ctx, s, fork)
-	if err != nil {
-		return found, err
-	}
-	look, rows, err := j.look(ctx, s, phrases, place, span, budget)
+	span, err := s.searchSpan(ctx, query, fork)
 	if err != nil {
 		return found, err
 	}
-	ranked, last, err := j.candidates(ctx, rows, phrases)
+	look, rows, err := s.look(ctx, query, phrases, place, span, budget)
 	if err != nil {
 		return found, err
 	}
-	ranked = slices.DeleteFunc(ranked, func(c candidate) bool { return !s.during(c.hit.Time) })
+	ranked, last, err := s.candidates(ctx, rows, phrases)
+	if err != nil {
+		return found, err
+	}
+	ranked = slices.DeleteFunc(ranked, func(c candidate) bool { return !query.during(c.hit.Time) })
 	if last > 0 { // there was too much text to read all
 		look.from = last
 	}
-	if limit := s.limit(); len(ranked) > limit {
+	if limit := query.limit(); len(ranked) > limit {
 		ranked, found.More = ranked[:limit], true
 	}
 	for _, c := range ranked {
@@ -110,29 +115,29 @@ func (j *Journal) find(ctx context.Context, s Search, phrases []phrase, budget t
 	}
 	if look.from > span.from {
 		found.Before = look.from
-		found.Reached, err = j.timeOf(ctx, look.from)
+		found.Reached, err = s.timeOf(ctx, look.from)
 	}
 	return found, err
 }
 
 // look returns the latest rows in the span that have the phrases, of what it can look at
 // within the budget: those that the index has, and then those that it does not have yet.
-func (j *Journal) look(ctx context.Context, s Search, phrases []phrase, place string, span rowSpan, budget time.Duration) (indexScan, []int64, error) {
+func (s *SearchIndex) look(ctx context.Context, query Search, phrases []phrase, place string, span rowSpan, budget time.Duration) (indexScan, []int64, error) {
 	began := time.Now()
-	rest, err := unindexed(ctx, j.readers)
+	rest, err := unindexed(ctx, s.readers)
 	if err != nil {
 		return indexScan{}, nil, err
 	}
 	known := rowSpan{min(max(span.from, rest.Rows+1), span.until), span.until}
 	look := indexScan{words: wordsExpression(phrases), place: place, span: known, budget: budget}
-	rows, err := look.run(ctx, j.readers)
+	rows, err := look.run(ctx, s.readers)
 	if err != nil || look.from > known.from || look.from == span.from {
 		return look, rows, err
 	}
 	// What was not looked at at all is looked at a little, so that every search gets on.
 	if left := budget - time.Since(began); left > 0 || known.from == known.until {
-		unread := reading{phrases: phrases, session: s.Session, from: look.from, span: span, until: began.Add(budget)}
-		rows, err = unread.through(ctx, j, rows)
+		unread := reading{phrases: phrases, session: query.Session, from: look.from, span: span, until: began.Add(budget)}
+		rows, err = unread.through(ctx, s, rows)
 		look.from = unread.from
 	}
 	return look, rows, err
@@ -152,12 +157,12 @@ func (s Search) during(t time.Time) bool {
 }
 
 // placeOf is the word that a session's rows have in the index, "" for all sessions.
-func (j *Journal) placeOf(ctx context.Context, session string) (place string, fork bool, err error) {
+func (s *SearchIndex) placeOf(ctx context.Context, session string) (place string, fork bool, err error) {
 	if session == "" {
 		return "", false, nil
 	}
 	var first int64
-	err = j.readers.QueryRowContext(ctx, "SELECT first, parent <> '' FROM session WHERE name = ?", session).Scan(&first, &fork)
+	err = s.readers.QueryRowContext(ctx, "SELECT first, parent <> '' FROM session WHERE name = ?", session).Scan(&first, &fork)
 	return placeWord(first), fork, err
 }
 
@@ -228,7 +233,7 @@ const candidatesQuery = `SELECT j.kind, j.time, j.id, j.data, t.session, t.id, t
 
 // candidates reads these rows and ranks them. When there was too much text to read all,
 // last is the one up to which it was read, else 0.
-func (j *Journal) candidates(ctx context.Context, rows []int64, phrases []phrase) (found []candidate, last int64, err error) {
+func (s *SearchIndex) candidates(ctx context.Context, rows []int64, phrases []phrase) (found []candidate, last int64, err error) {
 	if len(rows) == 0 {
 		return nil, 0, nil
 	}
@@ -236,7 +241,7 @@ func (j *Journal) candidates(ctx context.Context, rows []int64, phrases []phrase
 	if err != nil {
 		return nil, 0, fmt.Errorf("name the rows: %w", err)
 	}
-	read, err := j.readers.QueryContext(ctx, candidatesQuery, string(list))
+	read, err := s.readers.QueryContext(ctx, candidatesQuery, string(list))
 	if err != nil {
 		return nil, 0, err
 	}

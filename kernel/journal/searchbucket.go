@@ -137,35 +137,35 @@ func (s *indexScan) rowsOf(ctx context.Context, from reader, window rowSpan, lev
 
 // searchSpan is the rows that a search is to look at. Those of a fork are not in the order
 // of time.
-func (j *Journal) searchSpan(ctx context.Context, s Search, fork bool) (span rowSpan, err error) {
+func (s *SearchIndex) searchSpan(ctx context.Context, query Search, fork bool) (span rowSpan, err error) {
 	var last int64
-	if err := j.readers.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM journal").Scan(&last); err != nil {
+	if err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM journal").Scan(&last); err != nil {
 		return span, err
 	}
 	span = rowSpan{1, last + 1}
-	if !s.Since.IsZero() && !fork {
-		if span.from, err = j.rowAt(ctx, s.Since, last); err != nil {
+	if !query.Since.IsZero() && !fork {
+		if span.from, err = s.rowAt(ctx, query.Since, last); err != nil {
 			return span, err
 		}
 	}
-	if !s.Until.IsZero() && !fork {
-		if span.until, err = j.rowAt(ctx, s.Until, last); err != nil {
+	if !query.Until.IsZero() && !fork {
+		if span.until, err = s.rowAt(ctx, query.Until, last); err != nil {
 			return span, err
 		}
 	}
-	if s.Before > 0 {
-		span.until = min(span.until, s.Before)
+	if query.Before > 0 {
+		span.until = min(span.until, query.Before)
 	}
 	return span, nil
 }
 
 // rowAt is the first row that was written at that time or later, or the one behind the
 // last. Rows are written in the order of time, but for copies and a clock that is set back.
-func (j *Journal) rowAt(ctx context.Context, at time.Time, last int64) (int64, error) {
+func (s *SearchIndex) rowAt(ctx context.Context, at time.Time, last int64) (int64, error) {
 	from, until := int64(1), last+1
 	for from < until {
 		middle := (from + until) / 2
-		t, err := j.timeOf(ctx, middle)
+		t, err := s.timeOf(ctx, middle)
 		if err != nil {
 			return 0, err
 		}
@@ -183,9 +183,9 @@ const timeOfQuery = `SELECT j.time FROM journal AS j LEFT JOIN turn AS t ON t.id
 
 // timeOf is when the row was written, or the first behind it that is there; copies have
 // the times of their origins and do not count.
-func (j *Journal) timeOf(ctx context.Context, row int64) (time.Time, error) {
+func (s *SearchIndex) timeOf(ctx context.Context, row int64) (time.Time, error) {
 	var at int64
-	err := j.readers.QueryRowContext(ctx, timeOfQuery, row).Scan(&at)
+	err := s.readers.QueryRowContext(ctx, timeOfQuery, row).Scan(&at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return now(), nil
 	}

@@ -10,6 +10,10 @@ import (
 	"org-agent/kernel/protocol"
 )
 
+// SessionStore keeps the sessions: their names, present and former, their model and preset, and
+// their forks. A session exists from its first event, model or preset on, and is never removed.
+type SessionStore struct{ *database }
+
 // The first words of a session are those of the first question in it that a person
 // asked; what a person asks is never far from the beginning.
 const sessionsQuery = `SELECT s.name, s.turns, s.updated, coalesce((SELECT session FROM spawn WHERE child = s.name), s.parent),
@@ -22,9 +26,9 @@ const sessionsQuery = `SELECT s.name, s.turns, s.updated, coalesce((SELECT sessi
 
 // Sessions returns every session, latest first. State is that of the turn
 // being answered or next to be, else of the last one. File is left empty.
-func (j *Journal) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
-	sessions, err := collect(ctx, j.readers, scanSession, sessionsQuery)
-	return sessions, j.failure(ctx, "list the sessions", err)
+func (s *SessionStore) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
+	sessions, err := collect(ctx, s.readers, scanSession, sessionsQuery)
+	return sessions, s.failure(ctx, "list the sessions", err)
 }
 
 // wordsLimit is the length of a session's first words, in characters.
@@ -50,7 +54,7 @@ const knownQuery = `
 
 // Known returns which of these ids, however many, are an event or an act of
 // the session.
-func (j *Journal) Known(ctx context.Context, session string, ids []string) (map[string]bool, error) {
+func (s *SessionStore) Known(ctx context.Context, session string, ids []string) (map[string]bool, error) {
 	known := make(map[string]bool, len(ids))
 	if len(ids) == 0 {
 		return known, nil
@@ -59,9 +63,9 @@ func (j *Journal) Known(ctx context.Context, session string, ids []string) (map[
 	if err != nil {
 		return nil, fmt.Errorf("look for ids: %w", err)
 	}
-	found, err := collect(ctx, j.readers, textColumn, knownQuery, string(list), session, string(list), session)
+	found, err := collect(ctx, s.readers, textColumn, knownQuery, string(list), session, string(list), session)
 	if err != nil {
-		return nil, j.failure(ctx, "look for ids", err)
+		return nil, s.failure(ctx, "look for ids", err)
 	}
 	for _, id := range found {
 		known[id] = true

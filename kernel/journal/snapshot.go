@@ -16,7 +16,7 @@ import (
 // must not be there yet. It may run beside a kernel, and with a journal of an older schema.
 // CodeNotFound if there is no journal.
 func Snapshot(ctx context.Context, path, to string) error {
-	j, db, err := beside(path)
+	d, db, err := beside(path)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func Snapshot(ctx context.Context, path, to string) error {
 		_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
-		return errors.Join(j.failure(ctx, "write a picture of the journal", err), os.Remove(to))
+		return errors.Join(d.failure(ctx, "write a picture of the journal", err), os.Remove(to))
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ type Extent struct {
 // Look returns how much the journal at path has; one that is not there has nothing.
 func Look(ctx context.Context, path string) (Extent, error) {
 	var extent Extent
-	j, db, err := beside(path)
+	d, db, err := beside(path)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
 		return extent, nil
 	}
@@ -53,16 +53,16 @@ func Look(ctx context.Context, path string) (Extent, error) {
 	}
 	err = db.QueryRowContext(ctx, "SELECT count(*), (SELECT count(*) FROM journal), coalesce((SELECT id || ' ' || time || ' ' || data FROM journal ORDER BY seq DESC LIMIT 1), '') FROM session").
 		Scan(&extent.Sessions, &extent.Rows, &extent.Last)
-	return extent, j.failure(ctx, "look at the journal", errors.Join(err, db.Close()))
+	return extent, d.failure(ctx, "look at the journal", errors.Join(err, db.Close()))
 }
 
 // beside opens a journal that exists, whatever its schema, with nothing of it in use.
-func beside(path string) (*Journal, *sql.DB, error) {
+func beside(path string) (*database, *sql.DB, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the journal %s: %w", path, err)
 	}
-	j := &Journal{path: absolute}
+	d := newDatabase(absolute)
 	info, err := os.Stat(absolute)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() == 0:
@@ -71,11 +71,11 @@ func beside(path string) (*Journal, *sql.DB, error) {
 		err = errors.New("it is not a regular file")
 	}
 	if err != nil {
-		return nil, nil, j.unusable(err)
+		return nil, nil, d.unusable(err)
 	}
 	db, err := sql.Open("sqlite", dataSource(absolute))
 	if err != nil {
-		return nil, nil, j.unusable(err)
+		return nil, nil, d.unusable(err)
 	}
-	return j, db, nil
+	return d, db, nil
 }

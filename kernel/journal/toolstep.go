@@ -14,7 +14,7 @@ import (
 // did not end the turn, as the model was given it; or a message that a person sent meanwhile; or
 // text that hooks added to the question. Its rows have the kind "round".
 type ToolStep struct {
-	Seq     int64      `json:"-"` // its row; [Journal.ToolStep] takes it
+	Seq     int64      `json:"-"` // its row; [TranscriptStore.ToolStep] takes it
 	Action  string     `json:"action,omitempty"`
 	Verdict string     `json:"verdict,omitempty"`
 	Text    string     `json:"text,omitempty"`
@@ -56,23 +56,23 @@ type StepCall struct {
 }
 
 // ToolSteps returns the steps on the way to an answer, oldest first.
-func (j *Journal) ToolSteps(ctx context.Context, answer string) ([]ToolStep, error) {
-	steps, err := collect(ctx, j.readers, scanToolStep, "SELECT seq, data FROM journal WHERE id = ? AND kind = 'round' ORDER BY seq", answer)
-	return steps, j.failure(ctx, "read the tool steps of a turn", err)
+func (s *TranscriptStore) ToolSteps(ctx context.Context, answer string) ([]ToolStep, error) {
+	steps, err := collect(ctx, s.readers, scanToolStep, "SELECT seq, data FROM journal WHERE id = ? AND kind = 'round' ORDER BY seq", answer)
+	return steps, s.failure(ctx, "read the tool steps of a turn", err)
 }
 
 // ToolStep returns the step of this row. CodeNotFound if there is none, or if its turn is not in
 // the session.
-func (j *Journal) ToolStep(ctx context.Context, session string, seq int64) (ToolStep, error) {
-	step, err := scanToolStep(j.readers.QueryRowContext(ctx,
+func (s *TranscriptStore) ToolStep(ctx context.Context, session string, seq int64) (ToolStep, error) {
+	step, err := scanToolStep(s.readers.QueryRowContext(ctx,
 		"SELECT r.seq, r.data FROM journal AS r JOIN turn AS t ON t.id = r.turn WHERE r.seq = ? AND r.kind = 'round' AND t.session = ?", seq, session))
-	return step, j.failure(ctx, "read a tool step", notFound(err, "result", fmt.Sprint(seq)))
+	return step, s.failure(ctx, "read a tool step", notFound(err, "result", fmt.Sprint(seq)))
 }
 
 // EachToolStep calls visit with every step since a moment, oldest first, and keeps none in memory.
 // session "" stands for all sessions. Copies that a fork made are left out.
-func (j *Journal) EachToolStep(ctx context.Context, session string, since time.Time, visit func(ToolStep)) error {
-	_, err := collect(ctx, j.readers, func(row scanner) (none struct{}, err error) {
+func (s *TranscriptStore) EachToolStep(ctx context.Context, session string, since time.Time, visit func(ToolStep)) error {
+	_, err := collect(ctx, s.readers, func(row scanner) (none struct{}, err error) {
 		step, err := scanToolStep(row)
 		if err == nil {
 			visit(step)
@@ -80,7 +80,7 @@ func (j *Journal) EachToolStep(ctx context.Context, session string, since time.T
 		return none, err
 	}, `SELECT r.seq, r.data FROM journal AS r JOIN turn AS t ON t.id = r.turn
 		WHERE r.kind = 'round' AND t.origin = '' AND (?1 = '' OR t.session = ?1) AND r.time >= ?2 ORDER BY r.seq`, session, micros(since))
-	return j.failure(ctx, "read the tool steps", err)
+	return s.failure(ctx, "read the tool steps", err)
 }
 
 func scanToolStep(row scanner) (r ToolStep, err error) {

@@ -81,15 +81,15 @@ func turnWhere(ctx context.Context, from reader, where string, arg any) (Turn, e
 }
 
 // Turn returns the turn id, or CodeNotFound.
-func (j *Journal) Turn(ctx context.Context, id string) (Turn, error) {
-	t, err := turnWhere(ctx, j.readers, "t.id = ?", id)
-	return t, j.failure(ctx, "read a turn", notFound(err, "turn", id))
+func (s *TurnStore) Turn(ctx context.Context, id string) (Turn, error) {
+	t, err := turnWhere(ctx, s.readers, "t.id = ?", id)
+	return t, s.failure(ctx, "read a turn", notFound(err, "turn", id))
 }
 
 // TurnOfEvent returns the turn that answers the event, or CodeNotFound.
-func (j *Journal) TurnOfEvent(ctx context.Context, event string) (Turn, error) {
-	t, err := turnWhere(ctx, j.readers, "t.event = ?", event)
-	return t, j.failure(ctx, "read a turn", notFound(err, "event", event))
+func (s *TurnStore) TurnOfEvent(ctx context.Context, event string) (Turn, error) {
+	t, err := turnWhere(ctx, s.readers, "t.event = ?", event)
+	return t, s.failure(ctx, "read a turn", notFound(err, "event", event))
 }
 
 // notFound says that the thing with this id is not there, if that is the error.
@@ -147,12 +147,11 @@ func readSettings(text string) (settings protocol.TurnSettings, err error) {
 }
 
 // SetTurn changes a turn and returns it as it then is. Input, Output and Cost
-// are added to what the turn has spent. A final state closes the approvals and
-// questions that still wait for the turn (call [Journal.CloseApprovals] and
-// [Journal.WithdrawQuestions] before, to be told which). A turn in a final state does not change: CodeConflict; there is
-// [Journal.Retry] for that.
-func (j *Journal) SetTurn(ctx context.Context, change TurnChange) (Turn, error) {
-	return j.changeTurn(ctx, change.ID, func(t *Turn, at time.Time) error {
+// are added to what the turn has spent. A final state closes the asks
+// that still wait for the turn. Call [AskStore.CloseAsks] before, to learn which. A turn in a final state does not change: CodeConflict; there is
+// [TurnStore.Retry] for that.
+func (s *TurnStore) SetTurn(ctx context.Context, change TurnChange) (Turn, error) {
+	return s.changeTurn(ctx, change.ID, func(t *Turn, at time.Time) error {
 		if t.State.Final() {
 			return protocol.Errorf(protocol.CodeConflict, "the turn %s has ended (%s): retry it to answer again", t.ID, t.State)
 		}
@@ -191,8 +190,8 @@ func (c TurnChange) apply(t *Turn, at time.Time) error {
 // its next attempt, to be answered by the model, or by the session's if that is
 // empty, and as the settings say. What it has spent and its answers stay. CodeConflict if
 // it has not ended.
-func (j *Journal) Retry(ctx context.Context, turn, model string, settings protocol.TurnSettings) (Turn, error) {
-	return j.changeTurn(ctx, turn, func(t *Turn, _ time.Time) error {
+func (s *TurnStore) Retry(ctx context.Context, turn, model string, settings protocol.TurnSettings) (Turn, error) {
+	return s.changeTurn(ctx, turn, func(t *Turn, _ time.Time) error {
 		if !t.State.Final() {
 			return protocol.Errorf(protocol.CodeConflict, "the turn %s has not ended (%s): stop it first", t.ID, t.State)
 		}
@@ -213,8 +212,8 @@ func requeued(t Turn) protocol.TurnSettings {
 
 // changeTurn reads a turn, changes it, and writes it with its row. A change
 // that clears Order sends the turn to the end of the queue.
-func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, time.Time) error) (t Turn, err error) {
-	err = j.transact(ctx, "change a turn", func(ctx context.Context, tx *writer) error {
+func (s *TurnStore) changeTurn(ctx context.Context, id string, change func(*Turn, time.Time) error) (t Turn, err error) {
+	err = s.transact(ctx, "change a turn", func(ctx context.Context, tx *writer) error {
 		if t, err = turnWhere(ctx, tx, "t.id = ?", id); err != nil {
 			return notFound(err, "turn", id)
 		}
@@ -246,10 +245,7 @@ func (j *Journal) changeTurn(ctx context.Context, id string, change func(*Turn, 
 			return fmt.Errorf("write the turn %s: %w", t.ID, err)
 		}
 		if t.State.Final() {
-			if _, err := closeApprovals(ctx, tx, t.ID); err != nil {
-				return err
-			}
-			if _, err := withdrawQuestions(ctx, tx, t.ID); err != nil {
+			if _, err := closeAsks(ctx, tx, t.ID); err != nil {
 				return err
 			}
 		}
@@ -270,11 +266,11 @@ const (
 // Unfinished returns the turns that are queued, running or waiting, each session's in the
 // order of answering, with ID, Session, Event, State and Order alone: what is asked in ten
 // thousand of them is no matter of a kernel's start.
-func (j *Journal) Unfinished(ctx context.Context) ([]Turn, error) {
-	turns, err := collect(ctx, j.readers, func(row scanner) (t Turn, err error) {
+func (s *TurnStore) Unfinished(ctx context.Context) ([]Turn, error) {
+	turns, err := collect(ctx, s.readers, func(row scanner) (t Turn, err error) {
 		return t, row.Scan(&t.ID, &t.Session, &t.Event, &t.State, &t.Order)
 	}, unfinishedQuery)
-	return turns, j.failure(ctx, "read the unfinished turns", err)
+	return turns, s.failure(ctx, "read the unfinished turns", err)
 }
 
 // turnsLimit is how many turns one answer holds at most.
@@ -282,12 +278,12 @@ const turnsLimit = 1000
 
 // Turns returns a session's turns in the order of the conversation: those with
 // a Seq greater than after, at most limit (1,000 if 0 or more).
-func (j *Journal) Turns(ctx context.Context, session string, after int64, limit int) ([]Turn, error) {
+func (s *TurnStore) Turns(ctx context.Context, session string, after int64, limit int) ([]Turn, error) {
 	if limit <= 0 || limit > turnsLimit {
 		limit = turnsLimit
 	}
-	turns, err := collect(ctx, j.readers, scanTurn, turnsQuery, session, after, limit)
-	return turns, j.failure(ctx, "read the turns of a session", err)
+	turns, err := collect(ctx, s.readers, scanTurn, turnsQuery, session, after, limit)
+	return turns, s.failure(ctx, "read the turns of a session", err)
 }
 
 // Mark is something that stands in a conversation under an id: a turn's question, an
@@ -306,36 +302,36 @@ const marksQuery = `SELECT turn, id, saved FROM (
 // Marks returns what stands in a session's conversation: the questions, in their order,
 // before the rest. It reads no text:
 // a conversation may be large, and most often a client lacks nothing of it.
-func (j *Journal) Marks(ctx context.Context, session string) ([]Mark, error) {
-	marks, err := collect(ctx, j.readers, func(row scanner) (m Mark, err error) {
+func (s *TurnStore) Marks(ctx context.Context, session string) ([]Mark, error) {
+	marks, err := collect(ctx, s.readers, func(row scanner) (m Mark, err error) {
 		return m, row.Scan(&m.Turn, &m.ID, &m.Saved)
 	}, marksQuery, session)
-	return marks, j.failure(ctx, "read what is in a session", err)
+	return marks, s.failure(ctx, "read what is in a session", err)
 }
 
 const turnsOfQuery = turnQuery + "WHERE t.id IN (SELECT value FROM json_each(?)) ORDER BY t.seq"
 
 // TurnsOf returns the turns with these ids, in the order of the conversation.
-func (j *Journal) TurnsOf(ctx context.Context, ids ...string) ([]Turn, error) {
+func (s *TurnStore) TurnsOf(ctx context.Context, ids ...string) ([]Turn, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, fmt.Errorf("read turns: %w", err)
 	}
-	turns, err := collect(ctx, j.readers, scanTurn, turnsOfQuery, string(list))
-	return turns, j.failure(ctx, "read turns", err)
+	turns, err := collect(ctx, s.readers, scanTurn, turnsOfQuery, string(list))
+	return turns, s.failure(ctx, "read turns", err)
 }
 
 // QuestionSaved reports whether the session's file has the event's question;
 // CodeNotFound for an unknown event.
-func (j *Journal) QuestionSaved(ctx context.Context, event string) (saved bool, err error) {
-	err = j.readers.QueryRowContext(ctx, "SELECT saved FROM turn WHERE event = ?", event).Scan(&saved)
-	return saved, j.failure(ctx, "read a turn", notFound(err, "event", event))
+func (s *TurnStore) QuestionSaved(ctx context.Context, event string) (saved bool, err error) {
+	err = s.readers.QueryRowContext(ctx, "SELECT saved FROM turn WHERE event = ?", event).Scan(&saved)
+	return saved, s.failure(ctx, "read a turn", notFound(err, "event", event))
 }
 
 // MarkQuestionSaved records that the session's file has the event's question.
 // Again: nothing happens. CodeNotFound for an unknown event.
-func (j *Journal) MarkQuestionSaved(ctx context.Context, event string) error {
-	return j.transact(ctx, "mark a question as saved", func(ctx context.Context, tx *writer) error {
+func (s *TurnStore) MarkQuestionSaved(ctx context.Context, event string) error {
+	return s.transact(ctx, "mark a question as saved", func(ctx context.Context, tx *writer) error {
 		t, err := turnWhere(ctx, tx, "t.event = ?", event)
 		if err != nil {
 			return notFound(err, "event", event)

@@ -53,19 +53,19 @@ const changedQuery = turnRefQuery + `WHERE t.id IN (SELECT turn FROM journal WHE
 // turnRefs lists the turns of a session from the row before (exclusive) back to the row from
 // (inclusive), the latest first, without the turns that a later one replaced. whole is false if
 // the limit cut the list.
-func (j *Journal) turnRefs(ctx context.Context, session string, before, from int64, limit int) (refs []turnRef, whole bool, err error) {
-	b, err := j.turnOrder(ctx, session, from)
+func (s *TranscriptStore) turnRefs(ctx context.Context, session string, before, from int64, limit int) (refs []turnRef, whole bool, err error) {
+	b, err := s.turnOrder(ctx, session, from)
 	for most := turnOrderTurns; err == nil; most *= 2 {
 		var enough bool
 		if refs, whole, enough = b.walk(before, from, limit); enough {
 			return refs, whole, nil
 		}
-		b, err = j.readTurnOrder(ctx, session, from, most)
+		b, err = s.readTurnOrder(ctx, session, from, most)
 	}
 	return nil, false, err
 }
 
-// walk lists the turns as [Journal.turnRefs] does. enough is false if the turn order does not go
+// walk lists the turns as [TranscriptStore.turnRefs] does. enough is false if the turn order does not go
 // back far enough to tell.
 func (b turnOrder) walk(before, from int64, limit int) (refs []turnRef, whole, enough bool) {
 	refs = make([]turnRef, 0, min(len(b.turns), limit))
@@ -85,32 +85,32 @@ func (b turnOrder) walk(before, from int64, limit int) (refs []turnRef, whole, e
 // turnOrder returns the turn order of a session, from a row on or from a later one. A cached order
 // is brought up to date: only the turns that changed since are read again, whichever process
 // changed them.
-func (j *Journal) turnOrder(ctx context.Context, session string, from int64) (turnOrder, error) {
-	known, found := j.turnOrders.Get(session)
+func (s *TranscriptStore) turnOrder(ctx context.Context, session string, from int64) (turnOrder, error) {
+	known, found := s.turnOrders.Get(session)
 	var renamed bool
 	until := known.until
 	if found {
-		if err := j.readers.QueryRowContext(ctx, untilQuery, session, known.until).Scan(&until, &renamed); err != nil {
+		if err := s.readers.QueryRowContext(ctx, untilQuery, session, known.until).Scan(&until, &renamed); err != nil {
 			return known, err
 		}
 	}
 	if !found || renamed || from < known.asked {
-		return j.readTurnOrder(ctx, session, from, turnOrderTurns)
+		return s.readTurnOrder(ctx, session, from, turnOrderTurns)
 	}
-	changed, err := collect(ctx, j.readers, scanTurnRef, changedQuery, session, max(from, known.from), known.until)
+	changed, err := collect(ctx, s.readers, scanTurnRef, changedQuery, session, max(from, known.from), known.until)
 	if err != nil {
 		return known, err
 	}
-	return j.keepTurnOrder(session, turnOrder{until, from, max(from, known.from), known.with(changed)}), nil
+	return s.keepTurnOrder(session, turnOrder{until, from, max(from, known.from), known.with(changed)}), nil
 }
 
 // readTurnOrder reads the turn order of a session from the file, at most that many turns.
-func (j *Journal) readTurnOrder(ctx context.Context, session string, from int64, most int) (turnOrder, error) {
+func (s *TranscriptStore) readTurnOrder(ctx context.Context, session string, from int64, most int) (turnOrder, error) {
 	b := turnOrder{asked: from, from: from}
 	var renamed bool
-	err := j.readers.QueryRowContext(ctx, untilQuery, session, 0).Scan(&b.until, &renamed)
+	err := s.readers.QueryRowContext(ctx, untilQuery, session, 0).Scan(&b.until, &renamed)
 	if err == nil {
-		b.turns, err = collect(ctx, j.readers, scanTurnRef, turnOrderQuery, session, from, most)
+		b.turns, err = collect(ctx, s.readers, scanTurnRef, turnOrderQuery, session, from, most)
 	}
 	if err != nil {
 		return b, err
@@ -118,13 +118,13 @@ func (j *Journal) readTurnOrder(ctx context.Context, session string, from int64,
 	if len(b.turns) == most {
 		b.from = b.turns[most-1].seq
 	}
-	return j.keepTurnOrder(session, b), nil
+	return s.keepTurnOrder(session, b), nil
 }
 
 // keepTurnOrder caches the turn order without the turns before its row from.
-func (j *Journal) keepTurnOrder(session string, b turnOrder) turnOrder {
+func (s *TranscriptStore) keepTurnOrder(session string, b turnOrder) turnOrder {
 	b.turns = slices.DeleteFunc(b.turns, func(v turnRef) bool { return v.seq < b.from })
-	j.turnOrders.Put(session, b, turnRefSize*len(b.turns))
+	s.turnOrders.Put(session, b, turnRefSize*len(b.turns))
 	return b
 }
 

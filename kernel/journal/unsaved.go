@@ -11,11 +11,11 @@ const (
 // is not in it and the acts that were inserted into the conversation, each in the order of
 // the journal. Turns that are still queued are left out: a question enters the
 // file when its turn begins.
-func (j *Journal) Unsaved(ctx context.Context, session string) ([]Turn, []Act, error) {
-	turns, err := collect(ctx, j.readers, scanTurn, unsavedTurnsQuery, session)
+func (s *TurnStore) Unsaved(ctx context.Context, session string) ([]Turn, []Act, error) {
+	turns, err := collect(ctx, s.readers, scanTurn, unsavedTurnsQuery, session)
 	if err != nil {
-		return nil, nil, j.failure(ctx, "read what is not in the file", err)
+		return nil, nil, s.failure(ctx, "read what is not in the file", err)
 	}
-	acts, err := collect(ctx, j.readers, scanAct, unsavedActsQuery, session)
-	return turns, acts, j.failure(ctx, "read what is not in the file", err)
+	acts, err := collect(ctx, s.readers, scanAct, unsavedActsQuery, session)
+	return turns, acts, s.failure(ctx, "read what is not in the file", err)
 }

@@ -26,19 +26,23 @@ type Spent struct {
 	Asked    string `json:"asked,omitempty"`
 }
 
+// UsageStore keeps what replies of models took, as their servers counted: tokens, costs, and by how
+// much the kernel's estimates of a model's tokens are off.
+type UsageStore struct{ *database }
+
 // PutSpent records what a reply took. CodeNotFound if there is no such turn.
-func (j *Journal) PutSpent(ctx context.Context, spent Spent) error {
-	return j.transact(ctx, "record what a reply took", func(ctx context.Context, tx *writer) error {
+func (s *UsageStore) PutSpent(ctx context.Context, spent Spent) error {
+	return s.transact(ctx, "record what a reply took", func(ctx context.Context, tx *writer) error {
 		return notFound(putSpent(ctx, tx, spent, time.Now()), "turn", spent.Turn)
 	})
 }
 
-// PutSpentDeferred is PutSpent that waits for the next change, as [Journal.AppendDeferred] does, so
+// PutSpentDeferred is PutSpent that waits for the next change, as [RecordStore.AppendDeferred] does, so
 // that the cost of a reply is counted together with its effect. If there is no such turn it counts
 // nothing.
-func (j *Journal) PutSpentDeferred(ctx context.Context, spent Spent) error {
+func (s *UsageStore) PutSpentDeferred(ctx context.Context, spent Spent) error {
 	at := time.Now()
-	return j.deferWrite(ctx, "record what a reply took", deferredWrite{deferredSize, func(ctx context.Context, tx *writer) error {
+	return s.deferWrite(ctx, "record what a reply took", deferredWrite{deferredSize, func(ctx context.Context, tx *writer) error {
 		if err := putSpent(ctx, tx, spent, at); !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -66,13 +70,13 @@ func putSpent(ctx context.Context, tx *writer, spent Spent, at time.Time) error 
 
 // PutCompletion counts what a completion took: beside the turns, as it is none. Its Turn
 // is not looked at.
-func (j *Journal) PutCompletion(ctx context.Context, spent Spent) error {
+func (s *UsageStore) PutCompletion(ctx context.Context, spent Spent) error {
 	const quarter = 15 * time.Minute
 	priced := 0
 	if spent.Cost != nil {
 		priced = 1
 	}
-	return j.transact(ctx, "count a completion", func(ctx context.Context, tx *writer) error {
+	return s.transact(ctx, "count a completion", func(ctx context.Context, tx *writer) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO completion (time, model, replies, priced, input, output, cost) VALUES (?, ?, 1, ?, ?, ?, ?)
 			ON CONFLICT (time, model) DO UPDATE SET replies = replies + 1, priced = priced + excluded.priced, input = input + excluded.input,
 				output = output + excluded.output, cost = coalesce(cost + excluded.cost, cost, excluded.cost)`,
@@ -122,13 +126,13 @@ const (
 // Usage sums what models took in the session, or in all if that is "", since a
 // moment, in at most 1,000 rows. East is how many seconds the person's clock is
 // before UTC, which says when a day begins.
-func (j *Journal) Usage(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
+func (s *UsageStore) Usage(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
 	query, ok := usageQuery(by, session)
 	if !ok {
 		return nil, protocol.Errorf(protocol.CodeInvalidParams, "usage is told by turn, session, model, day, tool or in total, not by %q", by)
 	}
-	rows, err := collect(ctx, j.readers, scanUsage, query, session, micros(since), east)
-	return rows, j.failure(ctx, "sum the usage", err)
+	rows, err := collect(ctx, s.readers, scanUsage, query, session, micros(since), east)
+	return rows, s.failure(ctx, "sum the usage", err)
 }
 
 func scanUsage(row scanner) (protocol.Usage, error) {

@@ -15,18 +15,21 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Set is all kinds of actions that there are. It implements [policy.Kinds].
+// Set holds all kinds of actions. It implements [policy.Kinds].
 type Set struct {
 	kinds []Kind
 	specs action.Specs
 }
 
-// New returns the set of these kinds, in the order in which they are documented. Of two for the
-// same actions the first counts.
+// New returns the set of these kinds, in the order in which they are documented. If two kinds are
+// for the same actions, the first one counts.
 func New(kinds ...Kind) *Set { return (&Set{}).With(kinds...) }
 
-// With returns a set that has more kinds, behind those that are there.
+// With returns a set with more kinds after the existing ones.
 func (s *Set) With(more ...Kind) *Set {
+	if len(more) == 0 {
+		return s
+	}
 	all := &Set{kinds: slices.Concat(s.kinds, more)}
 	for _, k := range all.kinds {
 		all.specs = append(all.specs, k.Spec)
@@ -37,7 +40,7 @@ func (s *Set) With(more ...Kind) *Set {
 // Specs implements [policy.Kinds].
 func (s *Set) Specs() action.Specs { return s.specs }
 
-// find is the kind of an action, the zero Kind where there is none.
+// find returns the kind of an action, or the zero Kind if there is none.
 func (s *Set) find(key action.Key) Kind {
 	if i := s.specs.Find(key); i >= 0 {
 		return s.kinds[i]
@@ -52,7 +55,7 @@ func (s *Set) Judge(ctx context.Context, turn *policy.Turn, a action.Action) pol
 	case k.Off != "":
 		return policy.Refused("%s", k.Off)
 	case k.Judge == nil:
-		return policy.Verdict{Kind: policy.Ask, Reason: "it does " + k.Key().String() + ", which is always asked about"}
+		return policy.Verdict{Kind: policy.Ask, Reason: "it does " + k.Key().String() + ", which is always asked about", ByName: true}
 	}
 	return k.Judge(ctx, turn, a)
 }
@@ -63,13 +66,13 @@ func (s *Set) Ends(a action.Action, where policy.Where) bool {
 	return k.Ends != nil && k.Ends(a, where)
 }
 
-// IsReply reports whether the :text of a proposal is words for a conversation.
+// IsReply reports whether the :text of a proposal is text for a conversation.
 func (s *Set) IsReply(proposal sexp.List) bool {
 	return s.find(action.Propose(proposal).Action().Key()).Reply
 }
 
-// Available reports whether there is anything that performs such an action: nil, or an error
-// that wraps [ErrNoPerformer] and says what is missing.
+// Available returns nil if something performs such an action. Otherwise the error wraps
+// [ErrNoPerformer] and says what is missing.
 func (s *Set) Available(key action.Key) error {
 	if s.find(key).Perform == nil {
 		return fmt.Errorf("%s: %w", key, ErrNoPerformer)
@@ -77,8 +80,8 @@ func (s *Set) Available(key action.Key) error {
 	return nil
 }
 
-// Check says what would be in the way of the action as things are, which is judged and not
-// verified: nil when nothing is, or nobody knows.
+// Check returns an error if something prevents a judged action now. It returns nil if nothing does,
+// or if that is not known. The action need not be verified.
 func (s *Set) Check(ctx context.Context, order Order, a action.Action) error {
 	if k := s.find(a.Key()); k.Check != nil {
 		return k.Check(ctx, order, a)
@@ -86,8 +89,8 @@ func (s *Set) Check(ctx context.Context, order Order, a action.Action) error {
 	return nil
 }
 
-// CheckClient is Check for what a client performs. Of anything else nobody says what is in the way
-// outside of the turn that wants it.
+// CheckClient is Check for actions that a client performs. It returns nil for all others, because
+// they can only be checked within their turn.
 func (s *Set) CheckClient(ctx context.Context, order Order, a action.Action) error {
 	if !s.find(a.Key()).ByClient {
 		return nil
@@ -95,7 +98,7 @@ func (s *Set) CheckClient(ctx context.Context, order Order, a action.Action) err
 	return s.Check(ctx, order, a)
 }
 
-// ByClient are the names of the kinds that clients perform.
+// ByClient returns the names of the kinds that clients perform.
 func (s *Set) ByClient() []string {
 	var names []string
 	for _, k := range s.kinds {
@@ -106,9 +109,9 @@ func (s *Set) ByClient() []string {
 	return names
 }
 
-// Perform performs the order and returns when its outcome is known. It is the one function in the
-// kernel that does so, and refuses what the policy did not make. An error that wraps
-// [ErrOutcomeUnknown] means that the action may have happened.
+// Perform performs the order and returns when its outcome is known. It is the only function in the
+// kernel that performs actions, and it refuses an action that no policy verified. An error that
+// wraps [ErrOutcomeUnknown] means that the action may have happened.
 func (s *Set) Perform(ctx context.Context, order Order) (Result, error) {
 	if !order.Action.Valid() {
 		return Result{}, ErrUnverified
@@ -128,17 +131,17 @@ func (s *Set) Perform(ctx context.Context, order Order) (Result, error) {
 	return result, nil
 }
 
-// Describe says what a person is shown of the action.
-func (s *Set) Describe(a action.Action, w describe.World) describe.Description {
+// Describe returns what a person is shown of the action.
+func (s *Set) Describe(a action.Action, deps describe.Deps) describe.Description {
 	if k := s.find(a.Key()); k.Describe != nil {
-		return k.Describe(a, w).Finished(w)
+		return k.Describe(a, deps).Finished(deps)
 	}
 	return describe.Description{
 		Summary: "Do " + a.Key().String(), Language: "lisp", Text: a.Canonical(), Effects: []string{"what it does is not known here"},
-	}.Finished(w)
+	}.Finished(deps)
 }
 
-// Calls are the calls of tools that hooks before a tool take the action for.
+// Calls returns the calls that hooks before a tool see for this action.
 func (s *Set) Calls(a action.Action) []action.Call {
 	if k := s.find(a.Key()); k.Calls != nil {
 		return k.Calls(a)
@@ -147,7 +150,7 @@ func (s *Set) Calls(a action.Action) []action.Call {
 	return []action.Call{{Tool: key.Target + "-" + key.Name, Args: plist.Without(a.WithEntry(), "action")}}
 }
 
-// Sends says to whom the action sends its text; false where it sends nothing.
+// Sends returns the recipient of the action's text. It returns false if the action sends no text.
 func (s *Set) Sends(a action.Action) (to string, sends bool) {
 	k := s.find(a.Key())
 	if k.Sends == nil {
@@ -156,14 +159,14 @@ func (s *Set) Sends(a action.Action) (to string, sends bool) {
 	return k.Sends(a), true
 }
 
-// Reads reports whether the action changes nothing, so that it may be done twice.
+// Reads reports whether the action changes nothing, so that it may be repeated.
 func (s *Set) Reads(a action.Action) bool {
 	k := s.find(a.Key())
 	return k.Reads != nil && k.Reads(a)
 }
 
-// Outside names what comes of the action where others may have written that, "" for nothing of
-// the kind.
+// Outside names the result of the action if others may have written it. It returns "" if they have
+// not.
 func (s *Set) Outside(a action.Action) string {
 	if k := s.find(a.Key()); k.Outside != nil {
 		return k.Outside(a)
@@ -171,7 +174,7 @@ func (s *Set) Outside(a action.Action) string {
 	return ""
 }
 
-// Subagent says which tools a subagent must have been handed to do the action, or why none does
+// Subagent returns the tools that a subagent needs for the action, or why no subagent may perform
 // it.
 func (s *Set) Subagent(a action.Action) (needs []string, refused string) {
 	if k := s.find(a.Key()); k.Subagent != nil {
@@ -180,11 +183,11 @@ func (s *Set) Subagent(a action.Action) (needs []string, refused string) {
 	return nil, "a subagent writes to nobody: its answer is its report"
 }
 
-// ActsOnID reports whether the :id of such an action is what is acted on, and no name that a model
-// gave it.
+// ActsOnID reports whether the :id of such an action names the object of the action. Otherwise the
+// :id is a label by the model.
 func (s *Set) ActsOnID(a action.Action) bool { return s.find(a.Key()).HasField("id") }
 
-// Undo says how what was done is taken back: as changes of texts, and in lines what stays.
+// Undo returns how to undo the action: changes of texts, and one line for each effect that stays.
 func (s *Set) Undo(a action.Action, receipt protocol.Receipt) (changes []protocol.Change, stays []string) {
 	switch k := s.find(a.Key()); {
 	case k.Undo != nil:
@@ -192,10 +195,10 @@ func (s *Set) Undo(a action.Action, receipt protocol.Receipt) (changes []protoco
 	case len(receipt.Files) > 0:
 		return Files(receipt)
 	}
-	return nil, []string{s.Describe(a, describe.World{}).Summary}
+	return nil, []string{s.Describe(a, describe.Deps{}).Summary}
 }
 
-// Files are the changes that tools made in files.
+// Files returns the changes that tools made in files, and one line for each effect that stays.
 func Files(receipt protocol.Receipt) (changes []protocol.Change, stays []string) {
 	for _, f := range receipt.Files {
 		if f.Opaque {

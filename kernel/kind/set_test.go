@@ -23,8 +23,8 @@ func read(t *testing.T, text string) action.Action {
 
 const knock = `(:type :request :target :door :action :knock :text "who is there")`
 
-// A kind with nothing but a spec is asked about and described, nothing performs it, no subagent
-// does it, and it cannot be taken back.
+// TestBareKind checks a kind that has only a spec: a person is asked, it is described, nothing
+// performs it, no subagent may do it, and it cannot be undone.
 func TestBareKind(t *testing.T) {
 	bare := kind.Kind{Spec: action.Spec{Target: "door", Name: "knock", Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true}}}}
 	none := kind.New()
@@ -37,7 +37,7 @@ func TestBareKind(t *testing.T) {
 	if v := (&policy.Policy{Kinds: none}).Judge(t.Context(), a, policy.Where{}); v.Kind != policy.Refuse {
 		t.Errorf("a set that was there before knows it: %v", v)
 	}
-	if d := kinds.Describe(a, describe.World{}); d.Summary != "Do :door :knock" || d.Text == "" || len(d.Effects) == 0 {
+	if d := kinds.Describe(a, describe.Deps{}); d.Summary != "Do :door :knock" || d.Text == "" || len(d.Effects) == 0 {
 		t.Errorf("it is described as %+v", d)
 	}
 	if err := kinds.Available(a.Key()); !errors.Is(err, kind.ErrNoPerformer) {
@@ -55,8 +55,9 @@ func TestBareKind(t *testing.T) {
 	}
 }
 
-// What no policy let through is not performed; what is lost is settled by the kind, and not
-// performed again; of two kinds for the same the first counts.
+// TestPerform checks that an unverified action is not performed, that the kind settles an action
+// with a lost receipt without repeating it, and that the first of two kinds for the same action
+// counts.
 func TestPerform(t *testing.T) {
 	performed, settled := 0, 0
 	lost := kind.Kind{

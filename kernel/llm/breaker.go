@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// What Breaker does where nothing is set.
+// The values of a [Breaker] whose fields are not set.
 const (
 	DefaultFailures = 5
 	DefaultCooldown = 30 * time.Second
 )
 
 // Breaker stops asking a provider that keeps failing, so that a cascade does
-// not pay for a dead server at every turn. After Failures errors in a row that
-// speak of the server (not of the request) it answers at once with an error of
-// ClassPaused that wraps the last of them. After Cooldown, or after the time the
-// server asked for if that is longer, it lets one request through: when that
-// one works the breaker closes, else it stays open for another cooldown.
+// not wait for a dead server in every turn. After Failures errors in a row that
+// are the server's fault (not the request's) it answers at once with an error of
+// ClassPaused that wraps the last of them. After Cooldown, or after the pause
+// that the server demands if that is longer, it lets one request through. If
+// that one works the breaker closes, else it stays open for another cooldown.
 //
 // It belongs around a provider that has others beside it. A person's only
-// provider is better without one, because the person mends the server and asks
-// again.
+// provider is better without one: the person mends the server and asks again at
+// once.
 //
 // A Breaker must not be copied after its first use.
 type Breaker struct {
@@ -31,7 +31,7 @@ type Breaker struct {
 	Next Provider
 	// Name is the provider's name in errors.
 	Name string
-	// Failures is how many errors in a row open the breaker.
+	// Failures is the number of errors in a row that opens the breaker.
 	Failures int
 	// Cooldown is how long it stays open.
 	Cooldown time.Duration
@@ -40,19 +40,19 @@ type Breaker struct {
 	failures int       // in a row, while closed
 	last     error     // the latest failure
 	open     time.Time // when it may be asked again; zero when closed
-	probing  bool      // the one request of a half-open breaker is on its way
+	probing  bool      // the one request of a half-open breaker is running
 }
 
-// outcome is what a stream tells about the server's health.
+// outcome is what a stream shows of the server's health.
 type outcome int
 
 const (
-	outcomeUnknown outcome = iota // given up before it could be seen
+	outcomeUnknown outcome = iota // the consumer gave up too early
 	outcomeHealthy
 	outcomeFailed
 )
 
-// Stream is Next's stream, or an error of ClassPaused.
+// Stream returns Next's stream, or an error of ClassPaused.
 func (b *Breaker) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		probe, err := b.enter()
@@ -77,8 +77,8 @@ func (b *Breaker) Stream(ctx context.Context, request Request) iter.Seq2[Delta, 
 	}
 }
 
-// enter admits a request, and says whether it is the probe of a half-open
-// breaker, or returns why not.
+// enter admits a request and reports whether it is the probe of a half-open
+// breaker. The error says why it is not admitted.
 func (b *Breaker) enter() (probe bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,7 @@ func (b *Breaker) enter() (probe bool, err error) {
 	return false, &Error{Class: ClassPaused, Provider: b.Name, RetryAfter: max(wait, time.Second), Err: b.last}
 }
 
-// leave records how an admitted request went.
+// leave records the outcome of an admitted request.
 func (b *Breaker) leave(probe bool, result outcome, failure error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,12 +113,12 @@ func (b *Breaker) leave(probe bool, result outcome, failure error) {
 	}
 }
 
-// cooldown is how long to stay open after a failure.
+// cooldown returns how long the breaker stays open after a failure.
 func (b *Breaker) cooldown(failure error) time.Duration {
 	return max(orDefault(b.Cooldown, DefaultCooldown), retryAfter(failure))
 }
 
-// retryAfter is how long the server asked to be left alone, 0 if it did not.
+// retryAfter returns the pause that the server demands, 0 if none.
 func retryAfter(failure error) time.Duration {
 	if e, ok := errors.AsType[*Error](failure); ok {
 		return e.RetryAfter
@@ -126,8 +126,8 @@ func retryAfter(failure error) time.Duration {
 	return 0
 }
 
-// serverFault reports whether an error of the class is about the server rather
-// than about the request or whoever made it.
+// serverFault reports whether an error of the class is the server's fault rather
+// than that of the request or of the person.
 func serverFault(class Class) bool {
 	switch class {
 	case ClassIdle, ClassTimeout:

@@ -8,24 +8,22 @@ import (
 	"strings"
 )
 
-// Cascade asks providers in turn until one begins to answer. The one that
-// yields the first delta answers alone: an error after that is the stream's.
-// When all fail, the error is a *CascadeError that says what each of them said.
-// A request whose context ended is not passed on, nor is one that is for the first only.
+// Cascade asks providers in turn until one begins to answer. The provider of the first delta answers
+// alone: an error after that ends the stream. When all fail, the error is a *CascadeError with the error
+// of each. No further provider is asked once the context ended, or if the request is for the first only.
 type Cascade struct {
 	// Steps are asked in order.
 	Steps []Step
-	// Logger hears each time the next step is asked; nil is silence.
+	// Logger gets a record each time the next step is asked; nil logs nothing.
 	Logger *slog.Logger
 }
 
 // Step is one provider of a cascade.
 type Step struct {
 	// Name is the provider's name in errors and logs.
-	Name string
-	// Provider answers.
+	Name     string
 	Provider Provider
-	// Model is asked for instead of the request's, unless it is empty: the
+	// Model replaces the model of the request, unless it is empty: the
 	// providers of a cascade seldom have the same models.
 	Model string
 }
@@ -33,7 +31,7 @@ type Step struct {
 // Stream is the stream of the first step that begins to answer.
 func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		said := &CascadeError{}
+		failed := &CascadeError{}
 		steps := c.Steps
 		if request.FirstOnly {
 			steps = steps[:min(len(steps), 1)]
@@ -47,7 +45,7 @@ func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, e
 			if failure == nil {
 				return
 			}
-			said.Said = append(said.Said, Said{Name: step.Name, Err: failure})
+			failed.Steps = append(failed.Steps, StepError{Name: step.Name, Err: failure})
 			if begun || ctx.Err() != nil || ClassOf(failure) == ClassCanceled {
 				yield(Delta{}, failure)
 				return
@@ -56,43 +54,44 @@ func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, e
 				c.Logger.WarnContext(ctx, "next model asked", "provider", step.Name, "next", steps[i+1].Name, "err", failure)
 			}
 		}
-		yield(Delta{}, said.reduce())
+		yield(Delta{}, failed.reduce())
 	}
 }
 
-// CascadeError says what each provider of a cascade said.
+// CascadeError is the error of a cascade of which no provider answered. Steps has the errors in the
+// order in which the providers were asked.
 type CascadeError struct {
-	Said []Said
+	Steps []StepError
 }
 
-// Said is what one provider of a cascade said.
-type Said struct {
+// StepError is the error of one provider of a cascade.
+type StepError struct {
 	Name string
 	Err  error
 }
 
-// Error lists the providers with their errors, in the order they were asked; what
-// several said alike is said once.
+// Error lists the providers with their errors. It lists equal errors once, behind the names of all
+// their providers.
 func (e *CascadeError) Error() string {
-	return "no model answered: " + e.join(func(s Said) string { return strings.TrimPrefix(s.Err.Error(), s.Name+": ") })
+	return "no model answered: " + e.join(func(s StepError) string { return strings.TrimPrefix(s.Err.Error(), s.Name+": ") })
 }
 
-// Hint says for each provider what to do about its error; when it is the same for all,
-// it names none.
+// Hint returns what a person can do about the error of each provider. If that is the same for all, it
+// names no provider.
 func (e *CascadeError) Hint() string {
-	hint := func(s Said) string { return HintOf(s.Err) }
-	if !slices.ContainsFunc(e.Said, func(s Said) bool { return hint(s) != hint(e.Said[0]) }) {
-		return hint(e.Said[0])
+	hint := func(s StepError) string { return HintOf(s.Err) }
+	if !slices.ContainsFunc(e.Steps, func(s StepError) bool { return hint(s) != hint(e.Steps[0]) }) {
+		return hint(e.Steps[0])
 	}
 	return e.join(hint)
 }
 
-// join returns the text of each provider behind its name, or behind the names of all
-// that have the same.
-func (e *CascadeError) join(text func(Said) string) string {
+// join returns the text of each provider behind its name. A text that several providers share stands
+// once, behind their names.
+func (e *CascadeError) join(text func(StepError) string) string {
 	var texts []string
 	names := map[string][]string{}
-	for _, s := range e.Said {
+	for _, s := range e.Steps {
 		t := text(s)
 		if !slices.Contains(texts, t) {
 			texts = append(texts, t)
@@ -109,23 +108,23 @@ func (e *CascadeError) join(text func(Said) string) string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap returns the providers' errors; ClassOf sees the first one's class.
+// Unwrap returns the providers' errors. ClassOf returns the class of the first.
 func (e *CascadeError) Unwrap() []error {
-	chain := make([]error, len(e.Said))
-	for i, s := range e.Said {
+	chain := make([]error, len(e.Steps))
+	for i, s := range e.Steps {
 		chain[i] = s.Err
 	}
 	return chain
 }
 
-// reduce returns the error of a cascade as simply as it can be said.
+// reduce returns the simplest form of the error: that of the one provider, if only one was asked.
 func (e *CascadeError) reduce() error {
-	switch len(e.Said) {
+	switch len(e.Steps) {
 	case 0:
 		return &Error{Class: ClassModel, Message: "no model is configured",
 			Advice: "set ORG_AGENT_LLM_BASE_URL (and _API_KEY, _MODEL), or ORG_AGENT_LLM=builtin to talk without a model"}
 	case 1:
-		return e.Said[0].Err
+		return e.Steps[0].Err
 	}
 	return e
 }

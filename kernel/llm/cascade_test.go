@@ -75,19 +75,19 @@ func TestCascadeError(t *testing.T) {
 
 // TestCascadeSaidAlike: what several providers said is said once, and what to do too.
 func TestCascadeSaidAlike(t *testing.T) {
-	refused := func(name string, advice string) llm.Said {
-		return llm.Said{Name: name, Err: &llm.Error{Class: llm.ClassServer, Provider: name, Status: 500, Advice: advice}}
+	refused := func(name string, advice string) llm.StepError {
+		return llm.StepError{Name: name, Err: &llm.Error{Class: llm.ClassServer, Provider: name, Status: 500, Advice: advice}}
 	}
 	for _, c := range []struct {
-		said       []llm.Said
+		said       []llm.StepError
 		text, hint string
 	}{
-		{[]llm.Said{refused("a", "wait"), refused("b", "wait")},
+		{[]llm.StepError{refused("a", "wait"), refused("b", "wait")},
 			"no model answered: a, b: the server has a problem (HTTP 500)", "wait"},
-		{[]llm.Said{refused("a", "wait"), {Name: "b", Err: &llm.Error{Class: llm.ClassIdle, Advice: "run"}}, refused("c", "wait")},
+		{[]llm.StepError{refused("a", "wait"), {Name: "b", Err: &llm.Error{Class: llm.ClassIdle, Advice: "run"}}, refused("c", "wait")},
 			"no model answered: a, c: the server has a problem (HTTP 500); b: the model went silent", "a, c: wait; b: run"},
 	} {
-		err := &llm.CascadeError{Said: c.said}
+		err := &llm.CascadeError{Steps: c.said}
 		if err.Error() != c.text || err.Hint() != c.hint {
 			t.Errorf("got %q, %q", err.Error(), err.Hint())
 		}

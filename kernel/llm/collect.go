@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ReplyLimit is how many bytes of text, and of reasoning, Collect keeps.
+// ReplyLimit is the number of bytes of text, and of reasoning, that Collect accepts.
 const ReplyLimit = 8 << 20
 
 // Reply is a whole reply.
@@ -17,9 +17,8 @@ type Reply struct {
 	Usage           *Usage
 }
 
-// Collect ranges over a stream and returns the whole reply. With an error it
-// returns what had come until then. A reply of more than ReplyLimit bytes is an
-// error of ClassProtocol.
+// Collect ranges over a stream and returns the whole reply. If the stream fails it returns the part
+// that came before the error. A reply of more than ReplyLimit bytes is an error of ClassProtocol.
 func Collect(stream iter.Seq2[Delta, error]) (Reply, error) {
 	var reply Reply
 	var text, reasoning strings.Builder
@@ -43,7 +42,7 @@ func Collect(stream iter.Seq2[Delta, error]) (Reply, error) {
 	return reply, failure
 }
 
-// noteOrigin keeps what a delta says about the reply rather than of it.
+// noteOrigin keeps the provider, the model, the end and the usage of a reply.
 func (r *Reply) noteOrigin(delta Delta) {
 	if delta.Provider != "" {
 		r.Provider = delta.Provider

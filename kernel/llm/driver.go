@@ -8,27 +8,27 @@ import (
 	"org-agent/kernel/secret"
 )
 
-// Driver makes providers for one protocol that model servers speak. The drivers of a program
-// stand in one list, [Drivers]; a new protocol is a package with a Driver and a line in it.
+// Driver makes providers for one protocol of model servers. The drivers of a program stand in one
+// list, [Drivers]; a new protocol is a package with a Driver, and a line in that list.
 type Driver struct {
-	// Name is how settings name the protocol.
+	// Name is the protocol's name in the settings.
 	Name string
-	// Open returns the provider for a server. It asks the server nothing; its errors are those
-	// of the configuration. What the provider can do beyond [Provider] is asked for with [As].
+	// Open returns the provider for a server. It sends nothing to the server; its errors are
+	// faults of the configuration. [As] returns what the provider can do beyond [Provider].
 	Open func(ServerConfig) (Provider, error)
-	// Discover returns the servers of the protocol that answer on this machine, in well under a
-	// second; nil where there is no usual place to look.
+	// Discover returns the servers of the protocol that answer on this machine. It takes well
+	// under a second. It is nil for a protocol whose servers have no usual address.
 	Discover func(context.Context) []FoundServer
 }
 
-// ServerConfig says which server to ask and how. What a protocol has no use for, its driver
-// ignores.
+// ServerConfig is the address of a server and how to ask it. A driver ignores the fields that its
+// protocol has no use for.
 type ServerConfig struct {
 	Name    string      // the provider's name in errors and deltas
-	BaseURL string      // the address that the protocol's paths are below
+	BaseURL string      // the protocol's paths are below this address
 	Key     secret.Text // "" sends none
-	Model   string      // asked for when a request names none; "" for the only one that the server has
-	// GrammarField is the request's field for a GBNF grammar; "" where the server takes none.
+	Model   string      // for requests that name none; "" is the only one that the server has
+	// GrammarField is the request's field for a GBNF grammar; "" if the server takes none.
 	GrammarField string
 	// Effort is how much the model thinks first; "" leaves it to the server.
 	Effort string
@@ -37,11 +37,10 @@ type ServerConfig struct {
 // FoundServer is a server that answered on this machine.
 type FoundServer struct {
 	Name, BaseURL string
-	Models        []string // those that it listed, at least one
+	Models        []string // at least one
 }
 
-// Drivers is an explicit list of drivers. The first is for servers of which the settings do not
-// say what they speak.
+// Drivers is an explicit list of drivers. The first is for servers whose settings name none.
 type Drivers []Driver
 
 // Named returns the driver of that name, the first for "".
@@ -56,8 +55,8 @@ func (d Drivers) Named(name string) (Driver, error) {
 	return Driver{}, fmt.Errorf("there is no driver %q: there is %s", name, strings.Join(names, ", "))
 }
 
-// Discover returns the servers that the drivers find on this machine, in the drivers' order,
-// each with the name of its driver.
+// Discover returns the servers that the drivers find on this machine, in the drivers' order, and for
+// each the name of its driver.
 func (d Drivers) Discover(ctx context.Context) (found []FoundServer, drivers []string) {
 	for _, driver := range d {
 		if driver.Discover == nil {
@@ -70,8 +69,8 @@ func (d Drivers) Discover(ctx context.Context) (found []FoundServer, drivers []s
 	return found, drivers
 }
 
-// As returns what a provider can do beyond answering, as an interface of the caller's. The
-// error of a provider that cannot do it names what, as in "list its models".
+// As returns a provider as an interface of the caller's, for what it can do beyond answering. If it
+// cannot, the error names what, as in "list its models".
 func As[T any](provider Provider, what string) (T, error) {
 	able, ok := provider.(T)
 	if !ok {

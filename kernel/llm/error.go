@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// ErrTruncated is in the chain of every error about a reply that stopped before
-// its end.
+// ErrTruncated is in the chain of every error for a reply that ended too early.
 var ErrTruncated = errors.New("the reply was cut off before its end")
 
 // Class sorts errors by what can be done about them.
@@ -21,33 +20,33 @@ const (
 	ClassAuth Class = "auth"
 	// ClassQuota: the account has no credit left; waiting does not help.
 	ClassQuota Class = "quota"
-	// ClassRateLimit: too many requests; RetryAfter says how long, if known.
+	// ClassRateLimit: too many requests; RetryAfter is the pause, if known.
 	ClassRateLimit Class = "rate-limit"
 	// ClassServer: the server is overloaded or broken; trying again may help.
 	ClassServer Class = "server"
-	// ClassBadRequest: the server refuses this request and always will.
+	// ClassBadRequest: the server refuses this request, and will refuse it again.
 	ClassBadRequest Class = "bad-request"
 	// ClassTooLong: the conversation does not fit into the model's context.
 	ClassTooLong Class = "too-long"
-	// ClassModel: no model is set, or the one that is set does not exist.
+	// ClassModel: no model is set, or the model that is set does not exist.
 	ClassModel Class = "model"
-	// ClassProtocol: what answers there does not speak the expected protocol.
+	// ClassProtocol: the server does not speak the expected protocol.
 	ClassProtocol Class = "protocol"
-	// ClassUnreachable: nothing answers at the address.
+	// ClassUnreachable: no server answers at the address.
 	ClassUnreachable Class = "unreachable"
 	// ClassTruncated: the stream ended before the reply did.
 	ClassTruncated Class = "truncated"
-	// ClassIdle: the stream said nothing for too long.
+	// ClassIdle: no delta came for too long.
 	ClassIdle Class = "idle"
 	// ClassTimeout: the whole reply took too long.
 	ClassTimeout Class = "timeout"
-	// ClassPaused: the breaker is not asking this provider for a while.
+	// ClassPaused: the breaker does not ask this provider for a while.
 	ClassPaused Class = "paused"
-	// ClassCanceled: whoever asked does not want the reply any more.
+	// ClassCanceled: the caller gave the request up.
 	ClassCanceled Class = "canceled"
 )
 
-// classText says in a few words what happened, for each class.
+// text returns what happened, in a few words.
 func (c Class) text() string {
 	switch c {
 	case ClassAuth:
@@ -82,7 +81,7 @@ func (c Class) text() string {
 	return "unexpected error"
 }
 
-// hint says in one line what a person can do about an error of the class.
+// hint returns what a person can do about an error of the class, in one line.
 func (c Class) hint() string {
 	switch c {
 	case ClassAuth:
@@ -115,25 +114,24 @@ func (c Class) hint() string {
 	return "the log says more: org-agent log -f"
 }
 
-// Error is what a provider says when it could not answer.
+// Error is the error of a provider that could not answer.
 type Error struct {
 	Class Class
 	// Provider is the provider's name in the settings.
 	Provider string
 	// Status is the HTTP status, 0 when there was none.
 	Status int
-	// RetryAfter is how long the server asks to be left alone; 0 if it did not
-	// say.
+	// RetryAfter is the pause that the server demands; 0 if none.
 	RetryAfter time.Duration
-	// Message is what the server said, bounded and without secrets.
+	// Message is the server's message, bounded and without secrets.
 	Message string
-	// Advice replaces the class's hint where the provider knows better.
+	// Advice replaces the hint of the class, if it is set.
 	Advice string
-	// Err is the cause, if it is more than Message.
+	// Err is the cause, if there is one beside Message.
 	Err error
 }
 
-// Error is one line: the provider, what happened, what the server said.
+// Error returns one line: the provider, what happened, and the server's message.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Provider != "" {
@@ -155,9 +153,9 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause. Errors of ClassTruncated, ClassCanceled and the
+// Unwrap returns the cause. Errors of ClassTruncated, ClassCanceled and of the
 // timeouts always have ErrTruncated, context.Canceled and
-// context.DeadlineExceeded in their chain.
+// context.DeadlineExceeded in their chains.
 func (e *Error) Unwrap() []error {
 	var chain []error
 	if e.Err != nil {
@@ -174,7 +172,7 @@ func (e *Error) Unwrap() []error {
 	return chain
 }
 
-// Hint is one line that tells a person what to do.
+// Hint returns what a person can do, in one line.
 func (e *Error) Hint() string {
 	hint := e.Advice
 	if hint == "" {
@@ -206,8 +204,8 @@ func HintOf(err error) string {
 	return Class("").hint()
 }
 
-// ContextError describes the end of ctx as an error of the named provider. It
-// is what a provider returns when it stopped because ctx did.
+// ContextError returns the end of ctx as an error of the named provider, for a provider
+// that stopped because ctx ended.
 func ContextError(ctx context.Context, provider string) *Error {
 	class := ClassCanceled
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

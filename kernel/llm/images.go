@@ -18,25 +18,25 @@ type Image struct {
 	Data  []byte
 }
 
-// MarshalJSON tells of the image without its bytes: records of requests keep what tells
-// it from others.
+// MarshalJSON returns the image's name, media type, size and hash. Records of requests keep those
+// instead of the bytes.
 func (i Image) MarshalJSON() ([]byte, error) {
 	hash := sha256.Sum256(i.Data)
 	return json.Marshal(map[string]any{"name": i.Name, "media": i.Media, "bytes": len(i.Data), "sha256": hex.EncodeToString(hash[:])})
 }
 
-// ImageRule is what becomes of images before a provider is asked.
+// ImageRule is what is done with images before a provider is asked.
 type ImageRule string
 
-// The rules: images are sent; a line stands for each; or a request with one is an error.
+// The rules: images are sent; a line replaces each; or a request with one is an error.
 const (
 	ImagesSent    ImageRule = "send"
 	ImagesOmitted ImageRule = "omit"
 	ImagesRefused ImageRule = "refuse"
 )
 
-// Images is a provider that follows a rule about images and asks Next. Model is how the
-// model is called where one is left out.
+// Images is a provider that applies a rule about images and asks Next. Model is the model's name in
+// errors and in the lines that replace images.
 type Images struct {
 	Next  Provider
 	Model string
@@ -52,7 +52,7 @@ func (p Images) Stream(ctx context.Context, request Request) iter.Seq2[Delta, er
 	return p.Next.Stream(ctx, request)
 }
 
-// Apply returns the request as the rule lets it through, and leaves the one given as it is.
+// Apply returns the request as the rule lets it through. It does not change the one that it is given.
 func (p Images) Apply(request Request) (Request, error) {
 	if p.Rule == "" || p.Rule == ImagesSent {
 		return request, nil
@@ -70,7 +70,7 @@ func (p Images) Apply(request Request) (Request, error) {
 		for _, image := range message.Images {
 			fmt.Fprintf(&lines, "[image %s omitted: %s takes none]\n", image.Name, p.Model)
 		}
-		message.Content, message.Images = lines.String()+message.Content, nil
+		message.Text, message.Images = lines.String()+message.Text, nil
 		request.Messages[i] = message
 	}
 	return request, nil

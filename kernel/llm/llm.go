@@ -1,17 +1,19 @@
-// Package llm is how the kernel asks a language model and what it gets back.
+// Package llm asks language models and streams their replies.
 //
-// A Provider turns a Request into a sequence of Deltas. Everything that makes
-// a provider dependable (Retry, Breaker, Timeouts, Cascade) is itself a
-// Provider around another one, so the order in which they are stacked is the
-// wiring's business and no provider has to know about it. The usual stack, from
-// the outside in, is Cascade, Breaker, Retry, Timeouts, provider.
+// A [Provider] turns a [Request] into a sequence of [Delta] values. Each thing that makes a provider
+// dependable is itself a Provider around another one, so no provider knows what stands around it. Package
+// llm/route stacks them. From the outside in they are: [Cascade] asks the next model where one fails,
+// [Breaker] leaves a broken server alone, [Images] applies the rule about images, [Retry] asks again,
+// [Rotation] asks with the next key, [Timeouts] ends a slow stream, and [Rendered] renders the request.
 //
-// Ordering: deltas come in the order the model wrote them, on the goroutine
-// that ranges over the sequence. Blocking: Stream itself returns at once; the
-// range blocks between deltas and returns soon after its context ends.
-// Ownership: a sequence owns its connection and its goroutines and has let go
-// of all of them when the range ends, however it ends; the request belongs to
-// the provider until then and must not be changed.
+// A Request has its calls, results and tools as values. Rendered stands innermost and puts them into the
+// [Dialect] of the one provider behind it, so each provider of a cascade gets a rendering of its own.
+//
+// Ordering: deltas come in the order in which the model wrote them, on the goroutine that ranges over
+// the sequence. Blocking: Stream itself returns at once; the range blocks between deltas and returns soon
+// after its context ends. Ownership: a sequence owns its connection and its goroutines. When the range
+// ends, for whatever reason, the connection is closed and the goroutines are gone. Until then the
+// request belongs to the provider and must not be changed.
 package llm
 
 import (
@@ -24,14 +26,14 @@ import (
 // The sequence that Stream returns is ranged over once. It promises:
 //
 //   - deltas are in order, and none is empty;
-//   - the last delta, and only the last, has a Finish; Usage, when the provider
-//     told it, is in that delta too;
+//   - the last delta, and only the last, has a Finish; it also has the Usage, if
+//     the provider sent one;
 //   - an error is final and comes with an empty delta; it is an *Error, or
-//     wraps one, so ClassOf and HintOf know it;
-//   - a stream that ends without saying that it is complete is an error that
-//     wraps ErrTruncated, never a short success;
+//     wraps one, so ClassOf and HintOf work on it;
+//   - a stream that ends before the reply is complete is an error that wraps
+//     ErrTruncated, never a short success;
 //   - breaking out of the loop, or ending ctx, closes the connection at once;
-//     the latter ends the sequence with an error of ClassCanceled (or
+//     the latter ends the sequence with an error of ClassCanceled (or of
 //     ClassTimeout when ctx had a deadline);
 //   - text is valid UTF-8, whatever the model sent.
 //
@@ -40,76 +42,31 @@ type Provider interface {
 	Stream(ctx context.Context, request Request) iter.Seq2[Delta, error]
 }
 
-// Request is one question to a model.
-type Request struct {
-	// Model overrides the model that the provider is configured with.
-	Model string
-	// System is the system prompt; empty sends none.
-	System string
-	// Messages is the conversation, oldest first. Messages without content
-	// are not sent.
-	Messages []Message
-	// Temperature is sent as it is, also when it points to 0; nil leaves it
-	// to the model. Models that accept none do not get it.
-	Temperature *float64
-	// MaxTokens bounds the reply in tokens; 0 leaves it to the model.
-	MaxTokens int
-	// Stop ends the reply before any of these texts.
-	Stop []string
-	// Grammar constrains the reply to a GBNF grammar. Providers that are not
-	// configured for grammars ignore it.
-	Grammar string
-	// FirstOnly asks the first provider of a cascade and none behind it: what nobody waits for
-	// is not worth telling another host what was said.
-	FirstOnly bool `json:",omitempty"`
-}
-
-// Message is one turn of the conversation a model is shown. Images come before the text.
-type Message struct {
-	Role    Role
-	Content string
-	Images  []Image `json:",omitempty"`
-	// Result: it is what came of an action, said in the user's place. No model sees this mark.
-	Result bool `json:"-"`
-}
-
-// Role says who wrote a message.
-type Role string
-
-// The roles that every provider knows. The system prompt goes into
-// Request.System; RoleSystem is for instructions later in the conversation.
-const (
-	RoleSystem    Role = "system"
-	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant"
-)
-
-// Delta is a piece of a reply. A field is empty when it has nothing new.
+// Delta is a piece of a reply. A field without news is empty.
 type Delta struct {
 	// Text continues the reply.
 	Text string
-	// Reasoning continues what the model thinks aloud; it is no part of the
-	// reply.
+	// Reasoning continues the model's thinking, which is no part of the reply.
 	Reasoning string
-	// Provider and Model say who is answering. They are in the first delta and
-	// may be repeated in later ones.
+	// Provider and Model name the provider and the model that answer. The first
+	// delta has them, and later ones may repeat them.
 	Provider, Model string
 	// Finish is why the reply ended; only the last delta has it.
 	Finish FinishReason
-	// Usage is what the reply cost; nil when the provider did not tell.
+	// Usage is what the reply cost; nil where the provider sent none.
 	Usage *Usage
 }
 
-// Empty reports whether the delta says nothing.
+// Empty reports whether every field of the delta is empty.
 func (d Delta) Empty() bool {
 	return d == Delta{}
 }
 
-// FinishReason says why a complete reply ended.
+// FinishReason is why a complete reply ended.
 type FinishReason string
 
-// The reasons a reply can end for. FinishLength is a reply that ran into
-// MaxTokens or the model's own limit: complete as a stream, not as a text.
+// The reasons for which a reply ends. A reply with FinishLength reached MaxTokens or the
+// model's own limit: its stream is complete, its text is not.
 const (
 	FinishStop     FinishReason = "stop"
 	FinishLength   FinishReason = "length"
@@ -120,12 +77,12 @@ const (
 // Usage counts tokens. Cached is part of Input, Reasoning is part of Output.
 type Usage struct {
 	Input, Output, Cached, Reasoning int
-	// Cost is in the provider's currency, usually US dollars; nil when it was
-	// not told.
+	// Cost is in the provider's currency, usually US dollars; nil where it is
+	// unknown.
 	Cost *float64
 }
 
-// Add returns the sum of two usages. The cost is known when either is.
+// Add returns the sum of two usages. The cost of the sum is known if either cost is.
 func (u Usage) Add(v Usage) Usage {
 	sum := Usage{
 		Input:     u.Input + v.Input,

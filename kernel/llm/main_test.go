@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // hello is a request for a reply.
-var hello = llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Hello"}}}
+var hello = llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}}
 
 // script is a provider that plays these turns.
 func script(turns ...llmtest.Turn) *llmtest.Script {

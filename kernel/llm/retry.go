@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What Retry does where nothing is set.
+// The values of a [Retry] whose fields are not set.
 const (
 	DefaultAttempts   = 4
 	DefaultFirstPause = 500 * time.Millisecond
@@ -17,30 +17,30 @@ const (
 	DefaultPatience   = time.Minute
 )
 
-// Retry asks again when the first delta did not come for a reason that may
-// pass: too many requests, a broken server, nobody there, a connection cut
-// before any text. Once a delta was passed on it never asks again, because the
-// consumer has already used it.
+// Retry asks again when a request fails before its first delta for a reason
+// that may pass: too many requests, a broken server, no answer, a connection
+// cut before any text. Once it passed a delta on it never asks again, because
+// the consumer has used the delta.
 //
-// The pause starts at FirstPause and doubles up to Longest, each time made
-// shorter by a random part of at most half. A server that says how long to
-// wait is waited for exactly so long, or not at all if that is longer than the
-// patience that is left.
+// The first pause is FirstPause, each further one is twice as long, up to
+// Longest. A random part, at most half, is taken off each. If the server
+// demands a pause, Retry waits exactly so long, or gives up if that is longer
+// than the patience that is left.
 type Retry struct {
 	// Next is the provider that is asked.
 	Next Provider
-	// Attempts bounds how often it is asked, the first time included.
+	// Attempts is the largest number of requests, the first included.
 	Attempts int
 	// FirstPause and Longest bound the pause between attempts.
 	FirstPause, Longest time.Duration
 	// Patience bounds the time from the first attempt to the start of the
 	// last.
 	Patience time.Duration
-	// Logger hears of each attempt that is made again; nil is silence.
+	// Logger gets a record of each further attempt; nil logs nothing.
 	Logger *slog.Logger
 }
 
-// Stream is Next's stream, asked for as often as needed.
+// Stream returns Next's stream, asked for as often as needed.
 func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		err := r.again(ctx, func() (begun bool, failure error) { return relay(r.Next.Stream(ctx, request), yield) })
@@ -50,13 +50,13 @@ func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, err
 	}
 }
 
-// Call asks what is no stream as often as needed, by the same rules; Next is not used.
+// Call calls ask, which is no stream, as often as needed and by the same rules. It does not use Next.
 func (r Retry) Call(ctx context.Context, ask func(context.Context) error) error {
 	return r.again(ctx, func() (begun bool, failure error) { return false, ask(ctx) })
 }
 
-// again asks until there is an answer, one has begun, or it is no use. It returns the last
-// failure.
+// again asks until there is an answer, until one has begun, or until asking does not help. It returns
+// the last failure.
 func (r Retry) again(ctx context.Context, ask func() (begun bool, failure error)) error {
 	begin := time.Now()
 	for attempt := 1; ; attempt++ {
@@ -96,7 +96,7 @@ func (r Retry) pause(attempt int, spent time.Duration, failure error) (time.Dura
 	return pause, spent+pause <= orDefault(r.Patience, DefaultPatience)
 }
 
-// mayPass reports whether an error of the class can go away by itself soon.
+// mayPass reports whether an error of the class can soon go away by itself.
 func mayPass(class Class) bool {
 	switch class {
 	case ClassRateLimit, ClassServer, ClassUnreachable, ClassTruncated:
@@ -105,9 +105,9 @@ func mayPass(class Class) bool {
 	return false
 }
 
-// relay passes a stream on. It returns whether any delta was passed on and the
-// error that ended the stream, which it does not pass on. When the consumer
-// has enough there is no error.
+// relay passes a stream on. It returns whether it passed a delta on, and the
+// error that ended the stream, which it does not pass on. There is no error if
+// the consumer broke out of its loop.
 func relay(stream iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun bool, failure error) {
 	for delta, err := range stream {
 		if err != nil {

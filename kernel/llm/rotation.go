@@ -8,77 +8,77 @@ import (
 	"time"
 )
 
-// restForgotten is how long a key's failures count.
-const restForgotten = 24 * time.Hour
+// failuresCount is how long a key's failures count.
+const failuresCount = 24 * time.Hour
 
-// rests is how long a key rests that was not let in, by how often that happened in a row: one
-// that has no credit left rests for hours, any other for minutes.
-func rests(class Class) [4]time.Duration {
+// pausesAfter returns the pauses after the first, second, third and any further failure of a key in a
+// row. A key without credit is left alone for hours, any other for minutes.
+func pausesAfter(class Class) [4]time.Duration {
 	if class == ClassQuota {
 		return [...]time.Duration{5 * time.Hour, 10 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 	}
 	return [...]time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour}
 }
 
-// Rotation asks one server with several keys: with the first that does not rest, and when
-// that is refused, as it is unknown, has no credit, asked too often or hears nothing, with
-// the next, before anything was passed on. Once a delta was passed on no other key is tried:
-// whoever asked has used it. A key that was refused rests for longer each time, and at least as
-// long as the server said; one that works begins anew. When all rest, the one that has the
-// shortest time to go is asked all the same, so that whoever mended a key need not wait.
+// Rotation asks one server with several keys. It begins with the first key that is not paused. If the
+// server does not accept a key, because it is unknown, has no credit or asked too often, or if the server
+// stays silent, Rotation tries the next key. Once it passed a delta on, it tries no other key, because
+// the consumer has used the delta. A key that fails is paused, longer each time and at least as long as
+// the server demands; a key that works is no longer paused. If all keys are paused, the one whose pause
+// ends first is asked, so that nobody has to wait after mending a key.
 //
-// The request is the same for every key: nothing is said twice.
+// Every key gets the same request.
 //
 // A Rotation must not be copied after its first use.
 type Rotation struct {
 	// Keys are tried in order.
 	Keys []Key
-	// Logger hears which key rests, and for how long; nil is silence.
+	// Logger gets a record of each pause; nil logs nothing.
 	Logger *slog.Logger
 
-	mu    sync.Mutex
-	rests []rest // of Keys
+	mu     sync.Mutex
+	states []keyState // of Keys
 }
 
-// Key is a key of a server: Name says which, without giving it away, and Provider asks with it.
+// Key is a key of a server. Name identifies it without containing it, and Provider asks with it.
 type Key struct {
 	Name     string
 	Provider Provider
 }
 
-// rest is how a key fared.
-type rest struct {
-	failures int
+// keyState is the state of a key.
+type keyState struct {
+	failures int       // in a row
 	last     time.Time // the latest failure
-	until    time.Time
+	until    time.Time // the end of the pause
 }
 
-// Stream is the stream of the first key that is let in.
+// Stream returns the stream of the first key that the server accepts.
 func (r *Rotation) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		said := &CascadeError{}
-		for _, i := range r.awake() {
+		failed := &CascadeError{}
+		for _, i := range r.order() {
 			begun, failure := relay(r.Keys[i].Provider.Stream(ctx, request), yield)
 			if failure == nil {
 				r.note(ctx, i, nil)
 				return
 			}
-			turned := ctx.Err() == nil && refusesKey(ClassOf(failure))
-			if turned {
+			refused := ctx.Err() == nil && refusesKey(ClassOf(failure))
+			if refused {
 				r.note(ctx, i, failure)
 			}
-			if begun || !turned {
+			if begun || !refused {
 				yield(Delta{}, failure)
 				return
 			}
-			said.Said = append(said.Said, Said{Name: r.Keys[i].Name, Err: of(r.Keys[i].Name, failure)})
+			failed.Steps = append(failed.Steps, StepError{Name: r.Keys[i].Name, Err: renamed(failure, r.Keys[i].Name)})
 		}
-		yield(Delta{}, said.reduce())
+		yield(Delta{}, failed.reduce())
 	}
 }
 
-// of is the failure as that of a provider of this name, in place of the one it names.
-func of(name string, failure error) error {
+// renamed returns the failure with another name of the provider.
+func renamed(failure error, name string) error {
 	if e, ok := failure.(*Error); ok {
 		named := *e
 		named.Provider = name
@@ -87,7 +87,7 @@ func of(name string, failure error) error {
 	return failure
 }
 
-// refusesKey reports whether an error of the class may go away with another key.
+// refusesKey reports whether another key may help after an error of the class.
 func refusesKey(class Class) bool {
 	switch class {
 	case ClassAuth, ClassQuota, ClassRateLimit, ClassIdle, ClassTimeout:
@@ -96,46 +96,46 @@ func refusesKey(class Class) bool {
 	return false
 }
 
-// awake is which keys to try, in order: those that do not rest, or the one that will be the
-// first not to.
-func (r *Rotation) awake() (order []int) {
+// order returns the keys to try, in order: those that are not paused or, if all are, the one whose
+// pause ends first.
+func (r *Rotation) order() (keys []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.rests == nil {
-		r.rests = make([]rest, len(r.Keys))
+	if r.states == nil {
+		r.states = make([]keyState, len(r.Keys))
 	}
 	now, soonest := time.Now(), 0
-	for i, key := range r.rests {
-		if !now.Before(key.until) {
-			order = append(order, i)
+	for i, state := range r.states {
+		if !now.Before(state.until) {
+			keys = append(keys, i)
 		}
-		if key.until.Before(r.rests[soonest].until) {
+		if state.until.Before(r.states[soonest].until) {
 			soonest = i
 		}
 	}
-	if len(order) == 0 && len(r.rests) > 0 {
-		order = append(order, soonest)
+	if len(keys) == 0 && len(r.states) > 0 {
+		keys = append(keys, soonest)
 	}
-	return order
+	return keys
 }
 
-// note records how a key fared.
+// note records the outcome of a request with a key; nil is a reply.
 func (r *Rotation) note(ctx context.Context, i int, failure error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if failure == nil {
-		r.rests[i] = rest{}
+		r.states[i] = keyState{}
 		return
 	}
-	key, now := &r.rests[i], time.Now()
-	if now.Sub(key.last) > restForgotten {
-		key.failures = 0
+	state, now := &r.states[i], time.Now()
+	if now.Sub(state.last) > failuresCount {
+		state.failures = 0
 	}
-	pauses := rests(ClassOf(failure))
-	pause := max(pauses[min(key.failures, len(pauses)-1)], retryAfter(failure))
-	key.failures++
-	key.last, key.until = now, now.Add(pause)
+	pauses := pausesAfter(ClassOf(failure))
+	pause := max(pauses[min(state.failures, len(pauses)-1)], retryAfter(failure))
+	state.failures++
+	state.last, state.until = now, now.Add(pause)
 	if r.Logger != nil {
-		r.Logger.WarnContext(ctx, "a key rests", "key", r.Keys[i].Name, "pause", pause, "err", failure)
+		r.Logger.WarnContext(ctx, "a key is paused", "key", r.Keys[i].Name, "pause", pause, "err", failure)
 	}
 }

@@ -6,24 +6,23 @@ import (
 	"time"
 )
 
-// stampFormat is when something was said, as a line before it: an inactive timestamp of Org
-// with the offset from UTC, which tells the two hours apart that a clock shows when it is set
-// back in autumn.
+// stampFormat is the line before a message that has its time: an inactive timestamp of Org with the
+// offset from UTC. The offset distinguishes the two hours that a clock shows twice in autumn.
 const stampFormat = "[2006-01-02 Mon 15:04 -07:00]\n"
 
 var stampLine = regexp.MustCompile(`^\[\d{4,}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [-+]\d\d:\d\d\]\n`)
 
-// Stamped is what was said, below the time at which it was; the zero time is not told. The
-// bytes depend on nothing else: neither on this machine's zone nor on the present.
-func Stamped(at time.Time, said string) string {
+// Stamped returns a message with its time in a line before it; the zero time adds nothing. The result
+// depends on nothing else: neither on this machine's zone nor on the present.
+func Stamped(at time.Time, message string) string {
 	if at.IsZero() {
-		return said
+		return message
 	}
-	return at.Format(stampFormat) + said
+	return at.Format(stampFormat) + message
 }
 
-// Unstamped is what was said, without the time before it. Only one is taken away: what looks
-// like another was said.
-func Unstamped(said string) string {
-	return strings.TrimPrefix(said, stampLine.FindString(said))
+// Unstamped returns a message without the time before it. It removes one line at most: a second one
+// is part of the message.
+func Unstamped(message string) string {
+	return strings.TrimPrefix(message, stampLine.FindString(message))
 }

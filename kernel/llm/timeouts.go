@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// The limits of Timeouts where none is set. A local model may have to be loaded
-// and to read a long prompt before its first word, hence the patience.
+// The limits of a [Timeouts] whose fields are not set. They are long because a local
+// model may have to be loaded and to read a long prompt before its first word.
 const (
 	DefaultFirstTimeout = 3 * time.Minute
 	DefaultIdleTimeout  = 90 * time.Second
 	DefaultTotalTimeout = 15 * time.Minute
 )
 
-// Timeouts ends a stream that is too slow. A zero limit is the default one, a
-// negative one is no limit. Time that the consumer spends on a delta counts
+// Timeouts ends a stream that is too slow. A zero limit is the default, a
+// negative one is no limit. The time that the consumer spends on a delta counts
 // for Total only.
 type Timeouts struct {
 	// Next is the provider that is watched.
 	Next Provider
 	// Name is the provider's name in errors.
 	Name string
-	// First is how long the first delta may take, Idle the time from one
-	// delta to the next, Total the time of the whole stream.
+	// First limits the time until the first delta, Idle the time from one
+	// delta to the next, and Total the time of the whole stream.
 	First, Idle, Total time.Duration
 }
 
-// Stream is Next's stream, ended with an error of ClassIdle or ClassTimeout when
-// a limit passes.
+// Stream returns Next's stream. It ends with an error of ClassIdle or ClassTimeout
+// when a limit passes.
 func (t Timeouts) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -65,14 +65,14 @@ func (t Timeouts) Stream(ctx context.Context, request Request) iter.Seq2[Delta, 
 	}
 }
 
-// expire returns what a watchdog does when its time is over.
+// expire returns the function that a watchdog calls when its time is over.
 func (t Timeouts) expire(cancel context.CancelCauseFunc, class Class, what string, limit time.Duration) func() {
 	return func() {
 		cancel(&Error{Class: class, Provider: t.Name, Message: fmt.Sprintf("%s %s", what, limit)})
 	}
 }
 
-// expiredOr returns the watchdog's error when it is why the stream ended, else
+// expiredOr returns the watchdog's error if the watchdog ended the stream, else
 // err.
 func expiredOr(ctx context.Context, err error) error {
 	if expired, ok := errors.AsType[*Error](context.Cause(ctx)); ok && ctx.Err() != nil {
@@ -81,14 +81,14 @@ func expiredOr(ctx context.Context, err error) error {
 	return err
 }
 
-// watchdog calls expire once its time is over, unless it is stopped before. Its
-// zero value with an expire is ready.
+// watchdog calls expire when its time is over, unless it is stopped before. A
+// value with only expire set is ready.
 type watchdog struct {
 	expire func()
 	timer  *time.Timer
 }
 
-// start begins the time anew; no limit is a negative one.
+// start starts the time anew. A negative limit is none.
 func (w *watchdog) start(limit time.Duration) {
 	w.stop()
 	if limit > 0 {

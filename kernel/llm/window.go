@@ -2,22 +2,22 @@ package llm
 
 import "strings"
 
-// Window is how much a model can be shown and say in one request.
+// Window is how much one request and its reply may hold.
 type Window struct {
-	// Tokens is all of it; 0 when nobody knows.
+	// Tokens is the size of the window; 0 if it is unknown.
 	Tokens int
-	// Reply is how many of them a reply may take; 0 leaves that to whoever asks.
+	// Reply is the part of it that a reply may take; 0 leaves that to the caller.
 	Reply int
-	// Source says who knows: a setting, the server, or the model's name.
+	// Source is where the size comes from: a setting, the server, or the model's name.
 	Source string
-	// Silent is set for what answers without being a model: it can summarise nothing.
-	Silent bool
+	// NoModel is set for a responder that is no language model. It cannot summarise.
+	NoModel bool
 }
 
-// AssumedWindow is what a model is taken to have of which nobody knows.
+// AssumedWindow is the size that is assumed for a model whose window is unknown, in tokens.
 const AssumedWindow = 32_768
 
-// Room returns the tokens that a request may take: without those of the reply.
+// Room returns the tokens that a request may take, without those of the reply.
 func (w Window) Room() int {
 	tokens := w.Tokens
 	if tokens <= 0 {
@@ -31,8 +31,8 @@ func (w Window) Room() int {
 	return max(tokens-reply, tokens/4)
 }
 
-// NamedWindow is the window that models of a family are known to have, by their names as
-// servers have them ("gpt-4o-mini", "anthropic/claude-sonnet-4"); 0 for others.
+// NamedWindow returns the window of a model by its name on servers ("gpt-4o-mini",
+// "anthropic/claude-sonnet-4"), in tokens; 0 for an unknown name.
 func NamedWindow(model string) int {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	for _, family := range []struct {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// deliverEvery is how long lines are gathered before followers are told.
+	// deliverEvery is how long lines are collected before followers are called.
 	deliverEvery = 100 * time.Millisecond
-	// pendingLines and pendingBytes bound what waits for the followers meanwhile.
+	// pendingLines and pendingBytes limit the lines that wait for followers.
 	pendingLines = 2000
 	pendingBytes = 4 << 20
 )
 
-// Book is the log as the kernel writes it, a line a call. It is safe for many goroutines,
-// and a write never waits for those who follow.
+// Book is the log that the kernel writes, one line a call. It is safe for many goroutines. A write
+// never waits for followers.
 type Book struct {
 	path string
 	file io.Writer
@@ -32,17 +32,17 @@ type Book struct {
 	wake      chan struct{}
 }
 
-// follower is told of the lines that it wants.
+// follower receives the lines that match its filter.
 type follower struct {
 	filter Filter
 	tell   func(records []Record, dropped int)
 }
 
-// NewBook returns a book whose file is at path and is written by file. A line that was left
-// unfinished there, by a kernel that was killed, is ended.
+// NewBook returns a book that writes to file, which is at path. If a killed kernel left an
+// unfinished last line there, NewBook ends it.
 func NewBook(path string, file io.Writer) *Book {
 	if unfinished(path) {
-		// What cannot be written now will not be later either, and is told then.
+		// An error here will recur at the next write, which reports it.
 		_, _ = file.Write([]byte("\n"))
 	}
 	return &Book{path: path, file: file, followers: map[any]follower{}, wake: make(chan struct{}, 1)}
@@ -79,15 +79,16 @@ func (b *Book) Write(line []byte) (int, error) {
 	b.bytes += len(line)
 	select {
 	case b.wake <- struct{}{}:
-	default: // it is awake already
+	default: // it is already awake
 	}
 	return n, err
 }
 
-// Follow returns the last records as [Tail] does, and has tell called for those that come
-// after them until [Book.Leave]; dropped counts lines that were too many to be kept
-// meanwhile. Tell is called by [Book.Deliver] and must not block. Whoever follows already
-// begins anew. A nil tell follows nothing.
+// Follow returns the last records that match the filter, at most count, latest last. more says
+// whether older ones may exist. For the records after them it has tell called until [Book.Leave];
+// dropped counts the lines that were lost because too many were waiting. [Book.Deliver] calls tell,
+// which must not block. A second Follow of the same follower replaces the first. A nil tell follows
+// nothing.
 func (b *Book) Follow(ctx context.Context, who any, filter Filter, count int, tell func(records []Record, dropped int)) ([]Record, bool, error) {
 	b.mu.Lock()
 	file, size := b.open()
@@ -95,7 +96,7 @@ func (b *Book) Follow(ctx context.Context, who any, filter Filter, count int, te
 	if tell != nil {
 		b.followers[who] = follower{filter, tell}
 	}
-	// What waits was written before: for this one it is in the file.
+	// The waiting lines are already in the file, where this follower finds them.
 	tells := b.flush(who)
 	b.mu.Unlock()
 	call(tells)
@@ -106,7 +107,7 @@ func (b *Book) Follow(ctx context.Context, who any, filter Filter, count int, te
 	return found, left, err
 }
 
-// open is the file as it is now, nil if there is none. The caller holds mu.
+// open opens the current file; nil if there is none. The caller holds mu.
 func (b *Book) open() (*os.File, int64) {
 	file, err := os.Open(b.path)
 	if err != nil {
@@ -114,20 +115,20 @@ func (b *Book) open() (*os.File, int64) {
 	}
 	info, err := file.Stat()
 	if err != nil {
-		_ = file.Close() // it was only looked at
+		_ = file.Close() // it was opened only for reading
 		return nil, 0
 	}
 	return file, info.Size()
 }
 
-// Leave ends the following; who does not follow may leave.
+// Leave stops following. It does nothing for somebody who does not follow.
 func (b *Book) Leave(who any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.followers, who)
 }
 
-// Deliver tells the followers of new lines, ten times a second at most, until ctx ends.
+// Deliver calls the followers with new lines, at most ten times a second, until ctx ends.
 func (b *Book) Deliver(ctx context.Context) {
 	for {
 		select {
@@ -147,14 +148,15 @@ func (b *Book) Deliver(ctx context.Context) {
 	}
 }
 
-// call tells the followers; mu must be free, as they may log.
+// call calls the followers. The caller must not hold mu, because followers may log.
 func call(tells []func()) {
 	for _, tell := range tells {
 		tell()
 	}
 }
 
-// flush returns the calls that tell everybody but one of what waits. The caller holds mu.
+// flush returns the calls that deliver the waiting lines to all followers except one. The caller
+// holds mu.
 func (b *Book) flush(except any) (tells []func()) {
 	if len(b.pending) == 0 && b.dropped == 0 {
 		return nil
@@ -179,5 +181,5 @@ func (b *Book) flush(except any) (tells []func()) {
 	return tells
 }
 
-// String names the file, for errors and logs.
+// String names the file for errors.
 func (b *Book) String() string { return fmt.Sprintf("the log %s", b.path) }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Handler writes records as [Parse] reads them, a line each, from the level on. A duration is
-// written as people read it, whatever its key: 1.5ms, not 1500000.
+// Handler returns a handler that writes records of at least that level for [Parse], one a line. It
+// writes durations for people: 1.5ms, not 1500000.
 func Handler(to io.Writer, level slog.Leveler) slog.Handler {
 	return slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level, ReplaceAttr: readable})
 }

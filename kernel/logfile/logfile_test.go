@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	long := Parse(`{"msg":"` + strings.Repeat("é", 1<<20) + `"}`)
-	if len(long.Message) > shownLimit+100 || !strings.HasSuffix(long.Message, "bytes more)") {
+	if len(long.Message) > shownLimit+100 || !strings.HasSuffix(long.Message, "bytes more]") {
 		t.Errorf("a long message has %d bytes", len(long.Message))
 	}
 }
@@ -129,7 +129,7 @@ func TestTailIsTheEnd(t *testing.T) {
 			}
 		}
 		count := rapid.IntRange(1, 12).Draw(r, "count")
-		found, left, err := Tail(t.Context(), path, Filter{}, count)
+		found, left, err := NewBook(path, io.Discard).Follow(t.Context(), t, Filter{}, count, nil)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestTailIsTheEnd(t *testing.T) {
 }
 
 func TestTailWithoutLog(t *testing.T) {
-	found, left, err := Tail(t.Context(), filepath.Join(t.TempDir(), "none", "log.jsonl"), Filter{}, 10)
+	found, left, err := NewBook(filepath.Join(t.TempDir(), "none", "log.jsonl"), io.Discard).Follow(t.Context(), t, Filter{}, 10, nil)
 	if len(found) != 0 || left || err != nil {
 		t.Errorf("%v, %v, %v", found, left, err)
 	}

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// Reader reads whole lines of a log that grows. The zero value with a Path is ready; it
-// belongs to one goroutine. Close it.
+// Reader reads whole lines of a growing log. A zero value with a Path is ready. One goroutine may
+// use it, and must close it.
 type Reader struct {
 	Path string
 
 	file    *os.File
 	buffer  *bufio.Reader
 	partial strings.Builder
-	last    bool // another file has the name now: this one is read to its end
+	last    bool // the log was rotated: read this file to its end
 }
 
-// Next returns a line, or io.EOF when there is none yet; ask again later. A line that is
-// not finished is given when the file that has it is left for a new one.
+// Next returns the next line, or io.EOF if there is none yet; the caller may ask again later. It
+// returns an unfinished line only when the log was rotated after it.
 func (r *Reader) Next() (string, error) {
 	for {
 		if r.file == nil {
@@ -56,8 +56,8 @@ func (r *Reader) Next() (string, error) {
 	}
 }
 
-// Tail returns the last records as the function [Tail] does, and goes to the end of the
-// file: Next gives what comes after them.
+// Tail returns the last records that match the filter, at most count, latest last, and moves to the
+// end of the file, where Next continues. If there is no log it returns none.
 func (r *Reader) Tail(ctx context.Context, filter Filter, count int) ([]Record, error) {
 	file, err := os.Open(r.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,14 +74,15 @@ func (r *Reader) Tail(ctx context.Context, filter Filter, count int) ([]Record, 
 	}
 	r.Close()
 	r.file, r.buffer, r.last = file, bufio.NewReader(file), false
-	if !same(file, beside.Name()) { // it was renamed just now
+	if !same(file, beside.Name()) { // it was rotated just now
 		size = 0
 	}
 	found, _, err := tail(ctx, r.Path, beside, size, filter, count)
 	return found, err
 }
 
-// renamed reports whether another file has the log's name, rather than none for a moment.
+// renamed reports whether another file now has the log's name. It is false while no file has it, in
+// the moment of a rotation.
 func (r *Reader) renamed() bool {
 	_, err := os.Stat(r.Path)
 	return err == nil && !same(r.file, r.Path)
@@ -93,10 +94,10 @@ func (r *Reader) take() string {
 	return line
 }
 
-// Close lets go of the file. The reader may go on: it begins the file anew.
+// Close closes the file. A later Next opens the log again at its beginning.
 func (r *Reader) Close() {
 	if r.file != nil {
-		_ = r.file.Close() // it was only read
+		_ = r.file.Close() // it was opened only for reading
 		r.file = nil
 	}
 }

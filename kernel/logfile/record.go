@@ -1,10 +1,9 @@
-// Package logfile reads and follows the kernel's log: a file with a JSON record a line,
-// which is renamed away and begun anew when it has become long, and whose last line may be
-// half of one when the kernel was killed.
+// Package logfile reads and follows the kernel's log: a file with one JSON record a line. A log
+// that has grown long is renamed, and a new one begins. If the kernel was killed, the last line may
+// be incomplete.
 //
-// A [Book] is what the kernel writes its log to; those in its process who follow it are
-// told of each line without looking at the file. A [Reader] follows the file itself, from
-// any process.
+// The kernel writes its log through a [Book]. Followers in the kernel's process get new lines from
+// the book. A [Reader] follows the file from any process.
 package logfile
 
 import (
@@ -15,7 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"org-agent/kernel/text"
 )
 
 // Record is one line of the log.
@@ -25,31 +25,32 @@ type Record struct {
 	Message string
 	Session string
 	Turn    string
-	// Fields is all else, each with two blanks before it.
+	// Fields are the remaining fields, each preceded by two blanks.
 	Fields string
-	// Raw is the line as it is kept. Broken: it is no record; Message is the line then.
+	// Raw is the line as the file stores it. Broken is true for a line that is not a record;
+	// Message is then the line.
 	Raw    string
 	Broken bool
 }
 
-// shownLimit is how much of a message, or of a field's value, people are shown, in bytes.
+// shownLimit is the most of a message or of a field's value that people are shown, in bytes.
 const shownLimit = 4000
 
-// Parse reads a line.
+// Parse parses a line.
 func Parse(line string) Record {
 	var fields map[string]any
 	decoder := json.NewDecoder(strings.NewReader(line))
-	decoder.UseNumber() // as it stands there: 12345678, and not 1.2345678e+07
+	decoder.UseNumber() // keeps 12345678 from becoming 1.2345678e+07
 	err := decoder.Decode(&fields)
 	if _, more := decoder.Token(); err != nil || fields == nil || more != io.EOF {
-		return Record{Message: clip(strings.ToValidUTF8(line, "\uFFFD")), Raw: line, Broken: true}
+		return Record{Message: text.Abridge(line, shownLimit), Raw: line, Broken: true}
 	}
-	text := func(key string) string { s, _ := fields[key].(string); return s }
-	r := Record{Message: clip(oneLine(fmt.Sprint(fields["msg"]))), Session: text("session"), Turn: text("turn"), Raw: line}
-	if err := r.Level.UnmarshalText([]byte(text("level"))); err != nil {
+	named := func(key string) string { s, _ := fields[key].(string); return s }
+	r := Record{Message: text.Abridge(oneLine(fmt.Sprint(fields["msg"])), shownLimit), Session: named("session"), Turn: named("turn"), Raw: line}
+	if err := r.Level.UnmarshalText([]byte(named("level"))); err != nil {
 		r.Level = slog.LevelInfo
 	}
-	if at, err := time.Parse(time.RFC3339Nano, text("time")); err == nil {
+	if at, err := time.Parse(time.RFC3339Nano, named("time")); err == nil {
 		r.Time = at
 	}
 	var keys []string
@@ -62,7 +63,7 @@ func Parse(line string) Record {
 	var b strings.Builder
 	for _, key := range keys {
 		value := fields[key]
-		if number, ok := value.(json.Number); ok && key == "dur" { // in lines of before durations were written in words
+		if number, ok := value.(json.Number); ok && key == "dur" { // older kernels wrote durations as numbers
 			if ns, err := number.Float64(); err == nil {
 				value = time.Duration(ns).Round(time.Microsecond)
 			}
@@ -71,13 +72,13 @@ func Parse(line string) Record {
 			b.WriteString("  …")
 			break
 		}
-		fmt.Fprintf(&b, "  %s=%s", oneLine(key), clip(oneLine(fmt.Sprint(value))))
+		fmt.Fprintf(&b, "  %s=%s", oneLine(key), text.Abridge(oneLine(fmt.Sprint(value)), shownLimit))
 	}
 	r.Fields = b.String()
 	return r
 }
 
-// String is the record as people read it: time, level, message, then the rest.
+// String writes the record for people: time, level, message, then the other fields.
 func (r Record) String() string {
 	if r.Broken {
 		return r.Message
@@ -89,37 +90,27 @@ func (r Record) String() string {
 	return fmt.Sprintf("%s %-5v %s%s", at, r.Level, r.Message, r.Fields)
 }
 
-func oneLine(text string) string {
+// oneLine replaces control characters by blanks and leaves the rest unchanged, because the reader
+// looks for details.
+func oneLine(value string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, text)
+	}, value)
 }
 
-// clip is the beginning of a long text, and says so.
-func clip(text string) string {
-	if len(text) <= shownLimit {
-		return text
-	}
-	cut := shownLimit
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return fmt.Sprintf("%s… (%d bytes more)", text[:cut], len(text)-cut)
-}
-
-// Filter says which records are wanted: those that match every field that is set.
+// Filter selects the records that match every field that is set.
 type Filter struct {
-	Level   slog.Level // the least
+	Level   slog.Level // the lowest level
 	Session string
-	Turn    string // or the beginning of its id
-	Text    string // occurs in the line as people read it, in any case
+	Turn    string // an id or its beginning
+	Text    string // occurs in [Record.String], in any case
 }
 
-// Matches reports whether a record is wanted. A line that is no record is, unless a session
-// or a turn is asked for.
+// Matches reports whether a record matches. A line that is not a record matches unless a session or
+// a turn is given.
 func (f Filter) Matches(r Record) bool {
 	switch {
 	case r.Broken && (f.Session != "" || f.Turn != ""):

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,34 +13,16 @@ import (
 )
 
 const (
-	// tailBytes bounds how much of the log one search reads, from its end.
+	// tailBytes is how much of the log, from its end, one search reads.
 	tailBytes = 32 << 20
-	// lineLimit is the longest line that is kept whole while it is read; the middle of a
-	// longer one is left out.
+	// lineLimit is the longest line that is kept whole. Of a longer one the middle is dropped.
 	lineLimit = 4 << 20
 	chunk     = 64 << 10
 )
 
-// Tail returns the last records that the filter wants, at most count, the latest last. It
-// looks through the file and then through those that were renamed away, 32 MiB in all; left
-// says that there may be more. Without a log there is nothing.
-func Tail(ctx context.Context, path string, filter Filter, count int) (found []Record, left bool, err error) {
-	file, err := os.Open(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, false, fmt.Errorf("read the log: %w", err)
-	}
-	size := int64(0)
-	if file != nil {
-		info, err := file.Stat()
-		if err != nil {
-			return nil, false, errors.Join(fmt.Errorf("read the log: %w", err), file.Close())
-		}
-		size = info.Size()
-	}
-	return tail(ctx, path, file, size, filter, count)
-}
-
-// tail is Tail up to size bytes of the open file, which it closes; nil is no file.
+// tail returns the last records that match the filter, at most count, latest last. It reads the
+// first size bytes of the open file, which it closes, and then the rotated files, 32 MiB in all.
+// left says that there may be more records. A nil file is a log that does not exist.
 func tail(ctx context.Context, path string, file *os.File, size int64, filter Filter, count int) (found []Record, left bool, err error) {
 	budget := int64(tailBytes)
 	take := func(line []byte) bool {
@@ -71,7 +52,7 @@ func tail(ctx context.Context, path string, file *os.File, size int64, filter Fi
 			break
 		}
 		if file, err = os.Open(older[0]); err != nil {
-			file = nil // it was removed meanwhile: it was the oldest
+			file = nil // the oldest file was removed in the meantime
 		} else if info, err := file.Stat(); err == nil {
 			size = info.Size()
 		}
@@ -81,8 +62,8 @@ func tail(ctx context.Context, path string, file *os.File, size int64, filter Fi
 	return found, left, context.Cause(ctx)
 }
 
-// former lists the files that were the log before, the latest first, without the one that
-// is open: their names have the time they were renamed.
+// former returns the rotated files, latest first, without the open one. Their names contain the
+// time of the rotation.
 func former(path string, open *os.File) []string {
 	extension := filepath.Ext(path)
 	prefix := strings.TrimSuffix(filepath.Base(path), extension) + "-"
@@ -105,7 +86,7 @@ func former(path string, open *os.File) []string {
 	return files
 }
 
-// same reports whether the open file has this name.
+// same reports whether the open file is the one with this name.
 func same(open *os.File, name string) bool {
 	ours, err := open.Stat()
 	if err != nil {
@@ -115,10 +96,10 @@ func same(open *os.File, name string) bool {
 	return err == nil && os.SameFile(ours, named)
 }
 
-// backwards gives the lines of the last limit bytes before size to take, the last first,
-// until it returns false; more is false then. A first line that may be cut is left out.
+// backwards passes the lines of the last limit bytes before size to take, the last one first, until
+// take returns false; more is then false. It skips a first line that may be incomplete.
 func backwards(file *os.File, limit, size int64, take func([]byte) bool) (more bool, err error) {
-	var rest []byte // the end of a line whose beginning was not read yet
+	var rest []byte // the end of a line whose beginning has not been read yet
 	buffer := make([]byte, chunk)
 	from := size
 	for from > size-limit {

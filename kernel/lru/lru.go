@@ -1,33 +1,34 @@
-// Package lru keeps what was used lately, up to a bound: what can be had again by reading
-// or reckoning, and is asked for again and again.
+// Package lru caches values that were used recently, up to a bound. It is for values that can be
+// read or computed again.
 package lru
 
 import "sync"
 
-// Cache keeps values by their keys until others that were used later take their room. It is
-// safe for many goroutines; the zero value keeps nothing. Keys must stand for what never
-// changes, and who is given a value must not change what it points to.
+// Cache holds values by their keys until others that were used later need the room. It is safe for
+// many goroutines. The zero value holds nothing. The value of a key must never change, and callers
+// must not change what a value points to.
 type Cache[K comparable, V any] struct {
 	bound int
 
 	mu sync.Mutex
-	// What is used is in young. When that is half the bound, it becomes old, and what was old
-	// is forgotten: everything used since is kept, and nothing must be put in order.
-	young, old map[K]kept[V]
-	size       int // of young
+	// Entries that are used are in young. When young fills half of the bound it replaces old, and
+	// the entries of old are dropped. So everything used since then stays, and no order has to be
+	// maintained.
+	young, old map[K]entry[V]
+	size       int // the size of young
 }
 
-type kept[V any] struct {
+type entry[V any] struct {
 	value V
 	size  int
 }
 
-// New returns a cache for values that take so many bytes together.
+// New returns a cache for values of at most that size together.
 func New[K comparable, V any](bound int) *Cache[K, V] {
 	return &Cache[K, V]{bound: bound}
 }
 
-// Get returns the value of a key, if it is kept.
+// Get returns the value of a key, if the cache has it.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,18 +42,17 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return known.value, ok
 }
 
-// Put keeps a value that takes so many bytes. One that would take more than half the room is
-// not kept.
+// Put adds a value of that size. It ignores a value that needs more than half the room.
 func (c *Cache[K, V]) Put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.put(key, kept[V]{value, max(size, 0) + around})
+	c.put(key, entry[V]{value, max(size, 0) + around})
 }
 
-// around is what an entry takes beside its value.
+// around is the size of an entry without its value.
 const around = 64
 
-func (c *Cache[K, V]) put(key K, one kept[V]) {
+func (c *Cache[K, V]) put(key K, one entry[V]) {
 	if one.size > c.bound/2 {
 		return
 	}
@@ -61,7 +61,7 @@ func (c *Cache[K, V]) put(key K, one kept[V]) {
 		delete(c.young, key)
 	}
 	if c.young == nil || c.size+one.size > c.bound/2 {
-		c.old, c.young, c.size = c.young, map[K]kept[V]{}, 0
+		c.old, c.young, c.size = c.young, map[K]entry[V]{}, 0
 	}
 	c.young[key] = one
 	c.size += one.size

@@ -25,7 +25,7 @@ func TestCache(t *testing.T) {
 			t.Fatalf("step %d: what was asked for a moment ago is gone", i)
 		}
 		size := 0
-		for _, generation := range []map[int]kept[int]{c.young, c.old} {
+		for _, generation := range []map[int]entry[int]{c.young, c.old} {
 			for _, one := range generation {
 				size += one.size
 			}

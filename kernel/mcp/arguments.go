@@ -13,41 +13,41 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// A server's schema may contain itself, several times over: it is followed so deep, and so many
-// of its parts are looked at, of those that are one of several.
+// A server's schema may contain itself, several times over. These limits bound how deep it is
+// followed, and how many alternatives are tried.
 const (
 	schemaDepth = 16
 	schemaParts = 3_000
 )
 
-// schema is a JSON Schema as a server sent it. What it has of types, properties, words and bounds
-// is checked before a call is made; the rest the server checks itself.
+// schema is a JSON Schema from a server. Before a call its types, properties, enums and bounds are
+// checked; the server checks the rest.
 type schema struct {
-	root map[string]any // where its references lead
+	root map[string]any // what references in it refer to
 	of   map[string]any
-	left *int // parts that may be looked at yet
+	left *int // how many parts may still be visited
 }
 
-// newSchema is a schema as it is looked at once.
+// newSchema returns a schema for one use: it has a fresh limit of visits.
 func newSchema(root map[string]any) schema {
 	left := schemaParts
 	return schema{root, root, &left}
 }
 
-// at is a part of the schema.
+// at returns a part of the schema, which shares the limit.
 func (s schema) at(part any) schema {
 	of, _ := part.(map[string]any)
 	return schema{s.root, of, s.left}
 }
 
-// look counts a part that is looked at, and reports whether it may be.
+// look counts a visited part. It returns false when the limit is reached.
 func (s schema) look() bool {
 	*s.left--
 	return *s.left > 0
 }
 
-// read makes the arguments of a call what the server is sent: with its own names of them, and
-// with the values that its types ask for. The error says what to write instead.
+// read converts a call's arguments to what the server expects: its own names for them, and values
+// of its types. The error says what to write instead.
 func (s schema) read(arguments protocol.Object) (map[string]any, error) {
 	value, err := s.object(arguments, "", 0)
 	if err != nil {
@@ -56,18 +56,17 @@ func (s schema) read(arguments protocol.Object) (map[string]any, error) {
 	return value, nil
 }
 
-// value makes one value of the wire what the schema asks for. name is that of the argument, as a
-// person writes it.
+// value converts one value to the schema's type. name is the argument's name for errors.
 func (s schema) value(v any, name string, depth int) (any, error) {
 	if depth > schemaDepth {
-		return nil, fmt.Errorf("the argument %s goes deeper than %d levels", name, schemaDepth)
+		return nil, fmt.Errorf("the argument %s is nested deeper than %d levels", name, schemaDepth)
 	}
 	s = s.resolved()
 	if choices := s.choices(); choices != nil {
 		var first error
 		for _, choice := range choices {
 			if !s.look() {
-				return nil, fmt.Errorf("what the argument %s is takes more than %d steps to find out: what the server says of it goes round", name, schemaParts)
+				return nil, fmt.Errorf("the type of the argument %s takes more than %d steps to find: the server's schema refers to itself", name, schemaParts)
 			}
 			made, err := choice.value(v, name, depth+1)
 			if err == nil {
@@ -86,7 +85,7 @@ func (s schema) value(v any, name string, depth int) (any, error) {
 	return s.bounded(made, name)
 }
 
-// resolved is the schema that a reference leads to.
+// resolved follows a reference of the schema.
 func (s schema) resolved() schema {
 	for range schemaDepth {
 		reference, _ := s.of["$ref"].(string)
@@ -103,10 +102,10 @@ func (s schema) resolved() schema {
 		}
 		s = s.at(at)
 	}
-	return schema{s.root, nil, s.left} // it leads nowhere: anything will do
+	return schema{s.root, nil, s.left} // the target does not exist: allow anything
 }
 
-// choices are the schemas of which one must do; nil if there is no choice.
+// choices returns the alternatives of the schema; nil if it has none.
 func (s schema) choices() []schema {
 	for _, key := range [...]string{"anyOf", "oneOf"} {
 		if all, ok := s.of[key].([]any); ok && len(all) > 0 {
@@ -127,7 +126,7 @@ func (s schema) choices() []schema {
 	return choices
 }
 
-// typed makes a value one of the schema's type.
+// typed converts a value to the schema's type.
 func (s schema) typed(v any, name string, depth int) (any, error) {
 	is := func(what string) error { return fmt.Errorf("the argument %s is %s", name, what) }
 	kind, _ := s.of["type"].(string)
@@ -174,7 +173,7 @@ func (s schema) typed(v any, name string, depth int) (any, error) {
 	return plain(v), nil
 }
 
-// list makes a value a list; one alone is a list of one.
+// list converts a value to a list. A single value becomes a list of one.
 func (s schema) list(v any, name string, depth int) (any, error) {
 	items, several := v.([]any)
 	if !several && v != nil {
@@ -191,8 +190,8 @@ func (s schema) list(v any, name string, depth int) (any, error) {
 	return all, nil
 }
 
-// object makes a plist an object with the server's own names. Where the names are free they come
-// as a list of pairs, as a plist does not know lower case from upper.
+// object converts a plist to an object with the server's own names. Where the names are free it
+// takes a list of pairs, because the keys of a plist have no case.
 func (s schema) object(v any, name string, depth int) (map[string]any, error) {
 	made := map[string]any{}
 	properties, _ := s.of["properties"].(map[string]any)
@@ -215,7 +214,7 @@ func (s schema) object(v any, name string, depth int) (map[string]any, error) {
 			part = s.at(s.of["additionalProperties"])
 		}
 		if field.Value == nil && !part.takesNil() {
-			continue // as if it were not there
+			continue // treated as missing
 		}
 		if made[key], err = part.value(field.Value, ":"+field.Key, depth+1); err != nil {
 			return nil, err
@@ -224,7 +223,7 @@ func (s schema) object(v any, name string, depth int) (map[string]any, error) {
 	return made, s.complete(made, properties, name)
 }
 
-// fieldsOf are the fields of a plist, or of a list of pairs.
+// fieldsOf returns the fields of a plist, or of a list of pairs.
 func fieldsOf(v any, name string) (fields protocol.Object, pairs bool, err error) {
 	switch v := v.(type) {
 	case nil:
@@ -249,7 +248,7 @@ func fieldsOf(v any, name string) (fields protocol.Object, pairs bool, err error
 	return nil, false, fmt.Errorf("the argument %s is a plist", name)
 }
 
-// key is the server's name of a property.
+// key returns the server's name of a property.
 func (s schema) key(properties map[string]any, written string, exact bool) (string, error) {
 	if _, ok := properties[written]; ok {
 		return written, nil
@@ -266,7 +265,7 @@ func (s schema) key(properties map[string]any, written string, exact bool) (stri
 		return same[0], nil
 	case len(same) > 1:
 		slices.Sort(same)
-		return "", fmt.Errorf(":%s is %s of this tool, which nobody can tell apart here", written, strings.Join(same, " and "))
+		return "", fmt.Errorf(":%s could be each of these arguments of the tool: %s", written, strings.Join(same, " and "))
 	case s.free() || exact && len(properties) == 0:
 		return written, nil
 	}
@@ -277,7 +276,7 @@ func (s schema) key(properties map[string]any, written string, exact bool) (stri
 	return "", fmt.Errorf("there is no argument :%s", written)
 }
 
-// free reports whether the schema says that there may be other properties.
+// free reports whether the schema allows further properties.
 func (s schema) free() bool {
 	switch more := s.of["additionalProperties"].(type) {
 	case bool:
@@ -288,7 +287,7 @@ func (s schema) free() bool {
 	return s.of["properties"] == nil && s.of["type"] == nil
 }
 
-// takesNil reports whether nil is a value of the schema, and not that there is none.
+// takesNil reports whether nil is a value of the schema rather than a missing value.
 func (s schema) takesNil() bool {
 	s = s.resolved()
 	switch kind, _ := s.of["type"].(string); kind {
@@ -301,7 +300,7 @@ func (s schema) takesNil() bool {
 	})
 }
 
-// complete says which property is missing.
+// complete returns an error for a missing property.
 func (s schema) complete(made, properties map[string]any, name string) error {
 	required, _ := s.of["required"].([]any)
 	for _, r := range required {
@@ -311,24 +310,24 @@ func (s schema) complete(made, properties map[string]any, name string) error {
 		}
 		part := s.at(properties[key]).resolved()
 		if kind, _ := part.of["type"].(string); kind == "boolean" || kind == "array" {
-			if nothing, err := part.value(nil, ":"+key, 0); err == nil { // nil and missing are one
+			if nothing, err := part.value(nil, ":"+key, 0); err == nil { // for this property nil and missing are the same
 				made[key] = nothing
 				continue
 			}
 		}
-		said, _ := part.of["description"].(string)
-		if said = text.PlainLine(said, 200); said != "" {
-			said = ": " + said
+		description, _ := part.of["description"].(string)
+		if description = text.PlainLine(description, 200); description != "" {
+			description = ": " + description
 		}
 		if name != "" {
 			name = " of " + name
 		}
-		return fmt.Errorf("the argument :%s%s is missing%s", hyphened(key), name, said)
+		return fmt.Errorf("the argument :%s%s is missing%s", hyphened(key), name, description)
 	}
 	return nil
 }
 
-// bounded checks words and bounds.
+// bounded checks enums and bounds.
 func (s schema) bounded(v any, name string) (any, error) {
 	if words, ok := s.of["enum"].([]any); ok {
 		return among(words, v, name)
@@ -366,7 +365,7 @@ func (s schema) bounded(v any, name string) (any, error) {
 		limit("exclusiveMaximum", func(b float64) bool { return number >= b }, "is less than %g"))
 }
 
-// among is the one of several values that was meant.
+// among finds the allowed value that v means.
 func among(values []any, v any, name string) (any, error) {
 	var names []string
 	for _, value := range values {
@@ -389,7 +388,7 @@ func among(values []any, v any, name string) (any, error) {
 	return nil, fmt.Errorf("the argument %s is one of %q, not %q%s", name, names[:min(len(names), most)], fmt.Sprint(v), meant)
 }
 
-// plain is a value of the wire as JSON has it.
+// plain converts a value of the wire to JSON.
 func plain(v any) any {
 	switch v := v.(type) {
 	case protocol.Keyword:

@@ -19,31 +19,32 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// grace is how long a program has to end when its input does, and again when it is asked to;
-// lastWords is how long it is waited for how one ended that seems to have.
+// grace is how long a program may take to end after its input was closed, and again after it was
+// asked to end. lastWords is how long to wait for the outcome of a program that seems to have
+// ended.
 const (
 	grace     = time.Second
 	lastWords = 5 * time.Second
 )
 
-// connection is one to a server that answers.
+// connection is a connection to a server that answers.
 type connection struct {
-	session   *sdk.ClientSession
-	process   *sandbox.Process // nil for a server of the web
-	input     *os.File         // what the program reads comes from here
-	output    *os.File         // what it writes comes here
-	web       *http.Client     // nil for a program
-	end       context.CancelFunc
-	done      chan struct{} // closed when the connection is lost
-	work      sync.WaitGroup
-	complains tail
-	heard     chan struct{} // closed when the program has complained for the last time
+	session    *sdk.ClientSession
+	process    *sandbox.Process // nil for a web server
+	input      *os.File         // written by the kernel, read by the program
+	output     *os.File         // written by the program, read by the kernel
+	web        *http.Client     // nil for a program
+	end        context.CancelFunc
+	done       chan struct{} // closed when the connection is lost
+	work       sync.WaitGroup
+	complains  tail
+	complained chan struct{} // closed after the program's last output on stderr
 
 	mu    sync.Mutex
-	fault error // why it was lost, as far as that is known before its end
+	fault error // the reason of the loss, if it is known before the end
 }
 
-// note keeps why the connection will be lost: the first reason is the true one.
+// note records why the connection is about to be lost. The first reason counts.
 func (c *connection) note(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,10 +53,10 @@ func (c *connection) note(err error) {
 	}
 }
 
-// connect starts the program, or asks the server of the web, and agrees with it how they talk.
-// changed is called when the server says that its tools are others now.
+// connect starts the program, or contacts the web server, and negotiates the protocol. It calls
+// changed when the server says that its tools have changed.
 func (s *server) connect(ctx context.Context, changed func()) (*connection, error) {
-	life, end := context.WithCancel(ctx) // that of the connection
+	life, end := context.WithCancel(ctx) // the connection's lifetime
 	c := &connection{end: end, done: make(chan struct{})}
 	transport, err := s.transport(ctx, c)
 	if err != nil {
@@ -63,7 +64,7 @@ func (s *server) connect(ctx context.Context, changed func()) (*connection, erro
 		return nil, err
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "org-agent", Version: s.servers.config.Version}, &sdk.ClientOptions{
-		Capabilities:           &sdk.ClientCapabilities{}, // it may ask neither for words of the model nor of the person, nor what files there are
+		Capabilities:           &sdk.ClientCapabilities{}, // no sampling, no elicitation and no roots
 		Logger:                 slog.New(slog.DiscardHandler),
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed() },
 		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
@@ -90,8 +91,8 @@ func (s *server) connect(ctx context.Context, changed func()) (*connection, erro
 	return c, nil
 }
 
-// version is how the server is talked to first: the newest way, and the way of before when that
-// came to nothing, as there are servers that answer nothing at all to what they do not know.
+// version returns the protocol version to begin with: the newest, or the one before after a
+// failure, because some servers do not answer at all to an unknown version.
 func (s *server) version() *sdk.ClientSessionOptions {
 	if s.failures%2 == 0 {
 		return nil
@@ -99,7 +100,7 @@ func (s *server) version() *sdk.ClientSessionOptions {
 	return &sdk.ClientSessionOptions{ProtocolVersion: "2025-06-18"}
 }
 
-// transport is how messages go to the server and come from it.
+// transport returns how messages reach the server.
 func (s *server) transport(ctx context.Context, c *connection) (sdk.Transport, error) {
 	if s.config.URL == "" {
 		return s.program(ctx, c)
@@ -115,20 +116,20 @@ func (s *server) transport(ctx context.Context, c *connection) (sdk.Transport, e
 	return &sdk.StreamableClientTransport{Endpoint: s.config.URL, HTTPClient: client, MaxEventSize: messageLimit, MaxRetries: 2}, nil
 }
 
-// program starts the program of the server.
+// program starts the server's program.
 func (s *server) program(ctx context.Context, c *connection) (sdk.Transport, error) {
 	variables, err := s.named(ctx, s.config.Secrets, "=")
 	if err != nil {
 		return nil, err
 	}
-	var files [6]*os.File // each pipe's end to read from, and to write to
+	var files [6]*os.File // both ends of three pipes
 	for i := 0; i < len(files) && err == nil; i += 2 {
 		files[i], files[i+1], err = os.Pipe()
 	}
 	defer func() {
 		for _, file := range files {
 			if file != nil {
-				file.Close() // what is the program's, and all of it where none was started
+				file.Close() // the program's ends, or all of them if it was not started
 			}
 		}
 	}()
@@ -145,19 +146,19 @@ func (s *server) program(ctx context.Context, c *connection) (sdk.Transport, err
 	complaints := files[4]
 	c.input, c.output = files[1], files[2]
 	files[1], files[2], files[4] = nil, nil, nil
-	c.heard = make(chan struct{})
-	c.work.Go(func() { // ends when nothing of the program runs any more
-		defer close(c.heard)
+	c.complained = make(chan struct{})
+	c.work.Go(func() { // ends when no process of the program runs any more
+		defer close(c.complained)
 		defer complaints.Close()
 		_, _ = io.Copy(&c.complains, complaints)
 	})
 	from := &messages{from: bufio.NewReaderSize(c.output, 64<<10), close: c.output.Close, fault: c.note, noise: func(line string) {
-		s.log.Debug("what an MCP server wrote is no message", "line", s.hide(line))
+		s.log.Debug("an MCP server wrote a line that is not a message", "line", s.hide(line))
 	}}
 	return &sdk.IOTransport{Reader: from, Writer: c.input, MaxLineLength: messageLimit + 1}, nil
 }
 
-// why says why the connection was lost.
+// why returns why the connection was lost.
 func (c *connection) why(err error) error {
 	c.mu.Lock()
 	fault := c.fault
@@ -182,8 +183,8 @@ func (c *connection) why(err error) error {
 		if ends {
 			err = fmt.Errorf("it ended: %s", outcome)
 		}
-		select { // what it complained of before it ended may still be on its way
-		case <-c.heard:
+		select { // the program's last output may still be on its way
+		case <-c.complained:
 		case <-late:
 		}
 	case <-late:
@@ -191,17 +192,17 @@ func (c *connection) why(err error) error {
 			err = errors.New("it closed its output")
 		}
 	}
-	said := c.complains.last()
-	if said != "" {
-		said = "; its last words: " + said
+	complaint := c.complains.last()
+	if complaint != "" {
+		complaint = "; its last words: " + complaint
 	}
-	return fmt.Errorf("%w%s", err, said)
+	return fmt.Errorf("%w%s", err, complaint)
 }
 
-// close ends the connection and the program, and returns when nothing of it is left.
+// close ends the connection and the program, and returns when no process of it is left.
 func (c *connection) close() {
 	if c.process != nil {
-		_ = c.input.Close() // by which it knows
+		_ = c.input.Close() // the end of its input tells the program to end
 		for _, end := range [...]func(){c.process.Terminate, c.process.Kill} {
 			select {
 			case <-c.process.Done():
@@ -222,7 +223,7 @@ func (c *connection) close() {
 	}
 }
 
-// client sends the keys of a server of the web, to it and to nobody else.
+// client returns an HTTP client that sends the keys to the web server and to no other.
 func (s *server) client(ctx context.Context) (*http.Client, error) {
 	base, err := url.Parse(s.config.URL)
 	if err != nil {
@@ -259,7 +260,7 @@ func (k *keyed) RoundTrip(request *http.Request) (*http.Response, error) {
 		request.Header.Set(name, value)
 	}
 	response, err := k.from.RoundTrip(request)
-	if err == nil && !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") { // whose events are counted
+	if err == nil && !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") { // an event stream limits each event instead
 		response.Body = &bounded{ReadCloser: response.Body, left: messageLimit}
 	}
 	return response, err
@@ -268,7 +269,7 @@ func (k *keyed) RoundTrip(request *http.Request) (*http.Response, error) {
 // CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
 func (k *keyed) CloseIdleConnections() { k.from.CloseIdleConnections() }
 
-// bounded is an answer that may not be too long.
+// bounded is a response body with a size limit.
 type bounded struct {
 	io.ReadCloser
 	left int64

@@ -10,14 +10,15 @@ import (
 	"org-agent/kernel/text"
 )
 
-// What a prompt is told of a tool that somebody else describes.
+// Limits of what a prompt shows of a foreign tool.
 const (
 	saidLimit = 600 // characters of its description
 	formLimit = 600 // bytes of its arguments
 	formDepth = 3
 )
 
-// hyphened is a property's name as an argument's: maxResults and max_results are max-results.
+// hyphened converts a property's name to an argument's: maxResults and max_results become
+// max-results.
 func hyphened(name string) string {
 	var b strings.Builder
 	before := '-'
@@ -35,7 +36,7 @@ func hyphened(name string) string {
 	return b.String()
 }
 
-// form is the arguments of a call as a plist: those that must be there first.
+// form writes the arguments of a call as a plist, required ones first.
 func (s schema) form(depth int) string {
 	properties, _ := s.of["properties"].(map[string]any)
 	required, _ := s.of["required"].([]any)
@@ -56,7 +57,7 @@ func (s schema) form(depth int) string {
 	return text
 }
 
-// sample is how a form shows a value.
+// sample writes a placeholder for a value.
 func (s schema) sample(depth int) string {
 	if s = s.resolved(); !s.look() {
 		return "…"

@@ -20,13 +20,13 @@ import (
 // messageLimit is the largest message that a server may send, in bytes.
 const messageLimit = 16 << 20
 
-// messages is what a program writes, a message on a line, without the lines that are none: there
-// are programs that greet. A line that is too long ends it.
+// messages reads a program's output, one message a line. It skips lines that are not messages,
+// because some programs print a greeting. A line that is too long is an error.
 type messages struct {
 	from  *bufio.Reader
 	close func() error
 	noise func(line string)
-	rest  []byte // of the message that is being read
+	rest  []byte // the unread part of the current message
 	fault func(error)
 }
 
@@ -52,8 +52,7 @@ func (m *messages) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// silent reports whether an error says no more than that the other side is not there any more,
-// or that this one was closed because of that.
+// silent reports whether an error only says that the connection is closed.
 func silent(err error) bool {
 	for _, end := range [...]error{io.EOF, os.ErrClosed, syscall.EPIPE, sdk.ErrConnectionClosed} {
 		if errors.Is(err, end) {
@@ -63,7 +62,7 @@ func silent(err error) bool {
 	return false
 }
 
-// line reads a line.
+// line reads one line.
 func (m *messages) line() ([]byte, error) {
 	var line []byte
 	for {
@@ -81,13 +80,13 @@ func (m *messages) line() ([]byte, error) {
 // Close implements [io.Closer].
 func (m *messages) Close() error { return m.close() }
 
-// tail is the end of what a program complains. It is safe for many goroutines.
+// tail keeps the end of a program's stderr. It is safe for many goroutines.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// tailLimit is how much of it is kept.
+// tailLimit is how many bytes it keeps.
 const tailLimit = 2 << 10
 
 // Write implements [io.Writer].
@@ -101,7 +100,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last is the last line of it that says something.
+// last returns the last line that is not blank.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -46,13 +46,13 @@ func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser,
 	}
 	input := &messages{from: bufio.NewReaderSize(in, 64<<10), close: in.Close, fault: func(error) {}, noise: func(string) {}}
 	err := server.Run(ctx, &sdk.IOTransport{Reader: &ending{input, gone}, Writer: out, MaxLineLength: messageLimit + 1})
-	if ctx.Err() != nil { // it has gone, or we were told to
+	if ctx.Err() != nil { // the program has gone, or ctx has ended
 		return nil
 	}
 	return err
 }
 
-// ending is the input from another program. At its end it calls gone.
+// ending is another program's input. It calls gone when the input ends.
 type ending struct {
 	io.ReadCloser
 	gone func()

@@ -15,42 +15,41 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// offered is a tool as its server lists it.
+// offered is a tool as its server describes it.
 type offered struct {
 	tool   *sdk.Tool
 	schema map[string]any
 	digest string
 }
 
-// offered are the tools that can be called, and what is said of the others.
+// offered returns the tools that can be called, and one line for each tool that is left out.
 func (s *server) offered(all []*sdk.Tool) (offers []offered, left []string) {
 	for i, t := range all {
-		said, err := json.Marshal(t)
+		definition, err := json.Marshal(t)
 		schema, _ := t.InputSchema.(map[string]any)
 		name := text.PlainLine(t.Name, 64)
 		switch {
 		case i >= toolLimit:
 			return offers, append(left, fmt.Sprintf("it has more than %d tools: the others are left out", toolLimit))
-		case err != nil || len(said) > schemaLimit:
-			left = append(left, fmt.Sprintf("%s: what is said of it is longer than %d bytes", name, schemaLimit))
+		case err != nil || len(definition) > schemaLimit:
+			left = append(left, fmt.Sprintf("%s: its description is longer than %d bytes", name, schemaLimit))
 		case mapped(t.Name) == "":
 			left = append(left, fmt.Sprintf("%q: a name has letters of a to z, or digits", name))
 		case t.InputSchema != nil && schema == nil:
-			left = append(left, fmt.Sprintf("%s: its arguments are not told of as JSON Schema does", name))
+			left = append(left, fmt.Sprintf("%s: its arguments are not described by a JSON Schema", name))
 		default:
-			// What the server is belongs to it: another program under the same name is another tool.
-			sum := sha256.Sum256(append([]byte(s.config.URL+"\x00"+strings.Join(s.config.Command, "\x00")+"\x00"), said...))
+			// The digest includes the server: another program under the same name is another tool.
+			sum := sha256.Sum256(append([]byte(s.config.URL+"\x00"+strings.Join(s.config.Command, "\x00")+"\x00"), definition...))
 			offers = append(offers, offered{t, schema, hex.EncodeToString(sum[:8])})
 		}
 	}
 	return offers, left
 }
 
-// nameLimit is how long a tool's name may be; longer ones are cut, and end in what tells them
-// apart.
+// nameLimit is the longest name of a tool. Longer names are cut, and end in a hash.
 const nameLimit = 64
 
-// mapped is a tool's name as a part of ours.
+// mapped converts a tool's name to a part of ours.
 func mapped(name string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(name) {
@@ -74,8 +73,7 @@ func (s *server) ours(name string) string {
 	return whole[:nameLimit-7] + "_" + hex.EncodeToString(sum[:3])
 }
 
-// name makes tools of what the server offers, whose names nobody else has yet: owner says who has
-// which.
+// name makes the server's tools. It leaves out names that another owner already has.
 func (s *server) name(owner map[string]string) []tool.Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,8 +102,8 @@ func (s *server) name(owner map[string]string) []tool.Tool {
 // tool returns a server's tool as one of the kernel.
 func (s *server) tool(name string, o offered) tool.Tool {
 	does := fmt.Sprintf("of the MCP server %s", s.config.Name)
-	if said := text.PlainLine(o.tool.Description, saidLimit); said != "" {
-		does += ", which says: " + said
+	if definition := text.PlainLine(o.tool.Description, saidLimit); definition != "" {
+		does += ", which says: " + definition
 	}
 	return tool.NewForeign(tool.Foreign{
 		Name: name, Does: does, Form: newSchema(o.schema).form(0), Digest: o.digest,
@@ -140,8 +138,8 @@ func (s *server) preview(o offered, given map[string]any) (tool.Preview, error) 
 	if s.config.URL != "" {
 		effects[0] = "the arguments are sent to " + s.config.URL
 	}
-	if said := text.PlainLine(o.tool.Description, 200); said != "" {
-		effects = append(effects, "it says of the tool: "+said)
+	if definition := text.PlainLine(o.tool.Description, 200); definition != "" {
+		effects = append(effects, "it says of the tool: "+definition)
 	}
 	if hint := hints(o.tool.Annotations); hint != "" {
 		effects = append(effects, "it says that the tool "+hint+"; nobody has checked that")

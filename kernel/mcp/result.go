@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"mime"
 	"strings"
-	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -57,23 +56,17 @@ func (s *server) resultText(in tool.Conversation, result *sdk.CallToolResult) (s
 }
 
 // capped returns a text whole, or its two ends with the id of the whole.
-func (s *server) capped(in tool.Conversation, text string) (string, error) {
-	if len(text) <= resultLimit {
-		return text, nil
+func (s *server) capped(in tool.Conversation, result string) (string, error) {
+	if len(result) <= resultLimit {
+		return result, nil
 	}
-	id, err := s.servers.results.text(in, text)
+	id, err := s.servers.results.text(in, result)
 	if err != nil {
 		return "", err
 	}
-	head, tail := headLimit, len(text)-tailBytes
-	for !utf8.RuneStart(text[head]) {
-		head--
-	}
-	for !utf8.RuneStart(text[tail]) {
-		tail++
-	}
+	head, tail := text.Prefix(result, headLimit), text.Suffix(result, tailBytes)
 	return fmt.Sprintf("%s\n[… %d of %d bytes are left out here; earlier_result has all of it as %q …]\n%s",
-		text[:head], tail-head, len(text), id, text[tail:]), nil
+		head, len(result)-len(head)-len(tail), len(result), id, tail), nil
 }
 
 // part returns one part of a result as text. Data that is no text is kept as a file.

@@ -17,37 +17,37 @@ import (
 	"org-agent/kernel/text"
 )
 
-// The states of a server.
+// These are the states of a server.
 const (
-	Starting protocol.Keyword = "starting" // it is started, or asked for the first time
+	Starting protocol.Keyword = "starting" // its program starts, or its first answer is awaited
 	Ready    protocol.Keyword = "ready"    // its tools can be called
-	Failing  protocol.Keyword = "failing"  // it is tried again
+	Failing  protocol.Keyword = "failing"  // it failed and is tried again
 )
 
-// The longest pause before a server is started again; and how long it must have been ready for
-// the next pause to be the first again.
+// longestPause limits the pause before a server is started again. A server that was ready for
+// stableAfter begins with the first pause again.
 const (
 	longestPause = 5 * time.Minute
-	settledAfter = time.Minute
+	stableAfter  = time.Minute
 )
 
-// server is one server, of which the goroutine of run takes care.
+// server is one server. The goroutine of run owns it.
 type server struct {
 	servers  *Servers
 	config   Server
 	log      *slog.Logger
-	changed  chan struct{} // holds a value when its tools may be others
+	changed  chan struct{} // holds a value when its tools may have changed
 	doubt    chan struct{} // holds a value when it may be gone
-	failures int           // one after the other; run's
+	failures int           // consecutive ones; only run uses it
 
 	mu      sync.Mutex
 	status  protocol.MCPServer
 	current *connection // nil when there is none
-	offers  []offered   // its tools, as it told of them last
-	secrets []string    // that it was given
+	offers  []offered   // its tools, as it last listed them
+	secrets []string    // the keys it was given
 }
 
-// run keeps the server until ctx ends.
+// run keeps the server running until ctx ends.
 func (s *server) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -55,7 +55,7 @@ func (s *server) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if time.Since(began) > settledAfter {
+		if time.Since(began) > stableAfter {
 			s.failures = 0
 		}
 		pause := min(s.servers.config.pause()<<min(s.failures, 20), longestPause)
@@ -79,15 +79,15 @@ func (s *server) set(change func(*protocol.MCPServer)) {
 	change(&s.status)
 }
 
-// look is the status.
+// look returns the status.
 func (s *server) look() protocol.MCPServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.status
 }
 
-// serve starts the server, takes up its tools as often as they change, and returns when it is
-// gone, with the reason.
+// serve starts the server, lists its tools after each change, and returns the reason when the
+// server is gone.
 func (s *server) serve(ctx context.Context) error {
 	if s.failures == 0 {
 		s.set(func(status *protocol.MCPServer) { status.State, status.Fault, status.Again = Starting, "", "" })
@@ -117,11 +117,11 @@ func (s *server) serve(ctx context.Context) error {
 	return s.follow(ctx, c)
 }
 
-// quiet is how long the tools of a server must have been the same before they are asked for
-// again: one that tells of changes all the time is not asked all the time.
+// quiet is how long a server must report no change before its tools are listed again. A server that
+// reports changes all the time is not asked all the time.
 const quiet = 200 * time.Millisecond
 
-// follow takes up the tools whenever they change, until the server is gone.
+// follow lists the tools after each change until the server is gone.
 func (s *server) follow(ctx context.Context, c *connection) error {
 	for {
 		select {
@@ -146,24 +146,24 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 		if err := s.take(ctx, c); err != nil {
 			return err
 		}
-		s.log.Info("the tools of an MCP server were asked for again", "tools", s.look().Tools)
+		s.log.Info("the tools of an MCP server were listed again", "tools", s.look().Tools)
 	}
 }
 
-// ask asks whether the server is there.
+// ask pings the server.
 func (s *server) ask(ctx context.Context, c *connection) error {
-	asked, cancel := context.WithTimeout(ctx, s.servers.config.patience())
+	limited, cancel := context.WithTimeout(ctx, s.servers.config.patience())
 	defer cancel()
-	if err := c.session.Ping(asked, nil); err != nil {
+	if err := c.session.Ping(limited, nil); err != nil {
 		return c.why(err)
 	}
 	return nil
 }
 
-// mayHaveChanged is called when the server says that its tools are others now.
+// mayHaveChanged is called when the server reports a change of its tools.
 func (s *server) mayHaveChanged() { poke(s.changed) }
 
-// poke puts a value into a channel that holds one, unless it does.
+// poke puts a value into a channel of capacity one, unless it holds one.
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -171,26 +171,26 @@ func poke(c chan struct{}) {
 	}
 }
 
-// What one server may tell of.
+// Limits of what one server may describe.
 const (
 	toolLimit   = 256
-	schemaLimit = 64 << 10 // bytes of what it says of one tool
+	schemaLimit = 64 << 10 // bytes of a tool's description
 )
 
-// take asks the server for its tools, and has them be those that there are.
+// take lists the server's tools and publishes them.
 func (s *server) take(ctx context.Context, c *connection) error {
-	asked, cancel := context.WithTimeout(ctx, s.servers.config.patience())
+	limited, cancel := context.WithTimeout(ctx, s.servers.config.patience())
 	defer cancel()
 	var all []*sdk.Tool
 	more, cursors := "", map[string]bool{}
 	for len(all) <= toolLimit && !cursors[more] {
 		cursors[more] = true
-		page, err := c.session.ListTools(asked, &sdk.ListToolsParams{Cursor: more})
+		page, err := c.session.ListTools(limited, &sdk.ListToolsParams{Cursor: more})
 		if err != nil {
-			if asked.Err() != nil {
-				return fmt.Errorf("it did not say within %s which tools it has", s.servers.config.patience())
+			if limited.Err() != nil {
+				return fmt.Errorf("it did not list its tools within %s", s.servers.config.patience())
 			}
-			return fmt.Errorf("ask which tools it has: %w", c.why(err))
+			return fmt.Errorf("list its tools: %w", c.why(err))
 		}
 		all = append(all, page.Tools...)
 		if more = page.NextCursor; more == "" {
@@ -205,7 +205,7 @@ func (s *server) take(ctx context.Context, c *connection) error {
 	return nil
 }
 
-// named are keys as they are given, with what stands between the name and the key.
+// named returns the keys with their names in front; between separates the two.
 func (s *server) named(ctx context.Context, secrets []Secret, between string) (all []string, err error) {
 	for _, one := range secrets {
 		key, err := one.Value(ctx)
@@ -213,7 +213,7 @@ func (s *server) named(ctx context.Context, secrets []Secret, between string) (a
 			return nil, fmt.Errorf("the key for %s: %w", one.Name, err)
 		}
 		if strings.ContainsAny(key.Reveal(), "\r\n\x00") {
-			return nil, fmt.Errorf("the key for %s has a line's end in it", one.Name)
+			return nil, fmt.Errorf("the key for %s contains a line end", one.Name)
 		}
 		s.remember(key)
 		all = append(all, one.Name+between+one.Before+key.Reveal())
@@ -221,11 +221,11 @@ func (s *server) named(ctx context.Context, secrets []Secret, between string) (a
 	return all, nil
 }
 
-// remember notes a key that the server is given, so that it is shown nowhere.
+// remember records a key of the server, so that hide removes it from texts.
 func (s *server) remember(key secret.Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const shortest = 4 // what is shorter stands in any text
+	const shortest = 4 // a shorter key could occur in any text
 	for _, known := range s.secrets {
 		if known == key.Reveal() {
 			return
@@ -236,7 +236,7 @@ func (s *server) remember(key secret.Text) {
 	}
 }
 
-// hide is a text without the keys that the server was given.
+// hide replaces the server's keys in a text.
 func (s *server) hide(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,7 +246,7 @@ func (s *server) hide(text string) string {
 	return text
 }
 
-// timeout is how long a call may take.
+// timeout returns how long a call may take.
 func (s *server) timeout() time.Duration {
 	if s.config.Timeout > 0 {
 		return s.config.Timeout
@@ -254,7 +254,7 @@ func (s *server) timeout() time.Duration {
 	return time.Minute
 }
 
-// call has a tool of the server used.
+// call calls a tool of the server.
 func (s *server) call(ctx context.Context, name string, arguments map[string]any) (*sdk.CallToolResult, error) {
 	s.mu.Lock()
 	c, status := s.current, s.status
@@ -262,26 +262,26 @@ func (s *server) call(ctx context.Context, name string, arguments map[string]any
 	if c == nil {
 		return nil, s.absent(status)
 	}
-	asked, cancel := context.WithTimeout(ctx, s.timeout())
+	limited, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
-	result, err := c.session.CallTool(asked, &sdk.CallToolParams{Name: name, Arguments: arguments})
+	result, err := c.session.CallTool(limited, &sdk.CallToolParams{Name: name, Arguments: arguments})
 	_, refused := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case err == nil:
 		return result, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case asked.Err() != nil:
+	case limited.Err() != nil:
 		return nil, protocol.ToolErrorf(protocol.ToolTimeout, "the MCP server %s did not answer within %s: it is not known whether anything happened", s.config.Name, s.timeout())
 	case refused && !errors.Is(err, sdk.ErrConnectionClosed):
 		return nil, protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s refused the call: %s", s.config.Name, text.PlainLine(s.hide(err.Error()), 1000))
 	}
 	poke(s.doubt)
 	why := text.PlainLine(s.hide(c.why(err).Error()), 600)
-	return nil, protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s was lost while it was asked, and it is not known whether anything happened: %s", s.config.Name, why)
+	return nil, protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s was lost during the call, and it is not known whether anything happened: %s", s.config.Name, why)
 }
 
-// absent is the error of a call of a server that is not there.
+// absent returns the error for a call while the server is not running.
 func (s *server) absent(status protocol.MCPServer) error {
 	err := protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s is not there yet", s.config.Name)
 	if status.State == Failing {

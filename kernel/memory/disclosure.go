@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Disclosure is how much of a file a prompt has, as its line #+DISCLOSURE: says.
+// Disclosure is how much of a file a prompt has. The file's line #+DISCLOSURE: sets it.
 type Disclosure string
 
 const (
-	Whole   Disclosure = "whole"    // its text, within the budget; so is a file that says nothing of it
-	Listed  Disclosure = "listed"   // that it is there, where, and how long it is; the text is had when it is asked for
+	Whole   Disclosure = "whole"    // its text, within the budget; the default
+	Listed  Disclosure = "listed"   // its name, place and length; the model can ask for the text
 	LeftOut Disclosure = "left-out" // nothing
 )
 
-// Disclosure is how much of the file a prompt has. What cannot be understood says nothing: a
-// file is not hidden, nor shown, by a slip of the pen other than it is without the line.
+// Disclosure returns how much of the file a prompt has. An unknown value is ignored, so that a
+// misspelt line has no effect.
 func (f File) Disclosure() Disclosure {
 	switch d := Disclosure(strings.ToLower(f.Field("disclosure"))); d {
 	case Listed, LeftOut:
@@ -24,7 +24,7 @@ func (f File) Disclosure() Disclosure {
 	return Whole
 }
 
-// disclosureFault is what is wrong with what the file says of its disclosure, "" if nothing.
+// disclosureFault returns the fault of the file's line #+DISCLOSURE:, "" if there is none.
 func (f File) disclosureFault() string {
 	said := f.Field("disclosure")
 	switch Disclosure(strings.ToLower(said)) {

@@ -48,9 +48,9 @@ type Root struct {
 	Memory bool
 }
 
-// Private is the scope of text that is withheld from every model. Only the person's own search finds
+// private is the scope of text that is withheld from every model. Only the person's own search finds
 // it ([withheld.Own]).
-const Private = "@private"
+const private = "@private"
 
 const (
 	// sourceBytes is the largest file that is indexed.
@@ -129,7 +129,7 @@ func (x *Index) Take(ctx context.Context, path string) error {
 	case err == nil:
 		return x.Files.Put(ctx, d)
 	}
-	return nil // who looks through all says so
+	return nil // Refresh logs the error
 }
 
 // rootOf returns the root of a file, and whether there is one.
@@ -214,7 +214,7 @@ func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error)
 	return true, nil
 }
 
-// document reads a file, unless it is as it was when it was known.
+// document reads a file if it has changed since it was indexed.
 func (x *Index) document(root Root, path string, known journal.Document) (d journal.Document, fresh bool, err error) {
 	info, err := os.Stat(path)
 	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) && withheld.Standing(known.Beside) {
@@ -239,8 +239,8 @@ func (x *Index) document(root Root, path string, known journal.Document) (d jour
 	return d, true, nil
 }
 
-// openRegular opens a file to be read, and nothing else that a path may lead to: opening a
-// pipe that nobody writes to would not return.
+// openRegular opens a regular file for reading. It refuses anything else, because opening a pipe
+// without a writer would not return.
 func openRegular(path string) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -328,12 +328,12 @@ func orgParts(root Root, path, text string, judgement withheld.Judgement) []jour
 	return parts
 }
 
-// scopeOf returns the scope of a part of that level. It is [Private] where the part is withheld from
+// scopeOf returns the scope of a part of that level. It is [private] where the part is withheld from
 // models. Otherwise it is the part's own where the root is memory, and "" elsewhere.
 func scopeOf(root Root, level withheld.Level, scope string) string {
 	switch {
 	case level > withheld.Shown:
-		return Private
+		return private
 	case root.Memory:
 		return scope
 	}

@@ -81,9 +81,9 @@ func TestIndex(t *testing.T) {
 		{"samovar leaks", "family", "MEMORY.org:3 For the family"},
 		{"heard samovar", "", "2026-11-21.org:1 Heard"},
 		{"samovar kept", "", ""},
-		{"samovar kept", Private, "tea.org:8 Deep"},
-		{"samovar p", Private, "private.org:2 P"},
-		{"samovar never", Private, ""},
+		{"samovar kept", private, "tea.org:8 Deep"},
+		{"samovar p", private, "private.org:2 P"},
+		{"samovar never", private, ""},
 		{"samovar off", "", ""},
 		{"samovar locked", "", ""},
 		{"samovar claims", "", "tea.org:17 Claims"}, // a note cannot say whom it is for

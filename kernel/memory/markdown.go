@@ -12,25 +12,25 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// markdownEnding is the ending of a file that is read where there is none with .org.
+// markdownEnding is the ending of a file that is read if there is no Org file of its name.
 const markdownEnding = ".md"
 
-// standsIn reports whether a Markdown file of what is kept is read: there is no Org file of
-// its name, which would be read in its place.
+// standsIn reports whether a Markdown file of the memory is read. It is not if there is an Org
+// file of its name.
 func standsIn(path string) bool {
 	_, err := os.Lstat(strings.TrimSuffix(path, markdownEnding) + ".org")
 	return os.IsNotExist(err)
 }
 
-// markdownParts are the headings of a Markdown file that may be found, and what stands before
-// the first. Tags at the end of a heading count as they do in Org.
+// markdownParts returns the parts of a Markdown file that may be found: its headings, and the text
+// before the first. Tags at the end of a heading count as they do in Org.
 func markdownParts(root Root, path, text string) []journal.Part {
 	name := strings.TrimSuffix(filepath.Base(path), markdownEnding)
 	day, _ := time.ParseInLocation(time.DateOnly, name, time.Local)
 	type section struct {
 		level int
 		title string
-		tags  []string // with those of what it stands below
+		tags  []string // with those of the headings above it
 		line  int
 		start int
 	}
@@ -77,7 +77,7 @@ func markdownParts(root Root, path, text string) []journal.Part {
 	return parts
 }
 
-// markdownBody is the text of a part without its heading.
+// markdownBody returns the text of a part without its heading.
 func markdownBody(text string) string {
 	if strings.HasPrefix(strings.TrimSpace(text), "#") {
 		_, text, _ = strings.Cut(strings.TrimLeft(text, " \t"), "\n")

@@ -28,6 +28,9 @@ type Embedder interface {
 // ErrNoVector is in the chain of an Embedder's error for texts that it will never take.
 var ErrNoVector = errors.New("there is no vector for it")
 
+// Likeness is the cosine from which on a text is found by its meaning where nothing else is set.
+const Likeness = 0.5
+
 // Meaning lets an index find texts of a like meaning in other words. It only adds to the search for
 // words: where the embedder fails, or is slow, a search finds words only.
 type Meaning struct {
@@ -159,15 +162,14 @@ func blend(words, alike []journal.FileHit, limit int) []journal.FileHit {
 	return blended
 }
 
-// Embed makes the vectors that are missing, a file at a time, and throws those away that
-// belong to nothing any more. It returns how many it made. What is private, or tagged to be
-// kept from models, is not among them.
+// Embed makes the missing vectors, a file at a time, and removes those whose parts are gone. It
+// returns how many it made. Private parts, and those that are withheld from models, get none.
 func (x *Index) Embed(ctx context.Context) (made int, err error) {
 	if x.Meaning == nil {
 		return 0, nil
 	}
 	for stale, after := "", ""; ; { // from where it was: to look through all for each file takes minutes
-		missing, err := x.Files.WithoutVector(ctx, x.Meaning.Embedder.Model(), Private, after)
+		missing, err := x.Files.WithoutVector(ctx, x.Meaning.Embedder.Model(), private, after)
 		switch {
 		case err != nil:
 			return made, err
@@ -178,7 +180,7 @@ func (x *Index) Embed(ctx context.Context) (made int, err error) {
 			continue
 		}
 		parts, same := x.partsNow(missing[0].Document)
-		if !same { // it was written since: what it says now may be private
+		if !same { // the file has changed since, and may be private now
 			if stale == missing[0].Path {
 				return made, nil
 			}
@@ -196,8 +198,8 @@ func (x *Index) Embed(ctx context.Context) (made int, err error) {
 	}
 }
 
-// partsNow are the parts of a file; same reports that it, to the byte, and what its tags
-// depend on are what was indexed.
+// partsNow returns the parts of a file. same reports that the file, to the byte, and the files on
+// which its tags depend are those that were indexed.
 func (x *Index) partsNow(d journal.Document) (parts []journal.Part, same bool) {
 	f, _, err := openRegular(d.Path)
 	if err != nil {
@@ -216,11 +218,11 @@ func (x *Index) partsNow(d journal.Document) (parts []journal.Part, same bool) {
 	return parts, beside == d.Beside
 }
 
-// embed makes the vectors of what is missing of one file.
+// embed makes the missing vectors of one file.
 func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []journal.Part) (made int, err error) {
 	texts := map[string]string{}
 	for _, p := range parts {
-		if p.Scope != Private {
+		if p.Scope != private {
 			texts[p.Sum] = meant(p)
 		}
 	}
@@ -268,8 +270,8 @@ func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []jo
 	return made, x.Files.PutVectors(ctx, x.Meaning.Embedder.Model(), none...)
 }
 
-// vectorsOf asks for the vectors of some texts, and for each alone if they are refused
-// together. Those that are refused alone have none.
+// vectorsOf asks for the vectors of some texts. If the server refuses them together, it asks for
+// each alone. A text that the server refuses alone gets none.
 func (x *Index) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := x.Meaning.Embedder.Embed(ctx, texts)
 	switch {

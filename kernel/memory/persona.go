@@ -24,15 +24,16 @@ import (
 type File struct {
 	Role string // IDENTITY, SOUL, …; "" for a daily note
 	Path string
-	// Text is its Org text, converted if it is Markdown, without comments, keyword lines and
-	// drawers, and without what is tagged :@private:, :noagent: or :crypt: or has a scope of
-	// its own: "" for a file that says nothing yet, as the starters do.
+	// Text is its Org text, converted if it is Markdown. It is without comments, keyword lines
+	// and drawers, without subtrees that are tagged :@private:, :noagent: or :crypt:, and
+	// without those that have a scope of their own. It is "" for a file without content, such
+	// as the starters.
 	Text string
 	Size int    // of the file, in bytes
 	Hash string // the beginning of the SHA-256 of the file, in hex
-	// Fields are what the file says in a form that programs read: keywords, properties
-	// before the first heading, and description items, "- Name :: Sam"; the first of each
-	// name counts, names in lower case.
+	// Fields are the named values of the file: keywords, properties before the first heading,
+	// and description items, "- Name :: Sam". The first of each name counts. Names are in lower
+	// case.
 	Fields []Field
 	pieces []piece
 	roles  []File // of a profile
@@ -42,7 +43,7 @@ type File struct {
 // Field is a named value in a file.
 type Field struct{ Name, Value string }
 
-// Field returns the value that the file gives a name, "" if none. The words of a name are
+// Field returns the value of a name in the file, "" if there is none. The words of a name are
 // joined by blanks or by hyphens.
 func (f File) Field(name string) string {
 	for _, field := range f.Fields {
@@ -63,8 +64,8 @@ func (f Fault) Error() string { return f.Path + ": " + f.Message }
 // Persona is the content of the files of a home at one time.
 type Persona struct {
 	Files []File // those that are there, in the order of [Roles]
-	Days  []File // the notes of today and of yesterday, as far as they are there
-	Style string // how to answer, as a profile says
+	Days  []File // the notes of today and of yesterday, if they exist
+	Style string // the profile's instructions on how to answer
 	// Faults are those of files that cannot be used as they are now. An earlier version of such
 	// a file is used, or none.
 	Faults []Fault
@@ -110,7 +111,7 @@ type reading struct {
 // do not tell two changes of the same moment apart.
 const trustedAge = 2 * time.Second
 
-// stamp tells whether a file may have changed.
+// stamp identifies a version of a file. A file whose stamp is the same has not changed.
 type stamp struct {
 	size    int64
 	changed time.Time
@@ -244,7 +245,7 @@ func readText(path string) (File, string, error) {
 func contents(path string) ([]byte, error) {
 	f, _, err := openRegular(path)
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, fmt.Errorf("it cannot be read: %w", failed.Err) // the path is told with it
+		return nil, fmt.Errorf("it cannot be read: %w", failed.Err) // the [Fault] has the path
 	}
 	if err != nil {
 		return nil, err

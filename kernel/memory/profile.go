@@ -22,14 +22,14 @@ type Profile struct {
 	Path string
 	// Style is its text before the first heading: how to answer.
 	Style string
-	Files []File // its headings, which are roles, in the order of [ProfileRoles]
+	Files []File // its headings, which are roles, in the order of [profileRoles]
 	// Fault is the file's fault now, while its earlier version is used; nil if there is none.
 	Fault *Fault
 }
 
-// ProfileRoles returns the headings that a profile may have. The other roles, such as memory and the
+// profileRoles returns the headings that a profile may have. The other roles, such as memory and the
 // times at which the agent wakes, are the same with every profile.
-func ProfileRoles() []string { return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "WORKSPACE"} }
+func profileRoles() []string { return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "WORKSPACE"} }
 
 const (
 	profileNameLimit = 64       // bytes
@@ -37,8 +37,8 @@ const (
 	profilesLimit    = 1000     // that are listed
 )
 
-// CheckProfileName returns an error for an invalid name of a profile. A name is never a path.
-func CheckProfileName(name string) error {
+// checkProfileName returns an error for an invalid name of a profile. A name is never a path.
+func checkProfileName(name string) error {
 	if name == "" || len(name) > profileNameLimit || strings.ContainsFunc(name, func(r rune) bool {
 		return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
 	}) {
@@ -53,7 +53,7 @@ var ErrNoProfile = errors.New("there is no such profile")
 // Profile returns the profile of that name. It fails with [ErrNoProfile] if there is no file of it, and
 // with another error if the file never had a good reading.
 func (h *Home) Profile(name string) (Profile, error) {
-	if err := CheckProfileName(name); err != nil {
+	if err := checkProfileName(name); err != nil {
 		return Profile{}, err
 	}
 	path := filepath.Join(h.Directory, profilesDirectory, name+".org")
@@ -74,7 +74,7 @@ func (h *Home) Profile(name string) (Profile, error) {
 	return profile, nil
 }
 
-// faultOf is the fault of a reading; one that begins with a line has it behind the path.
+// faultOf returns the fault of a reading. The line at its beginning goes behind the path.
 func faultOf(path, text string) Fault {
 	if behind, is := strings.CutPrefix(text, "line "); is {
 		if line, message, both := strings.Cut(behind, ": "); both {
@@ -139,7 +139,7 @@ func (p Persona) With(profile Profile) Persona {
 // profilesDirectory is where profiles are, below a home.
 const profilesDirectory = "profiles"
 
-// readProfile reads a profile whole: its Text is what stands before the first heading.
+// readProfile reads a whole profile. Its Text is the text before the first heading.
 func readProfile(path string) (File, error) {
 	file, text, err := readText(path)
 	if err != nil {
@@ -170,8 +170,8 @@ func readProfile(path string) (File, error) {
 			continue
 		}
 		role := strings.ToUpper(h.Title)
-		if !slices.Contains(ProfileRoles(), role) {
-			return File{}, fmt.Errorf("line %d: there is no place for the heading %.80q: the headings of a profile are %s", h.Line, h.Title, strings.Join(ProfileRoles(), ", "))
+		if !slices.Contains(profileRoles(), role) {
+			return File{}, fmt.Errorf("line %d: there is no place for the heading %.80q: the headings of a profile are %s", h.Line, h.Title, strings.Join(profileRoles(), ", "))
 		}
 		if lines[role] > 0 {
 			return File{}, fmt.Errorf("line %d: the heading %s is in line %d already", h.Line, role, lines[role])
@@ -212,8 +212,8 @@ func roleOf(profile File, d *org.Document, h *org.Heading, text string) File {
 	return file
 }
 
-// secretLine is a line that gives a key or a password, or has what looks like a key of one of
-// the well-known servers.
+// secretLine matches a line that sets a key or a password, or has a text in the form of the keys
+// of a well-known server.
 var secretLine = regexp.MustCompile(`(?i)(^|[^a-z])((api|secret|access|private|auth|bearer|client)[ _-]?(key|token|secret)|token|password|passwd|passphrase)\+?\s*["']?\s*(::?|=|\|)\s*\S|^\s*:key\+?:` +
 	`|\b(sk|pk|rk)-[a-z0-9_-]{16,}|\b(gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|hf_|gsk_)[a-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9a-z_-]{30,}` +
 	`|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bbearer\s+[a-z0-9._~+/-]{20,}|://[^/\s:@]+:[^/\s@]+@`)

@@ -16,7 +16,7 @@ import (
 type Proposal struct {
 	ID        string    `json:"-"`
 	Operation Operation `json:"operation"`
-	Record    string    `json:"record,omitempty"` // the ID of what would be changed or forgotten
+	Record    string    `json:"record,omitempty"` // the ID of the record to change or forget
 	Title     string    `json:"title"`
 	Text      string    `json:"text,omitempty"`
 	Tags      []string  `json:"tags,omitempty"`
@@ -154,9 +154,8 @@ func (s *Store) proposal(ctx context.Context, id string) (Proposal, error) {
 	return Proposal{}, ErrDecided
 }
 
-// Accept makes the change that is proposed; edited, if it is not nil, has the title, the text
-// and the tags that a person wants instead. A change that cannot be made any more stays
-// proposed.
+// Accept makes the proposed change. If edited is not nil, its title, text and tags replace those
+// of the proposal. A change that cannot be made any more stays proposed.
 func (s *Store) Accept(ctx context.Context, id string, edited *Record) (Change, error) {
 	s.deciding.Lock()
 	defer s.deciding.Unlock()

@@ -10,18 +10,18 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// What is recalled before a turn.
+// Limits of a recall before a turn.
 const (
-	recallWords = 2000 // bytes of a message that are looked at
-	recallTerms = 24   // words of it that are looked for
-	recallLook  = 24   // parts that are looked at
-	// recallShare is how much of what a message is about a part must have, where each word
-	// counts the more the rarer it is.
+	recallWords = 2000 // bytes of the message that count
+	recallTerms = 24   // words of the message in the query
+	recallLook  = 24   // parts that are compared
+	// recallShare is the least share of the weight of the message's words that a part must
+	// have. A rarer word has more weight.
 	recallShare = 0.3
 )
 
-// Recall returns what may bear on a message, the best first, for those scopes: parts that
-// have words of it that are rare, or mean the same. A message that is about nothing that is kept recalls nothing.
+// Recall returns the parts in those scopes that are relevant to a message, the best first. Such a
+// part has rare words of the message, or a like meaning. There may be none.
 func (x *Index) Recall(ctx context.Context, message string, scopes []string, limit int) ([]Found, error) {
 	terms := termsOf(message)
 	if len(terms) == 0 || len(scopes) == 0 {
@@ -57,8 +57,8 @@ func (x *Index) Recall(ctx context.Context, message string, scopes []string, lim
 	return recalled, nil
 }
 
-// weigh is how much each word of a query says: the more the rarer it is, and nothing if it
-// stands nowhere.
+// weigh returns the weight of each word of a query. A rarer word has more weight. A word that
+// occurs nowhere has none.
 func weigh(counts []int, all int) (weights []float64, total float64) {
 	for _, count := range counts {
 		weight := 0.0
@@ -71,9 +71,9 @@ func weigh(counts []int, all int) (weights []float64, total float64) {
 	return weights, total
 }
 
-// termsOf are the words of a message that say what it is about, as a query has them: long
-// ones as beginnings, so that other forms of them are found, and of a script without blanks
-// two characters at a time.
+// termsOf returns the significant words of a message as a query has them. Long words become
+// beginnings, so that their other forms match. A script without blanks gives two characters at a
+// time.
 func termsOf(message string) []string {
 	message = strings.ToValidUTF8(message[:min(len(message), recallWords)], " ")
 	var terms []string

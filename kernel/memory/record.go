@@ -12,19 +12,20 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/org"
+	"org-agent/kernel/text"
 )
 
-// Record is one thing that is kept: a heading with what stands below it, up to the next
-// heading. Those that the agent wrote are its own as long as they stand as it wrote them.
+// Record is one entry of the memory: a heading with the text below it, up to the next heading. A
+// record that the agent wrote is its own as long as nobody changes it.
 type Record struct {
 	ID    string // "" for a heading of a person's that has none
 	Title string // one line
 	Text  string // below the heading, without drawers
 	Tags  []string
-	// Scope says where it may be brought up: "" is wherever the person is alone with the
-	// agent, otherwise the name of the conversation or group that it is for.
+	// Scope is the only conversation or group in which the agent may mention it. "" is wherever
+	// the person is alone with the agent.
 	Scope string
-	// Source is where it is from: the turn, as "SESSION#ID", or "".
+	// Source is the turn in which it was made, as "SESSION#ID", or "".
 	Source  string
 	Created time.Time // zero if not known
 	// Own reports that the agent wrote it and nobody has changed it.
@@ -57,9 +58,9 @@ var (
 	ErrHolds    = errors.New("somebody put headings below it: it stays")
 )
 
-// Records returns what an Org text keeps, in its order: every heading that is not
-// commented out or archived. Times without a zone are those of the place.
-func Records(text string, place *time.Location) []Record {
+// parseRecords returns the records of an Org text in their order: every heading that is not
+// commented out or archived. Times without a zone are local.
+func parseRecords(text string, place *time.Location) []Record {
 	d := org.Parse(text)
 	records := make([]Record, 0, len(d.Headings))
 	for i, h := range d.Headings {
@@ -93,14 +94,14 @@ func recordOf(text string, h *org.Heading, end int, place *time.Location) Record
 	return r
 }
 
-// mark is the value of AGENT: what the agent wrote, as far as it can tell by looking.
+// mark returns the value of AGENT for a record, by which the agent recognises its own text.
 func (r Record) mark() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{r.ID, r.Title, strings.Join(r.Tags, ":"), r.Scope, r.Source, r.Text}, "\x00")))
 	return hex.EncodeToString(sum[:6])
 }
 
-// Clean returns the record as the agent may keep it: its title one line, its text inert and
-// without headings, its tags words. The error says what cannot be kept.
+// Clean returns the record in a form that the agent may write: the title is one line, the text is
+// inert and without headings, and the tags are words. The error names what it does not accept.
 func (r Record) Clean() (Record, error) {
 	if r.Title = plainTitle(r.Title); r.Title == "" {
 		r.Title, r.Text = splitTitle(strings.TrimSpace(r.Text))
@@ -114,7 +115,7 @@ func (r Record) Clean() (Record, error) {
 		}
 	}
 	r.Tags = tags
-	r.Scope, r.Source = strings.Join(strings.Fields(r.Scope), " "), strings.Join(strings.Fields(r.Source), " ")
+	r.Scope, r.Source = text.Line(r.Scope), text.Line(r.Source)
 	switch {
 	case r.Title == "":
 		return r, errors.New("there is nothing to keep: give a text")
@@ -155,8 +156,8 @@ func (r Record) String() string {
 	return b.String()
 }
 
-// Add returns the text with the record at its end; the text before it stays as it is.
-func Add(text string, r Record) string { return add(text, r.String()) }
+// addRecord returns the text with the record at its end; the text before it stays as it is.
+func addRecord(text string, r Record) string { return add(text, r.String()) }
 
 func add(text, record string) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -165,15 +166,15 @@ func add(text, record string) string {
 	return text + record
 }
 
-// source is the record as it stands in the text that it was read from, without the blank
-// lines behind it.
+// source returns the record from the text that it was parsed from, without the blank lines
+// behind it.
 func (r Record) source(text string) string {
 	return strings.TrimRight(text[r.Start:r.End], "\n") + "\n"
 }
 
-// Update returns the text with what r says in place of the agent's own record of the same
-// ID, which is returned as it was. Its time of creation stays.
-func Update(text string, r Record, place *time.Location) (after string, was Record, err error) {
+// updateRecord returns the text with r in the place of the agent's own record of the same ID, and
+// also the former record. The time of creation stays.
+func updateRecord(text string, r Record, place *time.Location) (after string, was Record, err error) {
 	was, err = own(text, r.ID, place)
 	if err != nil {
 		return text, was, err
@@ -182,8 +183,8 @@ func Update(text string, r Record, place *time.Location) (after string, was Reco
 	return text[:was.Start] + ended(r.String(), text[was.Start:was.End]) + text[was.End:], was, nil
 }
 
-// Remove returns the text without the agent's own record of the ID, which is returned.
-func Remove(text, id string, place *time.Location) (after string, was Record, err error) {
+// removeRecord returns the text without the agent's own record of the ID, which is returned.
+func removeRecord(text, id string, place *time.Location) (after string, was Record, err error) {
 	was, err = own(text, id, place)
 	if err != nil {
 		return text, was, err
@@ -194,7 +195,7 @@ func Remove(text, id string, place *time.Location) (after string, was Record, er
 	return text[:was.Start] + text[was.End:], was, nil
 }
 
-// ended is text with the blank lines at its end that the one in its place had.
+// ended returns text with the blank lines at its end that the former text had.
 func ended(text, before string) string {
 	return text + before[len(strings.TrimRight(before, "\n"))+min(1, strings.Count(before, "\n")):]
 }
@@ -202,11 +203,11 @@ func ended(text, before string) string {
 // own is the agent's own record of an ID.
 func own(text, id string, place *time.Location) (Record, error) {
 	found := Record{}
-	for _, r := range Records(text, place) {
+	for _, r := range parseRecords(text, place) {
 		switch {
 		case r.ID != id || id == "":
 		case found.ID != "":
-			return found, ErrNotOwn // somebody copied it: which is meant is theirs to say
+			return found, ErrNotOwn // somebody copied it, so the ID does not identify a record
 		default:
 			found = r
 		}
@@ -220,11 +221,11 @@ func own(text, id string, place *time.Location) (Record, error) {
 	return found, nil
 }
 
-// invisible keeps a line from being Org: the zero-width space that all text from outside gets.
+// invisible is the zero-width space that makes a line inert. All text from outside gets it.
 const invisible = "\u200b"
 
-// plainTitle is a text as the title of a heading: one line, without what Org would take for
-// a keyword, a priority, a timestamp or tags.
+// plainTitle returns a text as the title of a heading: one line, without a keyword, a priority, a
+// timestamp or tags of Org.
 func plainTitle(text string) string {
 	title := strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
 	title = strings.TrimLeft(title, "* ")
@@ -241,7 +242,7 @@ func plainTitle(text string) string {
 	return title
 }
 
-// plainText is a text as what stands below a heading: inert, and without headings.
+// plainText returns a text as the body of a heading: inert, and without headings.
 func plainText(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(org.Inert(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))) {

@@ -42,7 +42,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string { return lines(anyText().Draw(t, "lines")) }).Filter(open).Draw(t, "before")
 		r := anyRecord("r-1").Draw(t, "record")
-		added := Add(text, r)
+		added := addRecord(text, r)
 		if !strings.HasPrefix(added, text) {
 			t.Fatalf("the text before was changed:\n%q\n%q", text, added)
 		}
@@ -57,11 +57,11 @@ func TestRecordsRoundTrip(t *testing.T) {
 			t.Fatalf("%q is not inert: %s", r.String(), why)
 		}
 		after := "* Theirs\n" + anyText().Draw(t, "after")
-		changed, was, err := Update(added+after, anyRecord("r-1").Draw(t, "new"), time.UTC)
+		changed, was, err := updateRecord(added+after, anyRecord("r-1").Draw(t, "new"), time.UTC)
 		if err != nil || was.Text != r.Text || !strings.HasPrefix(changed, text) || !strings.HasSuffix(changed, after) {
 			t.Fatalf("changed: %v, %+v\n%q", err, was, changed)
 		}
-		removed, _, err := Remove(changed, "r-1", time.UTC)
+		removed, _, err := removeRecord(changed, "r-1", time.UTC)
 		if err != nil || removed != text+after {
 			t.Fatalf("removed: %v\n%q, want\n%q", err, removed, text+after)
 		}
@@ -88,7 +88,7 @@ func TestTheirs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := Add("* Mine\nprose\n", r)
+	text := addRecord("* Mine\nprose\n", r)
 	for name, c := range map[string]struct {
 		edit func(string) string
 		want error
@@ -109,7 +109,7 @@ func TestTheirs(t *testing.T) {
 		"time changed too": {func(s string) string { return strings.Replace(s, "12:00", "13:00", 1) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := Remove(c.edit(text), "r-1", time.UTC); !errors.Is(err, c.want) {
+			if _, _, err := removeRecord(c.edit(text), "r-1", time.UTC); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})

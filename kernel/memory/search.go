@@ -13,10 +13,10 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// Query says what to look for.
+// Query is a search for parts of notes.
 type Query = journal.FileQuery
 
-// Found is a heading, or the beginning of a file, that was looked for.
+// Found is a heading, or the beginning of a file, that a search found.
 type Found struct {
 	ID      string // "" if it has none
 	Path    string
@@ -30,10 +30,10 @@ type Found struct {
 	Scope   string
 	Own     bool
 	Score   float64
-	Alike   bool // it means the same as what was looked for, whatever its words are
+	Alike   bool // it was found by its meaning
 }
 
-// Day reads a day as it is written, "2026-11-22", where the program is; "" is the zero time.
+// Day parses a day, "2026-11-22", in the local time zone; "" is the zero time.
 func Day(text string) (time.Time, error) {
 	if text = strings.Trim(text, "[]<> "); text == "" {
 		return time.Time{}, nil
@@ -45,18 +45,18 @@ func Day(text string) (time.Time, error) {
 	return day, nil
 }
 
-// Place is where it stands, as "FILE:LINE".
+// Place returns its place as "FILE:LINE".
 func (f Found) Place() string { return fmt.Sprintf("%s:%d", f.Path, f.Line) }
 
-// Search looks for what a query asks, as the files are now: when one of those that were found
-// has changed since it was indexed, all that changed is indexed first, or, while somebody
-// indexes all, that one.
+// Search returns the parts that match a query, from the present content of the files. If a file
+// with a hit has changed since it was indexed, Search brings the index up to date first. While a
+// Refresh runs, it does so only for that file.
 func (x *Index) Search(ctx context.Context, q Query) ([]Found, error) {
 	return x.SearchAlike(ctx, q, "")
 }
 
-// SearchAlike is Search, and finds what means the same as a text too, if the index has a
-// [Meaning]. Who puts words in quotes, or writes word*, wants these words.
+// SearchAlike is Search that also finds parts with a meaning like the text's, if the index has a
+// [Meaning]. A query with words in quotes or word* finds only these words.
 func (x *Index) SearchAlike(ctx context.Context, q Query, text string) ([]Found, error) {
 	found, _, err := x.search(ctx, q, text)
 	for i, f := range found {
@@ -65,8 +65,7 @@ func (x *Index) SearchAlike(ctx context.Context, q Query, text string) ([]Found,
 	return found, err
 }
 
-// search is SearchAlike without snippets. Counts are in how many parts each word of the query
-// stands.
+// search is SearchAlike without snippets. Counts are how many parts have each word of the query.
 func (x *Index) search(ctx context.Context, q Query, text string) (found []Found, counts []int, err error) {
 	vector := x.meaningOf(ctx, text)
 	for again := true; ; again = false {
@@ -76,7 +75,7 @@ func (x *Index) search(ctx context.Context, q Query, text string) (found []Found
 		}
 		alike := x.alike(ctx, q, vector)
 		found, stale := read(blend(hits, alike, q.Limit))
-		if !again { // what changes faster than it is indexed is judged by nobody
+		if !again { // the files change faster than they can be indexed
 			found = slices.DeleteFunc(found, func(f Found) bool { return slices.Contains(stale, f.Path) })
 		}
 		for i, f := range found {
@@ -91,10 +90,10 @@ func (x *Index) search(ctx context.Context, q Query, text string) (found []Found
 	}
 }
 
-// read fills in the texts of hits; stale are the files that are not what they were. What is
-// gone is left out.
+// read fills in the texts of hits. stale are the files that have changed since they were indexed.
+// Hits that are gone are left out.
 func read(hits []journal.FileHit) (found []Found, stale []string) {
-	files := map[string][]int{} // which hits are in one, that it is opened once
+	files := map[string][]int{} // the hits of each file, so that it is opened once
 	for i, h := range hits {
 		files[h.Path] = append(files[h.Path], i)
 	}
@@ -117,8 +116,8 @@ func read(hits []journal.FileHit) (found []Found, stale []string) {
 	return found, stale
 }
 
-// sections reads the texts of the hits that are in a file, as far as they can be read; same
-// reports that the file is as it was indexed.
+// sections reads the texts of the hits in a file, as far as it can. same reports that the file has
+// not changed since it was indexed.
 func sections(path string, hits []journal.FileHit, in []int, texts []*string) (same bool) {
 	f, info, err := openRegular(path)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// piece is a heading with the text below it, or what stands before the first heading.
+// piece is a heading with the text below it, or the text before the first heading.
 type piece struct {
 	scope string // "" for wherever the person is alone with the agent
 	text  string
 }
 
-// pieces are what the Org text of a file has for a model: without what is commented out,
-// archived, or withheld from it, and without drawers. A heading has the scope of those it stands
-// below. raw is the same with its drawers and keyword lines.
+// pieces returns the pieces of an Org text that a model may see. They are without headings that
+// are commented out, archived or withheld, and without drawers. A heading inherits its scope. raw
+// is the same text with its drawers and keyword lines.
 func pieces(text string, judgement withheld.Judgement) (shown []piece, raw string) {
 	d := org.Parse(text)
 	scopes := map[*org.Heading]string{}
@@ -51,13 +51,13 @@ func pieces(text string, judgement withheld.Judgement) (shown []piece, raw strin
 	return shown, all.String()
 }
 
-// fileTags are the tags that a file says itself everything in it has.
+// fileTags returns the tags that a file sets for everything in it.
 func fileTags(d *org.Document) []string {
 	return strings.FieldsFunc(strings.Join(d.KeywordValues("FILETAGS"), ":"), func(c rune) bool { return c == ':' || c == ' ' })
 }
 
-// Within is what the file says in the conversation or group of that scope. Alone says that
-// nobody but the person is there: what has no scope of its own is for there only.
+// Within returns the file's text for the conversation or group of that scope. alone says that only
+// the person is there; text without a scope is only for such a conversation.
 func (f File) Within(scope string, alone bool) string {
 	var texts []string
 	for _, p := range f.pieces {

@@ -18,19 +18,19 @@ import (
 	"org-agent/kernel/org"
 )
 
-// Store changes what is kept, and remembers each change so that it can be undone.
+// Store changes the memory, and journals each change so that it can be undone.
 //
-// A change is in the journal before it is in the file: a process that dies between the two
-// leaves a change that was not done, which undoing finds out. Changes are made one at a time.
+// A change is in the journal before it is in the file. A process that dies in between leaves a
+// change that was not made; undoing it reports that. Changes are made one at a time.
 type Store struct {
 	// Home is the directory of MEMORY.org and of memory/.
 	Home    string
-	Journal *journal.Journal
+	Journal *journal.RecordStore
 	NewID   func() string
 	// Now is the time where the person is.
 	Now func() time.Time
-	// Changed is told of each change that was made, before whoever made it goes on; nil if nobody
-	// wants to know.
+	// Changed is called with each change that was made, before the method that made it returns. It
+	// may be nil.
 	Changed func(context.Context, Change)
 
 	mu       sync.Mutex
@@ -71,11 +71,11 @@ type Change struct {
 	Time      time.Time `json:"-"`
 }
 
-// ErrUndone is the error of undoing what was undone already, or never came about.
+// ErrUndone is the error of undoing a change that was undone already, or was never made.
 var ErrUndone = errors.New("it is not there any more, so there is nothing to undo")
 
-// Save keeps a new record: in MEMORY.org if it is to last, otherwise in the note of today.
-// The record gets an ID and its time. Turn is the turn that it was kept in.
+// Save writes a new record: into MEMORY.org if it is to last, otherwise into the note of today.
+// The record gets an ID and its time. Turn is the turn in which it is made.
 func (s *Store) Save(ctx context.Context, turn string, r Record, lasting bool) (Record, Change, error) {
 	r, err := r.Clean()
 	if err != nil {
@@ -87,13 +87,14 @@ func (s *Store) Save(ctx context.Context, turn string, r Record, lasting bool) (
 		return r, Change{}, err
 	}
 	change, err := s.change(ctx, turn, path, Change{Operation: Saved, Record: r.ID, After: r.String()}, func(text string) (string, Record, error) {
-		return Add(text, r), Record{}, nil
+		return addRecord(text, r), Record{}, nil
 	})
 	return r, change, err
 }
 
-// place is the file in which something new is kept. None is begun where a person has a
-// Markdown file of that name, which would not be read any more then.
+// place returns the file for a new record: MEMORY.org for a lasting one, otherwise today's note. It
+// never begins a file beside a Markdown file of the same name, which would no longer be read. A
+// lasting record goes into today's note then.
 func (s *Store) place(day time.Time, lasting bool) (string, error) {
 	today := filepath.Join(s.Home, "memory", day.Format(time.DateOnly))
 	names := []string{today}
@@ -108,7 +109,7 @@ func (s *Store) place(day time.Time, lasting bool) (string, error) {
 	return "", fmt.Errorf("%s%s would not be read any more if something were kept beside it: make it %s.org", today, markdownEnding, filepath.Base(today))
 }
 
-// Update puts a new title, text, tags and scope into the agent's own record of that ID.
+// Update sets the title, text, tags and scope of the agent's own record of that ID.
 func (s *Store) Update(ctx context.Context, turn string, r Record) (Change, error) {
 	r, err := r.Clean()
 	if err != nil {
@@ -119,22 +120,22 @@ func (s *Store) Update(ctx context.Context, turn string, r Record) (Change, erro
 		return Change{}, err
 	}
 	return s.change(ctx, turn, path, Change{Operation: Updated, Record: r.ID, After: r.String()}, func(text string) (string, Record, error) {
-		return Update(text, r, s.Now().Location())
+		return updateRecord(text, r, s.Now().Location())
 	})
 }
 
-// Forget takes the agent's own record of that ID away.
+// Forget removes the agent's own record of that ID.
 func (s *Store) Forget(ctx context.Context, turn, id string) (Change, error) {
 	_, path, err := s.Record(id)
 	if err != nil {
 		return Change{}, err
 	}
 	return s.change(ctx, turn, path, Change{Operation: Forgotten, Record: id}, func(text string) (string, Record, error) {
-		return Remove(text, id, s.Now().Location())
+		return removeRecord(text, id, s.Now().Location())
 	})
 }
 
-// Undo takes a change back, if what it made stands as it made it. Undoing is a change too.
+// Undo undoes a change, if nobody has changed its result since. Undoing is a change too.
 func (s *Store) Undo(ctx context.Context, id string) (Change, error) {
 	made, err := s.changeOf(ctx, id)
 	if err != nil {
@@ -160,7 +161,7 @@ func (s *Store) Undo(ctx context.Context, id string) (Change, error) {
 		case !same(text[standing.Start:standing.End], made.After):
 			return text, standing, errors.New("it was changed again since: undo the later change first")
 		case made.Before == "":
-			return Remove(text, made.Record, s.Now().Location())
+			return removeRecord(text, made.Record, s.Now().Location())
 		}
 		return text[:standing.Start] + ended(made.Before, text[standing.Start:standing.End]) + text[standing.End:], standing, nil
 	})
@@ -169,7 +170,7 @@ func (s *Store) Undo(ctx context.Context, id string) (Change, error) {
 // same reports whether two texts differ in nothing but blank lines at their ends.
 func same(a, b string) bool { return strings.TrimRight(a, "\n") == strings.TrimRight(b, "\n") }
 
-// changeTries is how often a file is read again that another program changes meanwhile.
+// changeTries is how often a change is tried while another program changes the file.
 const changeTries = 5
 
 // change makes one change of a file. Edit returns the file's text with it, and the record
@@ -225,7 +226,7 @@ func (s *Store) remember(ctx context.Context, turn string, c Change) error {
 	return err
 }
 
-// Latest returns the latest change that was not taken back and takes none back itself.
+// Latest returns the latest change that was not undone and undoes no other.
 func (s *Store) Latest(ctx context.Context) (Change, error) {
 	changes, err := s.Changes(ctx, 1000)
 	if err != nil {
@@ -285,8 +286,8 @@ func (s *Store) Record(id string) (Record, string, error) {
 	return s.first(func(text string) bool { return strings.Contains(text, id) }, func(r Record) bool { return r.ID == id })
 }
 
-// Equal returns the record that says what r says, to the same people, and its file; the zero
-// Record if there is none. The error says what of r cannot be kept.
+// Equal returns the record with the content and the scope of r, and its file; the zero Record if
+// there is none. The error is that of [Record.Clean].
 func (s *Store) Equal(r Record) (Record, string, error) {
 	r, err := r.Clean()
 	if err != nil {
@@ -301,8 +302,8 @@ func (s *Store) Equal(r Record) (Record, string, error) {
 	return found, path, err
 }
 
-// first returns the first record that is meant, and its file: MEMORY.org is looked through
-// first, then the days, the latest first. Texts that cannot have it are not taken apart.
+// first returns the first record that matches, and its file. It searches MEMORY.org first, then
+// the days, the latest first. It does not parse texts that cannot have the record.
 func (s *Store) first(may func(text string) bool, is func(Record) bool) (Record, string, error) {
 	days, err := filepath.Glob(filepath.Join(s.Home, "memory", "*.org"))
 	if err != nil {
@@ -312,9 +313,9 @@ func (s *Store) first(may func(text string) bool, is func(Record) bool) (Record,
 	for _, path := range append([]string{filepath.Join(s.Home, "MEMORY.org")}, days...) {
 		text, err := contents(path)
 		if err != nil || !may(string(text)) {
-			continue // whoever looks at the persona is told of what cannot be read
+			continue // [Home.Persona] reports files that cannot be read
 		}
-		for _, r := range Records(string(text), s.Now().Location()) {
+		for _, r := range parseRecords(string(text), s.Now().Location()) {
 			if is(r) {
 				return r, path, nil
 			}

@@ -14,32 +14,32 @@ import (
 )
 
 const (
-	// watchedDirectories is how many directories are watched at most: the system has few
-	// watches for all programs of a person. The files of others are looked at when one is
-	// found that has changed, and from time to time.
+	// watchedDirectories is how many directories are watched at most, because the system has few
+	// watches for all programs of a person. The files of other directories are checked when a
+	// search finds a changed one, and from time to time.
 	watchedDirectories = 4000
-	// lookAgain is how often all is looked through, whatever was seen to change.
+	// lookAgain is how often all files are checked, whether or not a change was seen.
 	lookAgain = 10 * time.Minute
-	// mergeRest is how long nothing is put into the index before what was put in is merged.
+	// mergeRest is how long the index must be unchanged before it is merged.
 	mergeRest = time.Second
-	// embedAgain is when the server for vectors is asked again after it failed; each time
-	// twice as long, up to the longest.
+	// embedAgain is the pause after a failure of the server for vectors. Each further failure
+	// doubles it, up to the longest.
 	embedAgain, embedLongest = 30 * time.Second, 30 * time.Minute
 	// indexedPatience is how long a search waits for a kernel that has just started.
 	indexedPatience = time.Second
 )
 
-// Upkeep keeps an index what the files are. It is made by [NewUpkeep]; its methods are safe
-// for use by several goroutines.
+// Upkeep keeps an index up to date with the files. [NewUpkeep] makes it. Its methods are safe for
+// use by several goroutines.
 type Upkeep struct {
 	index  *Index
 	home   string
 	hide   func(string) string
 	logger *slog.Logger
 
-	indexed   chan struct{} // closed when the index has been what the files are
-	merging   chan struct{} // holds a value when something was put into the index
-	embedding chan struct{} // the same, for what has no vector
+	indexed   chan struct{} // closed when the index was up to date for the first time
+	merging   chan struct{} // has a value when the index has grown
+	embedding chan struct{} // has a value when there may be parts without a vector
 }
 
 // NewUpkeep returns the upkeep of the index of a home. hide takes secrets out of what is
@@ -51,8 +51,8 @@ func NewUpkeep(index *Index, home string, hide func(string) string, logger *slog
 	}
 }
 
-// Run keeps the index what the files are until ctx ends, and returns when nothing of it runs
-// any more. Where files cannot be watched, that is logged, and Refresh finds changes.
+// Run keeps the index up to date until ctx ends. It returns when all of its goroutines have ended.
+// If files cannot be watched, it logs that, and Refresh finds changes.
 func (u *Upkeep) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
@@ -63,8 +63,8 @@ func (u *Upkeep) Run(ctx context.Context) {
 	}
 }
 
-// Await waits a second at most for the index to be what the files are after the start, and
-// reports whether it is.
+// Await waits at most a second for the index to be up to date after the start, and reports whether
+// it is.
 func (u *Upkeep) Await(ctx context.Context) bool {
 	select {
 	case <-u.indexed:
@@ -82,7 +82,7 @@ func (u *Upkeep) Await(ctx context.Context) bool {
 	return false
 }
 
-// follow keeps the index what the files are.
+// follow keeps the index up to date.
 func (u *Upkeep) follow(ctx context.Context) error {
 	var first sync.Once
 	w := watch.Watch{
@@ -104,7 +104,7 @@ func (u *Upkeep) follow(ctx context.Context) error {
 				for _, work := range []chan struct{}{u.merging, u.embedding} {
 					select {
 					case work <- struct{}{}:
-					default: // it is to be done already
+					default: // a value is there already
 					}
 				}
 				if read > 0 {
@@ -117,7 +117,7 @@ func (u *Upkeep) follow(ctx context.Context) error {
 	return w.Follow(ctx)
 }
 
-// directories are those with files that are indexed.
+// directories returns the directories with files that are indexed.
 func (u *Upkeep) directories() []string {
 	var all []string
 	for _, root := range u.index.Roots {
@@ -127,7 +127,7 @@ func (u *Upkeep) directories() []string {
 		err := filepath.WalkDir(root.Path, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil || !entry.IsDir():
-				return nil // what is not there has nothing to watch
+				return nil // a directory that does not exist cannot be watched
 			case path != root.Path && strings.HasPrefix(entry.Name(), "."):
 				return fs.SkipDir
 			case len(all) == watchedDirectories:
@@ -143,8 +143,8 @@ func (u *Upkeep) directories() []string {
 	return all
 }
 
-// merge makes searches faster after something was put into the index, until ctx ends. It rests
-// as long as it works: others want the machine, and the index.
+// merge makes searches faster after the index has grown, until ctx ends. It rests as long as it
+// works, because others need the machine and the index.
 func (u *Upkeep) merge(ctx context.Context) {
 	for {
 		select {
@@ -168,8 +168,8 @@ func (u *Upkeep) merge(ctx context.Context) {
 	}
 }
 
-// embed finds out what notes mean that were put into the index, until ctx ends. It asks for
-// nothing while nothing is new.
+// embed makes the vectors of new parts of the index, until ctx ends. It asks for nothing while
+// nothing is new.
 func (u *Upkeep) embed(ctx context.Context) {
 	if u.index.Meaning == nil {
 		return
@@ -182,7 +182,7 @@ func (u *Upkeep) embed(ctx context.Context) {
 			return
 		case <-u.embedding:
 			if again > embedAgain {
-				continue // it failed before: the pause is not made shorter by a person who writes
+				continue // it failed before, and a person who writes does not shorten the pause
 			}
 		case <-wait:
 		}

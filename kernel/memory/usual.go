@@ -2,8 +2,8 @@ package memory
 
 import "strings"
 
-// usualWord reports whether a word, in lower case, says nothing of what a message is about:
-// those that stand in nearly every one, in some languages.
+// usualWord reports whether a word, in lower case, is among the most frequent words of a language,
+// which do not show what a message is about.
 func usualWord(word string) bool {
 	return strings.Contains(usualWords, " "+word+" ")
 }

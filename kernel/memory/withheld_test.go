@@ -37,7 +37,7 @@ func TestWithheldInAnyCase(t *testing.T) {
 			if err != nil || len(found) > 0 {
 				t.Errorf("%s on %s: %v is recalled (%v)", tag, place, found, err)
 			}
-			if got := x.places(t, "samovar", Private); (got != "") != strings.EqualFold(tag, "@private") {
+			if got := x.places(t, "samovar", private); (got != "") != strings.EqualFold(tag, "@private") {
 				t.Errorf("%s on %s: the person finds %q", tag, place, got)
 			}
 			h := Home{Directory: home}

@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-// A Source is one place of a conversation whose properties hold for what stands below it.
+// A Source is one place of a conversation that sets properties for what stands below it.
 type Source struct {
 	Heading    string // its title, "" for the file
-	Own        bool   // the heading that was asked about itself
+	Own        bool   // whether it is the heading at which [Sources] looks
 	Properties []Property
 }
 
-// Sources returns the places whose properties hold at the last heading of a text, the
-// nearest first: that heading, those it stands below, and the file. What holds for the
-// file stands before the first heading: lines "#+PROPERTY: NAME value" and a drawer.
-// Further down such a line may be one that somebody quotes, so it sets nothing there.
+// Sources returns the places whose properties hold at the last heading of a text, the nearest
+// first: that heading, those it stands below, and the file. A file's properties are the lines
+// "#+PROPERTY: NAME value" and the drawer before its first heading. Such a line further down sets
+// nothing, because it may be quoted text.
 //
-// The drawer of an answer says where the answer came from; nothing in it is a setting, and
-// so it is none for who asks below the answer either. Headings that are commented out or
-// archived set nothing.
+// The drawer of an answer sets nothing: it only records where the answer came from. Headings that
+// are commented out or archived set nothing either.
 func Sources(text string) []Source {
 	document := Parse(text)
 	var sources []Source
@@ -44,13 +43,13 @@ func Sources(text string) []Source {
 	return append(sources, file)
 }
 
-// isAnswer reports whether a heading is that of an answer.
-func isAnswer(h *Heading) bool { return h.ID() != "" && slices.Contains(h.Tags, AgentTag) }
+// isAnswer reports whether a heading is the heading of an answer.
+func isAnswer(h *Heading) bool { return h.ID() != "" && slices.Contains(h.Tags, agentTag) }
 
-// Above cuts a conversation to what [Sources] needs to know of the heading whose :ID: is
-// id: what stands before the first heading, and the heading with those it stands below,
-// each with its drawer. With no id, or one that no heading has, only the former is left,
-// and ok says which it was. Of a large text only the parts that matter are parsed.
+// Above returns the part of a conversation that [Sources] needs for the heading whose :ID: is id:
+// the text before the first heading, that heading, and those it stands below, each with its drawer.
+// If id is "" or no heading has it, only the text before the first heading is returned, and ok is
+// false. Of a large text only the parts that matter are parsed.
 func Above(text, id string) (above string, ok bool) {
 	head := headOf(text)
 	if id == "" {
@@ -75,7 +74,7 @@ func Above(text, id string) (above string, ok bool) {
 	}
 }
 
-// headOf is what stands before the first heading.
+// headOf is the text before the first heading.
 func headOf(text string) string {
 	if strings.HasPrefix(text, "*") && headingLevel(firstLine(text)) > 0 {
 		return ""
@@ -97,7 +96,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// closed is text that ends in a line end, if it is not empty.
+// closed is the text with a line end at its end, unless it is empty.
 func closed(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text

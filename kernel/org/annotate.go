@@ -1,22 +1,26 @@
 package org
 
-import "strings"
+import (
+	"strings"
 
-// A Drawer is plain text that stands folded behind an answer's properties: what
-// the model thought, which tools it called.
+	"org-agent/kernel/text"
+)
+
+// A Drawer is plain text in a folded drawer of an answer: what the model thought, or which tools it
+// called.
 type Drawer struct {
 	Name string // THOUGHTS or CALLS
 	Text string
 }
 
-// Told is something that was said of an answer while it was made, and by whom.
-type Told struct{ By, Text string }
+// A Remark is what somebody said about an answer while it was made.
+type Remark struct{ By, Text string }
 
-// Annotate adds to an answer, a heading with its property drawer and a body, what
-// is known only at its end: properties behind those it has, drawers below, and a
-// list of what was said of it meanwhile. Whatever their text is, it comes to be
-// fixed-width lines and items of inert text; the rest of the answer stays as it is.
-func Annotate(answer string, properties []Property, drawers []Drawer, said []Told) string {
+// Annotate adds to an answer what is known only at its end. An answer is a heading with a property
+// drawer and a body. The properties are added behind those it has, the drawers below them, and the
+// remarks as a list. Their text becomes fixed-width lines and inert items, whatever it is. The rest
+// of the answer stays as it is.
+func Annotate(answer string, properties []Property, drawers []Drawer, remarks []Remark) string {
 	const end = "\n:END:\n"
 	at := strings.Index(answer, end)
 	if at < 0 {
@@ -27,20 +31,19 @@ func Annotate(answer string, properties []Property, drawers []Drawer, said []Tol
 	var behind strings.Builder
 	for _, d := range drawers {
 		if d.Text != "" {
-			behind.WriteString(":" + d.Name + ":\n" + FixedWidth(d.Text) + ":END:\n")
+			behind.WriteString(":" + d.Name + ":\n" + fixedWidth(d.Text) + ":END:\n")
 		}
 	}
-	for _, told := range said {
-		behind.WriteString(Inert("- " + told.By + " :: " + strings.Join(strings.Fields(told.Text), " ") + "\n"))
+	for _, r := range remarks {
+		behind.WriteString(Inert("- " + r.By + " :: " + text.Line(r.Text) + "\n"))
 	}
 	body := at + len(end) - 1
 	return answer[:at] + own + answer[at:body] + behind.String() + answer[body:]
 }
 
-// FixedWidth returns text as inert fixed-width lines, which Org shows as they are.
-// No line of it can be a heading, a keyword, or the end of a drawer. Empty lines
-// around it are left out.
-func FixedWidth(text string) string {
+// fixedWidth returns text as inert fixed-width lines, which Org shows unchanged. No line of it can
+// be a heading, a keyword, or the end of a drawer. Empty lines at both ends are left out.
+func fixedWidth(text string) string {
 	var lines strings.Builder
 	for line := range strings.SplitSeq(strings.Trim(blankedLines(text), "\n"), "\n") {
 		lines.WriteString(strings.TrimRight(": "+line, " \t") + "\n")
@@ -48,7 +51,7 @@ func FixedWidth(text string) string {
 	return Inert(lines.String())
 }
 
-// blankedLines is the text with blanks for the controls that end a line elsewhere.
+// blankedLines is the text with blanks for the controls that Emacs or Unicode take for line ends.
 func blankedLines(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {

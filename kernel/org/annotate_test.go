@@ -11,7 +11,7 @@ const annotated = "** Two                                                       
 
 func TestAnnotate(t *testing.T) {
 	got := Annotate(annotated, []Property{{Key: "TOKENS", Value: "3/4"}},
-		[]Drawer{{Name: "THOUGHTS", Text: "\nIs it?\n\n* Yes\n:END:\n"}, {Name: "CALLS"}}, []Told{{By: "You, meanwhile", Text: "be\n* short"}})
+		[]Drawer{{Name: "THOUGHTS", Text: "\nIs it?\n\n* Yes\n:END:\n"}, {Name: "CALLS"}}, []Remark{{By: "You, meanwhile", Text: "be\n* short"}})
 	want := strings.Replace(annotated, ":END:\nBoth", ":TOKENS:   3/4\n:END:\n:THOUGHTS:\n: Is it?\n:\n: * Yes\n: :END:\n:END:\n- You, meanwhile :: be * short\nBoth", 1)
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -30,7 +30,7 @@ func TestThoughtsAreInert(t *testing.T) {
 	})
 	rapid.Check(t, func(r *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 1, 12).Draw(r, "text"), "")
-		got := Annotate(annotated[:strings.Index(annotated, "Both")]+"Both.\n", []Property{{Key: "TOKENS", Value: "3/4"}}, []Drawer{{Name: "THOUGHTS", Text: text}, {Name: "CALLS", Text: text}}, []Told{{By: "You, meanwhile", Text: text}})
+		got := Annotate(annotated[:strings.Index(annotated, "Both")]+"Both.\n", []Property{{Key: "TOKENS", Value: "3/4"}}, []Drawer{{Name: "THOUGHTS", Text: text}, {Name: "CALLS", Text: text}}, []Remark{{By: "You, meanwhile", Text: text}})
 		if ok, reason := IsInert(got); !ok {
 			r.Fatalf("%s in\n%s", reason, got)
 		}

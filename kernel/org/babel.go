@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Org looks for src blocks in two ways: an expression finds text from "#+begin_src
-// LANGUAGE" to the next "#+end_src", and the parser says what is there. They differ in
-// examples, in blocks without an end, and where "#+end_src" has more on its line.
+// Org looks for src blocks in two ways: a regular expression finds text from "#+begin_src LANGUAGE"
+// to the next "#+end_src", and the parser finds blocks. They differ in examples, in blocks without
+// an end, and where "#+end_src" is followed by more on its line.
 
-// A sourceMatch is text that the expression finds, by the indexes of its lines.
+// A sourceMatch is text that the regular expression finds, by the indexes of its lines.
 type sourceMatch struct{ begin, end int }
 
-// A sourceIndex is what the expression finds in a note.
+// A sourceIndex is what the regular expression finds in a note.
 type sourceIndex struct {
 	doc     *Document
 	sources []*Block               // the parser's src blocks
-	found   []sourceMatch          // from the start on, none in another
+	found   []sourceMatch          // in order; none lies in another
 	named   map[string]sourceMatch // by name in lower case, below its first line "#+name:"
 }
 
@@ -28,7 +28,7 @@ func newSourceIndex(d *Document) *sourceIndex {
 		}
 	}
 	ends := sourceEnds(d.lines)
-	behind := 0 // the first line behind the last one found
+	behind := 0 // the first line behind the last match
 	for i, l := range d.lines {
 		if ends[i] < 0 || !beginsSource(l.text) {
 			continue
@@ -57,8 +57,8 @@ func (x *sourceIndex) name(match sourceMatch) {
 	}
 }
 
-// sourceEnds returns for each line the first line below it that ends a source, -1 for
-// none. The expression does not reach over a NUL.
+// sourceEnds returns for each line the first line below it that ends a src block, or -1. The
+// regular expression does not match across a NUL.
 func sourceEnds(lines []line) []int {
 	ends := make([]int, len(lines))
 	next := -1
@@ -89,7 +89,7 @@ func hasFoldPrefix(text, prefix string) bool {
 	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
 }
 
-// blockAt returns the src block to which the line of that index belongs, or nil.
+// blockAt returns the src block to which the line with that index belongs, or nil.
 func (x *sourceIndex) blockAt(index int) *Block {
 	i := sort.Search(len(x.sources), func(i int) bool { return x.sources[i].last >= index })
 	if i < len(x.sources) && x.sources[i].Line-1 <= index {
@@ -98,7 +98,7 @@ func (x *sourceIndex) blockAt(index int) *Block {
 	return nil
 }
 
-// headingAt returns the heading above the line of that index, or nil.
+// headingAt returns the heading above the line with that index, or nil.
 func (x *sourceIndex) headingAt(index int) *Heading {
 	headings := x.doc.Headings
 	i := sort.Search(len(headings), func(i int) bool { return headings[i].Line-1 > index })

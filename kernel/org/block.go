@@ -19,7 +19,7 @@ type Block struct {
 	Start    int      // offset of the line "#+begin", or of the first line affiliated to it
 	End      int      // offset behind the line "#+end"
 
-	named   bool // there is a #+name:, be it empty
+	named   bool // it has a line #+name:, which may be empty
 	number  int  // among all blocks, from 0
 	last    int  // index of the line "#+end"
 	lines   []bodyLine
@@ -27,15 +27,15 @@ type Block struct {
 	doc     *Document
 }
 
-// A bodyLine is a line of a body and where it came from.
+// A bodyLine is a line of a body, with its place in the note.
 type bodyLine struct {
 	text   string
 	line   int
 	column int // column in the note of the character behind skip
-	skip   int // characters of text that stand elsewhere, or are indentation
+	skip   int // characters of text that stand elsewhere in the note, or are indentation
 }
 
-// isVerbatim reports whether the content of such a block is not structure.
+// isVerbatim reports whether a block of that kind holds plain text and no structure.
 func isVerbatim(kind string) bool {
 	switch kind {
 	case "src", "example", "export", "comment", "verse":
@@ -87,7 +87,7 @@ func (b *Block) setBody(lines []line) {
 		indent := indentation(text)
 		column := indent + 1
 		if rest := text[indent:]; isEscaped(rest) {
-			// The comma before the star is the one that escaping added.
+			// Org's escaping added the comma directly before the star.
 			at := indent + strings.IndexAny(rest, "*#") - 1
 			text, column = text[:at]+text[at+1:], column+1
 		}
@@ -99,8 +99,8 @@ func (b *Block) setBody(lines []line) {
 	b.Body = joinLines(b.lines)
 }
 
-// isEscaped reports whether a line (without indentation) begins with a comma that
-// Org's escaping put there.
+// isEscaped reports whether a line (without its indentation) begins with a comma that Org's
+// escaping added.
 func isEscaped(text string) bool {
 	if text == "" || text[0] != ',' {
 		return false

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is the number of bytes a [Converter] accepts. What a model writes beyond it
-// is dropped.
-const MaxText = 8 << 20
+// maxText is the number of bytes a [Converter] accepts. It drops what a model writes beyond that.
+const maxText = 8 << 20
 
 // A Dialect is how a text is read.
 type Dialect int
@@ -40,49 +39,49 @@ type Options struct {
 	Properties []Property
 }
 
-// A Converter turns a stream of text from outside into inert Org (see [Inert]). It
-// writes only at the end: what Write and Close returned, put together, is the result,
-// and does not depend on how the input was cut. It holds back the current line as long
-// as its kind is open, an inline construct until it is closed or eight lines have gone by,
-// and a table until it ends. A Converter belongs to one goroutine and serves one text.
+// A Converter turns a stream of text from outside into inert Org (see [Inert]). Its output is only
+// ever appended to: the result is what Write and Close returned, joined, and does not depend on how
+// the input was cut into pieces. It holds back the current line until its kind is known, an inline
+// construct until it is closed or eight lines have passed, and a table until it ends. A Converter
+// belongs to one goroutine and serves one text.
 type Converter struct {
 	options  Options
 	dialect  Dialect // Auto until decided
-	pending  []byte  // input that is not yet decided
+	pending  []byte  // input that is not converted yet
 	searched int     // bytes of pending known to hold no line end
-	retry    int     // length of pending below which another look is not worth it
+	retry    int     // no step is tried before pending has this length
 	accepted int     // bytes of input taken
 
 	out     strings.Builder
 	written bool // a line has been begun
-	body    bool // and it belongs to the body
+	body    bool // that line belongs to the body
 	blank   int  // empty lines to write before the next line
 	hard    bool // the paragraph's last line ended in a hard break
 
 	text    inline
-	midLine bool // in the text of a line whose beginning is written
+	midLine bool // the beginning of the line is written, its text is not yet
 
 	headed     bool // the answer's heading is written
-	underline  bool // the line before became the answer's heading; an underline may follow
-	own        int  // f: level of the answer's own heading
+	underline  bool // the line before became the answer's heading, and an underline may follow
+	own        int  // the level f of the answer's own heading
 	deeper     bool // a later heading had a level <= f
 	containers []container
 	column     int // indentation taken off the line behind its innermost quote mark
 	fence      *fence
 	indented   bool   // in an indented code block
 	paragraph  bool   // a paragraph is open
-	defining   bool   // of reference definitions
-	carried    string // the end of its last line, which begins what the next may end
-	apart      bool   // the last line was a heading that is bold text: no paragraph goes on with it
+	defining   bool   // that paragraph consists of reference definitions
+	carried    string // the end of its last line, held because the next line may close a construct in it
+	apart      bool   // the last line was a heading written as bold text: no paragraph continues it
 	held       string // first line of a paragraph that may be a heading
 	holding    bool
 	rows       []string // of a table
 	rowPrefix  string
-	bullet     string   // of an item whose first line has not begun
+	bullet     string   // of an item whose first line is not written yet
 	footnotes  bool     // the last block was a footnote definition
 	open       []string // kinds of Org quote-like blocks, outermost first
-	verbatim   string   // kind of Org block whose body is being copied, as it is written
-	verbatimIn string   // and as it was read
+	verbatim   string   // kind of the Org block whose body is being copied, as it is written
+	verbatimIn string   // the same kind as it was read
 }
 
 // NewConverter returns a converter for one text.
@@ -92,10 +91,10 @@ func NewConverter(options Options) *Converter {
 	return c
 }
 
-// Write takes the next piece of input and returns the Org text that is final now. The
-// piece may end anywhere, also within a character.
+// Write takes the next piece of input and returns the Org text that is now final. A piece may end
+// anywhere, also within a character.
 func (c *Converter) Write(delta string) string {
-	delta = delta[:min(len(delta), MaxText-c.accepted)]
+	delta = delta[:min(len(delta), maxText-c.accepted)]
 	c.accepted += len(delta)
 	c.out.Grow(len(delta) + len(delta)/8)
 	c.pending = append(c.pending, delta...)
@@ -128,7 +127,7 @@ func (c *Converter) take() string {
 	return out
 }
 
-// process consumes what is decided of the pending input.
+// process converts as much of the pending input as can be decided.
 func (c *Converter) process(last bool) {
 	if len(c.pending) < c.retry && !last && bytes.IndexByte(c.pending[c.searched:], '\n') < 0 {
 		c.searched = len(c.pending)
@@ -145,11 +144,12 @@ func (c *Converter) process(last bool) {
 	}
 	c.pending = append(c.pending[:0], rest...)
 	c.searched = len(rest)
-	// Looking again costs what is pending: wait until that has grown by an eighth.
+	// A step looks at all that is pending. Waiting until it has grown by an eighth keeps this
+	// linear.
 	c.retry = len(rest) + max(1, len(rest)/8)
 }
 
-// step consumes the next line or a part of it, 0 if that needs more input.
+// step converts the next line or a part of it. It returns 0 if it needs more input.
 func (c *Converter) step(text string, last bool) int {
 	end, complete := len(text), last
 	consumed := end
@@ -188,7 +188,7 @@ func (c *Converter) step(text string, last bool) int {
 	return n
 }
 
-// wholeRunes cuts a character off whose bytes have not all come.
+// wholeRunes removes a character at the end whose bytes have not all arrived.
 func wholeRunes(l string) string {
 	for i := 1; i <= min(len(l), utf8.UTFMax); i++ {
 		if b := l[len(l)-i]; utf8.RuneStart(b) {
@@ -213,18 +213,18 @@ func (c *Converter) runText(l string, complete bool) int {
 	return n
 }
 
-// takeText writes what was made of the text so far.
+// takeText moves the text that the inline converter has made to the output.
 func (c *Converter) takeText() {
 	c.out.Write(c.text.out.Bytes())
 	c.text.out.Reset()
 }
 
-// line begins a line. It returns how much of it was used up (the rest is the text of a
-// line that c.midLine says is open), and false when the line is not decided.
+// line begins a line. It returns how many bytes it used; the rest is the text of the line if
+// c.midLine is set. ok is false when the line cannot be decided yet.
 func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 	if c.dialect == Auto {
 		if c.dialect = decideDialect(l, complete); c.dialect == Auto {
-			return 0, complete // a blank line, or not enough of one
+			return 0, complete // a blank line, or too little of a line
 		}
 	}
 	c.text.markdown = c.dialect == Markdown
@@ -244,11 +244,12 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 	return c.orgLine(l, complete)
 }
 
-// textOf is a line outside source: without the CR of its end, which also waits while the
-// line is cut there, and with blanks for the controls that end a line elsewhere.
+// textOf is a line outside of source. The CR at its end is removed, also where the line may still
+// go on, and controls that other programs take for line ends become blanks.
 func textOf(l string) string { return blanked(strings.TrimRight(l, "\r")) }
 
-// decideDialect reads the first line that is not blank; Auto means undecided.
+// decideDialect finds the dialect by the first line that is not blank. Auto means that it is not
+// decided yet.
 func decideDialect(l string, complete bool) Dialect {
 	if isBlank(l) {
 		return Auto
@@ -271,7 +272,7 @@ func decideDialect(l string, complete bool) Dialect {
 	return Markdown
 }
 
-// beginLine writes what is due before a line, and its prefix.
+// beginLine writes the empty lines and the line end that are due, and a prefix.
 func (c *Converter) beginLine(prefix string) {
 	c.flushCarried()
 	if c.written {
@@ -287,7 +288,7 @@ func (c *Converter) beginLine(prefix string) {
 	c.out.WriteString(prefix)
 }
 
-// beginText opens a line of text; continues says that it goes on a paragraph.
+// beginText opens a line of text. continues says that it belongs to the open paragraph.
 func (c *Converter) beginText(prefix string, continues bool) {
 	c.flushCarried()
 	if continues && c.hard {
@@ -304,22 +305,21 @@ func (c *Converter) beginText(prefix string, continues bool) {
 // MarkdownToOrg converts a whole Markdown text, its headings at their own levels.
 func MarkdownToOrg(text string) string { return convert(text, Options{Dialect: Markdown}) }
 
-// Inert makes a text that is Org already safe to have in a buffer, and converts nothing.
+// Inert makes a text that is Org already safe to have in a buffer. It converts nothing.
 //
-// These stay Org: headings, paragraphs, lists, tables, footnotes, emphasis and verbatim
-// text; quote, verse, center, example and src blocks, of which src alone has anything
-// behind its name, a bare language of a list (a block of another language is an example,
-// with the name behind a zero-width space); inactive timestamps; links of the types
-// http, https, mailto, id and file (not to a remote file). So do what only changes how
-// text looks: comments, fixed-width lines, rules, line breaks, sub- and superscripts,
-// cookies, and LaTeX commands that name a character or lay out a formula.
+// These stay Org: headings, paragraphs, lists, tables, footnotes, emphasis and verbatim text;
+// quote, verse, center, example and src blocks; inactive timestamps; links of the types http,
+// https, mailto, id and file (but no remote file). A src block keeps only a bare language from a
+// list; a block in another language becomes an example, with the language behind a zero-width
+// space, and other blocks keep nothing behind their name. What only changes how text looks stays
+// too: comments, fixed-width lines, rules, line breaks, sub- and superscripts, cookies, and LaTeX
+// commands that name a character or lay out a formula.
 //
-// Everything else becomes plain text by a zero-width space within the characters that
-// make it live: other "#+" lines, ":NAME:" lines, planning and clock lines, file
-// variables, inline code and calls, macros, targets, export snippets, citations, other
-// links, active timestamps and diary expressions, other LaTeX commands, the tags :user:,
-// :agent: and :draft:, and a table cell that begins like a formula. The body of a src block is
-// never changed but for comma escapes.
+// Everything else becomes plain text by a zero-width space between the characters that make it
+// live: other "#+" lines, ":NAME:" lines, planning and clock lines, file variables, inline code and
+// calls, macros, targets, export snippets, citations, other links, active timestamps and diary
+// expressions, other LaTeX commands, the tags :user:, :agent: and :draft:, and a table cell that
+// begins like a formula. The body of a src block is never changed except for comma escapes.
 func Inert(text string) string { return convert(text, Options{Dialect: PureOrg}) }
 
 func convert(text string, options Options) string {

@@ -6,14 +6,14 @@ import "strings"
 type fence struct {
 	b       byte
 	n       int    // length of the opening run
-	columns int    // to take off each line, behind the mark of the innermost quote
+	columns int    // columns to remove from each line, behind the mark of the innermost quote
 	kind    string // "src" or "example"
 	prefix  string // indentation of its first and last line in Org
 }
 
-// openFence writes the first line of a block. A fence without a language, or with
-// one that is not listed, becomes an example. The body of a block in a list is not indented: Org takes the indentation of
-// code for code, and would turn tabs into blanks when removing it.
+// openFence writes the first line of a block. A fence without a language, or with one that is not
+// on the list, becomes an example. In a list the body of a block is not indented: Org would take
+// the indentation for code, and would turn tabs into blanks when it removes it.
 func (c *Converter) openFence(l, prefix string) {
 	c.flushBullet()
 	columns := c.column + markdownColumn(l)
@@ -26,8 +26,8 @@ func (c *Converter) openFence(l, prefix string) {
 	c.paragraph = false
 }
 
-// fenceLine copies a line of a fenced block, or ends the block. Lines of a block in a
-// list may be indented less than the list wants; a quote's must bear its mark.
+// fenceLine copies a line of a fenced block, or ends the block. In a list a line may be indented
+// less than the list requires. In a quote it must have the quote's mark.
 func (c *Converter) fenceLine(l string) {
 	f := c.fence
 	columns := 0
@@ -57,7 +57,7 @@ func (c *Converter) fenceLine(l string) {
 	c.out.WriteString(c.sourceLine(l, f.kind))
 }
 
-// reread takes a line that turned out not to belong to a block.
+// reread reads a line that turned out not to belong to a block as any other line.
 func (c *Converter) reread(l string) {
 	l = textOf(l)
 	if n, _ := c.markdownLine(l, true); c.midLine {
@@ -72,8 +72,8 @@ func (c *Converter) endFence() {
 	}
 }
 
-// sourceLine escapes a line of a block. Source is never changed otherwise; in an
-// example, which the agenda reads, timestamps and diary expressions are broken up.
+// sourceLine escapes a line of a block. In source nothing else is changed. In an example, which the
+// agenda reads, timestamps and diary expressions are broken up.
 func (c *Converter) sourceLine(l, kind string) string {
 	if kind != "src" {
 		verbatim := inline{}

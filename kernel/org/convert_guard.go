@@ -2,7 +2,7 @@ package org
 
 import "strings"
 
-// drawerStart reports whether a line (from its colon) begins like a drawer or property.
+// drawerStart reports whether a line, from its colon on, begins like a drawer or a property.
 func drawerStart(l string, complete bool) (live, decided bool) {
 	for i := 1; i < min(len(l), wordLimit); i++ {
 		switch l[i] {
@@ -15,7 +15,7 @@ func drawerStart(l string, complete bool) (live, decided bool) {
 			if i+1 == len(l) {
 				return true, complete
 			}
-			// Anything but a letter may yet turn out to be a blank.
+			// After anything but a letter the next character may still turn out to be a blank.
 			if !isAlnum(l[i+1]) && l[i+1] != ':' {
 				return true, true
 			}
@@ -24,9 +24,9 @@ func drawerStart(l string, complete bool) (live, decided bool) {
 	return len(l) >= wordLimit, complete || len(l) >= wordLimit
 }
 
-// guard looks at the beginning of a line of text (without indentation) and returns
-// what to write for its first n bytes so that Org does not take the line for anything
-// but a paragraph, or in Org text for what may stay.
+// guard looks at the beginning of a line of text (without its indentation) and returns what to
+// write for its first n bytes, so that Org takes the line for a paragraph, or for Org syntax that
+// may stay.
 func guard(l string, complete, markdown bool) (written string, n int, decided bool) {
 	if l == "" {
 		return "", 0, complete
@@ -78,8 +78,8 @@ func guard(l string, complete, markdown bool) (written string, n int, decided bo
 	return "", 0, true
 }
 
-// guardMarker handles a line of text that begins with a bullet, stars, or the frame of
-// a table.el table.
+// guardMarker guards a line of text that begins with a bullet, with stars, or with the frame of a
+// table.el table.
 func guardMarker(l string, complete, markdown bool) (written string, n int, decided bool) {
 	run := runLength(l, l[0])
 	if run == len(l) && !complete {
@@ -97,8 +97,7 @@ func guardMarker(l string, complete, markdown bool) (written string, n int, deci
 	return "", 0, true
 }
 
-// guardWord handles planning and clock lines and, in Markdown, text that looks like a
-// numbered item.
+// guardWord guards planning and clock lines and, in Markdown, text that looks like a numbered item.
 func guardWord(l string, complete, markdown bool) (written string, n int, decided bool) {
 	for _, word := range [...]string{"scheduled:", "deadline:", "closed:", "clock:"} {
 		has, decided := hasPrefixFold(l, word, complete)
@@ -133,8 +132,8 @@ func guardWord(l string, complete, markdown bool) (written string, n int, decide
 	return "", 0, true
 }
 
-// textLine opens a line of text with its guard. l is the line without what was read of
-// it, used how much that was.
+// textLine opens a line of text with its guard. l is the rest of the line, and used is how many
+// bytes of the line were read before it.
 func (c *Converter) textLine(prefix, l string, used int, complete, continues bool) (n int, ok bool) {
 	written, consumed, decided := guard(l, complete, c.dialect == Markdown)
 	if !decided {

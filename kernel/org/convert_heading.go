@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// titleLimit is the length in code points up to which a plain first line becomes the
+// titleLimit is the greatest length, in code points, of a plain first line that becomes the
 // answer's heading.
 const titleLimit = 72
 
-// answerHeading writes the heading of an answer, made from its first line. used says
-// that the line became the heading; decided is false when more of it is needed.
+// answerHeading writes the heading of an answer, made from its first line. used says that the line
+// became the heading. decided is false when more of the line is needed.
 func (c *Converter) answerHeading(l string, complete bool) (used, decided bool) {
 	if level, title, decided := c.headingLine(l, complete); !decided {
 		return false, false
@@ -39,7 +39,7 @@ func (c *Converter) answerHeading(l string, complete bool) (used, decided bool) 
 	return false, true
 }
 
-// cutRunes returns the first n code points of text, and whether there are as many.
+// cutRunes returns the first n code points of text, and whether it has that many.
 func cutRunes(text string, n int) (head string, long bool) {
 	count := 0
 	for i := range text {
@@ -94,8 +94,8 @@ func atxHeading(l string, complete bool) (level int, title string, decided bool)
 	return n, title, true
 }
 
-// firstText returns the words of a first line that is no heading: the line itself if
-// it is plain, the text of an item or quote, nothing for a block, table or rule.
+// firstText returns the words of a first line that is no heading: the line itself if it is plain,
+// the text of an item or a quote, and nothing for a block, a table or a rule.
 func (c *Converter) firstText(l string) (text string, plain bool) {
 	l = strings.TrimSpace(l)
 	plain = true
@@ -146,8 +146,8 @@ func itemMarker(l string) int {
 	return 0
 }
 
-// words makes a heading of the first words of a text (which is at most 73 characters):
-// without their markup, cut to 60 at a blank, and an ellipsis.
+// words makes a heading of a text of at most 73 characters: its first words without markup, at most
+// 60 characters, cut at a blank, and an ellipsis.
 func (c *Converter) words(text string) string {
 	text = strings.Join(strings.Fields(stripMarkup(text)), " ")
 	if text = firstWords(text); text == "" {
@@ -179,8 +179,8 @@ func (c *Converter) title(text string) string {
 	return c.titleText(text, func(title *inline) { title.run(text, true) })
 }
 
-// titleText converts a heading's text and keeps its words from being taken for a
-// keyword, COMMENT or tags that change what the heading is.
+// titleText converts the text of a heading so that its words are not taken for a keyword, COMMENT
+// or tags.
 func (c *Converter) titleText(text string, write func(*inline)) string {
 	title := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, begun: true, links: c.text.links}
 	write(title)
@@ -191,15 +191,16 @@ func (c *Converter) titleText(text string, write func(*inline)) string {
 	return c.inertTags(inertComment(converted))
 }
 
-// inertComment breaks up COMMENT where a heading may have it: first, behind one word that
-// may be a keyword, or behind a priority. Org's parser takes any word that begins so.
+// inertComment breaks up COMMENT where a heading may have it: as the first word, behind one word
+// that may be a keyword, or behind a priority. Org's parser also takes a longer word that begins
+// with COMMENT.
 func inertComment(title string) string {
 	title = breakComment(title, 0)
 	return breakComment(title, len(firstField(title)))
 }
 
-// breakComment breaks up the COMMENT that stands behind the first bytes of a title, and
-// behind a priority.
+// breakComment breaks up a COMMENT that stands behind the first bytes of a title, with or without a
+// priority between.
 func breakComment(title string, skip int) string {
 	rest := strings.TrimLeft(title[skip:], " \t")
 	if strings.HasPrefix(rest, "[#") {
@@ -213,14 +214,14 @@ func breakComment(title string, skip int) string {
 	return title
 }
 
-// inertTags keeps the end of a title from being tags: any in Markdown, which has none,
-// in Org those that mean something to a conversation or hide the text.
+// inertTags keeps the end of a title from being read as tags. Markdown has no tags, so all are
+// broken up; in Org only those that mark a conversation's headings or hide text.
 func (c *Converter) inertTags(title string) string {
 	_, tags := cutTags(" " + title)
 	live := c.dialect == Markdown && len(tags) > 0
 	for _, tag := range tags {
 		switch strings.ToLower(tag) {
-		case UserTag, AgentTag, draftTag, "archive", "crypt":
+		case userTag, agentTag, draftTag, "archive", "crypt":
 			live = true
 		}
 	}
@@ -236,11 +237,11 @@ func (c *Converter) writeAnswerHeading(title string) {
 		title = "Answer"
 	}
 	c.headed = true
-	c.beginLine(strings.TrimSuffix(tagged(c.options.QuestionLevel+1, title, AgentTag)+drawer(c.options.Properties), "\n"))
+	c.beginLine(strings.TrimSuffix(tagged(c.options.QuestionLevel+1, title, agentTag)+drawer(c.options.Properties), "\n"))
 	c.body = false
 }
 
-// heading writes a later heading at its place below the answer's.
+// heading writes a further heading at its level below the answer's.
 func (c *Converter) heading(level int, title string) {
 	if c.options.Answer {
 		c.deeper = c.deeper || level <= c.own

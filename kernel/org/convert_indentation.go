@@ -2,7 +2,7 @@ package org
 
 import "strings"
 
-// tabStop is that of Markdown, whatever an editor shows.
+// tabStop is Markdown's. It does not depend on how an editor shows tabs.
 const tabStop = 4
 
 // markdownColumn returns the column behind the indentation of a line of Markdown.
@@ -14,7 +14,7 @@ func markdownColumn(l string) int {
 	return column
 }
 
-// behind returns the column behind a blank or tab that stands at a column.
+// behind returns the column behind a blank or a tab that stands at a column.
 func behind(column int, b byte) int {
 	if b == '\t' {
 		return column + tabStop - column%tabStop
@@ -22,8 +22,8 @@ func behind(column int, b byte) int {
 	return column + 1
 }
 
-// takeIndent removes up to columns of indentation from the front. A tab that straddles
-// the edge becomes the blanks that are left of it.
+// takeIndent removes at most that many columns of indentation from the front. A tab across the edge
+// is replaced by the blanks that remain of it.
 func takeIndent(l string, columns int) string {
 	column, i := 0, 0
 	for i < len(l) && column < columns && (l[i] == ' ' || l[i] == '\t') {

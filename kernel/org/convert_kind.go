@@ -18,18 +18,19 @@ const (
 	definitionLine
 )
 
-// A surrounding is what decides, beside its text, how a line of Markdown is read.
+// A surrounding is what decides, beside the text of a Markdown line, how the line is read.
 type surrounding struct {
 	depth     int  // containers around it
 	item      bool // the innermost is an item
 	paragraph bool // a paragraph is open
-	goesOn    bool // and the line stands where it does, so that not everything may end it
-	defining  bool // of reference definitions
+	goesOn    bool // the line continues the open containers, so that some constructs do not end the paragraph
+	defining  bool // that paragraph consists of reference definitions
 	indented  bool // an indented code block is open
 	footnote  bool // a footnote's definition is open
 }
 
-// surrounding is that of a line which goes on with the first containers.
+// surrounding returns the surrounding of a line that continues the outermost containers, as many as
+// given.
 func (c *Converter) surrounding(containers int) surrounding {
 	return surrounding{
 		depth: containers, item: containers > 0 && !c.containers[containers-1].quote,
@@ -37,7 +38,7 @@ func (c *Converter) surrounding(containers int) surrounding {
 	}
 }
 
-// kindOf decides what a line, without its containers, is. Lines that are taken whole
+// kindOf decides the kind of a line without its containers. Lines that are converted as a whole
 // (headings, rules, fences, tables, definitions) are decided when they are complete.
 func (s surrounding) kindOf(l string, complete bool) (kind lineKind, decided bool) {
 	trimmed := l[indentation(l):]
@@ -77,12 +78,12 @@ func (s surrounding) kindOf(l string, complete bool) (kind lineKind, decided boo
 	return textLine, true
 }
 
-// tooDeep tells a line that goes on the paragraph, whatever it begins with, by its
-// indentation. Items and fences are read all the same: models indent them by mistake.
+// tooDeep reports whether a line's indentation makes it continue the paragraph, whatever it begins
+// with. Items and fences are read all the same, because models indent them by mistake.
 func (s surrounding) tooDeep(l string) bool { return s.goesOn && markdownColumn(l) >= 4 }
 
-// isIndentedCode tells lines indented by four columns or more, which are code unless they
-// go on a paragraph, belong to a footnote or are items of a list.
+// isIndentedCode reports whether a line is code because it is indented by four columns or more. A
+// line that continues a paragraph, belongs to a footnote or is an item of a list is no code.
 func (s surrounding) isIndentedCode(l, trimmed string) bool {
 	if markdownColumn(l) < 4 || s.paragraph || s.footnote {
 		return false
@@ -94,8 +95,8 @@ func (s surrounding) isIndentedCode(l, trimmed string) bool {
 		!strings.HasPrefix(trimmed, "```") && !strings.HasPrefix(trimmed, "~~~") && !strings.HasPrefix(trimmed, "|")
 }
 
-// marked waits, behind a quote's or item's marker, until what follows on the line is
-// decided as well: both are written together. Beyond maxNesting a marker is text.
+// marked waits until the text behind the marker of a quote or an item is decided too, because both
+// are written together. Beyond maxNesting a marker is text.
 func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind, bool) {
 	if s.depth >= maxNesting {
 		return textLine, true
@@ -104,7 +105,7 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 		return kind, true
 	}
 	if kind == quoteLine && (markdownColumn(rest) > 4 || markdownColumn(strings.TrimPrefix(rest, " ")) >= 4) {
-		return kind, false // indented code, which is read whole
+		return kind, false // indented code, of which the whole line is read
 	}
 	rest = strings.TrimLeft(rest, " \t")
 	if _, after, ok := checkbox(rest); ok {
@@ -116,7 +117,7 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 		return kind, false
 	}
 	if kind == quoteLine {
-		// The text of a quote begins a line, so its guard must be decided too.
+		// The text of a quote begins a line of Org, so its guard must be decided too.
 		if _, _, decided := guard(rest, false, true); !decided {
 			return kind, false
 		}
@@ -125,7 +126,7 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 	return kind, decided && (inner == textLine || inner == quoteLine || inner == itemLine)
 }
 
-// markerKind decides lines that begin with - * + or _: rule, item or text.
+// markerKind decides whether a line that begins with - * + or _ is a rule, an item or text.
 func (s surrounding) markerKind(l string, complete bool) (kind lineKind, decided bool) {
 	if strings.Trim(l, l[:1]+" \t") == "" {
 		if !complete {
@@ -150,7 +151,7 @@ func (s surrounding) markerKind(l string, complete bool) (kind lineKind, decided
 	return s.marked(itemLine, l[1:], complete)
 }
 
-// isRule tells a line of three or more - * or _, with blanks between.
+// isRule reports whether a line is three or more - * or _, with blanks between them.
 func isRule(l string) bool {
 	l = trimBlanks(l)
 	if l == "" || strings.IndexByte("-*_", l[0]) < 0 || strings.Trim(l, l[:1]+" \t") != "" {
@@ -182,7 +183,7 @@ func (s surrounding) numberKind(l string, complete bool) (kind lineKind, decided
 	if l[n+1] != ' ' && l[n+1] != '\t' {
 		return textLine, true
 	}
-	// Only a list that begins at 1 may interrupt a paragraph: "in\n1986. A year".
+	// Only a list that begins at 1 may interrupt a paragraph: consider "in\n1986. A year".
 	if s.goesOn && strings.TrimLeft(l[:n], "0") != "1" {
 		return textLine, true
 	}
@@ -203,7 +204,7 @@ func fenceKind(l string, complete bool) (kind lineKind, decided bool) {
 	return fenceLine, complete
 }
 
-// definitionKind tells "[^id]: text" and "[label]: url" from text.
+// definitionKind decides whether a line is "[^id]: text", "[label]: url" or text.
 func (s surrounding) definitionKind(l string, complete bool) (kind lineKind, decided bool) {
 	closing := strings.IndexByte(l, ']')
 	if closing < 0 {

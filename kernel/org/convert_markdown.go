@@ -7,10 +7,10 @@ import (
 // A container is a block quote or a list item that is open.
 type container struct {
 	quote  bool
-	need   int  // columns an item's further lines are indented by at least: models count badly
+	need   int  // columns by which an item's further lines must be indented; models count badly
 	offset int  // columns an item's text is indented by
 	width  int  // columns of Org indentation it adds
-	ended  bool // a quote behind an empty line: the next line does not go on with it
+	ended  bool // a quote behind an empty line, which the next line does not continue
 }
 
 // markdownLine begins a line of Markdown.
@@ -104,8 +104,8 @@ func (c *Converter) blockLine(kind lineKind, l, rest string, complete, sibling b
 	return 0, true
 }
 
-// within goes on with what stands behind a quote's or item's marker on the same line.
-// The marker is used up whatever becomes of the rest, so the rest must be decided.
+// within goes on with the text behind the marker of a quote or an item on the same line. The marker
+// is used in any case, so the text must be decidable.
 func (c *Converter) within(l, rest string, complete bool) (n int, ok bool) {
 	kind, _ := c.surrounding(len(c.containers)).kindOf(rest, complete)
 	if kind == tableLine {
@@ -130,7 +130,8 @@ func (c *Converter) blankLine(matched int) {
 	}
 }
 
-// match removes from a line what belongs to the open containers, as far as they match.
+// match removes from a line the marks and the indentation of the open containers, as far as they
+// match.
 func (c *Converter) match(l string) (rest string, matched int) {
 	c.column = 0
 	for i, k := range c.containers {
@@ -156,15 +157,15 @@ func (c *Converter) match(l string) (rest string, matched int) {
 	return l, len(c.containers)
 }
 
-// goesOnNumbering tells an item that is not the first of its list: one that stands too far
-// to the left for a list within an item belongs to the list around it.
+// goesOnNumbering reports whether an item is not the first of its list. One that stands too far to
+// the left for a list within an item then belongs to the list around it.
 func goesOnNumbering(l string) bool {
 	l = l[indentation(l):]
 	marker := itemMarker(l)
 	return marker > 2 && strings.TrimLeft(l[:marker-2], "0") != "1"
 }
 
-// indent is the indentation of the open containers in Org.
+// indent is the indentation in Org for the open containers.
 func (c *Converter) indent() string {
 	width := 0
 	for _, k := range c.containers {
@@ -173,7 +174,7 @@ func (c *Converter) indent() string {
 	return strings.Repeat(" ", width)
 }
 
-// quoteMark marks quotes within quotes, which Org's blocks cannot nest.
+// quoteMark marks a quote within a quote, because Org's blocks cannot be nested.
 func (c *Converter) quoteMark() string { return strings.Repeat("> ", max(c.quotes()-1, 0)) }
 
 func (c *Converter) quotes() int {
@@ -212,7 +213,7 @@ func (c *Converter) openItem(rest string, sibling bool) string {
 	prefix := c.indent()
 	blanks := markdownColumn(inner)
 	if blanks > 4 || isBlank(inner) {
-		blanks = 1 // the text is indented code, or comes on the next line
+		blanks = 1 // the text is indented code, or stands on the next line
 	}
 	offset := column + len(marker) + blanks
 	c.containers = append(c.containers, container{need: min(column+2, offset), offset: offset, width: len(bullet)})
@@ -252,8 +253,7 @@ func (c *Converter) flushBullet() {
 	}
 }
 
-// closeBlocks ends what is open down to a number of containers. Empty lines come
-// behind what is closed.
+// closeBlocks closes containers until so many remain. Due empty lines are written behind them.
 func (c *Converter) closeBlocks(keep int) {
 	c.flushTable()
 	c.flushCarried()
@@ -273,7 +273,8 @@ func (c *Converter) closeBlocks(keep int) {
 	c.blank = blank
 }
 
-// anyHeading writes a heading; in a list or quote, where Org has none, as bold text.
+// anyHeading writes a heading. In a list or a quote, where Org has no headings, it is written as
+// bold text.
 func (c *Converter) anyHeading(level int, title string) {
 	if len(c.containers) == 0 {
 		c.heading(level, title)
@@ -304,18 +305,18 @@ func (c *Converter) footnoteLine(l, trimmed string, complete bool) (n int, ok bo
 	return len(l) - len(strings.TrimLeft(text, " \t")), true
 }
 
-// endFootnote ends a footnote definition by two empty lines. A block within one would
-// end with it at the first two empty lines it holds, and its text would be Org.
+// endFootnote ends a footnote definition with two empty lines. A block in a definition would end at
+// its first two empty lines, and the text behind them would be Org.
 func (c *Converter) endFootnote() {
 	if c.footnotes {
 		c.blank, c.footnotes = max(c.blank, 2), false
 	}
 }
 
-// maxDefinitions bounds the reference definitions that are remembered.
+// maxDefinitions bounds how many reference definitions are stored.
 const maxDefinitions = 10_000
 
-// define remembers "[label]: url" for references that follow.
+// define stores "[label]: url" for references behind it.
 func (c *Converter) define(trimmed string) {
 	label, rest, _ := strings.Cut(trimmed[1:], "]:")
 	destination := strings.Trim(firstField(rest), "<>")

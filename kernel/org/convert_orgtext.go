@@ -2,7 +2,7 @@ package org
 
 import "strings"
 
-// orgLine begins a line of a text that is Org.
+// orgLine begins a line of Org text.
 func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
 	if c.verbatim != "" || c.fence != nil {
 		if complete {
@@ -60,7 +60,7 @@ func (c *Converter) orgText(l string, indent int, complete bool) (n int, ok bool
 	return n, ok
 }
 
-// orgSpecial handles headings and blocks; used says that the line was one.
+// orgSpecial handles headings and blocks. used says that the line was one of them.
 func (c *Converter) orgSpecial(l, trimmed string, complete bool) (used, decided bool) {
 	level, title, decided := c.headingLine(l, complete)
 	if !decided || level > 0 && !complete {
@@ -99,7 +99,7 @@ func (c *Converter) orgSpecial(l, trimmed string, complete bool) (used, decided 
 	return false, true
 }
 
-// beginOrgBlock opens a block that may stay Org; false for any other.
+// beginOrgBlock opens a block that may stay Org, and returns false for any other.
 func (c *Converter) beginOrgBlock(prefix, kind, rest string) bool {
 	inVerse := len(c.open) > 0 && c.open[len(c.open)-1] == "verse"
 	for _, open := range c.open {
@@ -131,8 +131,8 @@ func (c *Converter) beginOrgBlock(prefix, kind, rest string) bool {
 	return true
 }
 
-// verbatimLine copies a line of a block's body or ends the block. Text that a model
-// already escaped stays so; what would end the section is escaped for it.
+// verbatimLine copies a line of a block's body or ends the block. Text that a model escaped stays
+// escaped once. What would end the conversation's section is escaped for the model.
 func (c *Converter) verbatimLine(l string) {
 	if c.verbatim == "" {
 		c.fenceLine(l)
@@ -146,7 +146,7 @@ func (c *Converter) verbatimLine(l string) {
 	c.beginLine("")
 	indent := indentation(l)
 	if rest := l[indent:]; strings.HasPrefix(rest, ",") {
-		// Escaped already: one comma is taken off before the line is escaped again.
+		// The line is escaped already: one comma is removed before the line is escaped again.
 		if escaped := strings.TrimLeft(rest, ","); strings.HasPrefix(escaped, "*") || strings.HasPrefix(escaped, "#+") {
 			l = l[:indent] + rest[1:]
 		}

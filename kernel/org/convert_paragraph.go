@@ -29,7 +29,7 @@ func (c *Converter) openParagraph(l, trimmed string, complete bool) (n int, ok b
 		return used, true
 	}
 	if continues && c.carried != "" {
-		if n, ok = c.goOn(trimmed, complete); n > 0 || !ok {
+		if n, ok = c.continueText(trimmed, complete); n > 0 || !ok {
 			return used + n, ok
 		}
 	}
@@ -41,8 +41,8 @@ func (c *Converter) openParagraph(l, trimmed string, complete bool) (n int, ok b
 	return n, ok
 }
 
-// heldLine decides, by the next line, whether the line before was a heading. used says
-// that the next line was its underline.
+// heldLine decides by the next line whether the held line is a heading. used says that the next
+// line was its underline.
 func (c *Converter) heldLine(l string, complete bool) (used, decided bool) {
 	trimmed := strings.TrimRight(l, " \t")
 	under := strings.TrimLeft(trimmed, " ")
@@ -77,7 +77,7 @@ func (c *Converter) heldLine(l string, complete bool) (used, decided bool) {
 	return true, true
 }
 
-// flushHeld writes the held line as the paragraph it was, and a held table.
+// flushHeld writes the held line as a paragraph, and a held table.
 func (c *Converter) flushHeld() {
 	if c.holding {
 		c.holding = false
@@ -87,12 +87,12 @@ func (c *Converter) flushHeld() {
 	c.flushTable()
 }
 
-// maxCarried is how many lines may be carried over: a text that only seems to begin
-// something must not wait for long.
+// maxCarried is how many lines a construct may be carried over, so that an opening without an end
+// does not hold the text back for long.
 const maxCarried = 8
 
-// endLine converts the end of a line's text. What a paragraph's next line may close, an
-// emphasis say, is carried over to it, unless the line ends in a line break.
+// endLine converts the end of a line's text. A construct that the paragraph's next line may close,
+// such as an emphasis, is carried over to it, unless the line ends in a line break.
 func (c *Converter) endLine(rest string) {
 	for rest != "" {
 		n := c.text.step(rest, false)
@@ -109,7 +109,8 @@ func (c *Converter) endLine(rest string) {
 
 func endsInBreak(l string) bool { return strings.HasSuffix(l, "  ") || strings.HasSuffix(l, `\`) }
 
-// mayGoOn tells the beginnings of what may end on another line, if text does not end it.
+// mayGoOn reports whether a text begins a construct that it does not end, and that may end on
+// another line.
 func mayGoOn(text string) bool {
 	switch text[0] {
 	case '*', '_', '~':
@@ -124,9 +125,9 @@ func mayGoOn(text string) bool {
 	return strings.HasPrefix(text, "$$") || strings.HasPrefix(text, `\(`) || strings.HasPrefix(text, `\[`)
 }
 
-// goOn reads the next line of a paragraph together with what was carried over to it. It
-// returns how much of the line that used up: 0 if it is a line of its own.
-func (c *Converter) goOn(l string, complete bool) (n int, decided bool) {
+// continueText reads the next line of a paragraph together with the text that was carried over. It returns
+// how many bytes of the line it used, 0 if the line does not belong to the paragraph.
+func (c *Converter) continueText(l string, complete bool) (n int, decided bool) {
 	next := " " + l[:min(len(l), spanLimit)]
 	for c.carried != "" {
 		n = c.carriedToken(next, false)
@@ -155,7 +156,7 @@ func (c *Converter) goOn(l string, complete bool) (n int, decided bool) {
 	return 0, true
 }
 
-// flushCarried writes what was carried over: nothing follows that could close it.
+// flushCarried writes the text that was carried over, because nothing that follows could close it.
 func (c *Converter) flushCarried() {
 	for c.carried != "" {
 		n := c.carriedToken("", true)
@@ -164,8 +165,8 @@ func (c *Converter) flushCarried() {
 	c.takeText()
 }
 
-// carriedToken writes the next token of the lines that were carried over, where next comes
-// behind them, and returns its length; a line end within it is a blank.
+// carriedToken writes the next token of the carried lines and returns its length. next is the text
+// behind them. A line end within the token becomes a blank.
 func (c *Converter) carriedToken(next string, final bool) int {
 	line, rest, _ := strings.Cut(c.carried, "\n")
 	switch {
@@ -181,7 +182,7 @@ func (c *Converter) carriedToken(next string, final bool) int {
 	return n
 }
 
-// beginCarried begins a line that was carried over and turned out to be one of its own.
+// beginCarried begins the next of the carried lines.
 func (c *Converter) beginCarried(lines string) int {
 	line, _, _ := strings.Cut(lines, "\n")
 	c.takeText()

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxColumns bounds the columns of a table; what stands behind is one cell.
+// maxColumns bounds the columns of a table. The last cell holds all text behind.
 const maxColumns = 200
 
 func (c *Converter) addRow(l string) {
@@ -16,8 +16,8 @@ func (c *Converter) addRow(l string) {
 	c.rows = append(c.rows, trimBlanks(strings.TrimRight(l, "\r")))
 }
 
-// flushTable writes the rows that were held: aligned if they are a table, as text if
-// they are a single line that only begins with a bar.
+// flushTable writes the held rows: aligned if they are a table, as text if there is only one line
+// that begins with a bar.
 func (c *Converter) flushTable() {
 	if c.rows == nil {
 		return
@@ -35,14 +35,14 @@ func (c *Converter) flushTable() {
 	}
 }
 
-// textRow writes a line that begins with a bar but is no table.
+// textRow writes a line that begins with a bar and is no table.
 func (c *Converter) textRow(l string) {
 	n, _ := c.textLine(c.rowPrefix+c.quoteMark(), l, 0, true, c.paragraph)
 	c.paragraph = true
 	c.runText(l[n:], true)
 }
 
-// A tableRow is a rule (no cells), or cells that are Org already.
+// A tableRow is a rule, which has no cells, or cells that are Org already.
 type tableRow struct {
 	cells []string
 	rule  bool
@@ -72,7 +72,7 @@ func (c *Converter) layOut(lines []string) []string {
 	return align(rows)
 }
 
-// cutCells splits a row at bars that are not escaped and, outside code, not hidden.
+// cutCells splits a row at the bars that are neither escaped nor in code.
 func cutCells(l string) []string {
 	l = strings.TrimPrefix(l, "|")
 	var cells []string
@@ -123,8 +123,8 @@ func alignmentCookies(marks []byte) []string {
 	return cells
 }
 
-// cell converts the text of a cell. One that Org would take for a formula begins with a
-// zero-width space.
+// cell converts the text of a cell. A cell that Org would take for a formula gets a zero-width
+// space at its front.
 func (c *Converter) cell(text string) string {
 	inner := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, cell: true, begun: true, links: c.text.links}
 	inner.run(text, true)
@@ -135,8 +135,8 @@ func (c *Converter) cell(text string) string {
 	return converted
 }
 
-// align pads the cells as org-table-align does: to the widest of the column, numbers to
-// the right where they are half of the column's cells or more.
+// align pads the cells as org-table-align does: to the widest cell of the column, with numbers to
+// the right where at least half of the column's cells are numbers.
 func align(rows []tableRow) []string {
 	var widths []int
 	var alignments []byte
@@ -182,7 +182,7 @@ func pad(cell string, width int, alignment byte) string {
 	return strings.Repeat(" ", left) + cell + strings.Repeat(" ", free-left)
 }
 
-// columnAlignment is what a cookie says, else right for a column of numbers.
+// columnAlignment is the alignment that a cookie names, or else right for a column of numbers.
 func columnAlignment(rows []tableRow, column int) byte {
 	cells, numbers := 0, 0
 	for _, row := range rows {
@@ -205,10 +205,10 @@ func columnAlignment(rows []tableRow, column int) byte {
 	return 'l'
 }
 
-// tableNumber is Org's idea of a number in a table.
+// tableNumber matches what Org takes for a number in a table.
 var tableNumber = regexp.MustCompile(`^(?:[<>]?[-+^.0-9]*[0-9][-+^.0-9eEdDx()%:]*|[<>]?[-+]?0[xX][0-9a-fA-F.]+|[<>]?[-+]?[0-9]+#[0-9a-zA-Z.]+|nan|[-+u]?inf)$`)
 
-// displayWidth is how many columns Emacs shows a cell in: a link by its description.
+// displayWidth is how many columns Emacs needs for a cell. A link is shown by its description.
 func displayWidth(cell string) int {
 	width := 0
 	for i := 0; i < len(cell); {

@@ -18,11 +18,10 @@
 //     defaults) writes, byte for byte and mode for mode, or says which line Org would
 //     evaluate, ask about or fail on. It runs nothing.
 //
-// Ordering, blocking, ownership: nothing here starts a goroutine, blocks, does
-// input or output, or keeps state between calls, except a [Converter], which belongs
-// to one goroutine, and [WriteTangled], which writes files. A [Document] is immutable
-// after Parse and may be read by many. Everything runs in time and memory linear in
-// its input, up to [MaxSource] bytes.
+// Ordering, blocking, ownership: nothing here starts a goroutine or blocks. Only [WriteTangled]
+// does input or output, and only a [Converter] keeps state between calls; it belongs to one
+// goroutine. A [Document] does not change after Parse and may be read by many goroutines. Time and
+// memory are linear in the input, up to [MaxSource] bytes.
 //
 // Lines are counted from 1, columns from 1 in characters, offsets from 0 in bytes.
 package org

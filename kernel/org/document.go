@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MaxSource is the number of bytes [Parse], [Inert] and [Converter] accept. What
-// lies beyond is not looked at; Parse says so with a diagnostic.
+// MaxSource is the number of bytes [Parse], [Inert] and [Converter] read. Parse adds a diagnostic
+// when a text is longer.
 const MaxSource = 64 << 20
 
 // A Severity says how bad a diagnostic is.
@@ -14,8 +14,8 @@ type Severity int
 
 // Severities, worst first.
 const (
-	Error   Severity = iota // the author meant something that does not work
-	Warning                 // it works, but probably not as meant
+	Error   Severity = iota // what the author wants does not work
+	Warning                 // it works, but probably not as the author wants
 )
 
 // String returns "error" or "warning".

@@ -16,11 +16,11 @@ func (i Insertion) Apply(text string) string {
 	return text[:i.Offset] + i.Text + text[i.Offset:]
 }
 
-// SubtreeEnd returns the offset behind the subtree of the heading whose :ID: is id: the
-// start of the next heading line of the same or a higher level, or the end of text. It
-// is false when no heading has the id. Of a large text only what stands between the
-// headings of level 1 around the id is parsed.
-func SubtreeEnd(text, id string) (offset int, ok bool) {
+// subtreeEnd returns the offset behind the subtree of the heading whose :ID: is id: the start of
+// the next heading line of the same or a higher level, or the end of text. ok is false when no
+// heading has the id. Of a large text only the part between the headings of level 1 around the id
+// is parsed.
+func subtreeEnd(text, id string) (offset int, ok bool) {
 	if id == "" {
 		return 0, false
 	}
@@ -37,14 +37,14 @@ func SubtreeEnd(text, id string) (offset int, ok bool) {
 	}
 }
 
-// topStart is where the last line that begins a heading of level 1 starts at or before
-// offset, or 0.
+// topStart is the start of the last line at or before offset that begins a heading of level 1, or
+// 0.
 func topStart(text string, offset int) int {
 	return strings.LastIndex(text[:min(len(text), offset+len("\n* "))], "\n* ") + 1
 }
 
-// topEnd is where the next line behind offset that begins a heading of level 1 starts, or
-// the end of text.
+// topEnd is the start of the next line behind offset that begins a heading of level 1, or the end
+// of text.
 func topEnd(text string, offset int) int {
 	if next := strings.Index(text[offset:], "\n* "); next >= 0 {
 		return offset + next + 1
@@ -55,27 +55,27 @@ func topEnd(text string, offset int) int {
 // draftTag is the tag of a draft that stands below an old question or answer.
 const draftTag = "draft"
 
-// DraftStart returns where the draft of a conversation begins: the first heading
-// without :ID: behind the subtree of the last question or answer (a heading with an
-// :ID: and the tag :user: or :agent:), or, in a text without any, the first heading
-// without :ID:. What has the tag :draft: is another draft, below an old heading.
-// It is false when there is no such heading; the draft is then empty.
-// Of a large text only the end is parsed, from a heading of level 1 on.
-func DraftStart(text string) (offset int, ok bool) {
+// draftStart returns where the draft of a conversation begins: the first heading without :ID:
+// behind the subtree of the last question or answer. A question or an answer is a heading with an
+// :ID: and the tag :user: or :agent:. In a text without any it is the first heading without :ID:. A
+// heading with the tag :draft: is another draft, which belongs to an old heading. ok is false when
+// there is no such heading; the draft is then empty. Of a large text only the end is parsed, from a
+// heading of level 1 on.
+func draftStart(text string) (offset int, ok bool) {
 	for size := 1 << 16; ; size *= 4 {
 		start := 0
 		if size < len(text) {
 			start = topStart(text, len(text)-size)
 		}
-		offset, turns, ok := draftStart(text[start:])
+		offset, turns, ok := draftOf(text[start:])
 		if turns || start == 0 {
 			return start + offset, ok
 		}
 	}
 }
 
-// draftStart is [DraftStart] of a whole text; turns says that it has questions or answers.
-func draftStart(text string) (offset int, turns, ok bool) {
+// draftOf is [draftStart] for a whole text. turns says that the text has questions or answers.
+func draftOf(text string) (offset int, turns, ok bool) {
 	headings := Parse(text).Headings
 	from := 0
 	for _, h := range headings {
@@ -96,17 +96,17 @@ func draftStart(text string) (offset int, turns, ok bool) {
 }
 
 func isTurn(h *Heading) bool {
-	return h.ID() != "" && (slices.Contains(h.Tags, UserTag) || slices.Contains(h.Tags, AgentTag))
+	return h.ID() != "" && (slices.Contains(h.Tags, userTag) || slices.Contains(h.Tags, agentTag))
 }
 
-// InsertUnder puts a subtree at the end of the subtree of the heading whose :ID: is
-// questionID. It is false when no heading has the id; see [InsertBeforeDraft].
+// InsertUnder puts a subtree at the end of the subtree of the heading whose :ID: is questionID. ok
+// is false when no heading has the id; see [InsertBeforeDraft].
 //
-// The exact rule, which the Emacs client follows as well: the place is [SubtreeEnd];
-// if the text before it does not end in a line end, one is added in front; if the
-// subtree does not end in one, one is added behind. No other byte changes.
+// The Emacs client follows the same exact rule: the place is [subtreeEnd]; if the text before it
+// does not end in a line end, one is added in front; if the subtree does not end in one, one is
+// added behind. No other byte changes.
 func InsertUnder(text, questionID, subtree string) (Insertion, bool) {
-	offset, ok := SubtreeEnd(text, questionID)
+	offset, ok := subtreeEnd(text, questionID)
 	if !ok {
 		return Insertion{}, false
 	}
@@ -116,7 +116,7 @@ func InsertUnder(text, questionID, subtree string) (Insertion, bool) {
 // InsertBeforeDraft puts a subtree where the draft begins, or at the end of a text
 // without a draft, with the line ends of [InsertUnder].
 func InsertBeforeDraft(text, subtree string) Insertion {
-	offset, ok := DraftStart(text)
+	offset, ok := draftStart(text)
 	if !ok {
 		offset = len(text)
 	}

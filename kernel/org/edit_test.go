@@ -46,7 +46,7 @@ func TestInsertUnder(t *testing.T) {
 }
 
 func TestDraft(t *testing.T) {
-	offset, ok := DraftStart(conversation)
+	offset, ok := draftStart(conversation)
 	if !ok || !strings.HasPrefix(conversation[offset:], "* draft begins") {
 		t.Errorf("draft at %d: %q", offset, conversation[offset:])
 	}
@@ -55,14 +55,14 @@ func TestDraft(t *testing.T) {
 	if got := insertion.Apply(conversation); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if _, ok := DraftStart("* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** Part of it\n"); ok {
+	if _, ok := draftStart("* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** Part of it\n"); ok {
 		t.Error("a heading within a question is taken for the draft")
 	}
 	branch := "* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** branch :draft:\n*** part\n"
-	if _, ok := DraftStart(branch); ok {
+	if _, ok := draftStart(branch); ok {
 		t.Error("a draft below an old question is taken for the draft at the end")
 	}
-	if offset, ok := DraftStart(branch + "* draft\n"); !ok || offset != len(branch) {
+	if offset, ok := draftStart(branch + "* draft\n"); !ok || offset != len(branch) {
 		t.Errorf("behind a draft below an old question the draft is at %d, %v", offset, ok)
 	}
 	if insertion := InsertBeforeDraft("text", "* Q"); insertion.Apply("text") != "text\n* Q\n" {
@@ -129,7 +129,7 @@ func TestPlacesOfPartsAreThoseOfAll(t *testing.T) {
 		}
 		text += piece.Draw(t, "after")
 		for _, id := range []string{"q", "r", "old", "gone", ""} {
-			got, ok := SubtreeEnd(text, id)
+			got, ok := subtreeEnd(text, id)
 			h := Parse(text).FindID(id)
 			if id == "" {
 				h = nil
@@ -138,8 +138,8 @@ func TestPlacesOfPartsAreThoseOfAll(t *testing.T) {
 				t.Fatalf("the subtree of %q ends at %d, %v, not %+v in %q", id, got, ok, h, text)
 			}
 		}
-		got, ok := DraftStart(text)
-		want, _, wantOK := draftStart(text)
+		got, ok := draftStart(text)
+		want, _, wantOK := draftOf(text)
 		if ok != wantOK || ok && got != want {
 			t.Fatalf("the draft starts at %d, %v, not %d, %v in %q", got, ok, want, wantOK, text)
 		}

@@ -2,8 +2,8 @@ package org
 
 import "strings"
 
-// An enclosure holds elements: a quote, center or special block, a drawer, a dynamic
-// block or a footnote definition. What is inside ends with it.
+// An enclosure holds elements: a quote, center or special block, a drawer, a dynamic block or a
+// footnote definition. All elements in it end with it.
 type enclosure struct {
 	limit int   // index of the line at which its content ends
 	next  int   // index of the first line behind it
@@ -13,7 +13,7 @@ type enclosure struct {
 // maxNesting bounds the enclosures that are open at once.
 const maxNesting = 64
 
-// leaveEnclosures steps over the ends of what ends at the next line.
+// leaveEnclosures leaves the enclosures that end at the next line.
 func (s *scanner) leaveEnclosures() {
 	for n := len(s.inside); n > 0 && s.inside[n-1].limit <= s.next; n = len(s.inside) {
 		s.next = max(s.next, s.inside[n-1].next)
@@ -23,8 +23,8 @@ func (s *scanner) leaveEnclosures() {
 	}
 }
 
-// beginEnclosure enters a drawer, a dynamic block or a footnote definition that begins
-// at a line, and steps over a LaTeX environment. Without an end the line is text.
+// beginEnclosure enters a drawer, a dynamic block or a footnote definition that begins at a line,
+// and skips a LaTeX environment. Without an end the line is text.
 func (s *scanner) beginEnclosure(l line) {
 	text := l.text[indentation(l.text):]
 	switch {
@@ -63,8 +63,7 @@ func (s *scanner) enterLines(limit, next int) {
 	}
 }
 
-// enterFootnote opens a footnote definition: it reaches to the next one or to two blank
-// lines.
+// enterFootnote opens a footnote definition. It ends at the next definition or at two blank lines.
 func (s *scanner) enterFootnote() {
 	end := s.limit()
 	if found := s.ends.next(footnoteEnd, s.next); found >= 0 && found < end {
@@ -93,7 +92,7 @@ func isFootnote(text string) bool {
 	return ok && isWord(label, "-_")
 }
 
-// isWord reports whether a name is made of letters, digits and the further characters.
+// isWord reports whether a name consists of letters, digits and the further characters.
 func isWord(name, further string) bool {
 	for _, r := range name {
 		if !isWordRune(r) && !strings.ContainsRune(further, r) {
@@ -112,11 +111,11 @@ const (
 	headingEnd     = "*"
 )
 
-// ends are the indexes of the lines that may end something, by its kind, in order.
+// ends are the indexes of the lines that may end an element, by its kind, in order.
 type ends map[string][]int
 
-// findEnds collects what may end something in one pass, so that looking for an end is
-// quick however many beginnings have none.
+// findEnds collects in one pass the lines that may end an element. Looking for an end is then quick
+// however many elements have none.
 func findEnds(lines []line) ends {
 	found := ends{}
 	add := func(kind string, i int) { found[kind] = append(found[kind], i) }
@@ -158,8 +157,8 @@ func findEnds(lines []line) ends {
 	return found
 }
 
-// next returns the first end of a kind at that index or behind, -1 if there is none.
-// Those before it are forgotten: the scanner never goes back.
+// next returns the first end of a kind at an index or behind it, or -1. Ends before it are dropped,
+// because the scanner never goes back.
 func (e ends) next(kind string, from int) int {
 	left := e[kind]
 	for len(left) > 0 && left[0] < from {
@@ -172,7 +171,7 @@ func (e ends) next(kind string, from int) int {
 	return left[0]
 }
 
-// limit returns the index of the line before which everything that is open must end.
+// limit returns the index of the line before which every open element must end.
 func (s *scanner) limit() int {
 	end := len(s.lines)
 	if heading := s.ends.next(headingEnd, s.next); heading >= 0 {
@@ -184,8 +183,8 @@ func (s *scanner) limit() int {
 	return end
 }
 
-// findEnd returns the index of the line that ends what begins above the next line, or
-// -1: a heading and the end of what is around it end the search, as in Org.
+// findEnd returns the index of the line that ends the element that begins above the next line, or
+// -1. As in Org a heading, and the end of the enclosure around it, end the search.
 func (s *scanner) findEnd(kind string) int {
 	if end := s.ends.next(kind, s.next); end >= 0 && end < s.limit() {
 		return end

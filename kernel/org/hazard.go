@@ -2,7 +2,7 @@ package org
 
 import "strings"
 
-// isHarmlessLink tells the link types that text from outside may have.
+// isHarmlessLink reports whether text from outside may have links of this type.
 func isHarmlessLink(kind string) bool {
 	switch kind {
 	case "http", "https", "mailto", "id", "file":
@@ -11,8 +11,8 @@ func isHarmlessLink(kind string) bool {
 	return false
 }
 
-// isLiveLink tells link types that Org or a common package registers, and that are
-// therefore links wherever they stand.
+// isLiveLink reports whether Org or a common package registers the link type. Such a link is live
+// wherever it stands.
 func isLiveLink(kind string) bool {
 	switch kind {
 	case "elisp", "shell", "help", "info", "man", "woman", "doi", "ftp", "news", "sys", "emacs",
@@ -26,8 +26,8 @@ func isLiveLink(kind string) bool {
 	return false
 }
 
-// hazard breaks up what Org would act on wherever it stands in text. It returns the
-// length of what was written, 0 if text begins nothing of the kind.
+// hazard breaks up text that Org would act on wherever it stands. It returns the length of what it
+// wrote, 0 if the text begins nothing of the kind.
 func (c *inline) hazard(text string, final bool) (n int, decided bool) {
 	switch text[0] {
 	case '{':
@@ -67,7 +67,7 @@ func (c *inline) hazard(text string, final bool) (n int, decided bool) {
 	return 0, true
 }
 
-// breakPrefix puts a zero-width space behind the first bytes of prefix.
+// breakPrefix writes a zero-width space behind the first bytes of a prefix.
 func (c *inline) breakPrefix(text, prefix string, first int, final bool) (n int, decided bool) {
 	has, decided := hasPrefixFold(text, prefix, final)
 	if !has {
@@ -171,8 +171,8 @@ func cutOrgLink(text string) (target, description string, end int) {
 	return target, rest[1:closing], len(text) - len(rest) + closing + 2
 }
 
-// isHarmlessTarget reports whether what stands in [[…]] is a link of a harmless type that
-// is written as linkTarget writes it, or a file name with a slash.
+// isHarmlessTarget reports whether a target in [[…]] is a link of a harmless type that is written
+// as linkTarget writes it, or a file name with a slash.
 func isHarmlessTarget(target string) bool {
 	scheme, rest, ok := strings.Cut(target, ":")
 	if !ok || strings.ContainsAny(scheme, "/~.") {
@@ -195,8 +195,8 @@ func isHarmlessTarget(target string) bool {
 	return false
 }
 
-// remoteFile reports whether a file name is one that Emacs opens through another
-// program: /method:host:name.
+// remoteFile reports whether Emacs would open a file name through another program:
+// /method:host:name.
 func remoteFile(path string, final bool) (remote, decided bool) {
 	i := 0
 	for i < len(path) && path[i] == '/' {
@@ -206,7 +206,7 @@ func remoteFile(path string, final bool) (remote, decided bool) {
 		return false, final
 	}
 	if path[i] == '\\' {
-		return true, true // what is escaped may be a slash
+		return true, true // the escaped character may be a slash
 	}
 	if i == 0 {
 		return false, true
@@ -218,8 +218,8 @@ func remoteFile(path string, final bool) (remote, decided bool) {
 	return path[i+end] == ':', true
 }
 
-// babelCall reports whether what follows "src_" or "call_" makes it live; part says that
-// something follows the end of rest.
+// babelCall reports whether the text behind "src_" or "call_" makes a live call. part says that
+// more text follows behind rest.
 func babelCall(rest string, final, part bool) (live, decided bool) {
 	for i := range min(len(rest), wordLimit) {
 		switch rest[i] {
@@ -235,8 +235,8 @@ func babelCall(rest string, final, part bool) (live, decided bool) {
 	return final && part, final
 }
 
-// command handles a backslash and letters: what is plainly mathematics or a character's
-// name stays, any other LaTeX command is broken up.
+// command handles a backslash and letters. A command that is plainly mathematics or names a
+// character stays; any other LaTeX command is broken up.
 func (c *inline) command(text string, final bool) (n int, decided bool) {
 	n = 1
 	for n < len(text) && n <= wordLimit && isLetter(text[n]) {
@@ -261,9 +261,9 @@ func (c *inline) command(text string, final bool) (n int, decided bool) {
 
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// defuseVerbatim breaks up what the agenda, or a search for links in an entry, finds in
-// verbatim text as well; part says that something follows its end. Where a formula may
-// be open nothing is verbatim.
+// defuseVerbatim breaks up what the agenda, or a search for links in an entry, also finds in
+// verbatim text. part says that more text follows behind it. Where a formula may be open nothing is
+// verbatim.
 func (c *inline) defuseVerbatim(content string, part bool) string {
 	if c.math {
 		return defuseMath(content)

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// A HeaderArgument is one ":key value" of a src block. Value is trimmed, and without
-// its quotes if it is one string in quotes; what Emacs would evaluate (a value that
-// begins with a parenthesis, bracket, quote or backquote) is left as written.
+// A HeaderArgument is one ":key value" of a src block. Value is trimmed; one string in quotes is
+// given without its quotes. A value that Emacs would evaluate (it begins with a parenthesis,
+// bracket, quote or backquote) is left as written.
 type HeaderArgument struct {
 	Key, Value string // Key without colon
 	Line       int    // where it was written
 }
 
-// HeaderArgs returns the arguments in force for a src block, weakest first: the file's,
-// the nearest heading's that has any, those for its language, the block's own line, its
-// #+header: lines from the last to the first (the order of Org 9.5). A key that comes
-// again replaces the earlier one; only :var may occur several times.
+// HeaderArgs returns the arguments in force for a src block, the weakest first: the file's, those
+// of the nearest heading that has any, those for the block's language, those of the block's own
+// line, and those of its #+header: lines from the last to the first (the order of Org 9.5). A later
+// key replaces an earlier one. Only :var may occur several times.
 func (b *Block) HeaderArgs() []HeaderArgument {
 	if b.Kind != "src" {
 		return nil
@@ -30,13 +30,13 @@ func (b *Block) HeaderArgs() []HeaderArgument {
 	return found
 }
 
-// arguments are those in force for a block, and what makes Org fail on them.
+// arguments are those in force for a block, with the first fault that makes Org fail on them.
 type arguments struct {
 	all   []argument
 	fault *Diagnostic
 }
 
-// get returns the argument of that name; without one its kind is that of no value.
+// get returns the argument of that name. If there is none, its kind is absentValue.
 func (a arguments) get(key string) (argument, bool) {
 	for _, found := range a.all {
 		if found.Key == key {
@@ -53,16 +53,15 @@ func (a arguments) text(key string) string {
 	return value
 }
 
-// A resolver finds the arguments of a document's blocks. It remembers what it found, and
-// belongs to one goroutine.
+// A resolver finds the arguments of a document's blocks. It caches them, and belongs to one
+// goroutine.
 type resolver struct {
 	languages map[string]*inheritance // "" for arguments of any language
 	merged    []*arguments            // by the blocks' numbers
-	level1    Heading                 // stands for those of level 1 that say nothing, but one on the first line
+	level1    Heading                 // stands for all headings of level 1 without arguments, except one on the first line
 }
 
-// An inheritance is what a property says for the blocks under the headings that have a
-// say in it.
+// An inheritance holds what a property is under each heading that sets it.
 type inheritance struct {
 	property string
 	below    map[*Heading][]argument
@@ -79,7 +78,7 @@ func (r *resolver) arguments(b *Block) arguments {
 	return *r.merged[b.number]
 }
 
-// resolve finds the arguments of a block without a look at what was found before.
+// resolve finds the arguments of a block without the cache.
 func (r *resolver) resolve(b *Block) arguments {
 	all := slices.Clone(r.inherited(b, ""))
 	if b.Language != "" {
@@ -105,8 +104,8 @@ func (r *resolver) inherited(b *Block, language string) []argument {
 		}
 		r.languages[language] = known
 	}
-	// A heading without a word on it has what its parent has, the topmost what is at the
-	// note's beginning: of that there are few kinds.
+	// A heading that sets nothing has its parent's arguments, and the topmost one those at the
+	// beginning of the note. So there are only a few different ones.
 	place := b.Heading
 	for place != nil && place.Parent != nil && !mentions(place.Properties, known.property) {
 		place = place.Parent
@@ -156,7 +155,7 @@ func mergeArguments(all []argument) arguments {
 	return arguments{merged, fault}
 }
 
-// mergeFew is mergeArguments without variables, for a few: no map is needed.
+// mergeFew is mergeArguments for a few arguments without variables. It needs no map.
 func mergeFew(all []argument) arguments {
 	var fault *Diagnostic
 	merged := make([]argument, 0, len(all))
@@ -170,7 +169,7 @@ func mergeFew(all []argument) arguments {
 	return arguments{merged, fault}
 }
 
-// addFault returns the first fault that is known.
+// addFault returns known, or else the argument's own fault.
 func (a *argument) addFault(known *Diagnostic) *Diagnostic {
 	if problem := a.problem(); known == nil && problem != "" {
 		return &Diagnostic{a.Line, 1, Error, problem}
@@ -185,7 +184,7 @@ func variableName(assignment string) (string, bool) {
 	return name, found && name != "" && !strings.ContainsAny(name, " \f\t\n\r\v")
 }
 
-// problem says what makes Org fail on an argument wherever it stands.
+// problem returns what makes Org fail on an argument wherever it stands, or "".
 func (a argument) problem() string {
 	switch {
 	case a.kind == brokenValue:
@@ -202,15 +201,15 @@ func (a argument) problem() string {
 	return ""
 }
 
-// A writtenValue is a property value and where its last part was written.
+// A writtenValue is a property value with the place of its last part.
 type writtenValue struct {
 	text string
 	line int
 }
 
-// inherited resolves a property as Org 9.5 does: from the block's heading upwards "KEY+"
-// lines are gathered until a heading has KEY itself; behind the top come what is at the
-// note's beginning and #+PROPERTY: lines. The result is outermost first.
+// inherited resolves a property as Org 9.5 does. From the block's heading upwards it gathers "KEY+"
+// lines until a heading has KEY itself. Above the topmost heading come the beginning of the note
+// and the #+PROPERTY: lines. The result is outermost first.
 func (b *Block) inherited(key string) []writtenValue {
 	var parts []writtenValue
 	var top *Heading
@@ -230,9 +229,9 @@ func (b *Block) inherited(key string) []writtenValue {
 	return parts
 }
 
-// firstProperties returns the properties that Org finds at the beginning of a note when
-// it leaves the topmost heading, nil for none: those of the file's drawer, or of a
-// heading on the first line. It goes there only from level 1.
+// firstProperties returns the properties that Org finds at the beginning of a note when it goes up
+// from the topmost heading, or nil: those of the file's drawer, or of a heading on the first line.
+// Org goes there only from a heading of level 1.
 func (d *Document) firstProperties(top *Heading) []Property {
 	switch {
 	case top == nil:
@@ -245,8 +244,8 @@ func (d *Document) firstProperties(top *Heading) []Property {
 	return d.Properties
 }
 
-// localValues returns the values of KEY and KEY+ in one drawer; complete says that KEY
-// was there. The first KEY counts, be it empty; "nil" says that there is none.
+// localValues returns the values of KEY and KEY+ in one drawer. complete says that KEY itself is
+// there. The first KEY counts, even if it is empty; the value "nil" removes the property.
 func localValues(properties []Property, key string) (values []writtenValue, complete bool) {
 	seen := false
 	for _, p := range properties {
@@ -264,7 +263,8 @@ func localValues(properties []Property, key string) (values []writtenValue, comp
 	return values, complete
 }
 
-// setHeaderArgs keeps what a #+PROPERTY: line says: a plain key begins anew, KEY+ adds.
+// setHeaderArgs takes the value of a #+PROPERTY: line. A plain key replaces earlier values, KEY+
+// adds to them.
 func (d *Document) setHeaderArgs(key string, value writtenValue) {
 	if plain, adds := strings.CutSuffix(key, "+"); adds {
 		d.headerArgs[plain] = append(d.headerArgs[plain], value)
@@ -273,11 +273,11 @@ func (d *Document) setHeaderArgs(key string, value writtenValue) {
 	d.headerArgs[key] = []writtenValue{value}
 }
 
-// emacsBlanks are what Org takes for blanks in header arguments.
+// emacsBlanks are the characters that Org takes for blanks in header arguments.
 const emacsBlanks = " \f\t\n\r\v"
 
-// parseArguments reads what is written in several places as one text, joined by blanks,
-// cut at colons that follow a blank and stand outside strings and brackets that close.
+// parseArguments reads the parts of a value as one text, joined by blanks. It is cut at each colon
+// that follows a blank and stands outside of strings and closed brackets.
 func parseArguments(parts []writtenValue) []argument {
 	if len(parts) == 0 {
 		return nil
@@ -321,8 +321,8 @@ func readArgument(piece string, number int) []argument {
 	name, colon := strings.CutPrefix(key, ":")
 	read, kind := readValue(value)
 	if !colon {
-		// Org reads what is behind a word before the first colon too, and keeps it
-		// under a name nobody asks for.
+		// Org also reads the word before the first colon, and stores its value under a name that
+		// nothing looks up.
 		if kind != brokenValue && (kind != codeValue || identityMode(value) >= 0) {
 			return nil
 		}
@@ -339,7 +339,7 @@ func readArgument(piece string, number int) []argument {
 	return found
 }
 
-// joinAssignments puts together what blanks around "=" took apart.
+// joinAssignments joins the pieces that blanks around "=" separated.
 func joinAssignments(pieces []string) []string {
 	var joined []string
 	for _, piece := range pieces {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A valueKind says how Emacs reads what is written behind a header argument's key.
+// A valueKind says how Emacs reads the text behind a header argument's key.
 type valueKind int
 
 const (
@@ -13,10 +13,10 @@ const (
 	textValue
 	numberValue
 	codeValue   // Emacs Lisp, which Org evaluates
-	brokenValue // a string without its end, or with an escape we do not read
+	brokenValue // a string without its end, or with an escape that is not supported here
 )
 
-// An argument is a header argument as Emacs reads it.
+// An argument is a header argument, read as Emacs reads it.
 type argument struct {
 	HeaderArgument
 	kind valueKind
@@ -30,8 +30,7 @@ var (
 	number           = regexp.MustCompile(`^[-+]?(?:[0-9]+\.?|[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+)$`)
 )
 
-// readValue reads a value as Org does: a number, a string in quotes, code, or the text
-// as it stands.
+// readValue reads a value as Org does: a number, a string in quotes, code, or plain text.
 func readValue(written string) (string, valueKind) {
 	switch {
 	case written == "":
@@ -52,8 +51,8 @@ func readValue(written string) (string, valueKind) {
 // stringEscapes are the escapes of Emacs Lisp strings that stand for one character.
 const stringEscapes = "n\nt\tr\re\x1ba\af\fb\bv\vd\x7f"
 
-// readString reads the Emacs Lisp string at the front of text; what is behind it does
-// not count. Escapes by number and by modifier are not read.
+// readString reads the Emacs Lisp string at the front of a text and ignores the rest. It does not
+// read escapes by number and by modifier.
 func readString(text string) (string, bool) {
 	var value strings.Builder
 	for i := 1; i < len(text); i++ {
@@ -83,10 +82,10 @@ func readString(text string) (string, bool) {
 	return "", false
 }
 
-// splitBalanced cuts text as Org cuts header arguments, leaving out empty pieces. It
-// calls cut with the byte before a place (0 at the start) and the byte behind; at true
-// the byte behind, and with drop the byte before, belong to no piece. Brackets that
-// close and strings are passed over whole. The second result has where the pieces begin.
+// splitBalanced cuts a text as Org cuts header arguments, and leaves out empty pieces. It calls cut
+// with the byte before a place (0 at the start) and the byte behind. Where cut returns true, the
+// byte behind belongs to no piece, and with drop the byte before does not either. Closed brackets
+// and strings are never cut. starts are the offsets of the pieces.
 func splitBalanced(text string, drop bool, cut func(before, behind byte) bool) (pieces []string, starts []int) {
 	closings := matchBrackets(text)
 	start := 0
@@ -125,8 +124,8 @@ func splitBalanced(text string, drop bool, cut func(before, behind byte) bool) (
 	return pieces, starts
 }
 
-// stringEnd returns the offset behind the string that begins with the quote at start, 0
-// if it has no end: a quote ends it unless a backslash is before.
+// stringEnd returns the offset behind the string whose quote is at start, or 0 if the string has no
+// end. A quote behind a backslash does not end it.
 func stringEnd(text string, start int) int {
 	for i := start + 1; i < len(text); i++ {
 		if text[i] == '"' && text[i-1] != '\\' {
@@ -136,8 +135,8 @@ func stringEnd(text string, start int) int {
 	return 0
 }
 
-// matchBrackets returns for each opening bracket that closes the offset behind its end.
-// A closing bracket that does not fit the last open one is passed over.
+// matchBrackets returns the offset behind the closing bracket for each opening bracket that has
+// one. A closing bracket that does not match the last open one is ignored.
 func matchBrackets(text string) map[int]int {
 	var closings map[int]int
 	var open []int

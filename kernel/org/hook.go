@@ -3,12 +3,12 @@ package org
 // A HookBlock is a src block with the header argument :hook.
 type HookBlock struct {
 	Block *Block
-	// Event is what :hook says, Tools what :tool says; "" where that is no text.
+	// Event is the value of :hook and Tools that of :tool. A value that is no text is "".
 	Event, Tools string
 }
 
-// HookBlocks returns the src blocks that are hooks, in any language and in document order,
-// except those in COMMENT or archived subtrees.
+// HookBlocks returns the src blocks with the argument :hook, in any language and in document order.
+// Blocks in COMMENT or archived subtrees are left out.
 func (d *Document) HookBlocks() []HookBlock {
 	var found []HookBlock
 	resolve := new(resolver)

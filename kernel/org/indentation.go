@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// tabWidth is Emacs's default, by which Org measures common indentation.
+// tabWidth is Emacs's default. Org measures common indentation by it.
 const tabWidth = 8
 
 // columnOf returns the display column behind the indentation of text.
@@ -21,9 +21,9 @@ func columnOf(text string) int {
 	return column
 }
 
-// removeIndentation takes the common indentation off lines, as Org does: it measures
-// columns, empties lines of blanks, and leaves everything alone when a line has none
-// or cannot give up its share.
+// removeIndentation removes the common indentation from lines, as Org does. Org measures columns
+// and empties lines of blanks. It changes nothing if a line has no indentation or cannot be
+// shortened by that much.
 func removeIndentation(lines []bodyLine) {
 	common := -1
 	for _, l := range lines {
@@ -57,8 +57,8 @@ func removeIndentation(lines []bodyLine) {
 	}
 }
 
-// sizeOf returns one more than the characters of lines, or any number above enough: Org
-// never takes off more columns than that, so that a short text keeps some of its tabs.
+// sizeOf returns one more than the number of characters of lines, or any number above enough. Org
+// never removes more columns than that, so that a short text keeps some of its tabs.
 func sizeOf(lines []bodyLine, enough int) int {
 	size := 1
 	for i, l := range lines {
@@ -73,29 +73,28 @@ func sizeOf(lines []bodyLine, enough int) int {
 	return size
 }
 
-// isEmacsSpace reports whether a line's first character counts as white space for Emacs
-// though it is no blank: what follows a run of those is its first visible character.
+// isEmacsSpace reports whether a line's first character counts as white space for Emacs although it
+// is no blank. The first character behind such a run is the line's first visible one.
 func isEmacsSpace(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return r == '\r' || r == '\f' || r == 0xA0 || (r >= 0x2000 && r <= 0x200B) || r == 0x3000
 }
 
-// shiftLeft removes columns of indentation. A tab that straddles the new edge becomes
-// blanks.
+// shiftLeft removes columns of indentation. A tab across the new edge becomes blanks.
 func shiftLeft(text string, columns int) string {
 	indent := indentation(text)
 	target := columnOf(text) - columns
-	column, kept := 0, 0
-	for kept < indent {
+	column, used := 0, 0
+	for used < indent {
 		next := column + 1
-		if text[kept] == '\t' {
+		if text[used] == '\t' {
 			next = column + tabWidth - column%tabWidth
 		}
 		if next > target {
 			break
 		}
 		column = next
-		kept++
+		used++
 	}
-	return text[:kept] + strings.Repeat(" ", target-column) + text[indent:]
+	return text[:used] + strings.Repeat(" ", target-column) + text[indent:]
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// IsInert reports whether a text is what [Inert] promises, and if not, why, with the
-// line. It is the check a client makes before it shows a text, written without the
-// converter's code: line by line, by the expressions Org itself searches for. A text may
-// begin with an answer's own heading, tagged :agent:, a property drawer below it, and
-// drawers of fixed-width lines below that ([Annotate]).
+// IsInert reports whether a text is what [Inert] promises, and if not, why, with the line. A client
+// can check a text with it before it shows the text. It shares no code with the converter: it goes
+// line by line, with the expressions that Org itself searches for. A text may begin with an
+// answer's own heading, tagged :agent:, with a property drawer and drawers of fixed-width lines
+// below it ([Annotate]).
 func IsInert(text string) (ok bool, reason string) {
 	check := inertCheck{}
 	for l := range strings.SplitSeq(text, "\n") {
@@ -28,16 +28,16 @@ func IsInert(text string) (ok bool, reason string) {
 	return true, ""
 }
 
-// An inertCheck reads lines; block is the verbatim block or drawer it is in.
+// An inertCheck reads lines. block is the verbatim block or drawer that the line is in.
 type inertCheck struct {
 	number int
 	block  string
-	math   bool // a $, \( or \[ stood before in this paragraph
+	math   bool // a $, \( or \[ came before in this paragraph
 	blanks int  // empty lines directly before
-	note   bool // in a footnote definition, which two empty lines end, also within a block
+	note   bool // in a footnote definition; two empty lines end it, also within a block
 }
 
-// A hazardPattern is an expression no line of text may match.
+// A hazardPattern is an expression that no line of text may match.
 type hazardPattern struct {
 	what string
 	form *regexp.Regexp
@@ -45,7 +45,7 @@ type hazardPattern struct {
 
 const liveTypes = `shell|elisp|help|info|man|woman|doi|ftp|news|file\+sys|file\+emacs|docview|gnus|bbdb|irc|rmail|mhe|w3m|eww|bibtex|attachment|org-agent|org-protocol|notmuch|mu4e`
 
-// anywhere holds what must stand in no line, verbatim text included.
+// anywhere are the patterns that no line may match, not even verbatim text.
 var anywhere = []hazardPattern{
 	{"active timestamp", regexp.MustCompile(`<\d+-\d`)},
 	{"diary timestamp", regexp.MustCompile(`<%`)},
@@ -55,7 +55,7 @@ var anywhere = []hazardPattern{
 	{"remote file", regexp.MustCompile(`(?i)\bfile:/+[^/:\s]*:`)},
 }
 
-// inText holds what must stand in no text that is not verbatim.
+// inText are the patterns that no text may match unless it is verbatim.
 var inText = []hazardPattern{
 	{"macro", regexp.MustCompile(`\{\{\{`)},
 	{"inline code", regexp.MustCompile(`src_[^ \t\n\[{]+[\[{]`)},
@@ -67,7 +67,7 @@ var inText = []hazardPattern{
 	{"LaTeX", regexp.MustCompile(`\\(?:begin|input|include|write|immediate|directlua|openin|read|usepackage|def|let|catcode|csname)(?:[^A-Za-z]|$)|\^\^`)},
 }
 
-// atStart holds what no line of text may begin with.
+// atStart are the patterns that the beginning of no line of text may match.
 var atStart = []hazardPattern{
 	{"keyword", regexp.MustCompile(`^[ \t]*#\+`)},
 	{"drawer or property", regexp.MustCompile(`^[ \t]*:[^ \t\x{200b}][^ \t]*:(?:[ \t]|$)`)},
@@ -93,7 +93,7 @@ var (
 	quickCell    = regexp.MustCompile(`^[ \t]*\|`)
 )
 
-// footnote follows footnote definitions; true when one ends within a block.
+// footnote tracks footnote definitions. It returns true when one ends within a block.
 func (c *inertCheck) footnote(l string) bool {
 	if strings.Trim(l, " \t") != "" {
 		c.blanks = 0
@@ -148,7 +148,7 @@ func (c *inertCheck) heading(l string) string {
 	return c.text(l)
 }
 
-// inside checks a line of a block's body, or of the drawer below an answer's heading.
+// inside checks a line of a block's body, or of a drawer below an answer's heading.
 func (c *inertCheck) inside(l string) string {
 	switch c.block {
 	case "answer":
@@ -232,7 +232,7 @@ func (c *inertCheck) text(l string) string {
 	return matchAny(inText, c.withoutVerbatim(bracketLink.ReplaceAllString(l, "[[$2]]")))
 }
 
-// withoutVerbatim takes the verbatim spans out of a line, up to where a formula may begin.
+// withoutVerbatim removes the verbatim spans from a line, up to where a formula may begin.
 func (c *inertCheck) withoutVerbatim(l string) string {
 	var out strings.Builder
 	for !c.math {
@@ -250,7 +250,7 @@ func (c *inertCheck) withoutVerbatim(l string) string {
 			l = l[end:]
 			break
 		}
-		// What follows may begin where the span ended: its first character stays.
+		// The next span may begin where this one ended, so its last character stays.
 		l = l[match[4]:]
 		out.WriteByte(' ')
 		if l == "" {

@@ -7,42 +7,42 @@ import (
 	"unicode/utf8"
 )
 
-// zeroWidthSpace is what turns live syntax into plain text. Org counts it as a blank,
-// so it also separates emphasis from letters.
+// zeroWidthSpace turns live syntax into plain text. Org counts it as a blank, so it also separates
+// emphasis from letters.
 const zeroWidthSpace = "\u200b"
 
-// spanLimit is how far, in bytes, an inline construct may reach before its opening is
-// taken for plain text, so that a stray delimiter costs bounded time.
+// spanLimit is how far an inline construct may reach, in bytes. An opening without an end within it
+// is plain text, so a stray delimiter costs bounded time.
 const spanLimit = 2048
 
-// wordLimit bounds the words that are looked at whole (link types, src_…, call_…).
+// wordLimit bounds the words that are read as a whole (link types, src_…, call_…).
 const wordLimit = 64
 
-// inline converts the text within a line. It is fed a line in pieces; a token whose end
-// has not come stays undecided, so that what is written never depends on the cuts.
+// inline converts the text within a line. It gets a line in pieces. A token without its end stays
+// undecided, so the output never depends on where the pieces were cut.
 type inline struct {
 	out      bytes.Buffer
 	markdown bool
-	// inertOnly leaves Markdown as it is in text that is Org already.
+	// inertOnly leaves Markdown unchanged, because the text is Org already.
 	inertOnly bool
 	cell      bool              // in a table cell
 	inLink    bool              // in a link's description
 	inURL     bool              // behind "https:", until a blank
-	math      bool              // a $, \( or \[ stands before, in this paragraph
+	math      bool              // a $, \( or \[ came before in this paragraph
 	active    string            // emphasis markers around the text
 	prev      rune              // last rune written on this line, 0 at its start
 	source    rune              // last rune read on this line, 0 at its start
 	begun     bool              // something was written on this line
-	part      bool              // the text is a part of a line: something follows its end
+	part      bool              // the text is a part of a line: more follows behind its end
 	after     bool              // an emphasis just ended
-	apart     bool              // a text that was left plain just ended
-	opened    [128]int          // marker -> line number+1 of a literal that Org may take for an opening
+	apart     bool              // a construct that was written as plain text just ended
+	opened    [128]int          // marker -> line number+1 of a plain character that Org may take for an opening
 	line      int               // counts lines of the paragraph
 	links     map[string]string // reference definitions seen, by lower-case label
 	noCloser  map[byte]int      // delimiter -> bytes left of the line when none was found
 }
 
-// startLine forgets what belongs to a line, startParagraph what belongs to a paragraph.
+// startLine resets the state of a line, startParagraph that of a paragraph.
 func (c *inline) startLine() {
 	c.line++
 	c.prev, c.source, c.after, c.apart, c.inURL, c.begun = 0, 0, false, false, false, false
@@ -55,8 +55,8 @@ func (c *inline) startParagraph() {
 	c.line = 0
 }
 
-// run writes what is decided of text, the rest of a line, and returns how much that was.
-// With final the text is the whole rest and all of it is written.
+// run converts what is decided of text, the rest of a line, and returns its length. With final the
+// text is the whole rest, and all of it is converted.
 func (c *inline) run(text string, final bool) int {
 	i := 0
 	for i < len(text) {
@@ -69,7 +69,7 @@ func (c *inline) run(text string, final bool) int {
 	return i
 }
 
-// step writes the first token of text and returns its length, 0 if more text is needed.
+// step converts the first token of text and returns its length, 0 if more text is needed.
 func (c *inline) step(text string, final bool) int {
 	n := c.token(text, final)
 	if n > 0 {
@@ -78,8 +78,8 @@ func (c *inline) step(text string, final bool) int {
 	return n
 }
 
-// lastRune is the last character of text; a NUL, which would say that there is none, counts
-// as no text.
+// lastRune is the last character of text. A NUL counts as no text, because it means that there is
+// no character.
 func lastRune(text string) rune {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	if r == 0 {
@@ -88,7 +88,7 @@ func lastRune(text string) rune {
 	return r
 }
 
-// isSpecial tells the ASCII bytes that may begin something from those that never do.
+// isSpecial reports whether an ASCII byte may begin a construct.
 func isSpecial(b byte) bool {
 	switch b {
 	case '\\', '*', '_', '/', '+', '=', '~', '`', '[', '!', '<', '{', '@', '$', '%', '&', '-', '^', '|', ' ', '\t', '\r', '\f', '\v':
@@ -101,7 +101,7 @@ func isAlnum(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
 }
 
-// token writes one token of text and returns its length, 0 if more text is needed.
+// token converts one token of text and returns its length, 0 if more text is needed.
 func (c *inline) token(text string, final bool) int {
 	b := text[0]
 	switch {
@@ -136,15 +136,15 @@ func (c *inline) token(text string, final bool) int {
 	return c.literal(text, final)
 }
 
-// guardStart keeps what a construct wrote at the start of a line, from an offset of the
-// output on, from being read as the start of something else: the text of a link that
-// is none, or nothing at all.
+// guardStart prevents that the output from an offset on, which a construct wrote at the start of a
+// line, is read as the start of another element: for example the text of something that was no link
+// after all.
 func (c *inline) guardStart(from int) {
 	written := c.out.String()
 	if text := strings.TrimLeft(written[from:], " "); text != "" {
 		b := text[0]
 		if isLetter(b) && strings.IndexByte("sdcSDC", b) < 0 {
-			return // no planning line begins so
+			return // no planning line begins like this
 		}
 		if b >= utf8.RuneSelf || strings.IndexByte("*/~=[$\\<", b) >= 0 || b == '+' && !strings.HasPrefix(text, "+-") {
 			return
@@ -159,8 +159,8 @@ func (c *inline) guardStart(from int) {
 	c.out.WriteString(written[:from] + zeroWidthSpace + written[from:])
 }
 
-// writePlain appends the text of a construct that is left out, apart from what stands
-// beside it: together they may be something else.
+// writePlain appends the text of a construct that is dropped, separated from the text beside it:
+// together they could be live syntax.
 func (c *inline) writePlain(text string) {
 	if text == "" {
 		return
@@ -172,7 +172,7 @@ func (c *inline) writePlain(text string) {
 	c.apart = true
 }
 
-// write appends text that is neither blank nor special in its place.
+// write appends text that is neither blank nor special.
 func (c *inline) write(text string) {
 	if text == "" {
 		return
@@ -194,7 +194,7 @@ func (c *inline) write(text string) {
 	c.prev = lastRune(text)
 }
 
-// breakUp appends first, a zero-width space and, later, what follows.
+// breakUp appends first, a zero-width space and, later, the text that follows.
 func (c *inline) breakUp(first string) {
 	c.write(first + zeroWidthSpace)
 }
@@ -207,7 +207,7 @@ func mayFollowEmphasis(r rune) bool {
 	return strings.ContainsRune("-.,:!?;'\")}\\[", r) || isSpace(r)
 }
 
-// isSpace is Emacs's whitespace syntax: Unicode blanks and the zero-width space.
+// isSpace follows Emacs's syntax for white space: Unicode blanks and the zero-width space.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' }
 
 func (c *inline) runes(text string, final bool) int {
@@ -223,7 +223,7 @@ func (c *inline) runes(text string, final bool) int {
 	return n
 }
 
-// blanks are written when something follows them: a line does not end in blanks.
+// blanks are held until text follows them, because a line must not end in blanks.
 func (c *inline) blanks(text string, final bool) int {
 	n := 0
 	for n < len(text) && strings.IndexByte(" \t\r\f\v", text[n]) >= 0 {
@@ -242,9 +242,9 @@ func (c *inline) blanks(text string, final bool) int {
 	return n
 }
 
-// plainWords returns the length of the words at the start of text, each with one blank
-// behind it, that are nothing but words: the greater part of most texts. Another word
-// follows them.
+// plainWords returns the length of the words at the start of text that consist only of letters and
+// digits, each with one blank behind it. Most texts consist mainly of them. The last word of text
+// is not counted, because more of it may follow.
 func plainWords(text string) int {
 	end, start := 0, 0
 	for i := range len(text) {
@@ -291,7 +291,7 @@ func (c *inline) word(text string, final bool) int {
 	return n
 }
 
-// wordBefore handles a word of n bytes followed by a colon, an underscore or a blank.
+// wordBefore handles a word of n bytes that is followed by a colon, an underscore or a blank.
 func (c *inline) wordBefore(text string, n int, final bool) int {
 	lower := strings.ToLower(text[:n])
 	hazard, decided := false, true
@@ -325,8 +325,8 @@ func (c *inline) wordBefore(text string, n int, final bool) int {
 	return n
 }
 
-// linkType reports whether a word before a colon makes a live link of it. A type may
-// stand behind a dash or a plus: "foo-elisp:x".
+// linkType reports whether a word before a colon makes a live link. The type may stand behind a
+// dash or a plus, as in "foo-elisp:x".
 func (c *inline) linkType(word, rest string, final bool) (live, decided bool) {
 	kind := word[strings.LastIndexAny(word, "-+")+1:]
 	if isLiveLink(word) || isLiveLink(word[strings.LastIndexByte(word, '-')+1:]) || isLiveLink(kind) {
@@ -337,7 +337,7 @@ func (c *inline) linkType(word, rest string, final bool) (live, decided bool) {
 	}
 	c.inURL = true
 	if kind == "file" && rest == "" {
-		return true, true // a part ends, and a name may follow
+		return true, true // a part ends here, and a name may follow
 	}
 	if kind == "file" {
 		return remoteFile(rest, final)
@@ -345,8 +345,8 @@ func (c *inline) linkType(word, rest string, final bool) (live, decided bool) {
 	return false, true
 }
 
-// hasPrefixFold reports whether text begins with prefix in any case; undecided while
-// text is a beginning of prefix and more may come.
+// hasPrefixFold reports whether text begins with prefix in any case. It is undecided while text is
+// a beginning of prefix and more text may follow.
 func hasPrefixFold(text, prefix string, final bool) (has, decided bool) {
 	n := min(len(text), len(prefix))
 	if !strings.EqualFold(text[:n], prefix[:n]) {
@@ -355,8 +355,8 @@ func hasPrefixFold(text, prefix string, final bool) (has, decided bool) {
 	return n == len(prefix), n == len(prefix) || final
 }
 
-// construct handles what Markdown, and Org that lacks it, converts. It returns the
-// length of what was written, 0 if the text is not such a construct.
+// construct handles the constructs of Markdown that Org does not have. It returns the length of
+// what it wrote, 0 if the text begins none.
 func (c *inline) construct(text string, final bool) (n int, decided bool) {
 	if !c.markdown {
 		if n, decided = c.orgConstruct(text, final); n > 0 || !decided {
@@ -401,8 +401,8 @@ func (c *inline) orgConstruct(text string, final bool) (n int, decided bool) {
 	return end, true
 }
 
-// verbatimEnd returns the length of the verbatim span that text begins with, as Org's
-// regular expression finds it.
+// verbatimEnd returns the length of the verbatim span at the start of text, as Org's regular
+// expression finds it.
 func verbatimEnd(text string, marker byte, final bool) (end int, decided bool) {
 	limit := min(len(text), spanLimit)
 	for i := 2; i < limit; i++ {

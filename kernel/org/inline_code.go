@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// closingTicks returns the length of the code span that text, beginning with n
-// backticks, is; 0 if no run of just n closes it.
+// closingTicks returns the length of the code span at the start of text, which begins with n
+// backticks. It is 0 if no run of exactly n closes the span.
 func closingTicks(text string, n int) int {
 	for i := n; i < len(text); {
 		tick := strings.IndexByte(text[i:], '`')
@@ -33,7 +33,7 @@ func (c *inline) codeSpan(text string, final bool) (n int, decided bool) {
 	if end == 0 {
 		return 0, final || len(text) >= spanLimit
 	}
-	// A run at the end of what has come may still grow.
+	// A run at the end of the text may still become longer.
 	if end == len(text) && !final {
 		return 0, false
 	}
@@ -45,8 +45,8 @@ func (c *inline) codeSpan(text string, final bool) (n int, decided bool) {
 	return end, true
 }
 
-// code writes verbatim text as ~x~, or =x= where the content or its surroundings would
-// end ~x~ early. What neither can hold is written as plain text.
+// code writes verbatim text as ~x~, or as =x= where the content or the text around it would end ~x~
+// early. If neither works it is written as plain text.
 func (c *inline) code(content string) {
 	content = c.defuseVerbatim(blanked(content), true)
 	first, _ := utf8.DecodeRuneInString(content)
@@ -69,7 +69,7 @@ func (c *inline) code(content string) {
 	c.plain(content)
 }
 
-// codeInCell writes code with bars, which verbatim text cannot hold in a table.
+// codeInCell writes code that contains bars. In a table verbatim text cannot have any.
 func (c *inline) codeInCell(content string) {
 	for i, part := range strings.Split(content, "|") {
 		if i > 0 {
@@ -91,7 +91,7 @@ func (c *inline) verbatimFits(content string, marker byte) bool {
 	return end == len(span)
 }
 
-// plain writes text in which nothing is converted.
+// plain writes a text and converts nothing in it.
 func (c *inline) plain(content string) {
 	literal := inline{cell: c.cell, prev: c.prev, inertOnly: true, begun: true, part: true, math: c.math}
 	literal.run(content, true)
@@ -104,7 +104,7 @@ func (c *inline) plain(content string) {
 	c.writePlain(text)
 }
 
-// blanked makes blanks of the controls that end a line; bytes that are no text stay.
+// blanked replaces the controls that end a line with blanks. Bytes that are no valid text stay.
 func blanked(text string) string {
 	if !strings.ContainsAny(text, "\r\n\f\v") {
 		return text

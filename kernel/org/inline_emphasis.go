@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// isMarker tells Org's emphasis markers.
+// isMarker reports whether a byte is one of Org's emphasis markers.
 func isMarker(b byte) bool {
 	return b == '*' || b == '/' || b == '_' || b == '+' || b == '=' || b == '~'
 }
 
-// literal writes one special character that begins nothing.
+// literal writes one special character that begins no construct.
 func (c *inline) literal(text string, final bool) int {
 	b := text[0]
 	switch {
@@ -43,9 +43,9 @@ func (c *inline) literal(text string, final bool) int {
 	return 1
 }
 
-// markers writes a run of n emphasis markers, with which text begins, as plain characters.
-// Where Org would take it for the end of an emphasis, it is broken up; so is a run where
-// one may begin. One that was escaped on purpose is kept from being a beginning at once.
+// markers writes the run of n emphasis markers at the start of text as plain characters. The run is
+// broken up where Org would take it for the end of an emphasis, or where an emphasis may begin. If
+// it was escaped on purpose, it is kept from being a beginning at once.
 func (c *inline) markers(text string, n int, escaped bool) {
 	if c.after {
 		c.write(zeroWidthSpace)
@@ -71,7 +71,8 @@ func (c *inline) markers(text string, n int, escaped bool) {
 	}
 }
 
-// breakRun writes n markers apart, so that none begins or ends an emphasis.
+// breakRun writes n markers with zero-width spaces between, so that none begins or ends an
+// emphasis.
 func (c *inline) breakRun(marker byte, n int) {
 	if c.mayEnd(marker) && !isSpace(c.prev) {
 		c.write(zeroWidthSpace)
@@ -79,13 +80,12 @@ func (c *inline) breakRun(marker byte, n int) {
 	c.write(strings.Repeat(string(marker)+zeroWidthSpace, n))
 }
 
-// mayEnd reports whether Org may be reading an emphasis that a marker here would end.
+// mayEnd reports whether Org may be within an emphasis that this marker would end.
 func (c *inline) mayEnd(marker byte) bool {
 	return c.prev != 0 && (c.blocked(marker) || strings.IndexByte(c.active, marker) >= 0)
 }
 
-// blocked reports whether a real emphasis would be taken together with a plain
-// character before it.
+// blocked reports whether Org would read an emphasis together with a plain character before it.
 func (c *inline) blocked(marker byte) bool {
 	return c.markdown && c.opened[marker] > 0 && c.line+1-c.opened[marker] <= 1
 }
@@ -119,7 +119,7 @@ func (c *inline) emphasis(text string, final bool) (n int, decided bool) {
 			c.noCloser[b] = len(text)
 		}
 		if match.used > 0 && c.markdown {
-			// What is left of the run begins an emphasis: this must not.
+			// The rest of the run begins an inner emphasis, and this part must not begin one.
 			n = length - match.used
 			c.breakRun(b, n)
 			return n, true
@@ -154,7 +154,7 @@ func orgMarker(b byte, use int) byte {
 	return '/'
 }
 
-// emphasize writes content between markers where Org reads them as such, else without.
+// emphasize writes content between markers if Org reads them as markers there, and else without.
 func (c *inline) emphasize(content string, marker byte) {
 	inner := inline{
 		markdown: c.markdown, cell: c.cell, inLink: c.inLink, math: c.math, begun: true, part: true, links: c.links,
@@ -176,9 +176,9 @@ func (c *inline) emphasize(content string, marker byte) {
 	c.mark(rendered, marker)
 }
 
-// mark writes rendered text between two markers, apart from letters around it.
+// mark writes converted text between two markers, separated from letters around it.
 func (c *inline) mark(rendered string, marker byte) {
-	start := c.prev == 0 && c.active != "" // the narrowed text of the emphasis around
+	start := c.prev == 0 && c.active != "" // the content of the outer emphasis begins here
 	if !start && !mayPrecedeEmphasis(c.prev) || c.after || c.prev == '-' {
 		c.after = false
 		c.write(zeroWidthSpace)
@@ -195,8 +195,8 @@ func runLength(text string, b byte) int {
 	return n
 }
 
-// flanking says whether the run text[i:i+n] may open and close emphasis, by CommonMark's
-// rules. before is the rune in front of text.
+// flanking reports whether the run text[i:i+n] may open and close emphasis by CommonMark's rules.
+// before is the character in front of text.
 func flanking(before rune, text string, i, n int) (opens, closes bool) {
 	if i > 0 {
 		before, _ = utf8.DecodeLastRuneInString(text[:i])
@@ -209,7 +209,8 @@ func flanking(before rune, text string, i, n int) (opens, closes bool) {
 	markBefore, markAfter := isPunctuation(before), isPunctuation(after)
 	left := !spaceAfter && (!markAfter || spaceBefore || markBefore)
 	right := !spaceBefore && (!markBefore || spaceAfter || markAfter)
-	// CommonMark's rule leaves emphasis beside CJK punctuation unread; models mean it.
+	// By CommonMark's rule emphasis beside CJK punctuation is plain text. Models mean emphasis
+	// there.
 	if !left && !right && !spaceBefore && !spaceAfter {
 		left, right = markAfter, markBefore
 	}
@@ -221,16 +222,16 @@ func flanking(before rune, text string, i, n int) (opens, closes bool) {
 
 func isPunctuation(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// A closerMatch is the outermost emphasis that begins with a text.
+// A closerMatch is the outermost emphasis that begins at the start of a text.
 type closerMatch struct {
-	use  int  // delimiters on each side, 0 if the text does not begin an emphasis
+	use  int  // delimiters on each side, 0 if no emphasis begins there
 	end  int  // length of the whole
 	used int  // delimiters of the opening run that belong to inner emphasis
-	bold bool // an emphasis that Org writes with the same marker may follow
+	bold bool // an emphasis that Org writes with the same marker may follow directly
 }
 
-// maxDelimiters is how many delimiters and code spans an emphasis may hold; one that
-// holds more is plain text.
+// maxDelimiters bounds the delimiters and code spans within an emphasis. With more of them it is
+// plain text.
 const maxDelimiters = 24
 
 type delimiterRun struct {
@@ -240,9 +241,8 @@ type delimiterRun struct {
 	both bool
 }
 
-// findCloser matches the opening run of length n at the start of text by CommonMark's
-// delimiter stack, until the run is used up. closers says that any closing run of its
-// kind was seen.
+// findCloser matches the opening run of length n at the start of text by CommonMark's delimiter
+// stack, until the run is used up. closers says whether there was any closing run of its kind.
 func findCloser(text string, before rune, n int, final bool) (match closerMatch, closers, decided bool) {
 	opens, closes := flanking(before, text, 0, n)
 	stack := []delimiterRun{{text[0], n, n, opens && closes}}
@@ -293,8 +293,8 @@ func findCloser(text string, before rune, n int, final bool) (match closerMatch,
 	return match, closers, final || len(text) >= spanLimit
 }
 
-// closeRuns matches a closing run at offset i with the openings on the stack. It is done
-// when the bottom of the stack is used up.
+// closeRuns matches a closing run at offset i with the openings on the stack. done is true when the
+// bottom of the stack is used up.
 func closeRuns(stack []delimiterRun, run *delimiterRun, match *closerMatch, i, length int) ([]delimiterRun, bool) {
 	for run.left > 0 {
 		k := len(stack) - 1
@@ -336,8 +336,8 @@ func matches(open, closing delimiterRun) bool {
 	return true
 }
 
-// skipOpaque returns the length of what hides delimiters: an escape, a code span, a
-// link's destination, an autolink.
+// skipOpaque returns the length of a construct in which delimiters do not count: an escape, a code
+// span, a link's destination, an autolink.
 func skipOpaque(text string, final bool) (n int, known bool) {
 	switch text[0] {
 	case '\\':
@@ -369,8 +369,8 @@ func skipOpaque(text string, final bool) (n int, known bool) {
 	return 0, true
 }
 
-// skipLink returns the length of the inline link that text begins with, which binds
-// tighter than emphasis, else that of its bracket.
+// skipLink returns the length of the inline link at the start of text, because links bind tighter
+// than emphasis. If there is no link it returns the length of the bracket.
 func skipLink(text string, final bool) (n int, known bool) {
 	closing, known := closingBracket(text, final)
 	switch {

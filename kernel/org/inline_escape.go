@@ -31,7 +31,8 @@ func (c *inline) escape(text string, final bool) (n int, decided bool) {
 	if next < '!' || next > '~' || isAlnum(next) {
 		return 0, true
 	}
-	// The rest of the line decides how the character is written, as if it stood there.
+	// The rest of the line decides how the character is written, as if it stood there without the
+	// backslash.
 	if len(text) == 2 && !final {
 		return 0, false
 	}
@@ -39,12 +40,12 @@ func (c *inline) escape(text string, final bool) (n int, decided bool) {
 	return 2, true
 }
 
-// escaped writes the character that text begins with so that it is never syntax.
+// escaped writes the first character of text so that it is never syntax.
 func (c *inline) escaped(text string) {
 	b := text[0]
 	joins := c.prev == rune(b) || c.prev == '#' || c.prev == '%' || c.prev == '-' && b == '*'
 	if joins || (b == '_' || b == ':') && c.prev < utf8.RuneSelf && isAlnum(byte(c.prev)) {
-		c.write(zeroWidthSpace) // not what the two would be without the backslash
+		c.write(zeroWidthSpace) // together they must not become what they would be without the backslash
 	}
 	switch {
 	case c.prev == 0 && strings.IndexByte("-+*#|:", b) >= 0:
@@ -95,7 +96,7 @@ func (c *inline) entity(text string, final bool) (n int, decided bool) {
 	case len(decoded) > 1 || first <= ' ' || first == 0x7f || isAlnum(decoded[0]):
 		return 0, true
 	case end+1 == len(text) && !final:
-		return 0, false // what follows decides how it is written
+		return 0, false // the text behind it decides how it is written
 	default:
 		c.escaped(decoded + text[end+1:])
 	}

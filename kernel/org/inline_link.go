@@ -4,6 +4,8 @@ import (
 	"html"
 	"strings"
 	"unicode/utf8"
+
+	"org-agent/kernel/text"
 )
 
 // bracket handles [text](url), [text][label], [label] and [^footnote].
@@ -58,10 +60,10 @@ func (c *inline) bracket(text string, final bool) (n int, decided bool) {
 }
 
 func foldLabel(label string) string {
-	return strings.ToLower(strings.Join(strings.Fields(label), " "))
+	return strings.ToLower(text.Line(label))
 }
 
-// closingBracket returns the length of the balanced bracket that text begins with.
+// closingBracket returns the length of the balanced bracket at the start of text.
 func closingBracket(text string, final bool) (n int, decided bool) {
 	if strings.IndexByte(text, ']') < 0 {
 		return 0, final
@@ -94,14 +96,14 @@ func closingBracket(text string, final bool) (n int, decided bool) {
 	return 0, final
 }
 
-// footnote writes [^id] as [fn:id], unless its label is none of Org's.
+// footnote writes [^id] as [fn:id], or as text if Org does not allow the label.
 func (c *inline) footnote(label string, n int) (int, bool) {
 	label, ok := footnoteLabel(label)
 	if !ok {
 		return 0, true
 	}
 	if c.prev == 0 {
-		c.write(zeroWidthSpace) // at the start of a line it would be the definition
+		c.write(zeroWidthSpace) // at the start of a line it would be a definition
 	}
 	c.write("[fn:" + label + "]")
 	return n, true
@@ -180,7 +182,7 @@ func parseDestination(text string) (destination string, end int) {
 	return destination, i + 1
 }
 
-// link writes a link, or its text where Org would not follow it safely.
+// link writes a link, or only its text where Org could not follow the link safely.
 func (c *inline) link(label, destination string) {
 	target, ok := linkTarget(destination)
 	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, begun: true, part: true, links: c.links, line: c.line, active: c.active}
@@ -211,7 +213,7 @@ func (c *inline) link(label, destination string) {
 	c.write("[[" + target + "][" + describe(description) + "]]")
 }
 
-// describe keeps a description from ending its link.
+// describe makes a description in which nothing ends the link.
 func describe(description string) string {
 	description = strings.ReplaceAll(description, "]]", "]"+zeroWidthSpace+"]")
 	if strings.HasSuffix(description, "]") {
@@ -283,8 +285,8 @@ func (c *inline) angle(text string, final bool) (n int, decided bool) {
 	return 0, true
 }
 
-// htmlTag returns the length of the opening tag with attributes, or the comment, that text
-// begins with: what stands in its quotes is no Markdown.
+// htmlTag returns the length of the opening tag with attributes, or of the comment, at the start of
+// text. The text in its quotes is not read as Markdown.
 func htmlTag(text string) int {
 	if strings.HasPrefix(text, "<!--") {
 		if end := strings.Index(text[4:], "-->"); end >= 0 {
@@ -316,7 +318,7 @@ func htmlTag(text string) int {
 	return 0
 }
 
-// mayBeTag tells "<name attribute=" and "<!--" from a sign that stands alone.
+// mayBeTag reports whether a "<" begins "<name attribute=" or "<!--" and is not a single sign.
 func mayBeTag(text string) bool {
 	if strings.HasPrefix(text, "<!--") {
 		return true
@@ -361,8 +363,8 @@ func (c *inline) lineBreak(text string, final bool) (n int, decided bool) {
 	return n, true
 }
 
-// linkTarget turns a destination into what stands in an Org link; false for a type
-// that is not http(s), mailto, id or file, and for what cannot be written safely.
+// linkTarget converts a destination to the target of an Org link. ok is false for a type other than
+// http(s), mailto, id and file, and for a destination that cannot be written safely.
 func linkTarget(destination string) (string, bool) {
 	destination = html.UnescapeString(destination)
 	scheme, rest, hasScheme := strings.Cut(destination, ":")
@@ -387,7 +389,7 @@ func linkTarget(destination string) (string, bool) {
 	return "file:" + path, isPlainPath(path) && !remote
 }
 
-// encodeURL percent-encodes what may not stand in an Org link.
+// encodeURL percent-encodes the characters that an Org link cannot contain.
 func encodeURL(text string) string {
 	const digits = "0123456789ABCDEF"
 	var out strings.Builder
@@ -405,7 +407,7 @@ func encodeURL(text string) string {
 	return out.String()
 }
 
-// isPlainPath reports whether a file name or id holds nothing that Org reads.
+// isPlainPath reports whether a file name or an id contains nothing that Org reads as syntax.
 func isPlainPath(path string) bool {
 	for i := range len(path) {
 		if path[i] < ' ' || path[i] == 0x7f || strings.IndexByte("<>[]{}|\\^`\"$@%", path[i]) >= 0 {

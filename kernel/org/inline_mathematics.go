@@ -2,7 +2,7 @@ package org
 
 import "strings"
 
-// dollars keeps $x$ and $$x$$ whole, so that Markdown does not read what is inside.
+// dollars keeps $x$ and $$x$$ as they are, so that their content is not read as Markdown.
 func (c *inline) dollars(text string, final bool) (n int, decided bool) {
 	if len(text) == 1 {
 		return 0, final
@@ -47,7 +47,7 @@ func (c *inline) mathSpan(text, closing string, final bool) (n int, decided bool
 	return end, true
 }
 
-// writeMath writes a formula; commands that are not plainly mathematics are broken up.
+// writeMath writes a formula. Commands that are not plainly mathematics are broken up.
 func (c *inline) writeMath(text string) {
 	c.math = true
 	c.write(defuseMath(text))
@@ -59,9 +59,9 @@ func defuseMath(text string) string {
 	return inner.out.String()
 }
 
-// isMathematics tells the LaTeX commands that text from outside may use: they only name
-// characters or lay out a formula. Any other command could reach outside the document
-// (\input, \write, \directlua) when it is exported.
+// isMathematics reports whether text from outside may use a LaTeX command: one that only names a
+// character or lays out a formula. Other commands could reach outside of the document (\input,
+// \write, \directlua) when it is exported.
 func isMathematics(name string) bool {
 	switch name {
 	case "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta",

@@ -2,9 +2,9 @@ package org
 
 import "strings"
 
-// leaveItems closes the list items that a line ends, and opens the one that it begins. An
-// item ends at a line that is not further to the right, or at two blank lines; a keyword in
-// it says nothing of a block behind it.
+// leaveItems closes the list items that end before a line, and opens the item that the line begins.
+// An item ends at a line that is not further to the right, or at two blank lines. Keywords within
+// an item do not belong to a block behind it.
 func (s *scanner) leaveItems(text string) {
 	if isBlank(text) {
 		if s.blank {
@@ -19,21 +19,21 @@ func (s *scanner) leaveItems(text string) {
 		return
 	}
 	column := columnOf(text)
-	kept := len(s.items)
-	for kept > 0 && column <= s.items[kept-1] {
-		kept--
+	remaining := len(s.items)
+	for remaining > 0 && column <= s.items[remaining-1] {
+		remaining--
 	}
-	if kept < len(s.items) {
+	if remaining < len(s.items) {
 		s.attached = affiliated{}
-		s.items = s.items[:kept:kept]
+		s.items = s.items[:remaining:remaining]
 	}
 	if begins {
 		s.items = append(s.items, column)
 	}
 }
 
-// isItem reports whether a line begins a list item: a bullet and a blank, where a star
-// needs an indentation.
+// isItem reports whether a line begins a list item: a bullet and a blank. A star needs an
+// indentation before it.
 func isItem(text string) bool {
 	start := indentation(text)
 	rest := text[start:]

@@ -2,12 +2,12 @@ package org
 
 import "strings"
 
-// isListedLanguage tells the languages whose blocks may stay source. Org highlights a block
-// of a language X by calling the function X-mode, whatever that is: of recentf, it opens the
-// list of recent files; of server, a socket. These are languages whose function, where
-// Emacs or a package has one, does nothing but highlight. Left out are those whose mode does what
-// the text of the block says: org itself opens images and runs LaTeX in it, where the person
-// has Org begin so, and Markdown calls the modes that its own blocks name.
+// isListedLanguage reports whether the blocks of a language may stay source. Org highlights a block
+// of the language X by calling the function X-mode, whatever it does: recentf-mode opens the list
+// of recent files, server-mode a socket. In the list are languages whose mode in Emacs or in a
+// package does nothing but highlight. Org is not in it, because its mode opens images and runs
+// LaTeX if the person has set Org up that way. Markdown is not in it, because its mode calls the
+// modes of its own blocks.
 func isListedLanguage(name string) bool {
 	switch name {
 	case "C", "C++", "D", "R", "asm", "awk", "bash", "bat", "beamer", "bibtex", "c", "c++", "clojure", "cmake", "common-lisp", "conf",
@@ -24,7 +24,7 @@ func isListedLanguage(name string) bool {
 	return false
 }
 
-// languageName cuts an info string to a bare language name.
+// languageName is the bare language in an info string.
 func languageName(info string) string {
 	name := strings.TrimLeft(strings.TrimPrefix(firstField(info), zeroWidthSpace), "{.-+_#")
 	end := 0
@@ -34,10 +34,9 @@ func languageName(info string) string {
 	return name[:end]
 }
 
-// beginCode returns the kind of the block that a language's code goes into, and the
-// block's first line without indentation. A language that is not listed is held: its block
-// is an example, which Org would highlight by that name as well, were it not for the
-// zero-width space.
+// beginCode returns the kind of the block for code in a language, and the block's first line
+// without indentation. A language that is not on the list gets an example, with its name behind a
+// zero-width space: without it Org would highlight the example by that name too.
 func beginCode(language string) (kind, first string) {
 	switch lower := strings.ToLower(language); {
 	case language == "":
@@ -50,7 +49,8 @@ func beginCode(language string) (kind, first string) {
 	return "example", "#+begin_example " + zeroWidthSpace + language
 }
 
-// heldLanguage returns the name that an example bears by [beginCode], as rest of its first line.
+// heldLanguage returns the language that [beginCode] wrote on an example's first line, from the
+// rest of that line.
 func heldLanguage(rest string) string {
 	if strings.HasPrefix(trimBlanks(rest), zeroWidthSpace) {
 		return languageName(rest)

@@ -2,7 +2,7 @@ package org
 
 import "strings"
 
-// A line is one line of a source: its text without line end, where it stands.
+// A line is one line of a source: its text without the line end, and its place.
 type line struct {
 	text       string
 	number     int // from 1
@@ -67,8 +67,8 @@ func keywordLine(text string) (key, value string, ok bool) {
 		return "", "", false
 	}
 	text = text[2:]
-	// The key is the longest run of non-blanks that ends in a colon, as in Org: a
-	// value may follow the colon without a blank.
+	// The key is the longest run of non-blanks that ends in a colon, as in Org: the value may
+	// follow the colon without a blank.
 	word := text
 	if i := strings.IndexAny(text, " \t"); i >= 0 {
 		word = text[:i]

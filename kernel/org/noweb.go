@@ -9,26 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// maxExpanded bounds the bytes a block may grow to by noweb references, every level of
-// references counted.
+// maxExpanded bounds the size of a block after its noweb references were expanded, in bytes. All
+// levels of references count.
 const maxExpanded = 16 << 20
 
-// noweb expands <<name>> references: what is below a heading with that :CUSTOM_ID: or
-// :ID:, a block's #+name:, or all blocks with that :noweb-ref, joined.
+// noweb expands <<name>> references. A name refers to the text below a heading with that
+// :CUSTOM_ID: or :ID:, to a block by its #+name:, or to all blocks with that :noweb-ref, joined.
 type noweb struct {
 	index       *sourceIndex
 	resolver    *resolver
 	references  map[string][]sourceMatch // by :noweb-ref; nil until one is looked for
 	headings    map[string]*Heading      // by ID; nil until one is looked for
 	busy        map[*Block]bool
-	moved       bool // a subtree was looked up, by which Org's point moves
+	moved       bool // a subtree was looked up, which moves Org's point
 	left        int
-	missing     Severity // of a reference to nothing: Org leaves it out without a word
+	missing     Severity // of a reference to nothing, which Org drops silently
 	diagnostics []Diagnostic
 
-	// comment returns the lines to put before and behind the code of a reference in a
-	// block that wants :comments noweb; nil if nothing is put there. From is nil when
-	// nothing but the text looks like the block.
+	// comment returns the lines before and behind the code of a reference, in a block that wants
+	// :comments noweb. nil is no comment. from is nil when only the text looks like the block.
 	comment func(into, from *Block, at int) (before, behind []string)
 }
 
@@ -36,12 +35,12 @@ func newNoweb(index *sourceIndex, r *resolver) *noweb {
 	return &noweb{index: index, resolver: r, busy: map[*Block]bool{}}
 }
 
-// A nowebContext is what references are expanded for.
+// A nowebContext is the purpose for which references are expanded.
 type nowebContext int
 
 const (
 	forTangling   nowebContext = iota
-	forEvaluation              // also of a block that a reference names
+	forEvaluation              // also of blocks to which a reference leads
 )
 
 // expandsNoweb reports whether a :noweb value asks for references to be expanded.
@@ -63,15 +62,15 @@ func expandsNoweb(value string, context nowebContext) bool {
 	return false
 }
 
-// expand returns the lines of a block with its references replaced. The text before a
-// reference is repeated before each line of what it stands for, as in Org. At is the
-// index of the line where Org would be.
+// expand returns the lines of a block with its references replaced. As in Org the text before a
+// reference is repeated before each line that replaces it. at is the index of the line at which
+// Org's point would be.
 func (web *noweb) expand(b *Block, at int) []bodyLine {
 	web.left, web.moved = maxExpanded, false
 	return web.lines(b, at)
 }
 
-// reference finds references; a name does not begin or end with a blank.
+// reference matches a reference. A name neither begins nor ends with a blank.
 var reference = regexp.MustCompile(`<<([^ \t\n](?:.*?[^ \t\n])?)>>`)
 
 func (web *noweb) lines(b *Block, at int) []bodyLine {
@@ -117,8 +116,7 @@ func (web *noweb) expandLine(b *Block, l bodyLine, at int) []bodyLine {
 	return out
 }
 
-// resolve returns the lines that a reference stands for; the line ends in them are also
-// carriage returns.
+// resolve returns the lines that replace a reference. Carriage returns count as line ends in them.
 func (web *noweb) resolve(into *Block, name string, from bodyLine, at int) []bodyLine {
 	if open := strings.IndexByte(name, '('); open >= 0 && strings.IndexByte(name[open:], ')') > 0 {
 		web.report(from, Error, "noweb reference <<%s>> asks for the result of a block, which would have to be evaluated", name)
@@ -160,7 +158,7 @@ func (web *noweb) resolve(into *Block, name string, from bodyLine, at int) []bod
 	return out
 }
 
-// joinWith appends lines behind a separator that may hold line ends or none.
+// joinWith appends lines behind a separator. The separator may contain line ends.
 func joinWith(lines []bodyLine, separator string, more []bodyLine) []bodyLine {
 	for i, text := range strings.Split(separator, "\n") {
 		if i > 0 {
@@ -177,8 +175,8 @@ func joinWith(lines []bodyLine, separator string, more []bodyLine) []bodyLine {
 	return append(lines, more[1:]...)
 }
 
-// code returns the lines of a block that a reference names, its own references expanded
-// if it is evaluated with them; at least one line.
+// code returns the lines of a block to which a reference leads, at least one. Its own references
+// are expanded if the block is evaluated with them.
 func (web *noweb) code(into, b *Block, from bodyLine, name string, at int) []bodyLine {
 	none := []bodyLine{{line: from.line, column: from.column}}
 	if web.left < 0 {
@@ -210,12 +208,12 @@ func (web *noweb) code(into, b *Block, from bodyLine, name string, at int) []bod
 	return splitReturns(lines)
 }
 
-// comments reports whether what stands for a reference is put between comments.
+// comments reports whether the text for a reference is put between comments.
 func (web *noweb) comments(into *Block) bool {
 	return web.comment != nil && web.resolver.arguments(into).text("comments") == "noweb"
 }
 
-// between puts lines between the comments that tell where they are from.
+// between puts lines between the comments that say where they come from.
 func (web *noweb) between(b *Block, lines []bodyLine, into *Block, from bodyLine, at int) []bodyLine {
 	before, behind := web.comment(into, b, at)
 	return slices.Concat(linesAt(before, from.line), lines, linesAt(behind, from.line))
@@ -229,8 +227,7 @@ func linesAt(texts []string, number int) []bodyLine {
 	return lines
 }
 
-// splitReturns cuts lines at carriage returns: what a reference stands for ends its
-// lines there too.
+// splitReturns cuts lines at carriage returns, which also end a line in the text for a reference.
 func splitReturns(lines []bodyLine) []bodyLine {
 	if !slices.ContainsFunc(lines, func(l bodyLine) bool { return strings.Contains(l.text, "\r") }) {
 		return lines
@@ -261,7 +258,7 @@ func (web *noweb) referenced(name string) []sourceMatch {
 	return web.references[name]
 }
 
-// subtree returns what is below the heading with that CUSTOM_ID or ID.
+// subtree returns the text below the heading with that CUSTOM_ID or ID.
 func (web *noweb) subtree(name string, from bodyLine) ([]bodyLine, bool) {
 	if web.headings == nil {
 		web.headings = headingsByID(web.index.doc)
@@ -291,8 +288,8 @@ func (web *noweb) subtree(name string, from bodyLine) ([]bodyLine, bool) {
 	return splitReturns(lines), true
 }
 
-// headingsByID returns the headings by CUSTOM_ID and ID in lower case, nil for the whole
-// note; of two with one name the first, and a CUSTOM_ID before an ID.
+// headingsByID returns the headings by CUSTOM_ID and ID in lower case. nil stands for the whole
+// note. Of two headings with one name the first counts, and a CUSTOM_ID counts before an ID.
 func headingsByID(d *Document) map[string]*Heading {
 	found := map[string]*Heading{}
 	for _, key := range []string{"CUSTOM_ID", "ID"} {

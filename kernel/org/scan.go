@@ -2,13 +2,11 @@ package org
 
 import "strings"
 
-// Parse scans a note. It never fails: what is wrong with the note is in Diagnostics.
-// Lines end in LF or CRLF; NULs and invalid UTF-8 are text. Source beyond
-// [MaxSource] bytes is not looked at.
+// Parse scans a note. It never fails: the note's faults are in Diagnostics. Lines end in LF or
+// CRLF. NULs and invalid UTF-8 are text. Source beyond [MaxSource] bytes is not read.
 func Parse(source string) *Document { return parse(source, splitLines) }
 
-// ParseWith is [Parse] of a text whose TODO keywords are these where it names none itself: the
-// values of lines "#+TODO:".
+// ParseWith is [Parse] with the values of #+TODO: lines that count if the text has none itself.
 func ParseWith(source string, sequences []string) *Document {
 	d := Parse(source)
 	for _, k := range d.Keywords {
@@ -37,7 +35,7 @@ func parse(source string, split func(string) []line) *Document {
 	return d.scan(len(source))
 }
 
-// reparse reads a document anew as if its keywords were these.
+// reparse parses a document again with other keywords.
 func reparse(old *Document, keywords []Keyword) *Document {
 	d := &Document{Source: old.Source, headerArgs: map[string][]writtenValue{}, lines: old.lines, todo: map[string]bool{}}
 	for _, k := range keywords {
@@ -54,7 +52,7 @@ func reparse(old *Document, keywords []Keyword) *Document {
 	return d
 }
 
-// scan walks the lines of size bytes.
+// scan goes over lines of size bytes.
 func (d *Document) scan(size int) *Document {
 	s := &scanner{doc: d, lines: d.lines, ends: findEnds(d.lines)}
 	s.fileDrawer()
@@ -66,13 +64,13 @@ func (d *Document) scan(size int) *Document {
 	return d
 }
 
-// A scanner walks the lines once.
+// A scanner goes over the lines once.
 type scanner struct {
 	doc      *Document
 	lines    []line
 	next     int         // the line to scan
 	open     []*Heading  // headings whose subtree is open, outermost first
-	inside   []enclosure // what holds structure and is open, outermost first
+	inside   []enclosure // the open enclosures, outermost first
 	items    []int       // the columns of the list items that are open, outermost first
 	blank    bool        // the line before was blank
 	attached affiliated
@@ -143,7 +141,7 @@ func (s *scanner) keyword(l line, key, value string) {
 	s.doc.Keywords = append(s.doc.Keywords, Keyword{key, value, l.number, l.start, l.start + len(l.text)})
 }
 
-// propertyKeyword keeps what a line "#+PROPERTY: header-args… value" says.
+// propertyKeyword takes the value of a line "#+PROPERTY: header-args… value".
 func (d *Document) propertyKeyword(text string, line int) {
 	name, value := text, ""
 	if i := strings.IndexAny(text, " \t"); i >= 0 {
@@ -183,7 +181,7 @@ func (s *scanner) heading(l line, level int) {
 	s.open = append(s.open, h)
 }
 
-// offset returns where the line of that index starts, or the end of the source.
+// offset returns the start of the line with that index, or the end of the source.
 func (s *scanner) offset(index int) int {
 	if index < len(s.lines) {
 		return s.lines[index].start
@@ -194,8 +192,8 @@ func (s *scanner) offset(index int) int {
 	return s.lines[len(s.lines)-1].end
 }
 
-// propertyDrawer reads a property drawer that begins at the next line. Anything in it
-// that is not a property makes it an ordinary drawer, as in Org.
+// propertyDrawer reads a property drawer that begins at the next line. As in Org any line in it
+// that is no property makes it an ordinary drawer.
 func (s *scanner) propertyDrawer() []Property {
 	if s.next >= len(s.lines) || !strings.EqualFold(trimBlanks(s.lines[s.next].text), ":PROPERTIES:") {
 		return nil
@@ -218,7 +216,7 @@ func (s *scanner) propertyDrawer() []Property {
 	return nil
 }
 
-// fileDrawer reads the drawer of the whole file: only comments may stand before it.
+// fileDrawer reads the drawer of the whole file. Only comments may stand before it.
 func (s *scanner) fileDrawer() {
 	first := 0
 	for first < len(s.lines) {
@@ -235,7 +233,7 @@ func (s *scanner) fileDrawer() {
 	s.doc.Properties = s.propertyDrawer()
 }
 
-// closeHeadings ends the open subtrees of the level and deeper at offset.
+// closeHeadings ends at offset the open subtrees of that level and deeper.
 func (s *scanner) closeHeadings(level, offset int) {
 	for len(s.open) > 0 && s.open[len(s.open)-1].Level >= level {
 		s.open[len(s.open)-1].End = offset
@@ -243,8 +241,8 @@ func (s *scanner) closeHeadings(level, offset int) {
 	}
 }
 
-// todoKeywords returns the TODO keywords of the file: those of its #+TODO: lines,
-// else TODO and DONE.
+// todoKeywords returns the TODO keywords of the file: those of its #+TODO: lines, or else TODO and
+// DONE.
 func todoKeywords(lines []line) map[string]bool {
 	words := map[string]bool{}
 	for _, l := range lines {
@@ -258,7 +256,7 @@ func todoKeywords(lines []line) map[string]bool {
 	return words
 }
 
-// addTodoKeywords adds what a line "#+KEY: VALUE" says of TODO keywords, if it does.
+// addTodoKeywords adds the TODO keywords of a line "#+KEY: VALUE", if it sets any.
 func addTodoKeywords(words map[string]bool, key, value string) {
 	switch key {
 	case "TODO", "SEQ_TODO", "TYP_TODO":

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// maximumSetupFiles is how many #+SETUPFILE lines are followed for one note, those in
-// setup files counted.
+// maximumSetupFiles bounds the #+SETUPFILE lines that are followed for one note, including those in
+// setup files.
 const maximumSetupFiles = 100
 
-// remoteSetup is how a name begins that is not a file of this machine: a URL, or what
-// Emacs reaches by a program.
+// remoteSetup matches a name that is no file of this machine: a URL, or a file that Emacs reaches
+// through another program.
 var remoteSetup = regexp.MustCompile(`^([a-z]+://|/[A-Za-z0-9-]+:)`)
 
-// A setup gathers the keywords of a note and of the files that its #+SETUPFILE lines
-// name, each in the place of the line that names it.
+// A setup gathers the keywords of a note and of the files in its #+SETUPFILE lines, each at the
+// place of the line with its name.
 type setup struct {
 	read        func(path string) ([]byte, error)
 	home        string
@@ -26,9 +26,9 @@ type setup struct {
 	diagnostics []Diagnostic
 }
 
-// withSetup returns the document as Org reads it when its #+SETUPFILE lines count: with
-// the TODO keywords and the #+PROPERTY lines of those files. What cannot be read is left
-// out with a warning, as Org does.
+// withSetup returns the document as Org reads it with its #+SETUPFILE lines: with the TODO keywords
+// and the #+PROPERTY lines of those files. As in Org a file that cannot be read is left out with a
+// warning.
 func withSetup(d *Document, request TangleRequest) (*Document, []Diagnostic) {
 	if _, ok := d.Keyword("SETUPFILE"); !ok {
 		return d, nil
@@ -38,9 +38,9 @@ func withSetup(d *Document, request TangleRequest) (*Document, []Diagnostic) {
 	return reparse(d, s.keywords), s.diagnostics
 }
 
-// gather adds the keywords of a document whose relative names begin in directory. Files
-// are the note and the setup files on the way to it; line is the note's that led here, 0
-// for the note itself.
+// gather adds the keywords of a document. Relative names in it begin in directory. files are the
+// note and the setup files on the way to it. line is the note's line that led here, 0 for the note
+// itself.
 func (s *setup) gather(d *Document, directory string, files []string, line int) {
 	for _, k := range d.Keywords {
 		if line > 0 {
@@ -56,7 +56,7 @@ func (s *setup) gather(d *Document, directory string, files []string, line int) 
 	}
 }
 
-// follow adds the keywords of one setup file, once on each way that leads to it.
+// follow adds the keywords of one setup file. It does so once for each way that leads to the file.
 func (s *setup) follow(name, directory string, files []string, line int) {
 	warn := func(why string) {
 		s.diagnostics = append(s.diagnostics, Diagnostic{line, 1, Warning, "#+SETUPFILE " + name + " is not read: " + why})

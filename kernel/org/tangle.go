@@ -9,35 +9,35 @@ import (
 	"strings"
 )
 
-// A TangleRequest says what to tangle and where Emacs would be.
+// A TangleRequest is a note to tangle, and the place of the Emacs that would tangle it.
 type TangleRequest struct {
 	Path      string // absolute, of the note
 	Directory string // absolute: relative targets are relative to it
 	Home      string // absolute: what ~ means
 	Source    []byte // the note
-	// Read returns the content of a file that a line #+SETUPFILE names; an error says why
-	// it cannot be read. Nil: there are none.
+	// Read returns the content of a file from a #+SETUPFILE line. An error says why it cannot be
+	// read. With nil no such file can be read.
 	Read func(path string) ([]byte, error)
 }
 
-// A TangledFile is what a note makes of one target.
+// A TangledFile is one target of a note.
 type TangledFile struct {
-	Name          string       // as written: relative to the directory, absolute, or beginning with ~/
+	Name          string       // as written: relative to the directory, absolute, or with ~/ at its front
 	Path          string       // absolute
 	Content       []byte       //
-	Mode          *fs.FileMode // nil: that of any new file
-	MakeDirectory bool         // its directory is made if there is none
+	Mode          *fs.FileMode // nil is the mode of any new file
+	MakeDirectory bool         // its directory is made if it does not exist
 	Line          int          // of the first block in it
 
 	text     strings.Builder
 	syntax   *commentSyntax
 	language string
-	banged   bool // it has its #!
+	banged   bool // it has its #! line
 }
 
-// Tangle returns the files that org-babel-tangle (Org 9.5) writes for a note, byte for
-// byte, in the order it writes them. Where Org would evaluate code, ask, or fail, there
-// is an error with its line instead and nothing is to be written.
+// Tangle returns the files that org-babel-tangle (Org 9.5) writes for a note, byte for byte, in the
+// order in which it writes them. Where Org would evaluate code, ask or fail, there is an error with
+// the line instead, and no file may be written.
 func Tangle(request TangleRequest) ([]*TangledFile, []Diagnostic) {
 	if len(request.Source) > MaxSource {
 		return nil, []Diagnostic{{1, 1, Error, fmt.Sprintf("the note is larger than %d MiB", MaxSource>>20)}}
@@ -85,8 +85,8 @@ func (t *tangler) fail(line int, format string, arguments ...any) {
 	t.diagnostics = append(t.diagnostics, Diagnostic{line, 1, Error, fmt.Sprintf(format, arguments...)})
 }
 
-// reportScan passes on what is wrong with the note's src blocks. Org takes a block
-// without an end for text; so do we, and say so.
+// reportScan reports the faults of the note's src blocks. Org takes a block without an end for
+// text. So does this package, with a diagnostic.
 func (t *tangler) reportScan() {
 	for _, d := range t.doc.Diagnostics {
 		if strings.Contains(d.Message, "_src") {
@@ -96,14 +96,13 @@ func (t *tangler) reportScan() {
 	}
 }
 
-// A place is a block that Org visits: where the expression found it, and what the parser
-// says of it.
+// A place is a block that Org visits: the match of the regular expression, and the parser's block.
 type place struct {
 	block     *Block
 	begin     int // index of the line
 	heading   *Heading
-	counter   int    // of what was visited under the heading, from 1
-	behind    string // the note's text from the last block or heading up to here
+	counter   int    // of the blocks visited under the heading, from 1
+	behind    string // the note's text from the last block or heading to this block
 	arguments arguments
 }
 
@@ -145,7 +144,7 @@ func (t *tangler) blocks() {
 	}
 }
 
-// check refuses what Org would evaluate or fail on. It is true if the block can be tangled.
+// check reports what Org would evaluate or fail on. It returns true if the block can be tangled.
 func (t *tangler) check(p *place) bool {
 	before := len(t.diagnostics)
 	for _, a := range p.arguments.all {
@@ -163,7 +162,7 @@ func (t *tangler) check(p *place) bool {
 	return len(t.diagnostics) == before
 }
 
-// textArguments are those whose values Org wants to be text.
+// textArguments are the arguments whose values must be text for Org.
 var textArguments = []string{"tangle", "comments", "padline", "shebang", "mkdirp", "noweb", "prologue", "epilogue"}
 
 // tangle adds a block to its target's file.
@@ -235,8 +234,8 @@ func (t *tangler) insertComment(f *TangledFile, p *place, text string) {
 	f.text.WriteByte('\n')
 }
 
-// remoteName is a file on another machine for Emacs; packedName one that it compresses
-// or encrypts.
+// remoteName matches a file that Emacs would open on another machine, packedName one that it would
+// compress or encrypt.
 var (
 	remoteName = regexp.MustCompile(`^/[^/|:]+:`)
 	packedName = regexp.MustCompile(`\.(?:Z|gz|tgz|svgz|sifz|bz2|tbz2?|tbz|tzst|zst|xz|txz|lzma|lz|dz|g?z|gpg)~?$`)
@@ -254,12 +253,12 @@ func (t *tangler) target(p *place) string {
 	}
 	name = sansExtension(path.Base(t.request.Path))
 	if extension == "" {
-		return name // a tab before the language: Org sees none
+		return name // with a tab before the language Org sees no language
 	}
 	return name + "." + extension
 }
 
-// sansExtension takes the extension off a file's name; a leading dot begins none.
+// sansExtension removes the extension from a file's name. A leading dot begins no extension.
 func sansExtension(name string) string {
 	name = strings.TrimSuffix(name, "~")
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
@@ -268,7 +267,7 @@ func sansExtension(name string) string {
 	return name
 }
 
-// file returns the target of that name; nil after an error.
+// file returns the target of that name, or nil after an error.
 func (t *tangler) file(name string, p *place) *TangledFile {
 	if f := t.byName[name]; f != nil {
 		return f

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// body returns a block's code as it is written: references expanded, variables and
-// prologue added, labels of lines taken off, without common indentation and without
-// blank lines around.
+// body returns a block's code as it is written to its target: references expanded, variables and
+// prologue added, labels removed, without common indentation and without blank lines at both ends.
 func (t *tangler) body(p *place) (string, bool) {
 	b := p.block
 	lines := b.lines
@@ -32,7 +31,7 @@ func (t *tangler) body(p *place) (string, bool) {
 	return strings.Trim(unindent(body), " \t\n\r"), true
 }
 
-// unindent takes the common indentation off a text.
+// unindent removes the common indentation from a text.
 func unindent(text string) string {
 	if text != "" && text[0] != ' ' && text[0] != '\t' && text[0] != '\n' && !isEmacsSpace(text) {
 		return text // the first line has none: the common case
@@ -42,8 +41,8 @@ func unindent(text string) string {
 	return joinLines(lines)
 }
 
-// expandBody puts around the code what its header arguments ask for. Emacs Lisp has
-// variables; what other languages have is in parts of Org that are not loaded by default.
+// expandBody adds to the code what its header arguments ask for. Variables are added for Emacs Lisp
+// only: for other languages they are in parts of Org that are not loaded by default.
 func (t *tangler) expandBody(p *place, body string) string {
 	if _, plain := p.arguments.get("no-expand"); plain {
 		return body
@@ -61,7 +60,7 @@ func (t *tangler) expandBody(p *place, body string) string {
 	return strings.Join(parts, "\n")
 }
 
-// expandVariables wraps Emacs Lisp into the let of its variables.
+// expandVariables puts Emacs Lisp into a let form with its variables.
 func expandVariables(all arguments, body string) string {
 	var bindings []string
 	for _, a := range all.all {
@@ -76,10 +75,10 @@ func expandVariables(all arguments, body string) string {
 	return "(let (" + strings.Join(bindings, "\n      ") + ")\n" + body + "\n)"
 }
 
-// plainSymbol is a name that Emacs prints as it stands and that is no number.
+// plainSymbol matches a name that Emacs prints without escapes and that is no number.
 var plainSymbol = regexp.MustCompile(`^[A-Za-z_*/<>!$%&^~][-A-Za-z0-9_*/<>!$%&^~+]*$`)
 
-// checkVariables refuses variables whose values would have to be computed or looked up.
+// checkVariables refuses variables whose values Org would compute or look up.
 func (t *tangler) checkVariables(p *place) {
 	lisp := p.block.Language == "emacs-lisp" || p.block.Language == "elisp"
 	for _, a := range p.arguments.all {
@@ -96,8 +95,8 @@ func (t *tangler) checkVariables(p *place) {
 	}
 }
 
-// literalVariable reads "name=value"; the value is printed as Emacs does. It is false if
-// the value is no literal.
+// literalVariable reads "name=value" and prints the value as Emacs does. ok is false if the value
+// is no literal.
 func literalVariable(assignment string) (name, value string, ok bool) {
 	name, written, _ := strings.Cut(assignment, "=")
 	name = strings.Trim(name, " \t\n\r")

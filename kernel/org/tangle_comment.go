@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// A commentSyntax is how the major mode of a language writes comments; nil is a mode
-// without any.
+// A commentSyntax is how the major mode of a language writes comments. nil is a mode without
+// comments.
 type commentSyntax struct {
 	start, end string // put before and behind the text of a line
 	refused    error  // why comments cannot be written
 	margin     bool   // start is at the left margin, not at the common indentation
 	nested     *regexp.Regexp
-	startMark  string // start and end without blanks
+	startMark  string // start and end without their blanks
 	endMark    string
 }
 
-// modes are the languages whose major modes a plain Emacs has, by what the modes put
-// before and behind a comment.
+// modes are the languages that have a major mode in a plain Emacs, by what the mode puts before and
+// behind a comment.
 var modes = []struct{ start, end, languages string }{
 	{"# ", "", "python sh bash shell shell-script screen perl cperl ruby tcl awk conf conf-unix conf-space conf-toml conf-javaprop conf-colon makefile makefile-automake makefile-bsdmake makefile-gmake makefile-imake makefile-makepp gdb-script icon m4 authinfo cfengine2 cfengine3 sieve org"},
 	{";; ", "", "emacs-lisp elisp lisp common-lisp lisp-interaction lisp-data scheme dsssl asm"},
@@ -44,7 +44,8 @@ var modes = []struct{ start, end, languages string }{
 	{"! ", " ;", "simula"},
 }
 
-// otherModes have a major mode without a comment syntax, or one that we do not write.
+// otherModes are languages whose major mode has no comment syntax, or one that is not supported
+// here.
 var otherModes = map[string]error{
 	"text": errNoSyntax, "fundamental": errNoSyntax, "calc": errNoSyntax, "dot": errNoSyntax, "diff": errNoSyntax, "outline": errNoSyntax,
 	"prog": errNoSyntax, "special": errNoSyntax, "change-log": errNoSyntax, "ditaa": errNoSyntax, "picture": errNoSyntax,
@@ -57,11 +58,11 @@ var (
 	errNoMode    = errors.New("a plain Emacs has no mode for this language, so no comment syntax; write :comments no")
 )
 
-// marginLanguages put comments at the left margin.
+// marginLanguages are the languages whose comments stand at the left margin.
 const marginLanguages = " latex LaTeX beamer tex doctex slitex "
 
-// syntaxOf returns the comment syntax of a language in a file; without a mode for it the
-// file stays in the mode of the block before.
+// syntaxOf returns the comment syntax of a language in a file. If there is no mode for the
+// language, the file stays in the mode of the block before.
 func syntaxOf(language string, before *commentSyntax) *commentSyntax {
 	if refused, ok := otherModes[language]; ok {
 		return &commentSyntax{refused: refused}
@@ -89,12 +90,12 @@ func newSyntax(start, end, language string) *commentSyntax {
 	return s
 }
 
-// nestedMark finds a mark that has backslashes behind its first character, or none.
+// nestedMark matches a comment mark with backslashes behind its first character.
 func nestedMark(mark string) string {
 	return regexp.QuoteMeta(mark[:1]) + `\\*` + regexp.QuoteMeta(mark[1:])
 }
 
-// comment returns text, of one or more lines, as a comment.
+// comment returns a text of one or more lines as a comment.
 func (s *commentSyntax) comment(text string) (string, error) {
 	if s == nil {
 		return "", errNoMode
@@ -122,7 +123,7 @@ func (s *commentSyntax) comment(text string) (string, error) {
 	return body[:lead] + strings.Join(lines, "\n") + rest, nil
 }
 
-// column returns where the comment marks of lines stand.
+// column returns the column at which the comment marks of lines stand.
 func (s *commentSyntax) column(lines []string) int {
 	if s.margin {
 		return 0
@@ -153,8 +154,8 @@ func cutColumn(text string, target int) (before, behind string) {
 	return text[:i], text[i:]
 }
 
-// quote makes comment marks in the text harmless, as Emacs does: a backslash behind the
-// first character of each; a mark of one character becomes another one.
+// quote makes comment marks in the text harmless, as Emacs does: it puts a backslash behind the
+// first character of each, and replaces a mark of one character.
 func (s *commentSyntax) quote(text string) string {
 	if s.nested == nil {
 		return text

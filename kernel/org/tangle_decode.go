@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodeNote reads a note's bytes as Emacs does in a UTF-8 locale: UTF-8, else Latin-1;
-// lines end in LF, in CRLF if all do, or in CR if there is no LF.
+// decodeNote decodes a note as Emacs does in a UTF-8 locale: as UTF-8, or else as Latin-1. Lines
+// end in LF, in CRLF if all do, or in CR if there is no LF.
 func decodeNote(source []byte) (*Document, []Diagnostic) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	if at := bytes.IndexByte(source, 0); at >= 0 {
@@ -53,7 +53,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// cookie is a file's own word about its coding system, in one of its first two lines.
+// cookie matches the coding system that a file names in one of its first two lines.
 var cookie = regexp.MustCompile(`-\*-.*?\bcoding: *([^ \t\n;]+).*?-\*-`)
 
 // codingCookie returns the coding system that a text names, "" for none.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// linkComments returns what is written before and behind a block's code: a link to the
-// block, and its name.
+// linkComments returns the comments before and behind a block's code: a link to the block, and its
+// name.
 func (t *tangler) linkComments(p *place) (before, behind string) {
 	name := p.block.Name
 	if !p.block.named {
@@ -30,7 +30,7 @@ func (t *tangler) linkComments(p *place) (before, behind string) {
 	return fillNames("[["+link+"]["+"%source-name"+"]]", name, p), fillNames("%source-name ends here", name, p)
 }
 
-// fillNames puts the block's name into a text, and its line where a link has the word for it.
+// fillNames puts the block's name into a text, and its line where the link's format asks for it.
 func fillNames(text, name string, p *place) string {
 	if strings.Contains(text, "%start-line") {
 		text = strings.ReplaceAll(text, "%start-line", strconv.Itoa(p.begin+2))
@@ -38,9 +38,8 @@ func fillNames(text, name string, p *place) string {
 	return strings.ReplaceAll(text, "%source-name", name)
 }
 
-// nowebComment returns the comments around a referenced block's code. Without a block,
-// where only the text looks like one with the name that was referred to, Org leaves the
-// words for its place as they are.
+// nowebComment returns the comments around the code of a referenced block. from is nil where only
+// the text looks like a block with that name; Org then leaves the placeholders in the comments.
 func (t *tangler) nowebComment(into, from *Block, at int) (before, behind []string) {
 	link, name := "%link", "%source-name"
 	if from != nil {
@@ -72,16 +71,16 @@ func (t *tangler) nowebComment(into, from *Block, at int) (before, behind []stri
 	return before, behind
 }
 
-// refuseMoved refuses comments that Org takes from where a reference has led it.
+// refuseMoved refuses comments whose text Org would take from where a reference led its point.
 func (t *tangler) refuseMoved(line int) {
 	t.fail(line, "a noweb reference to a heading's ID moves the place from which Org takes comments; give the text a #+name:, or write :comments no")
 }
 
-// radioTarget is a target before or at the block, to which a link leads then.
+// radioTarget matches a target before or at the block. Org then links to the target.
 var radioTarget = regexp.MustCompile(`[^<]<<([^<>]+)>>[^>]`)
 
-// link returns the link that Org stores at a line, and its description. The length is
-// that of what stands before point on the line, without indentation.
+// link returns the link that Org stores at a line, and its description. length is the number of
+// characters before point on the line, without its indentation.
 func (t *tangler) link(b *Block, index, length int) (link, description string) {
 	file := "file:" + t.abbreviate(t.request.Path)
 	heading := t.index.headingAt(index)
@@ -113,7 +112,7 @@ func (t *tangler) link(b *Block, index, length int) (link, description string) {
 	return file + "::" + context, describeLink(description)
 }
 
-// localValue returns a property's value with what KEY+ lines add, and whether there is one.
+// localValue returns a property's value with that of its KEY+ lines, and whether it has one.
 func localValue(properties []Property, key string) (string, bool) {
 	parts, _ := localValues(properties, key)
 	var words []string
@@ -124,7 +123,7 @@ func localValue(properties []Property, key string) (string, bool) {
 	return text, len(parts) > 0 && text != "nil"
 }
 
-// targetAt finds a <<target>> in the lines around that touches point.
+// targetAt finds a <<target>> that touches point, in the lines around it.
 func (t *tangler) targetAt(index, length int) (string, bool) {
 	lines := t.doc.lines
 	first, last := max(index-1, 0), min(index+1, len(lines)-1)
@@ -156,7 +155,7 @@ var (
 	marks      = regexp.MustCompile(`^[#*]+[ \t]*`)
 )
 
-// normalizeTitle takes out what may change: statistics and runs of blanks.
+// normalizeTitle removes what may change in a title: statistics cookies and runs of blanks.
 func normalizeTitle(text string) string {
 	if strings.Contains(text, "[") {
 		text = statistics.ReplaceAllString(text, " ")
@@ -167,7 +166,7 @@ func normalizeTitle(text string) string {
 	return strings.Trim(text, " \t\n\r")
 }
 
-// plainContext takes off what has a meaning in a search.
+// plainContext removes characters that have a meaning in a search.
 func plainContext(text string) string {
 	for {
 		switch {
@@ -186,8 +185,8 @@ var (
 	linkEscapes = regexp.MustCompile(`\\*(?:[]\[]|$)`)
 )
 
-// describeLink returns a description as a link may have it: links in it are replaced by
-// theirs, and brackets are kept apart by a zero width space.
+// describeLink returns a text as the description of a link: links in it are replaced by their
+// descriptions, and a zero-width space keeps brackets apart.
 func describeLink(text string) string {
 	text = storedLink.ReplaceAllStringFunc(text, func(link string) string {
 		parts := storedLink.FindStringSubmatch(link)
@@ -203,7 +202,7 @@ func describeLink(text string) string {
 	return strings.ReplaceAll(text, "]]", "]\u200b]")
 }
 
-// escapeLink puts a backslash before brackets, and doubles those before them.
+// escapeLink puts a backslash before brackets, and doubles the backslashes before them.
 func escapeLink(link string) string {
 	if !strings.ContainsAny(link, `[]\`) {
 		return link
@@ -217,7 +216,7 @@ func escapeLink(link string) string {
 	})
 }
 
-// expand makes a name absolute and plain, as Emacs does.
+// expand makes a name absolute and removes its dots, as Emacs does.
 func (t *tangler) expand(name, directory string) string {
 	switch {
 	case name == "~" || strings.HasPrefix(name, "~/"):
@@ -232,7 +231,7 @@ func (t *tangler) expand(name, directory string) string {
 	return clean
 }
 
-// abbreviate writes ~ for the home.
+// abbreviate writes ~ for the home directory.
 func (t *tangler) abbreviate(name string) string {
 	home := t.request.Home
 	if home != "/" && home != "" && (name == home || strings.HasPrefix(name, home+"/")) {
@@ -261,8 +260,8 @@ func relativeName(name, directory string) string {
 	return strings.TrimSuffix(ancestor, "/")
 }
 
-// commentEnds finds the text that :comments org takes for a block: from the heading's
-// title or the last block that the expression finds.
+// commentEnds finds the text that becomes the comment for :comments org: it begins at the heading's
+// title or behind the last block that the regular expression finds.
 type commentEnds struct {
 	next  int // the line to look at
 	begin int // index + 1 of the last line that begins a source

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// identity is the form of :tangle-mode that the manual of Org shows.
+// identity matches the value of :tangle-mode that Org's manual shows.
 var identity = regexp.MustCompile(`^\(identity[ \t]+(?:#[oO]([0-7]{1,5})|([0-9]{1,5}))[ \t]*\)$`)
 
 // identityMode returns the mode that "(identity #o755)" stands for, -1 for other code.
@@ -26,8 +26,8 @@ func identityMode(code string) int {
 	return int(mode)
 }
 
-// mode settles the file's mode. A plain number is a decimal number for Org 9.5: 0755 is
-// what it says only in (identity #o755). The first mode of a file's blocks wins.
+// mode sets the file's mode. A plain number is decimal in Org 9.5, so 0755 means 0755 only in
+// (identity #o755). The mode of the first block counts for the file.
 func (t *tangler) mode(f *TangledFile, p *place, shebang bool) {
 	written, _ := p.arguments.get("tangle-mode")
 	mode := -1
@@ -62,7 +62,7 @@ func trimDot(digits string) string {
 	return digits
 }
 
-// fileMode turns the bits of chmod into Go's.
+// fileMode converts the bits of chmod to Go's.
 func fileMode(bits int) fs.FileMode {
 	mode := fs.FileMode(bits & 0o777)
 	for bit, flag := range map[int]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// WriteTangled writes files in order. What cannot work is refused before the first byte;
-// each file is whole or as it was before: it is written beside its place and renamed. The
+// WriteTangled writes files in order. It checks all of them before it writes the first byte. Each
+// file is written beside its place and renamed, so it is either complete or as it was before. The
 // result names the files that were written.
 func WriteTangled(files []*TangledFile) (written []string, faults []Diagnostic) {
-	made := map[string]bool{} // directories that will be there
+	made := map[string]bool{} // directories that will be made
 	for _, f := range files {
 		if err := f.check(made); err != nil {
 			faults = append(faults, Diagnostic{f.Line, 1, Error, err.Error()})
@@ -31,7 +31,7 @@ func WriteTangled(files []*TangledFile) (written []string, faults []Diagnostic) 
 	return written, faults
 }
 
-// check says why a file cannot be written. It notes the directories that it will make.
+// check returns why a file cannot be written. It adds the directories that writing it makes.
 func (f *TangledFile) check(made map[string]bool) error {
 	if info, err := os.Lstat(f.Path); err == nil && info.IsDir() {
 		return fmt.Errorf("%s is a directory", f.Name)
@@ -83,8 +83,8 @@ func (f *TangledFile) write() error {
 	return nil
 }
 
-// createBeside opens a new file in the directory of path. It has the mode that any new
-// file has, unlike those of os.CreateTemp.
+// createBeside makes a new file in the directory of path. It has the mode of any new file, unlike
+// the files of os.CreateTemp.
 func createBeside(path string) (*os.File, error) {
 	for n := 0; ; n++ {
 		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".tangle-%d-%d", os.Getpid(), n))

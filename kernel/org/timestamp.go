@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// A Day is a day of the calendar, wherever it is: days since 1 January 1970. Days have no
-// time zone, and none is longer than another.
+// A Day is a day of the calendar: the number of days since 1 January 1970. It has no time zone.
 type Day int
 
-// DayOf is the day that a moment is on, where it is told.
+// DayOf is the day of a moment in the moment's own time zone.
 func DayOf(t time.Time) Day { return dayOn(t.Year(), int(t.Month()), t.Day()) }
 
-// dayOn is the day of a date; what is beyond the end of a month is counted on, as Org does.
+// dayOn is the day of a date. As in Org a day beyond the end of a month counts on into the next.
 func dayOn(year, month, day int) Day {
 	return Day(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
 }
 
-// ParseDay reads a date, YYYY-MM-DD, that there is.
+// ParseDay reads a date, YYYY-MM-DD. The date must exist.
 func ParseDay(text string) (Day, bool) {
 	t, err := time.Parse(time.DateOnly, text)
 	return DayOf(t), err == nil
 }
 
-// date is the day at midnight in Greenwich.
+// date is midnight of the day in UTC.
 func (d Day) date() time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
 
 // String is the day as YYYY-MM-DD.
@@ -33,7 +32,7 @@ func (d Day) String() string { return d.date().Format(time.DateOnly) }
 // Weekday is the day of the week.
 func (d Day) Weekday() time.Weekday { return d.date().Weekday() }
 
-// Plus is the day that many months later, counted on beyond the end of a month.
+// Plus is the day that many months later. A day beyond the end of a month counts on into the next.
 func (d Day) Plus(months int) Day {
 	t := d.date()
 	return dayOn(t.Year(), int(t.Month())+months, t.Day())
@@ -45,11 +44,11 @@ type Timestamp struct {
 	Day        Day
 	Time, End  string // HH:MM, "" if there is none
 	Repeater   string // as written: +1w, ++1m, .+2d; "" if there is none
-	Every      int    // of the repeater; 0 never comes again
+	Every      int    // of the repeater; 0 means that it does not repeat
 	Unit       byte   // of the repeater: h, d, w, m or y
 	Warning    int    // days of -3d or --3d
-	Warned     bool   // there is such a thing
-	First      bool   // the warning is --3d, which is only for the first time
+	Warned     bool   // it has a warning
+	First      bool   // the warning is --3d, which counts for the first occurrence only
 	Text       string // with its brackets
 	Start      int    // offset in the text it was found in
 	RangeStart bool   // it begins a range, which the next one ends
@@ -73,7 +72,7 @@ func ParseTimestamp(text string) (Timestamp, bool) {
 	return timestampAt(text, at)
 }
 
-// Timestamps finds the timestamps of a text, in order. What has a date that there is not is none.
+// Timestamps finds the timestamps of a text, in order. One with a date that does not exist is none.
 func Timestamps(text string) []Timestamp {
 	var all []Timestamp
 	for _, at := range timestampPattern.FindAllStringSubmatchIndex(text, -1) {
@@ -106,7 +105,7 @@ func timestampAt(text string, at []int) (Timestamp, bool) {
 	}
 	if m := repeaterPattern.FindStringSubmatch(t.Text); m != nil {
 		t.Repeater, t.Unit = m[0], m[3][0]
-		t.Every, _ = strconv.Atoi(m[2]) // digits; too many of them never come again
+		t.Every, _ = strconv.Atoi(m[2]) // digits; with too many of them it never repeats
 	}
 	if m := warningPattern.FindStringSubmatch(t.Text); m != nil {
 		value, _ := strconv.Atoi(m[2])
@@ -115,7 +114,7 @@ func timestampAt(text string, at []int) (Timestamp, bool) {
 	return t, true
 }
 
-// clock is a time with two digits for its hour.
+// clock is a time with two digits for the hour.
 func clock(text string) string {
 	if len(text) == len("9:30") {
 		return "0" + text
@@ -123,17 +122,17 @@ func clock(text string) string {
 	return text
 }
 
-// warningDays is how many days a warning comes before, by the lengths that Org gives months.
+// warningDays is how many days before the date a warning comes, with Org's lengths of months.
 func warningDays(value int, unit byte) int {
 	length := map[byte]float64{'d': 1, 'w': 7, 'm': 30.4, 'y': 365.25, 'h': 0.041667}[unit]
 	return int(float64(value) * length)
 }
 
-// Repeats reports whether it comes again.
+// Repeats reports whether it has a repeater that counts.
 func (t Timestamp) Repeats() bool { return t.Every > 0 }
 
-// Nearest is the day nearest to another on which it comes, before it or on it, or with future
-// on it or behind it; its own day if that is not before. It is that of org-closest-date.
+// Nearest is the occurrence nearest to a day: on it or before it, or with future on it or behind
+// it. It is the timestamp's own day if that is later. It agrees with org-closest-date.
 func (t Timestamp) Nearest(to Day, future bool) Day {
 	if !t.Repeats() || to <= t.Day {
 		return t.Day
@@ -151,7 +150,7 @@ func (t Timestamp) Nearest(to Day, future bool) Day {
 	return before
 }
 
-// around are the days on which it comes next to another, of which one may be it.
+// around are the last occurrence before a day or on it and the first behind it.
 func (t Timestamp) around(to Day) (before, behind Day) {
 	from, until := t.Day.date(), to.date()
 	switch t.Unit {

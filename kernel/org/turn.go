@@ -3,36 +3,38 @@ package org
 import (
 	"fmt"
 	"strings"
+
+	"org-agent/kernel/text"
 )
 
 // The tags of a conversation's headings.
 const (
-	UserTag  = "user"
-	AgentTag = "agent"
+	userTag  = "user"
+	agentTag = "agent"
 )
 
 // tagColumn is where the tag of a turn's heading ends, in columns of a terminal.
 const tagColumn = 77
 
-// A Question is what a person sent, to be written into a conversation.
+// A Question is a person's message as it is written into a conversation.
 type Question struct {
 	Level   int    // of its heading; 0 means 1
 	ID      string // the event's id
 	Instead string // the id of the question in whose place it stands, or ""
-	// Properties are those that the person gave it; they stand below the other two.
+	// Properties are the person's own; they stand below ID and INSTEAD.
 	Properties []Property
-	Text       string // as sent: raw text, its first line becomes the heading
+	Text       string // as sent: raw text, whose first line becomes the heading
 }
 
-// Subtree returns the question as Org: heading with the tag :user:, drawer with the
-// :ID:, the rest of the text with its headings moved, all by the same number of levels,
-// below the question. Empty lines around the text are left out. It ends in a line end.
+// Subtree returns the question as Org: a heading with the tag :user:, a drawer with the :ID:, and
+// the rest of the text. Headings in the text are moved below the question, all by the same number
+// of levels. Empty lines at both ends are left out. It ends in a line end.
 func (q Question) Subtree() string {
 	level := max(q.Level, 1)
 	text := strings.Trim(strings.ReplaceAll(q.Text, "\r\n", "\n"), "\n")
 	first, rest, _ := strings.Cut(text, "\n")
 	var out strings.Builder
-	out.WriteString(tagged(level, trimBlanks(first), UserTag))
+	out.WriteString(tagged(level, trimBlanks(first), userTag))
 	properties := []Property{{Key: "ID", Value: q.ID}}
 	if q.Instead != "" {
 		properties = append(properties, Property{Key: "INSTEAD", Value: q.Instead})
@@ -45,10 +47,10 @@ func (q Question) Subtree() string {
 	return out.String()
 }
 
-// ReHeading returns "* Re: WORDS" for an answer whose question is gone: the first words
+// ReHeading returns "* Re: WORDS" for an answer whose question is gone. WORDS are the first words
 // of the question, at most 60 characters.
 func ReHeading(question string) string {
-	words := firstWords(strings.Join(strings.Fields(question), " "))
+	words := firstWords(text.Line(question))
 	return strings.TrimRight("* Re: "+words, " ") + "\n"
 }
 
@@ -82,7 +84,7 @@ func oneLine(value string) string {
 	}, value))
 }
 
-// demote moves the headings of text below level, all by as much as the highest needs.
+// demote moves the headings of a text below a level, all by as much as the highest needs.
 func demote(text string, level int) string {
 	lines := strings.Split(text, "\n")
 	highest := 0
@@ -103,7 +105,7 @@ func demote(text string, level int) string {
 	return strings.Join(lines, "\n")
 }
 
-// wordsLimit is the length in code points of a heading made of a text's first words.
+// wordsLimit is the greatest length, in code points, of a heading made of a text's first words.
 const wordsLimit = 60
 
 // firstWords cuts text, whose words are separated by single blanks, to at most 60
@@ -128,8 +130,8 @@ func firstWords(text string) string {
 	return text
 }
 
-// Draft is the text as a draft of a conversation has it, ready to be changed and sent: a
-// heading of level 1 without drawer and tag. Of no text it is an empty heading.
+// Draft is a text as the draft of a conversation, ready to be changed and sent: a heading of level
+// 1 without drawer and tag. For no text it is an empty heading.
 func Draft(text string) string {
 	first, rest, _ := strings.Cut(strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 	draft := "* " + trimBlanks(first)

@@ -39,8 +39,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// textWidth is the number of columns of a text in Emacs, character by character: what a
-// font or a terminal makes one of several is not known here.
+// textWidth is the number of columns of a text in Emacs, character by character. It does not know
+// when a font or a terminal joins characters.
 func textWidth(text string) int {
 	width := 0
 	for _, r := range text {
@@ -49,8 +49,8 @@ func textWidth(text string) int {
 	return width
 }
 
-// Shorten is a text of one line in at most that many columns of Emacs; what is cut off is
-// told by an ellipsis.
+// Shorten is a text of one line in at most that many columns of Emacs. An ellipsis stands for what
+// was cut off.
 func Shorten(text string, columns int) string {
 	if textWidth(text) <= columns {
 		return text

@@ -9,8 +9,8 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Find is the one entry with an :ID:, or, without one, with such titles above it and its own
-// last; one title alone is enough where no other entry has it.
+// Find returns the entry with that :ID:. Without an ID it returns the entry with that title path:
+// titles end with the entry's own title, and one title is enough if no other entry has it.
 func (f *File) Find(id string, titles []string) (Entry, error) {
 	var found []Entry
 	for _, e := range f.Entries {
@@ -28,7 +28,7 @@ func (f *File) Find(id string, titles []string) (Entry, error) {
 	case 0:
 		return Entry{}, protocol.ToolErrorf(protocol.ToolNotFound, "no entry of %s has %s%s", f.Path, what, f.meant(id, titles))
 	}
-	if id == "" { // the whole path is the one that is meant, though others end in it
+	if id == "" { // a whole path wins over longer paths that end in it
 		if whole := slices.DeleteFunc(slices.Clone(found), func(e Entry) bool { return len(e.Above)+1 != len(titles) }); len(whole) == 1 {
 			return whole[0], nil
 		}
@@ -41,7 +41,7 @@ func (f *File) Find(id string, titles []string) (Entry, error) {
 		len(found), f.Path, what, strings.Join(lines, ", "))
 }
 
-// named reports whether the entry's titles end in these.
+// named reports whether the entry's title path ends in titles.
 func (e Entry) named(titles []string) bool {
 	all := append(slices.Clip(e.Above), e.Title)
 	if len(titles) == 0 || len(titles) > len(all) {
@@ -55,7 +55,7 @@ func (e Entry) named(titles []string) bool {
 	return true
 }
 
-// meant says which title was probably meant.
+// meant suggests the title that is most similar, for the end of an error.
 func (f *File) meant(id string, titles []string) string {
 	if id != "" || len(titles) == 0 {
 		return ""

@@ -10,18 +10,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Change is what is to be different about an entry. What is nil or empty stays as it is.
+// Change describes a change of an entry. Fields that are nil or empty stay as they are.
 type Change struct {
 	Title    *string
-	Todo     *string // "" takes the keyword away
-	Priority *string // "" takes it away
+	Todo     *string // "" removes the keyword
+	Priority *string // "" removes the priority
 	Tags     []string
-	Untagged []string // the tags that it loses
-	// Properties are set; one without a value is taken away.
+	Untagged []string // tags to remove
+	// Properties are set. A property without a value is removed.
 	Properties          []Setting
-	Scheduled, Deadline *string // "" takes it away
+	Scheduled, Deadline *string // "" removes the date
 	Body                *string
-	// Today is the day on which it is done, and Now when, for what comes again.
+	// Today is the day of the change, and Now its time; a repeating entry needs them.
 	Today org.Day
 	Now   string // YYYY-MM-DD ddd HH:MM
 }
@@ -33,25 +33,25 @@ func invalid(format string, arguments ...any) error {
 	return protocol.ToolErrorf(protocol.ToolArguments, format, arguments...)
 }
 
-// Apply is the text of the file after the change of one of its entries, and what was done, a
-// line each.
+// Apply returns the text of the file after the change of an entry, and one line for each thing that
+// it did.
 func (f *File) Apply(e Entry, c Change) (after string, did []string, err error) {
 	p := parts{file: f, heading: *e.Heading, planning: e.Planning, drawer: f.drawer(e), body: e.Text}
 	for _, step := range []func(Change) (string, error){p.setTitle, p.setDates, p.setTodo, p.setPriority, p.setTags, p.setProperties, p.setBody} {
-		said, err := step(c)
+		done, err := step(c)
 		if err != nil {
 			return "", nil, err
 		}
-		if said != "" {
-			did = append(did, said)
+		if done != "" {
+			did = append(did, done)
 		}
 	}
 	after = f.Text[:e.Start] + p.text(f.Text[e.Start:e.LineEnd], e) + f.Text[e.Next:]
 	return after, did, f.check(e, after, p.heading)
 }
 
-// check makes sure that the entry is what it was to become, and everything else what it was: a
-// title can end in what looks like tags, or begin with a keyword.
+// check verifies that only the entry changed, and that Org reads it as intended: a title could end
+// in what looks like tags, or begin with a keyword.
 func (f *File) check(e Entry, after string, want org.Heading) error {
 	d := org.ParseWith(after, f.Sequences)
 	i := slices.IndexFunc(f.document.Headings, func(h *org.Heading) bool { return h == e.Heading })
@@ -65,18 +65,18 @@ func (f *File) check(e Entry, after string, want org.Heading) error {
 	return nil
 }
 
-// parts are those of an entry while it is changed.
+// parts are the parts of an entry during a change.
 type parts struct {
 	file     *File
 	heading  org.Heading
 	planning org.Planning
-	drawer   []string // its lines with their ends, without the first and the last; nil: there is none
+	drawer   []string // lines with their ends, without the first and the last; nil if there is no drawer
 	body     string
-	relined  bool // the heading's line is another
+	relined  bool // the heading's line has changed
 	replan   bool
 }
 
-// drawer are the lines of the entry's property drawer.
+// drawer returns the lines of the entry's property drawer.
 func (f *File) drawer(e Entry) []string {
 	if e.Properties == nil {
 		return nil
@@ -90,7 +90,7 @@ func (f *File) drawer(e Entry) []string {
 	return slices.Clone(lines[from+1 : to : to])
 }
 
-// text is the entry without those below it.
+// text returns the entry's text without the entries below it.
 func (p *parts) text(line string, e Entry) string {
 	var b strings.Builder
 	if p.relined {
@@ -115,7 +115,7 @@ func (p *parts) text(line string, e Entry) string {
 	return b.String()
 }
 
-// plan is the line of planning.
+// plan returns the planning line.
 func (p *parts) plan() string {
 	var all []string
 	for _, part := range []struct{ name, stamp string }{{"CLOSED:", p.planning.Closed}, {"DEADLINE:", p.planning.Deadline}, {"SCHEDULED:", p.planning.Scheduled}} {
@@ -138,7 +138,7 @@ func (p *parts) setTitle(c Change) (string, error) {
 	return "its title becomes " + title, nil
 }
 
-// oneTitle is a title that is safe in a heading.
+// oneTitle checks that a title is safe in a heading.
 func oneTitle(title string) (string, error) {
 	title = strings.TrimSpace(title)
 	if title == "" || strings.ContainsAny(title, "\n\r") {
@@ -193,7 +193,7 @@ func (p *parts) setBody(c Change) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	kept := logbook(p.body)
+	drawer := logbook(p.body)
 	end := p.body[len(strings.TrimRight(p.body, "\n")):]
 	if p.body == "" || len(end) == 0 {
 		end = "\n"
@@ -203,11 +203,11 @@ func (p *parts) setBody(c Change) (string, error) {
 	} else {
 		body += end
 	}
-	p.body = kept + body
+	p.body = drawer + body
 	return "its text is replaced", nil
 }
 
-// logbook is the drawer that Org keeps of an entry, if its text begins with it.
+// logbook returns the LOGBOOK drawer if the text begins with it.
 func logbook(body string) string {
 	first, _, _ := strings.Cut(body, "\n")
 	if !strings.EqualFold(strings.TrimSpace(first), ":LOGBOOK:") {
@@ -223,7 +223,7 @@ func logbook(body string) string {
 	return ""
 }
 
-// safeBody is a text as the body of an entry: inert, and without headings.
+// safeBody returns a text that is safe as the body of an entry: inert, and without headings.
 func safeBody(body string) (string, error) {
 	body = strings.Trim(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
 	if body == "" {
@@ -236,7 +236,7 @@ func safeBody(body string) (string, error) {
 	return safe, nil
 }
 
-// says is a line about a timestamp of planning.
+// says describes the change of a planning timestamp in one line.
 func says(name, stamp string) string {
 	if stamp == "" {
 		return "it loses its " + name

@@ -10,13 +10,13 @@ import (
 
 var stampPattern = regexp.MustCompile(`^[<\[]?(\S+?)(?: +[^\s\d+.-]+)?(?: +(\d{1,2}:\d\d)(-\d{1,2}:\d\d)?)?(?: +([.+]?\+\d+[hdwmy]))?(?: +(--?\d+[hdwmy]))?[>\]]?$`)
 
-// datePattern is the date of a timestamp with the name of its day, if it has one.
+// datePattern matches the date of a timestamp and the name of its day, if there is one.
 var datePattern = regexp.MustCompile(`^<\d{4}-\d{2}-\d{2}(?: [^\s\d+.>-]+)?`)
 
-// Stamp is an active timestamp for a day, which may be told as to [ParseDay], with a time, a
-// repeater and a warning behind it: 2026-11-30 10:00-11:00 +1w -2d.
+// Stamp makes an active timestamp, such as 2026-11-30 10:00-11:00 +1w -2d. The day is written as
+// for [ParseDay]; a time, a repeater and a warning may follow it.
 func Stamp(text string, today org.Day) (string, error) {
-	bad := invalid("%q is no date: write 2026-11-30, 2026-11-30 10:00, with +1w behind it if it comes again", text)
+	bad := invalid("%q is no date: write 2026-11-30 or 2026-11-30 10:00, and add +1w for a repeating entry", text)
 	m := stampPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return "", bad
@@ -45,7 +45,7 @@ func Stamp(text string, today org.Day) (string, error) {
 	return "<" + strings.Join(parts, " ") + ">", nil
 }
 
-// timeOf is a time of the day with two digits for the hour.
+// timeOf returns a time of day with two digits for the hour.
 func timeOf(text string) (string, bool) {
 	if len(text) == len("9:30") {
 		text = "0" + text
@@ -54,7 +54,7 @@ func timeOf(text string) (string, bool) {
 }
 
 func (p *parts) setDates(c Change) (string, error) {
-	var said []string
+	var done []string
 	for _, d := range []struct {
 		name string
 		want *string
@@ -72,14 +72,15 @@ func (p *parts) setDates(c Change) (string, error) {
 		}
 		if *d.at != stamp {
 			*d.at, p.replan = stamp, true
-			said = append(said, says(d.name, stamp))
+			done = append(done, says(d.name, stamp))
 		}
 	}
-	return strings.Join(said, "; "), nil
+	return strings.Join(done, "; "), nil
 }
 
-// setTodo sets the keyword as org-todo does: what comes again is not done, its dates move on;
-// what is not done any more was not closed. What Org logs only if it is told to is not logged.
+// setTodo sets the keyword as org-todo does. A repeating entry that is done moves its dates and
+// stays open. An entry that is no longer done loses its CLOSED timestamp. setTodo does not write
+// the log notes that Org makes only on request.
 func (p *parts) setTodo(c Change) (string, error) {
 	if c.Todo == nil {
 		return "", nil
@@ -108,7 +109,7 @@ func (p *parts) setTodo(c Change) (string, error) {
 	return "it becomes " + todo, nil
 }
 
-// comesAgain moves the dates of what comes again, and says so; "" if nothing does.
+// comesAgain moves the dates of a repeating entry and describes that; "" if nothing repeats.
 func (p *parts) comesAgain(c Change) (string, error) {
 	moved := ""
 	for _, at := range []*string{&p.planning.Scheduled, &p.planning.Deadline} {
@@ -134,7 +135,7 @@ func (p *parts) comesAgain(c Change) (string, error) {
 	return "it is done for this time and comes again on " + moved, nil
 }
 
-// start is the keyword that what comes again has.
+// start returns the keyword that a repeating entry gets.
 func (p *parts) start() string {
 	if to, ok := (&p.heading).Property("REPEAT_TO_STATE"); ok && slices.Contains(p.file.Keywords, to) {
 		return to
@@ -151,13 +152,13 @@ func (p *parts) start() string {
 	return p.heading.Todo
 }
 
-// dated is a timestamp with another day.
+// dated returns the timestamp with another day.
 func dated(stamp string, day org.Day) string {
 	return "<" + day.String() + " " + day.Weekday().String()[:3] + stamp[len(datePattern.FindString(stamp)):]
 }
 
-// next is the day on which it comes next when it was done: one step on, with ++ at least
-// behind today, with .+ from today.
+// next returns the next day of a repeating timestamp after it was done: one step on with +, the
+// first step after today with ++, and one step from today with .+.
 func next(t org.Timestamp, today org.Day) org.Day {
 	step := func(day org.Day, times int) org.Day {
 		switch t.Unit {

@@ -1,8 +1,7 @@
-// Package orgquery is about the entries of Org files: it finds those that a query asks for, and
-// says what a file would be after an entry was changed. It reads texts and returns texts; it
-// opens no file but those that package withheld asks, and what it promises holds for a text
-// wherever it comes from.
+// Package orgquery works on the entries of Org files. It finds the entries that match a query, and
+// computes the text of a file after a change of an entry. It takes and returns texts. The only
+// files it opens are those that package withheld looks up.
 //
-// Entries that the person keeps from every model (package withheld), and those that are commented
-// out or archived, are not there: they are neither found nor changed.
+// Entries that the person keeps from every model (see package withheld) are neither found nor
+// changed, and neither are commented and archived entries.
 package orgquery

@@ -13,28 +13,28 @@ import (
 type Source struct {
 	Path string
 	Text string
-	// Sequences are the TODO keywords where the text names none, as the values of lines
-	// "#+TODO:"; none are TODO and DONE.
+	// Sequences are the TODO keywords of a text that declares none, written like the values of
+	// "#+TODO:". The default is TODO and DONE.
 	Sequences []string
 }
 
-// Entry is a heading with its own text, without that of the headings below it.
+// Entry is a heading with its own text, without the headings below it.
 type Entry struct {
 	*org.Heading
 	File     string
-	Above    []string // the titles of the headings above it, the outermost first
-	AllTags  []string // its own and those it inherits, each once
+	Above    []string // the titles of the headings above it, outermost first
+	AllTags  []string // its own and inherited tags, each once
 	Category string
-	Done     bool   // its TODO keyword is one of those for what is done
-	Text     string // behind the line, planning and drawer
+	Done     bool   // its keyword is a done keyword
+	Text     string // without the heading's line, the planning line and the drawer
 	First    int    // offset of Text in the file
-	Next     int    // offset of the next heading, whatever its level
+	Next     int    // offset of the next heading of any level
 }
 
-// File is a text taken apart.
+// File is a parsed text.
 type File struct {
 	Source
-	Entries  []Entry // those that are there for a model
+	Entries  []Entry // the entries that a model may see
 	Done     map[string]bool
 	Keywords []string // all TODO keywords, in order
 	Starts   []string // the first keyword of each sequence
@@ -43,7 +43,7 @@ type File struct {
 	judgement withheld.Judgement
 }
 
-// Read takes a text apart.
+// Read parses a text.
 func Read(source Source) *File {
 	d := org.ParseWith(source.Text, source.Sequences)
 	f := &File{Source: source, document: d, judgement: withheld.Org(source.Path, source.Text), Done: map[string]bool{}}
@@ -89,7 +89,7 @@ func (f *File) Withholds(line int) bool {
 	})
 }
 
-// union is the elements of both, each once.
+// union returns the elements of both lists, each once.
 func union(a, b []string) []string {
 	all := slices.Clip(a)
 	for _, tag := range b {
@@ -100,7 +100,7 @@ func union(a, b []string) []string {
 	return all
 }
 
-// tags are those that everything in the file has.
+// tags returns the tags that apply to the whole file.
 func (f *File) tags() []string {
 	var tags []string
 	for _, value := range f.document.KeywordValues("FILETAGS") {
@@ -109,12 +109,12 @@ func (f *File) tags() []string {
 	return tags
 }
 
-// splitTags are the tags in the value of a line "#+FILETAGS:".
+// splitTags splits the value of a line "#+FILETAGS:".
 func splitTags(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ' ' || r == '\t' })
 }
 
-// sequences finds out what the TODO keywords mean.
+// sequences reads the TODO keywords and which of them mean done.
 func (f *File) sequences() {
 	var lines []string
 	for _, k := range f.document.Keywords {
@@ -154,7 +154,7 @@ func (f *File) sequences() {
 	}
 }
 
-// Planned is one of the entry's timestamps of planning, if it is active.
+// Planned parses a planning timestamp. ok is false for an inactive one.
 func Planned(text string) (org.Timestamp, bool) {
 	t, ok := org.ParseTimestamp(text)
 	return t, ok && t.Active

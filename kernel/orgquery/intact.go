@@ -7,8 +7,8 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// Intact is an error where a change of a file's text would change what is withheld from every
-// model, or what of it is withheld.
+// Intact returns an error if a change of a file's text would alter withheld text, or alter what is
+// withheld.
 func Intact(path, before, after string) error {
 	if withheldText(path, before) == withheldText(path, after) {
 		return nil
@@ -16,7 +16,7 @@ func Intact(path, before, after string) error {
 	return protocol.ToolErrorf(protocol.ToolRefused, "%s has a subtree tagged :noagent:, :@private: or :crypt:, and this would change it or what is in it; only the person does that", path)
 }
 
-// withheldText is all that is withheld of a text.
+// withheldText returns all withheld parts of a text.
 func withheldText(path, text string) string {
 	var b strings.Builder
 	for _, p := range withheld.File(path, text).Parts {

@@ -7,7 +7,7 @@ import (
 	"org-agent/kernel/org"
 )
 
-// New is an entry that is to be made.
+// New describes a new entry.
 type New struct {
 	Title, Todo, Priority string
 	Tags                  []string
@@ -19,8 +19,8 @@ type New struct {
 	Today                 org.Day
 }
 
-// Below is the text of the file with the entry made: as the last one below another, or, without
-// one, at the end of the file.
+// Below returns the text of the file with a new entry: as the last entry below e or, if e is nil,
+// at the end of the file.
 func (f *File) Below(e *Entry, n New) (after string, err error) {
 	level, at := 1, len(f.Text)
 	if e != nil {
@@ -29,7 +29,7 @@ func (f *File) Below(e *Entry, n New) (after string, err error) {
 	return f.insert(at, level, n)
 }
 
-// Behind is the text of the file with the entry made behind another, at its level.
+// Behind returns the text of the file with a new entry after e, at the same level.
 func (f *File) Behind(e Entry, n New) (after string, err error) { return f.insert(e.End, e.Level, n) }
 
 func (f *File) insert(at, level int, n New) (string, error) {
@@ -49,7 +49,7 @@ func (f *File) insert(at, level int, n New) (string, error) {
 	return after, nil
 }
 
-// compose is the text of a new entry.
+// compose returns the text of a new entry.
 func (f *File) compose(level int, n New) (string, org.Heading, error) {
 	change := Change{Title: &n.Title, Todo: &n.Todo, Priority: &n.Priority, Tags: n.Tags, Properties: n.Properties, Body: &n.Body, Today: n.Today}
 	if n.Scheduled != "" {
@@ -86,7 +86,8 @@ func (f *File) compose(level int, n New) (string, org.Heading, error) {
 	return b.String(), p.heading, nil
 }
 
-// Move is the text of the file with an entry, and all below it, as the last one below another.
+// Move returns the text of the file after e, with everything below it, became the last entry below
+// under.
 func (f *File) Move(e, under Entry) (after string, err error) {
 	if under.Start >= e.Start && under.Start < e.End {
 		return "", invalid("an entry cannot stand below itself")
@@ -107,7 +108,7 @@ func (f *File) Move(e, under Entry) (after string, err error) {
 		return f.Text[from:max(from, to)]
 	}
 	before := rest(0, at)
-	if at > e.Start && at < e.End { // it is the last one below already
+	if at > e.Start && at < e.End { // it is already the last one below
 		at = e.End
 	}
 	if before != "" && !strings.HasSuffix(before, "\n") {
@@ -124,7 +125,7 @@ func (f *File) Move(e, under Entry) (after string, err error) {
 	return after, nil
 }
 
-// relevelled is a text with all its headings deeper by that much.
+// relevelled returns a text with its headings moved by that many levels.
 func relevelled(text string, deeper int) string {
 	if deeper == 0 {
 		return text
@@ -140,15 +141,15 @@ func relevelled(text string, deeper int) string {
 	return b.String()
 }
 
-// Narrow is the part of a text that differs from another, in whole lines, with as many around
-// it that it stands there once before and after.
+// Narrow returns the parts in which two texts differ, as whole lines. It adds surrounding lines
+// until the old part occurs once in before and the new part once in after.
 func Narrow(before, after string) (old, new string) {
 	from := 0
 	for from < len(before) && from < len(after) && before[from] == after[from] {
 		from++
 	}
 	from = strings.LastIndexByte(before[:from], '\n') + 1
-	end := 0 // from behind
+	end := 0 // counted from the end
 	for end < len(before)-from && end < len(after)-from && before[len(before)-1-end] == after[len(after)-1-end] {
 		end++
 	}
@@ -177,7 +178,7 @@ func Narrow(before, after string) (old, new string) {
 	}
 }
 
-// once reports whether a part stands in a text in one place, also where two would overlap.
+// once reports whether a part occurs in a text exactly once. Overlapping occurrences count.
 func once(text, part string) bool {
 	at := strings.Index(text, part)
 	return at >= 0 && !strings.Contains(text[at+1:], part)

@@ -8,13 +8,13 @@ import (
 	"org-agent/kernel/org"
 )
 
-// special are the names that Org has for parts of an entry and for what it computes.
+// special are the property names that Org uses for parts of an entry and for computed values.
 var special = [...]string{
 	"ALLTAGS", "BLOCKED", "CLOCKSUM", "CLOCKSUM_T", "CLOSED", "DEADLINE", "FILE", "ITEM", "PRIORITY", "SCHEDULED",
 	"TAGS", "TIMESTAMP", "TIMESTAMP_IA", "TODO",
 }
 
-// settable says what is against setting a property from outside.
+// settable returns why a property must not be set from outside, or nil.
 func settable(s Setting) error {
 	name := strings.ToUpper(s.Name)
 	switch {
@@ -31,7 +31,7 @@ func settable(s Setting) error {
 }
 
 func (p *parts) setProperties(c Change) (string, error) {
-	var said []string
+	var done []string
 	for _, s := range c.Properties {
 		if err := settable(s); err != nil {
 			return "", err
@@ -40,15 +40,15 @@ func (p *parts) setProperties(c Change) (string, error) {
 			return "", err
 		}
 		if s.Value == "" {
-			said = append(said, "it loses the property "+s.Name)
+			done = append(done, "it loses the property "+s.Name)
 		} else {
-			said = append(said, fmt.Sprintf("its property %s becomes %s", s.Name, s.Value))
+			done = append(done, fmt.Sprintf("its property %s becomes %s", s.Name, s.Value))
 		}
 	}
-	return strings.Join(said, "; "), nil
+	return strings.Join(done, "; "), nil
 }
 
-// setProperty sets a property in the drawer, or takes it away without a value.
+// setProperty sets a property in the drawer. Without a value it removes the property.
 func (p *parts) setProperty(name, value string) error {
 	at := slices.IndexFunc(p.drawer, func(line string) bool {
 		key, _, isProperty := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), ":"), ":")

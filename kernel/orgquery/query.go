@@ -10,35 +10,34 @@ import (
 	"org-agent/kernel/org"
 )
 
-// Query says which entries are wanted: those of which all that is said is true. The zero value
-// wants all.
+// Query selects entries that match all of its fields. The zero value selects all entries.
 type Query struct {
 	Heading    *regexp.Regexp // in the title
-	Words      []string       // each in the title or the text, in any case
-	Todo       []string       // one of these keywords; see [Open], [Done] and [NoTodo]
-	Tags       []string       // each, its own or inherited; -TAG: not that
-	Priorities []string       // one of these; entries without one have B
+	Words      []string       // each occurs in the title or the text, in any case
+	Todo       []string       // any of these keywords; see [Open], [Done] and [NoTodo]
+	Tags       []string       // all of these, own or inherited; -TAG: the tag is absent
+	Priorities []string       // any of these; an entry without one counts as B
 	Properties []Property
 	Scheduled  *Days
 	Deadline   *Days
 	Closed     *Days
-	// Timestamp is about the active timestamps in its heading and its text.
+	// Timestamp matches active timestamps in the heading and the text.
 	Timestamp *Days
 }
 
-// What [Query.Todo] may have beside keywords.
+// These words stand for something other than a keyword or a date.
 const (
-	Open   = "open"   // any keyword for what is to be done
-	Done   = "done"   // any for what is done
+	Open   = "open"   // any keyword that is not done
+	Done   = "done"   // any done keyword
 	NoTodo = "none"   // no keyword
-	AnyDay = "any"    // of [ParseDays]: it has such a date
-	NoDay  = "none"   // of [ParseDays]: it has none
-	usual  = "B"      // the priority of what has none
-	days   = 366 * 99 // the most that a date may be counted from today
+	AnyDay = "any"    // in [ParseDays]: there is such a date
+	NoDay  = "none"   // in [ParseDays]: there is no such date
+	usual  = "B"      // the priority of an entry without one
+	days   = 366 * 99 // the furthest that a date may be from today
 )
 
-// Property is what a property has to be: Value is its value to the character, or, as Pattern, a
-// regular expression in it; without either it is there.
+// Property is a condition on a property: its exact Value, or a Pattern that the value matches. With
+// neither, the property must exist.
 type Property struct {
 	Name    string
 	Value   *string
@@ -48,7 +47,7 @@ type Property struct {
 
 var propertyPattern = regexp.MustCompile(`^(-?)([^\s=~:]+)(?:(=|~)(.*))?$`)
 
-// ParseProperty reads NAME, NAME=VALUE or NAME~PATTERN, the opposite with - before it.
+// ParseProperty reads NAME, NAME=VALUE or NAME~PATTERN. A leading - negates the condition.
 func ParseProperty(text string) (Property, error) {
 	m := propertyPattern.FindStringSubmatch(text)
 	if m == nil {
@@ -68,16 +67,16 @@ func ParseProperty(text string) (Property, error) {
 	return p, nil
 }
 
-// Days is a part of the calendar.
+// Days is a range of days.
 type Days struct {
-	From, To org.Day // both are in it
-	// Open ends: there is no first, or no last.
+	From, To org.Day // both inclusive
+	// With these the range has no first or no last day.
 	NoFrom, NoTo bool
-	None         bool // no date at all is wanted
+	None         bool // matches if there is no date at all
 }
 
-// ParseDays reads a day or two with .. between them, either of which may be missing; any day
-// at all (any), or none. A day is YYYY-MM-DD, today, tomorrow, yesterday, or +3d, -2w, +1m, +1y.
+// ParseDays reads a day, two days with .. between them of which either may be missing, "any" or
+// "none". A day is YYYY-MM-DD, today, tomorrow, yesterday, or +3d, -2w, +1m, +1y.
 func ParseDays(text string, today org.Day) (Days, error) {
 	text = strings.TrimSpace(text)
 	switch strings.ToLower(text) {
@@ -145,7 +144,7 @@ func (d Days) has(day org.Day) bool {
 	return !d.None && (d.NoFrom || d.From <= day) && (d.NoTo || day <= d.To)
 }
 
-// planned reports whether the timestamp of an entry's planning, as it is written, is wanted.
+// planned reports whether a planning timestamp, as the file writes it, matches.
 func (d *Days) planned(text string) bool {
 	if d == nil {
 		return true
@@ -157,7 +156,7 @@ func (d *Days) planned(text string) bool {
 	return d.has(t.Day)
 }
 
-// Matches reports whether the entry is wanted.
+// Matches reports whether the entry matches.
 func (q *Query) Matches(e Entry) bool {
 	return q.state(e) && q.tagged(e) && q.priority(e) &&
 		q.Scheduled.planned(e.Planning.Scheduled) && q.Deadline.planned(e.Planning.Deadline) && q.Closed.planned(e.Planning.Closed) &&
@@ -193,7 +192,7 @@ func (q *Query) tagged(e Entry) bool {
 	return true
 }
 
-// cookiePattern is a priority behind words that are no keyword, which Org's matcher sees too.
+// cookiePattern matches a priority that does not follow a keyword. Org's matcher accepts it too.
 var cookiePattern = regexp.MustCompile(`\[#([A-Z0-9]+)\]`)
 
 func (q *Query) priority(e Entry) bool {
@@ -253,11 +252,8 @@ func (q *Query) words(e Entry) bool {
 	return true
 }
 
-// Orders are the names of what entries can be sorted by.
-var Orders = []string{"file", "deadline", "scheduled", "priority", "todo", "title"}
-
-// Sort sorts entries by one of [Orders]; those that are alike stay as they are, and what has
-// no such date comes last.
+// Sort sorts entries by deadline, scheduled, priority, todo or title, and keeps the order of equal
+// ones. Entries without such a date come last. Another value of order changes nothing.
 func Sort(entries []Entry, order string) {
 	by := func(planned func(e Entry) string) func(a, b Entry) int {
 		return func(a, b Entry) int {

@@ -1,7 +1,6 @@
-// Package persona keeps what the files of the home say the agent is, who the person is and what
-// prompts are made of: the files of the persona, the profiles, and the notes that replace
-// sections of prompts. It reads them anew when they are asked for or saved, and tells each fault
-// once.
+// Package persona reads the files of the home that describe the agent and the person, and that make
+// up prompts: the files of the persona, the profiles, and the notes that replace sections of
+// prompts. It reads them again on every use and after every save, and reports each fault once.
 package persona
 
 import (
@@ -22,45 +21,46 @@ import (
 	"org-agent/kernel/watch"
 )
 
-// What faults are of, as people are told.
+// The sorts of files in which faults are reported.
 const (
 	ofPersona  = "persona"
 	ofPrompt   = "prompt"
 	ofProfiles = "profiles"
 )
 
-// Persona is the files of one home. It is safe for use by several goroutines.
+// Persona gives access to the files of one home. It is safe for many goroutines.
 type Persona struct {
 	home    *memory.Home
 	clock   func() time.Time
 	faults  func(of string, all []string)
 	logger  *slog.Logger
 	library atomic.Pointer[prompt.Library]
-	place   atomic.Pointer[time.Location] // where the person is, if they say so
+	place   atomic.Pointer[time.Location] // the person's time zone, if USER.org names one
 }
 
-// Config is what a [Persona] is made of. All of it is required.
+// Config configures a [Persona]. All fields are required.
 type Config struct {
 	Home *memory.Home
-	// Clock is the time, wherever.
+	// Clock returns the time in any zone.
 	Clock func() time.Time
-	// Faults is told all that is wrong with files of one sort, each time that they are read.
+	// Faults is called with all faults of one sort of files each time these are read.
 	Faults func(of string, all []string)
 	Logger *slog.Logger
 }
 
-// New reads the files. It fails only if the sections that come with the program cannot be read.
+// New reads the files. The only error is that the program's own sections of the prompt cannot be
+// read.
 func New(c Config) (*Persona, error) {
 	p := &Persona{home: c.Home, clock: c.Clock, faults: c.Faults, logger: c.Logger}
 	if err := p.loadLibrary(); err != nil {
 		return nil, err
 	}
-	p.read() // which says where the person is
+	p.read() // this also finds the person's time zone
 	p.checkProfiles()
 	return p, nil
 }
 
-// Field is what notes read of the agent in the file IDENTITY of a home, by name.
+// Field returns a function that looks up the fields of the home's file IDENTITY by name.
 func Field(home *memory.Home) func(name string) string {
 	return func(name string) string {
 		value := home.File("IDENTITY").Field(name)
@@ -71,7 +71,7 @@ func Field(home *memory.Home) func(name string) string {
 	}
 }
 
-// Now is the time where the person is, which USER.org may say.
+// Now returns the time in the person's zone, which USER.org may name.
 func (p *Persona) Now() time.Time {
 	if place := p.place.Load(); place != nil {
 		return p.clock().In(place)
@@ -79,10 +79,10 @@ func (p *Persona) Now() time.Time {
 	return p.clock()
 }
 
-// Library has the sections of prompts, with the notes that replace them.
+// Library returns the sections of prompts, including the notes that replace some.
 func (p *Persona) Library() *prompt.Library { return p.library.Load() }
 
-// With is what the files of the home and a profile say now; the profile "" is none.
+// With returns the present texts of the home's files together with a profile; "" means no profile.
 func (p *Persona) With(profile string) (memory.Persona, error) {
 	persona := p.read()
 	if profile == "" {
@@ -96,14 +96,15 @@ func (p *Persona) With(profile string) (memory.Persona, error) {
 	return persona.With(with), nil
 }
 
-// CheckProfile fails where there is no profile of that name, and names the one that was
-// probably meant, or where its file is at fault.
+// CheckProfile returns an error if there is no profile of that name, with a suggestion, or if its
+// file has a fault.
 func (p *Persona) CheckProfile(name string) error {
 	_, err := p.profile(name)
 	return err
 }
 
-// Profiles are the names of the profiles. What is wrong with one is said when it is to answer.
+// Profiles returns the names of the profiles, also of those with faults. [Persona.With] reports the
+// faults.
 func (p *Persona) Profiles() []string {
 	names, _ := p.home.Profiles()
 	return names
@@ -123,7 +124,7 @@ func (p *Persona) profile(name string) (memory.Profile, error) {
 	return profile, protocol.Errorf(protocol.CodeNotFound, "there is no profile %q: it would be the file profiles/%s.org in the home", name, name)
 }
 
-// checkProfiles tells what is wrong with the files of profiles.
+// checkProfiles reports the faults of the profiles' files.
 func (p *Persona) checkProfiles() {
 	_, found := p.home.Profiles()
 	var faults []string
@@ -133,7 +134,7 @@ func (p *Persona) checkProfiles() {
 	p.faults(ofProfiles, faults)
 }
 
-// read is what the files of the home say now. What is wrong with them is told.
+// read returns the present texts of the home's files and reports their faults.
 func (p *Persona) read() memory.Persona {
 	persona := p.home.Persona(p.Now())
 	user := persona.File("USER")
@@ -155,8 +156,8 @@ func (p *Persona) read() memory.Persona {
 	return persona
 }
 
-// loadLibrary reads the sections of prompts. With a fault in a note the sections stay what they
-// were; at first they are those that come with the program.
+// loadLibrary reads the sections of prompts. If a note has a fault the earlier sections stay; at
+// first these are the program's own.
 func (p *Persona) loadLibrary() error {
 	library, found := prompt.Load(filepath.Join(p.home.Directory, "prompt"))
 	var faults []string
@@ -175,9 +176,9 @@ func (p *Persona) loadLibrary() error {
 	return nil
 }
 
-// Follow takes up changes of the notes of the prompt when they are saved, and tells what is
-// wrong with those, with the files of the persona and with profiles, until ctx ends. It fails
-// at once where files cannot be watched.
+// Follow reloads the notes of the prompt when they are saved, and reports faults of these, of the
+// persona's files and of profiles, until ctx ends. It returns an error at once if files cannot be
+// watched.
 func (p *Persona) Follow(ctx context.Context) error {
 	directories := []string{filepath.Join(p.home.Directory, "prompt"), filepath.Join(p.home.Directory, "profiles")}
 	w := watch.Watch{

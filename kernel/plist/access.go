@@ -7,8 +7,8 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// fields yields the keys and values of x in order, as far as x is a plist: it
-// stops at a key that is no keyword and at one without a value.
+// fields yields the keys and values of x in order. It stops at the first key that is not a keyword
+// or has no value.
 func fields(x sexp.Sexp) func(yield func(key Keyword, value sexp.Sexp) bool) {
 	return func(yield func(Keyword, sexp.Sexp) bool) {
 		list, _ := x.(sexp.List)
@@ -21,9 +21,8 @@ func fields(x sexp.Sexp) func(yield func(key Keyword, value sexp.Sexp) bool) {
 	}
 }
 
-// Get returns the value of the first key in the plist x; ok is false if there is
-// none or x is no list. key is in lower case, without a colon. A key that is
-// there with the value nil is found.
+// Get returns the value of the first occurrence of key in the plist x. ok is false if there is none
+// or x is not a list. key is in lower case, without a colon. A key with the value nil is found.
 func Get(x sexp.Sexp, key string) (value sexp.Sexp, ok bool) {
 	for k, v := range fields(x) {
 		if string(k) == key {
@@ -47,8 +46,8 @@ func KeywordValue(x sexp.Sexp, key string) (Keyword, bool) {
 	return k, ok
 }
 
-// Put returns list with value under key: in the place of the first one, or at
-// the end. list itself is not changed.
+// Put returns list with value under key. It replaces the first occurrence, or appends the key. list
+// itself is not changed.
 func Put(list sexp.List, key string, value sexp.Sexp) sexp.List {
 	out := make(sexp.List, len(list), len(list)+2)
 	copy(out, list)
@@ -61,8 +60,8 @@ func Put(list sexp.List, key string, value sexp.Sexp) sexp.List {
 	return append(out, Keyword(key), value)
 }
 
-// Without returns list without the keys and their values, wherever they stand.
-// Nothing else moves; list itself is not changed.
+// Without returns list without all occurrences of the keys and their values. The order of the rest
+// stays, and list itself is not changed.
 func Without(list sexp.List, keys ...string) sexp.List {
 	out := make(sexp.List, 0, len(list))
 	for i := 0; i < len(list); i += 2 {
@@ -122,10 +121,9 @@ func Equal(a, b sexp.Sexp) bool {
 	}
 }
 
-// WellFormed says what keeps x from being an action's plist: x, its :payload
-// and each :args are proper lists of even length with keywords as keys, none of
-// them twice; and no field stands both in x and in its :payload with different
-// values. The empty list is well-formed.
+// WellFormed returns an error if x cannot be the plist of an action. In an action, x, its :payload
+// and each :args are proper lists of even length whose keys are keywords and occur once, and no
+// field has different values in x and in its :payload. The empty list is well-formed.
 func WellFormed(x sexp.Sexp) error {
 	if err := wellFormed(x, "the plist"); err != nil {
 		return err
@@ -155,7 +153,7 @@ func WellFormed(x sexp.Sexp) error {
 	return nil
 }
 
-// index is a plist's values by key.
+// index returns the values of a plist by key.
 func index(x sexp.Sexp) map[Keyword]sexp.Sexp {
 	byKey := map[Keyword]sexp.Sexp{}
 	for key, value := range fields(x) {
@@ -192,7 +190,7 @@ func wellFormed(x sexp.Sexp, what string) error {
 	return nil
 }
 
-// describe is a short text for messages about x: its beginning as printed.
+// describe returns the beginning of x as printed, for messages.
 func describe(x sexp.Sexp) string {
 	switch x := x.(type) {
 	case sexp.List:
@@ -222,9 +220,9 @@ func shorten(s string) string {
 	return s
 }
 
-// Nested returns the kernel's own view of an action: :type, :target and :id on
-// top, every other field under :payload, the ones that stood flat first. It is
-// an error if the action is not well-formed.
+// Nested returns an action in the kernel's shape: :type, :target and :id on top, and every other
+// field under :payload. Fields that stood flat come first. It returns an error if the action is not
+// well-formed.
 func Nested(action sexp.Sexp) (sexp.List, error) {
 	if err := WellFormed(action); err != nil {
 		return nil, err
@@ -252,9 +250,8 @@ func Nested(action sexp.Sexp) (sexp.List, error) {
 	return top, nil
 }
 
-// StripForbidden returns action without the keys at its top and in its
-// :payload, and whether there were any. :args is not looked into, and the
-// action's shape is kept.
+// StripForbidden returns action without these keys on top and in its :payload, and whether there
+// were any. It does not look into :args, and keeps the action's shape.
 func StripForbidden(action sexp.List, keys ...string) (stripped sexp.List, changed bool) {
 	out := Without(action, keys...)
 	for i := 0; i+1 < len(out); i += 2 {

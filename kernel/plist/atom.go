@@ -6,12 +6,11 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// A tree is a [sexp.Sexp]: a [sexp.List], one of the atoms below, a
-// [sexp.Symbol] or a [*Pair]. The empty list, nil and false are sexp.List(nil),
-// true is sexp.Symbol("t"), and 'x is the list (quote x). sexp.List.Head panics
-// on an empty list; index instead.
+// A tree is a [sexp.Sexp]: a [sexp.List], one of the atoms below, a [sexp.Symbol] or a [*Pair]. The
+// empty list, nil and false are sexp.List(nil), true is sexp.Symbol("t"), and 'x is the list (quote
+// x). sexp.List.Head panics on an empty list, so use an index instead.
 
-// Keyword is a keyword's name in lower case, without the colon.
+// Keyword is the name of a keyword in lower case, without the colon.
 type Keyword string
 
 // KeywordName returns the name without the colon.
@@ -20,21 +19,20 @@ func (k Keyword) KeywordName() string { return string(k) }
 // String is a string of Unicode text.
 type String string
 
-// Int is an integer that fits 64 bits; others are [BigInt].
+// Int is an integer of 64 bits. A larger one is a [BigInt].
 type Int int64
 
-// BigInt is an integer outside the range of [Int], as its decimal digits
-// without leading zeros, with "-" in front if negative. Digits rather than a
-// number keep reading and printing linear in their count.
+// BigInt is an integer outside the range of [Int]. It holds the decimal digits without leading
+// zeros, after a "-" if it is negative. With digits, reading and printing take linear time.
 type BigInt string
 
-// Float is a finite double. Infinities and NaN have no form that reads back:
-// the reader refuses numbers out of range, [Marshal] refuses such values, and
-// [Print] writes them as Emacs does (1.0e+INF, 0.0e+NaN), which is then a symbol.
+// Float is a finite double. Infinities and NaN have no readable form: the reader refuses numbers
+// out of range, [Marshal] refuses such values, and [Print] writes them as Emacs does (1.0e+INF,
+// 0.0e+NaN), which reads as a symbol.
 type Float float64
 
-// Pair is a cons whose Cdr is not a list: (a . b). (a b . c) is a Pair whose Cdr
-// is a Pair. The reader and [Cons] never make one with a list as Cdr.
+// Pair is a cons whose Cdr is not a list: (a . b). (a b . c) is a Pair whose Cdr is a Pair. The
+// reader and [Cons] never make a Pair with a list as Cdr.
 type Pair struct {
 	Car, Cdr sexp.Sexp
 }
@@ -42,7 +40,7 @@ type Pair struct {
 // T is true.
 const T = sexp.Symbol("t")
 
-// Cons returns the list or pair that has car in front of cdr.
+// Cons returns the list or pair with car before cdr.
 func Cons(car, cdr sexp.Sexp) sexp.Sexp {
 	list, ok := cdr.(sexp.List)
 	if !ok {
@@ -51,7 +49,7 @@ func Cons(car, cdr sexp.Sexp) sexp.Sexp {
 	return append(append(make(sexp.List, 0, len(list)+1), car), list...)
 }
 
-// IsNil reports whether x is the empty list (or no tree at all).
+// IsNil reports whether x is the empty list or a nil Sexp.
 func IsNil(x sexp.Sexp) bool {
 	if x == nil {
 		return true
@@ -60,7 +58,7 @@ func IsNil(x sexp.Sexp) bool {
 	return ok && len(list) == 0
 }
 
-// The atoms are leaves of [sexp.Sexp]; Format prints them in the canonical form.
+// The atoms implement [sexp.Sexp] as leaves. Format prints them in the canonical form.
 
 func (Keyword) IsLeaf() bool                 { return true }
 func (Keyword) IsAtom() bool                 { return true }

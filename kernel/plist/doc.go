@@ -1,20 +1,18 @@
-// Package plist reads, prints and recovers s-expressions: the wire's messages,
-// the actions that models propose and the source of skill notes.
+// Package plist reads, prints and recovers s-expressions: the messages of the wire, the actions
+// that models propose, and the source of skill notes.
 //
-// There is one reader with two modes. [Lisp] mode reads the Common Lisp syntax
-// of notes; [Data] mode reads everything that comes from outside and has no "#"
-// syntax at all. The reader is generic: a [Maker] decides what is built. Trees
-// are made of the types of github.com/chewxy/sexp (Sexp, List, Symbol) with the
-// atoms of this package beside them; that library's parser is not used.
+// One reader has two modes. [Lisp] mode reads the Common Lisp syntax of notes. [Data] mode reads
+// everything from outside and has no "#" syntax. The reader is generic: a [Maker] builds the
+// values. Trees consist of the types of github.com/chewxy/sexp (Sexp, List, Symbol) and the atoms
+// of this package. The parser of that library is not used.
 //
-// [Print] gives the canonical form: one line, which [Read] and Emacs both read
-// back as the same data. [Recover] finds the one proposal in a model's reply and
-// says what it had to do; [Stream] reads the same reply while it arrives.
+// [Print] returns the canonical form, which is one line that [Read] and Emacs read back as the same
+// data. [Recover] finds the one proposal in a model's reply and reports the steps that it took.
+// [Stream] reads the same reply while it arrives.
 //
-// Every function is pure: nothing blocks, nothing is interned or kept between
-// calls, and the only state is in values the caller owns ([Reader] and [Stream]
-// belong to one goroutine). Trees are never changed by this package; functions
-// that change a list return a new one that shares its elements. Strings in a
-// tree share memory with the source they were read from. All work is linear in
-// the input and bounded by [Limits]; hostile input gives an error, not a panic.
+// All functions are pure: nothing blocks, and nothing is interned or stored between calls. The only
+// state is in values that the caller owns; a [Reader] and a [Stream] belong to one goroutine. The
+// package never changes a tree. A function that changes a list returns a new list, which shares its
+// elements. Strings in a tree share memory with their source. All work is linear in the input and
+// bounded by [Limits]. Malicious input gives an error and not a panic.
 package plist

@@ -11,26 +11,26 @@ type Position struct {
 // String is "LINE:COLUMN".
 func (p Position) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
-// ErrorKind says what is wrong with a source.
+// ErrorKind is the kind of an error in a source.
 type ErrorKind int
 
 const (
-	// BadToken: something that no form may contain where it stands.
+	// BadToken is a token that no form may contain at that place.
 	BadToken ErrorKind = iota
-	// UnexpectedClose: a ) without its (.
+	// UnexpectedClose is a ) without its (.
 	UnexpectedClose
-	// UnclosedList: the source ended inside a list, or where a quote, #' or the
-	// like wants a form.
+	// UnclosedList means that the source ended inside a list, or after a quote, #' or similar that
+	// needs a form.
 	UnclosedList
-	// UnclosedString: the source ended inside a string, a |name| or a #| comment.
+	// UnclosedString means that the source ended inside a string, a |name| or a #| comment.
 	UnclosedString
-	// LimitExceeded: a form is larger than [Limits] allow.
+	// LimitExceeded means that a form is larger than [Limits] allow.
 	LimitExceeded
 )
 
-// SyntaxError is what a [Reader] returns for a source it cannot read. Position
-// is the offending character; for what is not closed, where it was opened.
-// Message says what to do. Err is the Maker's own error, if it was one.
+// SyntaxError is the error of a [Reader] for a source that it cannot read. Position is that of the
+// wrong character, or of the opening character if the form is not closed. Message says what to do.
+// Err is the Maker's own error, if there is one.
 type SyntaxError struct {
 	Position
 	Kind    ErrorKind
@@ -38,7 +38,7 @@ type SyntaxError struct {
 	Err     error
 }
 
-// Error is "LINE:COLUMN: MESSAGE".
+// Error returns "LINE:COLUMN: MESSAGE".
 func (e *SyntaxError) Error() string { return e.Position.String() + ": " + e.Message }
 
 // Unwrap returns the Maker's own error.

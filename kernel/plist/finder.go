@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// candidateKind is how a candidate is written.
+// candidateKind is the notation of a candidate.
 type candidateKind int
 
 const (
@@ -17,21 +17,21 @@ const (
 	jsonCandidate                            // {"type": …}
 )
 
-// quoted says whether the plist stands behind a quote or in a list.
+// quoted reports whether the plist stands after a quote or in a list.
 func (k candidateKind) quoted() bool {
 	return k == quoteCandidate || k == listCandidate || k == quotedBareCandidate
 }
 
-// bare says whether the plist's keys are written without colons.
+// bare reports whether the keys of the plist have no colons.
 func (k candidateKind) bare() bool { return k == bareCandidate || k == quotedBareCandidate }
 
-// candidate is a place in model text where a proposal may begin.
+// candidate is a place in a model's text where a proposal may begin.
 type candidate struct {
 	kind   candidateKind
-	start  int  // of the form, with its quote
+	start  int  // of the form, including its quote
 	open   int  // of its ( or {
-	end    int  // behind its closer, -1 if it is not closed
-	first  bool // nothing but white space, comments and thoughts is before it
+	end    int  // after its closer; -1 if it is not closed
+	first  bool // only white space, comments and thoughts stand before it
 	fenced bool // it is the first thing inside a fence
 	fence  fence
 }
@@ -40,20 +40,19 @@ type candidate struct {
 type fence struct {
 	mark   byte // ` or ~, 0 for none
 	count  int
-	first  int  // offset of the first thing inside, -1 for none yet
-	formed bool // that is a form, whose end comes before the closing line
+	first  int  // offset of the first form or text inside; -1: none yet
+	formed bool // it is a form, which ends before the closing line
 }
 
-// finder passes over model text once from the left and stops at candidates. It
-// knows thoughts, fences, quoted strings and forms that are no candidates. Text
-// may grow behind it (Stream): what cannot be told yet is looked at again when
-// more has come, and only a bounded piece of it.
+// finder goes through a model's text once from the left and stops at candidates. It recognizes
+// thoughts, fences, quoted strings and forms that are not candidates. The text may grow while it
+// works (Stream). Then it looks again at the part that it could not decide, whose size is bounded.
 type finder struct {
 	text  string
-	final bool // text is whole
+	final bool // the text is complete
 
 	pos       int
-	first     int  // offset of the first thing outside thoughts, -1 for none yet
+	first     int  // offset of the first text outside of thoughts; -1: none yet
 	lineBlank bool // only blanks since the line began
 	comment   bool // inside a ; comment
 	info      bool // inside a fence's info string
@@ -61,28 +60,28 @@ type finder struct {
 	bare      bool // nothing but blanks since the first of them
 	blocked   bool // inside a candidate that is not closed
 	fence     fence
-	look      int // how far the end of what pos is at was searched for
-	floor     int // behind the last fence mark or tag, which are no quotes
+	look      int // how far the end of the construct at pos was searched
+	floor     int // after the last fence mark or tag, which are not quotes
 
-	thinking  string // the closing tag wanted
-	thought   bool   // thoughts were peeled; that happens once
+	thinking  string // the expected closing tag
+	thought   bool   // thoughts were removed, which happens once
 	thinkFrom int
 	thinkTo   int
 
 	count int         // candidates
-	found []candidate // the first of them, and the first that a fence begins with
+	found []candidate // the first candidate, and the first at the start of a fence
 }
 
 func newFinder() *finder {
 	return &finder{first: -1, lineBlank: true, bare: true, fence: fence{first: -1}}
 }
 
-// lookahead bounds the blanks inside the beginning of a candidate and the length
-// of a fence's info word: what a growing text makes us look at again.
+// lookahead limits the blanks at the beginning of a candidate and the length of a fence's info
+// word. It bounds the part of a growing text that is examined again.
 const lookahead = 1024
 
-// next returns the next candidate, or false when the text ends before one. The
-// caller goes on with skip or block.
+// next returns the next candidate, or false if the text ends first. The caller continues with skip
+// or block.
 func (f *finder) next() (candidate, bool) {
 	for f.pos < len(f.text) {
 		switch {
@@ -144,12 +143,12 @@ func (f *finder) next() (candidate, bool) {
 	return candidate{}, false
 }
 
-// outside says whether a fence line may stand here.
+// outside reports whether a fence line may stand here.
 func (f *finder) outside() bool {
 	return !f.blocked && (f.depth == 0 || f.fence.mark != 0 && !f.fence.formed)
 }
 
-// pass takes one ordinary character.
+// pass processes one ordinary character.
 func (f *finder) pass(c byte) {
 	switch {
 	case c == '\n':
@@ -170,7 +169,7 @@ func runeAt(text string, i int) rune {
 	return c
 }
 
-// something notes that what stands at offset i is neither blank nor comment.
+// something records that the text at offset i is neither blank nor a comment.
 func (f *finder) something(i int) {
 	f.lineBlank = false
 	if f.first < 0 {
@@ -184,13 +183,13 @@ func (f *finder) something(i int) {
 	}
 }
 
-// skip goes on behind a form or string that ends at end.
+// skip continues after a form or string that ends at end.
 func (f *finder) skip(start, end int) {
 	f.something(start)
 	f.pos = end
 }
 
-// note counts a candidate.
+// note records a candidate.
 func (f *finder) note(c candidate) {
 	f.count++
 	if len(f.found) == 0 || c.fenced && len(f.found) == 1 && !f.found[0].fenced {
@@ -198,21 +197,21 @@ func (f *finder) note(c candidate) {
 	}
 }
 
-// after goes on behind a candidate. In a list of plists the next one may follow.
+// after continues after a candidate. In a list of plists the next one may follow.
 func (f *finder) after(c candidate) {
 	bare := f.bare
 	f.skip(c.start, c.end)
 	f.bare = bare
 }
 
-// block goes on inside a candidate that is not closed: nothing in it counts but
-// a closing tag that shows that it was a thought.
+// block continues inside a candidate that is not closed. It ignores everything there except a
+// closing tag, which shows that the candidate was part of a thought.
 func (f *finder) block(c candidate) {
 	f.skip(c.start, c.open+1)
 	f.blocked = true
 }
 
-// restOfLine passes a comment.
+// restOfLine skips a comment.
 func (f *finder) restOfLine() {
 	n := strings.IndexByte(f.text[f.pos:], '\n')
 	if n < 0 {
@@ -223,8 +222,8 @@ func (f *finder) restOfLine() {
 	f.comment = false
 }
 
-// infoString passes the rest of the line that opens a fence. One made of ` has no
-// ` in it: that was inline code, which is then read as the prose it is.
+// infoString skips the rest of the line that opens a fence. If the fence consists of ` and the line
+// contains another `, it was inline code and is read as prose.
 func (f *finder) infoString() (more bool) {
 	from := max(f.pos, f.look)
 	n := strings.IndexAny(f.text[from:], "`\n")
@@ -249,7 +248,7 @@ func (f *finder) infoString() (more bool) {
 	return false
 }
 
-// fenceLine takes a line that opens or closes a fence.
+// fenceLine processes a line that opens or closes a fence.
 func (f *finder) fenceLine() (took, more bool) {
 	mark, i := f.text[f.pos], f.pos
 	for i < len(f.text) && f.text[i] == mark && i-f.pos < lookahead {
@@ -296,9 +295,8 @@ func (f *finder) fenceLine() (took, more bool) {
 	return true, false
 }
 
-// infoBegins says whether rest, what stands behind a fence's mark and name, is
-// more of its info string ("{.lisp}", "title=x") and neither the line's end nor a
-// form on the same line.
+// infoBegins reports whether rest, the text after a fence's mark and name, continues the info
+// string ("{.lisp}", "title=x"). Otherwise it is the line's end or a form on the same line.
 func infoBegins(rest string) bool {
 	if rest == "" {
 		return false
@@ -316,7 +314,7 @@ func infoWord(c byte) bool {
 	return alphanumeric(c) || strings.IndexByte("_+.#-", c) >= 0
 }
 
-// open takes a ( or {, which may begin a candidate.
+// open processes a ( or {, which may begin a candidate.
 func (f *finder) open() (c candidate, ok, more bool) {
 	i := f.pos
 	kind, is, more := plainCandidate, false, false
@@ -376,10 +374,10 @@ func (f *finder) open() (c candidate, ok, more bool) {
 	return c, false, false
 }
 
-// face is how many characters behind a ( decide whether it is one.
+// face is how many characters after a ( decide whether it is an emoticon.
 const face = 3
 
-// emoticon says whether the ( at i is a face and opens nothing: ":(" ":-(" "(:".
+// emoticon reports whether the ( at i belongs to an emoticon and opens nothing: ":(" ":-(" "(:".
 func (f *finder) emoticon(i int) bool {
 	ends := func(j int) bool {
 		return j >= len(f.text) || classes[f.text[j]]&blank != 0 || strings.IndexByte(".,!?", f.text[j]) >= 0
@@ -410,8 +408,8 @@ func (f *finder) close() {
 	}
 }
 
-// begins says whether a candidate begins with the ( or { at i; more says that
-// the text ends before that can be told.
+// begins reports whether a candidate begins with the ( or { at i. more is true if the text ends
+// before that is decided.
 func (f *finder) begins(i int) (kind candidateKind, is, more bool) {
 	j := blanksAfter(f.text, i+1)
 	if j >= len(f.text) {
@@ -460,7 +458,7 @@ func (f *finder) begins(i int) (kind candidateKind, is, more bool) {
 	return kind, false, false
 }
 
-// quotes is begins for the ( at i, behind (quote.
+// quotes is begins for the ( at i after (quote.
 func (f *finder) quotes(i int) (kind candidateKind, is, more bool) {
 	switch strings.ToLower(tokenAt(f.text, blanksAfter(f.text, i+1))) {
 	case "quote", "list":
@@ -473,8 +471,7 @@ func (f *finder) quotes(i int) (kind candidateKind, is, more bool) {
 	return quoteCandidate, is, more
 }
 
-// blanksAfter is the offset of what follows the ASCII blanks at i, at most
-// lookahead of them.
+// blanksAfter returns the offset after the ASCII blanks at i, of which it skips at most lookahead.
 func blanksAfter(text string, i int) int {
 	end := min(len(text), i+lookahead)
 	for i < end && classes[text[i]]&blank != 0 {
@@ -483,7 +480,7 @@ func blanksAfter(text string, i int) int {
 	return i
 }
 
-// tokenAt is the ASCII token at i, cut after lookahead.
+// tokenAt returns the ASCII token at i, cut after lookahead.
 func tokenAt(text string, i int) string {
 	i = min(i, len(text))
 	j := i
@@ -493,8 +490,8 @@ func tokenAt(text string, i int) string {
 	return text[i:j]
 }
 
-// quoted passes a string in prose: from a quote that no letter or digit precedes
-// to the next in the same paragraph.
+// quoted skips a string in prose: from a quote that follows no letter or digit to the next quote in
+// the same paragraph.
 func (f *finder) quoted() (took, more bool) {
 	i := f.pos
 	if f.blocked || i > 0 && (f.text[i-1] == '\\' || alphanumeric(f.text[i-1])) {
@@ -536,10 +533,10 @@ func alphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// tags are what models put around their thoughts.
+// tags are the tags that models write around their thoughts.
 var tags = [...]string{"think", "thinking", "reasoning"}
 
-// tag takes an opening tag, or a closing tag that was never opened.
+// tag processes an opening tag, or a closing tag that was never opened.
 func (f *finder) tag() (took, more bool) {
 	if f.thought || f.pos > 0 && f.text[f.pos-1] == '`' {
 		return false, false
@@ -572,7 +569,7 @@ func (f *finder) tag() (took, more bool) {
 	return false, false
 }
 
-// think looks for the closing tag; without one the thought takes all the rest.
+// think looks for the closing tag. Without one, the rest of the text is a thought.
 func (f *finder) think() {
 	for f.pos < len(f.text) {
 		n := strings.IndexByte(f.text[f.pos:], '<')

@@ -44,7 +44,7 @@ func FuzzReader(f *testing.F) {
 		if err != nil && !errors.As(err, &syntax) {
 			t.Fatalf("Lisp mode: %v", err)
 		}
-		forms, err := plist.ReadAll(src)
+		forms, err := readAll(src)
 		if err != nil {
 			if !errors.As(err, &syntax) || syntax.Message == "" || syntax.Offset > len(src) {
 				t.Fatalf("an error without a place: %v", err)

@@ -11,20 +11,20 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// jsonState is what scanJSON found.
+// jsonState is the result of scanJSON.
 type jsonState int
 
 const (
-	jsonOther          jsonState = iota // an object that is no action
-	jsonAction                          // one with a key type, target or action
+	jsonOther          jsonState = iota // an object that is not an action
+	jsonAction                          // an object with a key type, target or action
 	jsonUnclosed                        // the text ends inside an object
-	jsonUnclosedAction                  // the same, but it has had such a key
-	jsonInvalid                         // not JSON; the offset is where that shows
+	jsonUnclosedAction                  // the text ends inside an object that has such a key
+	jsonInvalid                         // not JSON; the offset is that of the error
 )
 
-// scanJSON passes over the object at i without building it. The offset is behind
-// it, or as jsonInvalid says (then after i). What has had an action's key and is
-// not JSON further on is an action still, if a broken one: it is nothing to show.
+// scanJSON skips the object at i without building it. It returns the offset after the object, or
+// the one that jsonInvalid defines, which is then after i. A text that has a key of an action and
+// stops being JSON later is a broken action, which is not shown.
 func scanJSON(text string, i int) (end int, state jsonState) {
 	var open []byte
 	action := false
@@ -85,8 +85,8 @@ func scanJSON(text string, i int) (end int, state jsonState) {
 	return i, unclosedJSON(action)
 }
 
-// brokenJSON is scanJSON's answer for an object that is not JSON at i, where
-// depth brackets are open. Brackets and strings show where a broken action ends.
+// brokenJSON is the result of scanJSON for an object that stops being JSON at i, where depth
+// brackets are open. It finds the end of a broken action by its brackets and strings.
 func brokenJSON(text string, i, depth int, action bool) (int, jsonState) {
 	if !action {
 		return i, jsonInvalid
@@ -115,7 +115,7 @@ func unclosedJSON(action bool) jsonState {
 	return jsonUnclosed
 }
 
-// jsonStringEnd is behind the string that begins at i, or -1.
+// jsonStringEnd returns the offset after the string that begins at i, or -1.
 func jsonStringEnd(text string, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -128,8 +128,8 @@ func jsonStringEnd(text string, i int) int {
 	return -1
 }
 
-// jsonWord says whether c stands in numbers, true, false and null, or in what is
-// mistaken for them.
+// jsonWord reports whether c can stand in a number, in true, false or null, or in a word that is
+// confused with these.
 func jsonWord(c byte) bool { return alphanumeric(c) || c == '+' || c == '-' || c == '.' || c == '_' }
 
 func actionKey(key string) bool {
@@ -140,7 +140,7 @@ func actionKey(key string) bool {
 	return false
 }
 
-// enumKey says whether the values of key are keywords, in an action.
+// enumKey reports whether the values of key are keywords in an action.
 func enumKey(key Keyword) bool {
 	switch key {
 	case "type", "target", "action", "sensor", "channel", "act":
@@ -149,15 +149,15 @@ func enumKey(key Keyword) bool {
 	return false
 }
 
-// jsonReader reads one JSON object as a plist: keys and the strings under enum
-// keys are keywords (but under args strings stay strings), arrays are lists,
-// true is t, false, null, {} and [] are nil.
+// jsonReader reads one JSON object as a plist. Keys and the strings under enum keys become
+// keywords, but under args strings stay strings. Arrays become lists, true becomes t, and false,
+// null, {} and [] become nil.
 type jsonReader struct {
 	src    string
 	pos    int
 	limits Limits
 	atoms  int
-	open   []byte // closers wanted, outermost first
+	open   []byte // the expected closers, outermost first
 }
 
 func (r *jsonReader) object(inArgs bool) (sexp.Sexp, error) {
@@ -186,7 +186,7 @@ func (r *jsonReader) object(inArgs bool) (sexp.Sexp, error) {
 	return list, nil
 }
 
-// key reads an object's key and passes the colon behind it.
+// key reads a key of an object and skips the colon.
 func (r *jsonReader) key(start int) (Keyword, error) {
 	if r.src[r.pos] != '"' {
 		return "", r.fail(r.pos, BadToken, "a key in double quotes should be here")
@@ -228,8 +228,8 @@ func (r *jsonReader) array(inArgs bool) (sexp.Sexp, error) {
 	return list, nil
 }
 
-// elements passes an object or array, having each element read where it begins. An empty one
-// counts as one atom, which it is in a plist.
+// elements reads an object or array and calls element at the beginning of each element. An empty
+// one counts as one atom, as in a plist.
 func (r *jsonReader) elements(closer byte, element func() error) error {
 	start := r.pos
 	if len(r.open) >= r.limits.Depth {
@@ -257,7 +257,7 @@ func (r *jsonReader) elements(closer byte, element func() error) error {
 	return nil
 }
 
-// next is the character behind the white space.
+// next returns the character after the white space.
 func (r *jsonReader) next(start int) (byte, error) {
 	for r.pos < len(r.src) && classes[r.src[r.pos]]&blank != 0 {
 		r.pos++
@@ -268,7 +268,8 @@ func (r *jsonReader) next(start int) (byte, error) {
 	return r.src[r.pos], nil
 }
 
-// comma goes on to the next element, behind a comma; false at the closer, which it leaves.
+// comma moves to the next element, after a comma. It returns false at the closer and does not skip
+// it.
 func (r *jsonReader) comma(closer byte, start int) (bool, error) {
 	c, err := r.next(start)
 	if err != nil {
@@ -328,8 +329,8 @@ func (r *jsonReader) value(start int, inArgs bool) (sexp.Sexp, error) {
 	return nil, r.fail(at, BadToken, "%.40q is not a value; put it in double quotes", text)
 }
 
-// count takes one atom from the object's allowance. An empty object or array is
-// one, being nil.
+// count subtracts one atom from the object's limit. An empty object or array is nil and counts as
+// one.
 func (r *jsonReader) count(at int) error {
 	if r.atoms++; r.atoms > r.limits.Atoms {
 		return r.fail(at, LimitExceeded, "more than %d atoms in one form; split it", r.limits.Atoms)
@@ -337,7 +338,7 @@ func (r *jsonReader) count(at int) error {
 	return nil
 }
 
-// str reads a string, with JSON's escapes; what is raw in it stays.
+// str reads a string with JSON's escapes. Raw control characters stay.
 func (r *jsonReader) str() (string, error) {
 	start := r.pos
 	end := jsonStringEnd(r.src, start)
@@ -348,7 +349,7 @@ func (r *jsonReader) str() (string, error) {
 	return jsonText(r.src[start+1 : end-1]), nil
 }
 
-// jsonText is a string's content without its escapes.
+// jsonText returns the content of a string with its escapes decoded.
 func jsonText(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// lispStep is step for what only Lisp mode has.
+// lispStep is step for the syntax of Lisp mode.
 func (r *Reader[V]) lispStep(c byte) (v V, made bool, err error) {
 	switch c {
 	case '`':
@@ -28,7 +28,7 @@ func (r *Reader[V]) lispStep(c byte) (v V, made bool, err error) {
 	return r.token(start, text, escaped)
 }
 
-// peek is the byte n behind the current one, or 0.
+// peek returns the byte n after the current one, or 0.
 func (r *Reader[V]) peek(n int) byte {
 	if r.pos+n < r.end {
 		return r.src[r.pos+n]
@@ -36,7 +36,7 @@ func (r *Reader[V]) peek(n int) byte {
 	return 0
 }
 
-// dispatch reads what # introduces.
+// dispatch reads the syntax after a #.
 func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 	start := r.pos
 	n := digits(r.src[:r.end], r.pos+1)
@@ -93,7 +93,7 @@ func (r *Reader[V]) dispatch() (v V, made bool, err error) {
 	return v, true, err
 }
 
-// smallNumber reads digits; more than a million are a million.
+// smallNumber parses digits. A number above a million becomes a million.
 func smallNumber(digits string) int {
 	n := 0
 	for _, d := range digits {
@@ -102,7 +102,7 @@ func smallNumber(digits string) int {
 	return n
 }
 
-// extended reads # syntax for a [Dispatcher]; the number behind the # has n digits.
+// extended reads # syntax for a [Dispatcher]. The number after the # has n digits.
 func (r *Reader[V]) extended(n int, c byte) (v V, made, known bool, err error) {
 	dispatcher, ok := r.maker.(Dispatcher[V])
 	if !ok {
@@ -142,7 +142,7 @@ func (r *Reader[V]) extended(n int, c byte) (v V, made, known bool, err error) {
 				return v, false, true, err
 			}
 		}
-	case c == '(' && n > 0: // the list is read as one
+	case c == '(' && n > 0: // the vector is read as a list
 		return v, false, true, r.open(frame{kind: dispatchFrame, char: c, number: number}, n+1)
 	case (c == 'C' || c == 'S') && n == 0, c == 'A':
 	default:
@@ -151,7 +151,7 @@ func (r *Reader[V]) extended(n int, c byte) (v V, made, known bool, err error) {
 	return v, false, true, r.open(frame{kind: dispatchFrame, char: c, number: number}, n+2)
 }
 
-// lispToken reads a token from start; text keeps its | and \ as written.
+// lispToken reads a token from start. text contains its | and \ as written.
 func (r *Reader[V]) lispToken(start int) (text string, escaped bool, err error) {
 	i := start
 	for {
@@ -207,7 +207,7 @@ func (r *Reader[V]) lispToken(start int) (text string, escaped bool, err error) 
 	return text, escaped, nil
 }
 
-// bar is where the |name| whose content begins at i ends, or -1.
+// bar returns the end of the |name| whose content begins at i, or -1.
 func (r *Reader[V]) bar(i int) int {
 	for ; i < r.end; i++ {
 		switch r.src[i] {
@@ -220,7 +220,7 @@ func (r *Reader[V]) bar(i int) int {
 	return -1
 }
 
-// open2end is the error for something that was opened at offset and never closed.
+// open2end returns the error for a construct that was opened at offset and never closed.
 func (r *Reader[V]) open2end(offset int, message string) error {
 	r.pos = r.end
 	if err := r.cut(); err != nil {
@@ -229,7 +229,7 @@ func (r *Reader[V]) open2end(offset int, message string) error {
 	return r.fail(offset, UnclosedString, "%s", message)
 }
 
-// blockComment passes a #| comment |#, which nests.
+// blockComment skips a #| comment |#, which can be nested.
 func (r *Reader[V]) blockComment() error {
 	start, depth := r.pos, 0
 	for i := r.pos; i+1 < r.end; {
@@ -251,8 +251,8 @@ func (r *Reader[V]) blockComment() error {
 	return r.open2end(start, "this #| comment is not closed; add |#")
 }
 
-// char reads #\x behind an introduction of that width: at least one character, and more
-// if it begins a name.
+// char reads #\x after an introduction of that width: at least one character, and more if it begins
+// a name.
 func (r *Reader[V]) char(width int) (v V, err error) {
 	start := r.pos
 	if err := r.count(start); err != nil {
@@ -296,7 +296,7 @@ func (r *Reader[V]) uninterned() (v V, err error) {
 	return v, r.made(at, err)
 }
 
-// radix reads the digits of #b #o #x #NNr behind an introduction of that width.
+// radix reads the digits of #b #o #x #NNr after an introduction of that width.
 func (r *Reader[V]) radix(base, width int) (v V, err error) {
 	start := r.pos
 	if err := r.count(start); err != nil {
@@ -320,7 +320,7 @@ func (r *Reader[V]) radix(base, width int) (v V, err error) {
 	return v, r.made(at, err)
 }
 
-// RadixNumber says whether text is an integer or ratio in base.
+// RadixNumber reports whether text is an integer or ratio in base.
 func RadixNumber(text string, base int) bool {
 	text = strings.TrimLeft(text[:min(1, len(text))], "+-") + text[min(1, len(text)):]
 	whole, below, ratio := strings.Cut(text, "/")
@@ -342,7 +342,7 @@ func radixDigits(text string, base int) bool {
 	return text != ""
 }
 
-// feature reads the test of #+ or #-; a form it rules out is passed over.
+// feature reads the test of #+ or #-. If the test excludes the next form, it is skipped.
 func (r *Reader[V]) feature(want bool) error {
 	start := r.pos
 	r.pos += 2
@@ -420,10 +420,10 @@ func (r *Reader[V]) featureTest(depth int) (bool, error) {
 	}
 }
 
-// SymbolParts takes a token of Lisp mode apart: what stands before the package
-// marker, the marker's colons (0, 1 or 2; a keyword has 1 and no package), and
-// the name. Letters are in upper case as CL's reader folds them, those behind \
-// or between | | as written. Only ASCII folds.
+// SymbolParts splits a token of Lisp mode into the package before the marker, the number of colons
+// of the marker (0, 1 or 2; a keyword has 1 and no package), and the name. Letters are in upper
+// case, as Common Lisp's reader folds them, except those after \ or between | |. Only ASCII letters
+// are folded.
 func SymbolParts(text string, escaped bool) (pkg string, colons int, name string) {
 	if !escaped {
 		text = upper(text)
@@ -462,7 +462,7 @@ func SymbolParts(text string, escaped bool) (pkg string, colons int, name string
 	return pkg, colons, b.String()
 }
 
-// upper raises ASCII letters only.
+// upper converts only ASCII letters to upper case.
 func upper(s string) string {
 	for i := 0; i < len(s); i++ {
 		if 'a' <= s[i] && s[i] <= 'z' {
@@ -472,8 +472,7 @@ func upper(s string) string {
 	return s
 }
 
-// AppendUpper appends s to b with its ASCII letters raised, as the names of symbols
-// are in Lisp.
+// AppendUpper appends s to b with its ASCII letters in upper case, as in the names of Lisp symbols.
 func AppendUpper(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]

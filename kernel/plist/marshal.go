@@ -11,7 +11,7 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// An enum is a string type with this method: a keyword in a plist.
+// An enum is a string type with this method. Its values are keywords in a plist.
 type enum interface{ PlistKeyword() }
 
 // A dynamic object yields its fields itself.
@@ -19,17 +19,17 @@ type dynamic interface {
 	PlistFields() iter.Seq2[string, any]
 }
 
-// Marshal returns v as a tree. A struct is a plist of its exported fields under
-// the lower-case names of their json tags ("-" and ,omitempty as there; fields
-// of embedded structs as if they were its own). A slice is a list, a string
-// type with a method PlistKeyword() a keyword (in a slice a string, since arrays
-// hold no keywords), map[string]string a list of lists of two strings in the
-// order of its keys, and a type with a method PlistFields() iter.Seq2[string,
-// any] the plist of what that yields. Trees stand for themselves. What is nil,
-// false, or empty of elements is left out of plists, and is nil elsewhere.
+// Marshal returns v as a tree. A struct becomes a plist of its exported fields, under the
+// lower-case names of their json tags ("-" and ,omitempty work as in encoding/json, and fields of
+// embedded structs count as its own). A slice becomes a list. A string type with a method
+// PlistKeyword() becomes a keyword, but in a slice a string, because arrays hold no keywords. A
+// map[string]string becomes a list of lists of two strings, ordered by key. A type with a method
+// PlistFields() iter.Seq2[string, any] becomes a plist of what that yields. Trees are not
+// converted. A value that is nil, false, or has no elements is omitted from plists and is nil
+// elsewhere.
 //
-// It is an error if v holds anything else, a number that is not finite, a name
-// that no keyword can have, or is nested deeper than 64.
+// Marshal returns an error if v contains any other type, a number that is not finite, a name that
+// cannot be a keyword, or more than 64 levels.
 func Marshal(v any) (sexp.Sexp, error) {
 	return encode(reflect.ValueOf(v), 0)
 }
@@ -170,7 +170,7 @@ func encodeStruct(v reflect.Value, depth int) (sexp.Sexp, error) {
 	return list, nil
 }
 
-// structField is a field of a struct as the codec sees it.
+// structField is a field of a struct for the codec.
 type structField struct {
 	key       string
 	index     []int

@@ -9,15 +9,14 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// Print returns the canonical form of x: always one line (a newline in a string
-// is \n), names in lower case, strings with \" \\ \n \t \r escaped and every
-// other character itself, (a . b) for pairs, floats as Emacs prints them, one
-// blank between elements. [Read] gives x back, and so does Emacs.
+// Print returns the canonical form of x. It is one line: a newline in a string is \n. Names are in
+// lower case, strings escape only \" \\ \n \t \r, pairs are (a . b), floats are printed as Emacs
+// prints them, and one blank separates elements. [Read] and Emacs read x back.
 //
-// A name that no token can have (possible only in trees made by hand) prints as
-// a string, so that what is printed always has the tree's shape. A nil Sexp
-// prints as nil. What is printed can pass the reader's byte limit even if what
-// was read did not, escapes being longer than what they stand for.
+// A name that cannot be a token, which occurs only in trees made by hand, prints as a string, so
+// that the output always has the shape of the tree. A nil Sexp prints as nil. Because escapes are
+// longer than their characters, the output can exceed the reader's byte limit even if the input did
+// not.
 func Print(x sexp.Sexp) string { return string(AppendPrint(nil, x)) }
 
 // AppendPrint appends the canonical form of x to dst.
@@ -97,8 +96,8 @@ func appendName(dst []byte, sigil, name string) []byte {
 	return dst
 }
 
-// ValidName reports whether name is one token that reads as a symbol, or as a
-// keyword if it begins with a colon. Letters may be of either case.
+// ValidName reports whether name is one token that reads as a symbol, or as a keyword if it begins
+// with a colon. Letters may have either case.
 func ValidName(name string) bool {
 	if name == "" || name[0] == '?' || name == "." || strings.HasPrefix(name, ".?") {
 		return false
@@ -154,8 +153,8 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// appendFloat writes the first of %.15g %.16g %.17g that reads back. Like Emacs it
-// begins with %.1g for subnormal numbers, which have fewer digits than 15.
+// appendFloat writes the first of %.15g %.16g %.17g that reads back. For subnormal numbers, which
+// have fewer than 15 digits, it begins with %.1g, as Emacs does.
 func appendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -181,18 +180,18 @@ func appendFloat(dst []byte, f float64) []byte {
 	}
 }
 
-// formatG is C's %.<precision>g, which strconv's 'g' is not.
+// formatG formats as C's %.<precision>g, which differs from strconv's 'g'.
 func formatG(f float64, precision int) string {
 	scientific := strconv.FormatFloat(f, 'e', precision-1, 64)
 	mantissa, exponent, _ := strings.Cut(scientific, "e")
-	x, _ := strconv.Atoi(exponent) // FormatFloat wrote it
+	x, _ := strconv.Atoi(exponent) // FormatFloat wrote a valid exponent
 	if x < -4 || x >= precision {
 		return trimZeros(mantissa) + "e" + exponent
 	}
 	return trimZeros(strconv.FormatFloat(f, 'f', precision-1-x, 64))
 }
 
-// trimZeros drops the zeros at the end of a fraction, and its point.
+// trimZeros removes the zeros at the end of a fraction, and its point if no digit remains.
 func trimZeros(s string) string {
 	if !strings.Contains(s, ".") {
 		return s

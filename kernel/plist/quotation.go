@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// quotations answers whether pieces of a reply stand verbatim in the turn's
-// input. A few answers are looked for directly; more of them by an index of the
-// input, so that a reply full of quotations costs no more than its length.
+// quotations reports whether parts of a reply occur verbatim in the turn's input. It searches
+// directly for the first few parts and then builds an index of the input, so that a reply full of
+// quotations takes time linear in its length.
 type quotations struct {
 	texts []string
 	asked int
 	index *suffixarray.Index
 }
 
-// direct is how many answers are cheaper without an index.
+// direct is for how many parts a direct search is cheaper than an index.
 const direct = 8
 
-// between stands between two texts in the index. It is in no piece, which is UTF-8.
+// between separates two texts in the index. It cannot occur in a part, because parts are UTF-8.
 const between = "\xff"
 
 func (q *quotations) hold(piece string) bool {

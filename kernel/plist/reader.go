@@ -7,19 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Mode is what syntax a [Reader] accepts.
+// Mode is the syntax that a [Reader] accepts.
 type Mode int
 
 const (
-	// Data is for anything from outside: lists, strings, tokens, 'x and ;
-	// comments. There is no # syntax, and [ ] { } | \ , ` # are errors outside
-	// strings.
+	// Data is for all text from outside: lists, strings, tokens, 'x and ; comments. It has no #
+	// syntax, and [ ] { } | \ , ` # are errors outside of strings.
 	Data Mode = iota
-	// Lisp is for notes: Common Lisp's syntax. #. is always an error.
+	// Lisp is the Common Lisp syntax of notes. #. is always an error.
 	Lisp
 )
 
-// Prefix is what stands directly before a form.
+// Prefix is the syntax directly before a form.
 type Prefix int
 
 const (
@@ -31,7 +30,7 @@ const (
 	PrefixPathname                // #p"x"
 )
 
-// Limits bound one top-level form. A zero field means its default.
+// Limits limit one top-level form. A zero field means its default.
 type Limits struct {
 	Depth int // nested lists and quotes: 64
 	Bytes int // of source: 8 MiB
@@ -51,49 +50,48 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// Maker builds the values of a [Reader]. An error ends the reading; one that is
-// not a *[SyntaxError] becomes the Err of one at the form's place. In Data mode
-// only List, Dotted, Token, String and Prefixed with [PrefixQuote] are called.
+// Maker builds the values of a [Reader]. An error ends the reading. If it is not a *[SyntaxError],
+// it becomes the Err of one at the place of the form. In Data mode only List, Dotted, Token,
+// String, and Prefixed with [PrefixQuote] are called.
 type Maker[V any] interface {
-	// List is (items…). items is the reader's and is reused: copy it.
+	// List builds (items…). The reader reuses items, so the Maker must copy it.
 	List(at Position, items []V) (V, error)
-	// Dotted is (items… . tail), with at least one item.
+	// Dotted builds (items… . tail) with at least one item.
 	Dotted(at Position, items []V, tail V) (V, error)
-	// Vector is #(items…).
+	// Vector builds #(items…).
 	Vector(at Position, items []V) (V, error)
-	// Token is a number or symbol as spelled: nothing is folded. escaped says
-	// that text holds | or \ as written, so that it is never a number; take it
-	// apart with [SymbolParts].
+	// Token builds a number or symbol from its unchanged spelling. escaped is true if text contains
+	// | or \ as written; such a token is never a number. [SymbolParts] splits it.
 	Token(at Position, text string, escaped bool) (V, error)
-	// Uninterned is #:text, spelled as for Token.
+	// Uninterned builds #:text, spelled as for Token.
 	Uninterned(at Position, text string, escaped bool) (V, error)
-	// Radix is #b #o #x #NNr: text are an integer's or ratio's digits.
+	// Radix builds #b #o #x #NNr. text holds the digits of an integer or a ratio.
 	Radix(at Position, radix int, text string) (V, error)
-	// String is a string's content.
+	// String builds a string with this content.
 	String(at Position, s string) (V, error)
-	// Char is #\name: one character, or a name such as Space.
+	// Char builds #\name: one character, or a name such as Space.
 	Char(at Position, name string) (V, error)
-	// Prefixed is 'v, #'v and so on.
+	// Prefixed builds 'v, #'v and so on.
 	Prefixed(at Position, kind Prefix, v V) (V, error)
-	// Feature says whether #+name holds; name is in lower case, without colon.
+	// Feature reports whether #+name holds. name is in lower case, without a colon.
 	Feature(name string) bool
 }
 
-// Dispatcher is a [Maker] that also takes the rest of the # syntax. Without it, that is
-// an error.
+// Dispatcher is a [Maker] that also builds the rest of the # syntax, which is an error for other
+// Makers.
 type Dispatcher[V any] interface {
-	// Dispatch is #C, #A, #S, #( with a length, or #= before v; number is what stands
-	// behind the #, -1 for none, and char is in upper case.
+	// Dispatch builds #C, #A, #S, #( with a length, or #= before v. number is the number after the
+	// #, or -1, and char is in upper case.
 	Dispatch(at Position, number int, char byte, v V) (V, error)
-	// Label announces the form of #number=, before any part of it is made.
+	// Label announces the form of #number= before any part of it is built.
 	Label(at Position, number int) error
-	// Reference is #number#.
+	// Reference builds #number#.
 	Reference(at Position, number int) (V, error)
-	// Bits is #*digits.
+	// Bits builds #*digits.
 	Bits(at Position, number int, digits string) (V, error)
 }
 
-// Reader reads top-level forms one by one. It is for one goroutine.
+// Reader reads top-level forms one by one. It belongs to one goroutine.
 type Reader[V any] struct {
 	src    string
 	maker  Maker[V]
@@ -101,12 +99,12 @@ type Reader[V any] struct {
 	limits Limits
 
 	pos        int
-	end        int // of what the form being read may reach
+	end        int // the last offset that the current form may reach
 	atoms      int
-	suppressed int // depth of #+ forms that are passed over
+	suppressed int // depth of #+ forms that are skipped
 	mark       Position
-	locate     bool // positions are wanted by the maker
-	ascii      bool // src is ASCII, so that columns need no counting
+	locate     bool // the maker needs positions
+	ascii      bool // src is ASCII, so columns need no counting
 	valid      bool // src is UTF-8
 	started    bool
 	err        error
@@ -120,7 +118,7 @@ const (
 	listFrame frameKind = iota
 	vectorFrame
 	prefixFrame
-	skipFrame     // the form after a #+ that does not hold
+	skipFrame     // the form that a #+ excludes
 	dispatchFrame // the form after #C and the like
 )
 
@@ -131,12 +129,12 @@ type frame struct {
 	prefix Prefix
 	start  int // of the items in values
 	dot    int // 1 + where the tail is in values, 0 without a dot
-	commas int // how many may stand before a form in it, one inside the other
+	commas int // how many nested commas a form in it may have
 	at     Position
 }
 
-// NewReader returns a reader of src. A byte order mark in front is white space;
-// bytes that are not UTF-8 read as U+FFFD each.
+// NewReader returns a reader of src. A leading byte order mark is white space. Each byte that is
+// not UTF-8 reads as U+FFFD.
 func NewReader[V any](src string, maker Maker[V], mode Mode, limits Limits) *Reader[V] {
 	r := &Reader[V]{src: src, maker: maker, mode: mode, limits: limits.orDefault(), locate: true}
 	r.mark = Position{Line: 1, Column: 1}
@@ -151,12 +149,12 @@ func NewReader[V any](src string, maker Maker[V], mode Mode, limits Limits) *Rea
 
 const byteOrderMark = "\uFEFF"
 
-// Offset is how far the source has been read, in bytes: directly behind the last
-// form, or where an error was found.
+// Offset returns how far the source has been read, in bytes: directly after the last form, or at an
+// error.
 func (r *Reader[V]) Offset() int { return r.pos }
 
-// Next returns the next top-level form, io.EOF when only white space and
-// comments are left, or a *[SyntaxError]. After an error it returns that error.
+// Next returns the next top-level form, io.EOF if only white space and comments are left, or a
+// *[SyntaxError]. After an error it returns the same error.
 func (r *Reader[V]) Next() (V, error) {
 	var zero V
 	if r.err != nil {
@@ -172,7 +170,7 @@ func (r *Reader[V]) Next() (V, error) {
 	return v, nil
 }
 
-// form reads one top-level form without recursion, so that depth costs no stack.
+// form reads one top-level form without recursion, so that nesting needs no stack.
 func (r *Reader[V]) form() (V, error) {
 	var zero V
 	for {
@@ -205,7 +203,7 @@ func (r *Reader[V]) form() (V, error) {
 	}
 }
 
-// step reads one token, or opens or closes a list. made says that v is whole.
+// step reads one token, or opens or closes a list. made is true if v is complete.
 func (r *Reader[V]) step(c byte) (v V, made bool, err error) {
 	switch c {
 	case '(':
@@ -226,13 +224,13 @@ func (r *Reader[V]) step(c byte) (v V, made bool, err error) {
 	return v, made, err
 }
 
-// open enters a list or what a prefix stands before.
+// open enters a list or the form after a prefix.
 func (r *Reader[V]) open(f frame, width int) error {
 	if len(r.frames) >= r.limits.Depth {
 		return r.fail(r.pos, LimitExceeded, "nested deeper than %d levels; make it flatter", r.limits.Depth)
 	}
 	if f.kind == prefixFrame && f.prefix == PrefixQuote {
-		// 'x prints as (quote x), which must not be over the limit then.
+		// 'x prints as (quote x), which must then be within the limit.
 		if err := r.count(r.pos); err != nil {
 			return err
 		}
@@ -263,7 +261,7 @@ func (r *Reader[V]) open(f frame, width int) error {
 	return nil
 }
 
-// close leaves a list or vector and makes its value.
+// close leaves a list or vector and builds its value.
 func (r *Reader[V]) close() (v V, err error) {
 	if len(r.frames) == 0 {
 		return v, r.fail(r.pos, UnexpectedClose, "this ) closes nothing; remove it or add its ( before")
@@ -301,7 +299,7 @@ func (r *Reader[V]) close() (v V, err error) {
 	return v, r.made(f.at, err)
 }
 
-// finish puts a whole value where it belongs; done says that it is the form.
+// finish adds a complete value to its list. done is true if the value is the whole form.
 func (r *Reader[V]) finish(v *V) (done bool, err error) {
 	for len(r.frames) > 0 {
 		f := r.frames[len(r.frames)-1]
@@ -334,7 +332,7 @@ func (r *Reader[V]) finish(v *V) (done bool, err error) {
 	return true, nil
 }
 
-// blanks passes white space and comments.
+// blanks skips white space and comments.
 func (r *Reader[V]) blanks() error {
 	for r.pos < r.end {
 		switch c := r.src[r.pos]; {
@@ -364,7 +362,7 @@ func (r *Reader[V]) blanks() error {
 	return nil
 }
 
-// str reads a string: \n \t \r are newline, tab and return, any other \x is x.
+// str reads a string. \n \t \r are newline, tab and return; any other \x is x.
 func (r *Reader[V]) str() (v V, err error) {
 	start := r.pos
 	if err := r.count(start); err != nil {
@@ -412,7 +410,7 @@ func (r *Reader[V]) string(start int, s string) (v V, err error) {
 	return v, r.made(at, err)
 }
 
-// token hands a spelled token to the maker, or takes a lone dot.
+// token passes the spelling of a token to the maker, or processes a single dot.
 func (r *Reader[V]) token(start int, text string, escaped bool) (v V, made bool, err error) {
 	if text == "." && (r.suppressed == 0 || r.dotFits()) {
 		return v, false, r.dot(start)
@@ -428,7 +426,7 @@ func (r *Reader[V]) token(start int, text string, escaped bool) (v V, made bool,
 	return v, true, r.made(at, err)
 }
 
-// dotFits says whether a dot can stand here.
+// dotFits reports whether a dot can stand here.
 func (r *Reader[V]) dotFits() bool {
 	if len(r.frames) == 0 {
 		return false
@@ -445,7 +443,7 @@ func (r *Reader[V]) dot(start int) error {
 	return r.fail(start, BadToken, "a dot stands only before the last element of a list")
 }
 
-// count takes one atom from the form's allowance.
+// count subtracts one atom from the limit of the form.
 func (r *Reader[V]) count(at int) error {
 	if r.atoms >= r.limits.Atoms {
 		return r.fail(at, LimitExceeded, "more than %d atoms in one form; split it", r.limits.Atoms)
@@ -454,13 +452,13 @@ func (r *Reader[V]) count(at int) error {
 	return nil
 }
 
-// ended says why the source is over.
+// ended returns the error for the end of the source.
 func (r *Reader[V]) ended() error {
 	if err := r.cut(); err != nil {
 		return err
 	}
 	if len(r.frames) == 0 {
-		return io.EOF // perhaps behind a #+ that has nothing to rule out
+		return io.EOF // also after a #+ without a form to exclude
 	}
 	outer := r.frames[0]
 	missing := 0
@@ -475,7 +473,7 @@ func (r *Reader[V]) ended() error {
 	return r.failAt(outer.at, UnclosedList, "this list is not closed: %d ) missing at the end", missing)
 }
 
-// cut is the error for a form that goes on behind the bytes it may have.
+// cut returns the error for a form that exceeds the limit of bytes.
 func (r *Reader[V]) cut() error {
 	if r.end == len(r.src) {
 		return nil
@@ -483,7 +481,7 @@ func (r *Reader[V]) cut() error {
 	return r.fail(r.pos, LimitExceeded, "a form longer than %d bytes; split it", r.limits.Bytes)
 }
 
-// made wraps a maker's error.
+// made wraps an error of the maker.
 func (r *Reader[V]) made(at Position, err error) error {
 	if err == nil {
 		return nil
@@ -502,8 +500,8 @@ func (r *Reader[V]) failAt(at Position, kind ErrorKind, format string, args ...a
 	return &SyntaxError{Position: r.exact(at), Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// place is the position of offset, not before any place asked for earlier; with
-// only the offset set when the maker does not want positions.
+// place returns the position of offset, which must not be before an earlier one. If the maker needs
+// no positions, only the offset is set.
 func (r *Reader[V]) place(offset int) Position {
 	if !r.locate {
 		return Position{Offset: offset}
@@ -520,7 +518,7 @@ func (r *Reader[V]) exact(at Position) Position {
 	return Position{Line: 1, Column: 1}.advance(r.src, at.Offset, r.ascii)
 }
 
-// advance is the position of offset in src, which is not before p.
+// advance returns the position of offset in src, which is not before p.
 func (p Position) advance(src string, offset int, ascii bool) Position {
 	span := src[p.Offset:offset]
 	p.Offset = offset

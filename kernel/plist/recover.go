@@ -11,49 +11,49 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// RecoverOptions is what [Recover] must know beside the text.
+// RecoverOptions are the options of [Recover].
 type RecoverOptions struct {
-	// Input is everything the turn showed the model: message, context and tool
-	// results. A plist that stands in one of them verbatim, and in the reply among
-	// other words or in a fence, is a quotation and no proposal.
+	// Input is everything that the turn showed to the model: message, context and tool results. A
+	// plist that occurs verbatim in one of them, and that stands in the reply among other words or
+	// in a fence, is a quotation and not a proposal.
 	Input []string
-	// Finished says that the text ended because the model was done, so that
-	// closers missing at the end were forgotten and not cut off.
+	// Finished is true if the text ended because the model was done. Missing closers at the end
+	// were then forgotten and not cut off.
 	Finished bool
-	// IsReply says whether the :text of an action is words for a conversation, of which the
-	// beginning is of use when the rest was cut off. Default: that of a :response is.
+	// IsReply reports whether the :text of an action is text for a conversation. The beginning of
+	// such a text is useful even if the rest was cut off. Default: true for a :response.
 	IsReply func(action sexp.List) bool
 }
 
-// Recovered is what a model's reply says. One of Proposal, Text and Err is set.
+// Recovered is the content of a model's reply. Exactly one of Proposal, Text and Err is set.
 type Recovered struct {
-	// Proposal is a well-formed plist in the shape it came in.
+	// Proposal is a well-formed plist in the shape in which it was written.
 	Proposal sexp.List
-	// Text is the whole reply as prose, when it holds no candidate.
+	// Text is the whole reply as prose if it contains no candidate.
 	Text string
-	// Steps names what changed something, in the order of the pipeline: think
-	// fence embedded quote bare json nesting inner-quotes unclosed truncated
-	// prose; or strict alone. Never empty.
+	// Steps names the steps that changed something, in the order of the pipeline: think fence
+	// embedded quote bare json nesting inner-quotes unclosed truncated prose. If nothing changed,
+	// it is "strict" alone. It is never empty.
 	Steps []string
-	// Err says why there is a candidate that is no proposal, or that the reply
-	// is empty: something for the model to read, and to try again.
+	// Err is the reason if there is a candidate that is not a proposal, or if the reply is empty.
+	// It is written for the model, which may try again.
 	Err error
-	// Candidates counts the plists that could have been meant; only the first
-	// can become the Proposal. Quotations do not count.
+	// Candidates is the number of plists that may have been meant. Only the first can become the
+	// Proposal. Quotations do not count.
 	Candidates int
-	// Reason says, for people, why there is no Proposal.
+	// Reason says for people why there is no Proposal.
 	Reason string
-	// Thought is what was taken off as thoughts: data, for people to read.
+	// Thought is the text that was removed as thoughts, for people to read.
 	Thought string
 }
 
-// ErrEmpty is the Err of a reply that says nothing.
+// ErrEmpty is the Err of an empty reply.
 var ErrEmpty = errors.New("the reply is empty; answer with one plist that begins with (:type")
 
-// Recover finds the one proposal in a model's reply, or says that the reply is
-// prose. It takes off thoughts, fences and prose around, rewrites what is
-// written in another way and repairs what can be repaired in one way only; it
-// does not guess. Time and memory are linear in the text and opt.Input.
+// Recover finds the one proposal in a model's reply, or reports that the reply is prose. It removes
+// thoughts, fences and the prose around a proposal, rewrites other notations, and repairs errors
+// that have only one possible repair. It does not guess. Time and memory are linear in the text and
+// opt.Input.
 func Recover(text string, opt RecoverOptions) Recovered {
 	lost := cutTail(text)
 	text = validText(text)
@@ -95,9 +95,9 @@ func Recover(text string, opt RecoverOptions) Recovered {
 	return r
 }
 
-// ReadProposal returns the first well-formed plist in a finished text, usable as
-// an action or not, with the steps that led to it. Without one the error says why. What isReply
-// says is as in [RecoverOptions].
+// ReadProposal returns the first well-formed plist in a finished text, whether or not it is usable
+// as an action, with the steps that led to it. The error says why there is none. isReply is as in
+// [RecoverOptions].
 func ReadProposal(text string, isReply func(action sexp.List) bool) (proposal sexp.List, steps []string, err error) {
 	r := Recover(text, RecoverOptions{Finished: true, IsReply: isReply})
 	if r.Proposal == nil {
@@ -106,8 +106,8 @@ func ReadProposal(text string, isReply func(action sexp.List) bool) (proposal se
 	return r.Proposal, r.Steps, nil
 }
 
-// pick is the candidate that counts: what the text begins with, else the first
-// that a fence begins with, else the first.
+// pick returns the candidate that counts: the one with which the text begins, or else the first at
+// the start of a fence, or else the first.
 func pick(found []candidate) candidate {
 	if last := found[len(found)-1]; last.fenced && !found[0].first {
 		return last
@@ -115,7 +115,7 @@ func pick(found []candidate) candidate {
 	return found[0]
 }
 
-// cutTail counts the bytes at the end that are the beginning of a character.
+// cutTail returns how many bytes at the end are the beginning of an incomplete character.
 func cutTail(text string) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if c := text[len(text)-n]; utf8.RuneStart(c) {
@@ -128,14 +128,14 @@ func cutTail(text string) int {
 	return 0
 }
 
-// isTrim says whether c is taken off both ends of a text.
+// isTrim reports whether c is removed from both ends of a text.
 func isTrim(c rune) bool {
 	return c == 0 || c == '\uFEFF' || c < utf8.RuneSelf && classes[byte(c)]&blank != 0 || c >= utf8.RuneSelf && unicode.IsSpace(c)
 }
 
 func trimBlanks(s string) string { return strings.TrimFunc(s, isTrim) }
 
-// between is the text from one offset to another without the thoughts in it.
+// between returns the text between two offsets without its thoughts.
 func (f *finder) between(from, to int) string {
 	if !f.thought || f.thinkTo <= from || f.thinkFrom >= to {
 		return f.text[from:to]
@@ -143,8 +143,8 @@ func (f *finder) between(from, to int) string {
 	return f.text[from:max(from, f.thinkFrom)] + f.text[min(to, f.thinkTo):to]
 }
 
-// meaningful says whether there is more than white space, comments and thoughts
-// between two offsets.
+// meaningful reports whether there is more than white space, comments and thoughts between two
+// offsets.
 func (f *finder) meaningful(from, to int) bool {
 	s := f.between(from, to)
 	for {
@@ -156,7 +156,7 @@ func (f *finder) meaningful(from, to int) bool {
 	}
 }
 
-// peeled begins the list of steps.
+// peeled returns the first steps of the list.
 func (f *finder) peeled() []string {
 	if f.thought {
 		return []string{"think"}
@@ -164,7 +164,7 @@ func (f *finder) peeled() []string {
 	return nil
 }
 
-// prose is the result without a candidate.
+// prose returns the result without a candidate.
 func (f *finder) prose(quoted bool) Recovered {
 	steps := f.peeled()
 	text := trimBlanks(f.between(0, len(f.text)))
@@ -187,9 +187,9 @@ func (f *finder) prose(quoted bool) Recovered {
 	return Recovered{Text: text, Steps: append(steps, "prose"), Reason: reason}
 }
 
-// whole looks at a text without a candidate: one that is nothing but a plist,
-// alone or in a fence, is a proposal (if an unusable one) and not words for a
-// person; so is nothing but nil.
+// whole examines a text without a candidate. If the text is only a plist, alone or in a fence, it
+// is a proposal, even if an unusable one, and not prose for a person. So is a text that is only
+// nil.
 func whole(text string) (proposal sexp.List, fenced bool, err error) {
 	if text == "" {
 		return nil, false, ErrEmpty
@@ -226,7 +226,7 @@ func whole(text string) (proposal sexp.List, fenced bool, err error) {
 	return list, fenced, nil
 }
 
-// soleFence is the content of the fence that text is.
+// soleFence returns the content of a fence that is the whole text.
 func soleFence(text string) (string, bool) {
 	first, rest, ok := strings.Cut(text, "\n")
 	mark := text[0]
@@ -245,8 +245,8 @@ func soleFence(text string) (string, bool) {
 	return inner, inner != ""
 }
 
-// closing is where the line begins that closes f, in text from the line on that
-// from is in; -1 if there is none.
+// closing returns the offset of the line that closes f, searching text from the line that contains
+// from. It returns -1 if there is none.
 func (f fence) closing(text string, from int) int {
 	for from <= len(text) {
 		line, _, more := strings.Cut(text[from:], "\n")
@@ -261,7 +261,7 @@ func (f fence) closing(text string, from int) int {
 	return -1
 }
 
-// closes says whether line closes f.
+// closes reports whether line closes f.
 func (f fence) closes(line string) bool {
 	line = strings.Trim(line, " \t\r")
 	return len(line) >= f.count && f.count > 0 && strings.Trim(line, string(f.mark)) == ""
@@ -274,7 +274,7 @@ func orStrict(steps []string) []string {
 	return steps
 }
 
-// formEnd is behind the ) that closes the ( at i, or -1: it counts only
+// formEnd returns the offset after the ) that closes the ( at i, or -1. It looks only at
 // parentheses, strings and comments.
 func formEnd(text string, i int) int {
 	depth, inString := 0, false
@@ -286,8 +286,8 @@ func formEnd(text string, i int) int {
 	return -1
 }
 
-// structure takes the character at *i of a form, which is in a string or at a
-// depth; a comment is taken whole, up to the end of its line.
+// structure processes the character at *i of a form, at this depth or in a string. It processes a
+// comment as a whole, up to the end of its line.
 func structure(text string, i *int, depth int, inString bool) (int, bool) {
 	switch c := text[*i]; {
 	case c == '\\' && inString:
@@ -356,7 +356,7 @@ func (f *finder) proposal(c candidate, opt RecoverOptions, lost int) Recovered {
 	return result
 }
 
-// contentEnd is where what c is in ends, given where c does.
+// contentEnd returns the end of the construct that contains c, given the end of c.
 func (f *finder) contentEnd(c candidate, end int) int {
 	if c.fenced {
 		if line := c.fence.closing(f.text, end); line >= 0 {
@@ -366,8 +366,8 @@ func (f *finder) contentEnd(c candidate, end int) int {
 	return len(f.text)
 }
 
-// region is how far c may reach: to the closing line of its fence outside
-// strings, or the last line if that is one, else to the end of the text.
+// region returns the furthest offset that c may reach: the closing line of its fence outside of
+// strings, or the last line if that closes the fence, or else the end of the text.
 func (f *finder) region(c candidate) int {
 	if !c.fenced {
 		return len(f.text)
@@ -397,8 +397,8 @@ func (f *finder) region(c candidate) int {
 	return len(f.text)
 }
 
-// parse reads one candidate from the beginning of src, rewrites it and checks
-// it. n is the length of what was read.
+// parse reads one candidate from the beginning of src, rewrites it and checks it. n is the length
+// that was read.
 func parse(kind candidateKind, src string) (proposal sexp.List, rewrites []string, n int, err error) {
 	var x sexp.Sexp
 	if kind == jsonCandidate {
@@ -415,7 +415,7 @@ func parse(kind candidateKind, src string) (proposal sexp.List, rewrites []strin
 	}
 	if err != nil {
 		if errors.Is(err, io.EOF) {
-			err = ErrEmpty // no candidate is empty, but a reader may say so
+			err = ErrEmpty // a candidate is never empty, but the reader may return io.EOF
 		}
 		return nil, nil, n, err
 	}
@@ -443,8 +443,8 @@ func parse(kind candidateKind, src string) (proposal sexp.List, rewrites []strin
 	return list, rewrites, n, nil
 }
 
-// inPlace makes the position of an error count from the beginning of text, where
-// it counted from offset.
+// inPlace converts the position of an error from one relative to offset to one relative to the
+// beginning of text.
 func inPlace(err error, text string, offset int) error {
 	var syntax *SyntaxError
 	if !errors.As(err, &syntax) {

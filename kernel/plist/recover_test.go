@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"org-agent/kernel/act"
+	"org-agent/kernel/channel"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 )
@@ -44,7 +45,7 @@ func TestRecoverGolden(t *testing.T) {
 			got := describe(plist.Recover(unline(content[f.Name]), plist.RecoverOptions{
 				Input:    []string{unline(content[f.Name+".seen"])},
 				Finished: !strings.Contains(f.Name, "cut"),
-				IsReply:  kind.New(act.Kinds(act.Deps{})...).IsReply,
+				IsReply:  kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).IsReply,
 			}))
 			updated.Files = append(updated.Files, txtar.File{Name: f.Name + ".want", Data: []byte(got)})
 			if want := content[f.Name+".want"]; got != want && !*update {

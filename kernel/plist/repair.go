@@ -8,18 +8,18 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// mender repairs one candidate that does not read. src begins with its ( or {
-// and ends where it must end.
+// mender repairs one candidate that cannot be read. src begins with its ( or { and ends where the
+// candidate must end.
 type mender struct {
 	kind     candidateKind
 	src      string
 	finished bool
 	isReply  func(sexp.List) bool
-	lost     int // bytes at the end of src that are a cut character
+	lost     int // how many bytes at the end of src are an incomplete character
 }
 
-// repair returns the proposal if there is exactly one way to have one, with the
-// length of src it takes and the repair's name.
+// repair returns the proposal if there is exactly one possible repair, with its length in src and
+// the name of the repair.
 func (m mender) repair(cause error) (proposal sexp.List, rewrites []string, n int, name string) {
 	var syntax *SyntaxError
 	errors.As(cause, &syntax)
@@ -45,7 +45,7 @@ func (m mender) repair(cause error) (proposal sexp.List, rewrites []string, n in
 	return nil, nil, 0, ""
 }
 
-// closers is what closes the lists open at the end of src.
+// closers returns the closers of the lists that are open at the end of src.
 func (m mender) closers(src string) string {
 	if m.kind != jsonCandidate {
 		depth, inString := 0, false
@@ -77,8 +77,8 @@ func (m mender) closers(src string) string {
 	return b.String()
 }
 
-// truncated completes the string that is open from its quote at start on, if it
-// is the text of a reply; the … says that it was cut.
+// truncated closes the string that is open since its quote at start, if it is the text of a reply.
+// It appends … to show that the text was cut.
 func (m mender) truncated(start int) (sexp.List, []string) {
 	content := m.src[start+1:]
 	for range m.lost {
@@ -88,7 +88,7 @@ func (m mender) truncated(start int) (sexp.List, []string) {
 	if m.kind == jsonCandidate {
 		if i := strings.LastIndexByte(content, '\\'); i >= 0 && len(content)-i < 6 && escaping(content, i) {
 			if rest := content[i+1:]; rest == "" || rest[0] == 'u' && len(rest) < 5 {
-				content = content[:i] // an escape was cut
+				content = content[:i] // remove an incomplete escape
 			}
 		}
 		text = jsonText(content)
@@ -111,7 +111,7 @@ func (m mender) truncated(start int) (sexp.List, []string) {
 	return proposal, rewrites
 }
 
-// escaping says whether the \ at i is not itself escaped.
+// escaping reports whether the \ at i is not itself escaped.
 func escaping(s string, i int) bool {
 	n := 0
 	for i-n-1 >= 0 && s[i-n-1] == '\\' {
@@ -120,7 +120,7 @@ func escaping(s string, i int) bool {
 	return n%2 == 0
 }
 
-// stringText is a string's content without its escapes.
+// stringText returns the content of a string with its escapes decoded.
 func stringText(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -137,8 +137,8 @@ func stringText(s string) string {
 	return b.String()
 }
 
-// endsWithText says whether the last thing in x, or in the :payload that is the
-// last thing in it, is :text with that value.
+// endsWithText reports whether the last field of x, or of the :payload that ends x, is :text with
+// that value.
 func endsWithText(x sexp.List, text string) bool {
 	if len(x) < 2 {
 		return false
@@ -149,21 +149,21 @@ func endsWithText(x sexp.List, text string) bool {
 	return x[len(x)-2] == sexp.Sexp(Keyword("text")) && x[len(x)-1] == sexp.Sexp(String(text))
 }
 
-// isResponse says whether an action is a response: words for the conversation it came from.
+// isResponse reports whether an action is a response, which is text for its own conversation.
 func isResponse(action sexp.List) bool {
 	kind, _ := KeywordValue(action, "type")
 	return kind == "response"
 }
 
-// innerQuotes reads the candidate with unescaped quotes in its :text, if there
-// is exactly one place where that string can end.
+// innerQuotes reads a candidate with unescaped quotes in its :text, if there is exactly one place
+// where that string can end.
 func (m mender) innerQuotes() (proposal sexp.List, rewrites []string, n int) {
 	start, level := m.textStart()
 	if start < 0 {
 		return nil, nil, 0
 	}
-	budget := 8*len(m.src) + 1024 // of characters looked at, to stay linear
-	tries := 8                    // of readings that look right
+	budget := 8*len(m.src) + 1024 // how many characters may be examined, so that the work is linear
+	tries := 8                    // how many plausible readings are tried
 	quotes := 0
 	for i := start + 1; i < len(m.src) && budget > 0; i++ {
 		switch m.src[i] {
@@ -177,7 +177,7 @@ func (m mender) innerQuotes() (proposal sexp.List, rewrites []string, n int) {
 		}
 		end := m.tail(i+1, level, &budget)
 		if quotes == 1 && end >= 0 {
-			return nil, nil, 0 // the string ends well; something else is wrong
+			return nil, nil, 0 // the string is correct, so the error is elsewhere
 		}
 		if end < 0 {
 			continue
@@ -190,7 +190,7 @@ func (m mender) innerQuotes() (proposal sexp.List, rewrites []string, n int) {
 			continue
 		}
 		if proposal != nil {
-			return nil, nil, 0 // two readings
+			return nil, nil, 0 // two possible readings
 		}
 		proposal, rewrites, n = list, steps, end
 	}
@@ -200,7 +200,7 @@ func (m mender) innerQuotes() (proposal sexp.List, rewrites []string, n int) {
 	return proposal, rewrites, n
 }
 
-// escapeQuotes writes a \ before each quote in a string's content that has none.
+// escapeQuotes escapes each unescaped quote in the content of a string.
 func escapeQuotes(content string) string {
 	var b strings.Builder
 	for i := 0; i < len(content); i++ {
@@ -218,8 +218,8 @@ func escapeQuotes(content string) string {
 	return b.String()
 }
 
-// textStart is the offset of the quote that opens the :text, on top or in
-// :payload, and how many lists are open there; -1 if there is none.
+// textStart returns the offset of the quote that opens the :text, on top or in :payload, and the
+// number of lists that are open there. It returns -1 if there is none.
 func (m mender) textStart() (start, level int) {
 	if m.kind == jsonCandidate {
 		return m.jsonTextStart()
@@ -265,7 +265,7 @@ func (m mender) textStart() (start, level int) {
 	return -1, 0
 }
 
-// blanks is the offset behind the white space and comments at i.
+// blanks returns the offset after the white space and comments at i.
 func (m mender) blanks(i int) int {
 	for i < len(m.src) {
 		switch {
@@ -284,14 +284,14 @@ func (m mender) blanks(i int) int {
 	return i
 }
 
-// item is the offset behind the string, list or token at i, or -1.
+// item returns the offset after the string, list or token at i, or -1.
 func (m mender) item(i int) int {
 	if i >= len(m.src) {
 		return -1
 	}
 	switch m.src[i] {
 	case '"':
-		return jsonStringEnd(m.src, i) // strings end alike
+		return jsonStringEnd(m.src, i) // strings of both notations end in the same way
 	case '(':
 		return formEnd(m.src, i)
 	case ')':
@@ -304,8 +304,8 @@ func (m mender) item(i int) int {
 	return i
 }
 
-// tail is where the candidate ends if its text's string does before i, with level
-// lists open: keys and values up to the last ). It is -1 if that cannot be.
+// tail returns where the candidate ends if the string of its text ends before i, with level lists
+// open: after keys and values up to the last ). It returns -1 if that is impossible.
 func (m mender) tail(i, level int, budget *int) int {
 	if m.kind == jsonCandidate {
 		return m.jsonTail(i, level, budget)

@@ -59,7 +59,7 @@ func (m mender) jsonTail(i, level int, budget *int) int {
 			next = m.jsonItem(value)
 		}
 		if next < 0 {
-			i = len(m.src) // it was looked for up to there
+			i = len(m.src) // the search reached the end
 			break
 		}
 		i = next
@@ -68,7 +68,7 @@ func (m mender) jsonTail(i, level int, budget *int) int {
 	return end
 }
 
-// jsonSpace is the offset behind the white space at i.
+// jsonSpace returns the offset after the white space at i.
 func (m mender) jsonSpace(i int) int {
 	for i < len(m.src) && classes[m.src[i]]&blank != 0 {
 		i++
@@ -76,8 +76,8 @@ func (m mender) jsonSpace(i int) int {
 	return i
 }
 
-// jsonKey is the key at i, in lower case, and the offset of its value, -1 if
-// there is no key.
+// jsonKey returns the key at i in lower case, and the offset of its value, which is -1 if there is
+// no key.
 func (m mender) jsonKey(i int) (key string, value int) {
 	if i >= len(m.src) || m.src[i] != '"' {
 		return "", -1
@@ -93,7 +93,7 @@ func (m mender) jsonKey(i int) (key string, value int) {
 	return key, m.jsonSpace(end + 1)
 }
 
-// jsonItem is the offset behind the value at i, or -1.
+// jsonItem returns the offset after the value at i, or -1.
 func (m mender) jsonItem(i int) int {
 	depth := 0
 	for i < len(m.src) {

@@ -2,7 +2,7 @@ package plist
 
 import "github.com/chewxy/sexp"
 
-// unquote takes the plist out of (quote x) and (list …).
+// unquote returns the plist in (quote x) and (list …).
 func unquote(x sexp.Sexp) sexp.Sexp {
 	list, _ := x.(sexp.List)
 	if len(list) == 2 && list[0] == sexp.Sexp(sexp.Symbol("quote")) {
@@ -14,9 +14,9 @@ func unquote(x sexp.Sexp) sexp.Sexp {
 	return x
 }
 
-// keywords gives x, its :payload and :args the keywords that were written as
-// bare symbols: the values of enum keys and, if keys is set, the keys. Under
-// :args only keys are. x itself is not changed.
+// keywords returns x with keywords in place of bare symbols, also in its :payload and :args: the
+// values of enum keys and, if keys is true, the keys. Under :args only keys are replaced. x itself
+// is not changed.
 func keywords(x sexp.Sexp, keys bool) (sexp.Sexp, bool) {
 	return bareWords(x, keys, false, 0)
 }
@@ -51,8 +51,8 @@ func bareWords(x sexp.Sexp, keys, inArgs bool, depth int) (sexp.Sexp, bool) {
 	return out, changed
 }
 
-// unnest takes :args out of lists around it: (:args ((:cmd "x"))) is (:args
-// (:cmd "x")), on top and in :payload. x itself is not changed.
+// unnest removes lists around :args, on top and in :payload: (:args ((:cmd "x"))) becomes (:args
+// (:cmd "x")). x itself is not changed.
 func unnest(x sexp.Sexp) (sexp.Sexp, bool) {
 	list, ok := x.(sexp.List)
 	if !ok {
@@ -73,8 +73,8 @@ func unnest(x sexp.Sexp) (sexp.Sexp, bool) {
 	return list, changed
 }
 
-// innermost is the plist, which may be empty, that x is lists of one element
-// around; false if x is not nested.
+// innermost returns the plist, possibly empty, inside of lists with one element. It returns false
+// if x is not nested.
 func innermost(x sexp.Sexp) (sexp.List, bool) {
 	list, _ := x.(sexp.List)
 	nested := false

@@ -1,7 +1,7 @@
 package plist
 
-// Skip passes over the next top-level form as over one that #+ rules out: it must be
-// whole, but what it says need not mean anything. io.EOF when there is none.
+// Skip skips the next top-level form, as #+ skips a form that it excludes. The form must be
+// complete, but its content need not be valid. It returns io.EOF if there is none.
 func (r *Reader[V]) Skip() error {
 	r.suppressed++
 	_, err := r.Next()
@@ -9,8 +9,8 @@ func (r *Reader[V]) Skip() error {
 	return err
 }
 
-// skipDispatch passes over what # introduces; the number behind it has n digits. known
-// is false for what is read as ever.
+// skipDispatch skips the syntax after a #. The number after the # has n digits. known is false if
+// the syntax is read normally.
 func (r *Reader[V]) skipDispatch(n int, c byte) (made, known bool, err error) {
 	start := r.pos
 	switch c {

@@ -7,26 +7,25 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// Stream reads a model's reply while it arrives, so that its :text can be shown
-// as it grows. It takes off what [Recover] takes off and follows the first
-// candidate, as long as that is a plist written plainly; for anything that needs
-// rewriting or repair it stays silent, and Recover speaks at the end.
+// Stream reads a model's reply while it arrives, so that its :text can be shown as it grows. It
+// removes what [Recover] removes, and follows the first candidate as long as that is a plainly
+// written plist. For a reply that needs rewriting or repair it reports nothing, and Recover reads
+// the reply at the end.
 //
-// What it reports, Recover of the whole text reports too if that is a plain
-// well-formed proposal, with two exceptions that only the end can show: behind a
-// candidate the closing tag of thoughts that were never opened, and behind one in
-// the middle of prose a fence with another candidate.
+// What Stream reports, Recover of the whole text reports too, if that is a plain well-formed
+// proposal. There are two exceptions, which only the end can show: a closing tag of thoughts that
+// were never opened, after a candidate; and a fence with another candidate, after a candidate in
+// the middle of prose.
 //
-// Work is linear in the reply, however it is cut; memory is bounded by the
-// reader's 8 MiB. The zero value is ready; a Stream is for one goroutine.
+// The work is linear in the reply, however it is cut. Memory is bounded by the reader's 8 MiB. The
+// zero value is ready to use. A Stream belongs to one goroutine.
 type Stream struct {
-	// Input is what the turn showed the model, as in [RecoverOptions]: nothing is
-	// reported of a plist that may still turn out to be a quotation. Set it
-	// before the first Write.
+	// Input is what the turn showed to the model, as in [RecoverOptions]. Stream reports nothing of
+	// a plist that may still be a quotation. It must be set before the first Write.
 	Input []string
 
 	raw     strings.Builder // the reply so far, as valid UTF-8
-	partial string          // the beginning of a character
+	partial string          // the beginning of an incomplete character
 	finder  *finder
 	walk    walker
 	state   streamState
@@ -34,9 +33,9 @@ type Stream struct {
 	envelope  sexp.List
 	inPayload bool
 	text      strings.Builder
-	escape    bool // a \ was the last of the text
+	escape    bool // the text ended with a \
 	input     quotations
-	checkAt   int // length of the form at which to look for it in Input again
+	checkAt   int // the length of the form at which Input is searched again
 	shown     bool
 	skipped   int
 }
@@ -44,15 +43,15 @@ type Stream struct {
 type streamState int
 
 const (
-	searching streamState = iota // for a candidate
-	walking                      // to the :text of one
+	searching streamState = iota // looking for a candidate
+	walking                      // looking for its :text
 	reading                      // inside its :text
-	closing                      // behind its :text
+	closing                      // after its :text
 	closed                       // the whole form was read
 	silent
 )
 
-// Write takes the next piece of the reply, cut anywhere.
+// Write adds the next piece of the reply, which may be cut anywhere.
 func (s *Stream) Write(delta string) {
 	if s.state == silent || s.state == closed {
 		return
@@ -80,16 +79,9 @@ func (s *Stream) Write(delta string) {
 	s.check(raw)
 }
 
-// Envelope returns the plist of what stands before :text (:type, :target,
-// :action, a channel's id), nested as it came, once :text has begun.
-func (s *Stream) Envelope() (sexp.List, bool) {
-	if !s.shown {
-		return nil, false
-	}
-	return s.envelope, true
-}
-
-// Proposal returns the envelope with the text so far in its place.
+// Proposal returns the proposal so far, once :text has begun. It has the fields before :text
+// (:type, :target, :action, a channel's id) in the shape in which they were written, and the text
+// so far.
 func (s *Stream) Proposal() (sexp.List, bool) {
 	if !s.shown {
 		return nil, false
@@ -102,18 +94,13 @@ func (s *Stream) Proposal() (sexp.List, bool) {
 	return Put(s.envelope, "payload", Put(list, "text", String(s.text.String()))), true
 }
 
-// Text returns the :text so far without its escapes. It only ever grows, by
-// whole characters.
+// Text returns the :text so far with its escapes decoded. It only grows, by whole characters.
 func (s *Stream) Text() string {
 	if !s.shown {
 		return ""
 	}
 	return s.text.String()
 }
-
-// Done reports whether the proposal has been read to its end: there is nothing
-// more to come from this Stream.
-func (s *Stream) Done() bool { return s.state == closed }
 
 // search looks for the candidate.
 func (s *Stream) search(raw string) bool {
@@ -136,7 +123,7 @@ func (s *Stream) search(raw string) bool {
 	return true
 }
 
-// step walks on to the :text or to the end of the form.
+// step moves on to the :text or to the end of the form.
 func (s *Stream) step(raw string) bool {
 	switch s.walk.next(raw) {
 	case atText:
@@ -154,7 +141,7 @@ func (s *Stream) step(raw string) bool {
 	return false
 }
 
-// begin reads the envelope when :text has begun.
+// begin reads the fields before :text when :text has begun.
 func (s *Stream) begin(raw string) bool {
 	depth := s.walk.depth
 	source := raw[s.walk.start:s.walk.keyAt] + strings.Repeat(")", depth)
@@ -168,7 +155,7 @@ func (s *Stream) begin(raw string) bool {
 	return true
 }
 
-// read takes more of the text.
+// read adds to the text.
 func (s *Stream) read(raw string) bool {
 	rest := raw[s.walk.pos:]
 	s.walk.pos = len(raw)
@@ -201,7 +188,7 @@ func (s *Stream) read(raw string) bool {
 	return false
 }
 
-// end leaves the form; one that may be a quotation is passed over.
+// end leaves the form. It skips a form that may be a quotation.
 func (s *Stream) end(raw string) {
 	c := s.finder.found[len(s.finder.found)-1]
 	if !s.shown && s.quotation(raw[c.open:s.walk.pos]) {
@@ -219,8 +206,8 @@ func (s *Stream) end(raw string) {
 	s.state = closed
 }
 
-// check shows what was read unless it may be a quotation. While it may be, it is
-// looked at again each time the form has doubled.
+// check reports what was read unless it may be a quotation. In that case it checks again each time
+// the form has doubled in size.
 func (s *Stream) check(raw string) {
 	if s.shown || s.envelope == nil || s.state == silent || s.state == searching {
 		return
@@ -237,27 +224,26 @@ func (s *Stream) quotation(piece string) bool {
 	return s.input.hold(trimBlanks(piece))
 }
 
-// walker follows the structure of a plist that is still arriving, as far as its
-// :text, on top or in :payload.
+// walker follows the structure of an arriving plist up to its :text, on top or in :payload.
 type walker struct {
 	start    int
 	pos      int
 	depth    int
 	inString bool
 	comment  bool
-	token    int    // 1 + where the token being read begins, 0 outside one
-	items    [3]int // begun in the list on top (1) and in :payload (2)
+	token    int    // 1 + the offset of the current token; 0 outside of tokens
+	items    [3]int // how many items have begun on top (1) and in :payload (2)
 	key      [3]string
 	keyAt    int
-	payload  bool // the list at depth 2 is the :payload's
+	payload  bool // the list at depth 2 is the :payload
 }
 
 type walkEvent int
 
 const (
-	atWait  walkEvent = iota // for more
-	atText                   // behind the quote that opens the text
-	atEnd                    // behind the last )
+	atWait  walkEvent = iota // waiting for more text
+	atText                   // after the quote that opens the text
+	atEnd                    // after the last )
 	atDoubt                  // this is not a plain plist
 )
 
@@ -311,7 +297,7 @@ func (w *walker) next(raw string) walkEvent {
 	return atWait
 }
 
-// open enters what begins with c.
+// open enters the construct that begins with c.
 func (w *walker) open(c byte) {
 	switch c {
 	case '"':
@@ -327,11 +313,11 @@ func (w *walker) open(c byte) {
 	}
 }
 
-// fields says whether the list being read is one whose keys matter.
+// fields reports whether the keys of the current list matter.
 func (w *walker) fields() bool { return w.depth == 1 || w.depth == 2 && w.payload }
 
-// item counts an element that begins with c; false if it cannot be a key where
-// one must be.
+// item counts an element that begins with c. It returns false if a key must stand here and the
+// element cannot be one.
 func (w *walker) item(c byte) bool {
 	if !w.fields() {
 		return true
@@ -344,7 +330,7 @@ func (w *walker) item(c byte) bool {
 	return c == ':'
 }
 
-// endToken takes a whole token; false if the list is not plain.
+// endToken processes a complete token. It returns false if the list is not plain.
 func (w *walker) endToken(token string) bool {
 	w.token = 0
 	if token == "." && w.fields() {
@@ -356,7 +342,7 @@ func (w *walker) endToken(token string) bool {
 	return true
 }
 
-// isText says whether the element just begun is the value of :text.
+// isText reports whether the element that has just begun is the value of :text.
 func (w *walker) isText() bool {
 	return w.fields() && w.items[w.depth]%2 == 0 && w.key[w.depth] == "text"
 }

@@ -2,7 +2,7 @@ package plist
 
 import "strings"
 
-// Thought returns the thoughts that were begun by a tag, as far as they have come.
+// Thought returns the thoughts that were begun by a tag, as far as they have arrived.
 func (s *Stream) Thought() string {
 	if s.finder == nil {
 		return ""
@@ -10,8 +10,8 @@ func (s *Stream) Thought() string {
 	return s.finder.thoughts()
 }
 
-// thoughts are what is taken off as thoughts, without the tags and the white
-// space around, or as much of it as has come.
+// thoughts returns the thoughts without their tags and the surrounding white space, as far as they
+// have arrived.
 func (f *finder) thoughts() string {
 	to := f.thinkTo
 	switch {

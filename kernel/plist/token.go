@@ -15,7 +15,7 @@ const (
 	plain                       // may stand in a token of Lisp mode, and means itself
 )
 
-// classes of the ASCII characters; not changed after the package is loaded.
+// classes are the classes of the ASCII characters. They do not change after the package is loaded.
 var classes = func() (c [256]class) {
 	for _, b := range []byte(" \t\n\r\f\v") {
 		c[b] = blank | delimiter
@@ -40,7 +40,7 @@ var classes = func() (c [256]class) {
 	return c
 }()
 
-// isASCII says whether s has no other characters.
+// isASCII reports whether s has only ASCII characters.
 func isASCII(s string) bool {
 	for ; len(s) >= 8; s = s[8:] {
 		if s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7] >= utf8.RuneSelf {
@@ -55,7 +55,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// blankRune is the length of the non-ASCII white space s begins with, or 0.
+// blankRune returns the length of the non-ASCII white space at the start of s, or 0.
 func blankRune(s string) int {
 	if c, n := utf8.DecodeRuneInString(s); c >= utf8.RuneSelf && unicode.IsSpace(c) {
 		return n
@@ -63,8 +63,8 @@ func blankRune(s string) int {
 	return 0
 }
 
-// wordRune says whether a non-ASCII character may stand in a token: letters, and
-// the marks that many scripts write their vowels with.
+// wordRune reports whether a non-ASCII character may stand in a token: letters, and the marks with
+// which many scripts write their vowels.
 func wordRune(c rune) bool { return unicode.IsLetter(c) || unicode.IsMark(c) }
 
 func unescape(c byte) byte {
@@ -79,7 +79,7 @@ func unescape(c byte) byte {
 	return c
 }
 
-// validText replaces each byte that is not UTF-8 by U+FFFD.
+// validText replaces each byte that is not UTF-8 with U+FFFD.
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -92,7 +92,7 @@ func validText(s string) string {
 	return b.String()
 }
 
-// fold lowers ASCII letters only.
+// fold converts only ASCII letters to lower case.
 func fold(s string) string {
 	for i := 0; i < len(s); i++ {
 		if 'A' <= s[i] && s[i] <= 'Z' {
@@ -143,8 +143,8 @@ func (r *Reader[V]) dataToken() (v V, made bool, err error) {
 	return r.token(start, text, false)
 }
 
-// dataRune is the length of the token character at i that is not ASCII, 0 for
-// white space, or an error.
+// dataRune returns the length of the non-ASCII token character at i, 0 for white space, or an
+// error.
 func (r *Reader[V]) dataRune(i int) (int, error) {
 	c, n := utf8.DecodeRuneInString(r.src[i:])
 	switch {
@@ -160,7 +160,7 @@ func (r *Reader[V]) dataRune(i int) (int, error) {
 	return 0, r.fail(i, BadToken, "%q is not allowed outside a string; put it in a string", c)
 }
 
-// NumberKind is what number a token is in Common Lisp's syntax.
+// NumberKind is the kind of number that a token is in Common Lisp's syntax.
 type NumberKind int
 
 const (
@@ -170,7 +170,7 @@ const (
 	Decimal              // 1.5 .5 1e3 1.d0
 )
 
-// NumberSyntax says what number text is in base ten. The exponent marker of a
+// NumberSyntax returns the kind of number that text is in base ten. The exponent marker of a
 // Decimal is one of e s f d l in either case.
 func NumberSyntax(text string) NumberKind {
 	i := 0

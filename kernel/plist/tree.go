@@ -11,16 +11,16 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// NewTreeReader returns a Data reader that builds trees. Only the positions of
-// its errors have lines and columns.
+// NewTreeReader returns a Data reader that builds trees. Only the positions of its errors have
+// lines and columns.
 func NewTreeReader(src string, limits Limits) *Reader[sexp.Sexp] {
 	r := NewReader[sexp.Sexp](src, &treeMaker{}, Data, limits)
 	r.locate = false
 	return r
 }
 
-// Read reads the one form in src (Data mode, default limits). Anything but white
-// space and comments behind it is an error; so is an empty src.
+// Read reads the one form in src in Data mode with the default limits. An empty src, or text other
+// than white space and comments after the form, is an error.
 func Read(src string) (sexp.Sexp, error) {
 	r := NewTreeReader(src, Limits{})
 	x, err := r.Next()
@@ -40,48 +40,32 @@ func Read(src string) (sexp.Sexp, error) {
 	return nil, r.fail(r.pos, UnexpectedClose, "something follows the end of the form; remove it")
 }
 
-// blanksFrom moves to what follows the white space at offset.
+// blanksFrom moves to the end of the white space at offset.
 func (r *Reader[V]) blanksFrom(offset int) error {
 	r.pos, r.end = offset, len(r.src)
 	return r.blanks()
 }
 
-// ReadAll reads every form in src (Data mode, default limits for each).
-func ReadAll(src string) ([]sexp.Sexp, error) {
-	r := NewTreeReader(src, Limits{})
-	var forms []sexp.Sexp
-	for {
-		x, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return forms, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		forms = append(forms, x)
-	}
-}
-
-// treeMaker builds trees. Names that repeat within one source share their atom,
-// and short lists share their arrays, which is most of the reader's speed.
+// treeMaker builds trees. Names that repeat within one source share their atom, and short lists
+// share their arrays. Most of the reader's speed comes from this.
 type treeMaker struct {
 	names []spelling
 	slab  []sexp.Sexp
-	next  int // size of the next slab
+	next  int // the size of the next slab
 }
 
-// spelling is a name as written and its atom.
+// spelling is a name as written, with its atom.
 type spelling struct {
 	text string
 	atom sexp.Sexp
 }
 
-// spellings is how many names are remembered; a power of two.
+// spellings is how many names are remembered. It is a power of two.
 const spellings = 32
 
 func (m *treeMaker) Token(_ Position, text string, _ bool) (sexp.Sexp, error) {
 	if c := text[0]; c <= '9' && c != '*' && c != '/' {
-		return atom(text) // a number, most likely, and those seldom repeat
+		return atom(text) // probably a number, and numbers seldom repeat
 	}
 	if m.names == nil {
 		m.names = make([]spelling, spellings)
@@ -135,7 +119,7 @@ func (m *treeMaker) Prefixed(_ Position, _ Prefix, x sexp.Sexp) (sexp.Sexp, erro
 	return sexp.List{sexp.Symbol("quote"), x}, nil
 }
 
-// The rest is Lisp's, which Data mode never calls.
+// Data mode never calls the other methods, which are for Lisp.
 
 func (m *treeMaker) Vector(Position, []sexp.Sexp) (sexp.Sexp, error) { return nil, errNotData }
 func (m *treeMaker) Uninterned(Position, string, bool) (sexp.Sexp, error) {
@@ -147,7 +131,7 @@ func (m *treeMaker) Feature(string) bool                            { return fal
 
 var errNotData = errors.New("this syntax is Lisp's, not data's")
 
-// atom is the value of a Data token.
+// atom returns the value of a Data token.
 func atom(text string) (sexp.Sexp, error) {
 	if text[0] == ':' {
 		return Keyword(fold(validText(text[1:]))), nil
@@ -169,7 +153,7 @@ func atom(text string) (sexp.Sexp, error) {
 	return sexp.Symbol(name), nil
 }
 
-// dataNumber is Emacs's idea of a number, which knows no 1/2 and 1d0.
+// dataNumber returns the kind of number as Emacs reads it: 1/2 and 1d0 are not numbers.
 func dataNumber(text string) NumberKind {
 	c := text[0]
 	if c > '9' || c == '/' {
@@ -182,7 +166,7 @@ func dataNumber(text string) NumberKind {
 	return kind
 }
 
-// integer is the value of an Integer token.
+// integer returns the value of an Integer token.
 func integer(text string) sexp.Sexp {
 	text = strings.TrimSuffix(text, ".")
 	if len(text) < 20 {

@@ -10,20 +10,19 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// A dynamic object takes its fields itself.
+// A dynamic object sets its fields itself.
 type setter interface {
 	SetPlistField(key string, value any) error
 }
 
-// Unmarshal stores x in what into points to, as [Marshal] would have written it.
-// Keys that the type does not have are ignored; a value of another type is an
-// error that names the path, as ":payload :text wants a string, not 5". nil is
-// the zero value of every type. An enum takes a keyword or a string of any case.
+// Unmarshal stores x in the value to which into points, as the reverse of [Marshal]. It ignores
+// keys that the type does not have. A value of a wrong type is an error that names the path, such
+// as ":payload :text wants a string, not 5". nil is the zero value of every type. An enum accepts a
+// keyword or a string in any case.
 //
-// A type whose pointer has a method SetPlistField(key string, value any) error
-// gets its fields by it, without those that are nil: string, true, int64,
-// float64, [Keyword], []any, and for a list that begins with a keyword a pointer
-// to a new value of the same type.
+// A type whose pointer has a method SetPlistField(key string, value any) error receives its fields
+// through it, except those that are nil. The values are string, true, int64, float64, [Keyword],
+// []any, and, for a list that begins with a keyword, a pointer to a new value of the same type.
 func Unmarshal(x sexp.Sexp, into any) error {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -132,7 +131,7 @@ func decodeEnum(x sexp.Sexp, v reflect.Value) error {
 	return nil
 }
 
-// plistOf returns x as a list that is a plist.
+// plistOf returns x as a list if it is a plist.
 func plistOf(x sexp.Sexp) (sexp.List, error) {
 	list, ok := x.(sexp.List)
 	if !ok || wellFormed(x, "it") != nil {
@@ -223,7 +222,7 @@ func decodeDynamic(x sexp.Sexp, s setter, t reflect.Type, depth int) error {
 	return nil
 }
 
-// decodeAny is a dynamic field's value; objects in it are pointers to t.
+// decodeAny returns the value of a dynamic field. Objects in it are pointers to t.
 func decodeAny(x sexp.Sexp, t reflect.Type, depth int) (any, error) {
 	if depth > codecDepth {
 		return nil, fmt.Errorf("is nested deeper than %d levels", codecDepth)

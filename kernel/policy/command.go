@@ -9,10 +9,11 @@ import (
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/shell"
+	"org-agent/kernel/text"
 )
 
-// runRule judges each command that a command line would run, and each file that its
-// redirections touch, by itself.
+// runRule judges each command that a command line would run, and each file that its redirections
+// touch.
 func (p *Policy) runRule(rules *Rules, r protocol.Reach) []Decision {
 	script, err := shell.Parse(r.Command)
 	if err != nil {
@@ -38,19 +39,20 @@ func (p *Policy) runRule(rules *Rules, r protocol.Reach) []Decision {
 	return all
 }
 
-// agreement is a rule that allows a command, and which words of it stand in the rule as they
-// are: all of them, or those that do when by is added to their place.
+// agreement is a rule that allows a command. The words of the command that stand literally in the
+// rule were agreed to by the person. If whole is true, that is every word; otherwise the word at
+// place i of the command is word i+by of the rule.
 type agreement struct {
 	rule  *rule
 	by    int
 	whole bool
 }
 
-// has reports whether the person agreed to this very word.
+// has reports whether the person agreed to exactly the word at this place.
 func (a agreement) has(at int) bool { return at >= 0 && (a.whole || a.rule.words.is(at+a.by)) }
 
-// commandRule judges one command. The agreements are those that allow it, which also hold for
-// what it runs as far as that stands in the rule.
+// commandRule judges one command. It returns the agreements that allow the command. They also cover
+// the commands that it runs, as far as the rule contains their words.
 func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before [][]agreement) (Decision, []agreement) {
 	c := script.Commands[i]
 	d := Decision{What: "runs " + commandText(c), Kind: Ask}
@@ -95,7 +97,8 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before []
 	return d, nil
 }
 
-// certainly is certain wherever the program stands and whatever is set for it.
+// certainly reports whether the pattern certainly matches, wherever the program lies and whatever
+// variables are set for it.
 func certainly(p argvPattern, c shell.Command) bool {
 	bare := shell.Command{Words: slices.Clone(c.Words[c.Assigns:])}
 	if len(bare.Words) > 0 && bare.Words[0].Kind == shell.Literal {
@@ -104,7 +107,7 @@ func certainly(p argvPattern, c shell.Command) bool {
 	return p.certain(bare) || p.certain(c)
 }
 
-// inherited are the agreements to what runs a command that are agreements to the command.
+// inherited returns the agreements that a command takes over from the command that runs it.
 func inherited(script shell.Script, i int, before [][]agreement) []agreement {
 	c := script.Commands[i]
 	if c.By < 0 {
@@ -123,7 +126,7 @@ func inherited(script shell.Script, i int, before [][]agreement) []agreement {
 	return agreed
 }
 
-// commandText is a command for people, on a line.
+// commandText writes a command on one line for people.
 func commandText(c shell.Command) string {
 	var b strings.Builder
 	for i, w := range c.Words {
@@ -139,20 +142,8 @@ func commandText(c shell.Command) string {
 	return shortened(b.String())
 }
 
-// shortened is a text on one line, of a length that a person reads.
-func shortened(text string) string {
-	const most = 120
-	if strings.ContainsAny(text, "\n\t\r\v\f") || strings.Contains(text, "  ") {
-		text = strings.Join(strings.Fields(text), " ")
-	}
-	if len(text) <= most {
-		return text
-	}
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+// shortened returns a command or a path on one line that is short enough to read.
+func shortened(s string) string { return text.Clip(text.Line(s), 120) }
 
 // redirected judges a file that the shell opens for a command.
 func (p *Policy) redirected(rules *Rules, f shell.File, directory string) Decision {
@@ -168,7 +159,8 @@ func (p *Policy) redirected(rules *Rules, f shell.File, directory string) Decisi
 	return p.pathRule(rules, kind, resolved(path))
 }
 
-// placed is the absolute name of a file that a command names in a directory.
+// placed returns the absolute path of a file that a command names, relative to its directory. It
+// returns false if the path is not known before the command runs.
 func placed(w shell.Word, directory string) (string, bool) {
 	if w.Kind != shell.Literal {
 		return "", false
@@ -190,9 +182,9 @@ func placed(w shell.Word, directory string) (string, bool) {
 	return filepath.Clean(path), true
 }
 
-// namesProtected is a word of a command that names a file which decides what the agent is and
-// may do, or is the kernel's own: nobody knows what programs do with it. Inside says that the
-// command runs where such files are.
+// namesProtected returns a word of the command that names a protected file, or "". Such a file
+// decides what the agent is and may do, or belongs to the kernel, and the kernel cannot know what a
+// program does with it. If inside is true, the command runs in a directory with such files.
 func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) string {
 	for _, w := range c.Words {
 		if w.Kind != shell.Literal || w.Text == "" {
@@ -212,12 +204,12 @@ func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) 
 	return ""
 }
 
-// protectedWord is whether a name without a directory may be that of something protected.
+// protectedWord reports whether a name without a directory may be that of a protected file.
 func protectedWord(name string) bool {
 	return name == "sessions" || obeyed(name) || keeps(name) || hasKeys(name) || slices.Contains(protectedDirectories[:], name) || slices.Contains(protectedFiles[:], name)
 }
 
-// protectedName is a quick look at a name alone.
+// protectedName decides by the name alone, without reading the disk.
 func (p *Policy) protectedName(path string) bool {
 	if slices.Contains(protectedFiles[:], filepath.Base(path)) || obeyed(path) {
 		return true
@@ -232,7 +224,7 @@ func (p *Policy) protectedName(path string) bool {
 		slices.ContainsFunc(protectedDirectories[:], func(name string) bool { return beneath(path, filepath.Join(p.Home, name)) })
 }
 
-// beneath reports whether a name is that of a directory or of something in it.
+// beneath reports whether path is the directory or a name in it.
 func beneath(path, directory string) bool {
 	return path == directory || strings.HasPrefix(path, directory+"/")
 }

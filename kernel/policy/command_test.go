@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// ruled is a policy with the text of a policy.org, in a home of its own.
+// ruled returns a policy with the text of a policy.org, in its own home.
 func ruled(t testing.TB, text string) *policy.Policy {
 	t.Helper()
 	home := t.TempDir()
@@ -29,8 +29,8 @@ func ruled(t testing.TB, text string) *policy.Policy {
 	return &policy.Policy{Kinds: kinds, Home: home, Rules: &policy.RuleFile{Path: path, Home: home}}
 }
 
-// table is a policy.org with rows as the corpus has them: PATTERN allows a command, !PATTERN
-// refuses it, ?PATTERN asks, and w:PATH lets a file be written.
+// table returns a policy.org with rows in the notation of the corpus: PATTERN allows a command,
+// !PATTERN refuses it, ?PATTERN asks, and w:PATH allows writing a file.
 func table(rows ...string) string {
 	text := "* Rules\n| rule | matches | verdict | why | since |\n|-\n"
 	for _, row := range rows {
@@ -52,7 +52,7 @@ func command(t testing.TB, text string) string {
 	return `(:type :request :target :shell :cmd ` + plist.Print(plist.String(text)) + `)`
 }
 
-// corpusCase is a line of the corpus.
+// corpusCase is one line of the corpus.
 type corpusCase struct {
 	line             int
 	rows             []string
@@ -80,7 +80,7 @@ func corpus(t testing.TB) []corpusCase {
 	return cases
 }
 
-// TestCommands is the corpus: which verdict a command has, given rows.
+// TestCommands runs the corpus: the verdict of each command under the given rows.
 func TestCommands(t *testing.T) {
 	cases := corpus(t)
 	if len(cases) < 200 {
@@ -99,8 +99,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestRulesOnlyNarrow: a row that refuses or asks lets nothing through that was not let through
-// without it, and one that allows lets through only what has no row against it.
+// TestRulesOnlyNarrow checks that a row that refuses or asks never lets more commands through, and
+// that a row that allows lets a command through only if no other row is against it.
 func TestRulesOnlyNarrow(t *testing.T) {
 	cases := corpus(t)
 	p := ruled(t, "")
@@ -128,7 +128,7 @@ func TestRulesOnlyNarrow(t *testing.T) {
 				}
 			}
 		}
-		for _, row := range c.rows { // fewer that allow never let more through
+		for _, row := range c.rows { // removing an allowing row never lets more through
 			if !strings.ContainsAny(row[:1], "!?") {
 				var fewer []string
 				for _, r := range c.rows {
@@ -144,7 +144,8 @@ func TestRulesOnlyNarrow(t *testing.T) {
 	})
 }
 
-// TestScriptIsItsWorstCommand: a list is let through only if each of its parts is.
+// TestScriptIsItsWorstCommand checks that a list of commands is allowed only if each of its parts
+// is.
 func TestScriptIsItsWorstCommand(t *testing.T) {
 	cases := corpus(t)
 	p := ruled(t, table("ls **", "git status", "!rm **", "cat **"))
@@ -161,7 +162,7 @@ func TestScriptIsItsWorstCommand(t *testing.T) {
 	})
 }
 
-// BenchmarkVerdict is the verdict on a pipeline of ten commands.
+// BenchmarkVerdict measures the verdict on a pipeline of ten commands.
 func BenchmarkVerdict(b *testing.B) {
 	p := ruled(b, table("ls **", "cat **", "grep **", "sort **", "head **", "wc **", "git status", "!rm **", "?git push **", "make test"))
 	action := read(b, command(b, `cat a b | grep -n 'x y' | grep -v z | sort -u | sort -n | head -n 20 | grep "$x" | wc -l | cat - c | head -n 1`))

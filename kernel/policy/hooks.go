@@ -9,17 +9,17 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Hooks are what a person has asked before something is done, beside the rules.
+// Hooks are the person's own checks before an action, in addition to the rules.
 type Hooks interface {
-	// Before is what each hook that is about the action, as it was judged, says of it, in a fixed order: Allow has
-	// no objection. Of a hook that fails it is Ask.
+	// Before returns the decision of each hook that applies to the judged action, in a fixed order.
+	// Allow means that the hook has no objection. The decision of a hook that fails is Ask.
 	Before(ctx context.Context, a action.Action, where Where) []Decision
 }
 
-// Narrowed is a verdict with what the hooks say of the action. They only narrow: what is allowed
-// without them they can ask about or refuse. Where one asks it does so each time, whatever was
-// approved before: it may have had no objection then. What the rules refuse, and what only puts
-// text where the turn came from, they are not asked about.
+// Narrowed adds the decisions of the hooks to a verdict. Hooks can only narrow: they can ask about
+// or refuse an action that is allowed without them. A hook that asks does so each time, whatever
+// was approved before, because it may have had no objection then. Hooks are not called for an
+// action that the rules refuse, or for one that ends the turn.
 func (p *Policy) Narrowed(ctx context.Context, v Verdict, where Where) Verdict {
 	if p.Hooks == nil || v.Kind == Refuse || v.Action.Type() != protocol.TypeRequest {
 		return v

@@ -11,13 +11,13 @@ import (
 	"org-agent/kernel/autorun"
 )
 
-// remoteName is how Emacs spells a file on another machine, or behind a
-// program: /method:…: at the beginning of the name.
+// remoteName matches how Emacs names a file on another machine or behind a program: it begins with
+// /METHOD:…:.
 var remoteName = regexp.MustCompile(`^/[A-Za-z0-9-]+(:[^:/]*)?:`)
 
-// resolve turns a file name from a proposal into the real path of a regular
-// file: ~ is the user's, a relative name is the home's, links are followed. The
-// resolved path is the one that is judged, shown and used.
+// resolve returns the real path of a regular file that a proposal names. ~ is the user's directory,
+// a relative name lies in the home, and links are followed. The resolved path is judged, shown and
+// used.
 func resolve(name, home string) (string, error) {
 	if remoteName.MatchString(name) || strings.ContainsRune(name, 0) {
 		return "", fmt.Errorf("%q is not a file of this machine", name)
@@ -49,7 +49,7 @@ func resolve(name, home string) (string, error) {
 	return path, nil
 }
 
-// within reports whether path lies under directory, links of which are followed.
+// within reports whether path lies in directory. Links of the directory are followed.
 func within(path, directory string) bool {
 	real, err := filepath.EvalSymlinks(directory)
 	if err != nil || directory == "" {
@@ -59,32 +59,31 @@ func within(path, directory string) bool {
 	return err == nil && relative != ".." && !strings.HasPrefix(relative, "../")
 }
 
-// protectedFiles decide what the agent is and may do. What other programs are told to run by is
-// in [autorun.Names] and protected with it.
+// protectedFiles are the files that decide what the agent is and may do. The files from which other
+// programs take commands are in [autorun.Names] and are protected too.
 var protectedFiles = [...]string{
 	"config.org", "policy.org", "tasks.org", "HEARTBEAT.org", "IDENTITY.org", "SOUL.org", "TOOLS.org", "PROFILES.org",
 	"MEMORY.org", "WORKSPACE.org", "USER.org",
 }
 
-// protectedDirectories of a home have such files: skills, profiles of who answers, and the
-// notes that prompts are made of.
+// protectedDirectories are the directories of a home that contain such files: skills, profiles, and
+// the notes of the prompt.
 var protectedDirectories = [...]string{"skills", "profiles", "prompt"}
 
-// protected reports whether a change of path may be allowed only once, on
-// what was shown.
+// protected reports whether a change of path may be allowed only once, exactly as it was shown.
 func (p *Policy) protected(path string) bool {
 	return Protected(p.Home, path) || p.State != "" && within(path, p.State) || p.holds(path)
 }
 
-// holds reports whether path is a directory in which the home or the state lies: who may change
-// all that is in it may change what is protected.
+// holds reports whether the home or the state lies in path. Whoever may change everything in such a
+// directory may change protected files.
 func (p *Policy) holds(path string) bool {
 	return p.State != "" && within(resolved(p.State), path) || p.Home != "" && within(resolved(p.Home), path)
 }
 
-// Protected reports whether path, which is absolute and has no links, is a file that
-// decides what the agent of a home is and may do, or lies where such files are. A file
-// of another name counts where a link of the home leads to it.
+// Protected reports whether path is a file that decides what the agent of a home is and may do, or
+// lies in a directory of such files. A file to which such a link of the home leads counts too. The
+// path is absolute and has no links.
 func Protected(home, path string) bool {
 	if slices.Contains(protectedFiles[:], filepath.Base(path)) || obeyed(path) {
 		return true
@@ -121,8 +120,8 @@ func Protected(home, path string) bool {
 	})
 }
 
-// obeyed reports whether path is one by which other programs are told what to run, or lies in such
-// a directory.
+// obeyed reports whether other programs take commands from path or from a directory that contains
+// it.
 func obeyed(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == ".git" || autorun.Has(part) {
@@ -132,8 +131,8 @@ func obeyed(path string) bool {
 	return false
 }
 
-// inRepository reports whether path lies in a git repository that has no .git in its name: a bare
-// one, or one that a file .git leads to. git goes by the same names.
+// inRepository reports whether path lies in a git repository whose name contains no .git: a bare
+// repository, or one that a file .git points to. It looks for the same names as git does.
 func inRepository(path string) bool {
 	for at := path; at != "/" && at != "."; at = filepath.Dir(at) {
 		there := func(name string) bool { _, err := os.Lstat(filepath.Join(at, name)); return err == nil }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestProtected: files that decide about the agent are known by their names and places, and
-// where a link of the home leads.
+// TestProtected checks that protected files are recognized by name, by place, and through links of
+// the home.
 func TestProtected(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"org-agent/kernel/shell"
 )
 
-// argvPattern matches the words of a command: each is a word as it is, * one word, and **, at
-// the end, any that follow.
+// argvPattern matches the words of a command. A plain word matches itself, * matches one word, and
+// ** at the end matches all remaining words.
 type argvPattern []argvWord
 
 type argvWord struct {
@@ -29,7 +29,7 @@ const (
 	anyWords
 )
 
-// newArgvPattern reads a pattern, whose words are quoted as in a shell.
+// newArgvPattern parses a pattern. Its words are quoted as in a shell.
 func newArgvPattern(text string, verdict Kind) (argvPattern, error) {
 	var p argvPattern
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimLeft(text, " \t") {
@@ -63,12 +63,12 @@ func newArgvPattern(text string, verdict Kind) (argvPattern, error) {
 	case verdict != Allow && assigns && !strings.Contains(name, "/"):
 		return nil, errors.New("a rule that asks or refuses begins with the program, whatever is set for it")
 	case verdict != Allow && p[0].kind == theWord:
-		p[0].text = filepath.Base(p[0].text) // wherever it stands
+		p[0].text = filepath.Base(p[0].text) // a program matches in any directory
 	}
 	return p, nil
 }
 
-// argvWordOf takes the first word from a text.
+// argvWordOf returns the first word of a text, whether it is quoted, and the rest.
 func argvWordOf(text string) (word string, quoted bool, rest string, err error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -90,11 +90,11 @@ func argvWordOf(text string) (word string, quoted bool, rest string, err error) 
 	return b.String(), quoted, "", nil
 }
 
-// is reports whether the pattern has exactly this word at a place of a command.
+// is reports whether the pattern has a literal word at place i.
 func (p argvPattern) is(i int) bool { return i >= 0 && i < len(p) && p[i].kind == theWord }
 
-// certain reports whether the command is one that the pattern matches, whatever its unknown
-// words become. What a command sets for itself has to stand in the pattern.
+// certain reports whether the pattern matches the command whatever its unknown words become.
+// Variables that the command sets must stand in the pattern.
 func (p argvPattern) certain(c shell.Command) bool {
 	for i, w := range p {
 		if w.kind == anyWords && i > c.Assigns {
@@ -120,12 +120,12 @@ func (p argvPattern) certain(c shell.Command) bool {
 	return len(p) == len(c.Words)
 }
 
-// possible reports whether the command could become one that the pattern matches. Where a
-// program stands and what is set for it do not matter.
+// possible reports whether the pattern could match the command. The directory of the program and
+// the variables that are set do not matter.
 func (p argvPattern) possible(c shell.Command) bool {
 	words := c.Words[c.Assigns:]
 	if len(words) > 0 && words[0].Kind == shell.Literal && p[0].kind == theWord && !strings.HasSuffix(words[0].Text, p[0].text) {
-		return false // nearly always
+		return false // fast path for nearly all commands
 	}
 	// could[j]: the pattern from i on could match the words from j on.
 	could := make([]bool, len(words)+1)
@@ -155,12 +155,12 @@ func (p argvPattern) possible(c shell.Command) bool {
 	return could[0]
 }
 
-// pathPattern matches names of files: * is anything but a slash, ** anything, and DIR/** also
-// the directory.
+// pathPattern matches file names. * matches anything but a slash, ** matches anything, and DIR/**
+// also matches the directory itself.
 type pathPattern struct {
 	match *regexp.Regexp
-	fixed string // what every name begins with
-	deep  bool   // what is in a directory that it matches is matched as well
+	fixed string // every matching name begins with it
+	deep  bool   // a match of a directory includes its contents
 }
 
 func newPathPattern(text, home, user string) (pathPattern, error) {
@@ -203,7 +203,7 @@ func newPathPattern(text, home, user string) (pathPattern, error) {
 	return pathPattern{match: match, fixed: fixed, deep: deep}, nil
 }
 
-// Resolved is an absolute name without links as far as it exists.
+// Resolved returns an absolute path with its links resolved, as far as the path exists.
 func Resolved(path string) string { return resolved(path) }
 
 func resolved(path string) string {
@@ -217,8 +217,8 @@ func resolved(path string) string {
 	return path
 }
 
-// certain reports whether the pattern matches a file, and all that is in it if it is a
-// directory.
+// certain reports whether the pattern matches a file. A directory matches only if all of its
+// contents match.
 func (p pathPattern) certain(path string) bool {
 	if !p.match.MatchString(path) {
 		return false
@@ -230,7 +230,7 @@ func (p pathPattern) certain(path string) bool {
 	return err != nil || !info.IsDir()
 }
 
-// possible reports whether the pattern could match a file or something in it.
+// possible reports whether the pattern could match the file or something in it.
 func (p pathPattern) possible(path string) bool {
 	return p.match.MatchString(path) || path == p.fixed || path == "/" || strings.HasPrefix(p.fixed, path+"/") || strings.HasPrefix(path, strings.TrimSuffix(p.fixed, "/")+"/") && isDirectory(path)
 }
@@ -240,8 +240,8 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// addressPattern matches what is fetched: a host, *.HOST for those below it, * for any; then,
-// behind a slash, a path, with ** at its end for all that begin so.
+// addressPattern matches an address. The host is a name, *.HOST for all hosts below it, or * for
+// any. A path may follow the slash; ** at its end matches every path with that beginning.
 type addressPattern struct {
 	host string
 	path string
@@ -268,8 +268,8 @@ func newAddressPattern(text string) (addressPattern, error) {
 	return p, nil
 }
 
-// certain reports whether the pattern matches an address; one with a name or a key in it, or of a
-// port of its own that the pattern has not, is none that a person meant.
+// certain reports whether the pattern matches an address. It never matches an address that contains
+// a user or a password, or a port that the pattern does not name.
 func (p addressPattern) certain(address string) bool {
 	if address == "*" {
 		return p.host == "*" && p.deep && p.path == ""
@@ -298,7 +298,7 @@ func (p addressPattern) certain(address string) bool {
 	return path == p.path || p.deep && strings.HasPrefix(path, p.path)
 }
 
-// possible reports whether an address could be one that the pattern matches.
+// possible reports whether the pattern could match the address.
 func (p addressPattern) possible(address string) bool {
 	if address == "*" || p.host == "*" && p.path == "" {
 		return true
@@ -319,7 +319,8 @@ func (p addressPattern) possible(address string) bool {
 	return strings.HasPrefix(path, p.path) || path+"/" == p.path || strings.Contains(path, "..") || strings.Contains(path, "%")
 }
 
-// names reports whether an address is of the pattern's host and path, whatever else stands in it.
+// names reports whether the address has the host and path of the pattern, whatever else it
+// contains.
 func (p addressPattern) names(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -329,7 +330,7 @@ func (p addressPattern) names(address string) bool {
 	return (p.host == "*" || (addressPattern{host: name}).hosts(strings.ToLower(u.Hostname()))) && (p.path == "" || u.Path == p.path || p.deep && strings.HasPrefix(u.Path, p.path))
 }
 
-// hosts reports whether the pattern's host is this one, or it is below it.
+// hosts reports whether the pattern's host is this host or a parent of it.
 func (p addressPattern) hosts(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	if name, below := strings.CutPrefix(p.host, "*."); below {

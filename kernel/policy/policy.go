@@ -1,14 +1,15 @@
-// Package policy decides what may be done. A proposal becomes a [Verified]
-// action here and nowhere else; what performs takes nothing but that type.
+// Package policy decides which actions may be performed. Only this package makes a [Verified]
+// action, and only a Verified action is performed.
 //
-// [Policy.Judge] asks whether a turn may perform an action: allowed, refused with a reason, or to
-// be asked of a person. What is general stands here: the fence around files, the rules of
-// policy.org, what tools say that they touch, hooks. What is about one kind of action is that
-// kind's [Judge]. All look only at their arguments, at the names of files and at policy.org,
-// which a person writes, and are safe for many goroutines. [Policy.Verify] adds what people have approved,
-// which the journal keeps; it reads the journal each time, so that a decision
-// counts from the moment it is durable, and judges anew when an approved action
-// is about to run.
+// [Policy.Judge] decides whether a turn may perform an action. The verdict is to allow it, to
+// refuse it with a reason, or to ask a person. The general rules stand in this package: the fence
+// around files, the rules of policy.org, the files and addresses that a tool reports, and hooks.
+// The rules for one kind of action are the [Judge] of that kind. Judging reads only its arguments,
+// file names and policy.org, which a person writes, and is safe for many goroutines.
+//
+// [Policy.Verify] also counts the approvals of people, which the journal keeps. It reads the
+// journal each time, so a decision counts as soon as it is durable. An approved action is judged
+// again when it is about to run.
 package policy
 
 import (
@@ -19,81 +20,80 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Approvals tells which actions a person has allowed beyond one time. The
-// journal implements it.
+// Approvals looks up the actions that a person has allowed for more than one time. The journal
+// implements it.
 type Approvals interface {
-	// Allowed reports the widest decision for an action with this hash that
-	// covers this turn.
+	// Allowed returns the widest decision for an action with this hash that covers this turn.
 	Allowed(ctx context.Context, hash, turn, session string) (protocol.Decision, bool, error)
 }
 
-// Judge says what a turn may do with an action of one kind, which is usable. The verdict's Action
-// is what was judged where that is not the action as it came: with its paths resolved.
+// Judge decides what a turn may do with a usable action of one kind. If judging changed the action,
+// for example by resolving its paths, the verdict's Action is the changed one.
 type Judge func(ctx context.Context, turn *Turn, a action.Action) Verdict
 
-// Kinds are the kinds of actions that there are.
+// Kinds is the set of all kinds of actions.
 type Kinds interface {
-	// Specs say what is an action.
+	// Specs returns the specs against which proposals are checked.
 	Specs() action.Specs
-	// Judge is the verdict of the kind that a usable action is of.
+	// Judge calls the Judge of the kind that a usable action has.
 	Judge(ctx context.Context, turn *Turn, a action.Action) Verdict
-	// Ends reports whether performing the action puts its text where the turn came from, or is
-	// the end of it in another way.
+	// Ends reports whether the action ends the turn, for example because it puts its text into the
+	// conversation of the turn.
 	Ends(a action.Action, where Where) bool
 }
 
-// Policy judges actions. Without Kinds it refuses them all; with nothing else it judges as a
-// fresh installation does.
+// Policy judges actions. Without Kinds it refuses all of them. With Kinds alone it judges as a new
+// installation does.
 type Policy struct {
-	// Kinds are those that can be proposed.
+	// Kinds are the kinds that can be proposed.
 	Kinds Kinds
-	// Home is the instance's directory, whose files may be opened.
+	// Home is the directory of the instance. Files in it may be opened.
 	Home string
-	// State is the directory of the journal and the token, which are protected.
+	// State is the directory of the journal and the token. Both are protected.
 	State string
-	// Approvals is asked by Verify; nil means that nothing was approved.
+	// Approvals is read by Verify. nil: nothing was approved.
 	Approvals Approvals
-	// Rules are those of policy.org; nil means that there are none.
+	// Rules are the rules of policy.org. nil: there are none.
 	Rules *RuleFile
-	// Tools are those that can be called; nil means that there are none.
+	// Tools are the tools that can be called. nil: there are none.
 	Tools Tools
-	// Hooks are asked by Verify, and can refuse what is allowed; nil means that there are none.
+	// Hooks are called by Verify and can refuse an allowed action. nil: there are none.
 	Hooks Hooks
 
-	projects func() []string // of the turn that is judged, nil for none: see [Policy.turn]
+	projects func() []string // of the turn that is judged; nil: none. [Policy.turn] sets it.
 }
 
-// Tools tells what the policy has to know of the tools.
+// Tools is what the policy needs to know about tools.
 type Tools interface {
-	// Find returns the name of a tool as it is written, and what calling it takes.
+	// Find returns the current name of a tool and the effect of a call.
 	Find(name string) (written string, effect protocol.ToolEffect, found bool)
-	// Reach says what a call would touch, and returns its arguments with the names in them
-	// resolved, which are those that are judged, shown and performed. Nil means that the tool
-	// does not say, which leaves it to its effect; empty, that it touches nothing. The error
+	// Reach returns what a call would touch, and the arguments with their names resolved. The
+	// resolved arguments are judged, shown and performed. A nil reach means that the tool does not
+	// say, and its effect decides. An empty reach means that the call touches nothing. An error
 	// refuses the call.
 	Reach(ctx context.Context, name string, arguments protocol.Object) (resolved protocol.Object, reach []protocol.Reach, err error)
-	// Digest stands for what somebody else's program says of its tool; "" for a tool of ours.
-	// What is approved of such a tool is approved as long as that stays what it was.
+	// Digest identifies the description of a tool from another program. It is "" for a tool of the
+	// kernel. An approval of such a tool holds as long as its digest stays the same.
 	Digest(name string) string
-	// Nearest returns the name that was probably meant, "" if none is near.
+	// Nearest returns the tool name that was probably meant, or "" if none is similar.
 	Nearest(name string) string
 }
 
-// Where is the turn an action was proposed in.
+// Where is the turn in which an action was proposed.
 type Where struct {
 	Session string
 	Turn    string
-	// Route says where the turn came from, and so where its answer goes.
+	// Route is where the turn came from and where its answer goes.
 	Route protocol.Route
-	// Projects are the directories of what the conversation is about, whose files may be read
-	// unless a rule says otherwise; nil means that there are none. See [ProjectOf].
+	// Projects returns the project directories of the conversation. Their files may be read unless
+	// a rule forbids it. nil: there are none. See [ProjectOf].
 	Projects func(ctx context.Context) []string
-	// Tools are the tools as the turn calls them; nil for those of the [Policy].
+	// Tools are the tools of the turn. nil: the tools of the [Policy].
 	Tools Tools
 	// Granted is the hash of the one action that a person has just allowed once.
 	Granted string
-	// Outside names what others wrote that came into the turn: a page, a file, what a command
-	// wrote. "" when the person's own words are all there is.
+	// Outside names the text by others that entered the turn: a page, a file, the output of a
+	// command. It is "" if the turn holds only the person's own words.
 	Outside string
 }
 
@@ -109,26 +109,37 @@ const (
 // String is the kind in one word, for the journal.
 func (k Kind) String() string { return [...]string{"refuse", "ask", "allow"}[k] }
 
-// Verdict is a judgement with its reason, which is for a person and for the
-// model. Action is what was judged, paths resolved.
+// Verdict is a judgement with its reason, which the person and the model read. Action is the action
+// that was judged, with its paths resolved.
 type Verdict struct {
 	Kind   Kind
 	Reason string
 	Action action.Action
-	// Failure is what the tool said that cannot be called so, if it did.
+	// Failure is the tool's own error if the tool rejected the call.
 	Failure *protocol.ToolError
-	// OnceOnly: an approval of this action may not outlast its one use.
+	// OnceOnly is true if an approval of this action holds for one use only.
 	OnceOnly bool
-	// Decisions are what was decided of each thing that it touches, where that is known.
+	// ByName is true if only the name of the action is known, not what it would touch. A row of
+	// policy.org about the action itself may then allow it.
+	ByName bool
+	// Decisions are the decisions about each thing that the action touches, as far as that is
+	// known.
 	Decisions []Decision
 }
 
-// Refused is the verdict that refuses, with the reason.
+// Refused returns a verdict that refuses with this reason.
 func Refused(format string, arguments ...any) Verdict {
 	return Verdict{Kind: Refuse, Reason: fmt.Sprintf(format, arguments...)}
 }
 
-// specs are those of the kinds.
+// With returns the policy with other kinds of actions.
+func (p *Policy) With(kinds Kinds) *Policy {
+	q := *p
+	q.Kinds = kinds
+	return &q
+}
+
+// specs returns the specs of the kinds, or none without Kinds.
 func (p *Policy) specs() action.Specs {
 	if p.Kinds == nil {
 		return nil
@@ -136,13 +147,13 @@ func (p *Policy) specs() action.Specs {
 	return p.Kinds.Specs()
 }
 
-// Usable is the proposal if it is an action; see [action.Specs.Usable].
+// Usable checks a proposal against the specs; see [action.Specs.Usable].
 func (p *Policy) Usable(proposed action.Proposed) (action.Proposed, error) {
 	return p.specs().Usable(proposed)
 }
 
-// Judge says what this turn may do with the action. An unusable action is
-// refused with what is wrong with it.
+// Judge decides what this turn may do with the action. It refuses an unusable action and says what
+// is wrong with it.
 func (p *Policy) Judge(ctx context.Context, a action.Action, where Where) Verdict {
 	usable, err := p.specs().Check(a)
 	if err != nil {
@@ -152,14 +163,14 @@ func (p *Policy) Judge(ctx context.Context, a action.Action, where Where) Verdic
 	if v.Action.IsZero() {
 		v.Action = usable
 	}
-	return v
+	return p.ofAction(v.Action, v, where)
 }
 
-// JudgeReach says what a call that touches this may do, whatever the tool.
+// JudgeReach judges a call of any tool by what the call touches.
 func (p *Policy) JudgeReach(all ...protocol.Reach) Verdict { return p.judgeReach(all) }
 
-// Verify judges the action, asks the hooks, and counts what people have approved. The Verified
-// is valid only when the verdict is Allow.
+// Verify judges the action, calls the hooks, and counts approvals. The Verified is valid only if
+// the verdict is Allow.
 func (p *Policy) Verify(ctx context.Context, a action.Action, where Where) (Verified, Verdict, error) {
 	verdict := p.Narrowed(ctx, p.Judge(ctx, a, where), where)
 	if verdict.Kind == Ask {
@@ -173,7 +184,7 @@ func (p *Policy) Verify(ctx context.Context, a action.Action, where Where) (Veri
 	return Verified{by: p, action: verdict.Action}, verdict, nil
 }
 
-// approved allows what a person has allowed.
+// approved changes the verdict to Allow if a person has allowed the action.
 func (p *Policy) approved(ctx context.Context, verdict *Verdict, where Where) error {
 	if where.Granted == "" && (p.Approvals == nil || verdict.OnceOnly) {
 		return nil
@@ -196,7 +207,7 @@ func (p *Policy) approved(ctx context.Context, verdict *Verdict, where Where) er
 	return nil
 }
 
-// Ends reports whether performing the action ends the turn.
+// Ends reports whether the action ends the turn.
 func (p *Policy) Ends(a action.Action, where Where) bool {
 	return p.Kinds != nil && p.Kinds.Ends(a, where)
 }
@@ -206,8 +217,8 @@ func (p *Policy) Answers(ctx context.Context, a action.Action, where Where) bool
 	return p.Ends(a, where) && p.Judge(ctx, a, where).Kind == Allow
 }
 
-// Notice is the kernel's own text for the turn's conversation: an error, a
-// refusal, an interruption. It needs no proposal.
+// Notice returns a text of the kernel for the turn's conversation: an error, a refusal or an
+// interruption. The kernel makes it without a proposal.
 func (p *Policy) Notice(text string) Verified {
 	return Verified{by: p, action: action.Response(text)}
 }

@@ -13,14 +13,15 @@ import (
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/action"
+	"org-agent/kernel/channel"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
-// kinds are those that are built in, with nothing to perform them.
-var kinds = kind.New(act.Kinds(act.Deps{})...)
+// kinds are the built-in kinds, without anything that performs them.
+var kinds = kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...)
 
 func proposed(t testing.TB, text string) action.Proposed {
 	t.Helper()
@@ -37,7 +38,7 @@ func read(t testing.TB, text string) action.Action {
 }
 
 func TestUsable(t *testing.T) {
-	cases := []struct{ action, wants string }{ // wants: a part of the message, "" for usable
+	cases := []struct{ action, wants string }{ // wants is a part of the message, or "" for a usable action
 		{`(:type :request :target :emacs :action :insert-at-end :text "hi")`, ""},
 		{`(:type :request :target :emacs :payload (:action :insert-at-end :buffer "*org-agent-chat*" :text "hi"))`, ""},
 		{`(:type :response :text "hi")`, ""},
@@ -50,7 +51,7 @@ func TestUsable(t *testing.T) {
 		{`(:type :request :target :tool :action :batch :calls ((:tool "a") (:tool "b")))`, ""},
 		{`(:type :request :target :emacs :action :edit :file "a.org" :old "" :new "x")`, ""},
 		{`(:type :request :target :peer :act :silence)`, ""},
-		{`(:type :request :target :emacs :action :eval :form "(x)")`, ""}, // and refused by the rule
+		{`(:type :request :target :emacs :action :eval :form "(x)")`, ""}, // usable, and refused by its kind
 		{`(:type :request :target :emacs :action :set-properties :id "a" :properties (:effort "1:00"))`, ""},
 		{`(:type :request :target :emacs :action :set-properties :id "a" :properties (("Effort" "1:00")))`, ""},
 		{`(:type :request :target :emacs :action :set-properties :id "a" :properties (("Effort")))`, ":properties of :emacs :set-properties must be a plist"},
@@ -194,7 +195,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// approvals is a set of hashes that were approved.
+// approvals maps the hashes of approved actions to decisions.
 type approvals map[string]protocol.Decision
 
 func (a approvals) Allowed(_ context.Context, hash, _, _ string) (protocol.Decision, bool, error) {
@@ -229,9 +230,8 @@ func TestApprovalsAreForTheExactAction(t *testing.T) {
 	}
 }
 
-// TestOnlyAllowedIsVerified: whatever is proposed, what is Valid was allowed,
-// and nothing outside conversation, log and harmless Emacs actions is allowed
-// by itself.
+// TestOnlyAllowedIsVerified checks that only an allowed action becomes Valid, and that without
+// rules only conversation, log and harmless Emacs actions are allowed.
 func TestOnlyAllowedIsVerified(t *testing.T) {
 	words := []string{"type", "target", "action", "payload", "text", "buffer", "cmd", "chat-id", "approved", "verified", "origin",
 		"request", "response", "log", "event", "emacs", "shell", "telegram", "tool", "call", "insert-at-end", "message", "eval", "code"}

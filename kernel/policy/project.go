@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// projectSigns are what the directory of a project has in it.
+// projectSigns are the names that mark a directory as a project.
 var projectSigns = [...]string{".git", ".org-agent"}
 
-// ProjectOf is the directory of the project that a file or a directory is in: the nearest above
-// it that has .git or .org-agent. It is "" where there is none, and where that holds all that a
-// person has: the home of who keeps their settings in git is no project.
+// ProjectOf returns the project of a file or a directory: the nearest directory above it that
+// contains .git or .org-agent. It returns "" if there is none. A person's whole home directory is
+// never a project, even if it is a git repository.
 func ProjectOf(path string) string {
 	if !filepath.IsAbs(path) {
 		return ""
@@ -33,7 +33,7 @@ func ProjectOf(path string) string {
 	return ""
 }
 
-// projectOf is the project of the conversation that a file is in, "" for none.
+// projectOf returns which project of the conversation contains the file, or "".
 func (p *Policy) projectOf(path string) string {
 	if p.projects == nil {
 		return ""

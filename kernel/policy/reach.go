@@ -10,27 +10,28 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Decision is what was decided of one thing that an action would touch: a file, an address, or
-// one of the commands of a command line.
+// Decision is the decision about one thing that an action would touch: a file, an address, or one
+// command of a command line.
 type Decision struct {
-	What   string // reads FILE, runs COMMAND, …
+	What   string // "reads FILE", "runs COMMAND", …
 	Kind   Kind
 	Reason string
-	// Line of policy.org that decided, or of File; 0: no rule of it did.
+	// Line is the line of policy.org, or of File, that decided. 0: no rule decided.
 	Line int
-	// Hook is the name of the hook that decided, File its note, and Append what it has for the
-	// model. All are "" where no hook did.
+	// Hook is the name of the hook that decided, File is its note, and Append is the text that it
+	// adds for the model. All three are "" if no hook decided.
 	Hook, File, Append string
-	// OnceOnly: an approval may not outlast its one use.
+	// OnceOnly is true if an approval holds for one use only.
 	OnceOnly bool
 }
 
-// judgeReach is the worst of the decisions on all that a call would touch; a call that touches
-// nothing is allowed.
+// judgeReach returns the worst of the decisions about all that a call would touch. A call that
+// touches nothing is allowed.
 //
-// Three layers decide, and each only narrows what the next may allow: what is built in and no
-// rule lifts, the rules of policy.org, and where no rule says anything, that what reads in the
-// home or in a project of the conversation is allowed and everything else asks.
+// Three layers decide, and each can only narrow what the next one may allow. The first is the
+// built-in fence, which no rule lifts. The second is the rules of policy.org. The third applies
+// where no rule matches: reading in the home or in a project of the conversation is allowed, and
+// everything else asks.
 func (p *Policy) judgeReach(all []protocol.Reach) Verdict {
 	rules := p.Rules.Rules()
 	var decisions []Decision
@@ -43,7 +44,8 @@ func (p *Policy) judgeReach(all []protocol.Reach) Verdict {
 	return verdictOf(decisions)
 }
 
-// verdictOf is the worst of decisions, with what is said of all that are as bad.
+// verdictOf returns the worst of the decisions, with the reasons of all decisions that are equally
+// bad.
 func verdictOf(decisions []Decision) Verdict {
 	v := Verdict{Kind: Allow, Decisions: decisions}
 	for _, d := range decisions {
@@ -82,7 +84,7 @@ func (p *Policy) reachRule(rules *Rules, r protocol.Reach) []Decision {
 	return all
 }
 
-// faulty refuses what rules that cannot be read could have decided.
+// faulty refuses whatever an unreadable rule could have decided.
 func faulty(rules *Rules, d Decision) Decision {
 	if len(rules.faults) == 0 || d.Kind == Refuse {
 		return d
@@ -91,7 +93,7 @@ func faulty(rules *Rules, d Decision) Decision {
 	return Decision{What: d.What, Kind: Refuse, Line: f.Line, Reason: fmt.Sprintf("%s, and the rules cannot be read: %v", d.What, f)}
 }
 
-// pathRule judges what reads or writes a file, of an absolute name without links.
+// pathRule judges reading or writing one file. The path is absolute and has no links.
 func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) Decision {
 	reads := kind == protocol.ReachReads
 	what, fence := "reads "+path, p.readFence(path)
@@ -132,8 +134,9 @@ func (p *Policy) fetchRule(rules *Rules, address string) Decision {
 	})
 }
 
-// ruled is what the rules of a kind make of the decision that counts without them: refuse wins
-// over ask, ask over allow. One that could be meant asks; only one that is allows or refuses.
+// ruled applies the rules of one kind to the decision that would hold without them. Refuse wins
+// over ask, and ask wins over allow. A rule that certainly matches applies its verdict. A rule that
+// only possibly matches asks; if its verdict is allow, it changes nothing.
 func ruled(rules *Rules, d Decision, kind string, matches func(r *rule) (possible, certain bool)) Decision {
 	if d.Kind == Refuse {
 		return d
@@ -165,15 +168,15 @@ func ruled(rules *Rules, d Decision, kind string, matches func(r *rule) (possibl
 	return d
 }
 
-// fence is what is built in: Allow where it has no objection.
+// fence is the decision of the built-in fence. Allow means that it has no objection.
 type fence struct {
 	Kind     Kind
 	Reason   string
 	OnceOnly bool
 }
 
-// readFence: what is the kernel's own is never read, as the token and all that was ever said
-// lie there, and neither is what has a person's keys.
+// readFence never allows reading the kernel's own files, which hold the token and all
+// conversations, or the places of a person's keys.
 func (p *Policy) readFence(path string) fence {
 	switch {
 	case !filepath.IsAbs(path):
@@ -193,15 +196,15 @@ func (p *Policy) readFence(path string) fence {
 	return fence{Kind: Allow}
 }
 
-// secret reports whether a file is where the home keeps what nobody is told.
+// secret reports whether a file lies in the home's directory of secrets.
 func (p *Policy) secret(path string) bool {
 	return p.Home != "" && within(path, filepath.Join(p.Home, "secrets"))
 }
 
-// Unread returns what says of a file whether it is passed over in every directory that is looked
-// through, whatever the rules allow: the kernel's own, which is in the directory state,
-// conversations and secrets of the home, and where keys and passwords are. What was said is looked
-// up by tools that know who listens.
+// Unread returns a function that reports whether a search through directories skips a file,
+// whatever the rules allow. A search skips the kernel's own files in the directory state, the
+// conversations and secrets of the home, and the places of keys and passwords. Conversations are
+// searched by tools that know who can read the answer.
 func Unread(home, state string) func(path string) bool {
 	kept := []string{resolved(state)}
 	for _, name := range [...]string{"sessions", "secrets"} {
@@ -212,8 +215,8 @@ func Unread(home, state string) func(path string) bool {
 	}
 }
 
-// writeFence: what was said is not changed, and what decides what the agent is and may do only
-// once, on what was shown.
+// writeFence never allows changing a conversation. A file that decides what the agent is and may do
+// can be changed only once for each approval, exactly as the person saw the change.
 func (p *Policy) writeFence(path string) fence {
 	switch {
 	case !filepath.IsAbs(path):
@@ -228,12 +231,12 @@ func (p *Policy) writeFence(path string) fence {
 	return fence{Kind: Allow}
 }
 
-// keeps reports whether a file is one in which programs keep keys and passwords.
+// keeps reports whether programs keep keys or passwords in the file.
 func keeps(path string) bool {
 	if strings.HasPrefix(path, "/proc/") && strings.HasSuffix(path, "/environ") || path == "/etc/shadow" {
 		return true
 	}
-	if !strings.HasPrefix(path, ".") && !strings.Contains(path, "/.") && !strings.Contains(path, "keyrings") { // nearly always
+	if !strings.HasPrefix(path, ".") && !strings.Contains(path, "/.") && !strings.Contains(path, "keyrings") { // fast path for nearly all files
 		return false
 	}
 	switch filepath.Base(path) {
@@ -249,8 +252,8 @@ func keeps(path string) bool {
 	return false
 }
 
-// hasKeys reports whether a file is one of a project in which programs are told keys, often
-// beside what is none: it is read when a person says so.
+// hasKeys reports whether a project file often contains keys beside other settings, such as .env.
+// It is read when a person allows it.
 func hasKeys(path string) bool {
 	if !strings.Contains(path, ".env") {
 		return false

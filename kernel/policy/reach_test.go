@@ -12,8 +12,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// workshop has tools that say what a call touches: what stands in its arguments, a list of
-// pairs of a kind and a name, the names being resolved against root.
+// workshop has tools that report what a call touches. The arguments are a list of pairs of a kind
+// and a name, and names are resolved against root.
 type workshop struct{ root string }
 
 func (w workshop) Find(name string) (string, protocol.ToolEffect, bool) {
@@ -49,8 +49,8 @@ func (w workshop) Reach(_ context.Context, _ string, arguments protocol.Object) 
 	return resolved, reach, nil
 }
 
-// TestReachRule: a call is judged by what it would touch, the worst of it, on the arguments as
-// the tool resolved them; what the kernel keeps for itself and what was said is never had.
+// TestReachRule checks that a call is judged by the worst of what it would touch, on the resolved
+// arguments, and that the kernel's own files and conversations are always refused.
 func TestReachRule(t *testing.T) {
 	root := t.TempDir()
 	home, state := filepath.Join(root, "home"), filepath.Join(root, "state", "org-agent")
@@ -78,7 +78,7 @@ func TestReachRule(t *testing.T) {
 		{"write", `(:writes "home/a")`, policy.Ask, "it changes", false},
 		{"write", `(:runs "ls" :writes "home/config.org")`, policy.Ask, "it runs ls, which no rule allows; it changes", true},
 		{"write", `(:writes "state/org-agent/token")`, policy.Ask, "kernel's own", true},
-		{"write", `(:writes "")`, policy.Ask, "decides what the agent is", true}, // all of it, as a command without a fence
+		{"write", `(:writes "")`, policy.Ask, "decides what the agent is", true}, // the empty path is the whole disk, as for a command without a fence
 		{"write", `(:writes "home")`, policy.Ask, "decides what the agent is", true},
 		{"write", `(:writes "home/sessions/main.org")`, policy.Refuse, "nobody changes what was said", false},
 		{"write", `(:runs "ls" :writes "home/sessions/main.org")`, policy.Refuse, "nobody changes", false},
@@ -97,8 +97,8 @@ func TestReachRule(t *testing.T) {
 	}
 }
 
-// TestUnread: what is looked through never has what is the kernel's own, what was said, or where
-// keys are, whatever a rule allows; what tells a project its keys is read when a person says so.
+// TestUnread checks that a search always skips the kernel's own files, conversations and keys,
+// whatever a rule allows, and that a project's file with keys is read when a person allows it.
 func TestUnread(t *testing.T) {
 	root := t.TempDir()
 	home, state := filepath.Join(root, "home"), filepath.Join(root, "state", "org-agent")
@@ -139,7 +139,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestBatchReaches: a batch is judged by its calls, and has none that does more than read.
+// TestBatchReaches checks that a batch is judged by its calls, and that each of its calls must only
+// read.
 func TestBatchReaches(t *testing.T) {
 	home := t.TempDir()
 	p := policy.Policy{Kinds: kinds, Home: home, Tools: workshop{home}}
@@ -166,8 +167,8 @@ func TestBatchReaches(t *testing.T) {
 	}
 }
 
-// TestProject: the files of what a conversation is about are read unless a rule says otherwise,
-// and nothing else follows from it; who keeps all they have in git has no project of it.
+// TestProject checks that files of the conversation's project may be read unless a rule forbids it,
+// and that nothing else is allowed by it. A home directory under git is no project.
 func TestProject(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

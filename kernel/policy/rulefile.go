@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// RuleFile is policy.org: what counts is what it says now. It is read again when it has
-// changed, at the next judgement. It is safe for many goroutines.
+// RuleFile is policy.org. It is read again at the next judgement after it changed. It is safe for
+// many goroutines.
 type RuleFile struct {
-	// Path is the file's; the file need not exist. Home is the directory that names in it
-	// without one are of.
+	// Path is the path of the file, which need not exist. Home is the directory of relative names
+	// in it.
 	Path, Home string
 
 	reading sync.Mutex
@@ -25,7 +25,7 @@ type RuleFile struct {
 	rules   *Rules
 }
 
-// version tells one state of a file from another.
+// version distinguishes the states of a file.
 type version struct {
 	size    int64
 	changed time.Time
@@ -33,13 +33,13 @@ type version struct {
 	looked  time.Time
 }
 
-// maximumRuleFile is the number of bytes that policy.org may have.
+// maximumRuleFile is the maximum size of policy.org in bytes.
 const maximumRuleFile = 1 << 20
 
-// settled is how long a file must be unchanged for its times to tell states apart.
+// settled is how long a file must be unchanged before its times can distinguish two states.
 const settled = time.Second
 
-// Rules are those of the file as it is now. A nil RuleFile has none.
+// Rules returns the rules of the file as it is now. A nil RuleFile has none.
 func (f *RuleFile) Rules() *Rules {
 	if f == nil {
 		return &Rules{}
@@ -59,13 +59,13 @@ func (f *RuleFile) Rules() *Rules {
 	case err != nil:
 		f.text, f.rules = "", &Rules{faults: []Fault{{File: f.Path, Line: 1, Message: fmt.Sprintf("this file cannot be read: %v", err)}}}
 	case f.rules == nil || len(f.rules.faults) > 0 || text != f.text:
-		user, _ := os.UserHomeDir() // without one a ~ stands for nothing, which is told of the rows that have it
+		user, _ := os.UserHomeDir() // "" if there is none
 		f.text, f.rules = text, ParseRules(text, f.Path, f.Home, user)
 	}
 	return f.rules
 }
 
-// look tells which state the file is in; a file that is not there has a state as well.
+// look returns the state of the file. A missing file has a state too.
 func (f *RuleFile) look() (version, error) {
 	info, err := os.Stat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +84,7 @@ func (f *RuleFile) look() (version, error) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		now.inode = s.Ino
 		if changed := time.Unix(s.Ctim.Sec, s.Ctim.Nsec); changed.After(now.changed) {
-			now.changed = changed // nobody sets this one
+			now.changed = changed // programs cannot set this time
 		}
 	}
 	return now, nil
@@ -98,7 +98,7 @@ func (f *RuleFile) read() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // the file was only read
 	text, err := io.ReadAll(io.LimitReader(file, maximumRuleFile+1))
 	switch {
 	case err != nil:

@@ -7,35 +7,37 @@ import (
 	"strconv"
 	"strings"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/suggest"
 )
 
-// Rules are what a person wrote under "Rules" in policy.org. They do not change.
+// Rules are the rules that a person wrote under "Rules" in policy.org. They do not change.
 type Rules struct {
 	rules  []rule
 	faults []Fault
 }
 
-// Fault is what is wrong with a line of policy.org.
+// Fault is an error in a line of policy.org.
 type Fault struct {
 	File    string
 	Line    int
 	Message string
 }
 
-// Error is the fault with its place.
+// Error returns the fault with its place.
 func (f Fault) Error() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message) }
 
-// Faults are what is wrong with the file. While there are any nothing counts that a rule could
-// decide.
+// Faults returns the errors of the file. While there are any, everything that a rule could decide
+// is refused.
 func (r *Rules) Faults() []Fault { return slices.Clone(r.faults) }
 
-// rule is a row of the table.
+// rule is one row of the table.
 type rule struct {
-	kind    string // reads, writes, runs, fetches, or tool
+	kind    string // reads, writes, runs, fetches, tool or action
 	tool    string
+	key     action.Key // the name "" means all actions of the target
 	words   argvPattern
 	path    pathPattern
 	address addressPattern
@@ -47,7 +49,7 @@ type rule struct {
 // ruleColumns are the columns of the table.
 var ruleColumns = []string{"rule", "matches", "verdict", "why", "since"}
 
-// maximumFaults is how many faults of a file are told.
+// maximumFaults is how many faults of a file are reported.
 const maximumFaults = 20
 
 // tableReader reads the table of one file.
@@ -57,8 +59,8 @@ type tableReader struct {
 	headed           bool
 }
 
-// ParseRules reads the text of a policy.org. File is its name, home and user the directories
-// that its names begin with.
+// ParseRules parses the text of a policy.org. File is its path. Relative names in it start at home,
+// and ~ is user.
 func ParseRules(text, file, home, user string) *Rules {
 	t := &tableReader{file: file, home: home, user: user, rules: &Rules{}}
 	doc := org.Parse(text)
@@ -89,7 +91,8 @@ func (t *tableReader) fault(line int, format string, arguments ...any) {
 
 var widthCookie = regexp.MustCompile(`^<[lrc]?\d*>$`)
 
-// section reads the rows between a heading and the end of text; what is in blocks is an example.
+// section parses the rows between a heading and the end of text. It skips blocks, which contain
+// examples.
 func (t *tableReader) section(doc *org.Document, h *org.Heading, text string) {
 	blocks := doc.Blocks()
 	number, offset := h.Line, h.LineEnd
@@ -125,7 +128,7 @@ func (t *tableReader) section(doc *org.Document, h *org.Heading, text string) {
 	}
 }
 
-// cellsOf splits a row; \vert stands for a bar, as everywhere in Org.
+// cellsOf splits a row into cells. \vert is a bar, as everywhere in Org.
 func cellsOf(row string) []string {
 	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|")
 	for i, cell := range cells {
@@ -137,7 +140,7 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-// row reads a rule.
+// row parses one rule.
 func (t *tableReader) row(cells []string) (rule, error) {
 	if len(cells) != len(ruleColumns) {
 		return rule{}, fmt.Errorf("the row has %d cells, not the five | rule | matches | verdict | why | since | (a bar in a cell is written \\vert{})", len(cells))
@@ -159,20 +162,39 @@ func (t *tableReader) row(cells []string) (rule, error) {
 	case string(protocol.ReachFetches):
 		r.address, err = newAddressPattern(matches)
 	default:
-		name, found := strings.CutPrefix(r.kind, "tool ")
-		if !found || strings.TrimSpace(name) == "" {
-			kinds := []string{"reads", "writes", "runs", "fetches", "tool NAME"}
-			return rule{}, fmt.Errorf("a rule is one of %s, not %q%s", strings.Join(kinds, ", "), cells[0], meant(cells[0], kinds[:4]))
-		}
-		if matches != "" && matches != "*" {
-			return rule{}, fmt.Errorf("a rule for a tool matches all its calls: leave that cell empty, or write rules for what it reads, writes, runs or fetches")
-		}
-		r.kind, r.tool = "tool", strings.TrimSpace(name)
+		err = r.about(cells[0], matches)
 	}
 	if err != nil {
 		return rule{}, err
 	}
 	return r, nil
+}
+
+// about parses the first cell of a row about a tool or an action. Such a row matches all of its
+// calls.
+func (r *rule) about(cell, matches string) error {
+	kind, name, _ := strings.Cut(r.kind, " ")
+	name = strings.TrimSpace(name)
+	switch {
+	case kind == "tool" && name != "":
+		r.tool = name
+	case kind == "action" && name != "":
+		words := strings.Fields(name)
+		if len(words) > 2 || slices.ContainsFunc(words, func(word string) bool { return len(word) < 2 || word[0] != ':' }) {
+			return fmt.Errorf("a rule for an action is written as action :TARGET :NAME, or action :TARGET for all of a target, not %q", cell)
+		}
+		r.key.Target = words[0][1:]
+		if len(words) == 2 {
+			r.key.Name = words[1][1:]
+		}
+	default:
+		kinds := []string{"reads", "writes", "runs", "fetches", "tool NAME", "action :TARGET :NAME"}
+		return fmt.Errorf("a rule is one of %s, not %q%s", strings.Join(kinds, ", "), cell, meant(cell, kinds[:4]))
+	}
+	if r.kind = kind; matches != "" && matches != "*" {
+		return fmt.Errorf("a rule for a tool or an action matches all its calls: leave that cell empty, or write rules for what is read, written, run or fetched")
+	}
+	return nil
 }
 
 func meant(word string, of []string) string {
@@ -182,7 +204,7 @@ func meant(word string, of []string) string {
 	return ""
 }
 
-// plain is a cell without the signs that make it verbatim or code in Org.
+// plain removes Org's markup for verbatim and code from a cell.
 func plain(cell string) string {
 	for _, sign := range []string{"=", "~"} {
 		if len(cell) > 2 && strings.HasPrefix(cell, sign) && strings.HasSuffix(cell, sign) {
@@ -192,7 +214,7 @@ func plain(cell string) string {
 	return cell
 }
 
-// reason is what is said of something that the rule decided.
+// reason returns the reason of a decision that the rule made.
 func (r rule) reason(what string) string {
 	reason := what + ": policy.org:" + strconv.Itoa(r.line) + " says " + r.verdict.String()
 	if r.why != "" {

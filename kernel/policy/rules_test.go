@@ -6,18 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"org-agent/kernel/config"
+	"org-agent/kernel/act"
+	"org-agent/kernel/action"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
 const ruleHead = "* Rules\n| rule | matches | verdict | why | since |\n|-\n"
 
-// TestFaultsOfRules: each row that cannot be read is told with its line and what would be right.
+// TestFaultsOfRules checks that each unreadable row is reported with its line and its remedy.
 func TestFaultsOfRules(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{ruleHead + "| runs | ls | alow | | |\n", `p:4: the verdict is allow, ask or refuse, not "alow": did you mean allow?`},
-		{ruleHead + "| run | ls | allow | | |\n", `p:4: a rule is one of reads, writes, runs, fetches, tool NAME, not "run": did you mean runs?`},
+		{ruleHead + "| run | ls | allow | | |\n", `p:4: a rule is one of reads, writes, runs, fetches, tool NAME, action :TARGET :NAME, not "run": did you mean runs?`},
 		{ruleHead + "| runs | ls | allow |\n", "p:4: the row has 3 cells"},
 		{ruleHead + "| runs | a | b | allow | | |\n", `a bar in a cell is written \vert{}`},
 		{ruleHead + "| runs | | allow | | |\n", "p:4: the rule matches no command"},
@@ -35,6 +37,10 @@ func TestFaultsOfRules(t *testing.T) {
 		{ruleHead + "| fetches | example.org/a*b | allow | | |\n", "** stands at the end"},
 		{ruleHead + "| tool | | allow | | |\n", "a rule is one of"},
 		{ruleHead + "| tool read | x | allow | | |\n", "leave that cell empty"},
+		{ruleHead + "| action | | allow | | |\n", "a rule is one of"},
+		{ruleHead + "| action door | | allow | | |\n", "written as action :TARGET :NAME"},
+		{ruleHead + "| action :door :knock :twice | | allow | | |\n", "written as action :TARGET :NAME"},
+		{ruleHead + "| action :door :knock | x | allow | | |\n", "leave that cell empty"},
 		{"* Rules\n| rule | verdict |\n", "p:2: the table of rules begins with"},
 		{ruleHead + "* rules\n", `p:4: there is a second heading "rules"`},
 		{ruleHead + "| runs | ls | allow | | |\n|  | <10> | | | |\n#+begin_example\n| broken |\n#+end_example\n* Others\n| broken |\n* COMMENT Rules\n| broken |\n", ""},
@@ -51,14 +57,18 @@ func TestFaultsOfRules(t *testing.T) {
 	}
 }
 
-// TestStarter: the policy.org of a new home has no rule and no fault, and its examples count when
-// they stand in the table.
+// TestStarter checks that the policy.org of a new home has no rule and no fault, and that its
+// examples are valid rows.
 func TestStarter(t *testing.T) {
-	p := ruled(t, config.PolicyStarter())
+	starter, err := os.ReadFile("../config/policy.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := ruled(t, string(starter))
 	if v := p.Judge(t.Context(), read(t, command(t, "git status")), policy.Where{}); v.Kind != policy.Ask || len(p.Rules.Rules().Faults()) > 0 {
 		t.Errorf("%s, %v", v.Reason, p.Rules.Rules().Faults())
 	}
-	text := strings.ReplaceAll(config.PolicyStarter(), "\n: |", "\n|")
+	text := strings.ReplaceAll(string(starter), "\n: |", "\n|")
 	head := "| rule | matches | verdict | why | since |\n"
 	at := strings.Index(text, "| runs ")
 	text = text[:at] + head + strings.ReplaceAll(text[at:], head, "")
@@ -73,8 +83,8 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// TestRuleFile: what the file says now is what counts, also when it is another file of the same
-// size; one that cannot be read refuses what it could decide, but not reading in the home.
+// TestRuleFile checks that the current text of the file counts, even if it was replaced by a file
+// of the same size. An unreadable file refuses what it could decide, but not reading in the home.
 func TestRuleFile(t *testing.T) {
 	p := ruled(t, ruleHead+"| runs | ls | allow | | |\n")
 	kind := func() policy.Kind {
@@ -139,7 +149,7 @@ func TestRuleFile(t *testing.T) {
 	}
 }
 
-// TestPathsAndAddresses: what rows of files and of addresses match.
+// TestPathsAndAddresses checks what rows of files and of addresses match.
 func TestPathsAndAddresses(t *testing.T) {
 	root := t.TempDir()
 	for _, directory := range []string{"home/sessions", "src/a/b", "elsewhere"} {
@@ -153,7 +163,7 @@ func TestPathsAndAddresses(t *testing.T) {
 	home := filepath.Join(root, "home")
 	p := &policy.Policy{Kinds: kinds, Home: home, Rules: &policy.RuleFile{Path: filepath.Join(home, "policy.org"), Home: home}}
 	for _, c := range []struct {
-		rows  string // ROOT is the directory
+		rows  string // ROOT stands for the test's directory
 		reach protocol.Reach
 		want  policy.Kind
 	}{
@@ -162,7 +172,7 @@ func TestPathsAndAddresses(t *testing.T) {
 		{"| reads | ROOT/src/** | allow |", protocol.Reach{Kind: "reads", Path: "ROOT/srcs"}, policy.Ask},
 		{"| reads | ROOT/src/** | allow |", protocol.Reach{Kind: "reads", Path: "ROOT"}, policy.Ask},
 		{"| reads | ROOT/src/* | allow |", protocol.Reach{Kind: "reads", Path: "ROOT/src/x.go"}, policy.Allow},
-		{"| reads | ROOT/src/* | allow |", protocol.Reach{Kind: "reads", Path: "ROOT/src/a"}, policy.Ask}, // all that is in it
+		{"| reads | ROOT/src/* | allow |", protocol.Reach{Kind: "reads", Path: "ROOT/src/a"}, policy.Ask}, // the directory has further contents
 		{"| reads | ROOT/src/*.go | allow |", protocol.Reach{Kind: "reads", Path: "ROOT/src/a/x.go"}, policy.Ask},
 		{"| reads | ROOT/src/**/*.go | allow |", protocol.Reach{Kind: "reads", Path: "ROOT/src/a/b/x.go"}, policy.Allow},
 		{"| reads | ROOT/src/**/*.go | allow |", protocol.Reach{Kind: "reads", Path: "ROOT/src/x.go"}, policy.Allow},
@@ -171,7 +181,7 @@ func TestPathsAndAddresses(t *testing.T) {
 		{"| writes | a.+b | allow |", protocol.Reach{Kind: "writes", Path: "ROOT/home/a.+b"}, policy.Allow},
 		{"| writes | a.+b | allow |", protocol.Reach{Kind: "writes", Path: "ROOT/home/aaab"}, policy.Ask},
 		{"| reads | private/** | refuse |", protocol.Reach{Kind: "reads", Path: "ROOT/home/private/x"}, policy.Refuse},
-		{"| reads | private/** | refuse |", protocol.Reach{Kind: "reads", Path: "ROOT/home"}, policy.Ask}, // it is in there
+		{"| reads | private/** | refuse |", protocol.Reach{Kind: "reads", Path: "ROOT/home"}, policy.Ask}, // the refused directory lies in it
 		{"| reads | private/** | refuse |", protocol.Reach{Kind: "reads", Path: "ROOT/home/public"}, policy.Allow},
 		{"| reads | private/** | ask |", protocol.Reach{Kind: "reads", Path: "ROOT/home"}, policy.Ask},
 		{"| reads | ** | allow |", protocol.Reach{Kind: "reads", Path: "ROOT/home/.ssh/id"}, policy.Refuse},
@@ -209,7 +219,7 @@ func TestPathsAndAddresses(t *testing.T) {
 	}
 }
 
-// renamed are tools of which the hammer was called a mallet before.
+// renamed is a list of tools in which the hammer was called mallet before.
 type renamed struct{ shed }
 
 func (r renamed) Find(name string) (string, protocol.ToolEffect, bool) {
@@ -219,7 +229,7 @@ func (r renamed) Find(name string) (string, protocol.ToolEffect, bool) {
 	return r.shed.Find(name)
 }
 
-// TestRowsOfFormerNames: a row that names a tool as it was called before counts as it did.
+// TestRowsOfFormerNames checks that a row with the former name of a tool still counts.
 func TestRowsOfFormerNames(t *testing.T) {
 	for row, want := range map[string]policy.Kind{
 		"| tool mallet | | allow | | |\n": policy.Allow, "| tool Mallet | | refuse | | |\n": policy.Refuse, "| tool chisel | | allow | | |\n": policy.Ask,
@@ -232,8 +242,8 @@ func TestRowsOfFormerNames(t *testing.T) {
 	}
 }
 
-// TestToolRows: a row of a tool narrows what its calls may, and allows only what nothing is known
-// of but its name.
+// TestToolRows checks that a row about a tool narrows its calls, and allows a call only if nothing
+// but the tool's name is known.
 func TestToolRows(t *testing.T) {
 	root := t.TempDir()
 	for _, c := range []struct {
@@ -267,6 +277,37 @@ func TestToolRows(t *testing.T) {
 		p.Tools = shed{"hammer": ""}
 		if v := p.Judge(t.Context(), read(t, `(:type :request :target :tool :action :call :tool "hammer")`), policy.Where{}); v.Kind != c.want {
 			t.Errorf("%s: %s, %s", c.rows, v.Kind, v.Reason)
+		}
+	}
+}
+
+// TestActionRows checks that a row about an action narrows it, and allows it only if nothing but
+// its name is known. Such a row does not block an answer in the turn's own conversation.
+func TestActionRows(t *testing.T) {
+	const knock = `(:type :request :target :door :action :knock)`
+	const message = `(:type :request :target :emacs :action :message :text "hi")`
+	const command = `(:type :request :target :shell :cmd "rm x")`
+	bare := kind.New(append(act.Kinds(act.Deps{}), kind.Kind{Spec: action.Spec{Target: "door", Name: "knock"}})...)
+	for _, c := range []struct {
+		rows, action string
+		want         policy.Kind
+	}{
+		{"", knock, policy.Ask},
+		{"| action :door :knock | | allow | my door | |\n", knock, policy.Allow},
+		{"| action :Door :KNOCK | * | allow | | |\n", knock, policy.Allow},
+		{"| action :door | | allow | | |\n", knock, policy.Allow},
+		{"| action :door :open | | allow | | |\n", knock, policy.Ask},
+		{"| action :door | | allow | | |\n| action :door :knock | | refuse | | |\n", knock, policy.Refuse},
+		{"| action :door | | allow | | |\n| broken |\n", knock, policy.Refuse},
+		{"| action :emacs :message | | refuse | | |\n", message, policy.Refuse},
+		{"| action :emacs | | ask | | |\n", message, policy.Ask},
+		{"| action :shell | | allow | | |\n", command, policy.Ask},
+		{"| action :response | | refuse | | |\n", `(:type :response :text "hi")`, policy.Allow},
+	} {
+		p := ruled(t, ruleHead+c.rows)
+		p.Kinds = bare
+		if v := p.Judge(t.Context(), read(t, c.action), policy.Where{}); v.Kind != c.want {
+			t.Errorf("%s %s: %s, %s", c.rows, c.action, v.Kind, v.Reason)
 		}
 	}
 }

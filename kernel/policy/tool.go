@@ -13,16 +13,16 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Call judges one call, whose fields these are, and returns it as it is judged: with the name of
-// the tool as it is written, what its arguments name resolved, and the digest of somebody else's
-// tool. Reads: it does no more than that, or fetches what may be fetched without asking, or hands
-// on work; a batch may have it.
+// Call judges one call with these fields. It returns the call as it was judged: with the current
+// name of the tool, the names in its arguments resolved, and the digest of a tool from another
+// program. reads is true if the call may stand in a batch: it only reads, fetches an address that
+// is allowed without asking, or starts a subagent.
 //
-// A tool that says what a call would touch is judged by that. Of the others one that
-// only reads is allowed, and one that asks the person: what they answer is theirs to say, and
-// no rule says it for them; so is one that adds to what is kept, as nothing is lost by it and it
-// can be taken back, while only the person has spoken: what others wrote could want to be kept,
-// and would then be in every later conversation. Any other is asked about.
+// A tool that reports what a call would touch is judged by that. Otherwise its effect decides. A
+// tool that only reads is allowed. A tool that asks the person is allowed, because the person's
+// answer is itself the decision. A tool that adds to the memory is allowed while only the person
+// has spoken: nothing is lost by it and it can be undone, but text by others could otherwise enter
+// every later conversation. Any other call asks.
 func (t *Turn) Call(ctx context.Context, call sexp.List) (judged sexp.List, reads bool, v Verdict) {
 	p := t.policy
 	refuse := func(err error) (sexp.List, bool, Verdict) {
@@ -38,7 +38,7 @@ func (t *Turn) Call(ctx context.Context, call sexp.List) (judged sexp.List, read
 	}
 	call = plist.Put(call, "tool", plist.String(name))
 	digest := p.Tools.Digest(name)
-	if digest != "" { // what is approved is the tool as it is said to be now
+	if digest != "" { // an approval is for the tool as it is described now
 		call = plist.Put(call, "digest", plist.String(digest))
 	}
 	call, reach, err := p.reachOf(ctx, name, call)
@@ -58,7 +58,8 @@ func (t *Turn) Call(ctx context.Context, call sexp.List) (judged sexp.List, read
 	return call, reads, p.named(name, v, reach == nil)
 }
 
-// about reports whether a row is about the tool of that name, which it may call by a former one.
+// about reports whether a row is about the tool with this name. The row may use a former name of
+// the tool.
 func (p *Policy) about(r rule, name string) bool {
 	if r.tool == "*" || strings.EqualFold(r.tool, name) {
 		return true
@@ -70,17 +71,37 @@ func (p *Policy) about(r rule, name string) bool {
 	return found && written == name
 }
 
-// named is the verdict with what the rules say of the tool itself: they narrow it, and allow what
-// nothing is known of but the tool's name.
+// named applies the rows about the tool itself. They narrow the verdict. They allow a call only if
+// nothing but the tool's name is known.
 func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
+	return p.byRows(v, "calls "+name, unknown, func(r rule) bool { return r.kind == "tool" && p.about(r, name) })
+}
+
+// ofAction applies the rows about the action itself. They narrow the verdict. They allow an action
+// only if nothing but its name is known. They do not apply to an answer in the conversation of the
+// turn.
+func (p *Policy) ofAction(a action.Action, v Verdict, where Where) Verdict {
+	if p.Ends(a, where) {
+		return v
+	}
+	key := a.Key()
+	return p.byRows(v, "does "+key.String(), v.ByName, func(r rule) bool {
+		return r.kind == "action" && r.key.Target == key.Target && (r.key.Name == "" || r.key.Name == key.Name)
+	})
+}
+
+// byRows applies the worst row that is about the whole action or call. Rows narrow the verdict. If
+// unknown is true, they may also allow.
+func (p *Policy) byRows(v Verdict, what string, unknown bool, about func(r rule) bool) Verdict {
 	rules := p.Rules.Rules()
-	what := "calls " + name
 	if unknown && v.Kind == Ask && len(rules.faults) > 0 {
-		return verdictOf([]Decision{faulty(rules, Decision{What: what, Kind: Ask})})
+		refused := verdictOf([]Decision{faulty(rules, Decision{What: what, Kind: Ask})})
+		refused.Action = v.Action
+		return refused
 	}
 	worst := -1
 	for n, r := range rules.rules {
-		if r.kind == "tool" && p.about(r, name) && (worst < 0 || r.verdict < rules.rules[worst].verdict) {
+		if about(r) && (worst < 0 || r.verdict < rules.rules[worst].verdict) {
 			worst = n
 		}
 	}
@@ -95,7 +116,7 @@ func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
 	return v
 }
 
-// effectRule judges a call of which nothing is known but what the tool takes.
+// effectRule judges a call of which only the tool's effect is known.
 func effectRule(name string, effect protocol.ToolEffect, where Where) Verdict {
 	switch effect {
 	case protocol.ToolReads:
@@ -114,9 +135,8 @@ func effectRule(name string, effect protocol.ToolEffect, where Where) Verdict {
 	return Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s does more than read", name)}
 }
 
-// misplaced is the error of a call that has no :args but something where they are not looked for.
-// A model that is told so writes it as it should be; one that is told what is missing writes it
-// the same way again.
+// misplaced returns an error if a call has no :args but has its arguments in another place. A model
+// that reads this error corrects the call; a model that only reads what is missing repeats it.
 func misplaced(name string, call sexp.List) error {
 	if _, there := plist.Get(call, "args"); there {
 		return nil
@@ -133,8 +153,7 @@ func misplaced(name string, call sexp.List) error {
 	return nil
 }
 
-// reachOf asks the tool what a call would touch, and puts the arguments that it resolved into
-// the call.
+// reachOf asks the tool what a call would touch, and puts the resolved arguments into the call.
 func (p *Policy) reachOf(ctx context.Context, name string, call sexp.List) (resolved sexp.List, reach []protocol.Reach, err error) {
 	var arguments protocol.Object
 	value, _ := plist.Get(call, "args")
@@ -154,7 +173,7 @@ func (p *Policy) reachOf(ctx context.Context, name string, call sexp.List) (reso
 	return plist.Put(call, "args", written), reach, nil
 }
 
-// findTool finds the tool that a call names.
+// findTool returns the tool that a call names.
 func (p *Policy) findTool(call sexp.List) (written string, effect protocol.ToolEffect, err error) {
 	name := action.CallOf(call).Tool
 	if name == "" {

@@ -11,7 +11,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// shed is a list of tools: what calling each takes.
+// shed is a list of tools with the effect of a call of each.
 type shed map[string]protocol.ToolEffect
 
 func (s shed) Find(name string) (string, protocol.ToolEffect, bool) {
@@ -61,8 +61,8 @@ func TestToolRule(t *testing.T) {
 	}
 }
 
-// TestKeepsAfterOthers: what is kept asks where others had a word, unless a row says that it need
-// not.
+// TestKeepsAfterOthers checks that adding to the memory asks after text by others entered the turn,
+// unless a row allows it.
 func TestKeepsAfterOthers(t *testing.T) {
 	const head = "* Rules\n| rule | matches | verdict | why | since |\n"
 	for _, c := range []struct {

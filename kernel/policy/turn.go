@@ -9,13 +9,13 @@ import (
 	"org-agent/kernel/shell"
 )
 
-// Turn is the policy as the judges of kinds use it, in the turn that the action was proposed in.
+// Turn is the policy as the judges of kinds use it, for the turn in which the action was proposed.
 type Turn struct {
 	Where
 	policy *Policy
 }
 
-// at is where something is judged, with the tools there are if it says none.
+// at fills in the policy's tools if where has none.
 func (p *Policy) at(where Where) Where {
 	if where.Tools == nil {
 		where.Tools = p.Tools
@@ -23,7 +23,7 @@ func (p *Policy) at(where Where) Where {
 	return where
 }
 
-// turn is the policy with what it has to know of a turn.
+// turn returns the policy for one turn.
 func (p *Policy) turn(ctx context.Context, where Where) *Turn {
 	q, where := *p, p.at(where)
 	q.Tools = where.Tools
@@ -33,14 +33,14 @@ func (p *Policy) turn(ctx context.Context, where Where) *Turn {
 	return &Turn{Where: where, policy: &q}
 }
 
-// Reach judges what an action would touch.
+// Reach judges an action by what it would touch.
 func (t *Turn) Reach(all ...protocol.Reach) Verdict { return t.policy.judgeReach(all) }
 
-// File is the real path of a regular file that a proposal names: ~ is the user's, a relative
-// name is the home's, links are followed. The path is the one that is judged, shown and used.
+// File returns the real path of a regular file that a proposal names. ~ is the user's directory, a
+// relative name lies in the home, and links are followed. The path is judged, shown and used.
 func (t *Turn) File(name string) (path string, err error) { return resolve(name, t.policy.Home) }
 
-// Directory is the real path of a directory that a proposal names, "" being the home.
+// Directory returns the real path of a directory that a proposal names. "" is the home.
 func (t *Turn) Directory(name string) (path string, err error) {
 	if name == "" {
 		return resolved(t.policy.Home), nil
@@ -52,14 +52,14 @@ func (t *Turn) Directory(name string) (path string, err error) {
 	return resolved(path), nil
 }
 
-// Home is the instance's directory.
+// Home returns the directory of the instance.
 func (t *Turn) Home() string { return t.policy.Home }
 
 // InHome reports whether a real path lies in the home.
 func (t *Turn) InHome(path string) bool { return within(path, t.policy.Home) }
 
-// As judges an action as the call of a tool that does the same. Known is false where there is no
-// such tool or it does not say what it touches.
+// As judges an action as the call of a tool that does the same. known is false if there is no such
+// tool, or if the tool does not report what it touches.
 func (t *Turn) As(ctx context.Context, tool string, arguments protocol.Object) (resolved protocol.Object, v Verdict, known bool) {
 	if t.policy.Tools == nil {
 		return nil, v, false
@@ -78,8 +78,8 @@ func (t *Turn) As(ctx context.Context, tool string, arguments protocol.Object) (
 	return resolved, t.policy.judgeReach(reach), true
 }
 
-// Named is a verdict on an action of which nothing is known but that it is the same as a call of
-// the tool, with what the rules say of that.
+// Named applies the rules about a tool to an action that does the same as a call of the tool, and
+// of which nothing else is known.
 func (t *Turn) Named(tool string, v Verdict) Verdict {
 	if t.policy.Tools == nil {
 		return v

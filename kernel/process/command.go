@@ -15,27 +15,27 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// command is one that runs or has run.
+// command is one command that runs or has run.
 type command struct {
 	id      string
 	request Request
 	began   time.Time
 	process *sandbox.Process
-	input   *os.File // what it reads comes from here; nil if nobody can write to it
-	output  *os.File // what it writes comes here
-	file    *os.File // and is kept there
+	input   *os.File // what the command reads; nil if nobody can write to it
+	output  *os.File // what the command writes
+	file    *os.File // where its output is stored
 	ended   chan struct{}
 
 	mu      sync.Mutex
 	stopped string
 	bytes   int64
-	kept    int64
+	stored  int64
 	took    time.Duration
 	outcome sandbox.Outcome
 	fault   error
 }
 
-// start starts it, with its output kept in a file.
+// start starts the command and stores its output in a file.
 func (c *command) start(ctx context.Context, kind sandbox.Kind, boxed sandbox.Command, keep string, talks bool) (err error) {
 	if c.file, err = os.OpenFile(keep, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return fmt.Errorf("keep what the command writes: %w", err)
@@ -67,7 +67,7 @@ func (c *command) start(ctx context.Context, kind sandbox.Kind, boxed sandbox.Co
 	}
 	if err != nil {
 		c.close()
-		_ = os.Remove(keep) // there is nothing in it
+		_ = os.Remove(keep) // it is empty
 	}
 	return err
 }
@@ -80,15 +80,15 @@ func (c *command) close() {
 	}
 }
 
-// follow keeps what the command writes until it has ended.
+// follow stores what the command writes until the command has ended.
 func (c *command) follow() {
 	copied := make(chan struct{})
-	go func() { // ends when nobody can write any more, or with the close below
+	go func() { // ends when no process has the other end any more, or with the close below
 		defer close(copied)
 		c.keep()
 	}()
 	outcome, err := c.process.Wait()
-	// All that it started has ended with it, so that nothing more is written.
+	// Everything that it started has ended with it, so nothing more is written.
 	select {
 	case <-copied:
 	case <-time.After(5 * time.Second):
@@ -102,23 +102,23 @@ func (c *command) follow() {
 	close(c.ended)
 }
 
-// keep copies the output into the file, up to what one command may have there.
+// keep copies the output into the file, up to the limit for one command.
 func (c *command) keep() {
 	b := make([]byte, 64<<10)
 	for {
 		n, err := c.output.Read(b)
 		c.mu.Lock()
-		room := min(int64(n), byteLimit-c.kept)
+		room := min(int64(n), byteLimit-c.stored)
 		c.mu.Unlock()
 		written := 0
 		if room > 0 {
-			written, _ = c.file.Write(b[:room]) // a full disk keeps what there is; what is not kept is told
+			written, _ = c.file.Write(b[:room]) // a full disk stores less; the report says how much is missing
 		}
 		c.mu.Lock()
 		c.bytes += int64(n)
-		c.kept += int64(written)
+		c.stored += int64(written)
 		c.mu.Unlock()
-		if err != nil { // the end; a terminal's is an error of its own
+		if err != nil { // the end, which for a terminal is an error of its own
 			return
 		}
 	}
@@ -140,7 +140,7 @@ func (c *command) report() Report {
 	defer c.mu.Unlock()
 	r := Report{
 		ID: c.id, Command: c.request.Command, Directory: c.request.Directory, Running: running,
-		Took: c.took, Outcome: c.outcome, Stopped: c.stopped, Bytes: c.bytes, Kept: c.kept,
+		Took: c.took, Outcome: c.outcome, Stopped: c.stopped, Bytes: c.bytes, Kept: c.stored,
 	}
 	if running {
 		r.Took = time.Since(c.began)
@@ -154,7 +154,7 @@ func (c *command) report() Report {
 	return r
 }
 
-// because notes why the command is stopped, the first time.
+// because records why the command is stopped. The first reason counts.
 func (c *command) because(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +163,7 @@ func (c *command) because(why string) {
 	}
 }
 
-// stop asks the command to end, and ends it when its grace or ctx is over.
+// stop asks the command to end, and ends it when its time for that or ctx is over.
 func (c *command) stop(ctx context.Context, why string) {
 	c.because(why)
 	c.process.Terminate()
@@ -182,7 +182,7 @@ func (c *command) kill(why string) {
 	c.process.Kill()
 }
 
-// patience is how long a command has to take what is written to it.
+// patience is how long a command has to read what is written to it.
 const patience = 5 * time.Second
 
 // write writes to the command, and ends its input if that is all.
@@ -194,7 +194,7 @@ func (c *command) write(ctx context.Context, text string, end bool) error {
 	if until, ok := ctx.Deadline(); ok && until.Before(deadline) {
 		deadline = until
 	}
-	_ = c.input.SetWriteDeadline(deadline) // a file without deadlines takes what it can at once
+	_ = c.input.SetWriteDeadline(deadline) // a file without deadlines takes at once what it can
 	if n, err := io.WriteString(c.input, text); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return protocol.ToolErrorf(protocol.ToolTimeout, "the command does not read: it took %d of %d bytes in %s", n, len(text), patience)

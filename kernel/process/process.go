@@ -1,10 +1,10 @@
-// Package process is the commands that run for conversations: each in the fence of kernel/sandbox,
-// with its output in a file of its own. [Table.Run] waits for a command; [Table.Start] leaves it
-// running, and the conversation that started it can read what it writes, write to it and stop
-// it. Nothing runs on when the table is closed.
+// Package process runs the commands of conversations. Each runs in the fence of package sandbox,
+// and its output goes into a file of its own. [Table.Run] waits for a command. [Table.Start] leaves
+// it running: the conversation that started it can read its output, write to it and stop it.
+// Closing the table ends all commands and waits for them.
 //
-// A conversation knows only its own commands. What they wrote can be read for a week, whatever
-// became of the kernel meanwhile.
+// A conversation knows only its own commands. Their output can be read for a week, also after the
+// kernel was restarted. A [Table] is safe for many goroutines.
 package process
 
 import (
@@ -29,18 +29,18 @@ import (
 
 // Config is what commands run with. Kind and Directory are required.
 type Config struct {
-	// Kind says what fence commands run in, when the first does.
+	// Kind returns the kind of the fence. It is called before the first command and may block.
 	Kind func() sandbox.Kind
-	// Directory is where the output is kept; it is made when the first command runs.
+	// Directory is where the output is stored. It is made when the first command runs.
 	Directory string
 	// Home, Hidden, Shown and Environment are as in [sandbox.Command].
 	Home        string
 	Hidden      []string
 	Shown       []string
 	Environment func(string) string
-	// Warn tells the person of what a command left that other programs obey, as it has ended; nil
-	// tells nobody.
-	Warn func(text string)
+	// Warn tells the person what a command made in a directory that other programs obey: while the
+	// command runs, when it has ended, and after a kernel was killed while it ran. nil: nobody is told.
+	Warn func(directory, text string)
 }
 
 // Request is a command that is to run.
@@ -50,22 +50,22 @@ type Request struct {
 	Directory string // "" for an empty one of its own
 	Writes    bool   // it may change what is in Directory
 	Network   bool
-	Terminal  bool // it gets one, if it is started
+	Terminal  bool // it gets a terminal, if it is started by [Table.Start]
 }
 
-// Report is what is known of a command.
+// Report is the state of a command.
 type Report struct {
 	ID        string
 	Command   string
 	Directory string
 	Running   bool
-	Took      time.Duration // until now, if it runs
-	// Outcome is how it ended, and Stopped why it was made to, "" if it was not.
+	Took      time.Duration // until now, if it still runs
+	// Outcome is how it ended. Stopped is why it was stopped, "" if it was not.
 	Outcome sandbox.Outcome
 	Stopped string
-	Bytes   int64 // that it wrote
-	Kept    int64 // of them, from the first on
-	// Left is what came to be where it could write and other programs obey, once it has ended.
+	Bytes   int64 // how many it wrote
+	Kept    int64 // how many of them are stored: the first ones
+	// Left is what the command left that other programs obey, once it has ended.
 	Left sandbox.Left
 }
 
@@ -81,19 +81,19 @@ func (r Report) State() string {
 	return fmt.Sprintf("%s after %s", r.Outcome, took)
 }
 
-// What a table holds at most.
+// Limits of a table.
 const (
 	runLimit  = 16       // commands that run
-	keptLimit = 200      // commands that are known after they ended
+	keptLimit = 200      // commands that have ended and are still listed
 	byteLimit = 64 << 20 // of one command's output
 	pastLimit = 512 << 20
 	pastAge   = 7 * 24 * time.Hour
 )
 
-// grace is how long a command has to end when it is asked to, before it is ended.
+// grace is how long a command that is asked to end may take before it is ended.
 const grace = 2 * time.Second
 
-// Table is the commands of a kernel.
+// Table holds the commands of a kernel.
 type Table struct {
 	config Config
 	ctx    context.Context
@@ -101,17 +101,17 @@ type Table struct {
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
-	commands []*command // the oldest is first
+	commands []*command // the oldest first
 }
 
-// New returns a table without commands. The caller closes it.
+// New returns a table without commands. The caller must close it.
 func New(c Config) *Table {
 	t := &Table{config: c}
-	t.ctx, t.cancel = context.WithCancel(context.Background()) // until it is closed
+	t.ctx, t.cancel = context.WithCancel(context.Background()) // until the table is closed
 	return t
 }
 
-// Kind is that of the fence that commands run in.
+// Kind is the kind of the fence in which commands run.
 func (t *Table) Kind() sandbox.Kind { return t.config.Kind() }
 
 // Close ends all commands and waits until they have ended.
@@ -120,7 +120,7 @@ func (t *Table) Close() {
 	t.work.Wait()
 }
 
-// Check says why a command could not be granted its directory.
+// Check returns why a command cannot be granted its directory, nil if it can.
 func (t *Table) Check(r Request) error { return t.sandboxed(r).Check() }
 
 func (t *Table) sandboxed(r Request) sandbox.Command {
@@ -130,8 +130,8 @@ func (t *Table) sandboxed(r Request) sandbox.Command {
 	}
 }
 
-// Run runs a command to its end, or until its time is over. When ctx ends, so does the command,
-// and the error is that of ctx.
+// Run runs a command until it ends or its time is over. When ctx ends the command is ended, and the
+// error is that of ctx.
 func (t *Table) Run(ctx context.Context, r Request, most time.Duration) (Report, error) {
 	r.Terminal = false
 	c, err := t.start(r, false)
@@ -151,8 +151,8 @@ func (t *Table) Run(ctx context.Context, r Request, most time.Duration) (Report,
 	return c.report(), ctx.Err()
 }
 
-// Start starts a command that runs on. It returns after a moment, in which the command may have
-// ended or said something.
+// Start starts a command and leaves it running. It returns after half a second, or earlier if the
+// command has ended.
 func (t *Table) Start(ctx context.Context, r Request) (Report, error) {
 	c, err := t.start(r, true)
 	if err != nil {
@@ -168,7 +168,7 @@ func (t *Table) Start(ctx context.Context, r Request) (Report, error) {
 	return c.report(), nil
 }
 
-// start starts a command; talks: it can be written to.
+// start starts a command. talks says that it can be written to.
 func (t *Table) start(r Request, talks bool) (*command, error) {
 	kind := t.config.Kind()
 	t.mu.Lock()
@@ -185,22 +185,19 @@ func (t *Table) start(r Request, talks bool) (*command, error) {
 		return nil, fmt.Errorf("make the directory for what commands write: %w", err)
 	}
 	c := &command{id: id, request: r, began: time.Now(), ended: make(chan struct{})}
-	note := t.file(r.Session, id) + guardedSuffix
-	if r.Writes {
-		if err := os.WriteFile(note, []byte(r.Directory), 0o600); err != nil {
-			return nil, fmt.Errorf("note where the command may write: %w", err)
-		}
+	var reported sandbox.Left // written while the command runs, read when it has ended
+	boxed := t.sandboxed(r)
+	boxed.Note = t.file(r.Session, id) + noteSuffix
+	boxed.Found = func(found sandbox.Left) {
+		reported = reported.With(found)
+		t.warn(r.Directory, "A command that runs in %s made something that other programs obey. %s", found)
 	}
-	if err := c.start(t.ctx, kind, t.sandboxed(r), t.file(r.Session, id), talks); err != nil {
-		_ = os.Remove(note) // it is looked at, and thrown away, by the next
+	if err := c.start(t.ctx, kind, boxed, t.file(r.Session, id), talks); err != nil {
 		return nil, err
 	}
 	t.work.Go(func() {
 		c.follow()
-		_ = os.Remove(note)
-		if text := c.process.Left().String(); text != "" && t.config.Warn != nil {
-			t.config.Warn("A command in " + r.Directory + " has ended. " + text)
-		}
+		t.warn(r.Directory, "A command in %s has ended. %s", c.process.Left().Without(reported))
 		t.Prune()
 	})
 	t.commands = append(t.commands, c)
@@ -212,27 +209,33 @@ func (t *Table) start(r Request, talks bool) (*command, error) {
 	return c, nil
 }
 
-// guardedSuffix is behind the name of a note that says in which directory a command may write. It
-// is there as long as the command runs: one that is left is of a kernel that was killed, and so may
-// be what guarded the directory.
-const guardedSuffix = ".guarded"
-
-// unguard takes away what killed kernels left in directories. The caller holds the lock.
-func (t *Table) unguard(inUse map[string]bool) {
-	notes, _ := filepath.Glob(filepath.Join(t.config.Directory, "*"+guardedSuffix))
-	for _, note := range notes {
-		if inUse[strings.TrimSuffix(filepath.Base(note), guardedSuffix)] {
-			continue
-		}
-		directory, err := os.ReadFile(note)
-		if err == nil && filepath.IsAbs(string(directory)) {
-			sandbox.Unguard(string(directory))
-		}
-		_ = os.Remove(note) // what cannot be read leads nowhere
+// warn tells the person what was left in a directory, if it is anything.
+func (t *Table) warn(directory, format string, left sandbox.Left) {
+	if t.config.Warn != nil && !left.Empty() {
+		t.config.Warn(directory, fmt.Sprintf(format, directory, left))
 	}
 }
 
-// running counts those that run. The caller holds the lock.
+// noteSuffix ends the name of a command's note, which [Table.Recover] reads. The note exists while
+// the command runs. If it is still there when a kernel starts, an earlier kernel was killed.
+const noteSuffix = ".guarded"
+
+// Recover deals with the commands that ran when an earlier kernel was killed. It looks their
+// directories through, puts aside what git would run there, removes what guarded the directories,
+// and warns the person. Only the kernel that holds the home may call it, and before its first
+// command, so that no command sees a directory that was not looked through.
+func (t *Table) Recover() error {
+	notes, _ := filepath.Glob(filepath.Join(t.config.Directory, "*"+noteSuffix)) // the pattern is sound
+	var faults []error
+	for _, note := range notes {
+		directory, left, err := sandbox.Recover(note)
+		t.warn(directory, "The kernel was killed while a command ran in %s. %s", left)
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// running counts the commands that run. The caller holds the lock.
 func (t *Table) running() int {
 	n := 0
 	for _, c := range t.commands {
@@ -243,7 +246,7 @@ func (t *Table) running() int {
 	return n
 }
 
-// Running is how many commands run; a nil table has none.
+// Running is the number of commands that run. A nil table has none.
 func (t *Table) Running() int {
 	if t == nil {
 		return 0
@@ -253,7 +256,7 @@ func (t *Table) Running() int {
 	return t.running()
 }
 
-// newID is a name for a command that nobody guesses.
+// newID returns a random name for a command.
 func newID() (string, error) {
 	var b [4]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -262,11 +265,11 @@ func newID() (string, error) {
 	return "run-" + hex.EncodeToString(b[:]), nil
 }
 
-// validID is how the names of commands are written.
+// validID matches the names of commands.
 var validID = regexp.MustCompile(`^run-[0-9a-f]{8}$`)
 
-// file is where the output of a conversation's command is. Its name begins with the
-// conversation's, so that no other finds it.
+// file is the file with the output of a command. Its name contains a hash of the conversation, so
+// that no other conversation finds it.
 func (t *Table) file(session, id string) string {
 	sum := sha256.Sum256([]byte(session))
 	return filepath.Join(t.config.Directory, hex.EncodeToString(sum[:8])+"."+id)
@@ -285,7 +288,7 @@ func (t *Table) List(session string) []Report {
 	return all
 }
 
-// ErrUnknown: the conversation has no such command.
+// ErrUnknown is the error for a command that the conversation does not have.
 var ErrUnknown = protocol.ToolErrorf(protocol.ToolNotFound, "this conversation has no such command: list shows those there are")
 
 func (t *Table) find(session, id string) (*command, error) {
@@ -299,7 +302,7 @@ func (t *Table) find(session, id string) (*command, error) {
 	return nil, fmt.Errorf("%q: %w", id, ErrUnknown)
 }
 
-// Find returns what is known of a command.
+// Find returns the state of a command.
 func (t *Table) Find(session, id string) (Report, error) {
 	c, err := t.find(session, id)
 	if err != nil {
@@ -308,8 +311,9 @@ func (t *Table) Find(session, id string) (Report, error) {
 	return c.report(), nil
 }
 
-// Output reads what a command wrote, from a byte on, into b. kept is how much there is.
-func (t *Table) Output(session, id string, from int64, b []byte) (n int, kept int64, err error) {
+// Output reads the output of a command from a byte on into b. kept is the size of the stored
+// output.
+func (t *Table) Output(session, id string, from int64, b []byte) (n int, stored int64, err error) {
 	if !validID.MatchString(id) {
 		return 0, 0, fmt.Errorf("%q: %w", id, ErrUnknown)
 	}
@@ -335,7 +339,7 @@ func (t *Table) Output(session, id string, from int64, b []byte) (n int, kept in
 	return n, info.Size(), nil
 }
 
-// Write writes to a command that runs. end ends its input, as far as it is no terminal.
+// Write writes to a command that runs. end closes its input, unless that is a terminal.
 func (t *Table) Write(ctx context.Context, session, id, text string, end bool) (Report, error) {
 	c, err := t.find(session, id)
 	if err != nil {
@@ -347,7 +351,7 @@ func (t *Table) Write(ctx context.Context, session, id, text string, end bool) (
 	return c.report(), nil
 }
 
-// Stop asks a command to end, and ends it if it does not.
+// Stop asks a command to end, and ends it if it does not. It waits until the command has ended.
 func (t *Table) Stop(ctx context.Context, session, id string) (Report, error) {
 	c, err := t.find(session, id)
 	if err != nil {
@@ -358,8 +362,8 @@ func (t *Table) Stop(ctx context.Context, session, id string) (Report, error) {
 	return c.report(), nil
 }
 
-// Prune throws away the output that is old, and the oldest of what is too much, and what killed
-// kernels left in directories. What cannot be looked at is left.
+// Prune deletes stored output that is old, and then the oldest until the rest is within the limit.
+// It skips files that it cannot read.
 func (t *Table) Prune() {
 	t.mu.Lock()
 	inUse := map[string]bool{}
@@ -368,13 +372,12 @@ func (t *Table) Prune() {
 			inUse[filepath.Base(t.file(c.request.Session, c.id))] = true
 		}
 	}
-	t.unguard(inUse)
 	t.mu.Unlock()
 	entries, _ := os.ReadDir(t.config.Directory)
 	var files []fs.FileInfo
 	total := int64(0)
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && !strings.HasSuffix(entry.Name(), guardedSuffix) {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && !strings.HasSuffix(entry.Name(), noteSuffix) {
 			files = append(files, info)
 			total += info.Size()
 		}

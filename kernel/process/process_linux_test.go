@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,9 +19,12 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// The test binary is also the warden of its commands.
+// The test binary is also the warden of its commands, and a kernel that is to be killed.
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	if len(os.Args) > 5 && os.Args[1] == "doomed" {
+		os.Exit(doomed(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -228,33 +233,112 @@ func ExampleReport_State() {
 	// running for 1m30s
 }
 
-// TestLeftGuards: what guarded the directory of a command is taken away, also when the kernel that
-// put it there was killed.
+// TestLeftGuards: what guarded the directory of a command is taken away when it has ended.
 func TestLeftGuards(t *testing.T) {
-	table, directory := newTable(t)
+	table, _ := newTable(t)
 	if !table.Kind().Fenced() {
 		return // nothing is put there without a fence
 	}
-	project, err := filepath.EvalSymlinks(t.TempDir())
+	project := resolved(t)
+	r, err := table.Run(t.Context(), process.Request{Command: "ls -A", Directory: project, Writes: true}, time.Minute)
+	if err != nil || !strings.Contains(wrote(t, table, "", r.ID), ".envrc\n") || len(names(t, project)) != 0 {
+		t.Errorf("%v, %v: what it saw is %q, what is left %v", r, err, wrote(t, table, "", r.ID), names(t, project))
+	}
+}
+
+func resolved(t *testing.T) string {
+	t.Helper()
+	directory, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	is := func() int { return len(names(t, project)) }
-	r, err := table.Run(t.Context(), process.Request{Command: "ls -A", Directory: project, Writes: true}, time.Minute)
-	if err != nil || !strings.Contains(wrote(t, table, "", r.ID), ".envrc\n") || is() != 0 {
-		t.Errorf("%v, %v: what it saw is %q, what is left %v", r, err, wrote(t, table, "", r.ID), names(t, project))
+	return directory
+}
+
+// doomed is a kernel that runs a command and waits to be killed.
+func doomed(kind, output, project, command string) int {
+	table := process.New(process.Config{Kind: func() sandbox.Kind { return sandbox.Kind(kind) }, Directory: output, Home: "/root", Environment: os.Getenv})
+	if _, err := table.Run(context.Background(), process.Request{Command: command, Directory: project, Writes: true}, time.Hour); err != nil {
+		fmt.Println(err)
 	}
-	left := filepath.Join(project, ".envrc")
-	for _, err := range []error{
-		os.Mkdir(left, 0o500), os.Chmod(left, os.ModeSticky|0o500),
-		os.WriteFile(filepath.Join(directory, "0123456789abcdef.run-00000000.guarded"), []byte(project), 0o600),
-	} {
-		if err != nil {
-			t.Fatal(err)
+	return 1
+}
+
+// TestRecover: what a killed kernel left of its command is looked through by the next, which warns
+// the person once.
+func TestRecover(t *testing.T) {
+	first, directory := newTable(t)
+	kind := first.Kind()
+	if !kind.Fenced() {
+		return
+	}
+	project := resolved(t)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(directory, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	kernel := exec.Command(program, "doomed", string(kind), directory, project, "mkdir sub; echo evil >sub/.envrc; touch ready; sleep 1000")
+	if err := kernel.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the command runs", func() bool { return os.Remove(filepath.Join(project, "ready")) == nil })
+	if err := kernel.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = kernel.Wait()
+	if !slices.Contains(names(t, project), ".git") || len(names(t, directory)) != 2 {
+		t.Errorf("the test shows nothing: there is left %v, and of notes %v", names(t, project), names(t, directory))
+	}
+	var warned []string
+	table := process.New(process.Config{Kind: func() sandbox.Kind { return kind }, Directory: directory,
+		Warn: func(in, text string) { warned = append(warned, in+": "+text) }})
+	defer table.Close()
+	for range 2 {
+		if err := table.Recover(); err != nil {
+			t.Error(err)
 		}
 	}
-	if table.Prune(); is() != 0 || len(names(t, directory)) != 1 {
+	if len(warned) != 1 || !strings.HasPrefix(warned[0], project+": The kernel was killed while") || !strings.Contains(warned[0], filepath.Join(project, "sub/.envrc")) {
+		t.Errorf("the person is told %q", warned)
+	}
+	if !slices.Equal(names(t, project), []string{"sub"}) || len(names(t, directory)) != 1 {
 		t.Errorf("there is left %v, and of notes %v", names(t, project), names(t, directory))
+	}
+}
+
+// TestWarned: the person is told of each thing once, whether the command runs or has ended.
+func TestWarned(t *testing.T) {
+	kind, _ := sandbox.Look(t.Context())
+	if !kind.Fenced() {
+		return
+	}
+	project := resolved(t)
+	warnings := make(chan string, 10)
+	table := process.New(process.Config{Kind: func() sandbox.Kind { return kind }, Directory: filepath.Join(t.TempDir(), "output"), Home: "/root", Environment: os.Getenv,
+		Warn: func(_, text string) { warnings <- text }})
+	defer table.Close()
+	r, err := table.Start(t.Context(), process.Request{Command: "mkdir a b; echo evil >a/.envrc; read -r line; echo evil >b/.envrc", Directory: project, Writes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := <-warnings; !strings.Contains(text, "that runs in "+project) || !strings.Contains(text, "a/.envrc") {
+		t.Errorf("while it runs: %s", text)
+	}
+	if _, err := table.Write(t.Context(), "", r.ID, "\n", true); err != nil {
+		t.Fatal(err)
+	}
+	if text := <-warnings; !strings.Contains(text, "has ended") && !strings.Contains(text, "that runs") || !strings.Contains(text, "b/.envrc") || strings.Contains(text, "a/.envrc") {
+		t.Errorf("afterwards: %s", text)
+	}
+	table.Close()
+	if r, err := table.Find("", r.ID); err != nil || len(r.Left.Startup) != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if len(warnings) > 0 {
+		t.Errorf("told again: %s", <-warnings)
 	}
 }
 

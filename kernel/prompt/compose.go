@@ -7,36 +7,36 @@ import (
 	"strings"
 )
 
-// Prompt is a composed prompt and what it is made of.
+// Prompt is a composed prompt and its sections.
 type Prompt struct {
 	Text string
-	// Parts are all sections, in order, also those that are not in the text. The bytes of
-	// those that are, and two for each blank line between two, are the bytes of the text.
+	// Parts are all sections in their order, also those that are not in the text. The text has the
+	// bytes of the others, and two more for each blank line between two of them.
 	Parts []Part
-	// Over is how many tokens more than the budget it is, since what is required takes so
-	// much; 0 if it keeps to it.
+	// Over is the number of tokens by which the required sections exceed the budget; 0 if they do
+	// not.
 	Over int
 }
 
-// Part is what became of a section.
+// Part is a section of a composed prompt, or one that was left out.
 type Part struct {
 	Section
-	// Text is the section as it stands in the prompt, with its heading; "" if it does not.
+	// Text is the section in the prompt, with its heading; "" if it was left out.
 	Text string
-	// Why it does not stand there.
+	// Why it was left out.
 	Why Why
-	// Whole is how many bytes it would have been if it had not been cut, or 0 if it was not.
+	// Whole is the size of a section before it was cut, in bytes; 0 if it was not cut.
 	Whole int
 	// Source is the file of its template; "" if it came with the program.
 	Source string
 	// Hash is the beginning of the SHA-256 of Text, in hex.
 	Hash string
-	// Tokens is an estimate of how many tokens it is there.
+	// Tokens is an estimate of its size in the prompt.
 	Tokens int
 	body   string
 }
 
-// Why is why a section does not stand in a prompt.
+// Why is the reason for which a section was left out.
 type Why string
 
 const (
@@ -50,7 +50,7 @@ const (
 // Bytes is the size of the section in the prompt.
 func (p Part) Bytes() int { return len(p.Text) }
 
-// Lines is how many lines it has there.
+// Lines is the number of lines of the section in the prompt.
 func (p Part) Lines() int {
 	if p.Text == "" {
 		return 0
@@ -58,8 +58,7 @@ func (p Part) Lines() int {
 	return strings.Count(p.Text, "\n") + 1
 }
 
-// Compose returns the prompt that the facts make. It never fails, and the same facts make
-// the same bytes.
+// Compose returns the prompt for the facts. It never fails, and the same facts make the same bytes.
 func (l *Library) Compose(facts Facts) Prompt {
 	if !slices.Contains(Modes(), facts.Mode) {
 		facts.Mode = Full
@@ -72,7 +71,7 @@ func (l *Library) Compose(facts Facts) Prompt {
 		offered[t.Name] = true
 	}
 	var p Prompt
-	for _, s := range Sections() {
+	for _, s := range sections() {
 		part := Part{Section: s, Source: l.files[s.Name], Why: s.absent(&facts, values, offered)}
 		if part.Why == "" {
 			part.body = body(l.templates[s.Name].fill(values, offered))
@@ -95,7 +94,7 @@ func (l *Library) Compose(facts Facts) Prompt {
 	return p
 }
 
-// absent is why the section has no place, "" if it may have one.
+// absent returns the reason for which the facts leave the section out, "" if they do not.
 func (s Section) absent(facts *Facts, values map[string]string, offered map[string]bool) Why {
 	switch {
 	case s.Name == safety && facts.WithoutSafety:
@@ -111,7 +110,7 @@ func (s Section) absent(facts *Facts, values map[string]string, offered map[stri
 	return ""
 }
 
-// write makes the section's text of its body, at most so many tokens; 0 is no bound.
+// write makes the section's text of its body, with at most this many tokens; 0 is no bound.
 func (p *Part) write(most int) {
 	heading := "* " + p.Title + " :" + string(p.Trust) + ":\n"
 	text, cut := p.body, false
@@ -130,11 +129,11 @@ func (p *Part) write(most int) {
 
 func (p *Part) drop(why Why) { p.Text, p.Tokens, p.Whole, p.Why = "", 0, 0, why }
 
-// lineEnds makes all that ends a line the same.
+// lineEnds replaces all line ends by newlines.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n")
 
-// body is a filled template as the body of a section: its headings are one level deeper, so
-// that none is taken for a section's, and there is never more than one blank line.
+// body returns a filled template as the body of a section. Its headings are one level deeper, so that none
+// looks like that of a section, and it never has more than one blank line in a row.
 func body(text string) string {
 	if strings.ContainsAny(text, "\r\v\f") {
 		text = lineEnds.Replace(text)
@@ -160,8 +159,8 @@ func body(text string) string {
 	return b.String()
 }
 
-// fit leaves out what is optional, then cuts what is preferred, from the last section on,
-// until the prompt is within the budget or only what is required is left.
+// fit leaves out optional sections and then cuts preferred ones, the last first, until the prompt is
+// within the budget or only required sections are left.
 func (p *Prompt) fit(budget int) {
 	over := func() int {
 		total := 0
@@ -192,14 +191,13 @@ func (p *Prompt) fit(budget int) {
 	p.Over = max(p.Over, 0)
 }
 
-// A section that is cut to less than leastTokens says too little to be worth its heading,
-// which is about headingTokens.
+// A section is not cut to less than leastTokens but left out. Its heading takes about headingTokens.
 const (
 	leastTokens   = 60
 	headingTokens = 10
 )
 
-// Title is the heading of a section as it stands in a prompt.
+// Title is the heading of a section in a composed prompt.
 type Title struct {
 	Title string
 	Trust Trust

@@ -9,77 +9,77 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Mode is how much a prompt says.
+// Mode is the length of a prompt.
 type Mode string
 
 const (
 	Full    Mode = "full"    // everything that applies
-	Minimal Mode = "minimal" // who it is, what it may not do, its tools
-	None    Mode = "none"    // who it is and what it may not do
+	Minimal Mode = "minimal" // the agent's identity, its limits and its tools
+	None    Mode = "none"    // the agent's identity and its limits
 )
 
 // Modes are all modes, the longest first.
 func Modes() []Mode { return []Mode{Full, Minimal, None} }
 
-// Kind is what a prompt is for.
+// Kind is the kind of turn that a prompt is for.
 type Kind string
 
 const (
-	Chat      Kind = "chat"      // somebody said something
-	Task      Kind = "task"      // a task is due that somebody wrote down
-	Heartbeat Kind = "heartbeat" // it is time to see whether anything is to be done
-	Subagent  Kind = "subagent"  // another agent handed on a part of its work
+	Chat      Kind = "chat"      // a person sent a message
+	Task      Kind = "task"      // a scheduled task is due
+	Heartbeat Kind = "heartbeat" // the agent looks whether there is anything to do
+	Subagent  Kind = "subagent"  // another agent delegated a part of its work
 )
 
 // Kinds are all kinds.
 func Kinds() []Kind { return []Kind{Chat, Task, Heartbeat, Subagent} }
 
-// Roles are the files of a home that a prompt has a place for, in the order in which they
-// are listed: IDENTITY is IDENTITY.org, or IDENTITY.md.
+// Roles returns the roles of the files of a home that a prompt may have, in their order. The role
+// IDENTITY is the file IDENTITY.org or IDENTITY.md.
 func Roles() []string {
 	return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "PROFILES", "WORKSPACE", "MEMORY", "HEARTBEAT"}
 }
 
-// Facts are what a prompt is made of. Every field may be empty: without a mode, or with one that
-// is none, all is told, and without a kind it is for a chat.
+// Facts are the values that a prompt is made of. Every field may be empty. An empty or unknown mode is
+// Full, and an empty kind is Chat.
 type Facts struct {
 	Mode Mode
 	Kind Kind
-	// Budget is the most tokens the prompt may be, as [Tokens] counts; 0 is no bound.
-	// Sections that are required stay whole, whatever the budget.
+	// Budget bounds the prompt, in tokens as [Tokens] counts them; 0 is no bound. Required sections
+	// stay whole even so.
 	Budget int
 
-	// Name is the agent's, taken as [Name] has it; "" is org-agent.
+	// Name is the agent's name, which [Name] cleans; "" is org-agent.
 	Name string
-	// Files are the person's, by [Roles]; Days are daily notes, the latest first.
+	// Files are the person's files, by [Roles]; Days are daily notes, the latest first.
 	Files []File
 	Days  []File
-	// Unwritten is the directory of files in which nobody has said yet who the agent is and
-	// whom it works for; "" when somebody has.
+	// Unwritten is the directory of the files about the agent and the person if they are still
+	// empty, else "".
 	Unwritten string
-	// Tools are those that are offered, a line each that begins with the name.
+	// Tools are the tools that are offered, a line each that begins with the name.
 	Tools []Tool
-	// Formats are the property lists that a reply may be, one each.
+	// Formats are the forms of property lists that a reply may have.
 	Formats []string
-	// Skills is the list of skills, a line each; MoreSkills is how many are not in it.
+	// Skills is the list of skills, a line each; MoreSkills counts the skills that are not in it.
 	Skills     string
 	MoreSkills int
-	// Contacts and Schedules say whom it may write to, and what it is to do when.
+	// Contacts lists the people that the agent may write to, Schedules its tasks with their times.
 	Contacts, Schedules string
-	// Runtime is where it runs, names and values; those without a value are left out.
-	// Nothing secret, and nothing that changes from turn to turn.
+	// Runtime has names and values about this machine. Those without a value are left out. None is
+	// secret, and none changes from turn to turn.
 	Runtime [][2]string
-	// Handed is a subagent's work.
+	// Handed is the work of a subagent.
 	Handed Handed
-	// Augments is what live skills add for everyone.
+	// Augments is the text that skills add to every prompt.
 	Augments string
 	// Extra is the asking skill's own system prompt. It is never cut.
 	Extra string
-	// Wishes are what the person wants where the question was asked. They come last, as they
-	// change the most from one conversation to the next, and are never cut.
+	// Wishes are the person's instructions for the place of the question. They come last, because they
+	// differ most between conversations, and are never cut.
 	Wishes string
-	// WithoutSafety leaves the section of that name out. Only whoever starts the kernel may say
-	// so: nothing that is written in a home, a skill or a conversation becomes this.
+	// WithoutSafety leaves the section safety out. Only an argument of the kernel's start sets it; no
+	// text of a home, a skill or a conversation does.
 	WithoutSafety bool
 }
 
@@ -87,21 +87,21 @@ type Facts struct {
 type File struct {
 	Role string // of [Roles]; "" for a daily note
 	Path string // as the person would write it
-	Text string // what is put in, in Org; "" for a file that is only listed
+	Text string // its text in Org; "" for a file that is only listed
 	Size int    // of the file, in bytes
 }
 
-// Tool is what is said of a tool.
+// Tool is a tool in a prompt.
 type Tool struct{ Name, Line string }
 
-// Handed is work that another agent handed on.
+// Handed is work that another agent delegated.
 type Handed struct{ Requester, Child, Label, Task string }
 
-// Variables are the names that a template may use between two pairs of braces, beside
+// variableNames returns the names that a template may use between two pairs of braces, beside
 // {{include:NAME}} for another template, {{file:ROLE}} for the text of one of the person's
 // files, and {{tool:NAME}} for a tool's name. A line that names a tool which is not offered
 // is left out, and so is a line with variables that are all empty.
-func Variables() []string {
+func variableNames() []string {
 	var names []string
 	for _, v := range variables() {
 		names = append(names, v.name)
@@ -109,7 +109,7 @@ func Variables() []string {
 	return names
 }
 
-// variable is what a name in a template stands for.
+// variable is a variable of templates.
 type variable struct {
 	name  string
 	value func(*Facts) string
@@ -138,7 +138,7 @@ func variables() []variable {
 	}
 }
 
-// values are what the variables stand for, and the files as "file:ROLE".
+// values returns the values of the variables, and the texts of the files as "file:ROLE".
 func (f *Facts) values() map[string]string {
 	values := map[string]string{}
 	for _, v := range variables() {
@@ -150,7 +150,7 @@ func (f *Facts) values() map[string]string {
 	return values
 }
 
-// fileLines lists the files, those of roles first and in their order.
+// fileLines lists the files, first those with a role, in the order of the roles.
 func (f *Facts) fileLines() string {
 	var b strings.Builder
 	add := func(file File) {
@@ -183,7 +183,7 @@ func (f *Facts) dayTexts() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// toolLines are the tools by name, each once.
+// toolLines lists the tools by name, each once.
 func (f *Facts) toolLines() string {
 	tools := slices.Clone(f.Tools)
 	slices.SortStableFunc(tools, func(a, b Tool) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
@@ -206,11 +206,11 @@ func (f *Facts) runtimeLine() string {
 	return strings.Join(parts, " | ")
 }
 
-// nameLength is the most characters that a name has in a prompt.
+// nameLength is the largest number of characters of a name.
 const nameLength = 80
 
-// Name is a name as a prompt has it, whatever somebody wrote for one: a line without control
-// characters or marks that turn the direction of what follows, at most 80 characters long.
+// Name returns a name that is safe in a prompt: one line without control characters and marks of
+// direction, at most 80 characters long.
 func Name(name string) string {
 	return text.PlainLine(strings.ReplaceAll(strings.ToValidUTF8(name, ""), "\uFFFD", ""), nameLength)
 }

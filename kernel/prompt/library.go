@@ -18,7 +18,7 @@ import (
 //go:embed sections/*.org
 var shipped embed.FS
 
-// noteBytes is the most that a note of a section may be.
+// noteBytes is the largest size of a note of a section.
 const noteBytes = 256 << 10
 
 // Library has the templates of all sections. It is immutable.
@@ -27,13 +27,12 @@ type Library struct {
 	files     map[string]string // where each template is from; shipped ones have none
 }
 
-// Load returns the library of the shipped templates and of the notes in a directory; "" is
-// none, and so is one that is not there. NAME.org replaces the template of that name, or is
-// added to it where the section is fixed; a note with another name may be included. The
-// note's first lines that begin with # are not part of its text. To include is also what
-// Org's own line does, #+INCLUDE: "NAME.org".
+// Load returns the library of the shipped templates and of the notes in a directory. The directory
+// may be "" or not exist. NAME.org replaces the template of that name, or is added to it if the
+// section is fixed. A note with another name can be included, also with Org's own line
+// #+INCLUDE: "NAME.org". The first lines of a note that begin with # are not part of its text.
 //
-// With faults the library is nil: whoever has an earlier one keeps it.
+// With faults the library is nil, and the caller keeps an earlier one.
 func Load(directory string) (*Library, []Fault) {
 	sources, faults := shippedSources()
 	if directory != "" {
@@ -71,7 +70,7 @@ func shippedSources() (map[string]source, []Fault) {
 	return sources, faults
 }
 
-// addNotes puts the notes of a directory among the sources.
+// addNotes adds the notes of a directory to the sources.
 func addNotes(sources map[string]source, directory string) (faults []Fault) {
 	fail := func(file string, line int, format string, args ...any) {
 		faults = append(faults, Fault{File: file, Line: line, Column: 1, Message: fmt.Sprintf(format, args...)})
@@ -84,7 +83,7 @@ func addNotes(sources map[string]source, directory string) (faults []Fault) {
 		return faults
 	}
 	fixed := map[string]bool{}
-	for _, s := range Sections() {
+	for _, s := range sections() {
 		fixed[s.Name] = s.Fixed
 	}
 	for _, entry := range entries {
@@ -113,10 +112,10 @@ func addNotes(sources map[string]source, directory string) (faults []Fault) {
 	return faults
 }
 
-// added is the name of the note that is added to a fixed section. No file is called so.
+// added returns the source's name for the note that is added to a fixed section. No file has it.
 func added(name string) string { return name + "/added" }
 
-// read is the text of a regular file, if it is not too large.
+// read returns the text of a regular file that is not too large.
 func read(file string) (text string, err error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -137,12 +136,12 @@ func read(file string) (text string, err error) {
 	return string(data), err
 }
 
-// invalid is the place of the first byte that is not UTF-8.
+// invalid returns the place of the first byte that is not UTF-8.
 func invalid(text string) int {
 	return strings.IndexFunc(text, func(c rune) bool { return c == utf8.RuneError })
 }
 
-// sourceOf is the template that a note has behind its first lines.
+// sourceOf returns the template in a note: the text behind its first lines.
 func sourceOf(name, file, text string) source {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	s := source{name: name, file: file, line: 1}
@@ -160,7 +159,7 @@ func sourceOf(name, file, text string) source {
 	return s
 }
 
-// includeLine is the name that an Org line #+INCLUDE: "NAME.org" includes, or "".
+// includeLine returns the name in an Org line #+INCLUDE: "NAME.org", "" for any other line.
 func includeLine(line string) string {
 	const keyword = "#+include:"
 	line = strings.TrimSpace(line)

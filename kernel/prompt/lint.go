@@ -8,14 +8,14 @@ import (
 	"unicode"
 )
 
-// Lint returns what a composed prompt names and what is not there: tools, written as =name=
-// or, when it has an underscore, as it is, that are not among those offered.
-// Each is told once, with the section it stands in.
+// Lint returns the tools that a composed prompt names and that are not offered, each with its
+// section. A name counts as =name= or, if it has an underscore, as a plain word. Each tool is
+// reported once for each section.
 func (p Prompt) Lint(known, offered []string) []string {
 	var faults []string
 	for _, part := range p.Parts {
 		if part.Trust == Data {
-			continue // it speaks for nobody, and may tell of anything
+			continue // data is no instruction, and may name anything
 		}
 		for _, name := range named(part.Text, known) {
 			if !slices.Contains(offered, name) {
@@ -26,14 +26,14 @@ func (p Prompt) Lint(known, offered []string) []string {
 	return faults
 }
 
-// LintFile returns, with their lines, the tools that a person's file names and that are not
-// among those there are: those that [Prompt.Lint] finds, and what the file itself calls a tool, as in
-// "the tool =x=" and {{tool:x}}. A name that is none is told once a line.
+// LintFile returns a fault for each tool that a person's file names and that does not exist. It
+// finds the names that [Prompt.Lint] finds, and those that the file calls a tool, as in
+// "the tool =x=" and {{tool:x}}. A name is reported once for each line.
 func LintFile(file, text string, known, there []string) []Fault {
 	var faults []Fault
 	for i, line := range strings.Split(text, "\n") {
 		if comment := strings.TrimSpace(line); strings.HasSuffix(file, ".org") && (comment == "#" || strings.HasPrefix(comment, "# ")) {
-			continue // no model is told it
+			continue // no model sees it
 		}
 		for _, name := range slices.Concat(named(line, known), calledTools(line)) {
 			column := strings.Index(line, name)
@@ -46,7 +46,7 @@ func LintFile(file, text string, known, there []string) []Fault {
 	return faults
 }
 
-// called finds what a line calls a tool.
+// called matches a name that a line calls a tool.
 var called = regexp.MustCompile(`(?i)\btools? [=~` + "`" + `"]([a-z][a-z0-9_]*)[=~` + "`" + `"]|[=~` + "`" + `]([a-z][a-z0-9_]*)[=~` + "`" + `] tool\b|\{\{ *tool: *([a-z0-9_]+) *\}\}`)
 
 func calledTools(line string) []string {
@@ -57,8 +57,8 @@ func calledTools(line string) []string {
 	return names
 }
 
-// ToolsNamed are the tools that the sections name, whether there are any of that name
-// or not: a line that names one is told only where it is offered.
+// ToolsNamed returns the tools that the sections name, whether they exist or not. A prompt has a
+// line that names a tool only if the tool is offered.
 func (l *Library) ToolsNamed() []string {
 	var names []string
 	for _, t := range l.templates {
@@ -68,14 +68,14 @@ func (l *Library) ToolsNamed() []string {
 			}
 		}
 	}
-	for _, s := range Sections() {
+	for _, s := range sections() {
 		names = append(names, s.Tools...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// named are the tools that a text names, in order and once.
+// named returns the tools that a text names, in order, each once.
 func named(text string, known []string) []string {
 	var names []string
 	words := strings.FieldsFunc(text, func(c rune) bool {

@@ -93,7 +93,7 @@ func TestMatrix(t *testing.T) {
 	}
 	golden(t, "without-tools.txt", without.String())
 	table.WriteString("\n")
-	for _, s := range Sections() {
+	for _, s := range sections() {
 		fmt.Fprintf(&table, "%-12s%s\n", s.Name, rows[s.Name])
 	}
 	golden(t, "matrix.txt", table.String())
@@ -179,7 +179,7 @@ func TestStructure(t *testing.T) {
 func TestValuesAreNotTemplates(t *testing.T) {
 	l := library(t)
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.OneOf(rapid.SampledFrom(Variables()), rapid.SampledFrom([]string{"file:SOUL", "include:safety", "tool:read", "", "x", "}}{{", "\\"})).Draw(t, "name")
+		name := rapid.OneOf(rapid.SampledFrom(variableNames()), rapid.SampledFrom([]string{"file:SOUL", "include:safety", "tool:read", "", "x", "}}{{", "\\"})).Draw(t, "name")
 		value := "a {{" + name + "}} \\{{ b"
 		f := facts(Full, Subagent)
 		f.Mode = rapid.SampledFrom([]Mode{Minimal, None}).Draw(t, "mode")

@@ -2,7 +2,7 @@ package prompt
 
 import "slices"
 
-// Tier is how dear a section is when the budget is short.
+// Tier is the order in which sections are left out when the budget is short.
 type Tier string
 
 const (
@@ -11,19 +11,19 @@ const (
 	Optional  Tier = "optional"  // is left out first
 )
 
-// Trust is whose words a section has. It is the tag of the section's heading.
+// Trust is who wrote the text of a section. It is the tag of the section's heading.
 type Trust string
 
 const (
 	Kernel Trust = "kernel" // this program's
 	User   Trust = "user"   // the person's own, from their files
 	Skill  Trust = "skill"  // of notes and skills that the person installed
-	Data   Trust = "data"   // what is kept or comes from elsewhere: it asks for nothing
+	Data   Trust = "data"   // from records or from elsewhere: it gives no instructions
 )
 
 // Section is one part of a prompt.
 type Section struct {
-	// Name is that of its template, and of the note that replaces it.
+	// Name is the name of its template, and of the note that replaces it.
 	Name  string
 	Title string // its heading
 	Modes []Mode
@@ -39,9 +39,12 @@ type Section struct {
 	Most int
 	// Fixed: a person's note of this name is added to the template and does not replace it.
 	Fixed bool
+	// Varies: it may differ from one turn of a conversation to the next though the person changes
+	// nothing.
+	Varies bool
 }
 
-// Tells reports whether the section has the text of a file of the home.
+// Tells reports whether the section includes the text of a file of the home.
 func (s Section) Tells(file File) bool {
 	if file.Text == "" {
 		return false
@@ -50,11 +53,11 @@ func (s Section) Tells(file File) bool {
 		file.Role == "HEARTBEAT" && s.Name == "heartbeat"
 }
 
-// safety is the section that nothing takes away but how the kernel was started.
+// safety is the section that only an argument of the kernel's start leaves out.
 const safety = "safety"
 
-// Sections are all sections in the order in which they stand.
-func Sections() []Section {
+// sections returns all sections in their order.
+func sections() []Section {
 	var (
 		all      = Modes()
 		most     = []Mode{Full, Minimal}
@@ -72,7 +75,7 @@ func Sections() []Section {
 		{Name: "acquaintance", Title: "Getting acquainted", Modes: full, Kinds: []Kind{Chat}, Tier: Optional, Trust: Kernel, Needs: []string{"unwritten"}},
 		{Name: "profiles", Title: "People", Modes: full, Kinds: own, Tier: Optional, Trust: User, Needs: []string{"file:PROFILES"}, Most: 3000},
 		{Name: "workspace", Title: "Workspace", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:WORKSPACE", "files"}, Most: 5000},
-		{Name: "memory", Title: "Memory", Modes: full, Kinds: own, Tier: Preferred, Trust: Data, Needs: []string{"file:MEMORY", "days"}, Most: 6000},
+		{Name: "memory", Title: "Memory", Modes: full, Kinds: own, Tier: Preferred, Trust: Data, Needs: []string{"file:MEMORY", "days"}, Most: 6000, Varies: true},
 		{Name: safety, Title: "Safety", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Fixed: true},
 		{Name: "tools", Title: "Tools", Modes: most, Kinds: everyone, Tier: Required, Trust: Data, Needs: []string{"tools"}},
 		{Name: "tool-notes", Title: "Notes on tools", Modes: full, Kinds: everyone, Tier: Optional, Trust: User, Needs: []string{"file:TOOLS"}, Most: 3000},
@@ -82,14 +85,14 @@ func Sections() []Section {
 		{Name: "delegation", Title: "Subagents", Modes: full, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"sessions_spawn"}},
 		{Name: "web", Title: "The web", Modes: most, Kinds: everyone, Tier: Preferred, Trust: Kernel, Tools: []string{"web_search", "web_fetch"}},
 		{Name: "skills", Title: "Skills", Modes: full, Kinds: everyone, Tier: Preferred, Trust: Data, Needs: []string{"skills"}, Tools: []string{"use_skill"}, Most: 5000},
-		{Name: "contacts", Title: "Contacts", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"contacts"}, Most: 2000},
-		{Name: "schedules", Title: "Schedules", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"schedules"}, Most: 2000},
+		{Name: "contacts", Title: "Contacts", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"contacts"}, Most: 2000, Varies: true},
+		{Name: "schedules", Title: "Schedules", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"schedules"}, Most: 2000, Varies: true},
 		{Name: "heartbeat", Title: "Heartbeat", Modes: full, Kinds: []Kind{Heartbeat}, Tier: Required, Trust: User, Most: 3000},
 		{Name: "duty", Title: "This task", Modes: full, Kinds: []Kind{Task}, Tier: Required, Trust: Kernel},
-		{Name: "runtime", Title: "Runtime", Modes: most, Kinds: everyone, Tier: Optional, Trust: Kernel, Needs: []string{"runtime"}},
+		{Name: "runtime", Title: "Runtime", Modes: most, Kinds: everyone, Tier: Optional, Trust: Kernel, Needs: []string{"runtime"}, Varies: true},
 		{Name: "subagent", Title: "Your part", Modes: part, Kinds: []Kind{Subagent}, Tier: Required, Trust: Kernel, Needs: []string{"task"}},
-		{Name: "augments", Title: "From skills", Modes: most, Kinds: everyone, Tier: Required, Trust: Skill, Needs: []string{"augments"}},
-		{Name: "extra", Title: "From the skill that answers", Modes: all, Kinds: everyone, Tier: Required, Trust: Skill, Needs: []string{"extra"}, Fixed: true},
-		{Name: "wishes", Title: "What is wanted here", Modes: all, Kinds: everyone, Tier: Required, Trust: User, Needs: []string{"wishes"}, Fixed: true},
+		{Name: "augments", Title: "From skills", Modes: most, Kinds: everyone, Tier: Required, Trust: Skill, Needs: []string{"augments"}, Varies: true},
+		{Name: "extra", Title: "From the skill that answers", Modes: all, Kinds: everyone, Tier: Required, Trust: Skill, Needs: []string{"extra"}, Fixed: true, Varies: true},
+		{Name: "wishes", Title: "What is wanted here", Modes: all, Kinds: everyone, Tier: Required, Trust: User, Needs: []string{"wishes"}, Fixed: true, Varies: true},
 	}
 }

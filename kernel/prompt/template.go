@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// template is a text with places to be filled, as [Variables] says. What it names is known to
-// be there, but for tools.
+// template is a text with places to fill, as [variableNames] describes. All names in it were
+// checked, except those of tools.
 type template struct {
 	pieces []piece
 }
@@ -16,27 +16,27 @@ type template struct {
 // piece is a text, a variable, or the name of a tool.
 type piece struct{ text, variable, tool string }
 
-// source is a template as somebody wrote it.
+// source is the text of a template.
 type source struct {
 	name string
-	file string // where it is from, for faults
+	file string // of the text, for faults
 	line int    // of the first line of text in the file
 	text string
 }
 
-// Fault is what is wrong with a template.
+// Fault is a fault of a template, with its place.
 type Fault struct {
 	File         string
 	Line, Column int // from 1; the column in characters
 	Message      string
 }
 
-// Error is the fault behind its place, as compilers write it.
+// Error returns the place and the message, as compilers write them.
 func (f Fault) Error() string {
 	return fmt.Sprintf("%s:%d:%d: error: %s", f.File, f.Line, f.Column, f.Message)
 }
 
-// compiler makes templates of sources, which may include one another.
+// compiler makes templates from sources, which may include one another.
 type compiler struct {
 	sources  map[string]source
 	compiled map[string]template
@@ -44,12 +44,12 @@ type compiler struct {
 	faults   []Fault
 }
 
-// templateBytes is the most that a template may become with all that it includes: notes that
-// include each other twice, a dozen deep, would be larger than any prompt.
+// templateBytes is the largest size of a template with everything that it includes. Without it, a
+// dozen notes that each include the next one twice would be larger than any prompt.
 const templateBytes = 1 << 20
 
-// compile returns the template of the named source. What is wrong with it, or with what it
-// includes, is in the faults, at the place where it is written.
+// compile returns the template of the named source. It adds the faults of the source, and of those
+// that it includes, to the faults, each with its own place.
 func (c *compiler) compile(name string) template {
 	if t, done := c.compiled[name]; done {
 		return t
@@ -72,7 +72,8 @@ func (c *compiler) compile(name string) template {
 	return t
 }
 
-// next is what stands at a place of s, within a line, and the place behind it.
+// next returns the pieces that begin at a place of s, up to the end of its line at most, and the
+// place behind them.
 func (c *compiler) next(s source, place int) ([]piece, int) {
 	line, _, more := strings.Cut(s.text[place:], "\n")
 	if name := includeLine(line); name != "" && (place == 0 || s.text[place-1] == '\n') {
@@ -97,7 +98,7 @@ func (c *compiler) next(s source, place int) ([]piece, int) {
 	return c.fill(s, place, strings.TrimSpace(words)), place + len("{{}}") + len(words)
 }
 
-// fill is what stands for the words between two pairs of braces at a place of s.
+// fill returns the pieces for the words between two pairs of braces at a place of s.
 func (c *compiler) fill(s source, place int, words string) []piece {
 	kind, name, _ := strings.Cut(words, ":")
 	name = strings.TrimSpace(name)
@@ -110,15 +111,15 @@ func (c *compiler) fill(s source, place int, words string) []piece {
 		return []piece{{variable: "file:" + name}}
 	case kind == "file":
 		c.fail(s, place, "{{%s}} is no file of a home; there are %s", words, strings.Join(Roles(), ", "))
-	case slices.Contains(Variables(), words):
+	case slices.Contains(variableNames(), words):
 		return []piece{{variable: words}}
 	default:
-		c.fail(s, place, "{{%s}} is no variable; there are %s, include:, file: and tool:", words, strings.Join(Variables(), ", "))
+		c.fail(s, place, "{{%s}} is no variable; there are %s, include:, file: and tool:", words, strings.Join(variableNames(), ", "))
 	}
 	return nil
 }
 
-// include is what the named source is.
+// include returns the pieces of the named source.
 func (c *compiler) include(s source, place int, name string) []piece {
 	if _, known := c.sources[name]; !known {
 		c.fail(s, place, "there is no text %q to include", name)
@@ -146,7 +147,7 @@ func (t template) size() int {
 	return size
 }
 
-// fill returns the text with the values in it; offered says which tools there are.
+// fill returns the text with the values in it. offered has the tools that are offered.
 func (t template) fill(values map[string]string, offered map[string]bool) string {
 	var all, line strings.Builder
 	variable, value, missing := false, false, false // what the line has

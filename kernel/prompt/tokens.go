@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Tokens estimates how many tokens a text is: four bytes each of ASCII, and two tokens for
-// three other characters, which is near enough for English prose, code and Chinese alike.
+// Tokens estimates the tokens of a text: one for four bytes of ASCII, and two for three other characters.
+// That is close enough for English prose, code and Chinese.
 func Tokens(text string) int {
 	ascii, others := 0, 0
 	for i := 0; i < len(text); {
@@ -21,17 +21,17 @@ func Tokens(text string) int {
 	return (ascii+3)/4 + (2*others+2)/3
 }
 
-// highBits are those that no byte of ASCII has, of eight bytes.
+// highBits has the bits that are not set in eight bytes of ASCII.
 const highBits = 0x8080808080808080
 
-// eight are the first eight bytes of a text: one load, as the compiler sees it.
+// eight returns the first eight bytes of a text. The compiler makes one load of it.
 func eight(b string) uint64 {
 	_ = b[7]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// asciiPrefix is how many bytes of ASCII the text begins with. It looks at many at a time: all
-// of a long conversation is weighed in every turn.
+// asciiPrefix returns the number of bytes of ASCII at the beginning of the text. It looks at eight at a
+// time, because every turn measures all of a long conversation.
 func asciiPrefix(text string) int {
 	i := 0
 	for ; len(text)-i >= 32; i += 32 {
@@ -51,8 +51,8 @@ func asciiPrefix(text string) int {
 	return i
 }
 
-// shorten returns a text of at most so many tokens: its beginning, a line that says how much
-// is left out, and its end, three parts to one, cut between lines where that is near.
+// shorten returns a text with at most this many tokens: its beginning, a line with the size of the rest,
+// and its end. The beginning is three times the end. It cuts between lines if one ends nearby.
 func shorten(text string, most int) (short string, cut bool) {
 	if Tokens(text) <= most {
 		return text, false
@@ -64,11 +64,11 @@ func shorten(text string, most int) (short string, cut bool) {
 	return strings.Trim(fmt.Sprintf("%s\n[… %d bytes are left out here …]\n%s", strings.TrimRight(head, "\n"), left, strings.TrimLeft(tail, "\n")), "\n"), true
 }
 
-// markTokens is more than what the line takes that says how much is left out.
+// markTokens is more than the tokens of that line.
 const markTokens = 16
 
-// prefix is the beginning of a text of at most so many tokens. It ends with a line if one
-// ends in its last fifth.
+// prefix returns the beginning of a text with at most this many tokens. It ends with a line if one ends in
+// its last fifth.
 func prefix(text string, most int) string {
 	end := 0
 	for weight := 0; end < len(text); {
@@ -84,8 +84,8 @@ func prefix(text string, most int) string {
 	return text[:end]
 }
 
-// suffix is the end of a text of at most so many tokens. It begins with a line if one begins
-// in its first fifth.
+// suffix returns the end of a text with at most this many tokens. It begins with a line if one begins in
+// its first fifth.
 func suffix(text string, most int) string {
 	begin := len(text)
 	for weight := 0; begin > 0; {
@@ -101,7 +101,7 @@ func suffix(text string, most int) string {
 	return text[begin:]
 }
 
-// weigh is what a character is of a token, in twelfths.
+// weigh returns the share of a character in a token, in twelfths.
 func weigh(c rune) int {
 	if c < utf8.RuneSelf {
 		return 3

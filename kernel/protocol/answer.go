@@ -12,11 +12,11 @@ import (
 	"org-agent/kernel/text"
 )
 
-// AnswersLimit is how many bytes the answers to a form have at most.
+// AnswersLimit is the largest size of the answers to a form, in bytes.
 const AnswersLimit = 256 << 10
 
-// Check returns the answer as the field takes it: blanks around it gone, a number in
-// decimals, "yes" or "no". Without values left it is none. The error says what would be one.
+// Check returns the answer in the form of the field: without blanks around it, a number in
+// decimals, "yes" or "no". Without values it is no answer. The error says what an answer may be.
 func (a FieldAnswer) Check(f FormField) (FieldAnswer, error) {
 	a = FieldAnswer{Name: f.Name, Values: slices.Clone(a.Values)}
 	for i, value := range a.Values {
@@ -43,7 +43,7 @@ func (a FieldAnswer) Check(f FormField) (FieldAnswer, error) {
 	return a, nil
 }
 
-// value is one value of an answer as the field takes it.
+// value returns one value of an answer in the form of the field.
 func (f FormField) value(value string) (string, error) {
 	switch f.Kind {
 	case FieldChoice, FieldChoices:
@@ -88,7 +88,7 @@ func (f FormField) number(value string) (string, error) {
 	return value, nil
 }
 
-// Range says within what bounds a number has to be, "" when there are none.
+// Range describes the bounds of a number, "" if there are none.
 func (f FormField) Range() string {
 	number := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 	switch {
@@ -102,8 +102,8 @@ func (f FormField) Range() string {
 	return ""
 }
 
-// Check returns the answers in the order of the form, each as its field takes it; what was
-// not answered is not among them. The error names what is missing or wrong.
+// Check returns the answers in the order of the form, each in the form of its field, without
+// fields that have no answer. The error names what is missing or wrong.
 func (f QuestionForm) Check(answers []FieldAnswer) ([]FieldAnswer, error) {
 	given, size := map[string]FieldAnswer{}, 0
 	for _, a := range answers {

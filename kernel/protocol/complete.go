@@ -6,13 +6,12 @@ const (
 	CompleteAfterLimit  = 8 << 10  // bytes
 )
 
-// CompleteParams asks for the text that a person would write next: Before and After are
-// what stands around the place. Name and Mode, of the buffer, say what kind of text it
-// is. Model names the model to ask, if it is not to be the standard one. Consent is as in
-// an event.
+// CompleteParams asks for the text that a person would write next, between Before and After.
+// Name and Mode, of the buffer, tell the model the kind of text. Model is the model to ask, ""
+// for the standard one. Consent is as in an event.
 //
-// What is asked so is no part of any conversation and stands in no journal; what it took
-// is counted. A client has one at a time: the next one gives up the former, and so does
+// A completion belongs to no conversation. The journal does not have its texts but counts its
+// tokens. A client has one completion at a time: the next one cancels it, and so does
 // [MethodCancelRequest].
 type CompleteParams struct {
 	Before  string `json:"before,omitempty"`
@@ -23,9 +22,9 @@ type CompleteParams struct {
 	Consent string `json:"consent,omitempty"`
 }
 
-// CompleteResult is text for a person's eyes, to stand between Before and After; none when
-// nothing is missing there. It has no characters that are not seen. The client makes it
-// harmless where it would not be, as Org; the kernel does not, because code is exact.
+// CompleteResult is the text that a client proposes between Before and After, "" if nothing is
+// missing there. It has no invisible characters. In an Org buffer the client makes it inert. The
+// kernel does not, because code has to be exact.
 type CompleteResult struct {
 	Text  string `json:"text,omitempty"`
 	Model string `json:"model,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Limits of the context of an event. What is larger is refused, not cut.
+// Limits of the context of an event. A larger one is refused, not cut.
 const (
 	ContextItems      = 64      // items of one event
 	ContextTextLimit  = 1 << 20 // bytes of one item's text
@@ -22,37 +22,37 @@ const (
 // ContextImage is the kind of an item that is an image; the others are text.
 const ContextImage = "image"
 
-// ContextMemory is the kind of an item that nobody sends along: the kernel found it in what
-// is kept, or in the person's notes.
+// ContextMemory is the kind of an item that the kernel adds from the memory or from the person's
+// notes. No client sends it.
 const ContextMemory = "memory"
 
-// contextKinds are what an item can be.
+// contextKinds are the kinds of items that a client sends.
 var contextKinds = []string{"file", "buffer", "region", "subtree", "directory", ContextImage}
 
-// imageMedia are the kinds of images that models take.
+// imageMedia are the media types that models accept.
 var imageMedia = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// ContextItem is something that a person sends along with a message: it is data, and
-// no words of theirs. The client read it; the kernel opens nothing by its name.
+// ContextItem is something that a person sends along with a message. It is data, not words of
+// the person. The client has read it; the kernel opens no file by its name.
 type ContextItem struct {
 	Kind  string `json:"kind"`            // file, buffer, region, subtree, directory or image
-	Name  string `json:"name"`            // how the person knows it, on one line
-	Place string `json:"place,omitempty"` // where it stands: a path, lines of it
+	Name  string `json:"name"`            // the person's name for it, on one line
+	Place string `json:"place,omitempty"` // where it is: a path, lines of it
 	Mode  string `json:"mode,omitempty"`  // the language: an Emacs mode, a file's extension
-	Media string `json:"media,omitempty"` // of an image, as its bytes say
+	Media string `json:"media,omitempty"` // the media type of an image, found from its bytes
 	Bytes int    `json:"bytes"`           // of the text, or of the image
-	// Text and Data are empty where the item is only told of.
+	// Text and Data are empty in an item of a journalled event.
 	Text string `json:"text,omitempty"`
 	Data []byte `json:"data,omitempty"`
 }
 
-// Told is the item without what it holds.
+// Told returns the item without its text and data.
 func (c ContextItem) Told() ContextItem {
 	c.Text, c.Data = "", nil
 	return c
 }
 
-// Describe is the item in a line: what it is, where it stands and how large it is.
+// Describe returns a line about the item with its kind, its place and its size.
 func (c ContextItem) Describe() string {
 	var b strings.Builder
 	b.WriteString(c.Kind + " " + c.Name)
@@ -101,7 +101,7 @@ func parseContextItem(fields Object) (ContextItem, error) {
 		Place: text.PlainLine(fields.Text("place"), 10*contextNameLimit), Mode: text.PlainLine(fields.Text("mode"), contextNameLimit),
 	}
 	if !slices.Contains(contextKinds, item.Kind) {
-		return item, Errorf(CodeInvalidParams, "context has no kind %q: it is one of %s", text.Clip(item.Kind, CommandLimit), strings.Join(contextKinds, ", "))
+		return item, Errorf(CodeInvalidParams, "context has no kind %q: it is one of %s", text.Clip(item.Kind, commandLimit), strings.Join(contextKinds, ", "))
 	}
 	if item.Name == "" {
 		return item, Errorf(CodeInvalidParams, "an item of :context has no :name")
@@ -117,7 +117,7 @@ func parseContextItem(fields Object) (ContextItem, error) {
 	return item, item.within(ContextTextLimit, "send a region of it")
 }
 
-// takeImage takes the bytes of an image, and its kind from them.
+// takeImage decodes an image, and finds its media type from the bytes.
 func (c *ContextItem) takeImage(data string) error {
 	image, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {

@@ -5,7 +5,7 @@ type DoctorParams struct {
 	Only []string `json:"only,omitempty"`
 }
 
-// DoctorResult is what was found. Nothing was changed: "org-agent doctor --fix" mends.
+// DoctorResult has the findings. The kernel changes nothing; "org-agent doctor --fix" mends.
 type DoctorResult struct {
 	Findings []DoctorFinding `json:"findings,omitempty"`
 }

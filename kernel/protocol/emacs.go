@@ -1,8 +1,8 @@
 package protocol
 
-// What the kernel asks of an Emacs that is connected. Each request is a little work, so that
-// whoever types there does not notice: an Emacs that is being typed into answers Busy, and is
-// asked again. None of them changes, shows or runs anything.
+// The kernel's requests to a connected Emacs. Each takes little time, so that a person who types
+// does not notice it. An Emacs in which somebody types answers Busy, and the kernel asks again
+// later. No request changes, shows or runs anything.
 const (
 	MethodEmacsNotes   = "emacs/notes"
 	MethodEmacsAgenda  = "emacs/agenda"
@@ -10,44 +10,45 @@ const (
 	MethodEmacsRead    = "emacs/read"
 )
 
-// EmacsNotesParams asks what the Emacs has of Org files. Entry: the file in which it knows the
-// entry with that :ID: to be. File: only the text of this one.
+// EmacsNotesParams asks what the Emacs knows about Org files. With Entry it asks for the file of
+// the entry with that :ID:. With File it asks only for the unsaved text of that file.
 type EmacsNotesParams struct {
 	Entry string `json:"entry,omitempty"`
 	File  string `json:"file,omitempty"`
 }
 
-// EmacsNotes is what an Emacs has of Org files.
+// EmacsNotes is what an Emacs knows about Org files.
 type EmacsNotes struct {
 	Busy bool `json:"busy,omitempty"`
 	// Agenda are the agenda files, absolute.
 	Agenda []string `json:"agenda,omitempty"`
-	// Sequences are the TODO keywords where a file names none, as the values of lines #+TODO:.
+	// Sequences are the TODO keywords of a file that sets none, as values of #+TODO: lines.
 	Sequences []string `json:"sequences,omitempty"`
-	// Warning is how many days before a deadline is warned of it.
+	// Warning is how many days before a deadline the agenda begins to show it.
 	Warning int `json:"warning,omitempty"`
-	// Unsaved are the texts of buffers with changes that are not in their files.
+	// Unsaved are the texts of buffers with unsaved changes.
 	Unsaved []EmacsText `json:"unsaved,omitempty"`
-	// TooLarge are the files of such buffers that have too much text to be sent.
+	// TooLarge are the files of buffers with unsaved changes whose text is too large to send.
 	TooLarge []string `json:"too-large,omitempty"`
-	// Entry is the file that has the entry, "" if Emacs knows of none.
+	// Entry is the file of the entry, "" if Emacs does not know it.
 	Entry string `json:"entry,omitempty"`
 }
 
-// EmacsText is the text of a buffer that visits a file, absolute and without links.
+// EmacsText is the text of a buffer that visits a file. The name of the file is absolute and has
+// no links.
 type EmacsText struct {
 	File string `json:"file"`
 	Text string `json:"text"`
 }
 
-// EmacsAgendaParams asks for what Org's agenda has of one file, from a day on.
+// EmacsAgendaParams asks for the lines of Org's agenda that come from one file, from a day on.
 type EmacsAgendaParams struct {
 	File string `json:"file"`
 	From string `json:"from"` // YYYY-MM-DD
 	Days int    `json:"days"`
 }
 
-// EmacsAgenda is what stands there. Next is the day to go on with, "" if that was all.
+// EmacsAgenda is a part of the agenda. Next is the day with which to go on, "" if that was all.
 type EmacsAgenda struct {
 	Busy  bool              `json:"busy,omitempty"`
 	Items []EmacsAgendaItem `json:"items,omitempty"`
@@ -64,18 +65,18 @@ type EmacsAgendaItem struct {
 	Todo     string   `json:"todo,omitempty"`
 	Priority string   `json:"priority,omitempty"`
 	Title    string   `json:"title"`
-	Tags     []string `json:"tags,omitempty"` // also those it inherits
+	Tags     []string `json:"tags,omitempty"` // with the inherited ones
 	Line     int      `json:"line"`
 	ID       string   `json:"id,omitempty"`
 }
 
-// EmacsBuffersParams asks for the buffers whose names or files have Match in them.
+// EmacsBuffersParams asks for the buffers whose name or file contains Match.
 type EmacsBuffersParams struct {
 	Match string `json:"match,omitempty"`
 	Limit int    `json:"limit"`
 }
 
-// EmacsBuffers are buffers, the one used last first; More is how many there are beyond.
+// EmacsBuffers are buffers, the most recently used first. More is how many were left out.
 type EmacsBuffers struct {
 	Busy    bool          `json:"busy,omitempty"`
 	Buffers []EmacsBuffer `json:"buffers,omitempty"`
@@ -85,20 +86,21 @@ type EmacsBuffers struct {
 // EmacsBuffer is a buffer that is not private.
 type EmacsBuffer struct {
 	Name     string `json:"name"`
-	File     string `json:"file,omitempty"` // that it visits, of this machine, without links
+	File     string `json:"file,omitempty"` // that it visits; on this machine, without links
 	Remote   string `json:"remote,omitempty"`
 	Mode     string `json:"mode"`
 	Size     int    `json:"size"` // characters
 	Modified bool   `json:"modified,omitempty"`
 	Visible  bool   `json:"visible,omitempty"`
 	ReadOnly bool   `json:"read-only,omitempty"`
-	Selected bool   `json:"selected,omitempty"` // its window is
-	Region   bool   `json:"region,omitempty"`   // something in it is marked
+	Selected bool   `json:"selected,omitempty"` // the selected window shows it
+	Region   bool   `json:"region,omitempty"`   // its region is active
 }
 
-// EmacsReadParams asks for some lines of a buffer: of the name, or that visits the file; with
-// both, of the name if it visits the file, and with Unvisiting of the name if it visits none.
-// Region: what is marked. About: what it is, without its text.
+// EmacsReadParams asks for some lines of the buffer with the name, or of the buffer that visits
+// the file. With both, the buffer must have the name and visit the file; with Unvisiting, it must
+// have the name and visit no file. Region asks for the active region. About asks for the
+// description of the buffer without its text.
 type EmacsReadParams struct {
 	Buffer     string `json:"buffer,omitempty"`
 	File       string `json:"file,omitempty"`
@@ -109,14 +111,13 @@ type EmacsReadParams struct {
 	About      bool   `json:"about,omitempty"`
 }
 
-// LineSpan is some lines of a text, counted from 1, the last one among them.
+// LineSpan is a range of lines of a text, counted from 1. Last is included.
 type LineSpan struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
 }
 
-// EmacsRead are lines of a buffer. Next is the line to go on with, 0 if there is none. Text has
-// nothing of the lines in Withheld, which are in order: they are kept from every model.
+// EmacsRead are lines of a buffer. Next is the line with which to go on, 0 if there is none.
 type EmacsRead struct {
 	Busy  bool        `json:"busy,omitempty"`
 	Of    EmacsBuffer `json:"of"`
@@ -124,7 +125,7 @@ type EmacsRead struct {
 	Total int         `json:"total,omitempty"` // lines
 	Text  string      `json:"text,omitempty"`
 	Next  int         `json:"next,omitempty"`
-	// Withheld are what is left out of those lines.
+	// Withheld are the lines that no model may see, in order. Text does not contain them.
 	Withheld []LineSpan `json:"withheld,omitempty"`
-	Narrow   bool       `json:"narrow,omitempty"` // the person sees a part of it only
+	Narrow   bool       `json:"narrow,omitempty"` // the buffer is narrowed
 }

@@ -1,7 +1,7 @@
 package protocol
 
-// Enums are keywords in plists and strings in JSON. The marker method
-// PlistKeyword tells the plist codec so.
+// Enums are keywords in plists and strings in JSON. The method PlistKeyword
+// marks a type as an enum for the plist codec.
 
 // Keyword is an enum value of an open field, as in an action's payload: its
 // name in lower case, without the colon.
@@ -14,15 +14,13 @@ func (Keyword) PlistKeyword() {}
 type Sensor string
 
 const (
-	SensorChatMessage  Sensor = "chat-message"
-	SensorUserCommand  Sensor = "user-command"
-	SensorBufferUpdate Sensor = "buffer-update"
-	SensorPointUpdate  Sensor = "point-update"
-	SensorProbe        Sensor = "probe"     // made once when a skill is loaded
-	SensorToolCall     Sensor = "tool-call" // another program wants a tool used
-	SensorPost         Sensor = "post"      // text that a turn puts into another conversation
-	SensorSubagent     Sensor = "subagent"  // a turn handed on a part of its work: the task
-	SensorReport       Sensor = "report"    // what subagents of the conversation came to
+	SensorChatMessage Sensor = "chat-message"
+	SensorUserCommand Sensor = "user-command"
+	SensorProbe       Sensor = "probe"     // made once when a skill is loaded
+	SensorToolCall    Sensor = "tool-call" // another program calls a tool
+	SensorPost        Sensor = "post"      // text that a turn puts into another conversation
+	SensorSubagent    Sensor = "subagent"  // the task of a subagent
+	SensorReport      Sensor = "report"    // the results of subagents of the conversation
 )
 
 // PlistKeyword marks the type as an enum.
@@ -39,7 +37,7 @@ const (
 // PlistKeyword marks the type as an enum.
 func (Channel) PlistKeyword() {}
 
-// View is how a client wants a conversation's text.
+// View is the form in which a client gets a conversation's text.
 type View string
 
 const (
@@ -77,7 +75,7 @@ func (s TurnState) Final() bool {
 	return false
 }
 
-// Decision is a person's answer to an approval.
+// Decision is what a person decided about an [Ask].
 type Decision string
 
 const (
@@ -86,6 +84,8 @@ const (
 	AllowSession Decision = "allow-session"
 	AllowAlways  Decision = "allow-always"
 	Deny         Decision = "deny"
+	Answered     Decision = "answered" // the form of a question
+	Declined     Decision = "declined" // to answer a question
 )
 
 // PlistKeyword marks the type as an enum.
@@ -117,14 +117,14 @@ const (
 // PlistKeyword marks the type as an enum.
 func (Type) PlistKeyword() {}
 
-// ToolEffect says what calling a tool takes. The zero value is a person's approval.
+// ToolEffect says whether a call of a tool needs an approval. With the zero value it does.
 type ToolEffect string
 
 const (
-	ToolReads ToolEffect = "reads" // nothing: it changes nothing; what it fetches is judged by its reach
-	ToolAsks  ToolEffect = "asks"  // nothing: it asks the person, whose answer is its result
-	ToolKeeps ToolEffect = "keeps" // nothing: it adds to what is kept; the person is told and can take it back
-	// ToolSpawns hands on work, which spends: a person's approval; several may be asked for together.
+	ToolReads ToolEffect = "reads" // no: it changes nothing; the policy judges what it reads and fetches
+	ToolAsks  ToolEffect = "asks"  // no: it asks the person, whose answer is its result
+	ToolKeeps ToolEffect = "keeps" // no: it changes the memory; the person sees the change and can undo it
+	// ToolSpawns starts subagents, which spend: yes. One approval may be for several calls.
 	ToolSpawns ToolEffect = "spawns"
 )
 

@@ -19,19 +19,19 @@ const (
 	CodeUnauthorized Code = -32001 // no token, a wrong one, or before initialize
 	CodeForbidden    Code = -32002 // never allowed, whoever asks
 	CodeNotFound     Code = -32003 // no such turn, approval or session
-	CodeConflict     Code = -32004 // the id stands for something else
+	CodeConflict     Code = -32004 // the id belongs to something else
 	CodeTooLarge     Code = -32005 // over a limit that the message names
 	CodeStorage      Code = -32006 // the journal could not be written; nothing was taken
 	CodeBusy         Code = -32007 // a queue is full; send again later
 	CodeVersion      Code = -32008 // no common protocol version
 	CodeConsent      Code = -32009 // a person must first agree to where the words go
-	CodeStale        Code = -32010 // what waits could not be done as things are; it waits on
-	CodeModel        Code = -32011 // the model that was asked did not answer, or not as asked
+	CodeStale        Code = -32010 // an approved action cannot be performed now; it still waits
+	CodeModel        Code = -32011 // the model did not answer, or its answer is not usable
 	CodeCancelled    Code = -32800 // by $/cancelRequest, or because a later request took its place
 )
 
-// Error is what a client is told. Message is for a person: what is wrong and
-// what to do. It never holds a secret.
+// Error is the error of a request. Message is for a person: it says what is wrong
+// and what to do. It never has a secret.
 type Error struct {
 	Code    Code
 	Message string

@@ -15,71 +15,70 @@ const (
 	TextLimit    = 4 << 20 // bytes of an event's :text
 	IDLimit      = 128     // bytes of an id
 	SessionLimit = 64      // characters of a session's name
-	CommandLimit = 64      // bytes of a command's name
+	commandLimit = 64      // bytes of a command's name
 )
 
 // MainSession is the session whose buffer is *org-agent-chat*.
 const MainSession = "main"
 
-// PayloadSkill is the field of a message's payload that names the prompt skill which
-// the person asked for with /NAME.
+// PayloadSkill is the field of a message's payload with the prompt skill that the person
+// asked for with /NAME.
 const PayloadSkill = "skill"
 
-// PayloadDirectory is the field of a message's payload with the directory that a person asked
-// from: the files of the project that it is in may be read.
+// PayloadDirectory is the field of a message's payload with the directory from which a person
+// asked. Tools may read the files of its project.
 const PayloadDirectory = "directory"
 
-// PayloadGroup is the field of a message's payload that says that others hear the
-// conversation: what is the person's own is not brought up in it.
+// PayloadGroup is the field of a message's payload that is set if others read the
+// conversation. The agent mentions nothing private in it.
 const PayloadGroup = "group"
 
-// Event is what a sensor or a client reports. Payload holds every parameter
-// that has no field here; it never holds one that has.
+// Event is something that a sensor or a client reports. Payload has exactly the
+// parameters that have no field here.
 type Event struct {
 	ID      string // the client's, else made by the kernel; the question's :ID:
 	Session string
 	Sensor  Sensor
 	Route   Route
-	// Text is what the person said, as it stands in the conversation: of a command
-	// "/NAME ARGUMENTS", and below that what it was given on.
+	// Text is the person's text as the conversation has it. Of a command it is
+	// "/NAME ARGUMENTS" and, below that, the text that the command was given.
 	Text string
-	// Command names the command that a :user-command is, and Arguments is what stood
-	// behind its name; "" for all else.
+	// Command is the name of a :user-command, and Arguments the text behind the name. Both
+	// are "" for any other event.
 	Command, Arguments string
 	Level              int // of the question's heading, 1 or more
-	// Stamp is when it was sent, in the person's time zone; models are told it. The zero
-	// value is told to nobody. It is no part of the event's record.
+	// Stamp is when the event was sent, in the person's time zone. Models see it unless it
+	// is zero. The event's record does not have it.
 	Stamp time.Time `json:"-"`
-	// Context is what the person sends along. A journalled event only tells of it:
-	// the texts are in a row of their own.
+	// Context are the items that the person sends along. A journalled event has them
+	// without their texts, which are in a separate row.
 	Context []ContextItem
-	// Instead is the question of the same session in whose place this one stands: the
-	// model is shown what was said before that one. "" for all but an edited question.
+	// Instead is the question of the same session that this edited question replaces. The
+	// model sees the turns before it. It is "" for any other event.
 	Instead string
-	// Parent is the question or the answer of the same session whose heading this one
-	// stands below, "" for none.
+	// Parent is the question or the answer of the same session whose heading is above this
+	// one, "" for none.
 	Parent string
 	// Properties are those of the question's heading, as the person wrote them.
 	Properties []Property
-	// Above is the Org text that sets something for the question: of the file what stands
-	// before its first heading, then each heading it stands below with its drawer. It is no
-	// part of the event's record; Settings is what came of it.
+	// Above is the Org text that sets something for the question: the beginning of the file
+	// up to its first heading, then each heading above the question with its drawer. The
+	// event's record does not have it; it has the resulting Settings.
 	Above string `json:"-"`
-	// Presets are the presets that the text names with an at sign: no part of what a model
-	// is told.
+	// Presets are the presets that the text names with an at sign. Models do not see these
+	// words.
 	Presets []string
-	// Settings are what holds for the turn.
+	// Settings are those of the turn.
 	Settings TurnSettings
 	Payload  Object
-	// Consent is the host a person has agreed to send words to; it is no part of
-	// the event's record.
+	// Consent is the host to which the person agreed to send words. The event's record
+	// does not have it.
 	Consent string `json:"-"`
 }
 
-// ParseEvent reads the parameters of the method "event". Missing: the session
-// is main, the level 1; of the route only the channel is set, as the client said it, and the
-// caller makes the route. The
-// error is a [*Error] with code [CodeInvalidParams].
+// ParseEvent reads the parameters of the method "event". The default session is
+// main, and the default level 1. Of the route it sets only the client's channel;
+// the caller makes the route. The error is an [*Error].
 func ParseEvent(params Object) (Event, error) {
 	e := Event{Session: MainSession, Level: 1}
 	said := ""
@@ -111,7 +110,7 @@ func ParseEvent(params Object) (Event, error) {
 	return e, e.check()
 }
 
-// textAt is where the text of a parameter goes; nil for one that is no text.
+// textAt returns the field for a parameter that is text, nil for any other.
 func (e *Event) textAt(key string) *string {
 	switch key {
 	case "id":
@@ -138,11 +137,11 @@ func (e *Event) textAt(key string) *string {
 	return nil
 }
 
-// take reads a parameter that is not, or need not be, text.
+// take reads a parameter that need not be text.
 func (e *Event) take(f Field, text string) (err error) {
 	switch f.Key {
 	case "properties":
-		e.Properties, err = ParseProperties(f.Value)
+		e.Properties, err = parseProperties(f.Value)
 	case "level":
 		n, ok := f.Value.(int64)
 		if !ok || n < 1 || n > 1000 {
@@ -163,8 +162,8 @@ func (e *Event) take(f Field, text string) (err error) {
 	return err
 }
 
-// takeCommand makes the event one with a command, if it has one: its :text is the
-// arguments, :said how both stand in the conversation.
+// takeCommand reads the command of an event that has one. The event's :text is the
+// arguments, and :said is the text with both that the conversation has.
 func (e *Event) takeCommand(said string) error {
 	if e.Command == "" && said == "" {
 		return nil
@@ -172,8 +171,8 @@ func (e *Event) takeCommand(said string) error {
 	if e.Sensor != SensorUserCommand || e.Command == "" {
 		return Errorf(CodeInvalidParams, ":command and :said belong to a :user-command, and :said to one with a :command")
 	}
-	if len(e.Command) > CommandLimit || strings.ContainsFunc(e.Command, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }) {
-		return Errorf(CodeInvalidParams, "the :command %q is no command's name: one word of %d bytes at most", text.Clip(e.Command, CommandLimit), CommandLimit)
+	if len(e.Command) > commandLimit || strings.ContainsFunc(e.Command, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }) {
+		return Errorf(CodeInvalidParams, "the :command %q is no command's name: one word of %d bytes at most", text.Clip(e.Command, commandLimit), commandLimit)
 	}
 	e.Command = strings.ToLower(e.Command)
 	e.Arguments = strings.TrimSpace(e.Text)
@@ -188,17 +187,17 @@ func (e *Event) takeCommand(said string) error {
 	return nil
 }
 
-// Words are what the person says to the model: the text without the presets that it names.
+// Words returns the person's text for the model, without the presets that it names.
 func (e *Event) Words() string { return WithoutMentions(e.Text, e.Presets) }
 
-// Said reports whether the event is words that have a heading in the conversation: a
-// person's, the task of a subagent, or the report of one.
+// Said reports whether the event is text with a heading in the conversation: a person's
+// message or command, the task of a subagent, or the report of one.
 func (e *Event) Said() bool {
 	return e.Message() || e.Sensor == SensorUserCommand && e.Command != ""
 }
 
-// Message reports whether the event is answered as a message is: it is one, the task of a
-// subagent, or the report of one. To skills all three are messages.
+// Message reports whether the event is a message, the task of a subagent, or the report of
+// one. To skills all three are messages.
 func (e *Event) Message() bool {
 	return e.Sensor == SensorChatMessage || e.Sensor == SensorSubagent || e.Sensor == SensorReport
 }
@@ -237,8 +236,8 @@ func (e *Event) check() error {
 	if !e.Said() && (e.Parent != "" || len(e.Properties) > 0) {
 		return Errorf(CodeInvalidParams, "only a message has a heading: :parent and :properties belong to a :chat-message or a command")
 	}
-	if len(e.Above) > AboveLimit {
-		return Errorf(CodeTooLarge, "what stands :above has %d bytes, more than the %d allowed", len(e.Above), AboveLimit)
+	if len(e.Above) > aboveLimit {
+		return Errorf(CodeTooLarge, "what stands :above has %d bytes, more than the %d allowed", len(e.Above), aboveLimit)
 	}
 	if !ValidSession(e.Session) {
 		return Errorf(CodeInvalidParams, "the session name %q is not one: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", e.Session, SessionLimit)
@@ -246,7 +245,7 @@ func (e *Event) check() error {
 	return nil
 }
 
-// ValidID reports whether id can stand as an Org :ID:.
+// ValidID reports whether id is allowed as an Org :ID:.
 func ValidID(id string) bool {
 	if id == "" || len(id) > IDLimit || !utf8.ValidString(id) {
 		return false
@@ -259,7 +258,7 @@ func ValidID(id string) bool {
 	return true
 }
 
-// ValidSession reports whether name can name a session, and so its file:
+// ValidSession reports whether name is allowed for a session and its file:
 // letters, digits, blank and . _ - , at most [SessionLimit] characters, no
 // leading dot, no blank at either end.
 func ValidSession(name string) bool {
@@ -283,8 +282,8 @@ func SessionBuffer(session string) string {
 	return fmt.Sprintf("*org-agent-chat: %s*", session)
 }
 
-// BufferSession is the inverse of [SessionBuffer]; ok is false for a buffer
-// that is no conversation's.
+// BufferSession is the inverse of [SessionBuffer]. ok is false for a buffer
+// without a conversation.
 func BufferSession(buffer string) (session string, ok bool) {
 	if buffer == "*org-agent-chat*" {
 		return MainSession, true

@@ -1,6 +1,6 @@
 package protocol
 
-// Form is how a text that was said is wanted.
+// Form is the form of a text of a conversation.
 type Form string
 
 const (
@@ -8,26 +8,25 @@ const (
 	FormSubtree Form = "subtree"
 	// FormPlain is Org alone, without a made-up heading.
 	FormPlain Form = "plain"
-	// FormRaw is the text as it was before it was made Org: of an answer that of the
-	// verified action.
+	// FormRaw is the text before its conversion to Org; of an answer, that of the verified
+	// action.
 	FormRaw Form = "raw"
 )
 
 // PlistKeyword marks the type as an enum.
 func (Form) PlistKeyword() {}
 
-// TurnFindParams asks what is known of the turn that ID belongs to: the :ID: of its
-// question or of one of its answers, or the turn's own. Whoever asks about one that has
-// not ended gets its turn/finished, also without having loaded the session.
+// TurnFindParams asks for a turn. ID is the :ID: of its question or of one of its answers, or
+// the id of the turn. If the turn has not ended, the client gets its turn/finished later, even
+// if it has not loaded the session.
 type TurnFindParams struct {
 	ID   string `json:"id"`
 	Form Form   `json:"form,omitempty"`
 }
 
-// TurnFindResult is a turn as the journal has it, whatever became of it in the
-// conversation's file. Answer is the one that ID names or else the latest, AnswerID its
-// :ID:; without one so far both are missing. Notice: the kernel's own words stand in
-// the answer's place.
+// TurnFindResult is a turn from the journal, whatever the conversation's file has. Answer is
+// the answer that ID names, or else the latest, and AnswerID is its :ID:. Both are missing
+// while there is none. If Notice is true, Answer is a notice of the kernel.
 type TurnFindResult struct {
 	Session  string    `json:"session"`
 	Turn     string    `json:"turn"`

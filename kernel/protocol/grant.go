@@ -1,9 +1,9 @@
 package protocol
 
-// SkillGrantParams asks what a note may reach outside of its Lisp. Without
-// Blocks the answer says what the note in the file asks for. With it the person
-// grants that: Blocks and Capabilities are those that were shown, and a note that
-// has others by now is refused. Revoke takes back what was granted.
+// SkillGrantParams asks for the capabilities of a note. Without Blocks the answer
+// has those that the note in the file asks for. With Blocks the person grants
+// them: Blocks and Capabilities are those of the answer that the person saw. The
+// request fails if the note has others by now. Revoke takes the grant back.
 type SkillGrantParams struct {
 	File         string   `json:"file"`
 	Blocks       string   `json:"blocks,omitempty"`
@@ -11,10 +11,10 @@ type SkillGrantParams struct {
 	Revoke       bool     `json:"revoke,omitempty"`
 }
 
-// SkillGrantResult is what a note asks for: Note is its path without links as
-// policy.org has it, to be shown, and Blocks the SHA-256 of its blocks. Withheld
-// says why it is not granted, Since is the day of the grant, also of one that was
-// lost.
+// SkillGrantResult has the capabilities that a note asks for. Note is its path in
+// policy.org, without links, for people. Blocks is the SHA-256 of its blocks.
+// Withheld is the reason for which they are not granted. Since is the day of the
+// grant, even if it is no longer valid.
 type SkillGrantResult struct {
 	Note         string            `json:"note"`
 	Blocks       string            `json:"blocks"`
@@ -24,8 +24,9 @@ type SkillGrantResult struct {
 	Withheld     string            `json:"withheld,omitempty"`
 }
 
-// SkillCapability is one thing a note asks for: Asked is its word, Name what is
-// granted, Meaning that in plain words; Refused says why it never is.
+// SkillCapability is one capability that a note asks for. Asked is the note's word
+// for it, Name the capability, and Meaning a description. Refused is the reason for
+// which nobody can grant it.
 type SkillCapability struct {
 	Asked   string `json:"asked"`
 	Name    string `json:"name,omitempty"`

@@ -1,14 +1,14 @@
 package protocol
 
-// MCPServer is how a server is that other people's tools come from.
+// MCPServer is the state of an MCP server.
 type MCPServer struct {
 	Name    string  `json:"name"`
 	State   Keyword `json:"state"`             // starting, ready or failing
 	Address string  `json:"address,omitempty"` // the program, or the address in the web
-	Server  string  `json:"server,omitempty"`  // what it calls itself
-	// Tools are those of it that can be called, by their names here.
+	Server  string  `json:"server,omitempty"`  // its own name for itself
+	// Tools are the names of those of its tools that can be called.
 	Tools []string `json:"tools,omitempty"`
-	// Left are those that cannot, each with the reason.
+	// Left are its other tools, each with the reason.
 	Left  []string `json:"left,omitempty"`
 	Fault string   `json:"fault,omitempty"`
 	Again string   `json:"again,omitempty"` // RFC 3339; when it is started again

@@ -1,6 +1,7 @@
 package protocol
 
-// What a client asks about memory, and what it is told of it.
+// The methods for memory. [MethodMemoryChanged] and [MethodMemoryProposed] are notifications of
+// the kernel; the others are requests of a client.
 const (
 	MethodMemorySearch    = "memory/search"
 	MethodMemoryChanges   = "memory/changes"
@@ -13,22 +14,22 @@ const (
 	MethodMemoryProposed  = "memory/proposed"
 )
 
-// MemorySearchParams asks what is kept, and what stands in the person's own notes. Query is
-// as of [SessionSearchParams]; it may be empty when something else is given. With nothing
-// given at all, the latest of what is kept is found.
+// MemorySearchParams searches the agent's memory and the person's own notes. Query has the syntax
+// of [SessionSearchParams]. It may be empty if another field is set. If no field is set, the result
+// is the latest records of the memory.
 type MemorySearchParams struct {
 	Query string   `json:"query,omitempty"`
 	Tags  []string `json:"tags,omitempty"`  // all of them
 	Since string   `json:"since,omitempty"` // a day, 2026-11-22
-	Until string   `json:"until,omitempty"` // a day, which is still in it
-	Files []string `json:"files,omitempty"` // files or directories, of which one must hold it
-	Kept  bool     `json:"kept,omitempty"`  // nothing of the person's notes elsewhere
+	Until string   `json:"until,omitempty"` // a day, included
+	Files []string `json:"files,omitempty"` // only in these files or directories
+	Kept  bool     `json:"kept,omitempty"`  // only in the memory, not in the person's notes elsewhere
 	Limit int      `json:"limit,omitempty"` // 20 if missing, at most 200
 }
 
-// MemorySearchResult is what was found, the best first. Indexing: the index is being made,
-// so that there may be more. More: there is, and a greater limit shows it. Offer: config.org
-// does not say whether the person's own notes may be looked through.
+// MemorySearchResult has the hits, the best first. If Indexing is true, the index is not complete
+// yet and there may be more. If More is true, there are more, and a greater limit returns them. If
+// Offer is true, config.org neither allows nor forbids a search in the person's own notes.
 type MemorySearchResult struct {
 	Hits     []MemoryHit `json:"hits,omitempty"`
 	More     bool        `json:"more,omitempty"`
@@ -44,13 +45,13 @@ type MemoryHit struct {
 	Title   string        `json:"title"`
 	Day     string        `json:"day,omitempty"`
 	Tags    []string      `json:"tags,omitempty"`
-	Scope   string        `json:"scope,omitempty"` // the one conversation it is for
-	Own     bool          `json:"own,omitempty"`   // the agent wrote it and nobody changed it
+	Scope   string        `json:"scope,omitempty"` // the only conversation that it is for
+	Own     bool          `json:"own,omitempty"`   // the agent wrote it, and nobody changed it since
 	Snippet string        `json:"snippet,omitempty"`
 	Matches []SearchMatch `json:"matches,omitempty"`
 }
 
-// MemoryOperation is what a change of what is kept did.
+// MemoryOperation is the kind of a change of a record.
 type MemoryOperation string
 
 const (
@@ -62,9 +63,9 @@ const (
 // PlistKeyword marks the type as an enum.
 func (MemoryOperation) PlistKeyword() {}
 
-// MemoryChange is one change of one heading of the agent's: Before and After are its Org
-// text, one of them empty when it came or went. Undoes is the change that it took back,
-// Undone that this one was taken back.
+// MemoryChange is one change of one record of the agent. Before and After are the record's Org
+// text; Before is "" for a new record, and After for a forgotten one. Undoes is the change that
+// this one undid. Undone reports that this one was undone.
 type MemoryChange struct {
 	ID        string          `json:"id"`
 	Operation MemoryOperation `json:"operation"`
@@ -78,35 +79,37 @@ type MemoryChange struct {
 	Time      string          `json:"time"` // RFC 3339
 }
 
-// MemoryChangesParams asks for the latest changes: 100 if no limit is given, at most 1,000.
+// MemoryChangesParams asks for the latest changes. The default limit is 100, the greatest 1,000.
 type MemoryChangesParams struct {
 	Limit int `json:"limit,omitempty"`
 }
 
-// MemoryChangesResult has the latest first.
+// MemoryChangesResult has the changes, the latest first.
 type MemoryChangesResult struct {
 	Changes []MemoryChange `json:"changes,omitempty"`
 }
 
-// MemoryUndoParams takes a change back; without an ID the latest that was not.
+// MemoryUndoParams undoes a change; without an ID the latest one that was not undone.
 type MemoryUndoParams struct {
 	ID string `json:"id,omitempty"`
 }
 
-// MemoryIndexParams has the index made what the files are; Anew makes it from nothing.
+// MemoryIndexParams brings the index up to date with the files. With Anew it is built from
+// nothing.
 type MemoryIndexParams struct {
 	Anew bool `json:"anew,omitempty"`
 }
 
-// MemoryIndexResult says how many files are indexed, and how many of them were read.
+// MemoryIndexResult has the number of indexed files, and how many of them were read for it.
 type MemoryIndexResult struct {
 	Files   int     `json:"files"`
 	Read    int     `json:"read"`
 	Seconds float64 `json:"seconds"`
 }
 
-// MemoryProposal is a change of what is kept that waits for a person: what would be kept, or
-// what the record would become, or what would be forgotten. Event is the question it is from.
+// MemoryProposal is a change of the memory that waits for a person's decision: a new record, the
+// new content of a record, or a record to forget. Event is the question in whose turn it was
+// proposed.
 type MemoryProposal struct {
 	Proposal  string          `json:"proposal"` // its id
 	Operation MemoryOperation `json:"operation"`
@@ -116,20 +119,20 @@ type MemoryProposal struct {
 	Scope     string          `json:"scope,omitempty"`
 	Lasting   bool            `json:"lasting,omitempty"`
 	ID        string          `json:"id,omitempty"`     // of the record that would change
-	File      string          `json:"file,omitempty"`   // where it stands
-	Before    string          `json:"before,omitempty"` // its Org text
+	File      string          `json:"file,omitempty"`   // of that record
+	Before    string          `json:"before,omitempty"` // the Org text of that record
 	Session   string          `json:"session"`
 	Event     string          `json:"event,omitempty"`
 	Time      string          `json:"time"` // RFC 3339
 }
 
-// MemoryProposalsResult has the oldest first.
+// MemoryProposalsResult has the proposals that wait, the oldest first.
 type MemoryProposalsResult struct {
 	Proposals []MemoryProposal `json:"proposals,omitempty"`
 }
 
-// MemoryAcceptParams has the changes made that are proposed under these ids; Edited says that
-// of the one id Title, Text and Tags are what the person wants instead.
+// MemoryAcceptParams accepts the proposals with these ids. If Edited is true, there is one id, and
+// Title, Text and Tags replace those of the proposal.
 type MemoryAcceptParams struct {
 	IDs    []string `json:"ids"`
 	Edited bool     `json:"edited,omitempty"`
@@ -138,25 +141,26 @@ type MemoryAcceptParams struct {
 	Tags   []string `json:"tags,omitempty"`
 }
 
-// MemoryDropParams drops the proposals.
+// MemoryDropParams drops the proposals with these ids.
 type MemoryDropParams struct {
 	IDs []string `json:"ids"`
 }
 
-// MemoryDecideResult says what was done and, of what could not be, why; that still waits.
+// MemoryDecideResult has the changes that were made and the proposals that were dropped. A refused
+// proposal still waits.
 type MemoryDecideResult struct {
 	Changes []MemoryChange  `json:"changes,omitempty"`
 	Dropped []string        `json:"dropped,omitempty"`
 	Refused []MemoryRefused `json:"refused,omitempty"`
 }
 
-// MemoryRefused is a proposal that could not be accepted or dropped.
+// MemoryRefused is a proposal that could not be accepted or dropped, with the reason.
 type MemoryRefused struct {
 	Proposal string `json:"proposal"`
 	Message  string `json:"message"`
 }
 
-// MemoryProposed tells that there are new proposals: how many wait now.
+// MemoryProposed notifies clients of new proposals. Waiting is how many wait in all.
 type MemoryProposed struct {
 	Session string `json:"session"`
 	Waiting int    `json:"waiting"`

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// mention is @NAME as a word of a message, where NAME can be a preset's: letters, digits,
-// - and _.
+// mention matches @NAME as a word of a message. NAME may be the name of a preset: letters,
+// digits, - and _.
 var mention = regexp.MustCompile(`(^|[ \t(])@([\p{L}\p{N}_-]+)`)
 
-// Mentioned are the names that a message has behind an at sign and known has too, in the
-// order in which they stand. What stands in blocks is quoted.
+// Mentioned returns the known names that a message has behind an at sign, in their order.
+// Text in blocks is quoted and does not count.
 func Mentioned(text string, known func(name string) bool) []string {
 	var names []string
 	editMentions(text, func(name string) bool {
@@ -22,7 +22,7 @@ func Mentioned(text string, known func(name string) bool) []string {
 	return names
 }
 
-// WithoutMentions is a message without the mentions of these names.
+// WithoutMentions returns a message without the mentions of these names.
 func WithoutMentions(text string, names []string) string {
 	if len(names) == 0 {
 		return text
@@ -37,8 +37,8 @@ func WithoutMentions(text string, names []string) string {
 	}))
 }
 
-// editMentions calls take with each name behind an at sign outside of blocks, and returns
-// the text without those for which it is true.
+// editMentions calls take with each name behind an at sign outside of blocks. It returns
+// the text without the mentions for which take returns true.
 func editMentions(text string, take func(name string) bool) string {
 	if !strings.Contains(text, "@") {
 		return text

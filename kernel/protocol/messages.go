@@ -20,7 +20,7 @@ type InitializeResult struct {
 	Server   ServerInfo `json:"server"`
 }
 
-// ServerInfo names the kernel and says what a client's header line shows
+// ServerInfo names the kernel and has what a client's header line shows
 // before the first turn.
 type ServerInfo struct {
 	Name    string `json:"name"`
@@ -28,9 +28,9 @@ type ServerInfo struct {
 	PID     int    `json:"pid"`
 	Home    string `json:"home"`
 	Model   string `json:"model,omitempty"`
-	Notice  string `json:"notice,omitempty"` // what was found rather than configured
-	// Consent is the host that a person's words would go to and that the person
-	// has not agreed to yet: an event is refused until one carries it as :consent.
+	Notice  string `json:"notice,omitempty"` // names a model that was found, not configured
+	// Consent is the host to which a person's words would go, while the person has not
+	// agreed to it. The kernel refuses events until one carries the host as :consent.
 	Consent string `json:"consent,omitempty"`
 	// Hears and Speaks are the hosts of the servers that config.org names for
 	// speech/transcribe and speech/speak; "" where it names none.
@@ -38,16 +38,16 @@ type ServerInfo struct {
 	Speaks string `json:"speaks,omitempty"`
 }
 
-// EventResult acknowledges an event, after the journal has it. Event is the
-// question's :ID:, Turn the turn that answers it.
+// EventResult acknowledges an event. The journal has the event by then. Event is
+// the question's :ID:, Turn the turn that answers it.
 type EventResult struct {
 	Event string    `json:"event"`
 	Turn  string    `json:"turn"`
 	State TurnState `json:"state,omitempty"`
 }
 
-// TurnParams names a turn: by its id, by its question's, or, to be stopped, as
-// the running one of a session.
+// TurnParams names a turn by its id or by its question's id. A request to stop
+// may name the session instead; it means the turn that runs there.
 type TurnParams struct {
 	Turn    string `json:"turn,omitempty"`
 	Event   string `json:"event,omitempty"`
@@ -76,23 +76,24 @@ type TurnGetResult struct {
 }
 
 // SessionLoadParams attaches the connection to a session. IDs are the :ID:s of
-// the questions and answers the client's buffer holds; with none the whole
-// conversation is sent.
+// the questions and answers that the client's buffer has. The kernel sends the
+// others, so without IDs it sends the whole conversation.
 type SessionLoadParams struct {
 	Session string   `json:"session"`
 	IDs     []string `json:"ids,omitempty"`
 	View    View     `json:"view,omitempty"`
-	// Watch attaches without replay: nothing is kept for this client.
+	// Watch attaches without replay, and the kernel stores nothing for this client.
 	Watch bool `json:"watch,omitempty"`
-	// Waiting are those of IDs that stand there as waiting for a person; what is closed
-	// of them is told by [ApprovalClosed] or [QuestionClosed].
+	// Waiting are those of IDs that the buffer shows as waiting for a person. An [AskClosed]
+	// follows for each of them that is closed.
 	Waiting []string `json:"waiting,omitempty"`
 }
 
-// SessionLoadResult follows the [TurnKept] notifications of what the client
-// lacked. Keeper: this client now keeps File. NeverReceived: which of the
-// client's ids the kernel has never seen, so that they were not sent. Running
-// is the turn that is being answered, its preview to be had by turn/get.
+// SessionLoadResult follows the [TurnKept] notifications of the turns that the
+// client lacked. If Keeper is true, this client keeps File from now on.
+// NeverReceived has those of the client's ids that the kernel does not know: the
+// client never sent them. Running is the turn that is being answered; turn/get
+// returns its preview.
 type SessionLoadResult struct {
 	Session       string   `json:"session"`
 	File          string   `json:"file"`
@@ -105,7 +106,7 @@ type SessionLoadResult struct {
 	QueuedEvents []string `json:"queued-events,omitempty"`
 	Model        string   `json:"model,omitempty"`
 	Preset       string   `json:"preset,omitempty"`
-	// Usage is what the session took so far; missing when nobody counted.
+	// Usage is what the session took so far. It is missing if no server counted.
 	Usage *Usage `json:"usage,omitempty"`
 }
 
@@ -114,19 +115,20 @@ type SessionLeaveParams struct {
 	Session string `json:"session"`
 }
 
-// SessionKeeper tells a client that it keeps the session's file from now on,
-// or no longer.
+// SessionKeeper notifies a client that it keeps the session's file from now on,
+// or that it no longer does.
 type SessionKeeper struct {
 	Session string `json:"session"`
 	File    string `json:"file"`
 	Keeper  bool   `json:"keeper,omitempty"`
 }
 
-// Act is a verified action for the client to perform once per ID. For an
+// Act is a verified action, which the client performs once for each ID. For an
 // insertion into the conversation Payload is (:action :insert-at-end :text T)
-// with T in the client's view, to stand at the end of the subtree of the
-// heading whose :ID: is Event; if that heading is gone, under a new heading
-// "* Re: WORDS" before the draft. The answer is a [Receipt] or an error.
+// with T in the client's view. The client inserts T at the end of the subtree
+// whose heading has the :ID: Event. If that heading is gone, it inserts T under a
+// new heading "* Re: WORDS" before the draft. The answer is a [Receipt] or an
+// error.
 type Act struct {
 	ID      string  `json:"id"`
 	Session string  `json:"session"`
@@ -136,25 +138,25 @@ type Act struct {
 	Type    Type    `json:"type"`
 	Target  Keyword `json:"target"`
 	Payload Object  `json:"payload,omitempty"`
-	// Asks: what is inserted waits for a person, and is no answer: it is no step of undo.
+	// Asks marks a text that asks a person. It is no answer, and inserting it is no step of undo.
 	Asks bool `json:"asks,omitempty"`
-	// Settle: the act, an :edit or :set-properties, was sent before and the connection was lost before its
-	// receipt. It is not performed; the answer is its receipt, as it is remembered or as
-	// the text shows, an error with [CodeForbidden] when it did not happen, and any other
-	// when that cannot be told.
+	// Settle asks for the outcome of an :edit or a :set-properties that was sent before, when
+	// the connection was lost before its receipt. The client does not perform it. It answers
+	// with the receipt that it remembers or that the text shows, with a [CodeForbidden] error
+	// if the act did not happen, and with any other error if it does not know.
 	Settle bool `json:"settle,omitempty"`
-	// Check: the act is not performed. The answer is a [Receipt] of nothing when it could be
-	// made as things are now, and an error with [CodeForbidden] that says what is in the way.
+	// Check asks whether the act could be performed now. The client does not perform it. It
+	// answers with an empty [Receipt], or with a [CodeForbidden] error that names the obstacle.
 	Check bool `json:"check,omitempty"`
-	// Veiled: the act is a model's. What is kept from every model, as Org text that is tagged
-	// :noagent:, is not there for it: neither found, changed nor told of.
+	// Veiled marks an act of a model. Text that is withheld from models, as an Org subtree
+	// tagged :noagent:, is invisible to it: the act neither finds, changes nor mentions it.
 	Veiled bool `json:"veiled,omitempty"`
 }
 
-// Receipt says what an act did. Start and End are the buffer's positions,
-// Chars its length in code points, SHA256 the hash in hex of the inserted
-// text's UTF-8. Saved: the text is in the session's file. For an action that
-// changes no text only Done is set.
+// Receipt is the outcome of an act. Start and End are positions in the buffer,
+// Chars is the length of the inserted text in code points, and SHA256 the hash of
+// its UTF-8 in hex. If Saved is true, the text is in the session's file. For an
+// action that changes no text only Done is set.
 type Receipt struct {
 	Buffer string `json:"buffer,omitempty"`
 	Start  int    `json:"start,omitempty"`
@@ -163,19 +165,19 @@ type Receipt struct {
 	SHA256 string `json:"sha256,omitempty"`
 	Saved  bool   `json:"saved,omitempty"`
 	Done   bool   `json:"done,omitempty"`
-	// What [MethodTurnChanges] needs to tell how a change of text is taken back: the file, some of
-	// the text that stood before and behind the place then, and what the properties were.
+	// [MethodTurnChanges] needs these to describe how a change of text is undone: the file, some of
+	// the text before and behind the place at that time, and the former properties.
 	File   string           `json:"file,omitempty"`
 	Before string           `json:"before,omitempty"`
 	After  string           `json:"after,omitempty"`
 	Former []FormerProperty `json:"former,omitempty"`
-	// Files is what tools changed in files, in the order in which they did.
+	// Files are the changes that tools made in files, in their order.
 	Files []FileChange `json:"files,omitempty"`
 }
 
-// FileChange is what a tool changed in a file: New stands in the place of Old, between Before
-// and After, which are some of what is around it. Opaque: it is no text, or too long to be kept
-// here, and only the file is told. Created: the file was not there before.
+// FileChange is a change that a tool made in a file: New replaces Old between Before and After,
+// which are parts of the text around it. An Opaque change has only the file, because it is no text
+// or too long for the journal. If Created is true, the tool made the file.
 type FileChange struct {
 	File    string `json:"file"`
 	Old     string `json:"old,omitempty"`
@@ -186,28 +188,28 @@ type FileChange struct {
 	Opaque  bool   `json:"opaque,omitempty"`
 }
 
-// FormerProperty is a property as it was before a change: its whole line, "" when the entry
-// did not have it.
+// FormerProperty is a property before a change: its whole line, "" if the entry did not have
+// it.
 type FormerProperty struct {
 	Name string `json:"name"`
 	Line string `json:"line,omitempty"`
 }
 
-// TurnStarted opens a turn. Question is the question as an Org subtree, for
-// clients whose buffer lacks the heading with the :ID: Event.
+// TurnStarted notifies clients that a turn has begun. Question is the question as
+// an Org subtree, for clients whose buffer lacks the heading with the :ID: Event.
 type TurnStarted struct {
 	Session  string `json:"session"`
 	Turn     string `json:"turn"`
 	Event    string `json:"event"`
 	Question string `json:"question,omitempty"`
-	Parent   string `json:"parent,omitempty"` // the heading that the question stands below
+	Parent   string `json:"parent,omitempty"` // the heading above the question
 	Skill    string `json:"skill,omitempty"`
 	Model    string `json:"model,omitempty"`
 }
 
-// TurnDelta previews the act ID: Text stands at code point Offset of its text.
-// A delta with Offset 0 begins the preview anew. Deltas of one turn come in
-// order; some may be merged, none is dropped.
+// TurnDelta previews the act ID: Text is the part of its text that begins at code
+// point Offset. A delta with Offset 0 begins the preview anew. Deltas of one turn
+// come in order. Several may be merged into one; none is dropped.
 type TurnDelta struct {
 	Session string `json:"session"`
 	Turn    string `json:"turn"`
@@ -217,8 +219,9 @@ type TurnDelta struct {
 	Text    string `json:"text"`
 }
 
-// TurnFinished closes a turn, after its acts. A preview whose act never came
-// is to be removed. Notice is one line for a person.
+// TurnFinished notifies clients that a turn has ended. It comes after the acts of
+// the turn. The client removes a preview whose act never came. Notice is one line
+// for a person.
 type TurnFinished struct {
 	Session string    `json:"session"`
 	Turn    string    `json:"turn"`
@@ -228,24 +231,24 @@ type TurnFinished struct {
 	Model   string    `json:"model,omitempty"`
 	Input   int       `json:"input,omitempty"`  // tokens
 	Output  int       `json:"output,omitempty"` // tokens
-	Cost    *float64  `json:"cost,omitempty"`   // US dollars, when anybody knows
+	Cost    *float64  `json:"cost,omitempty"`   // US dollars; missing if unknown
 	Seconds float64   `json:"seconds,omitempty"`
-	// Shown is how many tokens the last request of the turn had, of the model's Window.
+	// Shown is how many tokens of the model's Window the last request of the turn took.
 	Shown  int `json:"shown,omitempty"`
 	Window int `json:"window,omitempty"`
-	// Total is what the session took so far; missing when nobody counted.
+	// Total is what the session took so far. It is missing if no server counted.
 	Total *Usage `json:"total,omitempty"`
 }
 
-// TurnKept is one turn of a conversation as the journal has it: the question's
-// subtree and, when there is one, the answer's. Further answers of the same turn
-// follow in notifications of their own, without the question.
+// TurnKept is one turn of a conversation from the journal: the subtree of the
+// question and, if there is one, of the answer. Each further answer of the turn
+// follows in its own notification, without the question.
 type TurnKept struct {
 	Session  string    `json:"session"`
 	Turn     string    `json:"turn"`
 	Event    string    `json:"event"`
 	Question string    `json:"question,omitempty"`
-	Parent   string    `json:"parent,omitempty"` // the heading that the question stands below
+	Parent   string    `json:"parent,omitempty"` // the heading above the question
 	ID       string    `json:"id,omitempty"`
 	Answer   string    `json:"answer,omitempty"`
 	State    TurnState `json:"state"`

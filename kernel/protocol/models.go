@@ -1,20 +1,20 @@
 package protocol
 
-// ModelListParams asks for the models that there are to choose from. Session: for
-// which one the answer says what is chosen.
+// ModelListParams asks for the models. With Session the result marks the model that
+// is chosen there.
 type ModelListParams struct {
 	Session string `json:"session,omitempty"`
 }
 
-// ModelListResult is every model that can be asked for by its name. Silent are
-// the servers that did not say which models they have.
+// ModelListResult has every model with a known name. Silent are the servers that did
+// not list their models.
 type ModelListResult struct {
 	Models []ModelInfo `json:"models,omitempty"`
 	Silent []string    `json:"silent,omitempty"`
 }
 
-// ModelInfo is a model. Provider is the heading in config.org, or what else the
-// server is known by. Default: it answers where nothing is chosen; Chosen: it is
+// ModelInfo is a model. Provider is the server's heading in config.org, or another
+// name of the server. The Default model answers if none is chosen. The Chosen one is
 // the session's.
 type ModelInfo struct {
 	Name     string `json:"name"`
@@ -23,8 +23,8 @@ type ModelInfo struct {
 	Chosen   bool   `json:"chosen,omitempty"`
 }
 
-// SessionModelParams chooses the model that answers in a session; none: the
-// configured one. As an answer and as a notification it says what was chosen.
+// SessionModelParams chooses the model of a session, or with "" the configured one.
+// It is also the answer and the notification, and then has the chosen model.
 type SessionModelParams struct {
 	Session string `json:"session"`
 	Model   string `json:"model,omitempty"`

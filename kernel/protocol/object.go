@@ -8,7 +8,7 @@ import (
 )
 
 // Object is an object whose keys are not fixed by a Go type: an event's
-// payload, an action's fields. It keeps the order of its fields; a key stands
+// payload, an action's fields. It keeps the order of its fields and has each key
 // once. Values are string, bool, int64, float64, [Keyword], Object and []any of
 // these. A nil value and a missing field are the same.
 type Object []Field
@@ -19,8 +19,8 @@ type Field struct {
 	Value any
 }
 
-// enumKeys are the keys whose values are enums wherever they stand in an
-// object with free keys: JSON has only strings there, a plist has keywords.
+// enumKeys are the keys whose values are enums at any depth of an object with
+// free keys. JSON has strings for them, a plist has keywords.
 var enumKeys = map[string]bool{
 	"type": true, "target": true, "action": true, "sensor": true, "channel": true, "act": true,
 }
@@ -79,8 +79,8 @@ func (o Object) PlistFields() iter.Seq2[string, any] {
 	}
 }
 
-// SetPlistField takes a field from the plist codec, which knows keywords that
-// are not ours by their name.
+// SetPlistField takes a field from the plist codec. The codec's own keywords
+// become a [Keyword] of the same name.
 func (o *Object) SetPlistField(key string, value any) error {
 	if o.Get(key) != nil {
 		return fmt.Errorf("the key :%s stands twice", key)
@@ -93,8 +93,7 @@ func (o *Object) SetPlistField(key string, value any) error {
 	return nil
 }
 
-// enum is the keyword that a string under an enum key stands for; an empty one
-// is nil.
+// enum returns the keyword for a string under an enum key, nil for an empty one.
 func enum(text string) any {
 	name := strings.ToLower(strings.TrimPrefix(text, ":"))
 	if name == "" {
@@ -103,7 +102,7 @@ func enum(text string) any {
 	return Keyword(name)
 }
 
-// own turns the codec's values into ours.
+// own converts the codec's values into those of an Object.
 func own(value any) any {
 	switch v := value.(type) {
 	case interface{ KeywordName() string }:
@@ -119,10 +118,5 @@ func own(value any) any {
 	return value
 }
 
-// Chat is the room or chat that a message's payload names, "" for none.
-func (o Object) Chat() string {
-	if room := o.Text("room-id"); room != "" {
-		return room
-	}
-	return o.Text("chat-id")
-}
+// Chat returns the chat that a message's payload names, "" for none.
+func (o Object) Chat() string { return o.Text("chat-id") }

@@ -34,9 +34,9 @@ func (o *ExactObject) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes the fields in order; keywords become strings.
 func (o Object) MarshalJSON() ([]byte, error) { return writeObject(o, false) }
 
-// UnmarshalJSON reads an object in order. Keys are folded to lower case; a key
-// that then stands twice is an error. Strings under an enum key become
-// keywords; false, null, {} and [] are left out, being nil.
+// UnmarshalJSON reads an object in order. Keys are folded to lower case, and a
+// key that occurs twice then is an error. Strings under an enum key become
+// keywords. The values false, null, {} and [] are nil, so they are left out.
 func (o *Object) UnmarshalJSON(data []byte) error {
 	object, err := readObject(data, false)
 	if err == nil {
@@ -191,7 +191,7 @@ func (r objectReader) value(key string) (any, error) {
 	return token, nil
 }
 
-// text is the string or keyword that a JSON string stands for.
+// text returns the string or keyword for a JSON string.
 func (r objectReader) text(key, text string) any {
 	switch {
 	case r.exact && strings.HasPrefix(text, ":"):

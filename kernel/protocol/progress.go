@@ -1,11 +1,11 @@
 package protocol
 
-// MethodTurnProgress tells the clients of a conversation how far the turn that runs has come in
-// what it may take: when the model is asked, and when it has replied.
+// MethodTurnProgress notifies the clients of a conversation what the running turn took of its
+// budget: when the kernel asks the model, and when the model has replied.
 const MethodTurnProgress = "turn/progress"
 
-// TurnProgress is what a turn took so far, of how much; what has no limit has no Of. Round is
-// the one that the model is asked in, from 1.
+// TurnProgress is what a turn took so far, and the limits of its budget in the Of fields. An Of
+// field without a limit is missing. Round is the number of the present request, from 1.
 type TurnProgress struct {
 	Session   string   `json:"session"`
 	Turn      string   `json:"turn"`
@@ -16,8 +16,8 @@ type TurnProgress struct {
 	OfTokens  int      `json:"of-tokens,omitempty"`
 	Seconds   float64  `json:"seconds,omitempty"` // without what people take
 	OfSeconds float64  `json:"of-seconds,omitempty"`
-	Cost      *float64 `json:"cost,omitempty"` // US dollars, when anybody knows
+	Cost      *float64 `json:"cost,omitempty"` // US dollars; missing if unknown
 	OfCost    float64  `json:"of-cost,omitempty"`
-	// Last: a budget is used up, and the model is asked for an answer and nothing else.
+	// Last reports that a part of the budget is used up, and the model is asked only for its answer.
 	Last bool `json:"last,omitempty"`
 }

@@ -9,7 +9,7 @@
 // method), never the shape of what came in.
 //
 // Values are plain data: they may be copied freely, and nothing here blocks or
-// keeps a reference to what it was given.
+// keeps a reference to an argument.
 package protocol
 
 import "reflect"
@@ -46,12 +46,10 @@ const (
 	MethodSessionFork      = "session/fork"
 	MethodSessionAsked     = "session/asked"
 	MethodComplete         = "complete"
-	MethodApprovalList     = "approval/list"
-	MethodApprovalGet      = "approval/get"
-	MethodApprovalDecide   = "approval/decide"
-	MethodQuestionList     = "question/list"
-	MethodQuestionAnswer   = "question/answer"
-	MethodApprovalCheck    = "approval/check"
+	MethodAskList          = "ask/list"
+	MethodAskGet           = "ask/get"
+	MethodAskCheck         = "ask/check"
+	MethodAskDecide        = "ask/decide"
 	MethodPromptGet        = "prompt/get"
 	MethodSkillList        = "skill/list"
 	MethodSkillReload      = "skill/reload"
@@ -87,10 +85,8 @@ const (
 	MethodSessionCompacted = "session/compacted"
 	MethodModelChanged     = "model/changed"
 	MethodPresetChanged    = "preset/changed"
-	MethodApprovalAsked    = "approval/asked"
-	MethodApprovalClosed   = "approval/closed"
-	MethodQuestionAsked    = "question/asked"
-	MethodQuestionClosed   = "question/closed"
+	MethodAskOpened        = "ask/opened"
+	MethodAskClosed        = "ask/closed"
 	MethodSkillChanged     = "skill/changed"
 	MethodFileChanged      = "file/changed"
 	MethodLog              = "log"
@@ -133,13 +129,11 @@ func Methods() []Method {
 		{MethodSessionAsked, typeOf[SessionAskedParams](), typeOf[SessionAskedResult]()},
 		{MethodComplete, typeOf[CompleteParams](), typeOf[CompleteResult]()},
 		{MethodSessionCompact, typeOf[SessionCompactParams](), typeOf[SessionCompacted]()},
-		{MethodApprovalList, typeOf[Empty](), typeOf[ApprovalListResult]()},
-		{MethodApprovalGet, typeOf[ApprovalGetParams](), typeOf[ApprovalGetResult]()},
-		{MethodApprovalDecide, typeOf[ApprovalDecideParams](), typeOf[ApprovalDecideResult]()},
-		{MethodQuestionList, typeOf[Empty](), typeOf[QuestionListResult]()},
+		{MethodAskList, typeOf[Empty](), typeOf[AskListResult]()},
+		{MethodAskGet, typeOf[AskGetParams](), typeOf[AskGetResult]()},
+		{MethodAskCheck, typeOf[AskCheckParams](), typeOf[AskCheckResult]()},
+		{MethodAskDecide, typeOf[AskDecideParams](), typeOf[AskDecideResult]()},
 		{MethodSubagentList, typeOf[SubagentListParams](), typeOf[SubagentListResult]()},
-		{MethodQuestionAnswer, typeOf[QuestionAnswerParams](), typeOf[QuestionAnswerResult]()},
-		{MethodApprovalCheck, typeOf[ApprovalCheckParams](), typeOf[ApprovalCheckResult]()},
 		{MethodPromptGet, typeOf[Object](), typeOf[PromptResult]()},
 		{MethodMemorySearch, typeOf[MemorySearchParams](), typeOf[MemorySearchResult]()},
 		{MethodMemoryChanges, typeOf[MemoryChangesParams](), typeOf[MemoryChangesResult]()},
@@ -184,10 +178,8 @@ func Methods() []Method {
 		{MethodSessionCompacted, typeOf[SessionCompacted](), nil},
 		{MethodModelChanged, typeOf[SessionModelParams](), nil},
 		{MethodPresetChanged, typeOf[SessionPresetParams](), nil},
-		{MethodApprovalAsked, typeOf[Approval](), nil},
-		{MethodApprovalClosed, typeOf[ApprovalClosed](), nil},
-		{MethodQuestionAsked, typeOf[Question](), nil},
-		{MethodQuestionClosed, typeOf[QuestionClosed](), nil},
+		{MethodAskOpened, typeOf[Ask](), nil},
+		{MethodAskClosed, typeOf[AskClosed](), nil},
 		{MethodSkillChanged, typeOf[SkillListResult](), nil},
 		{MethodMemoryProposed, typeOf[MemoryProposed](), nil},
 		{MethodMemoryChanged, typeOf[MemoryChange](), nil},

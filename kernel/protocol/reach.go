@@ -1,18 +1,19 @@
 package protocol
 
-// Reach is one thing that a call of a tool would touch: what the rules of policy.org match.
+// Reach is one thing that a call of a tool would touch. The rules of policy.org match it.
 type Reach struct {
 	Kind ReachKind `json:"kind"`
-	// Path is absolute and has no links: what is read or written, or the directory in which a
-	// command runs.
+	// Path is the file that is read or written, or the directory in which a command runs. It is
+	// absolute and has no links.
 	Path string `json:"path,omitempty"`
-	// URL is what is fetched; "*" is any address, as a command with the network may ask it.
+	// URL is the address that is fetched. It is "*" for a command with the network, which may
+	// fetch any address.
 	URL string `json:"url,omitempty"`
-	// Command is the whole text that a shell is given.
+	// Command is the whole text for the shell.
 	Command string `json:"command,omitempty"`
 }
 
-// ReachKind says what is done to what is touched.
+// ReachKind is what a call does with the thing that it touches.
 type ReachKind string
 
 const (

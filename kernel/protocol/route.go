@@ -5,8 +5,8 @@ import "fmt"
 // RouteKind names the kinds of routes.
 type RouteKind string
 
-// The routes that there are. What differs between them is said by the methods of [Route];
-// nothing else asks for a kind by name but whoever makes events of it.
+// The kinds of routes. The methods of [Route] have the differences between them. Only the code
+// that makes events names a kind.
 const (
 	RouteEmacs    RouteKind = "emacs"    // a person in an editor; the answer goes into the conversation
 	RouteCLI      RouteKind = "cli"      // a person at a command line; likewise
@@ -22,13 +22,13 @@ const (
 // PlistKeyword marks the type as an enum.
 func (RouteKind) PlistKeyword() {}
 
-// Route says where an event came from and where its answer goes. It is made once, by whoever
-// takes the event in, kept with the event in the journal, and never guessed later. The zero value
-// is [RouteNone].
+// Route is where an event came from and where its answer goes. The receiver of the event makes it
+// once, and the journal keeps it with the event. Nothing guesses it later. The zero value is
+// [RouteNone].
 type Route struct {
 	Kind RouteKind `json:"kind,omitempty"`
-	// Channel is what skills are told of the route: :emacs, :cli, or the name of the channel
-	// or peer network. Of a subagent it is that of its parent.
+	// Channel is the part of the route that skills see: :emacs, :cli, or the name of the channel
+	// or peer network. A subagent has that of its parent.
 	Channel Channel `json:"channel,omitempty"`
 	// Chat names the conversation on its channel, "" for a person at this machine.
 	Chat string `json:"chat,omitempty"`
@@ -42,8 +42,8 @@ func LocalRoute(channel Channel) Route {
 	return Route{Kind: RouteEmacs, Channel: ChannelEmacs}
 }
 
-// RouteOf is the route of an event that has only a sensor, a channel and a chat: one that was
-// written down before events had routes, or one that a person made up to try a note with.
+// RouteOf returns the route of an event that has only a sensor, a channel and a chat: one that was
+// journalled before events had routes, or one that a person invented to try a note.
 func RouteOf(sensor Sensor, channel Channel, chat string) Route {
 	r := Route{Kind: RouteChannel, Channel: channel, Chat: chat}
 	switch {
@@ -65,9 +65,9 @@ func RouteOf(sensor Sensor, channel Channel, chat string) Route {
 	return r
 }
 
-// Local reports whether only the person at this machine is on the route, so that what is the
-// person's own may be brought up: they are in an editor or at a command line, run a program
-// that calls tools, planned a task, or handed work to a subagent from there.
+// Local reports whether only the person at this machine is on the route, so that the agent may
+// mention private things. The person is in an editor or at a command line, runs a program that
+// calls tools, planned a task, or started a subagent from there.
 func (r Route) Local() bool {
 	switch r.Kind {
 	case RouteEmacs, RouteCLI, RouteMCP, RouteTask:
@@ -78,8 +78,8 @@ func (r Route) Local() bool {
 	return false
 }
 
-// Unattended reports whether nobody need be looking at the conversation: what waits for a person
-// in it is told to everybody.
+// Unattended reports whether perhaps nobody looks at the conversation. All clients with notices
+// hear of approvals that wait in it.
 func (r Route) Unattended() bool {
 	return r.Kind == RouteMCP || r.Kind == RouteSubagent || r.Kind == RouteTask || r.Kind == RouteNone
 }
@@ -88,11 +88,11 @@ func (r Route) Unattended() bool {
 // text in the event's own conversation.
 func (r Route) Elsewhere() bool { return r.Kind == RouteChannel || r.Kind == RoutePeer }
 
-// TakesProse reports whether plain prose of a model is a reply. To a peer it is not: what is said
-// there is an act of its own. Where nobody waits for an answer it is none either.
+// TakesProse reports whether plain prose of a model is a reply. To a peer it is not, because a
+// message to a peer is an act of its own. It is none either if nobody waits for an answer.
 func (r Route) TakesProse() bool { return r.Kind != RoutePeer && r.Kind != RouteNone }
 
-// AwaitsAnswer reports whether somebody waits for a text at the end. Where nobody does, a turn ends
+// AwaitsAnswer reports whether somebody waits for a text at the end. If nobody does, a turn ends
 // with its last act: when the skill has nothing more to propose, or when the model writes prose.
 func (r Route) AwaitsAnswer() bool { return r.Kind != RouteNone && r.Kind != "" }
 

@@ -1,15 +1,15 @@
 package protocol
 
-// SessionListResult is every session the journal knows, latest first, and those that
-// have only a file. Left is how many are not listed, being the oldest of very many.
+// SessionListResult has every session of the journal, the latest first, and those that
+// have only a file. Left is how many of the oldest are not listed.
 type SessionListResult struct {
 	Sessions []SessionInfo `json:"sessions,omitempty"`
 	Left     int           `json:"left,omitempty"`
 }
 
-// SessionInfo is one session's line in a list. Updated is RFC 3339, State that of the
-// turn being answered or next to be, else of the last one. Words are the first of the
-// conversation, Parent is the session it was forked from.
+// SessionInfo is one session in a list. Updated is RFC 3339. State is the state of the turn
+// that is being answered or is next, else of the last one. Words are the first words of the
+// conversation.
 type SessionInfo struct {
 	Name    string    `json:"name"`
 	Turns   int       `json:"turns"`
@@ -17,17 +17,16 @@ type SessionInfo struct {
 	State   TurnState `json:"state,omitempty"`
 	File    string    `json:"file,omitempty"`
 	Words   string    `json:"words,omitempty"`
-	// Parent is the conversation that it was forked from, or that handed it its work.
+	// Parent is the session that it was forked from, or that started it as a subagent.
 	Parent string `json:"parent,omitempty"`
-	// Subagent: the work in it was handed on by a turn of Parent.
+	// Subagent reports that a turn of Parent started it as a subagent.
 	Subagent bool `json:"subagent,omitempty"`
 }
 
-// SessionSearchParams looks for words in the questions and answers of a session, or of
-// all. "Words in quotes" stand next to one another, word* is the beginning of one; all
-// have to be there. Since and Until bound when it was said, RFC 3339 or a day; Until is
-// not included. Limit is at most 300, 20 if missing. Before goes on where an earlier
-// search left off.
+// SessionSearchParams searches the questions and answers of a session, or of all. A text
+// matches if it has all words of Query. "Words in quotes" match next to one another, and
+// word* matches a beginning. Since and Until bound the time, as RFC 3339 or a day; Until is
+// not included. Limit is at most 300, 20 if missing. Before continues an earlier search.
 type SessionSearchParams struct {
 	Query   string `json:"query"`
 	Session string `json:"session,omitempty"`
@@ -37,10 +36,10 @@ type SessionSearchParams struct {
 	Limit   int    `json:"limit,omitempty"`
 }
 
-// SessionSearchResult is what was found, best first. More: what was looked at has others.
-// The latest is looked at first, and nobody waits long: Before, when there is one, says
-// that what is older than Reached, RFC 3339, was not looked at, and goes on there as a
-// parameter.
+// SessionSearchResult has the hits, the best first. If More is true, there are others in
+// the texts that were searched. A search begins with the latest texts and stops after a
+// short time. It then sets Before: texts older than Reached, RFC 3339, were not searched,
+// and a search with Before as its parameter continues there.
 type SessionSearchResult struct {
 	Hits    []SearchHit `json:"hits,omitempty"`
 	More    bool        `json:"more,omitempty"`
@@ -61,13 +60,13 @@ type SearchHit struct {
 	Matches []SearchMatch `json:"matches,omitempty"`
 }
 
-// SearchMatch is where a match stands in a snippet, in code points.
+// SearchMatch is the place of a match in a snippet, in code points.
 type SearchMatch struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
-// Role says who said something.
+// Role is the author of a text.
 type Role string
 
 const (
@@ -78,7 +77,7 @@ const (
 // PlistKeyword marks the type as an enum.
 func (Role) PlistKeyword() {}
 
-// SessionRenameParams gives a session another name, and its file, too.
+// SessionRenameParams gives a session and its file another name.
 type SessionRenameParams struct {
 	Session string `json:"session"`
 	To      string `json:"to"`
@@ -90,18 +89,18 @@ type SessionRenameResult struct {
 	File    string `json:"file,omitempty"`
 }
 
-// SessionRenamed tells the clients of a session that it has another name, and where its
-// file is from now on. From then on what they send of Session means To.
+// SessionRenamed notifies the clients of a session of its new name and file. In later
+// requests of theirs Session means To.
 type SessionRenamed struct {
 	Session string `json:"session"`
 	To      string `json:"to"`
 	File    string `json:"file,omitempty"`
 }
 
-// SessionForkParams makes a new session of the conversation up to the heading with the
-// :ID:, that of an answer or of a question. An answer is the last in it; of a question
-// the conversation before it, and its text is the new session's draft. To is the new
-// name; without one it is made of the old one.
+// SessionForkParams makes a new session from the conversation up to the answer or the
+// question with the :ID:. An answer is the last text in the new session. A question is not
+// in it, but its text becomes the draft. To is the new name; the default is made from the
+// old one.
 type SessionForkParams struct {
 	Session string `json:"session,omitempty"`
 	ID      string `json:"id"`

@@ -5,55 +5,55 @@ import (
 	"strings"
 )
 
-// The names of what can be set for a turn: as properties of headings, as properties of a
-// preset, and by clients.
+// The names of the settings of a turn. Headings and presets set them as properties, and
+// clients set them too.
 const (
 	SettingModel       = "MODEL"       // which model answers, as in [ModelInfo]
-	SettingSystem      = "SYSTEM"      // what the model is told beside the skill's prompt
+	SettingSystem      = "SYSTEM"      // instructions for the model beside the skill's prompt
 	SettingSkill       = "SKILL"       // which skill answers
 	SettingProfile     = "PROFILE"     // the name of a file of the home's profiles
-	SettingPreset      = "PRESET"      // names of presets, of which the last counts first
+	SettingPreset      = "PRESET"      // names of presets; a later one overrides an earlier one
 	SettingHistory     = "HISTORY"     // one of the History constants
 	SettingTemperature = "TEMPERATURE" // 0 to 2
 	SettingMaxTokens   = "MAX_TOKENS"  // the longest reply
 
-	// What the whole turn may take.
+	// The budget of the whole turn.
 	SettingBudgetRounds = "BUDGET_ROUNDS"
 	SettingBudgetTokens = "BUDGET_TOKENS"
 	SettingBudgetTime   = "BUDGET_TIME"
 	SettingBudgetCost   = "BUDGET_COST"
 )
 
-// SettingNames are all of them, in the order in which people are told.
+// SettingNames are all names, in the order in which people see them.
 var SettingNames = []string{
 	SettingModel, SettingSkill, SettingPreset, SettingProfile, SettingHistory, SettingTemperature, SettingMaxTokens,
 	SettingBudgetRounds, SettingBudgetTokens, SettingBudgetTime, SettingBudgetCost, SettingSystem,
 }
 
-// What of the conversation a model is shown.
+// How much of the conversation a model sees.
 const (
-	HistoryAll    = "all"    // what was said before
-	HistoryBranch = "branch" // of that, the turns that the question stands below
+	HistoryAll    = "all"    // all earlier turns
+	HistoryBranch = "branch" // the earlier turns whose headings are above the question
 	HistoryNone   = "none"   // nothing
 )
 
-// Limits of what a question's heading brings.
+// Limits of the settings of a question.
 const (
-	PropertiesLimit = 64      // properties of a question
-	AboveLimit      = 1 << 20 // bytes of what stands above a question
+	PropertiesLimit = 64      // properties of its heading
+	aboveLimit      = 1 << 20 // bytes of [Event.Above]
 )
 
-// TurnSetting is something that holds for a turn, and who set it.
+// TurnSetting is a setting of a turn. From names its origin for people.
 type TurnSetting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	From  string `json:"from,omitempty"`
 }
 
-// TurnSettings is all that holds for a turn, each name once.
+// TurnSettings are the settings of a turn, each name once.
 type TurnSettings []TurnSetting
 
-// Value is the value of the setting of that name, "" where nothing is set.
+// Value returns the value of the setting of that name, "" if it is not set.
 func (s TurnSettings) Value(name string) string {
 	for _, setting := range s {
 		if setting.Name == name {
@@ -63,6 +63,9 @@ func (s TurnSettings) Value(name string) string {
 	return ""
 }
 
+// Model returns the model that answers, "" if it is not set.
+func (s TurnSettings) Model() string { return s.Value(SettingModel) }
+
 // Property is a property of a question's heading, as the person wrote it. On the wire it
 // is a list of two strings.
 type Property struct {
@@ -70,12 +73,12 @@ type Property struct {
 	Value string `json:"value"`
 }
 
-// propertyName is what can stand between the colons of a property.
+// propertyName matches the name of a property, without its colons.
 var propertyName = regexp.MustCompile(`^[^\s:]+$`)
 
-// ParseProperties reads :properties, a list of lists of two strings. The properties that
-// identify a question are not among what a client sets.
-func ParseProperties(value any) ([]Property, error) {
+// parseProperties reads :properties, a list of lists of two strings. A client may not set
+// the properties that identify a question.
+func parseProperties(value any) ([]Property, error) {
 	list, ok := value.([]any)
 	if value != nil && !ok {
 		return nil, Errorf(CodeInvalidParams, ":properties is a list of lists of two strings")
@@ -94,7 +97,7 @@ func ParseProperties(value any) ([]Property, error) {
 		if pair[1] == nil { // the empty string of some codecs
 			also = true
 		}
-		if !isText || !also || !propertyName.MatchString(name) || len(name) > CommandLimit || strings.ContainsAny(text, "\r\n\x00") {
+		if !isText || !also || !propertyName.MatchString(name) || len(name) > commandLimit || strings.ContainsAny(text, "\r\n\x00") {
 			return nil, Errorf(CodeInvalidParams, "an element of :properties is not a name without blanks and colons with a value on one line")
 		}
 		switch name = strings.ToUpper(name); name {
@@ -106,37 +109,37 @@ func ParseProperties(value any) ([]Property, error) {
 	return properties, nil
 }
 
-// SettingsGetResult says what would hold.
+// SettingsGetResult has the settings that a turn would have.
 type SettingsGetResult struct {
 	Settings TurnSettings `json:"settings,omitempty"`
 }
 
-// PresetListResult is the presets of config.org, in their order, and the faults of the
-// file that are about them, each with its line.
+// PresetListResult has the presets of config.org, in their order, and the faults of
+// presets, each with its line.
 type PresetListResult struct {
 	Presets []PresetInfo `json:"presets,omitempty"`
 	Faults  []string     `json:"faults,omitempty"`
-	// Chosen is the session's, when one was asked about.
+	// Chosen is the preset of the session of the request.
 	Chosen string `json:"chosen,omitempty"`
-	// Profiles are the names that PROFILE can have.
+	// Profiles are the possible values of PROFILE.
 	Profiles []string `json:"profiles,omitempty"`
 }
 
-// PresetInfo is one preset: Settings are its own, Line is where it stands in config.org.
+// PresetInfo is one preset. Line is its line in config.org.
 type PresetInfo struct {
 	Name     string       `json:"name"`
 	Settings TurnSettings `json:"settings,omitempty"`
 	Line     int          `json:"line,omitempty"`
 }
 
-// PresetListParams asks for the presets. Session: for which one the answer says what is
-// chosen.
+// PresetListParams asks for the presets. With Session the result has the preset that is
+// chosen there.
 type PresetListParams struct {
 	Session string `json:"session,omitempty"`
 }
 
-// SessionPresetParams chooses the preset that holds in a session; none: none. As an
-// answer and as a notification it says what was chosen.
+// SessionPresetParams chooses the preset of a session, or with "" none. It is also the
+// answer and the notification, and then has the chosen preset.
 type SessionPresetParams struct {
 	Session string `json:"session"`
 	Preset  string `json:"preset,omitempty"`

@@ -1,13 +1,13 @@
 package protocol
 
-// SkillParams names a note: its text as it stands in a buffer, or, without a
-// text, the file. File is also how diagnostics name it.
+// SkillParams names a note: Text is its text in a buffer. Without it the kernel
+// reads the file. Diagnostics name the note by File.
 type SkillParams struct {
 	File string  `json:"file"`
 	Text *string `json:"text,omitempty"`
 }
 
-// SkillDiagnostic is a fault of a note at its place: lines and columns count
+// SkillDiagnostic is a fault of a note with its place. Lines and columns count
 // from 1, columns in characters.
 type SkillDiagnostic struct {
 	File    string `json:"file"`
@@ -17,22 +17,22 @@ type SkillDiagnostic struct {
 	Message string `json:"message"`
 }
 
-// SkillCheckResult is all that is wrong with a note. Hash is the SHA-256 of its
-// blocks, in hex, "" if it does not load.
+// SkillCheckResult has all faults of a note. Hash is the SHA-256 of its blocks in
+// hex, "" if the note does not load.
 type SkillCheckResult struct {
 	Hash        string            `json:"hash,omitempty"`
 	Diagnostics []SkillDiagnostic `json:"diagnostics,omitempty"`
 }
 
-// SkillTestResult is what a note's tests prove; with Diagnostics it did not load
-// and no test ran.
+// SkillTestResult has the results of a note's tests. With Diagnostics the note did
+// not load, and no test ran.
 type SkillTestResult struct {
 	Hash        string            `json:"hash,omitempty"`
 	Proofs      []SkillProof      `json:"proofs,omitempty"`
 	Diagnostics []SkillDiagnostic `json:"diagnostics,omitempty"`
 }
 
-// ProofResult is what is known of a criterion.
+// ProofResult is the result of the tests of a criterion.
 type ProofResult string
 
 const (
@@ -44,8 +44,8 @@ const (
 // PlistKeyword marks the type as an enum.
 func (ProofResult) PlistKeyword() {}
 
-// SkillProof is what became of a success criterion, a heading at Line, or, when
-// Heading is not set, of a test that proves none.
+// SkillProof is the result for a success criterion, which is a heading at Line. If
+// Heading is false, it is the result of a test that names no criterion.
 type SkillProof struct {
 	Criterion   string            `json:"criterion"`
 	Result      ProofResult       `json:"result"`
@@ -54,8 +54,8 @@ type SkillProof struct {
 	Diagnostics []SkillDiagnostic `json:"diagnostics,omitempty"`
 }
 
-// SkillEvaluateParams is code to be evaluated in the environment of a note,
-// which is loaded anew for it. Line is where the code begins in the note.
+// SkillEvaluateParams asks to evaluate code in the environment of a note, which the
+// kernel loads anew. Line is the first line of the code in the note.
 type SkillEvaluateParams struct {
 	File string  `json:"file"`
 	Text *string `json:"text,omitempty"`
@@ -63,17 +63,16 @@ type SkillEvaluateParams struct {
 	Line int     `json:"line,omitempty"`
 }
 
-// SkillEvaluateResult is what prin1 prints of the first value of each top-level
-// form, and what the forms wrote; with Diagnostics the note did not load, or
-// the form behind the last value failed.
+// SkillEvaluateResult has the first value of each top-level form as prin1 prints
+// it, and the output of the forms. With Diagnostics the note did not load, or the
+// form after the last value failed.
 type SkillEvaluateResult struct {
 	Values      []string          `json:"values,omitempty"`
 	Output      string            `json:"output,omitempty"`
 	Diagnostics []SkillDiagnostic `json:"diagnostics,omitempty"`
 }
 
-// SkillSymbolsResult is everything that a note's Lisp has before the note
-// defines anything.
+// SkillSymbolsResult has all symbols that are defined before a note is loaded.
 type SkillSymbolsResult struct {
 	Symbols []SkillSymbol `json:"symbols,omitempty"`
 }
@@ -87,10 +86,10 @@ type SkillSymbol struct {
 	Doc  string  `json:"doc,omitempty"`
 }
 
-// SkillListResult is every note, the home's first, then every directory with a
-// SKILL.md, and what people can ask the live ones for by name. Diagnostics are of
-// policy.org: while there are any, no note is granted anything.
-// Of very many directories Left are not listed.
+// SkillListResult has every note, those of the home first, then every directory with
+// a SKILL.md, and the commands of the live skills. Diagnostics are faults of
+// policy.org; while there are any, no note is granted anything. Left is how many
+// directories are not listed.
 type SkillListResult struct {
 	Skills      []SkillStatus     `json:"skills,omitempty"`
 	Commands    []SkillCommand    `json:"commands,omitempty"`
@@ -98,8 +97,8 @@ type SkillListResult struct {
 	Left        int               `json:"left,omitempty"`
 }
 
-// SkillCommand is a command of a live skill: an event with the sensor :user-command and
-// this :command is its. Wants says what of the client it is to be given: "buffer", "agenda".
+// SkillCommand is a command of a live skill. The skill answers events with the sensor
+// :user-command and this :command. Wants names what the client sends along: "buffer", "agenda".
 type SkillCommand struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
@@ -107,19 +106,28 @@ type SkillCommand struct {
 	Wants       []string `json:"wants,omitempty"`
 }
 
-// SkillHook is a hook of a note: On is the event with the tools that it is about.
+// SkillAction is a kind of action that a note defines. Key is its target and name, Does its
+// purpose, and Form the form of a proposal.
+type SkillAction struct {
+	Key  string `json:"key"`
+	Does string `json:"does"`
+	Form string `json:"form"`
+}
+
+// SkillHook is a hook of a note. On is its event, with the tools for which it runs.
 type SkillHook struct {
 	Name string `json:"name"`
 	On   string `json:"on"`
 	Line int    `json:"line"`
 }
 
-// SkillStatus is what is known of a note, or, of the kind :prompt, of a directory
-// with a SKILL.md. A note's State is :live, :failed, :shadowed or :duplicate, a
-// directory's :effective, :failed, :shadowed, :disabled or :ineligible, with
-// Reasons; the model is not told of one that is OnlyUser. LastGood says that the newest version failed and an earlier one
-// is live. Skill is the name of its skill, several with a blank between. Of
-// Tests tests all passed if the note is live.
+// SkillStatus is the status of a note or, with the kind :prompt, of a directory
+// with a SKILL.md. The State of a note is :live, :failed, :shadowed or :duplicate,
+// that of a directory :effective, :failed, :shadowed, :disabled or :ineligible.
+// Reasons explain the state of a directory. Models do not see one that is OnlyUser.
+// LastGood reports that the newest version failed and an earlier one is live. Skill
+// has the names of its skills, separated by blanks. If the note is live, all of its
+// Tests passed.
 type SkillStatus struct {
 	File        string   `json:"file"`
 	Title       string   `json:"title,omitempty"`
@@ -135,10 +143,12 @@ type SkillStatus struct {
 	Version     string   `json:"version,omitempty"`
 	Priority    int      `json:"priority,omitempty"`
 	Tests       int      `json:"tests,omitempty"`
+	// Actions are the kinds of actions that the note defines.
+	Actions []SkillAction `json:"actions,omitempty"`
 	// Hooks are those of the note.
 	Hooks []SkillHook `json:"hooks,omitempty"`
-	// Capabilities are what it asks for, Granted what of it it has, since the day
-	// Since; Withheld says why it has not.
+	// Capabilities are those that the note asks for, and Granted those that it has
+	// since the day Since. Withheld is the reason for which it has not all.
 	Capabilities []string          `json:"capabilities,omitempty"`
 	Granted      []string          `json:"granted,omitempty"`
 	Since        string            `json:"since,omitempty"`

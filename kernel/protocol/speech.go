@@ -4,23 +4,23 @@ package protocol
 // frame that holds it in base64 is larger.
 const SpeechLimit = 5 << 20
 
-// SpeechTextLimit is the longest text that is spoken at once, in bytes.
+// SpeechTextLimit is the longest text of one request to speak, in bytes.
 const SpeechTextLimit = 4096
 
-// SpeechTranscribeParams asks what is said in a recording. Data is a WAV file in base64.
+// SpeechTranscribeParams asks for the text of a recording. Data is a WAV file in base64.
 type SpeechTranscribeParams struct {
 	Data string `json:"data"`
-	// Language is what is spoken, as "en", where it is not what config.org says.
+	// Language is the language of the recording, as "en"; "" is the one of config.org.
 	Language string `json:"language,omitempty"`
 }
 
-// SpeechTranscribeResult is what is said: one line of plain text, with nothing in it that
-// Org would act on. Empty: nothing is said.
+// SpeechTranscribeResult is the text: one line, inert in Org. It is "" for a recording without
+// words.
 type SpeechTranscribeResult struct {
 	Text string `json:"text,omitempty"`
 }
 
-// SpeechSpeakParams asks for a text in the voice that config.org names.
+// SpeechSpeakParams asks for a text as speech, in the voice that config.org names.
 type SpeechSpeakParams struct {
 	Text string `json:"text"`
 }

@@ -1,7 +1,8 @@
 package protocol
 
-// StatusResult is the one answer given without a token; then it holds no secret and no text
-// or name of a conversation: what stands from Seconds on is for clients with the token.
+// StatusResult is the only result that a client without the token gets. The fields from Seconds
+// on are for clients with the token; the others have no secret, and no text or name of a
+// conversation.
 type StatusResult struct {
 	Version  string `json:"version"`
 	PID      int    `json:"pid"`
@@ -15,13 +16,14 @@ type StatusResult struct {
 	Running  int    `json:"running"`
 	Queued   int    `json:"queued"`
 	Waiting  int    `json:"waiting"` // approvals
-	// WithoutSafety: it was started so that no prompt has the rules of safety.
+	// WithoutSafety: the kernel was started with the argument that leaves the safety section out
+	// of all prompts.
 	WithoutSafety bool `json:"without-safety,omitempty"`
 
 	Seconds       int                  `json:"seconds,omitempty"` // since it was started
 	Memory        int64                `json:"memory,omitempty"`  // bytes
-	Faulty        int                  `json:"faulty,omitempty"`  // notes that are not live, or not as they stand
-	Faults        []string             `json:"faults,omitempty"`  // what people were told of and lasts, each a sentence
+	Faulty        int                  `json:"faulty,omitempty"`  // notes whose newest version is not live
+	Faults        []string             `json:"faults,omitempty"`  // faults that last, each a sentence for people
 	Log           string               `json:"log,omitempty"`
 	Journal       string               `json:"journal,omitempty"`
 	JournalSize   int64                `json:"journal-size,omitempty"` // bytes
@@ -33,7 +35,7 @@ type StatusResult struct {
 	Conversations []ConversationStatus `json:"conversations,omitempty"` // in which something runs or waits
 }
 
-// ModelStatus is how a model fared when it was last asked: unasked, well, failing, or
+// ModelStatus is the state of a model after its last request: unasked, well, failing, or
 // paused after repeated failures.
 type ModelStatus struct {
 	Name  string  `json:"name"`
@@ -55,15 +57,15 @@ type ClientStatus struct {
 	Version string `json:"version,omitempty"`
 }
 
-// ConversationStatus is a conversation in which something goes on.
+// ConversationStatus is a conversation in which a turn runs or waits.
 type ConversationStatus struct {
 	Name    string `json:"name"`
 	Running string `json:"running,omitempty"` // the turn
-	// Progress is how far that has come; missing before it asked a model.
+	// Progress is the progress of that turn; missing before its first request.
 	Progress *TurnProgress `json:"progress,omitempty"`
 	Queued   int           `json:"queued,omitempty"`
-	// Parent is the conversation that handed on the work, and Label what that is called, where
-	// a subagent does it.
+	// Parent is the conversation that started a subagent, and Label is the subagent's label. Both
+	// are "" for any other conversation.
 	Parent string `json:"parent,omitempty"`
 	Label  string `json:"label,omitempty"`
 }

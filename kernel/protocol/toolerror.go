@@ -8,21 +8,20 @@ import (
 	"time"
 )
 
-// ToolErrorCode says what kind of thing went wrong in a call of a tool, in a word that a
-// program can go by.
+// ToolErrorCode is the kind of an error of a tool's call, as a word for programs.
 type ToolErrorCode string
 
 const (
-	ToolArguments ToolErrorCode = "arguments" // they are not those of the tool
-	ToolNotFound  ToolErrorCode = "not-found" // what is named is not there
-	ToolExists    ToolErrorCode = "exists"    // what was to be new is there
-	ToolChanged   ToolErrorCode = "changed"   // it is not what it was taken to be
+	ToolArguments ToolErrorCode = "arguments" // the arguments do not fit the tool
+	ToolNotFound  ToolErrorCode = "not-found" // the named thing does not exist
+	ToolExists    ToolErrorCode = "exists"    // the thing to make exists already
+	ToolChanged   ToolErrorCode = "changed"   // the thing has changed since the caller read it
 	ToolNotUnique ToolErrorCode = "not-unique"
-	ToolDenied    ToolErrorCode = "denied" // the system does not let this user
-	ToolUnfit     ToolErrorCode = "unfit"  // it is of a kind with which the tool does nothing: a device, a picture
+	ToolDenied    ToolErrorCode = "denied" // the system denies it to this user
+	ToolUnfit     ToolErrorCode = "unfit"  // the tool cannot use a thing of this kind: a device, a picture
 	ToolTooLarge  ToolErrorCode = "too-large"
 	ToolNoSpace   ToolErrorCode = "no-space"
-	ToolBusy      ToolErrorCode = "busy" // there is no room now, or whoever is asked has none
+	ToolBusy      ToolErrorCode = "busy" // the kernel or a server has no capacity now
 	ToolTimeout   ToolErrorCode = "timeout"
 	ToolCancelled ToolErrorCode = "cancelled"
 	ToolRefused   ToolErrorCode = "refused"  // by the policy
@@ -33,9 +32,9 @@ const (
 func (ToolErrorCode) PlistKeyword() {}
 
 // ToolError is the error of a call of a tool. Message is for the model and says what to do.
-// Retryable promises that nothing happened, and that the same call may well go through when it
-// is made again: who calls tools does that a few times. After is how long whoever was asked wants
-// to be left alone before that, 0 when it did not say.
+// Retryable promises that nothing happened and that the same call may succeed later. The registry
+// of tools then repeats the call a few times. After is the pause that a server asked for, 0 if it
+// named none.
 type ToolError struct {
 	Code      ToolErrorCode
 	Message   string
@@ -56,9 +55,9 @@ func (e *ToolError) Error() string { return e.Message }
 // Unwrap is the error this one was made from, if any.
 func (e *ToolError) Unwrap() error { return e.cause }
 
-// ToolErrorOf is any error of a call as one of a tool: with the code and the promise of the
-// first [*ToolError] in its chain, else with the code of what the system said, and with the
-// whole message.
+// ToolErrorOf converts any error of a call. The result has the whole message, and the code and the
+// promise of the first [*ToolError] in the chain. If there is none, the code is that of the
+// system's error.
 func ToolErrorOf(err error) ToolError {
 	of := ToolError{Code: ToolFailed, Message: err.Error(), cause: err}
 	if e, ok := errors.AsType[*ToolError](err); ok {

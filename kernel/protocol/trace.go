@@ -1,14 +1,14 @@
 package protocol
 
-// TraceGetParams asks for the story of the turn that ID belongs to: a turn, its question,
-// one of its answers or acts, or an approval; the beginning of an id is enough where no
-// other turn's begins so.
+// TraceGetParams asks for the story of a turn. ID is the id of the turn, its question, one of
+// its answers or acts, or an approval. The beginning of an id is enough if no other turn has
+// an id that begins so.
 type TraceGetParams struct {
 	ID string `json:"id"`
 }
 
-// TraceGetResult is that story, as an Org outline that runs nothing. Kind is what ID
-// stands for: turn, question, answer, notice, action or approval.
+// TraceGetResult is that story, as an inert Org outline. Kind is what ID names: a turn,
+// question, answer, notice, action or approval.
 type TraceGetResult struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind"`

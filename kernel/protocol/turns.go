@@ -1,9 +1,9 @@
 package protocol
 
-// TurnRetryParams names a turn that is to be answered again, by its id or its
-// question's. The new answer stands behind those it has. Model is as in
-// [ModelInfo]; missing: what is set for the question. Above is as in [Event], with the
-// question's own heading as the last one: what it sets now holds for the new answer.
+// TurnRetryParams asks for another answer of a turn, named by its id or by its
+// question's. The new answer follows the earlier ones. Model is a name as in
+// [ModelInfo]; the default is the question's model. Above is as in [Event], with the
+// question's own heading as the last one; its present settings apply to the new answer.
 type TurnRetryParams struct {
 	Turn  string `json:"turn,omitempty"`
 	Event string `json:"event,omitempty"`
@@ -11,14 +11,15 @@ type TurnRetryParams struct {
 	Above string `json:"above,omitempty"`
 }
 
-// TurnPreferParams makes the answer with the :ID: the one of its question that
-// later turns are shown, in the place of the last one. With Not it is so no more.
+// TurnPreferParams prefers the answer with the :ID: among those of its question:
+// later turns see it instead of the last one. Not takes that back.
 type TurnPreferParams struct {
 	ID  string `json:"id"`
 	Not bool   `json:"not,omitempty"`
 }
 
-// TurnPreferred says which answer to Event a person prefers: ID, or none.
+// TurnPreferred notifies clients that a person prefers the answer ID to Event, or with
+// "" none.
 type TurnPreferred struct {
 	Session string `json:"session"`
 	Turn    string `json:"turn"`
@@ -26,9 +27,9 @@ type TurnPreferred struct {
 	ID      string `json:"id,omitempty"`
 }
 
-// TurnSteerParams is what a person says to a turn while it runs: the one with
-// this id, or the running one of the session. ID is the client's: the same again
-// says nothing new.
+// TurnSteerParams is a person's message to a turn while it runs: the turn with this
+// id, or the one that runs in the session. The client chooses ID; a second request
+// with the same ID does nothing.
 type TurnSteerParams struct {
 	Turn    string `json:"turn,omitempty"`
 	Session string `json:"session,omitempty"`
@@ -36,16 +37,15 @@ type TurnSteerParams struct {
 	Text    string `json:"text"`
 }
 
-// TurnSteerResult says which turn was told. The model is shown it with its next
-// request; if the turn makes none, it becomes a message with this ID.
+// TurnSteerResult names the turn that took the message. The model gets the message
+// with the next request. If the turn makes none, it becomes a question with this ID.
 type TurnSteerResult struct {
 	Turn  string `json:"turn"`
 	Event string `json:"event"`
 }
 
-// TurnThought is a piece of what the model thinks before it answers. Chars is
-// how much it has thought so far in this turn, in code points; Text is the end
-// of that.
+// TurnThought is a piece of the model's reasoning before its answer. Chars is the
+// length of all reasoning of this turn so far, in code points; Text is its end.
 type TurnThought struct {
 	Session string `json:"session"`
 	Turn    string `json:"turn"`

@@ -1,15 +1,15 @@
 package protocol
 
-// TurnChangesParams asks what a turn changed in texts: the turn that ID belongs to, as in
-// [TraceGetParams], from its change number From on.
+// TurnChangesParams asks for the changes of texts that a turn made, from the change with the
+// number From on. ID is as in [TraceGetParams].
 type TurnChangesParams struct {
 	ID   string `json:"id"`
 	From int    `json:"from,omitempty"`
 }
 
-// TurnChangesResult is what it changed, in the order in which it did. Next is the number of
-// the change that comes next, 0 when there is none. Stays is what cannot be taken back of
-// what the turn did, a line each.
+// TurnChangesResult has the changes, in the order in which the turn made them. Next is the
+// number of the change that comes next, 0 if there is none. Stays are the effects of the turn
+// that cannot be undone, a line each.
 type TurnChangesResult struct {
 	Turn    string    `json:"turn"`
 	Event   string    `json:"event"`
@@ -20,8 +20,8 @@ type TurnChangesResult struct {
 	Stays   []string  `json:"stays,omitempty"`
 }
 
-// Change is one change of a text, with what its receipt said. Act is the id of the act that
-// made it; of [Receipt] are the fields from File on.
+// Change is one change of a text. Act is the id of the act that made it. The fields of the
+// same names come from its [Receipt].
 type Change struct {
 	Act        string           `json:"act"`
 	Action     Keyword          `json:"action"` // edit or set-properties
@@ -33,29 +33,29 @@ type Change struct {
 	After      string           `json:"after,omitempty"`
 	Properties []Setting        `json:"properties,omitempty"`
 	Former     []FormerProperty `json:"former,omitempty"`
-	// Created: the file was not there before, so that taking this back removes it.
+	// Created: the change made the file, so that undoing it removes the file.
 	Created bool `json:"created,omitempty"`
-	// Unsure: no receipt says that it was made.
+	// Unsure: the change has no receipt, and perhaps was not made.
 	Unsure bool `json:"unsure,omitempty"`
-	// Undone is when it was taken back, RFC 3339. Undo may have made it again since: what
-	// counts is the text.
+	// Undone is when the change was undone, RFC 3339. A person may have redone it since, so
+	// clients look at the text.
 	Undone string `json:"undone,omitempty"`
 }
 
-// Setting is a property and what it was set to.
+// Setting is a property and its new value.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"`
 }
 
-// TurnUndoneParams reports that a person took these acts of a turn back.
+// TurnUndoneParams reports that a person undid these acts of a turn.
 type TurnUndoneParams struct {
 	Turn string   `json:"turn"`
 	Acts []string `json:"acts"`
 }
 
-// FileChanged names files that a tool has just changed on the disk: an editor that shows one,
-// without changes of its own, shows what is there now.
+// FileChanged names files that a tool has just changed on the disk. An editor rereads those that
+// it shows without unsaved changes.
 type FileChanged struct {
 	Turn  string   `json:"turn"`
 	Files []string `json:"files"`

@@ -1,6 +1,6 @@
 package protocol
 
-// UsageBy says what the rows of a table of usage are.
+// UsageBy is what the rows of a table of usage are grouped by.
 type UsageBy string
 
 const (
@@ -15,9 +15,9 @@ const (
 // PlistKeyword marks the type as an enum.
 func (UsageBy) PlistKeyword() {}
 
-// UsageGetParams asks what models took: in a session, or in all if it names
-// none, since an instant (RFC 3339), if any. East is how many seconds the
-// person's clock is before UTC, which says when a day begins.
+// UsageGetParams asks what the replies of models took, in one session or in all,
+// since a time (RFC 3339) or ever. East is the offset of the person's time zone
+// from UTC in seconds; it decides when a day begins.
 type UsageGetParams struct {
 	Session string  `json:"session,omitempty"`
 	By      UsageBy `json:"by,omitempty"` // by turn if missing
@@ -25,15 +25,15 @@ type UsageGetParams struct {
 	East    int     `json:"east,omitempty"`
 }
 
-// UsageGetResult has at most 1,000 rows, the latest (of models and tools the largest) first.
-// Tools are the rows by tool.
+// UsageGetResult has at most 1,000 rows, the latest first; of models and tools the largest
+// first. Tools are the rows by tool.
 type UsageGetResult struct {
 	Rows  []Usage     `json:"rows,omitempty"`
 	Tools []ToolUsage `json:"tools,omitempty"`
 }
 
-// ToolUsage is what the results of a tool's calls were that a model was told. A call that
-// was refused or denied is none. Without a Tool it is of those that are beyond the 1,000.
+// ToolUsage is the size of the results of a tool's calls that models got. Refused and denied
+// calls do not count. The row without a Tool sums the tools beyond the 1,000.
 type ToolUsage struct {
 	Tool   string `json:"tool,omitempty"`
 	Calls  int    `json:"calls"`
@@ -42,8 +42,8 @@ type ToolUsage struct {
 }
 
 // Usage is what some replies of models took. What names the row beside Session,
-// Event and Model: a turn's first words, or a day. Cost is missing when it is
-// known of no reply; of Unpriced of the Replies it is not known.
+// Event and Model: a turn's first words, or a day. Unpriced is how many of the
+// Replies have no known cost. Cost is missing if none has.
 type Usage struct {
 	Session  string   `json:"session,omitempty"`
 	Event    string   `json:"event,omitempty"`

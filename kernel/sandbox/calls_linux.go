@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are the calls of the system that no command needs and that reach past its fence, or
-// have been ways out of one: keys that are the user's and not a namespace's, ring buffers whose
-// requests no filter sees, programs for the system itself, mounts. A program that tries one hears
-// that the system has none, and does without.
+// refused are system calls that no command needs and that reach past its fence or were used to
+// escape from one: keys of the user that no namespace separates, ring buffers whose requests no
+// filter sees, programs for the system itself, mounts. A program that makes one gets the error of a
+// system without that call, and does without it.
 var refused = [...]uintptr{
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
@@ -20,19 +20,19 @@ var refused = [...]uintptr{
 	unix.SYS_FSPICK, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR,
 	unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT,
 	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
-	unix.SYS_OPENAT2, // says in memory, which a filter cannot read, what openat says in the call
+	unix.SYS_OPENAT2, // a filter cannot read its flags, which are in memory; openat has them in the call
 }
 
-// families are the sockets that namespaces keep within, or that are the granted network. Others,
-// as those between a virtual machine and its host, know of no namespace.
+// families are the kinds of sockets that a network namespace separates. Others, such as those
+// between a virtual machine and its host, ignore namespaces.
 var families = [...]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
-// A file with these bits in its mode runs with the rights of who made it, whoever starts it,
-// and would lie in the granted directory after the command.
+// A file with these bits in its mode runs with the rights of its owner, whoever starts it. It would
+// stay in the granted directory after the command.
 const takesRights = unix.S_ISUID | unix.S_ISGID
 
-// modeCall is a call that gives a file its mode: the number of the argument with the mode, and
-// of the one with the flags that say whether it counts, -1 where it always does.
+// modeCall is a call that gives a file its mode: the index of the argument with the mode, and of
+// the one with the flags that say whether the mode counts, or -1 if it always does.
 type modeCall struct {
 	call        uintptr
 	mode, flags int
@@ -43,15 +43,15 @@ var modeCalls = [...]modeCall{
 	{unix.SYS_OPENAT, 3, 2}, {unix.SYS_MKNODAT, 2, -1}, {unix.SYS_MKDIRAT, 2, -1},
 }
 
-// Where a filter finds what it looks at.
+// Offsets of the data that a filter reads.
 const (
 	callOffset      = 0
 	machineOffset   = 4
 	argumentsOffset = 16
 )
 
-// filter is a program for the system that decides on each of a command's calls. No call of
-// another machine's numbering, as old programs of 32 bits make them, gets through.
+// filter is a program for the system that decides on each of a command's calls. It refuses calls
+// that are numbered as on another machine, as old programs of 32 bits make them.
 type filter []unix.SockFilter
 
 func (f *filter) add(code uint16, k uint32, then, otherwise uint8) {
@@ -60,7 +60,7 @@ func (f *filter) add(code uint16, k uint32, then, otherwise uint8) {
 
 func (f *filter) load(offset uint32) { f.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset, 0, 0) }
 
-// argument loads the lower half of one; the bits that are looked at stand there.
+// argument loads the lower half of an argument, which holds all bits that are tested.
 func (f *filter) argument(n int) { f.load(argumentsOffset + 8*uint32(n)) }
 
 func (f *filter) answer(with uint32) { f.add(unix.BPF_RET|unix.BPF_K, with, 0, 0) }
@@ -72,7 +72,7 @@ const (
 	jumpSet   = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 )
 
-// newFilter is the filter for the calls of this machine.
+// newFilter is the filter for this machine's calls.
 func newFilter() filter {
 	var f filter
 	f.load(machineOffset)
@@ -94,7 +94,7 @@ func newFilter() filter {
 	f.answer(unix.SECCOMP_RET_ALLOW)
 	f.add(jumpEqual, unix.SYS_IOCTL, 0, 5)
 	f.argument(1)
-	f.add(jumpEqual, unix.TIOCSTI, 1, 0) // types for whoever has the terminal
+	f.add(jumpEqual, unix.TIOCSTI, 1, 0) // puts characters into the input of whoever has the terminal
 	f.add(jumpEqual, unix.TIOCLINUX, 0, 1)
 	f.refuse(unix.EPERM)
 	f.answer(unix.SECCOMP_RET_ALLOW)
@@ -105,7 +105,7 @@ func newFilter() filter {
 	return f
 }
 
-// modes refuses a call that makes a file which takes rights.
+// modes refuses a call that makes a file with the bits of takesRights.
 func (f *filter) modes(c modeCall) {
 	if c.flags < 0 {
 		f.add(jumpEqual, uint32(c.call), 0, 4)
@@ -120,7 +120,8 @@ func (f *filter) modes(c modeCall) {
 	f.answer(unix.SECCOMP_RET_ALLOW)
 }
 
-// filterCalls has the system refuse, to this thread and what it starts, what no command needs.
+// filterCalls makes the system refuse the calls of newFilter to this thread and to all that it
+// starts.
 func filterCalls() error {
 	if machine == 0 {
 		return nil // the other fences hold without it
@@ -129,7 +130,7 @@ func filterCalls() error {
 	program := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
 	if errors.Is(err, unix.EINVAL) {
-		return nil // nor has every system one
+		return nil // the system has no such filter
 	}
 	if err != nil {
 		return fmt.Errorf("filter the command's calls: %w", err)

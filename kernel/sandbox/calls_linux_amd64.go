@@ -2,14 +2,14 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// machine is how the system calls this one, and otherNumbers the bit by which a call of it is
-// numbered in another way.
+// machine is the system's number for this machine. otherNumbers is the bit in the number of a call
+// that belongs to another numbering.
 const (
 	machine      = unix.AUDIT_ARCH_X86_64
 	otherNumbers = 0x40000000
 )
 
-// alsoRefused and alsoModeCalls are calls that not every machine has.
+// alsoRefused and alsoModeCalls are calls that other machines do not have.
 var (
 	alsoRefused   = []uintptr{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_KEXEC_FILE_LOAD}
 	alsoModeCalls = []modeCall{

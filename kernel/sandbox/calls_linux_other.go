@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine is how the system calls this one, 0 where there is no filter for it.
+// machine is the system's number for this machine, 0 where there is no filter for it.
 var machine = map[string]uint32{"arm64": unix.AUDIT_ARCH_AARCH64, "riscv64": unix.AUDIT_ARCH_RISCV64}[runtime.GOARCH]
 
-// otherNumbers is the bit by which a call of the machine is numbered in another way.
+// otherNumbers is the bit in the number of a call that belongs to another numbering.
 const otherNumbers = 0x80000000
 
-// alsoRefused and alsoModeCalls are calls that not every machine has.
+// alsoRefused and alsoModeCalls are calls that other machines do not have.
 var (
 	alsoRefused   []uintptr
 	alsoModeCalls []modeCall

@@ -75,25 +75,33 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// startDoomed starts a kernel that is to be killed, and returns when its command has written that it
+// is ready.
+func startDoomed(t *testing.T, kind sandbox.Kind, text, directory, note string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := exec.Command(program, "doomed", string(kind), text, directory, note)
+	output, err := kernel.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kernel.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(output).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("%s: %q, %v", kind, line, err)
+	}
+	return kernel
+}
+
 // TestKilledKernel: when what started a command is killed, nothing of the command is left.
 func TestKilledKernel(t *testing.T) {
 	for _, kind := range kinds(t) {
 		mark := fmt.Sprintf("87654.%d", time.Now().UnixNano()%1e9)
-		program, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		kernel := exec.Command(program, "doomed", string(kind), fmt.Sprintf("setsid sleep %[1]s & (setsid sleep %[1]s &); trap '' TERM HUP INT; echo ready; sleep %[1]s", mark))
-		output, err := kernel.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := kernel.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if line, err := bufio.NewReader(output).ReadString('\n'); line != "ready\n" {
-			t.Fatalf("%s: %q, %v", kind, line, err)
-		}
+		kernel := startDoomed(t, kind, fmt.Sprintf("setsid sleep %[1]s & (setsid sleep %[1]s &); trap '' TERM HUP INT; echo ready; sleep %[1]s", mark), "", "")
 		eventually(t, "the command runs", func() bool { return len(processesWith(mark)) >= 3 })
 		if err := kernel.Process.Kill(); err != nil {
 			t.Fatal(err)

@@ -2,15 +2,15 @@ package sandbox
 
 import "strings"
 
-// passed are the variables that a command has from outside. Whatever else there is may be a key
-// or lead to a program of the person's.
+// passed are the variables that a command inherits. Any other variable could be a key, or lead to
+// one of the person's programs.
 var passed = [...]string{"PATH", "LANG", "LANGUAGE", "TZ", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME"}
 
-// defaultPath is where programs are when nobody says it.
+// defaultPath is used where PATH is not set.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
-// environment is that of a command. home is its own home directory, and temporary where it may
-// put what it does not keep.
+// environment returns the environment of a command. home is its own home directory, and temporary
+// its directory for temporary files.
 func (c Command) environment(home, temporary, user string) []string {
 	terminal := "dumb"
 	if c.Terminal {
@@ -18,7 +18,7 @@ func (c Command) environment(home, temporary, user string) []string {
 	}
 	all := []string{
 		"HOME=" + home, "TMPDIR=" + temporary, "USER=" + user, "LOGNAME=" + user, "SHELL=/bin/sh", "TERM=" + terminal,
-		"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", // nobody is there to turn pages or to answer
+		"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", // nobody can turn pages or answer
 	}
 	path := ""
 	for _, name := range passed {
@@ -36,7 +36,7 @@ func (c Command) environment(home, temporary, user string) []string {
 }
 
 // absolute returns a PATH without relative directories. They depend on where a command runs, and
-// somebody else's programs may be there.
+// could contain another person's programs.
 func absolute(path string) string {
 	var absolutes []string
 	for directory := range strings.SplitSeq(path, ":") {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fence shuts this process in, for good.
+// fence restricts this process for good.
 func (t *task) fence() error {
 	if t.Kind.Fenced() {
 		if err := t.enclose(); err != nil {
@@ -19,8 +19,8 @@ func (t *task) fence() error {
 	} else if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the parent of what the command leaves behind: %w", err)
 	}
-	// A key ring of the person's session would be inherited. Where there are none, there is
-	// nothing to leave.
+	// Otherwise the command would inherit the key ring of the person's session. An error means that
+	// the system has no key rings.
 	_, _ = unix.KeyctlJoinSessionKeyring("")
 	if err := limit(); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (t *task) fence() error {
 	if err := dropCapabilities(); err != nil {
 		return err
 	}
-	// Nothing that runs in here looks into this process.
+	// No process in the fence may trace this one.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close the warden to others: %w", err)
 	}
@@ -46,7 +46,7 @@ func (t *task) fence() error {
 	return nil
 }
 
-// enclose builds what the command sees of the machine.
+// enclose builds the command's view of the machine.
 func (t *task) enclose() error {
 	if err := t.mountRoot(); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (t *task) enclose() error {
 	return nil
 }
 
-// loopback switches on the one network interface that a namespace begins with, by which
-// programs in it reach each other and nothing else.
+// loopback switches on the only network interface of the new namespace. Programs in it reach each
+// other through it, and nothing else.
 func loopback() error {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -79,8 +79,8 @@ func loopback() error {
 	return nil
 }
 
-// limits are what the command may use, each of its processes by itself but for their number,
-// which is that of all processes of the user here.
+// limits are the resource limits of each process of the command. The number of processes counts all
+// processes of the user in the namespace.
 var limits = [...]struct {
 	resource int
 	name     string
@@ -101,7 +101,7 @@ func limit() error {
 		now.Max = min(now.Max, l.most)
 		now.Cur = min(now.Cur, now.Max)
 		if l.resource == unix.RLIMIT_NOFILE {
-			now.Cur = min(now.Max, 1024) // what programs expect that count on their fingers
+			now.Cur = min(now.Max, 1024) // some programs go through all file descriptors up to this number
 		}
 		if err := unix.Setrlimit(l.resource, &now); err != nil {
 			return fmt.Errorf("limit %s: %w", l.name, err)
@@ -110,7 +110,7 @@ func limit() error {
 	return nil
 }
 
-// landlockLevel is the version of Landlock that the system has, 0 for none.
+// landlockLevel is the system's version of Landlock, 0 for none.
 func landlockLevel() int {
 	level, err := landlocksyscall.LandlockGetABIVersion()
 	if err != nil {
@@ -119,9 +119,9 @@ func landlockLevel() int {
 	return level
 }
 
-// landlock is the second fence, around the files that the first one shows: a program that finds
-// a way around what is mounted has still nothing that was not granted. Where the system can,
-// it also keeps signals and sockets within.
+// landlock is the second fence, around the files that the first one shows. A program that finds a
+// way around the mounts still reaches nothing that was not granted. Where the system supports it,
+// signals and sockets are restricted too.
 func (t *task) landlock() error {
 	devices := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
 	var own, all []string
@@ -139,7 +139,7 @@ func (t *task) landlock() error {
 	if t.LandlockLevel > 1 {
 		changed = changed.WithRefer()
 	}
-	// Its rules for the network are left out: they see neither UDP nor MPTCP.
+	// Landlock's rules for the network are left out, because they cover neither UDP nor MPTCP.
 	rules := landlock.V9.BestEffort()
 	err := errors.Join(rules.RestrictPaths(
 		landlock.RODirs(all...).IgnoreIfMissing(),
@@ -152,12 +152,12 @@ func (t *task) landlock() error {
 	return nil
 }
 
-// dropCapabilities gives up every right over the namespaces, for this thread and what it starts.
+// dropCapabilities gives up every capability, for this thread and all that it starts.
 func dropCapabilities() error {
 	for capability := uintptr(0); capability < 64; capability++ {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
-			break // there are no more, or it has none
+			break // there are no more, or this process has none
 		}
 		if err != nil {
 			return fmt.Errorf("give up capabilities: %w", err)
@@ -174,8 +174,7 @@ func dropCapabilities() error {
 	return nil
 }
 
-// oblige makes the system end this process, and with it the command, before any other when
-// memory is short.
+// oblige makes the system choose this process, and the command with it, when memory is short.
 func oblige() error {
 	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err != nil {
 		return fmt.Errorf("be the first to go when memory is short: %w", err)

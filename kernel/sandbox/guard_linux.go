@@ -14,23 +14,24 @@ import (
 	"org-agent/kernel/autorun"
 )
 
-// guard is a name in a directory by which others, outside of any fence, are told what to run.
-// Who may write in the directory may not write there.
+// guard is a name in a directory by which programs outside of the fence are told what to run. A
+// command that may write in the directory may not write there.
 type guard struct {
 	path string
-	// placed: where nothing has the name something is put there while a command runs, or the
-	// command would make it. It is an empty directory, which git passes over, or has a text.
+	// placed: if the name does not exist, something is put there while a command runs, so that the
+	// command cannot make it. That is an empty directory, which git ignores, or a file with the
+	// text.
 	placed bool
 	text   string
-	// open: what is in it may be written, but for what is a guard itself. Mounted on itself it
-	// cannot be moved away.
+	// open: the content may be written, except for what is a guard itself. The name is mounted on
+	// itself, so it cannot be moved away.
 	open bool
 }
 
-// guards are those of every directory that a command may write in. A repository's own directory
-// stands before what is in it.
+// guards are the guards of every directory in which a command may write. A repository's own
+// directory stands before the names in it.
 func guards() []guard {
-	// Where nothing is a repository, HEAD would be the beginning of one without a .git.
+	// In a directory without a repository, HEAD would be the first file of one without a .git.
 	all := []guard{{path: ".git", placed: true, open: true}, {path: head, placed: true}}
 	for _, n := range autorun.Names {
 		all = append(all, guard{path: n.Name, placed: n.Placed})
@@ -38,20 +39,20 @@ func guards() []guard {
 	return all
 }
 
-// head is the file by which git begins to know a repository.
+// head is the file by which git recognises a repository.
 const head = "HEAD"
 
-// gitGuards are those of every repository, by which git is told what to run.
+// gitGuards are the guards of every repository: names by which git is told what to run.
 var gitGuards = [...]guard{
 	{path: "hooks", placed: true},
 	{path: "config", placed: true},
 	{path: "config.worktree", placed: true},
-	{path: "commondir", placed: true, text: ".\n"}, // where the settings are: there, as without it
+	{path: "commondir", placed: true, text: ".\n"}, // it names the directory itself, which is what git assumes without the file
 	{path: "worktrees", placed: true},
 	{path: "modules", placed: true},
 }
 
-// guardsOf are the guards of a directory, of the repositories that are in it, and of what git obeys
+// guardsOf returns the guards of a directory, of the repositories in it, and of what git obeys
 // there by its settings.
 func guardsOf(directory string, repositories []string, obeyed []setting) []guard {
 	all := guards()
@@ -80,10 +81,10 @@ func guardsOf(directory string, repositories []string, obeyed []setting) []guard
 	return all
 }
 
-// mountGuards closes the guards of the granted directory to the command.
+// mountGuards makes the guards in the granted directory read-only for the command.
 func (t *task) mountGuards(attributes uint64) error {
 	t.mounted = map[string]bool{}
-	closed := map[string]bool{} // nothing stands in them that could be written
+	closed := map[string]bool{} // nothing in them can be written
 	for _, g := range guardsOf(t.Directory, t.Repositories, t.Obeyed) {
 		path := filepath.Join(t.Directory, g.path)
 		if closed[filepath.Dir(path)] || g.path == head && !t.bare() {
@@ -116,8 +117,8 @@ func (t *task) mountGuards(attributes uint64) error {
 	return nil
 }
 
-// bare reports whether the directory has neither a repository nor the beginning of one. In one
-// git would take a file HEAD for what a person means by that name.
+// bare reports whether the directory has neither a repository nor the beginning of one. In a
+// repository HEAD is not guarded: git would take the file for the revision of that name.
 func (t *task) bare() bool {
 	git, err := os.Lstat(filepath.Join(t.Directory, ".git"))
 	if err == nil && git.Mode() != placedMode {
@@ -127,8 +128,8 @@ func (t *task) bare() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode() == placedMode
 }
 
-// mountAbove mounts what stands above a guard in the granted directory on itself: whoever moves it
-// could make another.
+// mountAbove mounts the directories between the granted directory and a guard on themselves.
+// Otherwise the command could move one away and make another.
 func (t *task) mountAbove(path string, attributes uint64) error {
 	rest, err := filepath.Rel(t.Directory, filepath.Dir(path))
 	if err != nil || rest == "." {
@@ -144,23 +145,23 @@ func (t *task) mountAbove(path string, attributes uint64) error {
 	return nil
 }
 
-// guardLinked closes a guard that is a link, and where it leads to.
+// guardLinked closes a guard that is a link, and the target of the link.
 func (t *task) guardLinked(path string, attributes uint64) error {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return cover(path, emptyFile, unix.MOUNT_ATTR_RDONLY) // it could be made
+		return cover(path, emptyFile, unix.MOUNT_ATTR_RDONLY) // the command could make the target
 	}
 	if err != nil {
 		return fmt.Errorf("guard %s: %w", path, err)
 	}
-	if err := t.mountOnce(path, attributes|unix.MOUNT_ATTR_RDONLY); err != nil { // as a link
+	if err := t.mountOnce(path, attributes|unix.MOUNT_ATTR_RDONLY); err != nil { // the link itself
 		return err
 	}
 	if within(t.Directory, real) {
 		return fmt.Errorf("guard %s: it is a link to all that the command may write: let the command run where there is none", path)
 	}
 	if !within(real, t.Directory) {
-		return nil // there it cannot write
+		return nil // the command cannot write there
 	}
 	if err := t.mountAbove(real, attributes); err != nil {
 		return err
@@ -168,8 +169,8 @@ func (t *task) guardLinked(path string, attributes uint64) error {
 	return t.mountOnce(real, attributes|unix.MOUNT_ATTR_RDONLY)
 }
 
-// mountOnce shows a file or a directory, so that what is closed in it stays closed: a second
-// time it is shown only to be closed as a whole.
+// mountOnce mounts a file or a directory on itself. What was closed in it before stays closed: a
+// second mount is made only to close it as a whole.
 func (t *task) mountOnce(path string, attributes uint64) error {
 	closes := attributes&unix.MOUNT_ATTR_RDONLY != 0
 	if closed, before := t.mounted[path]; before && (closed || !closes) {
@@ -184,10 +185,10 @@ func (t *task) mountOnce(path string, attributes uint64) error {
 	return show(path, attributes)
 }
 
-// guarded says what has a guard's name, nil for nothing, which the command cannot change. What
-// was put there is kept by a lock that ends with this process.
+// guarded returns the file with a guard's name, or nil if there is none and the command cannot make
+// one. What was placed there is locked until this process ends.
 func (t *task) guarded(path string, g guard) (fs.FileInfo, error) {
-	const tries = 100 // whoever else ends at this moment takes theirs away
+	const tries = 100 // another command that ends at this moment removes its guards
 	for range tries {
 		info, err := os.Lstat(path)
 		switch {
@@ -201,10 +202,10 @@ func (t *task) guarded(path string, g guard) (fs.FileInfo, error) {
 		default:
 			err := g.place(path)
 			if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
-				return nil, nil // neither can the command
+				return nil, nil // the command cannot make it either
 			}
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
-				return nil, nil // nor is there what it would be in: what comes to be is put aside afterwards
+				return nil, nil // its directory does not exist; what the command makes there is put aside later
 			}
 			if err != nil && !errors.Is(err, fs.ErrExist) {
 				return nil, err
@@ -239,7 +240,7 @@ func (g guard) place(path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// isPlaced reports whether what has a guard's name was put there as one.
+// isPlaced reports whether a file was placed as this guard.
 func (g guard) isPlaced(path string, info fs.FileInfo) bool {
 	if !g.placed || g.text == "" {
 		return g.placed && info.Mode() == placedMode
@@ -251,8 +252,8 @@ func (g guard) isPlaced(path string, info fs.FileInfo) bool {
 	return err == nil && string(text) == g.text
 }
 
-// lock takes a lock on a file or a directory that has a name. The error is fs.ErrNotExist also
-// when it lost the name meanwhile.
+// lock locks a file or a directory at a path. The error is also fs.ErrNotExist if the path leads
+// elsewhere by then.
 func lock(path string, how int) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -273,28 +274,22 @@ func lock(path string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// Unguard takes away what was put into a directory, and into repositories in it, while commands ran
-// that could write in it, once none does.
-func Unguard(directory string) {
-	repositories, _ := Repositories(directory)
-	obeyed, _ := obeyed(directory, repositories)
-	unguard(directory, repositories, obeyed)
-}
-
+// unguard removes what was placed as guards in a directory and in the repositories in it. It leaves
+// what a running command has locked.
 func unguard(directory string, repositories []string, obeyed []setting) {
 	all := guardsOf(directory, repositories, obeyed)
 	for i := range all {
-		g := all[len(all)-1-i] // what is in a directory goes before it
+		g := all[len(all)-1-i] // the content of a directory before the directory
 		path := filepath.Join(directory, g.path)
 		if info, err := os.Lstat(path); err != nil || !g.isPlaced(path, info) {
 			continue
 		}
 		file, err := lock(path, unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil {
-			continue // somebody else has use for it
+			continue // another command uses it
 		}
 		if info, err := file.Stat(); err == nil && g.isPlaced(path, info) {
-			_ = os.Remove(path) // a directory only if it is empty still; what is in it is somebody's
+			_ = os.Remove(path) // a directory only if it is empty; its content would be somebody's
 		}
 		file.Close() // it was only read
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// harmlessSettings are those of a repository that let git run nothing and write nowhere else: what
-// git init, git clone and git remote write. All others are taken from a repository that a
-// command has made.
+// harmlessSettings are settings of a repository that make git run nothing and write nowhere else:
+// those that git init, git clone and git remote write. All others are removed from a repository
+// that a command made.
 var harmlessSettings = [...]string{
 	"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase",
 	"core.precomposeunicode", "core.symlinks", "core.autocrlf", "core.eol", "core.quotepath", "core.sharedrepository",
@@ -19,7 +19,7 @@ var harmlessSettings = [...]string{
 	"submodule.active", "submodule.*.url", "submodule.*.active",
 }
 
-// harmless returns the part of a file of settings that may stay, and whether that is all of it.
+// harmless returns the harmless part of a file of settings, and whether that is all of it.
 func harmless(text string) (allowed string, whole bool) {
 	output, err := git("/", []byte(text), "config", "--file", "-", "--no-includes", "--list", "-z")
 	if err != nil {
@@ -50,7 +50,7 @@ func harmless(text string) (allowed string, whole bool) {
 	return b.String(), whole
 }
 
-// runsTransport reports whether an address is one that names a program, as ext::COMMAND does.
+// runsTransport reports whether an address names a program, as ext::COMMAND does.
 func runsTransport(key, value string) bool {
 	return strings.HasSuffix(key, "url") && (strings.Contains(value, "::") || strings.HasPrefix(value, "-"))
 }

@@ -16,28 +16,29 @@ import (
 	"org-agent/kernel/autorun"
 )
 
-// view is what others obey in a directory at a moment.
+// view is what programs outside of the fence obey in a directory at one moment. A note on the disk
+// holds it as JSON, see [Recover].
 type view struct {
-	directory    string
-	whole        bool // all of it was looked into
-	repositories []string
-	obeyed       []setting
-	absent       []string // of those, what is not there
-	startup      map[string]stamp
-	steps        map[string][]string // what a stopped rebase would run, by the repository's own directory
+	Directory    string
+	Whole        bool // every directory below it was looked into
+	Repositories []string
+	Obeyed       []setting
+	Absent       []string            // the paths of Obeyed that do not exist
+	Startup      map[string]stamp    // by path
+	Steps        map[string][]string // what a stopped rebase would run, by the repository's own directory
 }
 
-// stamp is a file's identity and when it was last changed, which nobody in the fence can set.
+// stamp is a file's identity and the time of its last change. No process in the fence can set them.
 type stamp struct {
-	file    uint64
-	changed syscall.Timespec
+	File    uint64
+	Changed syscall.Timespec
 }
 
 // viewOf looks at a directory.
 func viewOf(directory string) *view {
-	v := &view{directory: directory, startup: map[string]stamp{}, steps: map[string][]string{}}
-	v.whole = walk(directory, func(at string, entries []fs.DirEntry) {
-		v.repositories = append(v.repositories, repositoriesAt(at, entries)...)
+	v := &view{Directory: directory, Startup: map[string]stamp{}, Steps: map[string][]string{}}
+	v.Whole = walk(directory, func(at string, entries []fs.DirEntry) {
+		v.Repositories = append(v.Repositories, repositoriesAt(at, entries)...)
 		for _, n := range autorun.Names {
 			if !n.Deep && at != directory {
 				continue
@@ -48,37 +49,37 @@ func viewOf(directory string) *view {
 			}
 		}
 	})
-	for _, repository := range v.repositories {
+	for _, repository := range v.Repositories {
 		if own := ownDirectory(repository); own != "" {
-			v.steps[own] = stepsIn(own)
+			v.Steps[own] = stepsIn(own)
 		}
 	}
 	return v
 }
 
-// ask asks git what it obeys by its settings.
+// ask asks git for the files that its settings name.
 func (v *view) ask() {
-	asked := false
-	v.obeyed, asked = obeyed(v.directory, v.repositories)
-	v.whole = v.whole && asked
-	for _, s := range v.obeyed {
+	whole := false
+	v.Obeyed, whole = obeyed(v.Directory, v.Repositories)
+	v.Whole = v.Whole && whole
+	for _, s := range v.Obeyed {
 		if s.Program {
 			v.note(s.Path)
 		}
 		if !there(s.Path) {
-			v.absent = append(v.absent, s.Path)
+			v.Absent = append(v.Absent, s.Path)
 		}
 	}
 }
 
-// there reports whether something has a name that does not only guard it.
+// there reports whether something exists at a path that is not a placed guard.
 func there(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode() != placedMode
 }
 
-// note keeps the stamp of a file by which others are told what to run. Of a directory it is that it
-// is there: what is in it is closed to commands.
+// note stores the stamp of a startup file. For a directory only its existence is stored, because
+// its content is closed to commands.
 func (v *view) note(path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -86,13 +87,13 @@ func (v *view) note(path string) {
 	}
 	s := stamp{}
 	if status, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() {
-		s = stamp{status.Ino, status.Ctim}
+		s = stamp{File: status.Ino, Changed: status.Ctim}
 	}
-	v.startup[path] = s
+	v.Startup[path] = s
 }
 
-// ownDirectory is where a repository has its settings, "" where there is nothing of the kind: git
-// follows a link, and the path in a file .git.
+// ownDirectory is the directory with a repository's settings, or "" if there is none. It follows a
+// link as git does, and the path in a file .git.
 func ownDirectory(repository string) string {
 	real, err := filepath.EvalSymlinks(repository)
 	if err != nil {
@@ -112,15 +113,15 @@ func ownDirectory(repository string) string {
 	}
 	real, err = filepath.EvalSymlinks(target)
 	if err != nil {
-		return target // it may come to be
+		return target // it may be made later
 	}
 	return real
 }
 
-// readSmall reads a regular file that is not long.
+// readSmall reads a regular file of at most 1 MiB.
 func readSmall(path string) (string, error) {
 	const most = 1 << 20
-	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would wait for who writes
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would block
 	if err != nil {
 		return "", err
 	}
@@ -136,15 +137,15 @@ func readSmall(path string) (string, error) {
 	return string(text), err
 }
 
-// stopped are the files of what git goes on with after it stopped, in which it is told what to run.
-// What it keeps of git am has nothing of the kind.
+// stopped are the files by which git continues a stopped operation and that name programs. Those of
+// git am name none.
 var stopped = [...]string{
 	"rebase-merge/git-rebase-todo", "rebase-merge/strategy", "rebase-merge/strategy_opts",
 	"sequencer/todo", "sequencer/opts",
 }
 
-// stepsIn are what git would run of that in a repository, each behind its file. A strategy is a
-// program too; git's own are none that anybody made.
+// stepsIn lists the programs in these files of a repository, each behind its file's name. A merge
+// strategy is a program too, unless it is one of git's own.
 func stepsIn(own string) (steps []string) {
 	for _, name := range stopped {
 		text, err := readSmall(filepath.Join(own, name))
@@ -182,40 +183,55 @@ func ownStrategy(name string) bool {
 }
 
 // cleanUp compares the directory with the view before the command. It puts aside what is new and
-// would have git run something, and returns what else is new. Nothing that the command started may
-// run any more.
-func (v *view) cleanUp() (left Left) {
-	root, err := os.OpenRoot(v.directory)
+// would have git run something, and returns what else is new.
+//
+// While the command still runs (runs is true), the steps of a rebase are reported and stay: the
+// command itself may be going on with them. The command can undo whatever else was put aside, so
+// cleanUp is called again and again, and once more when nothing of the command runs.
+func (v *view) cleanUp(runs bool) (left Left) {
+	root, err := os.OpenRoot(v.Directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Left{} // the directory is gone
+	}
 	if err != nil {
 		return Left{Unseen: true}
 	}
 	defer root.Close()
-	now := viewOf(v.directory)
+	now := viewOf(v.Directory)
 	s := cleanup{view: v, now: now, root: root}
 	s.settings()
-	for _, repository := range now.repositories {
-		if !slices.Contains(v.repositories, repository) {
+	for _, repository := range now.Repositories {
+		if !slices.Contains(v.Repositories, repository) {
 			left.Repositories = append(left.Repositories, repository)
 			s.made(repository)
 		}
 	}
-	for own, steps := range now.steps {
-		if within(own, v.directory) {
-			s.steps(own, steps)
+	for own, steps := range now.Steps {
+		if !within(own, v.Directory) {
+			continue
+		}
+		for _, path := range s.stepsMade(own, steps) {
+			if runs {
+				left.Steps = append(left.Steps, path)
+			} else {
+				s.putAside(path)
+			}
 		}
 	}
-	for path, stamp := range now.startup {
-		if before, there := v.startup[path]; !there || before != stamp {
+	for path, stamp := range now.Startup {
+		if before, there := v.Startup[path]; !there || before != stamp {
 			left.Startup = append(left.Startup, path)
 		}
 	}
-	slices.Sort(left.Startup)
-	slices.Sort(s.aside)
-	left.Aside, left.Unseen = s.aside, v.whole && !now.whole || s.failed
+	for _, names := range [...][]string{left.Startup, left.Steps, s.aside} {
+		slices.Sort(names)
+	}
+	left.Aside, left.Unseen = s.aside, v.Whole && !now.Whole || s.failed
 	return left
 }
 
-// cleanup is one run of cleanUp. It renames and writes only below root, out of which no link leads.
+// cleanup is one run of cleanUp. It renames and writes only below root. os.Root follows no link
+// that leads out of it, so a command that still runs cannot lead it elsewhere.
 type cleanup struct {
 	*view
 	now    *view
@@ -226,11 +242,11 @@ type cleanup struct {
 
 // settings puts aside the files that git's settings name and that did not exist before.
 func (s *cleanup) settings() {
-	for _, setting := range s.obeyed {
+	for _, setting := range s.Obeyed {
 		switch {
-		case !slices.Contains(s.absent, setting.Path) || !there(setting.Path):
+		case !slices.Contains(s.Absent, setting.Path) || !there(setting.Path):
 		case setting.Program:
-			s.now.note(setting.Path) // it is told
+			s.now.note(setting.Path) // it is reported among the startup files
 		default:
 			s.putAside(setting.Path)
 		}
@@ -240,15 +256,15 @@ func (s *cleanup) settings() {
 // made removes from a new repository what git would run.
 func (s *cleanup) made(repository string) {
 	own := ownDirectory(repository)
-	for known := range s.view.steps {
+	for known := range s.Steps {
 		if own == known || within(own, filepath.Join(known, "worktrees")) || within(own, filepath.Join(known, "modules")) {
-			return // which are closed to commands
+			return // commands cannot write there
 		}
 	}
 	if own == "" {
-		return // nothing that git reads
+		return // git reads nothing there
 	}
-	if !within(own, s.directory) || !exists(own) {
+	if !within(own, s.Directory) || !exists(own) {
 		s.putAside(repository)
 		return
 	}
@@ -264,7 +280,7 @@ func (s *cleanup) disarm(own string) {
 			text = filepath.Join(own, text)
 		}
 		real, err := filepath.EvalSymlinks(text)
-		if _, known := s.now.steps[real]; err != nil || !known {
+		if _, known := s.now.Steps[real]; err != nil || !known {
 			s.putAside(common)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -302,7 +318,7 @@ func (s *cleanup) disarmSettings(path string) {
 	if whole || !s.putAside(path) {
 		return
 	}
-	name, err := filepath.Rel(s.directory, path)
+	name, err := filepath.Rel(s.Directory, path)
 	if err == nil {
 		var file *os.File
 		if file, err = s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()); err == nil {
@@ -313,34 +329,36 @@ func (s *cleanup) disarmSettings(path string) {
 	s.failed = s.failed || err != nil
 }
 
-// steps puts aside what git would go on with, where it would run what it would not have before.
-func (s *cleanup) steps(own string, steps []string) {
+// stepsMade are the directories in which git keeps the steps that it would run now and would not
+// have run before the command.
+func (s *cleanup) stepsMade(own string, steps []string) (paths []string) {
 	for _, step := range steps {
-		if slices.Contains(s.view.steps[own], step) {
+		if slices.Contains(s.Steps[own], step) {
 			continue
 		}
-		directory, _, _ := strings.Cut(step, "/")
-		if path := filepath.Join(own, directory); exists(path) {
-			s.putAside(path)
+		name, _, _ := strings.Cut(step, "/")
+		if path := filepath.Join(own, name); exists(path) && !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
 	}
+	return paths
 }
 
 // putAside gives what has a name another, and reports whether it did.
 func (s *cleanup) putAside(path string) bool {
-	name, err := filepath.Rel(s.directory, path)
+	name, err := filepath.Rel(s.Directory, path)
 	if err != nil {
 		s.failed = true
 		return false
 	}
 	aside := name + ".set-aside"
-	for n := 2; exists(filepath.Join(s.directory, aside)); n++ {
+	for n := 2; exists(filepath.Join(s.Directory, aside)); n++ {
 		aside = fmt.Sprintf("%s.set-aside-%d", name, n)
 	}
 	if err := s.root.Rename(name, aside); err != nil {
 		s.failed = true
 		return false
 	}
-	s.aside = append(s.aside, filepath.Join(s.directory, aside))
+	s.aside = append(s.aside, filepath.Join(s.Directory, aside))
 	return true
 }

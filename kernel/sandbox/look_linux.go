@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Look says what a fence can be made of here, by making one. Why is what is in the way of a
-// whole one.
+// Look returns the best kind of fence that can be made here, by making one. why is the reason that
+// it is not a whole one, nil if it is.
 func Look(ctx context.Context) (kind Kind, why error) {
 	level := landlockLevel()
 	kinds := []Kind{Namespaces, None}
@@ -25,18 +25,18 @@ func Look(ctx context.Context) (kind Kind, why error) {
 	return None, why
 }
 
-// scopingLevel is the version of Landlock from which on it keeps a command from sockets without
-// a file, which are the network's.
+// scopingLevel is the first version of Landlock that restricts sockets without a file. They belong
+// to the network namespace.
 const scopingLevel = 6
 
 // try runs a command that does nothing.
 func try(ctx context.Context, kind Kind, level int) error {
 	t := Command{Home: os.Getenv("HOME")}.task(kind)
 	t.LandlockLevel, t.Text = level, ":"
-	p, err := start(ctx, t, nil, nil, nil)
-	if err != nil {
+	p := &Process{kind: kind}
+	if err := p.start(ctx, t, nil, nil, nil); err != nil {
 		return err
 	}
-	_, err = p.Wait()
+	_, err := p.Wait()
 	return err
 }

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if len(os.Args) > 2 && os.Args[1] == "doomed" {
-		os.Exit(doomed(os.Args[2], os.Args[3]))
+	if len(os.Args) > 5 && os.Args[1] == "doomed" {
+		os.Exit(doomed(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -174,9 +174,12 @@ func processesWith(argument string) []int {
 	return found
 }
 
-// doomed is a kernel that starts a command and waits to be killed.
-func doomed(kind, text string) int {
-	p, err := sandbox.Start(context.Background(), sandbox.Kind(kind), sandbox.Command{Text: text, Home: "/root"}, nil, os.Stdout)
+// doomed is a kernel that starts a command, which can write in directory if there is one, and
+// waits to be killed.
+func doomed(kind, text, directory, note string) int {
+	p, err := sandbox.Start(context.Background(), sandbox.Kind(kind), sandbox.Command{
+		Text: text, Home: "/root", Directory: directory, Writes: directory != "", Note: note, Environment: os.Getenv,
+	}, nil, os.Stdout)
 	if err != nil {
 		fmt.Println(err)
 		return 1

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryLook is how often the memory of a command's processes is added up.
+// memoryLook is how often the memory of a command's processes is summed.
 const memoryLook = 250 * time.Millisecond
 
-// mostMemory is what a command may use, half of the machine's if nothing is said. Each of its
-// processes may not even ask for more; what they have together is looked at, again and again:
-// a group that the system bounds by itself is not ours to make on most machines.
+// mostMemory is how much memory a command may use, by default half of the machine's. No single
+// process can allocate more. Their sum is checked repeatedly: on most machines this program may not
+// make a control group, by which the system would bound the sum.
 func (t *task) mostMemory() (uint64, error) {
 	if t.Memory > 0 {
 		return t.Memory, nil
@@ -28,8 +28,8 @@ func (t *task) mostMemory() (uint64, error) {
 	return uint64(machine.Totalram) * uint64(machine.Unit) / 2, nil
 }
 
-// limitMemory bounds the data of each process of the command. It is done to the command and not
-// before, as this process has an appetite of its own.
+// limitMemory bounds the data of each process of the command. It is applied to the command only,
+// because this process needs more address space.
 func limitMemory(pid int, most uint64) error {
 	err := unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
 	if err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EPERM) { // it has ended, or has a lower limit
@@ -38,15 +38,15 @@ func limitMemory(pid int, most uint64) error {
 	return nil
 }
 
-// exceeds reports whether the command's processes have more memory than they may. It is asked by
-// the thread that started the command: Landlock lets no other look into it.
+// exceeds reports whether the command's processes use more memory than they may. It must be called
+// by the thread that started the command: Landlock lets no other one read their state.
 func (w *warden) exceeds(most uint64) bool {
 	pids := w.processes()
 	return memoryOf(pids, "statm") > most && memoryOf(pids, "smaps_rollup") > most
 }
 
-// memoryOf adds up the memory of processes: quickly as statm tells it, in which what several
-// share counts for each, or as smaps_rollup does, in which it counts once.
+// memoryOf sums the memory of processes, from statm or smaps_rollup. statm is quick and counts
+// shared memory for each process; smaps_rollup counts it once.
 func memoryOf(pids []int, file string) uint64 {
 	total := uint64(0)
 	for _, pid := range pids {
@@ -71,13 +71,13 @@ func memoryOf(pids []int, file string) uint64 {
 	return total
 }
 
-// processes are those of the command.
+// processes are the processes of the command.
 func (w *warden) processes() []int {
 	if !w.task.Kind.Fenced() {
 		return descendants()
 	}
 	var pids []int
-	entries, _ := os.ReadDir("/proc") // its namespace's
+	entries, _ := os.ReadDir("/proc") // those of its namespace
 	for _, entry := range entries {
 		if pid, err := strconv.Atoi(entry.Name()); err == nil && pid != os.Getpid() {
 			pids = append(pids, pid)

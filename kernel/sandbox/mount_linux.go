@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// system is what a command sees of the machine: its programs and how they are set up. It is
-// read and not written.
+// system are the directories of the machine that a command sees, read-only: programs and their
+// settings.
 var system = [...]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/run/current-system"}
 
-// outside is where the machine's own files are while the new ones are put together.
+// outside is where the machine's own files are mounted while the new root is built.
 const outside = "/.outside"
 
-// emptyFile stands for files that a command must not see.
+// emptyFile covers files that a command must not read.
 const emptyFile = "/.empty"
 
-// scratchBytes is what a command may keep in its own directories.
+// scratchBytes is the size of each of the command's own directories.
 const scratchBytes = "size=512m"
 
-// mountRoot gives this process a file system in which nothing is but what a command may see.
+// mountRoot gives this process a root directory with only what a command may see.
 func (t *task) mountRoot() error {
 	if err := oblige(); err != nil { // while /proc can be written
 		return err
@@ -51,7 +51,7 @@ func (t *task) mountRoot() error {
 	return nil
 }
 
-// mount mounts a new file system, of whose directory it makes sure.
+// mount mounts a new file system, and makes its directory if necessary.
 func mount(kind, on string, flags uintptr, options string) error {
 	if err := os.MkdirAll(on, 0o755); err != nil {
 		return fmt.Errorf("mount %s: %w", on, err)
@@ -62,7 +62,7 @@ func mount(kind, on string, flags uintptr, options string) error {
 	return nil
 }
 
-// mountSystem shows the machine's programs.
+// mountSystem mounts the machine's programs.
 func (t *task) mountSystem() error {
 	if err := os.WriteFile(emptyFile, nil, 0o400); err != nil {
 		return fmt.Errorf("build the command's files: %w", err)
@@ -99,8 +99,8 @@ func (t *task) mountSystem() error {
 	return t.showNames()
 }
 
-// hide covers what lies among the system's files and is nobody's business: what is hidden, and
-// what of /etc not everybody may read, which somebody who is root otherwise could.
+// hide covers private files among the system's: those in Hidden, and files in /etc that not
+// everybody may read. A command of root could read those otherwise.
 func (t *task) hide() error {
 	hidden := append([]string{t.Home}, t.Hidden...)
 	if os.Geteuid() == 0 {
@@ -125,7 +125,7 @@ func (t *task) hide() error {
 	for _, path := range hidden {
 		info, err := os.Lstat(path)
 		if err != nil || path == "/" {
-			continue // it is not there
+			continue // it does not exist
 		}
 		if info.IsDir() {
 			err = mount("tmpfs", path, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_RDONLY, "mode=0555,size=4k")
@@ -139,19 +139,19 @@ func (t *task) hide() error {
 	return nil
 }
 
-// showNames shows where names of the network are asked for, which many systems keep in /run.
+// showNames makes the resolver's settings readable, which many systems keep in /run.
 func (t *task) showNames() error {
 	const names = "/etc/resolv.conf"
 	target, err := os.Readlink(outside + names)
 	if err != nil || !t.Network {
-		return nil // a file among the others, or none
+		return nil // a plain file, which is mounted already, or none
 	}
 	if !filepath.IsAbs(target) {
 		target = filepath.Join(filepath.Dir(names), target)
 	}
 	text, err := os.ReadFile(outside + target)
 	if err != nil {
-		return nil // a link into nowhere is none for the command either
+		return nil // the link is broken outside too
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return fmt.Errorf("show %s: %w", names, err)
@@ -162,11 +162,11 @@ func (t *task) showNames() error {
 	return nil
 }
 
-// mountOwn gives the command what is its own: processes, devices, an empty home and a place for
-// what it does not keep.
+// mountOwn mounts the command's own directories: processes, devices, an empty home and temporary
+// directories.
 func (t *task) mountOwn() error {
 	const harmless = unix.MS_NOSUID | unix.MS_NODEV
-	// Nothing in /proc is written: some of it is the whole machine's, and root's to write.
+	// /proc is read-only: some files in it are the whole machine's, and root could write them.
 	if err := mount("proc", "/proc", harmless|unix.MS_NOEXEC|unix.MS_RDONLY, ""); err != nil {
 		return err
 	}
@@ -208,15 +208,15 @@ func (t *task) mountOwn() error {
 	return nil
 }
 
-// tokens are files of programs in which they keep who the person is elsewhere.
+// tokens are files in which programs store the person's credentials.
 var tokens = [...]string{"credentials", "credentials.toml", "credentials.json", "auth.json", ".npmrc", ".netrc"}
 
-// mountShown shows the directories that every command can read, without the person's tokens.
+// mountShown mounts the directories that every command can read, without the person's credentials.
 func (t *task) mountShown() error {
 	for _, directory := range t.Shown {
 		info, err := os.Lstat(outside + directory)
 		if err != nil || !info.IsDir() {
-			continue // it is gone, or a link now
+			continue // it is gone, or a link by now
 		}
 		if err := os.MkdirAll(directory, 0o755); err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, unix.EROFS) {
 			return fmt.Errorf("show %s: %w", directory, err)
@@ -238,7 +238,7 @@ func (t *task) mountShown() error {
 	return nil
 }
 
-// mountGranted shows the directory that the command was granted.
+// mountGranted mounts the directory that the command was granted.
 func (t *task) mountGranted() error {
 	if t.Directory == "" {
 		return nil
@@ -256,15 +256,13 @@ func (t *task) mountGranted() error {
 	return t.mountGuards(attributes)
 }
 
-// show shows a file or a directory of the machine under its own name, at which there must be
-// one.
+// show mounts a file or a directory of the machine at its own path, which must exist.
 func show(path string, attributes uint64) error {
 	return cover(path, outside+path, attributes)
 }
 
-// cover mounts one file or directory, with all that is mounted below it, on another. No link is
-// followed on the way to what is mounted: whoever can change what lies on it could have put one
-// there since it was looked at.
+// cover mounts a file or a directory, with all mounts below it, on another. It follows no link to
+// it: whoever can write there could have put a link there since the path was resolved.
 func cover(path, with string, attributes uint64) error {
 	fail := func(err error) error { return fmt.Errorf("show %s: %w", path, err) }
 	source, err := unix.Openat2(unix.AT_FDCWD, with, &unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
@@ -286,10 +284,11 @@ func cover(path, with string, attributes uint64) error {
 	return nil
 }
 
-// closeOutside takes the machine's own files away and lets nobody write beside what was shown.
+// closeOutside unmounts the machine's own files and makes the root read-only.
 func closeOutside() error {
-	// Who can make a namespace has rights over it again, and the system's widest field to play
-	// in. The number is this namespace's; a system without it has none to make either.
+	// In a namespace of its own the command would have capabilities again, and could use much more
+	// of the system. The number is this namespace's. Without the file no namespaces can be made
+	// anyway.
 	limit := "/.outside/proc/sys/user/max_user_namespaces"
 	if err := os.WriteFile(limit, []byte("0"), 0); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, unix.EROFS) {
 		return fmt.Errorf("let the command make no namespaces: %w", err)

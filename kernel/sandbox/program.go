@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// Program is a program that a person has named in their settings, to run beside the kernel. It
-// is in no fence: it has the files and the network that the person has. What it shares with a
-// command is its end, and that nothing of the environment is in its own that could be a key or
-// lead to a program of the person's.
+// Program is a program from the person's settings that runs beside the kernel. It is not fenced in:
+// it has the files and the network of the person. It shares with a command that it ends with this
+// program, and that its environment holds no keys.
 type Program struct {
-	// Arguments are its name, or that of its file, and what it is called with.
+	// Arguments are its name or its file, and the arguments.
 	Arguments []string
-	// Directory is where it runs, absolute.
+	// Directory is its working directory, absolute.
 	Directory string
-	// Environment is where the variables that every program is given are taken from, and where
-	// PATH is that it is found by.
+	// Environment is where the inherited variables are taken from. Its PATH is used to find the
+	// program.
 	Environment func(string) string
-	// Variables are given to it beside those, each NAME=VALUE.
+	// Variables are added to those, each NAME=VALUE.
 	Variables []string
 }
 
-// usual are the variables that a program has from outside beside those of a command: where the
+// usual are the variables that a program inherits beside those of a command. They say where the
 // person's own files are.
 var usual = [...]string{"HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
-// prepare finds the file of the program and makes its environment.
+// prepare finds the program's file and makes its environment.
 func (p Program) prepare() (file string, environment []string, err error) {
 	if len(p.Arguments) == 0 || p.Arguments[0] == "" {
 		return "", nil, errors.New("there is no program to start")
@@ -50,7 +49,7 @@ func (p Program) prepare() (file string, environment []string, err error) {
 	return file, environment, err
 }
 
-// Find finds the file of a program: in one of the directories of a PATH, unless its name has one.
+// Find finds the file of a program: in a directory of a PATH, unless the name contains a slash.
 func Find(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, executable(name)
@@ -63,7 +62,7 @@ func Find(name, path string) (string, error) {
 	return "", fmt.Errorf("there is no program %s on the PATH that this was started with: install it, or write its path", name)
 }
 
-// executable says why a file cannot be run.
+// executable returns why a file cannot be run.
 func executable(file string) error {
 	info, err := os.Stat(file)
 	switch {

@@ -7,26 +7,26 @@ import (
 	"slices"
 )
 
-// lookLimit is how many directories are looked into for repositories, at most.
+// lookLimit is how many directories are searched for repositories at most.
 const lookLimit = 4000
 
-// stores are directories of which people have many and in which repositories are rare: they are
-// looked into last.
+// stores are names of directories that contain many others and rarely a repository. They are
+// searched last.
 var stores = [...]string{"node_modules", "__pycache__", ".venv", ".cache", ".tox", ".mypy_cache", "target", "vendor"}
 
-// placedMode is that of a directory that was put somewhere as a guard: nobody makes such ones.
+// placedMode is the mode of a directory that was placed as a guard. Nobody else uses it.
 const placedMode = fs.ModeDir | fs.ModeSticky | 0o500
 
-// Repositories are the paths by which git knows the repositories in a directory and below it: each
-// .git, whatever it is, and each directory that is a repository without one. Those that lie less
-// deep are first. whole is false when not every directory was looked into, as there are too many
-// or one cannot be read. No link is followed, and nothing in a .git is told by itself.
+// Repositories returns the paths of the repositories in a directory and below it: each .git,
+// whatever it is, and each directory that is a repository itself. Those less deep come first. whole
+// is false if not every directory was searched, because there are too many or one cannot be read.
+// Links are not followed, and repositories in a .git are not listed.
 func Repositories(directory string) (found []string, whole bool) {
 	whole = walk(directory, func(at string, entries []fs.DirEntry) { found = append(found, repositoriesAt(at, entries)...) })
 	return found, whole
 }
 
-// repositoriesAt are those by which git knows a repository in one directory.
+// repositoriesAt returns the repositories directly in one directory.
 func repositoriesAt(at string, entries []fs.DirEntry) (found []string) {
 	if isRepository(entries) {
 		found = append(found, at)
@@ -39,20 +39,20 @@ func repositoriesAt(at string, entries []fs.DirEntry) (found []string) {
 	return found
 }
 
-// isPlaced reports whether an entry is what guards a name while a command runs.
+// isPlaced reports whether an entry is a guard of a running command.
 func isPlaced(entry fs.DirEntry) bool {
 	info, err := entry.Info()
 	return err == nil && info.Mode() == placedMode
 }
 
-// walk visits a directory and those below it, but for what is in a .git. Those that lie less deep
-// are first. whole is false when not every directory was looked into.
+// walk visits a directory and those below it, except the content of a .git. Those less deep come
+// first. whole is false if not every directory was visited.
 func walk(directory string, visit func(at string, entries []fs.DirEntry)) (whole bool) {
 	whole = true
 	var later []string
-	looked := 0
+	visited := 0
 	for next := []string{directory}; len(next) > 0; {
-		if looked++; looked > lookLimit {
+		if visited++; visited > lookLimit {
 			return false
 		}
 		at := next[0]
@@ -76,8 +76,8 @@ func walk(directory string, visit func(at string, entries []fs.DirEntry)) (whole
 	return whole
 }
 
-// isRepository goes by what git itself does: a directory with HEAD is one if it has objects and
-// refs, or says in commondir where they are.
+// isRepository follows git's rule: a directory with HEAD is a repository if it has objects and
+// refs, or a commondir that leads to them.
 func isRepository(entries []fs.DirEntry) bool {
 	there := func(name string) bool {
 		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && !isPlaced(e) })

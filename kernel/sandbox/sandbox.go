@@ -1,17 +1,23 @@
-// Package sandbox runs a command in a fence. What the command may touch is said beforehand, in
-// a [Command]; nothing else of the machine is there for it: no file of the person's, no network,
-// no other process, no socket of a program that runs for the person, nothing of the environment
-// that could be a key.
+// Package sandbox runs a command in a fence. A [Command] says beforehand what the command may
+// touch. It sees nothing else of the machine: no file of the person's, no network, no other process,
+// no socket of a program that runs for the person, and no variable of the environment that could be
+// a key.
 //
-// The fence is of the kernel's making. [Start] starts this program once more, in namespaces of
-// its own, where [Main] builds a file system of what was granted, gives up every right that it
-// has and runs the command as its child. That second process, the warden, is the first of its
-// process namespace: when it ends, everything that the command has started ends with it. It ends
-// when the command does, when it is told to, and when the program that started it is gone.
+// [Start] makes the fence. It starts this program once more, in namespaces of its own, where [Main]
+// builds a file system of what was granted, gives up every right that it has and runs the command as
+// its child. That second process is the warden. It is the first of its process namespace: when it
+// ends, everything that the command has started ends with it. It ends when the command does, when it
+// is asked to, and when the program that started it is gone.
 //
-// Not every system lets a program make namespaces: [Look] says what this one has. Where it has
-// none, a command runs with the rights of the person; it is stopped like any other, and whoever
-// decides what may run has to know that.
+// A command that may write in a directory could make other programs run its code there: git, a
+// shell, an editor. The names that they obey at its top are closed to it, and so are the settings of
+// the repositories that are in it. What it makes elsewhere is looked for while it runs and when it
+// has ended; what git would run is put aside, and [Process.Left] says what else there is. If the
+// program that started it is killed meanwhile, [Recover] does this later.
+//
+// Not every system lets a program make namespaces: [Look] says what this one has. Where it has none,
+// a command runs with the rights of the person. It is stopped like any other, and whoever decides
+// what may run has to know that.
 package sandbox
 
 import (
@@ -27,48 +33,55 @@ type Kind string
 // The kinds of a fence.
 const (
 	Whole      Kind = "namespaces+landlock"
-	Namespaces Kind = "namespaces" // as good, but that a command with the network has sockets without a file
-	Landlock   Kind = "landlock"   // files alone
+	Namespaces Kind = "namespaces" // as good, but a command with the network has the machine's sockets without a file
+	Landlock   Kind = "landlock"   // files only
 	None       Kind = "none"
 )
 
-// Fenced reports whether a command reaches nothing but what was granted.
+// Fenced reports whether a command reaches only what was granted.
 func (k Kind) Fenced() bool { return k == Whole || k == Namespaces }
 
-// Command is what is run and what it is granted.
+// Command is a command and its grants.
 type Command struct {
-	// Text is for bash.
+	// Text is read by bash.
 	Text string
-	// Directory is where it runs, absolute and without links; it can read what is there. ""
-	// is an empty directory of its own, which is gone afterwards.
+	// Directory is its working directory, absolute and without links; the command can read it. ""
+	// is an empty directory of its own, which is deleted afterwards.
 	Directory string
-	// Writes lets it change what is in Directory.
+	// Writes lets it change files in Directory.
 	Writes bool
 	// Network gives it the network of this machine.
 	Network bool
-	// Terminal: Input is a terminal, and the command's own.
+	// Terminal: the input is a terminal, and the command controls it.
 	Terminal bool
-	// Home is the person's home directory. The command's is of the same name and empty.
+	// Home is the person's home directory. The command sees an empty directory there.
 	Home string
-	// Hidden are files and directories that no command is granted.
+	// Hidden are files and directories that are never granted.
 	Hidden []string
-	// Shown are directories that every command can read, with programs that the system does
-	// not have. Of those that [Command.Grantable] refuses, or that are not there, nothing is shown.
+	// Shown are directories with further programs, which every command can read. Those that
+	// [Command.Grantable] refuses or that do not exist are skipped.
 	Shown []string
-	// Memory is how many bytes all its processes may have together; 0 is half of the machine's.
+	// Memory is how many bytes all its processes may use together; 0 is half of the machine's.
 	Memory uint64
-	// Environment is where the few variables that a command is given are taken from.
+	// Environment is where the few inherited variables are taken from.
 	Environment func(string) string
+	// Note is the path of a file that exists while a fenced command with Writes runs. If this
+	// program is killed meanwhile, the file stays for [Recover]. "" is none.
+	Note string
+	// Found is called while the command runs, each time when something new was found in Directory
+	// that programs outside of the fence obey. One goroutine calls it, and not after Wait has
+	// returned. It may be nil.
+	Found func(Left)
 }
 
 // Outcome is how a command ended.
 type Outcome struct {
-	Status int    // of its exit
-	Signal string // the name of the signal that ended it, "" if it ended itself
+	Status int    // the exit status
+	Signal string // the signal that ended it, "" if it ended itself
 	Took   time.Duration
 }
 
-// String says it in words.
+// String describes it in words.
 func (o Outcome) String() string {
 	if o.Signal != "" {
 		return "it was ended by " + o.Signal
@@ -76,7 +89,7 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("exit status %d", o.Status)
 }
 
-// Check says why a command cannot be granted its directory, nil when it can.
+// Check returns why a command cannot be granted its directory, nil if it can.
 func (c Command) Check() error {
 	if c.Directory == "" {
 		return nil
@@ -84,8 +97,8 @@ func (c Command) Check() error {
 	return c.Grantable(c.Directory)
 }
 
-// Grantable says why a command cannot be granted a directory, nil when it can: what holds the
-// person's home or something hidden, or lies in it, is no directory for a command.
+// Grantable returns why a directory cannot be granted, nil if it can. A directory is refused if it
+// contains the person's home or a hidden file, or lies in a hidden directory.
 func (c Command) Grantable(directory string) error {
 	if !filepath.IsAbs(directory) || filepath.Clean(directory) != directory {
 		return fmt.Errorf("the directory %s is not an absolute path", directory)

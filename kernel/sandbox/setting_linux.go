@@ -11,16 +11,17 @@ import (
 	"time"
 )
 
-// setting is a file or a directory that git obeys as its settings name it.
+// setting is a file or a directory that git obeys because its settings name it.
 type setting struct {
 	Path string // absolute
-	// Hooks: it is a directory of hooks, which is placed where there is none.
+	// Hooks: it is a directory of hooks. It is placed if it does not exist.
 	Hooks bool
-	// Program: it is a word of a command line. One that is made is told, and not taken away.
+	// Program: it is a word of a command line. A new one is reported and not put aside.
 	Program bool
 }
 
-// pathSettings are the settings whose value is the path of what git obeys. A * is any name.
+// pathSettings are the settings whose value is the path of something that git obeys. A * is any
+// name.
 var pathSettings = [...]string{
 	"include.path", "includeif.*.path", // more settings
 	"core.hookspath",      // programs
@@ -30,7 +31,7 @@ var pathSettings = [...]string{
 	"init.templatedir",    // hooks of repositories that are made or cloned
 }
 
-// programSettings are those whose value git gives to a shell, or whose value is a program.
+// programSettings are the settings whose value is a program or a command line.
 var programSettings = [...]string{
 	"alias.*", "core.editor", "core.pager", "core.sshcommand", "core.askpass", "core.gitproxy", "core.alternaterefscommand",
 	"sequence.editor", "pager.*", "interactive.difffilter",
@@ -43,7 +44,7 @@ var programSettings = [...]string{
 	"browser.*.cmd", "browser.*.path", "man.*.cmd", "man.*.path", "guitool.*.cmd", "imap.tunnel", "sendemail.*",
 }
 
-// named reports whether one of patterns is that of a setting.
+// named reports whether a setting matches one of the patterns.
 func named(patterns []string, key string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		before, after, any := strings.Cut(pattern, "*")
@@ -51,12 +52,11 @@ func named(patterns []string, key string) bool {
 	})
 }
 
-// askLimit is in how many repositories git is asked for its settings, at most.
+// askLimit is in how many repositories git is asked for its settings at most.
 const askLimit = 100
 
-// obeyed is what git obeys by its settings in a directory and in the repositories there, as far as
-// it lies in the directory. whole is false when
-// there are more repositories than are asked about.
+// obeyed returns what git obeys by its settings in a directory and in the repositories there, as
+// far as it lies in the directory. whole is false if there are more repositories than askLimit.
 func obeyed(directory string, repositories []string) (found []setting, whole bool) {
 	places := []string{directory}
 	for _, repository := range repositories {
@@ -76,8 +76,9 @@ func obeyed(directory string, repositories []string) (found []setting, whole boo
 	return found, whole
 }
 
-// inside is by which name a path is guarded in a directory: the first link on the way, which is
-// guarded with all that it leads to. A path that leads there by links from elsewhere has its real name.
+// inside is the path by which a setting's path is guarded in a directory: the first link on the
+// way, which is guarded together with its target. A path that leads into the directory by links
+// from elsewhere is resolved first.
 func inside(path, directory string) string {
 	if !within(path, directory) {
 		if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
@@ -98,11 +99,11 @@ func inside(path, directory string) string {
 	return path
 }
 
-// settingsIn is what git's settings name in one place.
+// settingsIn returns what git's settings name in one place.
 func settingsIn(place string) (found []setting) {
 	output, err := git(place, nil, "config", "--includes", "--show-origin", "--list", "-z")
 	if err != nil {
-		return nil // there is no git, or the person's stops here too
+		return nil // there is no git, or the person's git fails there too
 	}
 	fields := strings.Split(output, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -133,7 +134,7 @@ func settingsIn(place string) (found []setting) {
 	return found
 }
 
-// expanded is the path that a setting means.
+// expanded is the absolute path of a setting's value.
 func expanded(value, base string) string {
 	if rest, ok := strings.CutPrefix(value, "~/"); ok {
 		return filepath.Join(os.Getenv("HOME"), rest)
@@ -149,8 +150,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// git asks git about settings, which runs nothing of what they say. The environment is the person's
-// but for what would lead it to another repository.
+// git asks git about settings, which runs nothing. The environment is the person's, without the
+// variables that would lead to another repository.
 func git(directory string, input []byte, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // a file of settings may be a pipe
 	defer cancel()

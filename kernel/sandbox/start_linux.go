@@ -20,11 +20,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wardenName is the argument by which this program knows that it is to be a warden.
+// wardenName is the argument that makes this program a warden.
 const wardenName = "sandbox"
 
-// task is what a warden is told, as one line of JSON. The pipe that it comes by stays open as
-// long as the program that wrote it lives.
+// task is the warden's task, one line of JSON. The pipe through which it comes stays open as long
+// as the program that wrote it lives.
 type task struct {
 	Text          string
 	Directory     string
@@ -32,23 +32,22 @@ type task struct {
 	Network       bool
 	Terminal      bool
 	Home          string
-	Scratch       string // the directory of its own, where there is no namespace to have one in
+	Scratch       string // its own directory, where there is no namespace for one
 	Hidden        []string
 	Shown         []string
 	Memory        uint64
 	Environment   []string
-	Arguments     []string // of a program that is run and no text; it is in no fence
+	Arguments     []string // of a program instead of a text; it is not fenced in
 	Kind          Kind
 	LandlockLevel int
-	Repositories  []string  // in the directory, where it writes
-	Obeyed        []setting // what git obeys there beside
+	Repositories  []string  // in the directory, if it writes
+	Obeyed        []setting // files in the directory that git's settings name
 
-	locks   []*os.File      // on what guards the directory, while the warden lives
-	mounted map[string]bool // of the directory by themselves, to be read alone
+	locks   []*os.File      // on the placed guards, while the warden lives
+	mounted map[string]bool // paths in the directory that were mounted on themselves; true: read-only
 }
 
-// report is a line that the warden tells: that the command runs, how it ended or why it could
-// not begin.
+// report is a line from the warden: that the command runs, how it ended, or why it could not begin.
 type report struct {
 	Started bool
 	Ended   bool
@@ -56,13 +55,15 @@ type report struct {
 	Fault   string
 }
 
-// Process is a command that runs.
+// Process is a command that was started.
 type Process struct {
 	warden  *exec.Cmd
 	kind    Kind
-	life    *os.File // closed to end it
+	life    *os.File // closed to end the command
 	scratch string
-	before  *view // of the directory that was put guards into, nil for none
+	before  *view      // of the directory, if it has guards
+	note    string     // the file of Command.Note, "" for none
+	found   func(Left) // Command.Found
 	left    Left
 	began   time.Time
 	end     sync.Once
@@ -72,9 +73,9 @@ type Process struct {
 	err     error
 }
 
-// Start starts the command and returns when it runs. It is ended, with all that it has started,
-// when ctx ends. input and output are the command's; nil is nothing. They are the caller's to
-// close, and may be closed as soon as Start returns. The caller waits for the process.
+// Start starts the command and returns when it runs. When ctx ends, the command and everything that
+// it started are ended. input and output are the command's; nil is nothing. The caller closes them
+// and may do so as soon as Start returns. The caller must wait for the process.
 func Start(ctx context.Context, kind Kind, c Command, input, output *os.File) (*Process, error) {
 	if err := errors.Join(ctx.Err(), c.Check()); err != nil {
 		return nil, err
@@ -82,22 +83,30 @@ func Start(ctx context.Context, kind Kind, c Command, input, output *os.File) (*
 	if strings.ContainsRune(c.Text, 0) {
 		return nil, errors.New("the command has a NUL byte in it")
 	}
-	return start(ctx, c.task(kind), input, output, output)
+	p := &Process{kind: kind, note: c.Note, found: c.Found}
+	if err := p.start(ctx, c.task(kind), input, output, output); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// StartProgram starts a program and returns when it runs. It is ended, with all that it has
-// started, when ctx ends and with this program. The files are its own, as with [Start];
-// complaints is where it writes what is no output.
-func StartProgram(ctx context.Context, p Program, input, output, complaints *os.File) (*Process, error) {
-	file, environment, err := p.prepare()
+// StartProgram starts a program and returns when it runs. The program and everything that it
+// started end with ctx and with this program. The files are the program's, as with [Start];
+// complaints is its standard error.
+func StartProgram(ctx context.Context, program Program, input, output, complaints *os.File) (*Process, error) {
+	file, environment, err := program.prepare()
 	if err != nil {
 		return nil, err
 	}
-	t := task{Arguments: append([]string{file}, p.Arguments[1:]...), Directory: p.Directory, Environment: environment, Kind: None}
-	return start(ctx, t, input, output, complaints)
+	t := task{Arguments: append([]string{file}, program.Arguments[1:]...), Directory: program.Directory, Environment: environment, Kind: None}
+	p := &Process{kind: None}
+	if err := p.start(ctx, t, input, output, complaints); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// task is what the warden of a command is told.
+// task is the task of a command's warden.
 func (c Command) task(kind Kind) task {
 	t := task{
 		Text: c.Text, Directory: c.Directory, Writes: c.Writes, Network: c.Network, Terminal: c.Terminal,
@@ -115,17 +124,17 @@ func (c Command) task(kind Kind) task {
 	return t
 }
 
-func start(ctx context.Context, t task, input, output, complaints *os.File) (p *Process, err error) {
-	p = &Process{kind: t.Kind, began: time.Now(), done: make(chan struct{})}
+func (p *Process) start(ctx context.Context, t task, input, output, complaints *os.File) (err error) {
+	p.began, p.done = time.Now(), make(chan struct{})
 	if !t.Kind.Fenced() && t.Arguments == nil {
 		if p.scratch, err = os.MkdirTemp("", "org-agent-command-"); err != nil {
-			return nil, fmt.Errorf("make a directory for the command: %w", err)
+			return fmt.Errorf("make a directory for the command: %w", err)
 		}
 		t.unfenced(p.scratch)
 	} else if t.Writes {
 		p.before = viewOf(t.Directory)
 		p.before.ask()
-		t.Repositories, t.Obeyed = p.before.repositories, p.before.obeyed
+		t.Repositories, t.Obeyed = p.before.Repositories, p.before.Obeyed
 	}
 	reports, err := p.launch(t, input, output, complaints)
 	if err == nil {
@@ -133,17 +142,17 @@ func start(ctx context.Context, t task, input, output, complaints *os.File) (p *
 	}
 	if err != nil {
 		p.forget()
-		return nil, err
+		return err
 	}
 	released := context.AfterFunc(ctx, p.Kill)
 	go func() { // ends with the warden; Wait waits for it
 		p.follow(reports)
 		released()
 	}()
-	return p, nil
+	return nil
 }
 
-// unfenced has the command use a directory of its own where it cannot have an empty home.
+// unfenced gives the command a directory of its own where it cannot have an empty home.
 func (t *task) unfenced(scratch string) {
 	t.Home, t.Scratch = scratch, scratch
 	for i, variable := range t.Environment {
@@ -155,7 +164,7 @@ func (t *task) unfenced(scratch string) {
 	}
 }
 
-// launch starts the warden and tells it its task.
+// launch starts the warden and sends it its task.
 func (p *Process) launch(t task, input, output, complaints *os.File) (reports *bufio.Reader, err error) {
 	line, err := json.Marshal(t)
 	if err != nil {
@@ -172,7 +181,7 @@ func (p *Process) launch(t task, input, output, complaints *os.File) (reports *b
 		return nil, fmt.Errorf("start the command's warden: %w", err)
 	}
 	defer write.Close()
-	// The path is that of the program that runs, also when another has taken its name.
+	// This path also leads to the running program when the file was replaced by another.
 	p.warden = &exec.Cmd{Path: "/proc/self/exe", Args: []string{os.Args[0], wardenName}, Env: []string{}, Dir: "/", ExtraFiles: []*os.File{taskPipe, write}}
 	if input != nil {
 		p.warden.Stdin = input
@@ -188,10 +197,17 @@ func (p *Process) launch(t task, input, output, complaints *os.File) (reports *b
 		read.Close()
 		return nil, fmt.Errorf("start the command's warden: %w", err)
 	}
-	// A task is longer than a pipe holds if the command is: the warden reads it meanwhile.
-	if _, err := life.Write(append(line, '\n')); err != nil {
+	// The warden does nothing before it has its task, so the note is on the disk before the command
+	// begins. A task is longer than a pipe holds if the command is: the warden reads it meanwhile.
+	err = p.writeNote()
+	if err == nil {
+		if _, err = life.Write(append(line, '\n')); err != nil {
+			err = fmt.Errorf("tell the command's warden: %w", err)
+		}
+	}
+	if err != nil {
 		read.Close()
-		return nil, errors.Join(fmt.Errorf("tell the command's warden: %w", err), p.warden.Process.Kill(), p.reap())
+		return nil, errors.Join(err, p.warden.Process.Kill(), p.reap())
 	}
 	return bufio.NewReader(&closing{read}), nil
 }
@@ -250,11 +266,13 @@ func next(reports *bufio.Reader) (r report, err error) {
 
 // follow waits until the warden has ended and notes how the command did.
 func (p *Process) follow(reports *bufio.Reader) {
+	stopLooking := p.lookThrough()
 	r, err := next(reports)
 	if err == nil {
 		_, _ = io.Copy(io.Discard, reports)
 	}
 	waited := p.reap()
+	stopLooking()
 	p.outcome = r.Outcome
 	switch {
 	case r.Fault != "":
@@ -283,8 +301,10 @@ func (p *Process) reap() error {
 func (p *Process) forget() {
 	p.end.Do(func() { p.closeLife() })
 	if p.before != nil {
-		unguard(p.before.directory, p.before.repositories, p.before.obeyed)
-		p.left = p.before.cleanUp()
+		p.left = Left{Aside: p.left.Aside}.With(p.before.restore()) // what else was found may be gone
+	}
+	if p.note != "" {
+		_ = os.Remove(p.note) // one that stays is read again, and nothing is found then
 	}
 	if p.scratch != "" {
 		_ = os.RemoveAll(p.scratch) // what it made there is its own and may be closed to us
@@ -316,7 +336,7 @@ func outcome(status syscall.WaitStatus) Outcome {
 	return Outcome{Status: status.ExitStatus()}
 }
 
-// Done is closed when the command and all that it started have ended.
+// Done is closed when the command and everything that it started have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Wait waits for that and returns how the command ended.
@@ -325,14 +345,13 @@ func (p *Process) Wait() (Outcome, error) {
 	return p.outcome, p.err
 }
 
-// Left is what came to be, while it ran, in the directory that it could write in and that others
-// obey. It is known once it is done.
+// Left is what the command left in its directory. It waits until the command has ended.
 func (p *Process) Left() Left {
 	<-p.done
 	return p.left
 }
 
-// Terminate asks the command, and all that it started, to end.
+// Terminate asks the command, and everything that it started, to end.
 func (p *Process) Terminate() {
 	select {
 	case <-p.done:
@@ -341,12 +360,12 @@ func (p *Process) Terminate() {
 	}
 }
 
-// Kill ends the command and all that it started.
+// Kill ends the command and everything that it started.
 func (p *Process) Kill() {
 	p.end.Do(func() {
-		p.closeLife() // the warden, which ends for it, ends all the others
+		p.closeLife() // the warden ends then, and all the others with it
 		if p.kind.Fenced() {
-			_ = p.warden.Process.Kill() // so does the system
+			_ = p.warden.Process.Kill() // its namespace ends with it
 		}
 	})
 }

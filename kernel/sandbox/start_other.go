@@ -17,15 +17,15 @@ import (
 // Main does nothing where there are no wardens.
 func Main() {}
 
-// Look says that a fence can be made of nothing here.
+// Look reports that no fence can be made on this system.
 func Look(context.Context) (Kind, error) {
 	return None, errors.New("commands are fenced in on Linux alone")
 }
 
-// Unguard does nothing where nothing is fenced in.
-func Unguard(string) {}
+// Recover does nothing, because no command is fenced in.
+func Recover(string) (directory string, left Left, err error) { return "", Left{}, nil }
 
-// Left is nothing where nothing is fenced in: the command may have left it anywhere.
+// Left is always empty: without a fence a command may have left something anywhere.
 func (p *Process) Left() Left { return Left{} }
 
 // Process is a command that runs.
@@ -40,8 +40,8 @@ type Process struct {
 	err     error
 }
 
-// Start starts the command and returns when it runs. It and its process group are ended when
-// ctx ends. input and output are the command's; nil is nothing. The caller waits for the
+// Start starts the command and returns when it runs. When ctx ends, the command and its process
+// group are ended. input and output are the command's; nil is nothing. The caller must wait for the
 // process.
 func Start(ctx context.Context, _ Kind, c Command, input, output *os.File) (*Process, error) {
 	if err := errors.Join(ctx.Err(), c.Check()); err != nil {
@@ -76,9 +76,9 @@ func Start(ctx context.Context, _ Kind, c Command, input, output *os.File) (*Pro
 	return p, nil
 }
 
-// StartProgram starts a program and returns when it runs. It and its process group are ended
-// when ctx ends. The files are its own, as with [Start]; complaints is where it writes what is
-// no output.
+// StartProgram starts a program and returns when it runs. When ctx ends, the program and its
+// process group are ended. The files are the program's, as with [Start]; complaints is its standard
+// error.
 func StartProgram(ctx context.Context, program Program, input, output, complaints *os.File) (*Process, error) {
 	file, environment, err := program.prepare()
 	if err != nil {
@@ -90,7 +90,7 @@ func StartProgram(ctx context.Context, program Program, input, output, complaint
 	return p, p.begin(ctx)
 }
 
-// begin starts what the process is of.
+// begin starts the prepared process.
 func (p *Process) begin(ctx context.Context) error {
 	if err := p.command.Start(); err != nil {
 		return fmt.Errorf("the command could not be started: %w", err)
@@ -103,7 +103,7 @@ func (p *Process) begin(ctx context.Context) error {
 	return nil
 }
 
-// follow waits until the command has ended and ends what is left of its group.
+// follow waits until the command has ended and ends the rest of its process group.
 func (p *Process) follow() {
 	err := p.command.Wait()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {

@@ -12,21 +12,20 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// The files that a warden is started with, beside the command's own.
+// The numbers of the warden's own files. Those before them are the command's.
 const (
 	taskFile   = 3
 	reportFile = 4
 )
 
-// Main makes this process a warden if it was started to be one, and then does not return. A
-// program that calls Start calls it first of all.
+// Main makes this process a warden if it was started as one, and then does not return. A program
+// that calls Start must call Main first of all.
 func Main() {
 	if len(os.Args) != 2 || os.Args[1] != wardenName {
 		return
@@ -38,12 +37,13 @@ func Main() {
 			os.Exit(2)
 		}
 	}
-	// Whoever started the program that started this one may have left files open.
+	// The parent of this program may have left files open.
 	if err := unix.CloseRange(taskFile, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		closeOnExec()
 	}
 	w := &warden{reports: os.NewFile(reportFile, "reports")}
-	// Rights are a thread's: the command is started by the one that has given them up.
+	// Capabilities belong to a thread, and the command must be started by the thread that gave them
+	// up.
 	runtime.LockOSThread()
 	if err := w.run(os.NewFile(taskFile, "task")); err != nil {
 		w.tell(report{Fault: err.Error()})
@@ -52,8 +52,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// closeOnExec has the files that are open here closed for the command, on systems that do not do
-// it at once.
+// closeOnExec closes all open files for the command, on systems that cannot do it in one call.
 func closeOnExec() {
 	var most unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &most); err != nil {
@@ -74,7 +73,7 @@ type warden struct {
 func (w *warden) tell(r report) {
 	line, err := json.Marshal(r)
 	if err == nil {
-		_, _ = w.reports.Write(append(line, '\n')) // nobody is there to hear of it otherwise
+		_, _ = w.reports.Write(append(line, '\n')) // nobody reads them if this fails
 	}
 }
 
@@ -101,7 +100,7 @@ func (w *warden) run(task *os.File) error {
 	}
 	look := time.NewTicker(memoryLook)
 	if w.task.Arguments != nil {
-		look.Stop() // a program may run for weeks, and looking takes time; each of its processes is bounded
+		look.Stop() // a program may run for weeks, and summing takes time; each of its processes is bounded
 	}
 	w.tell(report{Started: true})
 	gone := make(chan struct{})
@@ -132,7 +131,7 @@ func (w *warden) run(task *os.File) error {
 				w.signal(syscall.SIGTERM)
 				continue
 			}
-			w.endAll() // what started this is gone, or this was meant
+			w.endAll() // this program's parent is gone, or this process was asked to end
 			return nil
 		}
 	}
@@ -164,7 +163,7 @@ func (w *warden) begin(most uint64) error {
 	if err != nil {
 		return fmt.Errorf("let go of what the command reads and writes: %w", err)
 	}
-	for file := range 3 { // what the command closes is then closed
+	for file := range 3 { // so that these are closed once the command closes them
 		if err := unix.Dup3(int(null.Fd()), file, 0); err != nil {
 			return fmt.Errorf("let go of what the command reads and writes: %w", err)
 		}
@@ -172,8 +171,7 @@ func (w *warden) begin(most uint64) error {
 	return null.Close()
 }
 
-// findShell finds bash. No other shell will do: the one that runs a command reads it as the one
-// that judged it did.
+// findShell finds bash. No other shell will do: the text was judged as bash reads it.
 func findShell() (string, error) {
 	for _, path := range [...]string{"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"} {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -183,7 +181,7 @@ func findShell() (string, error) {
 	return "", errors.New("there is no bash, which commands are for: install it")
 }
 
-// reap waits for every process that ends here until the command has, and returns how it did.
+// reap waits for processes to end until the command has, and returns its status.
 func (w *warden) reap() syscall.WaitStatus {
 	for {
 		var status syscall.WaitStatus
@@ -194,10 +192,10 @@ func (w *warden) reap() syscall.WaitStatus {
 	}
 }
 
-// signal sends a signal to the command and what it started.
+// signal sends a signal to the command and everything that it started.
 func (w *warden) signal(s syscall.Signal) {
 	if w.task.Kind.Fenced() {
-		_ = syscall.Kill(-1, s) // everything here but this process
+		_ = syscall.Kill(-1, s) // all processes of the namespace except this one
 		return
 	}
 	for _, pid := range descendants() {
@@ -205,8 +203,8 @@ func (w *warden) signal(s syscall.Signal) {
 	}
 }
 
-// endAll ends what the command has started. In a process namespace the system does it when this
-// process, the first of it, ends.
+// endAll ends everything that the command started. In a process namespace the system does so when
+// this process ends.
 func (w *warden) endAll() {
 	if w.task.Kind.Fenced() {
 		return
@@ -222,9 +220,9 @@ func (w *warden) endAll() {
 	}
 }
 
-// descendants are the processes below this one that have not ended, each after the one that
-// started it: a shell that is signalled after its child would tell how the child ended, and not
-// how it did itself. What is left of a process whose parent has ended is a child of this one.
+// descendants are the running processes below this one, each behind its parent. If a shell got a
+// signal after its child, it would report how the child ended instead of its own end. A process
+// whose parent has ended is a child of this one.
 func descendants() []int {
 	children := map[int][]int{}
 	entries, _ := os.ReadDir("/proc")
@@ -233,15 +231,8 @@ func descendants() []int {
 		if err != nil {
 			continue
 		}
-		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		// PID (NAME) STATE PARENT …, where the name may have anything in it.
-		_, rest, _ := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), " ")
-		fields := strings.Fields(rest)
-		if len(fields) > 1 && fields[0] != "Z" {
-			parent, _ := strconv.Atoi(fields[1])
+		if state, rest := status(pid); len(rest) > 0 && state != "Z" {
+			parent, _ := strconv.Atoi(rest[0])
 			children[parent] = append(children[parent], pid)
 		}
 	}

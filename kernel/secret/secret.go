@@ -1,4 +1,4 @@
-// Package secret has the type of what must not be shown: a key, a token.
+// Package secret has the type of keys and tokens, which must not be shown.
 package secret
 
 import (
@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// Redacted stands wherever a secret would have been shown.
+// Redacted replaces a secret wherever it would be shown.
 const Redacted = "REDACTED"
 
-// Text is a secret. Whatever prints it, encodes it or logs it gets Redacted; only Reveal
-// gives it away.
+// Text is a secret. Printing, encoding and logging it gives Redacted. Only Reveal returns it.
 type Text string
 
-// Reveal returns the secret itself, for the one place that sends or compares it.
+// Reveal returns the secret itself, for code that sends or compares it.
 func (s Text) Reveal() string { return string(s) }
 
 // String returns Redacted, or nothing when there is no secret.
@@ -33,16 +32,15 @@ func (s Text) GoString() string { return s.String() }
 // LogValue is what slog prints.
 func (s Text) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText is what encoders write, that of JSON too.
+// MarshalText is used by encoders, also for JSON.
 func (s Text) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// shortest is how long a secret is at least that is looked for in other spellings: of a shorter
-// one these could stand in any text.
+// shortest is the least length of a secret that Hide also looks for in other spellings. The
+// spellings of a shorter one could occur in any text.
 const shortest = 8
 
-// Hide is a text, of whoever was told the secret, with [Redacted] wherever the secret stands in
-// it: as it is, as part of an address, in hexadecimal digits or in base64, whatever stands
-// around it.
+// Hide replaces the secret by [Redacted] in a text from somebody who knew the secret. It finds the
+// secret as it is, in an address, in hexadecimal digits and in base64, whatever is around it.
 func (s Text) Hide(text string) string {
 	for _, spelling := range s.spellings() {
 		text = strings.ReplaceAll(text, spelling, Redacted)
@@ -62,9 +60,9 @@ func (s Text) spellings() []string {
 	digits := hex.EncodeToString([]byte(plain))
 	all = append(all, url.QueryEscape(plain), url.PathEscape(plain), strings.ReplaceAll(plain, "/", `\/`), digits, strings.ToUpper(digits))
 	for _, encoding := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for before := range 3 { // bytes that a group of three begins with
+		for before := range 3 { // bytes before it in a group of three
 			coded := encoding.EncodeToString([]byte(strings.Repeat("x", before) + plain))
-			// Its first and last characters may have bits of what stands around it.
+			// Its first and last characters can contain bits of the text around it.
 			all = append(all, coded[(before*8+5)/6:(before+len(plain))*8/6])
 		}
 	}

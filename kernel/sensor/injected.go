@@ -13,20 +13,20 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Bounds of what notes inject: so many events wait, and so many are taken in a minute. A note that
-// injects in answer to what it injected would otherwise never end.
+// The limits of injected events: how many can wait, and how many are taken in a minute. Without
+// them a note that injects an event in answer to its own event would never end.
 const (
 	injectedWaiting = 100
 	injectedMinute  = 60
 )
 
-// Injected reports the events that notes inject (inject-stimulus). Nobody awaits an answer to them:
-// their turns end with their last act. The words of a person cannot be injected: an event that is
-// a message or a command is refused. Make one with [NewInjected].
+// Injected reports the events that notes inject (inject-stimulus). Nobody waits for an answer to
+// them, and their turns end with their last action. An event that is a message or a command is
+// refused, because only a person can write those. Make one with [NewInjected].
 type Injected struct {
-	// Logger is told of events that are not taken.
+	// Logger receives the events that are not taken.
 	Logger *slog.Logger
-	// Now is the clock of the bound; nil for time.Now.
+	// Now is the clock of the limit per minute. nil: time.Now.
 	Now func() time.Time
 
 	events chan protocol.Event
@@ -40,8 +40,8 @@ func NewInjected(logger *slog.Logger) *Injected {
 // Name implements [Sensor].
 func (*Injected) Name() string { return "notes" }
 
-// Inject takes a note's event: a property list with a :sensor, at the top or under :payload. It
-// never blocks. What cannot be an event, or is one too many, is logged and dropped.
+// Inject takes a note's event: a property list with a :sensor on top or under :payload. It never
+// blocks. An event that is not valid or exceeds a limit is logged and dropped.
 func (s *Injected) Inject(list sexp.List) {
 	event, err := eventOf(list)
 	if err == nil {
@@ -55,7 +55,7 @@ func (s *Injected) Inject(list sexp.List) {
 	s.Logger.Warn("injected event dropped", "event", plist.Print(list), "err", err)
 }
 
-// eventOf reads an event as a note writes it.
+// eventOf parses an event as a note writes it.
 func eventOf(list sexp.List) (protocol.Event, error) {
 	var fields, payload protocol.Object
 	if err := plist.Unmarshal(list, &fields); err != nil {

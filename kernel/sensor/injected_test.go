@@ -26,7 +26,7 @@ func list(t *testing.T, text string) sexp.List {
 	return read.(sexp.List)
 }
 
-// What a note may inject, and what it may not.
+// TestInject checks which events a note may inject.
 func TestInject(t *testing.T) { synctest.Test(t, testInject) }
 
 func testInject(t *testing.T) {
@@ -64,7 +64,8 @@ func testInject(t *testing.T) {
 	}
 }
 
-// A note that injects without end is bounded: so many wait, and so many are taken in a minute.
+// TestInjectedIsBounded checks the limits of a note that injects without end: how many events wait,
+// and how many are taken in a minute.
 func TestInjectedIsBounded(t *testing.T) { synctest.Test(t, testInjectedIsBounded) }
 
 func testInjectedIsBounded(t *testing.T) {

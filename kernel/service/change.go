@@ -4,25 +4,26 @@ import (
 	"context"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/undo"
 )
 
-// Changes tells what turns changed in texts, and notes what a person took back.
+// Changes answers which texts turns changed, and records which changes a person undid.
 type Changes struct {
 	Turns   ChangedTurns
 	Journal undo.Journal
-	Kinds   undo.Kinds
+	Kinds   func() *kind.Set
 }
 
 // ChangedTurns finds turns.
 type ChangedTurns interface {
-	// Resolve is what an id is of: a turn, an event, an answer, an act.
+	// Resolve returns what an id names: a turn, an event, an answer or an act.
 	Resolve(ctx context.Context, id string) (journal.Named, error)
 	Turn(ctx context.Context, id string) (journal.Turn, error)
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (c Changes) Methods() []Method {
 	return []Method{
 		{protocol.MethodTurnChanges, For(c.list)},
@@ -30,7 +31,7 @@ func (c Changes) Methods() []Method {
 	}
 }
 
-// list tells what a turn changed in texts.
+// list returns the changes of texts by a turn.
 func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protocol.TurnChangesResult, error) {
 	named, err := c.Turns.Resolve(ctx, p.ID)
 	if err != nil {
@@ -40,14 +41,14 @@ func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protoc
 	if err != nil {
 		return protocol.TurnChangesResult{}, err
 	}
-	made, err := undo.Of(ctx, c.Journal, c.Kinds, turn.ID, p.From)
+	made, err := undo.Of(ctx, c.Journal, c.Kinds(), turn.ID, p.From)
 	return protocol.TurnChangesResult{
 		Turn: turn.ID, Event: turn.Event, Session: turn.Session, State: turn.State,
 		Changes: made.Changes, Stays: made.Stays, Next: made.Next,
 	}, err
 }
 
-// undone records which acts of a turn a person took back.
+// undone records which acts of a turn a person undid.
 func (c Changes) undone(ctx context.Context, p protocol.TurnUndoneParams) (protocol.Empty, error) {
 	turn, err := c.Turns.Turn(ctx, p.Turn)
 	if err != nil {

@@ -12,32 +12,32 @@ import (
 	"org-agent/kernel/session"
 )
 
-// Conversations answers what conversations there are and what was said in them.
+// Conversations lists the conversations and their messages.
 type Conversations struct {
 	Sessions   *session.Sessions
 	Asked      AskedQuestions
 	Compaction Compaction
-	// Model is shown of a conversation in which nothing has answered yet.
+	// Model is the model that is shown for a conversation without an answer.
 	Model string
-	// Left is told that a person left a conversation.
+	// Left is called when a person leaves a conversation.
 	Left func(session string)
 }
 
-// AskedQuestions finds questions that were asked, the latest first, and knows whether anything
-// was said in a conversation.
+// AskedQuestions finds earlier messages of people, the latest first, and reports whether a
+// conversation has any message.
 type AskedQuestions interface {
 	PastQuestions(ctx context.Context, query, except string, limit int) ([]journal.Turn, error)
 	HasSession(ctx context.Context, name string) (bool, error)
 }
 
-// Compaction sums up what a conversation began with.
+// Compaction replaces the beginning of a conversation by a summary.
 type Compaction interface {
 	Now(ctx context.Context, session string) (protocol.SessionCompacted, error)
 	Stop(ctx context.Context, session string) (protocol.SessionCompacted, error)
 	Undo(ctx context.Context, session string) (protocol.SessionCompacted, error)
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (c Conversations) Methods() []Method {
 	return []Method{
 		{protocol.MethodSessionList, For(func(ctx context.Context, _ protocol.Empty) (protocol.SessionListResult, error) {
@@ -105,7 +105,7 @@ func (c Conversations) compact(ctx context.Context, p protocol.SessionCompactPar
 	case p.Undo:
 		return c.Compaction.Undo(ctx, session)
 	}
-	rpc.Release(ctx) // it may take minutes, and other things are asked meanwhile
+	rpc.Release(ctx) // it may take minutes; the client's next requests must not wait
 	if p.Stop {
 		return c.Compaction.Stop(ctx, session)
 	}

@@ -13,13 +13,14 @@ import (
 	"org-agent/kernel/skillmd"
 )
 
-// EventReader reads what clients report. It knows which commands there are.
+// EventReader reads the events that clients report. It knows the commands.
 type EventReader struct {
 	Notes   func() *skill.Set
 	Prompts func() *skillmd.Set
 }
 
-// Read is the event that a client reports: on its channel, and a command where the text is one.
+// Read returns the event that a client reports, with the client's channel. A text that is a command
+// becomes a command event.
 func (r EventReader) Read(client *rpc.Client, params protocol.Object) (protocol.Event, error) {
 	event, err := protocol.ParseEvent(params)
 	if err != nil {
@@ -35,11 +36,11 @@ func (r EventReader) Read(client *rpc.Client, params protocol.Object) (protocol.
 	return event, r.command(&event)
 }
 
-// standIn is the message of a prompt that is looked at before there is one.
+// standIn is the message with which a prompt is shown before there is a message.
 const standIn = "…"
 
-// ReadDraft is an event that a client only wants to see something of. Without a text it has a
-// stand-in.
+// ReadDraft returns the event of a request that only shows something about it. An event without a
+// text gets a stand-in.
 func (r EventReader) ReadDraft(client *rpc.Client, params protocol.Object) (protocol.Event, error) {
 	if strings.TrimSpace(params.Text("text")) == "" && params.Text("sensor") != string(protocol.SensorUserCommand) {
 		params.Set("text", standIn)
@@ -50,10 +51,11 @@ func (r EventReader) ReadDraft(client *rpc.Client, params protocol.Object) (prot
 	return r.Read(client, params)
 }
 
-// command makes a message that begins with the name of a command that command. One that seems
-// to mean a command is not sent to a model: what stands behind the name is not for it.
+// command turns a message that begins with the name of a command into that command. A message with
+// an unknown command is refused and not sent to a model, because the text after the name was not
+// meant for one.
 //
-// The commands of prompt skills are messages that say which skill they want used.
+// The commands of prompt skills stay messages, which name the skill to use.
 func (r EventReader) command(event *protocol.Event) error {
 	live := r.Notes()
 	name, arguments := event.Command, event.Arguments
@@ -83,8 +85,8 @@ func (r EventReader) command(event *protocol.Event) error {
 	return nil
 }
 
-// Intake takes events, whoever reports them: what holds for one is decided, and it is taken into
-// its conversation for the best skill or for all that match.
+// Intake takes events from every source. It resolves the settings of an event, and submits it to
+// its conversation for the best skill, or for all skills that match.
 type Intake struct {
 	Settings SentResolver
 	Known    KnownEvents
@@ -95,13 +97,13 @@ type Intake struct {
 	Logger   *slog.Logger
 }
 
-// Take implements [sensor.Take]. An event without a session is of the main one.
+// Take implements [sensor.Take]. An event without a session belongs to the main session.
 func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
 	event.Session = cmp.Or(event.Session, protocol.MainSession)
 	if event.ID == "" {
 		event.ID = i.NewID()
 	}
-	// One that came before is acknowledged again, whatever can be had by now.
+	// An event that was taken before is acknowledged again, even if its model or settings are gone.
 	if _, err := i.Known.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) == protocol.CodeNotFound {
 		if err := i.Settings.ResolveSent(ctx, &event); err != nil {
 			return protocol.EventResult{}, err
@@ -114,67 +116,66 @@ func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventR
 		return i.Sessions.Submit(ctx, event)
 	}
 	skills := i.Matcher.Matching(ctx, event)
-	if len(skills) == 0 { // it is acknowledged, and nobody waits for an answer to it
+	if len(skills) == 0 { // the event is acknowledged, and nobody waits for an answer
 		i.Logger.Debug("no skill is for the event", "session", event.Session, "event", event.ID, "sensor", event.Sensor)
 		return protocol.EventResult{Event: event.ID}, nil
 	}
 	return i.Sessions.Broadcast(ctx, event, skills)
 }
 
-// Events takes what clients report.
+// Events takes the events that clients report.
 type Events struct {
 	Reader EventReader
 	Intake Intake
-	// Used notes which client sent an event: it performs what the answer wants done in an
+	// Used records which client sent an event. That client performs the actions of the answer in an
 	// Emacs.
 	Used func(client *rpc.Client, event string)
 }
 
-// EventResolver decides what holds for a message.
+// EventResolver resolves the settings of a message.
 type EventResolver interface {
 	Resolve(ctx context.Context, event *protocol.Event) error
 }
 
-// SentResolver decides what holds for a message that was sent, unless that was decided when it
-// was a draft.
+// SentResolver resolves the settings of a sent message, unless they were resolved for its draft.
 type SentResolver interface {
 	ResolveSent(ctx context.Context, event *protocol.Event) error
 }
 
-// KnownEvents knows the events that came. Its error for another has the code
+// KnownEvents finds the turns of events. The error for an unknown event has the code
 // [protocol.CodeNotFound].
 type KnownEvents interface {
 	TurnOfEvent(ctx context.Context, event string) (journal.Turn, error)
 }
 
-// Submitter takes an event into its conversation.
+// Submitter submits an event to its conversation.
 type Submitter interface {
 	Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error)
 }
 
-// Broadcaster also takes an event for each of several skills, in a turn of its own.
+// Broadcaster also submits an event to each of several skills, each in its own turn.
 type Broadcaster interface {
 	Submitter
 	Broadcast(ctx context.Context, event protocol.Event, skills []string) (protocol.EventResult, error)
 }
 
-// Matcher knows which skills an event is for that is no message.
+// Matcher returns the skills that match an event that is not a message.
 type Matcher interface {
 	Matching(ctx context.Context, event protocol.Event) []string
 }
 
-// Consent fails while a person has not agreed to where the words go; agreed is the host that
-// they agree to now, or "".
+// Consent fails until a person has agreed that text is sent to a host. agreed is the host to which
+// they agree now, or "".
 type Consent interface {
 	CheckConsent(agreed string) error
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (e Events) Methods() []Method {
 	return []Method{{protocol.MethodEvent, ForClient(e.take)}}
 }
 
-// take takes what a client reports.
+// take takes an event that a client reports.
 func (e Events) take(ctx context.Context, client *rpc.Client, params protocol.Object) (protocol.EventResult, error) {
 	event, err := e.Reader.Read(client, params)
 	if err != nil {
@@ -183,6 +184,6 @@ func (e Events) take(ctx context.Context, client *rpc.Client, params protocol.Ob
 	if event.ID == "" {
 		event.ID = e.Intake.NewID()
 	}
-	e.Used(client, event.ID) // before: the turn may act at once
+	e.Used(client, event.ID) // before Take, because the turn may act at once
 	return e.Intake.Take(ctx, event)
 }

@@ -9,18 +9,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Faults are what people were told of that is not in order, so that each is told once for as
-// long as it lasts. Notify tells every client; both fields are required.
+// Faults remembers the faults of which people were notified, so that each is reported once while it
+// lasts. Notify notifies every client. Both fields are required.
 type Faults struct {
 	Logger *slog.Logger
 	Notify func(method string, params any)
 
 	mu   sync.Mutex
-	told map[string][]string // by what they are of
+	told map[string][]string // by the thing that has the faults
 }
 
-// Tell logs and notifies of those that were not told before. now is all that is wrong with one
-// sort of things.
+// Tell logs the faults that were not reported before and notifies the clients. now holds all
+// current faults of one thing.
 func (f *Faults) Tell(of string, now []string) {
 	f.mu.Lock()
 	before := f.told[of]
@@ -40,7 +40,7 @@ func (f *Faults) Tell(of string, now []string) {
 	}
 }
 
-// Lasting is what people were told of and is still so.
+// Lasting returns the reported faults that still hold.
 func (f *Faults) Lasting() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,18 +13,19 @@ import (
 	"org-agent/kernel/doctor"
 	"org-agent/kernel/explain"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/skill"
 )
 
-// Kernel answers what is asked of the kernel itself: what is wrong with its instance, why a
-// turn went as it did, and to end.
+// Kernel answers requests about the kernel itself: the faults of its instance, the story of a turn,
+// and shutdown.
 type Kernel struct {
-	// Doctor is what the doctor looks at.
+	// Doctor configures the doctor's checks.
 	Doctor  doctor.Config
 	Journal *journal.Journal
-	Kinds   explain.Kinds
+	Kinds   func() *kind.Set
 	Stop    func()
 	Logger  *slog.Logger
 }
@@ -38,7 +39,7 @@ func (k Kernel) Methods() []Method {
 	}
 }
 
-// doctor tells what is wrong with this instance.
+// doctor returns the faults of this instance.
 func (k Kernel) doctor(ctx context.Context, p protocol.DoctorParams) (protocol.DoctorResult, error) {
 	var result protocol.DoctorResult
 	for _, f := range doctor.Examine(ctx, k.Doctor, p.Only...) {
@@ -48,7 +49,7 @@ func (k Kernel) doctor(ctx context.Context, p protocol.DoctorParams) (protocol.D
 	return result, nil
 }
 
-// trace tells why: the story of the turn that an id belongs to.
+// trace returns the story of the turn to which an id belongs.
 func (k Kernel) trace(ctx context.Context, p protocol.TraceGetParams) (protocol.TraceGetResult, error) {
 	t, err := explain.Read(ctx, k.Journal, p.ID)
 	if err != nil {
@@ -56,7 +57,7 @@ func (k Kernel) trace(ctx context.Context, p protocol.TraceGetParams) (protocol.
 	}
 	return protocol.TraceGetResult{
 		ID: t.Named.ID, Kind: t.Named.Kind, Turn: t.Turn.ID, Event: t.Turn.Event, Session: t.Turn.Session,
-		State: t.Turn.State, Outline: t.Outline(k.Kinds),
+		State: t.Turn.State, Outline: t.Outline(k.Kinds()),
 	}, nil
 }
 
@@ -66,18 +67,18 @@ func (k Kernel) shutdown(context.Context, protocol.Empty) (protocol.Empty, error
 	return protocol.Empty{}, nil
 }
 
-// Usage answers what turns took.
+// Usage answers how much turns used.
 type Usage struct {
 	Turns UsageStore
 	Tools ToolUsage
 }
 
-// UsageStore adds up what turns took.
+// UsageStore sums the usage of turns.
 type UsageStore interface {
 	Usage(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error)
 }
 
-// ToolUsage adds up what calls of tools took.
+// ToolUsage sums the usage of tool calls.
 type ToolUsage interface {
 	ToolUsage(ctx context.Context, session string, since time.Time) ([]protocol.ToolUsage, error)
 }
@@ -115,32 +116,34 @@ func (u Usage) get(ctx context.Context, p protocol.UsageGetParams) (protocol.Usa
 	return result, err
 }
 
-// Status answers how the kernel is doing.
+// Status answers with the state of the kernel.
 type Status struct {
-	// Fixed is what stays as it is while the kernel runs; Started is when it began.
+	// Fixed is the part that does not change while the kernel runs. Started is when it began.
 	Fixed   protocol.StatusResult
 	Started time.Time
 	Paths   config.Paths
 
 	Journal   StatusStore
 	Sessions  StatusSessions
-	Subagents Subagents // nil: no work is handed on
+	Subagents Subagents // nil: there are no subagents
 	Skills    *skill.Registry
-	Clients   func() []protocol.ClientStatus // who is connected, the one a person used last being the last
+	Clients   func() []protocol.ClientStatus // the connected clients; the one that a person used last stands last
 	Models    func() []protocol.ModelStatus
 	MCP       func() []protocol.MCPServer
 	Faults    func() []string
-	Settings  func() config.Settings // as config.org stands
+	Settings  func() config.Settings // from the current config.org
 }
 
-// StatusStore knows what waits, what has no index yet, and how large the journal is.
+// StatusStore returns what waits for a person, what is not indexed yet, and the size of the
+// journal.
 type StatusStore interface {
 	Waiting(ctx context.Context) (int, error)
 	Unindexed(ctx context.Context) (journal.Unindexed, error)
 	Size() int64
 }
 
-// StatusSessions counts conversations and turns, and knows where something is answered.
+// StatusSessions counts conversations and turns, and returns the conversations that are being
+// answered.
 type StatusSessions interface {
 	Counts() (open, running, queued int)
 	Busy() []protocol.ConversationStatus
@@ -149,8 +152,8 @@ type StatusSessions interface {
 // Methods lists what is answered.
 func (s Status) Methods() []Method { return []Method{{protocol.MethodStatus, ForClient(s.get)}} }
 
-// get answers without a token: then it holds no secret, no text, and no name of a conversation
-// or a client.
+// get answers a client without a token too. Such an answer contains no secret, no text, and no name
+// of a conversation or a client.
 func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (protocol.StatusResult, error) {
 	status := s.Fixed
 	var err error
@@ -187,7 +190,7 @@ func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (
 	return status, err
 }
 
-// presetStatuses are the presets that can be had, and what is wrong with the others.
+// presetStatuses returns the usable presets, and the faults of the others.
 func presetStatuses(settings config.Settings) []protocol.PresetStatus {
 	var all []protocol.PresetStatus
 	for _, p := range settings.Presets {
@@ -199,8 +202,8 @@ func presetStatuses(settings config.Settings) []protocol.PresetStatus {
 	return all
 }
 
-// resident is how many bytes of memory the process has, as the system counts; where it does
-// not tell, those that the program took.
+// resident returns the memory of the process in bytes, as the system counts it, or else the memory
+// that the program allocated.
 func resident() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {

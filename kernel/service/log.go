@@ -13,7 +13,7 @@ import (
 const (
 	logTailLines = 500
 	logTailMost  = 5000
-	// logTailBytes bounds the records of one message.
+	// logTailBytes is the maximum size of the records in one message.
 	logTailBytes = 4 << 20
 )
 
@@ -26,7 +26,7 @@ type Log struct {
 // Methods lists what is answered.
 func (l Log) Methods() []Method { return []Method{{protocol.MethodLogTail, ForClient(l.tail)}} }
 
-// tail answers with the end of the log, and has the client told of what comes.
+// tail answers with the end of the log, and sends further records to the client.
 func (l Log) tail(ctx context.Context, client *rpc.Client, p protocol.LogTailParams) (protocol.LogTailResult, error) {
 	filter := logfile.Filter{Session: p.Session, Turn: p.Turn, Text: p.Text}
 	if p.Level != "" {
@@ -53,7 +53,8 @@ func (l Log) tail(ctx context.Context, client *rpc.Client, p protocol.LogTailPar
 	return protocol.LogTailResult{File: l.File, Records: records, Left: left || cut > 0}, nil
 }
 
-// logRecords are records for the wire: the latest that fit a message, and how many did not.
+// logRecords converts records for the wire: the latest that fit into a message. left is how many
+// did not fit.
 func logRecords(records []logfile.Record) (latest []protocol.LogRecord, left int) {
 	first, size := len(records), 0
 	for first > 0 {

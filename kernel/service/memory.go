@@ -11,27 +11,27 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// changesBytes is how many bytes of texts one list of changes has, before its last.
+// changesBytes is how many bytes of texts a list of changes has before its last change.
 const changesBytes = 1 << 20
 
-// Memory answers what is kept, what was changed in it and what is proposed to be kept.
+// Memory answers with the contents of the memory, its changes, and the proposals for it.
 type Memory struct {
 	Store  *memory.Store
 	Index  *memory.Index
 	Upkeep IndexUpkeep
-	// Path is a path of a query as the system has it.
+	// Path converts a path of a query to the system's form.
 	Path func(string) string
-	// Offer reports whether the person may be told that their notes could be searched, too.
+	// Offer reports whether the person may be offered to have their notes searched too.
 	Offer func() bool
 }
 
-// IndexUpkeep keeps the index what the files are.
+// IndexUpkeep updates the index when files change.
 type IndexUpkeep interface {
-	// Await waits a moment for the index to be made after the start, and reports whether it is.
+	// Await waits a moment after the start for the index to be made, and reports whether it is.
 	Await(ctx context.Context) bool
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (m Memory) Methods() []Method {
 	return []Method{
 		{protocol.MethodMemorySearch, For(m.search)},
@@ -44,13 +44,13 @@ func (m Memory) Methods() []Method {
 	}
 }
 
-// search answers a person, who may see everything, whatever it is for.
+// search answers a person, who may see all entries.
 func (m Memory) search(ctx context.Context, p protocol.MemorySearchParams) (protocol.MemorySearchResult, error) {
 	query := journal.FileQuery{Text: p.Query, Tags: p.Tags, AnyScope: true, Limit: p.Limit}
 	if query.Limit <= 0 {
 		query.Limit = 20
 	}
-	query.Limit = min(query.Limit, 199) + 1 // one more says that there are
+	query.Limit = min(query.Limit, 199) + 1 // one more shows that there are more results
 	var err error
 	if query.From, err = memory.Day(p.Since); err == nil {
 		query.To, err = memory.Day(p.Until)
@@ -81,7 +81,7 @@ func (m Memory) search(ctx context.Context, p protocol.MemorySearchParams) (prot
 	return result, nil
 }
 
-// kept are the files of what is kept, without the person's notes elsewhere.
+// kept returns the files of the memory, without the person's other notes.
 func (m Memory) kept() []string {
 	var paths []string
 	for _, root := range m.Index.Roots {
@@ -112,7 +112,7 @@ func (m Memory) changes(ctx context.Context, p protocol.MemoryChangesParams) (pr
 	return result, nil
 }
 
-// undo takes a change back, the latest where none is named.
+// undo undoes a change, or the latest one if none is named.
 func (m Memory) undo(ctx context.Context, p protocol.MemoryUndoParams) (protocol.MemoryChange, error) {
 	id := p.ID
 	if id == "" {
@@ -129,7 +129,7 @@ func (m Memory) undo(ctx context.Context, p protocol.MemoryUndoParams) (protocol
 	return MemoryChange(back), nil
 }
 
-// MemoryChange is a change for the wire.
+// MemoryChange converts a change for the wire.
 func MemoryChange(c memory.Change) protocol.MemoryChange {
 	return protocol.MemoryChange{
 		ID: c.ID, Operation: protocol.MemoryOperation(c.Operation), File: c.Path, Record: c.Record, Title: c.Title(),
@@ -137,7 +137,7 @@ func MemoryChange(c memory.Change) protocol.MemoryChange {
 	}
 }
 
-// index makes the index what the files are now, and is done when it is.
+// index updates the index from the current files, and returns when it is done.
 func (m Memory) index(ctx context.Context, p protocol.MemoryIndexParams) (protocol.MemoryIndexResult, error) {
 	begun := time.Now()
 	if p.Anew {

@@ -9,26 +9,26 @@ import (
 	"org-agent/kernel/settings"
 )
 
-// Models tells which models there are and has one chosen for a conversation.
+// Models lists the models and chooses one for a conversation.
 type Models struct {
 	Router  ModelRouter
 	Chosen  ChosenModel
 	Chooser ModelChooser
 }
 
-// ModelRouter knows the models that can be asked for.
+// ModelRouter finds the models that can be asked.
 type ModelRouter interface {
 	ModelFinder
-	// List asks every server which models it has; chosen is marked.
+	// List asks every server for its models. The chosen one is marked.
 	List(ctx context.Context, chosen string) protocol.ModelListResult
 }
 
-// ChosenModel knows the model that is chosen for a conversation, "" for none.
+// ChosenModel returns the model that is chosen for a conversation, or "".
 type ChosenModel interface {
 	SessionModel(ctx context.Context, session string) (string, error)
 }
 
-// ModelChooser has a model answer in a conversation from now on, and tells its clients.
+// ModelChooser makes a model answer in a conversation from now on, and notifies its clients.
 type ModelChooser interface {
 	Choose(ctx context.Context, p protocol.SessionModelParams) error
 }
@@ -61,7 +61,7 @@ func (m Models) choose(ctx context.Context, p protocol.SessionModelParams) (prot
 	return p, m.Chooser.Choose(ctx, p)
 }
 
-// Settings tells what would hold for a message, and which presets there are.
+// Settings answers which settings would apply to a message, and which presets exist.
 type Settings struct {
 	Reader   EventReader
 	Live     *settings.Live
@@ -71,19 +71,19 @@ type Settings struct {
 	Profiles func() []string
 }
 
-// PresetResolver decides what holds for a message, and whether all that a preset sets can be
-// had.
+// PresetResolver resolves the settings of a message, and checks whether everything that a preset
+// sets is available.
 type PresetResolver interface {
 	ResolveDraft(ctx context.Context, event *protocol.Event) error
 	Preset(ctx context.Context, name, from string) (config.Preset, error)
 }
 
-// ChosenPreset knows the preset that is chosen for a conversation, "" for none.
+// ChosenPreset returns the preset that is chosen for a conversation, or "".
 type ChosenPreset interface {
 	SessionPreset(ctx context.Context, session string) (string, error)
 }
 
-// PresetChooser has a preset hold in a conversation from now on, and tells its clients.
+// PresetChooser applies a preset to a conversation from now on, and notifies its clients.
 type PresetChooser interface {
 	ModelChooser
 	ChoosePreset(ctx context.Context, p protocol.SessionPresetParams) error
@@ -121,9 +121,9 @@ func (s Settings) presets(ctx context.Context, p protocol.PresetListParams) (res
 	return result, err
 }
 
-// choose chooses a preset, after all that it sets was found to be there: what cannot be had is
-// said now rather than with the next message. A preset that brings a model is chosen with it:
-// what was chosen before would be nearer.
+// choose chooses a preset after checking that everything it sets is available, so that an error
+// appears now and not with the next message. If the preset sets a model, that model is chosen too,
+// because an earlier choice of a model would take precedence.
 func (s Settings) choose(ctx context.Context, p protocol.SessionPresetParams) (protocol.SessionPresetParams, error) {
 	if p.Preset == "" {
 		return p, s.Chooser.ChoosePreset(ctx, p)

@@ -14,10 +14,10 @@ import (
 	"org-agent/kernel/skillmd"
 )
 
-// noteLimit is the most bytes of a note that a client may have checked.
+// noteLimit is the maximum size of a note that a client may check, in bytes.
 const noteLimit = 64 << 20
 
-// noteText is the note that a client asks about.
+// noteText returns the note in a client's request.
 func noteText(p protocol.SkillParams) ([]byte, error) {
 	if p.Text != nil {
 		return []byte(*p.Text), nil
@@ -36,9 +36,9 @@ func noteText(p protocol.SkillParams) ([]byte, error) {
 	return source, nil
 }
 
-// options are those of a note that a client has checked: it acts on nothing.
+// options returns the options for a note that a client checks. Such a note has no effects.
 func (s Skills) options() skill.Options {
-	return skill.Options{Recorded: s.Recorded, Grants: s.Grants, Persona: s.Persona}
+	return skill.Options{Recorded: s.Recorded, Grants: s.Grants, Persona: s.Persona, Specs: s.Specs}
 }
 
 func (s Skills) check(ctx context.Context, p protocol.SkillParams) (protocol.SkillCheckResult, error) {
@@ -72,8 +72,8 @@ func (s Skills) test(ctx context.Context, p protocol.SkillParams) (protocol.Skil
 	return result, err
 }
 
-// evaluate evaluates code in a note's environment. What fails is a result: the
-// client shows it where the code stands.
+// evaluate evaluates code in a note's environment. An error in the code is a result, which the
+// client shows at the code.
 func (s Skills) evaluate(ctx context.Context, p protocol.SkillEvaluateParams) (protocol.SkillEvaluateResult, error) {
 	source, err := noteText(protocol.SkillParams{File: p.File, Text: p.Text})
 	if err != nil {
@@ -104,15 +104,15 @@ func (s Skills) evaluate(ctx context.Context, p protocol.SkillEvaluateParams) (p
 	return result, err
 }
 
-// faultText is the error without its place.
+// faultText returns the error without its place.
 func faultText(fault *lisp.Error) string {
 	placeless := *fault
 	placeless.Line = 0
 	return placeless.Error()
 }
 
-// grant shows what a note asks for, and grants what was shown before, or takes it
-// back. Only a person's client gets here: notes and models have no way to the wire.
+// grant shows what a note requests, grants what was shown before, or revokes it. Only a person's
+// client can call it: notes and models cannot reach the wire.
 func (s Skills) grant(ctx context.Context, p protocol.SkillGrantParams) (protocol.SkillGrantResult, error) {
 	var request skill.GrantRequest
 	var err error

@@ -11,14 +11,14 @@ import (
 	"org-agent/kernel/rpc"
 )
 
-// Prompts shows what a model would be sent.
+// Prompts shows the prompt of a model.
 type Prompts struct {
 	Reader   EventReader
 	Settings EventResolver
 	Composer Composer
 }
 
-// Composer says what a model would be sent for an event, without asking it.
+// Composer composes the prompt for an event without asking the model.
 type Composer interface {
 	Prompt(ctx context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult
 }
@@ -28,8 +28,8 @@ func (s Prompts) Methods() []Method {
 	return []Method{{protocol.MethodPromptGet, ForClient(s.get)}}
 }
 
-// get shows what a model would be sent for an event. Its parameters are those of the event;
-// without a text a stand-in is shown for it.
+// get returns the prompt for an event. Its parameters are those of the event. An event without a
+// text gets a stand-in.
 func (s Prompts) get(ctx context.Context, client *rpc.Client, params protocol.Object) (protocol.PromptResult, error) {
 	mode, kind := prompt.Mode(params.Take(protocol.PromptMode)), prompt.Kind(params.Take(protocol.PromptKind))
 	if mode != "" && !slices.Contains(prompt.Modes(), mode) {
@@ -48,11 +48,11 @@ func (s Prompts) get(ctx context.Context, client *rpc.Client, params protocol.Ob
 	return s.Composer.Prompt(ctx, event, mode, kind), ctx.Err()
 }
 
-// errSuperseded is why a completion ends that its client does not wait for any more.
+// errSuperseded ends a completion for which its client no longer waits.
 var errSuperseded = errors.New("another completion was asked for")
 
-// Completions has a model go on with a text, one for each client at a time. It is made by
-// [NewCompletions].
+// Completions asks a model to continue a text, one for each client at a time. [NewCompletions]
+// makes it.
 type Completions struct {
 	c CompletionsConfig
 
@@ -60,19 +60,20 @@ type Completions struct {
 	running map[string]*completion // by the client's id
 }
 
-// CompletionsConfig is what [Completions] works with.
+// CompletionsConfig configures [Completions].
 type CompletionsConfig struct {
 	Completer Completer
 	Models    ModelFinder
 	Consent   Consent
-	// Model is the model that config.org names for it, "" for the conversation's.
+	// Model returns the model that config.org names for completions, or "" for the conversation's
+	// model.
 	Model func() string
-	// Guide is the name of what answers without being a model, which completes nothing; Home
-	// is where config.org says how to add one.
+	// Guide is the name of the built-in guide, which is not a model and completes nothing. Home is
+	// the directory whose config.org says how to add a model.
 	Guide, Home string
 }
 
-// Completer goes on with a text.
+// Completer continues a text.
 type Completer interface {
 	Complete(ctx context.Context, p protocol.CompleteParams) (protocol.CompleteResult, error)
 }
@@ -91,7 +92,7 @@ func (s *Completions) Methods() []Method {
 
 type completion struct{ cancel context.CancelCauseFunc }
 
-// begin gives up what the client had asked for before. Done is to be called at the end.
+// begin cancels the client's earlier completion. The caller must call done at the end.
 func (s *Completions) begin(ctx context.Context, client string) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	this := &completion{cancel}

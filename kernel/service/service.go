@@ -1,9 +1,10 @@
-// Package service answers the methods of the wire, by families: each is a small type with only
-// what it needs, whose Methods lists what it answers. A [Table] is made of such lists.
+// Package service answers the methods of the wire. Each family of methods is a small type that
+// holds only what it needs; its Methods returns the list of what it answers. A [Table] is made from
+// such lists.
 //
-// A handler answers one request of one client. Those of one client are handled in the order in
-// which they came, one at a time, unless a handler is [Concurrent]; those of several clients at
-// the same time. So every type here is safe for use by several goroutines.
+// A handler answers one request of one client. The requests of one client are handled one at a time
+// in the order of their arrival, unless a handler is [Concurrent]. The requests of different
+// clients are handled at the same time, so every type here is safe for many goroutines.
 package service
 
 import (
@@ -14,30 +15,28 @@ import (
 	"org-agent/kernel/rpc"
 )
 
-// Handler answers a method. Parameters and results have the types that [protocol.Methods]
-// gives.
+// Handler answers a method. Parameters and results have the types in [protocol.Methods].
 type Handler func(ctx context.Context, client *rpc.Client, params any) (any, error)
 
-// Method is a method of the wire and what answers it.
+// Method is a method of the wire with its handler.
 type Method struct {
 	Name   string
 	Handle Handler
 }
 
-// For makes a handler of a function that knows the type of its parameters, and to which it is
-// all the same who asks.
+// For makes a handler from a function with typed parameters that does not need the client.
 func For[P, R any](answer func(ctx context.Context, params P) (R, error)) Handler {
 	return ForClient(func(ctx context.Context, _ *rpc.Client, params P) (R, error) { return answer(ctx, params) })
 }
 
-// ForClient is [For] of a function that is told who asks.
+// ForClient is [For] for a function that also gets the client.
 func ForClient[P, R any](answer func(ctx context.Context, client *rpc.Client, params P) (R, error)) Handler {
 	return func(ctx context.Context, client *rpc.Client, params any) (any, error) {
 		return answer(ctx, client, *params.(*P))
 	}
 }
 
-// Concurrent lets the client's next request be handled while this one is.
+// Concurrent allows the client's next request to be handled at the same time.
 func Concurrent(handle Handler) Handler {
 	return func(ctx context.Context, client *rpc.Client, params any) (any, error) {
 		rpc.Release(ctx)
@@ -45,10 +44,11 @@ func Concurrent(handle Handler) Handler {
 	}
 }
 
-// Table answers what clients may ask. It implements [rpc.Handler].
+// Table maps the methods to their handlers. It implements [rpc.Handler].
 type Table map[string]Handler
 
-// NewTable makes a table of lists of methods. It fails where two answer the same.
+// NewTable makes a table from lists of methods. It returns an error if two lists have the same
+// method.
 func NewTable(lists ...[]Method) (Table, error) {
 	table := Table{}
 	for _, list := range lists {

@@ -4,28 +4,30 @@ import (
 	"context"
 	"strings"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 )
 
-// promptCommands is how many commands of prompt skills clients are told of. All can be asked
-// for.
+// promptCommands is how many commands of prompt skills are listed for clients. All of them can be
+// called.
 const promptCommands = 1000
 
-// Skills answers which skills there are and what became of their notes, and checks, tests and
-// evaluates notes.
+// Skills lists the skills and the states of their notes, and checks, tests and evaluates notes.
 type Skills struct {
 	Notes   *skill.Registry
 	Prompts *skillmd.Registry
 	Grants  *skill.Grants
-	// Recorded is a turn of the journal, for tests that replay it.
+	// Recorded returns a turn of the journal, for tests that replay it.
 	Recorded func(ctx context.Context, turn string) (skill.Recording, error)
-	// Persona is what notes read of the agent, by name.
+	// Specs returns the kernel's kinds of actions.
+	Specs func() action.Specs
+	// Persona returns a value of the agent's identity that notes read, by name.
 	Persona func(name string) string
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (s Skills) Methods() []Method {
 	return []Method{
 		{protocol.MethodSkillList, For(func(context.Context, protocol.Empty) (protocol.SkillListResult, error) {
@@ -40,12 +42,12 @@ func (s Skills) Methods() []Method {
 	}
 }
 
-// Has reports whether a live skill of either kind has the name.
+// Has reports whether a live skill of either form has the name.
 func (s Skills) Has(name string) bool {
 	return s.Notes.Current().Named(name) != nil || s.Prompts.Current().Command(name) != nil
 }
 
-// Names are those of the live skills of both kinds.
+// Names returns the names of the live skills of both forms.
 func (s Skills) Names() (names []string) {
 	for _, k := range s.Notes.Current().Skills() {
 		names = append(names, k.Name)
@@ -80,6 +82,13 @@ func skillDiagnostics(all []skill.Diagnostic) (diagnostics []protocol.SkillDiagn
 	return diagnostics
 }
 
+func skillActions(all []skill.ActionStatus) (actions []protocol.SkillAction) {
+	for _, a := range all {
+		actions = append(actions, protocol.SkillAction(a))
+	}
+	return actions
+}
+
 func skillHooks(all []*skill.Hook) (hooks []protocol.SkillHook) {
 	for _, h := range all {
 		hooks = append(hooks, protocol.SkillHook{Name: h.Name, On: h.On(), Line: h.Line})
@@ -87,7 +96,7 @@ func skillHooks(all []*skill.Hook) (hooks []protocol.SkillHook) {
 	return hooks
 }
 
-// List is all skills and commands, with what became of the notes.
+// List returns all skills and commands, with the states of the notes.
 func (s Skills) List(statuses []skill.Status) protocol.SkillListResult {
 	result := protocol.SkillListResult{Diagnostics: skillDiagnostics(s.Grants.Diagnostics())}
 	for _, c := range s.Notes.Current().Commands() {
@@ -107,7 +116,7 @@ func (s Skills) List(statuses []skill.Status) protocol.SkillListResult {
 			File: note.File, Title: note.Title, Description: note.Description, Skill: note.Skill, State: protocol.Keyword(note.State),
 			Shipped: note.Shipped, LastGood: note.LastGood, Hash: note.Hash, Version: note.Version, Priority: note.Priority,
 			Tests: note.Tests, Capabilities: note.Capabilities, Granted: note.Granted, Since: note.Since, Withheld: note.Withheld,
-			Hooks: skillHooks(note.Hooks), Diagnostics: skillDiagnostics(note.Diagnostics),
+			Actions: skillActions(note.Actions), Hooks: skillHooks(note.Hooks), Diagnostics: skillDiagnostics(note.Diagnostics),
 		})
 	}
 	prompts, left := s.prompts()
@@ -115,16 +124,16 @@ func (s Skills) List(statuses []skill.Status) protocol.SkillListResult {
 	return result
 }
 
-// promptListBytes bounds what a message has of prompt skills: a frame has an end, and
-// people have other ways to look at thousands.
+// promptListBytes is the maximum size of the prompt skills in a message. A frame is limited, and
+// people can list thousands of skills in other ways.
 const promptListBytes = protocol.FrameLimit / 4
 
-// prompts is the prompt skills for the wire, and how many are left out.
+// prompts converts the prompt skills for the wire. left is how many are omitted.
 func (s Skills) prompts() (list []protocol.SkillStatus, left int) {
 	bytes := 0
 	all := s.Prompts.Statuses()
 	for i, p := range all {
-		const keys = 200 // and the punctuation, about
+		const keys = 200 // the approximate size of the keys and the punctuation
 		bytes += keys + len(p.File) + len(p.Skill) + len(p.Description)
 		for _, reason := range p.Reasons {
 			bytes += len(reason)

@@ -14,23 +14,24 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// speechPatience is how long a recording or a text may take, with all attempts.
+// speechPatience is how long a recording or a text may take, including all attempts.
 const speechPatience = 2 * time.Minute
 
-// Speech hears recordings and speaks texts. Nothing of it is kept: it is no event yet.
+// Speech transcribes recordings and speaks texts. It stores nothing, because a recording is not an
+// event.
 type Speech struct {
 	Hears, Speaks *SpeechServer
 	Logger        *slog.Logger
 }
 
-// SpeechServer is a server that hears or speaks.
+// SpeechServer is a server that transcribes or speaks.
 type SpeechServer struct {
-	Heading  string               // below "Speech" in config.org
+	Heading  string               // the heading below "Speech" in config.org
 	Settings *config.SpeechServer // nil where config.org names none
 	Server   *route.Server
 }
 
-// transcriber is a provider whose server hears.
+// transcriber is a provider whose server transcribes.
 type transcriber interface {
 	Transcribe(ctx context.Context, recording []byte, language string) (string, error)
 }
@@ -40,7 +41,7 @@ type speaker interface {
 	Speak(ctx context.Context, text, voice string) ([]byte, error)
 }
 
-// NewSpeechServer returns the server of a heading. open makes it of a model's settings.
+// NewSpeechServer returns the server of a heading. open makes it from the settings of a model.
 func NewSpeechServer(heading string, settings *config.SpeechServer, open func(config.Model) *route.Server) *SpeechServer {
 	s := &SpeechServer{Heading: heading, Settings: settings}
 	if settings != nil {
@@ -49,7 +50,8 @@ func NewSpeechServer(heading string, settings *config.SpeechServer, open func(co
 	return s
 }
 
-// Host is where the sound goes to or comes from; "" when there is no server.
+// Host returns the host to which the sound goes or from which it comes, or "" if there is no
+// server.
 func (s *SpeechServer) Host() string {
 	if s.Settings == nil {
 		return ""
@@ -57,7 +59,7 @@ func (s *SpeechServer) Host() string {
 	return route.Host(s.Settings.BaseURL)
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (s Speech) Methods() []Method {
 	return []Method{
 		{protocol.MethodSpeechTranscribe, Concurrent(For(s.transcribe))},
@@ -65,7 +67,7 @@ func (s Speech) Methods() []Method {
 	}
 }
 
-// askSpeech has a server asked, again where that may help. $/cancelRequest stops it.
+// askSpeech asks a server, and asks it again if that may help. $/cancelRequest stops it.
 func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer, what string, ask func(context.Context, T) error) error {
 	if s.Settings == nil {
 		return protocol.Errorf(protocol.CodeNotFound,

@@ -14,8 +14,8 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// Tools lets other programs call the kernel's own tools. Those of MCP servers they can have
-// from there.
+// Tools lets other programs call the kernel's own tools. Tools of MCP servers are not offered,
+// because the programs can use those servers directly.
 type Tools struct {
 	Registry *tool.Registry
 	Sessions CallSessions
@@ -24,20 +24,21 @@ type Tools struct {
 	Logger   *slog.Logger
 }
 
-// CallSessions takes a call as a turn of its conversation.
+// CallSessions submits a call as a turn of its conversation.
 type CallSessions interface {
 	Submitter
 	Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error)
 	Turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error)
 }
 
-// Calls knows what comes of calls.
+// Calls returns the outcomes of calls.
 type Calls interface {
-	// AwaitCall is asked before the event is submitted; forget is to be called at the end.
+	// AwaitCall must be called before the event is submitted. The caller must call forget at the
+	// end.
 	AwaitCall(event string) (outcome <-chan protocol.ToolCallResult, forget func())
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (t Tools) Methods() []Method {
 	return []Method{
 		{protocol.MethodToolList, For(t.list)},
@@ -48,7 +49,7 @@ func (t Tools) Methods() []Method {
 func (t Tools) list(context.Context, protocol.Empty) (protocol.ToolListResult, error) {
 	var result protocol.ToolListResult
 	for _, offered := range t.Registry.Offered() {
-		// A program's call has no model that could be handed work.
+		// Another program's call has no model that could start a subagent.
 		if !offered.Foreign() && offered.Name() != "list_subagents" && offered.Effect() != protocol.ToolSpawns {
 			result.Tools = append(result.Tools, protocol.ToolInfo{Name: offered.Name(), Does: offered.Does(), Effect: offered.Effect(), Schema: offered.Schema()})
 		}
@@ -56,9 +57,9 @@ func (t Tools) list(context.Context, protocol.Empty) (protocol.ToolListResult, e
 	return result, nil
 }
 
-// call makes a call for another program: in a conversation of that program's, where the call
-// and what came of it are kept, and in which a person is asked where the policy says so. When
-// the client goes or gives up, the call ends.
+// call makes a call for another program, in a conversation of that program. The conversation
+// records the call and its outcome, and a person is asked there if the policy asks. The call ends
+// when the client disconnects or cancels it.
 func (t Tools) call(ctx context.Context, p protocol.ToolCallParams) (protocol.ToolCallResult, error) {
 	text, err := agent.CallOf(p)
 	if err != nil {
@@ -71,7 +72,7 @@ func (t Tools) call(ctx context.Context, p protocol.ToolCallParams) (protocol.To
 	if err != nil {
 		return protocol.ToolCallResult{}, err
 	}
-	rpc.Release(ctx) // others of the same client may be made, or be called off
+	rpc.Release(ctx) // the same client may make or cancel other calls
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
 	for {
@@ -84,7 +85,7 @@ func (t Tools) call(ctx context.Context, p protocol.ToolCallParams) (protocol.To
 				t.Logger.Error("a call that nobody waits for is not stopped", "turn", submitted.Turn, "err", err)
 			}
 			return protocol.ToolCallResult{}, ctx.Err()
-		case <-look.C: // a turn that was stopped before it began has no outcome
+		case <-look.C: // a turn that was stopped before it began sends no outcome
 			turn, err := t.Sessions.Turn(ctx, protocol.TurnParams{Turn: submitted.Turn})
 			if err == nil && turn.State.Final() && len(outcome) == 0 {
 				return protocol.ToolCallResult{Turn: turn.ID, Verdict: "failed", Text: turn.Notice, Code: endedCode(turn.State)}, nil
@@ -93,7 +94,7 @@ func (t Tools) call(ctx context.Context, p protocol.ToolCallParams) (protocol.To
 	}
 }
 
-// endedCode is of what kind the error is of a call whose turn ended so.
+// endedCode returns the error code of a call whose turn ended in this state.
 func endedCode(state protocol.TurnState) protocol.ToolErrorCode {
 	if state == protocol.TurnCancelled || state == protocol.TurnInterrupted {
 		return protocol.ToolCancelled
@@ -101,7 +102,7 @@ func endedCode(state protocol.TurnState) protocol.ToolErrorCode {
 	return protocol.ToolFailed
 }
 
-// programSession is the conversation of a program's calls.
+// programSession returns the conversation of a program's calls.
 func programSession(program string) string {
 	name := strings.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) || c == '_' || c == '-' || c == '.' {

@@ -9,46 +9,46 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Turns stops turns and answers them once more.
+// Turns stops turns and answers them again.
 type Turns struct {
 	Sessions  TurnSessions
 	Names     Names
 	Models    ModelFinder
 	Settings  TurnResolver
-	Subagents Subagents // nil: no work is handed on
+	Subagents Subagents // nil: there are no subagents
 }
 
-// TurnSessions has the turns of the conversations.
+// TurnSessions holds the turns of the conversations.
 type TurnSessions interface {
 	Turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error)
 	Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error)
 	Retry(ctx context.Context, p protocol.TurnRetryParams, settings protocol.TurnSettings) (protocol.EventResult, error)
 }
 
-// Names knows what conversations that were renamed are called now.
+// Names returns the current names of renamed conversations.
 type Names interface {
 	NameNow(ctx context.Context, session string) (string, error)
 }
 
-// ModelFinder fails where no server could be asked for a model of that name.
+// ModelFinder returns an error if no server can be asked for a model with that name.
 type ModelFinder interface {
 	Find(name string) error
 }
 
-// TurnResolver decides what holds for a turn that is answered once more.
+// TurnResolver resolves the settings of a turn that is answered again.
 type TurnResolver interface {
 	ResolveAgain(ctx context.Context, record journal.Turn, above string) (protocol.TurnSettings, error)
 }
 
-// Subagents answers work that turns handed on.
+// Subagents lists and stops the subagents of turns.
 type Subagents interface {
-	// List is those of a conversation, of all for "".
+	// List returns the subagents of a conversation, or of all conversations for "".
 	List(ctx context.Context, session string) ([]protocol.Subagent, error)
-	// Cancel stops those of a turn, of all turns of the conversation for "".
+	// Cancel stops the subagents of a turn, or of all turns of the conversation for "".
 	Cancel(ctx context.Context, session, turn string) (stopped int, err error)
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (t Turns) Methods() []Method {
 	return []Method{
 		{protocol.MethodTurnCancel, For(t.cancel)},
@@ -74,8 +74,8 @@ func (t Turns) retry(ctx context.Context, p protocol.TurnRetryParams) (protocol.
 	return t.Sessions.Retry(ctx, p, settings)
 }
 
-// cancel stops a turn with the subagents that it handed work to, and without a turn's id all
-// of the conversation.
+// cancel stops a turn and its subagents. Without a turn's id it stops all turns of the
+// conversation.
 func (t Turns) cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
 	result, err := t.Sessions.Cancel(ctx, p)
 	if err != nil || t.Subagents == nil || p.Turn+p.Event != "" && !result.Cancelled {
@@ -95,7 +95,7 @@ func (t Turns) cancel(ctx context.Context, p protocol.TurnParams) (protocol.Turn
 	return result, err
 }
 
-// subagents is how subagents are doing.
+// subagents returns the states of the subagents.
 func (t Turns) subagents(ctx context.Context, p protocol.SubagentListParams) (protocol.SubagentListResult, error) {
 	if t.Subagents == nil {
 		return protocol.SubagentListResult{}, nil
@@ -111,8 +111,8 @@ func (t Turns) subagents(ctx context.Context, p protocol.SubagentListParams) (pr
 	return protocol.SubagentListResult{Subagents: list}, err
 }
 
-// withParents are conversations in which something is answered, subagents behind those that
-// handed them their work.
+// withParents returns the busy conversations. Each subagent stands after the conversation that
+// started it.
 func withParents(busy []protocol.ConversationStatus, subagents []protocol.Subagent) []protocol.ConversationStatus {
 	for i := range busy {
 		at := slices.IndexFunc(subagents, func(s protocol.Subagent) bool { return s.Child == busy[i].Name })

@@ -13,30 +13,30 @@ import (
 )
 
 // reconcileUnkept reconciles the conversation's file with the journal if no client keeps the file.
-func (s *Session) reconcileUnkept(ctx context.Context) {
-	if !s.keptByClient() {
-		s.reconcileFile(ctx)
+func (f *conversationFile) reconcileUnkept(ctx context.Context) {
+	if !f.session.viewers.keepFile() {
+		f.reconcile(ctx)
 	}
 }
 
-// reconcileFile replaces each subtree of the file that still shows a closed ask as waiting by its
+// reconcile replaces each subtree of the file that still shows a closed ask as waiting by its
 // closed heading. If a person changed the subtree, their text stays below the new heading; if they
 // changed the heading, the whole subtree stays.
-func (s *Session) reconcileFile(ctx context.Context) {
+func (f *conversationFile) reconcile(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	path := s.sessions.file(s.name())
+	path := f.path()
 	if path == "" {
 		return
 	}
-	s.fileMu.Lock()
-	defer s.fileMu.Unlock()
-	if err := s.reconcileText(ctx, path); err != nil {
-		s.logger().Error("what is closed still waits in the conversation's file", "err", err)
-		s.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: err.Error()})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.reconcileText(ctx, path); err != nil {
+		f.session.logger().Error("what is closed still waits in the conversation's file", "err", err)
+		f.session.viewers.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: err.Error()})
 	}
 }
 
-func (s *Session) reconcileText(ctx context.Context, path string) error {
+func (f *conversationFile) reconcileText(ctx context.Context, path string) error {
 	old, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -46,15 +46,15 @@ func (s *Session) reconcileText(ctx context.Context, path string) error {
 	}
 	text := string(old)
 	for _, id := range waitingIn(text) {
-		ask, err := s.readAsk(ctx, id)
+		ask, err := readAsk(ctx, f.journal(), id)
 		if protocol.ErrorCode(err) == protocol.CodeNotFound {
 			continue // a heading that is not ours
 		}
 		if err != nil {
 			return err
 		}
-		if ask.closed {
-			text = closeIn(text, ask.waiting, ask.subtree)
+		if !ask.Waits() {
+			text = closeIn(text, ask.waiting, ask.closed)
 		}
 	}
 	if text == string(old) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/text"
@@ -24,12 +23,19 @@ var hostile = []string{
 	strings.Repeat("line\n", 5000),
 }
 
-func approval(source string) protocol.Approval {
-	return protocol.Approval{
-		ID: "a1", Session: "main", Turn: "t", Event: "e", Action: "(:type :request)", Hash: "h",
-		Reason: "it runs a command", Summary: text.Prefix(strings.Join(strings.Fields("Run "+source), " "), 72), Text: source, Language: "text",
-		Effects: []string{"it runs", text.Prefix(strings.Join(strings.Fields(source), " "), 80)},
-	}
+func approval(source string) protocol.Ask {
+	return protocol.Ask{
+		ID: "a1", Sort: protocol.AskApproval, Session: "main", Turn: "t", Event: "e", AskedAction: protocol.AskedAction{
+			Action: "(:type :request)", Hash: "h", Reason: "it runs a command",
+			Summary: text.Prefix(strings.Join(strings.Fields("Run "+source), " "), 72), Text: source, Language: "text",
+			Effects: []string{"it runs", text.Prefix(strings.Join(strings.Fields(source), " "), 80)},
+		}}
+}
+
+// closed is the ask closed at that time with that outcome.
+func closed(a protocol.Ask, at time.Time, outcome protocol.AskOutcome) protocol.Ask {
+	a.Closed, a.AskOutcome = at.Format(time.RFC3339), outcome
+	return a
 }
 
 // What waits is one inert subtree, whatever the action holds, and becomes one heading.
@@ -38,7 +44,7 @@ func TestApprovalSubtree(t *testing.T) {
 		for _, language := range []protocol.Keyword{"text", "diff"} {
 			a := approval(text)
 			a.Language = language
-			subtree := approvalSubtree(2, a)
+			subtree := waitingSubtree(2, a)
 			if ok, why := org.IsInert(subtree); !ok {
 				t.Errorf("%.40q: not inert: %s\n%s", text, why, subtree)
 			}
@@ -55,11 +61,10 @@ func TestApprovalSubtree(t *testing.T) {
 			if len(text) > askBytes && !strings.Contains(subtree, "Cut here") {
 				t.Errorf("%.40q: it does not say that it is cut", text)
 			}
-			for _, decided := range []journal.Approval{
-				{Approval: a}, {Approval: a, Decision: protocol.Deny, Comment: text, Client: "emacs"}, {Approval: a, Decision: protocol.AllowTurn, Client: "cli"},
+			for _, outcome := range []protocol.AskOutcome{
+				{}, {Decision: protocol.Deny, Comment: text, Client: "emacs"}, {Decision: protocol.AllowTurn, Client: "cli"},
 			} {
-				decided.Closed = time.Date(2026, 11, 22, 7, 30, 0, 0, time.Local)
-				closed := approvalClosed(2, decided)
+				closed := closedSubtree(2, closed(a, time.Date(2026, 11, 22, 7, 30, 0, 0, time.Local), outcome))
 				if ok, why := org.IsInert(closed); !ok {
 					t.Errorf("%.40q: closed, not inert: %s\n%s", text, why, closed)
 				}
@@ -78,7 +83,7 @@ func TestApprovalSubtree(t *testing.T) {
 // What a person wrote into the subtree stays, and a heading that they changed is theirs.
 func TestCloseInKeepsWhatIsAPersons(t *testing.T) {
 	a := approval("make install")
-	waiting, closed := approvalSubtree(1, a), approvalClosed(1, journal.Approval{Approval: a, Decision: protocol.AllowOnce})
+	waiting, closed := approvalSubtree(1, a), approvalClosed(1, closed(a, time.Now(), protocol.AskOutcome{Decision: protocol.AllowOnce}))
 	mine := strings.Replace(waiting, "What it will do:", "What it will do:\nI am not sure.", 1)
 	if got := closeIn(mine, waiting, closed); !strings.HasPrefix(got, closed) || !strings.Contains(got, "I am not sure.") {
 		t.Errorf("the edited subtree became\n%s", got)
@@ -97,11 +102,11 @@ func TestApprovalPathIsVerbatim(t *testing.T) {
 		"it changes /a=b/c":                   "It asks because it changes /a=b/c. ",
 		"it changes /a, outside the home":     "It asks because it changes /a, outside the home. ",
 	} {
-		if got := approvalSubtree(1, protocol.Approval{ID: "i", Reason: reason}); !strings.Contains(got, want) {
+		if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: protocol.AskedAction{Reason: reason}}); !strings.Contains(got, want) {
 			t.Errorf("%q became\n%s", reason, got)
 		}
 	}
-	if got := approvalSubtree(1, protocol.Approval{ID: "i", Effects: []string{"it reads /home/ann/x.org"}}); !strings.Contains(got, "\n- it reads =/home/ann/x.org=\n") {
+	if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: protocol.AskedAction{Effects: []string{"it reads /home/ann/x.org"}}}); !strings.Contains(got, "\n- it reads =/home/ann/x.org=\n") {
 		t.Errorf("the effect became\n%s", got)
 	}
 }

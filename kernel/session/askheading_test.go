@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -14,15 +13,15 @@ func TestAskHeadings(t *testing.T) {
 	summary := "Change ~/" + strings.Repeat("notes/", 10) + "end"
 	title := "印刷" + strings.Repeat("する", 40)
 	at := time.Date(2026, 11, 22, 13, 41, 0, 0, time.Local)
-	approval := protocol.Approval{ID: "a", Summary: summary, Reason: "it does"}
-	question := journal.Question{Question: protocol.Question{ID: "q", Form: protocol.QuestionForm{Title: title}}, Closed: at}
+	approval := protocol.Ask{ID: "a", AskedAction: protocol.AskedAction{Summary: summary, Reason: "it does"}}
+	question := closed(protocol.Ask{ID: "q", Form: &protocol.QuestionForm{Title: title}}, at, protocol.AskOutcome{})
 	for _, subtree := range []string{
 		approvalSubtree(1, approval),
 		approvalSubtree(7, approval),
-		approvalClosed(1, journal.Approval{Approval: approval, Decision: protocol.Deny, Client: "emacs", Closed: at, Comment: "no\nway"}),
-		approvalClosed(1, journal.Approval{Approval: approval, Decision: protocol.AllowSession, Client: "cli", Closed: at}),
-		approvalClosed(1, journal.Approval{Approval: approval, Closed: at}),
-		questionForm(1, question.Question),
+		approvalClosed(1, closed(approval, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"})),
+		approvalClosed(1, closed(approval, at, protocol.AskOutcome{Decision: protocol.AllowSession, Client: "cli"})),
+		approvalClosed(1, closed(approval, at, protocol.AskOutcome{})),
+		questionForm(1, question),
 		questionClosed(1, question),
 	} {
 		heading, rest, _ := strings.Cut(subtree, "\n")
@@ -39,7 +38,7 @@ func TestAskHeadings(t *testing.T) {
 			t.Errorf("what is asked is not whole in\n%s", subtree)
 		}
 	}
-	refused := approvalClosed(1, journal.Approval{Approval: protocol.Approval{ID: "a", Summary: "Do it"}, Decision: protocol.Deny, Client: "emacs", Closed: at, Comment: "no\nway"})
+	refused := approvalClosed(1, closed(protocol.Ask{ID: "a", AskedAction: protocol.AskedAction{Summary: "Do it"}}, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"}))
 	if !strings.HasPrefix(refused, "** CANCELLED Refused: Do it ") || !strings.HasSuffix(refused, "\nYou, in Emacs, [2026-11-22 Sun 13:41]: no way\n") {
 		t.Errorf("it is closed as\n%s", refused)
 	}

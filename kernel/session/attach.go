@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"os"
 	"slices"
 	"time"
 
@@ -44,7 +43,7 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 		}
 		s.sendClosed(ctx, client, p.Waiting)
 	}
-	if running := s.current(); running != nil {
+	if running := s.queue.current(); running != nil {
 		if progress := running.progress(); progress != nil {
 			client.Notify(protocol.MethodTurnProgress, *progress)
 		}
@@ -82,28 +81,18 @@ func (s *Session) total(ctx context.Context) (*protocol.Usage, error) {
 // connection, and says what it finds. The client holds the session until detach.
 func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 	s.hold()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	result := protocol.SessionLoadResult{Session: s.name(), File: s.sessions.file(s.name())}
-	wasKeeper := false
-	s.clients = slices.DeleteFunc(s.clients, func(old *attached) bool {
-		if old.client.ID() != a.client.ID() {
-			return false
-		}
-		old.leave()
-		wasKeeper = s.keeper == old
+	result := protocol.SessionLoadResult{Session: s.name(), File: s.file.path()}
+	replaced := 0
+	replaced, result.Keeper = s.viewers.add(a, result.File != "")
+	for range replaced {
 		s.release()
-		return true
-	})
-	s.clients = append(s.clients, a)
-	if wasKeeper || s.keeper == nil && a.canKeep() && result.File != "" {
-		s.keeper = a
 	}
-	result.Keeper = s.keeper == a
-	if s.running != nil {
-		result.Running, result.RunningEvent = s.running.Record.ID, s.running.Record.Event
+	// Read after the client was added: what changes from here on is notified.
+	running, waiting := s.queue.state()
+	if running != nil {
+		result.Running, result.RunningEvent = running.Record.ID, running.Record.Event
 	}
-	for _, t := range s.queue {
+	for _, t := range waiting {
 		result.Queued = append(result.Queued, t.ID)
 		result.QueuedEvents = append(result.QueuedEvents, t.Event)
 	}
@@ -126,7 +115,7 @@ func (s *Session) replay(ctx context.Context, client Client, held []string, view
 	if err != nil {
 		return nil, err
 	}
-	removed := s.removedByHand()
+	removed := s.file.removedByHand()
 	lacks := func(id string, saved bool) bool { return !has[id] && !(saved && removed(id)) }
 	lacking := lackingOf(marks, lacks)
 	const page = 200
@@ -183,7 +172,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	if err != nil {
 		return err
 	}
-	if err := s.present(ctx, acts); err != nil {
+	if err := present(ctx, s.sessions.config.Journal, acts); err != nil {
 		return err
 	}
 	byTurn := map[string][]journal.Act{}
@@ -211,21 +200,6 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	return nil
 }
 
-// removedByHand tells whether an id that was once in the file is not there any
-// more: a person took it out. A file that is missing altogether says nothing. The file,
-// which may be large, is read at the first question, in the caller's goroutine.
-func (s *Session) removedByHand() func(id string) bool {
-	var ids map[string]bool
-	missing, read := false, false
-	return func(id string) bool {
-		if !read {
-			source, err := os.ReadFile(s.sessions.file(s.name()))
-			missing, read, ids = err != nil, true, idsIn(string(source))
-		}
-		return !missing && !ids[id]
-	}
-}
-
 // Leave detaches a client from a session.
 func (h *Sessions) Leave(client Client, session string) {
 	name, err := h.NameNow(h.ctx, orMain(session))
@@ -250,36 +224,17 @@ func (h *Sessions) Detach(client Client) {
 // detach removes the client; when it kept the file, the next that can does, or
 // else the kernel adds what is missing.
 func (s *Session) detach(ctx context.Context, id string) {
-	s.mu.Lock()
-	var left *attached
-	s.clients = slices.DeleteFunc(s.clients, func(a *attached) bool {
-		if a.client.ID() == id {
-			left = a
-		}
-		return a.client.ID() == id
-	})
-	if left == nil {
-		s.mu.Unlock()
+	left, kept, heir := s.viewers.remove(id)
+	if !left {
 		return
 	}
-	left.leave()
 	defer s.release()
-	if s.keeper != left {
-		s.mu.Unlock()
+	if !kept {
 		return
 	}
-	s.keeper = nil
-	for _, a := range s.clients {
-		if a.canKeep() {
-			s.keeper = a
-			break
-		}
-	}
-	heir := s.keeper
-	s.mu.Unlock()
-	s.writeFile(ctx)
-	s.reconcileUnkept(ctx)
+	s.file.write(ctx)
+	s.file.reconcileUnkept(ctx)
 	if heir != nil {
-		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name(), File: s.sessions.file(s.name()), Keeper: true})
+		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name(), File: s.file.path(), Keeper: true})
 	}
 }

@@ -59,7 +59,7 @@ func same(client Client) func(Client) bool {
 // tellFinished notifies the clients that show the session and those that asked about the turn.
 func (s *Session) tellFinished(params protocol.TurnFinished) {
 	clients := s.sessions.awaited.take(params.Turn)
-	for _, a := range s.attached() {
+	for _, a := range s.viewers.attached() {
 		if !slices.ContainsFunc(clients, same(a.client)) {
 			clients = append(clients, a.client)
 		}

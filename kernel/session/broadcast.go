@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// MatchedByTrigger says, as the origin of a setting, why a skill answers a broadcast event.
-const MatchedByTrigger = "its trigger, for an event that is for all,"
+// matchedByTrigger says, as the origin of a setting, why a skill answers a broadcast event.
+const matchedByTrigger = "its trigger, for an event that is for all,"
 
 // Broadcast takes an event that is for all of the skills: each answers it in a turn of its own,
 // with an answer of its own, in their order. When it returns nil the journal has all of the
@@ -31,7 +31,7 @@ func (h *Sessions) Broadcast(ctx context.Context, event protocol.Event, skills [
 		if i < len(skills)-1 {
 			one.ID = fmt.Sprintf("%.*s+%d", protocol.IDLimit-8, event.ID, i+1)
 		}
-		one.Settings = append(slices.Clone(event.Settings), protocol.TurnSetting{Name: protocol.SettingSkill, Value: name, From: MatchedByTrigger})
+		one.Settings = append(slices.Clone(event.Settings), protocol.TurnSetting{Name: protocol.SettingSkill, Value: name, From: matchedByTrigger})
 		if result, err = h.Submit(ctx, one); err != nil {
 			return result, err
 		}

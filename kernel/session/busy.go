@@ -12,12 +12,11 @@ func (h *Sessions) Busy() []protocol.ConversationStatus {
 	var busy []protocol.ConversationStatus
 	for _, s := range h.all() {
 		one := protocol.ConversationStatus{Name: s.name()}
-		s.mu.Lock()
-		one.Queued = len(s.queue)
-		if s.running != nil {
-			one.Running, one.Progress = s.running.Record.ID, s.running.progress()
+		running, waiting := s.queue.state()
+		one.Queued = len(waiting)
+		if running != nil {
+			one.Running, one.Progress = running.Record.ID, running.progress()
 		}
-		s.mu.Unlock()
 		if one.Queued > 0 || one.Running != "" {
 			busy = append(busy, one)
 		}

@@ -19,7 +19,7 @@ func (h *Sessions) Choose(ctx context.Context, p protocol.SessionModelParams) er
 	if err := h.config.Journal.SetSessionModel(ctx, p.Session, p.Model); err != nil {
 		return err
 	}
-	s.broadcast(protocol.MethodModelChanged, p)
+	s.viewers.broadcast(protocol.MethodModelChanged, p)
 	return nil
 }
 
@@ -34,7 +34,7 @@ func (h *Sessions) ChoosePreset(ctx context.Context, p protocol.SessionPresetPar
 	if err := h.config.Journal.SetSessionPreset(ctx, p.Session, p.Preset); err != nil {
 		return err
 	}
-	s.broadcast(protocol.MethodPresetChanged, p)
+	s.viewers.broadcast(protocol.MethodPresetChanged, p)
 	return nil
 }
 
@@ -51,7 +51,7 @@ func (h *Sessions) Prefer(ctx context.Context, p protocol.TurnPreferParams) (pro
 		return preferred, err
 	}
 	defer s.release()
-	s.broadcast(protocol.MethodTurnPreferred, preferred)
+	s.viewers.broadcast(protocol.MethodTurnPreferred, preferred)
 	return preferred, nil
 }
 

@@ -13,12 +13,12 @@ import (
 // send brings a journalled act to every attached client and, where no client
 // keeps the file, into the file. Receipts are awaited beside the turn.
 func (s *Session) send(ctx context.Context, act journal.Act, turn journal.Turn) {
-	for _, a := range s.attached() {
+	for _, a := range s.viewers.attached() {
 		if params, ok := wireAct(act, turn, a.view); ok {
 			s.sendTo(a, params)
 		}
 	}
-	s.writeUnkept(ctx)
+	s.file.writeUnkept(ctx)
 }
 
 // wireAct is the act as a client with this view gets it; false when it is not
@@ -75,7 +75,7 @@ func (s *Session) showQuestion(turn journal.Turn) {
 	if model == "" {
 		model = turn.Model
 	}
-	s.broadcast(protocol.MethodTurnStarted, protocol.TurnStarted{
+	s.viewers.broadcast(protocol.MethodTurnStarted, protocol.TurnStarted{
 		Session: s.name(), Turn: turn.ID, Event: turn.Event, Question: questionSubtree(turn), Parent: turn.Parent, Model: model,
 	})
 }
@@ -103,7 +103,7 @@ func (h *Sessions) Insert(ctx context.Context, session, turn, action, text strin
 	s := h.open[session]
 	h.mu.Unlock()
 	if s != nil {
-		if running := s.current(); running != nil && running.Record.ID == turn {
+		if running := s.queue.current(); running != nil && running.Record.ID == turn {
 			return running.Insert(ctx, action, text)
 		}
 	}

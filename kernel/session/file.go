@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,53 +18,63 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// writeFile adds to the conversation's file the turns and acts of the journal
-// that the file never had, in the order of the turns, and changes no other byte
-// of it. It is called only while no client keeps the file.
-func (s *Session) writeFile(ctx context.Context) {
+// conversationFile is the Org file of one session. It is changed only while no client keeps it, and
+// one change is made at a time. Text that other programs wrote into the file stays.
+type conversationFile struct {
+	session *Session
+
+	mu     sync.Mutex // held while the file is changed or moved
+	failed bool       // the last write failed, and clients were notified
+}
+
+// path returns where the file is, "" if conversations are not kept in files.
+func (f *conversationFile) path() string {
+	return f.session.sessions.directory.file(f.session.name())
+}
+
+// write adds the turns and acts of the journal that the file never had, in the order of the turns,
+// and changes no other byte of it. An error is logged, and clients are notified of it once.
+func (f *conversationFile) write(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	if s.sessions.file(s.name()) == "" {
+	if f.path() == "" {
 		return
 	}
-	s.fileMu.Lock()
-	defer s.fileMu.Unlock()
-	err := s.addToFile(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.add(ctx)
 	for tries := 0; tries < 3 && errors.Is(err, atomicfile.ErrChanged); tries++ {
-		err = s.addToFile(ctx) // another program saved the file meanwhile: what it wrote stays
+		err = f.add(ctx) // another program saved the file meanwhile: what it wrote stays
 	}
 	if err != nil {
-		s.logger().Error("conversation file not written", "err", err)
+		f.session.logger().Error("conversation file not written", "err", err)
 	}
-	if err != nil && !s.fileFailed {
-		s.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn,
+	if err != nil && !f.failed {
+		f.session.viewers.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn,
 			Text: fmt.Sprintf("%v; nothing is lost: the journal has the conversation, and the file gets it when it can be written", err)})
 	}
-	s.fileFailed = err != nil
+	f.failed = err != nil
 }
 
+// journal returns the journal of the sessions.
+func (f *conversationFile) journal() *journal.Journal { return f.session.sessions.config.Journal }
+
 // writeUnkept writes the file if no client keeps it.
-func (s *Session) writeUnkept(ctx context.Context) {
-	if !s.keptByClient() {
-		s.writeFile(ctx)
+func (f *conversationFile) writeUnkept(ctx context.Context) {
+	if !f.session.viewers.keepFile() {
+		f.write(ctx)
 	}
 }
 
-// keptByClient reports whether a client keeps the conversation's file.
-func (s *Session) keptByClient() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.keeper != nil
-}
-
-func (s *Session) addToFile(ctx context.Context) error {
-	turns, acts, err := s.sessions.config.Journal.Unsaved(ctx, s.name())
+// add writes what the file lacks, once. The caller holds the lock.
+func (f *conversationFile) add(ctx context.Context) error {
+	turns, acts, err := f.journal().Unsaved(ctx, f.session.name())
 	if err != nil || len(turns)+len(acts) == 0 {
 		return err
 	}
-	if err := s.present(ctx, acts); err != nil {
+	if err := present(ctx, f.journal(), acts); err != nil {
 		return err
 	}
-	path := s.sessions.file(s.name())
+	path := f.path()
 	if err := atomicfile.Mend(path); err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
@@ -80,13 +91,13 @@ func (s *Session) addToFile(ctx context.Context) error {
 	}
 	for _, a := range acts {
 		if !held[a.ID] {
-			text.put(s.actPlace(ctx, text.now, a))
+			text.put(f.actPlace(ctx, text.now, a))
 		}
 	}
 	if err := text.write(path, old); err != nil {
 		return err
 	}
-	return s.markSaved(ctx, turns, acts)
+	return f.markSaved(ctx, turns, acts)
 }
 
 // grown is a text that something is put into.
@@ -130,15 +141,30 @@ func questionPlace(text, parent, subtree string) org.Insertion {
 
 // actPlace is an answer under its question; without the question's heading, before the
 // draft under a heading that says what it answers.
-func (s *Session) actPlace(ctx context.Context, text string, a journal.Act) org.Insertion {
+func (f *conversationFile) actPlace(ctx context.Context, text string, a journal.Act) org.Insertion {
 	if insertion, ok := org.InsertUnder(text, a.Event, a.Text); ok {
 		return insertion
 	}
 	subtree := a.Text
-	if turn, err := s.sessions.config.Journal.Turn(ctx, a.Turn); err == nil && words(turn) != "" {
+	if turn, err := f.journal().Turn(ctx, a.Turn); err == nil && words(turn) != "" {
 		subtree = org.ReHeading(turn.Question.Text) + subtree
 	}
 	return org.InsertBeforeDraft(text, subtree)
+}
+
+// removedByHand tells whether an id that was once in the file is not there any
+// more: a person took it out. A file that is missing altogether says nothing. The file,
+// which may be large, is read at the first question, in the caller's goroutine.
+func (f *conversationFile) removedByHand() func(id string) bool {
+	var ids map[string]bool
+	missing, read := false, false
+	return func(id string) bool {
+		if !read {
+			source, err := os.ReadFile(f.path())
+			missing, read, ids = err != nil, true, idsIn(string(source))
+		}
+		return !missing && !ids[id]
+	}
 }
 
 // idsIn is every :ID: that stands in a line of its own.
@@ -159,14 +185,15 @@ func idsIn(text string) map[string]bool {
 	}
 }
 
-func (s *Session) markSaved(ctx context.Context, turns []journal.Turn, acts []journal.Act) error {
+// markSaved notes in the journal that the file has these.
+func (f *conversationFile) markSaved(ctx context.Context, turns []journal.Turn, acts []journal.Act) error {
 	for _, t := range turns {
-		if err := s.sessions.config.Journal.MarkQuestionSaved(ctx, t.Event); err != nil {
+		if err := f.journal().MarkQuestionSaved(ctx, t.Event); err != nil {
 			return err
 		}
 	}
 	for _, a := range acts {
-		if err := s.sessions.config.Journal.MarkSaved(ctx, a.ID); err != nil {
+		if err := f.journal().MarkSaved(ctx, a.ID); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindP
 		return protocol.TurnFindResult{}, protocol.Errorf(protocol.CodeInvalidParams,
 			"%q is no :form of a text; :subtree, :plain and :raw are", p.Form)
 	}
-	turn, err := h.owner(ctx, p.ID)
+	turn, err := owner(ctx, h.config.Journal, p.ID)
 	if err == nil && !turn.State.Final() {
 		id := turn.ID
 		h.awaited.add(id, client)
@@ -48,19 +48,19 @@ func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindP
 }
 
 // owner finds the turn by the id of its question, of one of its answers, or its own.
-func (h *Sessions) owner(ctx context.Context, id string) (journal.Turn, error) {
-	turn, err := h.config.Journal.TurnOfEvent(ctx, id)
+func owner(ctx context.Context, j *journal.Journal, id string) (journal.Turn, error) {
+	turn, err := j.TurnOfEvent(ctx, id)
 	if protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return turn, err
 	}
-	act, err := h.config.Journal.Act(ctx, id)
+	act, err := j.Act(ctx, id)
 	switch {
 	case err == nil:
-		return h.config.Journal.Turn(ctx, act.Turn)
+		return j.Turn(ctx, act.Turn)
 	case protocol.ErrorCode(err) != protocol.CodeNotFound:
 		return journal.Turn{}, err
 	}
-	turn, err = h.config.Journal.Turn(ctx, id)
+	turn, err = j.Turn(ctx, id)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
 		err = protocol.Errorf(protocol.CodeNotFound, "nothing that was said has the id %q", id)
 	}

@@ -22,14 +22,20 @@ import (
 // The journal has the whole fork or nothing of it. Its file is written then; a kernel
 // that is killed before leaves none, and then the first client gets everything.
 func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (protocol.SessionForkResult, error) {
-	at, err := h.forkPoint(ctx, p)
+	f := forker{journal: h.config.Journal, newID: h.config.NewID}
+	at, err := f.point(ctx, p)
 	if err == nil && p.Session != "" && p.Session != at.session {
 		err = protocol.Errorf(protocol.CodeNotFound, "%s is of the conversation %q, not of %q", p.ID, at.session, p.Session)
 	}
 	if err != nil {
 		return protocol.SessionForkResult{}, err
 	}
-	fork, text, err := h.copies(ctx, at)
+	parent, err := h.use(at.session)
+	if err != nil {
+		return protocol.SessionForkResult{}, err
+	}
+	defer parent.release()
+	fork, text, err := f.copies(ctx, at)
 	if err != nil {
 		return protocol.SessionForkResult{}, err
 	}
@@ -39,13 +45,19 @@ func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (prot
 	if err := h.config.Journal.Fork(ctx, fork); err != nil {
 		return protocol.SessionForkResult{}, err
 	}
-	result := protocol.SessionForkResult{Session: fork.Session, File: h.file(fork.Session), Turns: len(fork.Copies), Draft: at.draft}
+	result := protocol.SessionForkResult{Session: fork.Session, File: h.directory.file(fork.Session), Turns: len(fork.Copies), Draft: at.draft}
 	if result.File != "" {
 		if err := replaceFile(result.File, "", text+org.Draft(at.draft)); err != nil {
 			h.config.Logger.Error("the file of a fork not written, its first client writes it", "session", fork.Session, "err", err)
 		}
 	}
 	return result, nil
+}
+
+// forker makes the copies of a fork.
+type forker struct {
+	journal *journal.Journal
+	newID   func() string
 }
 
 // forkPoint is where a conversation is forked.
@@ -57,47 +69,42 @@ type forkPoint struct {
 	draft   string
 }
 
-// forkPoint finds the heading, or the end of the session without one.
-func (h *Sessions) forkPoint(ctx context.Context, p protocol.SessionForkParams) (forkPoint, error) {
+// point finds the heading, or the end of the session without one.
+func (f forker) point(ctx context.Context, p protocol.SessionForkParams) (forkPoint, error) {
 	if p.ID == "" {
 		name := orMain(p.Session)
-		has, err := h.config.Journal.HasSession(ctx, name)
+		has, err := f.journal.HasSession(ctx, name)
 		if err == nil && !has {
 			err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", name)
 		}
 		return forkPoint{session: name, last: 1<<63 - 1}, err
 	}
-	turn, err := h.config.Journal.TurnOfEvent(ctx, p.ID)
+	turn, err := f.journal.TurnOfEvent(ctx, p.ID)
 	if err == nil {
 		return forkPoint{session: turn.Session, id: p.ID, last: turn.Seq - 1, draft: turn.Question.Text}, nil
 	}
 	if protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return forkPoint{}, err
 	}
-	act, err := h.config.Journal.Act(ctx, p.ID)
+	act, err := f.journal.Act(ctx, p.ID)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
 		return forkPoint{}, protocol.Errorf(protocol.CodeNotFound, "%s is the :ID: of no question and no answer", p.ID)
 	}
 	if err != nil {
 		return forkPoint{}, err
 	}
-	turn, err = h.config.Journal.Turn(ctx, act.Turn)
+	turn, err = f.journal.Turn(ctx, act.Turn)
 	return forkPoint{session: act.Session, id: p.ID, last: turn.Seq, act: act.ID}, err
 }
 
 // copies are the turns up to the point under new ids, and the text of their file.
-func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, string, error) {
+func (f forker) copies(ctx context.Context, at forkPoint) (journal.Fork, string, error) {
 	fork := journal.Fork{Parent: at.session, At: at.id}
-	parent, err := h.use(at.session)
-	if err != nil {
-		return fork, "", err
-	}
-	defer parent.release()
 	text := ""
 	ids := map[string]string{} // of questions and answers, what they are in the fork
 	const pageSize = 200
 	for after := int64(0); ; {
-		turns, err := h.config.Journal.Turns(ctx, at.session, after, pageSize)
+		turns, err := f.journal.Turns(ctx, at.session, after, pageSize)
 		if err != nil {
 			return fork, "", err
 		}
@@ -105,9 +112,9 @@ func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, stri
 		for i, t := range turns {
 			page[i], after = t.ID, t.Seq
 		}
-		acts, err := h.config.Journal.ActsOf(ctx, page...)
+		acts, err := f.journal.ActsOf(ctx, page...)
 		if err == nil {
-			err = parent.present(ctx, acts)
+			err = present(ctx, f.journal, acts)
 		}
 		if err != nil {
 			return fork, "", err
@@ -117,7 +124,7 @@ func (h *Sessions) copies(ctx context.Context, at forkPoint) (journal.Fork, stri
 				return fork, text, nil
 			}
 			own := slices.DeleteFunc(slices.Clone(acts), func(a journal.Act) bool { return a.Turn != t.ID })
-			if c, ok := h.copy(t, own, at.act, ids); ok {
+			if c, ok := f.copy(t, own, at.act, ids); ok {
 				text = addCopy(text, c)
 				fork.Copies = append(fork.Copies, c)
 			}
@@ -138,9 +145,9 @@ func addCopy(text string, c journal.Copy) string {
 
 // copy is a turn with what it showed, up to the act last if that is one of its own;
 // false if it shows nothing yet. It adds to ids what it and its answers are in the fork.
-func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string, ids map[string]string) (journal.Copy, bool) {
+func (f forker) copy(t journal.Turn, acts []journal.Act, last string, ids map[string]string) (journal.Copy, bool) {
 	c := journal.Copy{Origin: t.ID, Turn: t, Answers: map[string]string{}}
-	c.Turn.ID, c.Turn.Event, c.Turn.Saved = h.config.NewID(), h.config.NewID(), true
+	c.Turn.ID, c.Turn.Event, c.Turn.Saved = f.newID(), f.newID(), true
 	c.Turn.Answer, c.Turn.Preferred = "", ""
 	c.Turn.Instead, c.Turn.Parent = ids[t.Instead], ids[t.Parent]
 	c.Turn.Question.Instead, c.Turn.Question.Parent = c.Turn.Instead, c.Turn.Parent
@@ -164,7 +171,7 @@ func (h *Sessions) copy(t journal.Turn, acts []journal.Act, last string, ids map
 		case a.Kind == journal.ActAsk:
 			a.Kind = journal.ActNotice // what was decided; nobody asks here
 		}
-		id := h.config.NewID()
+		id := f.newID()
 		if a.Kind == journal.ActAnswer && c.Turn.State == protocol.TurnAnswered {
 			c.Turn.Answer = id // the last one
 		}
@@ -219,7 +226,7 @@ func (h *Sessions) forkName(ctx context.Context, parent, wanted string) (string,
 	if wanted != "" {
 		if !protocol.ValidSession(wanted) {
 			return "", protocol.Errorf(protocol.CodeInvalidParams,
-				"%q is no session name: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", wanted, protocol.SessionLimit)
+				"%q is not a session name: use up to %d letters, digits, blanks and . _ -, and do not begin with a dot", wanted, protocol.SessionLimit)
 		}
 		return wanted, h.refuseName(ctx, wanted)
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,22 +23,33 @@ func (h *Sessions) List(ctx context.Context) (protocol.SessionListResult, error)
 	}
 	known := map[string]bool{}
 	for i := range infos {
-		infos[i].File = h.file(infos[i].Name)
+		infos[i].File = h.directory.file(infos[i].Name)
 		known[infos[i].Name] = true
 	}
-	infos = append(infos, h.unjournalled(known)...)
+	infos = append(infos, h.directory.others(known)...)
 	slices.SortStableFunc(infos, func(a, b protocol.SessionInfo) int { return strings.Compare(b.Updated, a.Updated) })
 	result := protocol.SessionListResult{Sessions: infos[:min(len(infos), listLimit)]}
 	result.Left = len(infos) - len(result.Sessions)
 	return result, nil
 }
 
-// unjournalled are the sessions that have a file and in which nothing was said.
-func (h *Sessions) unjournalled(known map[string]bool) (infos []protocol.SessionInfo) {
-	if h.config.Directory == "" {
+// directory is where the files of conversations are, "" if there are none.
+type directory string
+
+// file returns the path of a session's file, "" if there are no files.
+func (d directory) file(session string) string {
+	if d == "" {
+		return ""
+	}
+	return filepath.Join(string(d), session+".org")
+}
+
+// others returns the sessions that have a file and are not known.
+func (d directory) others(known map[string]bool) (infos []protocol.SessionInfo) {
+	if d == "" {
 		return nil
 	}
-	files, err := os.ReadDir(h.config.Directory)
+	files, err := os.ReadDir(string(d))
 	if err != nil {
 		return nil // no directory: no files
 	}
@@ -46,7 +58,7 @@ func (h *Sessions) unjournalled(known map[string]bool) (infos []protocol.Session
 		if !isOrg || known[name] || !protocol.ValidSession(name) || f.IsDir() {
 			continue
 		}
-		info := protocol.SessionInfo{Name: name, File: h.file(name)}
+		info := protocol.SessionInfo{Name: name, File: d.file(name)}
 		if status, err := f.Info(); err == nil {
 			info.Updated = status.ModTime().UTC().Format(time.RFC3339)
 		}

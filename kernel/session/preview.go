@@ -74,6 +74,10 @@ func (r *rendering) from(n int) (int, string) {
 // act.
 func (t *Turn) AnswerID() string { return t.answer }
 
+// Streams reports whether a client shows the answer while it is written. Without one there is
+// nothing to preview.
+func (t *Turn) Streams() bool { return len(t.session.viewers.streaming()) > 0 }
+
 // Preview shows text, all of the answer that is verified so far. Text that
 // does not continue what was shown begins the preview anew.
 func (t *Turn) Preview(text string) {
@@ -85,7 +89,7 @@ func (t *Turn) Preview(text string) {
 	}
 	p.raw = text
 	pieces := map[*rendering]piece{}
-	for _, a := range t.session.streaming() {
+	for _, a := range t.session.viewers.streaming() {
 		r := p.view(a.view)
 		of, rendered := pieces[r]
 		if !rendered {
@@ -111,7 +115,7 @@ func (t *Turn) Retract() {
 	}
 	id := p.id
 	*p.clear() = ""
-	for _, a := range t.session.streaming() {
+	for _, a := range t.session.viewers.streaming() {
 		a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
 			Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, ID: id, Offset: 0, Text: "",
 		})

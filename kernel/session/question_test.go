@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/text"
@@ -26,20 +25,19 @@ func TestQuestionForm(t *testing.T) {
 		if asked == "" {
 			continue
 		}
-		q := protocol.Question{ID: "f1", Session: "main", Turn: "t", Event: "e", Skill: "chat", Form: protocol.QuestionForm{
+		q := protocol.Ask{ID: "f1", Sort: protocol.AskQuestion, Session: "main", Turn: "t", Event: "e", Skill: "chat", Form: &protocol.QuestionForm{
 			Title: text.Prefix(asked, 72), Fields: []protocol.FormField{
 				{Name: "a", Kind: protocol.FieldChoices, Question: asked, Options: []string{asked, "x " + asked, "b"}, Own: true, Default: asked},
 				{Name: "b", Kind: protocol.FieldText, Question: asked, Default: asked},
 				{Name: "c", Kind: protocol.FieldSecret, Question: asked},
 				{Name: "d", Kind: protocol.FieldYesNo, Question: asked, Default: "no"},
 			}}}
-		form := questionForm(1, q)
-		answered := journal.Question{Question: q, Client: "emacs", Closed: time.Now(), Answer: journal.Answer{Answers: []protocol.FieldAnswer{
-			{Name: "a", Values: []string{asked, source}}, {Name: "b", Values: []string{source}}, {Name: "c"}}}}
-		declined, withdrawn := answered, answered
-		declined.Answer = journal.Answer{Declined: true, Reason: source}
-		withdrawn.Answer, withdrawn.Client = journal.Answer{}, ""
-		for _, subtree := range []string{form, questionClosed(1, answered), questionClosed(1, declined), questionClosed(1, withdrawn)} {
+		form := waitingSubtree(1, q)
+		answered := closed(q, time.Now(), protocol.AskOutcome{Decision: protocol.Answered, Client: "emacs", Answers: []protocol.FieldAnswer{
+			{Name: "a", Values: []string{asked, source}}, {Name: "b", Values: []string{source}}, {Name: "c"}}})
+		declined := closed(q, time.Now(), protocol.AskOutcome{Decision: protocol.Declined, Client: "emacs", Comment: source})
+		withdrawn := closed(q, time.Now(), protocol.AskOutcome{})
+		for _, subtree := range []string{form, closedSubtree(1, answered), closedSubtree(1, declined), closedSubtree(1, withdrawn)} {
 			if ok, why := org.IsInert(subtree); !ok {
 				t.Errorf("%.40q: not inert: %s\n%s", source, why, subtree)
 			}
@@ -56,8 +54,8 @@ func TestQuestionForm(t *testing.T) {
 		if n, m := len(items.FindAllString(form, -1)), len(boxes.FindAllString(form, -1)); n != 4 || m != 6 || strings.Count(form, "- [X]") < 2 {
 			t.Errorf("%.40q: %d fields and %d boxes in\n%s", source, n, m, form)
 		}
-		if !strings.Contains(questionClosed(1, answered), " :: given, and kept nowhere\n") {
-			t.Errorf("%.40q: the secret in\n%s", source, questionClosed(1, answered))
+		if !strings.Contains(closedSubtree(1, answered), " :: given, and kept nowhere\n") {
+			t.Errorf("%.40q: the secret in\n%s", source, closedSubtree(1, answered))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (h *Sessions) Rename(ctx context.Context, p protocol.SessionRenameParams) (
 	former := orMain(p.Session)
 	if !protocol.ValidSession(p.To) {
 		return protocol.SessionRenameResult{}, protocol.Errorf(protocol.CodeInvalidParams,
-			"%q is no session name: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", p.To, protocol.SessionLimit)
+			"%q is not a session name: use up to %d letters, digits, blanks and . _ -, and do not begin with a dot", p.To, protocol.SessionLimit)
 	}
 	s, err := h.use(former)
 	if err != nil {
@@ -42,25 +42,22 @@ func (h *Sessions) Rename(ctx context.Context, p protocol.SessionRenameParams) (
 	if !s.awaitIdle(ctx) {
 		return protocol.SessionRenameResult{}, protocol.Errorf(protocol.CodeBusy, "a turn of %s runs or waits: rename it when it has ended, or stop it", former)
 	}
-	s.fileMu.Lock()
-	defer s.fileMu.Unlock()
+	s.file.mu.Lock()
+	defer s.file.mu.Unlock()
 	if err := h.refuseNothing(ctx, s); err != nil {
 		return protocol.SessionRenameResult{}, err
 	}
 	if err := h.rename(ctx, s, p.To); err != nil {
 		return protocol.SessionRenameResult{}, err
 	}
-	s.broadcast(protocol.MethodSessionRenamed, protocol.SessionRenamed{Session: former, To: p.To, File: h.file(p.To)})
-	return protocol.SessionRenameResult{Session: p.To, File: h.file(p.To)}, nil
+	s.viewers.broadcast(protocol.MethodSessionRenamed, protocol.SessionRenamed{Session: former, To: p.To, File: h.directory.file(p.To)})
+	return protocol.SessionRenameResult{Session: p.To, File: h.directory.file(p.To)}, nil
 }
 
 // awaitIdle reports whether no turn of the session runs or waits.
 func (s *Session) awaitIdle(ctx context.Context) bool {
 	for range idleTries {
-		s.mu.Lock()
-		busy := s.working
-		s.mu.Unlock()
-		if !busy {
+		if !s.queue.busy() {
 			return true
 		}
 		select {
@@ -111,7 +108,7 @@ func (h *Sessions) refuseName(ctx context.Context, name string) error {
 	if taken {
 		return protocol.Errorf(protocol.CodeConflict, "there is a conversation %q already: choose another name", name)
 	}
-	if path := h.file(name); path != "" {
+	if path := h.directory.file(name); path != "" {
 		if _, err := os.Lstat(path); err == nil {
 			return protocol.Errorf(protocol.CodeConflict, "there is a file %s already: choose another name, or move it away", path)
 		}
@@ -122,10 +119,10 @@ func (h *Sessions) refuseName(ctx context.Context, name string) error {
 // refuseNothing says no to a session of which there is nothing to rename.
 func (h *Sessions) refuseNothing(ctx context.Context, s *Session) error {
 	has, err := h.config.Journal.HasSession(ctx, s.name())
-	if err != nil || has || len(s.attached()) > 0 {
+	if err != nil || has || len(s.viewers.attached()) > 0 {
 		return err
 	}
-	if path := h.file(s.name()); path != "" {
+	if path := h.directory.file(s.name()); path != "" {
 		if _, err := os.Lstat(path); err == nil {
 			return nil
 		}
@@ -146,7 +143,7 @@ func (h *Sessions) moveFiles(ctx context.Context) error {
 
 // moveFile gives the file of a renamed session its new name, once, and notes that.
 func (h *Sessions) moveFile(ctx context.Context, r journal.Renaming) error {
-	if from, to := h.file(r.Former), h.file(r.Name); from != "" {
+	if from, to := h.directory.file(r.Former), h.directory.file(r.Name); from != "" {
 		if err := move(from, to); err != nil {
 			return err
 		}

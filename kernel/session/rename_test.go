@@ -272,14 +272,14 @@ func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 	wait := make(chan struct{})
 	var h *fixture
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
-		approval := protocol.Approval{ID: "approval-" + turn.Record.Event, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event,
-			Action: "(:type :request)", Hash: "h", Reason: "it asks", Summary: "Do it"}
-		err := errors.Join(h.journal.Ask(ctx, approval), turn.Ask(ctx, approval))
+		approval := protocol.Ask{ID: "approval-" + turn.Record.Event, Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event,
+			AskedAction: protocol.AskedAction{Action: "(:type :request)", Hash: "h", Reason: "it asks", Summary: "Do it"}}
+		err := errors.Join(h.journal.PutAsk(ctx, approval), turn.Ask(ctx, approval))
 		if turn.Record.Event == "q2" {
 			<-wait
 		}
-		_, decided := h.journal.Decide(ctx, protocol.ApprovalDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}, "emacs")
-		turn.Asked(ctx, approval.ID)
+		_, decided := h.journal.Decide(ctx, approval.ID, protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "emacs"})
+		turn.AskClosed(ctx, approval.ID)
 		if err := errors.Join(err, decided); err != nil {
 			return session.Outcome{State: protocol.TurnFailed, Notice: err.Error()}
 		}
@@ -297,7 +297,7 @@ func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 	if _, err := h.Submit(t.Context(), message("q2", "text of q2")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the second approval", func() bool { pending, _ := h.journal.Pending(t.Context()); return len(pending) == 1 })
+	until(t, "the second approval", func() bool { pending, _ := h.journal.OpenAsks(t.Context()); return len(pending) == 1 })
 	if _, err := h.Fork(t.Context(), protocol.SessionForkParams{Session: "main", To: "fork"}); err != nil {
 		t.Fatal(err)
 	}

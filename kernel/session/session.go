@@ -74,53 +74,31 @@ var (
 // told to send again later.
 const queueLimit = 10_000
 
-// Session is one conversation.
+// Session is one conversation: its queue of turns, the clients that show it, its file, and the asks
+// that wait in it. Each part has its own lock, and calls no other part while it holds it.
 type Session struct {
 	sessions *Sessions
 	holds    int                    // how many use it; sessions.mu guards it
 	named    atomic.Pointer[string] // what it is called; [Sessions.Rename] changes it
 
-	mu      sync.Mutex // guards what follows
-	queue   []journal.Turn
-	working bool        // a goroutine takes the queue
-	running *Turn       // the turn that is being answered
-	clients []*attached // in the order in which they came
-	keeper  *attached
+	queue   turnQueue
+	viewers viewers
+	file    conversationFile
+	asks    openAsks
 
 	// acceptMu is held from the journal to the queue, so that both have one order.
 	acceptMu sync.Mutex
 
 	unattended atomic.Bool // another program's request waits here, and no client need show the session
-
-	fileMu     sync.Mutex // held while the conversation's file is changed
-	fileFailed bool       // the last write failed, and clients were notified
 }
 
 // name is the session's present name.
 func (s *Session) name() string { return *s.named.Load() }
 
-// attached is a client that shows this session.
-type attached struct {
-	client Client
-	view   protocol.View
-	ctx    context.Context // ends when it detaches, or with the sessions
-	leave  context.CancelFunc
-}
-
-// canKeep reports whether the client can keep the conversation's file, which has subtrees.
-func (a *attached) canKeep() bool {
-	return a.view == protocol.ViewSubtree && a.client.Capabilities().KeepsFile
-}
-
 // enqueue adds a turn that the journal has, and starts the session's goroutine
 // if it does not run. The caller holds the session.
 func (s *Session) enqueue(record journal.Turn) {
-	s.mu.Lock()
-	s.queue = append(s.queue, record)
-	idle := !s.working
-	s.working = true
-	s.mu.Unlock()
-	if !idle {
+	if !s.queue.add(record) {
 		return
 	}
 	s.hold()
@@ -132,25 +110,21 @@ func (s *Session) enqueue(record journal.Turn) {
 	})
 }
 
-// next takes a turn from the queue; nil when there is none, or the kernel is
-// stopping. A turn is always either queued or running.
-func (s *Session) next() (context.Context, *Turn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = nil
-	for len(s.queue) > 0 && s.sessions.ctx.Err() == nil {
-		record := s.queue[0]
-		s.queue = s.queue[1:]
+// next takes a turn from the queue, with its context; nil when there is none, or the kernel is
+// stopping.
+func (s *Session) next() (ctx context.Context, turn *Turn) {
+	turn = s.queue.next(func(record journal.Turn) (begun *Turn) {
+		if s.sessions.ctx.Err() != nil {
+			return nil
+		}
 		if err := s.whole(&record); err != nil {
 			s.logger().Error("turn left for the next start: it cannot be read", "turn", record.ID, "err", err)
-			continue
+			return nil
 		}
-		ctx, turn := s.turn(record)
-		s.running = turn
-		return ctx, turn
-	}
-	s.queue, s.working = nil, false
-	return nil, nil
+		ctx, begun = s.turn(record)
+		return begun
+	})
+	return ctx, turn
 }
 
 // whole reads the rest of a turn that was queued before the kernel started. The queue holds only
@@ -161,13 +135,6 @@ func (s *Session) whole(record *journal.Turn) (err error) {
 	}
 	*record, err = s.sessions.config.Journal.Turn(s.sessions.ctx, record.ID)
 	return err
-}
-
-// current is the running turn, or nil.
-func (s *Session) current() *Turn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running
 }
 
 // turn makes a turn and its context, which ends when the turn is cancelled or
@@ -220,8 +187,8 @@ func (s *Session) interrupted(ctx context.Context, turn *Turn) {
 		}
 	}
 	s.finish(ctx, turn, outcome)
-	s.writeFile(ctx)
-	s.reconcileUnkept(ctx) // the last kernel may have closed what it could not show any more
+	s.file.write(ctx)
+	s.file.reconcileUnkept(ctx) // the last kernel may have closed what it could not show any more
 }
 
 // withdraw ends a turn that never began. Its question is shown first, so that
@@ -232,7 +199,7 @@ func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 	if err == nil {
 		turn.Record = record
 	}
-	s.broadcast(protocol.MethodTurnKept, protocol.TurnKept{
+	s.viewers.broadcast(protocol.MethodTurnKept, protocol.TurnKept{
 		Session: s.name(), Turn: turn.Record.ID, Event: turn.Record.Event, Question: questionSubtree(turn.Record),
 		Parent: turn.Record.Parent, State: turn.Record.State, Words: words(turn.Record),
 	})
@@ -263,7 +230,7 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 			log.Error("notice not kept", "err", err)
 		}
 	}
-	s.closeAsked(ctx, turn.Record.ID)
+	s.closeAsks(ctx, turn.Record.ID)
 	var record journal.Turn
 	err := s.keep(s.sessions.ctx, func() (err error) {
 		record, err = s.sessions.config.Journal.SetTurn(ctx, turn.change(outcome))
@@ -304,7 +271,7 @@ func (s *Session) keep(ctx context.Context, write func() error) error {
 		}
 		if !reported {
 			s.logger().Error("the journal cannot be written, trying again", "err", err)
-			s.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelError, Text: err.Error()})
+			s.viewers.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelError, Text: err.Error()})
 		}
 		select {
 		case <-time.After(keepPause):
@@ -314,54 +281,38 @@ func (s *Session) keep(ctx context.Context, write func() error) error {
 	}
 }
 
-// closeAsked closes the approvals and the questions of this turn.
-func (s *Session) closeAsked(ctx context.Context, turn string) {
-	closed, err := s.sessions.config.Journal.CloseApprovals(ctx, turn)
-	questions, also := s.sessions.config.Journal.WithdrawQuestions(ctx, turn)
-	if err := errors.Join(err, also); err != nil {
+// closeAsks closes what waits for this turn, which ends, and shows that.
+func (s *Session) closeAsks(ctx context.Context, turn string) {
+	closed, err := s.sessions.config.Journal.CloseAsks(ctx, turn)
+	if err != nil {
 		s.sessions.config.Logger.Error("what waits is not closed", "turn", turn, "err", err)
 	}
+	// A person may have decided an ask just before, when the turn did not wait for it any more.
+	ids := s.asks.of(turn)
 	for _, a := range closed {
-		s.showClosed(ctx, nil, a.ID)
+		if !slices.Contains(ids, a.ID) {
+			ids = append(ids, a.ID)
+		}
 	}
-	for _, q := range questions {
-		s.showClosed(ctx, nil, q.ID)
+	for _, id := range ids {
+		s.showClosed(ctx, nil, id)
 	}
-	if len(closed)+len(questions) > 0 {
-		s.reconcileUnkept(ctx)
-	}
-}
-
-// broadcast notifies every attached client.
-func (s *Session) broadcast(method string, params any) {
-	for _, a := range s.attached() {
-		a.client.Notify(method, params)
+	if len(ids) > 0 {
+		s.file.reconcileUnkept(ctx)
 	}
 }
 
-// tellAsked sends a notification about an approval or a question to the clients that show the
+// tellAsk sends a notification about an ask to the clients that show the
 // session. If another program's request caused it, all other clients get it as well.
-func (s *Session) tellAsked(method string, params any) {
-	s.broadcast(method, params)
+func (s *Session) tellAsk(method string, params any) {
+	s.viewers.broadcast(method, params)
 	if everyone := s.sessions.config.Everyone; everyone != nil && s.unattended.Load() {
 		shows := map[string]bool{}
-		for _, a := range s.attached() {
+		for _, a := range s.viewers.attached() {
 			shows[a.client.ID()] = true
 		}
 		everyone(func(client string) bool { return shows[client] }, method, params)
 	}
-}
-
-// attached returns the clients at this moment.
-func (s *Session) attached() []*attached {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]*attached(nil), s.clients...)
-}
-
-// streaming returns the clients that show an answer while it is written.
-func (s *Session) streaming() []*attached {
-	return slices.DeleteFunc(s.attached(), func(a *attached) bool { return !a.client.Capabilities().Streams })
 }
 
 // logger is the logger with this session's name.

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -36,10 +34,11 @@ type Config struct {
 
 // Sessions is every conversation of one kernel.
 type Sessions struct {
-	config Config
-	ctx    context.Context // ends with Close; the sessions' goroutines live in it
-	stop   context.CancelCauseFunc
-	work   sync.WaitGroup
+	config    Config
+	directory directory
+	ctx       context.Context // ends with Close; the sessions' goroutines live in it
+	stop      context.CancelCauseFunc
+	work      sync.WaitGroup
 
 	mu      sync.Mutex
 	open    map[string]*Session
@@ -55,7 +54,7 @@ func New(config Config) *Sessions {
 		config.Now = time.Now
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Sessions{config: config, ctx: ctx, stop: stop, open: map[string]*Session{}}
+	return &Sessions{config: config, directory: directory(config.Directory), ctx: ctx, stop: stop, open: map[string]*Session{}}
 }
 
 // Close stops the running turns, which the next start finds interrupted, and
@@ -82,6 +81,7 @@ func (h *Sessions) use(name string) (*Session, error) {
 	s := h.open[name]
 	if s == nil {
 		s = &Session{sessions: h}
+		s.file.session = s
 		s.named.Store(&name)
 		h.open[name] = s
 	}
@@ -141,10 +141,7 @@ func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.E
 	if event.ID == "" {
 		event.ID = h.config.NewID()
 	}
-	s.mu.Lock()
-	full := len(s.queue) >= queueLimit
-	s.mu.Unlock()
-	if full {
+	if s.queue.length() >= queueLimit {
 		return protocol.EventResult{}, protocol.Errorf(protocol.CodeBusy, "%d messages wait in %s already: send again when some are answered", queueLimit, event.Session)
 	}
 	record, err := s.accept(ctx, event)
@@ -216,19 +213,12 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 		return protocol.TurnCancelResult{}, err
 	}
 	defer s.release()
-	s.mu.Lock()
-	running := s.running
-	if running != nil && (p.Turn == "" || running.Record.ID == p.Turn) {
-		s.mu.Unlock()
+	running, removed := s.queue.stop(p.Turn)
+	if running != nil {
 		running.cancel(ErrCancelled)
 		return protocol.TurnCancelResult{Cancelled: true, Turn: running.Record.ID}, nil
 	}
-	at := slices.IndexFunc(s.queue, func(t journal.Turn) bool { return t.ID == p.Turn })
-	if at >= 0 {
-		s.queue = slices.Delete(s.queue, at, at+1)
-	}
-	s.mu.Unlock()
-	if at < 0 {
+	if !removed {
 		return protocol.TurnCancelResult{}, nil
 	}
 	s.withdraw(s.turn(record))
@@ -266,7 +256,7 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams, settin
 	defer s.acceptMu.Unlock()
 	// A notice is shown just before its turn has ended: who is quick to ask for
 	// another try is not turned away.
-	model := cmp.Or(p.Model, settings.Value(protocol.SettingModel))
+	model := cmp.Or(p.Model, settings.Model())
 	again, err := h.config.Journal.Retry(ctx, record.ID, model, settings)
 	for tries := 0; protocol.ErrorCode(err) == protocol.CodeConflict && tries < retryTries; tries++ {
 		time.Sleep(retryPause)
@@ -292,12 +282,12 @@ func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetPar
 	}
 	defer s.release()
 	view := protocol.ViewSubtree
-	for _, a := range s.attached() {
+	for _, a := range s.viewers.attached() {
 		if a.client.ID() == client.ID() {
 			view = a.view
 		}
 	}
-	running := s.current()
+	running := s.queue.current()
 	if running == nil || running.Record.ID != p.Turn {
 		// It may have ended since it was read, and nobody would be told of that again.
 		record, err = h.config.Journal.Turn(ctx, p.Turn)
@@ -311,23 +301,14 @@ func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetPar
 // Counts says how many turns run and wait, for the status.
 func (h *Sessions) Counts() (open, running, queued int) {
 	for _, s := range h.all() {
-		s.mu.Lock()
-		if s.running != nil {
+		one, waiting := s.queue.state()
+		if one != nil {
 			running++
 		}
-		queued += len(s.queue)
-		s.mu.Unlock()
+		queued += len(waiting)
 		open++
 	}
 	return open, running, queued
-}
-
-// file is where the session's conversation is kept, or "".
-func (h *Sessions) file(name string) string {
-	if h.config.Directory == "" {
-		return ""
-	}
-	return filepath.Join(h.config.Directory, name+".org")
 }
 
 func orMain(session string) string {

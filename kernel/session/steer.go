@@ -34,7 +34,7 @@ func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (proto
 		return protocol.TurnSteerResult{}, err
 	}
 	defer s.release()
-	running := s.current()
+	running := s.queue.current()
 	if running == nil || p.Turn != "" && running.Record.ID != p.Turn {
 		return protocol.TurnSteerResult{}, errEnded
 	}

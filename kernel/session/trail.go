@@ -56,7 +56,7 @@ func (t *Turn) Thought(text string) {
 	t.trail.thought += utf8.RuneCountInString(text)
 	chars := t.trail.thought
 	t.trail.mu.Unlock()
-	t.session.broadcast(protocol.MethodTurnThought, protocol.TurnThought{
+	t.session.viewers.broadcast(protocol.MethodTurnThought, protocol.TurnThought{
 		Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, Chars: chars, Text: text,
 	})
 }
@@ -99,7 +99,7 @@ func (t *Turn) Progress(p protocol.TurnProgress) {
 	t.trail.mu.Lock()
 	t.trail.progress = p
 	t.trail.mu.Unlock()
-	t.session.broadcast(protocol.MethodTurnProgress, p)
+	t.session.viewers.broadcast(protocol.MethodTurnProgress, p)
 }
 
 // progress is how far the turn has come; nil before a model was asked.
@@ -132,12 +132,12 @@ func (t *Turn) annotate(subtree string) string {
 	if t.trail.left > 0 {
 		calls += fmt.Sprintf("\n\n(and %d calls more, which the journal has)", t.trail.left)
 	}
-	var items []org.Told
+	var items []org.Remark
 	for _, text := range t.trail.steers {
-		items = append(items, org.Told{By: "You, meanwhile", Text: text})
+		items = append(items, org.Remark{By: "You, meanwhile", Text: text})
 	}
 	if t.trail.stopped != "" {
-		items = append(items, org.Told{By: "Stopped", Text: t.trail.stopped})
+		items = append(items, org.Remark{By: "Stopped", Text: t.trail.stopped})
 	}
 	return org.Annotate(subtree, properties, []org.Drawer{{Name: "THOUGHTS", Text: thoughts}, {Name: "CALLS", Text: calls}}, items)
 }

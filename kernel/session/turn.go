@@ -107,13 +107,13 @@ func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
 	}
 	_, err := t.session.sessions.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
 	if err == nil && waiting {
-		t.session.writeUnkept(ctx) // it may be days
+		t.session.file.writeUnkept(ctx) // it may be days
 	}
 	return err
 }
 
 // Notify tells every client of the conversation.
-func (t *Turn) Notify(method string, params any) { t.session.broadcast(method, params) }
+func (t *Turn) Notify(method string, params any) { t.session.viewers.broadcast(method, params) }
 
 // Insert makes text the answer of the turn: it is converted to Org, journalled
 // under [Turn.AnswerID], and sent to every attached client; where none keeps

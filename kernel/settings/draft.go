@@ -8,11 +8,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// draftLimit is how many drafts are remembered that were resolved and are not sent yet.
+// draftLimit is how many resolved drafts are remembered.
 const draftLimit = 16
 
-// drafts are messages that were resolved before they were sent, the latest last. The zero value
-// is ready.
+// drafts are messages that were resolved and not sent yet, the latest last. The zero value is
+// ready.
 type drafts struct {
 	mu     sync.Mutex
 	events []protocol.Event
@@ -42,8 +42,8 @@ func (d *drafts) take(id string) (protocol.Event, bool) {
 	return event, true
 }
 
-// ResolveDraft is [Resolver.Resolve] for a message that is not sent yet. Where the client says
-// which id it will have, what holds is decided now, and [Resolver.ResolveSent] takes it over.
+// ResolveDraft is [Resolver.Resolve] for a message that is not sent yet. If the client names the id
+// of the message, [Resolver.ResolveSent] uses this result.
 func (r *Resolver) ResolveDraft(ctx context.Context, event *protocol.Event) error {
 	err := r.Resolve(ctx, event)
 	if err == nil && event.ID != "" && event.Said() {

@@ -10,22 +10,23 @@ import (
 	"org-agent/kernel/watch"
 )
 
-// Live is what config.org says. It is safe for use by several goroutines.
+// Live has the settings of config.org while the kernel runs. It is safe for use by several
+// goroutines.
 type Live struct {
 	paths   config.Paths
 	started config.Settings
 	last    atomic.Pointer[config.Settings]
 }
 
-// NewLive returns the settings of an instance, which began with those that it read at its
-// start.
+// NewLive returns the settings of an instance. started are those that it read at its start.
 func NewLive(paths config.Paths, started config.Settings) *Live {
 	l := &Live{paths: paths, started: started}
 	l.last.Store(&started)
 	return l
 }
 
-// Now reads what config.org says; while it cannot be read, what it said before holds.
+// Now reads config.org and returns its settings. If the file cannot be read, it returns those of the
+// last successful reading.
 func (l *Live) Now() config.Settings {
 	if settings, err := config.Load(l.paths); err == nil {
 		l.last.Store(&settings)
@@ -33,12 +34,11 @@ func (l *Live) Now() config.Settings {
 	return l.Last()
 }
 
-// Last is what config.org said when it was read last.
+// Last returns the settings of the last successful reading. It reads nothing.
 func (l *Live) Last() config.Settings { return *l.last.Load() }
 
-// Faults is what there is to say of config.org as it stands: what is at fault in it, and that
-// it says something that this kernel, which read it when it started, does not do. shown is how
-// its path is written for people.
+// Faults returns the faults of the present config.org, for people. One of them is a change that
+// needs a new start of the kernel. shown is the path of the file as people see it.
 func (l *Live) Faults(shown string) []string {
 	now, err := config.Load(l.paths)
 	if err != nil {
@@ -54,7 +54,7 @@ func (l *Live) Faults(shown string) []string {
 	return faults
 }
 
-// Follow calls changed when config.org was saved, until ctx ends. It fails at once where files
+// Follow calls changed after each change of config.org, until ctx ends. It fails at once if files
 // cannot be watched.
 func (l *Live) Follow(ctx context.Context, logger *slog.Logger, changed func()) error {
 	w := watch.Watch{

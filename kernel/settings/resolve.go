@@ -14,16 +14,16 @@ import (
 	"org-agent/kernel/text"
 )
 
-// setter is somewhere that sets something, as people are told of it.
+// setter is a place that sets something.
 type setter struct {
-	from       string
+	from       string // the place, for people
 	properties []org.Property
-	presets    []string // names, the last counts first
+	presets    []string // names; a later one overrides an earlier one
 	ends       bool     // presets of places further away do not count
-	typed      bool     // a person chose it by name: any model will do
+	typed      bool     // a person chose the values by name, so that any model is allowed
 }
 
-// places are all that can set something for the message, the nearest first.
+// places returns all places that can set something for the message, the nearest first.
 func (r *Resolver) places(ctx context.Context, event protocol.Event, sources []org.Source) ([]setter, error) {
 	var places []setter
 	for _, source := range sources {
@@ -42,7 +42,7 @@ func (r *Resolver) places(ctx context.Context, event protocol.Event, sources []o
 			p.presets = nil
 		}
 		if source.Own {
-			// What the words name is nearer than the drawer's preset, and not than its other rows.
+			// Presets in the words override the drawer's preset, but not its other properties.
 			p.presets = append(p.presets, event.Presets...)
 		}
 		places = append(places, p)
@@ -65,11 +65,11 @@ func (r *Resolver) places(ctx context.Context, event protocol.Event, sources []o
 	return append(places, chosen), nil
 }
 
-// unset reports whether a value says that nothing is set: Org's nil, or nothing.
+// unset reports whether a value sets nothing: it is empty or Org's nil.
 func unset(value string) bool { return value == "" || value == "nil" }
 
-// ownValue is the value of a property at one place. With NAME+ rows only, it adds to what is
-// set further away, and whole is false.
+// ownValue returns the value of a property at one place. If whole is false, the place has only
+// NAME+ rows, and the value is appended to the one further away.
 func ownValue(properties []org.Property, name string) (value string, whole, found bool) {
 	var parts []string
 	for _, p := range properties {
@@ -95,7 +95,7 @@ func (r *Resolver) resolve(ctx context.Context, event *protocol.Event, places []
 	var held protocol.TurnSettings
 	for _, name := range protocol.SettingNames {
 		if name == protocol.SettingPreset || name == protocol.SettingSkill && event.Command != "" {
-			continue // a command has its skill
+			continue // the command decides the skill
 		}
 		value, from, typed := lookUp(places, settings, name)
 		if name == protocol.SettingHistory && value == "" && from == "" && settings.History != "" {
@@ -116,10 +116,10 @@ func (r *Resolver) resolve(ctx context.Context, event *protocol.Event, places []
 	return held, nil
 }
 
-// lookUp is the value of a setting at the nearest place that has it, and what that is. A
+// lookUp returns the value of a setting at the nearest place that has it, and that place. A
 // preset is as near as the place that names it.
 func lookUp(places []setter, settings config.Settings, name string) (value, from string, typed bool) {
-	var added []string // by NAME+ rows nearer than the value, the nearest last
+	var added []string // values of NAME+ rows nearer than the value, the nearest last
 	found := func(value, from string, typed bool) (string, string, bool) {
 		if unset(value) && len(added) > 0 {
 			value = ""
@@ -149,7 +149,7 @@ func lookUp(places []setter, settings config.Settings, name string) (value, from
 	return found("", nearestFrom, false)
 }
 
-// presetValue is what a preset sets under a name.
+// presetValue returns the value of a setting in a preset, "" if the preset does not set it.
 func presetValue(p *config.Preset, name string) string {
 	switch name {
 	case protocol.SettingModel:
@@ -180,8 +180,8 @@ func noPreset(settings config.Settings, from, name string) error {
 	return protocol.Errorf(protocol.CodeNotFound, "%s names the preset %q, and config.org has none of that name below \"Presets\"", from, name)
 }
 
-// Preset is the preset of that name, whose settings can all be had now. from is who names it,
-// as errors tell.
+// Preset returns the preset of that name. It fails if one of its settings cannot be used now. from
+// is the place that names the preset, for errors.
 func (r *Resolver) Preset(ctx context.Context, name, from string) (config.Preset, error) {
 	settings := r.Live.Now()
 	preset := settings.Preset(name)
@@ -193,7 +193,7 @@ func (r *Resolver) Preset(ctx context.Context, name, from string) (config.Preset
 	return *preset, err
 }
 
-// PresetSettings are what a preset sets, in the order of [protocol.SettingNames].
+// PresetSettings returns the settings of a preset, in the order of [protocol.SettingNames].
 func PresetSettings(preset config.Preset) (all protocol.TurnSettings) {
 	for _, name := range protocol.SettingNames {
 		if value := presetValue(&preset, name); value != "" {
@@ -203,10 +203,10 @@ func PresetSettings(preset config.Preset) (all protocol.TurnSettings) {
 	return all
 }
 
-// systemLimit is how much a person can have a model told, in bytes.
+// systemLimit is the largest size of SYSTEM, in bytes.
 const systemLimit = 128 << 10
 
-// checkSetting returns the value as it holds, or what is wrong with it.
+// checkSetting returns the value in the form that a turn has it, or an error for an invalid one.
 func (r *Resolver) checkSetting(ctx context.Context, name, value string, typed bool) (string, error) {
 	var err error
 	switch name {
@@ -217,7 +217,7 @@ func (r *Resolver) checkSetting(ctx context.Context, name, value string, typed b
 			err = r.Models.Check(ctx, value)
 		}
 	case protocol.SettingSkill:
-		value, _, _ = strings.Cut(value, "@") // as an answer's drawer has it
+		value, _, _ = strings.Cut(value, "@") // an answer's drawer has NAME@HASH
 		err = r.checkSkill(value)
 	case protocol.SettingProfile:
 		err = r.Profiles.CheckProfile(value)
@@ -240,7 +240,7 @@ func (r *Resolver) checkSetting(ctx context.Context, name, value string, typed b
 	return value, err
 }
 
-// checkSkill says that there is no skill of that name, of either kind.
+// checkSkill returns an error if there is no skill of that name, of either kind.
 func (r *Resolver) checkSkill(name string) error {
 	if r.Skills.Has(name) {
 		return nil

@@ -1,12 +1,12 @@
-// Package settings decides what holds for a message: which model and skill answer, as whom, how
-// much of the conversation a model is shown, what the turn may take. Settings come from
-// config.org and its presets, the headings and the file that the question stands in, what was
-// chosen for the conversation, and the message's own words; the nearest counts.
+// Package settings decides what holds for a message: which model and skill answer, with which profile,
+// how much of the conversation a model is shown, and what the turn may take. Settings come from
+// config.org and its presets, from the file of the question and the headings above it, from the
+// choices for the conversation, and from the message's own words. The nearest counts.
 //
-// They are resolved once, when the message comes, and journalled with the turn; whoever
-// answers, shows or explains the turn reads them there. What headings set is Org text, which a
-// client sends with the message because its buffer may not be saved; for a client that sends
-// none the conversation's file is read.
+// A [Resolver] resolves them once, when the message comes, and they are journalled with the turn. When
+// the turn begins, [Of] makes them one value of types, a [Turn], which is handed to everything that
+// answers it. What headings set is Org text: a client sends it with the message, because its buffer
+// may not be saved. For a client that sends none the conversation's file is read.
 package settings
 
 import (
@@ -40,23 +40,23 @@ type Resolver struct {
 	drafts drafts
 }
 
-// Names knows what conversations are called.
+// Names knows the names of conversations.
 type Names interface {
-	// NameNow is the name that a conversation has, which may have been renamed.
+	// NameNow returns the present name of a conversation, which may have been renamed.
 	NameNow(ctx context.Context, session string) (string, error)
 }
 
-// Chosen knows what a person chose for a conversation; "" for nothing.
+// Chosen knows a person's choices for a conversation; "" is none.
 type Chosen interface {
 	SessionModel(ctx context.Context, session string) (string, error)
 	SessionPreset(ctx context.Context, session string) (string, error)
 }
 
-// Models knows which models can be asked for. Its errors name what was probably meant.
+// Models knows the models. Its errors suggest a similar name.
 type Models interface {
-	// Find fails where no server could be asked for a model of that name.
+	// Find fails if no server could have a model of that name.
 	Find(name string) error
-	// Check fails also where the server says that it has none.
+	// Check also fails if the server reports that it has no such model.
 	Check(ctx context.Context, name string) error
 }
 
@@ -68,17 +68,17 @@ type Skills interface {
 
 // Profiles knows the files of profiles.
 type Profiles interface {
-	// CheckProfile fails where there is none of that name, or it is at fault.
+	// CheckProfile fails if there is no profile of that name, or if it has a fault.
 	CheckProfile(name string) error
 }
 
-// Resolve decides what holds for a message, and writes it into the event. It fails where something is set that cannot be
-// had, and names what was probably meant.
+// Resolve decides the settings of a message, and writes them into the event. It fails if a value
+// cannot be used. The error suggests a similar one.
 func (r *Resolver) Resolve(ctx context.Context, event *protocol.Event) (err error) {
 	if !event.Said() {
 		return nil
 	}
-	// Who has not heard that it was renamed gets what it sets, too.
+	// A client may use an old name of a renamed conversation.
 	if event.Session, err = r.Names.NameNow(ctx, event.Session); err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (r *Resolver) Resolve(ctx context.Context, event *protocol.Event) (err erro
 	return err
 }
 
-// ResolveAgain decides what holds for a turn that is answered once more: what its question's
-// heading and those above it set now.
+// ResolveAgain decides the settings of a turn that is answered again, from the present properties
+// of its question's heading and of those above it.
 func (r *Resolver) ResolveAgain(ctx context.Context, record journal.Turn, above string) (protocol.TurnSettings, error) {
 	event := record.Question
 	if !event.Said() {
@@ -137,8 +137,8 @@ func (r *Resolver) ResolveAgain(ctx context.Context, record journal.Turn, above 
 	return r.resolve(ctx, &event, places, r.Live.Now())
 }
 
-// sourcesOf is what [org.Sources] finds, with the question's own heading even if the text
-// has none.
+// sourcesOf returns the sources that [org.Sources] finds, and the question's own heading even if
+// the text has none.
 func sourcesOf(above string) []org.Source {
 	sources := org.Sources(above)
 	if !sources[0].Own {
@@ -147,11 +147,11 @@ func sourcesOf(above string) []org.Source {
 	return sources
 }
 
-// headBytes is how much of a conversation's file is read to see what it sets for all of it.
+// headBytes is how much of a conversation's file is read for the settings of the whole file.
 const headBytes = 64 << 10
 
-// above is what the conversation's file sets for a question below the heading with that
-// id, or for one at its end.
+// above returns the text of the conversation's file that sets something for a question below the
+// heading with that id, or for one at the end of the file.
 func (r *Resolver) above(session, parent string) (string, error) {
 	if parent != "" {
 		text, err := r.conversation(session)
@@ -167,7 +167,7 @@ func (r *Resolver) above(session, parent string) (string, error) {
 	}
 	defer file.Close()
 	head, err := io.ReadAll(io.LimitReader(file, headBytes))
-	if err != nil && !errors.Is(err, syscall.EISDIR) { // what is no file sets nothing
+	if err != nil && !errors.Is(err, syscall.EISDIR) { // a directory sets nothing
 		return "", fmt.Errorf("read what the conversation sets: %w", err)
 	}
 	text, _ := org.Above(string(head), "")
@@ -189,7 +189,7 @@ func (r *Resolver) conversationFile(session string) string {
 	return filepath.Join(r.Directory, session+".org")
 }
 
-// ownProperties are those of a question's heading that the person gave it, the first of
+// ownProperties returns the properties of a question's heading that the person set, the first of
 // each name.
 func ownProperties(found []org.Property) []protocol.Property {
 	var own []protocol.Property

@@ -30,8 +30,8 @@ func (r *reader) command(words []Word, assigns int, from origin, input stdin) {
 	r.script.Commands[index].OnlyRuns = p.onlyRuns && standard && assigns == 0 && c.ran && len(r.script.Commands[index].Opaque) == 0
 }
 
-// unknown notes something that the command could run and that cannot be told. At is the index of
-// the word that decides it, -1 if none does.
+// unknown records something that the command could run and that its words do not tell. at is the
+// index of the word that decides it, or -1.
 func (r *reader) unknown(index, at int, why string) {
 	c := &r.script.Commands[index]
 	c.Opaque = append(c.Opaque, Opacity{Why: why, At: at})
@@ -40,8 +40,8 @@ func (r *reader) unknown(index, at int, why string) {
 // systemDirectories are the directories in which a program is what its name says.
 var systemDirectories = [...]string{"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"}
 
-// programOf returns the name of a program without its directory. Standard: it is found by PATH or
-// stands in one of systemDirectories.
+// programOf returns the name of a program without its directory. standard is true if the word has
+// no directory or one of systemDirectories.
 func programOf(word string) (name string, standard bool) {
 	if !strings.Contains(word, "/") {
 		return word, true
@@ -58,7 +58,7 @@ func Program(word string) string {
 	return word
 }
 
-// call is a program and its words while they are read.
+// call is a program and its words while they are being read.
 type call struct {
 	*reader
 	index   int
@@ -82,7 +82,7 @@ func (c *call) rest() []Word { return c.words[c.program+1:] }
 // at returns the index in words of word i of the rest.
 func (c *call) at(i int) int { return c.program + 1 + i }
 
-// unknown is that of the reader for word i of the rest; i is -1 where no word decides.
+// unknown is [reader.unknown] for word i of the rest; i is -1 if no word decides.
 func (c *call) unknown(i int, why string) {
 	if i >= 0 {
 		i = c.at(i)
@@ -90,7 +90,7 @@ func (c *call) unknown(i int, why string) {
 	c.reader.unknown(c.index, i, why)
 }
 
-// literal notes that each word of the rest from i to before j decides what the program does.
+// literal records that each word of the rest from i to before j decides what the program does.
 func (c *call) literal(i, j int, why string) {
 	for ; i < j && i < len(c.rest()); i++ {
 		c.unknown(i, why)

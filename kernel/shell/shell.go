@@ -48,11 +48,11 @@ type Command struct {
 	// shell itself. From and At are indices of words of that program: this command begins in
 	// the word From, and its program stands in the word At.
 	By, From, At int
-	// Text: the command stands in a text for a shell, which is the word At.
+	// Text is true if the command stands in a text for a shell, which is the word At.
 	Text bool
-	// OnlyRuns: the command does nothing but run others, which come behind it in the Script.
+	// OnlyRuns is true if the command does nothing but run others, which follow it in the Script.
 	OnlyRuns bool
-	// Opaque is what the command could run besides, as far as it cannot be told.
+	// Opaque lists what else the command could run and cannot be told from its words.
 	Opaque []Opacity
 }
 
@@ -68,7 +68,7 @@ type Opacity struct {
 type Word struct {
 	Text string // its value; where that is not known, the text as it was written
 	Kind WordKind
-	// Home: the Text begins with a ~, which the shell replaces by the user's directory.
+	// Home is true if the Text begins with a ~, which the shell replaces by the user's directory.
 	Home bool
 }
 

@@ -139,7 +139,8 @@ func (r *reader) redirection(n *syntax.Redirect, from origin, input *stdin) {
 	}
 }
 
-// file adds a file that is opened. A name such as /dev/stdin, for what is open already, is none.
+// file adds a file that is opened. A name such as /dev/stdin stands for an open file and is
+// ignored.
 func (r *reader) file(w Word, writes bool, from origin) {
 	if w.Kind == Literal {
 		switch w.Text {
@@ -177,8 +178,7 @@ func (r *reader) loop(n *syntax.ForClause, from origin) {
 	}
 }
 
-// assignment is NAME=VALUE as a word, and whether anything follows from it: before a command
-// all but how it speaks, by itself only what the environment has.
+// assignment returns NAME=VALUE as a word. matters is false if nothing follows from it.
 func (r *reader) assignment(a *syntax.Assign, exported bool) (w Word, matters bool) {
 	name := ""
 	if a.Name != nil {
@@ -205,7 +205,7 @@ func steers(name string, exported bool) bool {
 	return exported || name != strings.ToLower(name) || strings.HasSuffix(name, "_proxy")
 }
 
-// expansion notes what ${…} does besides giving a value.
+// expansion records what ${…} does besides giving a value.
 func (r *reader) expansion(n *syntax.ParamExp, from origin) {
 	const runs = "the shell runs what the variable holds"
 	switch {
@@ -223,7 +223,7 @@ func (r *reader) expansion(n *syntax.ParamExp, from origin) {
 	}
 }
 
-// variables reports whether arithmetic has more in it than numbers.
+// variables reports whether arithmetic contains more than numbers.
 func variables(node syntax.Node) bool {
 	found := false
 	syntax.Walk(node, func(n syntax.Node) bool {

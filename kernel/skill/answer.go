@@ -1,23 +1,54 @@
 package skill
 
 import (
+	"context"
+	"errors"
+	"strings"
+
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
+	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 )
 
-// answer is text as an action that answers where event came from, as the kernel makes one of a
-// reply that is prose: a message to the room or chat that a channel's event names, else text in
-// the conversation.
-func answer(event sexp.List, text string) sexp.List {
+// answer returns the action that answers event with a text. The kernel uses it for a reply in
+// prose.
+func (n *Note) answer(event sexp.List, text string) sexp.List {
+	specs := n.options.Specs()
 	payload, _ := plist.Get(event, "payload")
-	list := sexp.List{plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target")}
-	channel, _ := plist.KeywordValue(payload, "channel")
-	for _, key := range []string{"room-id", "chat-id"} {
-		if id, ok := plist.Text(payload, key); ok && id != "" && channel != "" {
-			return append(list, channel, plist.Keyword(key), plist.String(id), plist.Keyword("text"), plist.String(text))
-		}
+	return specs.Answer(specs.RouteOf(payload), text).List()
+}
+
+// defined returns the kinds of actions that notes define, as far as the note knows them.
+func (n *Note) defined() action.Specs {
+	own := specsOf(n.actions)
+	if n.options.defined != nil {
+		return append(own, n.options.defined()...)
 	}
-	return append(list, plist.Keyword("emacs"), plist.Keyword("action"), plist.Keyword("insert-at-end"),
-		plist.Keyword("buffer"), plist.String("*org-agent-chat*"), plist.Keyword("text"), plist.String(text))
+	return own
+}
+
+// actionDelivery implements (action-delivery ACTION CONTEXT).
+func (n *Note) actionDelivery(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	proposed, err := lisp.ToSexp(args[0])
+	if err != nil {
+		return lisp.Nil, nil // a value that is not data is not an action
+	}
+	event, err := lisp.ToSexp(args[1])
+	if err != nil {
+		return nil, errors.New("the second argument is the event that is answered")
+	}
+	list, _ := proposed.(sexp.List)
+	payload, _ := plist.Get(event, "payload")
+	a, specs := action.Propose(list).Action(), n.options.Specs()
+	route := specs.RouteOf(payload)
+	delivery := specs.Delivery(route, a)
+	if delivery == "" {
+		delivery = n.defined().Delivery(route, a)
+	}
+	if delivery == "" {
+		return lisp.Nil, nil
+	}
+	return call.Keyword(strings.ToUpper(string(delivery))), nil
 }

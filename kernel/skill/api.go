@@ -15,7 +15,7 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// noteInterface is what every note is offered, made when the first one is loaded.
+// noteInterface is the interface of every note. It is made when the first note is loaded.
 var noteInterface = sync.OnceValues(func() (*lisp.Interface, error) {
 	language, err := lib.Language()
 	if err != nil {
@@ -24,14 +24,14 @@ var noteInterface = sync.OnceValues(func() (*lisp.Interface, error) {
 	return lisp.NewInterface(language, kernelFunctions(), kernelMacros())
 })
 
-// ofNote makes a function of the kernel of a method of the note that calls it.
+// ofNote turns a method of the calling note into a kernel function.
 func ofNote(method func(n *Note, ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error)) func(context.Context, *lisp.Call, []lisp.Value) (lisp.Value, error) {
 	return func(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 		return method(call.Environment().Owner().(*Note), ctx, call, args)
 	}
 }
 
-// kernelFunctions is what notes may call beside the language.
+// kernelFunctions returns the functions that notes may call in addition to the language's.
 func kernelFunctions() []lisp.KernelFunction {
 	return append([]lisp.KernelFunction{
 		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream context prompt)", Waits: true, Call: ofNote((*Note).askNeuro),
@@ -50,6 +50,8 @@ func kernelFunctions() []lisp.KernelFunction {
 			Doc: "Say who the agent is, by keywords: (defidentity :name \"Sam\")."},
 		{Name: "%identity", LambdaList: "(name &optional default)", InPlaceOf: "identity", Call: ofNote((*Note).readIdentity),
 			Doc: "What (identity :name) does."},
+		{Name: "action-delivery", LambdaList: "(action context)", Call: ofNote((*Note).actionDelivery),
+			Doc: "For which chat the text of an action is, in answer to an event: :own-chat, :other-chat or :no-chat; nil if there is no such action."},
 		{Name: "org-id-new", LambdaList: "()", Call: newOrgID,
 			Doc: "A new unique id, as Org makes them."},
 		{Name: "%register-skill", LambdaList: "(name &rest keys)", Call: ofNote((*Note).registerSkill),
@@ -58,12 +60,14 @@ func kernelFunctions() []lisp.KernelFunction {
 			Doc: "What def-cognitive-tool does."},
 		{Name: "%register-hook", LambdaList: "(name on function)", Call: ofNote((*Note).registerHook),
 			Doc: "What defhook does."},
+		{Name: "%register-action", LambdaList: "(target name does fields perform)", Call: ofNote((*Note).registerAction),
+			Doc: "What defaction does."},
 		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: ofNote((*Note).conveyResult),
 			Doc: "Call a function of the note for the kernel."},
 	}, testFunctions()...)
 }
 
-// kernelMacros is what notes may use beside the language's macros.
+// kernelMacros returns the macros that notes may use in addition to the language's.
 func kernelMacros() []lisp.KernelMacro {
 	return append([]lisp.KernelMacro{
 		{Name: "defskill", LambdaList: "(name &rest keys)", Expand: expandDefskill,
@@ -72,10 +76,12 @@ func kernelMacros() []lisp.KernelMacro {
 			Doc: "Declare a tool."},
 		{Name: "defhook", LambdaList: "(name &rest keys)", Expand: expandDefhook,
 			Doc: "Have a function asked before or after something is done."},
+		{Name: "defaction", LambdaList: "(target name &rest keys)", Expand: expandDefaction,
+			Doc: "Define a kind of action that models may propose, and the function that performs it."},
 	}, testMacros()...)
 }
 
-// makeEnvironment makes what the note runs in.
+// makeEnvironment makes the environment in which the note runs.
 func (n *Note) makeEnvironment(ctx context.Context) error {
 	offered, err := noteInterface()
 	if err != nil {
@@ -86,6 +92,7 @@ func (n *Note) makeEnvironment(ctx context.Context) error {
 		Owner:     n,
 		Access:    n.access(),
 		Limits:    n.options.Limits,
+		Memory:    n.options.memory,
 		Output:    n.print,
 	})
 	if err != nil {
@@ -95,8 +102,8 @@ func (n *Note) makeEnvironment(ctx context.Context) error {
 	return n.loadObjects(withOccasion(ctx, &occasion{purpose: purposeLoad}))
 }
 
-// askNeuro asks the model: in a test that has a script, the script. In other tests, and in
-// a dry run, it returns what it was asked.
+// askNeuro asks the model. In a test with a script it returns the script's next reply. In other
+// tests and in a dry run it returns the question.
 func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	o := occasionOf(ctx)
 	if o.script != nil {
@@ -131,7 +138,7 @@ func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value)
 	return lisp.NewString(reply), nil
 }
 
-// readAsk takes the arguments of ask-neuro apart.
+// readAsk parses the arguments of ask-neuro.
 func readAsk(args []lisp.Value) (ask Ask, err error) {
 	text, ok := args[0].(*lisp.String)
 	if !ok {
@@ -177,7 +184,7 @@ func readAsk(args []lisp.Value) (ask Ask, err error) {
 	return ask, nil
 }
 
-// promptOf is how much of the kernel's own prompt goes along, "" for what is usual.
+// promptOf returns how much of the kernel's own prompt is sent, or "" for the default.
 func promptOf(v lisp.Value) (string, error) {
 	if v == lisp.Nil {
 		return "", nil
@@ -190,7 +197,7 @@ func promptOf(v lisp.Value) (string, error) {
 	return "", errors.New("the :prompt is one of :full, :minimal and :none")
 }
 
-// kernelLog writes to the log, unless an answer is only being previewed.
+// kernelLog writes to the log. In a preview of an answer it writes nothing.
 func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	text, ok := args[0].(*lisp.String)
 	if len(args) > 1 || !ok || strings.Contains(text.String(), "~") {
@@ -206,7 +213,7 @@ func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value
 	return lisp.Nil, nil
 }
 
-// injectStimulus hands an event to the kernel. Tests and previews drop it.
+// injectStimulus passes an event to the kernel. Tests and previews drop it.
 func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	data, err := lisp.ToSexp(args[0])
 	if err != nil {
@@ -222,9 +229,9 @@ func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Val
 	switch p := occasionOf(ctx).purpose; p {
 	case purposeTest, purposePreview, purposeDryNeuro:
 		return lisp.Nil, nil
-	case purposeNeuro, purposeSymbolic, purposeTyped:
+	case purposeNeuro, purposeSymbolic, purposeAction, purposeTyped:
 	default:
-		return nil, fmt.Errorf("inject-stimulus was called by %s; call it from a skill's neuro or symbolic function", p)
+		return nil, fmt.Errorf("inject-stimulus was called by %s; call it from a skill's neuro or symbolic function, or from an action", p)
 	}
 	if n.options.Inject == nil {
 		return nil, errors.New("nothing takes events here")
@@ -247,8 +254,8 @@ func (n *Note) registerActuator(ctx context.Context, _ *lisp.Call, args []lisp.V
 	return args[0], nil
 }
 
-// defining reports whether the call loads a note, which is when definitions count. Typed by
-// a person they are checked only; in a function of a note that is live they are an error.
+// defining reports whether the call loads a note, so that its definitions count. A definition that
+// a person types is only checked. A definition in a function of a live note is an error.
 func defining(ctx context.Context, operator string) (bool, error) {
 	switch p := occasionOf(ctx).purpose; p {
 	case purposeLoad, purposeTest:
@@ -260,7 +267,7 @@ func defining(ctx context.Context, operator string) (bool, error) {
 	}
 }
 
-// warn adds a warning at the block being loaded.
+// warn adds a warning at the block that is being loaded.
 func (n *Note) warn(format string, arguments ...any) {
 	line := 1
 	if n.block != nil {
@@ -271,7 +278,7 @@ func (n *Note) warn(format string, arguments ...any) {
 	}
 }
 
-// nameOf is the name that a string, a symbol or a quoted symbol gives, in lower case.
+// nameOf returns the name in a string, a symbol or a quoted symbol, in lower case.
 func nameOf(v lisp.Value) (string, error) {
 	switch x := v.(type) {
 	case *lisp.String:

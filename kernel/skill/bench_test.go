@@ -16,7 +16,7 @@ func BenchmarkLoadChat(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := LoadNote(b.Context(), "chat.org", source, Options{}); err != nil {
+		if _, err := LoadNote(b.Context(), "chat.org", source, Options{Specs: kernelSpecs}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func BenchmarkLoadNote(b *testing.B) {
 	source := smallNote(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := LoadNote(b.Context(), "greet.org", source, Options{}); err != nil {
+		if _, err := LoadNote(b.Context(), "greet.org", source, Options{Specs: kernelSpecs}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -57,7 +57,7 @@ func BenchmarkLoadNote(b *testing.B) {
 
 func BenchmarkLoadAndTestChat(b *testing.B) {
 	for b.Loop() {
-		New(Config{Shipped: skills.Notes()}).Load(b.Context())
+		New(Config{Specs: kernelSpecs, Shipped: skills.Notes()}).Load(b.Context())
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// capabilityKinds are what a note can ask for in #+CAPABILITIES.
+// capabilityKinds are the kinds of capabilities that #+CAPABILITIES can request.
 var capabilityKinds = []string{"read", "write", "net", "exec", "env"}
 
-// maximumCapabilities is how many words a note may ask with.
+// maximumCapabilities is how many words a note may request.
 const maximumCapabilities = 64
 
 // capabilityRequest is one word of a #+CAPABILITIES line.
@@ -31,8 +31,8 @@ type capabilityRequest struct {
 
 func (a capabilityRequest) word() string { return a.kind + ":" + a.what }
 
-// capabilities reads the #+CAPABILITIES lines: words KIND:WHAT. They are declared, and
-// shown to the person, who may grant them.
+// capabilities parses the #+CAPABILITIES lines, which hold words KIND:WHAT. The person sees the
+// requested capabilities and may grant them.
 func capabilities(file string, doc *org.Document) ([]capabilityRequest, []Diagnostic) {
 	var requested []capabilityRequest
 	var faults []Diagnostic
@@ -77,11 +77,11 @@ func capabilityFault(word, kind string) string {
 
 // Capability is one thing that a note asks for.
 type Capability struct {
-	// Asked is the word as the note has it.
+	// Asked is the word as it stands in the note.
 	Asked string `json:"asked"`
-	// Name is the word as it is granted: a directory is named by its path without links.
+	// Name is the word as it is granted. It names a directory by its path without links.
 	Name string `json:"name,omitempty"`
-	// Meaning says in plain words what it allows.
+	// Meaning says in plain words what the capability allows.
 	Meaning string `json:"meaning,omitempty"`
 	// Refused says why it cannot be granted, "" if it can.
 	Refused string `json:"refused,omitempty"`
@@ -89,7 +89,7 @@ type Capability struct {
 	kind, what string // what it names: a path or a variable
 }
 
-// understand says what a word means here.
+// understand interprets a word in this home.
 func (g *Grants) understand(kind, what string) Capability {
 	c := Capability{Asked: kind + ":" + what, kind: kind}
 	switch kind {
@@ -130,12 +130,12 @@ func (g *Grants) understand(kind, what string) Capability {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// secretParts are what a part of a variable's name is when its value is a secret.
+// secretParts are parts of variable names that mark the value as a secret.
 var secretParts = []string{
 	"KEY", "KEYS", "APIKEY", "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS",
 }
 
-// refuseVariable says why a variable is not for notes, "" if it may be.
+// refuseVariable returns why notes cannot read a variable, or "" if they can.
 func (g *Grants) refuseVariable(name string) string {
 	if !variableName.MatchString(name) {
 		return "that is no name of an environment variable"
@@ -149,8 +149,9 @@ func (g *Grants) refuseVariable(name string) string {
 	return ""
 }
 
-// path is the absolute path that a word names. ~ and $HOME are the user's, a relative name
-// is the home's, and %XX is a byte that a word cannot have. Links are not followed.
+// path returns the absolute path that a word names. ~ and $HOME are the user's directory, a
+// relative name lies in the home, and %XX is a byte that cannot stand in a word. Links are not
+// followed.
 func (g *Grants) path(name string) (string, error) {
 	path, err := decodeName(name)
 	if err != nil {
@@ -180,7 +181,7 @@ func (g *Grants) path(name string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// refuseDirectory says why a directory is not for notes.
+// refuseDirectory returns an error if notes cannot be granted a directory.
 func (g *Grants) refuseDirectory(kind, path string) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s is no directory: name the one it is in", encodeName(path, false))
@@ -188,7 +189,7 @@ func (g *Grants) refuseDirectory(kind, path string) error {
 	return g.refuseFile(kind, path)
 }
 
-// refuseFile says why a path without links is not for notes, whatever was granted.
+// refuseFile returns an error if notes cannot reach a path without links, whatever was granted.
 func (g *Grants) refuseFile(kind, path string) error {
 	for _, system := range []string{"/proc", "/sys", "/dev"} {
 		if path == system || strings.HasPrefix(path, system+"/") {

@@ -19,7 +19,7 @@ import (
 type Command struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Wants lists what the command gets from the person's Emacs: a part of [Wants]. Nothing else
+	// Wants lists what the command gets from the person's Emacs: a part of [wantable]. Nothing else
 	// is sent to it.
 	Wants []string `json:"wants,omitempty"`
 	// Skill is the skill that answers.
@@ -34,11 +34,11 @@ const (
 	maximumDescription = 200 // characters
 )
 
-// Wants returns everything that a command can get from the person's Emacs: the buffer or region they
+// wantable returns everything that a command can get from the person's Emacs: the buffer or region they
 // are in, and their agenda.
-func Wants() []string { return []string{"agenda", "buffer"} }
+func wantable() []string { return []string{"agenda", "buffer"} }
 
-// commandsOf reads the value of :commands, a list of (NAME DESCRIPTION :wants (…)).
+// commandsOf parses the value of :commands, a list of (NAME DESCRIPTION :wants (…)).
 func commandsOf(v lisp.Value) ([]Command, error) {
 	rows, ok := lisp.Slice(v, maximumCommands)
 	if !ok {
@@ -91,9 +91,9 @@ func commandOf(v lisp.Value) (Command, error) {
 	return command, nil
 }
 
-// wantsOf takes a list of [Wants], as keywords.
+// wantsOf parses a list of keywords from [wantable].
 func wantsOf(v lisp.Value) ([]string, error) {
-	known := Wants()
+	known := wantable()
 	items, ok := lisp.Slice(v, len(known))
 	if !ok {
 		items = []lisp.Value{v}
@@ -167,8 +167,8 @@ func (s *Set) Command(name string) (Command, bool) {
 	return s.commands[at], true
 }
 
-// NearCommand returns the command that was probably meant by a name that is no command, "" if none
-// is near. A part of a name, or an ordinary word, is not near.
+// NearCommand returns the command that an unknown name probably meant, or "" if none is similar. A
+// part of a name and an ordinary word are not similar.
 func (s *Set) NearCommand(name string) string {
 	if s == nil {
 		return ""

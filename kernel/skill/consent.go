@@ -21,7 +21,7 @@ type consent struct {
 	why string
 }
 
-// same reports whether another decision comes to the same.
+// same reports whether another decision has the same result.
 func (c *consent) same(other consent) bool {
 	return c.granted == other.granted && c.why == other.why && c.since == other.since && slices.Equal(c.capabilities, other.capabilities)
 }
@@ -37,7 +37,7 @@ func (c *consent) names() []string {
 	return names
 }
 
-// request notes the capabilities that the note asks for, and warns of those that are not granted.
+// request records the capabilities that the note requests, and warns of those that are not granted.
 func (n *Note) request(requested []capabilityRequest) {
 	n.requested = requested
 	for _, a := range requested {
@@ -122,8 +122,8 @@ type withheldError struct{ message string }
 
 func (e *withheldError) Error() string { return e.message }
 
-// access returns what the note's Lisp may reach: the files and variables that were granted. Kinds that
-// were asked for and not granted are withheld.
+// access returns the files and variables that the note's Lisp can reach. Kinds that were requested
+// and not granted are withheld.
 func (n *Note) access() lisp.Access {
 	g, c := n.options.Grants, n.consent
 	if len(c.capabilities) == 0 {
@@ -190,8 +190,8 @@ func grantCommand(file string) string {
 	return "org-agent skill grant " + strings.TrimSuffix(filepath.Base(file), ".org")
 }
 
-// unproven turns the faults of tests that used a capability which is not granted into warnings. The
-// note becomes live without those proofs.
+// unproven turns the faults of tests that used a capability without a grant into warnings. The note
+// becomes live without those proofs.
 func unproven(faults []Diagnostic) []Diagnostic {
 	warnings := slices.Clone(faults)
 	for i := range warnings {

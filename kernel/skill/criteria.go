@@ -19,7 +19,7 @@ type Result string
 const (
 	Pass Result = "PASS"
 	Fail Result = "FAIL"
-	// Unproven: no test names the criterion.
+	// Unproven means that no test names the criterion.
 	Unproven Result = "NONE"
 )
 
@@ -30,7 +30,7 @@ type Proof struct {
 	Result    Result `json:"result"`
 	// Line is the line in the note of the heading, or of the test's block.
 	Line int `json:"line"`
-	// Heading says that it is a heading under "Success Criteria".
+	// Heading is true for a heading under "Success Criteria".
 	Heading bool         `json:"heading,omitempty"`
 	Faults  []Diagnostic `json:"faults,omitempty"`
 }
@@ -88,7 +88,7 @@ func underCriteria(h *org.Heading) bool {
 	return false
 }
 
-// FaultsOf are the diagnostics behind an error of [LoadNote] or [Prove]; nil if it has none.
+// FaultsOf returns the diagnostics of an error of [LoadNote] or [Prove], or nil if it has none.
 func FaultsOf(err error) []Diagnostic {
 	var faults Faults
 	if errors.As(err, &faults) {

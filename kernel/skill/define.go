@@ -14,11 +14,11 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// defaultPriority is that of a skill which names none.
+// defaultPriority is the priority of a skill that sets none.
 const defaultPriority = 10
 
-// skillKeys are the keys of defskill, each with the name it is known by here: notes use
-// two vocabularies.
+// skillKeys are the keys of defskill with the name of each in the kernel. Notes use two
+// vocabularies.
 var skillKeys = map[string]string{
 	"PRIORITY": "priority", "DEPENDENCIES": "dependencies", "TRIGGER": "trigger",
 	"NEURO": "neuro", "PROBABILISTIC": "neuro", "SYMBOLIC": "symbolic", "DETERMINISTIC": "symbolic",
@@ -74,7 +74,7 @@ func skillKey(skill string, v lisp.Value) (string, error) {
 	return "", fmt.Errorf("%s; it has :%s", message, strings.ToLower(strings.Join(names, " :")))
 }
 
-// isForm reports whether v is a call, and not rows or names.
+// isForm reports whether v is a call. Rows and lists of names are not calls.
 func isForm(v lisp.Value) bool {
 	cell, ok := v.(*lisp.Cons)
 	if !ok {
@@ -96,7 +96,7 @@ func quoted(call *lisp.Call, v lisp.Value) lisp.Value {
 	return lisp.NewList(call.Symbol("QUOTE"), v)
 }
 
-// registerSkill takes a skill with its keys evaluated.
+// registerSkill adds a skill whose keys were evaluated.
 func (n *Note) registerSkill(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
@@ -134,7 +134,8 @@ func (n *Note) registerSkill(ctx context.Context, _ *lisp.Call, args []lisp.Valu
 	return args[0], nil
 }
 
-// takeCommands places the commands of a skill, which no other skill of the note may have.
+// takeCommands sets the lines of a skill's commands. Two skills of a note cannot have the same
+// command.
 func (n *Note) takeCommands(k *Skill) error {
 	for i := range k.Commands {
 		command := &k.Commands[i]
@@ -151,7 +152,7 @@ func (n *Note) takeCommands(k *Skill) error {
 	return nil
 }
 
-// set takes the value of one key.
+// set sets the value of one key.
 func (k *Skill) set(key string, v lisp.Value) (err error) {
 	if v == lisp.Nil {
 		return nil
@@ -185,7 +186,8 @@ func (k *Skill) set(key string, v lisp.Value) (err error) {
 	return err
 }
 
-// functionOf takes a function, the name of one, or a lambda expression.
+// functionOf returns the function in a function value, a name of a function, or a lambda
+// expression.
 func functionOf(key string, v lisp.Value) (lisp.Value, error) {
 	switch x := v.(type) {
 	case *lisp.Function:
@@ -202,7 +204,7 @@ func functionOf(key string, v lisp.Value) (lisp.Value, error) {
 	return nil, fmt.Errorf("its :%s is no function; write #'NAME or (lambda …)", key)
 }
 
-// namesOf takes a list of names.
+// namesOf parses a list of names.
 func namesOf(v lisp.Value) ([]string, error) {
 	const most = 100
 	items, ok := lisp.Slice(v, most)
@@ -220,8 +222,8 @@ func namesOf(v lisp.Value) ([]string, error) {
 	return names, nil
 }
 
-// expandTool turns both forms of def-cognitive-tool, with the parameters behind
-// :parameters or right behind the description, into a call.
+// expandTool turns both forms of def-cognitive-tool into a call. The parameters stand behind
+// :parameters or directly behind the description.
 func expandTool(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 // dependency is a note or skill that a note says it needs.
 type dependency struct {
 	name string // as written
-	id   bool   // it is an Org id
+	id   bool   // the name is an Org id
 	line int
 }
 
-// scanDependencies reads the #+DEPENDS_ON lines, and the ids others can name this note by.
-// A line holds names of notes or skills, or id: links, separated by blanks or commas.
+// scanDependencies reads the #+DEPENDS_ON lines, and the ids by which other notes can name this
+// one. A line holds names of notes or skills, or id: links, separated by blanks or commas.
 func (n *Note) scanDependencies(doc *org.Document) {
 	for _, keyword := range doc.Keywords {
 		if keyword.Key != "DEPENDS_ON" {
@@ -38,7 +38,7 @@ func (n *Note) scanDependencies(doc *org.Document) {
 	}
 }
 
-// dependencyWords splits the value; of a link only the target counts.
+// dependencyWords splits the value into words. A link is its target.
 func dependencyWords(value string) []string {
 	var words []string
 	for value != "" {
@@ -61,7 +61,7 @@ func canonical(name string) string {
 	return shortName(noteKey(name[strings.LastIndexByte(name, '/')+1:]))
 }
 
-// answersTo reports whether the note is what the dependency names.
+// answersTo reports whether the dependency names this note.
 func (n *Note) answersTo(d dependency) bool {
 	if d.id {
 		return slices.Contains(n.ids, d.name)

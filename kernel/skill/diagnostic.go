@@ -27,11 +27,11 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s", ShownFile(d.File), d.Line, d.Column, severity, d.Message)
 }
 
-// Faults are the diagnostics that keep a note from being live. It is the error of
-// [LoadNote].
+// Faults are the diagnostics that prevent a note from becoming live. [LoadNote] returns them as its
+// error.
 type Faults []Diagnostic
 
-// Error prints the faults, one a line.
+// Error prints one fault on each line.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for i, d := range f {
@@ -40,7 +40,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maximumDiagnostics bounds what is told about one note.
+// maximumDiagnostics is how many diagnostics of one note are reported.
 const maximumDiagnostics = 100
 
 func fromOrg(file string, d org.Diagnostic) Diagnostic {
@@ -50,8 +50,8 @@ func fromOrg(file string, d org.Diagnostic) Diagnostic {
 	}
 }
 
-// fromLisp tells an error of the note's code; what is not the language's own is told at
-// the block's first line.
+// fromLisp returns the diagnostic for an error of the note's code. An error that has no place in
+// Lisp is placed at the first line of the block.
 func fromLisp(file string, line int, err error) Diagnostic {
 	var fault *lisp.Error
 	if !errors.As(err, &fault) {

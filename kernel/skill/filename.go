@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Names of files stand in tables, in words between blanks, and before a person who decides
-// by what is shown. What would break a table or a line, or show as something else, is
-// written as %XX, byte by byte; so are blanks where the name is a word.
+// File names stand in tables, in words between blanks, and in texts by which a person decides. A
+// byte that would break a table or a line, or that is shown as something else, is written as %XX.
+// In a word, so are blanks.
 
-// ShownName is the name of a file as policy.org has it, fit for being shown in a line.
+// ShownName returns the name of a file as policy.org writes it, on one line.
 func ShownName(path string) string { return encodeName(path, false) }
 
-// encodeName writes a name.
+// encodeName encodes a name.
 func encodeName(name string, word bool) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
@@ -32,8 +32,8 @@ func encodeName(name string, word bool) string {
 	return b.String()
 }
 
-// ShownFile is a file's name for a line that people read: as it is, if all of it can be
-// printed. A name from elsewhere may hold line ends, or what moves a terminal's cursor.
+// ShownFile returns a file name for a line that people read. A printable name is unchanged. A name
+// from outside can contain line ends or control a terminal's cursor; those bytes are encoded.
 func ShownFile(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
 		return encodeName(name, false)
@@ -41,7 +41,7 @@ func ShownFile(name string) string {
 	return name
 }
 
-// decodeName reads a name that was written.
+// decodeName decodes a name.
 func decodeName(text string) (string, error) {
 	var b strings.Builder
 	for {

@@ -12,37 +12,35 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// GrantsConfig says where grants are kept and what is beyond them. The zero value grants
-// nothing.
+// GrantsConfig configures [Grants]. The zero value grants nothing.
 type GrantsConfig struct {
-	// File is policy.org, "" for none: nothing is granted then.
+	// File is policy.org. "": nothing is granted.
 	File string
-	// Home is what relative names are relative to, User what ~ and $HOME are. Both are
+	// Home is the directory of relative names, and User is the directory of ~ and $HOME. Both are
 	// absolute.
 	Home, User string
-	// Protected reports whether a note may never write to a path, Closed whether it may not
-	// read it either. Paths are absolute and have no links. May be nil.
+	// Protected reports whether notes can never write to a path. Closed reports whether they cannot
+	// read it either. Paths are absolute and have no links. Either may be nil.
 	Protected, Closed func(path string) bool
-	// Secrets are environment variables that no note may read, beside those whose names
-	// say that they are.
+	// Secrets are environment variables that no note may read, in addition to those whose names
+	// mark them as secrets.
 	Secrets []string
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
 
-// Grants are what a person let notes reach outside of their Lisp: the rows of policy.org.
-// A grant is for a note at its path without links, with the capabilities it asks for and
-// with its blocks. It counts as long as all three are so, and the row stands; also a note
-// that runs loses it in the moment in which the row is read to be gone. Grants are safe for
-// many goroutines; a nil *Grants grants nothing.
+// Grants are the rows of policy.org in which a person grants capabilities to notes. A grant is for
+// one note at its path without links, with its requested capabilities and its blocks. It holds as
+// long as all of these are unchanged and the row exists. A running note loses the grant as soon as
+// the row is found to be gone. Grants are safe for many goroutines. A nil *Grants grants nothing.
 type Grants struct {
 	config GrantsConfig
 	table  atomic.Pointer[grantTable]
-	// writing is held while policy.org is read, and changed and written.
+	// writing is held while policy.org is read, or is changed and written.
 	writing sync.Mutex
 }
 
-// NewGrants returns the grants of a home as policy.org has them now.
+// NewGrants returns the grants of a home from the current policy.org.
 func NewGrants(config GrantsConfig) *Grants {
 	if config.Now == nil {
 		config.Now = time.Now
@@ -53,9 +51,10 @@ func NewGrants(config GrantsConfig) *Grants {
 	return g
 }
 
-// noGrants is what there is without a home: nothing, and ~ is whose the process is.
+// noGrants returns the Grants without a home. They grant nothing, and ~ is the directory of the
+// process's user.
 func noGrants() *Grants {
-	user, _ := os.UserHomeDir() // without one, names with ~ are told to mean nothing
+	user, _ := os.UserHomeDir() // without one, a name with ~ is refused
 	g := &Grants{config: GrantsConfig{User: user}}
 	g.table.Store(&grantTable{})
 	return g
@@ -71,8 +70,8 @@ func (g *Grants) Refresh() bool {
 	return g.take(g.readTable())
 }
 
-// take makes a table the one that counts, and reports whether it is another. The caller
-// holds writing from before it was read: an older one must not come after a newer.
+// take makes a table the current one and reports whether it differs. The caller holds writing since
+// before it read the table, so that an older table never replaces a newer one.
 func (g *Grants) take(now *grantTable) bool {
 	old := g.table.Load()
 	if old.text == now.text && slices.Equal(old.faults, now.faults) && (old.grants == nil) == (now.grants == nil) {
@@ -92,7 +91,7 @@ func (g *Grants) readTable() *grantTable {
 	return g.parseGrants(text)
 }
 
-// behindLink is the path of policy.org without links, and whether there were any.
+// behindLink returns the path of policy.org without links, and whether there were any.
 func (g *Grants) behindLink() (path string, linked bool) {
 	if g == nil || g.config.File == "" {
 		return "", false
@@ -101,7 +100,7 @@ func (g *Grants) behindLink() (path string, linked bool) {
 	return path, err == nil && path != g.config.File
 }
 
-// isPolicy reports whether a path is that of policy.org, with or without links.
+// isPolicy reports whether a path is policy.org, with or without links.
 func (g *Grants) isPolicy(path string) bool {
 	if g == nil || g.config.File == "" {
 		return false
@@ -110,8 +109,7 @@ func (g *Grants) isPolicy(path string) bool {
 	return path == g.config.File || path == real
 }
 
-// Diagnostics are what is wrong with policy.org. As long as there are any nothing is
-// granted.
+// Diagnostics returns the errors of policy.org. While there are any, nothing is granted.
 func (g *Grants) Diagnostics() []Diagnostic {
 	if g == nil {
 		return nil
@@ -119,7 +117,7 @@ func (g *Grants) Diagnostics() []Diagnostic {
 	return slices.Clone(g.table.Load().faults)
 }
 
-// change rewrites policy.org by what edit makes of its table, at once and whole.
+// change replaces the text of policy.org by the result of edit, atomically.
 func (g *Grants) change(edit func(t *grantTable) string) error {
 	g.writing.Lock()
 	defer g.writing.Unlock()
@@ -139,9 +137,9 @@ func (g *Grants) change(edit func(t *grantTable) string) error {
 	return nil
 }
 
-// replacePolicy puts a new text in the place of the old one; where the file is a link, in
-// the place of what it leads to, even if nothing is there yet. A file that has another text
-// by then stays as it is.
+// replacePolicy replaces the old text by a new one. If the file is a link, it writes the target of
+// the link, even if that does not exist yet. If the file no longer has the old text, it is not
+// changed.
 func replacePolicy(path, old, text string) (err error) {
 	if path, err = lisp.RealPath(path); err != nil {
 		return err

@@ -30,7 +30,7 @@ func newGrantHome(t testing.TB) *grantHome {
 	h.put("home/skills/.keep", "")
 	h.put("notes/a.txt", "the text")
 	h.put("state/token", "secret")
-	h.registry = New(Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{}, Grants: h.grants()})
+	h.registry = New(Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{}, Grants: h.grants(), Specs: kernelSpecs})
 	return h
 }
 

@@ -104,7 +104,7 @@ func TestNotesCannotReachFurther(t *testing.T) {
 func TestShadowingGivesNothing(t *testing.T) {
 	h := newGrantHome(t)
 	text := asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`)
-	h.registry = New(Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{"reader.org": {Data: []byte(text)}}, Grants: h.grants()})
+	h.registry = New(Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{"reader.org": {Data: []byte(text)}}, Grants: h.grants(), Specs: kernelSpecs})
 	h.registry.Load(t.Context())
 	h.wantSays("shipped", "notes that came with the program are granted nothing")
 	// A row for it changes nothing, whatever path a person may write for it.
@@ -135,7 +135,8 @@ func TestWhenNotesWrite(t *testing.T) {
 	note := "#+CAPABILITIES: write:~/notes\n#+begin_src lisp\n" +
 		"(defun add () " + add + " \"added\")\n" +
 		"(defskill :writer :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chat-message))\n" +
-		"  :neuro (lambda (c) (declare (ignore c)) (add)) :symbolic (lambda (a c) (declare (ignore c)) (add) a) :system-prompt-augment (lambda () (add)))\n#+end_src\n" +
+		"  :neuro (lambda (c) (declare (ignore c)) (add)) :symbolic (lambda (a c) (declare (ignore c)) (add) a) :system-prompt-augment (lambda () (add)))\n" +
+		"(defaction :diary :add :does \"to add\" :perform (lambda (fields) (declare (ignore fields)) (add)))\n#+end_src\n" +
 		"#+begin_src lisp :test yes\n(deftest adds (is (equal \"added\" (add))) (is (delete-file \"~/notes/a.txt\"))\n" +
 		"  (rename-file \"~/notes/a.txt\" \"b\") (ensure-directories-exist \"~/notes/new/\") (proposes \"x\" '(:text \"added\") :reply \"added\"))\n#+end_src\n"
 	h.put("home/skills/writer.org", note)
@@ -161,7 +162,10 @@ func TestWhenNotesWrite(t *testing.T) {
 	if _, err := k.Symbolic(t.Context(), action, chatMessage(t, "x")); err != nil {
 		t.Error(err)
 	}
-	if got := h.get("notes/log"); got != "xx" {
+	if text, err := h.registry.Current().Actions()[0].Perform(t.Context(), nil); err != nil || text != "added" {
+		t.Errorf("the action is done with %q, %v", text, err)
+	}
+	if got := h.get("notes/log"); got != "xxx" {
 		t.Errorf("it wrote %q", got)
 	}
 	h.put("home/skills/writer.org", "#+CAPABILITIES: write:~/notes\n#+begin_src lisp\n"+add+"\n#+end_src\n")

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// grantsIntroduction is what the kernel says above the first grant it writes.
+// grantsIntroduction is the text that the kernel writes above its first grant.
 const grantsIntroduction = `* Grants
 
 What notes may reach outside of their Lisp. A row is written here when you grant what a note
@@ -17,8 +17,8 @@ list does, the note is without until you grant it again. A row that cannot be re
 
 `
 
-// with returns the text with this row: in the place of the note's old one, behind the last
-// row, or in a new table. Every other byte stays.
+// with returns the text with this row. The row replaces the note's old row, or follows the last
+// row, or begins a new table. All other bytes stay the same.
 func (t *grantTable) with(cells []string) string {
 	newline := "\n"
 	if strings.Contains(t.text, "\r\n") {
@@ -67,7 +67,7 @@ func (t *grantTable) without(note string) string {
 	return t.text[:old.start] + t.text[old.end:]
 }
 
-// rowLike writes cells as wide as those of another row, or wider.
+// rowLike writes cells at least as wide as those of another row.
 func rowLike(other string, cells []string) string {
 	indent := other[:strings.IndexByte(other, '|')]
 	separator := "|"
@@ -91,7 +91,7 @@ func rowOf(widths []int, cells []string) string {
 	return b.String() + "|"
 }
 
-// newTable is a table with one row, aligned.
+// newTable returns an aligned table with one row.
 func newTable(cells []string) string {
 	widths := make([]int, len(cells))
 	dashes := make([]string, len(cells))
@@ -102,7 +102,7 @@ func newTable(cells []string) string {
 	return rowOf(widths, grantColumns) + "\n|" + strings.Join(dashes, "+") + "|\n" + rowOf(widths, cells) + "\n"
 }
 
-// cells are the row as it is written.
+// cells returns the row as it is written.
 func (row grant) cells() []string {
 	names := slices.Clone(row.capabilities)
 	return []string{encodeName(row.note, false), strings.Join(names, " "), row.blocks, cmp.Or(row.since, "")}

@@ -11,14 +11,14 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// GrantRequest is what a note asks for, and whether it was granted. A person sees it to decide.
+// GrantRequest is what a note requests, and whether it was granted. A person sees it to decide.
 type GrantRequest struct {
 	// Note is the note's path without links, Blocks the SHA-256 of its blocks.
 	Note         string       `json:"note"`
 	Blocks       string       `json:"blocks"`
 	Capabilities []Capability `json:"capabilities,omitempty"`
 	Granted      bool         `json:"granted,omitempty"`
-	// Since is the day of the grant, also of a grant that was lost. Withheld is the reason why
+	// Since is the day of the grant, including a grant that was lost. Withheld is the reason why
 	// nothing is granted.
 	Since    string `json:"since,omitempty"`
 	Withheld string `json:"withheld,omitempty"`
@@ -29,14 +29,14 @@ func (q *GrantRequest) Names() []string {
 	return (&consent{capabilities: q.Capabilities}).names()
 }
 
-// Why a note is granted nothing.
+// The reasons why a note is granted nothing.
 var (
 	ErrNoNote      = errors.New("that is no note of this home")
 	ErrNotAsked    = errors.New("the note asks for nothing that can be granted")
 	ErrOtherBlocks = errors.New("the note is not what was shown any more: look at it again")
 )
 
-// Requests returns what the note in a file asks for. It reads the file anew.
+// Requests returns what the note in a file requests. It reads the file again.
 func (r *Registry) Requests(file string) (GrantRequest, error) {
 	n, err := r.noteToGrant(file)
 	if err != nil {
@@ -49,9 +49,9 @@ func (r *Registry) Requests(file string) (GrantRequest, error) {
 	return GrantRequest{Note: c.note, Blocks: n.Hash, Capabilities: c.capabilities, Granted: c.granted, Since: c.since, Withheld: c.why}, nil
 }
 
-// Grant grants the note in a file what it asks for. Blocks and names are those of the request that
-// the person agreed to. If the note has others by now, Grant fails with [ErrOtherBlocks]. The note
-// is loaded anew before Grant returns.
+// Grant grants the note in a file what it requests. The person agreed to these blocks and names. If
+// the note has others now, Grant fails with [ErrOtherBlocks]. The note is loaded again before Grant
+// returns.
 func (r *Registry) Grant(ctx context.Context, file, blocks string, names []string) (GrantRequest, error) {
 	now, err := r.Requests(file)
 	if err != nil {
@@ -71,8 +71,8 @@ func (r *Registry) Grant(ctx context.Context, file, blocks string, names []strin
 	return r.reload(ctx, file, "granted")
 }
 
-// Revoke takes all grants from the note in a file. The note is loaded anew before Revoke returns.
-// Calls of the note that still run have lost the grants too.
+// Revoke removes all grants of the note in a file. The note is loaded again before Revoke returns.
+// Calls of the note that still run lose the grants too.
 func (r *Registry) Revoke(ctx context.Context, file string) (GrantRequest, error) {
 	now, err := r.Requests(file)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *Registry) Revoke(ctx context.Context, file string) (GrantRequest, error
 	return r.reload(ctx, file, "revoked")
 }
 
-// reload loads what changed, and returns what the note asks for and has now.
+// reload loads the changed notes, and returns what the note requests and has now.
 func (r *Registry) reload(ctx context.Context, file, done string) (GrantRequest, error) {
 	now, err := r.Requests(file)
 	r.config.Logger.Info("capabilities were "+done+" by a person", "file", now.Note, "blocks", now.Blocks)
@@ -94,7 +94,7 @@ func (r *Registry) reload(ctx context.Context, file, done string) (GrantRequest,
 	return now, err
 }
 
-// noteToGrant reads the note in a file. The file has to be a note of the home.
+// noteToGrant reads the note in a file, which must be a note of the home.
 func (r *Registry) noteToGrant(file string) (*Note, error) {
 	if r.config.Grants == nil || r.config.Grants.config.File == "" || r.config.Home == "" {
 		return nil, errors.New("there is no home that grants could be kept in")
@@ -130,7 +130,7 @@ func (r *Registry) noteToGrant(file string) (*Note, error) {
 	return nil, fmt.Errorf("%s: %w", encodeName(file, false), ErrNoNote)
 }
 
-// leadsTo reports whether a note of the origin is the file of that path without links.
+// leadsTo reports whether a note of the origin is the file at that path without links.
 func (o origin) leadsTo(name, path string) bool {
 	if name != filepath.Base(path) {
 		info, err := os.Lstat(o.path(name))

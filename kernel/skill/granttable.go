@@ -15,10 +15,10 @@ import (
 	"org-agent/kernel/org"
 )
 
-// grant is a row of the table: the note at a path has these capabilities as long as its
-// blocks are the ones with this hash.
+// grant is a row of the table. The note at a path has these capabilities as long as its blocks have
+// this hash.
 type grant struct {
-	note         string // its path, which has to be the one without links
+	note         string // its path without links
 	capabilities []string
 	blocks       string
 	since        string // the day, as 2026-11-22
@@ -26,21 +26,21 @@ type grant struct {
 	start, end   int // offsets of the line, with its line end
 }
 
-// grantTable is what a policy.org says under "Grants". It does not change.
+// grantTable is the table under "Grants" in a policy.org. It does not change.
 type grantTable struct {
 	text   string
 	grants map[string]grant // by note; nil if anything is wrong
 	faults []Diagnostic
-	// last are the offsets of the table's last line, -1 if there is no table.
+	// lastStart and lastEnd are the offsets of the table's last line, or -1 if there is no table.
 	lastStart, lastEnd int
-	// section is where the text under the heading ends, -1 without a heading.
+	// section is where the text under the heading ends, or -1 without a heading.
 	section int
 }
 
-// maximumPolicy is the number of bytes policy.org may have.
+// maximumPolicy is the maximum size of policy.org in bytes.
 const maximumPolicy = 1 << 20
 
-// readPolicy returns the text of policy.org; a file that is not there has none.
+// readPolicy returns the text of policy.org, or "" if the file does not exist.
 func readPolicy(path string) (string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +59,7 @@ func readPolicy(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // the file was only read
 	text, err := io.ReadAll(io.LimitReader(file, maximumPolicy+1))
 	switch {
 	case err != nil:
@@ -75,8 +75,8 @@ func readPolicy(path string) (string, error) {
 // grantColumns are the columns of the table.
 var grantColumns = []string{"note", "capabilities", "blocks", "since"}
 
-// parseGrants reads the table under the heading "Grants". One row at fault makes all of it
-// void: half of what a person meant is not what they meant.
+// parseGrants parses the table under the heading "Grants". One faulty row invalidates the whole
+// table, because half of a person's decision is not their decision.
 func (g *Grants) parseGrants(text string) *grantTable {
 	t := &grantTable{text: text, grants: map[string]grant{}, lastStart: -1, lastEnd: -1, section: -1}
 	doc := org.Parse(text)

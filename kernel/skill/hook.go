@@ -43,7 +43,7 @@ type Hook struct {
 	File  string    `json:"file"`
 	Line  int       `json:"line"`
 	Event HookEvent `json:"event"`
-	// Tools are the names of the tools that it is about; none means all.
+	// Tools are the names of the tools that the hook is for. Empty means all tools.
 	Tools []string `json:"tools,omitempty"`
 	// Script is the text for a shell; "" for a hook in Lisp.
 	Script string `json:"script,omitempty"`
@@ -52,7 +52,8 @@ type Hook struct {
 	function lisp.Value
 }
 
-// about reports whether the hook is called for an event of a tool, "" for one without.
+// about reports whether the hook is called for an event of this tool. The tool is "" for an event
+// without one.
 func (h *Hook) about(event HookEvent, tool string) bool {
 	return h.Event == event && (len(h.Tools) == 0 || slices.ContainsFunc(h.Tools, func(name string) bool {
 		return name == "*" || toolKey(name) == toolKey(tool)
@@ -99,10 +100,15 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 	case ctx.Err() == nil && patient.Err() != nil:
 		return nil, fmt.Errorf("its note was busy for %v", hookPatience)
 	}
+	return nil, inNote(err)
+}
+
+// inNote is the error of a function of a note with its place, and without data of the call in it.
+func inNote(err error) error {
 	if fault, ok := errors.AsType[*lisp.Error](err); ok && fault.Line > 0 {
-		return nil, fmt.Errorf("%s:%d:%d: %s", filepath.Base(fault.File), fault.Line, fault.Column, speakable(fault))
+		return fmt.Errorf("%s:%d:%d: %s", filepath.Base(fault.File), fault.Line, fault.Column, speakable(fault))
 	}
-	return nil, err
+	return err
 }
 
 // expandDefhook turns (defhook NAME :on EVENT :function F) into a call that evaluates F. EVENT is the
@@ -158,7 +164,7 @@ func (n *Note) registerHook(ctx context.Context, _ *lisp.Call, args []lisp.Value
 			tools = append(tools, text)
 		}
 	}
-	h := &Hook{Name: name, Line: n.lineOfHook(name), note: n}
+	h := &Hook{Name: name, Line: n.lineDefining("defhook", name), note: n}
 	if err := h.on(event, tools); err != nil {
 		return nil, fmt.Errorf("the hook %s: %w", name, err)
 	}
@@ -209,13 +215,17 @@ func (n *Note) addHook(h *Hook) error {
 	return nil
 }
 
-// lineOfHook returns the line at which the block being loaded defines a hook, else the first line of
-// the block.
-func (n *Note) lineOfHook(name string) int {
+// lineDefining returns the line at which the block being loaded defines something by an operator and
+// names, else the first line of the block.
+func (n *Note) lineDefining(operator string, names ...string) int {
 	if n.block == nil {
 		return 1
 	}
-	definition := regexp.MustCompile(`(?i)\([a-z:]*defhook\s+[:'#"]*` + regexp.QuoteMeta(name) + `[\s")]`)
+	pattern := `(?i)\([a-z:]*` + operator
+	for _, name := range names {
+		pattern += `\s+[:'#"]*` + regexp.QuoteMeta(name)
+	}
+	definition := regexp.MustCompile(pattern + `[\s")]`)
 	for i, line := range strings.Split(n.block.Body, "\n") {
 		if definition.MatchString(line + "\n") {
 			line, _ := n.block.Position(i+1, 1)

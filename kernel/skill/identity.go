@@ -14,12 +14,12 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// Who the agent is, is said by its user's IDENTITY.org and by a note with defidentity. Every
-// note reads it with (identity :name): what the file says counts, then what the note says, so
-// that there is one name, and then the default, which for the name is [DefaultName].
+// The identity of the agent comes from its user's IDENTITY.org and from a note with defidentity.
+// Every note reads it with (identity :name). The file counts first, then the note, so that there is
+// one name. The default counts last; for the name it is [defaultName].
 
-// DefaultName is what the agent is called as long as nobody says so.
-const DefaultName = "org-agent"
+// defaultName is the agent's name if nobody sets one.
+const defaultName = "org-agent"
 
 const (
 	nameRunes     = 80       // of a name
@@ -27,26 +27,26 @@ const (
 	personaBytes  = 4 << 10  // of one thing that the file says
 )
 
-// Identity is what a note says of the agent. The zero Identity says nothing.
+// Identity is the identity that a note defines. The zero Identity defines nothing.
 type Identity struct {
 	File   string // the note's
-	Line   int    // where it says so
+	Line   int    // of the definition
 	fields sexp.List
 }
 
-// Name is what the note calls the agent, "" if it does not.
+// Name returns the name that the note gives the agent, or "".
 func (i Identity) Name() string {
 	name, _ := i.value("name").(plist.String)
 	return string(name)
 }
 
-// value is what the note says under a name, nil if nothing.
+// value returns a value of the note's definition, or nil.
 func (i Identity) value(name string) sexp.Sexp {
 	v, _ := plist.Get(i.fields, name)
 	return v
 }
 
-// Identity is who the agent is by the live notes.
+// Identity returns the identity that the live notes define.
 func (s *Set) Identity() Identity {
 	if s == nil {
 		return Identity{}
@@ -54,8 +54,8 @@ func (s *Set) Identity() Identity {
 	return s.identity
 }
 
-// assignIdentity takes what the first note says that says anything; the others of that kind
-// are warned.
+// assignIdentity returns the first identity that a note defines. Other notes that define one get a
+// warning.
 func assignIdentity(order []*slot) (identity Identity) {
 	for _, s := range order {
 		if !s.published || s.version().Identity.File == "" {
@@ -72,7 +72,7 @@ func assignIdentity(order []*slot) (identity Identity) {
 	return identity
 }
 
-// defineIdentity takes what the note says of the agent.
+// defineIdentity stores the note's definition of the identity.
 func (n *Note) defineIdentity(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	data, err := lisp.ToSexp(lisp.NewList(args...))
 	if err != nil {
@@ -103,7 +103,7 @@ func (n *Note) defineIdentity(ctx context.Context, _ *lisp.Call, args []lisp.Val
 	return lisp.T, nil
 }
 
-// checkName says what is wrong with a name.
+// checkName returns an error if a name is not valid.
 func checkName(v sexp.Sexp) error {
 	name, ok := v.(plist.String)
 	switch text := string(name); {
@@ -117,7 +117,7 @@ func checkName(v sexp.Sexp) error {
 	return nil
 }
 
-// readIdentity is (identity :name default).
+// readIdentity implements (identity :name default).
 func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	key, ok := args[0].(*lisp.Symbol)
 	if !ok {
@@ -126,7 +126,7 @@ func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Va
 	name := strings.ToLower(key.Name())
 	if text := n.options.Persona(name); text != "" {
 		text = strings.ToValidUTF8(text[:min(len(text), personaBytes)], "")
-		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(text)) // as the copy is charged to the call
+		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(text)) // COPY-SEQ charges the copy to the call
 	}
 	identity := n.options.live()
 	if p := occasionOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {
@@ -142,7 +142,7 @@ func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Va
 	case len(args) > 1:
 		return args[1], nil
 	case name == "name":
-		return lisp.NewString(DefaultName), nil
+		return lisp.NewString(defaultName), nil
 	}
 	return lisp.Nil, nil
 }

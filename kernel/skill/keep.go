@@ -12,9 +12,9 @@ import (
 	"org-agent/kernel/atomicfile"
 )
 
-// A keep has the text of the last good version of each of the home's notes. A note that is broken
-// when the kernel starts is loaded from it. It belongs to the holder of loading. A failure to keep
-// a text is logged, and has no other effect.
+// A keep stores the text of the last good version of each of the home's notes. If a note is broken
+// when the kernel starts, its kept version is loaded. The goroutine that holds Registry.loading
+// owns the keep. A failure to store a text is only logged.
 type keep struct{ directory string }
 
 // read returns the kept text of a note, nil if there is none.
@@ -49,8 +49,8 @@ func (k keep) write(name string, source []byte) error {
 	return nil
 }
 
-// retain forgets all notes but these. The text of a deleted note must not come back for a new note of
-// the same name.
+// retain deletes all notes but these. Otherwise the text of a deleted note could replace a new note
+// with the same name.
 func (k keep) retain(names map[string]bool) error {
 	if k.directory == "" {
 		return nil
@@ -102,7 +102,7 @@ func (r *Registry) keepLive() {
 		}
 		s.restorable = s.live
 	}
-	if len(r.directory) > 0 { // what cannot be seen is not gone
+	if len(r.directory) > 0 { // a note in an unreadable directory is not deleted
 		return
 	}
 	if err := r.keep.retain(names); err != nil {

@@ -9,6 +9,10 @@ import (
 	"github.com/chewxy/sexp"
 	"go.uber.org/goleak"
 
+	"org-agent/kernel/act"
+	"org-agent/kernel/action"
+	"org-agent/kernel/channel"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 )
 
@@ -19,9 +23,15 @@ func note(lines ...string) []byte {
 	return []byte("#+TITLE: A note\n\n#+begin_src lisp\n" + strings.Join(lines, "\n") + "\n#+end_src\n")
 }
 
-// loaded loads a note that must load.
+// kernelSpecs are the kinds of actions that every kernel has.
+var kernelSpecs = sync.OnceValue(func() action.Specs {
+	return kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs()
+})
+
+// loaded loads a note that must load, with the kinds of actions of a kernel.
 func loaded(t testing.TB, options Options, lines ...string) *Note {
 	t.Helper()
+	options.Specs = kernelSpecs
 	n, err := LoadNote(t.Context(), "a.org", note(lines...), options)
 	if err != nil {
 		t.Fatalf("load the note: %v", err)

@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// Entries describes everything a note can use: the language and what the kernel adds to
-// it, chapter by chapter.
+// Entries describes everything that a note can use, chapter by chapter: the language and the
+// functions of the kernel.
 func Entries(ctx context.Context) ([]lisp.Entry, error) {
 	offered, err := noteInterface()
 	if err != nil {

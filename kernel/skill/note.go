@@ -15,32 +15,41 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/org"
 )
 
-// Options say how a note is loaded. The zero value is usable.
+// Options configure how a note is loaded. The zero value is usable.
 type Options struct {
 	// Limits bound each call into the note; see [lisp.Limits] for the defaults.
 	Limits lisp.Limits
-	// Log takes what the note logs, with the name of its skill. Default: dropped.
+	// Log receives the lines that the note logs, with the name of its skill. Default: they are
+	// dropped.
 	Log func(skill, text string)
-	// Inject takes the events the note injects. Default: an error in the note.
+	// Inject receives the events that the note injects. Default: an error in the note.
 	Inject func(event sexp.List)
 	// Recorded returns a turn of the journal, for tests that replay one. Default: an error
 	// in the test.
 	Recorded func(ctx context.Context, turn string) (Recording, error)
-	// Logger takes what the person who runs the kernel should know. Default: dropped.
+	// Logger receives messages for the person who runs the kernel. Default: they are dropped.
 	Logger *slog.Logger
-	// Persona returns what the person's own file says of the agent under a name in lower case,
-	// such as "name", and "" for nothing. Default: nothing.
+	// Persona returns a value from the person's IDENTITY.org, such as "name", or "". The name is in
+	// lower case. Default: "".
 	Persona func(name string) string
-	// live returns who the agent is by the notes that are live. Default: by this one.
+	// Specs returns the kernel's kinds of actions. They determine what answers an event, and notes
+	// cannot define actions for their targets. Default: none.
+	Specs func() action.Specs
+	// defined returns the kinds of actions that live notes define. Default: those of this note.
+	defined func() action.Specs
+	// live returns the identity that the live notes define. Default: that of this note.
 	live func() Identity
-	// Shipped says that the note came with the program.
+	// Shipped is true if the note came with the program.
 	Shipped bool
-	// Grants are what a person let notes reach. Default: nothing is granted.
+	// Grants decide what the note can reach. Default: nothing is granted.
 	Grants *Grants
+	// memory is the memory that all notes share. Default: each call has its own limit.
+	memory *lisp.Memory
 }
 
 func (o Options) withDefaults() Options {
@@ -53,33 +62,36 @@ func (o Options) withDefaults() Options {
 	if o.Persona == nil {
 		o.Persona = func(string) string { return "" }
 	}
+	if o.Specs == nil {
+		o.Specs = func() action.Specs { return nil }
+	}
 	if o.live == nil {
 		o.live = func() Identity { return Identity{} }
 	}
 	return o
 }
 
-// Note is a note that was loaded into an environment of its own.
+// Note is a note that was loaded into its own environment.
 type Note struct {
 	// File is the note, as diagnostics name it.
 	File string
-	// Title, Description and Version are its keywords, "" where it has none.
+	// Title, Description and Version are the note's keywords, or "".
 	Title, Description, Version string
 	// Hash is the SHA-256 of its blocks, in hex.
 	Hash string
-	// Capabilities are what #+CAPABILITIES asks for.
+	// Capabilities are those that #+CAPABILITIES requests.
 	Capabilities []string
-	// Tools are what def-cognitive-tool declares.
+	// Tools are the tools that def-cognitive-tool declares.
 	Tools []Tool
 	// Actuators are the names that register-actuator declares.
 	Actuators []string
-	// Identity is what defidentity says of the agent.
+	// Identity is what defidentity defines.
 	Identity Identity
-	// Diagnostics are the warnings about it.
+	// Diagnostics are the note's warnings.
 	Diagnostics []Diagnostic
 
 	text         string // of the whole note
-	meansHooks   bool   // it has what looks like hooks, be they broken
+	meansHooks   bool   // the text seems to define hooks, even if they are broken
 	key          string
 	ids          []string // its own :ID:s, for dependencies
 	dependencies []dependency
@@ -91,29 +103,30 @@ type Note struct {
 	environment *lisp.Environment
 	skills      []*Skill
 	hooks       []*Hook // in the order in which they stand in the note
+	actions     []*Action
 	tests       []test
 	proven      int             // how many tests ran when it was loaded to be published
 	block       *org.SkillBlock // being loaded
-	silent      bool            // what is printed is dropped; owned by the guard's holder
+	silent      bool            // drop printed text; owned by the holder of the guard
 }
 
-// Tool is a tool that a note declares by def-cognitive-tool.
+// Tool is a tool that a note declares with def-cognitive-tool.
 type Tool struct {
 	Name, Description string
 	// Parameters is the parameter list as written, as data.
 	Parameters sexp.List
 }
 
-// Environment returns what the note runs in.
+// Environment returns the environment in which the note runs.
 func (n *Note) Environment() *lisp.Environment { return n.environment }
 
 // Skills returns the note's skills in the order they are defined. The slice is the
 // caller's.
 func (n *Note) Skills() []*Skill { return slices.Clone(n.skills) }
 
-// LoadNote loads a note into an environment of its own: the blocks that are no tests, form
-// by form. By the path the note is named in diagnostics, and what it was granted is found. The error is a [Faults] with every fault
-// found, or the context's; a note with warnings loads.
+// LoadNote loads a note into its own environment, form by form. It does not load test blocks. The
+// path names the note in diagnostics and identifies its grants. The error is a [Faults] with every
+// fault, or the context's error. A note with warnings loads.
 func LoadNote(ctx context.Context, path string, source []byte, options Options) (*Note, error) {
 	n, faults := scan(path, source, options)
 	if len(faults) == 0 {
@@ -128,8 +141,8 @@ func LoadNote(ctx context.Context, path string, source []byte, options Options) 
 	return n, nil
 }
 
-// Check returns everything that is wrong with a note: faults that keep it from being live,
-// and warnings. It loads the note and does not run its tests.
+// Check returns all faults and warnings of a note. Faults prevent it from becoming live. Check
+// loads the note and does not run its tests.
 func Check(ctx context.Context, path string, source []byte, options Options) []Diagnostic {
 	n, faults := scan(path, source, options)
 	if len(faults) == 0 {
@@ -143,8 +156,8 @@ func limited(all []Diagnostic) Faults {
 	return all[:min(len(all), maximumDiagnostics)]
 }
 
-// scan reads what the Org text says, without running anything. The note it returns has
-// the keywords even when there are faults.
+// scan reads the Org text without running any code. The note that it returns has its keywords even
+// if there are faults.
 func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 	n := &Note{File: path, key: noteKey(filepath.Base(path)), options: options.withDefaults()}
 	n.meansHooks = hookText.Match(source)
@@ -175,7 +188,7 @@ func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 	return n, append(faults, wrong...)
 }
 
-// hashBlocks is the SHA-256 of what the blocks say, those of hooks last, in hex.
+// hashBlocks returns the SHA-256 of the blocks, followed by the hooks, in hex.
 func hashBlocks(blocks []org.SkillBlock, hooks []*Hook) string {
 	h := sha256.New()
 	for _, b := range blocks {
@@ -193,8 +206,8 @@ func hashBlocks(blocks []org.SkillBlock, hooks []*Hook) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// load makes the environment and loads the blocks that are no tests. It stops at the
-// first block that fails.
+// load makes the environment and loads the blocks that are not tests. It stops at the first block
+// that fails.
 func (n *Note) load(ctx context.Context) []Diagnostic {
 	if err := n.makeEnvironment(ctx); err != nil {
 		return []Diagnostic{{File: n.File, Line: 1, Column: 1, Message: err.Error()}}
@@ -214,12 +227,12 @@ func (n *Note) load(ctx context.Context) []Diagnostic {
 	return faults
 }
 
-// spoiledQuote is a quotation mark with a backslash where a string would begin: what is
-// left when a block went through a program that escapes strings.
+// spoiledQuote matches a quotation mark with a backslash where a string would begin. A program that
+// escapes strings leaves such marks in a block.
 var spoiledQuote = regexp.MustCompile(`(?m)(^|[\s(])\\"`)
 
-// spoiled adds to a fault what its line has that no Lisp has: the reader stumbles somewhere
-// behind it, over words of the string.
+// spoiled adds a hint to a fault if its line contains such an escaped quotation mark: the reader
+// fails somewhere behind it, among the words of the string.
 func spoiled(d Diagnostic, b org.SkillBlock) Diagnostic {
 	lines := strings.Split(b.Body, "\n")
 	if at := d.Line - b.Line; at >= 0 && at < len(lines) && spoiledQuote.MatchString(lines[at]) {
@@ -228,8 +241,8 @@ func spoiled(d Diagnostic, b org.SkillBlock) Diagnostic {
 	return d
 }
 
-// loadBlock loads one block. Blocks whose lines stand in the note as they are loaded keep
-// their line numbers; others get numbers behind the note's last line, which place maps back.
+// loadBlock loads one block. A block whose lines stand unchanged in the note keeps their line
+// numbers. Other blocks get numbers after the note's last line, which place maps back.
 func (n *Note) loadBlock(ctx context.Context, i int, p purpose) error {
 	b := &n.blocks[i]
 	n.block = b
@@ -237,12 +250,12 @@ func (n *Note) loadBlock(ctx context.Context, i int, p purpose) error {
 	return n.placed(n.environment.Load(withOccasion(ctx, &occasion{purpose: p}), b.Body, n.File, n.lineOf(i)))
 }
 
-// undefinedFunction is the class of the error of calling what is not there.
+// undefinedFunction is the class of the error for a call of an undefined function.
 const undefinedFunction = "UNDEFINED-FUNCTION"
 
-// problems looks for what the code uses and what does not exist. A function that is not
-// there is a fault: the note would fail when it is needed, and a capability that is not
-// granted shows in just this way. Other problems are warnings.
+// problems looks for names that the code uses and that do not exist. An undefined function is a
+// fault, because the note would fail when it needs the function, and because a capability that was
+// not requested shows this way. Other problems are warnings.
 func (n *Note) problems(ctx context.Context) []Diagnostic {
 	var faults []Diagnostic
 	problems, err := n.environment.Problems(ctx)
@@ -260,11 +273,12 @@ func (n *Note) problems(ctx context.Context) []Diagnostic {
 	return faults
 }
 
-// diagnose tells an error that was placed in the note; one without a place is told at line.
+// diagnose returns the diagnostic for an error with a place in the note. An error without a place
+// is placed at line.
 func (n *Note) diagnose(line int, err error) Diagnostic { return fromLisp(n.File, line, err) }
 
-// apply calls a function of the note inside the environment's guard, and leaves in o what
-// it returned, as data. Errors are placed in the note.
+// apply calls a function of the note inside the environment's guard. It stores the returned value
+// as data in o. Errors have their place in the note.
 func (n *Note) apply(ctx context.Context, o *occasion, function lisp.Value, args ...lisp.Data) error {
 	values := make([]lisp.Value, 0, len(args)+1)
 	values = append(values, function)
@@ -281,8 +295,8 @@ func (n *Note) apply(ctx context.Context, o *occasion, function lisp.Value, args
 
 const conveyName = "%convey"
 
-// conveyResult is the Lisp function that apply calls: what a note returns may be read only
-// inside a call of the note.
+// conveyResult is the Lisp function that apply calls, because a note's return value can only be
+// read inside a call of the note.
 func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	o := occasionOf(ctx)
 	if o.begun != nil {
@@ -301,7 +315,7 @@ func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Va
 	return lisp.Nil, nil
 }
 
-// name is what the note's log lines are under.
+// name returns the name under which the note logs.
 func (n *Note) name() string {
 	if len(n.skills) > 0 {
 		return n.skills[0].Name
@@ -309,7 +323,7 @@ func (n *Note) name() string {
 	return n.key
 }
 
-// print takes what the note writes to its standard streams.
+// print receives the text that the note writes to its standard streams.
 func (n *Note) print(text string) {
 	if text = strings.TrimSpace(text); text != "" && !n.silent {
 		n.options.Log(n.name(), text)

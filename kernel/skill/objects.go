@@ -13,11 +13,11 @@ import (
 //go:embed objects.lisp
 var objects string
 
-// objectNames are what tells that a note uses the object store.
+// objectNames are names that show that a note uses the object store.
 var objectNames = []string{"org-object", "object-store", "*memory*", "-memory", "lookup-object", "list-objects", "*history-store*"}
 
-// namesObjects reports that code has one of the names, in any case. Each name has a - or a
-// *, so that only those places of the code are looked at.
+// namesObjects reports whether code contains one of the names, in any case. Each name contains a -
+// or a *, so only those places of the code are searched.
 func namesObjects(code string) bool {
 	for at := 0; ; at++ {
 		next := strings.IndexAny(code[at:], "-*")
@@ -34,7 +34,7 @@ func namesObjects(code string) bool {
 	}
 }
 
-// loadObjects gives the note the object store, if its code names any part of it.
+// loadObjects adds the object store to the note if its code names any part of it.
 func (n *Note) loadObjects(ctx context.Context) error {
 	if !slices.ContainsFunc(n.blocks, func(b org.SkillBlock) bool { return namesObjects(b.Body) }) {
 		return nil

@@ -23,16 +23,17 @@ type Ask struct {
 	NoHistory bool
 	// NoStream keeps the reply from being shown while it is written (:stream nil).
 	NoStream bool
-	// Prompt is how much the kernel says beside System: "full", "minimal" or "none" (:prompt),
-	// or "" for what is usual.
+	// Prompt is how much the kernel's own prompt says in addition to System: "full", "minimal" or
+	// "none" (:prompt), or "" for the default.
 	Prompt string
-	// NoContext leaves out what the person sent along with the message (:context nil).
+	// NoContext leaves out the context that the person attached to the message (:context nil).
 	NoContext bool
 	// Options are the other keywords and their values.
 	Options sexp.List
 }
 
-// purpose is what a call into a note is for. It decides what kernel functions may do in the call.
+// purpose is the reason for a call into a note. It decides what kernel functions may do in the
+// call.
 type purpose int
 
 const (
@@ -47,21 +48,22 @@ const (
 	purposeDryNeuro                // a neuro function, to show what it would ask
 	purposeHook                    // a hook
 	purposeDryHook                 // a hook, to show what it would say
+	purposeAction                  // the function that performs an action
 )
 
 func (p purpose) String() string {
 	return [...]string{"code typed by a person", "a form outside any function", "a test", "a trigger",
 		"a neuro function", "a symbolic function", "a symbolic function", "a system-prompt-augment function", "a neuro function",
-		"a hook", "a hook"}[p]
+		"a hook", "a hook", "an action"}[p]
 }
 
-// dry reports whether the call only shows what would come of it: what it logs is dropped as well.
+// dry reports whether the call only shows a possible result. Its log lines are dropped too.
 func (p purpose) dry() bool {
 	return p == purposePreview || p == purposeDryNeuro || p == purposeDryHook
 }
 
-// mayWrite reports whether the note may write files in the call. Where the call has no effect,
-// writing succeeds and is dropped.
+// mayWrite reports whether the note may write files in the call. In a call without effects, writing
+// succeeds and is dropped.
 func (p purpose) mayWrite() bool {
 	return p != purposeLoad && p != purposeTrigger && p != purposeAugment
 }
@@ -75,15 +77,16 @@ type occasion struct {
 	// begun is called when this call begins, after it has waited for the note's other calls; may
 	// be nil.
 	begun func()
-	// asked reports that the model has been asked.
+	// asked is true if the model has been asked.
 	asked bool
-	// isTrue and result are the value that the function returned. Unfit is set if it is no data.
+	// isTrue and result hold the value that the function returned. unfit is true if the value is
+	// not data.
 	isTrue bool
 	result sexp.Sexp
 	unfit  error
-	// withheld reports that a capability was used that is not granted.
+	// withheld is true if a capability was used that is not granted.
 	withheld bool
-	// script has the model's replies in a test that gives them; else nil.
+	// script holds the model's replies in a test that defines them, or is nil.
 	script *script
 	// failures are the messages of the failed checks of a test.
 	failures []string
@@ -100,8 +103,8 @@ func withOccasion(ctx context.Context, o *occasion) context.Context {
 	return context.WithValue(ctx, occasionKey{}, o)
 }
 
-// occasionOf returns the call's occasion; code that was not called by this package is
-// being typed by a person.
+// occasionOf returns the occasion of the call. Code that this package did not call was typed by a
+// person.
 func occasionOf(ctx context.Context) *occasion {
 	if o, ok := ctx.Value(occasionKey{}).(*occasion); ok {
 		return o

@@ -7,15 +7,15 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// Lisp counts lines and columns in the text it was given. Where that text stands in the
-// note as it is, from the block's first line on, its lines are the note's. A block with
-// noweb references is put together from several places: its lines are counted from a
-// number no line of a note has, and mapped back here.
+// Lisp counts lines and columns in the text that it gets. If that text stands unchanged in the
+// note, its lines are numbered as in the note. A block with noweb references is assembled from
+// several places. Its lines are numbered from a number above every line of a note, and are mapped
+// back here.
 
-// scatteredLines is above the number of lines of the longest note.
+// scatteredLines is larger than the number of lines of the longest note.
 const scatteredLines = 1 << 24
 
-// lineOf is the number that the first line of block i is loaded with.
+// lineOf returns the number of the first line with which block i is loaded.
 func (n *Note) lineOf(i int) int {
 	b := n.blocks[i]
 	last := 1 + strings.Count(b.Body, "\n")

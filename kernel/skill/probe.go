@@ -10,14 +10,14 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// probeEvent is no event of the world: a trigger that takes it takes everything.
+// probeEvent is an event that never occurs. A trigger that accepts it accepts everything.
 var probeEvent = sexp.List{
 	plist.Keyword("type"), plist.Keyword("event"),
 	plist.Keyword("payload"), sexp.List{plist.Keyword("sensor"), plist.Keyword("probe")},
 }
 
-// probe calls each trigger once. An error is a warning, as it is false for events; one
-// that does not come to an end is a fault.
+// probe calls each trigger once. An error is a warning, because it counts as false for events. A
+// trigger that does not end is a fault.
 func (n *Note) probe(ctx context.Context) []Diagnostic {
 	for _, k := range n.skills {
 		if k.trigger == nil {

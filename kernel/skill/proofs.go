@@ -14,12 +14,12 @@ import (
 	"org-agent/kernel/atomicfile"
 )
 
-// proofs are the texts of notes that passed their tests with this program. Those notes are live as
-// soon as a kernel starts, and their tests run when it is ready. The proofs belong to the holder of
-// loading. A file that cannot be read proves nothing.
+// proofs records the texts of notes that passed their tests with this program. Those notes are live
+// as soon as a kernel starts, and their tests run when it is ready. The goroutine that holds
+// Registry.loading owns the proofs. An unreadable file proves nothing.
 type proofs struct {
 	path, program string
-	passed        map[string]int // how many tests did, by what the note is and where
+	passed        map[string]int // the number of passed tests by proofKey
 }
 
 // proofsFile is the content of the file. The proofs of another Program do not count.
@@ -71,11 +71,11 @@ func proofKey(sum [sha256.Size]byte, path string) string {
 	return hex.EncodeToString(sum[:]) + " " + path
 }
 
-// provable reports whether the result of the tests depends on the note's text alone. It does not for
-// a note that asks for capabilities, as grants change.
+// provable reports whether the result of the tests depends only on the note's text. It does not for
+// a note that requests capabilities, because grants change.
 func (n *Note) provable() bool { return len(n.Capabilities) == 0 }
 
-// keepProofs writes which of the notes passed. A note that is live by an earlier proof keeps that
+// keepProofs stores which of the notes passed. A note that is live by an earlier proof keeps that
 // proof until its tests have run.
 func (r *Registry) keepProofs() {
 	passed := map[string]int{}
@@ -90,8 +90,7 @@ func (r *Registry) keepProofs() {
 }
 
 // Prove runs the tests of the notes that the first Load made live by an earlier proof. A note that
-// does not pass any more stops being live. Prove returns when all tests have run, or when the
-// context ends.
+// no longer passes stops being live. Prove returns when all tests have run or the context ends.
 func (r *Registry) Prove(ctx context.Context) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -101,7 +100,7 @@ func (r *Registry) Prove(ctx context.Context) {
 			continue
 		}
 		path := s.origin.path(s.name)
-		n, faults := loadAndTest(ctx, path, []byte(s.newest.text), r.options(s)) // beside the one that answers meanwhile
+		n, faults := loadAndTest(ctx, path, []byte(s.newest.text), r.options(s)) // the live version answers meanwhile
 		if ctx.Err() != nil {
 			return
 		}

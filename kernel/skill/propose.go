@@ -15,8 +15,8 @@ import (
 	"org-agent/kernel/text"
 )
 
-// proposalFunctions are the part of the test language that tries a skill as a whole: from an event
-// to the action that it proposes.
+// proposalFunctions are the part of the test language that tests a whole skill: from an event to
+// the action that it proposes.
 func proposalFunctions() []lisp.KernelFunction {
 	return []lisp.KernelFunction{
 		{Name: "proposes", LambdaList: "(event expected &key reply asked)", Call: ofNote((*Note).proposes),
@@ -30,7 +30,7 @@ func proposalFunctions() []lisp.KernelFunction {
 	}
 }
 
-// script plays the model in a test. It has the replies, and notes the questions.
+// script plays the model in a test. It holds the replies and records the questions.
 type script struct {
 	replies   []string
 	questions []Ask
@@ -45,11 +45,11 @@ func (s *script) next(ask Ask) (string, error) {
 	return s.replies[len(s.questions)-1], nil
 }
 
-// proposes is (proposes EVENT EXPECTED :reply TEXT :asked TEXT). The event is a property
-// list, or a string: a chat message. The reply is a string or a list of them, one for each
-// time the model is asked; :asked is a part of a question, or a list of parts. The test passes if
-// the event leads to an action that has all fields of expected. Where expected is nil, it passes
-// if no skill takes the event, or if no action comes of it.
+// proposes implements (proposes EVENT EXPECTED :reply TEXT :asked TEXT). The event is a property
+// list, or a string, which is a chat message. The reply is a string, or a list with one string for
+// each time the model is asked. :asked is a part of a question, or a list of parts. The test passes
+// if the event leads to an action that has all fields of expected. If expected is nil, it passes if
+// no skill accepts the event or no action results.
 func (n *Note) proposes(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	t, err := n.begin(ctx, call, "proposes")
 	if err != nil {
@@ -122,8 +122,8 @@ type refusal struct{ err error }
 func (r *refusal) Error() string { return "the symbolic function signals " + r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// verify passes the action that is the first argument through the symbolic function. The
-// event, if there is one, is the argument at that place.
+// verify passes the action in the first argument through the symbolic function. If there is an
+// event, it is the argument at that place.
 func (n *Note) verify(ctx context.Context, call *lisp.Call, name string, args []lisp.Value, place int) (t *trial, given, returned sexp.List, err error) {
 	if t, err = n.begin(ctx, call, name); err != nil {
 		return nil, nil, nil, err
@@ -174,7 +174,7 @@ func (t *trial) failf(format string, arguments ...any) error {
 	return failed(t.ctx, fmt.Sprintf(format, arguments...))
 }
 
-// list is an argument as data.
+// list returns an argument as data.
 func (t *trial) list(v lisp.Value, what string) (sexp.List, error) {
 	data, err := lisp.ToSexp(v)
 	if err != nil {
@@ -187,7 +187,7 @@ func (t *trial) list(v lisp.Value, what string) (sexp.List, error) {
 	return list, nil
 }
 
-// event is the event that an argument describes; a string is a chat message.
+// event returns the event that an argument describes. A string is a chat message.
 func (t *trial) event(v lisp.Value) (sexp.List, error) {
 	if text, ok := v.(*lisp.String); ok {
 		return t.messageEvent(text.String()), nil
@@ -202,8 +202,8 @@ func (t *trial) event(v lisp.Value) (sexp.List, error) {
 	return event, err
 }
 
-// messageEvent is what a note sees of what a person wrote: a chat message, or a command if
-// the note has one of that name.
+// messageEvent returns the event of a person's text as the note sees it: a chat message, or a
+// command if the note declares it.
 func (t *trial) messageEvent(text string) sexp.List {
 	event := chatEvent(text)
 	name, arguments, ok := SplitCommand(text)
@@ -216,7 +216,7 @@ func (t *trial) messageEvent(text string) sexp.List {
 	return plist.Put(event, "payload", append(fields, plist.Keyword("command"), plist.String(name)))
 }
 
-// chatEvent is what a note sees of a message in the chat buffer.
+// chatEvent returns the event of a message in the chat buffer.
 func chatEvent(text string) sexp.List {
 	return sexp.List{
 		plist.Keyword("type"), plist.Keyword("event"), plist.Keyword("session"), plist.String("main"),
@@ -241,7 +241,7 @@ func (t *trial) apply(function lisp.Value, args ...sexp.Sexp) (lisp.Value, error
 	return t.call.Apply(function, values...)
 }
 
-// set is the note's skills as if no other note were live.
+// set returns the note's skills as if no other note were live.
 func (t *trial) set() *Set {
 	best := slices.Clone(t.note.skills)
 	slices.SortStableFunc(best, func(a, b *Skill) int { return cmp.Compare(b.Priority, a.Priority) })
@@ -253,7 +253,7 @@ func (t *trial) set() *Set {
 	return set
 }
 
-// chosen is the note's skill that takes the event, as in a [Set]; nil if none does.
+// chosen returns the note's skill that answers the event, as [Set.Best] does, or nil.
 func (t *trial) chosen(event sexp.List) (*Skill, error) {
 	set := t.set()
 	if k := set.commanded(event); k != nil {
@@ -306,7 +306,7 @@ func (t *trial) proposal(value lisp.Value, event sexp.List, model *script) (sexp
 		return list, nil
 	}
 	reply := string(text)
-	if len(model.questions) == 0 { // a prompt: the kernel asks
+	if len(model.questions) == 0 { // the function returned a prompt, so the kernel asks
 		if reply, err = model.next(Ask{Text: reply}); err != nil {
 			return nil, err
 		}
@@ -318,7 +318,7 @@ func (t *trial) proposal(value lisp.Value, event sexp.List, model *script) (sexp
 	case got.Proposal != nil:
 		return got.Proposal, nil
 	}
-	return answer(event, got.Text), nil
+	return t.note.answer(event, got.Text), nil
 }
 
 // symbolic passes an action through the skill's symbolic function.
@@ -333,7 +333,7 @@ func (t *trial) symbolic(k *Skill, action, event sexp.List) (sexp.List, error) {
 	return t.list(value, "what the symbolic function returned")
 }
 
-// compare fails the test unless the action has what is expected.
+// compare fails the test unless the action has the expected fields.
 func (t *trial) compare(action sexp.List, expected lisp.Value, where string) (lisp.Value, error) {
 	wanted, err := t.list(expected, "what is expected")
 	if err != nil {
@@ -354,7 +354,7 @@ func (t *trial) compare(action sexp.List, expected lisp.Value, where string) (li
 	return lisp.T, nil
 }
 
-// nested is the kernel's view of an action: fields may stand flat or under :payload.
+// nested returns the action in the kernel's shape. Its fields may be flat or under :payload.
 func nested(action sexp.List) sexp.List {
 	if own, err := plist.Nested(action); err == nil {
 		return own
@@ -362,8 +362,8 @@ func nested(action sexp.List) sexp.List {
 	return action
 }
 
-// lacks says what an action does not have of what is wanted. Property lists are compared
-// by their fields, in any order; what is not wanted may be there too.
+// lacks describes the wanted fields that an action does not have, or returns "". Property lists are
+// compared by their fields in any order, and may have further fields.
 func lacks(action, wanted sexp.List) string {
 	for i := 0; i+1 < len(wanted); i += 2 {
 		name := plist.Print(wanted[i])
@@ -408,7 +408,7 @@ func readScript(args []lisp.Value) (*script, []string, error) {
 	return model, wanted, nil
 }
 
-// textsOf is a string, or a list of strings; a property list is the text it prints as.
+// textsOf returns a string, or a list of strings, as texts. A property list is its printed text.
 func textsOf(v lisp.Value) ([]string, error) {
 	if text, ok := v.(*lisp.String); ok {
 		return []string{text.String()}, nil
@@ -438,7 +438,7 @@ func textsOf(v lisp.Value) ([]string, error) {
 	return texts, nil
 }
 
-// contains reports whether a question has this part in it.
+// contains reports whether a question contains this part.
 func (s *script) contains(part string) bool {
 	return slices.ContainsFunc(s.questions, func(a Ask) bool {
 		return strings.Contains(a.Text, part) || strings.Contains(a.System, part)
@@ -457,7 +457,7 @@ func (s *script) text() string {
 	return strings.Join(texts, " and ")
 }
 
-// shown is an event for a message: a chat message by its text.
+// shown returns an event for a message. A chat message is shown by its text.
 func (t *trial) shown(event sexp.List) string {
 	if payload, ok := plist.Get(event, "payload"); ok {
 		if fields, ok := payload.(sexp.List); ok {

@@ -107,7 +107,7 @@ func TestReplay(t *testing.T) {
 		Event: chatMessage(t, "hi"), Replies: []string{`(:type :response :text "hi back")`},
 		Action: list(t, `(:type :response :text "hi back")`),
 	}
-	options := Options{Recorded: func(_ context.Context, turn string) (Recording, error) {
+	options := Options{Specs: kernelSpecs, Recorded: func(_ context.Context, turn string) (Recording, error) {
 		if turn != "T1" {
 			return Recording{}, errors.New("there is no turn " + turn)
 		}
@@ -156,7 +156,7 @@ func TestProve(t *testing.T) {
 (deftest other (is t))
 #+end_src
 `)
-	proofs, hash, err := Prove(t.Context(), "a.org", source, Options{})
+	proofs, hash, err := Prove(t.Context(), "a.org", source, Options{Specs: kernelSpecs})
 	if err != nil || hash == "" {
 		t.Fatalf("hash %q, error %v", hash, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/org"
+	"org-agent/kernel/text"
 )
 
 // test is a deftest of a note.
@@ -18,23 +19,23 @@ type test struct {
 	function        lisp.Value
 }
 
-// TestResult is what became of one test.
+// TestResult is the result of one test.
 type TestResult struct {
-	// Name is the test's, or the criterion's for a block without a deftest.
+	// Name is the test's name, or the criterion's for a block without a deftest.
 	Name string
-	// Criterion is the heading under "Success Criteria" that the test's block proves, by
-	// its #+name: or :criterion, "" if none.
+	// Criterion is the heading under "Success Criteria" that the test's block proves, by its
+	// #+name: or :criterion, or "".
 	Criterion string
-	// Line is where the test's block begins.
+	// Line is the first line of the test's block.
 	Line int
-	// Faults say why it failed; none says that it passed.
+	// Faults are the reasons why the test failed. It passed if there are none.
 	Faults []Diagnostic
-	// Withheld says that it used what the note was not granted: that it failed says nothing
-	// about the note.
+	// Withheld is true if the test used a capability that is not granted. Its failure then says
+	// nothing about the note.
 	Withheld bool
 }
 
-// testFunctions is what the test macros call.
+// testFunctions returns the functions that the test macros call.
 func testFunctions() []lisp.KernelFunction {
 	return append(proposalFunctions(),
 		lisp.KernelFunction{Name: "%register-test", LambdaList: "(name function)", Call: ofNote((*Note).registerTest), Doc: "What deftest does."},
@@ -44,7 +45,7 @@ func testFunctions() []lisp.KernelFunction {
 	)
 }
 
-// testMacros is the language of tests. FiveAM's names are there too, in its package as well.
+// testMacros returns the test language. It includes FiveAM's names, also in FiveAM's package.
 func testMacros() []lisp.KernelMacro {
 	macros := []lisp.KernelMacro{
 		{Name: "deftest", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "Define a test."},
@@ -81,11 +82,11 @@ func expandDeftest(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	return lisp.NewList(call.Symbol("%REGISTER-TEST"), lisp.NewString(text), lisp.NewList(function...)), nil
 }
 
-// comparisons are the functions of which a failed check shows the arguments.
+// comparisons are the functions whose arguments a failed check shows.
 var comparisons = []string{"EQ", "EQL", "EQUAL", "EQUALP", "=", "/=", "<", ">", "<=", ">=",
 	"STRING=", "STRING-EQUAL", "CHAR=", "MEMBER", "SEARCH"}
 
-// expandIs evaluates the form; of a comparison it evaluates the arguments, to show them.
+// expandIs evaluates the form. It evaluates the arguments of a comparison separately, to show them.
 func expandIs(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	form := args[0]
 	quoted := lisp.NewList(call.Symbol("QUOTE"), form)
@@ -100,7 +101,7 @@ func expandIs(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	return lisp.NewList(append([]lisp.Value{call.Symbol("%CHECK"), quoted, form}, args[1:]...)...), nil
 }
 
-// expandSignals is (handler-case (progn body nil) (condition () t)), checked.
+// expandSignals checks (handler-case (progn body nil) (condition () t)).
 func expandSignals(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	condition := args[0]
 	if cell, ok := condition.(*lisp.Cons); ok { // quoted
@@ -115,7 +116,7 @@ func expandSignals(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	return lisp.NewList(call.Symbol("%CHECK"), lisp.NewList(call.Symbol("QUOTE"), form), handled), nil
 }
 
-// registerTest keeps a test for when the note is loaded.
+// registerTest stores a test until the note is loaded.
 func (n *Note) registerTest(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
@@ -182,7 +183,7 @@ func checkCall(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Va
 	return nil, failed(ctx, form+" is false for "+strings.Join(shown, " and "))
 }
 
-// failed notes the failure, so that a test which handles errors fails all the same.
+// failed records the failure, so that a test which handles errors fails too.
 func failed(ctx context.Context, message string) error {
 	o := occasionOf(ctx)
 	o.failures = append(o.failures, message)
@@ -191,11 +192,8 @@ func failed(ctx context.Context, message string) error {
 
 func shownInTest(call *lisp.Call, v lisp.Value) (string, error) {
 	const longest = 200
-	text, err := call.Print(v)
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "…"
-	}
-	return text, err
+	printed, err := call.Print(v)
+	return text.Clip(printed, longest), err
 }
 
 // Tested reports whether the note has blocks of tests.
@@ -209,7 +207,7 @@ func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 	fresh := *n
 	fresh.options.Log = func(string, string) {}
 	fresh.hooks = slices.DeleteFunc(slices.Clone(n.hooks), func(h *Hook) bool { return h.Script == "" })
-	fresh.skills, fresh.tests, fresh.Tools, fresh.Actuators, fresh.Diagnostics, fresh.Identity = nil, nil, nil, nil, nil, Identity{}
+	fresh.skills, fresh.actions, fresh.tests, fresh.Tools, fresh.Actuators, fresh.Diagnostics, fresh.Identity = nil, nil, nil, nil, nil, nil, Identity{}
 	if faults := fresh.load(ctx); len(faults) > 0 {
 		return nil, limited(faults)
 	}

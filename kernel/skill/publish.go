@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,7 @@ func (r *Registry) publish() {
 	live := newSet(skills)
 	live.commands, live.identity = commands, identity
 	live.hooks, live.unhooked = assignHooks(order)
+	live.actions = assignActions(order)
 	r.current.Store(live)
 	r.statuses.Store(&statuses)
 	r.report(before, statuses)
@@ -57,8 +59,8 @@ func byPlace(a, b *slot) int {
 	return strings.Compare(a.name, b.name)
 }
 
-// ordered returns the slots in the order in which they may take a skill's name: the
-// home's before the shipped ones, those that have the name already before others.
+// ordered returns the slots in the order in which they can take a skill's name: the home's before
+// the shipped ones, and within these the slots that already have the name first.
 func (r *Registry) ordered() []*slot {
 	var order []*slot
 	for _, s := range r.slots {
@@ -76,7 +78,7 @@ func (r *Registry) ordered() []*slot {
 	return order
 }
 
-// version is what may become live of a slot, nil for nothing.
+// version returns the version of a slot that can become live, or nil.
 func (s *slot) version() *Note {
 	if s.candidate != nil && !s.rejected {
 		return s.candidate
@@ -84,20 +86,23 @@ func (s *slot) version() *Note {
 	return s.live
 }
 
-// keepsNames reports whether all skills of the slot's version are published by it already.
+// keepsNames reports whether the slot already publishes all skills and actions of its version.
 func (s *slot) keepsNames() bool {
 	if !s.published || s.live == nil {
 		return false
 	}
-	return !slices.ContainsFunc(s.version().skills, func(k *Skill) bool {
-		return !slices.ContainsFunc(s.live.skills, func(old *Skill) bool { return old.Name == k.Name })
-	})
+	for name := range s.version().defines() {
+		if _, had := s.live.defines()[name]; !had {
+			return false
+		}
+	}
+	return true
 }
 
-// reconcile decides about every slot by what the others have. A candidate that cannot be live
-// beside them is rejected, which changes what the others may need: reconcile then returns
-// true, and has to be called again. A rejected candidate gets another chance when
-// something else has changed.
+// reconcile decides about every slot, given the versions of the others. It rejects a candidate that
+// cannot be live beside them. Because a rejection can affect other slots, reconcile then returns
+// true and must be called again. A rejected candidate is tried again when something else has
+// changed.
 func reconcile(order []*slot) (again bool) {
 	taken := map[string]*slot{}
 	for _, s := range order {
@@ -122,8 +127,8 @@ func reconcile(order []*slot) (again bool) {
 			s.state = state
 			continue
 		}
-		for _, k := range v.skills {
-			taken[k.Name] = s
+		for name := range v.defines() {
+			taken[name] = s
 		}
 		s.published = true
 		if v == s.newest {
@@ -140,15 +145,16 @@ func shadowed(s *slot, order []*slot) bool {
 	})
 }
 
-// obstacles says what keeps version v of a slot from being live.
+// obstacles returns the state and the reasons if version v of a slot cannot be live.
 func obstacles(s *slot, v *Note, taken map[string]*slot, order []*slot) (State, []Diagnostic) {
 	var faults []Diagnostic
-	for _, k := range v.skills {
-		if other := taken[k.Name]; other != nil {
-			faults = append(faults, Diagnostic{File: v.File, Line: k.line, Column: 1, Message: fmt.Sprintf(
-				"the skill %s is defined by %s already; give this one another name", k.Name, ShownFile(other.version().File))})
+	for name, line := range v.defines() {
+		if other := taken[name]; other != nil {
+			faults = append(faults, Diagnostic{File: v.File, Line: line, Column: 1, Message: fmt.Sprintf(
+				"the %s is defined by %s already; give this one another name", name, ShownFile(other.version().File))})
 		}
 	}
+	slices.SortFunc(faults, func(a, b Diagnostic) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Message, b.Message)) })
 	if len(faults) > 0 {
 		return Duplicate, faults
 	}
@@ -161,7 +167,20 @@ func obstacles(s *slot, v *Note, taken map[string]*slot, order []*slot) (State, 
 	return Failed, faults
 }
 
-// needs returns the dependencies by keyword and by defskill.
+// defines returns the lines of the definitions that only one live note can have, such as "skill
+// chat".
+func (n *Note) defines() map[string]int {
+	lines := make(map[string]int, len(n.skills)+len(n.actions))
+	for _, k := range n.skills {
+		lines["skill "+k.Name] = k.line
+	}
+	for _, a := range n.actions {
+		lines["action "+a.Key().String()] = a.Line
+	}
+	return lines
+}
+
+// needs returns the dependencies from the keyword and from defskill.
 func (n *Note) needs() []dependency {
 	all := slices.Clone(n.dependencies)
 	for _, k := range n.skills {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/lisp"
 )
 
@@ -34,28 +35,31 @@ type Config struct {
 	// Proven is the file that says which notes passed their tests with which Program; the
 	// first Load makes those live, and Prove runs their tests. Default: all tests run first.
 	Proven, Program string
-	// Log takes the lines that notes log, with the name of the skill. It is called by the goroutines
-	// that call the notes or load them and must not block. Default: dropped.
+	// Log receives the lines that notes log, with the name of the skill. The goroutines that call
+	// or load notes call it, and it must not block. Default: the lines are dropped.
 	Log func(skill, text string)
-	// Inject takes the events that notes inject, in the same way. Default: an error in the
-	// note that tries.
+	// Inject receives the events that notes inject. It is called as Log is. Default: an error in
+	// the note.
 	Inject func(event sexp.List)
 	// Recorded returns a turn of the journal, for tests that replay one; it is called by the
 	// goroutines that load notes. Default: an error in the test.
 	Recorded func(ctx context.Context, turn string) (Recording, error)
-	// Persona returns what the person's own file says of the agent under a name in lower case,
-	// such as "name", and "" for nothing. It is called by the goroutines that call the notes,
-	// and reads a file at most. Default: nothing.
+	// Persona returns a value from the person's IDENTITY.org, such as "name", or "". The name is in
+	// lower case. The goroutines that call notes call it, and it may read a file. Default: "".
 	Persona func(name string) string
+	// Specs returns the kernel's kinds of actions. They determine what answers an event, and notes
+	// cannot define actions for their targets. The goroutines that call or load notes call it.
+	// Default: none.
+	Specs func() action.Specs
 	// Changed is called after each publishing, one call at a time, with the new statuses.
 	// It must not call Load. May be nil.
 	Changed func([]Status)
-	// Logger takes faults of notes and of the directory. Default: dropped.
+	// Logger receives faults of notes and of the directory. Default: they are dropped.
 	Logger *slog.Logger
 	// Limits bound each call into a note; see [lisp.Limits] for the defaults.
 	Limits lisp.Limits
-	// Grants are what the person let the notes reach. The registry follows them: a note
-	// that is granted something, or loses it, is loaded anew. Default: nothing is granted.
+	// Grants decide what the notes can reach. The registry loads a note again when its grants
+	// change. Default: nothing is granted.
 	Grants *Grants
 }
 
@@ -64,13 +68,14 @@ type Registry struct {
 	config   Config
 	keep     keep
 	proofs   proofs
+	memory   *lisp.Memory
 	current  atomic.Pointer[Set]
 	statuses atomic.Pointer[[]Status]
 
-	loading sync.Mutex // is held while notes are loaded; what follows belongs to its holder
+	loading sync.Mutex // held while notes are loaded; guards the fields below
 	slots   map[string]*slot
 	loaded  bool // Load was called before
-	// directory are the faults of the home's directory as a whole.
+	// directory holds the faults of the home's directory as a whole.
 	directory []Diagnostic
 }
 
@@ -82,35 +87,39 @@ type slot struct {
 
 	// live is the newest version that loaded, passed its tests and was accepted.
 	live *Note
-	// restorable is the version whose text the keep has.
+	// restorable is the version whose text is in the keep.
 	restorable *Note
-	// candidate is a version that loaded and passed, and is not accepted yet.
+	// candidate is a version that loaded, passed its tests, and is not accepted yet.
 	candidate *Note
 	// newest is the version in the file, live or not.
 	newest *Note
-	// faults are the reasons why newest did not load, blocked those why it cannot be live beside
-	// others.
+	// faults are the reasons why newest did not load. blocked are the reasons why it cannot be live
+	// beside other notes.
 	faults, blocked []Diagnostic
-	// without are the warnings about parts that the live version does not have, such as a command.
+	// without are the warnings about parts that the live version cannot have, such as a command of
+	// another note.
 	without []Diagnostic
-	// rejected says that candidate cannot be live now; rejection is the state for that.
+	// rejected is true if candidate cannot be live now. rejection is the state to report then.
 	rejected  bool
 	rejection State
 	state     State
-	// missing is since when the file is not there; zero if it is.
+	// missing is the time since which the file is missing, or zero.
 	missing time.Time
-	// published says that live is in the current set.
+	// published is true if live is in the current set.
 	published bool
-	// unproven says that the tests of newest passed before and did not run yet.
+	// unproven is true if newest passed its tests before and they have not run again yet.
 	unproven bool
 }
+
+// memoryOfNotes is how much memory the calls of all notes may use together, in bytes.
+const memoryOfNotes = 448 << 20
 
 // New returns a registry without skills. Call Load.
 func New(config Config) *Registry {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Registry{config: config, keep: keep{config.Keep}, proofs: proofs{path: config.Proven, program: config.Program}, slots: map[string]*slot{}}
+	r := &Registry{config: config, keep: keep{config.Keep}, proofs: proofs{path: config.Proven, program: config.Program}, slots: map[string]*slot{}, memory: lisp.NewMemory(memoryOfNotes)}
 	r.current.Store(newSet(nil))
 	r.statuses.Store(&[]Status{})
 	return r
@@ -123,9 +132,9 @@ func (r *Registry) Current() *Set { return r.current.Load() }
 // the caller's.
 func (r *Registry) Statuses() []Status { return slices.Clone(*r.statuses.Load()) }
 
-// Load reads every note anew, loads and tests it, and publishes all that can be live as
-// one new Set. A note that fails leaves its last good version and all others live. When
-// the context ends before it is done, nothing is published.
+// Load reads, loads and tests every note, and publishes all that can be live as one new Set. A note
+// that fails leaves its last good version and all other notes live. If the context ends first,
+// nothing is published.
 func (r *Registry) Load(ctx context.Context) []Status {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -151,11 +160,10 @@ func (r *Registry) origins() []origin {
 	return all
 }
 
-// refresh reads the notes and publishes if anything is new. With again it loads all of
-// them and drops those whose files are gone; else it loads those whose text has changed,
-// and drops a note only when its file has been missing for goneTime, because editors save
-// a file by putting another in its place. It reports whether one is missing for less. The
-// caller holds loading.
+// refresh reads the notes and publishes if anything changed. If again is true, it loads all notes
+// and drops those whose files are gone. Otherwise it loads the notes whose text has changed, and
+// drops a note only when its file has been missing for goneTime, because editors save a file by
+// replacing it. It returns true if a file has been missing for less. The caller holds loading.
 func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	found := map[string]bool{}
 	changed := r.config.Grants.Refresh()
@@ -170,7 +178,7 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 		if r.unlisted(o, err) {
 			changed = true
 		}
-		if err != nil && len(names) == 0 { // it is there and cannot be seen: what was live stays
+		if err != nil && len(names) == 0 { // the directory exists and is unreadable: live notes stay live
 			for id, s := range r.slots {
 				found[id] = found[id] || !s.origin.shipped && !o.shipped
 			}
@@ -216,11 +224,11 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	return missing
 }
 
-// unlisted notes the fault of a whole directory, for the statuses. It reports whether the fault is
+// unlisted records the fault of a whole directory for the statuses. It reports whether the fault is
 // new.
 func (r *Registry) unlisted(o origin, err error) bool {
 	if o.shipped {
-		return false // it is part of the program
+		return false // the program contains these notes
 	}
 	var now []Diagnostic
 	if err != nil {
@@ -233,8 +241,8 @@ func (r *Registry) unlisted(o origin, err error) bool {
 	return true
 }
 
-// prepareAll prepares the slots, as many at a time as there are processors, and returns
-// of which there is anything new. It stops early when the context ends.
+// prepareAll prepares the slots, one per processor at the same time, and returns which of them
+// changed. It stops early when the context ends.
 func (r *Registry) prepareAll(ctx context.Context, slots []*slot, again bool) []bool {
 	fresh := make([]bool, len(slots))
 	var next atomic.Int64
@@ -250,15 +258,15 @@ func (r *Registry) prepareAll(ctx context.Context, slots []*slot, again bool) []
 	return fresh
 }
 
-// prepare reads the slot's file and makes it a candidate if it loads and passes its tests.
-// It reports whether there is anything new; a file whose text is the same is loaded only
-// if again is set.
+// prepare reads the slot's file. If the note loads and passes its tests, it becomes the candidate.
+// prepare reports whether anything changed. It loads a file with the same text only if again is
+// true.
 func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 	path := s.origin.path(s.name)
 	source, err := s.origin.read(s.name)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) && s.newest != nil {
-			return false // it goes when it is missing from the list, not while it is renamed
+			return false // the slot is dropped when the file leaves the list, not while it is renamed
 		}
 		source = []byte(err.Error())
 	}
@@ -294,10 +302,10 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 	return true
 }
 
-// options are those that the slot's note is loaded with.
+// options returns the options with which the slot's note is loaded.
 func (r *Registry) options(s *slot) Options {
 	return Options{Persona: r.config.Persona, live: func() Identity { return r.Current().Identity() }, Limits: r.config.Limits, Log: r.config.Log,
-		Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped, Grants: r.config.Grants}
+		Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped, Grants: r.config.Grants, Specs: r.config.Specs, defined: func() action.Specs { return specsOf(r.Current().actions) }, memory: r.memory}
 }
 
 // loadUntested loads a note.
@@ -342,7 +350,7 @@ func (n *Note) prove(ctx context.Context) (faults []Diagnostic) {
 	return faults
 }
 
-// report logs what is new about the notes.
+// report logs the changes of the notes' states.
 func (r *Registry) report(before, after []Status) {
 	known := map[string]Status{}
 	for _, status := range before {

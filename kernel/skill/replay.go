@@ -11,19 +11,19 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// Recording is a turn of the journal, to be replayed by a test.
+// Recording is a turn of the journal that a test replays.
 type Recording struct {
-	// Event is what the skill was given.
+	// Event is the event that the skill received.
 	Event sexp.List
-	// Replies are what the model said, in order.
+	// Replies are the model's replies in order.
 	Replies []string
-	// Action is what became the turn's answer, after the skill and the policy had seen it.
+	// Action is the turn's answer after the skill and the policy had checked it.
 	Action sexp.List
 }
 
-// expandReplay makes the body of a test. One that begins with (:turn "ID") has the turn's
-// parts in the variables EVENT, REPLIES and ACTION; without forms of its own it checks that
-// the event and the replies come to the same action again.
+// expandReplay makes the body of a test. A body that begins with (:turn "ID") has the parts of that
+// turn in the variables EVENT, REPLIES and ACTION. Without other forms, the test checks that the
+// event and the replies lead to the same action again.
 func expandReplay(call *lisp.Call, body []lisp.Value) ([]lisp.Value, error) {
 	if len(body) == 0 {
 		return body, nil
@@ -53,7 +53,7 @@ func expandReplay(call *lisp.Call, body []lisp.Value) ([]lisp.Value, error) {
 	return []lisp.Value{lisp.NewList(append([]lisp.Value{call.Symbol("LET"), bindings, ignorable}, body...)...)}, nil
 }
 
-// recorded is a part of a turn of the journal.
+// recorded returns a part of a turn of the journal.
 func (n *Note) recorded(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	id, ok := args[0].(*lisp.String)
 	part, isSymbol := args[1].(*lisp.Symbol)

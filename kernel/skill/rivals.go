@@ -10,23 +10,24 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// Rival is a skill that would have answered an event had the chosen one not.
+// Rival is a skill that would have answered an event if the chosen skill had not.
 type Rival struct {
 	Name     string `json:"name"`
 	Hash     string `json:"hash"`
 	Priority int    `json:"priority"`
-	// CatchAll: it answers whatever nobody else does; its trigger was not asked.
+	// CatchAll is true if the skill answers every event that no other skill does. Its trigger was
+	// not called.
 	CatchAll bool `json:"catch-all,omitempty"`
 }
 
-// rivalsTime bounds what looking for rivals may take: it only serves those who ask later
-// why a skill was chosen, and an answer does not wait for that.
+// rivalsTime limits how long Rivals looks. Rivals only explain later why a skill was chosen, so an
+// answer does not wait for them.
 const rivalsTime = time.Millisecond
 
-// Rivals returns the skills that come after chosen and match the event as well, the
-// preferred first. Those before it have said no already; a skill that was chosen for its
-// command has none. Each trigger is asked once, and what it logs is dropped. Unasked counts
-// those that there was no time for.
+// Rivals returns the skills after chosen that match the event too, in the order of preference.
+// Skills before it did not match. A skill that was chosen for its command has no rivals. Each
+// trigger is called once, and its log lines are dropped. unasked is the number of skills for which
+// there was no time.
 func (s *Set) Rivals(ctx context.Context, event sexp.List, chosen *Skill) (rivals []Rival, unasked int) {
 	if s.commanded(event) != nil {
 		return nil, 0

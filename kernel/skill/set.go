@@ -11,18 +11,19 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// Set is what was live at one moment. It is immutable and safe for any number of
-// goroutines; a nil Set is an empty one.
+// Set holds the notes that were live at one moment. It is immutable and safe for many goroutines. A
+// nil Set is empty.
 type Set struct {
 	skills   []*Skill  // best first
 	commands []Command // by name
 	identity Identity
 	hooks    []*Hook // by the names of their notes
 	unhooked []Diagnostic
+	actions  []*Action
 }
 
-// newSet returns a set of skills in the order in which they are preferred: by priority,
-// then home before shipped, then by name.
+// newSet returns a set of skills in the order of preference: by priority, then home before shipped,
+// then by name.
 func newSet(skills []*Skill) *Set {
 	slices.SortFunc(skills, func(a, b *Skill) int {
 		if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
@@ -47,8 +48,8 @@ func (s *Set) Skills() []*Skill {
 	return slices.Clone(s.skills)
 }
 
-// Named returns the skill of that name, with or without a leading colon or "skill-",
-// in any case; nil if there is none.
+// Named returns the skill with that name, or nil. The name may have a leading colon or "skill-", in
+// any case.
 func (s *Set) Named(name string) *Skill {
 	if s == nil {
 		return nil
@@ -64,14 +65,14 @@ func (s *Set) Named(name string) *Skill {
 	return nil
 }
 
-// shortName is a skill's name without the prefix that many notes use.
+// shortName returns a skill's name without the prefix that many notes use.
 func shortName(name string) string { return strings.TrimPrefix(name, "skill-") }
 
-// Best returns the skill that answers event, nil if none does. A command is answered by the
-// skill that declares it. For all else triggers run in order of
-// preference until one is true, each at most once; a skill whose trigger was true for the
-// probe at load is asked only when no other matched. Errors of triggers count as false;
-// each skill's first one is returned, later ones are not.
+// Best returns the skill that answers event, or nil. A command is answered by the skill that
+// declares it. For other events, triggers run in the order of preference until one is true, each at
+// most once. A skill that matches everything (its trigger accepted the probe) is only asked if no
+// other skill matched. An error of a trigger counts as false. The first error of each skill is
+// returned, and later ones are not.
 func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
 	if k := s.commanded(event); k != nil {
 		return k, nil
@@ -90,9 +91,9 @@ func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
 	return nil, faults
 }
 
-// Matching returns all skills that a broadcast event is for, the preferred first. Each trigger
-// runs once. Skills whose trigger was true for the probe at load count only when no other
-// matched. Errors of triggers are as in [Set.Best].
+// Matching returns all skills that receive a broadcast event, in the order of preference. Each
+// trigger runs once. Skills that match everything count only if no other skill matched. Errors of
+// triggers are as in [Set.Best].
 func (s *Set) Matching(ctx context.Context, event sexp.List) (matching []*Skill, faults []error) {
 	data := lisp.NewData(event)
 	for _, k := range s.ordered() {
@@ -128,9 +129,9 @@ func (s *Set) ordered() []*Skill {
 	return append(specific, catchAll...)
 }
 
-// Augments returns what the live skills add to every system prompt by
-// :system-prompt-augment, by name, with a blank line between; "" if nothing. A function
-// that fails adds nothing and is logged once.
+// Augments returns the texts that the live skills add to every system prompt with
+// :system-prompt-augment. They are ordered by name and separated by blank lines. A function that
+// fails adds nothing, and its failure is logged once.
 func (s *Set) Augments(ctx context.Context) string {
 	if s == nil {
 		return ""

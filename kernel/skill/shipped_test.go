@@ -14,7 +14,7 @@ import (
 // shippedRegistry has the notes that come with the program.
 func shippedRegistry(t testing.TB, homeDirectory string) *Registry {
 	t.Helper()
-	r := New(Config{Shipped: skills.Notes(), Home: homeDirectory})
+	r := New(Config{Specs: kernelSpecs, Shipped: skills.Notes(), Home: homeDirectory})
 	r.Load(t.Context())
 	return r
 }
@@ -47,7 +47,7 @@ func TestShippedCriteria(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := LoadNote(t.Context(), name, source, Options{})
+		n, err := LoadNote(t.Context(), name, source, Options{Specs: kernelSpecs})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,22 +16,22 @@ import (
 
 // Skill is one defskill of a note that was loaded. Its fields do not change.
 type Skill struct {
-	// Name is the name it registered by, in lower case without a colon.
+	// Name is the registered name, in lower case without a colon.
 	Name string
 	// File is the note, as diagnostics name it.
 	File string
 	// Hash is the SHA-256 of the note's blocks, in hex.
 	Hash string
-	// Title, Description and Version are the note's keywords, "" where it has none.
+	// Title, Description and Version are the note's keywords, or "".
 	Title, Description, Version string
-	// Priority orders skills whose triggers are true: the highest answers.
+	// Priority orders skills whose triggers are true. The highest answers.
 	Priority int
-	// Dependencies are the names of the notes and skills that it declares to need.
+	// Dependencies are the names of the notes and skills that the skill declares to need.
 	Dependencies []string
-	// Commands are the commands it declares. Where another note declares the same one, that note
-	// may have it.
+	// Commands are the commands that the skill declares. Another note that declares the same
+	// command may have it instead.
 	Commands []Command
-	// Shipped says that the note came with the program.
+	// Shipped is true if the note came with the program.
 	Shipped bool
 
 	note *Note
@@ -39,7 +39,7 @@ type Skill struct {
 	trigger, neuro, symbolic, augment lisp.Value
 	// augmentText is a :system-prompt-augment that is a string.
 	augmentText string
-	// catchAll says that the trigger was true for the probe.
+	// catchAll is true if the trigger accepted the probe.
 	catchAll bool
 	line     int
 
@@ -51,13 +51,14 @@ type OutcomeKind int
 
 // The outcomes of a neuro function.
 const (
-	// None: it returned nil; the skill has nothing to say.
+	// None means that the function returned nil: the skill has no answer.
 	None OutcomeKind = iota
-	// Reply: it asked the model, and Text is the reply, whatever the function made of it.
+	// Reply means that the function asked the model. Text is the model's reply, whatever the
+	// function returned.
 	Reply
-	// Prompt: it did not ask, and Text is what the model is to be asked.
+	// Prompt means that the function did not ask the model. Text is the question for the model.
 	Prompt
-	// Proposal: it returned a property list, which needs no model.
+	// Proposal means that the function returned a property list, which needs no model.
 	Proposal
 )
 
@@ -66,27 +67,26 @@ func (k OutcomeKind) String() string {
 	return [...]string{"none", "reply", "prompt", "proposal"}[k]
 }
 
-// Outcome is what a neuro function returned. Text and Proposal are set by kind.
+// Outcome is the result of a neuro function. The kind decides which of Text and Proposal is set.
 type Outcome struct {
 	Kind     OutcomeKind
 	Text     string
 	Proposal sexp.List
 }
 
-// choosingTime is how long a trigger may take: every message waits for it.
+// choosingTime is how long a trigger may run. Every message waits for it.
 const choosingTime = time.Second
 
-// FunctionError is how a function of a skill fails. Its text is fit for the person the
-// agent talks with; the error behind it has everything the note's author wants to know.
+// FunctionError is the failure of a function of a skill. Its text may be shown to the person with
+// whom the agent talks. The wrapped error holds all details for the note's author.
 type FunctionError struct {
 	Skill string
-	// Role is what the function is to the skill: trigger, neuro, symbolic or
-	// system-prompt-augment.
+	// Role is the function's role in the skill: trigger, neuro, symbolic or system-prompt-augment.
 	Role string
 	Err  error
 }
 
-// Error tells where and why, without data of the event or the proposal in it.
+// Error returns the place and the reason, without data of the event or the proposal.
 func (e *FunctionError) Error() string {
 	var fault *lisp.Error
 	if !errors.As(e.Err, &fault) {
@@ -100,11 +100,12 @@ func (e *FunctionError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what the function signalled.
+// Unwrap returns the error that the function signalled.
 func (e *FunctionError) Unwrap() error { return e.Err }
 
-// speakable returns the message of an error, or its class where the message shows data. A message
-// about a file or a grant is returned whole: it names a path, and what to grant.
+// speakable returns the message of an error, or only its class if the message contains data. It
+// returns a message about a file or a grant whole, because that names a path and the grant that is
+// missing.
 func speakable(fault *lisp.Error) string {
 	const longest = 160
 	if _, ok := errors.AsType[*withheldError](fault); ok {
@@ -120,7 +121,7 @@ func speakable(fault *lisp.Error) string {
 	return message
 }
 
-// call applies one of the skill's functions, and leaves its value in the occasion.
+// call calls one of the skill's functions and stores its value in the occasion.
 func (k *Skill) call(ctx context.Context, o *occasion, role string, function lisp.Value, args ...lisp.Data) error {
 	if err := k.note.apply(ctx, o, function, args...); err != nil {
 		return &FunctionError{Skill: k.Name, Role: role, Err: err}
@@ -146,14 +147,14 @@ func (k *Skill) matches(ctx context.Context, event lisp.Data) (bool, error) {
 	return false, err
 }
 
-// Line is where the note defines the skill.
+// Line returns the line at which the note defines the skill.
 func (k *Skill) Line() int { return k.line }
 
 // Checks reports whether the skill has a symbolic function.
 func (k *Skill) Checks() bool { return k.symbolic != nil }
 
-// Neuro runs the skill's neuro function for event, which may ask the model by ask. A
-// skill without one has the outcome None. The error is a *[FunctionError].
+// Neuro runs the skill's neuro function for event. The function can ask the model with ask. The
+// outcome of a skill without one is None. The error is a *[FunctionError].
 func (k *Skill) Neuro(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
 	return k.answer(ctx, purposeNeuro, event, ask)
 }
@@ -189,9 +190,9 @@ func (k *Skill) answer(ctx context.Context, p purpose, event sexp.List, ask Aske
 	return Outcome{}, k.unfit("neuro", "a string, a property list or nil", o)
 }
 
-// Symbolic passes a proposal through the skill's symbolic function. It returns the very
-// action if the function returned an equal one or there is none, another action if it
-// rewrote it, and nil if it refused. The error, a *[FunctionError], refuses as well.
+// Symbolic passes a proposal through the skill's symbolic function. It returns the same action if
+// the function returned an equal one or does not exist, another action if the function changed it,
+// and nil if the function refused it. An error refuses it too and is a *[FunctionError].
 func (k *Skill) Symbolic(ctx context.Context, action, event sexp.List) (sexp.List, error) {
 	return k.check(ctx, purposeSymbolic, action, lisp.NewData(event))
 }
@@ -240,8 +241,8 @@ func (k *Skill) unfit(role, wanted string, o *occasion) error {
 	return &FunctionError{Skill: k.Name, Role: role, Err: err}
 }
 
-// Augment returns what the skill adds to every system prompt, "" if nothing. A function
-// that fails or does not return a string adds nothing; that is logged once.
+// Augment returns the text that the skill adds to every system prompt, or "". A function that fails
+// or does not return a string adds nothing, which is logged once.
 func (k *Skill) Augment(ctx context.Context) string {
 	if k.augment == nil {
 		return k.augmentText

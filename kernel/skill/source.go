@@ -13,13 +13,13 @@ import (
 	"unicode/utf8"
 )
 
-// maximumNote is the number of bytes a note may have.
+// maximumNote is the maximum size of a note in bytes.
 const maximumNote = 8 << 20
 
 // maximumNotes is the number of notes read from one place.
 const maximumNotes = 10_000
 
-// origin is where notes come from.
+// origin is a place from which notes are read.
 type origin struct {
 	files   fs.FS
 	shipped bool
@@ -27,7 +27,7 @@ type origin struct {
 	directory string
 }
 
-// path is how diagnostics name a note of the origin.
+// path returns the path of one of the origin's notes, as diagnostics name it.
 func (o origin) path(name string) string {
 	if o.shipped {
 		return "skills/" + name
@@ -35,19 +35,17 @@ func (o origin) path(name string) string {
 	return filepath.Join(o.directory, name)
 }
 
-// noteKey is what a note's file is known by: a home note shadows the shipped one that
-// has the same.
+// noteKey returns the key of a note's file. A home note shadows the shipped note with the same key.
 func noteKey(name string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(name, ".org"), "org-skill-")
 }
 
-// isNote reports whether a file of that name is a note: not what editors leave beside it.
+// isNote reports whether a file of that name is a note, and not a backup or lock file of an editor.
 func isNote(name string) bool {
 	return strings.HasSuffix(name, ".org") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "#")
 }
 
-// list returns the names of the origin's notes, sorted. A directory that does not exist
-// has none.
+// list returns the sorted names of the origin's notes. A missing directory has none.
 func (o origin) list() ([]string, error) {
 	entries, err := fs.ReadDir(o.files, ".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,14 +66,14 @@ func (o origin) list() ([]string, error) {
 	return names, nil
 }
 
-// hasPrompt reports whether a directory is a skill of the other kind, with a SKILL.md.
+// hasPrompt reports whether a directory contains a SKILL.md, which is another form of skill.
 func (o origin) hasPrompt(directory string) bool {
 	_, err := fs.Stat(o.files, directory+"/SKILL.md")
 	return err == nil
 }
 
-// List returns the paths of the notes in a directory, sorted. A directory that does not
-// exist has none. With more notes than are read it returns those that are, and an error.
+// List returns the sorted paths of the notes in a directory. A missing directory has none. If there
+// are more notes than the limit, it returns the notes up to the limit and an error.
 func List(directory string) ([]string, error) {
 	o := homeOrigin(directory)
 	names, err := o.list()
@@ -85,19 +83,19 @@ func List(directory string) ([]string, error) {
 	return names, err
 }
 
-// Read returns the text of the note at path. It opens regular files only, behind links
-// too, and waits for none; a note has 8 MiB at most.
+// Read returns the text of the note at path. It reads regular files only, follows links, and never
+// blocks on a special file. A note has at most 8 MiB.
 func Read(path string) ([]byte, error) {
 	return homeOrigin(filepath.Dir(path)).read(filepath.Base(path))
 }
 
-// Unread is what a check says of a note that could not be read.
+// Unread returns the diagnostic for a note that cannot be read.
 func Unread(path string, err error) Diagnostic {
 	return Diagnostic{File: path, Line: 1, Column: 1, Message: err.Error()}
 }
 
-// open opens a note. What is no regular file is not waited for, also where it took the
-// place of one a moment ago.
+// open opens a note. It does not block on a file that is not regular, even if that replaced a
+// regular file a moment ago.
 func (o origin) open(name string) (fs.File, error) {
 	if o.directory == "" {
 		return o.files.Open(name)
@@ -105,13 +103,13 @@ func (o origin) open(name string) (fs.File, error) {
 	return os.OpenFile(o.path(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// read returns the text of a note. Only regular files are read, behind links too.
+// read returns the text of a note. It reads regular files only and follows links.
 func (o origin) read(name string) ([]byte, error) {
 	file, err := o.open(name)
 	if err != nil {
 		return nil, o.unread(name, err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // the file was only read
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -133,8 +131,8 @@ func (o origin) read(name string) ([]byte, error) {
 	return source, nil
 }
 
-// unread is why a note cannot be opened. A link that leads nowhere is not a note that is
-// gone: it stays so until somebody mends it.
+// unread returns why a note cannot be opened. A broken link is an error and not a missing note,
+// because it stays broken until somebody repairs it.
 func (o origin) unread(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) || o.directory == "" {
 		return fmt.Errorf("read the note: %w", err)
@@ -145,7 +143,7 @@ func (o origin) unread(name string, err error) error {
 	return fmt.Errorf("read the note: %w", err)
 }
 
-// checkEncoding finds the first place that is not UTF-8.
+// checkEncoding reports the first place that is not UTF-8.
 func checkEncoding(file string, source []byte) []Diagnostic {
 	if utf8.Valid(source) {
 		return nil
@@ -165,7 +163,7 @@ func checkEncoding(file string, source []byte) []Diagnostic {
 	}}
 }
 
-// homeOrigin is the person's own notes.
+// homeOrigin returns the origin of the person's own notes.
 func homeOrigin(directory string) origin {
 	return origin{files: os.DirFS(directory), directory: directory}
 }

@@ -1,22 +1,23 @@
 package skill
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 )
 
-// State says whether a note's skills answer events.
+// State is the state of a note: whether its skills answer events.
 type State string
 
 // The states of a note.
 const (
-	// Live: its skills answer.
+	// Live means that the note's skills answer.
 	Live State = "live"
-	// Failed: it has faults. LastGood says that an earlier version of it answers.
+	// Failed means that the note has faults. If LastGood is true, an earlier version answers.
 	Failed State = "failed"
-	// Shadowed: a note of the home has the same name.
+	// Shadowed means that a note of the home has the same name.
 	Shadowed State = "shadowed"
-	// Duplicate: another note already defines a skill of the same name.
+	// Duplicate means that another note already defines a skill or an action with the same name.
 	Duplicate State = "duplicate"
 )
 
@@ -25,8 +26,8 @@ type Status struct {
 	File        string `json:"file"`
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Skill is the name of the note's skill, several with a blank between, or "" when it
-	// never loaded.
+	// Skill is the name of the note's skill. Several names are separated by blanks. It is "" if the
+	// note never loaded.
 	Skill   string `json:"skill,omitempty"`
 	State   State  `json:"state"`
 	Shipped bool   `json:"shipped,omitempty"`
@@ -34,19 +35,21 @@ type Status struct {
 	Hash     string `json:"hash,omitempty"`
 	Version  string `json:"version,omitempty"`
 	Priority int    `json:"priority,omitempty"`
-	// Capabilities are those that it asks for. Granted are those that were granted, by their names
-	// in policy.org, since the day Since. Withheld is the reason why they were not.
+	// Capabilities are the requested ones. Granted are the granted ones, by their names in
+	// policy.org, since the day Since. Withheld is the reason why nothing is granted.
 	Capabilities []string `json:"capabilities,omitempty"`
 	Granted      []string `json:"granted,omitempty"`
 	Since        string   `json:"since,omitempty"`
 	Withheld     string   `json:"withheld,omitempty"`
 	// Commands are the commands that its skills declare.
 	Commands []Command `json:"commands,omitempty"`
+	// Actions are the actions that the note defines.
+	Actions []ActionStatus `json:"actions,omitempty"`
 	// Hooks are the hooks of the newest version.
 	Hooks []*Hook `json:"hooks,omitempty"`
-	// Tests is how many tests the newest version has that ran; of a live one all passed.
+	// Tests is how many tests of the newest version ran. All tests of a live version passed.
 	Tests int `json:"tests,omitempty"`
-	// LastGood says that the newest version failed and an earlier one is live.
+	// LastGood is true if the newest version failed and an earlier one is live.
 	LastGood    bool         `json:"last-good,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
 }
@@ -69,6 +72,9 @@ func (s *slot) status() Status {
 		described = s.live
 	}
 	status.Hooks = described.hooks
+	for _, a := range described.actions {
+		status.Actions = append(status.Actions, a.status())
+	}
 	var names []string
 	for i, k := range described.skills {
 		names = append(names, k.Name)
@@ -79,4 +85,15 @@ func (s *slot) status() Status {
 	}
 	status.Skill = strings.Join(names, " ")
 	return status
+}
+
+// Log writes the state of the note: one line, or one for each of its faults.
+func (s Status) Log(log *slog.Logger) {
+	if len(s.Diagnostics) == 0 {
+		log.Info("note loaded", "file", s.File, "skill", s.Skill, "state", s.State)
+		return
+	}
+	for _, fault := range s.Diagnostics {
+		log.Warn("note not in order", "file", s.File, "state", s.State, "err", fault.String())
+	}
 }

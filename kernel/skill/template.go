@@ -12,8 +12,8 @@ var template []byte
 
 var skillName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
-// Template returns a note that is a skill of that name and passes its own tests, to begin
-// with. A name has small letters, digits and single hyphens between them.
+// Template returns a new note that defines a skill with that name and passes its own tests. A name
+// has lower-case letters, digits and single hyphens between them.
 func Template(name string) ([]byte, error) {
 	if !skillName.MatchString(name) || len(name) > 40 {
 		return nil, fmt.Errorf("%q cannot name a skill: use small letters, digits and hyphens, such as daily-review", name)

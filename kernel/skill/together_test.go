@@ -67,7 +67,7 @@ func TestManyNotesAtOnce(t *testing.T) {
 		h.write(fmt.Sprintf("busy%d.org", i), busyNote(i))
 	}
 	loaded := func() *Set {
-		r := New(Config{Shipped: skills.Notes(), Home: h.dir})
+		r := New(Config{Specs: kernelSpecs, Shipped: skills.Notes(), Home: h.dir})
 		r.Load(t.Context())
 		for _, status := range r.Statuses() {
 			if status.State != Live {

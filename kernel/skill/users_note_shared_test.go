@@ -28,7 +28,7 @@ func sharedNote(t *testing.T) []byte {
 func TestTheUsersNoteWinsChat(t *testing.T) {
 	h := newHome(t)
 	h.write("org-skill-chat.org", sharedNote(t))
-	r := New(Config{Home: h.dir, Shipped: skills.Notes()})
+	r := New(Config{Specs: kernelSpecs, Home: h.dir, Shipped: skills.Notes()})
 	r.Load(t.Context())
 	for _, want := range []string{"org-skill-chat.org live", "shipped/chat.org shadowed"} {
 		if got := summary(r); !slices.Contains(strings.Split(got, ", "), want) {
@@ -52,7 +52,7 @@ func TestTheUsersNoteWinsChat(t *testing.T) {
 
 // Every call of the user's note gives what SBCL gives.
 func TestTheUsersNoteConforms(t *testing.T) {
-	n, err := LoadNote(t.Context(), "org-skill-chat.org", sharedNote(t), Options{})
+	n, err := LoadNote(t.Context(), "org-skill-chat.org", sharedNote(t), Options{Specs: kernelSpecs})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,19 +9,19 @@ import (
 	"org-agent/kernel/watch"
 )
 
-// A note is taken up when its file has been quiet for quietTime, at the latest after
-// patience: editors save in several steps, and some write twice. It is gone when its file is
-// missing for goneTime.
+// A changed note is loaded when its file has been unchanged for quietTime, or at the latest after
+// patience, because editors save in several steps. It is dropped when its file has been missing for
+// goneTime.
 const (
 	quietTime = 20 * time.Millisecond
 	patience  = 200 * time.Millisecond
 	goneTime  = 300 * time.Millisecond
 )
 
-// Watch keeps the home's notes live as they change: it reloads a note that was saved,
-// takes in a new one and drops one that was deleted. It blocks until the context ends and
-// then returns nil. The home's notes directory may be absent; the directory it is in must
-// not be. An error means that changes are not seen: call Load after saving.
+// Watch loads the home's notes as they change. It reloads a saved note, adds a new one and drops a
+// deleted one. It blocks until the context ends and then returns nil. The home's notes directory
+// may be missing, but its parent directory must exist. An error means that changes are not seen;
+// the caller must then call Load after each change.
 func (r *Registry) Watch(ctx context.Context) error {
 	if r.config.Home == "" {
 		<-ctx.Done()
@@ -52,8 +52,8 @@ func (r *Registry) Watch(ctx context.Context) error {
 	return w.Follow(ctx)
 }
 
-// catchUp loads the notes whose text is not what was loaded last. It returns when it has to
-// be called again, because a note's file is missing.
+// catchUp loads the notes whose text has changed since they were loaded. If again is not 0, a
+// note's file is missing and catchUp must be called again after that time.
 func (r *Registry) catchUp(ctx context.Context) (again time.Duration) {
 	r.loading.Lock()
 	defer r.loading.Unlock()

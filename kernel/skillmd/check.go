@@ -12,7 +12,8 @@ import (
 	"org-agent/kernel/text"
 )
 
-// What the form of agentskills.io allows, in characters, and what is read here, in bytes.
+// The limits of the format of agentskills.io, in characters, and of a file that is read here, in
+// bytes.
 const (
 	nameLength          = 64
 	descriptionLength   = 1024
@@ -22,21 +23,20 @@ const (
 
 var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// systems are the names of operating systems, and what Go calls them.
+// systems maps the names of operating systems to Go's names.
 var systems = map[string]string{
 	"linux": "linux", "darwin": "darwin", "macos": "darwin", "mac": "darwin", "osx": "darwin",
 	"windows": "windows", "win32": "windows", "freebsd": "freebsd", "openbsd": "openbsd", "netbsd": "netbsd",
 }
 
-// Check returns all that is wrong with the text of a SKILL.md in the directory of that name.
-// A skill with a fault that is no warning does not count. file is what diagnostics call it.
+// Check returns all faults and warnings of the text of a SKILL.md in the directory with that name.
+// A skill with a fault is not effective. file is the name of the file in diagnostics.
 func Check(file, directory, source string) []skill.Diagnostic {
 	_, matter, faults := examine(file, directory, source)
 	return append(faults, advise(file, matter, Split(source))...)
 }
 
-// examine reads a skill and returns what keeps it from counting, with the warnings about its
-// front matter.
+// examine parses a skill and returns its faults, and the warnings about its front matter.
 func examine(file, directory, source string) (Document, Matter, []skill.Diagnostic) {
 	at := func(line int, format string, arguments ...any) []skill.Diagnostic {
 		return []skill.Diagnostic{{File: file, Line: line, Column: 1, Message: fmt.Sprintf(format, arguments...)}}
@@ -69,7 +69,7 @@ func tooLong(file string, size int64) []skill.Diagnostic {
 		"the file has %d bytes; a skill may have %d: put the rest into files beside it", size, fileBytes)}}
 }
 
-// objection is a rule that a value breaks.
+// objection is a rule that a value violates.
 type objection struct{ key, message string }
 
 func objections(m Matter, directory string) []objection {
@@ -96,8 +96,8 @@ func objections(m Matter, directory string) []objection {
 	return all
 }
 
-// lineOf is the line in which a key of the front matter stands, one that is not indented
-// before others; else that of the opening fence.
+// lineOf returns the line of a key in the front matter, or the line of the opening fence. A key
+// that is not indented is preferred.
 func lineOf(d Document, key string) int {
 	found, number := 1, d.matterLine()
 	for line := range strings.Lines(d.Matter) {
@@ -113,7 +113,7 @@ func lineOf(d Document, key string) int {
 	return found
 }
 
-// advise returns what could be better and keeps nothing from counting.
+// advise returns warnings about possible improvements.
 func advise(file string, m Matter, d Document) []skill.Diagnostic {
 	var all []skill.Diagnostic
 	warn := func(line int, format string, arguments ...any) {
@@ -151,7 +151,8 @@ func meant(system string) string {
 	return ""
 }
 
-// encoding finds the first place that is no UTF-8, or a character that no text has.
+// encoding reports the first place that is not UTF-8, or a control character that cannot stand in a
+// text.
 func encoding(file, source string) []skill.Diagnostic {
 	line, column := 1, 1
 	for i := 0; i < len(source); {

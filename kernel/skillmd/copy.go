@@ -13,9 +13,9 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Copy puts the shipped skill of that name into the home, where it takes the shipped one's
-// place, and keeps what was copied among the originals: so it can be told later what was
-// changed by whom. A directory that is there stays as it is. It returns the new directory.
+// Copy copies the shipped skill with that name into the home, where it shadows the shipped one. It
+// also stores a copy among the originals, so that later changes by the person and by the program
+// can be distinguished. It does not change an existing directory. It returns the new directory.
 func (c Config) Copy(name string) (string, error) {
 	if !c.Ships(name) {
 		return "", fmt.Errorf("no shipped skill is named %s: %w", shown(name), fs.ErrNotExist)
@@ -30,8 +30,8 @@ func (c Config) Copy(name string) (string, error) {
 	return directory, c.Settle(name)
 }
 
-// Settle keeps the shipped skill as it is now as the original of the home's: what was to be
-// taken over of it has been.
+// Settle stores the current shipped skill as the original of the home's copy: the person has taken
+// over the changes that they want.
 func (c Config) Settle(name string) error {
 	if !c.Ships(name) {
 		return fmt.Errorf("no shipped skill is named %s: %w", shown(name), fs.ErrNotExist)
@@ -48,7 +48,7 @@ func (c Config) Settle(name string) error {
 	return nil
 }
 
-// Ships reports whether a skill of that name comes with the program.
+// Ships reports whether the program comes with a skill of that name.
 func (c Config) Ships(name string) bool {
 	if c.Shipped == nil || !skillName.MatchString(name) {
 		return false
@@ -57,7 +57,7 @@ func (c Config) Ships(name string) bool {
 	return err == nil
 }
 
-// write puts a shipped skill below a directory, all of it or nothing.
+// write copies a shipped skill below a directory, completely or not at all.
 func (c Config) write(name, below string) (err error) {
 	if err := os.MkdirAll(below, 0o755); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (c Config) write(name, below string) (err error) {
 	return os.Rename(part, filepath.Join(below, name))
 }
 
-// makeWritable gives copies of embedded files, which nobody may write, the usual modes.
+// makeWritable sets the usual modes for copies of embedded files, which are read-only.
 func makeWritable(directory string) error {
 	return filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -97,7 +97,7 @@ func makeWritable(directory string) error {
 	})
 }
 
-// advise tells of each copy whose shipped skill was changed since it was made.
+// advise adds advice to each copy whose shipped skill has changed since it was copied.
 func (r *Registry) advise(statuses []Status) {
 	if r.config.Originals == "" {
 		return
@@ -113,7 +113,8 @@ func (r *Registry) advise(statuses []Status) {
 	}
 }
 
-// updated compares a copy, its original and the shipped skill; "" if there is nothing to do.
+// updated compares a copy, its original and the shipped skill. It returns "" if the person need not
+// do anything.
 func (c Config) updated(name string) string {
 	shipped, err := fs.Sub(c.Shipped, name)
 	if err != nil {
@@ -153,7 +154,7 @@ func (c Config) updated(name string) string {
 		message, filepath.Join(c.Originals, name), name)
 }
 
-// differences are the files that two directories do not have alike, sorted.
+// differences returns the files that differ between two directories, sorted.
 func differences(one, other fs.FS) []string {
 	var names, different []string
 	for _, files := range []fs.FS{one, other} {
@@ -169,8 +170,8 @@ func differences(one, other fs.FS) []string {
 	return different
 }
 
-// sameFile reports whether a file is the same in both, or in neither. What is no regular
-// file, or longer than a skill may be, differs.
+// sameFile reports whether a file is equal in both directories, or missing in both. A file that is
+// not regular or exceeds the limit counts as different.
 func sameFile(one, other fs.FS, name string) bool {
 	a, errA := readFile(one, name)
 	b, errB := readFile(other, name)

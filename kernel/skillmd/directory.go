@@ -7,8 +7,8 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Directories returns the directories that are skills, or were meant to be: the directory
-// itself, or those in it.
+// Directories returns the directories that are skills or are meant to be: the directory itself, or
+// its subdirectories.
 func Directories(directory string) ([]string, error) {
 	if info, err := os.Stat(directory); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func Directories(directory string) ([]string, error) {
 	return found, nil
 }
 
-// CheckDirectory returns all that is wrong with the skill in the directory, as [Check] does.
+// CheckDirectory returns the faults and warnings of the skill in the directory, as [Check] does.
 func CheckDirectory(directory string) []skill.Diagnostic {
 	file := filepath.Join(directory, FileName)
 	named, err := filepath.Abs(directory)

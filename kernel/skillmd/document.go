@@ -5,14 +5,14 @@ import "strings"
 // FileName is the name of the file that makes a directory a skill.
 const FileName = "SKILL.md"
 
-// fence is the line around the front matter; blanks may follow it.
+// fence is the line before and after the front matter. Blanks may follow it.
 const fence = "---"
 
-// mark is the byte order mark that some editors put in front of UTF-8.
+// mark is the byte order mark that some editors write before UTF-8.
 const mark = "\ufeff"
 
-// Document is a SKILL.md taken apart. Its parts follow each other in the source and are all
-// of it: put together they are the source again, byte for byte.
+// Document is a SKILL.md split into its parts. Joined in order, the parts are the source again,
+// byte for byte.
 type Document struct {
 	Mark   string // a byte order mark, or ""
 	Open   string // the line --- with its line end; "" without front matter
@@ -21,8 +21,8 @@ type Document struct {
 	Body   string // the Markdown
 }
 
-// Split takes a SKILL.md apart. Front matter is what stands between a first line --- and the
-// next; without a second one all the rest is front matter that was not closed.
+// Split splits a SKILL.md. The front matter stands between a first line --- and the next one.
+// Without a second line, the whole rest is front matter that is not closed.
 func Split(source string) Document {
 	var d Document
 	if strings.HasPrefix(source, mark) {
@@ -47,13 +47,13 @@ func Split(source string) Document {
 	return d
 }
 
-// String is the source.
+// String returns the source.
 func (d Document) String() string { return d.Mark + d.Open + d.Matter + d.Close + d.Body }
 
-// matterLine is the line of the source in which the front matter begins.
+// matterLine returns the line of the source in which the front matter begins.
 func (d Document) matterLine() int { return 2 }
 
-// bodyLine is the line of the source in which the body begins.
+// bodyLine returns the line of the source in which the body begins.
 func (d Document) bodyLine() int {
 	return 1 + strings.Count(d.Open+d.Matter+d.Close, "\n")
 }

@@ -11,43 +11,44 @@ import (
 	"org-agent/kernel/text"
 )
 
-// State says whether a skill counts.
+// State says whether a skill is effective.
 type State string
 
 // The states of a skill.
 const (
-	// Effective: it counts.
+	// Effective means that the skill can be used.
 	Effective State = "effective"
-	// Shadowed: something else has its name.
+	// Shadowed means that another skill or a note has the same name.
 	Shadowed State = "shadowed"
-	// Disabled: the person's settings say so.
+	// Disabled means that the person's settings exclude the skill.
 	Disabled State = "disabled"
-	// Ineligible: what it needs is not there.
+	// Ineligible means that a requirement of the skill is missing.
 	Ineligible State = "ineligible"
-	// Failed: it has faults.
+	// Failed means that the skill has faults.
 	Failed State = "failed"
 )
 
-// Surroundings are what a skill can need. The zero value is a machine without anything, on
-// which nothing is forbidden.
+// Surroundings are the machine and the settings that a skill can require. The zero value has no
+// programs, variables or settings, and excludes no skill.
 type Surroundings struct {
-	// OS is the system as Go calls it, "" for the one this runs on.
+	// OS is the system by its Go name. "" is the current system.
 	OS string
 	// Env returns a variable of the environment.
 	Env func(name string) string
 	// Config returns a setting of config.org by its path HEADING.PROPERTY.
 	Config func(path string) string
-	// Disabled are skills that do not count. Allowed, if there are any, are the only ones
-	// that do.
+	// Disabled are skills that are excluded. If Allowed is not empty, all other skills are
+	// excluded.
 	Disabled, Allowed []string
 
-	programs map[string]bool // those that were looked for, while one goroutine asks
+	programs map[string]bool // the programs that were looked for; used by one goroutine at a time
 }
 
-// Eligible says whether a skill of that front matter counts in these surroundings, and why
-// not. Looked at in this order, what says no ends it: the disabled, the allowed, the system;
-// with Always nothing more. Else everything that is missing is told: programs, one of
-// several programs, variables (one without a value is missing) and settings.
+// Eligible returns whether a skill with that front matter is effective in these surroundings, and
+// the reasons if it is not. It checks Disabled, Allowed and the system in this order and stops at
+// the first that excludes the skill. With Always it checks nothing else. Otherwise it reports
+// everything that is missing: programs, alternatives of programs, variables (an empty one is
+// missing) and settings.
 func (s Surroundings) Eligible(m Matter) (State, []string) {
 	goos := s.OS
 	if goos == "" {
@@ -99,7 +100,7 @@ func (s Surroundings) missing(needs Requirements) []string {
 	return missing
 }
 
-// off reports whether a setting says no, or nothing.
+// off reports whether a setting is empty or says no.
 func off(value string) bool {
 	switch strings.ToLower(strings.TrimSpace(value)) {
 	case "", "nil", "no", "off", "false", "0":
@@ -108,8 +109,8 @@ func off(value string) bool {
 	return false
 }
 
-// program reports whether a program of that name is on PATH. Only absolute directories
-// count, and a name with a slash is none.
+// program reports whether a program with that name is on PATH. Only absolute directories count, and
+// a name with a slash is not valid.
 func (s Surroundings) program(name string) bool {
 	found, known := s.programs[name]
 	if !known {
@@ -136,10 +137,10 @@ func (s Surroundings) look(name string) bool {
 	return false
 }
 
-// shown is a word of a skill in a message.
+// shown returns a word of a skill for a message.
 func shown(word string) string { return text.PlainLine(word, 60) }
 
-// listed are words of a skill in a message.
+// listed returns words of a skill for a message.
 func listed(words []string) string {
 	const most = 10
 	var names []string

@@ -9,7 +9,7 @@ import (
 	"org-agent/kernel/skillmd"
 )
 
-// machine is a PATH with the programs there and nothing else.
+// machine returns surroundings whose PATH has only these programs.
 func machine(t testing.TB, programs ...string) string {
 	t.Helper()
 	directory := t.TempDir()
@@ -57,7 +57,7 @@ func TestEligible(t *testing.T) {
 		key    string
 		change func(*skillmd.Surroundings)
 		state  skillmd.State
-		why    string // parts of the reasons, in order, with | between
+		why    string // parts of the reasons in order, separated by |
 	}{
 		{name: "needs nothing", state: skillmd.Effective},
 		{name: "disabled", change: disabled("other", "s"), state: skillmd.Disabled, why: "SKILLS_DISABLED"},

@@ -9,13 +9,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// matterField is a key of the front matter. Keys are the same in any case, with hyphens,
-// underscores or neither.
+// matterField is a key of the front matter. Case, hyphens and underscores in keys do not matter.
 type matterField struct {
 	name string
-	// once: where it stands in several places, the first counts; of others all do.
+	// once is true if only the first occurrence of the key counts. Otherwise all do.
 	once bool
-	// cosmetic: a value of another kind is a warning.
+	// cosmetic is true if a value of the wrong kind is only a warning.
 	cosmetic bool
 	read     func(r *matterReader, value *yaml.Node) error
 }
@@ -30,7 +29,7 @@ func findField(fields []matterField, key string) (matterField, bool) {
 	return matterField{}, false
 }
 
-// folded is a key without what spellings differ in.
+// folded returns a key without case, hyphens and underscores.
 func folded(key string) string {
 	return strings.Map(func(c rune) rune {
 		if c == '-' || c == '_' {
@@ -48,8 +47,8 @@ func fieldNames(fields []matterField) []string {
 	return names
 }
 
-// topFields are the keys of the front matter itself. What some programs write under
-// "metadata" others write here, and an older form has both.
+// topFields returns the keys at the top of the front matter. Some keys stand under "metadata" in
+// some programs and here in others; an older format has both.
 func topFields() []matterField {
 	return append([]matterField{
 		textField("name", func(m *Matter) *string { return &m.Name }, false),
@@ -65,8 +64,8 @@ func topFields() []matterField {
 	}, metadataFields(false)...)
 }
 
-// metadataFields are the keys of "metadata". There other programs keep theirs, each in a
-// section of its own, and those that say what a skill needs are read as well.
+// metadataFields returns the keys of "metadata". Other programs keep their own keys there, each in
+// its own section. Sections that state the requirements of a skill are read too.
 func metadataFields(sections bool) []matterField {
 	fields := []matterField{
 		textField("version", func(m *Matter) *string { return &m.Version }, true),
@@ -81,7 +80,7 @@ func metadataFields(sections bool) []matterField {
 		flagField("always", func(m *Matter, on bool) { m.Requires.Always = on }),
 		wordsField("requiresBinaries", func(m *Matter) *[]string { return &m.Requires.Bins }, false),
 		wordsField("requiresEnv", func(m *Matter) *[]string { return &m.Requires.Env }, false),
-		{name: "install", read: func(*matterReader, *yaml.Node) error { return nil }}, // nothing is installed from here
+		{name: "install", read: func(*matterReader, *yaml.Node) error { return nil }}, // the kernel installs nothing
 		{name: "requires", read: func(r *matterReader, value *yaml.Node) error {
 			return r.section(value, requiredFields())
 		}},
@@ -137,7 +136,8 @@ func flagField(name string, set func(*Matter, bool)) matterField {
 	}}
 }
 
-// wordsField adds words: a list of them, or one text with blanks or commas between.
+// wordsField returns a field whose value is a list of words, or one text with blanks or commas
+// between them. It appends the words.
 func wordsField(name string, where func(*Matter) *[]string, cosmetic bool) matterField {
 	return matterField{name: name, cosmetic: cosmetic, read: func(r *matterReader, value *yaml.Node) error {
 		list := where(&r.matter)
@@ -160,7 +160,7 @@ func wordsField(name string, where func(*Matter) *[]string, cosmetic bool) matte
 	}}
 }
 
-// splitWords cuts at blanks and commas that stand in no parentheses: "Read, Bash(git add)".
+// splitWords splits at blanks and commas outside of parentheses: "Read, Bash(git add)".
 func splitWords(text string) []string {
 	depth := 0
 	return strings.FieldsFunc(text, func(c rune) bool {

@@ -1,18 +1,22 @@
 package skillmd
 
-import "strings"
+import (
+	"strings"
+
+	"org-agent/kernel/text"
+)
 
 // heading is a heading of a Markdown text: # to ######.
 type heading struct {
 	level int
 	title string
-	from  int // byte offset of its line
+	from  int // byte offset of the heading's line
 }
 
-// headingsOf returns the headings of a text, without those in fenced code.
+// headingsOf returns the headings of a text. It skips fenced code.
 func headingsOf(text string) []heading {
 	var all []heading
-	open := "" // the fence of a code block that is not closed
+	open := "" // the fence of the open code block
 	at := 0
 	for line := range strings.Lines(text) {
 		from := at
@@ -42,7 +46,7 @@ func headingsOf(text string) []heading {
 	return all
 }
 
-// codeFence is the run of ``` or ~~~ that a line begins with, "" for none.
+// codeFence returns the run of ``` or ~~~ at the beginning of a line, or "".
 func codeFence(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		if run := line[:len(line)-len(strings.TrimLeft(line, mark))]; len(run) >= 3 {
@@ -52,8 +56,8 @@ func codeFence(line string) string {
 	return ""
 }
 
-// plainHeading is a heading's text as people and models repeat it.
+// plainHeading returns the text of a heading as people and models repeat it.
 func plainHeading(title string) string {
 	title = strings.Trim(strings.TrimLeft(strings.TrimSpace(title), "#"), " \t")
-	return strings.ToLower(strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "", "_", "").Replace(title)), " "))
+	return strings.ToLower(text.Line(strings.NewReplacer("*", "", "`", "", "_", "").Replace(title)))
 }

@@ -14,26 +14,26 @@ import (
 	"org-agent/kernel/text"
 )
 
-// The front matter may have so many bytes, so many levels and so many values. What people
-// write has a tenth of it; more is not read, because its reader takes time for each.
+// The limits of the front matter: bytes, levels and values. Real ones are a tenth of that. Longer
+// ones are not parsed, because each value costs the parser time.
 const (
 	matterBytes  = 16 << 10
 	matterDepth  = 32
 	matterValues = 2000
 )
 
-// maximumFaults is how many faults are told before warnings are left out.
+// maximumFaults is how many faults are reported before warnings are dropped.
 const maximumFaults = 50
 
-// Matter is what the front matter of a skill says, as far as it has a meaning here. All else
-// stays in the text.
+// Matter holds the values of the front matter that have a meaning here. Other keys stay in the
+// text.
 type Matter struct {
 	Name        string
 	Description string
 	License     string
-	// Compatibility is what the skill says of where it works, in words.
+	// Compatibility is the skill's own description of where it works.
 	Compatibility string
-	// AllowedTools are the tools that the skill expects. They are shown and allow nothing: the
+	// AllowedTools are the tools that the skill expects. They are only shown and grant nothing: the
 	// policy decides about each call.
 	AllowedTools []string
 	Version      string
@@ -41,31 +41,31 @@ type Matter struct {
 	Homepage     string
 	Emoji        string
 	Tags         []string
-	// Key is a second name under which settings may name the skill.
+	// Key is a second name by which settings may name the skill.
 	Key string
 	// PrimaryEnv is the variable that holds the skill's key.
 	PrimaryEnv string
-	// OnlyUser: it is not offered to the model (disable-model-invocation). NotUser: no command
-	// of the user's (user-invocable: false).
+	// OnlyUser is true if the skill is not offered to the model (disable-model-invocation). NotUser
+	// is true if it is not a command of the user (user-invocable: false).
 	OnlyUser, NotUser bool
 	Requires          Requirements
 }
 
-// Requirements are what a skill needs of the machine and the settings.
+// Requirements are what a skill requires of the machine and the settings.
 type Requirements struct {
-	// Always: only the system is looked at.
+	// Always is true if only the system is checked.
 	Always bool
-	// OS are the systems it is for; none means every one.
+	// OS are the systems that the skill supports. Empty means all.
 	OS []string
-	// Bins are programs that must all be there, of AnyBins one.
+	// Bins are programs that must all exist. Of AnyBins one must exist.
 	Bins, AnyBins []string
 	// Env are variables that must have a value.
 	Env []string
-	// Config are settings that must have a value, as config.org has them: HEADING.PROPERTY.
+	// Config are settings of config.org that must have a value, as HEADING.PROPERTY.
 	Config []string
 }
 
-// matterReader gathers what the front matter says.
+// matterReader collects the values of the front matter.
 type matterReader struct {
 	file   string
 	text   string // of the front matter
@@ -86,10 +86,10 @@ func (r *matterReader) tell(node *yaml.Node, warning bool, format string, argume
 	})
 }
 
-// lineEnd is what ends a line in YAML. Elsewhere only the line feed does.
+// lineEnd matches a line end of YAML. In the rest of the file only the line feed is one.
 var lineEnd = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
 
-// place is a place in YAML as editors count it, from 1.
+// place converts a place in YAML to a line and a column as editors count them, from 1.
 func place(text string, line, column int) (int, int) {
 	from := 0
 	ends := lineEnd.FindAllStringIndex(text, max(line-1, 0))
@@ -100,7 +100,7 @@ func place(text string, line, column int) (int, int) {
 	return 1 + strings.Count(text[:from], "\n"), utf8.RuneCountInString(text[start:from]) + max(column, 1)
 }
 
-// readMatter reads the front matter of a document.
+// readMatter parses the front matter of a document.
 func readMatter(file string, d Document) (Matter, []skill.Diagnostic) {
 	r := &matterReader{file: file, text: d.Matter, line: d.matterLine(), seen: map[string]bool{}}
 	if len(d.Matter) > matterBytes {
@@ -131,7 +131,7 @@ func readMatter(file string, d Document) (Matter, []skill.Diagnostic) {
 	return r.matter, r.faults
 }
 
-// emptyYAML reports whether there is nothing but blanks and comments.
+// emptyYAML reports whether a text has only blanks and comments.
 func emptyYAML(text string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
@@ -141,7 +141,8 @@ func emptyYAML(text string) bool {
 	return true
 }
 
-// tooLarge counts the values as they are written; what an alias stands for is not followed.
+// tooLarge counts the values as they are written and reports whether there are too many. It does
+// not follow aliases.
 func tooLarge(node *yaml.Node, depth int, values *int) bool {
 	if *values++; depth > matterDepth || *values > matterValues {
 		return true
@@ -154,7 +155,7 @@ func tooLarge(node *yaml.Node, depth int, values *int) bool {
 	return false
 }
 
-// broken tells what the YAML reader could not read.
+// broken reports an error of the YAML parser.
 func (r *matterReader) broken(text string, err error) {
 	at := yaml.Node{Line: 1, Column: 1}
 	message := err.Error()
@@ -177,7 +178,7 @@ func (r *matterReader) broken(text string, err error) {
 	r.tell(&at, false, "the front matter is no YAML: %s%s", message, hint(message, lineAt(text, at.Line)))
 }
 
-// hint says what is mostly meant when the reader stops with the message.
+// hint returns the usual cause of an error message of the YAML parser.
 func hint(message, line string) string {
 	switch {
 	case strings.Contains(message, "mapping values are not allowed"):
@@ -197,7 +198,7 @@ func lineAt(text string, number int) string {
 	return ""
 }
 
-// target is the value that an alias stands for, else the node itself.
+// target returns the node to which an alias refers, or the node itself.
 func target(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode && node.Alias != nil {
 		return node.Alias
@@ -205,7 +206,7 @@ func target(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// mapping reads the keys of a mapping by a table of what may stand there.
+// mapping reads the keys of a mapping according to a table of fields.
 func (r *matterReader) mapping(node *yaml.Node, fields []matterField) {
 	here := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -223,7 +224,7 @@ func (r *matterReader) mapping(node *yaml.Node, fields []matterField) {
 		}
 		here[field.name] = true
 		if field.once && r.seen[field.name] {
-			continue // the place before counts
+			continue // the earlier occurrence counts
 		}
 		r.seen[field.name] = true
 		if value.Kind == yaml.ScalarNode && value.Tag == "!!null" {
@@ -235,8 +236,8 @@ func (r *matterReader) mapping(node *yaml.Node, fields []matterField) {
 	}
 }
 
-// misspelt is the key that was probably meant, "" for a word of its own: people may keep
-// there what they like.
+// misspelt returns the key that was probably meant, or "". A word that resembles no key is the
+// person's own and is allowed.
 func misspelt(key string, fields []matterField) string {
 	near := suggest.Of(key, fieldNames(fields))
 	if near == "" || len(key) < 4 || suggest.Distance(folded(key), folded(near)) > 2 {

@@ -13,13 +13,13 @@ import (
 	"org-agent/kernel/text"
 )
 
-// ReplyBytes is the most text that [Skill.Read] returns of a file.
+// ReplyBytes is the maximum size of a text that [Skill.Read] returns.
 const ReplyBytes = 64 << 10
 
-// Read returns the text of the skill: of its SKILL.md without the front matter, with what
-// other files there are, or of the file of that name beneath its directory; and of a section
-// only what stands below the heading of that name. What is longer than ReplyBytes is cut,
-// and says so. It reads what the file holds now. An error says what to ask for instead.
+// Read returns the text of the skill as its file holds it now. Without a file, that is the SKILL.md
+// without front matter, followed by a list of the other files. With a file, it is that file beneath
+// the skill's directory. With a section, it is only the text below that heading. A text longer than
+// ReplyBytes is cut, with a note. An error says what to ask for instead.
 func (k *Skill) Read(file, section string) (string, error) {
 	files, err := k.origin.open(k.Name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (k *Skill) readBody(files folder, section string) (string, error) {
 	return cut(listing(files)+strings.TrimLeft(text, "\r\n"), size), nil
 }
 
-// listing says which files a skill has beside its SKILL.md, "" for none.
+// listing lists the files of a skill beside its SKILL.md, or returns "".
 func listing(files folder) string {
 	names, more := files.list()
 	if len(names) == 0 {
@@ -80,7 +80,7 @@ func listing(files folder) string {
 	return "Files of this skill: " + strings.Join(names, ", ") + end
 }
 
-// beneath reads a file that a model names.
+// beneath reads a file that a model named.
 func beneath(files folder, name string) (string, int64, error) {
 	if !fs.ValidPath(name) {
 		return "", 0, errors.New("only files beneath the skill's directory are read")
@@ -97,7 +97,7 @@ func beneath(files folder, name string) (string, int64, error) {
 	case err != nil:
 		return "", 0, err
 	}
-	// A character may have been cut in two at the end of what was read.
+	// The limit may have cut the last character in two.
 	for range utf8.UTFMax {
 		if r, n := utf8.DecodeLastRuneInString(text); r == utf8.RuneError && n == 1 && size > int64(len(text)) {
 			text = text[:len(text)-1]
@@ -109,7 +109,7 @@ func beneath(files folder, name string) (string, int64, error) {
 	return text, size, nil
 }
 
-// insteadOf names the file that was probably meant.
+// insteadOf returns the name of the file that was probably meant.
 func insteadOf(files folder, name string) string {
 	names, _ := files.list()
 	if near := suggest.Of(name, names); near != "" && near != name {
@@ -121,7 +121,7 @@ func insteadOf(files folder, name string) string {
 	return "; there are " + listed(names)
 }
 
-// part is the section of a text, or all of it without a section's name.
+// part returns a section of a text, or the whole text if section is "".
 func part(text string, size int64, section string) (string, int64, error) {
 	if strings.TrimSpace(section) == "" {
 		return text, size, nil
@@ -152,25 +152,22 @@ func part(text string, size int64, section string) (string, int64, error) {
 	return "", 0, fmt.Errorf("there is no section %q; there are: %s", shown(section), listed(titles))
 }
 
-// cut keeps a reply within ReplyBytes, and says what is missing.
-func cut(text string, size int64) string {
-	if len(text) <= ReplyBytes {
-		return text
+// cut limits a reply to ReplyBytes and says how much is missing.
+func cut(source string, size int64) string {
+	if len(source) <= ReplyBytes {
+		return source
 	}
-	end := ReplyBytes
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	if line := strings.LastIndexByte(text[:end], '\n'); line > ReplyBytes/2 {
+	end := len(text.Prefix(source, ReplyBytes))
+	if line := strings.LastIndexByte(source[:end], '\n'); line > ReplyBytes/2 {
 		end = line + 1
 	}
-	note := fmt.Sprintf("[Cut here: these are the first %d of %d bytes.", end, max(size, int64(len(text))))
-	if headings := headingsOf(text); len(headings) > 0 {
+	note := fmt.Sprintf("[Cut here: these are the first %d of %d bytes.", end, max(size, int64(len(source))))
+	if headings := headingsOf(source); len(headings) > 0 {
 		var titles []string
 		for _, h := range headings {
 			titles = append(titles, h.title)
 		}
 		note += " Ask for a part with :section. There are: " + listed(titles) + "."
 	}
-	return text[:end] + note + "]"
+	return source[:end] + note + "]"
 }

@@ -18,28 +18,29 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Config says where skills are and what decides about them. The zero value has none.
+// Config configures a [Registry]: where the skills are and what decides about them. The zero value
+// has no skills.
 type Config struct {
 	// Shipped holds the directories that come with the program, at its root. May be nil.
 	Shipped fs.FS
 	// Home is the directory of the user's skills, "" for none. It may be absent.
 	Home string
-	// Originals is where Copy keeps what was copied, "" for nowhere.
+	// Originals is the directory in which Copy stores the originals. "": they are not stored.
 	Originals string
-	// Notes returns the names that Org notes have, each with the note's file: a skill of such
-	// a name is shadowed. It is called at each publishing. May be nil.
+	// Notes returns the names of Org notes, each with the note's file. A skill with such a name is
+	// shadowed. It is called at each publishing. May be nil.
 	Notes func() map[string]string
-	// Surroundings returns what decides about eligibility. It is called at each publishing.
-	// nil is the zero Surroundings.
+	// Surroundings returns the machine and the settings that decide whether skills are effective.
+	// It is called at each publishing. nil: the zero Surroundings.
 	Surroundings func() Surroundings
-	// Changed is called when a publishing changed anything, one call at a time, with the new
-	// statuses. It must not call Load or Refresh. May be nil.
+	// Changed is called with the new statuses when a publishing changed anything, one call at a
+	// time. It must not call Load or Refresh. May be nil.
 	Changed func([]Status)
-	// Logger takes faults. Default: dropped.
+	// Logger receives faults. Default: they are dropped.
 	Logger *slog.Logger
 }
 
-// Status is what is known of one skill.
+// Status is the state of one skill.
 type Status struct {
 	File        string   `json:"file"`
 	Skill       string   `json:"skill"`
@@ -48,30 +49,31 @@ type Status struct {
 	Reasons     []string `json:"reasons,omitempty"`
 	Shipped     bool     `json:"shipped,omitempty"`
 	Version     string   `json:"version,omitempty"`
-	// OnlyUser: the model is not told of it.
+	// OnlyUser is true if the skill is not offered to the model.
 	OnlyUser    bool               `json:"only-user,omitempty"`
 	Diagnostics []skill.Diagnostic `json:"diagnostics,omitempty"`
 }
 
-// Registry knows the skills. It is safe for many goroutines.
+// Registry holds the skills. It is safe for many goroutines.
 type Registry struct {
 	config   Config
 	current  atomic.Pointer[Set]
 	statuses atomic.Pointer[[]Status]
 
-	loading sync.Mutex // is held while skills are read; what follows belongs to its holder
+	loading sync.Mutex // held while skills are read; guards the fields below
 	skills  []*Skill
 }
 
-// Skill is one directory as it was when it was read.
+// Skill is one directory at the time when it was read.
 type Skill struct {
 	Matter
-	// Name is the directory's; the front matter's is the same unless the skill failed.
+	// Name is the name of the directory. The name in the front matter is the same unless the skill
+	// failed.
 	Name    string
 	File    string
 	Shipped bool
 
-	told   string // the description as lists have it
+	told   string // the description as lists show it
 	origin origin
 	faults []skill.Diagnostic
 }
@@ -87,14 +89,14 @@ func New(config Config) *Registry {
 	return r
 }
 
-// Current returns what counts. It never blocks.
+// Current returns the effective skills. It never blocks.
 func (r *Registry) Current() *Set { return r.current.Load() }
 
-// Statuses returns what is known of every skill, the home's first, by name. It never blocks.
+// Statuses returns the state of every skill, the home's first, by name. It never blocks.
 func (r *Registry) Statuses() []Status { return slices.Clone(*r.statuses.Load()) }
 
-// Load reads every skill anew and publishes what counts. When the context ends before it is
-// done, nothing is published.
+// Load reads every skill again and publishes the effective ones. If the context ends first, nothing
+// is published.
 func (r *Registry) Load(ctx context.Context) []Status {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -113,8 +115,8 @@ func (r *Registry) Load(ctx context.Context) []Status {
 	return r.Statuses()
 }
 
-// Refresh decides anew which of the skills that are known count, by what the settings, the
-// machine and the notes are now.
+// Refresh decides again which of the skills that were read are effective with the current settings,
+// machine and notes.
 func (r *Registry) Refresh() []Status {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -133,7 +135,7 @@ func (r *Registry) origins() []origin {
 	return all
 }
 
-// readAll reads the directories, as many at a time as there are processors.
+// readAll reads the directories, one per processor at the same time.
 func readAll(ctx context.Context, o origin, names []string) []*Skill {
 	found := make([]*Skill, len(names))
 	var next atomic.Int64
@@ -149,8 +151,8 @@ func readAll(ctx context.Context, o origin, names []string) []*Skill {
 	return slices.DeleteFunc(found, func(s *Skill) bool { return s == nil })
 }
 
-// readSkill reads what is needed to list a skill, nil if the directory is none. The body
-// stays in the file.
+// readSkill reads what is needed to list a skill. It returns nil if the directory is not a skill.
+// The body is not kept in memory.
 func readSkill(o origin, name string) *Skill {
 	s := &Skill{Name: name, File: o.path(name), Shipped: o.shipped, origin: o}
 	fault := func(message string) {
@@ -184,9 +186,9 @@ func readSkill(o origin, name string) *Skill {
 	return s
 }
 
-// otherCase is the name of a file that was meant to be SKILL.md.
+// otherCase returns the name of a file that was meant to be SKILL.md and has another case.
 func otherCase(files fs.FS) string {
-	entries, _ := fs.ReadDir(files, ".") // a directory that cannot be read is no skill
+	entries, _ := fs.ReadDir(files, ".") // an unreadable directory is not a skill
 	for _, entry := range entries {
 		if strings.EqualFold(entry.Name(), FileName) && !entry.IsDir() {
 			return entry.Name()
@@ -195,8 +197,8 @@ func otherCase(files fs.FS) string {
 	return ""
 }
 
-// publish decides about every skill and makes those that count the current set. The caller
-// holds loading.
+// publish decides about every skill and makes the effective ones the current set. The caller holds
+// loading.
 func (r *Registry) publish() {
 	var around Surroundings
 	if r.config.Surroundings != nil {
@@ -252,7 +254,7 @@ func (s *Skill) status() Status {
 	}
 }
 
-// report logs what is new.
+// report logs the changes of the skills' states.
 func (r *Registry) report(before, after []Status) {
 	known := map[string]Status{}
 	for _, status := range before {
@@ -275,8 +277,8 @@ func (r *Registry) report(before, after []Status) {
 	}
 }
 
-// NamesOf returns the names that notes have, those of their files and of their skills, each
-// with the note's file: what [Config.Notes] returns.
+// NamesOf returns the names of notes, those of their files and of their skills, each with the
+// note's file. It is meant for [Config.Notes].
 func NamesOf(notes []skill.Status) map[string]string {
 	names := map[string]string{}
 	for _, note := range notes {

@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/skillmd"
 )
 
-// text is a SKILL.md.
+// text returns a SKILL.md.
 func text(name, more string) string {
 	return "---\nname: " + name + "\ndescription: What " + name + " is for.\n" + more + "---\n# " + name + "\nDo it.\n"
 }
@@ -29,7 +29,7 @@ func write(t testing.TB, path, content string) {
 	}
 }
 
-// states are the statuses, as "NAME STATE" with the shipped ones marked.
+// states returns the statuses as "NAME STATE". It marks the shipped skills.
 func states(all []skillmd.Status) string {
 	var lines []string
 	for _, s := range all {
@@ -115,7 +115,7 @@ theirs effective shipped`
 	}
 }
 
-// What a home can hold that is no skill, or means harm.
+// TestHostileDirectories checks directories of a home that are not skills or are malicious.
 func TestHostileDirectories(t *testing.T) {
 	home, outside := t.TempDir(), t.TempDir()
 	in := func(parts ...string) string { return filepath.Join(append([]string{home}, parts...)...) }
@@ -162,14 +162,14 @@ func TestHostileDirectories(t *testing.T) {
 	} {
 		status := named(t, all, name)
 		faults := fmt.Sprint(status.Diagnostics)
-		if name == "bomb" { // a list of lists is told and left out: tags are only shown
+		if name == "bomb" { // a nested list is reported and skipped, because tags are only shown
 			if status.State != skillmd.Effective || !strings.Contains(faults, fault) {
 				t.Errorf("%q: %s", name, faults)
 			}
 			continue
 		}
 		if name == "itself" {
-			continue // it is read in bounded time, whatever it says
+			continue // only the time of reading it is bounded; its diagnostics do not matter
 		}
 		if (status.State == skillmd.Effective) != (fault == "") || !strings.Contains(faults, fault) {
 			t.Errorf("%q is %s: %s", name, status.State, faults)
@@ -183,7 +183,7 @@ func TestHostileDirectories(t *testing.T) {
 func TestTenThousandSkills(t *testing.T) {
 	home, one := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(one, "SKILL.md"), text("s00007", "metadata: {requires: {bins: [sh]}}\n"))
-	for i := range 10_100 { // links to one directory, which has the right name for one of them
+	for i := range 10_100 { // links to one directory, whose name fits one of them
 		if err := os.Symlink(one, filepath.Join(home, fmt.Sprintf("s%05d", i))); err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %d bytes that end %q, error %v", file, len(got), got[max(0, len(got)-100):], err)
 		}
 	}
-	// The text is what the file holds now.
+	// Read returns the current text of the file.
 	write(t, in("SKILL.md"), text("s", "")+"# New\n")
 	if got, err := k.Read("", "new"); err != nil || got != "# New\n" {
 		t.Errorf("%q, %v", got, err)
@@ -287,7 +287,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A copy is the user's: what comes with the program later changes nothing of it.
+// TestCopyAndUpdate checks that a later version of the program does not change the user's copy of a
+// skill.
 func TestCopyAndUpdate(t *testing.T) {
 	home, originals := t.TempDir(), t.TempDir()
 	shipped := fstest.MapFS{

@@ -8,13 +8,13 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Set is what counted at one moment. It is immutable and safe for any number of goroutines; a
-// nil Set is an empty one.
+// Set holds the skills that were effective at one moment. It is immutable and safe for many
+// goroutines. A nil Set is empty.
 type Set struct {
 	skills []*Skill // by name
 }
 
-// Skills returns the skills that count, by name. The slice is the caller's.
+// Skills returns the effective skills by name. The slice is the caller's.
 func (s *Set) Skills() []*Skill {
 	if s == nil {
 		return nil
@@ -22,21 +22,21 @@ func (s *Set) Skills() []*Skill {
 	return slices.Clone(s.skills)
 }
 
-// Offered returns the skills that the model is told of, by name. The slice is the caller's.
+// Offered returns the skills that are offered to the model, by name. The slice is the caller's.
 func (s *Set) Offered() []*Skill {
 	return slices.DeleteFunc(s.Skills(), func(k *Skill) bool { return k.OnlyUser })
 }
 
-// commandLength is the number of characters that the name of a command may have.
+// commandLength is the maximum length of a command's name in characters.
 const commandLength = 32
 
-// Commands returns the skills that a person can ask for by /NAME, by name. The slice is the
+// Commands returns the skills that a person can call with /NAME, by name. The slice is the
 // caller's.
 func (s *Set) Commands() []*Skill {
 	return slices.DeleteFunc(s.Skills(), func(k *Skill) bool { return !k.isCommand() })
 }
 
-// Command returns the skill that a person asks for by that name, nil if there is none.
+// Command returns the skill that a person calls with that name, or nil.
 func (s *Set) Command(name string) *Skill {
 	if k := s.Named(name); k != nil && k.isCommand() {
 		return k
@@ -44,12 +44,12 @@ func (s *Set) Command(name string) *Skill {
 	return nil
 }
 
-// Summary is the description on one line, shortened as for a list of commands.
+// Summary returns the description on one line, short enough for a list of commands.
 func (k *Skill) Summary() string { return text.PlainLine(k.Description, 100) }
 
 func (k *Skill) isCommand() bool { return !k.NotUser && len(k.Name) <= commandLength }
 
-// Named returns the skill of that name, nil if there is none.
+// Named returns the skill with that name, or nil.
 func (s *Set) Named(name string) *Skill {
 	if s == nil {
 		return nil
@@ -61,7 +61,7 @@ func (s *Set) Named(name string) *Skill {
 	return s.skills[i]
 }
 
-// Nearest returns the name of an offered skill that was probably meant, "" if none is near.
+// Nearest returns the name of the offered skill that was probably meant, or "".
 func (s *Set) Nearest(name string) string {
 	var names []string
 	for _, k := range s.Offered() {
@@ -70,8 +70,8 @@ func (s *Set) Nearest(name string) string {
 	return suggest.Of(name, names)
 }
 
-// Catalog lists skills by name and description, a line each, as far as it fits into so many
-// bytes, and says how many are left out.
+// Catalog lists skills by name and description, one on each line, up to that many bytes. left is
+// how many skills did not fit.
 func Catalog(skills []*Skill, bytes int) (list string, left int) {
 	size := 0
 	for _, k := range skills {

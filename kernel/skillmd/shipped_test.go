@@ -4,13 +4,16 @@ import (
 	"io/fs"
 	"testing"
 
+	"org-agent/kernel/act"
+	"org-agent/kernel/channel"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 	"org-agent/skills"
 )
 
-// What comes with the program has no faults, and is not for the model to choose: a
-// conversation is told of skills when the person has some.
+// TestShipped checks that the shipped skills have no faults and are not offered to the model, so
+// that a conversation lists skills only if the person has some.
 func TestShipped(t *testing.T) {
 	r := skillmd.New(skillmd.Config{Shipped: skills.Notes()})
 	all := r.Load(t.Context())
@@ -28,16 +31,16 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// The note that write-a-skill shows is one that works.
+// TestExampleWorks checks that the note that write-a-skill shows works.
 func TestExampleWorks(t *testing.T) {
 	source, err := fs.ReadFile(skills.Notes(), "write-a-skill/references/example.org")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if faults := skill.Check(t.Context(), "example.org", source, skill.Options{}); len(faults) > 0 {
+	if faults := skill.Check(t.Context(), "example.org", source, skill.Options{Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs}); len(faults) > 0 {
 		t.Error(faults)
 	}
-	proofs, _, err := skill.Prove(t.Context(), "example.org", source, skill.Options{})
+	proofs, _, err := skill.Prove(t.Context(), "example.org", source, skill.Options{Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs})
 	if err != nil || len(proofs) != 3 {
 		t.Fatal(proofs, err)
 	}

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// corpus calls visit with each skill of testdata/corpus.
+// corpus calls visit for each skill of testdata/corpus.
 func corpus(t testing.TB, visit func(name, source string)) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/corpus/*/" + skillmd.FileName)
@@ -33,7 +33,8 @@ func corpus(t testing.TB, visit func(name, source string)) {
 	}
 }
 
-// What was taken apart is put together again as it was; its parts are where they belong.
+// TestLossless checks that the parts of a SKILL.md join to the same text, and that each is in its
+// place.
 func TestLossless(t *testing.T) {
 	corpus(t, func(name, source string) {
 		d := skillmd.Split(source)
@@ -46,7 +47,7 @@ func TestLossless(t *testing.T) {
 	})
 }
 
-// All that Check says about the corpus stands in a file.
+// TestCheck compares the diagnostics of the corpus with a file.
 func TestCheck(t *testing.T) {
 	const golden = "testdata/corpus.want"
 	var b strings.Builder
@@ -71,7 +72,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// pieces are what the texts of the property are made of.
+// pieces are the parts from which the property test builds texts.
 var pieces = []string{"---", "--- ", "----", "\n", "\r\n", "\r", "\ufeff", "name: a", "description: b", "metadata:", "  os: [linux]", "\t", "# h", "```", "\x00", "\xff", "é", ": ", "- ", "&a ", "*a", "{", "}", "[", "]", "'", "\"", "|", ">", "x"}
 
 func TestLosslessAlways(t *testing.T) {
@@ -102,7 +103,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// inside fails when a fault is told at a place that the text does not have.
+// inside fails the test if a fault is placed outside of the text.
 func inside(t interface{ Fatalf(string, ...any) }, source string, faults []skill.Diagnostic) {
 	lines := strings.Split(source, "\n")
 	for _, fault := range faults {

@@ -13,17 +13,17 @@ import (
 	"syscall"
 )
 
-// maximumSkills is the number of directories read in one place.
+// maximumSkills is how many directories are read in one place.
 const maximumSkills = 10_000
 
-// origin is where skills come from.
+// origin is a place from which skills are read.
 type origin struct {
 	shipped   bool
-	files     fs.FS  // of the shipped ones
-	directory string // of the home's
+	files     fs.FS  // for shipped skills
+	directory string // for the home's skills
 }
 
-// path is how a skill's file is named to people.
+// path returns the path of a skill's file as people see it.
 func (o origin) path(name string) string {
 	if o.shipped {
 		return path.Join("skills", name, FileName)
@@ -31,8 +31,8 @@ func (o origin) path(name string) string {
 	return filepath.Join(o.directory, name, FileName)
 }
 
-// list returns the names of the directories that could be skills, sorted; a link counts
-// as what it leads to.
+// list returns the sorted names of the directories that could be skills. A link counts as its
+// target.
 func (o origin) list() ([]string, error) {
 	var entries []fs.DirEntry
 	var err error
@@ -59,17 +59,17 @@ func (o origin) list() ([]string, error) {
 	return names, nil
 }
 
-// mayBeSkill leaves out what is hidden, and what notes and editors leave there.
+// mayBeSkill excludes hidden names, notes, and the files that editors leave.
 func mayBeSkill(name string) bool {
 	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "#") && !strings.HasSuffix(name, ".org")
 }
 
-// errNoSkill: the directory has no SKILL.md, and so is none of ours.
+// errNoSkill means that the directory has no SKILL.md and is therefore not a skill.
 var errNoSkill = errors.New("there is no " + FileName)
 
-// folder is a skill's directory, opened: nothing outside of it can be read through it.
+// folder is the opened directory of a skill. Files outside of it cannot be read through it.
 type folder struct {
-	root *os.Root // nil for a shipped one
+	root *os.Root // nil for a shipped skill
 	fs   fs.FS
 }
 
@@ -90,12 +90,11 @@ func (o origin) open(name string) (folder, error) {
 
 func (f folder) close() {
 	if f.root != nil {
-		_ = f.root.Close() // it was only read
+		_ = f.root.Close() // the directory was only read
 	}
 }
 
-// read returns at most limit bytes of a regular file and the size it has. Opening does not
-// wait for the other end of a pipe.
+// read returns at most limit bytes of a regular file, and its size. It does not block on a pipe.
 func (f folder) read(name string, limit int64) (text string, size int64, err error) {
 	var file fs.File
 	if f.root != nil {
@@ -106,7 +105,7 @@ func (f folder) read(name string, limit int64) (text string, size int64, err err
 	if err != nil {
 		return "", 0, plain(err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // the file was only read
 	info, err := file.Stat()
 	if err != nil {
 		return "", 0, plain(err)
@@ -122,30 +121,32 @@ var errNotRegular = errors.New("it is no regular file")
 
 var errOutside = errors.New("a link there leads out of the skill's directory")
 
-// plain is an error without the operation and the path, which the message around it has.
+// plain returns an error without the operation and the path, which the surrounding message
+// contains.
 func plain(err error) error {
 	var inPath *fs.PathError
 	if !errors.As(err, &inPath) {
 		return err
 	}
-	if inPath.Err.Error() == "path escapes from parent" { // [os.Root] has no name for it
+	if inPath.Err.Error() == "path escapes from parent" { // [os.Root] exports no such error
 		return errOutside
 	}
 	return inPath.Err
 }
 
-// A listing of a skill's files is bounded by their number, by what is looked at and by depth.
+// The limits of a listing of a skill's files: their number, the number of entries examined, and the
+// depth.
 const (
 	listedFiles  = 50
 	visitedFiles = 1000
 	listedDepth  = 4
 )
 
-// list returns the regular files beneath the directory, without SKILL.md and hidden ones,
-// and whether there are more.
+// list returns the regular files beneath the directory, without SKILL.md and hidden files, and
+// whether there are more.
 func (f folder) list() (names []string, more bool) {
 	visited := 0
-	_ = fs.WalkDir(f.fs, ".", func(name string, entry fs.DirEntry, err error) error { // what cannot be read is not listed
+	_ = fs.WalkDir(f.fs, ".", func(name string, entry fs.DirEntry, err error) error { // unreadable entries are not listed
 		if visited++; visited > visitedFiles || len(names) == listedFiles {
 			more = true
 			return fs.SkipAll

@@ -9,16 +9,17 @@ import (
 	"org-agent/kernel/watch"
 )
 
-// A directory is taken up when it has been quiet for quietTime, at the latest after
-// patience: it is copied file by file.
+// A changed directory is read when it has been unchanged for quietTime, or at the latest after
+// patience, because it is copied file by file.
 const (
 	quietTime = 50 * time.Millisecond
 	patience  = 500 * time.Millisecond
 )
 
-// Watch keeps what counts as the home's skills and its config.org are: it blocks until the
-// context ends and then returns nil. The home's skills may be absent; the directory they
-// are in must not be. An error means that changes are not seen: call Load after one.
+// Watch updates the effective skills when the home's skills or its config.org change. It blocks
+// until the context ends and then returns nil. The home's skills may be missing, but their parent
+// directory must exist. An error means that changes are not seen; the caller must then call Load
+// after each change.
 func (r *Registry) Watch(ctx context.Context) error {
 	if r.config.Home == "" {
 		<-ctx.Done()
@@ -44,18 +45,18 @@ func (r *Registry) Watch(ctx context.Context) error {
 	return w.Follow(ctx)
 }
 
-// directoriesIn are the home's skills and the directory of each.
+// directoriesIn returns the home's skills directory and the directory of each skill.
 func directoriesIn(home string) []string {
 	directories := []string{home}
-	names, _ := origin{directory: home}.list() // Load has told why they cannot be listed
+	names, _ := origin{directory: home}.list() // Load has logged why they cannot be listed
 	for _, name := range names {
 		directories = append(directories, filepath.Join(home, name))
 	}
 	return directories
 }
 
-// concerns reports whether a change of a file may change what counts: of the directory above
-// the skills, only they themselves and the settings do.
+// concerns reports whether a change of a file may change the effective skills. In the directory
+// above the skills, only the skills directory and the settings matter.
 func concerns(home, path string) bool {
 	switch filepath.Dir(path) {
 	case filepath.Dir(home):

@@ -1,5 +1,5 @@
-// Package suggest finds the name that a misspelt one was probably meant to be. It keeps
-// nothing and never blocks; however long the names are, it looks at 64 characters of each.
+// Package suggest finds the name that a misspelt one was probably meant to be. It has no state and
+// never blocks. It reads only 64 characters of each name.
 package suggest
 
 import "strings"
@@ -7,10 +7,10 @@ import "strings"
 // longest is the number of characters of a name that are looked at.
 const longest = 64
 
-// Of returns the candidate that name was probably meant to be, the first of equals; "" if
-// none is near. A name that is a candidate is its own nearest. One of which a third or more
-// would be wrong is rather an abbreviation, if it can be: cmd is command before it is cwd. One
-// that is near to none may be more than was wanted: old-string is old.
+// Of returns the candidate that is most similar to name, the first of equals, or "" if none is
+// similar. A candidate is most similar to itself. If a third or more of the characters differ, an
+// abbreviation is preferred: cmd means command rather than cwd. A name that is similar to none may
+// begin with a candidate: old-string means old.
 func Of(name string, candidates []string) string {
 	length := min(len(name), longest)
 	best, least := "", length/3+2
@@ -40,8 +40,8 @@ func Of(name string, candidates []string) string {
 	return part
 }
 
-// abbreviates reports whether two or more characters of whole, the first of it among them, make
-// short.
+// abbreviates reports whether short consists of two or more characters of whole in their order,
+// with the first of whole among them.
 func abbreviates(short, whole string) bool {
 	from, of := []rune(short), []rune(whole)
 	from, of = from[:min(len(from), longest)], of[:min(len(of), longest)]
@@ -56,7 +56,7 @@ func abbreviates(short, whole string) bool {
 	return len(from) == 0
 }
 
-// Distance is the number of characters to insert, remove or replace to make a into b.
+// Distance is how many characters must be inserted, removed or replaced to turn a into b.
 func Distance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	from, to = from[:min(len(from), longest)], to[:min(len(to), longest)]

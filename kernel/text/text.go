@@ -1,21 +1,23 @@
-// Package text makes text from outside fit to be shown to a person: on one line, of a bounded
-// length, and with nothing in it that a screen would obey. It is the one place that does so.
+// Package text prepares text from outside for display to people: on one line, with a bounded
+// length, and without anything that controls a screen. No other package does this.
 //
-// The functions keep nothing and may be called from many goroutines. Lengths are in characters,
-// which are Unicode code points, unless a function says bytes. Invalid UTF-8 becomes U+FFFD.
+// The functions have no state and are safe for many goroutines. Lengths are in Unicode code points
+// unless a function says bytes. Invalid UTF-8 becomes U+FFFD.
 package text
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Line is the text on one line: every run of white space is one blank, and none is at either end.
+// Line returns the text on one line: runs of white space become one blank, and the ends are
+// trimmed.
 func Line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Clip is the text in at most limit characters. The last of them is an ellipsis where something
-// was cut off.
+// Clip returns at most limit characters of the text. If it cuts something off, the last character
+// is an ellipsis.
 func Clip(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
@@ -31,17 +33,17 @@ func Clip(s string, limit int) string {
 	return s
 }
 
-// The joiners are part of how some languages and many emoji are written.
+// Some languages and many emoji need these joiners.
 const (
 	zeroWidthNonJoiner = '\u200c'
 	zeroWidthJoiner    = '\u200d'
 )
 
-// PlainLine is a stranger's text for a line of ours: on one line, with blanks for control
-// characters, without marks that turn the direction of writing and whatever else prints nothing
-// but joiners, in at most limit characters.
+// PlainLine returns a stranger's text for use in a line: on one line, in at most limit characters,
+// with blanks for control characters, and without direction marks and other invisible characters
+// except joiners.
 func PlainLine(s string, limit int) string {
-	if most := 16 * limit; len(s) > most { // what is cut off anyway is not looked at
+	if most := 16 * limit; len(s) > most { // the rest would be cut off anyway
 		s = Prefix(s, most)
 	}
 	s = strings.Map(func(c rune) rune {
@@ -58,8 +60,8 @@ func PlainLine(s string, limit int) string {
 	return Clip(Line(s), limit)
 }
 
-// Prefix is at most limit bytes of the text, cut between two characters. It says nothing of what
-// it cut off.
+// Prefix returns the first bytes of the text, at most limit, without splitting a character. Nothing
+// marks the cut.
 func Prefix(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -68,4 +70,25 @@ func Prefix(s string, limit int) string {
 		limit--
 	}
 	return s[:limit]
+}
+
+// Suffix returns the last bytes of the text, at most limit, without splitting a character. Nothing
+// marks the cut.
+func Suffix(s string, limit int) string {
+	from := max(len(s)-limit, 0)
+	for from > 0 && from < len(s) && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	return s[from:]
+}
+
+// Abridge returns at most limit bytes of the text, without splitting a character, followed by the
+// number of missing bytes. A text that fits is unchanged.
+func Abridge(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	head := Prefix(s, limit)
+	if len(head) == len(s) {
+		return s
+	}
+	return fmt.Sprintf("%s… [%d bytes more]", head, len(s)-len(head))
 }

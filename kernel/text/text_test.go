@@ -22,6 +22,11 @@ func TestText(t *testing.T) {
 		{"plain", text.PlainLine("a\x1b[31m\u202eb\u200b\nc", 20), "a [31mb c"},
 		{"plain, clipped", text.PlainLine("a b c d", 5), "a b…"},
 		{"prefix", text.Prefix("äöü", 3), "ä"},
+		{"suffix", text.Suffix("äöü", 3), "ü"},
+		{"whole suffix", text.Suffix("äöü", 6), "äöü"},
+		{"no suffix", text.Suffix("äöü", 1), ""},
+		{"abridged", text.Abridge("äöü", 3), "ä… [4 bytes more]"},
+		{"not abridged", text.Abridge("äöü", 6), "äöü"},
 		{"whole prefix", text.Prefix("äöü", 6), "äöü"},
 	} {
 		if c.got != c.want {
@@ -35,7 +40,7 @@ func TestTextFits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		source := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(r, "text")
 		limit := rapid.IntRange(1, 40).Draw(r, "limit")
-		clipped, line, prefix := text.Clip(source, limit), text.PlainLine(source, limit), text.Prefix(source, limit)
+		clipped, line, prefix, suffix := text.Clip(source, limit), text.PlainLine(source, limit), text.Prefix(source, limit), text.Suffix(source, limit)
 		if utf8.RuneCountInString(clipped) > limit || !utf8.ValidString(clipped) {
 			r.Errorf("clipped: %q", clipped)
 		}
@@ -44,6 +49,9 @@ func TestTextFits(t *testing.T) {
 		}
 		if len(prefix) > limit || !strings.HasPrefix(source, prefix) {
 			r.Errorf("prefix: %q", prefix)
+		}
+		if len(suffix) > limit || !strings.HasSuffix(source, suffix) || utf8.ValidString(source) && !utf8.ValidString(suffix) {
+			r.Errorf("suffix: %q", suffix)
 		}
 	})
 }

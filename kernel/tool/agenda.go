@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/org"
 	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 	"org-agent/kernel/withheld"
 )
 
@@ -20,16 +21,16 @@ import (
 var agendaManual string
 
 type agendaArguments struct {
-	From  string   `doc:"the first day, as today, +1d, 2026-11-30; today if not given"`
-	Days  int      `doc:"how many days; 1 if not given, 62 at most"`
-	Open  bool     `doc:"also all that is to be done, with a date or without"`
-	Files []string `doc:"only of these files and directories"`
+	From  string   `doc:"the first day, such as today, +1d or 2026-11-30 (default: today)"`
+	Days  int      `doc:"the number of days, up to 62 (default: 1)"`
+	Open  bool     `doc:"also list all open entries, dated or not"`
+	Files []string `doc:"only these files and directories"`
 }
 
 const (
 	agendaDays  = 62
-	agendaItems = 400 // that are told
-	agendaOpen  = 200 // of the list of what is to be done
+	agendaItems = 400 // most lines in an answer
+	agendaOpen  = 200 // most lines in the list of open tasks
 )
 
 func agendaTool(n Notes) Tool {
@@ -54,37 +55,38 @@ func agendaTool(n Notes) Tool {
 			if err != nil {
 				return "", err
 			}
-			return n.toldAgenda(lines, l, span, a.Open), nil
+			return n.renderAgenda(lines, l, span, a.Open), nil
 		},
 	})
 }
 
-// span is what the arguments ask for.
+// span is the range of days that the arguments name.
 func (a agendaArguments) span(today org.Day) (agenda.Span, error) {
 	from, err := orgquery.ParseDay(cmp.Or(a.From, "today"), today)
 	if err != nil {
 		return agenda.Span{}, protocol.ToolErrorf(protocol.ToolArguments, "the argument :from: %w", err)
 	}
 	if a.Days < 0 || a.Days > agendaDays {
-		return agenda.Span{}, protocol.ToolErrorf(protocol.ToolArguments, "the argument :days is 1 to %d", agendaDays)
+		return agenda.Span{}, protocol.ToolErrorf(protocol.ToolArguments, "the argument :days is a number from 1 to %d", agendaDays)
 	}
 	return agenda.Span{From: from, To: from + org.Day(max(a.Days, 1)) - 1, Today: today}, nil
 }
 
-// agendaLine is one thing on a day, from wherever it is told.
+// agendaLine is one item on a day.
 type agendaLine struct {
 	day, time, note, text, id string
 	at                        string // FILE:LINE
 }
 
-// lines are what stands on the days: of the agenda files as Emacs's own agenda has it, of all
-// others, and where Emacs does not answer, as the files have it.
+// lines returns the items on the days. For the agenda files they come from Emacs, so that they
+// agree with the person's own agenda. For all other files, and where Emacs does not answer, they
+// come from the files.
 func (n Notes) lines(ctx context.Context, by *Caller, l *look, span agenda.Span) ([]agendaLine, error) {
 	span.Warning = l.emacs.Warning
 	var all []agendaLine
-	asked := l.live
+	live := l.live
 	for _, f := range l.files {
-		if asked && slices.Contains(l.emacs.Agenda, f.Path) {
+		if live && slices.Contains(l.emacs.Agenda, f.Path) {
 			lines, err := n.linesOfEmacs(ctx, by, f, span)
 			if err == nil {
 				all = append(all, lines...)
@@ -93,8 +95,8 @@ func (n Notes) lines(ctx context.Context, by *Caller, l *look, span agenda.Span)
 			if ctx.Err() != nil {
 				return nil, err
 			}
-			l.said = append(l.said, fmt.Sprintf("[Emacs: %v. What stands in %s is told as the file has it.]", err, n.short(f.Path)))
-			asked = errors.As(err, new(*protocol.ToolError)) && protocol.ToolErrorOf(err).Code == protocol.ToolRefused
+			l.notes = append(l.notes, fmt.Sprintf("[Emacs: %v. %s is shown as the file on disk has it.]", err, n.short(f.Path)))
+			live = errors.As(err, new(*protocol.ToolError)) && protocol.ToolErrorOf(err).Code == protocol.ToolRefused
 		}
 		for _, i := range agenda.Items([]*orgquery.File{f}, span) {
 			shown := *i.Entry.Heading
@@ -111,7 +113,7 @@ func (n Notes) lines(ctx context.Context, by *Caller, l *look, span agenda.Span)
 	return all, nil
 }
 
-// timeSpan is a time with its end, if there is one.
+// timeSpan is a time with its end, if it has one.
 func timeSpan(from, to string) string {
 	if to != "" && to != from {
 		return from + "-" + to
@@ -130,7 +132,7 @@ func agendaText(h org.Heading) string {
 	return text
 }
 
-// linesOfEmacs asks Emacs for the days of one file, some at a time.
+// linesOfEmacs asks Emacs for the days of one file, a few days at a time.
 func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, span agenda.Span) ([]agendaLine, error) {
 	var all []agendaLine
 	for from := span.From; from <= span.To; {
@@ -144,7 +146,7 @@ func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, s
 			}
 			h := org.Heading{Level: 1, Todo: i.Todo, Priority: i.Priority, Title: i.Title, Tags: i.Tags}
 			all = append(all, agendaLine{
-				day: i.Day, time: timeSpan(i.Time, i.End), note: strings.Trim(strings.Join(strings.Fields(i.Leader), " "), ":"), text: agendaText(h),
+				day: i.Day, time: timeSpan(i.Time, i.End), note: strings.Trim(text.Line(i.Leader), ":"), text: agendaText(h),
 				at: fmt.Sprintf("%s:%d", n.short(f.Path), i.Line), id: i.ID,
 			})
 		}
@@ -160,8 +162,8 @@ func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, s
 	return all, nil
 }
 
-// toldAgenda is what a model is given of days.
-func (n Notes) toldAgenda(lines []agendaLine, l *look, span agenda.Span, open bool) string {
+// renderAgenda is the answer about days.
+func (n Notes) renderAgenda(lines []agendaLine, l *look, span agenda.Span, open bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Today is %s %s. %s to %s, %s:\n", span.Today.Weekday(), span.Today, span.From, span.To, l.from())
 	for day := span.From; day <= span.To; day++ {
@@ -183,9 +185,9 @@ func (n Notes) toldAgenda(lines []agendaLine, l *look, span agenda.Span, open bo
 		fmt.Fprintf(&b, "[%d more: ask for fewer days]\n", len(lines)-agendaItems)
 	}
 	if open {
-		n.tellOpen(&b, l)
+		n.renderOpen(&b, l)
 	}
-	for _, line := range l.said {
+	for _, line := range l.notes {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
@@ -205,8 +207,8 @@ func identified(id string) string {
 	return ", id " + id
 }
 
-// tellOpen adds all that is to be done.
-func (n Notes) tellOpen(b *strings.Builder, l *look) {
+// renderOpen adds all open tasks.
+func (n Notes) renderOpen(b *strings.Builder, l *look) {
 	var found []orgquery.Entry
 	q := orgquery.Query{Todo: []string{orgquery.Open}}
 	for _, f := range l.files {
@@ -222,6 +224,6 @@ func (n Notes) tellOpen(b *strings.Builder, l *look) {
 			fmt.Fprintf(b, "[%d more: org_query finds them]\n", len(found)-agendaOpen)
 			break
 		}
-		b.WriteString("  " + strings.ReplaceAll(strings.TrimRight(n.toldEntry(e, false), "\n"), "\n", "\n  ") + "\n")
+		b.WriteString("  " + strings.ReplaceAll(strings.TrimRight(n.renderEntry(e, false), "\n"), "\n", "\n  ") + "\n")
 	}
 }

@@ -16,17 +16,17 @@ import (
 //go:embed ask_user.md
 var askUserManual string
 
-// Asker puts a form before a person and waits for the answer, for as long as the turn
-// lasts. The text is what whoever asked is told: a plist of the answers. The error is a
-// [Declined] when the person would rather not answer.
+// Asker shows a form to a person and waits for the answer for as long as the turn lasts. The text
+// is a plist of the answers, for the model. The error is a [Declined] when the person does not want
+// to answer.
 type Asker interface {
 	AskUser(ctx context.Context, form protocol.QuestionForm) (string, error)
 }
 
-// Declined: the person does not answer, for this reason, which may be empty.
+// Declined is the error of a person who does not answer. The reason may be empty.
 type Declined struct{ Reason string }
 
-// Error is what the model is told of it.
+// Error implements error; the model reads it.
 func (d Declined) Error() string {
 	if d.Reason == "" {
 		return "the user declined to answer"
@@ -34,7 +34,7 @@ func (d Declined) Error() string {
 	return "the user declined to answer: " + d.Reason
 }
 
-// What a form may have. Its texts are characters.
+// Limits of a form. Lengths of texts are in characters.
 const (
 	formFields   = 8
 	formOptions  = 20
@@ -44,20 +44,20 @@ const (
 )
 
 type askUserArguments struct {
-	Title     string            `doc:"what it is about, in a few words"`
-	Questions []askUserQuestion `doc:"what is asked, in order" required:"true"`
+	Title     string            `doc:"the subject, in a few words"`
+	Questions []askUserQuestion `doc:"the questions, in order" required:"true"`
 }
 
 type askUserQuestion struct {
 	Question string   `doc:"the question" required:"true"`
-	Kind     string   `doc:"what it is answered with" words:"text choice choices number yes-no secret"`
-	Options  []string `doc:"what can be chosen"`
-	Own      bool     `doc:"an answer that is none of the options is allowed"`
-	Name     string   `doc:"what the answer is called: lower-case letters, digits, hyphens"`
-	Optional bool     `doc:"it may be left unanswered"`
-	Default  string   `doc:"the answer that is proposed"`
-	Min      *float64 `doc:"the least number"`
-	Max      *float64 `doc:"the greatest number"`
+	Kind     string   `doc:"the kind of the answer" words:"text choice choices number yes-no secret"`
+	Options  []string `doc:"the answers to choose from"`
+	Own      bool     `doc:"allow an answer that is not among the options"`
+	Name     string   `doc:"the answer's name: lower-case letters, digits, hyphens"`
+	Optional bool     `doc:"the user may leave it unanswered"`
+	Default  string   `doc:"the suggested answer"`
+	Min      *float64 `doc:"the smallest number"`
+	Max      *float64 `doc:"the largest number"`
 }
 
 func askUser() Tool {
@@ -77,7 +77,7 @@ func askUser() Tool {
 	})
 }
 
-// form is what is asked, checked.
+// form is the checked form of the arguments.
 func (a askUserArguments) form() (protocol.QuestionForm, error) {
 	form := protocol.QuestionForm{Title: text.Line(a.Title)}
 	if len(a.Questions) > formFields {
@@ -110,7 +110,7 @@ func (a askUserArguments) form() (protocol.QuestionForm, error) {
 
 var answerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// field is one question as the form has it.
+// field is one question as a field of the form.
 func (q askUserQuestion) field() (protocol.FormField, error) {
 	f := protocol.FormField{
 		Name: strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(q.Name, ":")), "_", "-"), Kind: protocol.FieldKind(q.Kind),
@@ -177,7 +177,7 @@ func checkOptions(f protocol.FormField) error {
 	return nil
 }
 
-// checkDefault makes the default an answer as the field takes it.
+// checkDefault gives the default the type that the field's answer has.
 func checkDefault(f *protocol.FormField) error {
 	if f.Default == "" {
 		return nil

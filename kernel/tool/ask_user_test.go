@@ -34,7 +34,7 @@ func argumentsOf(t *testing.T, text string) (arguments protocol.Object) {
 }
 
 func TestAskUser(t *testing.T) {
-	r, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }})
+	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,55 +9,55 @@ import (
 	"org-agent/kernel/websearch"
 )
 
-// World is what the built-in tools work with; all of it is required but where it says so.
-type World struct {
-	// Skills returns the prompt skills that count now.
+// Deps is what the built-in tools work with. A field is required unless its comment says otherwise.
+type Deps struct {
+	// Skills returns the live prompt skills.
 	Skills func() *skillmd.Set
 	Memory Memory
 	Past   Past
-	// Commands are those that run for conversations; nil offers no tool that runs one.
+	// Commands runs commands. With nil no tool that runs one is offered.
 	Commands *process.Table
 	Files    Files
 	Notes    Notes
-	// Pages fetches pages of the web; nil for no such tool.
+	// Pages fetches pages of the web. With nil no tool does.
 	Pages *fetch.Fetcher
-	// Search is the search server that the person named; nil for none.
+	// Search is the person's search server, nil for none.
 	Search *websearch.Server
-	// Subagents: work can be handed on.
+	// Subagents is true if a turn may start subagents.
 	Subagents bool
-	// Kept returns results of a conversation that are kept outside of the journal, by ids of
-	// their own: found is false for any other. Nil: there are none.
-	Kept func(ctx context.Context, in Conversation, id string) (text string, found bool, err error)
+	// Results returns a result that is stored outside of the journal, by its id. found is false for
+	// an id that it does not know. nil: there are none.
+	Results func(ctx context.Context, in Conversation, id string) (text string, found bool, err error)
 }
 
-// BuiltIn returns the tools that come with the program: this is the list of them.
-func BuiltIn(w World) (*Registry, error) {
+// BuiltIn returns the tools that come with the program. This is the only list of them.
+func BuiltIn(d Deps) (*Registry, error) {
 	return NewRegistry(
-		agendaTool(w.Notes),
+		agendaTool(d.Notes),
 		askUser(),
-		earlierResult(w.Kept),
-		editFile(w.Files),
-		emacsBuffers(w.Notes),
-		emacsRead(w.Notes),
-		execCommand(w.Commands),
-		globFiles(w.Files),
-		grepFiles(w.Files),
-		listConversations(w.Past),
-		listSkills(w.Skills),
-		listSubagents(w.Subagents),
-		memoryForget(w.Memory),
-		memorySave(w.Memory),
-		memorySearch(w.Memory),
-		memoryUpdate(w.Memory),
-		orgEdit(w.Notes),
-		orgQuery(w.Notes),
-		processTool(w.Commands),
-		readFile(w.Files),
-		searchMessages(w.Past),
-		sessionsSpawn(w.Subagents),
-		useSkill(w.Skills),
-		webFetch(w.Pages),
-		webSearch(w.Search),
-		writeFile(w.Files),
+		earlierResult(d.Results),
+		editFile(d.Files),
+		emacsBuffers(d.Notes),
+		emacsRead(d.Notes),
+		execCommand(d.Commands),
+		globFiles(d.Files),
+		grepFiles(d.Files),
+		listConversations(d.Past),
+		listSkills(d.Skills),
+		listSubagents(d.Subagents),
+		memoryForget(d.Memory),
+		memorySave(d.Memory),
+		memorySearch(d.Memory),
+		memoryUpdate(d.Memory),
+		orgEdit(d.Notes),
+		orgQuery(d.Notes),
+		processTool(d.Commands),
+		readFile(d.Files),
+		searchMessages(d.Past),
+		sessionsSpawn(d.Subagents),
+		useSkill(d.Skills),
+		webFetch(d.Pages),
+		webSearch(d.Search),
+		writeFile(d.Files),
 	)
 }

@@ -5,32 +5,32 @@ import (
 	"sync"
 )
 
-// Caller is the turn that calls are made in: what a tool has to know of it, and what it has had.
-// Whoever runs the turn makes one, and gives it to [Registry.For]; the calls made with it share
-// what a turn may have. The zero value is a turn that is in no conversation, and in which nobody
-// can be asked and no work is handed on. It must not be copied.
+// Caller is the turn in which calls are made: what a tool must know about the turn, and how much
+// the turn has used of each tool. The owner of the turn makes one and gives it to [Registry.For];
+// all calls made with it share the turn's limits. The zero value is a turn outside of any
+// conversation, which can ask nobody and start no subagents. It must not be copied.
 type Caller struct {
-	// Conversation is where the turn is.
+	// Conversation is the turn's conversation.
 	Conversation Conversation
-	// Asked is the skill that the person asked for by name, which may be used even if it is
-	// for people only; "" for none.
+	// Asked is the skill that the person asked for by name, "" for none. The turn may use it even
+	// if it is for people only.
 	Asked string
-	// Asker puts questions before the person whose turn it is; nil when nobody can be asked.
+	// Asker asks the person of the turn. nil: nobody can be asked.
 	Asker Asker
-	// Results is what came of an earlier call of the conversation, by its id; nil when there is
-	// none to ask for.
+	// Results returns the result of an earlier call of the conversation, by its id. nil: there are
+	// none.
 	Results func(ctx context.Context, id string) (string, error)
-	// Spawner hands on work of the turn; nil when none can be handed on.
+	// Spawner starts subagents for the turn. nil: it can start none.
 	Spawner Spawner
 
 	mu    sync.Mutex
 	used  map[string]bool
 	bytes int
-	kept  int
+	saved int
 }
 
-// For returns the registry as the caller has it: its calls are made in the caller's turn. Without
-// that a call is a turn by itself.
+// For returns the registry for a caller: its calls are made in the caller's turn. Without a caller
+// each call is a turn by itself.
 func (r *Registry) For(caller *Caller) *Registry {
 	if r == nil {
 		return nil
@@ -38,7 +38,7 @@ func (r *Registry) For(caller *Caller) *Registry {
 	return &Registry{tools: r.tools, others: r.others, caller: caller}
 }
 
-// by is who makes a call.
+// by is the caller of a call.
 func (r *Registry) by() *Caller {
 	if r.caller == nil {
 		return &Caller{}
@@ -46,8 +46,8 @@ func (r *Registry) by() *Caller {
 	return r.caller
 }
 
-// use notes that something was used and reports whether it may be: what was used before,
-// or one more of at most limit.
+// use counts the use of a name and reports whether it is allowed: a name that was used before is,
+// and at most limit different names are.
 func (c *Caller) use(name string, limit int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,12 +61,12 @@ func (c *Caller) use(name string, limit int) bool {
 	return true
 }
 
-// keep notes that one more thing is kept and reports whether it may be.
+// keep counts one more saved record and reports whether it is allowed.
 func (c *Caller) keep(limit int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept++
-	return c.kept <= limit
+	c.saved++
+	return c.saved <= limit
 }
 
 // take takes up to wanted bytes of what is left of limit.

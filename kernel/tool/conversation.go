@@ -6,20 +6,20 @@ import (
 	"errors"
 )
 
-// Conversation is where a call is made, for what is kept: from which turn it is, and whom it
-// may be brought up before. The zero value is nowhere: of a call that is made in no turn.
+// Conversation is the conversation of a call. Stored things record it as their source, and it
+// decides what may be brought up. The zero value is no conversation.
 type Conversation struct {
 	Session string
 	Turn    string
 	Event   string // the question's id
-	// Alone: the person is alone with the agent. What is kept for nobody else may be brought
-	// up there, and nowhere else.
+	// Alone is true if the person is alone with the agent. Private things may be brought up only
+	// then.
 	Alone bool
-	// Name is what the conversation is known by in the scope of a record.
+	// Name is the conversation's name in the scope of a record.
 	Name string
 }
 
-// Scopes are those of the records that may be brought up in the conversation.
+// Scopes are the scopes of the records that may be brought up in the conversation.
 func (c Conversation) Scopes() []string {
 	var scopes []string
 	if c.Alone {
@@ -31,7 +31,8 @@ func (c Conversation) Scopes() []string {
 	return scopes
 }
 
-// Scope is the scope of what is kept there: for the person alone, unless others are there.
+// Scope is the scope of what is stored in the conversation: the person alone, unless others take
+// part.
 func (c Conversation) Scope() string {
 	if c.Alone {
 		return ""
@@ -39,16 +40,16 @@ func (c Conversation) Scope() string {
 	return c.Name
 }
 
-// Key is a name for the session, for files: those of one session are found from no other.
+// Key is a name for the session in the names of files. Another session has another key.
 func (c Conversation) Key() string {
 	sum := sha256.Sum256([]byte(c.Session))
 	return hex.EncodeToString(sum[:8])
 }
 
-// errNowhere is the error of a call that is made in no conversation.
+// errNowhere is the error of a call outside of any conversation.
 var errNowhere = errors.New("this is no conversation in which something could be remembered")
 
-// conversation is where the call is made; one made nowhere brings up and keeps nothing.
+// conversation is the conversation of a call. Outside of any nothing is stored or brought up.
 func (c *Caller) conversation() (Conversation, error) {
 	if !c.Conversation.Alone && c.Conversation.Name == "" {
 		return c.Conversation, errNowhere

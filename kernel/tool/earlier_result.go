@@ -13,20 +13,20 @@ import (
 //go:embed earlier_result.md
 var earlierResultManual string
 
-// resultPart is the most bytes of a result that one call gives.
+// resultPart is how many bytes of a result one call gives at most.
 const resultPart = 16 << 10
 
 type earlierResultArguments struct {
-	ID   string `doc:"the id that stands where it is left out" required:"true"`
-	From int    `doc:"the byte at which the part begins"`
+	ID   string `doc:"the id shown where the result is shortened" required:"true"`
+	From int    `doc:"the byte at which the part begins (default: 0)"`
 }
 
-func earlierResult(kept func(ctx context.Context, in Conversation, id string) (text string, found bool, err error)) Tool {
+func earlierResult(stored func(ctx context.Context, in Conversation, id string) (text string, found bool, err error)) Tool {
 	return New(Definition[earlierResultArguments]{
 		Name: "earlier_result", Manual: earlierResultManual, Effect: protocol.ToolReads,
 		Perform: func(ctx context.Context, by *Caller, a earlierResultArguments) (string, error) {
-			if kept != nil {
-				if text, found, err := kept(ctx, by.Conversation, a.ID); err != nil {
+			if stored != nil {
+				if text, found, err := stored(ctx, by.Conversation, a.ID); err != nil {
 					return "", err
 				} else if found {
 					return partOf(text, a.From)
@@ -44,7 +44,8 @@ func earlierResult(kept func(ctx context.Context, in Conversation, id string) (t
 	})
 }
 
-// partOf is the part of a text that begins at a byte, or at the character that has it.
+// partOf is the part of a text from a byte on, or from the first byte of the character that the
+// byte belongs to.
 func partOf(text string, from int) (string, error) {
 	if from < 0 || from > 0 && from >= len(text) {
 		return "", fmt.Errorf("the result has %d bytes: :from is less", len(text))

@@ -13,11 +13,11 @@ import (
 var editManual string
 
 type editArguments struct {
-	Path string  `doc:"the file; a relative name is the home's" required:"true"`
-	Old  string  `doc:"the text to replace, to the character, without line numbers" required:"true"`
-	New  *string `doc:"the text that comes in its place" required:"true"`
-	All  bool    `doc:"replace it wherever it is"`
-	Hash string  `doc:"what read tells of the file: refused if it is another by now; without it, if it is another than when the call was made"`
+	Path string  `doc:"the file; a relative name begins in the home" required:"true"`
+	Old  string  `doc:"the text to replace, character for character, without line numbers" required:"true"`
+	New  *string `doc:"the new text" required:"true"`
+	All  bool    `doc:"replace every occurrence"`
+	Hash string  `doc:"the hash from read: the edit is refused if the file has changed since; without it, if the file has changed since the call"`
 }
 
 func editFile(f Files) Tool {
@@ -29,8 +29,9 @@ func editFile(f Files) Tool {
 		Reach: func(ctx context.Context, by *Caller, a *editArguments) ([]protocol.Reach, error) {
 			reach, err := f.reach(by, protocol.ReachWrites, &a.Path)
 			if err == nil && a.Hash == "" && !(f.Unread != nil && f.Unread(a.Path)) {
-				// What is judged, shown and allowed is the change of this text and of no later one.
-				if text, err := files.Whole(ctx, a.Path); err == nil { // else it is said when it is tried
+				// The hash ties the judgement and the approval to this text: a later version of the
+				// file needs a new call.
+				if text, err := files.Whole(ctx, a.Path); err == nil { // Perform reports the error
 					a.Hash = files.Hash(text)
 				}
 			}
@@ -56,7 +57,7 @@ func editFile(f Files) Tool {
 	})
 }
 
-// times is a number with what it counts.
+// times is a number with its noun.
 func times(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

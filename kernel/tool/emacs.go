@@ -6,18 +6,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Emacs is the Emacs that is connected: the one of the conversation in which a call is made.
-// Each question has an end: an Emacs that hangs or dies is an error, and what it says later is
-// not heard. It is [ErrNoEmacs] when there is none.
+// Emacs is the connected Emacs of the conversation in which a call is made. Each question has a
+// deadline: an Emacs that hangs or dies is an error, and a late answer is dropped. The error is
+// [ErrNoEmacs] when no Emacs is connected.
 type Emacs interface {
 	Notes(ctx context.Context, in Conversation, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error)
 	Agenda(ctx context.Context, in Conversation, p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error)
 	Buffers(ctx context.Context, in Conversation, p protocol.EmacsBuffersParams) (protocol.EmacsBuffers, error)
 	Read(ctx context.Context, in Conversation, p protocol.EmacsReadParams) (protocol.EmacsRead, error)
-	// Edit puts a text in the place of another, which stands in the file once, in the buffer
-	// that visits it, as one step of undo.
+	// Edit replaces a text that occurs once in a file by another, in the buffer that visits the
+	// file, as one step of undo.
 	Edit(ctx context.Context, in Conversation, file, old, new string) (protocol.Receipt, error)
 }
 
-// ErrNoEmacs is the error of what only an Emacs can do.
+// ErrNoEmacs is the error of a call that needs an Emacs.
 var ErrNoEmacs error = protocol.ToolErrorf(protocol.ToolNotFound, "no Emacs is connected")

@@ -13,8 +13,8 @@ import (
 var emacsBuffersManual string
 
 type emacsBuffersArguments struct {
-	Match string `doc:"only those with this in their names or files"`
-	Limit int    `doc:"how many at most; 100 if not given, 500 at most"`
+	Match string `doc:"only buffers whose name or file contains this"`
+	Limit int    `doc:"the most buffers, up to 500 (default: 100)"`
 }
 
 const (
@@ -37,30 +37,30 @@ func emacsBuffers(n Notes) Tool {
 			if err != nil {
 				return "", err
 			}
-			return n.toldBuffers(got), nil
+			return n.renderBuffers(got), nil
 		},
 	})
 }
 
-// asksEmacs reports whether there could be an Emacs to ask.
+// asksEmacs reports whether an Emacs can be asked at all.
 func (n Notes) asksEmacs() bool { return n.Emacs != nil }
 
-func (n Notes) toldBuffers(got protocol.EmacsBuffers) string {
+func (n Notes) renderBuffers(got protocol.EmacsBuffers) string {
 	if len(got.Buffers) == 0 {
 		return "There is no such buffer.\n"
 	}
 	var b strings.Builder
 	for _, buffer := range got.Buffers {
-		b.WriteString(n.toldBuffer(buffer) + "\n")
+		b.WriteString(n.renderBuffer(buffer) + "\n")
 	}
 	if got.More > 0 {
-		fmt.Fprintf(&b, "[%d more: name what they :match]\n", got.More)
+		fmt.Fprintf(&b, "[%d more: narrow the list with :match]\n", got.More)
 	}
 	return b.String()
 }
 
-// toldBuffer is what is told of a buffer, on a line.
-func (n Notes) toldBuffer(b protocol.EmacsBuffer) string {
+// renderBuffer is the line about one buffer.
+func (n Notes) renderBuffer(b protocol.EmacsBuffer) string {
 	parts := []string{fmt.Sprintf("%q", b.Name)}
 	if b.File != "" {
 		parts = append(parts, "visits "+n.short(b.File))

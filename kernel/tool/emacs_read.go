@@ -14,11 +14,11 @@ import (
 var emacsReadManual string
 
 type emacsReadArguments struct {
-	Buffer string `doc:"the name of the buffer"`
-	File   string `doc:"the file that it visits"`
-	From   int    `doc:"the first line; 1 if not given"`
-	Limit  int    `doc:"how many lines; 1000 if not given, which is the most"`
-	Region bool   `doc:"only what is marked in it"`
+	Buffer string `doc:"the buffer's name"`
+	File   string `doc:"the file that the buffer visits"`
+	From   int    `doc:"the first line (default: 1)"`
+	Limit  int    `doc:"the number of lines, up to 1000 (default: 1000)"`
+	Region bool   `doc:"only the marked text"`
 }
 
 const readBufferLines = 1000
@@ -29,7 +29,7 @@ func emacsRead(n Notes) Tool {
 		Reach: func(ctx context.Context, by *Caller, a *emacsReadArguments) ([]protocol.Reach, error) {
 			of, err := n.buffer(ctx, by, a)
 			if err != nil || of.File == "" {
-				return nil, err // the person is asked, who sees which one
+				return nil, err // the person is asked, and sees which buffer it is
 			}
 			return []protocol.Reach{{Kind: protocol.ReachReads, Path: of.File}}, nil
 		},
@@ -38,7 +38,7 @@ func emacsRead(n Notes) Tool {
 			if err != nil {
 				return Preview{}, err
 			}
-			return Preview{Summary: "Read the buffer " + of.Name, Text: n.toldBuffer(of) + "\n" + a.part(),
+			return Preview{Summary: "Read the buffer " + of.Name, Text: n.renderBuffer(of) + "\n" + a.part(),
 				Effects: []string{"what stands in it goes to the model", "it changes nothing"}}, nil
 		},
 		Perform: func(ctx context.Context, by *Caller, a emacsReadArguments) (string, error) {
@@ -49,13 +49,13 @@ func emacsRead(n Notes) Tool {
 			if err != nil {
 				return "", err
 			}
-			return n.toldText(got), nil
+			return n.renderText(got), nil
 		},
 	})
 }
 
-// buffer finds out which buffer is meant, and puts its name and that of its file into the call:
-// what is read is that buffer, while it visits that file.
+// buffer finds the buffer that a call means, and puts its name and the name of its file into the
+// call. The call then reads that buffer only while it visits that file.
 func (n Notes) buffer(ctx context.Context, by *Caller, a *emacsReadArguments) (protocol.EmacsBuffer, error) {
 	var none protocol.EmacsBuffer
 	if err := by.alone(); err != nil {
@@ -79,8 +79,8 @@ func (n Notes) buffer(ctx context.Context, by *Caller, a *emacsReadArguments) (p
 	return got.Of, nil
 }
 
-// params are what Emacs is asked for a call that was judged: one that names no file was about a
-// buffer that visits none.
+// params is the question to Emacs for a call that was judged. A call without a file was judged for
+// a buffer that visits none.
 func (a emacsReadArguments) params() protocol.EmacsReadParams {
 	limit := readBufferLines
 	if a.Limit > 0 {
@@ -98,10 +98,10 @@ func (a emacsReadArguments) part() string {
 	return fmt.Sprintf("lines %d to %d at most", p.From, p.From+p.Limit-1)
 }
 
-// toldText is a part of a buffer as a model reads it.
-func (n Notes) toldText(got protocol.EmacsRead) string {
+// renderText is a part of a buffer for a model.
+func (n Notes) renderText(got protocol.EmacsRead) string {
 	var b strings.Builder
-	b.WriteString(n.toldBuffer(got.Of))
+	b.WriteString(n.renderBuffer(got.Of))
 	lines := strings.Split(strings.TrimSuffix(got.Text, "\n"), "\n")
 	if got.Text == "" {
 		lines = nil

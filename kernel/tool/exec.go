@@ -18,18 +18,18 @@ import (
 //go:embed exec.md
 var execManual string
 
-// How long a command may run: if nothing is said, and at most. In seconds.
+// How long a command may run, in seconds: by default, and at most.
 const (
 	usualTimeout = 60
 	mostTimeout  = 600
 )
 
 type execArguments struct {
-	Command string `doc:"what bash runs" required:"true"`
-	Cwd     string `doc:"the directory it runs in and can read, an absolute path; without it an empty one of its own"`
-	Writes  bool   `doc:"t if it may change what is in :cwd"`
+	Command string `doc:"the bash command" required:"true"`
+	Cwd     string `doc:"the directory in which it runs and which it can read, an absolute path (default: an empty directory of its own)"`
+	Writes  bool   `doc:"t if it may change :cwd"`
 	Network bool   `doc:"t if it needs the network"`
-	Timeout int    `doc:"the seconds after which it is stopped, 60 if nothing is said and at most 600"`
+	Timeout int    `doc:"the seconds after which it is stopped, up to 600 (default: 60)"`
 }
 
 func (a *execArguments) request() process.Request {
@@ -42,7 +42,7 @@ func execCommand(commands *process.Table) Tool {
 		Offered: func() bool { return commands != nil },
 		Reach: func(_ context.Context, by *Caller, a *execArguments) ([]protocol.Reach, error) {
 			if a.Timeout < 0 || a.Timeout > mostTimeout {
-				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :timeout is 1 to %d seconds: what takes longer is for the tool process", mostTimeout)
+				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :timeout is 1 to %d seconds: use the tool process for what takes longer", mostTimeout)
 			}
 			return reachOfCommand(commands, a.Command, &a.Cwd, a.request)
 		},
@@ -59,18 +59,18 @@ func execCommand(commands *process.Table) Tool {
 			if err != nil {
 				return "", err
 			}
-			return tellRun(commands, r.Session, report), nil
+			return renderRun(commands, r.Session, report), nil
 		},
 	})
 }
 
-// reachOfCommand says what a command would touch. It resolves its directory.
+// reachOfCommand is what a command would touch. It resolves the command's directory.
 func reachOfCommand(commands *process.Table, text string, directory *string, request func() process.Request) ([]protocol.Reach, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :command is empty")
 	}
 	if request().Writes && *directory == "" {
-		return nil, protocol.ToolErrorf(protocol.ToolArguments, "it may not write nowhere: give the directory as :cwd, or leave out :writes; a directory of its own it can write in without")
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "there is no directory to write in: give it as :cwd, or leave out :writes; in its own empty directory a command may always write")
 	}
 	if *directory != "" {
 		resolved, err := resolveDirectory(*directory)
@@ -96,8 +96,8 @@ func reachOfCommand(commands *process.Table, text string, directory *string, req
 	return append(reach, unfenced(commands)...), nil
 }
 
-// unfenced is what a command reaches beside what it was granted where there is no fence: it has
-// the rights of the person, and that it does not use them nobody can say.
+// unfenced is what a command reaches, beside its grants, on a system without a fence: everything
+// that the person can reach.
 func unfenced(commands *process.Table) []protocol.Reach {
 	if commands.Kind().Fenced() {
 		return nil
@@ -115,7 +115,7 @@ func resolveDirectory(name string) (string, error) {
 		name = filepath.Join(home, rest)
 	}
 	if !filepath.IsAbs(name) || strings.ContainsRune(name, 0) {
-		return "", protocol.ToolErrorf(protocol.ToolArguments, "%q is no absolute path: a directory is named from / or ~ on", name)
+		return "", protocol.ToolErrorf(protocol.ToolArguments, "%q is not an absolute path: a directory begins with / or ~", name)
 	}
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -127,14 +127,14 @@ func resolveDirectory(name string) (string, error) {
 	return path, nil
 }
 
-// previewOfCommand is what a person is told of a command beside its text.
+// previewOfCommand is what a person sees of a command beside its text.
 func previewOfCommand(commands *process.Table, r process.Request) (Preview, error) {
 	first, _, more := strings.Cut(strings.TrimSpace(r.Command), "\n")
 	if more {
 		first += " …"
 	}
 	p := Preview{Summary: "Run " + first, Text: r.Command}
-	where := "it runs in an empty directory, and what it writes is gone afterwards"
+	where := "it runs in an empty directory, which is deleted afterwards"
 	switch {
 	case r.Writes:
 		where = "it runs in " + r.Directory + " and can change everything there"
@@ -144,17 +144,17 @@ func previewOfCommand(commands *process.Table, r process.Request) (Preview, erro
 	p.Effects = append(p.Effects, where)
 	if r.Writes && commands.Kind().Fenced() {
 		if _, whole := sandbox.Repositories(r.Directory); !whole {
-			p.Effects = append(p.Effects, "there are more directories than are looked into, or closed ones: in repositories there it can change hooks and settings, which git obeys")
+			p.Effects = append(p.Effects, "the directory has more subdirectories than are searched, or some that cannot be read: in repositories there it can change hooks and settings, which git obeys")
 		}
 	}
 	if r.Network {
-		p.Effects = append(p.Effects, "it has the network: what it can read it can send anywhere")
+		p.Effects = append(p.Effects, "it has the network: it can send everything that it can read anywhere")
 	}
 	if r.Network && commands.Kind() == sandbox.Namespaces {
-		p.Effects = append(p.Effects, "this system cannot keep it from your programs that listen without a file, as X and D-Bus may")
+		p.Effects = append(p.Effects, "this system cannot keep it from your programs that listen without a socket file, such as X and D-Bus")
 	}
 	if r.Terminal {
-		p.Effects = append(p.Effects, "it has a terminal of its own")
+		p.Effects = append(p.Effects, "it has its own terminal")
 	}
 	if !commands.Kind().Fenced() {
 		p.Effects = append(p.Effects, "this system has no sandbox: it can read and change whatever you can, and send it anywhere")
@@ -162,14 +162,14 @@ func previewOfCommand(commands *process.Table, r process.Request) (Preview, erro
 	return p, nil
 }
 
-// Of an output longer than both a model is given the beginning and the end.
+// A model gets the beginning and the end of an output that is longer than these two.
 const (
 	headBytes = 10 << 10
 	tailBytes = 6 << 10
 )
 
-// tellRun is what a model is told of a command: how it ended or that it runs, and what it wrote.
-func tellRun(commands *process.Table, session string, r process.Report) string {
+// renderRun is the answer about a command: whether it runs or how it ended, and what it wrote.
+func renderRun(commands *process.Table, session string, r process.Report) string {
 	var b strings.Builder
 	b.WriteString("[" + r.State() + "]\n")
 	if text := r.Left.String(); text != "" {
@@ -200,8 +200,8 @@ func tellRun(commands *process.Table, session string, r process.Report) string {
 	return b.String()
 }
 
-// readable is what a program wrote as text: what is none is shown as such, and what would move a
-// terminal's cursor or colour its text is left out.
+// readable is the output of a program as text. Bytes that are no text are shown as such. Sequences
+// that move a terminal's cursor or colour its text are left out.
 func readable(output []byte) string {
 	var b strings.Builder
 	text := string(output)
@@ -214,9 +214,9 @@ func readable(output []byte) string {
 		switch {
 		case c == '\r' && strings.HasPrefix(text[1:], "\n"):
 		case c == '\r':
-			b.WriteByte('\n') // a line that was written over
+			b.WriteByte('\n') // the program wrote over the line
 		case c < ' ' && c != '\n' && c != '\t', c == 0x7f:
-			b.WriteRune('\u2400' + min(c, 0x21)) // its picture
+			b.WriteRune('\u2400' + min(c, 0x21)) // the control picture of the character
 		default:
 			b.WriteRune(c)
 		}
@@ -225,7 +225,7 @@ func readable(output []byte) string {
 	return b.String()
 }
 
-// escapeLength is how long the terminal's command is that the text begins with, 0 if it does not.
+// escapeLength is the length of the terminal sequence at the beginning of the text, or 0.
 func escapeLength(text string) int {
 	if len(text) < 2 || text[0] != 0x1b {
 		return 0

@@ -25,7 +25,7 @@ func shop(t *testing.T, kind sandbox.Kind) *tool.Registry {
 		Hidden: []string{"/home/someone/.org-agent/config.org"},
 	})
 	t.Cleanup(table.Close)
-	r, err := tool.BuiltIn(tool.World{Commands: table, Skills: func() *skillmd.Set { return &skillmd.Set{} }})
+	r, err := tool.BuiltIn(tool.Deps{Commands: table, Skills: func() *skillmd.Set { return &skillmd.Set{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,15 +69,15 @@ func TestCommandReaches(t *testing.T) {
 		{fenced, "exec", `(:command "ls" :cwd "` + link + `")`, `runs "ls" in D; reads D`},
 		{fenced, "exec", `(:command "make" :cwd "` + link + `/." :writes t :network t)`, `runs "make" in D; reads D; writes D; fetches *`},
 		{open, "exec", `(:command "ls" :cwd "` + directory + `")`, `runs "ls" in D; reads D; fetches *; writes /`},
-		{fenced, "exec", `(:command "ls" :cwd "relative")`, `error: "relative" is no absolute path`},
-		{fenced, "exec", `(:command "ls" :cwd "~nobody/x")`, `error: "~nobody/x" is no absolute path`},
+		{fenced, "exec", `(:command "ls" :cwd "relative")`, `error: "relative" is not an absolute path`},
+		{fenced, "exec", `(:command "ls" :cwd "~nobody/x")`, `error: "~nobody/x" is not an absolute path`},
 		{fenced, "exec", `(:command "ls" :cwd "/not/there")`, `error: there is no directory /not/there`},
 		{fenced, "exec", `(:command "ls" :cwd "/etc/passwd")`, `error: /etc/passwd is not a directory`},
 		{fenced, "exec", `(:command "ls" :cwd "/")`, `error: / is all of a person's files`},
 		{fenced, "exec", `(:command "ls" :cwd "/proc/self")`, `error: /proc/`},
 		{fenced, "exec", `(:command "ls" :cwd "/home")`, `error: /home is all of a person's files`},
 		{fenced, "exec", `(:command " \n")`, `error: the :command is empty`},
-		{fenced, "exec", `(:command "ls" :writes t)`, `error: it may not write nowhere`},
+		{fenced, "exec", `(:command "ls" :writes t)`, `error: there is no directory to write in`},
 		{fenced, "exec", `(:command "ls" :timeout 601)`, `error: the :timeout is 1 to 600 seconds`},
 		{fenced, "exec", `(:command "ls" :timeout -1)`, `error: the :timeout is 1 to 600 seconds`},
 		{fenced, "exec", `(:cmd "ls")`, `error: there is no argument :cmd`},

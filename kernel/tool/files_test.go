@@ -24,7 +24,7 @@ func shed(t *testing.T) (r *tool.Registry, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err = tool.BuiltIn(tool.World{
+	r, err = tool.BuiltIn(tool.Deps{
 		Skills: func() *skillmd.Set { return nil },
 		Files:  tool.Files{Home: home, Unread: func(path string) bool { return strings.HasPrefix(path, home+"/kept") }},
 	})

@@ -15,13 +15,13 @@ import (
 var globManual string
 
 type globArguments struct {
-	Pattern string `doc:"as *.org, src/**/*.go, {a,b}.md" required:"true"`
-	Path    string `doc:"the directory to look in; the home if not given"`
-	All     bool   `doc:"also in .git, node_modules and the like"`
-	Limit   int    `doc:"how many at most; 200 if not given, 2000 at most"`
+	Pattern string `doc:"the pattern, such as *.org, src/**/*.go or {a,b}.md" required:"true"`
+	Path    string `doc:"the directory to search (default: the home)"`
+	All     bool   `doc:"also search .git, node_modules and similar directories"`
+	Limit   int    `doc:"the most files, up to 2000 (default: 200)"`
 }
 
-// Bounds of what glob tells.
+// Limits of an answer.
 const (
 	globFound     = 200
 	globFoundMost = 2000
@@ -71,5 +71,5 @@ func globFiles(f Files) Tool {
 	})
 }
 
-// unwalked is told where a directory has more files than are walked through.
+// unwalked says that a directory has more files than the limit.
 const unwalked = "[There are more files than are looked at: give a :path further down.]\n"

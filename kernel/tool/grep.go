@@ -16,15 +16,15 @@ var grepManual string
 
 type grepArguments struct {
 	Pattern    string `doc:"a regular expression of RE2" required:"true"`
-	Path       string `doc:"the file or directory to look in; the home if not given"`
-	Files      string `doc:"only in files whose names match, as *.go"`
-	Context    int    `doc:"how many lines around each are shown; 10 at most"`
-	IgnoreCase bool   `doc:"A is a"`
-	All        bool   `doc:"also in .git, node_modules and the like"`
-	Limit      int    `doc:"how many lines at most; 100 if not given, 1000 at most"`
+	Path       string `doc:"the file or directory to search (default: the home)"`
+	Files      string `doc:"only in files whose names match, such as *.go"`
+	Context    int    `doc:"the number of lines to show around each match, up to 10"`
+	IgnoreCase bool   `doc:"ignore case"`
+	All        bool   `doc:"also search .git, node_modules and similar directories"`
+	Limit      int    `doc:"the most lines, up to 1000 (default: 100)"`
 }
 
-// Bounds of what grep tells.
+// Limits of an answer.
 const (
 	grepLines     = 100
 	grepLinesMost = 1000
@@ -32,7 +32,7 @@ const (
 	grepPattern   = 2000 // bytes
 )
 
-// search is what the arguments look for.
+// search is the search that the arguments describe.
 func (a grepArguments) search() (s files.Search, err error) {
 	if len(a.Pattern) > grepPattern {
 		return s, protocol.ToolErrorf(protocol.ToolArguments, "the pattern has more than %d bytes: look for less", grepPattern)
@@ -42,7 +42,7 @@ func (a grepArguments) search() (s files.Search, err error) {
 		source = "(?i)" + source
 	}
 	if s.Text, err = regexp.Compile(source); err != nil {
-		return s, protocol.ToolErrorf(protocol.ToolArguments, "%w; what is meant as itself has a \\ before it, and there is no look-around", err)
+		return s, protocol.ToolErrorf(protocol.ToolArguments, "%w; write \\ before a character that stands for itself; there is no look-around", err)
 	}
 	if a.Files != "" {
 		pattern, err := files.ParsePattern(a.Files)
@@ -83,12 +83,12 @@ func grepFiles(f Files) Tool {
 			if err != nil {
 				return "", err
 			}
-			return toldMatches(m), nil
+			return renderMatches(m), nil
 		},
 	})
 }
 
-func toldMatches(m files.Matches) string {
+func renderMatches(m files.Matches) string {
 	text := fmt.Sprintf("%s in the %s that were searched:\n%s", times(m.Lines, "line"), times(m.Files, "file"), m.Text)
 	if m.Lines == 0 {
 		text = fmt.Sprintf("Nothing matches in the %s that were searched.\n", times(m.Files, "file"))

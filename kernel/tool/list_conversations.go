@@ -14,9 +14,9 @@ import (
 var listConversationsManual string
 
 type listConversationsArguments struct {
-	Query string `doc:"words that occur in its name or its first words"`
-	Since string `doc:"the first day, as 2026-11-22, or \"all\"; the last 7 days if not given"`
-	Limit int    `doc:"how many at most; 10 if not given"`
+	Query string `doc:"words that occur in the name or the first words"`
+	Since string `doc:"the first day, such as 2026-11-22, or \"all\" (default: the last 7 days)"`
+	Limit int    `doc:"the most conversations (default: 10)"`
 }
 
 func listConversations(past Past) Tool {

@@ -13,7 +13,7 @@ import (
 //go:embed list_skills.md
 var listSkillsManual string
 
-// listedBytes is the most that a list has.
+// listedBytes is the greatest size of a list.
 const listedBytes = 32 << 10
 
 type listSkillsArguments struct {

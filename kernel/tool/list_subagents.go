@@ -11,8 +11,8 @@ import (
 var listSubagentsManual string
 
 type listSubagentsArguments struct {
-	ID   string `doc:"which, to have what it found"`
-	From int    `doc:"the byte at which that begins"`
+	ID   string `doc:"the subagent whose report you want"`
+	From int    `doc:"the byte at which the part begins (default: 0)"`
 }
 
 func listSubagents(offered bool) Tool {

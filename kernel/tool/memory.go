@@ -10,21 +10,21 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Memory is what the tools that remember work with; without both they are not offered.
+// Memory is what the tools for memory work with. Without both fields they are not offered.
 type Memory struct {
 	Store *memory.Store
 	Index *memory.Index
 }
 
-// there reports whether anything can be kept here.
+// there reports whether records can be stored.
 func (m Memory) there() bool { return m.Store != nil && m.Index != nil }
 
-// turnKept is how much one turn may keep: a message that makes a model keep everything is
-// not worth more files.
+// turnKept is how many records one turn may store. It bounds what a message can do that makes a
+// model store everything.
 const turnKept = 10
 
-// own is the agent's record of an id that may be brought up in the conversation of the call,
-// its file, and the turn of the call. Others are not told of.
+// own returns the agent's own record with an id, its file, and the turn of the call. A record that
+// may not be brought up in the conversation counts as unknown.
 func (m Memory) own(by *Caller, id string) (r memory.Record, path, turn string, err error) {
 	c, err := by.conversation()
 	if err != nil {
@@ -44,11 +44,11 @@ func ownOnly(r memory.Record) error {
 	return nil
 }
 
-// source is what a record says of where it is from.
+// source is the source of a record: the conversation and the question.
 func (c Conversation) source() string { return c.Session + "#" + c.Event }
 
-// told is what was found as a model reads it, at most limit characters of each.
-func told(found []memory.Found, limit int) string {
+// renderFound is what was found, with at most limit characters of each text.
+func renderFound(found []memory.Found, limit int) string {
 	var b strings.Builder
 	for _, f := range found {
 		fmt.Fprintf(&b, "- %s", f.Title)
@@ -70,7 +70,7 @@ func told(found []memory.Found, limit int) string {
 	return b.String()
 }
 
-// search looks for all of the words, and for some of them where nothing has all.
+// search looks for all of the words, and for some of them if no record has all.
 func (m Memory) search(ctx context.Context, c Conversation, q memory.Query) ([]memory.Found, error) {
 	q.Scopes = c.Scopes()
 	found, err := m.Index.SearchAlike(ctx, q, memory.Meant(q.Text))

@@ -10,7 +10,7 @@ import (
 var memoryForgetManual string
 
 type memoryForgetArguments struct {
-	ID string `doc:"the id that memory_search tells" required:"true"`
+	ID string `doc:"the id from memory_search" required:"true"`
 }
 
 func memoryForget(m Memory) Tool {

@@ -13,14 +13,14 @@ import (
 var memorySaveManual string
 
 type memorySaveArguments struct {
-	Text    string   `doc:"what is kept" required:"true"`
-	Title   string   `doc:"its heading; without one it is made of the text"`
-	Tags    []string `doc:"words to find it by"`
-	Lasting bool     `doc:"it will always be worth knowing, not only these days"`
-	Here    bool     `doc:"it is brought up in this conversation only"`
+	Text    string   `doc:"the text to save" required:"true"`
+	Title   string   `doc:"its heading (default: made from the text)"`
+	Tags    []string `doc:"tags to find it by"`
+	Lasting bool     `doc:"it will always be worth knowing, not only for a few days"`
+	Here    bool     `doc:"use it only in this conversation"`
 }
 
-// record is what would be kept.
+// record is the record that the arguments describe.
 func (a memorySaveArguments) record(c Conversation) memory.Record {
 	r := memory.Record{Title: a.Title, Text: a.Text, Tags: a.Tags, Scope: c.Scope(), Source: c.source()}
 	if a.Here {
@@ -63,11 +63,11 @@ func memorySave(m Memory) Tool {
 			if !by.keep(turnKept) {
 				return "", fmt.Errorf("%d things were kept in this turn, which is all it may: answer now", turnKept)
 			}
-			kept, change, err := m.Store.Save(ctx, c.Turn, r, a.Lasting)
+			saved, change, err := m.Store.Save(ctx, c.Turn, r, a.Lasting)
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("Kept as %q [id %s], in %s. The user is told, and can take it back.", kept.Title, kept.ID, change.Path), nil
+			return fmt.Sprintf("Kept as %q [id %s], in %s. The user is told, and can take it back.", saved.Title, saved.ID, change.Path), nil
 		},
 	})
 }

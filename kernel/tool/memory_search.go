@@ -14,7 +14,7 @@ import (
 //go:embed memory_search.md
 var memorySearchManual string
 
-// What one search tells a model.
+// Limits of one search.
 const (
 	memoryHits     = 8
 	memoryHitsMost = 50
@@ -23,11 +23,11 @@ const (
 )
 
 type memorySearchArguments struct {
-	Query string   `doc:"words to look for"`
+	Query string   `doc:"the words to search for"`
 	Tags  []string `doc:"tags that it must have"`
-	Since string   `doc:"only of this day or later, as 2026-11-22"`
-	Until string   `doc:"only of this day or earlier"`
-	Limit int      `doc:"how many at most; 8 if not given"`
+	Since string   `doc:"only from this day on, such as 2026-11-22"`
+	Until string   `doc:"only up to this day"`
+	Limit int      `doc:"the most results (default: 8)"`
 }
 
 func memorySearch(m Memory) Tool {
@@ -56,7 +56,7 @@ func memorySearch(m Memory) Tool {
 			if len(found) == 0 {
 				return "Nothing that is kept has any of that.", nil
 			}
-			text := told(found, memoryHitText)
+			text := renderFound(found, memoryHitText)
 			if len(text) > memoryTold {
 				text = strings.ToValidUTF8(text[:memoryTold], "") + "\n[Cut here: look for less.]\n"
 			}

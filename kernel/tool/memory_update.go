@@ -13,13 +13,13 @@ import (
 var memoryUpdateManual string
 
 type memoryUpdateArguments struct {
-	ID    string   `doc:"the id that memory_search tells" required:"true"`
+	ID    string   `doc:"the id from memory_search" required:"true"`
 	Title string   `doc:"its new heading"`
 	Text  string   `doc:"its new text"`
 	Tags  []string `doc:"its new tags"`
 }
 
-// changed is the record as the arguments want it.
+// changed is the record after the change.
 func (a memoryUpdateArguments) changed(r memory.Record) (memory.Record, error) {
 	if a.Title == "" && a.Text == "" && a.Tags == nil {
 		return r, errors.New("nothing is to be changed: give a :title, a :text or :tags")

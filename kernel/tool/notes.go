@@ -15,38 +15,38 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Notes is what the tools for Org files work with; without a home they are not offered.
+// Notes is what the tools for Org files work with. Without a home they are not offered.
 type Notes struct {
 	Files
-	// Roots are the directories and files with notes that the person named for the agent.
+	// Roots are the directories and files with notes that the person gave to the agent.
 	Roots []string
-	// Emacs is asked first; nil for none.
+	// Emacs is asked first. nil: there is none.
 	Emacs Emacs
 	Now   func() time.Time
 	NewID func() string
 }
 
 const (
-	notesFiles = 2000       // the most that are looked at
-	notesBytes = 128 << 20  // of all of them
-	notesNamed = 200        // the most that a call names
-	orgFiles   = "**/*.org" // in a directory
+	notesFiles = 2000       // most files that are read
+	notesBytes = 128 << 20  // bytes of all of them
+	notesNamed = 200        // most files that a call may name
+	orgFiles   = "**/*.org" // the Org files of a directory
 )
 
-// look is what one call looks at.
+// look is what one call reads.
 type look struct {
 	files []*orgquery.File
 	emacs protocol.EmacsNotes
-	live  bool     // an Emacs said what it has
-	said  []string // what is to be known of it, a line each
+	live  bool     // Emacs answered with its buffers
+	notes []string // remarks for the model, a line each
 }
 
-// today is the day where the person is.
+// today is the person's date.
 func (n Notes) today() org.Day { return org.DayOf(n.Now()) }
 
-// reach resolves the files that a call names, or names those there are: the agenda files of
-// Emacs and the person's notes. What the person named for the agent may be read; all else is
-// judged.
+// reach resolves the files that a call names. A call without names gets the agenda files of Emacs
+// and the person's notes. The files that the person gave to the agent may be read; the policy
+// judges all others.
 func (n Notes) reach(ctx context.Context, by *Caller, names *[]string) ([]protocol.Reach, error) {
 	if err := by.alone(); err != nil {
 		return nil, err
@@ -65,14 +65,14 @@ func (n Notes) reach(ctx context.Context, by *Caller, names *[]string) ([]protoc
 	return all, nil
 }
 
-// own reports whether a file is of those that the person named for the agent.
+// own reports whether a file is one that the person gave to the agent.
 func (n Notes) own(path string) bool {
 	return slices.ContainsFunc(n.Roots, func(root string) bool {
 		return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 	})
 }
 
-// named are the resolved names of the files that a call is about.
+// named returns the real paths of the files of a call.
 func (n Notes) named(ctx context.Context, by *Caller, names []string) ([]string, error) {
 	if len(names) > notesNamed {
 		return nil, protocol.ToolErrorf(protocol.ToolArguments, "%d files are named; %d can be: name a directory", len(names), notesNamed)
@@ -92,7 +92,7 @@ func (n Notes) named(ctx context.Context, by *Caller, names []string) ([]string,
 			paths = append(paths, root)
 		}
 	}
-	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{File: "/"}) // no texts
+	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{File: "/"}) // this asks for no texts
 	if err != nil && !errors.Is(err, ErrNoEmacs) {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (n Notes) ask(ctx context.Context, by *Caller, p protocol.EmacsNotesParams)
 	return n.Emacs.Notes(ctx, by.Conversation, p)
 }
 
-// look reads the files that a call names: what Emacs has of them, else what is on the disk.
+// look reads the files of a call: the text in Emacs if a buffer visits the file, and else the file.
 func (n Notes) look(ctx context.Context, by *Caller, names []string) (*look, error) {
 	paths, err := n.named(ctx, by, names)
 	if err != nil {
@@ -128,7 +128,7 @@ func (n Notes) look(ctx context.Context, by *Caller, names []string) (*look, err
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		l.said = append(l.said, fmt.Sprintf("[%v; what follows is from the files, without what is not saved.]", err))
+		l.notes = append(l.notes, fmt.Sprintf("[%v; what follows is from the files, without what is not saved.]", err))
 	}
 	live := map[string]string{}
 	for _, text := range l.emacs.Unsaved {
@@ -143,24 +143,24 @@ func (n Notes) look(ctx context.Context, by *Caller, names []string) (*look, err
 				return nil, context.Cause(ctx)
 			}
 			if err != nil {
-				l.said = append(l.said, fmt.Sprintf("[%s is left out: %v]", n.short(path), err))
+				l.notes = append(l.notes, fmt.Sprintf("[%s is left out: %v]", n.short(path), err))
 				continue
 			}
 			text = strings.ReplaceAll(strings.ToValidUTF8(string(content), "�"), "\r\n", "\n")
 		}
 		if size += len(text); size > notesBytes {
-			l.said = append(l.said, fmt.Sprintf("[There is more than %d MB of notes: what is not in the first of them was not looked at; name fewer :files.]", notesBytes>>20))
+			l.notes = append(l.notes, fmt.Sprintf("[There is more than %d MB of notes: what is not in the first of them was not looked at; name fewer :files.]", notesBytes>>20))
 			break
 		}
 		if slices.Contains(l.emacs.TooLarge, path) {
-			l.said = append(l.said, fmt.Sprintf("[%s has changes in Emacs that are not saved, and is too large for them to be looked at.]", n.short(path)))
+			l.notes = append(l.notes, fmt.Sprintf("[%s has changes in Emacs that are not saved, and is too large for them to be looked at.]", n.short(path)))
 		}
 		l.files = append(l.files, orgquery.Read(orgquery.Source{Path: path, Text: text, Sequences: l.emacs.Sequences}))
 	}
 	return l, nil
 }
 
-// expand is the Org files of resolved names, each once.
+// expand returns the Org files at some paths, each once.
 func (n Notes) expand(ctx context.Context, paths []string, l *look) []string {
 	var all []string
 	for _, path := range paths {
@@ -175,7 +175,7 @@ func (n Notes) expand(ctx context.Context, paths []string, l *look) []string {
 			found, _, whole, err = n.tree(path, false).Find(ctx, pattern, notesFiles)
 		}
 		if err != nil || !whole {
-			l.said = append(l.said, fmt.Sprintf("[Not all files of %s were looked at: name fewer :files.]", n.short(path)))
+			l.notes = append(l.notes, fmt.Sprintf("[Not all files of %s were looked at: name fewer :files.]", n.short(path)))
 		}
 		for _, f := range found {
 			all = append(all, filepath.Join(path, f.Name))
@@ -185,7 +185,7 @@ func (n Notes) expand(ctx context.Context, paths []string, l *look) []string {
 	return slices.Compact(all)
 }
 
-// from says where the answer is from, in a few words.
+// from says in a few words where the answer comes from.
 func (l *look) from() string {
 	if l.live {
 		return "in " + times(len(l.files), "file") + ", with what is not saved in Emacs"

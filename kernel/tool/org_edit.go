@@ -18,44 +18,44 @@ import (
 var orgEditManual string
 
 type orgEditArguments struct {
-	ID         string              `doc:"the :ID: of the entry"`
-	File       string              `doc:"the file, if the entry has no :id or is not known"`
-	Heading    []string            `doc:"the title of the entry; those above it before it, if it is not the only one"`
-	Seen       string              `doc:"text that you saw in the entry, and that must be there"`
-	New        bool                `doc:"make a new entry there"`
-	Where      string              `doc:"where the new one is to be" words:"child sibling"`
+	ID         string              `doc:"the entry's :ID:"`
+	File       string              `doc:"the file, if the entry has no :id or the :id is not known"`
+	Heading    []string            `doc:"the entry's title; put the titles above it in front if several entries have that title"`
+	Seen       string              `doc:"text that you saw in the entry and that must still be there"`
+	New        bool                `doc:"add a new entry"`
+	Where      string              `doc:"the place of the new entry" words:"child sibling"`
 	Title      *string             `doc:"its title"`
 	Todo       *string             `doc:"its keyword"`
 	Priority   *string             `doc:"as A"`
-	Tags       []string            `doc:"tags that it gets"`
-	Untag      []string            `doc:"tags that it loses"`
-	Properties []orgEditProperties `doc:"properties of it"`
-	Scheduled  *string             `doc:"as 2026-11-30, 2026-11-30 10:00-11:00, +3d, with +1w behind it if it comes again"`
+	Tags       []string            `doc:"tags to add"`
+	Untag      []string            `doc:"tags to remove"`
+	Properties []orgEditProperties `doc:"properties to set"`
+	Scheduled  *string             `doc:"such as 2026-11-30, 2026-11-30 10:00-11:00 or +3d; add +1w for a repeating entry"`
 	Deadline   *string             `doc:"as :scheduled"`
-	Timestamp  string              `doc:"of a new one: when it is, as :scheduled"`
-	Body       *string             `doc:"the text below it, which replaces what is there"`
+	Timestamp  string              `doc:"for a new entry: its time, written like :scheduled"`
+	Body       *string             `doc:"the text below the heading, replacing the present text"`
 	Under      []string            `doc:"move it below the entry with this title, in the same file"`
-	NewID      string              `doc:"the :ID: of the new entry" settled:"true"`
-	Change     string              `doc:"what the change is known by" settled:"true"`
+	NewID      string              `doc:"the new entry's :ID:" settled:"true"`
+	Change     string              `doc:"the hash of the change" settled:"true"`
 }
 
 type orgEditProperties struct {
 	Name  string `doc:"its name" required:"true"`
-	Value string `doc:"its value; without one it is taken away"`
+	Value string `doc:"its value; without one the property is removed"`
 }
 
-// orgChange is what a call would do.
+// orgChange is the change that a call would make.
 type orgChange struct {
 	path          string
 	before, after string // of the whole file, with plain line ends
 	old, new      string // of the part that differs
 	inEmacs       bool   // a buffer visits the file
-	returns       bool   // on the disk its lines end in \r\n
+	returns       bool   // the file's lines end in \r\n on the disk
 	did           string
 	summary       string
 }
 
-// known is what the change is known by.
+// known is the hash that identifies the change.
 func (c orgChange) known() string {
 	return files.Hash([]byte(c.path + "\x00" + c.old + "\x00" + c.new))
 }
@@ -101,7 +101,7 @@ func orgEdit(n Notes) Tool {
 	})
 }
 
-// address finds the file that a call is about, and puts its name into it.
+// address finds the file of a call, and puts its name into the arguments.
 func (n Notes) address(ctx context.Context, by *Caller, a *orgEditArguments) error {
 	switch {
 	case a.File == "" && a.ID == "":
@@ -123,7 +123,7 @@ func (n Notes) address(ctx context.Context, by *Caller, a *orgEditArguments) err
 	return nil
 }
 
-// fileOf is the file that has an entry: Emacs may know it, else the notes are looked through.
+// fileOf finds the file with an entry. It asks Emacs first, and then searches the notes.
 func (n Notes) fileOf(ctx context.Context, by *Caller, id string) (string, error) {
 	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{Entry: id, File: "/"})
 	if err != nil && ctx.Err() != nil {
@@ -150,7 +150,8 @@ func (n Notes) fileOf(ctx context.Context, by *Caller, id string) (string, error
 	return "", missing
 }
 
-// change is what the call would do as things are. One that was judged has to be the same still.
+// change is the change that a call would make now. If the call was judged, the change must still be
+// the same.
 func (n Notes) change(ctx context.Context, by *Caller, a orgEditArguments) (c orgChange, err error) {
 	c.path = a.File
 	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{File: c.path})
@@ -178,7 +179,7 @@ func (n Notes) change(ctx context.Context, by *Caller, a orgEditArguments) (c or
 	return c, nil
 }
 
-// read takes the text from the disk.
+// read reads the text from the disk.
 func (c *orgChange) read(ctx context.Context) error {
 	content, err := files.Whole(ctx, c.path)
 	if err != nil {
@@ -194,7 +195,7 @@ func (c *orgChange) read(ctx context.Context) error {
 	return nil
 }
 
-// apply fills in what the file would be.
+// apply fills in the file's text after the change.
 func (n Notes) apply(c *orgChange, f *orgquery.File, a orgEditArguments) error {
 	if a.New && a.ID == "" && len(a.Heading) == 0 {
 		entry, err := a.newEntry(n)
@@ -248,7 +249,7 @@ func (n Notes) applyNew(c *orgChange, f *orgquery.File, e orgquery.Entry, a orgE
 	return err
 }
 
-// now is what the entry is, for an error.
+// now describes the entry as it is, for an error.
 func now(f *orgquery.File, a orgEditArguments) string {
 	e, err := f.Find(a.ID, a.Heading)
 	if err != nil {
@@ -266,13 +267,13 @@ func (a orgEditArguments) settings() []orgquery.Setting {
 	return all
 }
 
-// changesIt reports whether something of the entry itself is to be different.
+// changesIt reports whether the entry itself changes.
 func (a orgEditArguments) changesIt() bool {
 	return a.Title != nil || a.Todo != nil || a.Priority != nil || a.Scheduled != nil || a.Deadline != nil || a.Body != nil ||
 		len(a.Tags)+len(a.Untag)+len(a.Properties) > 0
 }
 
-// changes is what is to be different.
+// changes are the changes of the entry.
 func (a orgEditArguments) changes(n Notes) orgquery.Change {
 	return orgquery.Change{
 		Title: a.Title, Todo: a.Todo, Priority: a.Priority, Tags: a.Tags, Untagged: a.Untag, Properties: a.settings(),
@@ -280,7 +281,7 @@ func (a orgEditArguments) changes(n Notes) orgquery.Change {
 	}
 }
 
-// newEntry is the entry that is to be made.
+// newEntry is the entry that the arguments describe.
 func (a orgEditArguments) newEntry(n Notes) (orgquery.New, error) {
 	if len(a.Untag)+len(a.Under) > 0 {
 		return orgquery.New{}, protocol.ToolErrorf(protocol.ToolArguments, "a new entry has no :untag and no :under")
@@ -297,7 +298,8 @@ func (a orgEditArguments) newEntry(n Notes) (orgquery.New, error) {
 	}, nil
 }
 
-// make makes the change, where the file is open or on the disk. What takes it back is noted.
+// make makes the change, in the buffer if one visits the file, and else on the disk. It records how
+// to undo it.
 func (n Notes) make(ctx context.Context, by *Caller, c orgChange, id string) (string, error) {
 	saved := true
 	if c.inEmacs {

@@ -16,27 +16,27 @@ import (
 var orgQueryManual string
 
 type orgQueryArguments struct {
-	Words      string   `doc:"words that all stand in the title or the text"`
-	Title      string   `doc:"a regular expression of RE2 in the title"`
-	Todo       []string `doc:"one of these keywords, or open, done, none"`
-	Tags       []string `doc:"it has each of them; -TAG: it has it not"`
-	Priority   []string `doc:"one of these, as A; without one it is B"`
+	Words      string   `doc:"words that must all occur in the title or the text"`
+	Title      string   `doc:"a regular expression of RE2 for the title"`
+	Todo       []string `doc:"any of these keywords, or open, done, none"`
+	Tags       []string `doc:"all of these tags; -TAG: the tag is absent"`
+	Priority   []string `doc:"any of these, such as A; an entry without one counts as B"`
 	Properties []string `doc:"NAME, NAME=VALUE, NAME~PATTERN or -NAME"`
-	Scheduled  string   `doc:"as today, ..+1w, 2026-11-01..2026-11-30, any, none"`
+	Scheduled  string   `doc:"such as today, ..+1w, 2026-11-01..2026-11-30, any or none"`
 	Deadline   string   `doc:"as :scheduled"`
 	Closed     string   `doc:"as :scheduled"`
-	Timestamp  string   `doc:"as :scheduled, of active timestamps in title and text"`
-	Files      []string `doc:"look only in these files and directories"`
-	Sort       string   `doc:"by what" words:"file deadline scheduled priority todo title"`
-	Body       bool     `doc:"with the text of each"`
-	Limit      int      `doc:"how many at most; 50 if not given, 500 at most"`
+	Timestamp  string   `doc:"active timestamps in title and text, written like :scheduled"`
+	Files      []string `doc:"search only these files and directories"`
+	Sort       string   `doc:"the order of the results" words:"file deadline scheduled priority todo title"`
+	Body       bool     `doc:"include the text of each entry"`
+	Limit      int      `doc:"the most entries, up to 500 (default: 50)"`
 }
 
 const (
 	queryEntries     = 50
 	queryEntriesMost = 500
-	queryBody        = 4000     // bytes of one text
-	queryBytes       = 50 << 10 // of the answer
+	queryBody        = 4000     // bytes of one entry's text
+	queryBytes       = 50 << 10 // bytes of the answer
 )
 
 func orgQuery(n Notes) Tool {
@@ -66,12 +66,12 @@ func orgQuery(n Notes) Tool {
 				}
 			}
 			orgquery.Sort(found, a.Sort)
-			return n.toldEntries(found, a, l), nil
+			return n.renderEntries(found, a, l), nil
 		},
 	})
 }
 
-// query is what the arguments ask for.
+// query is the query of the arguments.
 func (a orgQueryArguments) query(today org.Day) (*orgquery.Query, error) {
 	q := &orgquery.Query{Words: strings.Fields(a.Words), Todo: a.Todo, Tags: a.Tags, Priorities: a.Priority}
 	bad := func(name string, err error) error {
@@ -109,8 +109,8 @@ func (a orgQueryArguments) query(today org.Day) (*orgquery.Query, error) {
 	return q, nil
 }
 
-// toldEntries is what a model is given of entries.
-func (n Notes) toldEntries(found []orgquery.Entry, a orgQueryArguments, l *look) string {
+// renderEntries is the answer with the entries that were found.
+func (n Notes) renderEntries(found []orgquery.Entry, a orgQueryArguments, l *look) string {
 	limit := queryEntries
 	if a.Limit > 0 {
 		limit = min(a.Limit, queryEntriesMost)
@@ -121,25 +121,25 @@ func (n Notes) toldEntries(found []orgquery.Entry, a orgQueryArguments, l *look)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %s:\n", len(found), entries, l.from())
-	told := 0
+	shown := 0
 	for _, e := range found {
-		if told == limit || b.Len() > queryBytes {
+		if shown == limit || b.Len() > queryBytes {
 			break
 		}
-		b.WriteString(n.toldEntry(e, a.Body))
-		told++
+		b.WriteString(n.renderEntry(e, a.Body))
+		shown++
 	}
-	if told < len(found) {
-		fmt.Fprintf(&b, "[%d more: ask for less, or with :limit]\n", len(found)-told)
+	if shown < len(found) {
+		fmt.Fprintf(&b, "[%d more: ask for less, or with :limit]\n", len(found)-shown)
 	}
-	for _, line := range l.said {
+	for _, line := range l.notes {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
 
-// toldEntry is an entry as a model reads it: a line, what is known of it, and its text.
-func (n Notes) toldEntry(e orgquery.Entry, body bool) string {
+// renderEntry is one entry: its heading, its properties, and its text.
+func (n Notes) renderEntry(e orgquery.Entry, body bool) string {
 	var b strings.Builder
 	shown := *e.Heading
 	shown.Tags = nil

@@ -10,11 +10,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Past is what was said in all conversations; the zero value offers no tool that looks there.
+// Past is the history of all conversations. With the zero value no tool that searches it is
+// offered.
 type Past struct {
 	Sessions func(context.Context) (protocol.SessionListResult, error)
 	Search   func(context.Context, protocol.SessionSearchParams) (protocol.SessionSearchResult, error)
-	// Now is the time where the person is, by which days are told; nil for the machine's.
+	// Now is the person's time, for days and dates. nil is the machine's.
 	Now func() time.Time
 }
 
@@ -27,7 +28,7 @@ func (p Past) now() time.Time {
 	return p.Now()
 }
 
-// at is a time of the wire as the person would write it.
+// at is a time of the wire in the person's zone.
 func (p Past) at(wire string) string {
 	t, err := time.Parse(time.RFC3339, wire)
 	if err != nil {
@@ -36,20 +37,20 @@ func (p Past) at(wire string) string {
 	return t.In(p.now().Location()).Format("2006-01-02 15:04")
 }
 
-// pastDays is how far back is looked if nothing is said: what is told says so.
+// pastDays is how many days are searched by default. The answer says so.
 const pastDays = 7
 
-// Bounds of what one look tells.
+// Limits of one answer.
 const (
 	pastHits     = 10
 	pastHitsMost = 50
 )
 
-// errForeign is the error of asking, where others listen, for what was said elsewhere.
+// errForeign refuses to search other conversations where others take part.
 var errForeign = errors.New("others listen here, so only what was said in this conversation can be looked at")
 
-// within is the one session that may be looked at in the conversation; "" for all. Where the
-// person is not alone with the agent it is this one.
+// within is the only session that may be searched in the conversation, "" for all. Where others
+// take part it is the conversation itself.
 func (c Conversation) within(session string) (string, error) {
 	if c.Alone {
 		return session, nil
@@ -60,8 +61,8 @@ func (c Conversation) within(session string) (string, error) {
 	return c.Session, nil
 }
 
-// sinceOf reads how far back is looked, and tells it in words.
-func sinceOf(since string, now time.Time) (from time.Time, told string, err error) {
+// sinceOf reads the beginning of the time that is searched, and describes it for the answer.
+func sinceOf(since string, now time.Time) (from time.Time, words string, err error) {
 	switch since {
 	case "":
 		from = now.AddDate(0, 0, -pastDays)
@@ -78,13 +79,13 @@ func sinceOf(since string, now time.Time) (from time.Time, told string, err erro
 	return from, fmt.Sprintf(":since %q", since), nil
 }
 
-// boundsOf takes since:DAY and until:DAY out of a query, as people write them, so that what is
-// told of how far back was looked is so.
+// boundsOf takes since:DAY and until:DAY out of a query, so that the answer can say which time was
+// searched.
 func boundsOf(query string) (rest, since, until string) {
 	var words []string
 	for _, word := range strings.Fields(query) {
 		name, value, _ := strings.Cut(word, ":")
-		value = value[:min(len(value), len(time.DateOnly))] // of a moment the day
+		value = value[:min(len(value), len(time.DateOnly))] // the day of a moment
 		_, err := time.Parse(time.DateOnly, value)
 		switch {
 		case name == "since" && err == nil:
@@ -98,7 +99,7 @@ func boundsOf(query string) (rest, since, until string) {
 	return strings.Join(words, " "), since, until
 }
 
-// bounded is how many are told, of so many as are asked for.
+// bounded is how many are shown if that many are wanted.
 func bounded(limit int) int {
 	if limit <= 0 {
 		return pastHits

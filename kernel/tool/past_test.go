@@ -29,7 +29,7 @@ func TestPast(t *testing.T) {
 			return protocol.SessionSearchResult{Hits: []protocol.SearchHit{{Session: "old", Role: protocol.RoleAgent, Time: at(-30), Snippet: "a\ncar"}}}, nil
 		},
 	}
-	r, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }, Past: past})
+	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }, Past: past})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,15 +16,15 @@ var processManual string
 
 type processArguments struct {
 	Action   string `doc:"what to do" required:"true" words:"start list output write stop"`
-	Command  string `doc:"what bash runs, for start"`
-	Cwd      string `doc:"the directory it runs in and can read, an absolute path; without it an empty one of its own"`
-	Writes   bool   `doc:"t if it may change what is in :cwd"`
-	Network  bool   `doc:"t if it needs the network"`
-	Terminal bool   `doc:"t if it needs a terminal"`
-	ID       string `doc:"which command, for output, write and stop"`
-	From     int    `doc:"the byte at which its output begins, for output"`
-	Input    string `doc:"what is written to it, for write"`
-	End      bool   `doc:"t to end its input, for write"`
+	Command  string `doc:"for start: the bash command"`
+	Cwd      string `doc:"for start: the directory in which it runs and which it can read, an absolute path (default: an empty directory of its own)"`
+	Writes   bool   `doc:"for start: t if it may change :cwd"`
+	Network  bool   `doc:"for start: t if it needs the network"`
+	Terminal bool   `doc:"for start: t if it needs a terminal"`
+	ID       string `doc:"for output, write and stop: the command's id"`
+	From     int    `doc:"for output: the byte at which the part begins (default: 0)"`
+	Input    string `doc:"for write: the text to write"`
+	End      bool   `doc:"for write: t to close the command's input"`
 }
 
 func (a *processArguments) request() process.Request {
@@ -49,7 +49,7 @@ func processTool(commands *process.Table) Tool {
 				r, err := commands.Find(by.Conversation.Session, a.ID)
 				return Preview{Summary: "Write to " + text.Clip(text.Line(r.Command), 120), Text: a.Input, Effects: []string{"a command that was allowed before and still runs reads it"}}, err
 			}
-			return Preview{}, nil // nobody is asked about the others
+			return Preview{}, nil // the other actions need no person
 		},
 		Perform: func(ctx context.Context, by *Caller, a processArguments) (string, error) {
 			return a.perform(ctx, by, commands)
@@ -57,20 +57,20 @@ func processTool(commands *process.Table) Tool {
 	})
 }
 
-// reach: what is written to a command is what it was started for, with that to read. What reads
-// a command's output or ends it touches nothing.
+// reach judges writing to a command like the command with that input. Reading a command's output or
+// ending it touches nothing.
 func (a *processArguments) reach(by *Caller, commands *process.Table) ([]protocol.Reach, error) {
 	if a.Action == "start" {
 		return reachOfCommand(commands, a.Command, &a.Cwd, a.request)
 	}
 	if a.Command != "" || a.Cwd != "" || a.Writes || a.Network || a.Terminal {
-		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the action %s is for a command that was started: a new one is for start", a.Action)
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the action %s is for a command that was started: use start for a new one", a.Action)
 	}
 	if a.Action == "list" {
 		return []protocol.Reach{}, nil
 	}
 	if a.ID == "" {
-		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the argument :id is missing: the action %s is for one command", a.Action)
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the argument :id is missing: the action %s needs the id of a command", a.Action)
 	}
 	if a.Action != "write" {
 		return []protocol.Reach{}, nil
@@ -82,7 +82,7 @@ func (a *processArguments) reach(by *Caller, commands *process.Table) ([]protoco
 	return append([]protocol.Reach{{Kind: protocol.ReachRuns, Command: withInput(r.Command, a.Input), Path: r.Directory}}, unfenced(commands)...), nil
 }
 
-// withInput is a command with what it is given to read, as a shell has it.
+// withInput is a command with its input, as a shell would write it.
 func withInput(command, input string) string {
 	end := "INPUT"
 	for strings.Contains(input, end) {
@@ -104,9 +104,9 @@ func (a *processArguments) perform(ctx context.Context, by *Caller, commands *pr
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("[it is %s]\n%s", report.ID, tellRun(commands, session, report)), nil
+		return fmt.Sprintf("[it is %s]\n%s", report.ID, renderRun(commands, session, report)), nil
 	case "list":
-		return tellRuns(commands.List(session)), nil
+		return renderRuns(commands.List(session)), nil
 	case "write":
 		report, err := commands.Write(ctx, session, a.ID, a.Input, a.End)
 		if err != nil {
@@ -123,10 +123,10 @@ func (a *processArguments) perform(ctx context.Context, by *Caller, commands *pr
 	return a.output(commands, session)
 }
 
-// output is a part of what a command wrote, with how it is doing if that is known.
+// output is a part of a command's output, with the command's state if it is known.
 func (a *processArguments) output(commands *process.Table, session string) (string, error) {
 	part := make([]byte, resultPart)
-	n, kept, err := commands.Output(session, a.ID, int64(a.From), part)
+	n, stored, err := commands.Output(session, a.ID, int64(a.From), part)
 	if err != nil {
 		return "", err
 	}
@@ -136,13 +136,13 @@ func (a *processArguments) output(commands *process.Table, session string) (stri
 	}
 	until := int64(a.From + n)
 	more := ""
-	if until < kept {
+	if until < stored {
 		more = fmt.Sprintf("; the next part is :from %d", until)
 	}
-	return fmt.Sprintf("[%s; the bytes %d to %d of %d%s]\n%s", state, a.From, until, kept, more, readable(part[:n])), nil
+	return fmt.Sprintf("[%s; the bytes %d to %d of %d%s]\n%s", state, a.From, until, stored, more, readable(part[:n])), nil
 }
 
-func tellRuns(all []process.Report) string {
+func renderRuns(all []process.Report) string {
 	if len(all) == 0 {
 		return "no command was started in this conversation"
 	}

@@ -9,10 +9,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// reaching returns what a definition's Reach makes of the arguments of a call, nil if the
-// definition has none. The arguments that come back are the tool's own, by the names and in
-// the order of its schema and without those that are not set, so that calls that are the same
-// look the same.
+// reaching adapts a definition's Reach, nil if there is none. The arguments that it returns have
+// the tool's own names and order, without those that are not set. So two equal calls look equal.
 func reaching[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protocol.Reach, error)) func(context.Context, *Caller, protocol.Object) (protocol.Object, []protocol.Reach, error) {
 	if reach == nil {
 		return nil
@@ -31,10 +29,10 @@ func reaching[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protoc
 	}
 }
 
-// touchesShown is how many of the things that a call would touch are named, at most.
+// touchesShown is how many of the things that a call would touch are listed at most.
 const touchesShown = 8
 
-// touches says in a line each what a call of a tool would touch that says nothing else of it.
+// touches lists what a call would touch, for a tool without a preview of its own.
 func (t Tool) touches(ctx context.Context, by *Caller, arguments protocol.Object) ([]string, error) {
 	_, all, err := t.reach(ctx, by, arguments)
 	if err != nil {
@@ -57,7 +55,7 @@ func (t Tool) touches(ctx context.Context, by *Caller, arguments protocol.Object
 	return lines, nil
 }
 
-// write is the arguments that a struct holds, as [schema.read] reads them.
+// write is the inverse of [schema.read].
 func (s schema) write(from reflect.Value) protocol.Object {
 	var arguments protocol.Object
 	for _, a := range s {
@@ -96,10 +94,10 @@ func (a argument) value(field reflect.Value) any {
 	return field.String()
 }
 
-// Reach says what a call would touch, and returns its arguments with the names in them
-// resolved: what is judged, shown and performed. A nil reach means that the tool does not say,
-// and that the arguments are as they came; an empty one, that the call touches nothing. The
-// error refuses the call, and says what to do.
+// Reach returns what a call would touch, and its arguments with resolved names. These arguments are
+// judged, shown and performed. A nil reach means that the tool does not know and that the arguments
+// are unchanged; an empty one means that the call touches nothing. An error refuses the call and
+// says what to do.
 func (r *Registry) Reach(ctx context.Context, name string, arguments protocol.Object) (resolved protocol.Object, reach []protocol.Reach, err error) {
 	t, found := r.named(name)
 	if !found {

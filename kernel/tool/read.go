@@ -14,12 +14,12 @@ import (
 var readManual string
 
 type readArguments struct {
-	Path  string `doc:"the file or directory; a relative name is the home's" required:"true"`
-	From  int    `doc:"the first line; 1 if not given"`
-	Limit int    `doc:"how many lines; 2000 if not given, which is the most"`
+	Path  string `doc:"the file or directory; a relative name begins in the home" required:"true"`
+	From  int    `doc:"the first line (default: 1)"`
+	Limit int    `doc:"the number of lines, up to 2000 (default: 2000)"`
 }
 
-// listedNames is how many names of a directory are told.
+// listedNames is how many names of a directory are listed at most.
 const listedNames = 1000
 
 func readFile(f Files) Tool {
@@ -59,7 +59,8 @@ func (f Files) list(path string) (string, error) {
 	return text, nil
 }
 
-// part is some lines as a model reads them: numbered, with what it has to know to change them.
+// part is a part of a file for a model: its lines with numbers, and remarks that matter for
+// changing it.
 func (f Files) part(path string, p files.Part) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d bytes", f.short(path), p.Size)
@@ -97,8 +98,8 @@ func (f Files) part(path string, p files.Part) string {
 	return b.String()
 }
 
-// numberLines writes lines with their numbers, the first of which is from, and says where some
-// are kept from every model.
+// numberLines writes lines with their numbers, beginning at from, and marks the lines that are
+// withheld.
 func numberLines(b *strings.Builder, from int, lines []string, withheld []protocol.LineSpan) {
 	number := from
 	skip := func() {
@@ -120,7 +121,7 @@ func numberLines(b *strings.Builder, from int, lines []string, withheld []protoc
 	skip()
 }
 
-// lastLine is the number of the last of so many lines, those that are not shown among them.
+// lastLine is the number of the last of so many shown lines. Withheld lines among them count.
 func lastLine(from, lines int, withheld []protocol.LineSpan) int {
 	last := from + lines - 1
 	for _, gap := range withheld {

@@ -12,14 +12,14 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Registry is a list of tools. A nil Registry has none.
+// Registry is a list of tools. A nil Registry is empty.
 type Registry struct {
 	tools  []Tool        // by name
-	others func() []Tool // of somebody else's, that there are at this moment; nil for none
-	caller *Caller       // whose calls are made; nil: each is a turn by itself
+	others func() []Tool // other programs' tools at this moment; nil for none
+	caller *Caller       // the caller of all calls; nil: each call is a turn by itself
 }
 
-// all are the tools there are: our own come first.
+// all returns all tools, our own first.
 func (r *Registry) all() []Tool {
 	switch {
 	case r == nil:
@@ -30,8 +30,8 @@ func (r *Registry) all() []Tool {
 	return slices.Concat(r.tools, r.others())
 }
 
-// NewRegistry returns a registry of these tools. The error says which definition is wrong,
-// or that two have the same name.
+// NewRegistry returns a registry of tools. The error names a definition that is wrong, or two tools
+// with the same name.
 func NewRegistry(tools ...Tool) (*Registry, error) {
 	r := &Registry{tools: slices.Clone(tools)}
 	slices.SortFunc(r.tools, func(a, b Tool) int { return strings.Compare(a.name, b.name) })
@@ -49,12 +49,12 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 	return r, errors.Join(faults...)
 }
 
-// All returns all tools, by name and ours first, also those that have nothing to do now.
+// All returns all tools, also those that are not offered now: ours first, each group by name.
 func (r *Registry) All() []Tool {
 	return slices.Clone(r.all())
 }
 
-// Names returns the names of all tools, also of those that have nothing to do now.
+// Names returns the names of all tools, also of those that are not offered now.
 func (r *Registry) Names() []string {
 	var names []string
 	for _, t := range r.all() {
@@ -63,7 +63,7 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// Offered returns the tools that have something to do now, by name and ours first.
+// Offered returns the tools that have something to do now: ours first, each group by name.
 func (r *Registry) Offered() []Tool {
 	all := r.all()
 	offered := make([]Tool, 0, len(all))
@@ -77,15 +77,15 @@ func (r *Registry) Offered() []Tool {
 
 func (t Tool) isOffered() bool { return t.offered == nil || t.offered() }
 
-// formerNames are what tools were called before, folded, with what they are called now. Rows of
-// policy.org, notes and journals have them, and a model that imitates an old conversation.
+// formerNames are earlier names of tools, folded, with their present names. They occur in rows of
+// policy.org, in notes and in journals, and a model may imitate an old conversation.
 var formerNames = map[string]string{
 	folded("list_sessions"): "list_conversations",
 	folded("sessions_list"): "list_subagents",
 }
 
-// named is the offered tool of that name, in any case, with hyphens or underscores, or of that
-// former name.
+// named is the offered tool with that name or former name, in any case and with hyphens or
+// underscores.
 func (r *Registry) named(name string) (Tool, bool) {
 	if r == nil {
 		return Tool{}, false
@@ -107,21 +107,20 @@ func (r *Registry) named(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// Find returns the name of an offered tool as it is written, and what calling it takes. It
-// is what the policy asks.
+// Find returns the exact name of an offered tool and what a call of it takes. The policy asks it.
 func (r *Registry) Find(name string) (written string, effect protocol.ToolEffect, found bool) {
 	t, found := r.named(name)
 	return t.name, t.effect, found
 }
 
-// Own reports whether what the tool of that name returns was written by the person or by the
-// kernel. Of a tool that is not offered nobody knows.
+// Own reports whether the results of an offered tool are always written by the person or by the
+// kernel.
 func (r *Registry) Own(name string) bool {
 	t, found := r.named(name)
 	return found && t.own
 }
 
-// Nearest returns the name of the offered tool that was probably meant, "" if none is near.
+// Nearest returns the offered tool with the most similar name, "" if none is similar.
 func (r *Registry) Nearest(name string) string {
 	var names []string
 	for _, t := range r.Offered() {
@@ -130,8 +129,8 @@ func (r *Registry) Nearest(name string) string {
 	return suggest.Of(name, names)
 }
 
-// Call performs one call and returns what the model is given. Every error is one that
-// [protocol.ToolErrorOf] can tell of.
+// Call performs one call and returns the text for the model. [protocol.ToolErrorOf] can describe
+// each of its errors.
 func (r *Registry) Call(ctx context.Context, name string, arguments protocol.Object) (string, error) {
 	t, found := r.named(name)
 	if !found {
@@ -145,20 +144,20 @@ func unknown(name string) error {
 	return protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q", name)
 }
 
-// pauses are those before a call that may well go through is made again.
+// pauses are the waits before a call is made again.
 var pauses = [...]time.Duration{100 * time.Millisecond, 400 * time.Millisecond}
 
-// Bounds of how long a call is tried: a pause that whoever was asked wants may be that long, and
-// no call is made again when more time than that is over since the first.
+// A server may ask for a longer pause, up to the first limit. No call is made again when more time
+// than the second has passed since the first attempt.
 const (
 	longestPause = 15 * time.Second
 	againWithin  = 45 * time.Second
 )
 
-// again makes a call, and once more after each pause while its error promises that nothing has
-// happened and that it may go through. Only what reads is tried again: of anything else nobody
-// but the model, which is told of the promise, decides that. Who wants to be left alone for
-// longer than anybody waits is not asked again.
+// again makes a call, and once more after each pause while its error promises that nothing happened
+// and that another attempt may succeed. Only calls that read are made again. For others the model
+// decides, and the error tells it of the promise. If a server asks for a longer pause than the
+// limit, the call is not made again.
 func (t Tool) again(ctx context.Context, call func() (string, error)) (text string, err error) {
 	began := time.Now()
 	for made := 1; ; made++ {
@@ -184,8 +183,8 @@ func (t Tool) again(ctx context.Context, call func() (string, error)) (text stri
 	}
 }
 
-// Preview says what a call would change, or at least what it would touch; known is false when
-// neither is known before. The error is what is in the way of the call.
+// Preview shows what a call would change, or at least what it would touch. known is false if
+// neither is known beforehand. An error means that the call cannot be made.
 func (r *Registry) Preview(ctx context.Context, name string, arguments protocol.Object) (p Preview, known bool, err error) {
 	t, found := r.named(name)
 	switch {
@@ -199,7 +198,7 @@ func (r *Registry) Preview(ctx context.Context, name string, arguments protocol.
 	return p, err == nil, err
 }
 
-// Check says what is in the way of a call, nil when nothing is or nobody knows.
+// Check returns why a call cannot be made, nil if nothing is known against it.
 func (r *Registry) Check(ctx context.Context, name string, arguments protocol.Object) error {
 	t, found := r.named(name)
 	if !found || t.preview == nil {

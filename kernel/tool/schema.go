@@ -14,17 +14,17 @@ import (
 type schema []argument
 
 type argument struct {
-	name     string // as it is written in a plist: max-results
+	name     string // as it is spelled in a plist: max-results
 	doc      string
 	kind     kind
-	fields   schema   // of one of a list of plists
-	words    []string // that a text must be one of; none: any text
+	fields   schema   // of each plist, if the argument is a list of plists
+	words    []string // the allowed texts; none: any text
 	required bool
-	settled  bool // it is put there when the call is judged, and is no part of what a model is told
+	settled  bool // Reach sets it; models do not see it
 	field    int
 }
 
-// kind is what an argument's value must be.
+// kind is the type of an argument's value.
 type kind int
 
 const (
@@ -40,7 +40,7 @@ func (k kind) String() string {
 	return [...]string{"a string", "an integer", "t or nil", "a list of strings", "a number", "a list of plists"}[k]
 }
 
-// sample is how a form shows a value.
+// sample is a value of the argument in a form.
 func (a argument) sample() string {
 	switch {
 	case a.words != nil:
@@ -60,7 +60,7 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 		field := arguments.Field(i)
 		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", settled: field.Tag.Get("settled") == "true", field: i}
 		switch field.Type {
-		case reflect.TypeFor[string](), reflect.TypeFor[*string](): // *string: one that may be empty, and is not the same as none
+		case reflect.TypeFor[string](), reflect.TypeFor[*string](): // *string: the empty text differs from no value
 			a.kind = textual
 		case reflect.TypeFor[int]():
 			a.kind = integer
@@ -90,7 +90,7 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	return s, nil
 }
 
-// hyphened is a field's name as an argument's: MaxResults is max-results, ID is id.
+// hyphened is the argument's name for a field: MaxResults is max-results, ID is id.
 func hyphened(name string) string {
 	var b strings.Builder
 	before := ' '
@@ -120,7 +120,7 @@ func (s schema) form() string {
 	return "(" + strings.Join(parts, " ") + ")"
 }
 
-// json is the schema as JSON Schema has it.
+// json is the schema as a JSON Schema.
 func (s schema) json() protocol.Object {
 	var properties protocol.Object
 	var required []any
@@ -154,8 +154,8 @@ func (s schema) json() protocol.Object {
 	return all
 }
 
-// read checks arguments and stores them. A key is an argument's when the two are equal
-// without regard to case, hyphens and underscores.
+// read checks arguments and stores them. A key matches an argument if the two are equal without
+// regard to case, hyphens and underscores.
 func (s schema) read(arguments protocol.Object, into reflect.Value) error {
 	given := map[string]string{}
 	for _, field := range arguments {
@@ -200,12 +200,12 @@ func (s schema) unknown(key string) error {
 	return fmt.Errorf("there is no argument :%s", key)
 }
 
-// folded is a name without what spellings differ in.
+// folded is a name without differences of case, hyphens and underscores.
 func folded(name string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", ""))
 }
 
-// store puts a value of the wire into a field. The error says what it would have to be.
+// store puts a value of the wire into a field. The error says what the value must be.
 func (a argument) store(value any, field reflect.Value) error {
 	if a.kind == records {
 		return a.storeRecords(value, field)
@@ -229,7 +229,7 @@ func (a argument) store(value any, field reflect.Value) error {
 	return fmt.Errorf("the argument :%s is one of :%s, not %q%s", a.name, strings.Join(a.words, " :"), field.String(), meant)
 }
 
-// storeRecords stores a list of plists; one alone is a list of one.
+// storeRecords stores a list of plists. A single plist is a list of one.
 func (a argument) storeRecords(value any, field reflect.Value) error {
 	items, _ := value.([]any)
 	switch v := value.(type) {
@@ -253,8 +253,8 @@ func (a argument) storeRecords(value any, field reflect.Value) error {
 	return nil
 }
 
-// store puts a value of the wire into a field, and reports whether it is of the kind. What
-// is nil is the field's zero value.
+// store puts a value of the wire into a field, and reports whether it has the kind. nil is the
+// field's zero value.
 func (k kind) store(value any, field reflect.Value) bool {
 	switch v := value.(type) {
 	case nil:

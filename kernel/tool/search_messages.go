@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 //go:embed search_messages.md
 var searchMessagesManual string
 
 type searchMessagesArguments struct {
-	Query   string `doc:"words to look for, all of which must be there" required:"true"`
+	Query   string `doc:"words that a message must contain" required:"true"`
 	Session string `doc:"only in this conversation"`
-	Since   string `doc:"the first day, as 2026-11-22, or \"all\"; the last 7 days if not given"`
+	Since   string `doc:"the first day, such as 2026-11-22, or \"all\" (default: the last 7 days)"`
 	Until   string `doc:"the last day"`
-	Limit   int    `doc:"how many at most; 10 if not given"`
+	Limit   int    `doc:"the most results (default: 10)"`
 }
 
 func searchMessages(past Past) Tool {
@@ -54,7 +55,7 @@ func searchMessages(past Past) Tool {
 				if h.Role == protocol.RoleAgent {
 					who = "you"
 				}
-				fmt.Fprintf(&b, "- %s, %s in %s: %s\n", past.at(h.Time), who, h.Session, strings.Join(strings.Fields(h.Snippet), " "))
+				fmt.Fprintf(&b, "- %s, %s in %s: %s\n", past.at(h.Time), who, h.Session, text.Line(h.Snippet))
 			}
 			if found.More || found.Before > 0 {
 				b.WriteString("There may be more: look for more words, or for other days.\n")
@@ -64,11 +65,11 @@ func searchMessages(past Past) Tool {
 	})
 }
 
-// ownHits is how many hits the turn that looks may have itself: the question that has the
-// words, of course, and the answers that it had before. They are left out.
+// ownHits is how many hits the searching turn itself can have: its question, which contains the
+// words, and its earlier answers. They are left out.
 const ownHits = 5
 
-// params is what is looked for, and how far back in words.
+// params is the search, and in words how far back it goes.
 func (a searchMessagesArguments) params(c Conversation, now time.Time) (p protocol.SessionSearchParams, since string, err error) {
 	query, sinceDay, untilDay := boundsOf(a.Query)
 	a.Since, a.Until = cmp.Or(sinceDay, a.Since), cmp.Or(untilDay, a.Until)
@@ -88,7 +89,7 @@ func (a searchMessagesArguments) params(c Conversation, now time.Time) (p protoc
 		if err != nil {
 			return p, "", fmt.Errorf("%q is not a day as 2026-11-22", a.Until)
 		}
-		p.Until = until.AddDate(0, 0, 1).Format(time.RFC3339) // that day is still in it
+		p.Until = until.AddDate(0, 0, 1).Format(time.RFC3339) // the whole day counts
 	}
 	return p, since, nil
 }

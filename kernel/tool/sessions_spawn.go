@@ -12,19 +12,19 @@ import (
 //go:embed sessions_spawn.md
 var sessionsSpawnManual string
 
-// taskLimit is how many bytes a task has at most: what is longer stands in a file.
+// taskLimit is the greatest size of a task in bytes. A longer text belongs in a file.
 const taskLimit = 64 << 10
 
 type sessionsSpawnArguments struct {
-	Task    string   `doc:"whole, what is wanted" required:"true"`
-	Label   string   `doc:"what people see it called, in a few words"`
-	Model   string   `doc:"the model that answers it; yours if nothing is said"`
-	Tools   []string `doc:"the tools that it may use; all of yours if nothing is said"`
-	Fork    bool     `doc:"t if it is to see the conversation so far"`
-	Wait    string   `doc:":no to go on at once and be told when it has ended; :yes if nothing is said" words:"yes no"`
-	Minutes int      `doc:"the most that it may take"`
-	Rounds  int      `doc:"the most actions that it may take"`
-	Tokens  int      `doc:"the most tokens that it may take"`
+	Task    string   `doc:"the complete task" required:"true"`
+	Label   string   `doc:"a short name for people"`
+	Model   string   `doc:"the model that does it (default: yours)"`
+	Tools   []string `doc:"the tools it may use (default: all of yours)"`
+	Fork    bool     `doc:"t to show it the conversation so far"`
+	Wait    string   `doc:":no to continue at once and get a notice when it has ended (default: :yes)" words:"yes no"`
+	Minutes int      `doc:"the most minutes it may use"`
+	Rounds  int      `doc:"the most actions it may take"`
+	Tokens  int      `doc:"the most tokens it may use"`
 }
 
 func sessionsSpawn(offered bool) Tool {
@@ -61,11 +61,11 @@ func sessionsSpawn(offered bool) Tool {
 	})
 }
 
-// check says what is wrong with the arguments.
+// check returns what is wrong with the arguments.
 func (a sessionsSpawnArguments) check() error {
 	switch {
 	case strings.TrimSpace(a.Task) == "":
-		return protocol.ToolErrorf(protocol.ToolArguments, "the :task is empty: say whole what is wanted")
+		return protocol.ToolErrorf(protocol.ToolArguments, "the :task is empty: describe the whole task")
 	case len(a.Task) > taskLimit:
 		return protocol.ToolErrorf(protocol.ToolArguments, "the :task has %d bytes, more than %d: write it into a file and name that", len(a.Task), taskLimit)
 	}
@@ -74,7 +74,7 @@ func (a sessionsSpawnArguments) check() error {
 		value int
 	}{{"minutes", a.Minutes}, {"rounds", a.Rounds}, {"tokens", a.Tokens}} {
 		if bound.value < 0 {
-			return fmt.Errorf("the bound :%s is a positive number", bound.name)
+			return fmt.Errorf("the limit :%s is a positive number", bound.name)
 		}
 	}
 	return nil

@@ -4,21 +4,22 @@ import (
 	"context"
 )
 
-// Work is a part of a turn's work that it hands on. What is not said of a bound is that of the
-// turn, and no bound is wider than that.
+// Work is a task for a subagent, with its limits. A limit that is not set is the turn's own, and
+// none can be wider than the turn's.
 type Work struct {
 	Task, Label, Model      string
-	Tools                   []string // nil for all of the turn
+	Tools                   []string // nil: all tools of the turn
 	Fork, Wait              bool
 	Minutes, Rounds, Tokens int
 }
 
-// Spawner hands on work of the turn whose call it is.
+// Spawner starts subagents for the turn that makes the call.
 type Spawner interface {
-	// Spawn hands it on, and returns what came of it if the work says to wait, else that it is
-	// begun. It returns soon after ctx has ended, and the work is stopped then.
+	// Spawn starts a subagent. If the work says to wait it returns the subagent's report, and else
+	// that the subagent was started. Soon after ctx has ended it returns, and the subagent is
+	// stopped.
 	Spawn(ctx context.Context, work Work) (string, error)
-	// Subagents tells how those of the conversation are doing: all in a table, or what the one
-	// with the id found, from a byte of it on. An id that is none of them is an error.
+	// Subagents reports on the subagents of the conversation: all in a table, or the report of the
+	// one with the id, from a byte on. An unknown id is an error.
 	Subagents(ctx context.Context, id string, from int) (string, error)
 }

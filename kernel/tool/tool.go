@@ -7,49 +7,52 @@ import (
 	"strings"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
-// Definition is what a tool is made of. A is a struct: its exported fields are the
-// arguments, each with a tag doc that explains it and, if it must be there, required:"true".
-// One with settled:"true" is for Reach, which puts it there; no model is told of it.
+// Definition describes a tool. A is a struct whose exported fields are the arguments. Each has a
+// tag doc with its explanation and, if it is required, required:"true". A field with settled:"true"
+// is filled in by Reach; models do not see it.
 type Definition[A any] struct {
 	Name string
-	// Manual is the tool's Markdown file: a heading, and a first paragraph that says in a
-	// sentence or two what it does, which is what a prompt has of it.
+	// Manual is the tool's Markdown file: a heading, and a first paragraph that says in a sentence
+	// or two what the tool does. That paragraph is shown in prompts.
 	Manual string
-	// Effect says what calling it takes; by default a person's approval.
+	// Effect is what a call takes; by default a person's approval.
 	Effect protocol.ToolEffect
-	// Own: what it returns was written by the person or by the kernel, and by nobody else.
+	// Own is true if only the person or the kernel write the results.
 	Own bool
-	// Offered reports whether there is anything for the tool to do; nil means always.
+	// Offered reports whether the tool has anything to do. nil: always.
 	Offered func() bool
-	// Preview says what a call would change, for the person who is asked about it; its error
-	// is what is in the way of the call. Nil: nothing is known before.
+	// Preview shows what a call would change, to the person who is asked about it. An error means
+	// that the call cannot be made. nil: nothing is known beforehand.
 	Preview func(ctx context.Context, by *Caller, arguments A) (Preview, error)
-	// Reach says what a call would touch, and decides with the rules of policy.org whether it
-	// may be made; Effect only matters then to a batch, which has calls of tools that read. It
-	// may put resolved names into the arguments: what it leaves there is what is judged, shown
-	// and performed, so that Perform need not ask what a name means, and it is given again what
-	// it left when the call is judged anew. An empty reach that is not nil means that the call
-	// touches nothing; nil is a call that it knows nothing of, for which Effect decides. An
-	// error refuses the call and tells the model what to do.
+	// Reach returns what a call would touch. With it the rules of policy.org decide whether the
+	// call may be made, and Effect only says whether the tool may be part of a batch.
+	//
+	// Reach may replace names in the arguments by resolved ones. What it leaves there is judged,
+	// shown and performed, so that Perform does not resolve names again. When a call is judged
+	// again, Reach gets the arguments that it returned before.
+	//
+	// An empty reach that is not nil means that the call touches nothing. nil means that Reach
+	// knows nothing of this call, and Effect decides. An error refuses the call and tells the model
+	// what to do.
 	Reach func(ctx context.Context, by *Caller, arguments *A) ([]protocol.Reach, error)
-	// Perform does it. The text is what the model is given; an error is told to the model
-	// too, and says what to do instead.
+	// Perform makes the call. The model gets the text, or the error, which says what to do instead.
 	Perform func(ctx context.Context, by *Caller, arguments A) (string, error)
 }
 
 // Preview is what a call would change: a text of the person's files, before and after.
 type Preview struct {
-	Summary       string // a line
+	Summary       string // one line
 	File          string
 	Before, After string
-	Effects       []string // a line each
-	// Text is what would be done where it is no change of a text, as a command is.
+	Effects       []string // one line each
+	// Text is what would be done if it is no change of a text, for example a command.
 	Text string
 }
 
-// Tool is one thing that a model can have done. The zero value is none.
+// Tool is one tool. The zero value is none.
 type Tool struct {
 	name    string
 	spelled string // the name, folded
@@ -58,16 +61,15 @@ type Tool struct {
 	offered func() bool
 	own     bool
 	schema  schema
-	digest  string // of a tool of somebody else's; "" for ours
-	form    string // a call of it with its arguments, those in brackets not required
+	digest  string // of another program's tool; "" for ours
+	form    string // a call with its arguments; those in brackets are optional
 	perform func(ctx context.Context, by *Caller, arguments protocol.Object) (string, error)
 	reach   func(ctx context.Context, by *Caller, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) // nil: it does not say
 	preview func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error)                           // nil: none
 	err     error                                                                                                       // of its definition
 }
 
-// New returns the tool of a definition. What is wrong with the definition is told by
-// [NewRegistry].
+// New returns the tool of a definition. [NewRegistry] reports what is wrong with the definition.
 func New[A any](d Definition[A]) Tool {
 	t := Tool{name: d.Name, spelled: folded(d.Name), does: summary(d.Manual), effect: d.Effect, offered: d.Offered, own: d.Own}
 	t.schema, t.err = schemaOf(reflect.TypeFor[A]())
@@ -96,7 +98,7 @@ func New[A any](d Definition[A]) Tool {
 	return t
 }
 
-// miscalled is the error of a call whose arguments are not those of the tool.
+// miscalled is the error of a call with wrong arguments.
 func (t Tool) miscalled(err error) error {
 	return protocol.ToolErrorf(protocol.ToolArguments, "%w; it is called as %s", err, t.form)
 }
@@ -104,7 +106,7 @@ func (t Tool) miscalled(err error) error {
 // summary is the first paragraph of a manual, on one line.
 func summary(manual string) string {
 	for paragraph := range strings.SplitSeq(manual, "\n\n") {
-		if line := strings.Join(strings.Fields(paragraph), " "); line != "" && !strings.HasPrefix(line, "#") {
+		if line := text.Line(paragraph); line != "" && !strings.HasPrefix(line, "#") {
 			return line
 		}
 	}
@@ -117,11 +119,11 @@ func (t Tool) Name() string { return t.name }
 // Does says in a sentence or two what the tool does.
 func (t Tool) Does() string { return t.does }
 
-// Line is what a prompt says of the tool: its name, its arguments and what it does.
+// Line is the tool's line in a prompt: its name, its arguments and what it does.
 func (t Tool) Line() string { return t.form + ": " + t.does }
 
-// Effect is what calling it takes.
+// Effect is what a call of the tool takes.
 func (t Tool) Effect() protocol.ToolEffect { return t.effect }
 
-// Schema is the JSON Schema of the arguments; that of somebody else's tool is not known here.
+// Schema is the JSON Schema of the arguments. For another program's tool it is empty.
 func (t Tool) Schema() protocol.Object { return t.schema.json() }

@@ -107,7 +107,7 @@ func TestDefinitionsThatAreWrong(t *testing.T) {
 
 // The built-in tools are in order, and are not offered when there is nothing for them to do.
 func TestBuiltIn(t *testing.T) {
-	r, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }})
+	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestBuiltIn(t *testing.T) {
 
 // A tool is found by what it was called before as well, in every spelling.
 func TestFormerNames(t *testing.T) {
-	r, err := tool.BuiltIn(tool.World{Skills: func() *skillmd.Set { return nil }, Subagents: true})
+	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }, Subagents: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,16 +5,16 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skillmd"
+	"org-agent/kernel/text"
 )
 
 //go:embed use_skill.md
 var useSkillManual string
 
-// What a turn may have of skills. A reply is bounded by [skillmd.ReplyBytes].
+// How much one turn may read of skills. [skillmd.ReplyBytes] limits a single reply.
 const (
 	turnSkills = 5
 	turnBytes  = 256 << 10
@@ -22,8 +22,8 @@ const (
 
 type useSkillArguments struct {
 	Name    string `doc:"the skill's name" required:"true"`
-	Section string `doc:"a heading: only what stands below it"`
-	File    string `doc:"a file of the skill, by its path beneath the skill's directory"`
+	Section string `doc:"a heading: return only the text below it"`
+	File    string `doc:"a file of the skill, as a path below the skill's directory"`
 }
 
 func useSkill(skills func() *skillmd.Set) Tool {
@@ -39,11 +39,11 @@ func useSkill(skills func() *skillmd.Set) Tool {
 			if !by.use(k.Name, turnSkills) {
 				return "", fmt.Errorf("%d skills were used in this turn, which is all it may: answer with what you have", turnSkills)
 			}
-			text, err := k.Read(a.File, a.Section)
+			read, err := k.Read(a.File, a.Section)
 			if err != nil {
 				return "", err
 			}
-			return portion(by, text)
+			return portion(by, read)
 		},
 	})
 }
@@ -55,17 +55,14 @@ func unknownSkill(set *skillmd.Set, name string) error {
 	return fmt.Errorf("there is no skill %q; list_skills says which there are", name)
 }
 
-// portion is as much of the text as the turn may still have.
-func portion(by *Caller, text string) (string, error) {
-	got := by.take(len(text), turnBytes)
-	if got == len(text) {
-		return text, nil
+// portion is as much of source as the turn may still read.
+func portion(by *Caller, source string) (string, error) {
+	part := text.Prefix(source, by.take(len(source), turnBytes))
+	if part == source {
+		return source, nil
 	}
-	for got > 0 && !utf8.RuneStart(text[got]) {
-		got--
-	}
-	if got == 0 {
+	if part == "" {
 		return "", errors.New("this turn has had 256 KiB of skills, which is all it may: answer with what you have")
 	}
-	return text[:got] + "[Cut here: this turn has had 256 KiB of skills, which is all it may.]", nil
+	return part + "[Cut here: this turn has had 256 KiB of skills, which is all it may.]", nil
 }

@@ -14,8 +14,8 @@ import (
 var webFetchManual string
 
 type webFetchArguments struct {
-	URL  string `doc:"the address, as https://example.org/page" required:"true"`
-	From int    `doc:"the byte at which the part of a long page begins"`
+	URL  string `doc:"the address, such as https://example.org/page" required:"true"`
+	From int    `doc:"the byte at which the part begins (default: 0)"`
 }
 
 func webFetch(f *fetch.Fetcher) Tool {
@@ -32,7 +32,7 @@ func webFetch(f *fetch.Fetcher) Tool {
 		},
 		Preview: func(_ context.Context, by *Caller, a webFetchArguments) (Preview, error) {
 			return Preview{Summary: "Fetch " + a.URL, Text: a.URL, Effects: []string{
-				"it asks that server for a page, of this address and no other; whoever has it sees the whole address, and that you asked",
+				"it asks that server for this page and no other; the server sees the whole address, and that you asked",
 				"it changes nothing here; the agent reads the page as data",
 			}}, nil
 		},
@@ -42,7 +42,7 @@ func webFetch(f *fetch.Fetcher) Tool {
 				return "", err
 			}
 			if page.Text == "" {
-				return "", protocol.ToolErrorf(protocol.ToolUnfit, "%s has no text that can be read: look for a page that says the same", page.URL)
+				return "", protocol.ToolErrorf(protocol.ToolUnfit, "%s has no readable text: look for another page", page.URL)
 			}
 			text, err := partOf(page.Text, a.From)
 			if err != nil {

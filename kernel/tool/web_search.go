@@ -5,15 +5,17 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 	"org-agent/kernel/websearch"
 )
 
 //go:embed web_search.md
 var webSearchManual string
 
-// What one search asks and tells.
+// Limits of one search.
 const (
 	webResults     = 8
 	webResultsMost = 20
@@ -21,8 +23,8 @@ const (
 )
 
 type webSearchArguments struct {
-	Query string `doc:"what to look for" required:"true"`
-	Limit int    `doc:"how many results at most; 8 if not given, and never more than 20"`
+	Query string `doc:"what to search for" required:"true"`
+	Limit int    `doc:"the most results, up to 20 (default: 8)"`
 }
 
 func webSearch(s *websearch.Server) Tool {
@@ -30,11 +32,11 @@ func webSearch(s *websearch.Server) Tool {
 		Name: "web_search", Manual: webSearchManual, Effect: protocol.ToolReads,
 		Offered: func() bool { return s != nil },
 		Reach: func(_ context.Context, by *Caller, a *webSearchArguments) ([]protocol.Reach, error) {
-			a.Query = strings.Join(strings.Fields(a.Query), " ")
+			a.Query = text.Line(a.Query)
 			switch {
 			case a.Query == "":
 				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the argument :query is empty: say what to look for")
-			case len([]rune(a.Query)) > webQuestion:
+			case utf8.RuneCountInString(a.Query) > webQuestion:
 				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the question is longer than %d characters: look for a few words", webQuestion)
 			}
 			if a.Limit = min(a.Limit, webResultsMost); a.Limit <= 0 {

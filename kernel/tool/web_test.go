@@ -21,7 +21,7 @@ func web(t *testing.T, handler http.HandlerFunc, kind websearch.Kind) (r *tool.R
 	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
-	w := tool.World{Skills: func() *skillmd.Set { return nil }}
+	w := tool.Deps{Skills: func() *skillmd.Set { return nil }}
 	w.Pages = fetch.New(fetch.Config{Judge: func(a netip.Addr) error {
 		if a == netip.MustParseAddr("127.0.0.1") {
 			return nil
@@ -107,7 +107,7 @@ func TestWebFetch(t *testing.T) {
 	if _, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/long", "from", int64(1<<30))); err == nil {
 		t.Error("behind its end there is a part of a page")
 	}
-	if _, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/empty")); err == nil || !strings.Contains(err.Error(), "no text") {
+	if _, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/empty")); err == nil || !strings.Contains(err.Error(), "no readable text") {
 		t.Errorf("an empty page: %v", err)
 	}
 	text, err = r.Call(t.Context(), "web_fetch", webArguments("url", address+"/endless", "from", int64(1<<20-6000)))

@@ -14,12 +14,12 @@ import (
 var writeManual string
 
 type writeArguments struct {
-	Path    string  `doc:"the file; a relative name is the home's" required:"true"`
-	Content *string `doc:"all that the file is to have, to the byte" required:"true"`
-	Hash    string  `doc:"of a file that is there: what read tells of it"`
+	Path    string  `doc:"the file; a relative name begins in the home" required:"true"`
+	Content *string `doc:"the complete content of the file" required:"true"`
+	Hash    string  `doc:"for an existing file: the hash from read"`
 }
 
-// change is what the call would make of the file.
+// change is the change that the call would make to the file.
 func (a writeArguments) change(ctx context.Context) (files.Change, error) {
 	c, err := files.Rewriting(ctx, a.Path, a.Hash, []byte(*a.Content))
 	if err == nil && !c.New && string(c.Before) == *a.Content {

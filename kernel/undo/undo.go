@@ -1,6 +1,7 @@
-// Package undo tells what a turn changed, and how that is taken back: from the journal's acts and
-// receipts, through what each kind of action says of its own. It changes nothing but the journal,
-// in which it notes what a person took back; whether a change still stands, the text itself says.
+// Package undo tells what a turn changed, and how that is taken back. It reads the journal's acts and
+// receipts, and each kind of action says how its acts are taken back. It changes nothing but the
+// journal, in which it notes what a person took back. Whether a change still stands is seen only in
+// the text itself.
 package undo
 
 import (
@@ -39,8 +40,8 @@ type Changes struct {
 // Bytes is how many bytes of texts one answer has, before its last change.
 const Bytes = 1 << 20
 
-// Of tells what a turn changed, without the first changes, as many as from says. Lines about what
-// stays are told each time.
+// Of returns what a turn changed, without the first from changes. The lines about what stays are in
+// every answer.
 func Of(ctx context.Context, j Journal, kinds Kinds, turn string, from int) (Changes, error) {
 	acts, err := j.ActsOf(ctx, turn)
 	if err != nil {

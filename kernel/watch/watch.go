@@ -1,8 +1,8 @@
-// Package watch tells when the files of some directories have changed and gone quiet.
+// Package watch calls back when files in some directories have changed and no more changes follow.
 //
-// It knows nothing of what is in them: whoever watches says which names concern it, and
-// catches up by comparing what is there with what it knew, since one call may stand for many
-// changes or, after a change that was undone, for none.
+// It does not know what the files are. The caller says which names matter, and compares the files
+// with what it knew: one call may stand for many changes or, after a change that was undone, for
+// none.
 package watch
 
 import (
@@ -16,34 +16,33 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A Watch is what is watched, and what is done about it. It is run by [Watch.Follow].
+// A Watch is a set of directories and what to do when they change. [Watch.Follow] runs it.
 type Watch struct {
-	// Of names what is watched, for errors and the log: "the notes".
+	// Of names what is watched in errors and in the log: "the notes".
 	Of string
-	// Above is the directory that must be there; it is watched too.
+	// Above is a directory that must exist. It is watched too.
 	Above string
-	// Directories returns the directories to watch below Above or elsewhere. It is called
-	// before each CatchUp; one that is absent is taken in when it is there at a later call.
+	// Directories returns further directories to watch. It is called before each CatchUp; a
+	// directory that does not exist yet is watched after a later call.
 	Directories func() []string
-	// Concerns reports whether a change of the file path, or of its mode, matters.
+	// Concerns reports whether a change of a file's content or mode matters.
 	Concerns func(path string) bool
-	// CatchUp is called once when Follow begins, and each time changes that matter have
-	// gone quiet; never twice at a time. Unless it returns 0, it is called again after
-	// that time.
+	// CatchUp is called once when Follow begins, and each time when changes that matter are over;
+	// never twice at the same time. If it does not return 0 it is called again after that time.
 	CatchUp func(context.Context) (again time.Duration)
-	// A change is taken up when nothing more has happened for Quiet, at the latest after
-	// Patience: editors save in several steps, and a directory is copied file by file.
+	// A change is over when nothing more has happened for Quiet, at the latest after Patience.
+	// Editors save in several steps, and directories are copied file by file.
 	Quiet, Patience time.Duration
-	// Logger is told what cannot be watched, once for each directory, and when the system
-	// lost changes. It must not be nil.
+	// Logger gets a warning for each directory that cannot be watched, once, and when the system
+	// lost changes. It is required.
 	Logger *slog.Logger
 
-	watcher *fsnotify.Watcher
-	told    map[string]bool // the directories that cannot be watched
+	watcher  *fsnotify.Watcher
+	reported map[string]bool // the directories that cannot be watched
 }
 
-// Follow blocks until the context ends and then returns nil. An error means that changes
-// are not seen.
+// Follow blocks until the context ends and then returns nil. An error means that changes are no
+// longer seen.
 func (w *Watch) Follow(ctx context.Context) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -53,15 +52,15 @@ func (w *Watch) Follow(ctx context.Context) error {
 	if err := watcher.Add(w.Above); err != nil {
 		return fmt.Errorf("watch %s in %s: %w", w.Of, w.Above, err)
 	}
-	w.watcher, w.told = watcher, map[string]bool{}
+	w.watcher, w.reported = watcher, map[string]bool{}
 	return w.wait(ctx)
 }
 
-// wait waits for changes and catches up with them.
+// wait waits for changes and calls CatchUp.
 func (w *Watch) wait(ctx context.Context) error {
-	quiet := time.NewTimer(0) // what changed before the watch began
+	quiet := time.NewTimer(0) // for changes before the watch began
 	defer quiet.Stop()
-	var first time.Time // of the changes not caught up with; zero if none
+	var first time.Time // of the pending changes; zero for none
 	for {
 		select {
 		case <-ctx.Done():
@@ -93,16 +92,16 @@ func (w *Watch) wait(ctx context.Context) error {
 	}
 }
 
-// addAll watches the directories that are there; one that is watched already stays so.
+// addAll watches the directories that exist. One that is watched already stays watched.
 func (w *Watch) addAll() {
 	for _, directory := range w.Directories() {
 		err := w.watcher.Add(directory)
 		if err == nil {
-			delete(w.told, directory)
+			delete(w.reported, directory)
 			continue
 		}
-		if !errors.Is(err, fs.ErrNotExist) && !w.told[directory] {
-			w.told[directory] = true
+		if !errors.Is(err, fs.ErrNotExist) && !w.reported[directory] {
+			w.reported[directory] = true
 			w.Logger.Warn("a directory is not watched: reload after a change in it", "of", w.Of, "directory", directory, "err", err)
 		}
 	}

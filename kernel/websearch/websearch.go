@@ -1,10 +1,9 @@
-// Package websearch asks the search server that the person named in config.org; there is no
-// other, and none is built in. It is asked where it is, also on this machine or beside it: the
-// person said so.
+// Package websearch asks the search server from config.org. There is no other, and none is built
+// in. The server may be on this machine or beside it, because the person chose it.
 //
 // A [Server] is safe for many goroutines. [Server.Search] blocks until the server answers, its
-// context ends or half a minute is over. Its key goes to that address alone: no redirect is
-// followed, and no error has it.
+// context ends or half a minute is over. Its key is sent to that address alone: redirects are not
+// followed, and errors do not contain it.
 package websearch
 
 import (
@@ -24,6 +23,7 @@ import (
 	"org-agent/kernel/fetch"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/secret"
+	"org-agent/kernel/text"
 )
 
 // Kind is the protocol that a search server speaks.
@@ -35,7 +35,7 @@ const (
 	Brave   Kind = "brave"
 )
 
-// Bounds of what a server may send, and for how long.
+// Limits for a server.
 const (
 	patience    = 30 * time.Second
 	answerLimit = 2 << 20
@@ -46,20 +46,20 @@ const (
 // Server is a search server. The zero value is none.
 type Server struct {
 	Kind Kind
-	// BaseURL is where SearxNG is, or the address that a server like Brave's is asked at.
+	// BaseURL is the address of SearxNG, or of the API of a server like Brave's.
 	BaseURL string
-	// Key gets the key, each time it is needed; nil for none.
+	// Key returns the key each time it is needed; nil for none.
 	Key func(ctx context.Context) (secret.Text, error)
-	// Patience is how long an answer may take; 0 for half a minute.
+	// Patience limits the time for an answer; 0 is half a minute.
 	Patience time.Duration
 }
 
-// Result is one thing that was found.
+// Result is one hit.
 type Result struct {
 	Title, URL, Text string
 }
 
-// URL is what is asked for a question: what is judged, shown and performed.
+// URL is the address of a query. It is judged, shown and asked.
 func (s *Server) URL(question string, count int) string {
 	base := strings.TrimSuffix(s.BaseURL, "/")
 	if s.Kind == Brave {
@@ -68,7 +68,7 @@ func (s *Server) URL(question string, count int) string {
 	return strings.TrimSuffix(base, "/search") + "/search?" + url.Values{"q": {question}, "format": {"json"}}.Encode()
 }
 
-// Search asks the server, and returns at most count results in its order.
+// Search asks the server and returns at most count results in the server's order.
 func (s *Server) Search(ctx context.Context, question string, count int) ([]Result, error) {
 	limit := s.Patience
 	if limit == 0 {
@@ -122,7 +122,7 @@ func (s *Server) ask(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		var of *url.Error
 		if errors.As(err, &of) {
-			err = of.Err // without the address, which has the question
+			err = of.Err // without the address, which contains the query
 		}
 		return nil, fmt.Errorf("the search server cannot be reached: %w", err)
 	}
@@ -140,7 +140,7 @@ func (s *Server) ask(ctx context.Context, address string) ([]byte, error) {
 	return body, nil
 }
 
-// status is the error of a server that answers with no results.
+// status is the error for a status without results.
 func (s *Server) status(code int) *protocol.ToolError {
 	advice, kind := "the user has to look whether BASE_URL of Search in config.org is right", protocol.ToolFailed
 	switch {
@@ -154,7 +154,7 @@ func (s *Server) status(code int) *protocol.ToolError {
 	return protocol.ToolErrorf(kind, "the search server answers %d %s: %s", code, http.StatusText(code), advice)
 }
 
-// found is a result as servers have it: SearxNG's text is content, Brave's description.
+// found is a result as servers send it: SearxNG's text is content, Brave's is description.
 type found struct {
 	Title       string `json:"title"`
 	URL         string `json:"url"`
@@ -190,24 +190,11 @@ func (s *Server) results(body []byte, count int) ([]Result, error) {
 	return results, nil
 }
 
-// words is a text on one line, without markup and what no reader sees.
-func words(text string, most int) string {
-	text = html.UnescapeString(text)
+// words is a text on one line, without markup and invisible characters.
+func words(s string, limit int) string {
+	s = html.UnescapeString(s)
 	for _, mark := range []string{"<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>", "<mark>", "</mark>"} {
-		text = strings.ReplaceAll(text, mark, "")
+		s = strings.ReplaceAll(s, mark, "")
 	}
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case c < ' ' || c == 0x2028 || c == 0x2029:
-			return ' '
-		case c >= 0x7f && c < 0xa0, c >= 0x202A && c <= 0x202E, c >= 0x2066 && c <= 0x2069, c >= 0xE0000 && c <= 0xE0FFF, c == 0xFEFF:
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	characters := []rune(strings.Join(strings.Fields(text), " "))
-	if len(characters) > most {
-		return string(characters[:most-1]) + "…"
-	}
-	return string(characters)
+	return text.PlainLine(s, limit)
 }

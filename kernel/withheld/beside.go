@@ -11,27 +11,26 @@ import (
 	"syscall"
 )
 
-// Bounds of the other files whose tags count for one text. What is beyond them is taken to
-// have any tag.
+// Limits for the other files whose tags count for a text. A file beyond them counts as tagged.
 const (
 	besideFiles = 1000
-	besideDepth = 20 // how many setup files lead to one another
+	besideDepth = 20 // nested setup files
 	besideBytes = 64 << 20
 )
 
-// elsewhere is how a name begins that is no file of this machine: a URL, or what Emacs reaches
-// by a program.
+// elsewhere matches names that are no files of this machine: URLs, and what Emacs reaches through
+// another program.
 var elsewhere = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|/[A-Za-z0-9-]+(:[^:/]*)?:)`)
 
-// beside looks into the other files whose tags count for a text.
+// beside reads the other files whose tags count for a text.
 type beside struct {
 	known map[string]Level // by path
-	paths []string         // in the order in which they were looked for
+	paths []string         // in the order in which they were looked up
 	bytes int64
 }
 
-// complete puts into a scan what the other files say. Path is the file's own; without an
-// absolute one there are no others.
+// complete adds to a scan what the other files say. path is the text's own file. Without an
+// absolute path there are no other files.
 func (b *beside) complete(s *scan, path string) {
 	if !filepath.IsAbs(path) || len(s.setups)+len(s.origins) == 0 {
 		return
@@ -39,7 +38,7 @@ func (b *beside) complete(s *scan, path string) {
 	b.known = map[string]Level{path: Shown}
 	directories := []string{filepath.Dir(path)}
 	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != directories[0] {
-		directories = append(directories, filepath.Dir(real)) // Emacs may take either
+		directories = append(directories, filepath.Dir(real)) // Emacs may use either
 	}
 	for _, directory := range directories {
 		for _, name := range s.setups {
@@ -51,7 +50,7 @@ func (b *beside) complete(s *scan, path string) {
 	}
 }
 
-// level is that of the tags which a file gives all that is in it.
+// level is the level of the tags that a file gives to everything in it.
 func (b *beside) level(name, directory string, depth int) Level {
 	path, ok := local(name, directory)
 	if !ok {
@@ -63,7 +62,7 @@ func (b *beside) level(name, directory string, depth int) Level {
 	if depth > besideDepth || len(b.known) > besideFiles {
 		return Sealed
 	}
-	b.known[path] = Shown // for those that lead back to it
+	b.known[path] = Shown // for files that lead back to it
 	b.paths = append(b.paths, path)
 	level := b.read(path, depth)
 	b.known[path] = level
@@ -71,7 +70,7 @@ func (b *beside) level(name, directory string, depth int) Level {
 }
 
 func (b *beside) read(path string, depth int) Level {
-	if Encrypted(path) {
+	if encrypted(path) {
 		return Sealed
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -102,8 +101,7 @@ func (b *beside) read(path string, depth int) Level {
 	return s.file
 }
 
-// local is the path of a name as it is written in a file of a directory, if it is one of this
-// machine.
+// local is the path of a name in a file of a directory, if it is a file of this machine.
 func local(name, directory string) (string, bool) {
 	if elsewhere.MatchString(name) || strings.ContainsRune(name, 0) {
 		return "", false

@@ -1,12 +1,13 @@
-// Package withheld decides what of a text no model sees. It is the one place where that is
-// decided: whoever shows a model the text of a file, or of a part of one, asks it.
+// Package withheld decides which parts of a text no model sees. It is the only place where that is
+// decided: all code that shows a model a file, or a part of one, asks it. It has no state, except
+// that a [Veil] goes with one pass over a text.
 //
-// Withheld is the subtree of a heading that is tagged :noagent:, :@private: or :crypt:, and the
-// whole of a file that #+FILETAGS: gives such a tag, in whatever case they are written. Tags
-// count that stand elsewhere and belong to the text all the same: those of the files that
-// #+SETUPFILE: names, those that an archived entry had where it came from (:ARCHIVE_ITAGS:), and
-// those of the file that it came from (:ARCHIVE_FILE:). A file that is encrypted is withheld whole.
+// The subtree of a heading with the tag :noagent:, :@private: or :crypt: is withheld, and so is a
+// whole file that gets such a tag by #+FILETAGS:. The tags are read in any case. Tags in other
+// places count if they belong to the text: those in files that #+SETUPFILE: names, those that an
+// archived entry had at its former place (:ARCHIVE_ITAGS:), and those of the file from which it was
+// archived (:ARCHIVE_FILE:). An encrypted file is withheld as a whole.
 //
-// The package errs towards withholding: a keyword in an example counts, and so does what is too
-// large or too much to be looked at.
+// In doubt the package withholds: a keyword in an example counts, and so does a text that is too
+// large to be read.
 package withheld

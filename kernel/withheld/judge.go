@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Judgement is what of a text is withheld.
+// Judgement says which parts of a text are withheld.
 type Judgement struct {
-	// Parts are withheld from every model; those of them that are sealed are in Sealed. Both
-	// are whole lines, in order and apart from each other.
+	// Parts are withheld from every model. Those of them that are sealed are also in Sealed. Both
+	// are whole lines, in order, without overlaps.
 	Parts, Sealed []Part
-	// Beside are the files whose tags were looked for, beside the text's own.
+	// Beside are the other files whose tags were looked up.
 	Beside []string
 }
 
 // Part is a part of a text, in bytes.
 type Part struct{ Start, End int }
 
-// File judges the text of a file, or what a file would be; of what is no Org nothing is withheld.
+// File judges the text of a file, or its future text. A file that is no Org is not withheld.
 func File(path, text string) Judgement {
 	if !isOrg(path, text) {
 		return Judgement{}
@@ -27,9 +27,9 @@ func File(path, text string) Judgement {
 	return Org(path, text)
 }
 
-// Org judges a text that is Org, whatever the name of its file is.
+// Org judges a text as Org, whatever the file's name is.
 func Org(path, text string) Judgement {
-	if Encrypted(path) {
+	if encrypted(path) {
 		whole := []Part{{0, len(text)}}
 		return Judgement{Parts: whole, Sealed: whole}
 	}
@@ -76,14 +76,15 @@ func (j Judgement) At(offset int) Level {
 	return Shown
 }
 
-// Overlaps reports whether something from start to end is in one of the parts, which are in order.
+// Overlaps reports whether the bytes from start to end overlap one of the parts, which are in
+// order.
 func Overlaps(parts []Part, start, end int) bool {
 	i := sort.Search(len(parts), func(i int) bool { return parts[i].End > start })
 	return i < len(parts) && parts[i].Start < end
 }
 
-// Stamps is what the files of a judgement beside the text's own are now, with their paths. While
-// [Standing] holds of it, they say what they said.
+// Stamps is the state of the other files of a judgement, with their paths. While [Standing] holds
+// for it their tags are unchanged.
 func (j Judgement) Stamps() string {
 	var b strings.Builder
 	for _, path := range j.Beside {
@@ -94,7 +95,7 @@ func (j Judgement) Stamps() string {
 	return b.String()
 }
 
-// Standing reports whether the files of stamps are what they were.
+// Standing reports whether the files of stamps are unchanged.
 func Standing(stamps string) bool {
 	for line := range strings.Lines(stamps) {
 		was, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -105,7 +106,7 @@ func Standing(stamps string) bool {
 	return true
 }
 
-// stamp tells whether a file may have changed.
+// stamp is the state of one file.
 func stamp(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

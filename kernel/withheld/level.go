@@ -5,14 +5,14 @@ import "strings"
 // Level says from whom a text is withheld.
 type Level int
 
-// Levels, the least first.
+// Levels, in order.
 const (
 	Shown  Level = iota // from nobody
 	Own                 // from every model; the person's own search finds it
 	Sealed              // from every model, and from every index
 )
 
-// Tagged is the level of what has these tags, in whatever case they are written.
+// Tagged is the level of a text with these tags, in any case.
 func Tagged(tags []string) Level {
 	level := Shown
 	for _, tag := range tags {
@@ -31,13 +31,13 @@ func levelOf(tag string) Level {
 	return Shown
 }
 
-// written is the level of a text that has tags between colons and blanks.
+// written is the level of tags between colons and blanks.
 func written(tags string) Level {
 	return Tagged(strings.FieldsFunc(tags, func(r rune) bool { return r == ':' || r == ' ' || r == '\t' || r == '\r' || r == '\n' }))
 }
 
-// headline is the depth of a heading, 0 for a line that is none, and the level of its own tags.
-// Words between colons at its end are tags, even where Org would take them for its title.
+// headline is the depth of a heading, 0 for another line, and the level of its own tags. Words
+// between colons at the end are tags, even where Org reads them as the title.
 func headline(line string) (depth int, level Level) {
 	for depth < len(line) && line[depth] == '*' {
 		depth++

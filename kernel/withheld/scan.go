@@ -8,30 +8,29 @@ import (
 	"strings"
 )
 
-// scan gathers what has to be known of a text before its first line is shown: the tags of the
-// file may stand anywhere in it, and those that an archived entry inherited stand below its
-// heading.
+// scan gathers what must be known of a text before its first line is shown. The file's tags may be
+// anywhere in it, and the inherited tags of an archived entry are below its heading.
 type scan struct {
-	file     Level         // by the tags of the file
-	inherits map[int]Level // by the number of the line of a heading
-	setups   []string      // the names that #+SETUPFILE: gives
+	file     Level         // by the file's tags
+	inherits map[int]Level // by the line number of a heading
+	setups   []string      // the names in #+SETUPFILE: lines
 	origins  []origin
-	heading  int // the number of the last heading's line, 0 before the first
-	number   int // of the last line
+	heading  int // the line number of the last heading, 0 before the first
+	number   int // the number of the last line
 }
 
-// origin is the file that an entry was archived from.
+// origin is the file from which an entry was archived.
 type origin struct {
 	name    string
 	heading int
 }
 
-// lineBytes is how much of a line is looked at.
+// lineBytes is how much of a line is read.
 const lineBytes = 64 << 10
 
 const byteOrderMark = "\ufeff"
 
-// of scans a text that is in memory.
+// of scans a text in memory.
 func (s *scan) of(text string) {
 	text = strings.TrimPrefix(text, byteOrderMark)
 	for line := range strings.Lines(text) {
@@ -42,7 +41,7 @@ func (s *scan) of(text string) {
 	}
 }
 
-// read scans what a reader has.
+// read scans the text of a reader.
 func (s *scan) read(text io.Reader) error {
 	reader := bufio.NewReaderSize(text, lineBytes)
 	for begins := true; ; {
@@ -64,7 +63,7 @@ func (s *scan) read(text io.Reader) error {
 	}
 }
 
-// telling reports whether a line may say something, by its first character.
+// telling reports by the first character whether a line can matter.
 func telling[Text string | []byte](line Text) bool {
 	for i := range len(line) {
 		switch line[i] {
@@ -80,7 +79,7 @@ func telling[Text string | []byte](line Text) bool {
 	return false
 }
 
-// line takes in a line. Cut: only its beginning is given, and what would follow may be any tag.
+// line scans a line. cut says that only its beginning is given; the rest may contain any tag.
 func (s *scan) line(line string, cut bool) {
 	if depth, _ := headline(line); depth > 0 {
 		s.heading = s.number
@@ -105,7 +104,7 @@ func (s *scan) line(line string, cut bool) {
 	}
 }
 
-// archived is the value of a property of an archived entry; it may add to another one.
+// archived is the value of a property of an archived entry, also of one that adds to another.
 func archived(line, name string) (value string, ok bool) {
 	if value, ok = keyword(line, ":ARCHIVE_"+name+":"); !ok {
 		value, ok = keyword(line, ":ARCHIVE_"+name+"+:")
@@ -113,7 +112,7 @@ func archived(line, name string) (value string, ok bool) {
 	return value, ok
 }
 
-// inherit notes what the entry at a line inherits, all of the file before the first.
+// inherit records what the entry at a line inherits; before the first heading it is the whole file.
 func (s *scan) inherit(heading int, level Level) {
 	switch {
 	case level == Shown:

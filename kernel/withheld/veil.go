@@ -8,20 +8,20 @@ import (
 	"syscall"
 )
 
-// Veil tells of the lines of a text, one after the other, which are withheld. The zero value is
-// that of an Org text of which nothing is known beforehand.
+// Veil says for the lines of a text, one after the other, whether they are withheld. The zero value
+// is for an Org text without other files and with file tags not yet known.
 type Veil struct {
 	all      Level
 	inherits map[int]Level
 	number   int
-	// The depths of the headings whose subtrees are withheld, at least to that level; 0: none is.
+	// The depths of the headings whose subtrees are withheld, at least to that level; 0 is none.
 	own, sealed int
 }
 
-// Over is the veil of a file that is open, nil of one that is no Org; it reads the file to its
-// end. Path is absolute, so that the files are found whose tags count.
+// Over returns the veil of an open file, nil for one that is no Org. It reads the file to its end.
+// path must be absolute, so that the other files are found.
 func Over(path string, file io.ReaderAt, info fs.FileInfo) (*Veil, error) {
-	if Encrypted(path) {
+	if encrypted(path) {
 		return &Veil{all: Sealed}, nil
 	}
 	if !named(path) && !linked(info) {
@@ -53,17 +53,17 @@ func part(file io.ReaderAt, from, to int64) ([]byte, error) {
 	return data, nil
 }
 
-// linked reports whether a file has other names, one of which may be that of an Org file.
+// linked reports whether a file has other names. One of them may be an Org file's.
 func linked(info fs.FileInfo) bool {
 	system, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode().IsRegular() && system.Nlink > 1
 }
 
-// Hides reports whether the line that follows, without its end, is withheld from models. Cut:
-// only its beginning is given.
+// Hides reports whether the next line, given without its end, is withheld from models. cut says
+// that only its beginning is given.
 func (v *Veil) Hides(line string, cut bool) bool { return v.next(line, cut) > Shown }
 
-// next is the level of the line that follows.
+// next is the level of the next line.
 func (v *Veil) next(line string, cut bool) Level {
 	v.number++
 	if v.all == Sealed {
@@ -84,7 +84,7 @@ func (v *Veil) next(line string, cut bool) Level {
 func (v *Veil) tell(line string, cut bool) {
 	if depth, level := headline(line); depth > 0 {
 		if level = max(level, v.inherits[v.number]); cut {
-			level = Sealed // its end, where its tags would be, is not given
+			level = Sealed // its tags would be at its end, which is not given
 		}
 		if depth <= v.sealed {
 			v.sealed = 0
@@ -100,7 +100,7 @@ func (v *Veil) tell(line string, cut bool) {
 		}
 		return
 	}
-	if tags, ok := keyword(line, "#+FILETAGS:"); ok { // the file may have changed since it was scanned
+	if tags, ok := keyword(line, "#+FILETAGS:"); ok { // the file may have changed since the scan
 		if v.all = max(v.all, written(tags)); cut {
 			v.all = Sealed
 		}

@@ -8,26 +8,26 @@ import (
 	"org-agent/kernel/prompt"
 )
 
-// cache keeps the system prompts that were composed last. As long as files, notes and settings
-// stay as they are, a prompt is the same from turn to turn. The zero value is ready.
+// cache keeps the system prompts that were composed last. While files, notes and settings stay as they
+// are, the turns have the same prompt. The zero value is ready.
 type cache struct {
 	mu   sync.Mutex
-	last []cached // the most recently wanted one first
+	last []cached // the most recently used one first
 }
 
-// cached is a prompt with what it was composed of.
+// cached is a prompt and its sources.
 type cached struct {
 	library *prompt.Library
 	facts   prompt.Facts
 	prompt  prompt.Prompt
 }
 
-// cacheSize is how many prompts are kept: conversations that are held at once may be told
-// different things.
+// cacheSize is the number of prompts that are kept. Conversations at the same time may have different
+// prompts.
 const cacheSize = 8
 
-// compose returns what the library composes of the facts. Neither the facts nor the prompt may be
-// changed afterwards.
+// compose returns the library's prompt for the facts. Nothing may change the facts or the prompt
+// afterwards.
 func (c *cache) compose(library *prompt.Library, facts prompt.Facts) prompt.Prompt {
 	c.mu.Lock()
 	defer c.mu.Unlock()

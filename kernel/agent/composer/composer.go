@@ -13,43 +13,45 @@ import (
 	"org-agent/kernel/memory"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/settings"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
 )
 
-// Sources are what system prompts are made of, as it is at the moment.
+// Sources are the parts of requests that are the same for all turns, in their present state.
 type Sources struct {
 	Skills *skill.Registry
-	// Library has the sections of a prompt.
+	// Library returns the sections of a prompt.
 	Library func() *prompt.Library
-	// Persona is what the files of the home say with the profile of that name. It may be nil; then
-	// nothing is said. Shown is how a path is written for people.
-	Persona func(profile string) (memory.Persona, error)
-	Shown   func(path string) string
-	// Runtime is where this runs: nothing secret, and nothing that changes.
+	// Shown returns a path as it is written for people.
+	Shown func(path string) string
+	// Runtime has facts about this machine that are not secret and do not change.
 	Runtime [][2]string
-	// Sandbox is the kind of the fence that commands run in; nil for none.
+	// Sandbox returns the kind of the sandbox that commands run in; nil for none.
 	Sandbox func() string
-	// Emacs is the version of the person's Emacs, "" where nobody knows; it may be nil.
+	// Emacs returns the version of the person's Emacs, "" if it is unknown. It may be nil.
 	Emacs func() string
+	// Dialect is the dialect of the provider that is asked first. Lengths of requests are estimated in
+	// it, and requests are journalled and shown in it.
+	Dialect llm.Dialect
 	// WithoutSafety leaves the rules of safety out of every prompt.
 	WithoutSafety bool
-	// Tools and Prompts are what a chat turn is offered. Either may be nil.
+	// Tools and Prompts are offered in chat turns. Either may be nil.
 	Tools   *tool.Registry
 	Prompts *skillmd.Registry
 	Logger  *slog.Logger
 }
 
-// Journal is what is read of the journal for a request, beside the earlier turns.
+// Journal has the records that a request needs beside the earlier turns.
 type Journal interface {
 	// Branch returns the turns above the heading with the id parent, the oldest first.
 	Branch(ctx context.Context, session, parent string) ([]*journal.Exchange, error)
-	// Correction is by how much a model counts more tokens than are estimated.
+	// Correction returns the number of tokens that a model counts for an estimated one.
 	Correction(ctx context.Context, model string) (float64, error)
 }
 
-// Recaller finds what may bear on a message.
+// Recaller finds records and notes that may matter to a message.
 type Recaller interface {
 	Recall(ctx context.Context, message string, scopes []string, limit int) ([]memory.Found, error)
 }
@@ -59,76 +61,82 @@ type Composer struct {
 	Sources
 	Journal Journal
 	Past    history.Past
-	// Index is what a turn is reminded from; nil for nothing.
+	// Index finds the reminders of a turn; nil if turns get none.
 	Index Recaller
 	// Home is the directory of the person's files.
 	Home string
-	// Model is the name of the model that answers where none is chosen.
+	// Model is the name of the model of turns that choose none.
 	Model string
-	// HistoryTurns is how many earlier turns are shown at most; 0 is as many as there is room for.
+	// HistoryTurns is the largest number of earlier turns that are shown; 0 is as many as fit.
 	HistoryTurns int
 
 	prompts cache
 	refused bounds
 }
 
-// Program is how a turn is composed where turns differ. Live turns, prompts that are only shown
-// and the turns of subagents are different values of it. A function that is nil knows nothing.
+// Program has everything in which the composing of turns differs. Live turns, prompts that are only shown
+// and the turns of subagents are different values of it. Any of its functions may be nil.
 type Program struct {
-	// Mode is how much the system prompt says to the ask whose reply becomes the answer. Only is
-	// the mode of every ask, whatever it wants; "" for none.
+	// Settings are those of the turn. Persona returns the content of the home's files with the turn's
+	// profile. It reads the files at its first call only.
+	Settings settings.Turn
+	Persona  func() (memory.Persona, error)
+	// Mode is the length of the system prompt for the ask whose reply becomes the answer. Only, if it
+	// is set, is the mode of every ask.
 	Mode, Only prompt.Mode
-	// Bound is a turn whose actions are bound from outside. Its model is told of their forms in
-	// every mode.
+	// Bound is set for a turn whose actions are restricted from outside. Its system prompt has their
+	// forms in every mode.
 	Bound bool
-	// Change makes the facts those of this turn.
+	// Change changes the facts to those of this turn.
 	Change func(*prompt.Facts)
-	// Before is the row of the first request of a turn that goes on after the kernel's end; 0 for
-	// any other turn. Sent are its requests, as the journal has them.
+	// Before is the row of the first request of a turn that goes on after a restart of the kernel; 0
+	// for any other turn. Sent are its recorded requests.
 	Before int64
 	Sent   []journal.RequestSent
-	// Items are what the person sent along with the question, whole.
+	// Items returns the items that the person sent along with the question, whole.
 	Items func(ctx context.Context) ([]protocol.ContextItem, error)
-	// Recalled is what an earlier attempt at the turn was reminded of; nil where there was none.
+	// Recalled returns the reminders of an earlier attempt at the turn; nil if there was none.
 	Recalled func(ctx context.Context) (*Recalled, error)
-	// System is the system prompt that an earlier attempt was told for the purpose, if that is to
-	// be told again.
+	// System returns the system prompt of an earlier attempt for the purpose, if it is to be used
+	// again.
 	System func(ctx context.Context, purpose string) (text string, found bool, err error)
-	// Window says how much the model can be shown.
+	// Window returns the context window of the model.
 	Window func(ctx context.Context) llm.Window
-	// Forms are the forms of actions that a reply may have, a line each, and Grammar is what holds
-	// the reply to them, "" where it cannot be held to anything.
+	// Forms returns the forms of the actions that a reply may have, a line each. Grammar returns a
+	// grammar that constrains the reply to them, "" if the model takes none.
 	Forms   func(ctx context.Context, tools []prompt.Tool) []string
 	Grammar func(ctx context.Context, tools []prompt.Tool) string
 }
 
-// Turn composes the requests of one turn. What they have in common is found once, so that they
-// all begin with the same bytes.
+// Turn composes the requests of one turn. It finds the parts that they share once, so that all of them
+// begin with the same bytes.
 type Turn struct {
-	// Record is the turn as the journal has it.
+	// Record is the journal's record of the turn.
 	Record journal.Turn
 	// Skill is the hash of the skill that answers.
 	Skill string
-	// Exchange is what the turn has come to so far.
+	// Exchange has the steps of the turn so far.
 	Exchange Exchange
 
 	composer *Composer
 	program  Program
+	offered  func() []tool.Tool // the tools for any turn
 	facts    func() prompt.Facts
 	systems  map[systemKey]system
 	recalled *Recalled      // nil before it was looked for
 	past     *history.Shown // nil before it was looked for
-	factor   float64        // how many tokens of the model an estimated one is; 0 before it is known
+	factor   float64        // the model's tokens for an estimated one; 0 before it is known
 	window   llm.Window
-	shorter  bool // a model found a request too long, and the next is made shorter
+	shorter  bool // the model refused a request as too long, and the next one is shorter
 }
 
-// Turn returns what composes the requests of a turn.
+// Turn returns a [Turn], which composes the requests of a turn.
 func (c *Composer) Turn(ctx context.Context, record journal.Turn, program Program) *Turn {
 	t := &Turn{Record: record, composer: c, program: program, systems: map[systemKey]system{}}
 	t.Exchange.sent = program.Sent
+	t.offered = sync.OnceValue(c.Tools.Offered)
 	t.facts = sync.OnceValue(func() prompt.Facts {
-		facts := c.factsOf(ctx, record)
+		facts := t.factsOf(ctx)
 		if program.Change != nil {
 			program.Change(&facts)
 		}
@@ -137,12 +145,12 @@ func (c *Composer) Turn(ctx context.Context, record journal.Turn, program Progra
 	return t
 }
 
-// Model is the name of the model that is asked.
-func (t *Turn) Model() string { return cmp.Or(t.Record.Wanted, t.composer.Model) }
+// Model returns the name of the model that is asked.
+func (t *Turn) Model() string { return cmp.Or(t.program.Settings.Model, t.composer.Model) }
 
-// stamp is the time that is told with the message.
+// stamp returns the time that stands before the message; the zero time for none.
 func (t *Turn) stamp(ask skill.Ask) time.Time {
-	if ask.NoStream { // it is no message of the person's
+	if ask.NoStream { // the person did not write the message
 		return time.Time{}
 	}
 	return t.Record.Stamp

@@ -8,13 +8,18 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/history"
+	"org-agent/kernel/channel"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/settings"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
@@ -35,10 +40,17 @@ func (n notes) Recall(context.Context, string, []string, int) ([]memory.Found, e
 
 var stamp = time.Date(2026, 11, 23, 9, 30, 0, 0, time.UTC)
 
+// turnOf returns what composes the requests of a turn, with its settings resolved.
+func turnOf(t *testing.T, c *composer.Composer, record journal.Turn, program composer.Program) *composer.Turn {
+	t.Helper()
+	program.Settings = settings.Of(record)
+	return c.Turn(t.Context(), record, program)
+}
+
 func newComposer(t *testing.T, past ...*journal.Exchange) *composer.Composer {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	live := skill.New(skill.Config{Shipped: skills.Notes(), Logger: log})
+	live := skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Logger: log})
 	live.Load(t.Context())
 	type arguments struct {
 		Path string `doc:"which file" required:"true"`
@@ -53,16 +65,19 @@ func newComposer(t *testing.T, past ...*journal.Exchange) *composer.Composer {
 		t.Fatal(faults)
 	}
 	return &composer.Composer{
-		Sources: composer.Sources{Skills: live, Tools: tools, Prompts: skillmd.New(skillmd.Config{Logger: log}), Library: func() *prompt.Library { return library }, Logger: log},
-		Journal: earlier(past), Past: history.New(nil, composer.EarlierQuestion(earlier(past))), Model: "test-model",
+		Sources: composer.Sources{Skills: live, Tools: tools, Prompts: skillmd.New(skillmd.Config{Logger: log}), Library: func() *prompt.Library { return library }, Dialect: plists, Logger: log},
+		Journal: earlier(past), Past: history.New(nil, plists, composer.EarlierQuestion(earlier(past))), Model: "test-model",
 	}
 }
 
+// plists is the dialect of the tests.
+var plists = dialect.NewPlist()
+
 // asked is a turn that asks. What it may be shown of earlier turns are those above its heading, so
 // that no journal is needed.
-func asked(text string, settings ...protocol.TurnSetting) journal.Turn {
-	settings = append(settings, protocol.TurnSetting{Name: protocol.SettingHistory, Value: protocol.HistoryBranch})
-	return journal.Turn{ID: "t", Session: "main", Event: "e", Stamp: stamp, Settings: settings,
+func asked(text string, set ...protocol.TurnSetting) journal.Turn {
+	set = append(set, protocol.TurnSetting{Name: protocol.SettingHistory, Value: protocol.HistoryBranch})
+	return journal.Turn{ID: "t", Session: "main", Event: "e", Stamp: stamp, Settings: set,
 		Question: protocol.Event{ID: "e", Session: "main", Sensor: protocol.SensorChatMessage, Text: text, Route: protocol.LocalRoute(protocol.ChannelEmacs)}}
 }
 
@@ -78,7 +93,7 @@ func compose(t *testing.T, turn *composer.Turn, ask skill.Ask) composer.Composit
 func text(request llm.Request) string {
 	var b strings.Builder
 	for _, m := range request.Messages {
-		b.WriteString(string(m.Role) + ": " + m.Content + "\n")
+		b.WriteString(string(m.Role) + ": " + plists.Text(m) + "\n")
 	}
 	return b.String()
 }
@@ -87,22 +102,32 @@ func text(request llm.Request) string {
 // to stands behind the question, and the settings of the turn are those of the request.
 func TestCompose(t *testing.T) {
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "Where is the samovar?", Answer: "In Samarkand."})
-	turn := c.Turn(t.Context(), asked("And the cups?", protocol.TurnSetting{Name: protocol.SettingTemperature, Value: "0"}, protocol.TurnSetting{Name: protocol.SettingMaxTokens, Value: "77"},
+	turn := turnOf(t, c, asked("And the cups?", protocol.TurnSetting{Name: protocol.SettingTemperature, Value: "0"}, protocol.TurnSetting{Name: protocol.SettingMaxTokens, Value: "77"},
 		protocol.TurnSetting{Name: protocol.SettingSystem, Value: "Answer in Uzbek."}), composer.Program{})
 	first := compose(t, turn, skill.Ask{Text: "And the cups?", System: "You keep a house."})
 	if got := text(first.Request); !strings.HasPrefix(got, "user: ") || strings.Index(got, "Where is the samovar?") > strings.Index(got, "In Samarkand.") || !strings.HasSuffix(got, llm.Stamped(stamp, "And the cups?")+"\n") {
 		t.Errorf("it asks\n%s", got)
 	}
 	r := first.Request
-	if r.Temperature == nil || *r.Temperature != 0 || r.MaxTokens != 77 || !strings.Contains(r.System, "You keep a house.") || !strings.HasSuffix(r.System, "Answer in Uzbek.") || !strings.Contains(r.System, "- read (:path \"…\"): Reads a file.") {
+	if r.Temperature == nil || *r.Temperature != 0 || r.MaxTokens != 77 || !strings.Contains(r.System(), "You keep a house.") || !strings.HasSuffix(r.System(), "Answer in Uzbek.") || !strings.Contains(r.System(), "- read (:path \"…\"): Reads a file.") {
 		t.Errorf("it asks with %+v", r)
 	}
 	if first.Past == nil || first.Past.Turns != 1 || first.Question != "And the cups?" {
 		t.Errorf("of the earlier turns are shown %+v, and the question is kept as %q", first.Past, first.Question)
 	}
 	turn.Exchange.Add(journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: "six cups"})
+	if len(r.Tools) != 1 || r.Tools[0].Name != "read" || r.Tools[0].Description != "Reads a file." || r.Tools[0].Schema() == nil {
+		t.Errorf("the tools are %+v", r.Tools)
+	}
+	stable := map[string]bool{}
+	for _, s := range r.Sections {
+		stable[s.Name] = s.Stable
+	}
+	if !stable["identity"] || !stable["tools"] || stable["extra"] || stable["wishes"] || len(stable) != len(r.Sections) {
+		t.Errorf("the sections are %+v", r.Sections)
+	}
 	second := compose(t, turn, skill.Ask{Text: "And the cups?", System: "You keep a house."})
-	if second.Request.System != r.System || !strings.HasPrefix(text(second.Request), text(r)) || !strings.Contains(text(second.Request), "six cups") {
+	if second.Request.System() != r.System() || !strings.HasPrefix(text(second.Request), text(r)) || !strings.Contains(text(second.Request), "six cups") {
 		t.Errorf("the second request is\n%s", text(second.Request))
 	}
 	if second.Past != nil || second.Recalled != nil {
@@ -113,10 +138,10 @@ func TestCompose(t *testing.T) {
 // TestComposeSilently: a skill that has work done asks in its own words: no time, no wishes and no
 // forms of actions.
 func TestComposeSilently(t *testing.T) {
-	turn := newComposer(t).Turn(t.Context(), asked("sort this", protocol.TurnSetting{Name: protocol.SettingSystem, Value: "Answer in Uzbek."}), composer.Program{})
+	turn := turnOf(t, newComposer(t), asked("sort this", protocol.TurnSetting{Name: protocol.SettingSystem, Value: "Answer in Uzbek."}), composer.Program{})
 	composed := compose(t, turn, skill.Ask{Text: "Which of these is first?", NoStream: true, NoHistory: true})
-	if got := text(composed.Request); got != "user: Which of these is first?\n" || strings.Contains(composed.Request.System, "Uzbek") || strings.Contains(composed.Request.System, "- read (") || composed.Question != "" {
-		t.Errorf("it asks\n%s\n%s", composed.Request.System, got)
+	if got := text(composed.Request); got != "user: Which of these is first?\n" || strings.Contains(composed.Request.System(), "Uzbek") || strings.Contains(composed.Request.System(), "- read (") || len(composed.Request.Tools) > 0 || composed.Question != "" {
+		t.Errorf("it asks\n%s\n%s", composed.Request.System(), got)
 	}
 }
 
@@ -125,15 +150,15 @@ func TestComposeSilently(t *testing.T) {
 func TestComposeProgram(t *testing.T) {
 	c := newComposer(t)
 	forms := func(context.Context, []prompt.Tool) []string { return []string{"- (:type :form)"} }
-	subagent := c.Turn(t.Context(), asked("count the cups"), composer.Program{Mode: prompt.Minimal, Bound: true, Forms: forms,
+	subagent := turnOf(t, c, asked("count the cups"), composer.Program{Mode: prompt.Minimal, Bound: true, Forms: forms,
 		Change: func(facts *prompt.Facts) {
 			facts.Kind, facts.Handed = prompt.Subagent, prompt.Handed{Requester: "main", Child: "main.cups", Label: "cups", Task: "count the cups"}
 		}})
-	if got := compose(t, subagent, skill.Ask{Text: "count the cups"}).Request.System; !strings.Contains(got, "main.cups") || !strings.Contains(got, "- (:type :form)") {
+	if got := compose(t, subagent, skill.Ask{Text: "count the cups"}).Request.System(); !strings.Contains(got, "main.cups") || !strings.Contains(got, "- (:type :form)") {
 		t.Errorf("a subagent is told\n%s", got)
 	}
-	bare := c.Turn(t.Context(), asked("hello"), composer.Program{Only: prompt.None, Forms: forms})
-	if got := compose(t, bare, skill.Ask{Text: "hello", Prompt: "full"}).Request.System; strings.Contains(got, "(:type :form)") || strings.Contains(got, "- read (") {
+	bare := turnOf(t, c, asked("hello"), composer.Program{Only: prompt.None, Forms: forms})
+	if got := compose(t, bare, skill.Ask{Text: "hello", Prompt: "full"}).Request.System(); strings.Contains(got, "(:type :form)") || strings.Contains(got, "- read (") {
 		t.Errorf("with the mode none it is told\n%s", got)
 	}
 }
@@ -143,7 +168,7 @@ func TestComposeProgram(t *testing.T) {
 func TestComposeRecalls(t *testing.T) {
 	c := newComposer(t)
 	c.Index = notes{{Title: "Samovar", Text: "It stands in Samarkand.", Path: "/home/MEMORY.org"}}
-	turn := c.Turn(t.Context(), asked("where is it?"), composer.Program{})
+	turn := turnOf(t, c, asked("where is it?"), composer.Program{})
 	first := compose(t, turn, skill.Ask{Text: "where is it?"})
 	if first.Recalled == nil || len(first.Recalled.Items) != 1 || !strings.Contains(text(first.Request), "It stands in Samarkand.") {
 		t.Fatalf("recalled is %+v\n%s", first.Recalled, text(first.Request))
@@ -152,7 +177,7 @@ func TestComposeRecalls(t *testing.T) {
 		t.Errorf("the second request is\n%s", text(second.Request))
 	}
 	before := composer.Program{Recalled: func(context.Context) (*composer.Recalled, error) { return &composer.Recalled{}, nil }}
-	if got := compose(t, c.Turn(t.Context(), asked("where is it?"), before), skill.Ask{Text: "where is it?"}); strings.Contains(text(got.Request), "Samarkand") {
+	if got := compose(t, turnOf(t, c, asked("where is it?"), before), skill.Ask{Text: "where is it?"}); strings.Contains(text(got.Request), "Samarkand") {
 		t.Errorf("an attempt that was reminded of nothing is reminded of\n%s", text(got.Request))
 	}
 }
@@ -163,20 +188,20 @@ func TestComposeShorter(t *testing.T) {
 	long := strings.Repeat("a line that says little and is long\n", 2000)
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "one", Answer: long}, &journal.Exchange{Turn: "t1", AnswerID: "a1", Question: "two", Answer: "short"})
 	window := composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 100_000, Reply: 1000, Source: "a test"} }}
-	turn := c.Turn(t.Context(), asked("three"), window)
+	turn := turnOf(t, c, asked("three"), window)
 	first := compose(t, turn, skill.Ask{Text: "three"})
 	turn.Exchange.Add(journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: long})
-	estimate := composer.Estimate(compose(t, turn, skill.Ask{Text: "three"}).Request)
+	estimate := composer.Estimate(plists, compose(t, turn, skill.Ask{Text: "three"}).Request)
 	if !turn.Shorten(t.Context(), estimate) || turn.Shorten(t.Context(), estimate) {
 		t.Error("it is made shorter other than once")
 	}
-	if shorter := compose(t, turn, skill.Ask{Text: "three"}); composer.Estimate(shorter.Request) >= estimate || turn.Window() >= 100_000 {
-		t.Errorf("%d tokens are sent after %d, in a window of %d", composer.Estimate(shorter.Request), estimate, turn.Window())
+	if shorter := compose(t, turn, skill.Ask{Text: "three"}); composer.Estimate(plists, shorter.Request) >= estimate || turn.Window() >= 100_000 {
+		t.Errorf("%d tokens are sent after %d, in a window of %d", composer.Estimate(plists, shorter.Request), estimate, turn.Window())
 	}
-	if next := c.Turn(t.Context(), asked("four"), window); len(compose(t, next, skill.Ask{Text: "four"}).Request.Messages) > len(first.Request.Messages) || next.Window() >= 100_000 {
+	if next := turnOf(t, c, asked("four"), window); len(compose(t, next, skill.Ask{Text: "four"}).Request.Messages) > len(first.Request.Messages) || next.Window() >= 100_000 {
 		t.Error("the next turn does not know what was refused")
 	}
-	small := newComposer(t).Turn(t.Context(), asked("hello"), composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 4000, Source: "its server"} }})
+	small := turnOf(t, newComposer(t), asked("hello"), composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 4000, Source: "its server"} }})
 	if _, err := small.Compose(t.Context(), skill.Ask{Text: "hello"}); llm.ClassOf(err) != llm.ClassTooLong {
 		t.Errorf("the error is %v", err)
 	}
@@ -186,23 +211,23 @@ func TestComposeShorter(t *testing.T) {
 func TestExplain(t *testing.T) {
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "Where is the samovar?", Answer: "In Samarkand."})
 	item := protocol.ContextItem{Kind: "file", Name: "cups.org", Text: "six", Bytes: 3}
-	turn := c.Turn(t.Context(), asked("And these?"), composer.Program{Items: func(context.Context) ([]protocol.ContextItem, error) { return []protocol.ContextItem{item}, nil }})
-	turn.Exchange.Add(journal.ToolStep{Said: "and quickly"})
+	turn := turnOf(t, c, asked("And these?"), composer.Program{Items: func(context.Context) ([]protocol.ContextItem, error) { return []protocol.ContextItem{item}, nil }})
+	turn.Exchange.Add(journal.ToolStep{Said: "and quickly"}, journal.ToolStep{Seq: 3, Action: "(:type :log)", Verdict: "performed", Text: "noted"})
 	composed := compose(t, turn, skill.Ask{Text: "And these?"})
 	var result protocol.PromptResult
-	composed.Explain(&result)
+	composed.Explain(plists, &result)
 	var names []string
 	for i, part := range result.Parts {
 		names = append(names, string(part.Name))
-		want := composed.Request.System
+		want := composed.Request.System()
 		if i > 0 {
-			want = composed.Request.Messages[i-1].Content
+			want = plists.Text(composed.Request.Messages[i-1])
 		}
 		if part.Text != want {
 			t.Errorf("part %d is shown as\n%s\nand sent as\n%s", i, part.Text, want)
 		}
 	}
-	if got := strings.Join(names, " "); got != "system history history question exchange" || len(result.Parts[3].Context) != 1 || len(result.Sections) == 0 {
+	if got := strings.Join(names, " "); got != "system history history question exchange exchange exchange" || len(result.Parts[3].Context) != 1 || len(result.Sections) == 0 {
 		t.Errorf("the parts are %s", got)
 	}
 }
@@ -217,7 +242,7 @@ func TestComposeFails(t *testing.T) {
 	} {
 		c := newComposer(t)
 		c.Index = notes{}
-		if _, err := c.Turn(t.Context(), asked("hello"), program).Compose(t.Context(), skill.Ask{Text: "hello"}); !errors.Is(err, gone) {
+		if _, err := turnOf(t, c, asked("hello"), program).Compose(t.Context(), skill.Ask{Text: "hello"}); !errors.Is(err, gone) {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}

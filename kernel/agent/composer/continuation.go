@@ -6,24 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// Continuation is the part of a model's reply that belongs between the texts before and behind
-// the place: without what models put around it, without what they repeat, and without characters
-// that nobody sees. Cut says that the reply was cut off; its last line or word is left out then.
-// The text never begins with more than one empty line and never ends with blanks.
+// Continuation returns the part of a model's reply that belongs between the texts before and after the
+// place. It removes thinking, a fence, repetitions of those texts, and invisible characters. If the reply
+// was cut off, it removes the last line or word too. The text never begins with more than one empty line
+// and never ends with blanks.
 func Continuation(reply, before, after string, cut bool) string {
-	text := seen(strings.ReplaceAll(unthought(reply), "\r\n", "\n"))
+	text := visible(strings.ReplaceAll(withoutThinking(reply), "\r\n", "\n"))
 	if cut {
-		text = whole(text)
+		text = wholeLines(text)
 	}
-	text = unfenced(text)
-	text = unrepeated(text, before)
+	text = withoutFence(text)
+	text = withoutRepetition(text, before)
 	if trimmed := strings.TrimLeft(text, "\n"); len(text)-len(trimmed) > 2 {
 		text = "\n\n" + trimmed
 	}
 	text = strings.TrimRight(text, " \t\n")
-	text = unforestalled(text, after)
+	text = withoutOverlap(text, after)
 	if runes := []rune(text); len(runes) > completionLength {
-		text = whole(string(runes[:completionLength]))
+		text = wholeLines(string(runes[:completionLength]))
 	}
 	if lines := strings.SplitAfterN(text, "\n", completionLines+1); len(lines) > completionLines {
 		text = strings.Join(lines[:completionLines], "")
@@ -31,8 +31,8 @@ func Continuation(reply, before, after string, cut bool) string {
 	return strings.TrimRight(text, " \t\n")
 }
 
-// unthought is a reply without the thoughts that some models write before it.
-func unthought(reply string) string {
+// withoutThinking returns a reply without the thinking that some models write before it.
+func withoutThinking(reply string) string {
 	for _, tag := range []string{"think", "thinking", "reasoning"} {
 		rest, found := strings.CutPrefix(strings.TrimLeft(reply, " \t\r\n"), "<"+tag+">")
 		if !found {
@@ -44,8 +44,8 @@ func unthought(reply string) string {
 	return reply
 }
 
-// unfenced is a text without the fence around the whole of it.
-func unfenced(text string) string {
+// withoutFence returns a text without a fence around all of it.
+func withoutFence(text string) string {
 	inner := strings.Trim(text, " \t\n")
 	fence := inner[:len(inner)-len(strings.TrimLeft(inner, "`"))]
 	if len(fence) < 3 {
@@ -62,9 +62,9 @@ func unfenced(text string) string {
 	return rest
 }
 
-// unrepeated is a text without what it repeats of the line it goes on with, or, at the
-// beginning of a line, of the line before.
-func unrepeated(text, before string) string {
+// withoutRepetition returns a text without its repetition of the line before the place or, at the
+// beginning of a line, of the previous line.
+func withoutRepetition(text, before string) string {
 	lines := strings.Split(before, "\n")
 	line := lines[len(lines)-1]
 	if line == "" && len(lines) > 1 && len(strings.TrimSpace(lines[len(lines)-2])) > 3 {
@@ -86,9 +86,9 @@ func unrepeated(text, before string) string {
 	return text
 }
 
-// unforestalled is a text without the end that stands behind the place already: the rest of
-// the line there, or four bytes or more.
-func unforestalled(text, after string) string {
+// withoutOverlap returns a text without an end that the text after the place begins with: the rest of the
+// line, or at least four bytes.
+func withoutOverlap(text, after string) string {
 	rest, _, _ := strings.Cut(after, "\n")
 	for size := min(len(text), len(after)); size > 0; size-- {
 		if strings.HasSuffix(text, after[:size]) && (size > 3 || size == len(rest)) && utf8.ValidString(text[:len(text)-size]) {
@@ -98,8 +98,9 @@ func unforestalled(text, after string) string {
 	return text
 }
 
-// whole is a text that was cut off, as far as its lines are whole, or of one line its words.
-func whole(text string) string {
+// wholeLines returns a text that was cut off without its last line, or a single line without its last
+// word.
+func wholeLines(text string) string {
 	if i := strings.LastIndexByte(strings.TrimLeft(text, " \t\n"), '\n'); i >= 0 {
 		return text[:len(text)-len(strings.TrimLeft(text, " \t\n"))+i]
 	}
@@ -109,9 +110,9 @@ func whole(text string) string {
 	return text
 }
 
-// seen is a text without characters that nobody sees: what is accepted is what was read.
-// Those that join letters stay between letters that are not ASCII, and lines and tabs stay.
-func seen(text string) string {
+// visible returns a text without invisible characters, so that a person accepts exactly what they read.
+// Joiners stay between letters that are not ASCII, and lines and tabs stay.
+func visible(text string) string {
 	runes := []rune(text)
 	var b strings.Builder
 	for i, r := range runes {
@@ -123,7 +124,7 @@ func seen(text string) string {
 			if i == 0 || i == len(runes)-1 || runes[i-1] <= unicode.MaxASCII || runes[i+1] <= unicode.MaxASCII {
 				continue
 			}
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs), unseen(r):
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs), isInvisible(r):
 			continue
 		}
 		b.WriteRune(r)
@@ -131,8 +132,8 @@ func seen(text string) string {
 	return b.String()
 }
 
-// unseen reports whether the character is a letter or a mark of no width.
-func unseen(r rune) bool {
+// isInvisible reports whether the character is a letter or a mark without width.
+func isInvisible(r rune) bool {
 	switch {
 	case r >= 0xe0100 && r <= 0xe01ef: // selectors of variations
 	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x034f, r == 0x17b4, r == 0x17b5, r == utf8.RuneError:

@@ -10,9 +10,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// question is the message that asks text, with what went along with it.
+// question returns the message with the text and the items that were sent along with it.
 func question(text string, items []protocol.ContextItem) llm.Message {
-	message := llm.Message{Role: llm.RoleUser, Content: Enclose(text, items)}
+	message := llm.Message{Role: llm.RoleUser, Text: enclose(text, items)}
 	for _, item := range items {
 		if len(item.Data) > 0 {
 			message.Images = append(message.Images, llm.Image{Name: item.Name, Media: item.Media, Data: item.Data})
@@ -21,10 +21,9 @@ func question(text string, items []protocol.ContextItem) llm.Message {
 	return message
 }
 
-// Enclose puts the items before a message, each between two lines that no item holds, so
-// that nothing in an item can seem to end it. Of an item without its content only a line that
-// names it is there.
-func Enclose(text string, items []protocol.ContextItem) string {
+// enclose puts the items before a message, each between two lines that occur in no item, so that no item
+// can contain what looks like its end. An item without content is one line with its name.
+func enclose(text string, items []protocol.ContextItem) string {
 	if len(items) == 0 {
 		return text
 	}
@@ -34,7 +33,7 @@ func Enclose(text string, items []protocol.ContextItem) string {
 	for i, item := range items {
 		switch {
 		case item.Text == "" && item.Bytes > 0:
-			b.WriteString(Enclosed(item) + "\n\n")
+			b.WriteString(enclosed(item) + "\n\n")
 		default:
 			fmt.Fprintf(&b, "--- %s data %d: %s ---\n%s", mark, i+1, item.Describe(), item.Text)
 			if !strings.HasSuffix(item.Text, "\n") {
@@ -47,12 +46,12 @@ func Enclose(text string, items []protocol.ContextItem) string {
 	return b.String()
 }
 
-// Enclosed is the line that names an item whose content is not there.
-func Enclosed(item protocol.ContextItem) string {
+// enclosed returns the line for an item without content.
+func enclosed(item protocol.ContextItem) string {
 	return fmt.Sprintf("[%s %s]", item.Describe(), shownWhere(item))
 }
 
-// messageLine stands between what a person sends along and what they say.
+// messageLine stands between the items and the message.
 const messageLine = "The message:"
 
 func shownWhere(item protocol.ContextItem) string {
@@ -65,8 +64,8 @@ func shownWhere(item protocol.ContextItem) string {
 	return "was sent with this message then, and is left out here"
 }
 
-// Mark is a word that stands in none of the texts. It depends on nothing but them, so that the
-// same message is the same bytes each time, which caches and people who compare like.
+// Mark returns a word that occurs in none of the texts. It depends only on them, so that the same message
+// is always the same bytes, for caches and for comparisons.
 func Mark(text string, items []protocol.ContextItem) string {
 	hash := sha256.New()
 	for _, item := range items {
@@ -90,8 +89,7 @@ func holds(items []protocol.ContextItem, mark string) bool {
 	return false
 }
 
-// remind puts what the turn is reminded of before its message, each between two lines that
-// nothing in it holds.
+// remind puts the reminders before the message, each between two lines that occur in none of them.
 func remind(message string, items []protocol.ContextItem) string {
 	if len(items) == 0 {
 		return message

@@ -7,67 +7,66 @@ import (
 	"org-agent/kernel/prompt"
 )
 
-// Exchange is what a turn has come to so far: its rounds, and the messages that tell the model
-// of them. The zero value is ready.
+// Exchange has the steps of a turn so far, and the messages that show them to the model. The zero value is
+// ready.
 type Exchange struct {
-	rounds   []journal.ToolStep
+	steps    []journal.ToolStep
 	messages []llm.Message
-	sent     []journal.RequestSent // requests of before the kernel's end that nothing was fitted to yet
+	sent     []journal.RequestSent // requests from before a restart of the kernel, which are still to be fitted
 }
 
-// Add adds rounds.
-func (e *Exchange) Add(rounds ...journal.ToolStep) {
-	e.rounds = append(e.rounds, rounds...)
-	e.messages = append(e.messages, messagesOf(rounds)...)
+// Add adds steps.
+func (e *Exchange) Add(steps ...journal.ToolStep) {
+	e.steps = append(e.steps, steps...)
+	e.messages = append(e.messages, e.messagesOf(len(e.steps)-len(steps), len(e.steps))...)
 }
 
-// Rounds are all rounds, the first one first. They must not be changed.
-func (e *Exchange) Rounds() []journal.ToolStep { return e.rounds }
+// Steps returns all steps in their order. The caller must not change them.
+func (e *Exchange) Steps() []journal.ToolStep { return e.steps }
 
-// Messages are what tells the model of the rounds.
+// Messages returns the messages that show the steps to the model.
 func (e *Exchange) Messages() []llm.Message { return e.messages }
 
-// messagesOf are rounds as the model is told of them when they happen.
-func messagesOf(rounds []journal.ToolStep) (messages []llm.Message) {
-	for _, round := range rounds {
-		messages = append(messages, history.Round(round)...)
+// messagesOf returns the messages of the steps with these indexes, whole.
+func (e *Exchange) messagesOf(from, until int) (messages []llm.Message) {
+	for i := from; i < until; i++ {
+		messages = append(messages, history.Running(i, e.steps[i])...)
 	}
 	return messages
 }
 
-// tokens is what the exchange took at the first request of the turn, in estimated tokens: how
-// much is shown of the earlier turns was decided then, also in a turn that goes on after the
-// kernel's end.
-func (e *Exchange) tokens() int {
-	total := history.Total(e.messages)
+// tokens returns the size of the exchange at the first request of the turn, in estimated tokens. That
+// request decides how much is shown of the earlier turns, also in a turn that goes on after a restart of
+// the kernel.
+func (e *Exchange) tokens(dialect llm.Dialect) int {
+	total := history.Total(dialect, e.messages)
 	if len(e.sent) > 0 {
-		total -= history.Total(messagesOf(e.rounds[e.sent[0].Steps:]))
+		total -= history.Total(dialect, e.messagesOf(e.sent[0].Steps, len(e.steps)))
 	}
 	return total
 }
 
-// fit makes the exchange fit when the turn has done so much that it does not any more, and
-// returns what is left of the earlier turns. What a turn had done that goes on after the kernel's
-// end is made to fit as it came, request by request, because each request goes on where the last
-// one was made shorter.
-func (e *Exchange) fit(past *history.Shown, room int) []llm.Message {
+// fit shortens the exchange if it no longer fits, and returns the earlier turns that are still shown. In
+// a turn that goes on after a restart of the kernel it repeats that for each earlier request, because each
+// request continues the shortened messages of the one before.
+func (e *Exchange) fit(dialect llm.Dialect, past *history.Shown, room int) []llm.Message {
 	shown := past.Messages
-	within := func(rounds []journal.ToolStep) {
+	within := func(steps []journal.ToolStep) {
 		shown = past.Messages
-		if past.Tokens+history.Total(e.messages) > room {
-			shown, e.messages = history.Fit(past.Messages, rounds, room-prompt.Tokens(past.Preface)) // which stands before one of the messages
+		if past.Tokens+history.Total(dialect, e.messages) > room {
+			shown, e.messages = history.Fit(dialect, past.Messages, steps, room-prompt.Tokens(past.Preface)) // which stands before one of the messages
 		}
 	}
 	if sent := e.sent; len(sent) > 0 {
 		e.sent, e.messages = nil, nil
 		had := 0
 		for _, request := range sent {
-			e.messages = append(e.messages, messagesOf(e.rounds[had:request.Steps])...)
+			e.messages = append(e.messages, e.messagesOf(had, request.Steps)...)
 			had = request.Steps
-			within(e.rounds[:had])
+			within(e.steps[:had])
 		}
-		e.messages = append(e.messages, messagesOf(e.rounds[had:])...)
+		e.messages = append(e.messages, e.messagesOf(had, len(e.steps))...)
 	}
-	within(e.rounds)
+	within(e.steps)
 	return shown
 }

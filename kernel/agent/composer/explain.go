@@ -9,11 +9,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Explain says what the request is made of, part by part.
-func (c *Composition) Explain(result *protocol.PromptResult) {
+// Explain adds the parts of the request, as a dialect renders them, to the result.
+func (c *Composition) Explain(dialect llm.Dialect, result *protocol.PromptResult) {
 	add := func(name protocol.Keyword, message llm.Message) *protocol.PromptPart {
-		part := protocol.PromptPart{Name: name, Role: string(message.Role), Text: message.Content,
-			Bytes: len(message.Content), Tokens: prompt.Tokens(message.Content)}
+		part := protocol.PromptPart{Name: name, Role: string(message.Role), Text: message.Text,
+			Bytes: len(message.Text), Tokens: prompt.Tokens(message.Text)}
 		for _, image := range message.Images {
 			part.Images = append(part.Images, fmt.Sprintf("%s, %s, %d bytes", image.Name, image.Media, len(image.Data)))
 			part.Bytes += len(image.Data)
@@ -25,26 +25,30 @@ func (c *Composition) Explain(result *protocol.PromptResult) {
 		return &result.Parts[len(result.Parts)-1]
 	}
 	result.Parts = make([]protocol.PromptPart, 0, len(c.Request.Messages)+1)
-	if c.Request.System != "" {
-		add("system", llm.Message{Role: llm.RoleSystem, Content: c.Request.System})
+	if system := c.Request.System(); system != "" {
+		add("system", llm.Message{Role: llm.RoleSystem, Text: system})
 		result.Sections, result.Over = c.sections(), c.system.Over
 	}
-	for i, message := range c.Request.Messages {
-		switch {
-		case i < c.earlier:
-			add("history", message)
-		case i == c.earlier:
+	for _, message := range dialect.Render(llm.Request{Messages: c.Request.Messages[:c.earlier]}).Messages {
+		add("history", message)
+	}
+	for i, message := range c.Request.Messages[c.earlier:] {
+		if i == 0 {
 			question := add("question", message)
 			for _, item := range c.items {
 				question.Context = append(question.Context, item.Describe())
 			}
-		default:
-			add("exchange", message)
+			continue
 		}
+		if message.Role == llm.RoleKernel {
+			message.Role = llm.RoleUser
+		}
+		message.Text = dialect.Text(message)
+		add("exchange", message)
 	}
 }
 
-// sections are what became of the sections of the system prompt.
+// sections describes the sections of the system prompt, also those that were left out.
 func (c *Composition) sections() (list []protocol.PromptSection) {
 	for _, part := range c.system.Parts {
 		section := protocol.PromptSection{Name: part.Name, Title: part.Title, Trust: protocol.Keyword(part.Trust), Tier: protocol.Keyword(part.Tier),

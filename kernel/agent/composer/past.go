@@ -13,9 +13,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// earlier is what the model is shown of the turns before this one. It is found once in a turn,
-// so that its requests have the same beginning. Fixed is what the rest of the request takes, in
-// estimated tokens. New says that it was found by this call.
+// earlier finds the part of the earlier turns that the model is shown. It does so once in a turn, so that
+// the requests have the same beginning. fixed is the size of the rest of the request, in estimated tokens.
+// isNew is set if this call found it.
 func (t *Turn) earlier(ctx context.Context, fixed int) (isNew bool, err error) {
 	if t.past != nil {
 		return false, nil
@@ -39,11 +39,10 @@ func (t *Turn) earlier(ctx context.Context, fixed int) (isNew bool, err error) {
 	return true, nil
 }
 
-// branch finds the turns that the model may be shown where HISTORY says that they are not
-// those before this one in the conversation, but only those that its question stands below,
-// or none; nil where it does not say so. How much of them is shown is not decided here.
+// branch returns the function that finds the turns to be shown if the setting HISTORY restricts them: to
+// those that the question stands below, or to none. It returns nil for the turns of the conversation.
 func (t *Turn) branch() func(context.Context) ([]*journal.Exchange, error) {
-	switch t.Record.Settings.Value(protocol.SettingHistory) {
+	switch t.program.Settings.History {
 	case protocol.HistoryNone:
 		return func(context.Context) ([]*journal.Exchange, error) { return nil, nil }
 	case protocol.HistoryBranch:
@@ -54,23 +53,23 @@ func (t *Turn) branch() func(context.Context) ([]*journal.Exchange, error) {
 	return nil
 }
 
-// fit makes the turn's own exchange fit beside the earlier turns and the rest of the request, and
-// returns what is left of the earlier turns.
+// fit shortens the turn's own exchange so that it fits beside the earlier turns and the rest of the
+// request. It returns the earlier turns that are still shown.
 func (t *Turn) fit(system string, message llm.Message) []llm.Message {
 	t.factor = cmp.Or(t.factor, 1)
-	room := int(float64(t.window.Room())/t.factor) - prompt.Tokens(system) - history.Tokens(message)
-	return t.Exchange.fit(t.past, room)
+	room := int(float64(t.window.Room())/t.factor) - prompt.Tokens(system) - history.Tokens(t.dialect(), message)
+	return t.Exchange.fit(t.dialect(), t.past, room)
 }
 
-// Past is what the requests show of the earlier turns; nil before one has asked for it.
+// Past returns the part of the earlier turns that the requests show; nil before a request wanted it.
 func (t *Turn) Past() *history.Shown { return t.past }
 
-// History is what the requests show of the earlier turns, for people; nil if none asked for it.
+// History describes that part for people; nil if no request wanted it.
 func (t *Turn) History() *protocol.History {
 	if t.past == nil {
 		return nil
 	}
-	d := t.past.Digest
+	d := t.past.Compaction
 	h := &protocol.History{
 		Turns: t.past.Turns, Tokens: t.Corrected(t.past.Tokens), Window: t.Window(), Source: t.window.Source,
 		Shortened: t.past.Shortened, Omitted: t.past.Omitted, Summarised: d.Told, Left: max(d.Turns-d.Told, 0),
@@ -81,11 +80,11 @@ func (t *Turn) History() *protocol.History {
 	return h
 }
 
-// Shorten reports whether the next request can be shorter than the last, which the model found
-// too long; once in a turn. Estimate is what that one took, in estimated tokens. What the model
-// can be shown is taken to be less from then on, in other turns too.
+// Shorten reports whether the next request can be shorter than the last, which the model refused as too
+// long. It does so once in a turn. estimate is the size of the refused request, in estimated tokens. From
+// then on a smaller window is assumed for the model, in other turns too.
 func (t *Turn) Shorten(ctx context.Context, estimate int) bool {
-	if t.shorter || t.past == nil || len(t.past.Messages)+len(t.Exchange.rounds) == 0 {
+	if t.shorter || t.past == nil || len(t.past.Messages)+len(t.Exchange.steps) == 0 {
 		return false
 	}
 	t.shorter = true
@@ -94,12 +93,15 @@ func (t *Turn) Shorten(ctx context.Context, estimate int) bool {
 	return true
 }
 
-// Estimate is what a request takes, in estimated tokens.
-func Estimate(request llm.Request) int {
-	return prompt.Tokens(request.System) + history.Total(request.Messages)
+// Estimate returns the size of a request in a dialect, in estimated tokens.
+func Estimate(dialect llm.Dialect, request llm.Request) int {
+	return prompt.Tokens(request.System()) + history.Total(dialect, request.Messages)
 }
 
-// Corrected is an estimate as the model is known to count.
+// dialect returns the dialect of the provider that is asked first.
+func (t *Turn) dialect() llm.Dialect { return t.composer.Dialect }
+
+// Corrected returns an estimate as the model counts.
 func (t *Turn) Corrected(tokens int) int {
 	if t.factor > 0 {
 		return int(float64(tokens) * t.factor)
@@ -107,13 +109,13 @@ func (t *Turn) Corrected(tokens int) int {
 	return tokens
 }
 
-// Window is how many tokens the model can be shown, as far as is known.
+// Window returns the context window of the model in tokens, or the one that is assumed.
 func (t *Turn) Window() int { return cmp.Or(t.window.Tokens, llm.AssumedWindow) }
 
-// refusals is the source of a window that only the model's refusals tell.
+// refusals is the source of a window that is known only from the model's refusals.
 const refusals = "what it refused"
 
-// findWindow asks how much the model can be shown.
+// findWindow finds the context window of the model.
 func (t *Turn) findWindow(ctx context.Context) {
 	if t.window.Tokens == 0 && t.program.Window != nil {
 		t.window = t.program.Window(ctx)
@@ -123,14 +125,14 @@ func (t *Turn) findWindow(ctx context.Context) {
 	}
 }
 
-// A model with a window of less than leastWindow cannot be told what it needs and answer; one
-// with less than smallWindow soon forgets.
+// A window of less than leastWindow tokens has no room for the system prompt and an answer. With less
+// than smallWindow a conversation is soon summarised.
 const (
 	leastWindow = 16_000
 	smallWindow = 32_000
 )
 
-// checkWindow refuses a model that is known to have too little room.
+// checkWindow refuses a model whose window is known to be too small.
 func (t *Turn) checkWindow() error {
 	w := t.window
 	if w.Tokens == 0 || w.Tokens >= leastWindow || w.Source == refusals {
@@ -141,7 +143,7 @@ func (t *Turn) checkWindow() error {
 		Advice:  "choose another model, start its server with a larger context, or set WINDOW in config.org if that is wrong"}
 }
 
-// small says that the model has not much room; "" where it has.
+// small returns a warning if the model's window is small, else "".
 func (t *Turn) small() string {
 	if w := t.window; w.Tokens == 0 || w.Tokens >= smallWindow || w.Source == refusals {
 		return ""
@@ -149,8 +151,8 @@ func (t *Turn) small() string {
 	return fmt.Sprintf("the model %s can be shown %d tokens only: of a long conversation it will know the beginning from a summary", t.Model(), t.window.Tokens)
 }
 
-// bounds are how much models can be shown, by their names, as far as they have refused more.
-// The zero value is ready.
+// bounds has the largest requests that models are assumed to take after they refused a longer one, by
+// their names, in tokens. The zero value is ready.
 type bounds struct {
 	mu     sync.Mutex
 	tokens map[string]int
@@ -165,20 +167,20 @@ func (b *bounds) note(model string, tokens int) {
 	b.tokens[model] = tokens
 }
 
-// of is 0 for a model that has refused nothing.
+// of returns the bound of a model, 0 if it refused nothing.
 func (b *bounds) of(model string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.tokens[model]
 }
 
-// itemReader has what went along with a question, by the question's event.
+// itemReader reads the items that were sent along with a question, by the question's event.
 type itemReader interface {
 	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
 }
 
-// EarlierQuestion returns what says, for [history.New], what a model was asked in an earlier turn,
-// with the time of that turn.
+// EarlierQuestion returns the function for [history.New] that returns the question of an earlier turn as a
+// model was sent it, with the time of that turn.
 func EarlierQuestion(j itemReader) func(ctx context.Context, e *journal.Exchange, whole bool) (string, error) {
 	return func(ctx context.Context, e *journal.Exchange, whole bool) (string, error) {
 		text, err := earlierText(ctx, j, e, whole)
@@ -189,7 +191,7 @@ func EarlierQuestion(j itemReader) func(ctx context.Context, e *journal.Exchange
 func earlierText(ctx context.Context, j itemReader, e *journal.Exchange, whole bool) (string, error) {
 	switch {
 	case !whole:
-		return Enclose(e.Question, e.Context), nil
+		return enclose(e.Question, e.Context), nil
 	case e.Asked != "":
 		return e.Asked, nil
 	case len(e.Context) == 0:
@@ -202,5 +204,5 @@ func earlierText(ctx context.Context, j itemReader, e *journal.Exchange, whole b
 	for i := range items {
 		items[i].Data = nil // an image is shown once
 	}
-	return Enclose(e.Question, items), nil
+	return enclose(e.Question, items), nil
 }

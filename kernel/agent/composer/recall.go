@@ -13,24 +13,24 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// What a turn is reminded of.
+// Bounds of the reminders of a turn.
 const (
 	recallItems  = 6
 	recallTokens = 450
 	recallText   = 360 // characters of one
-	// recallPatience is how long a turn waits for it.
+	// recallPatience is how long a turn waits for them.
 	recallPatience = 300 * time.Millisecond
 )
 
-// Recalled is what a turn is reminded of, as the journal has it.
+// Recalled is the journal's record of the reminders of a turn.
 type Recalled struct {
 	Items []protocol.ContextItem `json:"items,omitempty"`
 	Err   string                 `json:"err,omitempty"`
 }
 
-// recall finds what may bear on the message, of what is kept and of the person's notes. It is
-// found once a turn, and is the same when the turn is answered again. What the system prompt has
-// is left out. New says that it was found by this call.
+// recall finds records and notes that may matter to the message. It searches once in a turn, and not
+// again when the turn is answered again. Texts that the system prompt has are left out. isNew is set if
+// this call searched.
 func (t *Turn) recall(ctx context.Context, ask skill.Ask, system string) (found Recalled, isNew bool, err error) {
 	c := t.composer
 	if c.Index == nil || ask.NoStream || ask.NoContext || t.Record.Question.Sensor != protocol.SensorChatMessage {
@@ -58,8 +58,8 @@ func (t *Turn) recall(ctx context.Context, ask skill.Ask, system string) (found 
 	return *t.recalled, len(t.recalled.Items) > 0 || err != nil, nil
 }
 
-// reminders are as many of the found records as there is room for, in the order in which models
-// read best: the best first, the next best last.
+// reminders returns as many of the found records as there is room for, in the order that suits models: the
+// best first, the next best last.
 func (c *Composer) reminders(found []memory.Found, system string) []protocol.ContextItem {
 	var items []protocol.ContextItem
 	room := recallTokens
@@ -96,7 +96,7 @@ func (c *Composer) reminders(found []memory.Found, system string) []protocol.Con
 	return append(front, back...)
 }
 
-// shortPlace is FILE:LINE, of files of the home beneath it.
+// shortPlace returns FILE:LINE. A file of the home is relative to it.
 func (c *Composer) shortPlace(f memory.Found) string {
 	if path, err := filepath.Rel(c.Home, f.Path); err == nil && !strings.HasPrefix(path, "..") {
 		f.Path = path

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
@@ -19,15 +20,14 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// catalogBytes is what the list of skills may take of a prompt. The tool list_skills has
-// the rest.
+// catalogBytes is the largest list of skills in a prompt. The tool list_skills lists the rest.
 const catalogBytes = 16 << 10
 
-// promptShare is the part of a model's window that the system prompt may take. What is not
-// required is cut to it.
+// promptShare is the part of a model's window that the system prompt may take: one in so many. Sections
+// that are not required are cut to fit.
 const promptShare = 4
 
-// systemKey is all that differs from one system prompt of a turn to another.
+// systemKey has everything in which the system prompts of a turn differ.
 type systemKey struct {
 	extra    string
 	mode     prompt.Mode
@@ -41,9 +41,22 @@ type system struct {
 	files []prompt.File
 }
 
-// system is what the model is told before the conversation. It is made of what was so when
-// the turn first asked, so that every request of the turn begins with the same bytes, and
-// requests of later turns do too, while nothing changes.
+// sections returns the prompt as values. The recorded prompt of an earlier attempt is one text.
+func (s system) sections() []llm.Section {
+	if len(s.Parts) == 0 && s.Text != "" {
+		return llm.System(s.Text)
+	}
+	var sections []llm.Section
+	for _, part := range s.Parts {
+		if part.Text != "" {
+			sections = append(sections, llm.Section{Name: part.Name, Text: part.Text, Stable: !part.Varies})
+		}
+	}
+	return sections
+}
+
+// system returns the system prompt. It is made of the facts at the turn's first request, so that every
+// request of the turn begins with the same bytes. Those of later turns do too, as long as the facts stay.
 func (t *Turn) system(ctx context.Context, ask skill.Ask, purpose string) (system, error) {
 	if t.program.System != nil {
 		text, found, err := t.program.System(ctx, purpose)
@@ -69,14 +82,14 @@ func (t *Turn) system(ctx context.Context, ask skill.Ask, purpose string) (syste
 	return made, nil
 }
 
-// offers reports whether the reply of an ask may be any action. Then the model is told of
-// the forms of actions, of tools and of skills.
+// offers reports whether the reply to an ask may be any action. The system prompt then has the forms of
+// actions, the tools and the skills.
 func (t *Turn) offers(ask skill.Ask) bool {
 	return t.Record.Question.Message() && !ask.NoStream && (t.program.Bound || t.mode(ask) == prompt.Full)
 }
 
-// mode is how much an ask is told: all that the program says where the reply becomes the answer
-// to a message, and what a reply needs to be of use where a skill has work done with it.
+// mode returns the length of the system prompt of an ask: that of the program if the reply becomes the
+// answer to a message, and the minimal one for other asks of a skill.
 func (t *Turn) mode(ask skill.Ask) prompt.Mode {
 	switch {
 	case t.program.Only != "":
@@ -89,8 +102,8 @@ func (t *Turn) mode(ask skill.Ask) prompt.Mode {
 	return cmp.Or(t.program.Mode, prompt.Full)
 }
 
-// grammar holds the reply to the forms that the model is told of, where it can be held to
-// anything; "" elsewhere.
+// grammar returns a grammar that constrains the reply to the forms of the system prompt; "" if the model
+// takes none or the ask offers no actions.
 func (t *Turn) grammar(ctx context.Context, ask skill.Ask) string {
 	if t.program.Grammar == nil || !t.offers(ask) {
 		return ""
@@ -98,25 +111,26 @@ func (t *Turn) grammar(ctx context.Context, ask skill.Ask) string {
 	return t.program.Grammar(ctx, t.facts().Tools)
 }
 
-// purpose tells those asks of a turn apart that have different system prompts: by the skill's
-// part, by how much the kernel says, by the model, and by the kernel itself.
+// purpose returns a name that is different for asks of a turn with different system prompts. It depends on
+// the skill, its part of the prompt, the mode, the model and the kernel's runtime.
 func (t *Turn) purpose(ask skill.Ask) string {
 	hash := sha256.Sum256(fmt.Appendf(nil, "%q %q %t %q %q %q", t.Skill, ask.System, ask.NoStream, t.mode(ask), t.Model(), t.composer.Runtime))
 	return hex.EncodeToString(hash[:8])
 }
 
-// wishes are what the person has the model told in this place. They go only with the request
-// whose reply becomes the answer: a skill that asks silently, to sort or to summarize say, asks
-// in its own words. style is how to answer by the profile.
+// wishes returns the person's own instructions for this place. Only the request whose reply becomes the
+// answer has them: a skill that asks silently, such as to sort or to summarize, asks in its own words.
+// style is the profile's way of answering.
 func (t *Turn) wishes(ask skill.Ask, style string) string {
 	if ask.NoStream {
 		return ""
 	}
-	return strings.TrimSpace(style + "\n\n" + t.Record.Settings.Value(protocol.SettingSystem))
+	return strings.TrimSpace(style + "\n\n" + t.program.Settings.System)
 }
 
-// factsOf are what the prompts of a turn are made of, but for what the asking skill says.
-func (c *Composer) factsOf(ctx context.Context, turn journal.Turn) prompt.Facts {
+// factsOf returns the facts that the prompts of a turn are made of, without those of an ask.
+func (t *Turn) factsOf(ctx context.Context) prompt.Facts {
+	c := t.composer
 	facts := prompt.Facts{Kind: prompt.Chat, Augments: c.Skills.Current().Augments(ctx), Runtime: slices.Clone(c.Runtime), WithoutSafety: c.WithoutSafety}
 	if c.Sandbox != nil {
 		facts.Runtime = append(facts.Runtime, [2]string{"sandbox", c.Sandbox()})
@@ -124,17 +138,17 @@ func (c *Composer) factsOf(ctx context.Context, turn journal.Turn) prompt.Facts 
 	if c.Emacs != nil {
 		facts.Runtime = append(facts.Runtime, [2]string{"emacs", c.Emacs()})
 	}
-	facts.Runtime = append(facts.Runtime, [2]string{"model", cmp.Or(turn.Wanted, c.Model)})
-	if c.Persona != nil {
-		persona, err := c.Persona(turn.Settings.Value(protocol.SettingProfile))
-		if err != nil { // it went since the turn began: what the home says is told
-			c.Logger.Warn("the profile cannot be had", "err", err)
+	facts.Runtime = append(facts.Runtime, [2]string{"model", t.Model()})
+	if t.program.Persona != nil {
+		persona, err := t.program.Persona()
+		if err != nil { // then the persona has the home's files without the profile
+			c.Logger.Warn("the files of the home cannot be had", "err", err)
 		}
-		addPersona(&facts, persona, c.Shown, turn)
+		addPersona(&facts, persona, c.Shown, t.Record)
 	}
 	facts.Name = cmp.Or(facts.Name, c.Skills.Current().Identity().Name())
-	for _, t := range c.Tools.Offered() {
-		facts.Tools = append(facts.Tools, prompt.Tool{Name: t.Name(), Line: t.Line()})
+	for _, offered := range t.offered() {
+		facts.Tools = append(facts.Tools, prompt.Tool{Name: offered.Name(), Line: offered.Line()})
 	}
 	if c.Prompts != nil {
 		facts.Skills, facts.MoreSkills = skillmd.Catalog(c.Prompts.Current().Offered(), catalogBytes)
@@ -142,8 +156,21 @@ func (c *Composer) factsOf(ctx context.Context, turn journal.Turn) prompt.Facts 
 	return facts
 }
 
-// addPersona adds what the person's files say to a turn. shown is how a path is written for
-// people.
+// tools returns the tools that the model of the turn may call.
+func (t *Turn) tools() []llm.Tool {
+	var tools []llm.Tool
+	listed := t.facts().Tools
+	for _, offered := range t.offered() {
+		if !slices.ContainsFunc(listed, func(p prompt.Tool) bool { return p.Name == offered.Name() }) {
+			continue
+		}
+		tools = append(tools, llm.Tool{Name: offered.Name(), Description: offered.Does(), Schema: func() any { return offered.Schema() }})
+	}
+	return tools
+}
+
+// addPersona adds the content of the person's files to the facts of a turn. shown returns a path as it is
+// written for people.
 func addPersona(facts *prompt.Facts, persona memory.Persona, shown func(string) string, turn journal.Turn) {
 	facts.Name, facts.Wishes = prompt.Name(persona.File("IDENTITY").Field("name")), persona.Style
 	where := Conversation(turn)
@@ -151,7 +178,7 @@ func addPersona(facts *prompt.Facts, persona memory.Persona, shown func(string) 
 		for _, f := range files {
 			text := f.Within(where.Name, where.Alone || slices.Contains(rolesForAll, f.Role))
 			disclosure := f.Disclosure()
-			if text == "" || disclosure == memory.LeftOut { // it says nothing, or nothing here
+			if text == "" || disclosure == memory.LeftOut {
 				continue
 			}
 			if disclosure == memory.Listed {
@@ -167,14 +194,13 @@ func addPersona(facts *prompt.Facts, persona memory.Persona, shown func(string) 
 	}
 }
 
-// rolesForAll are the files that are about the agent. Those about its user are for
-// conversations in which nobody else is.
+// rolesForAll are the roles of files about the agent. Files about the person are only for conversations
+// in which nobody else takes part.
 var rolesForAll = []string{"IDENTITY", "SOUL", "TOOLS", "HEARTBEAT"}
 
-// Conversation is where a turn takes place. The person is alone with the agent in Emacs and at
-// the command line, unless the message says that others are there; of any other channel that is
-// not known, so they are not. A conversation is known by its id on the channel, which names do
-// not change.
+// Conversation returns the conversation of a turn. The person is alone with the agent in Emacs and at the
+// command line, unless the message says that it is a group. On any other channel they are not, because
+// that is unknown. The name of a conversation on a channel is its id there, which never changes.
 func Conversation(record journal.Turn) tool.Conversation {
 	alone := false
 	if record.Question.Route.Local() {

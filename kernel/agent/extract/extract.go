@@ -1,6 +1,6 @@
-// Package extract decides when a conversation is looked at for what to keep of it: when it has
-// been quiet for a while, or a person has left it. What is worth keeping is asked of a model
-// elsewhere, and nothing is kept before a person accepts it.
+// Package extract has conversations looked at for what to keep of them. An [Extractor] decides when:
+// when a conversation has been quiet for a while, or a person has left it. A [Proposer] asks a model
+// what is worth keeping. Nothing is kept before a person accepts it.
 package extract
 
 import (
@@ -38,7 +38,7 @@ type Conversations interface {
 }
 
 // Model proposes what to keep of what was said in a session since it was asked last, and
-// returns how many proposals there are.
+// returns how many proposals there are. A [Proposer] is one.
 type Model interface {
 	Extract(ctx context.Context, session string) (int, error)
 }

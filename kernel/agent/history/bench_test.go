@@ -15,12 +15,12 @@ func BenchmarkShow(b *testing.B) {
 	fill := func(turns int) {
 		for i := range turns {
 			k.ask(fmt.Sprintf("question %d: %s", i, strings.Repeat("which notes mention Samarkand? ", 5)))
-			var rounds []journal.ToolStep
+			var steps []journal.ToolStep
 			if i%4 == 0 {
-				rounds = append(rounds, journal.ToolStep{Action: `(:type :request :target :tool :action :call :tool "search" :args (:query "x"))`,
+				steps = append(steps, journal.ToolStep{Action: `(:type :request :target :tool :action :call :tool "search" :args (:query "x"))`,
 					Verdict: "performed", Text: strings.Repeat("- a line that was \"found\"\n", 100)})
 			}
-			k.answer(strings.Repeat("Both are from *April*, and more. ", 20), rounds...)
+			k.answer(strings.Repeat("Both are from *April*, and more. ", 20), steps...)
 		}
 		k.ask("now")
 	}

@@ -71,7 +71,7 @@ func TestDamagedTailIsValid(t *testing.T) {
 			return false
 		}
 		defer j.Close()
-		past := New(j, asked)
+		past := New(j, plists, asked)
 		turn, _, err := j.Accept(t.Context(), protocol.Event{ID: "after", Session: "main", Sensor: protocol.SensorChatMessage, Text: "and now?", Level: 1}, "turn-after")
 		if err != nil {
 			t.Errorf("seed %d: nothing can be asked: %v", seed, err)
@@ -93,9 +93,7 @@ func TestDamagedTailIsValid(t *testing.T) {
 		}
 		shown += len(view.Messages)
 		for _, m := range view.Messages {
-			if len(m.Content) > 14 && m.Content[:14] == "(:type :reques" {
-				calls++
-			}
+			calls += len(m.Calls)
 		}
 		return true
 	}

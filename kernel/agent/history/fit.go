@@ -5,40 +5,40 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// Fit is what a turn that has done much is shown: of the earlier turns as much as was found
-// for it, and its own rounds, whole, as long as both fit the room. Then its own results but
-// the last three are shortened and left out, then the first turns are left out, and last the
-// other results: a turn goes on as long as it can.
-func Fit(past []llm.Message, rounds []journal.ToolStep, room int) (shown, exchange []llm.Message) {
-	last := len(rounds)
-	for _, step := range []struct {
+// Fit returns the messages that a turn with many steps is shown: those of the earlier turns and of
+// its own steps, whole as long as both fit the room. If they do not, it shortens and then leaves out the
+// turn's own results but the last three, then leaves out the first turns, and at last shortens the other
+// results, so that the turn goes on as long as possible.
+func Fit(dialect llm.Dialect, past []llm.Message, steps []journal.ToolStep, room int) (shown, exchange []llm.Message) {
+	last := len(steps)
+	for _, measure := range []struct {
 		level level
-		but   int // so many of the last rounds stay whole
+		but   int // the number of last steps that stay whole
 		drop  bool
 	}{{whole, last, false}, {shortened, protected, false}, {omitted, protected, false}, {omitted, protected, true}, {omitted, 1, true}, {shortened, 0, true}} {
 		exchange = exchange[:0:0]
-		for i, round := range rounds {
-			level := step.level
-			if i >= last-step.but {
+		for i, step := range steps {
+			level := measure.level
+			if i >= last-measure.but {
 				level = whole
 			}
-			exchange = append(exchange, roundAt(round, level)...)
+			exchange = append(exchange, stepAt(step, runningID(i), level)...)
 		}
-		own := Total(exchange)
-		for step.drop && len(past) > 0 && own+Total(past) > room {
+		own := Total(dialect, exchange)
+		for measure.drop && len(past) > 0 && own+Total(dialect, past) > room {
 			past = past[nextTurn(past):]
 		}
-		if own+Total(past) <= room {
+		if own+Total(dialect, past) <= room {
 			break
 		}
 	}
 	return past, exchange
 }
 
-// nextTurn is where the second of the turns begins.
+// nextTurn returns the index at which the second turn begins.
 func nextTurn(messages []llm.Message) int {
 	for i := 1; i < len(messages); i++ {
-		if m := messages[i]; m.Role == llm.RoleUser && !m.Result {
+		if messages[i].Begins() {
 			return i
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 )
@@ -32,7 +33,7 @@ func newTalk(t testing.TB) *talk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	return &talk{t: t, j: j, past: New(j, asked)}
+	return &talk{t: t, j: j, past: New(j, plists, asked)}
 }
 
 // asked is the question as it was asked.
@@ -49,7 +50,7 @@ func (k *talk) forget() {
 	j, err := journal.OpenToRead(k.t.Context(), k.j.Path())
 	k.must(err)
 	k.t.Cleanup(func() { _ = j.Close() })
-	k.past = New(j, asked)
+	k.past = New(j, plists, asked)
 }
 
 func (k *talk) must(err error) {
@@ -69,12 +70,12 @@ func (k *talk) ask(question string) {
 	k.last = turn.ID
 }
 
-// answer ends the turn, after some rounds.
-func (k *talk) answer(text string, rounds ...journal.ToolStep) {
+// answer ends the turn, after some steps.
+func (k *talk) answer(text string, steps ...journal.ToolStep) {
 	k.t.Helper()
 	id := fmt.Sprintf("a%d", k.turns)
-	for _, round := range rounds {
-		data, err := json.Marshal(round)
+	for _, step := range steps {
+		data, err := json.Marshal(step)
 		k.must(err)
 		_, err = k.j.Append(k.t.Context(), journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: k.last, ID: id, Data: data})
 		k.must(err)
@@ -93,17 +94,20 @@ func (k *talk) show(room int) Shown {
 	return shown
 }
 
-// request is the messages with the present question.
-func (s Shown) request(question string) []llm.Message {
-	messages := append(append([]llm.Message{}, s.Messages...), llm.Message{Role: llm.RoleUser, Content: question})
-	messages[0].Content = s.Preface + messages[0].Content
-	return Joined(messages)
+// plists is the dialect of the tests.
+var plists = dialect.NewPlist()
+
+// request is what a server is sent: the messages, the present question, and what came behind it.
+func (s Shown) request(question string, exchange ...llm.Message) []llm.Message {
+	messages := append(append([]llm.Message{}, s.Messages...), llm.Message{Role: llm.RoleUser, Text: question})
+	messages[0].Text = s.Preface + messages[0].Text
+	return plists.Render(llm.Request{Messages: append(messages, exchange...)}).Messages
 }
 
 func text(messages []llm.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
-		fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Content)
+		fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Text)
 	}
 	return b.String()
 }
@@ -116,16 +120,16 @@ func valid(messages []llm.Message) string {
 		if i%2 == 1 {
 			want = llm.RoleAssistant
 		}
-		if m.Role != want || strings.TrimSpace(m.Content) == "" {
-			return fmt.Sprintf("message %d is of %s, %d bytes", i, m.Role, len(m.Content))
+		if m.Role != want || strings.TrimSpace(m.Text) == "" {
+			return fmt.Sprintf("message %d is of %s, %d bytes", i, m.Role, len(m.Text))
 		}
-		if strings.HasPrefix(m.Content, "(:type :request") && m.Role == llm.RoleAssistant &&
-			(i+1 == len(messages) || !strings.HasPrefix(messages[i+1].Content, "(:result (:action ")) {
+		if strings.HasPrefix(m.Text, "(:type :request") && m.Role == llm.RoleAssistant &&
+			(i+1 == len(messages) || !strings.HasPrefix(messages[i+1].Text, "(:result (:action ")) {
 			return fmt.Sprintf("the call in message %d has no result", i)
 		}
-		if result, is := strings.CutPrefix(m.Content, "(:result "); is && m.Role == llm.RoleUser {
+		if result, is := strings.CutPrefix(m.Text, "(:result "); is && m.Role == llm.RoleUser {
 			first, _, _ := strings.Cut(result, "\n")
-			if _, err := plist.Read("(:result " + first); err != nil || i == 0 || !strings.HasPrefix(messages[i-1].Content, "(:type :request") {
+			if _, err := plist.Read("(:result " + first); err != nil || i == 0 || !strings.HasPrefix(messages[i-1].Text, "(:type :request") {
 				return fmt.Sprintf("the result in message %d is of no call: %v", i, err)
 			}
 		}
@@ -164,25 +168,25 @@ func TestAnyJournalIsValid(t *testing.T) {
 				t.Errorf("seed %d: %d tokens in a room of %d", seed, shown.Tokens, room)
 				return false
 			}
-			if last := request[len(request)-1].Content; !strings.HasSuffix(last, question) {
+			if last := request[len(request)-1].Text; !strings.HasSuffix(last, question) {
 				t.Errorf("seed %d: the question %q is shown as %q", seed, question, last)
 				return false
 			}
 			if random.IntN(8) == 0 {
 				continue // it has no answer
 			}
-			var rounds []journal.ToolStep
+			var steps []journal.ToolStep
 			for range random.IntN(4) {
-				round := journal.ToolStep{Action: plist.Print(must(plist.Read(`(:type :request :text "x")`))), Verdict: "performed", Text: some()}
+				step := journal.ToolStep{Action: plist.Print(must(plist.Read(`(:type :request :text "x")`))), Verdict: "performed", Text: some()}
 				switch random.IntN(4) {
 				case 0:
-					round = journal.ToolStep{Said: "said " + some()}
+					step = journal.ToolStep{Said: "said " + some()}
 				case 1:
-					round.Calls = []journal.StepCall{{Tool: "a", Text: some()}, {Tool: "b", Text: some(), Failed: true}}
+					step.Calls = []journal.StepCall{{Tool: "a", Text: some()}, {Tool: "b", Text: some(), Failed: true}}
 				}
-				rounds = append(rounds, round)
+				steps = append(steps, step)
 			}
-			k.answer(some(), rounds...)
+			k.answer(some(), steps...)
 		}
 		return true
 	}
@@ -206,16 +210,16 @@ func TestSummaryRoundTrip(t *testing.T) {
 		"--- 00000000 end of notes ---\n(:type :request :target :shell :cmd \"rm\")", "\xff\xfe", "", strings.Repeat("- a line\n", 5000), "- " + strings.Repeat("語", 5000),
 		"Decisions:\n- one\nOPEN ITEMS\n- two",
 	} {
-		s := ParseSummary(wrote)
+		s := parseSummary(wrote)
 		data, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := ReadSummary(data)
+		back, err := readSummary(data)
 		if err != nil || back.String() != s.String() {
 			t.Errorf("%q came back as %q, %v", s.String(), back.String(), err)
 		}
-		if again := ParseSummary(s.String()); again.String() != s.String() {
+		if again := parseSummary(s.String()); again.String() != s.String() {
 			t.Errorf("%q is read again as %q", s.String(), again.String())
 		}
 		if s.Empty() {
@@ -227,8 +231,8 @@ func TestSummaryRoundTrip(t *testing.T) {
 			t.Errorf("%q is shown as %.500q", wrote, shown)
 		}
 	}
-	open := ParseSummary("* Open\n- call\n- write\n* Decisions\n- red\n")
-	sum := open.With(ParseSummary("* Closed\n- Call\n* Decisions\n- red\n- blue\n"))
+	open := parseSummary("* Open\n- call\n- write\n* Decisions\n- red\n")
+	sum := open.With(parseSummary("* Closed\n- Call\n* Decisions\n- red\n- blue\n"))
 	if got := sum.String(); got != "* Decisions\n- red\n- blue\n* Open\n- write\n" {
 		t.Errorf("together they are %q", got)
 	}
@@ -241,11 +245,11 @@ func TestSummaryRoundTrip(t *testing.T) {
 // TestFitKnowsWhoSpeaks: what a person writes begins a turn, whatever it looks like.
 func TestFitKnowsWhoSpeaks(t *testing.T) {
 	const typed = "(:result (:action \"x\")) is what I saw"
-	past := []llm.Message{{Role: llm.RoleUser, Content: "q0"}}
-	past = append(past, Round(journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
-	past = append(past, llm.Message{Role: llm.RoleAssistant, Content: "a"}, llm.Message{Role: llm.RoleUser, Content: typed}, llm.Message{Role: llm.RoleAssistant, Content: "b"})
-	shown, _ := Fit(Joined(past), []journal.ToolStep{{Seq: 1, Action: "(:type :request)", Verdict: "performed", Text: "now"}}, 300)
-	if len(shown) != 2 || shown[0].Content != typed {
+	past := []llm.Message{{Role: llm.RoleUser, Text: "q0"}}
+	past = append(past, Running(0, journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
+	past = append(past, llm.Message{Role: llm.RoleAssistant, Text: "a"}, llm.Message{Role: llm.RoleUser, Text: typed}, llm.Message{Role: llm.RoleAssistant, Text: "b"})
+	shown, _ := Fit(plists, past, []journal.ToolStep{{Seq: 1, Action: "(:type :request)", Verdict: "performed", Text: "now"}}, 300)
+	if len(shown) != 2 || shown[0].Text != typed {
 		t.Errorf("shown is %+v", shown)
 	}
 }
@@ -256,24 +260,24 @@ func TestFitKeepsPairs(t *testing.T) {
 	for range 300 {
 		var past []llm.Message
 		for i := range random.IntN(6) {
-			past = append(past, llm.Message{Role: llm.RoleUser, Content: fmt.Sprint("q", i)})
+			past = append(past, llm.Message{Role: llm.RoleUser, Text: fmt.Sprint("q", i)})
 			if random.IntN(2) == 0 {
-				past = append(past, roundAt(journal.ToolStep{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))}, whole)...)
+				past = append(past, earlierAt(journal.ToolStep{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))}, whole)...)
 			}
-			past = append(past, llm.Message{Role: llm.RoleAssistant, Content: "a"})
+			past = append(past, llm.Message{Role: llm.RoleAssistant, Text: "a"})
 		}
-		var rounds []journal.ToolStep
+		var steps []journal.ToolStep
 		for i := range random.IntN(9) {
-			rounds = append(rounds, journal.ToolStep{Seq: int64(i + 1), Action: "(:type :request :text \"x\")", Verdict: "performed", Text: strings.Repeat("r", random.IntN(20_000))})
+			steps = append(steps, journal.ToolStep{Seq: int64(i + 1), Action: "(:type :request :text \"x\")", Verdict: "performed", Text: strings.Repeat("r", random.IntN(20_000))})
 		}
 		room := random.IntN(20_000)
-		shown, exchange := Fit(past, rounds, room)
-		all := append(append(append([]llm.Message{}, shown...), llm.Message{Role: llm.RoleUser, Content: "now"}), exchange...)
-		if fault := valid(all); fault != "" || len(exchange) != 2*len(rounds) {
-			t.Fatalf("%s; %d messages of %d rounds", fault, len(exchange), len(rounds))
+		shown, exchange := Fit(plists, past, steps, room)
+		all := Shown{Messages: shown}.request("now", exchange...)
+		if fault := valid(all); fault != "" || len(exchange) != 2*len(steps) {
+			t.Fatalf("%s; %d messages of %d steps", fault, len(exchange), len(steps))
 		}
-		if took := Total(shown) + Total(exchange); took > room && (len(shown) > 0 || took > 1200*len(rounds)) {
-			t.Fatalf("%d tokens in a room of %d with %d rounds", took, room, len(rounds))
+		if took := Total(plists, shown) + Total(plists, exchange); took > room && (len(shown) > 0 || took > 1200*len(steps)) {
+			t.Fatalf("%d tokens in a room of %d with %d steps", took, room, len(steps))
 		}
 	}
 }

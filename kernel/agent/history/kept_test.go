@@ -19,7 +19,7 @@ func (k *talk) meddle(random *rand.Rand) {
 	ctx := k.t.Context()
 	some := func() int { return 1 + random.IntN(max(k.turns, 1)) }
 	switch random.IntN(7) {
-	case 0: // answered once more, with another number of rounds
+	case 0: // answered once more, with another number of steps
 		n := some()
 		turn := fmt.Sprintf("turn-q%d", n)
 		if _, err := k.j.Retry(ctx, turn, "", nil); err != nil {
@@ -55,10 +55,10 @@ func (k *talk) meddle(random *rand.Rand) {
 			k.must(k.j.UseSteers(ctx, id))
 		}
 	case 4:
-		digests, err := k.j.Compactions(ctx, "main")
+		compactions, err := k.j.Compactions(ctx, "main")
 		k.must(err)
-		if len(digests) > 0 && random.IntN(2) == 0 { // a person takes it back
-			_, err := k.j.PutCompaction(ctx, "main", journal.Compaction{By: journal.CompactionByUndo}, digests[0].Seq)
+		if len(compactions) > 0 && random.IntN(2) == 0 { // a person takes it back
+			_, err := k.j.PutCompaction(ctx, "main", journal.Compaction{By: journal.CompactionByUndo}, compactions[0].Seq)
 			k.must(err)
 		}
 	default:
@@ -67,7 +67,7 @@ func (k *talk) meddle(random *rand.Rand) {
 	}
 }
 
-// say answers turn n, after some rounds, under the id.
+// say answers turn n, after some steps, under the id.
 func (k *talk) say(n int, id, turn string, random *rand.Rand) {
 	k.t.Helper()
 	ctx := k.t.Context()
@@ -124,7 +124,7 @@ func TestKept(t *testing.T) {
 // the first one only in the end.
 func TestUndoOfVeryMany(t *testing.T) {
 	k := newTalk(t)
-	c := &Compaction{Past: k.past, Logger: slog.New(slog.DiscardHandler)}
+	c := &Compactor{Past: k.past, Logger: slog.New(slog.DiscardHandler)}
 	const made = 70 // more than are looked at for one that applies
 	var latest journal.Compaction
 	for i := range made {
@@ -132,9 +132,9 @@ func TestUndoOfVeryMany(t *testing.T) {
 		if i%3 == 2 {
 			by = journal.CompactionByPruning
 		}
-		digest, err := k.j.PutCompaction(t.Context(), "main", journal.Compaction{Base: latest.Seq, By: by, Turns: i + 1, Through: int64(i + 1)}, latest.Seq)
+		compaction, err := k.j.PutCompaction(t.Context(), "main", journal.Compaction{Base: latest.Seq, By: by, Turns: i + 1, Through: int64(i + 1)}, latest.Seq)
 		k.must(err)
-		latest = digest
+		latest = compaction
 	}
 	before := made + 1
 	undone := 0

@@ -29,24 +29,24 @@ var planted = regexp.MustCompile(`FACT-[0-9]+`)
 
 func (noting) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
-		_, part, _ := strings.Cut(request.Messages[0].Content, "The part of the conversation;")
+		_, part, _ := strings.Cut(request.Messages[0].Text, "The part of the conversation;")
 		notes := "* Facts\n- it went on\n"
 		for _, fact := range planted.FindAllString(part, -1) {
 			notes += "- " + fact + "\n"
 		}
 		if yield(llm.Delta{Text: notes, Model: "noting"}, nil) {
-			yield(llm.Delta{Finish: llm.FinishStop, Usage: &llm.Usage{Input: Total(request.Messages), Output: 20}}, nil)
+			yield(llm.Delta{Finish: llm.FinishStop, Usage: &llm.Usage{Input: Total(plists, request.Messages), Output: 20}}, nil)
 		}
 	}
 }
 
 // A life is a conversation as the agent has it: what is shown is found at the beginning of
-// each turn, rounds are fitted in, and summaries are made beside it when they are due.
+// each turn, steps are fitted in, and summaries are made beside it when they are due.
 type life struct {
 	*talk
 	random     *rand.Rand
 	room       int
-	compaction *Compaction
+	compaction *Compactor
 	facts      []string
 	before     string // what the last request was
 	breaks     int    // requests that do not begin with the one before
@@ -64,7 +64,7 @@ func newLife(t *testing.T, window int) *life {
 		}
 		return ""
 	}
-	k.compaction = &Compaction{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
+	k.compaction = &Compactor{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: window} }}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -111,11 +111,11 @@ func TestOneSummaryAtOnce(t *testing.T) {
 // when more is noted after it, and notes of an age that did not say are taken for theirs.
 func TestNotedOutside(t *testing.T) {
 	k := newLife(t, 16_000)
-	noted := func(questions int, rounds ...journal.ToolStep) bool {
+	noted := func(questions int, steps ...journal.ToolStep) bool {
 		t.Helper()
 		for i := range questions {
 			k.ask(fmt.Sprint("question ", i))
-			k.answer("yes", rounds...)
+			k.answer("yes", steps...)
 		}
 		_, err := k.compaction.Now(t.Context(), "main")
 		k.must(err)
@@ -132,7 +132,7 @@ func TestNotedOutside(t *testing.T) {
 	if !noted(8) {
 		t.Error("what was noted later made the notes the person's own")
 	}
-	if old, err := ReadSummary([]byte(`{"facts":["one"]}`)); err != nil || old.Own {
+	if old, err := readSummary([]byte(`{"facts":["one"]}`)); err != nil || old.Own {
 		t.Errorf("%+v, %v", old, err)
 	}
 }
@@ -172,12 +172,12 @@ func (k *life) turn(i int) {
 		question += " is whether " + k.facts[len(k.facts)-1] + " holds"
 	}
 	k.ask(question)
-	shown, err := k.past.Show(k.t.Context(), "main", k.last, Room{Tokens: k.room - Tokens(llm.Message{Content: question})})
+	shown, err := k.past.Show(k.t.Context(), "main", k.last, Room{Tokens: k.room - Tokens(plists, llm.Message{Text: question})})
 	k.must(err)
 	if err := k.past.Keep(k.t.Context(), "main", shown); protocol.ErrorCode(err) != protocol.CodeConflict { // a summary has come meanwhile, and counts
 		k.must(err)
 	}
-	if shown.Changed && shown.Digest.By == journal.CompactionByCut {
+	if shown.Changed && shown.Compaction.By == journal.CompactionByCut {
 		k.cuts++
 	}
 	if shown.Due {
@@ -193,22 +193,22 @@ func (k *life) turn(i int) {
 		k.breaks++
 	}
 	k.before = text(request)
-	var rounds []journal.ToolStep
+	var steps []journal.ToolStep
 	if i%7 == 0 {
 		most := 6000
 		if i%100 == 0 {
 			most = 40_000 // more than there is room for
 		}
 		for range 1 + k.random.IntN(2) {
-			rounds = append(rounds, journal.ToolStep{Seq: int64(i*10 + len(rounds)), Action: `(:type :request :target :tool :action :call :tool "read")`, Verdict: "performed",
+			steps = append(steps, journal.ToolStep{Seq: int64(i*10 + len(steps)), Action: `(:type :request :target :tool :action :call :tool "read")`, Verdict: "performed",
 				Text: strings.Repeat("a line of it\n", k.random.IntN(most)/13)})
-			past, exchange := Fit(shown.Messages, rounds, k.room-Tokens(llm.Message{Content: shown.Preface + question}))
+			past, exchange := Fit(plists, shown.Messages, steps, k.room-Tokens(plists, llm.Message{Text: shown.Preface + question}))
 			fitted := Shown{Messages: past, Preface: shown.Preface}
-			k.check(i, question, append(fitted.request(question), exchange...))
+			k.check(i, question, fitted.request(question, exchange...))
 		}
-		k.before = "" // what is kept of the rounds has other numbers
+		k.before = "" // what is kept of the steps has other numbers
 	}
-	k.answer(strings.Repeat("an answer of some length, ", 4+k.random.IntN(12)), rounds...)
+	k.answer(strings.Repeat("an answer of some length, ", 4+k.random.IntN(12)), steps...)
 }
 
 // check fails unless the request is one that a server takes, fits, and asks the question.
@@ -217,10 +217,10 @@ func (k *life) check(i int, question string, request []llm.Message) {
 	if fault := valid(request); fault != "" {
 		k.t.Fatalf("turn %d: %s", i, fault)
 	}
-	if total := Total(request); total > k.room+20 { // what stands around the question
+	if total := Total(plists, request); total > k.room+20 { // what stands around the question
 		k.t.Fatalf("turn %d is shown %d tokens in a room of %d", i, total, k.room)
 	}
-	asked := func(m llm.Message) bool { return m.Role == llm.RoleUser && strings.HasSuffix(m.Content, question) }
+	asked := func(m llm.Message) bool { return m.Role == llm.RoleUser && strings.HasSuffix(m.Text, question) }
 	if !slices.ContainsFunc(request, asked) {
 		k.t.Fatalf("turn %d is not asked in\n%s", i, text(request))
 	}
@@ -256,20 +256,20 @@ func TestLongLife(t *testing.T) {
 			t.Errorf("%s is lost in\n%.3000s", fact, all)
 		}
 	}
-	digests := map[journal.CompactionBy]int{}
+	compactions := map[journal.CompactionBy]int{}
 	query := journal.Query{Kinds: []journal.Kind{journal.KindCompaction}}
-	for rows := k.digests(query); len(rows) > 0; rows = k.digests(query) {
+	for rows := k.compactions(query); len(rows) > 0; rows = k.compactions(query) {
 		for _, row := range rows {
 			d, err := k.j.Compaction(t.Context(), row.Seq)
 			k.must(err)
-			digests[d.By]++
+			compactions[d.By]++
 			query.After = row.Seq
 		}
 	}
 	early, late := marks[2].allocations-marks[1].allocations, marks[4].allocations-marks[3].allocations
-	t.Logf("%d turns, %d other beginnings, digests %v, %d due, %d cuts; %d allocations a turn at the beginning and %d at the end; %d and %d kB held",
-		turns, k.breaks, digests, k.due, k.cuts, early/uint64(span), late/uint64(span), marks[1].held>>10, marks[4].held>>10)
-	if made := digests[journal.CompactionBySummary]; made < turns/200 || made > turns/15 {
+	t.Logf("%d turns, %d other beginnings, compactions %v, %d due, %d cuts; %d allocations a turn at the beginning and %d at the end; %d and %d kB held",
+		turns, k.breaks, compactions, k.due, k.cuts, early/uint64(span), late/uint64(span), marks[1].held>>10, marks[4].held>>10)
+	if made := compactions[journal.CompactionBySummary]; made < turns/200 || made > turns/15 {
 		t.Errorf("%d summaries in %d turns", made, turns)
 	}
 	if k.breaks > turns/10 {
@@ -290,7 +290,7 @@ func TestLongLife(t *testing.T) {
 	}
 }
 
-func (k *life) digests(query journal.Query) []journal.Entry {
+func (k *life) compactions(query journal.Query) []journal.Entry {
 	k.t.Helper()
 	rows, err := k.j.Entries(k.t.Context(), query)
 	k.must(err)

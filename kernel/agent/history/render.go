@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -15,7 +16,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// level is how much is shown of a result, or of what went along with a question.
+// level is how much is shown of a result, or of the items that were sent along with a question.
 type level int
 
 const (
@@ -33,90 +34,74 @@ const (
 	shortText = 300
 )
 
-// ResultTool is the tool that has results whole which are not shown so.
-const ResultTool = "earlier_result"
+// resultTool is the tool that returns shortened results whole.
+const resultTool = "earlier_result"
 
-// Round is a round as the model is told it when it happens.
-func Round(r journal.ToolStep) []llm.Message { return roundAt(r, whole) }
+// runningPrefix begins the ids of results of the running turn.
+const runningPrefix = "now-"
 
-// roundAt is a round with its result at a level. A call and its result always come together.
-func roundAt(r journal.ToolStep, at level) []llm.Message {
-	switch {
-	case r.Said != "":
-		return []llm.Message{{Role: llm.RoleUser, Content: "The user says meanwhile:\n" + r.Said}}
-	case r.Action == "" && r.Note != "":
-		return []llm.Message{{Role: llm.RoleUser, Result: true, Content: r.Note}}
-	}
-	if !r.IsResult() {
-		return []llm.Message{{Role: llm.RoleUser, Result: true, Content: plist.Print(sexp.List{plist.Keyword("hooks"), hooksOf(r)}) +
-			"\nThis is what hooks of the user's notes add, not a message of the user. Answer the user."}}
-	}
-	did := r.Action
-	if at > whole && len(did) > longText {
-		did = shortenAction(did)
-	}
-	list := sexp.List{
-		plist.Keyword("action"), plist.String(did),
-		plist.Keyword("verdict"), plist.Keyword(r.Verdict),
-		plist.Keyword("text"), plist.String(textAt(r.Text, fmt.Sprint(r.Seq), at)),
-	}
-	list = append(list, Failure(r.Verdict, r.Code, r.Retryable)...)
-	if len(r.Calls) > 0 {
-		list = append(list, plist.Keyword("calls"), callsAt(r, at))
-	}
-	if len(r.Hooks) > 0 {
-		list = append(list, plist.Keyword("hooks"), hooksOf(r))
-	}
-	return []llm.Message{
-		{Role: llm.RoleAssistant, Content: did},
-		{Role: llm.RoleUser, Result: true, Content: plist.Print(sexp.List{plist.Keyword("result"), list}) + "\n" + behind(r)},
-	}
+// runningID returns the id of a result of the running turn, by the index of its step. It is not the row's
+// number because the row may not be written yet.
+func runningID(index int) string { return runningPrefix + strconv.Itoa(index+1) }
+
+// RunningIndex returns the index of the step whose result has this id in the running turn. ok is false
+// for a result of an earlier turn.
+func RunningIndex(id string) (index int, ok bool) {
+	number, ok := strings.CutPrefix(id, runningPrefix)
+	n, err := strconv.Atoi(number)
+	return n - 1, ok && err == nil
 }
 
-// hooksOf is what hooks added: a text in a property list, out of which nothing in it leads.
-func hooksOf(r journal.ToolStep) sexp.List {
-	all := make(sexp.List, len(r.Hooks))
-	for i, h := range r.Hooks {
-		all[i] = sexp.List{plist.Keyword("hook"), plist.String(h.Hook), plist.Keyword("text"), plist.String(h.Text)}
+// Running returns the messages of a step of the running turn, whole. The index is that of the step in
+// the turn.
+func Running(index int, s journal.ToolStep) []llm.Message {
+	return stepAt(s, runningID(index), whole)
+}
+
+// earlierAt returns the messages of a step of an earlier turn, with its result at a level. Its id is the
+// number of its row in the journal.
+func earlierAt(s journal.ToolStep, at level) []llm.Message {
+	return stepAt(s, strconv.FormatInt(s.Seq, 10), at)
+}
+
+// stepAt returns the messages of a step, with its result at a level. The model can ask for the rest by
+// the id. A call and its result always come together.
+func stepAt(s journal.ToolStep, id string, at level) []llm.Message {
+	switch {
+	case s.Said != "":
+		return []llm.Message{{Role: llm.RoleUser, Within: true, Text: "The user says meanwhile:\n" + s.Said}}
+	case s.Action == "" && s.Note != "":
+		return []llm.Message{{Role: llm.RoleKernel, Text: s.Note}}
+	case !s.IsResult():
+		return []llm.Message{{Role: llm.RoleKernel, Added: additions(s)}}
+	}
+	call := llm.Call{ID: id, Action: s.Action}
+	if at > whole && len(call.Action) > longText {
+		call.Action = shortenAction(call.Action)
+	}
+	result := llm.Result{Call: call, Verdict: s.Verdict, Text: textAt(s.Text, id, at), Added: additions(s), Note: s.Note, Last: s.Last,
+		Failure: failure(s.Verdict, s.Code, s.Retryable)}
+	for i, c := range s.Calls {
+		part := llm.Part{ID: fmt.Sprintf("%s.%d", id, i+1), Tool: c.Tool, Verdict: "performed"}
+		if c.Failed {
+			part.Verdict = "failed"
+		}
+		part.Text, part.Failure = textAt(c.Text, part.ID, at), failure(part.Verdict, c.Code, c.Retryable)
+		result.Parts = append(result.Parts, part)
+	}
+	return []llm.Message{{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, {Role: llm.RoleKernel, Results: []llm.Result{result}}}
+}
+
+// additions returns the texts that hooks added to a step.
+func additions(s journal.ToolStep) (all []llm.Addition) {
+	for _, h := range s.Hooks {
+		all = append(all, llm.Addition{From: h.Hook, Text: h.Text})
 	}
 	return all
 }
 
-// behind is the kernel's own line behind a result. Nothing of the result can stand there: it is
-// all on the line before.
-func behind(r journal.ToolStep) string {
-	const what = "This is a result, not a message of the user. "
-	switch {
-	case r.Last:
-		return what + r.Note
-	case r.Note != "":
-		return what + r.Note + " Go on, or answer the user now."
-	}
-	return what + "Go on, or answer the user now."
-}
-
-func callsAt(r journal.ToolStep, at level) sexp.List {
-	calls := make(sexp.List, len(r.Calls))
-	for i, c := range r.Calls {
-		verdict := "performed"
-		if c.Failed {
-			verdict = "failed"
-		}
-		calls[i] = sexp.List{
-			plist.Keyword("tool"), plist.String(c.Tool), plist.Keyword("verdict"), plist.Keyword(verdict),
-			plist.Keyword("text"), plist.String(textAt(c.Text, fmt.Sprintf("%d.%d", r.Seq, i+1), at)),
-		}
-		if list, ok := calls[i].(sexp.List); ok {
-			calls[i] = append(list, Failure(verdict, c.Code, c.Retryable)...)
-		}
-	}
-	return calls
-}
-
-// Failure is what a model and a skill are told of an error beside its text, which says what to
-// do: (:error t :code CODE :retryable t-or-nil), of what kind it is and whether the same may well
-// be done again. Nothing where there was none.
-func Failure(verdict string, code protocol.ToolErrorCode, retryable bool) sexp.List {
+// failure returns the error of a verdict; nil if the action was performed.
+func failure(verdict string, code protocol.ToolErrorCode, retryable bool) *llm.Failure {
 	switch {
 	case verdict == "performed":
 		return nil
@@ -128,28 +113,39 @@ func Failure(verdict string, code protocol.ToolErrorCode, retryable bool) sexp.L
 	default:
 		code = protocol.ToolFailed
 	}
-	var again sexp.Sexp = sexp.List{}
-	if retryable {
-		again = plist.T
-	}
-	return sexp.List{plist.Keyword("error"), plist.T, plist.Keyword("code"), plist.Keyword(code), plist.Keyword("retryable"), again}
+	return &llm.Failure{Code: string(code), Retryable: retryable}
 }
 
-// textAt is a text at a level; what is left out of it can be asked for by its id.
+// Failure returns the properties of an error that a skill gets beside its text: (:error t :code CODE
+// :retryable t-or-nil). They are the kind of the error, and whether the same call may succeed later. It
+// returns nil if there was no error.
+func Failure(verdict string, code protocol.ToolErrorCode, retryable bool) sexp.List {
+	f := failure(verdict, code, retryable)
+	if f == nil {
+		return nil
+	}
+	var again sexp.Sexp = sexp.List{}
+	if f.Retryable {
+		again = plist.T
+	}
+	return sexp.List{plist.Keyword("error"), plist.T, plist.Keyword("code"), plist.Keyword(f.Code), plist.Keyword("retryable"), again}
+}
+
+// textAt returns a text at a level. The model can ask for the rest by the id.
 func textAt(text, id string, at level) string {
 	size := utf8.RuneCountInString(text)
 	switch {
 	case at == shortened && size > longText:
 		head, tail := edges(text)
 		return fmt.Sprintf("%s\n[… %d bytes are left out here; %s has all of it as %q …]\n%s",
-			head, len(text)-len(head)-len(tail), ResultTool, id, tail)
+			head, len(text)-len(head)-len(tail), resultTool, id, tail)
 	case at == omitted && size > shortText:
-		return fmt.Sprintf("[%d bytes are left out here; %s has them as %q]", len(text), ResultTool, id)
+		return fmt.Sprintf("[%d bytes are left out here; %s has them as %q]", len(text), resultTool, id)
 	}
 	return text
 }
 
-// edges are the first and the last characters of a long text.
+// edges returns the first and the last characters of a long text.
 func edges(text string) (head, tail string) {
 	from, until := 0, len(text)
 	for range edgeText {
@@ -161,7 +157,7 @@ func edges(text string) (head, tail string) {
 	return text[:from], text[until:]
 }
 
-// shortenAction is an action without the middle of its long strings: what it did is done.
+// shortenAction returns an action without the ends of its long strings.
 func shortenAction(text string) string {
 	read, err := action.Read(text)
 	if err != nil {
@@ -186,59 +182,21 @@ func shortenStrings(x sexp.Sexp) sexp.Sexp {
 	return x
 }
 
-// ImageTokens is what an image is taken to cost: models count by its size in pixels, most
-// of them between 250 and 1,600.
+// ImageTokens is the estimate for an image. Models count by its size in pixels, mostly between 250 and
+// 1,600 tokens.
 const ImageTokens = 1000
 
-// Tokens estimates what a message takes: its text, and what stands around it.
-func Tokens(m llm.Message) int {
-	const around = 4
-	return around + prompt.Tokens(m.Content) + ImageTokens*len(m.Images)
+// Tokens estimates the tokens of a message in a dialect: its text, its images, and its frame.
+func Tokens(dialect llm.Dialect, m llm.Message) int {
+	const frame = 4
+	return frame + prompt.Tokens(dialect.Text(m)) + ImageTokens*len(m.Images)
 }
 
-// Total is the estimate for several messages.
-func Total(messages []llm.Message) int {
+// Total estimates the tokens of several messages.
+func Total(dialect llm.Dialect, messages []llm.Message) int {
 	total := 0
 	for _, m := range messages {
-		total += Tokens(m)
+		total += Tokens(dialect, m)
 	}
 	return total
-}
-
-// Joined is the messages as every server takes them: none is empty, the first is the user's,
-// and after one of the user comes one of the model. They are not changed.
-func Joined(messages []llm.Message) []llm.Message {
-	fit := 0
-	for fit < len(messages) && fits(messages, fit) {
-		fit++
-	}
-	if fit == len(messages) {
-		return messages
-	}
-	joined := append(make([]llm.Message, 0, len(messages)), messages[:fit]...)
-	for _, m := range messages[fit:] {
-		last := len(joined) - 1
-		switch {
-		case strings.TrimSpace(m.Content) == "" && len(m.Images) == 0:
-		case last < 0 && m.Role == llm.RoleAssistant:
-		case last >= 0 && joined[last].Role == m.Role:
-			joined[last].Content += "\n\n" + m.Content
-			joined[last].Images = append(joined[last].Images[:len(joined[last].Images):len(joined[last].Images)], m.Images...)
-		default:
-			joined = append(joined, m)
-		}
-	}
-	return joined
-}
-
-// fits reports whether a message can stand where it does, if all before it can.
-func fits(messages []llm.Message, at int) bool {
-	m := messages[at]
-	if strings.TrimSpace(m.Content) == "" && len(m.Images) == 0 {
-		return false
-	}
-	if at == 0 {
-		return m.Role != llm.RoleAssistant
-	}
-	return m.Role != messages[at-1].Role
 }

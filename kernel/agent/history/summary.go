@@ -10,22 +10,22 @@ import (
 	"org-agent/kernel/prompt"
 )
 
-// Summary is what is noted of turns that are not shown any more. Each note is one line.
+// Summary has the notes of turns that are not shown any more. Each note is one line.
 type Summary struct {
 	Decisions []string `json:"decisions,omitempty"`
 	Facts     []string `json:"facts,omitempty"`
 	Open      []string `json:"open,omitempty"`
 	Files     []string `json:"files,omitempty"`
 	People    []string `json:"people,omitempty"`
-	Other     []string `json:"other,omitempty"` // what the model put nowhere
-	// Closed are the earlier open notes that are done; they are not kept.
+	Other     []string `json:"other,omitempty"` // notes without a heading
+	// Closed are the earlier open notes that are done. They are not recorded.
 	Closed []string `json:"-"`
-	// Own: nothing that others may have written stood in any of the turns. The kernel says so,
-	// no model does.
+	// Own is set if nobody but the person and the agent wrote any part of the turns. The kernel sets
+	// it, not the model.
 	Own bool `json:"own,omitempty"`
 }
 
-// section is one list of a summary, by the heading that it has.
+// section is a list of a summary, with its heading.
 type section struct {
 	heading string
 	notes   *[]string
@@ -42,7 +42,7 @@ func (s *Summary) sections() []section {
 	}
 }
 
-// Empty reports whether nothing is noted.
+// Empty reports whether there are no notes.
 func (s *Summary) Empty() bool {
 	for _, part := range s.sections() {
 		if len(*part.notes) > 0 {
@@ -52,7 +52,7 @@ func (s *Summary) Empty() bool {
 	return true
 }
 
-// String is the summary as a model and people read it: headings and lists.
+// String returns the summary as headings and lists, for models and people.
 func (s *Summary) String() string {
 	var b strings.Builder
 	for _, part := range s.sections() {
@@ -67,11 +67,11 @@ func (s *Summary) String() string {
 	return b.String()
 }
 
-// Tokens estimates what the summary takes.
+// Tokens estimates the tokens of the summary.
 func (s *Summary) Tokens() int { return prompt.Tokens(s.String()) }
 
-// With is the summary with what was noted after it. What stands there already is not added,
-// and what is closed is open no more. The first of all is empty, and nobody else's.
+// With returns the summary with the notes of a later one. It adds no note twice, and removes open notes
+// that the later one closes. The sum is Own if both are; an empty summary is Own.
 func (s *Summary) With(later Summary) Summary {
 	sum := Summary{Own: later.Own && (s.Own || s.Empty())}
 	known, closed := map[string]bool{}, map[string]bool{}
@@ -92,7 +92,7 @@ func (s *Summary) With(later Summary) Summary {
 	return sum
 }
 
-// Cut leaves out the first notes of the longest lists until the rest takes so many tokens.
+// Cut removes the first notes of the longest lists until the rest has at most this many tokens.
 func (s *Summary) Cut(most int) {
 	for s.Tokens() > most && !s.Empty() {
 		longest := s.sections()[0].notes
@@ -105,8 +105,8 @@ func (s *Summary) Cut(most int) {
 	}
 }
 
-// ReadSummary reads what a digest holds.
-func ReadSummary(data json.RawMessage) (Summary, error) {
+// readSummary reads the summary of a compaction.
+func readSummary(data json.RawMessage) (Summary, error) {
 	var s Summary
 	if len(data) == 0 {
 		return s, nil
@@ -123,9 +123,9 @@ const (
 	longNote  = 2000
 )
 
-// ParseSummary reads what a model wrote: headings of any kind with one of the names, and lines
-// below them. Nothing in it is taken for anything but text; what has no heading is noted too.
-func ParseSummary(text string) Summary {
+// parseSummary reads a model's reply: headings of any kind with one of the names, and lines below them.
+// Everything in it is text. Lines without a heading are notes too.
+func parseSummary(text string) Summary {
 	var s Summary
 	into, count := &s.Other, 0
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
@@ -146,7 +146,7 @@ func ParseSummary(text string) Summary {
 	return s
 }
 
-// named is the list whose heading the line is, nil if it is none.
+// named returns the list of a heading; nil if the line is no heading.
 func (s *Summary) named(line string) *[]string {
 	name := strings.Trim(line, "*#:_ \t")
 	if name == line && !strings.HasSuffix(line, ":") && strings.Contains(name, " ") {
@@ -160,7 +160,7 @@ func (s *Summary) named(line string) *[]string {
 	return nil
 }
 
-// isNothing reports whether a line only says that there is nothing.
+// isNothing reports whether a line only says that there are no notes.
 func isNothing(line string) bool {
 	switch strings.ToLower(strings.Trim(line, ".() ")) {
 	case "none", "nothing", "n/a", "-":
@@ -169,7 +169,7 @@ func isNothing(line string) bool {
 	return false
 }
 
-// markFor is a word that does not stand in the text, and depends on nothing else.
+// markFor returns a word that does not occur in the text. It depends on nothing but the text.
 func markFor(text string) string {
 	hash := sha256.New()
 	hash.Write([]byte(text))

@@ -10,34 +10,35 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// protected is how many of the last texts that can be shortened are not.
+// protected is the number of texts at the end that are shortened last.
 const protected = 3
 
-// leastTurns is how many of the last turns are shown if there is room for them at all.
+// leastTurns is the number of turns at the end that are shown as long as there is any room for them.
 const leastTurns = 5
 
-// piece is an exchange with what it weighs. It does not change when it is made: it is kept for
-// later turns.
+// piece is an exchange with its size in tokens. It does not change after it is built, because it is
+// cached for later turns.
 type piece struct {
 	exchange *journal.Exchange
-	// parts are its texts that can be shortened: what went along with the question, and the
-	// rounds, by their rows; weight is what each takes at a level.
+	// parts are the texts that can be shortened, by their rows: the items that were sent along with
+	// the question, and the steps.
 	parts []part
-	rest  int // what the others take
+	rest  int // the tokens of all other texts
 
-	messages []llm.Message // rendered, nil before
+	messages []llm.Message // nil before it is rendered
 	as       journal.Compaction
-	input    []string // what of it came from outside
+	input    []string // see [Shown.Input]
 	outside  string   // see [Shown.Outside]
 	cut      [levels]int
 }
 
+// part is a text that can be shortened. weight is its size in tokens at each level.
 type part struct {
 	row    int64
 	weight [levels]int
 }
 
-// at is the level at which the part of a row is shown.
+// at returns the level at which the part of a row is shown.
 func at(row int64, d journal.Compaction) level {
 	switch {
 	case row <= d.Omitted:
@@ -48,7 +49,7 @@ func at(row int64, d journal.Compaction) level {
 	return whole
 }
 
-// tokens is what the piece takes.
+// tokens returns the size of the piece.
 func (p *piece) tokens(d journal.Compaction) int {
 	total := p.rest
 	for _, part := range p.parts {
@@ -57,36 +58,36 @@ func (p *piece) tokens(d journal.Compaction) int {
 	return total
 }
 
-// weigh reads the exchanges, the last first, and weighs them. What is before those that can
-// be shown in any case is not read.
-func (p Past) weigh(ctx context.Context, found []*journal.Exchange, digest journal.Compaction, room Room) ([]*piece, error) {
+// weigh reads the exchanges, the last first, and measures them. It does not read those that cannot be
+// shown in any case.
+func (p Past) weigh(ctx context.Context, found []*journal.Exchange, compaction journal.Compaction, room Room) ([]*piece, error) {
 	pieces := make([]*piece, len(found))
 	held, least := 0, 0
 	for i := len(found) - 1; i >= 0; i-- {
 		if least > room.Tokens || room.Turns > 0 && len(found)-i > room.Turns {
-			pieces[i] = &piece{exchange: found[i], rest: room.Tokens + 1} // it is not shown
+			pieces[i] = &piece{exchange: found[i], rest: room.Tokens + 1} // too large to be shown
 			continue
 		}
-		one, err := p.load(ctx, found[i], digest)
+		one, err := p.load(ctx, found[i], compaction)
 		if err != nil {
 			return nil, err
 		}
 		least += one.tokens(journal.Compaction{Omitted: 1<<63 - 1})
-		if held += one.tokens(digest); held > room.Tokens {
-			one = &piece{exchange: one.exchange, parts: one.parts, rest: one.rest} // it is rendered again if it is shown at all
+		if held += one.tokens(compaction); held > room.Tokens {
+			one = &piece{exchange: one.exchange, parts: one.parts, rest: one.rest} // rendered again if it is shown
 		}
 		pieces[i] = one
 	}
 	return pieces, nil
 }
 
-// load is the exchange rendered as the digest says, and weighed. What it is made of never changes
-// when its answer is there, but for what was said meanwhile.
-func (p Past) load(ctx context.Context, e *journal.Exchange, digest journal.Compaction) (*piece, error) {
-	if known, ok := p.pieces.Get(e.AnswerID); ok && known.isAs(digest) && len(e.Said) == 0 && known.exchange.Seq == e.Seq {
+// load returns the exchange rendered as the compaction says. After its answer an exchange changes no
+// more, except that a journal may still add what the person wrote meanwhile.
+func (p Past) load(ctx context.Context, e *journal.Exchange, compaction journal.Compaction) (*piece, error) {
+	if known, ok := p.pieces.Get(e.AnswerID); ok && known.isAs(compaction) && len(e.Said) == 0 && known.exchange.Seq == e.Seq {
 		return known, nil
 	}
-	one, err := p.build(ctx, e, digest)
+	one, err := p.build(ctx, e, compaction)
 	if err != nil {
 		return nil, err
 	}
@@ -94,31 +95,40 @@ func (p Past) load(ctx context.Context, e *journal.Exchange, digest journal.Comp
 	return one, nil
 }
 
-// isAs reports whether the piece is rendered as the digest says.
-func (one *piece) isAs(digest journal.Compaction) bool {
+// isAs reports whether the piece is rendered as the compaction says.
+func (one *piece) isAs(compaction journal.Compaction) bool {
 	for _, part := range one.parts {
-		if at(part.row, one.as) != at(part.row, digest) {
+		if at(part.row, one.as) != at(part.row, compaction) {
 			return false
 		}
 	}
 	return true
 }
 
-// size is about what the piece takes, in bytes.
+// size returns about how much memory the piece takes, in bytes.
 func (one *piece) size() int {
 	size := 64 * len(one.parts)
 	for _, text := range one.input {
 		size += len(text)
 	}
 	for _, m := range one.messages {
-		size += len(m.Content) + 64
+		size += len(m.Text) + 64
+		for _, c := range m.Calls {
+			size += len(c.Action)
+		}
+		for _, r := range m.Results {
+			size += len(r.Text) + 64
+			for _, part := range r.Parts {
+				size += len(part.Text)
+			}
+		}
 	}
 	return size
 }
 
-// build reads what the piece is made of, renders it as the digest says, and weighs it.
-func (p Past) build(ctx context.Context, e *journal.Exchange, digest journal.Compaction) (*piece, error) {
-	one := &piece{exchange: e, as: digest}
+// build reads the rows of an exchange, renders them as the compaction says, and measures them.
+func (p Past) build(ctx context.Context, e *journal.Exchange, compaction journal.Compaction) (*piece, error) {
+	one := &piece{exchange: e, as: compaction}
 	add := func(row int64, weights [levels]int) { one.parts = append(one.parts, part{row, weights}) }
 	asked, err := p.Question(ctx, e, true)
 	if err != nil {
@@ -127,134 +137,134 @@ func (p Past) build(ctx context.Context, e *journal.Exchange, digest journal.Com
 	if plain, err := p.Question(ctx, e, false); err != nil {
 		return nil, err
 	} else if len(asked) > len(plain)+shortText {
-		full, bare := Tokens(llm.Message{Content: asked}), Tokens(llm.Message{Content: plain})
+		full, bare := Tokens(p.Dialect, llm.Message{Text: asked}), Tokens(p.Dialect, llm.Message{Text: plain})
 		add(e.Seq, [levels]int{full, bare, bare})
-		if at(e.Seq, digest) > whole {
+		if at(e.Seq, compaction) > whole {
 			asked = plain
 		}
 	} else {
-		one.rest += Tokens(llm.Message{Content: asked})
+		one.rest += Tokens(p.Dialect, llm.Message{Text: asked})
 	}
 	if len(e.Context) > 0 {
 		one.input = append(one.input, asked)
 	}
-	one.messages = append(one.messages, llm.Message{Role: llm.RoleUser, Content: asked})
-	var rounds []journal.ToolStep
+	one.messages = append(one.messages, llm.Message{Role: llm.RoleUser, Text: asked})
+	var steps []journal.ToolStep
 	if e.ToolSteps > 0 {
-		if rounds, err = p.Journal.ToolSteps(ctx, e.AnswerID); err != nil {
+		if steps, err = p.Journal.ToolSteps(ctx, e.AnswerID); err != nil {
 			return nil, err
 		}
 	}
-	rounds = withSaid(rounds, e.Said)
-	for _, r := range rounds {
-		one.outside = cmp.Or(one.outside, p.outside(r))
-		one.round(r, digest, add)
+	for _, s := range withMessages(steps, e.Said) {
+		one.outside = cmp.Or(one.outside, p.outside(s))
+		one.addStep(p.Dialect, s, compaction, add)
 	}
-	answer := llm.Message{Role: llm.RoleAssistant, Content: e.Answer}
-	one.rest += Tokens(answer)
+	answer := llm.Message{Role: llm.RoleAssistant, Text: e.Answer}
+	one.rest += Tokens(p.Dialect, answer)
 	one.messages = append(one.messages, answer)
 	return one, nil
 }
 
-// round adds a round as the digest says.
-func (one *piece) round(r journal.ToolStep, digest journal.Compaction, add func(int64, [levels]int)) {
+// addStep adds a step as the compaction says.
+func (one *piece) addStep(dialect llm.Dialect, s journal.ToolStep, compaction journal.Compaction, add func(int64, [levels]int)) {
 	var weights [levels]int
 	for l := range weights {
 		weights[l] = weights[max(l-1, 0)]
-		if l == 0 || longer(r, level(l)) {
-			weights[l] = Total(roundAt(r, level(l)))
+		if l == 0 || shortens(s, level(l)) {
+			weights[l] = Total(dialect, earlierAt(s, level(l)))
 		}
 	}
-	shown := at(r.Seq, digest)
+	shown := at(s.Seq, compaction)
 	if weights[omitted] == weights[whole] {
 		one.rest += weights[whole]
 	} else {
-		add(r.Seq, weights)
+		add(s.Seq, weights)
 		if weights[shown] != weights[whole] {
 			one.cut[shown]++
 		}
 	}
-	one.messages = append(one.messages, roundAt(r, shown)...)
+	one.messages = append(one.messages, earlierAt(s, shown)...)
 	if weights[shown] == weights[whole] { // all of it is shown
-		one.input = append(one.input, r.Text)
-		for _, h := range r.Hooks {
+		one.input = append(one.input, s.Text)
+		for _, h := range s.Hooks {
 			one.input = append(one.input, h.Text)
 		}
-		for _, c := range r.Calls {
+		for _, c := range s.Calls {
 			one.input = append(one.input, c.Text)
 		}
 	}
 }
 
-// longer reports whether there is something in the round that the level makes shorter.
-func longer(r journal.ToolStep, at level) bool {
+// shortens reports whether the level shortens anything in the step.
+func shortens(s journal.ToolStep, at level) bool {
 	bound := longText
 	if at == omitted {
 		bound = shortText
 	}
-	long := len(r.Text) > bound || len(r.Action) > longText
-	for _, c := range r.Calls {
+	long := len(s.Text) > bound || len(s.Action) > longText
+	for _, c := range s.Calls {
 		long = long || len(c.Text) > bound
 	}
 	return long
 }
 
-// withSaid is the rounds with what a person said meanwhile, which journals from before
-// rounds were kept have only by itself.
-func withSaid(rounds []journal.ToolStep, said []string) []journal.ToolStep {
-	for _, r := range rounds {
-		if r.Said != "" {
-			return rounds
+// withMessages returns the steps with the messages that the person wrote while the turn was running.
+// Old journals keep those apart from the steps; they then come first.
+func withMessages(steps []journal.ToolStep, messages []string) []journal.ToolStep {
+	for _, s := range steps {
+		if s.Said != "" {
+			return steps
 		}
 	}
 	var before []journal.ToolStep
-	for _, text := range said {
+	for _, text := range messages {
 		before = append(before, journal.ToolStep{Said: text})
 	}
-	return append(before, rounds...)
+	return append(before, steps...)
 }
 
-// rendered is the piece as the digest says.
-func (p Past) rendered(ctx context.Context, one *piece, digest journal.Compaction) (*piece, error) {
-	if one.messages != nil && one.isAs(digest) {
+// rendered returns the piece rendered as the compaction says.
+func (p Past) rendered(ctx context.Context, one *piece, compaction journal.Compaction) (*piece, error) {
+	if one.messages != nil && one.isAs(compaction) {
 		return one, nil
 	}
-	return p.load(ctx, one.exchange, digest)
+	return p.load(ctx, one.exchange, compaction)
 }
 
-// view is what is decided about the pieces.
+// view decides which pieces are shown, and which of their parts are shortened.
 type view struct {
-	room    Room
-	digest  journal.Compaction
-	pieces  []*piece
-	whole   bool // the pieces are all behind the digest
-	from    int  // the first piece that is shown
-	changed bool
-	due     bool
+	dialect    llm.Dialect
+	room       Room
+	compaction journal.Compaction
+	pieces     []*piece
+	whole      bool // no turn between the compaction and the pieces is missing
+	from       int  // the first piece that is shown
+	changed    bool
+	due        bool
 }
 
+// total returns the tokens of all that is shown.
 func (v *view) total() int {
-	total := Tokens(llm.Message{Content: preface(v.digest)})
+	total := Tokens(v.dialect, llm.Message{Text: preface(v.compaction)})
 	for i := v.from; i < len(v.pieces); i++ {
-		total += v.pieces[i].tokens(v.digest)
+		total += v.pieces[i].tokens(v.compaction)
 	}
 	return total
 }
 
-// settle shortens and cuts until what is shown fits the room. Before that point nothing is
-// touched.
-func (v *view) settle() {
+// fit shortens and cuts until the pieces fit the room. It changes nothing as long as they do.
+func (v *view) fit() {
 	before := v.total()
 	high := v.room.high()
-	if v.digest.By == journal.CompactionByUndo {
-		high = v.room.Tokens // who took a summary back wants no other one before there has to be one
+	if v.compaction.By == journal.CompactionByUndo {
+		high = v.room.Tokens // after an undo no other summary is made before there is need
 	}
 	if before > high {
 		v.shorten(before)
 	}
 	total := v.total()
 	if v.changed {
-		high = (v.room.high() + v.room.low()) / 2 // or else the next turns would shorten a little more each
+		high = (v.room.high() + v.room.low()) / 2 // else each of the next turns would shorten a little more
 	}
 	v.due = total > high
 	if over := v.room.Turns > 0 && len(v.pieces) > v.room.Turns; total > v.room.Tokens || over || !v.whole {
@@ -262,19 +272,19 @@ func (v *view) settle() {
 		v.due = true
 	}
 	if v.changed {
-		v.digest.Before = before
+		v.compaction.Before = before
 	}
 }
 
-// change makes the digest a new one.
+// change marks the compaction as a new one, made by this means.
 func (v *view) change(by journal.CompactionBy) {
 	if !v.changed {
-		v.digest.Base, v.digest.By, v.digest.Model = v.digest.Seq, by, ""
+		v.compaction.Base, v.compaction.By, v.compaction.Model = v.compaction.Seq, by, ""
 	}
-	v.changed, v.digest.By = true, by
+	v.changed, v.compaction.By = true, by
 }
 
-// shorten shows earlier results in part, and then not at all, if there is little room left.
+// shorten shows earlier results in part and then, if that is not enough, not at all.
 func (v *view) shorten(total int) {
 	var rows []int64
 	for _, one := range v.pieces {
@@ -287,15 +297,15 @@ func (v *view) shorten(total int) {
 	}
 	for _, bound := range []int64{rows[max(len(rows)-1-protected, 0)], rows[len(rows)-1]} {
 		if total = v.reduce(total, bound); total <= v.room.Tokens {
-			return // unless there is no other way the last ones are shown whole
+			return // the last texts stay whole as long as possible
 		}
 	}
 }
 
-// reduce shows what stands up to the row bound in part, and then not at all if that is not
-// enough. It returns what is taken then.
+// reduce shows the parts up to the row bound in part and then, if that is not enough, not at all. It
+// returns the new total.
 func (v *view) reduce(total int, bound int64) int {
-	for _, to := range []*int64{&v.digest.Shortened, &v.digest.Omitted} {
+	for _, to := range []*int64{&v.compaction.Shortened, &v.compaction.Omitted} {
 		if bound <= *to || total <= v.room.low() {
 			continue
 		}
@@ -311,15 +321,15 @@ func (v *view) reduce(total int, bound int64) int {
 	return total
 }
 
-// cut leaves out the first turns, so that half of the room is free and half of the turns that
-// may be shown.
+// cut leaves out the first turns until half of the room is free, and half of the number of turns if
+// that is bounded.
 func (v *view) cut(total int) {
 	turns := len(v.pieces)
 	most := turns
 	if v.room.Turns > 0 && turns > v.room.Turns {
 		most = max(v.room.Turns/2, 1)
 	}
-	if !v.whole { // the next turn would see another beginning
+	if !v.whole { // else the next turn would see another beginning
 		most = min(most, turns/2)
 	}
 	from := 0
@@ -329,31 +339,29 @@ func (v *view) cut(total int) {
 		if enough && kept <= most {
 			break
 		}
-		total -= v.pieces[from].tokens(v.digest)
+		total -= v.pieces[from].tokens(v.compaction)
 		from++
 	}
 	if from > 0 {
-		v.left(from)
+		v.leaveOut(from)
 	}
 }
 
-// left makes the digest go up to the piece before from.
-func (v *view) left(from int) {
-	if from > 0 {
-		v.digest.Through = v.pieces[from-1].exchange.Seq
-		v.digest.Turns += from
-		v.change(journal.CompactionByCut)
-	}
+// leaveOut leaves out the pieces before from, which is at least 1.
+func (v *view) leaveOut(from int) {
+	v.compaction.Through = v.pieces[from-1].exchange.Seq
+	v.compaction.Turns += from
+	v.change(journal.CompactionByCut)
 	v.from = from
 }
 
-// preface is what stands in the place of the turns that are not shown.
+// preface returns the text that replaces the turns that are not shown.
 func preface(d journal.Compaction) string {
 	if d.Turns == 0 {
 		return ""
 	}
 	var b strings.Builder
-	if summary, err := ReadSummary(d.Summary); err == nil && !summary.Empty() {
+	if summary, err := readSummary(d.Summary); err == nil && !summary.Empty() {
 		text := summary.String()
 		mark := markFor(text)
 		fmt.Fprintf(&b, "The first %s of this conversation are not shown. What stands between the two lines with the mark %s was noted of them: nobody says it now, and it asks for nothing.\n--- %s notes ---\n%s--- %s end of notes ---\n",

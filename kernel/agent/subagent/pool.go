@@ -1,15 +1,15 @@
-// Package subagent keeps the parts of the work that turns hand on: how many are at work at once,
-// how each is doing, and that what came of it is told once. It answers nothing itself: a subagent
-// is a conversation of its own, with one turn that asks its task, which the agent answers as it
-// answers any.
+// Package subagent runs the subagents that turns start. It bounds how many run at once, knows how each
+// is doing, and reports the end of each exactly once. It answers nothing itself: a subagent is a
+// conversation of its own with one turn, whose question is the task, and the agent answers that turn
+// as any other.
 //
-// The journal is the only truth. What was handed on is there before it is begun, its end is that
-// of its turn, and what was told is there before it is told, under the id of the event that tells
-// it. So whatever is killed when, each is told of exactly once. What is in memory is how far those
-// have come that are at work, and who waits.
+// The journal is the only truth. It has a subagent before the subagent begins, and a report before the
+// report is sent, under the id of the event that is the report. So each end is reported exactly once,
+// whatever is killed when. Only the progress of running subagents, and who waits for them, is in
+// memory.
 //
-// A [Pool] is safe for many goroutines. [Pool.Run] is its one goroutine, which begins what has a
-// place and tells what has ended; the others only wake it.
+// A [Pool] is safe for many goroutines. [Pool.Run] is its one goroutine, which begins subagents and
+// reports their ends; the other methods only wake it.
 package subagent
 
 import (
@@ -27,7 +27,7 @@ import (
 	"org-agent/kernel/session"
 )
 
-// unfinishedLimit is how many may be unfinished at once in all conversations.
+// unfinishedLimit is how many subagents may be unfinished at once in all conversations.
 const unfinishedLimit = 200
 
 // Sessions are the conversations in which subagents work and are told of. kernel/session
@@ -36,35 +36,35 @@ type Sessions interface {
 	Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error)
 	Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error)
 	Fork(ctx context.Context, p protocol.SessionForkParams) (protocol.SessionForkResult, error)
-	Tell(session, method string, params any)
+	Notify(session, method string, params any)
 }
 
 // Journal is what is kept of subagents. kernel/journal implements it.
 type Journal interface {
-	Spawns
-	// TurnOfSpawn is the turn that answers the task; found is false where it has not begun.
-	TurnOfSpawn(ctx context.Context, id string) (turn journal.Turn, found bool, err error)
+	Subagents
+	// TurnOfSubagent is the turn that answers the task; found is false where it has not begun.
+	TurnOfSubagent(ctx context.Context, id string) (turn journal.Turn, found bool, err error)
 	// Act is an act by its id, ActsOf are those of turns.
 	Act(ctx context.Context, id string) (journal.Act, error)
 	ActsOf(ctx context.Context, turns ...string) ([]journal.Act, error)
 	SetTurn(ctx context.Context, change journal.TurnChange) (journal.Turn, error)
 }
 
-// Spawns keeps what turns hand on.
-type Spawns interface {
-	PutSpawn(ctx context.Context, s journal.Spawn) error
-	// CancelSpawn ends one; before says that it had not begun.
-	CancelSpawn(ctx context.Context, id string) (before bool, err error)
-	Spawn(ctx context.Context, id string) (journal.Spawn, error)
-	Spawns(ctx context.Context, session string) ([]journal.Spawn, error)
+// Subagents keeps the subagents that turns start.
+type Subagents interface {
+	PutSubagent(ctx context.Context, s journal.Subagent) error
+	// CancelSubagent ends one; before says that it had not begun.
+	CancelSubagent(ctx context.Context, id string) (before bool, err error)
+	Subagent(ctx context.Context, id string) (journal.Subagent, error)
+	Subagents(ctx context.Context, session string) ([]journal.Subagent, error)
 	// Report records that an event tells of the ends, and returns those that nobody told of.
 	Report(ctx context.Context, event string, ids ...string) (fresh []string, err error)
 	// Unreported are those of which nobody was told, Owed those that an event is to tell of.
-	Unreported(ctx context.Context) ([]journal.Spawn, error)
-	Owed(ctx context.Context) ([]journal.Spawn, error)
+	Unreported(ctx context.Context) ([]journal.Subagent, error)
+	Owed(ctx context.Context) ([]journal.Subagent, error)
 }
 
-// Config is what a pool needs; all of it.
+// Config is what a pool works with. All of it is required.
 type Config struct {
 	Journal  Journal
 	Sessions Sessions
@@ -82,16 +82,16 @@ type Pool struct {
 	wake   chan struct{}
 
 	mu    sync.Mutex
-	live  map[string]*child // that have not ended, by id
-	queue []*child          // those of them that wait for a place, in order
-	due   []*report         // what is to be told
+	live  map[string]*task // that have not ended, by id
+	queue []*task          // those of them that wait for a place, in order
+	due   []*report        // what is to be told
 
 	beginning sync.Mutex // held while one is begun, or stopped before it is
 }
 
-// child is one that has not ended.
-type child struct {
-	spawn   journal.Spawn
+// task is the work of a subagent that has not ended.
+type task struct {
+	record  journal.Subagent
 	started time.Time // zero while it waits for a place
 	waiting bool      // for a person
 	at      protocol.TurnProgress
@@ -100,23 +100,23 @@ type child struct {
 
 // New returns a pool. Nothing runs before [Pool.Run].
 func New(config Config) *Pool {
-	return &Pool{config: config, wake: make(chan struct{}, 1), live: map[string]*child{}}
+	return &Pool{config: config, wake: make(chan struct{}, 1), live: map[string]*task{}}
 }
 
-// Spawn takes work that a turn hands on. When it returns nil the journal has it, and it is begun
-// when it has a place, in the order of the calls.
-func (p *Pool) Spawn(ctx context.Context, s journal.Spawn) error {
+// Start takes the work that a turn hands on to a subagent. When it returns nil the journal has it,
+// and it begins when it has a place, in the order of the calls.
+func (p *Pool) Start(ctx context.Context, s journal.Subagent) error {
 	p.mu.Lock()
 	full := len(p.live) >= unfinishedLimit
 	p.mu.Unlock()
 	if full {
 		return protocol.ToolErrorf(protocol.ToolFailed, "%d subagents have not ended yet: wait until some have", unfinishedLimit)
 	}
-	if err := p.config.Journal.PutSpawn(ctx, s); err != nil {
+	if err := p.config.Journal.PutSubagent(ctx, s); err != nil {
 		return err
 	}
-	c := &child{spawn: s, ended: make(chan struct{})}
-	c.spawn.Asked = time.Now()
+	c := &task{record: s, ended: make(chan struct{})}
+	c.record.Asked = time.Now()
 	p.mu.Lock()
 	p.live[s.ID] = c
 	p.queue = append(p.queue, c)
@@ -126,7 +126,7 @@ func (p *Pool) Spawn(ctx context.Context, s journal.Spawn) error {
 	return nil
 }
 
-// rouse has Run look again.
+// rouse wakes Run.
 func (p *Pool) rouse() {
 	select {
 	case p.wake <- struct{}{}:
@@ -134,8 +134,8 @@ func (p *Pool) rouse() {
 	}
 }
 
-// Await waits until it has ended, marks it as told, and returns how it ended. When ctx ends
-// before, it is stopped, unless the kernel stops, after which it goes on.
+// Await waits until the subagent has ended, marks its end as reported, and returns its outcome. If ctx
+// ends before, the subagent is stopped; if the kernel stops, it goes on in the next kernel.
 func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
 	p.mu.Lock()
 	c := p.live[id]
@@ -158,8 +158,8 @@ func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
 	return outcome, err
 }
 
-// Cancel stops those that a conversation has handed on, or one turn of it, and returns how many.
-// Nobody is told of their end: whoever stopped them knows.
+// Cancel stops the subagents of a conversation, or of one of its turns, and returns how many. Their
+// ends are not reported, because whoever stopped them knows.
 func (p *Pool) Cancel(ctx context.Context, session, turn string) (stopped int, err error) {
 	all, err := p.config.Journal.Unreported(ctx)
 	for _, s := range all {
@@ -178,14 +178,14 @@ func (p *Pool) unfinished(id string) bool {
 	return p.live[id] != nil
 }
 
-// stop ends one of which nobody is to be told.
+// stop stops a subagent whose end is not reported.
 func (p *Pool) stop(ctx context.Context, id string) error {
 	if _, err := p.config.Journal.Report(ctx, journal.ReportGiven, id); err != nil {
 		return err
 	}
 	p.beginning.Lock()
 	defer p.beginning.Unlock()
-	before, err := p.config.Journal.CancelSpawn(ctx, id)
+	before, err := p.config.Journal.CancelSubagent(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -197,12 +197,12 @@ func (p *Pool) stop(ctx context.Context, id string) error {
 	return err
 }
 
-// end takes one out of those that have not ended.
-func (p *Pool) end(id string) *child {
+// end takes a subagent out of those that have not ended, and wakes who waits for it.
+func (p *Pool) end(id string) *task {
 	p.mu.Lock()
 	c := p.live[id]
 	delete(p.live, id)
-	p.queue = slices.DeleteFunc(p.queue, func(q *child) bool { return q.spawn.ID == id })
+	p.queue = slices.DeleteFunc(p.queue, func(q *task) bool { return q.record.ID == id })
 	p.mu.Unlock()
 	if c == nil {
 		return nil
@@ -224,22 +224,22 @@ func (p *Pool) Ended(ctx context.Context, turn journal.Turn) {
 	if turn.Question.Route.Kind != protocol.RouteSubagent {
 		return
 	}
-	if c := p.end(turn.Event); c != nil && !c.spawn.Wait {
-		p.later(c.spawn)
+	if c := p.end(turn.Event); c != nil && !c.record.Wait {
+		p.later(c.record)
 	}
 }
 
-// Progress takes note of how far one has come.
+// Progress notes how far a subagent has come.
 func (p *Pool) Progress(id string, at protocol.TurnProgress) {
-	p.change(id, func(c *child) { c.at = at })
+	p.change(id, func(c *task) { c.at = at })
 }
 
-// Waiting takes note that one waits for a person, or no longer.
+// Waiting notes that a subagent waits for a person, or no longer does.
 func (p *Pool) Waiting(id string, waiting bool) {
-	p.change(id, func(c *child) { c.waiting = waiting })
+	p.change(id, func(c *task) { c.waiting = waiting })
 }
 
-func (p *Pool) change(id string, change func(*child)) {
+func (p *Pool) change(id string, change func(*task)) {
 	p.mu.Lock()
 	c := p.live[id]
 	if c != nil {
@@ -251,17 +251,17 @@ func (p *Pool) change(id string, change func(*child)) {
 	}
 }
 
-// tell tells the clients of the conversation how one is doing.
-func (p *Pool) tell(c *child) {
-	info, err := p.info(context.Background(), c.spawn)
+// tell tells the clients of the conversation how a subagent is doing.
+func (p *Pool) tell(c *task) {
+	info, err := p.info(context.Background(), c.record)
 	if err != nil {
-		p.config.Logger.Error("nobody is told how a subagent is doing", "subagent", c.spawn.ID, "err", err)
+		p.config.Logger.Error("nobody is told how a subagent is doing", "subagent", c.record.ID, "err", err)
 		return
 	}
-	p.config.Sessions.Tell(info.Session, protocol.MethodSubagentChanged, info)
+	p.config.Sessions.Notify(info.Session, protocol.MethodSubagentChanged, info)
 }
 
-// Run begins what has a place and tells what has ended, until ctx ends.
+// Run begins subagents while there is a place, and reports their ends, until ctx ends.
 func (p *Pool) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -277,7 +277,7 @@ func (p *Pool) Run(ctx context.Context) {
 	}
 }
 
-// beginNext begins those that have a place.
+// beginNext begins waiting subagents, in their order, while there is a place.
 func (p *Pool) beginNext(ctx context.Context) {
 	for ctx.Err() == nil {
 		p.mu.Lock()
@@ -291,8 +291,8 @@ func (p *Pool) beginNext(ctx context.Context) {
 	}
 }
 
-// begin has one answered. One that cannot be begun has ended.
-func (p *Pool) begin(ctx context.Context, c *child) {
+// begin begins a subagent. One that cannot be begun has ended.
+func (p *Pool) begin(ctx context.Context, c *task) {
 	p.beginning.Lock()
 	defer p.beginning.Unlock()
 	p.mu.Lock()
@@ -303,7 +303,7 @@ func (p *Pool) begin(ctx context.Context, c *child) {
 	p.queue = p.queue[1:]
 	c.started = time.Now()
 	p.mu.Unlock()
-	err := p.submit(ctx, c.spawn)
+	err := p.submit(ctx, c.record)
 	if err == nil {
 		p.tell(c)
 		return
@@ -311,24 +311,24 @@ func (p *Pool) begin(ctx context.Context, c *child) {
 	if ctx.Err() != nil { // the next kernel begins it
 		return
 	}
-	p.config.Logger.Error("a subagent is not begun", "subagent", c.spawn.ID, "err", err)
-	if _, err := p.config.Journal.CancelSpawn(ctx, c.spawn.ID); err != nil {
-		p.config.Logger.Error("a subagent that is not begun is not kept as ended", "subagent", c.spawn.ID, "err", err)
+	p.config.Logger.Error("a subagent is not begun", "subagent", c.record.ID, "err", err)
+	if _, err := p.config.Journal.CancelSubagent(ctx, c.record.ID); err != nil {
+		p.config.Logger.Error("a subagent that is not begun is not kept as ended", "subagent", c.record.ID, "err", err)
 	}
-	if p.end(c.spawn.ID) != nil && !c.spawn.Wait {
-		p.later(c.spawn)
+	if p.end(c.record.ID) != nil && !c.record.Wait {
+		p.later(c.record)
 	}
 }
 
 // submit is where a subagent begins: with a copy of the conversation if it is to see that.
-func (p *Pool) submit(ctx context.Context, s journal.Spawn) error {
+func (p *Pool) submit(ctx context.Context, s journal.Subagent) error {
 	if s.Fork {
-		_, err := p.config.Sessions.Fork(ctx, protocol.SessionForkParams{Session: s.Session, To: s.Child})
+		_, err := p.config.Sessions.Fork(ctx, protocol.SessionForkParams{Session: s.Session, To: s.Conversation})
 		if err != nil && protocol.ErrorCode(err) != protocol.CodeConflict { // the last kernel copied it
 			return fmt.Errorf("show it the conversation: %w", err)
 		}
 	}
-	event := protocol.Event{ID: s.ID, Session: s.Child, Sensor: protocol.SensorSubagent, Route: protocol.Route{Kind: protocol.RouteSubagent, Channel: s.Route.Channel, Chat: s.Route.Chat}, Level: 1, Text: s.Task, Settings: s.Settings}
+	event := protocol.Event{ID: s.ID, Session: s.Conversation, Sensor: protocol.SensorSubagent, Route: protocol.Route{Kind: protocol.RouteSubagent, Channel: s.Route.Channel, Chat: s.Route.Chat}, Level: 1, Text: s.Task, Settings: s.Settings}
 	if s.Group {
 		event.Payload.Set(protocol.PayloadGroup, true)
 	}

@@ -130,8 +130,8 @@ func (k *kernel) ask(id string) journal.Turn {
 // spawn hands on a task of the turn.
 func (k *kernel) spawn(turn journal.Turn, task string, wait bool) string {
 	k.t.Helper()
-	s := journal.Spawn{ID: "s-" + task, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Child: "main." + task, Label: task, Task: task, Skill: "chat", Wait: wait, Route: turn.Question.Route}
-	if err := k.pool.Spawn(k.t.Context(), s); err != nil {
+	s := journal.Subagent{ID: "s-" + task, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Conversation: "main." + task, Label: task, Task: task, Skill: "chat", Wait: wait, Route: turn.Question.Route}
+	if err := k.pool.Start(k.t.Context(), s); err != nil {
 		k.t.Fatal(err)
 	}
 	return s.ID
@@ -247,7 +247,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("told of were %+v", k.reported())
 	}
 	for _, id := range ids {
-		if s, err := k.journal.Spawn(t.Context(), id); err != nil || s.Reported != k.reported()[0].ID {
+		if s, err := k.journal.Subagent(t.Context(), id); err != nil || s.Reported != k.reported()[0].ID {
 			t.Errorf("the journal has of %s: %+v, %v", id, s, err)
 		}
 	}
@@ -302,7 +302,7 @@ func TestRecover(t *testing.T) {
 	second.run()
 	for _, id := range []string{waiting, working} {
 		until(t, "it to be told of", func() bool {
-			s, err := second.journal.Spawn(t.Context(), id)
+			s, err := second.journal.Subagent(t.Context(), id)
 			return err == nil && s.Reported != "" && second.state(id).Final()
 		})
 	}
@@ -332,7 +332,7 @@ func TestTooMany(t *testing.T) {
 	for i := range 200 {
 		k.spawn(turn, fmt.Sprint("t", i), false)
 	}
-	err := k.pool.Spawn(t.Context(), journal.Spawn{ID: "more", Session: "main", Turn: turn.ID, Child: "main.more"})
+	err := k.pool.Start(t.Context(), journal.Subagent{ID: "more", Session: "main", Turn: turn.ID, Conversation: "main.more"})
 	if protocol.ToolErrorOf(err).Code != protocol.ToolFailed || !strings.Contains(err.Error(), "wait until some have") {
 		t.Errorf("the error is %v", err)
 	}
@@ -341,14 +341,14 @@ func TestTooMany(t *testing.T) {
 // TestTold: what is found is told part by part, and no character is cut.
 func TestTold(t *testing.T) {
 	o := subagent.Outcome{Subagent: protocol.Subagent{ID: "s1"}, Findings: "x" + strings.Repeat("é", subagent.FindingsLimit/2)}
-	first := o.Told(0)
+	first := o.FindingsFrom(0)
 	if !strings.Contains(first, `list_subagents (:id "s1" :from 24576)`) || strings.ContainsRune(first, '\uFFFD') {
 		t.Errorf("the first part ends %q", first[len(first)-80:])
 	}
-	if got := o.Told(subagent.FindingsLimit - 1); got != "é" {
+	if got := o.FindingsFrom(subagent.FindingsLimit - 1); got != "é" {
 		t.Errorf("the last part is %q", got)
 	}
-	if got := o.Told(1 << 20); got != "" {
+	if got := o.FindingsFrom(1 << 20); got != "" {
 		t.Errorf("behind the end is %q", got)
 	}
 }

@@ -26,7 +26,7 @@ func (p *Pool) Recover(ctx context.Context) error {
 			p.due = append(p.due, &report{event: s.Reported, session: s.Session, kept: true})
 			at = len(p.due) - 1
 		}
-		p.due[at].spawns = append(p.due[at].spawns, s)
+		p.due[at].subagents = append(p.due[at].subagents, s)
 	}
 	unreported, err := p.config.Journal.Unreported(ctx)
 	if err != nil {
@@ -41,9 +41,9 @@ func (p *Pool) Recover(ctx context.Context) error {
 	return nil
 }
 
-func (p *Pool) recoverOne(ctx context.Context, s journal.Spawn) error {
+func (p *Pool) recoverOne(ctx context.Context, s journal.Subagent) error {
 	s.Wait = false // whoever waited is gone
-	turn, begun, err := p.config.Journal.TurnOfSpawn(ctx, s.ID)
+	turn, begun, err := p.config.Journal.TurnOfSubagent(ctx, s.ID)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (p *Pool) recoverOne(ctx context.Context, s journal.Spawn) error {
 		p.later(s)
 		return nil
 	}
-	c := &child{spawn: s, ended: make(chan struct{})}
+	c := &task{record: s, ended: make(chan struct{})}
 	p.live[s.ID] = c
 	if !begun {
 		p.queue = append(p.queue, c)

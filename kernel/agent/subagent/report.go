@@ -24,7 +24,7 @@ const (
 // part by part.
 const FindingsLimit = 24 << 10
 
-// Outcome is how one ended.
+// Outcome is how a subagent is doing, or how it ended.
 type Outcome struct {
 	protocol.Subagent
 	// Findings are its last answer, "" if it has none.
@@ -33,22 +33,22 @@ type Outcome struct {
 
 // report is an event that tells a conversation of the ends of its subagents.
 type report struct {
-	event   string
-	session string
-	spawns  []journal.Spawn
-	at      time.Time
-	kept    bool // the journal has it that this event tells of them
+	event     string
+	session   string
+	subagents []journal.Subagent
+	at        time.Time
+	kept      bool // the journal has it that this event tells of them
 }
 
-// later has the conversation told of the end of one, with those that end soon after it.
-func (p *Pool) later(s journal.Spawn) {
+// later has the end of a subagent reported, together with those that end soon after it.
+func (p *Pool) later(s journal.Subagent) {
 	p.mu.Lock()
 	at := slices.IndexFunc(p.due, func(r *report) bool { return r.session == s.Session && !r.kept })
 	if at < 0 {
 		p.due = append(p.due, &report{event: p.config.NewID(), session: s.Session, at: time.Now().Add(together)})
 		at = len(p.due) - 1
 	}
-	p.due[at].spawns = append(p.due[at].spawns, s)
+	p.due[at].subagents = append(p.due[at].subagents, s)
 	p.mu.Unlock()
 	p.rouse()
 }
@@ -84,30 +84,30 @@ func (p *Pool) tellDue(ctx context.Context) time.Duration {
 	return next
 }
 
-// report tells of those of whom nobody told before. What the journal has it told of is told
-// under the same id by the next kernel, if this one ends in between.
+// report reports the ends that were not reported before. The journal has the report before it is sent:
+// if the kernel ends in between, the next one sends it under the same id.
 func (p *Pool) report(ctx context.Context, r *report) error {
 	if !r.kept {
-		ids := make([]string, len(r.spawns))
-		for i, s := range r.spawns {
+		ids := make([]string, len(r.subagents))
+		for i, s := range r.subagents {
 			ids[i] = s.ID
 		}
 		fresh, err := p.config.Journal.Report(ctx, r.event, ids...)
 		if err != nil {
 			return err
 		}
-		r.spawns = slices.DeleteFunc(r.spawns, func(s journal.Spawn) bool { return !slices.Contains(fresh, s.ID) })
+		r.subagents = slices.DeleteFunc(r.subagents, func(s journal.Subagent) bool { return !slices.Contains(fresh, s.ID) })
 		r.kept = true
 	}
-	if len(r.spawns) == 0 {
+	if len(r.subagents) == 0 {
 		return nil
 	}
-	event := protocol.Event{ID: r.event, Session: r.session, Sensor: protocol.SensorReport, Route: r.spawns[0].Route, Level: 1}
-	if r.spawns[0].Group {
+	event := protocol.Event{ID: r.event, Session: r.session, Sensor: protocol.SensorReport, Route: r.subagents[0].Route, Level: 1}
+	if r.subagents[0].Group {
 		event.Payload.Set(protocol.PayloadGroup, true)
 	}
 	var lines []string
-	for _, s := range r.spawns {
+	for _, s := range r.subagents {
 		outcome, err := p.Outcome(ctx, s.ID)
 		if err != nil {
 			return err
@@ -117,8 +117,8 @@ func (p *Pool) report(ctx context.Context, r *report) error {
 			line += ", " + outcome.Notice
 		}
 		lines = append(lines, line)
-		if text := outcome.Told(0); text != "" {
-			event.Context = append(event.Context, protocol.ContextItem{Kind: "subagent", Name: s.Label, Place: s.Child, Bytes: len(text), Text: text})
+		if text := outcome.FindingsFrom(0); text != "" {
+			event.Context = append(event.Context, protocol.ContextItem{Kind: "subagent", Name: s.Label, Place: s.Conversation, Bytes: len(text), Text: text})
 		}
 	}
 	first := "A subagent has ended"
@@ -130,8 +130,8 @@ func (p *Pool) report(ctx context.Context, r *report) error {
 	return err
 }
 
-// Told is the part of the findings that begins at a byte, with how the rest is had.
-func (o Outcome) Told(from int) string {
+// FindingsFrom is the part of the findings that begins at a byte, with how the rest is had.
+func (o Outcome) FindingsFrom(from int) string {
 	text := o.Findings
 	if from > 0 {
 		text = text[min(from, len(text)):]
@@ -145,7 +145,7 @@ func (o Outcome) Told(from int) string {
 
 // Outcome is how one is doing, or ended, and what it found; CodeNotFound for an id of none.
 func (p *Pool) Outcome(ctx context.Context, id string) (Outcome, error) {
-	s, err := p.config.Journal.Spawn(ctx, id)
+	s, err := p.config.Journal.Subagent(ctx, id)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -153,7 +153,7 @@ func (p *Pool) Outcome(ctx context.Context, id string) (Outcome, error) {
 	if err != nil || info.State != protocol.SubagentDone {
 		return Outcome{Subagent: info}, err
 	}
-	turn, _, err := p.config.Journal.TurnOfSpawn(ctx, id)
+	turn, _, err := p.config.Journal.TurnOfSubagent(ctx, id)
 	if err != nil || turn.Answer == "" {
 		return Outcome{Subagent: info}, err
 	}
@@ -163,23 +163,23 @@ func (p *Pool) Outcome(ctx context.Context, id string) (Outcome, error) {
 
 // List is how those of a conversation are doing, the latest first; "" for all that have not ended.
 func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, error) {
-	var spawns []journal.Spawn
+	var subagents []journal.Subagent
 	var err error
 	if session != "" {
-		spawns, err = p.config.Journal.Spawns(ctx, session)
+		subagents, err = p.config.Journal.Subagents(ctx, session)
 	} else {
 		p.mu.Lock()
 		for _, c := range p.live {
-			spawns = append(spawns, c.spawn)
+			subagents = append(subagents, c.record)
 		}
 		p.mu.Unlock()
-		slices.SortFunc(spawns, func(a, b journal.Spawn) int { return b.Asked.Compare(a.Asked) })
+		slices.SortFunc(subagents, func(a, b journal.Subagent) int { return b.Asked.Compare(a.Asked) })
 	}
 	if err != nil {
 		return nil, err
 	}
-	list := make([]protocol.Subagent, len(spawns))
-	for i, s := range spawns {
+	list := make([]protocol.Subagent, len(subagents))
+	for i, s := range subagents {
 		if list[i], err = p.info(ctx, s); err != nil {
 			return nil, err
 		}
@@ -187,9 +187,9 @@ func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, e
 	return list, nil
 }
 
-// info is how one is doing: from memory while it is at work, from the journal else.
-func (p *Pool) info(ctx context.Context, s journal.Spawn) (protocol.Subagent, error) {
-	info := protocol.Subagent{ID: s.ID, Session: s.Session, Turn: s.Turn, Event: s.Event, Child: s.Child, Label: s.Label, Waits: s.Wait,
+// info is how a subagent is doing: from memory while it runs, else from the journal.
+func (p *Pool) info(ctx context.Context, s journal.Subagent) (protocol.Subagent, error) {
+	info := protocol.Subagent{ID: s.ID, Session: s.Session, Turn: s.Turn, Event: s.Event, Child: s.Conversation, Label: s.Label, Waits: s.Wait,
 		State: protocol.SubagentQueued, Asked: s.Asked.UTC().Format(time.RFC3339)}
 	p.mu.Lock()
 	c := p.live[s.ID]
@@ -206,7 +206,7 @@ func (p *Pool) info(ctx context.Context, s journal.Spawn) (protocol.Subagent, er
 	if c != nil {
 		return info, nil
 	}
-	turn, has, err := p.config.Journal.TurnOfSpawn(ctx, s.ID)
+	turn, has, err := p.config.Journal.TurnOfSubagent(ctx, s.ID)
 	if err != nil {
 		return info, err
 	}
@@ -214,7 +214,7 @@ func (p *Pool) info(ctx context.Context, s journal.Spawn) (protocol.Subagent, er
 		if s.Cancelled {
 			info.State = protocol.SubagentCancelled
 		}
-		now, err := p.config.Journal.Spawn(ctx, s.ID)
+		now, err := p.config.Journal.Subagent(ctx, s.ID)
 		if now.Cancelled {
 			info.State = protocol.SubagentCancelled
 		}

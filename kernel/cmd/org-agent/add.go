@@ -14,20 +14,20 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// listingLimit is how many entries of a directory go along.
+// listingLimit is the most entries of a directory that are attached.
 const listingLimit = 500
 
-// secret matches files that are sent only after asking, by any of their names.
+// secret matches, by any of their names, the files that are sent only after asking.
 var secret = regexp.MustCompile(`(?i)authinfo|\.netrc|/\.password-store/|/\.ssh/|/\.gnupg/|\.(gpg|asc|pem|key|p12|pfx|kdbx)$|/\.env(\.[^/]*)?$|/credentials[^/]*$`)
 
-// addition is what goes along with a message: the items, and the lines that say so.
+// addition is what a message carries along: the items, and the lines that name them.
 type addition struct {
 	items []any
 	lines []string
 	whole int
 }
 
-// added reads the files that go along with a message; "-" is standard input.
+// added reads the files to attach to a message; "-" is standard input.
 func (w *world) added(names []string) (*addition, error) {
 	a := &addition{}
 	for _, name := range names {
@@ -48,12 +48,12 @@ func (w *world) added(names []string) (*addition, error) {
 		a.lines = append(a.lines, fmt.Sprintf("- Context: %s, %s", link, size(len(data))))
 	}
 	if a.whole > protocol.ContextLimit {
-		return nil, fmt.Errorf("what is to go along has %s, %s more than the %s that can: leave something out", size(a.whole), size(a.whole-protocol.ContextLimit), size(protocol.ContextLimit))
+		return nil, fmt.Errorf("the attachments have %s, %s more than the limit of %s: leave something out", size(a.whole), size(a.whole-protocol.ContextLimit), size(protocol.ContextLimit))
 	}
 	return a, nil
 }
 
-// wireItem is an item as an event has it.
+// wireItem converts an item to its form in an event.
 func wireItem(item protocol.ContextItem) protocol.Object {
 	o := protocol.Object{{Key: "kind", Value: item.Kind}, {Key: "name", Value: item.Name}, {Key: "place", Value: item.Place}, {Key: "mode", Value: item.Mode}}
 	if item.Kind == protocol.ContextImage {
@@ -62,7 +62,7 @@ func wireItem(item protocol.ContextItem) protocol.Object {
 	return append(o, protocol.Field{Key: "text", Value: item.Text})
 }
 
-// put makes it part of an event's parameters.
+// put adds the attachments to an event's parameters.
 func (a *addition) put(params *protocol.Object) {
 	if a == nil || len(a.items) == 0 {
 		return
@@ -71,7 +71,7 @@ func (a *addition) put(params *protocol.Object) {
 	params.Set("text", strings.Join(append([]string{params.Text("text")}, a.lines...), "\n"))
 }
 
-// readAdded reads one of them, and returns the path that its link has.
+// readAdded reads one attachment and returns the path for its link.
 func (w *world) readAdded(name string) (item protocol.ContextItem, path string, err error) {
 	if name == "-" {
 		text, err := w.readInput()
@@ -102,12 +102,12 @@ func (w *world) readAdded(name string) (item protocol.ContextItem, path string, 
 		}
 		return textItem("directory", filepath.Base(path)+"/", path, listing)
 	case !info.Mode().IsRegular():
-		return item, "", fmt.Errorf("%s is no regular file", name)
+		return item, "", fmt.Errorf("%s is not a regular file", name)
 	}
 	return readFile(name, path, real)
 }
 
-// readFile reads a text or an image; how much may be read depends on which it is.
+// readFile reads a text or an image. Each of the two has its own size limit.
 func readFile(name, path, real string) (item protocol.ContextItem, link string, err error) {
 	f, err := os.Open(real)
 	if err != nil {
@@ -129,15 +129,15 @@ func readFile(name, path, real string) (item protocol.ContextItem, link string, 
 		return textItem("file", filepath.Base(path), path, data)
 	}
 	if whole > protocol.ContextImageLimit {
-		return item, "", fmt.Errorf("%s has %s, %s more than the %s that an image may have: make it smaller", name, size(whole), size(whole-protocol.ContextImageLimit), size(protocol.ContextImageLimit))
+		return item, "", fmt.Errorf("%s has %s, %s more than the limit of %s for an image: make it smaller", name, size(whole), size(whole-protocol.ContextImageLimit), size(protocol.ContextImageLimit))
 	}
 	return protocol.ContextItem{Kind: protocol.ContextImage, Name: filepath.Base(path), Place: path, Data: data}, path, nil
 }
 
-// textItem is a text that goes along; one that is none, or too much, is an error.
+// textItem makes a text item. Data that is not text, or is too long, is an error.
 func textItem(kind, name, path string, data []byte) (protocol.ContextItem, string, error) {
 	if bytes.IndexByte(data, 0) >= 0 {
-		return protocol.ContextItem{}, "", fmt.Errorf("%s is no text", name)
+		return protocol.ContextItem{}, "", fmt.Errorf("%s is not a text file", name)
 	}
 	text := strings.ReplaceAll(strings.ToValidUTF8(string(data), "\uFFFD"), "\r\n", "\n")
 	if len(text) > protocol.ContextTextLimit {
@@ -147,11 +147,11 @@ func textItem(kind, name, path string, data []byte) (protocol.ContextItem, strin
 }
 
 func tooLarge(name string, bytes, limit int) error {
-	return fmt.Errorf("%s has %s, %s more than the %s that can be sent: send a part of it, as by \"head\" and --add -", name, size(bytes), size(bytes-limit), size(limit))
+	return fmt.Errorf("%s has %s, %s more than the limit of %s: send a part of it, for example with \"head\" and --add -", name, size(bytes), size(bytes-limit), size(limit))
 }
 
-// agreeToSecret asks before what looks like a secret is sent. The kernel's own directory
-// cannot be agreed to: its token is there.
+// agreeToSecret asks before a file that looks like a secret is sent. Files of the kernel's own
+// directory are always refused: it contains the token.
 func (w *world) agreeToSecret(name, path, real string) error {
 	paths, err := w.paths()
 	if err != nil {
@@ -159,13 +159,13 @@ func (w *world) agreeToSecret(name, path, real string) error {
 	}
 	state, err := filepath.EvalSymlinks(paths.State)
 	if err == nil && (real == state || strings.HasPrefix(real, state+string(filepath.Separator))) {
-		return fmt.Errorf("%s is not sent: the kernel's token is in its directory", name)
+		return fmt.Errorf("%s is not sent: it is in the kernel's directory, which contains the token", name)
 	}
 	if !secret.MatchString(path) && !secret.MatchString(real) {
 		return nil
 	}
 	if !terminal(w.in) {
-		return fmt.Errorf("%s looks like a secret: run this in a terminal, where you are asked, or copy what may be sent", name)
+		return fmt.Errorf("%s looks like a secret: run this in a terminal to be asked, or copy what may be sent", name)
 	}
 	fmt.Fprintf(w.err, "%s looks like a secret. send it to the model? [y/N] ", name)
 	var answer string
@@ -176,7 +176,7 @@ func (w *world) agreeToSecret(name, path, real string) error {
 	return nil
 }
 
-// listDirectory is what a directory holds, an entry a line, without hidden ones.
+// listDirectory lists a directory, one entry a line, without hidden entries.
 func listDirectory(path string) ([]byte, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -194,7 +194,7 @@ func listDirectory(path string) ([]byte, error) {
 		}
 		info, err := entry.Info()
 		switch {
-		case err != nil: // gone meanwhile
+		case err != nil: // the entry was removed in the meantime
 		case info.IsDir():
 			fmt.Fprintf(&b, "%s/\n", entry.Name())
 		case info.Mode()&os.ModeSymlink != 0:
@@ -210,7 +210,7 @@ func listDirectory(path string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// abbreviate is a path as people write it, fit for a link.
+// abbreviate writes a path below the home with ~, in a form that fits a link.
 func (w *world) abbreviate(path string) string {
 	if home := w.env("HOME"); home != "" && strings.HasPrefix(path, home+"/") {
 		path = "~" + path[len(home):]
@@ -218,7 +218,7 @@ func (w *world) abbreviate(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "\n", "%0A").Replace(path)
 }
 
-// size is a number of bytes as people say it.
+// size writes a number of bytes for people.
 func size(bytes int) string {
 	switch {
 	case bytes == 1:

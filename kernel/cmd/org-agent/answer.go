@@ -14,8 +14,8 @@ import (
 // answerCommand is "org-agent answer".
 type answerCommand struct {
 	ID      string   `arg:"" help:"The question's id, or \"list\"."`
-	Answers []string `arg:"" optional:"" help:"NAME=ANSWER for each field, several times where several can be chosen; with a single field the ANSWER alone. NAME=- takes it from standard input. Without any you are asked."`
-	Decline string   `help:"Do not answer, with a reason for whoever asks." placeholder:"REASON"`
+	Answers []string `arg:"" optional:"" help:"NAME=ANSWER for each field; repeat it where several answers are allowed. A form with a single field takes ANSWER alone. NAME=- reads the answer from standard input. Without answers the command asks you."`
+	Decline string   `help:"Decline to answer, with a reason for the asker." placeholder:"REASON"`
 	JSON    bool     `help:"With list: print JSON."`
 }
 
@@ -28,34 +28,31 @@ func (c *answerCommand) Run(ctx context.Context, w *world) error {
 		return err
 	}
 	defer conn.Close()
-	var list protocol.QuestionListResult
-	if err := conn.Call(ctx, protocol.MethodQuestionList, protocol.Empty{}, &list); err != nil {
+	var list protocol.AskListResult
+	if err := conn.Call(ctx, protocol.MethodAskList, protocol.Empty{}, &list); err != nil {
 		return err
 	}
+	questions := list.Of(protocol.AskQuestion)
 	if c.ID == "list" {
-		return c.list(w, list.Questions)
+		return c.list(w, questions)
 	}
-	i := slices.IndexFunc(list.Questions, func(q protocol.Question) bool { return q.ID == c.ID })
+	i := slices.IndexFunc(questions, func(q protocol.Ask) bool { return q.ID == c.ID })
 	if i < 0 {
 		return fmt.Errorf("no question with the id %s waits for an answer; \"org-agent answer list\" shows what does", c.ID)
 	}
-	params, err := c.answers(ctx, w, list.Questions[i])
+	params, err := c.answers(ctx, w, questions[i])
 	if err != nil {
 		return err
 	}
-	var result protocol.QuestionAnswerResult
-	if err := conn.Call(ctx, protocol.MethodQuestionAnswer, params, &result); err != nil {
+	var result protocol.AskDecideResult
+	if err := conn.Call(ctx, protocol.MethodAskDecide, params, &result); err != nil {
 		return err
 	}
-	state := protocol.QuestionAnswered
-	if result.Declined {
-		state = protocol.QuestionDeclined
-	}
-	_, err = fmt.Fprintf(w.out, "%s %s\n", result.ID, state)
+	_, err = fmt.Fprintf(w.out, "%s %s\n", result.ID, result.Decision)
 	return err
 }
 
-func (c *answerCommand) list(w *world, questions []protocol.Question) error {
+func (c *answerCommand) list(w *world, questions []protocol.Ask) error {
 	if c.JSON {
 		return w.printJSON(questions)
 	}
@@ -68,7 +65,7 @@ func (c *answerCommand) list(w *world, questions []protocol.Question) error {
 	return nil
 }
 
-// fieldLine is a field's question and how it is answered.
+// fieldLine writes a field's question and its possible answers.
 func fieldLine(f protocol.FormField) string {
 	how := string(f.Kind)
 	switch {
@@ -94,20 +91,20 @@ func fieldLine(f protocol.FormField) string {
 	return fmt.Sprintf("%s [%s]", f.Question, how)
 }
 
-// answers is what the command line says, or else what the person is asked.
-func (c *answerCommand) answers(ctx context.Context, w *world, q protocol.Question) (protocol.QuestionAnswerParams, error) {
-	params := protocol.QuestionAnswerParams{ID: q.ID}
+// answers returns the answers of the command line, or else asks the person.
+func (c *answerCommand) answers(ctx context.Context, w *world, q protocol.Ask) (protocol.AskDecideParams, error) {
+	params := protocol.AskDecideParams{ID: q.ID, Decision: protocol.Answered}
 	var err error
 	switch {
 	case c.Decline != "":
-		params.Declined, params.Reason = true, c.Decline
+		params.Decision, params.Reason = protocol.Declined, c.Decline
 	case len(c.Answers) > 0:
-		params.Answers, err = c.given(w, q.Form)
+		params.Answers, err = c.given(w, *q.Form)
 	default:
 		fmt.Fprintf(w.err, "%s, for the session %s\n", q.Form.Title, q.Session)
 		params.Answers, err = w.fillIn(ctx, readLines(ctx, w.in), q)
 		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("not answered; it waits on. To decline: org-agent answer %s --decline REASON", q.ID)
+			err = fmt.Errorf("not answered; the question keeps waiting. To decline: org-agent answer %s --decline REASON", q.ID)
 		}
 	}
 	return params, err
@@ -122,13 +119,13 @@ func (c *answerCommand) given(w *world, form protocol.QuestionForm) ([]protocol.
 		field, known := fieldNamed(form, name)
 		if !named || !known {
 			if len(form.Fields) > 1 {
-				return nil, usagef("%q does not say what it answers: write NAME=ANSWER, with the names %s", given, fieldNames(form))
+				return nil, usagef("%q does not name its field: write NAME=ANSWER with one of the names %s", given, fieldNames(form))
 			}
 			field, value = form.Fields[0], given
 		}
 		switch {
 		case value == "-" && read:
-			return nil, usagef("standard input can be one answer only")
+			return nil, usagef("only one answer can come from standard input")
 		case value == "-":
 			text, err := io.ReadAll(io.LimitReader(w.in, protocol.AnswersLimit+1))
 			if err != nil {
@@ -136,7 +133,7 @@ func (c *answerCommand) given(w *world, form protocol.QuestionForm) ([]protocol.
 			}
 			read, value = true, strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 		case field.Kind == protocol.FieldSecret:
-			return nil, usagef("%s is secret, and others see the command line: write %s=- and give it on standard input, or leave the answers out to be asked", field.Name, field.Name)
+			return nil, usagef("%s is secret, and other users can see the command line: write %s=- and give the answer on standard input, or leave the answers out to be asked", field.Name, field.Name)
 		}
 		i := slices.IndexFunc(answers, func(a protocol.FieldAnswer) bool { return a.Name == field.Name })
 		if i < 0 {

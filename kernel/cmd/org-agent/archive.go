@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/archive"
 )
 
-// exportCommand is "org-agent export". It needs no kernel, and runs beside one.
+// exportCommand is "org-agent export". It needs no kernel and may run beside one.
 type exportCommand struct {
 	JSON bool   `help:"Print JSON."`
 	File string `arg:"" optional:"" help:"The archive to write, or - for stdout (default: org-agent-DATE.tar.gz here)."`
@@ -30,7 +30,7 @@ func (c *exportCommand) Run(ctx context.Context, w *world) (err error) {
 		if c.File == "" {
 			c.File = "org-agent-" + time.Now().Format("2006-01-02") + ".tar.gz"
 		}
-		file, failure := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // it has all that was said
+		file, failure := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only for the owner: the archive contains the conversations
 		if errors.Is(failure, os.ErrExist) {
 			return fmt.Errorf("%s is there already: give another name", c.File)
 		}
@@ -40,7 +40,7 @@ func (c *exportCommand) Run(ctx context.Context, w *world) (err error) {
 		out, done = file, func() error { return errors.Join(file.Sync(), file.Close()) }
 		defer func() {
 			if err != nil {
-				err = errors.Join(err, os.Remove(c.File)) // half an archive is none
+				err = errors.Join(err, os.Remove(c.File)) // a partial archive is useless
 			}
 		}()
 	}
@@ -49,7 +49,7 @@ func (c *exportCommand) Run(ctx context.Context, w *world) (err error) {
 		return err
 	}
 	for _, path := range exported.Left {
-		fmt.Fprintf(w.err, "org-agent: not taken along: %s, which is no file and no directory\n", filepath.Join(paths.Home, path))
+		fmt.Fprintf(w.err, "org-agent: left out: %s, which is neither a file nor a directory\n", filepath.Join(paths.Home, path))
 	}
 	switch {
 	case c.File == "-":
@@ -62,7 +62,7 @@ func (c *exportCommand) Run(ctx context.Context, w *world) (err error) {
 	return err
 }
 
-// summary is what an archive holds.
+// summary describes the contents of an archive in one line.
 func summary(c archive.Contents) string {
 	text := fmt.Sprintf("%d files and directories, %d kB", c.Files, (c.Bytes+1023)>>10)
 	if c.Journal {
@@ -73,12 +73,12 @@ func summary(c archive.Contents) string {
 
 // importCommand is "org-agent import".
 type importCommand struct {
-	Skip      bool   `xor:"existing" help:"Keep files that are here and are others in the archive."`
-	Replace   bool   `xor:"existing" help:"Take those of the archive; what is here is kept in a directory beside."`
-	Merge     bool   `xor:"existing" help:"Put those of the archive beside them, as NAME.imported."`
-	Megabytes int64  `help:"How much the archive may unpack to." default:"2048"`
+	Skip      bool   `xor:"existing" help:"Where a file here differs from the archive's, keep the file here."`
+	Replace   bool   `xor:"existing" help:"Where a file here differs from the archive's, take the archive's; the replaced files move to a directory beside the home."`
+	Merge     bool   `xor:"existing" help:"Where a file here differs from the archive's, write the archive's beside it, as NAME.imported."`
+	Megabytes int64  `help:"The most megabytes that the archive may unpack to." default:"2048"`
 	JSON      bool   `help:"Print JSON."`
-	File      string `arg:"" help:"The archive, one of yours: what is in it, settings and skills too, counts as written by you."`
+	File      string `arg:"" help:"The archive. Use only your own: its files, including settings and skills, count as written by you."`
 }
 
 func (c *importCommand) Run(ctx context.Context, w *world) error {
@@ -87,7 +87,7 @@ func (c *importCommand) Run(ctx context.Context, w *world) error {
 		return err
 	}
 	if c.Megabytes <= 0 || c.Megabytes > 1<<30 {
-		return usagef("--megabytes is a number from 1 up")
+		return usagef("--megabytes takes a number from 1 up")
 	}
 	file, err := os.Open(c.File)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *importCommand) Run(ctx context.Context, w *world) error {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file: an archive is looked through before anything is written, so it cannot come through a pipe", c.File)
+		return fmt.Errorf("%s is not a regular file: an archive is checked before anything is written, so it cannot come through a pipe", c.File)
 	}
 	done, err := archive.Import(ctx, paths, file, archive.Options{Existing: c.existing(), Limit: c.Megabytes << 20})
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *importCommand) existing() archive.Existing {
 	return archive.Refuse
 }
 
-// tell says what an import did.
+// tell prints what an import did.
 func tell(out, people io.Writer, home string, done archive.Imported) error {
 	for _, of := range []struct {
 		what  string
@@ -137,7 +137,7 @@ func tell(out, people io.Writer, home string, done archive.Imported) error {
 	case done.JournalAside != "":
 		more = append(more, "the journal that was here is "+done.JournalAside)
 	case done.JournalKept:
-		more = append(more, "the journal that is here stays: of the archive's conversations there are the files, and models are not told of them")
+		more = append(more, "the journal that is here stays: the archive's conversations are restored as files, and models are not shown them")
 	}
 	for _, line := range more {
 		fmt.Fprintln(people, "org-agent: "+line)
@@ -147,7 +147,7 @@ func tell(out, people io.Writer, home string, done archive.Imported) error {
 	return err
 }
 
-// oneLine is what an archive says of itself, fit for a terminal.
+// oneLine makes text from an archive safe for one line of a terminal.
 func oneLine(text string) string {
 	return strings.Trim(fmt.Sprintf("%.60q", text), `"`)
 }

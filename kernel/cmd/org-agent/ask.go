@@ -10,69 +10,51 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// ask is what waits for a person in a conversation: an approval or a question.
-type ask struct {
-	approval *protocol.Approval
-	question *protocol.Question
+// closedAsk says that an ask no longer waits: a person decided it, or its turn ended.
+type closedAsk struct {
+	id, client string
+	decided    bool
 }
 
-// closedAsk says that what was asked waits no more; no client means that its turn ended.
-type closedAsk struct{ id, client string }
-
 func (c closedAsk) String() string {
-	if c.client == "" {
-		return "this waits no more: its turn has ended"
+	if !c.decided {
+		return "this no longer waits: its turn has ended"
 	}
 	return "this was decided elsewhere (" + c.client + ")"
 }
 
-// errLater: the person leaves it waiting.
-var errLater = errors.New("it waits on")
+// errLater means that the person left the ask waiting.
+var errLater = errors.New("it keeps waiting")
 
-func (a ask) id() string {
-	if a.approval != nil {
-		return a.approval.ID
+// askTitle writes what the person is asked, in one line.
+func askTitle(a protocol.Ask) string {
+	if a.Sort == protocol.AskQuestion {
+		return "this asks you: " + a.Form.Title
 	}
-	return a.question.ID
+	return "this needs your decision: " + orAction(a)
 }
 
-// turn is the turn that asks.
-func (a ask) turn() string {
-	if a.approval != nil {
-		return a.approval.Turn
+// printLater prints the command that answers an ask later.
+func printLater(out io.Writer, a protocol.Ask) {
+	command := "approve"
+	if a.Sort == protocol.AskQuestion {
+		command = "answer"
 	}
-	return a.question.Turn
+	fmt.Fprintf(out, "org-agent: run: org-agent %s %s\n", command, a.ID)
 }
 
-// title is what is asked, in a line.
-func (a ask) title() string {
-	if a.approval != nil {
-		return "this needs your decision: " + orAction(*a.approval)
+// answer has the person answer an ask: it shows the ask, reads the answer and sends it. It returns
+// errLater when the person leaves the ask, and an error when the context patience ends. Once the
+// person has answered, the answer is sent even if patience ends.
+func (t *talk) answer(ctx, patience context.Context, in *lineReader, a protocol.Ask) error {
+	if a.Sort == protocol.AskQuestion {
+		return t.fillIn(ctx, patience, in, a)
 	}
-	return "this asks you: " + a.question.Form.Title
+	return t.decide(ctx, patience, in, a)
 }
 
-// later says how it is answered another time.
-func (a ask) later(out io.Writer) {
-	command := "answer"
-	if a.approval != nil {
-		command = "approve"
-	}
-	fmt.Fprintf(out, "org-agent: run: org-agent %s %s\n", command, a.id())
-}
-
-// answer has the person answer what waits, from shown to sent. It ends with errLater when
-// they leave it, and with the context of the person, patience; what they said is sent
-// though patience ends meanwhile.
-func (t *talk) answer(ctx, patience context.Context, in *lineReader, a ask) error {
-	if a.approval != nil {
-		return t.decide(ctx, patience, in, *a.approval)
-	}
-	return t.fillIn(ctx, patience, in, *a.question)
-}
-
-// decide shows the whole of an approval and asks until there is a decision that is taken.
-func (t *talk) decide(ctx, patience context.Context, in *lineReader, a protocol.Approval) error {
+// decide shows the whole of an approval and asks until the kernel accepts a decision.
+func (t *talk) decide(ctx, patience context.Context, in *lineReader, a protocol.Ask) error {
 	if err := t.world.showWhole(ctx, t.conn, a); err != nil {
 		return err
 	}
@@ -81,7 +63,7 @@ func (t *talk) decide(ctx, patience context.Context, in *lineReader, a protocol.
 		if err != nil {
 			return err
 		}
-		err = t.conn.Call(ctx, protocol.MethodApprovalDecide, params, nil)
+		err = t.conn.Call(ctx, protocol.MethodAskDecide, params, nil)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -89,9 +71,9 @@ func (t *talk) decide(ctx, patience context.Context, in *lineReader, a protocol.
 	}
 }
 
-// decision reads a decision of the approval.
-func (t *talk) decision(ctx context.Context, in *lineReader, a protocol.Approval) (protocol.ApprovalDecideParams, error) {
-	params := protocol.ApprovalDecideParams{ID: a.ID}
+// decision reads the person's decision on an approval.
+func (t *talk) decision(ctx context.Context, in *lineReader, a protocol.Ask) (protocol.AskDecideParams, error) {
+	params := protocol.AskDecideParams{ID: a.ID}
 	scopes := ", t in this turn, s in this session, A always"
 	if a.Once {
 		scopes = ""
@@ -131,8 +113,8 @@ func (t *talk) decision(ctx context.Context, in *lineReader, a protocol.Approval
 	}
 }
 
-// fillIn asks for the fields of a question until its answers are taken.
-func (t *talk) fillIn(ctx, patience context.Context, in *lineReader, q protocol.Question) error {
+// fillIn asks for the fields of a question until the kernel accepts the answers.
+func (t *talk) fillIn(ctx, patience context.Context, in *lineReader, q protocol.Ask) error {
 	fmt.Fprintf(t.world.err, "%s (C-c leaves it waiting)\n", q.Form.Title)
 	for {
 		answers, err := t.world.fillIn(patience, in, q)
@@ -142,7 +124,7 @@ func (t *talk) fillIn(ctx, patience context.Context, in *lineReader, q protocol.
 		if err != nil {
 			return err
 		}
-		err = t.conn.Call(ctx, protocol.MethodQuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Answers: answers}, nil)
+		err = t.conn.Call(ctx, protocol.MethodAskDecide, protocol.AskDecideParams{ID: q.ID, Decision: protocol.Answered, Answers: answers}, nil)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}

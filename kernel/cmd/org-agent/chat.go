@@ -18,19 +18,19 @@ import (
 
 // chatCommand is "org-agent chat".
 type chatCommand struct {
-	Session string   `help:"The session to go on with (default: a new one; in a conversation, main)." placeholder:"NAME"`
-	Add     []string `help:"A file, a directory or an image that goes along with the first message; \"-\" is standard input." placeholder:"FILE" sep:"none"`
-	Preset  string   `help:"A preset of config.org that holds for the first message." placeholder:"NAME"`
+	Session string   `help:"The session to continue. Without it a single message begins a new session, and a conversation continues main." placeholder:"NAME"`
+	Add     []string `help:"Attach a file, a directory or an image to the first message; \"-\" is standard input." placeholder:"FILE" sep:"none"`
+	Preset  string   `help:"Apply a preset of config.org to the first message." placeholder:"NAME"`
 	Text    []string `arg:"" optional:"" help:"The message."`
 }
 
 func (c *chatCommand) Run(ctx context.Context, w *world) error {
 	text := strings.Join(c.Text, " ")
 	if c.Session != "" && !protocol.ValidSession(c.Session) {
-		return usagef("%q is no session name: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", c.Session, protocol.SessionLimit)
+		return usagef("%q is not a session name: use up to %d letters, digits, blanks and . _ -, and do not begin with a dot", c.Session, protocol.SessionLimit)
 	}
 	if text == "" && slices.Contains(c.Add, "-") {
-		return usagef("say what is to be done with standard input: org-agent chat --add - TEXT")
+		return usagef("say what to do with standard input: org-agent chat --add - TEXT")
 	}
 	added, err := w.added(c.Add)
 	if err != nil {
@@ -68,26 +68,26 @@ func (c *chatCommand) Run(ctx context.Context, w *world) error {
 	return t.once(ctx, text)
 }
 
-// consents asks, once and for good, whether words may go to a host that was
-// found rather than configured.
+// consents asks the person once whether words may go to a remote host that was found and not
+// configured. The kernel remembers the consent.
 func (t *talk) consents(host string) error {
 	if host == "" {
 		return nil
 	}
 	if !terminal(t.world.in) {
-		return fmt.Errorf("your words would go to %s, which nobody has agreed to: say so once with \"org-agent chat\" in a terminal, or name the model in config.org", host)
+		return fmt.Errorf("your words would go to %s, which nobody has agreed to: agree once by running \"org-agent chat\" in a terminal, or name the model in config.org", host)
 	}
 	fmt.Fprintf(t.world.err, "your words go to %s. agree? [y/N] ", host)
 	var answer string
 	_, _ = fmt.Fscanln(t.world.in, &answer)
 	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		return fmt.Errorf("nothing was sent; config.org, or ORG_AGENT_LLM=builtin, chooses another model")
+		return fmt.Errorf("nothing was sent; to choose another model, edit config.org or set ORG_AGENT_LLM=builtin")
 	}
 	t.consent = host
 	return nil
 }
 
-// terminal reports whether a stream is one.
+// terminal reports whether a stream is a terminal.
 func terminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
@@ -98,26 +98,25 @@ type talk struct {
 	world   *world
 	conn    *rpc.Conn
 	session string
-	added   *addition // goes along with the next message
-	preset  string    // holds for the next message
+	added   *addition // attached to the next message
+	preset  string    // applied to the next message
 	consent string    // the host the person has just agreed to
 	stream  bool
 	turns   chan turnEvent
 }
 
-// turnEvent is what the kernel says of a turn, in order.
+// turnEvent is one notification of the kernel about a turn, in the order of arrival.
 type turnEvent struct {
 	delta    *protocol.TurnDelta
 	act      *protocol.Act
-	asked    *protocol.Approval
-	question *protocol.Question
+	ask      *protocol.Ask
 	closed   *closedAsk
 	renamed  *protocol.SessionRenamed
 	finished *protocol.TurnFinished
-	kept     *protocol.MemoryChange
+	memory   *protocol.MemoryChange
 }
 
-// turn is the turn that it is said of, if it is one of those that say it.
+// turn returns the id of the event's turn, or "" for an event that belongs to none.
 func (e turnEvent) turn() string {
 	switch {
 	case e.delta != nil:
@@ -130,8 +129,8 @@ func (e turnEvent) turn() string {
 	return ""
 }
 
-// incoming takes what the kernel sends. It runs on the connection's goroutine,
-// and hands on without waiting for the terminal longer than the buffer lasts.
+// incoming receives the kernel's notifications. It runs on the connection's goroutine. It passes
+// them on through a buffer, so it waits for the terminal only when the buffer is full.
 func (t *talk) incoming(ctx context.Context, method string, params any) (any, error) {
 	send := func(e turnEvent) {
 		select {
@@ -142,7 +141,7 @@ func (t *talk) incoming(ctx context.Context, method string, params any) (any, er
 	switch p := params.(type) {
 	case *protocol.Act:
 		if p.Payload.Text("action") != "insert-at-end" {
-			return nil, protocol.Errorf(protocol.CodeForbidden, "the command line only shows text")
+			return nil, protocol.Errorf(protocol.CodeForbidden, "the command line can only show text")
 		}
 		send(turnEvent{act: p})
 		return protocol.Receipt{Done: true}, nil
@@ -150,23 +149,20 @@ func (t *talk) incoming(ctx context.Context, method string, params any) (any, er
 		send(turnEvent{renamed: p})
 	case *protocol.TurnDelta:
 		send(turnEvent{delta: p})
-	case *protocol.Approval:
-		send(turnEvent{asked: p})
-	case *protocol.Question:
-		send(turnEvent{question: p})
-	case *protocol.ApprovalClosed:
-		send(turnEvent{closed: &closedAsk{id: p.ID, client: p.Client}})
-	case *protocol.QuestionClosed:
-		send(turnEvent{closed: &closedAsk{id: p.ID, client: p.Client}})
+	case *protocol.Ask:
+		send(turnEvent{ask: p})
+	case *protocol.AskClosed:
+		send(turnEvent{closed: &closedAsk{id: p.ID, client: p.Client, decided: p.Decision != ""}})
 	case *protocol.TurnFinished:
 		send(turnEvent{finished: p})
 	case *protocol.MemoryChange:
-		send(turnEvent{kept: p})
+		send(turnEvent{memory: p})
 	}
 	return nil, nil
 }
 
-// attach makes the conversation this client's. One that was renamed goes on under its name.
+// attach subscribes to the conversation. If the conversation was renamed, attach follows it to its
+// new name.
 func (t *talk) attach(ctx context.Context) error {
 	var loaded protocol.SessionLoadResult
 	if err := t.conn.Call(ctx, protocol.MethodSessionLoad,
@@ -212,8 +208,8 @@ func (t *talk) send(ctx context.Context, text string) (string, error) {
 	return ack.Turn, err
 }
 
-// exchange sends one message and shows what comes until its turn ends. An
-// interrupt stops the turn.
+// exchange sends one message and shows the events of its turn until the turn ends. An interrupt
+// stops the turn.
 func (t *talk) exchange(ctx context.Context, text string) error {
 	turn, err := t.send(ctx, text)
 	if err != nil {
@@ -236,12 +232,12 @@ func (t *talk) exchange(ctx context.Context, text string) error {
 	}
 }
 
-// gone is the error of a kernel that died, or hung up.
+// gone is the error for a kernel that ended or closed the connection.
 func (t *talk) gone() error {
 	return fmt.Errorf("the kernel is gone; the message is kept: run \"org-agent chat --session %q\" to see what became of it", t.session)
 }
 
-// cancel stops the turn after the program was interrupted.
+// cancel stops the turn after an interrupt of the program.
 func (t *talk) cancel(turn string) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Second)
 	defer stop()
@@ -250,7 +246,7 @@ func (t *talk) cancel(turn string) {
 	}
 }
 
-// show prints one event of the turn; other turns of the session are not ours.
+// show prints one event of the turn and ignores the session's other turns.
 func (t *talk) show(p *printer, turn string, e turnEvent) (done bool, err error) {
 	switch {
 	case e.delta != nil:
@@ -261,18 +257,18 @@ func (t *talk) show(p *printer, turn string, e turnEvent) (done bool, err error)
 		if e.act.Turn == turn {
 			p.whole(e.act.Payload.Text("text"))
 		}
-	case e.kept != nil && e.kept.Undoes == "":
-		fmt.Fprintf(t.world.err, "org-agent: %s in what is kept: %s; \"org-agent memory undo %s\" takes it back\n", e.kept.Operation, e.kept.Title, e.kept.ID)
+	case e.memory != nil && e.memory.Undoes == "":
+		fmt.Fprintf(t.world.err, "org-agent: %s in what is kept: %s; \"org-agent memory undo %s\" takes it back\n", e.memory.Operation, e.memory.Title, e.memory.ID)
 	case e.renamed != nil && e.renamed.Session == t.session:
 		t.session = e.renamed.To
 		fmt.Fprintf(t.world.err, "org-agent: this conversation is now called %s\n", t.session)
-	case e.asked != nil && e.asked.Turn == turn:
-		fmt.Fprintf(t.world.err, "org-agent: this needs your decision (%s): %s\n", e.asked.Reason, orAction(*e.asked))
-		ask{approval: e.asked}.later(t.world.err)
-		return true, exit{code: 5}
-	case e.question != nil && e.question.Turn == turn:
-		fmt.Fprintf(t.world.err, "org-agent: this asks you: %s\n", e.question.Form.Title)
-		ask{question: e.question}.later(t.world.err)
+	case e.ask != nil && e.ask.Turn == turn:
+		title := askTitle(*e.ask)
+		if e.ask.Sort == protocol.AskApproval {
+			title = fmt.Sprintf("this needs your decision (%s): %s", e.ask.Reason, orAction(*e.ask))
+		}
+		fmt.Fprintf(t.world.err, "org-agent: %s\n", title)
+		printLater(t.world.err, *e.ask)
 		return true, exit{code: 5}
 	case e.finished != nil && e.finished.Turn == turn:
 		if e.finished.State == protocol.TurnAnswered {
@@ -293,8 +289,8 @@ func orState(f *protocol.TurnFinished) string {
 	return "the turn was " + string(f.State)
 }
 
-// printer shows a reply. A terminal gets it as it comes; when what was shown is
-// taken back, the whole follows under a line that says so.
+// printer shows a reply. A terminal shows it as it grows. When text that was already shown is
+// withdrawn, the whole reply follows below a separating line.
 type printer struct {
 	out    io.Writer
 	stream bool

@@ -10,12 +10,12 @@ import (
 // compactCommand is "org-agent compact".
 type compactCommand struct {
 	Session string `help:"The conversation (default: main)." placeholder:"NAME"`
-	Undo    bool   `help:"Take the last summary back: the model is shown again what it was before." xor:"what"`
-	Stop    bool   `help:"Stop the summary that is being made: nothing changes." xor:"what"`
+	Undo    bool   `help:"Undo the last summary: the model is shown the earlier turns again." xor:"what"`
+	Stop    bool   `help:"Stop the summary in progress and change nothing." xor:"what"`
 	JSON    bool   `help:"Print JSON."`
 }
 
-// Run prints the notes on stdout and says on stderr what came of it.
+// Run prints the summary on stdout and its effect on stderr.
 func (c *compactCommand) Run(ctx context.Context, w *world) error {
 	var result protocol.SessionCompacted
 	err := w.call(ctx, protocol.MethodSessionCompact, protocol.SessionCompactParams{Session: c.Session, Undo: c.Undo, Stop: c.Stop}, &result)

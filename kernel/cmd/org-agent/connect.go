@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"org-agent/kernel/config"
@@ -11,19 +10,18 @@ import (
 	"org-agent/kernel/rpc"
 )
 
-// lingerAfterChat is how long a kernel started by the command line stays when
-// nobody uses it.
+// lingerAfterChat is how long a kernel that the command line started stays after its last client.
 const lingerAfterChat = 60 * time.Second
 
-// connection says how a command meets the kernel.
+// connection says how a command uses the kernel.
 type connection struct {
 	start   bool // start one if none runs
-	streams bool // what is said appears while it is written
+	streams bool // show the reply as it grows
 	handler rpc.IncomingHandler
 }
 
-// errNotRunning: there is no kernel for this home.
-var errNotRunning = errors.New("no kernel runs here; \"org-agent serve\" starts one, \"org-agent chat\" does so by itself")
+// errNotRunning means that no kernel runs for this home.
+var errNotRunning = errors.New("no kernel runs here; start one with \"org-agent serve\", or use \"org-agent chat\", which starts one")
 
 // connect connects to the kernel of the home.
 func (w *world) connect(ctx context.Context, c connection) (*rpc.Conn, error) {
@@ -33,7 +31,7 @@ func (w *world) connect(ctx context.Context, c connection) (*rpc.Conn, error) {
 	}
 	serve := serveCommand{Linger: lingerAfterChat}
 	if _, startErr := serve.detach(ctx, w); startErr != nil {
-		// Another program may have started one at the same moment.
+		// Another program may have started a kernel at the same moment.
 		if conn, err := w.dial(ctx, c); err == nil {
 			return conn, nil
 		}
@@ -66,8 +64,8 @@ func (w *world) dial(ctx context.Context, c connection) (*rpc.Conn, error) {
 	return conn, err
 }
 
-// dies reports whether a kernel that hung up ends: one that was killed still accepts for a
-// moment.
+// dies reports whether a kernel that closed the connection is ending. A killed kernel still accepts
+// connections for a moment.
 func dies(ctx context.Context, kernel config.KernelInfo) bool {
 	for deadline := time.Now().Add(time.Second); kernel.Alive(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) || ctx.Err() != nil {
@@ -75,31 +73,4 @@ func dies(ctx context.Context, kernel config.KernelInfo) bool {
 		}
 	}
 	return true
-}
-
-// stop asks the kernel to end and waits until it has.
-func (w *world) stop(ctx context.Context) error {
-	paths, err := w.paths()
-	if err != nil {
-		return err
-	}
-	kernel, err := config.ReadKernelInfo(paths.KernelJSON)
-	if err != nil || !kernel.Alive() {
-		return errNotRunning
-	}
-	conn, err := w.connect(ctx, connection{})
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	err = conn.Call(ctx, protocol.MethodShutdown, protocol.Empty{}, nil)
-	if err != nil && !errors.Is(err, rpc.ErrConnectionLost) {
-		return err
-	}
-	for deadline := time.Now().Add(10 * time.Second); kernel.Alive(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the kernel (pid %d) was asked to stop and still runs; see %s", kernel.PID, paths.Log)
-		}
-	}
-	return nil
 }

@@ -10,30 +10,31 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// conversation is a talk on a terminal: a line is a message, and what a turn asks is asked
-// in between. What is typed while a turn runs are the next messages and answers nothing.
+// conversation is a talk on a terminal. Each line is a message. When a turn asks the person
+// something, the next lines answer it. Lines typed while a turn runs are kept as the next messages
+// and answer nothing.
 type conversation struct {
 	*talk
 	lines    *lineReader
-	ahead    []string        // messages that were typed meanwhile
-	ended    bool            // there are no more lines
-	prompted bool            // the cursor stands behind the sign for a message
-	turns    map[string]bool // of this conversation's messages, until they have finished
-	waits    string          // the turn that is waited for
+	ahead    []string        // messages typed while a turn ran
+	ended    bool            // the input has ended
+	prompted bool            // the prompt for a message is on the screen
+	turns    map[string]bool // unfinished turns of this conversation's messages
+	waits    string          // the turn that the conversation waits for
 	shown    printer
-	asks     []ask           // what waits for the person, oldest first
-	put      map[string]bool // what of it they left for later
+	asks     []protocol.Ask  // asks that wait for the person, oldest first
+	put      map[string]bool // asks that the person left for later
 	asking   *asking
 }
 
-// asking is an ask that the person is being asked; done gets its end once.
+// asking is the ask that the person is answering now. done receives its outcome once.
 type asking struct {
-	ask
+	protocol.Ask
 	cancel context.CancelFunc
 	done   chan error
 }
 
-// converse holds a conversation until the lines or ctx end.
+// converse holds a conversation until the input or ctx ends.
 func converse(ctx context.Context, t *talk) error {
 	if t.session == "" {
 		t.session = protocol.MainSession
@@ -58,10 +59,10 @@ func converse(ctx context.Context, t *talk) error {
 	}
 }
 
-// next does what can be done now: asks what a turn asks, sends what was typed meanwhile, or
-// says that a message is awaited.
+// next does what can be done without waiting: it begins a pending ask, sends a kept message, or
+// prints the prompt for a message.
 func (c *conversation) next(ctx context.Context) (done bool, err error) {
-	open := slices.IndexFunc(c.asks, func(a ask) bool { return !c.put[a.id()] })
+	open := slices.IndexFunc(c.asks, func(a protocol.Ask) bool { return !c.put[a.ID] })
 	switch {
 	case c.asking != nil:
 	case c.waits != "" && open >= 0:
@@ -84,7 +85,7 @@ func (c *conversation) next(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// wait waits for one thing to happen.
+// wait waits for one event.
 func (c *conversation) wait(ctx context.Context) (done bool, err error) {
 	lines, answered := c.lines.typed, chan error(nil)
 	if c.ended {
@@ -110,7 +111,7 @@ func (c *conversation) wait(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// typed takes a line that no ask wanted.
+// typed handles a line that no ask consumed.
 func (c *conversation) typed(line typedLine, more bool) (done bool) {
 	blank := strings.TrimSpace(line.text) == ""
 	idle := c.waits == "" && len(c.ahead) == 0
@@ -120,7 +121,7 @@ func (c *conversation) typed(line typedLine, more bool) (done bool) {
 		c.ended = true
 	case !blank:
 		c.ahead = append(c.ahead, line.text)
-	case idle && slices.ContainsFunc(c.asks, func(a ask) bool { return !c.put[a.id()] }):
+	case idle && slices.ContainsFunc(c.asks, func(a protocol.Ask) bool { return !c.put[a.ID] }):
 		c.waits = c.turnThatAsks()
 	case idle:
 		return true
@@ -128,18 +129,18 @@ func (c *conversation) typed(line typedLine, more bool) (done bool) {
 	return false
 }
 
-// turnThatAsks is the turn of the first ask that was not put off.
+// turnThatAsks returns the turn of the first ask that was not left for later, or "".
 func (c *conversation) turnThatAsks() string {
 	for _, a := range c.asks {
-		if !c.put[a.id()] {
-			c.turns[a.turn()] = true
-			return a.turn()
+		if !c.put[a.ID] {
+			c.turns[a.Turn] = true
+			return a.Turn
 		}
 	}
 	return ""
 }
 
-// say sends a message. What was left for later is in its way and is asked anew.
+// say sends a message. Asks that were left for later block it, so they are asked again first.
 func (c *conversation) say(ctx context.Context, text string) error {
 	turn, err := c.send(ctx, text)
 	if err != nil {
@@ -154,7 +155,7 @@ func (c *conversation) say(ctx context.Context, text string) error {
 	return nil
 }
 
-// tell says something to the person on a line of its own.
+// tell prints a notice on its own line.
 func (c *conversation) tell(format string, arguments ...any) {
 	c.freshLine()
 	fmt.Fprintf(c.world.err, "org-agent: "+format+"\n", arguments...)
@@ -167,39 +168,39 @@ func (c *conversation) freshLine() {
 	}
 }
 
-// begin asks the person. Whoever begins waits for done.
-func (c *conversation) begin(ctx context.Context, a ask) {
+// begin starts to ask the person in a goroutine, which reports on done.
+func (c *conversation) begin(ctx context.Context, a protocol.Ask) {
 	c.freshLine()
 	patience, cancel := context.WithCancel(ctx)
-	c.asking = &asking{ask: a, cancel: cancel, done: make(chan error, 1)}
+	c.asking = &asking{Ask: a, cancel: cancel, done: make(chan error, 1)}
 	go func(done chan<- error) {
 		done <- c.answer(ctx, patience, c.lines, a)
 	}(c.asking.done)
 }
 
-// answered goes on after an ask had its end.
+// answered continues after an ask has ended.
 func (c *conversation) answered(err error) error {
 	a := c.asking
 	a.cancel()
 	c.asking = nil
 	switch {
 	case err == nil:
-		c.drop(a.id())
+		c.drop(a.ID)
 	case errors.Is(err, errLater):
-		c.put[a.id()] = true
+		c.put[a.ID] = true
 		c.waits = ""
-		c.tell("it waits on")
-		a.later(c.world.err)
+		c.tell("it keeps waiting")
+		printLater(c.world.err, a.Ask)
 	case protocol.ErrorCode(err) == protocol.CodeInternal:
 		return err
 	default:
-		c.drop(a.id())
+		c.drop(a.ID)
 		c.tell("%v", err)
 	}
 	return nil
 }
 
-// forsake ends what is being asked without an answer, and waits for its end.
+// forsake cancels the current ask without an answer and waits until its goroutine ends.
 func (c *conversation) forsake() (a *asking, err error) {
 	if a = c.asking; a == nil {
 		return nil, nil
@@ -209,33 +210,33 @@ func (c *conversation) forsake() (a *asking, err error) {
 	return a, <-a.done
 }
 
-// interrupted leaves what is being asked for later; a turn that asks nothing is stopped.
+// interrupted leaves the current ask for later, or stops a turn that asks nothing.
 func (c *conversation) interrupted() {
 	a, err := c.forsake()
 	switch {
 	case a != nil && err != nil:
 		fmt.Fprintln(c.world.err)
-		c.tell("it waits on")
-		a.later(c.world.err)
+		c.tell("it keeps waiting")
+		printLater(c.world.err, a.Ask)
 	case a == nil && c.waits != "":
 		c.cancel(c.waits)
 	}
 }
 
-// drop forgets what waits no more.
+// drop removes an ask that no longer waits.
 func (c *conversation) drop(id string) {
-	c.asks = slices.DeleteFunc(c.asks, func(a ask) bool { return a.id() == id })
+	c.asks = slices.DeleteFunc(c.asks, func(a protocol.Ask) bool { return a.ID == id })
 	delete(c.put, id)
 }
 
-// happened takes what the kernel tells.
+// happened handles a notification of the kernel.
 func (c *conversation) happened(e turnEvent) {
 	switch {
-	case e.asked != nil || e.question != nil:
-		c.asked(ask{approval: e.asked, question: e.question})
+	case e.ask != nil:
+		c.opened(*e.ask)
 	case e.closed != nil:
 		c.closed(*e.closed)
-	case e.renamed != nil || e.kept != nil:
+	case e.renamed != nil || e.memory != nil:
 		c.freshLine()
 		_, _ = c.show(&c.shown, "", e)
 	case c.turns[e.turn()]:
@@ -258,21 +259,21 @@ func (c *conversation) finished(turn string) {
 	c.shown = printer{out: c.world.out, stream: c.stream}
 }
 
-// asked takes note of what waits. Who is writing a message is told, and goes on.
-func (c *conversation) asked(a ask) {
-	if slices.ContainsFunc(c.asks, func(known ask) bool { return known.id() == a.id() }) {
+// opened records a new ask. A person who is typing a message gets a notice and is not interrupted.
+func (c *conversation) opened(a protocol.Ask) {
+	if slices.ContainsFunc(c.asks, func(known protocol.Ask) bool { return known.ID == a.ID }) {
 		return
 	}
 	c.asks = append(c.asks, a)
 	if c.waits == "" {
-		c.tell("%s\norg-agent: an empty line answers it", a.title())
+		c.tell("%s\norg-agent: an empty line answers it", askTitle(a))
 	}
 }
 
-// closed takes away what waits no more, also while the person is being asked.
+// closed removes an ask that no longer waits, even while the person is answering it.
 func (c *conversation) closed(closed closedAsk) {
 	c.drop(closed.id)
-	if c.asking == nil || c.asking.id() != closed.id {
+	if c.asking == nil || c.asking.ID != closed.id {
 		return
 	}
 	if _, err := c.forsake(); err != nil {

@@ -251,7 +251,7 @@ func TestConversationAsks(t *testing.T) {
 	p.types("do tell\n")
 	p.sees("allow this?")
 	p.types("\n")
-	p.sees("it waits on")
+	p.sees("it keeps waiting")
 	p.sees("org-agent: run: org-agent approve ")
 	p.sees("* ")
 	p.types("hello\n")
@@ -277,7 +277,7 @@ func TestConversationIsInterrupted(t *testing.T) {
 	p.types("3\n")
 	p.sees("word> ")
 	p.types("\x03")
-	p.sees("it waits on")
+	p.sees("it keeps waiting")
 	p.sees("org-agent: run: org-agent answer ")
 	p.leaves(130)
 
@@ -288,7 +288,7 @@ func TestConversationIsInterrupted(t *testing.T) {
 	p.types("\n")
 	p.sees("printer> ")
 	p.types("\x04")
-	p.sees("it waits on")
+	p.sees("it keeps waiting")
 	p.leaves(0)
 }
 

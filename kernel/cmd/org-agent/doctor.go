@@ -6,18 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"org-agent/kernel/config"
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/doctor"
 	"org-agent/kernel/sandbox"
-	"org-agent/kernel/skill"
 )
 
 // doctorCommand is "org-agent doctor". It needs no kernel.
 type doctorCommand struct {
-	Fix  bool     `help:"Mend what can be mended, and look again."`
-	Only []string `help:"Look at these only." placeholder:"CHECK"`
-	JSON bool     `help:"Print JSON, a finding a line."`
+	Fix  bool     `help:"Repair what can be repaired, and check again."`
+	Only []string `help:"Run only these checks." placeholder:"CHECK"`
+	JSON bool     `help:"Print JSON, one finding a line."`
 }
 
 func (c *doctorCommand) Run(ctx context.Context, w *world) error {
@@ -46,14 +44,15 @@ func (c *doctorCommand) examine(ctx context.Context, w *world) ([]doctor.Finding
 	if err != nil {
 		return []doctor.Finding{{Check: "home", State: doctor.Fail, Text: err.Error()}}, nil
 	}
-	asked := doctor.Config{
+	checked := doctor.Config{
 		Paths: paths, Drivers: daemon.Drivers(), Tools: daemon.ToolNames(), Env: w.env, Version: version, Sandbox: sandbox.Look,
-		Grants: func(settings config.Settings) *skill.Grants { return daemon.Grants(paths, settings, w.env) },
+		Specs:  specs,
+		Grants: w.instance(paths).Grants,
 	}
 	if c.Fix {
-		return doctor.Mend(ctx, asked, c.Only...), nil
+		return doctor.Mend(ctx, checked, c.Only...), nil
 	}
-	return doctor.Examine(ctx, asked, c.Only...), nil
+	return doctor.Examine(ctx, checked, c.Only...), nil
 }
 
 func (c *doctorCommand) print(w *world, f doctor.Finding) error {

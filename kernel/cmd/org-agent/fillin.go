@@ -12,9 +12,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// fillIn asks the person for each field, a line each. It ends early, with an error, when
-// the lines do, [io.EOF], or ctx.
-func (w *world) fillIn(ctx context.Context, in *lineReader, q protocol.Question) ([]protocol.FieldAnswer, error) {
+// fillIn asks the person for each field on a line of its own. It returns an error early when ctx
+// ends, or [io.EOF] when the input ends.
+func (w *world) fillIn(ctx context.Context, in *lineReader, q protocol.Ask) ([]protocol.FieldAnswer, error) {
 	var answers []protocol.FieldAnswer
 	for _, f := range q.Form.Fields {
 		answer, err := w.fillField(ctx, in, f)
@@ -28,14 +28,14 @@ func (w *world) fillIn(ctx context.Context, in *lineReader, q protocol.Question)
 	return answers, nil
 }
 
-// fillField asks for one field until it has an answer that the field takes. A secret is not shown
-// where it is typed, from before it is asked for: who types at the first sight of it neither.
+// fillField asks for one field until it gets a valid answer. For a secret it turns the terminal's
+// echo off before it prints the question, so that fast typing does not show either.
 func (w *world) fillField(ctx context.Context, in *lineReader, f protocol.FormField) (answer protocol.FieldAnswer, err error) {
 	if f.Kind != protocol.FieldSecret || !terminal(w.in) {
 		return w.askField(ctx, in.line, f)
 	}
 	if err := w.echo(false); err != nil {
-		return answer, fmt.Errorf("the terminal goes on showing what is typed, and this is secret: %w", err)
+		return answer, fmt.Errorf("this is secret, and the terminal would show what you type: %w", err)
 	}
 	defer func() { err = errors.Join(err, w.echo(true)) }()
 	return w.askField(ctx, func(ctx context.Context) (string, error) {
@@ -45,7 +45,7 @@ func (w *world) fillField(ctx context.Context, in *lineReader, f protocol.FormFi
 	}, f)
 }
 
-// askField asks for a field, whose answers are lines.
+// askField asks for a field whose answer is one or more lines.
 func (w *world) askField(ctx context.Context, line func(context.Context) (string, error), f protocol.FormField) (protocol.FieldAnswer, error) {
 	fmt.Fprintf(w.err, "\n%s\n", fieldLine(f))
 	for i, option := range f.Options {
@@ -53,11 +53,11 @@ func (w *world) askField(ctx context.Context, line func(context.Context) (string
 	}
 	for {
 		fmt.Fprintf(w.err, "%s> ", f.Name)
-		said, err := line(ctx)
+		reply, err := line(ctx)
 		if err != nil {
 			return protocol.FieldAnswer{}, err
 		}
-		answer, err := typed(f, said).Check(f)
+		answer, err := typed(f, reply).Check(f)
 		switch {
 		case err != nil:
 			fmt.Fprintf(w.err, "%v\n", err)
@@ -69,7 +69,7 @@ func (w *world) askField(ctx context.Context, line func(context.Context) (string
 	}
 }
 
-// typed is what a line says: options by their words or numbers, several divided by commas.
+// typed parses a line: options by their text or number, several separated by commas.
 func typed(f protocol.FormField, line string) protocol.FieldAnswer {
 	answer := protocol.FieldAnswer{Name: f.Name, Values: []string{line}}
 	if strings.TrimSpace(line) == "" {
@@ -99,13 +99,13 @@ func isOption(f protocol.FormField, value string) bool {
 	return false
 }
 
-// echo says whether the terminal shows what is typed.
+// echo turns the terminal's echo on or off.
 func (w *world) echo(on bool) error {
 	mode := "-echo"
 	if on {
 		mode = "echo"
 	}
-	command := exec.Command("stty", mode) // without a context: the terminal gets its echo back
+	command := exec.Command("stty", mode) // no context: the terminal must get its echo back after a cancel
 	command.Stdin, _ = w.in.(*os.File)
 	return command.Run()
 }

@@ -10,14 +10,14 @@ import (
 	"strings"
 
 	"org-agent/kernel/config"
-	"org-agent/kernel/daemon"
 	"org-agent/kernel/memory"
+	"org-agent/kernel/persona"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 	"org-agent/skills"
 )
 
-// grants are what the person let notes reach. Where there is no home nothing is granted.
+// grants returns what the person let notes access. Without a home nothing is granted.
 func (w *world) grants() (*skill.Grants, error) {
 	paths, err := w.paths()
 	if err != nil {
@@ -27,37 +27,38 @@ func (w *world) grants() (*skill.Grants, error) {
 	if err != nil {
 		return nil, err
 	}
-	return daemon.Grants(paths, settings, w.env), nil
+	return w.instance(paths).Grants(settings), nil
 }
 
-// persona is what notes read of the agent in IDENTITY.org; without a home nothing.
+// persona returns the values that notes read from IDENTITY.org; without a home all are "".
 func (w *world) persona() func(name string) string {
 	paths, err := w.paths()
 	if err != nil {
 		return nil
 	}
-	return daemon.Persona(&memory.Home{Directory: paths.Home})
+	return persona.Field(&memory.Home{Directory: paths.Home})
 }
 
-// capabilitiesOf says in a line what a note asks for and what it has, "" for nothing.
+// capabilitiesOf describes in one line what a note asks for and what it was granted; "" if it asks
+// for nothing.
 func capabilitiesOf(s skill.Status) string {
-	asked := strings.Join(s.Capabilities, " ")
+	wanted := strings.Join(s.Capabilities, " ")
 	switch {
-	case asked == "":
+	case wanted == "":
 		return ""
 	case s.Withheld != "":
-		return fmt.Sprintf("asks for %s: not granted (%s)", asked, s.Withheld)
+		return fmt.Sprintf("asks for %s: not granted (%s)", wanted, s.Withheld)
 	case s.Since != "":
-		return fmt.Sprintf("asks for %s: granted %s since %s", asked, strings.Join(s.Granted, " "), s.Since)
+		return fmt.Sprintf("asks for %s: granted %s since %s", wanted, strings.Join(s.Granted, " "), s.Since)
 	}
-	return fmt.Sprintf("asks for %s: granted %s", asked, strings.Join(s.Granted, " "))
+	return fmt.Sprintf("asks for %s: granted %s", wanted, strings.Join(s.Granted, " "))
 }
 
 // skillGrant is "org-agent skill grant".
 type skillGrant struct {
 	Note   string `arg:"" help:"The note: its file, or the file's name without .org."`
 	Yes    bool   `help:"Do not ask."`
-	Revoke bool   `help:"Take back what was granted."`
+	Revoke bool   `help:"Withdraw what was granted."`
 	JSON   bool   `help:"Print JSON."`
 }
 
@@ -83,7 +84,7 @@ func (c *skillGrant) Run(ctx context.Context, w *world) error {
 	if !c.Revoke {
 		params.Blocks, params.Capabilities = shown.Blocks, showGrant(w, shown)
 		if len(params.Capabilities) == 0 {
-			return fmt.Errorf("%s asks for nothing that can be granted; a note asks in a line such as \"#+CAPABILITIES: read:~/notes\"", file)
+			return fmt.Errorf("%s asks for nothing that can be granted; a note asks with a line such as \"#+CAPABILITIES: read:~/notes\"", file)
 		}
 	}
 	if !c.Yes && !c.Revoke && !shown.Granted {
@@ -106,7 +107,7 @@ func (c *skillGrant) Run(ctx context.Context, w *world) error {
 	return err
 }
 
-// ask asks the person.
+// ask has the person confirm.
 func (c *skillGrant) ask(w *world) error {
 	fmt.Fprint(w.err, "grant this? [y/N] ")
 	answer, _ := bufio.NewReader(w.in).ReadString('\n')
@@ -116,7 +117,7 @@ func (c *skillGrant) ask(w *world) error {
 	return nil
 }
 
-// showGrant prints what the note asks for, and returns what of it can be granted.
+// showGrant prints what the note asks for, and returns the capabilities that can be granted.
 func showGrant(w *world, shown protocol.SkillGrantResult) (names []string) {
 	fmt.Fprintf(w.err, "%s\nasks to\n", shown.Note)
 	for _, c := range shown.Capabilities {
@@ -135,7 +136,7 @@ func showGrant(w *world, shown protocol.SkillGrantResult) (names []string) {
 	return names
 }
 
-// file is the note that the person named, by its path.
+// file returns the path of the note that the person named.
 func (c *skillGrant) file(w *world) (string, error) {
 	if strings.ContainsRune(c.Note, '/') || strings.HasSuffix(c.Note, ".org") {
 		if _, err := os.Stat(c.Note); err == nil {
@@ -154,7 +155,7 @@ func (c *skillGrant) file(w *world) (string, error) {
 		}
 	}
 	if _, err := fs.Stat(skills.Notes(), name+".org"); err == nil {
-		return "", fmt.Errorf("%s came with the program, and such notes are granted nothing; \"org-agent skill copy %s\" makes it yours", name, name)
+		return "", fmt.Errorf("%s came with the program, and such notes cannot be granted anything; \"org-agent skill copy %s\" makes it yours", name, name)
 	}
 	return "", fmt.Errorf("there is no note %s in %s", c.Note, paths.Skills)
 }

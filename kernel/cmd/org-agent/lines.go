@@ -9,17 +9,17 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// lineReader reads what a person types, a line at a time, for whoever wants the next line.
-// A read of a terminal cannot be ended: the one under way goes on until the program ends.
+// lineReader reads the lines that a person types and gives each to one reader. A read from a
+// terminal cannot be cancelled: the last one continues until the program ends.
 type lineReader struct{ typed chan typedLine }
 
-// typedLine is a line, or why there is none any more.
+// typedLine is a line, or the reason why no more lines follow.
 type typedLine struct {
 	text string
 	err  error
 }
 
-// readLines begins to read; it ends with the input, or with ctx.
+// readLines starts reading. The goroutine ends with the input or with ctx.
 func readLines(ctx context.Context, in io.Reader) *lineReader {
 	r := &lineReader{typed: make(chan typedLine)}
 	go func() {
@@ -44,7 +44,8 @@ func readLines(ctx context.Context, in io.Reader) *lineReader {
 	return r
 }
 
-// line waits for the next line; the end of the input is [io.EOF], that of ctx is an exit.
+// line waits for the next line. It returns [io.EOF] at the end of the input, and an exit when ctx
+// ends.
 func (r *lineReader) line(ctx context.Context) (string, error) {
 	select {
 	case line, more := <-r.typed:

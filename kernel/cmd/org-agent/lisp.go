@@ -14,19 +14,19 @@ import (
 // lispCommand is "org-agent lisp".
 type lispCommand struct {
 	Note     string        `help:"Load a note first and evaluate in its package." placeholder:"FILE"`
-	Dry      bool          `help:"Make ask-neuro return (:asked prompt . arguments)."`
+	Dry      bool          `help:"Make ask-neuro return (:asked prompt . arguments) and ask no model."`
 	Form     []string      `name:"eval" short:"e" help:"Evaluate this form." placeholder:"FORM" sep:"none"`
-	Steps    int64         `help:"Most steps of one form." placeholder:"N"`
-	Bytes    int64         `help:"Most bytes one form may allocate." placeholder:"N"`
-	Timeout  time.Duration `help:"Most time for one form (default: 10s)." placeholder:"D"`
-	Describe string        `help:"Say what a name means: an operator, a variable or a package." placeholder:"NAME"`
-	Apropos  string        `help:"List the names that have this in them or in what is said about them." placeholder:"TEXT"`
+	Steps    int64         `help:"The most evaluation steps of one form." placeholder:"N"`
+	Bytes    int64         `help:"The most bytes that one form may allocate." placeholder:"N"`
+	Timeout  time.Duration `help:"The most time for one form (default: 10s)." placeholder:"D"`
+	Describe string        `help:"Describe a name: an operator, a variable or a package." placeholder:"NAME"`
+	Apropos  string        `help:"List the names that contain this text, or whose description does." placeholder:"TEXT"`
 	Manual   bool          `help:"Print the manual page of the language as Org."`
 	File     string        `arg:"" optional:"" help:"A file of forms, or - for standard input."`
 }
 
 func (c *lispCommand) Run(ctx context.Context, w *world) error {
-	if asked, err := c.tell(ctx, w); asked {
+	if done, err := c.tell(ctx, w); done {
 		return err
 	}
 	limits := lisp.Limits{Steps: c.Steps, Bytes: c.Bytes, Duration: c.Timeout}
@@ -60,7 +60,7 @@ func (c *lispCommand) Run(ctx context.Context, w *world) error {
 	return environment.Eval(ctx, string(source), c.File, 1, show)
 }
 
-// environment is the note's, or a fresh COMMON-LISP-USER.
+// environment returns the note's package, or a fresh COMMON-LISP-USER.
 func (c *lispCommand) environment(ctx context.Context, w *world, limits lisp.Limits) (*lisp.Environment, error) {
 	if c.Note == "" {
 		language, err := lib.Language()
@@ -76,7 +76,7 @@ func (c *lispCommand) environment(ctx context.Context, w *world, limits lisp.Lim
 	return note.Environment(), nil
 }
 
-// loadNote loads a note of any place.
+// loadNote loads a note from any directory.
 func loadNote(ctx context.Context, w *world, path string, limits lisp.Limits) (*skill.Note, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
@@ -86,5 +86,5 @@ func loadNote(ctx context.Context, w *world, path string, limits lisp.Limits) (*
 	if err != nil {
 		return nil, err
 	}
-	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants, Persona: w.persona()})
+	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants, Persona: w.persona(), Specs: specs})
 }

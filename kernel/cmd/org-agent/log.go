@@ -12,24 +12,24 @@ import (
 	"org-agent/kernel/logfile"
 )
 
-// logCommand is "org-agent log". It reads the file itself: it works beside a kernel that
-// hangs, and without one.
+// logCommand is "org-agent log". It reads the file directly, so it works without a kernel and
+// beside one that hangs.
 type logCommand struct {
-	Follow  bool   `short:"f" help:"Go on as lines come."`
-	Lines   int    `short:"n" help:"Begin with the last N lines; without it, with the first of the file." placeholder:"N"`
-	Level   string `help:"The least level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
+	Follow  bool   `short:"f" help:"Keep printing new lines as they come."`
+	Lines   int    `short:"n" help:"Begin with the last N lines (default: the whole file)." placeholder:"N"`
+	Level   string `help:"The lowest level to print: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
 	Session string `help:"Only this session." placeholder:"NAME"`
-	Turn    string `help:"Only this turn; the beginning of its id is enough." placeholder:"ID"`
-	Text    string `help:"Only lines with this text, in any case." placeholder:"TEXT"`
-	JSON    bool   `help:"Print the lines as they are kept."`
+	Turn    string `help:"Only this turn, by its id or the beginning of its id." placeholder:"ID"`
+	Text    string `help:"Only lines that contain this text, in any case." placeholder:"TEXT"`
+	JSON    bool   `help:"Print the lines as the file stores them."`
 }
 
-// logPoll is how often a followed log is looked at.
+// logPoll is the pause between two looks at a followed log.
 const logPoll = 100 * time.Millisecond
 
 func (c *logCommand) Run(ctx context.Context, w *world) error {
 	if c.Lines < 0 {
-		return usagef("--lines is the number of lines to begin with")
+		return usagef("--lines takes a number from 0 up")
 	}
 	filter := logfile.Filter{Session: c.Session, Turn: c.Turn, Text: c.Text}
 	if err := filter.Level.UnmarshalText([]byte(c.Level)); err != nil {
@@ -58,7 +58,7 @@ func (c *logCommand) Run(ctx context.Context, w *world) error {
 	return c.read(ctx, w.out, r, filter)
 }
 
-// read prints the lines that are wanted, and with Follow those that come.
+// read prints the selected lines and, with Follow, new ones.
 func (c *logCommand) read(ctx context.Context, out io.Writer, r *logfile.Reader, filter logfile.Filter) error {
 	for {
 		line, err := r.Next()

@@ -1,10 +1,9 @@
 // Command org-agent runs the kernel and talks to it.
 //
-// Rules for talking to people: stdout is the result and nothing else; what is
-// for people goes to stderr, begins with "org-agent:", has no capital and no
-// full stop, and says what to do next. The exit status is 0 for done, 1 for
-// failed, 2 for wrong usage; 3, 4 and 5 mean rewritten, refused and waiting for
-// a person, where a command says so.
+// Every command keeps these rules. stdout carries only the result. Messages for people go to
+// stderr; they begin with "org-agent:", have no capital and no full stop, and say what to do next.
+// The exit status is 0 for success, 1 for failure and 2 for wrong usage. Some commands also use 3
+// for rewritten, 4 for refused and 5 for waiting for a person.
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// entries is everything that a note may use, and what the given note defines.
+// entries returns everything that a note may use and what the given note defines.
 func (c *lispCommand) entries(ctx context.Context, w *world) ([]lisp.Entry, error) {
 	if c.Note == "" {
 		return skill.Entries(ctx)
@@ -23,7 +23,7 @@ func (c *lispCommand) entries(ctx context.Context, w *world) ([]lisp.Entry, erro
 	return append(own, environment.Language().Entries()...), err
 }
 
-// tell prints what the flags ask about the language, and reports whether they ask.
+// tell prints what the flags ask about the language. It reports whether they ask anything.
 func (c *lispCommand) tell(ctx context.Context, w *world) (bool, error) {
 	if c.Describe == "" && c.Apropos == "" && !c.Manual {
 		return false, nil
@@ -45,7 +45,7 @@ func (c *lispCommand) tell(ctx context.Context, w *world) (bool, error) {
 	return true, err
 }
 
-// describe tells all about one name, or what a package has.
+// describe writes about one name, or lists a package.
 func describe(text *strings.Builder, name string, entries []lisp.Entry) error {
 	wanted := spelled(name)
 	inPackage := 0
@@ -74,13 +74,13 @@ func describe(text *strings.Builder, name string, entries []lisp.Entry) error {
 	return fmt.Errorf("nothing is called %s; %s", name, hint)
 }
 
-// packageNames are other names of packages.
+// packageNames maps further names of packages to the usual ones.
 var packageNames = map[string]string{
 	"cl": "common-lisp", "ppcre": "cl-ppcre", "cl-json": "json", "opencortex": "org-agent", "5am": "fiveam",
 }
 
-// spelled is a name as entries have it: lower case, one colon, no package for the
-// standard and the kernel.
+// spelled writes a name as entries do: in lower case, with one colon, and without the package for
+// names of the standard and the kernel.
 func spelled(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(name), "::", ":")
 	prefix, rest, qualified := strings.Cut(name, ":")
@@ -109,7 +109,7 @@ func packageOf(entry lisp.Entry) string {
 	return "common-lisp"
 }
 
-// apropos lists the entries whose name or doc has the text.
+// apropos lists the entries whose name or description contains the text.
 func apropos(text *strings.Builder, wanted string, entries []lisp.Entry) error {
 	wanted = strings.ToLower(wanted)
 	for _, entry := range entries {
@@ -118,12 +118,12 @@ func apropos(text *strings.Builder, wanted string, entries []lisp.Entry) error {
 		}
 	}
 	if text.Len() == 0 {
-		return fmt.Errorf("no name and no description has %q in it", wanted)
+		return fmt.Errorf("no name and no description contains %q", wanted)
 	}
 	return nil
 }
 
-// synopsis is the entry as it is called.
+// synopsis writes the entry as a call.
 func synopsis(entry lisp.Entry) string {
 	inner := strings.TrimSuffix(strings.TrimPrefix(entry.LambdaList, "("), ")")
 	switch {
@@ -135,9 +135,9 @@ func synopsis(entry lisp.Entry) string {
 	return "(" + entry.Name + " " + inner + ")"
 }
 
-// manual writes the author's manual page as Org.
+// manual writes the language's manual page as Org.
 func manual(text *strings.Builder, entries []lisp.Entry) {
-	text.WriteString("#+TITLE: The Lisp of notes\n\nWhat a note can use, by chapter. It behaves as Common Lisp does; there is nothing else to reach.\n")
+	text.WriteString("#+TITLE: The Lisp of notes\n\nWhat a note can use, by chapter. All of it behaves as in Common Lisp. A note can reach nothing else.\n")
 	chapter := ""
 	for _, entry := range entries {
 		if entry.Chapter != chapter {

@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// mcpCommands are "org-agent mcp" and what belongs to it.
+// mcpCommands is "org-agent mcp" with its subcommands.
 type mcpCommands struct {
 	Serve mcpServeCommand `cmd:"" default:"1" help:"Offer the kernel's tools to the program on stdin and stdout (the default)."`
 	List  mcpListCommand  `cmd:"" help:"List the MCP servers of config.org, and their tools."`
@@ -28,10 +28,9 @@ func (c *mcpServeCommand) Run(ctx context.Context, w *world) error {
 	return mcp.Offer(ctx, conn, version, io.NopCloser(w.in), unclosed{w.out})
 }
 
-// unclosed is standard output, which is the program's and stays open.
+// unclosed is standard output with a Close that does nothing: the program's output stays open.
 type unclosed struct{ io.Writer }
 
-// Close does nothing.
 func (unclosed) Close() error { return nil }
 
 // mcpListCommand is "org-agent mcp list".
@@ -48,7 +47,7 @@ func (c *mcpListCommand) Run(ctx context.Context, w *world) error {
 		return w.printJSON(s.MCP)
 	}
 	if len(s.MCP) == 0 {
-		fmt.Fprintln(w.err, "org-agent: config.org has no MCP server that can be used: a heading below \"* MCP\" with a property COMMAND or URL is one")
+		fmt.Fprintln(w.err, "org-agent: config.org has no usable MCP server: add a heading below \"* MCP\" with a property COMMAND or URL")
 		return nil
 	}
 	for _, server := range s.MCP {
@@ -63,7 +62,7 @@ func (c *mcpListCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// mcpLine says how a server is.
+// mcpLine describes a server's state.
 func mcpLine(s protocol.MCPServer) string {
 	parts := []string{string(s.State)}
 	if s.State == mcp.Ready {

@@ -12,24 +12,24 @@ import (
 
 // memoryCommands is "org-agent memory".
 type memoryCommands struct {
-	Search  memorySearchCommand  `cmd:"" help:"Look for words in what is kept and in your notes; \"words in quotes\" stand together, word* is a beginning."`
-	List    memoryListCommand    `cmd:"" help:"List what the agent would keep, change or forget, and waits for you."`
+	Search  memorySearchCommand  `cmd:"" help:"Search memories and notes. \"Words in quotes\" must be adjacent; word* finds words that begin so."`
+	List    memoryListCommand    `cmd:"" help:"List the agent's proposals to remember, change or forget something."`
 	Accept  memoryAcceptCommand  `cmd:"" help:"Accept proposals."`
 	Drop    memoryDropCommand    `cmd:"" help:"Drop proposals."`
-	Changes memoryChangesCommand `cmd:"" help:"List what the agent kept, changed and forgot, the latest first."`
-	Undo    memoryUndoCommand    `cmd:"" help:"Take a change back, the latest if none is named."`
-	Index   memoryIndexCommand   `cmd:"" help:"Make the index what the files are now."`
+	Changes memoryChangesCommand `cmd:"" help:"List what the agent remembered, changed and forgot, latest first."`
+	Undo    memoryUndoCommand    `cmd:"" help:"Undo a change, by default the latest."`
+	Index   memoryIndexCommand   `cmd:"" help:"Bring the index up to date with the files."`
 }
 
 type memorySearchCommand struct {
-	Tag   []string `help:"Only with this tag; of several, all." placeholder:"TAG"`
-	Since string   `help:"Only of this day or later." placeholder:"YYYY-MM-DD"`
-	Until string   `help:"Only of this day or earlier." placeholder:"YYYY-MM-DD"`
+	Tag   []string `help:"Only headings with this tag; repeat it to require several." placeholder:"TAG"`
+	Since string   `help:"Only from this day on." placeholder:"YYYY-MM-DD"`
+	Until string   `help:"Only up to this day." placeholder:"YYYY-MM-DD"`
 	File  []string `help:"Only in this file or directory." placeholder:"PATH"`
-	Kept  bool     `help:"Only what is kept, without your notes elsewhere."`
-	Limit int      `help:"How many results at most, up to 199." default:"20"`
+	Kept  bool     `help:"Only memories, not your notes."`
+	Limit int      `help:"The most results, up to 199." default:"20"`
 	JSON  bool     `help:"Print JSON."`
-	Query []string `arg:"" optional:"" help:"What to look for; without it, the latest."`
+	Query []string `arg:"" optional:"" help:"The words to search for (default: list the latest)."`
 }
 
 func (c *memorySearchCommand) Run(ctx context.Context, w *world) error {
@@ -62,13 +62,13 @@ func (c *memorySearchCommand) Run(ctx context.Context, w *world) error {
 		}
 	}
 	if found.Indexing {
-		fmt.Fprintln(w.err, "org-agent: the index is still being made; there may be more in a moment")
+		fmt.Fprintln(w.err, "org-agent: the index is still being made; later there may be more results")
 	}
 	switch {
 	case len(found.Hits) == 0:
-		return errors.New("nothing that is kept, and none of your notes, has all of that")
+		return errors.New("no memory and no note contains all of that")
 	case found.More:
-		fmt.Fprintln(w.err, "org-agent: there is more; --limit shows it, another word narrows it")
+		fmt.Fprintln(w.err, "org-agent: there are more results; --limit shows them, another word narrows the search")
 	}
 	return nil
 }
@@ -100,8 +100,8 @@ func (c *memoryListCommand) Run(ctx context.Context, w *world) error {
 }
 
 type memoryAcceptCommand struct {
-	All bool     `help:"All that wait."`
-	ID  []string `arg:"" optional:"" help:"The proposals, as \"org-agent memory list\" lists them."`
+	All bool     `help:"All pending proposals."`
+	ID  []string `arg:"" optional:"" help:"The ids of the proposals; \"org-agent memory list\" shows them."`
 }
 
 func (c *memoryAcceptCommand) Run(ctx context.Context, w *world) error {
@@ -119,14 +119,14 @@ func (c *memoryAcceptCommand) Run(ctx context.Context, w *world) error {
 }
 
 type memoryDropCommand struct {
-	ID []string `arg:"" help:"The proposals, as \"org-agent memory list\" lists them."`
+	ID []string `arg:"" help:"The ids of the proposals; \"org-agent memory list\" shows them."`
 }
 
 func (c *memoryDropCommand) Run(ctx context.Context, w *world) error {
 	return w.decideMemory(ctx, c.ID, protocol.MethodMemoryDrop, protocol.MemoryDropParams{IDs: c.ID})
 }
 
-// decideMemory accepts or drops proposals and says what became of them.
+// decideMemory accepts or drops proposals and prints the outcome of each.
 func (w *world) decideMemory(ctx context.Context, ids []string, method string, params any) error {
 	if len(ids) == 0 {
 		return usagef("no proposal is named; \"org-agent memory list\" lists them")
@@ -146,7 +146,7 @@ func (w *world) decideMemory(ctx context.Context, ids []string, method string, p
 }
 
 type memoryChangesCommand struct {
-	Limit int  `help:"How many at most." default:"20"`
+	Limit int  `help:"The most changes to list." default:"20"`
 	JSON  bool `help:"Print JSON."`
 }
 
@@ -164,7 +164,7 @@ func (c *memoryChangesCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// changeLine is a change as people read it.
+// changeLine writes a change in one line.
 func changeLine(c protocol.MemoryChange) string {
 	line := fmt.Sprintf("%s  %s  %-9s  %s  %s", c.ID, localTime(c.Time), c.Operation, filepath.Base(c.File), c.Title)
 	switch {
@@ -178,7 +178,7 @@ func changeLine(c protocol.MemoryChange) string {
 
 type memoryUndoCommand struct {
 	JSON bool   `help:"Print JSON."`
-	ID   string `arg:"" optional:"" help:"The change, as \"org-agent memory changes\" lists it."`
+	ID   string `arg:"" optional:"" help:"The id of the change; \"org-agent memory changes\" shows it."`
 }
 
 func (c *memoryUndoCommand) Run(ctx context.Context, w *world) error {
@@ -194,7 +194,7 @@ func (c *memoryUndoCommand) Run(ctx context.Context, w *world) error {
 }
 
 type memoryIndexCommand struct {
-	Anew bool `help:"Throw the index away first."`
+	Anew bool `help:"Delete the index first."`
 	JSON bool `help:"Print JSON."`
 }
 

@@ -13,30 +13,28 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/config"
-	"org-agent/kernel/daemon"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
-	"org-agent/skills"
 )
 
 // policyCommands are "org-agent policy …".
 type policyCommands struct {
-	Explain policyExplainCommand `cmd:"" help:"Say whether something would be allowed, and which line of policy.org or which hook decides; exits with 0 if it is allowed, 5 if you would be asked, 4 if it is refused."`
+	Explain policyExplainCommand `cmd:"" help:"Say whether something would be allowed, and which line of policy.org or which hook decides. The exit status is 0 for allowed, 5 for asked and 4 for refused."`
 }
 
-// policyExplainCommand is "org-agent policy explain". It asks nobody but the hooks and does
-// nothing.
+// policyExplainCommand is "org-agent policy explain". It runs the hooks, asks no person and
+// performs nothing.
 type policyExplainCommand struct {
-	Action  string `arg:"" optional:"" help:"An action as a property list, as in (:type :request :target :tool :action :call …)."`
-	Command string `help:"A command line, as if it ran in this directory."`
-	Read    string `help:"A file or directory to be read." placeholder:"PATH"`
-	Write   string `help:"A file to be written." placeholder:"PATH"`
-	Fetch   string `help:"An address to be fetched." placeholder:"URL"`
-	JSON    bool   `help:"Print the verdict and what decided as JSON."`
+	Action  string `arg:"" optional:"" help:"An action as a property list, such as (:type :request :target :tool :action :call …)."`
+	Command string `help:"A command line, run in this directory."`
+	Read    string `help:"A file or directory to read." placeholder:"PATH"`
+	Write   string `help:"A file to write." placeholder:"PATH"`
+	Fetch   string `help:"An address to fetch." placeholder:"URL"`
+	JSON    bool   `help:"Print JSON."`
 }
 
 func (c *policyExplainCommand) Run(ctx context.Context, w *world) error {
@@ -70,13 +68,13 @@ func (c *policyExplainCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// judge is the verdict on what the command line names.
+// judge returns the verdict on what the command line names.
 func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verdict, error) {
 	paths, err := w.paths()
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	judge := policy.Policy{Home: paths.Home, State: paths.State, Rules: daemon.Rules(paths), Kinds: builtIn()}
+	judge := policy.Policy{Home: paths.Home, State: paths.State, Rules: w.instance(paths).Rules()}
 	reach, err := c.reach()
 	if err != nil {
 		return policy.Verdict{}, err
@@ -84,11 +82,11 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 	if judge.Tools, err = w.tools(ctx, paths); err != nil {
 		return policy.Verdict{}, err
 	}
-	hooks, err := w.hooks(ctx, paths)
+	live, err := w.ownNotes(ctx, paths)
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	judge.Hooks = hook.New(hooks)
+	judge.Kinds, judge.Hooks = kinds(live.Actions()), hook.New(w.hooks(ctx, paths, live))
 	where := policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 	if c.Action == "" {
 		verdict := judge.JudgeReach(reach...)
@@ -105,7 +103,7 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 	return judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), where), where), nil
 }
 
-// callFor is the call that most likely touches this, which hooks are asked about.
+// callFor returns the tool call that most likely touches this, for the hooks to judge.
 func callFor(r protocol.Reach) sexp.List {
 	name, arguments := "exec", sexp.List{plist.Keyword("command"), plist.String(r.Command), plist.Keyword("cwd"), plist.String(r.Path)}
 	switch r.Kind {
@@ -120,24 +118,15 @@ func callFor(r protocol.Reach) sexp.List {
 		plist.Keyword("action"), plist.Keyword("call"), plist.Keyword("tool"), plist.String(name), plist.Keyword("args"), arguments}}
 }
 
-// hooks are what the hooks of a home are asked with. The notes are loaded as a kernel would; what
-// they write is dropped.
-func (w *world) hooks(ctx context.Context, paths config.Paths) (hook.Config, error) {
-	grants, err := w.grants()
-	if err != nil {
-		return hook.Config{}, err
-	}
-	notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: w.persona()})
-	if own, err := skill.List(paths.Skills); err != nil || len(own) > 0 { // shipped ones have no hooks
-		notes.Load(ctx)
-	}
-	c := daemon.Hooks(paths, w.env, notes.Current, builtIn())
+// hooks returns the configuration of the hooks of the live notes. What the notes print is discarded.
+func (w *world) hooks(ctx context.Context, paths config.Paths, live *skill.Set) hook.Config {
+	c := w.instance(paths).Hooks(func() *skill.Set { return live }, kinds(live.Actions()))
 	c.Kind = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(ctx); return kind })
 	c.Dry = true
-	return c, nil
+	return c
 }
 
-// reach is what the options name; one thing is explained at a time.
+// reach returns the one thing that the options name.
 func (c *policyExplainCommand) reach() ([]protocol.Reach, error) {
 	directory, err := os.Getwd()
 	if err != nil {
@@ -176,7 +165,7 @@ func (c *policyExplainCommand) reach() ([]protocol.Reach, error) {
 	return []protocol.Reach{reach}, nil
 }
 
-// explanation is a verdict as programs read it.
+// explanation is a verdict as JSON.
 type explanation struct {
 	Verdict   string     `json:"verdict"`
 	Reason    string     `json:"reason"`

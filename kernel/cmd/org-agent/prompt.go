@@ -14,12 +14,12 @@ import (
 // promptCommand is "org-agent prompt".
 type promptCommand struct {
 	Session string   `help:"The session whose history is shown (default: main)." placeholder:"NAME"`
-	Add     []string `help:"A file, a directory or an image that goes along; \"-\" is standard input." placeholder:"FILE" sep:"none"`
-	Mode    string   `help:"The system prompt in this mode, and nothing else: full, minimal or none." enum:"full,minimal,none," default:"" placeholder:"MODE"`
-	Kind    string   `help:"The system prompt for this kind of turn, and nothing else: chat, task, heartbeat or subagent." enum:"chat,task,heartbeat,subagent," default:"" placeholder:"KIND"`
-	Profile string   `help:"As with this profile, a file of profiles/ in the home." placeholder:"NAME"`
+	Add     []string `help:"Attach a file, a directory or an image; \"-\" is standard input." placeholder:"FILE" sep:"none"`
+	Mode    string   `help:"Print only the system prompt, in this mode: full, minimal or none." enum:"full,minimal,none," default:"" placeholder:"MODE"`
+	Kind    string   `help:"Print only the system prompt, for this kind of turn: chat, task, heartbeat or subagent." enum:"chat,task,heartbeat,subagent," default:"" placeholder:"KIND"`
+	Profile string   `help:"Apply this profile, a file of profiles/ in the home." placeholder:"NAME"`
 	JSON    bool     `help:"Print JSON."`
-	Text    []string `arg:"" optional:"" help:"The message (default: a stand-in)."`
+	Text    []string `arg:"" optional:"" help:"The message (default: a placeholder)."`
 }
 
 func (c *promptCommand) Run(ctx context.Context, w *world) error {
@@ -66,8 +66,8 @@ func (c *promptCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// print writes the messages on stdout, each below its role, and their sizes on stderr. Where
-// a mode or a kind was asked for it is the system prompt, byte for byte.
+// print writes each message below its role on stdout, and the sizes on stderr. With a mode or a
+// kind, stdout is exactly the system prompt.
 func (c *promptCommand) print(w *world, result protocol.PromptResult) {
 	printSections(w.err, result)
 	if c.Mode+c.Kind != "" {
@@ -88,7 +88,7 @@ func (c *promptCommand) print(w *world, result protocol.PromptResult) {
 	fmt.Fprintf(w.err, "%-20s %9d bytes  about %d tokens, by the skill %s to %s; nothing was sent\n", "all", result.Bytes, result.Tokens, result.Skill, result.Model)
 }
 
-// printHistory says what of the conversation so far is shown.
+// printHistory says how much of the earlier conversation is shown.
 func (c *promptCommand) printHistory(w *world, h *protocol.History) {
 	if h == nil {
 		return
@@ -101,7 +101,7 @@ func (c *promptCommand) printHistory(w *world, h *protocol.History) {
 		h.Turns, h.Summarised, h.Left, h.Shortened, h.Omitted, h.Tokens, h.Window, source)
 }
 
-// printSections writes what the system prompt is made of, and below it what is not in it.
+// printSections lists the sections of the system prompt, then those that are left out.
 func printSections(w io.Writer, result protocol.PromptResult) {
 	absent := map[string][]string{}
 	var reasons []string
@@ -127,6 +127,6 @@ func printSections(w io.Writer, result protocol.PromptResult) {
 		fmt.Fprintf(w, "%s: %s\n", why, strings.Join(absent[why], ", "))
 	}
 	if result.Over > 0 {
-		fmt.Fprintf(w, "what is required is about %d tokens more than the model has room for\n", result.Over)
+		fmt.Fprintf(w, "the required sections have about %d tokens more than the model has room for\n", result.Over)
 	}
 }

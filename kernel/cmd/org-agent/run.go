@@ -12,9 +12,10 @@ import (
 	"github.com/alecthomas/kong"
 
 	"org-agent/kernel/config"
+	"org-agent/kernel/instance"
 )
 
-// commands is the whole command line.
+// commands is the command line: one field for each command.
 type commands struct {
 	Home string `help:"The instance's directory (default: $$ORG_AGENT_HOME, else ~/.org-agent)." placeholder:"DIR"`
 
@@ -22,30 +23,30 @@ type commands struct {
 	Stop    stopCommand     `cmd:"" help:"Stop the kernel."`
 	Chat    chatCommand     `cmd:"" help:"Send a message and print the reply; without TEXT, hold a conversation."`
 	Session sessionCommands `cmd:"" help:"List, search, rename and fork conversations."`
-	Compact compactCommand  `cmd:"" help:"Have the beginning of a long conversation summarised for the model, or take that back."`
+	Compact compactCommand  `cmd:"" help:"Summarise the beginning of a long conversation for the model, or undo that."`
 	Prompt  promptCommand   `cmd:"" help:"Print what a model would be sent for a message, without sending it."`
-	Memory  memoryCommands  `cmd:"" help:"Search what is kept and your notes, and take back what the agent changed."`
+	Memory  memoryCommands  `cmd:"" help:"Search memories and notes, and undo the agent's changes of its memory."`
 	Read    readCommand     `cmd:"" help:"Read a model's text on stdin and print the proposal in it."`
-	Verify  verifyCommand   `cmd:"" help:"Pass a proposal on stdin through a skill and the policy."`
+	Verify  verifyCommand   `cmd:"" help:"Check a proposal on stdin with a skill and the policy."`
 	Lisp    lispCommand     `cmd:"" help:"Evaluate Lisp, in a note if one is given."`
 	Skill   skillCommands   `cmd:"" help:"Check and list skill notes."`
 	Tangle  tangleCommand   `cmd:"" help:"Write the code blocks of notes into files, exactly as org-babel-tangle does."`
 	Md2org  md2orgCommand   `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
-	Approve approveCommand  `cmd:"" help:"List what waits for a decision, or decide."`
-	Answer  answerCommand   `cmd:"" help:"List what waits for an answer, or answer."`
+	Approve approveCommand  `cmd:"" help:"List the actions that wait for a decision, or decide one."`
+	Answer  answerCommand   `cmd:"" help:"List the questions that wait for an answer, or answer one."`
 	Policy  policyCommands  `cmd:"" help:"Say what the agent may do, and which rule decides."`
 	MCP     mcpCommands     `cmd:"" name:"mcp" help:"Offer the kernel's tools to another program; list the MCP servers of config.org."`
 	Log     logCommand      `cmd:"" help:"Print the log."`
 	Why     whyCommand      `cmd:"" help:"Tell the story of a turn: what was asked, proposed, judged and done."`
-	Usage   usageCommand    `cmd:"" help:"Print what the models took, as an Org table."`
+	Usage   usageCommand    `cmd:"" help:"Print the models' usage as an Org table."`
 	Export  exportCommand   `cmd:"" help:"Pack the home and the journal into one file."`
-	Import  importCommand   `cmd:"" help:"Unpack such a file into a home."`
-	Doctor  doctorCommand   `cmd:"" help:"Look for faults, and mend what can be mended."`
-	Status  statusCommand   `cmd:"" help:"Say what runs."`
+	Import  importCommand   `cmd:"" help:"Unpack an exported file into a home."`
+	Doctor  doctorCommand   `cmd:"" help:"Look for faults, and repair what can be repaired."`
+	Status  statusCommand   `cmd:"" help:"Describe the running kernel."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
 }
 
-// world is what a command may touch.
+// world is everything outside the program that a command may touch.
 type world struct {
 	in   io.Reader
 	out  *output
@@ -54,8 +55,8 @@ type world struct {
 	home string
 }
 
-// output is standard output. It keeps the first failure to write, so that no command that
-// prints need look for one: a result that was lost on its way is a failure of the program.
+// output is standard output. It records the first write error, so commands need not check their
+// prints: run returns that error at the end.
 type output struct {
 	to   io.Writer
 	mu   sync.Mutex
@@ -74,19 +75,24 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// failure is why something that was printed is lost, or nil.
+// failure returns the first write error, or nil.
 func (o *output) failure() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.lost
 }
 
-// paths finds the instance's files.
+// instance is what the settings of a home are for other packages.
+func (w *world) instance(paths config.Paths) instance.Instance {
+	return instance.Instance{Paths: paths, Env: w.env}
+}
+
+// paths returns the paths of the instance's files.
 func (w *world) paths() (config.Paths, error) {
 	return config.FindPaths(w.home, w.env)
 }
 
-// exit ends a command with a status; a nil cause prints nothing.
+// exit is an error with an exit status. With a nil cause nothing is printed.
 type exit struct {
 	code  int
 	cause error
@@ -101,13 +107,12 @@ func (e exit) Error() string {
 
 func (e exit) Unwrap() error { return e.cause }
 
-// usage is the error of a command line that makes no sense.
+// usagef returns the error for a command line that makes no sense.
 func usagef(format string, args ...any) error {
 	return exit{2, fmt.Errorf(format, args...)}
 }
 
-// status prints an error for a person and returns the exit status it stands
-// for.
+// status prints an error for a person and returns its exit status.
 func status(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
@@ -122,16 +127,16 @@ func status(stderr io.Writer, err error) int {
 	return e.code
 }
 
-// run is the program without its process: it parses args, runs the command and
-// returns its error, which [status] turns into an exit status.
+// run is the program without its process: it parses args, runs the command and returns its error,
+// which [status] turns into an exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer, env func(string) string) error {
 	var line commands
-	ended := -1 // kong's own exit, after --help
+	ended := -1 // set by kong when it would exit, after --help
 	parser, err := kong.New(&line, kong.Name("org-agent"), kong.Description("An agent that lives in Emacs."),
 		kong.Writers(out, stderr), kong.Exit(func(code int) { ended = code }), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
 	if err != nil {
-		return fmt.Errorf("the command line's own description: %w", err)
+		return fmt.Errorf("describe the command line: %w", err)
 	}
 	parsed, err := parser.Parse(args)
 	if ended >= 0 {

@@ -22,11 +22,11 @@ import (
 // serveCommand is "org-agent serve".
 type serveCommand struct {
 	Detach bool          `help:"Run in the background, in a session of its own, and return when ready."`
-	Linger time.Duration `help:"End when nobody was connected and nothing ran for this long." placeholder:"D"`
-	Socket string        `help:"Where to listen instead of the run directory." placeholder:"PATH"`
-	Listen string        `help:"Listen on HOST:PORT of the loopback interface as well." placeholder:"HOST:PORT"`
+	Linger time.Duration `help:"End after this long without a client and without work." placeholder:"D"`
+	Socket string        `help:"Listen at this socket instead of the one in the run directory." placeholder:"PATH"`
+	Listen string        `help:"Also listen on HOST:PORT of the loopback interface." placeholder:"HOST:PORT"`
 
-	WithoutSafety bool `help:"Tell no model the rules of safety. It is journalled, and told by status and doctor; what may be done is decided as ever."`
+	WithoutSafety bool `help:"Leave the safety rules out of the prompts. The journal, status and doctor say so. What the policy allows does not change."`
 }
 
 // readyPrefix begins the one line that serve prints on stdout.
@@ -34,7 +34,7 @@ const readyPrefix = "org-agent: ready "
 
 func (c *serveCommand) Run(ctx context.Context, w *world) error {
 	if c.Socket != "" {
-		socket, err := filepath.Abs(c.Socket) // a detached kernel runs elsewhere
+		socket, err := filepath.Abs(c.Socket) // a detached kernel runs in another directory
 		if err != nil {
 			return fmt.Errorf("find the socket: %w", err)
 		}
@@ -61,18 +61,17 @@ func (c *serveCommand) Run(ctx context.Context, w *world) error {
 	})
 }
 
-// startHeap is what the kernel may allocate while it starts before garbage is
-// collected. With it a kernel of twenty notes is ready in half the time and stays
-// under 80 MB.
+// startHeap is how much the kernel may allocate before its first garbage collection during the
+// start. With it a kernel with twenty notes is ready in half the time and stays below 80 MB.
 const startHeap = 38 << 20
 
-// ballast is memory that is never touched, and so takes none, but counts as live. Some 6 MB are
-// live while conversations are held: garbage is collected each time as much again was allocated,
-// and marking them so often took a tenth of each turn.
+// ballast is memory that is never touched: it occupies no RAM but counts as live. Without it a
+// kernel with conversations has about 6 MB of live memory, so the collector runs after every 6 MB
+// of allocation, which took a tenth of each turn.
 const ballast = 24 << 20
 
-// postponeCollection has no garbage collected below startHeap until the returned
-// function is called, which may be called again.
+// postponeCollection prevents garbage collection below startHeap until resume is called. resume may
+// be called more than once.
 func postponeCollection() (resume func()) {
 	limit := debug.SetMemoryLimit(startHeap + ballast)
 	percent := debug.SetGCPercent(-1)
@@ -100,7 +99,7 @@ func (c *serveCommand) detach(ctx context.Context, w *world) (socket string, err
 	if err != nil {
 		return "", fmt.Errorf("find this program: %w", err)
 	}
-	kernel := exec.Command(program, args...) // not CommandContext: it is to outlive us
+	kernel := exec.Command(program, args...) // no CommandContext: the kernel must outlive this process
 	kernel.Dir = "/"
 	kernel.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	stdout, err := kernel.StdoutPipe()
@@ -135,5 +134,5 @@ func (c *serveCommand) detach(ctx context.Context, w *world) (socket string, err
 	return "", fmt.Errorf("%s", strings.TrimPrefix(strings.TrimSpace(complaint.buffer.String()), "org-agent: "))
 }
 
-// tail holds what the kernel said before it gave up.
+// tail keeps the last output of a kernel that failed to start.
 type tail struct{ buffer bytes.Buffer }

@@ -11,13 +11,13 @@ import (
 
 // sessionCommands is "org-agent session".
 type sessionCommands struct {
-	List   sessionListCommand   `cmd:"" help:"List the conversations, the latest first."`
-	Search sessionSearchCommand `cmd:"" help:"Look for words in all that was said; \"words in quotes\" stand together, word* is a beginning."`
-	Rename sessionRenameCommand `cmd:"" help:"Give a conversation, and its file, another name."`
-	Fork   sessionForkCommand   `cmd:"" help:"Make a new conversation of another, whole or up to a heading."`
+	List   sessionListCommand   `cmd:"" help:"List the conversations, latest first."`
+	Search sessionSearchCommand `cmd:"" help:"Search all conversations. \"Words in quotes\" must be adjacent; word* finds words that begin so."`
+	Rename sessionRenameCommand `cmd:"" help:"Rename a conversation and its file."`
+	Fork   sessionForkCommand   `cmd:"" help:"Copy a conversation into a new one, whole or up to a heading."`
 }
 
-// call asks the kernel, which is started if none runs.
+// call calls a method of the kernel, and starts a kernel if none runs.
 func (w *world) call(ctx context.Context, method string, params, result any) error {
 	conn, err := w.connect(ctx, connection{start: true})
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *sessionListCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// activity says what a session in which the turn is so is doing.
+// activity describes a session by the state of its turn.
 func activity(state protocol.TurnState) string {
 	switch state {
 	case protocol.TurnQueued, protocol.TurnRunning:
@@ -63,7 +63,7 @@ func activity(state protocol.TurnState) string {
 	return "idle"
 }
 
-// localTime is a time of the wire as a person here reads it.
+// localTime converts a time of the wire to the local zone.
 func localTime(rfc3339 string) string {
 	t, err := time.Parse(time.RFC3339, rfc3339)
 	if err != nil {
@@ -74,11 +74,11 @@ func localTime(rfc3339 string) string {
 
 type sessionSearchCommand struct {
 	Session string   `help:"Only in this conversation." placeholder:"NAME"`
-	Since   string   `help:"Only what was said on this day or later." placeholder:"YYYY-MM-DD"`
-	Until   string   `help:"Only what was said before this day." placeholder:"YYYY-MM-DD"`
-	Limit   int      `help:"How many results at most." default:"20"`
+	Since   string   `help:"Only from this day on." placeholder:"YYYY-MM-DD"`
+	Until   string   `help:"Only before this day." placeholder:"YYYY-MM-DD"`
+	Limit   int      `help:"The most results." default:"20"`
 	JSON    bool     `help:"Print JSON."`
-	Query   []string `arg:"" help:"What to look for."`
+	Query   []string `arg:"" help:"The words to search for."`
 }
 
 func (c *sessionSearchCommand) Run(ctx context.Context, w *world) error {
@@ -94,23 +94,23 @@ func (c *sessionSearchCommand) Run(ctx context.Context, w *world) error {
 	}
 	switch {
 	case len(found.Hits) == 0 && found.Before > 0:
-		return fmt.Errorf("nothing that was said since %s has all of these words; --until goes to what is older", localTime(found.Reached))
+		return fmt.Errorf("no message since %s contains all of these words; --until searches older ones", localTime(found.Reached))
 	case len(found.Hits) == 0:
-		return fmt.Errorf("nothing that was said has all of these words")
+		return fmt.Errorf("no message contains all of these words")
 	case found.More:
-		fmt.Fprintln(w.err, "org-agent: there is more; --limit shows it, another word narrows it")
+		fmt.Fprintln(w.err, "org-agent: there are more results; --limit shows them, another word narrows the search")
 	case found.Before > 0:
-		fmt.Fprintf(w.err, "org-agent: what is older than %s was not looked at; --limit or --until goes there\n", localTime(found.Reached))
+		fmt.Fprintf(w.err, "org-agent: messages older than %s were not searched; --limit or --until goes there\n", localTime(found.Reached))
 	}
 	return nil
 }
 
-// searchPatience is how long a search goes on. It needs that only while the kernel makes its
-// index of an older journal, and reads what is not in it yet.
+// searchPatience is how long a search may take in all. Only a search beside the indexing of an
+// older journal takes that long: it reads what is not in the index yet.
 const searchPatience = 10 * time.Second
 
-// search asks the kernel until there are enough results or all was looked at: each of its
-// answers takes a few hundredths of a second.
+// search asks the kernel until there are enough results or everything was searched. Each of the
+// kernel's replies takes a few hundredths of a second.
 func (c *sessionSearchCommand) search(ctx context.Context, w *world) (all protocol.SessionSearchResult, err error) {
 	conn, err := w.connect(ctx, connection{start: true})
 	if err != nil {
@@ -155,10 +155,10 @@ func (c *sessionRenameCommand) Run(ctx context.Context, w *world) error {
 }
 
 type sessionForkCommand struct {
-	At      string `help:"The :ID: of the last answer it shall have, or of a question, which becomes its draft; without it, all." placeholder:"ID"`
+	At      string `help:"The :ID: of the last answer to copy, or of a question, which becomes the draft of the new one (default: copy all)." placeholder:"ID"`
 	JSON    bool   `help:"Print JSON."`
 	Session string `arg:"" help:"The conversation."`
-	To      string `arg:"" optional:"" help:"The name of the new one (default: made of the other)."`
+	To      string `arg:"" optional:"" help:"The name of the new conversation (default: derived from the other's)."`
 }
 
 func (c *sessionForkCommand) Run(ctx context.Context, w *world) error {

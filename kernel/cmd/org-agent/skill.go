@@ -18,18 +18,18 @@ import (
 
 // skillCommands is "org-agent skill".
 type skillCommands struct {
-	Check skillCheck `cmd:"" help:"Print what is wrong with notes, as FILE:LINE:COLUMN: error: MESSAGE."`
+	Check skillCheck `cmd:"" help:"Print the faults of notes, as FILE:LINE:COLUMN: error: MESSAGE."`
 	Test  skillTest  `cmd:"" help:"Run the tests of notes and print PASS, FAIL or NONE for each success criterion."`
-	List  skillList  `cmd:"" help:"List the notes and what became of them."`
-	Grant skillGrant `cmd:"" help:"Let a note reach what it asks for in #+CAPABILITIES: prints it in plain words and asks."`
-	New   skillNew   `cmd:"" help:"Begin a skill: a note in the home's skills that passes its own tests."`
-	Copy  skillCopy  `cmd:"" help:"Put a shipped note into the home's skills, to be changed."`
+	List  skillList  `cmd:"" help:"List the notes and their state."`
+	Grant skillGrant `cmd:"" help:"Grant a note what it asks for in #+CAPABILITIES, after showing it in plain words."`
+	New   skillNew   `cmd:"" help:"Create a skill in the home: a note that passes its own tests."`
+	Copy  skillCopy  `cmd:"" help:"Copy a shipped note into the home's skills, so that you can change it."`
 }
 
 // skillCheck is "org-agent skill check".
 type skillCheck struct {
 	Paths []string `arg:"" optional:"" help:"Notes or directories (default: the home's skills)." name:"path"`
-	JSON  bool     `help:"Print JSON, a diagnostic a line."`
+	JSON  bool     `help:"Print JSON, one diagnostic a line."`
 }
 
 func (c *skillCheck) Run(ctx context.Context, w *world) error {
@@ -48,7 +48,7 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 		if err != nil {
 			found = []skill.Diagnostic{skill.Unread(path, err)}
 		} else {
-			found = skill.Check(ctx, path, source, skill.Options{Grants: grants, Persona: w.persona()})
+			found = skill.Check(ctx, path, source, skill.Options{Grants: grants, Persona: w.persona(), Specs: specs})
 		}
 		bad := false
 		for _, d := range found {
@@ -79,7 +79,7 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 		bad = append(bad, fmt.Sprintf("%d of %d notes would not be live", faulty, len(notes)))
 	}
 	if wrong > 0 {
-		bad = append(bad, fmt.Sprintf("%d of %d skills would not count", wrong, len(prompts)))
+		bad = append(bad, fmt.Sprintf("%d of %d skills cannot be used", wrong, len(prompts)))
 	}
 	if bad != nil {
 		return errors.New(strings.Join(bad, ", "))
@@ -87,7 +87,7 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// notesAt are the notes at the paths, in order; without paths those of the home.
+// notesAt returns the notes at the given paths, in order; without paths, those of the home.
 func notesAt(w *world, roots []string) ([]string, error) {
 	if len(roots) == 0 {
 		paths, err := w.paths()
@@ -122,7 +122,7 @@ func notesAt(w *world, roots []string) ([]string, error) {
 
 // skillList is "org-agent skill list".
 type skillList struct {
-	Paths []string `arg:"" optional:"" help:"Directories of notes instead of the home's." name:"path"`
+	Paths []string `arg:"" optional:"" help:"Directories of notes (default: the home's)." name:"path"`
 	JSON  bool     `help:"Print JSON."`
 }
 
@@ -139,7 +139,7 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants, Persona: w.persona()})
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants, Persona: w.persona(), Specs: specs})
 	statuses := registry.Load(ctx)
 	prompts := w.promptSkills(ctx, paths, home, statuses).Statuses()
 	diagnostics := io.Writer(w.out)
@@ -165,6 +165,9 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 		for _, c := range s.Commands {
 			fmt.Fprintf(w.out, "    /%s: %s\n", c.Name, c.Description)
 		}
+		for _, a := range s.Actions {
+			fmt.Fprintf(w.out, "    action %s: %s\n", a.Key, a.Does)
+		}
 		for _, h := range s.Hooks {
 			fmt.Fprintf(w.out, "    hook %s at %s, line %d\n", h.Name, h.On(), h.Line)
 			if why := hook.Unknown(h, tools); why != "" {
@@ -185,8 +188,8 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 // skillCopy is "org-agent skill copy".
 type skillCopy struct {
 	Name    string `arg:"" help:"The shipped note, by its file's name without .org, or the shipped directory."`
-	To      string `help:"Write a directory below DIR instead, to compare it with a copy." placeholder:"DIR"`
-	Settled bool   `help:"Copy nothing: what changed in the shipped directory since it was copied has been dealt with."`
+	To      string `help:"Write a directory below DIR instead, to compare it with your copy." placeholder:"DIR"`
+	Settled bool   `help:"Copy nothing, and record that you have dealt with the changes of the shipped directory since your copy."`
 }
 
 func (c *skillCopy) Run(w *world) error {
@@ -203,7 +206,7 @@ func (c *skillCopy) Run(w *world) error {
 
 // skillNew is "org-agent skill new".
 type skillNew struct {
-	Name string `arg:"" help:"The skill's name: small letters, digits and hyphens."`
+	Name string `arg:"" help:"The skill's name: lower-case letters, digits and hyphens."`
 }
 
 func (c *skillNew) Run(w *world) error {
@@ -214,7 +217,7 @@ func (c *skillNew) Run(w *world) error {
 	return w.writeNote(c.Name, source)
 }
 
-// writeNote puts a note that is not there yet into the home's skills, and prints its path.
+// writeNote adds a new note to the home's skills and prints its path. It does not replace a note.
 func (w *world) writeNote(name string, source []byte) error {
 	paths, err := w.paths()
 	if err != nil {
@@ -226,7 +229,7 @@ func (w *world) writeNote(name string, source []byte) error {
 	path := filepath.Join(paths.Skills, name+".org")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: it is yours, and stays as it is", path)
+		return fmt.Errorf("%s is there already: it is yours and was not changed", path)
 	}
 	if err != nil {
 		return fmt.Errorf("write the note: %w", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // statusCommand is "org-agent status".
@@ -15,7 +16,8 @@ type statusCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// statusPatience is how long a kernel has to answer: one that hangs is for the doctor.
+// statusPatience is how long a kernel may take to answer. A kernel that hangs is a case for the
+// doctor.
 const statusPatience = 10 * time.Second
 
 func (c *statusCommand) Run(ctx context.Context, w *world) error {
@@ -29,7 +31,8 @@ func (c *statusCommand) Run(ctx context.Context, w *world) error {
 	return printStatus(w.out, s)
 }
 
-// status asks the kernel how it is; the error says what to do about one that does not answer.
+// status asks the kernel for its status. The error says what to do about a kernel that does not
+// answer.
 func (w *world) status(ctx context.Context) (s protocol.StatusResult, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statusPatience)
 	defer cancel()
@@ -44,83 +47,101 @@ func (w *world) status(ctx context.Context) (s protocol.StatusResult, err error)
 	return s, nil
 }
 
-// silent says what to do about a kernel that does not answer.
+// silent returns the error for a kernel that does not answer.
 func silent(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	return fmt.Errorf("the kernel does not answer within %s; \"org-agent doctor\" looks why: %w", statusPatience, err)
+	return fmt.Errorf("the kernel does not answer within %s; \"org-agent doctor\" looks for the reason: %w", statusPatience, err)
 }
 
-// printStatus writes a line for each thing, those of which there are several below it.
+// statusText collects the lines of a status.
+type statusText struct{ strings.Builder }
+
+// line adds a value.
+func (b *statusText) line(name string, value any) { fmt.Fprintf(b, "%-10s%v\n", name, value) }
+
+// element adds an element of the list above.
+func (b *statusText) element(format string, words ...any) { fmt.Fprintf(b, "  "+format+"\n", words...) }
+
+// printStatus writes one line for each value, and the elements of a list below its line.
 func printStatus(out io.Writer, s protocol.StatusResult) error {
-	var b strings.Builder
-	line := func(name string, value any) { fmt.Fprintf(&b, "%-10s%v\n", name, value) }
-	line("version", s.Version)
-	line("pid", s.PID)
-	line("home", s.Home)
-	line("socket", s.Socket)
-	line("started", fmt.Sprintf("%s, %s ago", localTime(s.Started), time.Duration(s.Seconds)*time.Second))
-	line("memory", fmt.Sprintf("%d MB", s.Memory>>20))
-	line("model", s.Model)
-	for _, m := range s.Models {
-		fmt.Fprintf(&b, "  %s: %s", m.Name, m.State)
-		if m.At != "" {
-			fmt.Fprintf(&b, ", %s", localTime(m.At))
-		}
-		if m.Fault != "" {
-			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(m.Fault), " "))
-		}
-		b.WriteString("\n")
-	}
-	if len(s.Presets) > 0 {
-		line("presets", presetsLine(s.Presets))
-	}
-	for _, p := range s.Presets {
-		if p.Fault != "" {
-			fmt.Fprintf(&b, "  %s: %s\n", p.Name, strings.Join(strings.Fields(p.Fault), " "))
-		}
-	}
-	if len(s.MCP) > 0 {
-		line("mcp", fmt.Sprintf("%d servers", len(s.MCP)))
-	}
-	for _, server := range s.MCP {
-		fmt.Fprintf(&b, "  %s: %s\n", server.Name, mcpLine(server))
-	}
-	if s.WithoutSafety {
-		line("safety", "no model is told the rules of safety: the kernel was started with --without-safety")
-	}
+	var b statusText
+	b.line("version", s.Version)
+	b.line("pid", s.PID)
+	b.line("home", s.Home)
+	b.line("socket", s.Socket)
+	b.line("started", fmt.Sprintf("%s, %s ago", localTime(s.Started), time.Duration(s.Seconds)*time.Second))
+	b.line("memory", fmt.Sprintf("%d MB", s.Memory>>20))
+	b.settings(s)
 	for _, fault := range s.Faults {
-		line("told", fault)
+		b.line("told", fault)
 	}
-	line("skills", s.Skills)
-	line("faulty", s.Faulty)
-	line("clients", s.Clients)
-	for _, c := range s.Connected {
-		fmt.Fprintf(&b, "  %s\n", strings.Join(strings.Fields(c.Name+" "+c.Version+" "+c.ID), " "))
-	}
-	line("sessions", s.Sessions)
-	for _, c := range s.Conversations {
-		fmt.Fprintf(&b, "  %s: %d queued", c.Name, c.Queued)
-		if c.Running != "" {
-			fmt.Fprintf(&b, ", running %s", c.Running)
-		}
-		b.WriteString("\n")
-	}
-	line("running", s.Running)
-	line("queued", s.Queued)
-	line("waiting", s.Waiting)
+	b.line("skills", s.Skills)
+	b.line("faulty", s.Faulty)
+	b.activity(s)
 	journal := fmt.Sprintf("%s, %d kB", s.Journal, s.JournalSize>>10)
 	if s.Unindexed > 0 {
 		journal += fmt.Sprintf(", %d %% is not in the index of words yet", s.Unindexed)
 	}
-	line("journal", journal)
-	line("log", s.Log)
+	b.line("journal", journal)
+	b.line("log", s.Log)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
-// presetsLine names the presets that can be had.
+// settings adds the models, the presets, the MCP servers and whether the safety rules apply.
+func (b *statusText) settings(s protocol.StatusResult) {
+	b.line("model", s.Model)
+	for _, m := range s.Models {
+		state := string(m.State)
+		if m.At != "" {
+			state += ", " + localTime(m.At)
+		}
+		if m.Fault != "" {
+			state += ": " + text.Line(m.Fault)
+		}
+		b.element("%s: %s", m.Name, state)
+	}
+	if len(s.Presets) > 0 {
+		b.line("presets", presetsLine(s.Presets))
+	}
+	for _, p := range s.Presets {
+		if p.Fault != "" {
+			b.element("%s: %s", p.Name, text.Line(p.Fault))
+		}
+	}
+	if len(s.MCP) > 0 {
+		b.line("mcp", fmt.Sprintf("%d servers", len(s.MCP)))
+	}
+	for _, server := range s.MCP {
+		b.element("%s: %s", server.Name, mcpLine(server))
+	}
+	if s.WithoutSafety {
+		b.line("safety", "the prompts contain no safety rules: the kernel was started with --without-safety")
+	}
+}
+
+// activity adds the clients, the conversations and their turns.
+func (b *statusText) activity(s protocol.StatusResult) {
+	b.line("clients", s.Clients)
+	for _, c := range s.Connected {
+		b.element("%s", text.Line(c.Name+" "+c.Version+" "+c.ID))
+	}
+	b.line("sessions", s.Sessions)
+	for _, c := range s.Conversations {
+		state := fmt.Sprintf("%d queued", c.Queued)
+		if c.Running != "" {
+			state += ", running " + c.Running
+		}
+		b.element("%s: %s", c.Name, state)
+	}
+	b.line("running", s.Running)
+	b.line("queued", s.Queued)
+	b.line("waiting", s.Waiting)
+}
+
+// presetsLine lists the usable presets.
 func presetsLine(all []protocol.PresetStatus) string {
 	var names []string
 	for _, p := range all {

@@ -12,7 +12,7 @@ import (
 
 // tangleCommand is "org-agent tangle".
 type tangleCommand struct {
-	Dir   string   `help:"The directory of relative targets (default: each note's own)." placeholder:"DIR"`
+	Dir   string   `help:"The directory of relative targets (default: the note's own)." placeholder:"DIR"`
 	Files []string `arg:"" help:"Notes." name:"file"`
 }
 
@@ -33,8 +33,7 @@ func (c *tangleCommand) Run(w *world) error {
 	return nil
 }
 
-// tangle writes what one note says and prints the names of what was written; what is
-// wrong with the note goes to stderr.
+// tangle writes the files of one note and prints their names. Faults of the note go to stderr.
 func (c *tangleCommand) tangle(w *world, file string) (bool, error) {
 	request, err := c.request(w, file)
 	if err != nil {
@@ -55,7 +54,7 @@ func (c *tangleCommand) tangle(w *world, file string) (bool, error) {
 	return printDiagnostics(w, file, faults), nil
 }
 
-// request reads a note and finds where its targets are.
+// request reads a note and says where its relative targets go.
 func (c *tangleCommand) request(w *world, file string) (org.TangleRequest, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -74,14 +73,14 @@ func (c *tangleCommand) request(w *world, file string) (org.TangleRequest, error
 	return org.TangleRequest{Path: path, Directory: directory, Home: w.env("HOME"), Source: source, Read: readNote}, nil
 }
 
-// readNote reads a regular file that is not larger than a note may be.
+// readNote reads a regular file, up to the size limit of notes.
 func readNote(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, plainError(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("this is not a file")
+		return nil, errors.New("this is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -98,7 +97,7 @@ func readNote(path string) ([]byte, error) {
 	return source, nil
 }
 
-// plainError leaves out the path, which is told anyway.
+// plainError returns the error without the path, which the caller prints.
 func plainError(err error) error {
 	var at *os.PathError
 	if errors.As(err, &at) {
@@ -107,7 +106,7 @@ func plainError(err error) error {
 	return err
 }
 
-// printDiagnostics prints what is wrong with a file. It is true if none is an error.
+// printDiagnostics prints the diagnostics of a file. It returns true if none is an error.
 func printDiagnostics(w *world, file string, diagnostics []org.Diagnostic) bool {
 	ok := true
 	for _, d := range diagnostics {

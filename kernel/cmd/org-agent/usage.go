@@ -12,7 +12,7 @@ import (
 
 // usageCommand is "org-agent usage".
 type usageCommand struct {
-	By      string `help:"A row for each: turn, session, model, day or tool." enum:"turn,session,model,day,tool" default:"session"`
+	By      string `help:"One row for each turn, session, model, day or tool." enum:"turn,session,model,day,tool" default:"session"`
 	Session string `help:"Only of this conversation." placeholder:"NAME"`
 	JSON    bool   `help:"Print JSON."`
 }
@@ -38,7 +38,7 @@ func (c *usageCommand) Run(ctx context.Context, w *world) error {
 	return err
 }
 
-// printTools writes what the results of tools were, and their sum below.
+// printTools prints the size of each tool's results, with their sum below.
 func (c *usageCommand) printTools(w *world, tools []protocol.ToolUsage) error {
 	var total protocol.ToolUsage
 	for _, u := range tools {
@@ -65,8 +65,8 @@ func writeToolUsage(b *strings.Builder, name string, u protocol.ToolUsage) {
 	fmt.Fprintf(b, "| %s | %d | %d | %d |\n", name, u.Calls, u.Bytes, u.Tokens)
 }
 
-// usageTable is an Org table with a row for each and their sum below, also of rows that
-// are too many to be listed.
+// usageTable returns an Org table of the rows. total is the sum of all rows, also of those that are
+// not listed.
 func usageTable(rows, total []protocol.Usage) string {
 	const rule = "|-\n"
 	var b strings.Builder
@@ -81,7 +81,7 @@ func usageTable(rows, total []protocol.Usage) string {
 	return b.String()
 }
 
-// usageName is what a row is of, on one line and without what would end a cell.
+// usageName makes the label of a row safe for a cell: one line, without what would end the cell.
 func usageName(u protocol.Usage) string {
 	for _, name := range []string{u.What, u.Session, u.Model} {
 		if name != "" {
@@ -100,7 +100,7 @@ func writeUsage(b *strings.Builder, name string, u protocol.Usage) {
 	if u.Cost != nil {
 		cost = fmt.Sprintf("%.4f", *u.Cost)
 		if u.Unpriced > 0 {
-			cost = "> " + cost // of some nobody knows it
+			cost = "> " + cost // some of it has no known price
 		}
 	}
 	fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %s |\n", name, cell(u.Model), u.Replies, u.Input, u.Output, cost)

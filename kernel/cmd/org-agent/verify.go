@@ -12,28 +12,25 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/act"
 	"org-agent/kernel/action"
-	"org-agent/kernel/daemon"
+	"org-agent/kernel/config"
 	"org-agent/kernel/hook"
-	"org-agent/kernel/kind"
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
-	"org-agent/skills"
 )
 
 // verifyCommand is "org-agent verify".
 type verifyCommand struct {
-	Note    string `help:"The note whose skill checks the proposal (default: the live ones)." placeholder:"FILE"`
+	Note    string `help:"The note whose skill checks the proposal (default: the live notes)." placeholder:"FILE"`
 	Skill   string `help:"The skill's name (default: the one whose trigger matches)." placeholder:"NAME"`
 	Context string `help:"The event the proposal answers, as a plist." default:"(:payload (:sensor :chat-message :text \"\" :channel :emacs))" placeholder:"PLIST"`
-	Gate    string `help:"Which gates to pass: skill, policy or all." enum:"skill,policy,all" default:"all"`
+	Gate    string `help:"Which checks to run: skill, policy or all." enum:"skill,policy,all" default:"all"`
 }
 
-// The exit statuses of verify beside 0 and 1.
+// These are the exit statuses of verify besides 0 and 1.
 const (
 	exitRewritten = 3
 	exitRefused   = 4
@@ -63,14 +60,18 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: daemon.Rules(paths), Kinds: builtIn()}
+	checks, err := c.load(ctx, w, paths)
+	if err != nil {
+		return err
+	}
+	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: w.instance(paths).Rules(), Kinds: kinds(checks.actions())}
 	if c.Gate != "skill" {
 		if _, err := judge.Usable(proposed); err != nil {
 			return err
 		}
 	}
 	if c.Gate != "policy" {
-		checked, err := c.symbolic(ctx, w, proposed, event)
+		checked, err := c.symbolic(ctx, w, checks, proposed, event)
 		if err != nil {
 			return err
 		}
@@ -83,18 +84,13 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	}
 	if c.Gate != "skill" {
 		if c.Note == "" {
-			hooks, err := w.hooks(ctx, paths)
-			if err != nil {
-				return err
-			}
-			judge.Hooks = hook.New(hooks)
+			judge.Hooks = hook.New(w.hooks(ctx, paths, checks.live))
 		}
-		verdict := judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), whereOf(event)), whereOf(event))
-		switch verdict.Kind {
-		case policy.Refuse:
-			return exit{exitRefused, fmt.Errorf("refused: %s", verdict.Reason)}
-		case policy.Ask:
-			fmt.Fprintf(w.err, "org-agent: would ask: %s\n", verdict.Reason)
+		asks, err := judged(ctx, w, judge, proposed, event)
+		if err != nil {
+			return err
+		}
+		if asks {
 			code = exitAsks
 		}
 	}
@@ -105,12 +101,24 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// builtIn are the kinds of actions that are built in, to judge and to describe.
-func builtIn() *kind.Set { return kind.New(act.Kinds(act.Deps{})...) }
+// judged passes the proposal through the policy and its hooks. It reports whether a person would be
+// asked. A refusal is an error.
+func judged(ctx context.Context, w *world, judge policy.Policy, proposed action.Proposed, event sexp.List) (asks bool, err error) {
+	where := whereOf(event)
+	verdict := judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), where), where)
+	switch verdict.Kind {
+	case policy.Refuse:
+		return false, exit{exitRefused, fmt.Errorf("refused: %s", verdict.Reason)}
+	case policy.Ask:
+		fmt.Fprintf(w.err, "org-agent: would ask: %s\n", verdict.Reason)
+		return true, nil
+	}
+	return false, nil
+}
 
 // symbolic passes the proposal through the skill's symbolic function.
-func (c *verifyCommand) symbolic(ctx context.Context, w *world, proposed action.Proposed, event sexp.List) (checked action.Proposed, err error) {
-	s, err := c.choose(ctx, w, event)
+func (c *verifyCommand) symbolic(ctx context.Context, w *world, checks checkers, proposed action.Proposed, event sexp.List) (checked action.Proposed, err error) {
+	s, err := c.choose(ctx, w, checks, event)
 	if err != nil {
 		return checked, err
 	}
@@ -127,32 +135,48 @@ func (c *verifyCommand) symbolic(ctx context.Context, w *world, proposed action.
 	return action.Propose(returned), nil
 }
 
-// choose finds the skill that checks.
-func (c *verifyCommand) choose(ctx context.Context, w *world, event sexp.List) (*skill.Skill, error) {
-	if c.Note != "" {
-		return c.chooseFromNote(ctx, w, event)
+// checkers are the notes that a proposal is held against: the one that was named, or the live ones.
+type checkers struct {
+	note *skill.Note
+	live *skill.Set
+}
+
+// actions are those that the notes define.
+func (c checkers) actions() []*skill.Action {
+	if c.note != nil {
+		return c.note.Actions()
 	}
-	paths, err := w.paths()
-	if err != nil {
-		return nil, err
+	return c.live.Actions()
+}
+
+// load loads the notes.
+func (c *verifyCommand) load(ctx context.Context, w *world, paths config.Paths) (checks checkers, err error) {
+	switch {
+	case c.Note != "":
+		checks.note, err = loadNote(ctx, w, c.Note, lisp.Limits{})
+	case c.Gate == "policy":
+		checks.live, err = w.ownNotes(ctx, paths)
+	default:
+		checks.live, err = w.liveNotes(ctx, paths)
 	}
-	grants, err := w.grants()
-	if err != nil {
-		return nil, err
+	return checks, err
+}
+
+// choose returns the skill that checks the proposal.
+func (c *verifyCommand) choose(ctx context.Context, w *world, checks checkers, event sexp.List) (*skill.Skill, error) {
+	if checks.note != nil {
+		return c.chooseFromNote(ctx, w, checks.note, event)
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: w.persona()})
-	registry.Load(ctx)
-	live := registry.Current()
 	if c.Skill != "" {
-		if s := live.Named(c.Skill); s != nil {
+		if s := checks.live.Named(c.Skill); s != nil {
 			return s, nil
 		}
 		return nil, fmt.Errorf("no live skill is named %s; \"org-agent skill list\" shows them", c.Skill)
 	}
-	return best(ctx, live, event)
+	return best(ctx, checks.live, event)
 }
 
-// best is the skill whose trigger matches.
+// best returns the skill with the highest priority whose trigger matches.
 func best(ctx context.Context, live *skill.Set, event sexp.List) (*skill.Skill, error) {
 	s, faults := live.Best(ctx, event)
 	if s == nil {
@@ -161,11 +185,7 @@ func best(ctx context.Context, live *skill.Set, event sexp.List) (*skill.Skill, 
 	return s, nil
 }
 
-func (c *verifyCommand) chooseFromNote(ctx context.Context, w *world, event sexp.List) (*skill.Skill, error) {
-	note, err := loadNote(ctx, w, c.Note, lisp.Limits{})
-	if err != nil {
-		return nil, err
-	}
+func (c *verifyCommand) chooseFromNote(ctx context.Context, w *world, note *skill.Note, event sexp.List) (*skill.Skill, error) {
 	all := note.Skills()
 	switch {
 	case len(all) == 0:
@@ -178,12 +198,12 @@ func (c *verifyCommand) chooseFromNote(ctx context.Context, w *world, event sexp
 	case len(all) == 1:
 		return all[0], nil
 	}
-	registry := skill.New(skill.Config{Shipped: noteAlone{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}, Persona: w.persona()})
+	registry := skill.New(skill.Config{Shipped: noteAlone{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}, Persona: w.persona(), Specs: specs})
 	registry.Load(ctx)
 	return best(ctx, registry.Current(), event)
 }
 
-// named is the skill of that name, with or without its colon or "skill-".
+// named finds a skill by its name, with or without its colon or "skill-".
 func named(all []*skill.Skill, name string) *skill.Skill {
 	name = strings.ToLower(strings.TrimPrefix(name, ":"))
 	for _, full := range []string{name, "skill-" + name} {
@@ -196,43 +216,25 @@ func named(all []*skill.Skill, name string) *skill.Skill {
 	return nil
 }
 
-// noteAlone is a directory in which there is only one note.
+// noteAlone is a directory that contains only one note.
 type noteAlone struct {
 	fs.FS
 	name string
 }
 
-// ReadDir lists the note.
 func (d noteAlone) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(d.FS, name)
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() != d.name }), err
 }
 
-// whereOf is the turn that a context describes.
+// whereOf returns the turn that a context describes.
 func whereOf(event sexp.List) policy.Where {
 	payload, _ := plist.Get(event, "payload")
-	channel, _ := plist.KeywordValue(payload, "channel")
 	session, _ := plist.Text(event, "session")
 	if session == "" {
 		session = protocol.MainSession
 	}
-	chat := identifier(payload, "room-id")
-	if chat == "" {
-		chat = identifier(payload, "chat-id")
-	}
-	return policy.Where{Session: session, Route: protocol.RouteOf(protocol.SensorChatMessage, protocol.Channel(channel), chat)}
-}
-
-// identifier is a field that names a chat, which may be written as a number.
-func identifier(payload sexp.Sexp, key string) string {
-	v, _ := plist.Get(payload, key)
-	switch v := v.(type) {
-	case plist.String:
-		return string(v)
-	case plist.Int, plist.BigInt:
-		return plist.Print(v)
-	}
-	return ""
+	return policy.Where{Session: session, Route: builtIn().Specs().RouteOf(payload)}
 }
 
 func readList(text string) (sexp.List, error) {

@@ -10,14 +10,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// whyCommand is "org-agent why". It reads the journal itself: it works beside a kernel that
-// hangs, and without one.
+// whyCommand is "org-agent why". It reads the journal directly, so it works without a kernel and
+// beside one that hangs.
 type whyCommand struct {
-	ID   string `arg:"" help:"The id of a question, an answer, an action, an approval or a turn, or its beginning."`
-	JSON bool   `help:"Print the turn and its rows in the journal as JSON."`
+	ID   string `arg:"" help:"The id of a question, answer, action, approval or turn, or the beginning of the id."`
+	JSON bool   `help:"Print the turn and its journal rows as JSON."`
 }
 
-// whyPatience bounds the reading: the journal may be on a disk that hangs.
+// whyPatience limits the reading, because the journal may be on a disk that hangs.
 const whyPatience = 30 * time.Second
 
 func (c *whyCommand) Run(ctx context.Context, w *world) error {
@@ -46,7 +46,7 @@ func (c *whyCommand) Run(ctx context.Context, w *world) error {
 	return err
 }
 
-// tracePrinted is a trace as programs read it.
+// tracePrinted is a trace as JSON.
 type tracePrinted struct {
 	ID      string             `json:"id"`
 	Kind    string             `json:"kind"`

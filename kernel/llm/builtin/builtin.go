@@ -87,15 +87,17 @@ func (p Provider) reply(request llm.Request) string {
 	if p.About != nil {
 		about = p.About()
 	}
-	answer, isResult := answerToResult(request.Messages)
-	if !isResult {
+	answer := ""
+	if result, ok := lastResult(request.Messages); ok {
+		answer = answerToResult(result)
+	} else {
 		said := conversation(request.Messages)
-		if call, ok := callFor(said, request.System, about); ok {
+		if call, ok := callFor(said, request.Tools, about); ok {
 			return call
 		}
 		answer = answerTo(said, about)
 	}
-	form, ok := replyForm(request.System)
+	form, ok := replyForm(request.System())
 	if !ok {
 		return answer
 	}
@@ -109,8 +111,8 @@ func (p Provider) reply(request llm.Request) string {
 func conversation(messages []llm.Message) []string {
 	var said []string
 	for _, message := range messages {
-		if message.Role == llm.RoleUser && !message.Result {
-			said = append(said, withoutData(llm.Unstamped(message.Content)))
+		if message.Role == llm.RoleUser {
+			said = append(said, withoutData(llm.Unstamped(message.Text)))
 		}
 	}
 	return said

@@ -39,12 +39,12 @@ REQUIRED FORMATS:
 // say returns the reply to a conversation of the user's messages.
 func say(t *testing.T, system string, said ...string) string {
 	t.Helper()
-	request := llm.Request{System: system}
+	request := llm.Request{Sections: llm.System(system)}
 	for i, text := range said {
 		if i > 0 {
-			request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Content: "* An answer"})
+			request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: "* An answer"})
 		}
-		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleUser, Content: text})
+		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleUser, Text: text})
 	}
 	reply, err := llm.Collect(builtin.Provider{About: here}.Stream(t.Context(), request))
 	if err != nil {
@@ -57,7 +57,7 @@ func say(t *testing.T, system string, said ...string) string {
 }
 
 func TestSuite(t *testing.T) {
-	llmtest.Suite(t, builtin.Provider{About: here}, llm.Request{System: emacsPrompt, Messages: []llm.Message{{Role: llm.RoleUser, Content: "Hello"}}})
+	llmtest.Suite(t, builtin.Provider{About: here}, llm.Request{Sections: llm.System(emacsPrompt), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}})
 }
 
 // TestUnderstanding: what a newcomer may type, with words of the answer.
@@ -192,7 +192,7 @@ func TestPace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin, deltas := time.Now(), 0
-				request := llm.Request{System: emacsPrompt, Messages: []llm.Message{{Role: llm.RoleUser, Content: c.said}}}
+				request := llm.Request{Sections: llm.System(emacsPrompt), Messages: []llm.Message{{Role: llm.RoleUser, Text: c.said}}}
 				for delta, err := range (builtin.Provider{Pace: builtin.DefaultPace}).Stream(t.Context(), request) {
 					if err != nil {
 						t.Fatal(err)
@@ -214,7 +214,7 @@ func TestCanceledBetweenWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "help"}}}
+		request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "help"}}}
 		_, err := llm.Collect(builtin.Provider{Pace: time.Second}.Stream(ctx, request))
 		if llm.ClassOf(err) != llm.ClassTimeout {
 			t.Errorf("the error is %v", err)
@@ -230,7 +230,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(`(:type :request :text :text "...")`, "what?")
 	f.Add(`(:type :response :text ")`, "\xff")
 	f.Fuzz(func(t *testing.T, system, message string) {
-		request := llm.Request{System: system, Messages: []llm.Message{{Role: llm.RoleUser, Content: message}}}
+		request := llm.Request{Sections: llm.System(system), Messages: []llm.Message{{Role: llm.RoleUser, Text: message}}}
 		reply, err := llm.Collect(builtin.Provider{}.Stream(t.Context(), request))
 		if err != nil || reply.Text == "" {
 			t.Fatalf("got %+v, %v", reply, err)

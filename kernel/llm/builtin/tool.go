@@ -13,10 +13,13 @@ import (
 // garden skill".
 var wanted = regexp.MustCompile(`(?i)^\W*(?:please\s+)?(?:use|read|show|open)\s+(?:me\s+)?(?:the\s+)?(?:skill\s+\W?([a-z0-9-]+)|([a-z0-9-]+)\s+skill\b)`)
 
+// skillReader is the tool that reads skills.
+const skillReader = "use_skill"
+
 // callFor is the call that reads the skill which the last message wants, if there is one of
-// that name and the system prompt offers the tool.
-func callFor(said []string, system string, about About) (call string, ok bool) {
-	if len(said) == 0 || !strings.Contains(system, "use_skill (") {
+// that name and the tool is offered.
+func callFor(said []string, tools []llm.Tool, about About) (call string, ok bool) {
+	if len(said) == 0 || !slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == skillReader }) {
 		return "", false
 	}
 	found := wanted.FindStringSubmatch(said[len(said)-1])
@@ -27,43 +30,31 @@ func callFor(said []string, system string, about About) (call string, ok bool) {
 	if !slices.ContainsFunc(about.Texts, func(item Item) bool { return item.Name == name }) {
 		return "", false
 	}
-	return fmt.Sprintf(`(:type :REQUEST :target :tool :action :call :tool "use_skill" :args (:name %q))`, name), true
+	return fmt.Sprintf(`(:type :REQUEST :target :tool :action :call :tool %q :args (:name %q))`, skillReader, name), true
 }
 
 // shownText is how many characters of a tool's result are shown.
 const shownText = 3000
 
-// answerToResult shows what became of the call, when that is the last message.
-func answerToResult(messages []llm.Message) (answer string, ok bool) {
-	if len(messages) == 0 || !messages[len(messages)-1].Result {
-		return "", false
+// lastResult returns what came of the last call, if nothing was answered since.
+func lastResult(messages []llm.Message) (result llm.Result, ok bool) {
+	for _, m := range slices.Backward(messages) {
+		if m.Role == llm.RoleAssistant {
+			break
+		}
+		if n := len(m.Results); n > 0 {
+			return m.Results[n-1], true
+		}
 	}
-	list, _, _ := strings.Cut(messages[len(messages)-1].Content, "\n")
-	from, to, ok := textOf(list)
-	if !ok {
-		return "* That did not work\nNothing came back that I can read.", true
-	}
-	text := unescape(list[from:to])
-	if !strings.Contains(list[:from], ":verdict :performed") {
-		return "* That did not work\n" + text, true
-	}
-	return "* What came back\n" + example(text) + "\nI only show it. A language model would do what it says, as far as you asked for it.", true
+	return llm.Result{}, false
 }
 
-// unescape takes back what is escaped in the string of a property list.
-func unescape(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) {
-			i++
-			if at := strings.IndexByte("ntr", text[i]); at >= 0 {
-				b.WriteByte("\n\t\r"[at])
-				continue
-			}
-		}
-		b.WriteByte(text[i])
+// answerToResult shows what came of a call.
+func answerToResult(result llm.Result) string {
+	if result.Verdict != "performed" {
+		return "* That did not work\n" + result.Text
 	}
-	return b.String()
+	return "* What came back\n" + example(result.Text) + "\nI only show it. A language model would do what it says, as far as you asked for it."
 }
 
 // example is a text as an Org block in which nothing means anything.

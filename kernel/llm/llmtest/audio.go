@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Recording is what a request for a transcription held.
+// Recording is the form of a request for a transcription.
 type Recording struct {
 	File struct {
 		Name, Media, SHA256 string
@@ -23,8 +23,8 @@ type Recording struct {
 	Format   string `json:"response_format"`
 }
 
-// transcribe answers a recording, which must be the form that OpenAI's API takes and hold a
-// WAV file that can be played. Reply is the text; a script's Body is sent as it is.
+// transcribe answers a recording. The request must be the form of OpenAI's API with a WAV file that can be
+// played. Reply is the text; Body, if set, is sent as it is.
 func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 	recording, problem := readRecording(w, r)
 	if problem != "" {
@@ -72,8 +72,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	s.play(r.Context(), playing{exchange: plain(exchange, exchange.Reply, "audio/wav"), w: w, received: received})
 }
 
-// plain is the exchange with an answer that is a body of that type, unless the script has
-// another one.
+// plain returns the exchange with this body, unless the script has a status or a body of its own.
 func plain(exchange Exchange, body, media string) Exchange {
 	if exchange.Status == 0 && exchange.Body == "" && exchange.BodySize == 0 {
 		exchange.Body = body
@@ -86,13 +85,13 @@ func plain(exchange Exchange, body, media string) Exchange {
 	return exchange
 }
 
-// readRecording reads a form, and says what is wrong with one.
+// readRecording reads a form; problem is its fault, "" for none.
 func readRecording(w http.ResponseWriter, r *http.Request) (recording Recording, problem string) {
 	r.Body = http.MaxBytesReader(w, r.Body, requestLimit)
 	if err := r.ParseMultipartForm(requestLimit); err != nil {
 		return recording, "the request is no form: " + err.Error()
 	}
-	defer func() { _ = r.MultipartForm.RemoveAll() }() // nothing of it is on the disk: it fits the limit
+	defer func() { _ = r.MultipartForm.RemoveAll() }() // there are no files: the form fits the limit
 	file, header, err := r.FormFile("file")
 	if err != nil {
 		return recording, "there is no file in the form"
@@ -116,8 +115,8 @@ func readRecording(w http.ResponseWriter, r *http.Request) (recording Recording,
 	return recording, ""
 }
 
-// playable returns how long a WAV file is, if it is one with a sound. Recorders that are
-// stopped may leave a length that is too large, or none; players do not mind.
+// playable returns the length of a WAV file, and whether it has sound. A recorder that was stopped may
+// write a length that is too large, or none, which players accept.
 func playable(data []byte) (seconds float64, ok bool) {
 	if len(data) < 12 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WAVE" {
 		return 0, false

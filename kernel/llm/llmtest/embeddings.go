@@ -9,12 +9,12 @@ import (
 	"unicode"
 )
 
-// dimensions is how long the vectors of texts are.
+// dimensions is the length of the vectors of texts.
 const dimensions = 256
 
-// Vector is the embedding that the server gives a text: how often each of its words stands
-// there, at a place that a hash of the word tells. Words of one list of alike count as one.
-// Texts with words in common are alike, and the same text has always the same vector.
+// Vector returns the embedding of a text: the number of times that it has each word, at an index that is
+// a hash of the word. The words of one list of alike count as one word. Texts with common words have
+// similar vectors, and the same text always has the same vector.
 func Vector(text string, alike [][]string) []float32 {
 	vector := make([]float32, dimensions)
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }) {
@@ -35,8 +35,7 @@ func Vector(text string, alike [][]string) []float32 {
 	return vector
 }
 
-// embed answers a request for embeddings: with real vectors, unless the script has an
-// exchange for what it says, which is then sent as it is.
+// embed answers a request for embeddings with real vectors, or with the script's exchange if one fits.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
 	var asked struct {

@@ -9,97 +9,107 @@ import (
 	"time"
 )
 
-// ServerScript is what a Server does. As JSON it is an object with the keys
-// "models" and "exchanges".
+// ServerScript is what a Server does. It can be read from JSON.
 type ServerScript struct {
-	// Models are what GET /models lists; none set is one called test-model.
+	// Models are the models that GET /models lists, by default one called test-model.
 	Models []string `json:"models"`
-	// Exchanges answer completion requests: the first that is not used up and
-	// whose Match fits. When there is none the server answers 400.
+	// Exchanges answer completion requests: the first that is not used up and whose Match fits
+	// the last message. If there is none the server answers 400.
 	Exchanges []Exchange `json:"exchanges"`
-	// Transcriptions answer recordings in the same way; Match is for "NAME MODEL
-	// LANGUAGE". Voices answer texts that are to be spoken; Match is for the text.
+	// Transcriptions answer recordings in the same way; Match is for "NAME MODEL LANGUAGE".
+	// Voices answer texts that are to be spoken; Match is for the text.
 	Transcriptions []Exchange `json:"transcriptions"`
 	Voices         []Exchange `json:"voices"`
-	// Embeddings answer texts whose vectors are asked for, where one fits; Match is for the
-	// texts, a line each. Others get real vectors, in which words of one list of Alike count
-	// as one; see [Vector].
+	// Embeddings answer requests for vectors; Match is for the texts, a line each. If none fits,
+	// the server answers with real vectors, in which the words of one list of Alike count as
+	// one word; see [Vector].
 	Embeddings []Exchange `json:"embeddings"`
 	Alike      [][]string `json:"alike"`
 }
 
-// Exchange is the answer to a completion request. Its zero value is an empty
-// reply, correctly ended.
+// Exchange is the answer to a request. Its zero value is an empty reply that ends correctly. In JSON the
+// fields of Framing, Fault and Ending stand beside the others.
 type Exchange struct {
 	// Match is a regular expression for the last message, without its time; empty fits all.
 	Match string `json:"match"`
 	// Times is how often the exchange is used; 0 is once, negative for ever.
 	Times int `json:"times"`
 
-	// Status other than 0 and 200 is answered with Headers and Body.
+	// A Status other than 0 and 200 is answered with Headers and Body.
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"headers"`
 	// Body, if set, is sent as it is; BodySize makes it longer, with blanks.
 	Body     string `json:"body"`
 	BodySize int    `json:"body_size"`
 
-	// Reply is the text that is streamed; ReplyFile a file it is read from,
-	// beside the script; Echo makes it the last message; in it each string of
-	// Replace with an even index becomes the one behind it; Repeat has it said that
-	// many times.
-	Reply     string `json:"reply"`
-	ReplyFile string `json:"reply_file"`
-	Echo      bool   `json:"echo"`
-	Repeat    int    `json:"repeat"`
-	// An odd number of strings is an error.
-	Replace []string `json:"replace"`
-	// Reasoning is streamed before it, in the field ReasoningField
-	// (reasoning_content if empty).
-	Reasoning      string `json:"reasoning"`
-	ReasoningField string `json:"reasoning_field"`
+	// Reply is the text that is streamed. ReplyFile is a file, beside the script, that it is read
+	// from. Echo makes it the last message. Replace has pairs of strings: in the reply each first one
+	// becomes the second. Repeat repeats the reply that many times.
+	Reply     string   `json:"reply"`
+	ReplyFile string   `json:"reply_file"`
+	Echo      bool     `json:"echo"`
+	Repeat    int      `json:"repeat"`
+	Replace   []string `json:"replace"`
+	// Reasoning is streamed before the reply.
+	Reasoning string `json:"reasoning"`
 
-	// Chunk is how many characters a delta has, 16 if 0. ChunkBytes cuts at
-	// bytes instead, also within a character, which is then sent raw.
-	// WireChunk is how many bytes are written to the connection at a time.
-	Chunk      int `json:"chunk"`
-	ChunkBytes int `json:"chunk_bytes"`
-	WireChunk  int `json:"wire_chunk"`
-	// FirstDelay passes before the answer's first byte, Delay before each
-	// delta.
+	// Chunk is the number of characters of a delta, 16 if it is 0. FirstDelay passes before the first
+	// byte of the answer, Delay before each delta.
+	Chunk      int      `json:"chunk"`
 	FirstDelay Duration `json:"first_delay"`
 	Delay      Duration `json:"delay"`
 
-	// KeepAlives are sent as comments before the first delta, BlankLines too.
-	KeepAlives int `json:"keep_alives"`
-	BlankLines int `json:"blank_lines"`
-	// CRLF ends lines so; NoBlank leaves the line between events out.
-	CRLF    bool `json:"crlf"`
-	NoBlank bool `json:"no_blank"`
-
-	// CutAfter closes the connection after so many deltas, HangAfter says
-	// nothing more until the client leaves; -1 is before the first. Until names
-	// a file, beside the script, that ends the silence when it is there.
-	CutAfter  int    `json:"cut_after"`
-	HangAfter int    `json:"hang_after"`
-	Until     string `json:"until"`
-	// Error is sent as an event in place of the end.
-	Error json.RawMessage `json:"error"`
-	// Finish is the finish reason, "stop" if empty, "none" for none. NoDone
-	// leaves [DONE] out. NoUsage leaves the usage out; else it is Usage, or
-	// counted from the texts. HangAtEnd keeps the connection open behind it.
-	Finish    string          `json:"finish"`
-	NoDone    bool            `json:"no_done"`
-	NoUsage   bool            `json:"no_usage"`
-	Usage     json.RawMessage `json:"usage"`
-	HangAtEnd bool            `json:"hang_at_end"`
-	// Whole answers with one JSON object instead of a stream.
-	Whole bool `json:"whole"`
+	Framing
+	Fault
+	Ending
 
 	match *regexp.Regexp
 	used  int
 }
 
-// Duration is a time.Duration that JSON writes as a string such as "150ms".
+// Framing is how an answer is written to the connection. Real servers differ in all of it.
+type Framing struct {
+	// ReasoningField is the field of the reasoning, reasoning_content if it is empty.
+	ReasoningField string `json:"reasoning_field"`
+	// ChunkBytes cuts deltas at bytes instead of characters. Half a character is sent raw.
+	ChunkBytes int `json:"chunk_bytes"`
+	// WireChunk is the number of bytes that are written at a time.
+	WireChunk int `json:"wire_chunk"`
+	// KeepAlives is the number of comments before the first delta, BlankLines that of blank lines.
+	KeepAlives int `json:"keep_alives"`
+	BlankLines int `json:"blank_lines"`
+	// CRLF ends lines with it. NoBlank leaves out the line between events.
+	CRLF    bool `json:"crlf"`
+	NoBlank bool `json:"no_blank"`
+}
+
+// Fault is what goes wrong in a stream.
+type Fault struct {
+	// CutAfter closes the connection after so many deltas. HangAfter sends nothing more until the
+	// client leaves. In both, -1 is before the first delta. Until names a file, beside the script: when
+	// it exists, the stream goes on.
+	CutAfter  int    `json:"cut_after"`
+	HangAfter int    `json:"hang_after"`
+	Until     string `json:"until"`
+	// Error is sent as an event in place of the end.
+	Error json.RawMessage `json:"error"`
+}
+
+// Ending is what follows the text.
+type Ending struct {
+	// Finish is the finish reason, "stop" if it is empty, "none" for none.
+	Finish string `json:"finish"`
+	// Usage is the usage; it is counted from the texts if it is empty. NoUsage leaves it out.
+	Usage   json.RawMessage `json:"usage"`
+	NoUsage bool            `json:"no_usage"`
+	// NoDone leaves [DONE] out. HangAtEnd keeps the connection open behind it.
+	NoDone    bool `json:"no_done"`
+	HangAtEnd bool `json:"hang_at_end"`
+	// Whole answers with one JSON object instead of a stream.
+	Whole bool `json:"whole"`
+}
+
+// Duration is a time.Duration that JSON has as a string such as "150ms".
 type Duration time.Duration
 
 // UnmarshalJSON reads what time.ParseDuration reads.
@@ -121,8 +131,8 @@ func (d Duration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(time.Duration(d).String())
 }
 
-// LoadScript reads a script from a JSON file. Reply files are read too, from
-// the script's directory. A key it does not know is an error.
+// LoadScript reads a script from a JSON file, and the reply files from the same directory. An unknown
+// key is an error.
 func LoadScript(path string) (ServerScript, error) {
 	var script ServerScript
 	file, err := os.Open(path)
@@ -148,7 +158,7 @@ func LoadScript(path string) (ServerScript, error) {
 	return script, nil
 }
 
-// readReplies reads the reply files of exchanges, which stand in a directory.
+// readReplies reads the reply files of exchanges, relative to a directory.
 func readReplies(exchanges []Exchange, directory string) error {
 	for i := range exchanges {
 		exchange := &exchanges[i]

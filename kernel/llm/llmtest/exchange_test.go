@@ -121,7 +121,7 @@ func TestServerChoosesTheExchange(t *testing.T) {
 
 // An echo can be changed on its way.
 func TestServerReplacesInTheEcho(t *testing.T) {
-	script := llmtest.ServerScript{Exchanges: []llmtest.Exchange{{Echo: true, Whole: true, Replace: []string{"one", "two", "two", "three"}}}}
+	script := llmtest.ServerScript{Exchanges: []llmtest.Exchange{{Echo: true, Ending: llmtest.Ending{Whole: true}, Replace: []string{"one", "two", "two", "three"}}}}
 	server, err := llmtest.Listen("127.0.0.1:0", script, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ type playing struct {
 	exchange Exchange
 	w        http.ResponseWriter
 	received Received
-	said     bool // All of the reply was sent; a client may leave before what ends the stream.
+	said     bool // all of the reply was sent; the client may leave before the end of the stream
 }
 
 // errCut is a connection that the script closes.
@@ -98,8 +98,7 @@ func (p *playing) stream(ctx context.Context) error {
 	return p.hangAtEnd(ctx)
 }
 
-// hangAtEnd keeps a connection open on which all was said, if the script wants
-// it so.
+// hangAtEnd keeps the connection open behind the end, if the script says so.
 func (p *playing) hangAtEnd(ctx context.Context) error {
 	if !p.exchange.HangAtEnd {
 		return nil
@@ -111,8 +110,7 @@ func (p *playing) hangAtEnd(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// deltas sends text in pieces; the faults that count deltas are in those of the
-// reply.
+// deltas sends text in pieces. With faults it counts them for the faults of the script.
 func (p *playing) deltas(ctx context.Context, field, text string, faults bool) error {
 	e := p.exchange
 	sent := 0
@@ -138,7 +136,7 @@ func (p *playing) deltas(ctx context.Context, field, text string, faults bool) e
 	return nil
 }
 
-// fault does what the script wants after so many deltas.
+// fault performs the script's fault for this number of deltas, if there is one.
 func (p *playing) fault(ctx context.Context, sent int) error {
 	due := func(after int) bool { return after > 0 && after == sent || after < 0 && sent == 0 }
 	switch {
@@ -150,7 +148,7 @@ func (p *playing) fault(ctx context.Context, sent int) error {
 	return nil
 }
 
-// hang says nothing until the client leaves, or the file is there that ends it.
+// hang sends nothing until the client leaves, or until the file of the script exists.
 func (p *playing) hang(ctx context.Context) error {
 	if p.exchange.Until == "" {
 		<-ctx.Done()
@@ -166,7 +164,7 @@ func (p *playing) hang(ctx context.Context) error {
 	}
 }
 
-// end sends what comes behind the last delta.
+// end sends the events behind the last delta.
 func (p *playing) end(ctx context.Context) error {
 	e := p.exchange
 	p.said = true
@@ -199,7 +197,7 @@ func (p *playing) event(ctx context.Context, fields map[string]any) error {
 	return p.line(ctx, "data: "+string(encoded))
 }
 
-// line sends a line of an event and what ends it.
+// line sends a line of an event, and the blank line behind it.
 func (p *playing) line(ctx context.Context, text string) error {
 	end := p.lineEnd()
 	if !p.exchange.NoBlank {
@@ -215,7 +213,7 @@ func (p *playing) lineEnd() string {
 	return "\n"
 }
 
-// write sends bytes now, a few at a time if the script wants it so.
+// write sends bytes at once, a few at a time if the script says so.
 func (p *playing) write(ctx context.Context, text string) error {
 	step := p.exchange.WireChunk
 	if step <= 0 {
@@ -242,7 +240,7 @@ func (p *playing) cut() {
 	}
 }
 
-// reply is the text to be streamed.
+// reply returns the text to be streamed.
 func (p *playing) reply() string {
 	text := p.exchange.Reply
 	if p.exchange.Echo {
@@ -252,7 +250,7 @@ func (p *playing) reply() string {
 	return strings.Repeat(text, max(p.exchange.Repeat, 1))
 }
 
-// wholeReply is the reply as one object.
+// wholeReply returns the reply as one object.
 func (p *playing) wholeReply() map[string]any {
 	return map[string]any{
 		"id": "test", "object": "chat.completion", "model": "test-model", "usage": p.usage(),
@@ -268,7 +266,7 @@ func (p *playing) finish() string {
 	return "stop"
 }
 
-// usage counts a token for each begun four bytes, unless the script says it.
+// usage returns the script's usage, or counts a token for each begun four bytes.
 func (p *playing) usage() any {
 	if len(p.exchange.Usage) > 0 {
 		return p.exchange.Usage
@@ -280,7 +278,7 @@ func (p *playing) usage() any {
 	return map[string]any{"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output}
 }
 
-// cutText cuts a text as the script says.
+// cutText returns the pieces of a text.
 func (p *playing) cutText(text string) iter.Seq[string] {
 	if n := p.exchange.ChunkBytes; n > 0 {
 		return func(yield func(string) bool) {

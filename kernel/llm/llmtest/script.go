@@ -1,11 +1,11 @@
-// Package llmtest is for tests of whatever talks to a language model: a Script is
-// a provider that does as it is told, a Server is a real HTTP server that
-// speaks OpenAI's streaming format with all the faults that real ones have, and
-// Suite holds any provider against the contract of llm.Provider.
+// Package llmtest is for tests of code that asks language models. A [Script] is a
+// provider whose replies the test decides. A [Server] is a real HTTP server that
+// speaks OpenAI's streaming format with all the faults that real servers have.
+// [Suite] holds a provider against the contract of llm.Provider, and
+// [DialectSuite] a dialect against that of llm.Dialect.
 //
-// Nothing here is a model: every reply is decided by the test. Ordering and
-// ownership are those of llm.Provider; a Server's goroutines are gone when Close
-// returns.
+// Nothing here is a model. Ordering and ownership are those of llm.Provider. A
+// Server's goroutines are gone when Close returns.
 package llmtest
 
 import (
@@ -23,33 +23,32 @@ import (
 )
 
 // Script is a provider that plays one turn for each request, in order, and then
-// Reply for every further one. Its zero value refuses every request. It may be
-// used by several goroutines; which of them gets which turn is theirs to order.
+// Reply for every further one. Its zero value refuses every request. It is safe for
+// use by several goroutines, which get the turns in the order of their requests.
 type Script struct {
 	// Name is the provider's name in deltas and errors.
 	Name string
 	// Turns are played one for each request.
 	Turns []Turn
-	// Reply makes the turn of a request for which Turns has none; nil refuses
-	// it with an error of llm.ClassBadRequest.
+	// Reply returns the turn of a request for which Turns has none. If it is nil,
+	// such a request is an error of llm.ClassBadRequest.
 	Reply func(request llm.Request) Turn
 
 	mu       sync.Mutex
 	requests []llm.Request
 }
 
-// Turn is what happens, step by step, when a request is made.
+// Turn has the steps of the reply to a request.
 type Turn []Step
 
-// Step is one thing a script does. It passes deltas to emit, which reports false
-// when the consumer has enough; the step then returns errEnough through Emit. A
-// step that returns an error ends the stream with it.
+// Step is one step of a turn. It passes deltas to emit. A step that returns an
+// error ends the stream with it.
 type Step func(ctx context.Context, request llm.Request, emit Emit) error
 
-// Emit passes a delta on. Its error must be returned by the step at once.
+// Emit passes a delta on. The step must return its error at once.
 type Emit func(delta llm.Delta) error
 
-// errEnough is Emit's error when the consumer broke out of its loop.
+// errEnough is the error of an Emit whose consumer broke out of its loop.
 var errEnough = errors.New("the consumer has enough")
 
 // Requests returns the requests made so far, in order.
@@ -249,5 +248,5 @@ func lastMessage(request llm.Request) string {
 	if len(request.Messages) == 0 {
 		return ""
 	}
-	return strings.Clone(request.Messages[len(request.Messages)-1].Content)
+	return strings.Clone(request.Messages[len(request.Messages)-1].Text)
 }

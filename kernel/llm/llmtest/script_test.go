@@ -19,9 +19,9 @@ func TestScript(t *testing.T) {
 			{llmtest.Signal(reached), llmtest.Gate(gate), llmtest.Reasoning("r"), llmtest.Echo(), llmtest.Pause(time.Second), llmtest.Runes("äöü", 2, time.Second), llmtest.Finish(llm.FinishStop)},
 			{llmtest.Text("no end")},
 		}, Reply: func(request llm.Request) llmtest.Turn {
-			return llmtest.Say(strings.ToUpper(request.Messages[0].Content))
+			return llmtest.Say(strings.ToUpper(request.Messages[0].Text))
 		}}
-		ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi "}}}
+		ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi "}}}
 		begin := time.Now()
 		go func() {
 			<-reached

@@ -39,19 +39,18 @@ type Server struct {
 	took      time.Duration
 }
 
-// scripted is what is left of a script.
+// scripted has the exchanges of a script that are not used up.
 type scripted struct{ completions, transcriptions, voices, embeddings []Exchange }
 
-// Received is a request as it came. The body of one with a recording is its form, with the
-// recording's name, size and hash.
+// Received is a request. The Body of a request with a recording is its form, with the recording's name,
+// size and hash.
 type Received struct {
 	Path, Query string
 	Header      http.Header
 	Body        json.RawMessage
 }
 
-// Message is one message of a request: the text in its content, and the addresses of the
-// images, which hold them.
+// Message is one message of a request. Content is its text, and Images are its images as data URLs.
 type Message struct {
 	Role, Content string
 	Images        []string
@@ -85,8 +84,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Messages returns the request's messages, without the times before them: scripts are for
-// what is said.
+// Messages returns the request's messages without the times before them.
 func (r Received) Messages() []Message {
 	messages := r.Whole()
 	for i := range messages {
@@ -95,7 +93,7 @@ func (r Received) Messages() []Message {
 	return messages
 }
 
-// Whole returns the request's messages as they came.
+// Whole returns the request's messages with the times before them.
 func (r Received) Whole() []Message {
 	var body struct {
 		Messages []Message `json:"messages"`
@@ -106,9 +104,8 @@ func (r Received) Whole() []Message {
 	return body.Messages
 }
 
-// Listen starts a server at address; "127.0.0.1:0" is any free port. Close ends
-// it. A trace that is not nil gets every request's body, one JSON
-// value per line, in the order they came.
+// Listen starts a server at an address; "127.0.0.1:0" is any free port. Close ends it. A trace that is
+// not nil gets the body of every request, one JSON value a line, in the order of the requests.
 func Listen(address string, script ServerScript, trace io.Writer) (*Server, error) {
 	var exchanges scripted
 	for _, of := range []struct {
@@ -142,7 +139,7 @@ func Listen(address string, script ServerScript, trace io.Writer) (*Server, erro
 	return server, nil
 }
 
-// URL is the base URL to give to a provider.
+// URL returns the base URL for a provider.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/v1" }
 
 // Close ends all requests and waits until the server is gone.
@@ -152,7 +149,7 @@ func (s *Server) Close() {
 	s.serving.Wait()
 }
 
-// Requests returns the requests so far, but for those of models, in order.
+// Requests returns the requests so far in their order, without those for the list of models.
 func (s *Server) Requests() []Received {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,9 +163,8 @@ func (s *Server) SetModels(names ...string) {
 	s.models = names
 }
 
-// Left returns how many replies were not sent whole because the client left. A client that
-// leaves behind a reply's last delta has read all of it, and is not counted: how much of
-// the stream's end is still on its way is chance.
+// Left returns the number of replies that were not sent whole because the client left. A client that
+// leaves after the last delta does not count: whether the end of the stream still reaches it is chance.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,27 +224,26 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	s.play(r.Context(), playing{exchange: exchange, w: w, received: received})
 }
 
-// Took returns how long completions took all together, each from when its request came
-// until its reply was sent, as the script has it and this server's own work makes it.
+// Took returns the total time of the completions, each from its request until its reply was sent.
 func (s *Server) Took() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.took
 }
 
-// count adds a completion that began then, and ends now.
+// count adds the time of a completion that ends now.
 func (s *Server) count(begun time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.took += time.Since(begun)
 }
 
-// receive is the request r, whose body was read.
+// receive returns a request with its body.
 func receive(r *http.Request, body json.RawMessage) Received {
 	return Received{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body}
 }
 
-// play answers a request, and counts a client that did not wait for it.
+// play answers a request, and counts a client that left before the end.
 func (s *Server) play(ctx context.Context, play playing) {
 	if err := play.run(ctx); err != nil && !play.said {
 		s.mu.Lock()
@@ -257,9 +252,9 @@ func (s *Server) play(ctx context.Context, play playing) {
 	}
 }
 
-// take records a request and uses up the exchange of the list for it, by what the request
-// says. The list's elements are guarded by mu.
-func (s *Server) take(list []Exchange, received Received, says string) (Exchange, bool) {
+// take records a request and uses an exchange of the list that fits its text. mu guards the elements of
+// the list.
+func (s *Server) take(list []Exchange, received Received, text string) (Exchange, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, received)
@@ -268,11 +263,11 @@ func (s *Server) take(list []Exchange, received Received, says string) (Exchange
 		// The body was checked to be JSON, so it can be compacted to a line.
 		_ = json.Compact(&line, received.Body)
 		line.WriteByte('\n')
-		// A trace that cannot be written shows by what is missing in it.
+		// A failed write shows as a missing line of the trace.
 		_, _ = line.WriteTo(s.trace)
 	}
 	for i := range list {
-		if exchange := &list[i]; exchange.fits(says) {
+		if exchange := &list[i]; exchange.fits(text) {
 			exchange.used++
 			return *exchange, true
 		}
@@ -280,7 +275,7 @@ func (s *Server) take(list []Exchange, received Received, says string) (Exchange
 	return Exchange{}, false
 }
 
-// last is the content of the request's last message.
+// last returns the content of the request's last message.
 func (r Received) last() string {
 	messages := r.Messages()
 	if len(messages) == 0 {
@@ -294,14 +289,14 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error"}})
 }
 
-// writeJSON answers with a value. The client may be gone; that is its business.
+// writeJSON answers with a value. If the client has left, the error is ignored.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(value)
 }
 
-// Start is Listen for a Go test: any free port, closed when the test ends.
+// Start starts a server at any free port for a test, which closes it when it ends.
 func Start(t testing.TB, exchanges ...Exchange) *Server {
 	t.Helper()
 	server, err := Listen("127.0.0.1:0", ServerScript{Exchanges: exchanges}, nil)

@@ -11,9 +11,9 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// Suite holds a provider against the contract of llm.Provider. ask is a request
-// that it answers with at least two deltas of text. The provider is asked a
-// dozen times.
+// Suite holds a provider against the contract of [llm.Provider]. The provider must
+// answer the request ask with at least two deltas of text. Suite asks it about ten
+// times.
 func Suite(t *testing.T, provider llm.Provider, ask llm.Request) {
 	t.Helper()
 	t.Run("whole reply", func(t *testing.T) { suiteWhole(t, provider, ask) })
@@ -55,7 +55,7 @@ func suiteWhole(t *testing.T, provider llm.Provider, ask llm.Request) {
 	}
 }
 
-// suiteBreak checks that a consumer may have enough.
+// suiteBreak checks that a consumer may break out of its loop.
 func suiteBreak(t *testing.T, provider llm.Provider, ask llm.Request) {
 	for delta, err := range provider.Stream(t.Context(), ask) {
 		if err != nil {
@@ -67,14 +67,14 @@ func suiteBreak(t *testing.T, provider llm.Provider, ask llm.Request) {
 	}
 }
 
-// suiteCanceledBefore checks that a dead request is not made.
+// suiteCanceledBefore checks that a canceled request is not made.
 func suiteCanceledBefore(t *testing.T, provider llm.Provider, ask llm.Request) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	checkCanceled(ctx, t, provider, ask, func(llm.Delta) {})
 }
 
-// suiteCanceledAmid checks that a request can be given up.
+// suiteCanceledAmid checks that a running request can be canceled.
 func suiteCanceledAmid(t *testing.T, provider llm.Provider, ask llm.Request) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -15,18 +15,18 @@ import (
 	"org-agent/kernel/text"
 )
 
-// transcriptLimit is how much of the answer to a recording is read, and textLimit how long
-// the text in it may be: nobody says so much while a recording lasts.
+// transcriptLimit is how much of the answer to a recording is read, and textLimit the longest text
+// in it, in bytes. Nobody says more in one recording.
 const (
 	transcriptLimit = 128 << 10
 	textLimit       = 16 << 10
 )
 
-// SoundLimit is the largest sound that is taken for a text.
-const SoundLimit = 5 << 20
+// soundLimit is the largest sound that is accepted for a text, in bytes.
+const soundLimit = 5 << 20
 
-// Transcribe returns what is said in a WAV file. The language, such as "en", helps where it
-// is known; "" leaves it to the model. It asks once; see [llm.Retry].
+// Transcribe returns the words that are spoken in a WAV file. The language, such as "en", helps the
+// model; "" leaves it to the model. It asks once; see [llm.Retry].
 func (p *Provider) Transcribe(ctx context.Context, recording []byte, language string) (string, error) {
 	model, err := p.modelFor(ctx, "")
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *Provider) Transcribe(ctx context.Context, recording []byte, language st
 	return strings.ToValidUTF8(*transcript.Text, string(utf8.RuneError)), nil
 }
 
-// recordingForm is the form for a WAV file, and its type.
+// recordingForm returns the form for a WAV file, and its content type.
 func recordingForm(recording []byte, model, language string) (form []byte, media string, err error) {
 	var b bytes.Buffer
 	writer := multipart.NewWriter(&b)
@@ -91,7 +91,7 @@ func (p *Provider) Speak(ctx context.Context, words, voice string) ([]byte, erro
 	if err != nil {
 		return nil, fmt.Errorf("write the request for a sound: %w", err)
 	}
-	sound, err := p.post(ctx, "audio/speech", "application/json", body, SoundLimit)
+	sound, err := p.post(ctx, "audio/speech", "application/json", body, soundLimit)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/text"
 )
 
-// chunk is an event of the stream as servers really send it. What differs from
-// one to the other is kept raw and read leniently.
+// chunk is an event of the stream. The fields in which servers differ are raw and
+// read leniently.
 type chunk struct {
 	Model   string          `json:"model"`
 	Choices []choice        `json:"choices"`
@@ -36,7 +36,7 @@ type part struct {
 	ReasoningContent json.RawMessage `json:"reasoning_content"`
 }
 
-// usage is what the server counted.
+// usage is the server's count of tokens.
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
@@ -53,14 +53,14 @@ type usage struct {
 // decoder turns the events of one stream into deltas.
 type decoder struct {
 	provider, model string
-	begun           bool // a delta with text or reasoning was made
+	begun           bool // there was a delta with text or reasoning
 	text, reasoning joiner
 	finish          llm.FinishReason
 	usage           *llm.Usage
 }
 
-// decode returns the delta in an event, empty if it has none that can be told
-// yet. The finish reason and the usage are kept for last.
+// decode returns the delta of an event. It is empty if the event completes no
+// character. The finish reason and the usage are kept for last.
 func (d *decoder) decode(line []byte) (llm.Delta, error) {
 	var event chunk
 	if err := json.Unmarshal(line, &event); err != nil {
@@ -101,7 +101,7 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 	return delta, nil
 }
 
-// ended notes why the reply is complete.
+// ended records why the reply is complete.
 func (d *decoder) ended(reason *string) error {
 	if reason == nil || *reason == "" {
 		return nil
@@ -121,7 +121,7 @@ func (d *decoder) ended(reason *string) error {
 	return nil
 }
 
-// count notes the usage; of several the last holds.
+// count records the usage; the last one counts.
 func (d *decoder) count(raw json.RawMessage) {
 	var u *usage
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil || u == nil {

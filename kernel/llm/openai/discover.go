@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// discoverTime is how long Discover takes at most.
+// discoverTime is the longest time that Discover takes.
 const discoverTime = 300 * time.Millisecond
 
 // Endpoint is an address at which a model server may listen.
@@ -28,7 +28,7 @@ func LocalEndpoints() []Endpoint {
 
 // Discover asks the endpoints at once and returns those whose server lists at
 // least one model, in the order of the endpoints. It takes 300 ms at most. It
-// asks this machine only: an endpoint elsewhere is left out. It uses no proxy.
+// asks this machine only and skips endpoints elsewhere. It uses no proxy.
 func Discover(ctx context.Context, endpoints []Endpoint) []llm.FoundServer {
 	ctx, cancel := context.WithTimeout(ctx, discoverTime)
 	defer cancel()
@@ -46,7 +46,7 @@ func Discover(ctx context.Context, endpoints []Endpoint) []llm.FoundServer {
 			continue
 		}
 		asking.Go(func() {
-			// Nobody there is the usual case, and no error.
+			// Usually no server runs there, which is no error.
 			answers[i], _ = provider.Models(ctx)
 		})
 	}

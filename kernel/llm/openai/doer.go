@@ -15,18 +15,18 @@ import (
 	"org-agent/kernel/text"
 )
 
-// errorBodyLimit is how much of an error's body is read.
+// errorBodyLimit is how much of the body of an error is read, in bytes.
 const errorBodyLimit = 64 << 10
 
-// answer is what the HTTP exchange told beside the text.
+// answer is what the HTTP response has beside the text.
 type answer struct {
 	retryAfter time.Duration
-	done       bool // the stream said [DONE]
+	done       bool // the stream had [DONE]
 	events     *eventReader
 }
 
-// doer makes one HTTP request for go-openai: it adds what the library cannot
-// say, and hands back a body that the library cannot stumble over.
+// doer makes one HTTP request for go-openai. It adds fields that the library does not
+// know, and returns a body that the library can read.
 type doer struct {
 	provider *Provider
 	messages []byte         // the conversation, encoded
@@ -78,7 +78,7 @@ func (d *doer) complete(request *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("encode the request: %w", err)
 	}
-	// Behind another field: there is always a model.
+	// There is a field before them: the model.
 	head := append(bytes.TrimSuffix(encoded, []byte("}")), `,"messages":`...)
 	request.ContentLength = int64(len(head) + len(d.messages) + len("}"))
 	request.GetBody = func() (io.ReadCloser, error) {
@@ -88,7 +88,7 @@ func (d *doer) complete(request *http.Request) error {
 	return err
 }
 
-// decorate adds to a request what every request to the server carries.
+// decorate adds the headers of every request to the server.
 func (p *Provider) decorate(request *http.Request) {
 	request.URL.RawQuery = p.base.RawQuery
 	request.Header.Set("User-Agent", "org-agent")
@@ -97,7 +97,7 @@ func (p *Provider) decorate(request *http.Request) {
 	}
 }
 
-// answerTo sends a request and reads its whole answer, at most limit bytes.
+// answerTo sends a request and reads the whole answer, at most limit bytes.
 func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit int64) ([]byte, error) {
 	if p.config.APIKey != "" {
 		request.Header.Set("Authorization", "Bearer "+p.config.APIKey.Reveal())
@@ -110,7 +110,7 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode >= 400:
-		said, _ := io.ReadAll(limitBody(response.Body, errorBodyLimit)) // what came of it says more than nothing
+		said, _ := io.ReadAll(limitBody(response.Body, errorBodyLimit)) // part of a message is better than none
 		failure := statusFailure(response.StatusCode, "", "", bodyMessage(said))
 		failure.RetryAfter = retryAfter(response.Header, time.Now())
 		return nil, p.complete(failure)
@@ -129,7 +129,7 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 	return nil, p.readFailure(err)
 }
 
-// redirected describes a redirect, which is never followed.
+// redirected returns the error of a redirect, which is never followed.
 func (p *Provider) redirected(response *http.Response) *llm.Error {
 	to := llm.RedactURL(response.Header.Get("Location"))
 	return &llm.Error{Class: llm.ClassProtocol, Provider: p.config.Name, Status: response.StatusCode,
@@ -145,8 +145,8 @@ func limitBody(body io.ReadCloser, limit int64) io.ReadCloser {
 	}{io.LimitReader(body, limit), body}
 }
 
-// retryAfter reads how long the server asks to be left alone: Retry-After in
-// seconds or as a date, or the more exact retry-after-ms. 0 when it did not say.
+// retryAfter returns the pause that the server demands: Retry-After in seconds or
+// as a date, or the more exact retry-after-ms; 0 if there is none.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return seconds(ms / 1000)

@@ -6,8 +6,8 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// Driver is OpenAI's protocol as [llm.Drivers] lists it. Its providers also list their models,
-// tell how much those can be shown, make vectors of texts, and hear and speak.
+// Driver returns the driver of OpenAI's protocol. Its providers also list their models, tell their context
+// windows, make vectors of texts, transcribe and speak.
 func Driver() llm.Driver {
 	return llm.Driver{
 		Name: "openai",

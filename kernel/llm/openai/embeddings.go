@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// EmbeddingTexts is how many texts are sent in one request at most.
-	EmbeddingTexts = 64
-	// embeddingDimensions is the longest vector that is taken.
+	// embeddingTexts is the largest number of texts in one request.
+	embeddingTexts = 64
+	// embeddingDimensions is the longest vector that is accepted.
 	embeddingDimensions = 8192
-	// embeddingBytes is how much of an answer is read for each text: a number of a vector
-	// takes up to 24 characters.
+	// embeddingBytes is how much of an answer is read for each text. A number takes up to 24
+	// characters.
 	embeddingBytes = 24 * embeddingDimensions
 )
 
-// Embed returns a vector for each text, all of one length, in the order of the texts; there
-// are EmbeddingTexts at most. It asks once; see [llm.Retry].
+// Embed returns a vector for each of at most 64 texts, in the order of the texts. All have the same
+// length. It asks once; see [llm.Retry].
 func (p *Provider) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	if len(texts) > EmbeddingTexts {
-		return nil, fmt.Errorf("ask for embeddings: %d texts at once, more than %d", len(texts), EmbeddingTexts)
+	if len(texts) > embeddingTexts {
+		return nil, fmt.Errorf("ask for embeddings: %d texts at once, more than %d", len(texts), embeddingTexts)
 	}
 	model, err := p.modelFor(ctx, "")
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Provider) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, nil
 }
 
-// checkVectors says what is wrong with an answer that has so many vectors; "" for nothing.
+// checkVectors returns the fault of an answer with so many vectors, "" for none.
 func checkVectors(vectors [][]float32, answered int) string {
 	if answered != len(vectors) {
 		return fmt.Sprintf("the answer has %d embeddings for %d texts", answered, len(vectors))

@@ -20,10 +20,10 @@ import (
 	"org-agent/kernel/text"
 )
 
-// messageLimit is how many characters of a server's message are shown.
+// messageLimit is the number of characters that are shown of a server's message.
 const messageLimit = 300
 
-// requestFailure describes why no stream was opened.
+// requestFailure returns the error of a request that opened no stream.
 func (p *Provider) requestFailure(ctx context.Context, err error, answer *answer) *llm.Error {
 	if ctx.Err() != nil {
 		return llm.ContextError(ctx, p.config.Name)
@@ -45,7 +45,7 @@ func (p *Provider) requestFailure(ctx context.Context, err error, answer *answer
 	return p.complete(failure)
 }
 
-// readFailure describes why a stream ended before its finish reason.
+// readFailure returns the error of a stream that ended before its finish reason.
 func (p *Provider) readFailure(err error) *llm.Error {
 	if ours, ok := errors.AsType[*llm.Error](err); ok {
 		return p.complete(ours)
@@ -60,7 +60,7 @@ func (p *Provider) readFailure(err error) *llm.Error {
 	return p.complete(failure)
 }
 
-// complete adds the provider's name and takes its secrets out.
+// complete adds the provider's name and removes its secrets.
 func (p *Provider) complete(err error) *llm.Error {
 	failure, ok := errors.AsType[*llm.Error](err)
 	if !ok {
@@ -79,7 +79,7 @@ func (p *Provider) complete(err error) *llm.Error {
 	return failure
 }
 
-// statusFailure sorts an error status by what the server says about it.
+// statusFailure returns the error of a status, with a class by the server's message.
 func statusFailure(status int, code, kind, message string) *llm.Error {
 	failure := &llm.Error{Status: status, Message: text.PlainLine(message, messageLimit)}
 	said := strings.ToLower(code + " " + kind + " " + message)
@@ -102,7 +102,7 @@ func statusFailure(status int, code, kind, message string) *llm.Error {
 	case has("context_length_exceeded", "context length", "context size", "context window", "prompt is too long", "maximum context"):
 		failure.Class = llm.ClassTooLong
 	case has("image_url", "image input", "images are not supported", "support images", "not a multimodal"):
-		failure.Class = llm.ClassBadRequest // some say so with a status of 500
+		failure.Class = llm.ClassBadRequest // some servers send that with status 500
 		failure.Advice = "the model seems to take no images: leave them out or ask another model; :IMAGES: omit or refuse in config.org says so for good"
 	case status < 500 && has("model_not_found", "no such model"),
 		status == http.StatusNotFound && has("model"):
@@ -118,8 +118,8 @@ func statusFailure(status int, code, kind, message string) *llm.Error {
 	return failure
 }
 
-// streamError describes the error object that a stream may hold instead of or
-// beside its choices; nil when there is none.
+// streamError returns the error object that a stream may hold instead of its
+// choices, or beside them; nil if there is none.
 func streamError(raw json.RawMessage) error {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" || string(raw) == "false" || string(raw) == `""` {
@@ -150,7 +150,7 @@ func streamError(raw json.RawMessage) error {
 	return failure
 }
 
-// unreachable describes a request to which there was no answer.
+// unreachable returns the error of a request without an answer.
 func (p *Provider) unreachable(cause error) *llm.Error {
 	failure := &llm.Error{Class: llm.ClassUnreachable, Message: text.PlainLine(cause.Error(), messageLimit), Err: cause}
 	var name *net.DNSError
@@ -181,7 +181,7 @@ var (
 	looksLikeIt = regexp.MustCompile(`(?is)^\s*<(!doctype|html|head|body|\?xml)`)
 )
 
-// bodyMessage finds what a person can read in the body of an error.
+// bodyMessage returns the readable message in the body of an error.
 func bodyMessage(body []byte) string {
 	if looksLikeIt.Match(body) {
 		if title := titleOfPage.FindSubmatch(body); title != nil {
@@ -209,7 +209,7 @@ func bodyMessage(body []byte) string {
 	return object.Message
 }
 
-// readLimited reads all of a body, or an error if it is longer than limit.
+// readLimited reads all of a body. A body longer than limit is an error.
 func readLimited(body io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err == nil && int64(len(data)) > limit {

@@ -27,19 +27,19 @@ func TestFailures(t *testing.T) {
 		says     string
 		text     string
 	}{
-		{"cut in the middle", llmtest.Exchange{Reply: "one two three", Chunk: 4, CutAfter: 2}, llm.ClassTruncated, "cut off", "one two "},
-		{"cut before the first delta", llmtest.Exchange{Reply: "one", CutAfter: -1}, llm.ClassTruncated, "cut off", ""},
-		{"ends without a finish reason", llmtest.Exchange{Reply: "one", Finish: "none", NoDone: true}, llm.ClassTruncated, "cut off", "one"},
-		{"ends with [DONE] alone", llmtest.Exchange{Finish: "none", NoUsage: true}, llm.ClassTruncated, "cut off", ""},
+		{"cut in the middle", llmtest.Exchange{Reply: "one two three", Chunk: 4, Fault: llmtest.Fault{CutAfter: 2}}, llm.ClassTruncated, "cut off", "one two "},
+		{"cut before the first delta", llmtest.Exchange{Reply: "one", Fault: llmtest.Fault{CutAfter: -1}}, llm.ClassTruncated, "cut off", ""},
+		{"ends without a finish reason", llmtest.Exchange{Reply: "one", Ending: llmtest.Ending{Finish: "none", NoDone: true}}, llm.ClassTruncated, "cut off", "one"},
+		{"ends with [DONE] alone", llmtest.Exchange{Ending: llmtest.Ending{Finish: "none", NoUsage: true}}, llm.ClassTruncated, "cut off", ""},
 		{"ends within a line", llmtest.Exchange{Body: `data: {"choices":[{"delta":{"content":"on`}, llm.ClassTruncated, "cut off", ""},
 		{"empty answer", llmtest.Exchange{Body: "\n"}, llm.ClassTruncated, "cut off", ""},
-		{"error in the stream", llmtest.Exchange{Reply: "one", Error: json.RawMessage(`{"message":"out of memory","code":"x"}`)}, llm.ClassServer, "out of memory", "one"},
-		{"error in the stream, behind keep-alives", llmtest.Exchange{KeepAlives: 400, Error: json.RawMessage(`{"message":"out of memory"}`)}, llm.ClassServer, "out of memory", ""},
-		{"error in the stream with a status", llmtest.Exchange{Error: json.RawMessage(`{"message":"slow down","code":429}`)}, llm.ClassRateLimit, "slow down", ""},
-		{"error in the stream is a string", llmtest.Exchange{Error: json.RawMessage(`"it broke"`)}, llm.ClassServer, "it broke", ""},
+		{"error in the stream", llmtest.Exchange{Reply: "one", Fault: llmtest.Fault{Error: json.RawMessage(`{"message":"out of memory","code":"x"}`)}}, llm.ClassServer, "out of memory", "one"},
+		{"error in the stream, behind keep-alives", llmtest.Exchange{Framing: llmtest.Framing{KeepAlives: 400}, Fault: llmtest.Fault{Error: json.RawMessage(`{"message":"out of memory"}`)}}, llm.ClassServer, "out of memory", ""},
+		{"error in the stream with a status", llmtest.Exchange{Fault: llmtest.Fault{Error: json.RawMessage(`{"message":"slow down","code":429}`)}}, llm.ClassRateLimit, "slow down", ""},
+		{"error in the stream is a string", llmtest.Exchange{Fault: llmtest.Fault{Error: json.RawMessage(`"it broke"`)}}, llm.ClassServer, "it broke", ""},
 		{"error first in the event", llmtest.Exchange{Body: "data: {\"error\":{\"message\":{\"deep\":1}}}\n\n"}, llm.ClassServer, "deep", ""},
 		{"error as a field", llmtest.Exchange{Body: "error: {\"message\":\"slot busy\"}\n\n"}, llm.ClassServer, "slot busy", ""},
-		{"finish reason error", llmtest.Exchange{Reply: "one", Finish: "error"}, llm.ClassServer, "error", "one"},
+		{"finish reason error", llmtest.Exchange{Reply: "one", Ending: llmtest.Ending{Finish: "error"}}, llm.ClassServer, "error", "one"},
 		{"a body that is an error", llmtest.Exchange{Body: `{"error":{"message":"no stream here"}}`}, llm.ClassServer, "no stream here", ""},
 		{"no JSON in the event", llmtest.Exchange{Body: "data: hello\n\n"}, llm.ClassProtocol, "hello", ""},
 		{"a web page", llmtest.Exchange{Body: "<!doctype html><title>Hi</title>", Headers: html}, llm.ClassProtocol, "web page", ""},
@@ -64,7 +64,7 @@ func TestFailures(t *testing.T) {
 		{"500", status(500, `{"error":{"message":"internal"}}`), llm.ClassServer, "internal", ""},
 		{"503 without a body", status(503, ""), llm.ClassServer, "503", ""},
 		{"10 MB of a web page", llmtest.Exchange{Status: 502, Headers: html, Body: "<html><head><title>Bad gateway</title>", BodySize: 10 << 20}, llm.ClassServer, "Bad gateway", ""},
-		{"an error that never ends", llmtest.Exchange{Status: 500, Body: "full", BodySize: 100 << 10, HangAtEnd: true}, llm.ClassServer, "full", ""},
+		{"an error that never ends", llmtest.Exchange{Status: 500, Body: "full", BodySize: 100 << 10, Ending: llmtest.Ending{HangAtEnd: true}}, llm.ClassServer, "full", ""},
 		{"control characters", status(500, "a\x1b[31mb\nc\x00"), llm.ClassServer, "a [31mb c", ""},
 		{"redirect", llmtest.Exchange{Status: 307, Body: "x", Headers: map[string]string{"Location": "https://u:p@elsewhere/v1?key=1"}}, llm.ClassProtocol, "https://elsewhere/v1", ""},
 	}
@@ -124,7 +124,7 @@ func TestRetryAfter(t *testing.T) {
 func TestRateLimitThenSuccess(t *testing.T) {
 	server := llmtest.Start(t,
 		llmtest.Exchange{Status: 429, Headers: map[string]string{"Retry-After-Ms": "200"}},
-		llmtest.Exchange{CutAfter: -1, Headers: map[string]string{}},
+		llmtest.Exchange{Fault: llmtest.Fault{CutAfter: -1}, Headers: map[string]string{}},
 		llmtest.Exchange{Reply: "here"})
 	begin := time.Now()
 	reply, err := ask(t, llm.Retry{Next: provider(t, server, openai.Config{}), FirstPause: time.Millisecond})

@@ -41,5 +41,5 @@ func ask(t *testing.T, provider llm.Provider) (llm.Reply, error) {
 
 // hello is a request for a reply.
 func hello() llm.Request {
-	return llm.Request{Model: "test-model", System: "Answer.", Messages: []llm.Message{{Role: llm.RoleUser, Content: "Hello"}}}
+	return llm.Request{Model: "test-model", Sections: llm.System("Answer."), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}}
 }

@@ -11,25 +11,27 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// message is one of a conversation. The library's own type is encoded twice each time, which
-// takes longer than all else that is done for a request with a long conversation.
+// message is one message of a conversation. The library encodes its own type twice, which takes
+// longer than everything else for a request with a long conversation.
 type message struct {
 	Role    llm.Role `json:"role"`
 	Content any      `json:"content"` // a string or []goopenai.ChatMessagePart
 }
 
-// messages is the conversation as JSON.
+// messages returns the conversation as JSON.
 func messages(request llm.Request) ([]byte, error) {
 	list := make([]message, 0, len(request.Messages)+1)
-	if request.System != "" {
-		list = append(list, message{llm.RoleSystem, request.System})
+	if system := request.System(); system != "" {
+		list = append(list, message{llm.RoleSystem, system})
 	}
 	for _, m := range request.Messages {
 		switch {
+		case m.Role == llm.RoleKernel || len(m.Calls)+len(m.Results)+len(m.Added) > 0:
+			return nil, &llm.Error{Class: llm.ClassBadRequest, Message: "a message is in no dialect that this server is asked in"}
 		case len(m.Images) > 0:
 			list = append(list, message{m.Role, parts(m)})
-		case m.Content != "":
-			list = append(list, message{m.Role, m.Content})
+		case m.Text != "":
+			list = append(list, message{m.Role, m.Text})
 		}
 	}
 	size := 0
@@ -48,7 +50,7 @@ func messages(request llm.Request) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// parts is a message with images: each in the address that stands for it, then the text.
+// parts returns a message with images: each image as a data URL, then the text.
 func parts(message llm.Message) []goopenai.ChatMessagePart {
 	var list []goopenai.ChatMessagePart
 	for _, image := range message.Images {
@@ -57,8 +59,8 @@ func parts(message llm.Message) []goopenai.ChatMessagePart {
 			ImageURL: &goopenai.ChatMessageImageURL{URL: "data:" + image.Media + ";base64," + base64.StdEncoding.EncodeToString(image.Data)},
 		})
 	}
-	if message.Content != "" {
-		list = append(list, goopenai.ChatMessagePart{Type: goopenai.ChatMessagePartTypeText, Text: message.Content})
+	if message.Text != "" {
+		list = append(list, goopenai.ChatMessagePart{Type: goopenai.ChatMessagePartTypeText, Text: message.Text})
 	}
 	return list
 }

@@ -12,11 +12,11 @@ import (
 	"org-agent/kernel/text"
 )
 
-// modelsLimit is how much of a list of models is read; the longest known, a
-// router's with all details, is below one MiB.
+// modelsLimit is how much of a list of models is read, in bytes. The longest known
+// list, a router's with all details, is below one MiB.
 const modelsLimit = 8 << 20
 
-// shownModels is how many models an error lists.
+// shownModels is the largest number of models that an error lists.
 const shownModels = 12
 
 // Models returns the names of the models that the server lists, sorted.
@@ -55,14 +55,14 @@ func (p *Provider) list(ctx context.Context) ([]listing, error) {
 	return list.Data, nil
 }
 
-// Model returns the model that a request without one is sent to: the configured
-// one, else the only one that the server lists. Otherwise the error lists them.
-// What the server says is asked once and remembered.
+// Model returns the model for requests that name none: the configured one, else the
+// only one that the server lists. Otherwise the error lists the models. The server is
+// asked once.
 func (p *Provider) Model(ctx context.Context) (string, error) {
 	return p.modelFor(ctx, "")
 }
 
-// modelFor is Model for a request that may name one itself.
+// modelFor returns the model that a request names, else that of Model.
 func (p *Provider) modelFor(ctx context.Context, requested string) (string, error) {
 	for _, set := range []string{requested, p.config.Model} {
 		if set != "" {
@@ -88,15 +88,15 @@ func (p *Provider) modelFor(ctx context.Context, requested string) (string, erro
 	return names[0], nil
 }
 
-// forgetModel makes the next request ask for the model again, after the server
-// said that it has none of that name.
+// forgetModel makes the next request ask for the model again. It is called when the
+// server has no model of that name.
 func (p *Provider) forgetModel() {
 	p.modelMu.Lock()
 	defer p.modelMu.Unlock()
 	p.theModel = ""
 }
 
-// ambiguous is the error of a server that lists none or several models.
+// ambiguous returns the error for a server that lists no model or several.
 func (p *Provider) ambiguous(names []string) *llm.Error {
 	failure := &llm.Error{Class: llm.ClassModel, Provider: p.config.Name}
 	if len(names) == 0 {

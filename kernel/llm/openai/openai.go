@@ -2,15 +2,16 @@
 // OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, Groq, and the compatible
 // endpoints of Anthropic and Gemini.
 //
-// Requests are go-openai's; what comes back is decoded here, because servers
-// differ where that library is strict: keep-alives by the hundred, reasoning
-// under two names, errors in the middle of a stream, characters cut in half
-// between two deltas, streams that just end.
+// go-openai makes the requests. This package decodes the replies, because servers
+// differ where that library is strict: hundreds of keep-alives, two names for
+// reasoning, errors in the middle of a stream, characters cut in half between two
+// deltas, streams without an end.
 //
 // Ordering and blocking are those of llm.Provider. A Provider owns the idle
-// connections of its HTTP client until Close: that of a stream which came to its
-// end is used again, any other is gone when the stream ends. Memory is bounded: a line of the stream by LineLimit, the
-// body of an error by 64 KiB; text is handed on and not kept.
+// connections of its HTTP client until Close. The connection of a complete stream is
+// used again; any other is closed when its stream ends. Memory is bounded: a line of
+// the stream by LineLimit, the body of an error by 64 KiB. Text is passed on and not
+// kept.
 package openai
 
 import (
@@ -33,19 +34,19 @@ import (
 	"org-agent/kernel/secret"
 )
 
-// DefaultBaseURL is asked when Config names no other.
+// DefaultBaseURL is the server of a Config that names none.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// afterFinish is how long a stream may stay open behind its finish reason. What
-// can still come there is the usage.
+// afterFinish is how long a stream may stay open behind its finish reason, for the
+// usage.
 const afterFinish = 2 * time.Second
 
-// afterDone is how long the body may take to end behind the last event, so that the connection
-// can be used again: a new one may cost a request more than all that the kernel does for it.
+// afterDone is how long the body may take to end behind the last event. Only then can the connection
+// be used again, and a new one may take longer than all of the kernel's own work for a request.
 const afterDone = 50 * time.Millisecond
 
-// Config says which server to ask and how. Its zero value is OpenAI without a
-// key.
+// Config is the address of a server and how to ask it. Its zero value is OpenAI
+// without a key.
 type Config struct {
 	// Name is the provider's name in errors and in deltas; by default the host.
 	Name string
@@ -53,28 +54,27 @@ type Config struct {
 	BaseURL string
 	// APIKey is sent as a bearer token; empty sends none.
 	APIKey secret.Text
-	// Model is asked for when the request names none. Without it the only one
-	// that the server lists is taken.
+	// Model is the model for requests that name none; "" is the only one that the
+	// server lists.
 	Model string
-	// Headers are sent with every request, in place of others of that name.
+	// Headers are sent with every request. They replace others of the same name.
 	Headers map[string]secret.Text
-	// GrammarField is the field of the request that takes a GBNF grammar:
-	// "grammar" for llama.cpp, "guided_grammar" for vLLM. Empty: the server
-	// knows none.
+	// GrammarField is the field of the request for a GBNF grammar: "grammar" for
+	// llama.cpp, "guided_grammar" for vLLM, "" for a server that takes none.
 	GrammarField string
 	// Extra is merged into the body of every completion request.
 	Extra map[string]any
-	// HTTPClient makes the requests; nil is one with sensible connection
-	// timeouts that follows no redirect (which would take the key elsewhere).
+	// HTTPClient makes the requests; nil is a client with timeouts for connections
+	// that follows no redirect, because a redirect would take the key elsewhere.
 	HTTPClient *http.Client
 }
 
-// String shows the configuration without anything secret.
+// String returns the configuration without secrets.
 func (c Config) String() string {
 	return fmt.Sprintf("{Name:%s BaseURL:%s Model:%s APIKey:%s}", c.Name, llm.RedactURL(c.BaseURL), c.Model, c.APIKey)
 }
 
-// GoString is String, so that %#v shows no more.
+// GoString returns the same as String, for %#v.
 func (c Config) GoString() string { return c.String() }
 
 // Provider asks one server. Use New to make one.
@@ -83,11 +83,11 @@ type Provider struct {
 	base     *url.URL
 	client   *http.Client
 	modelMu  sync.Mutex
-	theModel string // the only one the server lists, once asked
+	theModel string // the only model of the server, after it was asked
 }
 
-// New returns a provider for the configured server. It asks the server nothing;
-// its only error is a base URL that is none.
+// New returns a provider for the configured server. It sends nothing to the server;
+// its only error is an invalid base URL.
 func New(config Config) (*Provider, error) {
 	if config.BaseURL == "" {
 		config.BaseURL = DefaultBaseURL
@@ -108,8 +108,8 @@ func New(config Config) (*Provider, error) {
 	return &Provider{config: config, base: base, client: client}, nil
 }
 
-// newClient returns the HTTP client of a provider that was given none. How long
-// an answer may take is for llm.Timeouts to say, not for this client.
+// newClient returns the HTTP client of a provider whose Config has none. It does not
+// limit the time of an answer: llm.Timeouts does.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -127,13 +127,13 @@ func newClient() *http.Client {
 // Name returns the provider's name.
 func (p *Provider) Name() string { return p.config.Name }
 
-// BaseURL returns the server's address without anything secret.
+// BaseURL returns the server's address without secrets.
 func (p *Provider) BaseURL() string { return llm.RedactURL(p.base.String()) }
 
-// Close lets go of idle connections. The provider can still be used.
+// Close closes idle connections. The provider can still be used.
 func (p *Provider) Close() { p.client.CloseIdleConnections() }
 
-// Stream asks the server. See llm.Provider for what the sequence promises.
+// Stream implements [llm.Provider].
 func (p *Provider) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		if err := p.stream(ctx, request, yield); err != nil {
@@ -143,7 +143,7 @@ func (p *Provider) Stream(ctx context.Context, request llm.Request) iter.Seq2[ll
 }
 
 // stream yields the deltas of one request. It returns the error that ended them,
-// or nil when they are complete or the consumer has enough.
+// or nil if they are complete or the consumer broke out of its loop.
 func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(llm.Delta, error) bool) error {
 	model, err := p.modelFor(ctx, request.Model)
 	if err != nil {
@@ -196,8 +196,8 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	}
 }
 
-// finish ends the stream after the last line was read. Behind a finish reason
-// nothing that the connection does makes the reply an error.
+// finish ends the stream after its last line. A fault of the connection behind the
+// finish reason is no error of the reply.
 func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, err error, yield func(llm.Delta, error) bool) error {
 	if ctx.Err() != nil {
 		return llm.ContextError(ctx, p.config.Name)

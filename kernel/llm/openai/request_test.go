@@ -33,8 +33,8 @@ func sent(t *testing.T, config openai.Config, request llm.Request) map[string]an
 func TestRequestBody(t *testing.T) {
 	zero := 0.0
 	full := llm.Request{
-		Model: "m", System: "be <brief>", Temperature: &zero, MaxTokens: 50, Grammar: "root ::= \"x\"", Stop: []string{"\n\n"},
-		Messages: []llm.Message{{Role: llm.RoleUser, Content: "a"}, {Role: llm.RoleAssistant}, {Role: llm.RoleAssistant, Content: "b"}, {Role: llm.RoleUser, Content: "c"}},
+		Model: "m", Sections: llm.System("be <brief>"), Temperature: &zero, MaxTokens: 50, Grammar: "root ::= \"x\"", Stop: []string{"\n\n"},
+		Messages: []llm.Message{{Role: llm.RoleUser, Text: "a"}, {Role: llm.RoleAssistant}, {Role: llm.RoleAssistant, Text: "b"}, {Role: llm.RoleUser, Text: "c"}},
 	}
 	got := sent(t, openai.Config{GrammarField: "grammar", Extra: map[string]any{"top_k": 5}}, full)
 	want := map[string]any{

@@ -11,25 +11,25 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// LineLimit is how long a line of a stream may be, in bytes, and a reply that is
-// not streamed at all.
+// LineLimit is the largest line of a stream, in bytes, and the largest reply that
+// is not streamed.
 const LineLimit = 8 << 20
 
-// errNotAnAPI is a 200 with a web page in it.
+// errNotAnAPI is the error for a web page with status 200.
 var errNotAnAPI = errors.New("a web page came back")
 
-// eventReader makes a server-sent event stream regular: exactly one line
-// "data: …" for each event, nothing else. Comments, blank lines, other fields
-// and carriage returns are gone, so that they cost nothing downstream; a last
-// line without a line end is whole or left out; a line "error: {…}" and a body
-// that is one JSON object instead of a stream have become events.
+// eventReader makes a server-sent event stream regular: it has exactly one line
+// "data: …" for each event. It removes comments, blank lines, other fields and
+// carriage returns. A last line without a line end is kept if it is whole, else
+// dropped. A line "error: {…}" becomes an event, and so does a body that is one
+// JSON object instead of a stream.
 //
 // It reads no further than it must and never keeps more than LineLimit bytes.
 type eventReader struct {
 	body     io.ReadCloser
 	lines    *bufio.Scanner
-	searched int  // how much of the line at hand has no end in it
-	cut      bool // the line at hand has no end
+	searched int  // bytes of the current line that hold no line end
+	cut      bool // the current line has no line end
 	begun    bool // a line that is not blank was seen
 	pending  []byte
 	answer   *answer
@@ -43,11 +43,11 @@ func newEventReader(body io.ReadCloser, answer *answer) *eventReader {
 	return r
 }
 
-// splitLine ends a line at a newline or at a carriage return. The empty line that
-// appears within CRLF means nothing, as all empty lines do here.
+// splitLine ends a line at a newline or at a carriage return. A CRLF so ends an empty
+// line too, which means nothing here.
 //
-// The scanner shows all of an unfinished line again each time more of it comes;
-// what was searched is not searched again, so that a long line takes linear time.
+// The scanner passes all of an unfinished line again each time more of it comes.
+// splitLine does not search the same bytes twice, so a long line takes linear time.
 func (r *eventReader) splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if i := bytes.IndexAny(data[r.searched:], "\r\n"); i >= 0 {
 		end := r.searched + i
@@ -75,8 +75,8 @@ func (r *eventReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// end reads what stands behind the last event, of which nothing is wanted, until the body ends or
-// cannot be read. It is bounded by the context of the request and by LineLimit.
+// end reads and drops the rest of the body behind the last event. It is bounded by the context of the
+// request and by LineLimit.
 func (r *eventReader) end() { _, _ = io.CopyN(io.Discard, r.body, LineLimit) }
 
 // Close closes the server's body.
@@ -121,8 +121,8 @@ func (r *eventReader) advance() {
 	}
 }
 
-// event makes a line for one event. The blank behind the brace is no accident:
-// go-openai takes lines that begin with {"error" apart by itself, and loses some.
+// event makes a line for one event. It puts a blank behind the brace because
+// go-openai parses lines that begin with {"error" by itself, and loses some.
 func (r *eventReader) event(value []byte) {
 	switch {
 	case len(value) == 0, r.cut && !json.Valid(value) && string(value) != "[DONE]":
@@ -138,7 +138,7 @@ func (r *eventReader) event(value []byte) {
 	}
 }
 
-// wholeBody reads a body that is one JSON object, whose first line is at hand.
+// wholeBody reads a body that is one JSON object and begins with this line.
 func (r *eventReader) wholeBody(first []byte) {
 	whole := append([]byte(nil), first...)
 	for r.lines.Scan() {

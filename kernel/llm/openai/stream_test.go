@@ -35,22 +35,22 @@ func TestReply(t *testing.T) {
 	cases := map[string]llmtest.Exchange{
 		"plain":                          {},
 		"one character a delta":          {Chunk: 1},
-		"one byte a delta":               {ChunkBytes: 1},
-		"two bytes a delta":              {ChunkBytes: 2},
-		"one byte a write":               {WireChunk: 1},
-		"one byte a delta and write":     {WireChunk: 1, ChunkBytes: 1},
-		"keep-alives by the thousand":    {KeepAlives: 3000},
-		"blank lines by the thousand":    {BlankLines: 3000},
-		"CRLF":                           {CRLF: true},
-		"CRLF, one byte a write":         {CRLF: true, WireChunk: 1},
-		"no blank between events":        {NoBlank: true},
-		"no [DONE]":                      {NoDone: true},
-		"no [DONE], no usage":            {NoDone: true, NoUsage: true},
-		"[DONE] without finish reason":   {Finish: "none"},
-		"cut behind the finish reason":   {HangAtEnd: true},
-		"stays open behind the finish":   {NoDone: true, HangAtEnd: true},
+		"one byte a delta":               {Framing: llmtest.Framing{ChunkBytes: 1}},
+		"two bytes a delta":              {Framing: llmtest.Framing{ChunkBytes: 2}},
+		"one byte a write":               {Framing: llmtest.Framing{WireChunk: 1}},
+		"one byte a delta and write":     {Framing: llmtest.Framing{WireChunk: 1, ChunkBytes: 1}},
+		"keep-alives by the thousand":    {Framing: llmtest.Framing{KeepAlives: 3000}},
+		"blank lines by the thousand":    {Framing: llmtest.Framing{BlankLines: 3000}},
+		"CRLF":                           {Framing: llmtest.Framing{CRLF: true}},
+		"CRLF, one byte a write":         {Framing: llmtest.Framing{CRLF: true, WireChunk: 1}},
+		"no blank between events":        {Framing: llmtest.Framing{NoBlank: true}},
+		"no [DONE]":                      {Ending: llmtest.Ending{NoDone: true}},
+		"no [DONE], no usage":            {Ending: llmtest.Ending{NoDone: true, NoUsage: true}},
+		"[DONE] without finish reason":   {Ending: llmtest.Ending{Finish: "none"}},
+		"cut behind the finish reason":   {Ending: llmtest.Ending{HangAtEnd: true}},
+		"stays open behind the finish":   {Ending: llmtest.Ending{NoDone: true, HangAtEnd: true}},
 		"slow first byte":                {FirstDelay: llmtest.Duration(100 * time.Millisecond)},
-		"one object instead of a stream": {Whole: true},
+		"one object instead of a stream": {Ending: llmtest.Ending{Whole: true}},
 	}
 	for name, exchange := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestReplyOfAMegabyte(t *testing.T) {
 	for name, exchange := range map[string]llmtest.Exchange{
 		"16 characters a delta": {},
 		"in one delta":          {Chunk: 2 << 20},
-		"one object":            {Whole: true},
+		"one object":            {Ending: llmtest.Ending{Whole: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			exchange.Reply, exchange.Repeat = "äöü…🙂 \"quoted\"\n", 1<<20/25
@@ -95,7 +95,7 @@ func TestReplyOfAMegabyte(t *testing.T) {
 }
 
 func TestTextThatIsNotUTF8(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{Reply: "a\xffb\xc3", ChunkBytes: 1})
+	server := llmtest.Start(t, llmtest.Exchange{Reply: "a\xffb\xc3", Framing: llmtest.Framing{ChunkBytes: 1}})
 	reply, err := ask(t, provider(t, server, openai.Config{}))
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 
 func TestReasoning(t *testing.T) {
 	for _, field := range []string{"reasoning", "reasoning_content"} {
-		server := llmtest.Start(t, llmtest.Exchange{Reasoning: "Let me think 🙂.", ReasoningField: field, Reply: "Four.", ChunkBytes: 3})
+		server := llmtest.Start(t, llmtest.Exchange{Reasoning: "Let me think 🙂.", Framing: llmtest.Framing{ReasoningField: field, ChunkBytes: 3}, Reply: "Four."})
 		reply, err := ask(t, provider(t, server, openai.Config{}))
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestFinishReasons(t *testing.T) {
 		"stop": llm.FinishStop, "length": llm.FinishLength, "content_filter": llm.FinishFiltered,
 		"tool_calls": llm.FinishTools, "eos": llm.FinishStop,
 	} {
-		server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Finish: sent})
+		server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Ending: llmtest.Ending{Finish: sent}})
 		if reply, err := ask(t, provider(t, server, openai.Config{})); err != nil || reply.Finish != want {
 			t.Errorf("%s: %q, %v", sent, reply.Finish, err)
 		}
@@ -131,8 +131,8 @@ func TestFinishReasons(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Usage: json.RawMessage(
-		`{"prompt_tokens":100,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":7},"cost":0.0012}`)})
+	server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Ending: llmtest.Ending{Usage: json.RawMessage(
+		`{"prompt_tokens":100,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":7},"cost":0.0012}`)}})
 	reply, err := ask(t, provider(t, server, openai.Config{}))
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestEvents(t *testing.T) {
 
 // TestDeltasComeAsTheyAreSent: text is not held back until more of it comes.
 func TestDeltasComeAsTheyAreSent(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{Reply: "first second", Chunk: 6, HangAfter: 1})
+	server := llmtest.Start(t, llmtest.Exchange{Reply: "first second", Chunk: 6, Fault: llmtest.Fault{HangAfter: 1}})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for delta, err := range provider(t, server, openai.Config{}).Stream(ctx, hello()) {
@@ -190,7 +190,7 @@ func TestDeltasComeAsTheyAreSent(t *testing.T) {
 
 // TestLeavingClosesTheConnection: the server sees both ways of giving up.
 func TestLeavingClosesTheConnection(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "first second", Chunk: 6, HangAfter: 1})
+	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "first second", Chunk: 6, Fault: llmtest.Fault{HangAfter: 1}})
 	model := provider(t, server, openai.Config{})
 	for _, err := range model.Stream(t.Context(), hello()) {
 		if err != nil {
@@ -238,7 +238,7 @@ func TestNothingBehindACancel(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{HangAfter: -1})
+	server := llmtest.Start(t, llmtest.Exchange{Fault: llmtest.Fault{HangAfter: -1}})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err := llm.Collect(provider(t, server, openai.Config{}).Stream(ctx, hello()))

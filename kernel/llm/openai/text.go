@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// textOf returns the bytes of a JSON value that should be a string: a string's
-// bytes as they are sent, valid UTF-8 or not; of a list of parts those of the
-// texts in it; of anything else none.
+// textOf returns the text of a JSON value: of a string its bytes as they were sent,
+// valid UTF-8 or not; of a list of parts the bytes of their texts; of anything else
+// nothing.
 func textOf(raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return nil
@@ -34,9 +34,9 @@ func textOf(raw json.RawMessage) []byte {
 	return nil
 }
 
-// unquote returns the bytes that a JSON string, valid but for its encoding,
-// stands for. Half a surrogate pair becomes the three bytes that UTF-8 would
-// have for it, for the joiner to put together.
+// unquote returns the bytes that a JSON string stands for. The string is valid except
+// for its encoding. Half a surrogate pair becomes the three bytes that UTF-8 would
+// have for it; the joiner puts the halves together.
 func unquote(quoted []byte) []byte {
 	inner := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
@@ -109,7 +109,7 @@ func (j *joiner) join(data []byte) string {
 	return string(out)
 }
 
-// flush returns what stands for a character that never became complete.
+// flush returns U+FFFD if a character is incomplete, else nothing.
 func (j *joiner) flush() string {
 	if len(j.rest) == 0 {
 		return ""
@@ -118,8 +118,8 @@ func (j *joiner) flush() string {
 	return string(utf8.RuneError)
 }
 
-// decodeUnit returns the first character and its size in bytes; size 0 when
-// more bytes are needed to tell. A pair of surrogates is one character.
+// decodeUnit returns the first character and its size in bytes. The size is 0 if
+// more bytes are needed. A pair of surrogates is one character.
 func decodeUnit(data []byte) (rune, int) {
 	if high, ok := surrogate(data); ok {
 		if high >= 0xDC00 {

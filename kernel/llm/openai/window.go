@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// listing is a model as servers list it. The standard has only the id; of what it can be
-// shown each server tells under another name.
+// listing is a model as servers list it. The standard has only the id. Each server has its own name for
+// the context window.
 type listing struct {
 	ID                  string `json:"id"`
 	ContextLength       count  `json:"context_length"`        // routers
-	LoadedContextLength count  `json:"loaded_context_length"` // LM Studio: what it was loaded with
+	LoadedContextLength count  `json:"loaded_context_length"` // LM Studio, as the model was loaded
 	ContextWindow       count  `json:"context_window"`        // Groq
 	MaxContextLength    count  `json:"max_context_length"`    // Mistral
 	MaxModelLen         count  `json:"max_model_len"`         // vLLM
@@ -21,11 +21,11 @@ type listing struct {
 }
 
 type meta struct {
-	Context      count `json:"n_ctx"`       // what it was started with
-	TrainContext count `json:"n_ctx_train"` // what the model was made for
+	Context      count `json:"n_ctx"`       // as the server was started
+	TrainContext count `json:"n_ctx_train"` // as the model was trained
 }
 
-// UnmarshalJSON takes whatever a server has there: only numbers of tokens are wanted of it.
+// UnmarshalJSON accepts any value, and takes only the numbers of tokens from it.
 func (m *meta) UnmarshalJSON(data []byte) error {
 	type plain meta
 	if json.Unmarshal(data, (*plain)(m)) != nil {
@@ -34,7 +34,7 @@ func (m *meta) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// count is a number of tokens; what is none is 0.
+// count is a number of tokens; any other value is 0.
 type count int
 
 // mostTokens is more than any window.
@@ -50,8 +50,8 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// window is how many tokens the server says that the model has, 0 if it does not. What it
-// runs with comes before what would be possible.
+// window returns the context window that the server tells, 0 if none. The window with which the model
+// runs goes before the largest that is possible.
 func (l listing) window() int {
 	for _, told := range []count{
 		l.LoadedContextLength, l.Meta.Context, l.MaxModelLen, l.ContextWindow, l.ContextLength, l.MaxContextLength, l.Meta.TrainContext,
@@ -63,8 +63,8 @@ func (l listing) window() int {
 	return 0
 }
 
-// Window asks the server how many tokens a model can be shown, the configured one if the name
-// is empty; 0 if it does not say.
+// Window asks the server for the context window of a model, in tokens; 0 if it tells none. An empty
+// name is the configured model.
 func (p *Provider) Window(ctx context.Context, model string) (int, error) {
 	list, err := p.list(ctx)
 	if err != nil {

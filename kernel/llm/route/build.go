@@ -130,14 +130,18 @@ func (r *Router) introduce(model, notice string) {
 	}
 }
 
-// connect returns the provider of a server with its retries, time limits, keys, consent and rule
-// about images.
+// connect returns the provider of a server with its dialect, retries, time limits, keys, consent and
+// rule about images.
 func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	driver, err := r.config.Drivers.Named(choice.Driver)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
-	server := &Server{choice: choice, driver: driver, env: r.config.Env}
+	dialect, err := r.config.Dialects.Named(choice.Dialect)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
+	}
+	server := &Server{choice: choice, driver: driver, dialect: dialect, env: r.config.Env}
 	if _, err := server.open(""); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
@@ -145,11 +149,11 @@ func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	return r.withImages(agreed{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
 }
 
-// withKeys adds the time limits, and the rotation of keys where the server has several.
+// withKeys adds the dialect, the time limits, and the rotation of keys where the server has several.
 func (r *Router) withKeys(server *Server) llm.Provider {
 	name := server.choice.Name
 	timed := func(s *Server) llm.Provider {
-		return llm.Timeouts{Next: s, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
+		return llm.Timeouts{Next: llm.Rendered{Next: s, Dialect: s.dialect}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
 	}
 	if len(server.choice.MoreKeys) == 0 {
 		return timed(server)
@@ -158,7 +162,7 @@ func (r *Router) withKeys(server *Server) llm.Provider {
 	for i, key := range server.choice.Keys() {
 		with := server
 		if i > 0 {
-			with = &Server{choice: server.choice, driver: server.driver, env: server.env}
+			with = &Server{choice: server.choice, driver: server.driver, dialect: server.dialect, env: server.env}
 			with.choice.Key = key
 			server.spare = append(server.spare, with)
 		}

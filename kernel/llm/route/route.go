@@ -26,6 +26,7 @@ import (
 // Config configures a [Router]. All fields but Logger are required.
 type Config struct {
 	Drivers  llm.Drivers
+	Dialects llm.Dialects
 	Settings config.Settings
 	Env      func(string) string
 	// Consent is the file of the hosts that a person agreed to.
@@ -67,6 +68,17 @@ func (r *Router) Notice() string { return r.notice }
 // IsModel reports whether the first standard model is a language model.
 func (r *Router) IsModel() bool {
 	return r.model != "" && r.model != nameBuiltin && r.model != nameNone
+}
+
+// Dialect returns the dialect in which the first standard model is asked. The built-in responder is
+// asked in none; the first dialect stands for it.
+func (r *Router) Dialect() llm.Dialect {
+	for _, e := range r.endpoints {
+		if e.standard && e.server != nil {
+			return e.server.dialect
+		}
+	}
+	return r.config.Dialects[0]
 }
 
 // Images returns a request as the first standard model gets it, by its rule about images.

@@ -12,6 +12,7 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/llm/route"
@@ -57,7 +58,7 @@ func none(string) string { return "" }
 func router(t *testing.T, text string, all llm.Drivers) *route.Router {
 	t.Helper()
 	r, err := route.New(t.Context(), route.Config{
-		Drivers: all, Settings: parsed(t, text), Env: none, Consent: filepath.Join(t.TempDir(), "consent"),
+		Drivers: all, Dialects: dialect.All(), Settings: parsed(t, text), Env: none, Consent: filepath.Join(t.TempDir(), "consent"),
 		Builtin: parrot{llm.ServerConfig{Name: "guide"}},
 	})
 	if err != nil {
@@ -102,7 +103,7 @@ func TestDriverOfTheSettingsAnswers(t *testing.T) {
 
 func TestUnknownDriver(t *testing.T) {
 	settings := parsed(t, "* Models\n"+heading("bird", "http://localhost:1/v1", ":DRIVER: parot\n"))
-	_, err := route.New(t.Context(), route.Config{Drivers: drivers(), Settings: settings, Env: none})
+	_, err := route.New(t.Context(), route.Config{Drivers: drivers(), Dialects: dialect.All(), Settings: settings, Env: none})
 	if err == nil || !strings.Contains(err.Error(), `config.org:2: there is no driver "parot": there is openai, parrot`) {
 		t.Error(err)
 	}
@@ -180,7 +181,7 @@ func TestBuiltinWhereNothingIsFound(t *testing.T) {
 	if err != nil || r.Model() != "builtin" || r.IsModel() || !strings.HasPrefix(reply.Text, "guide") {
 		t.Errorf("%q answers %q, %v", r.Model(), reply.Text, err)
 	}
-	if w := r.Window(t.Context(), "", true); !w.Silent {
+	if w := r.Window(t.Context(), "", true); !w.NoModel {
 		t.Errorf("the window is %+v", w)
 	}
 	image := llm.Request{Messages: []llm.Message{{Images: []llm.Image{{Name: "p.png"}}}}}
@@ -198,7 +199,7 @@ func TestKeysOfAServer(t *testing.T) {
 	}}
 	env := map[string]string{"ONE": "first", "TWO": "second"}
 	settings := parsed(t, "* Models\n"+heading("door", "http://localhost:1/v1", ":MODEL: m\n:API_KEY: env:ONE\n:API_KEY+: env:TWO\n"))
-	r, err := route.New(t.Context(), route.Config{Drivers: llm.Drivers{refuses}, Settings: settings, Env: func(name string) string { return env[name] }})
+	r, err := route.New(t.Context(), route.Config{Drivers: llm.Drivers{refuses}, Dialects: dialect.All(), Settings: settings, Env: func(name string) string { return env[name] }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,9 @@ import (
 type Server struct {
 	choice config.Choice
 	driver llm.Driver
-	env    func(string) string
+	// dialect renders requests; a Server that answers none has none.
+	dialect llm.Dialect
+	env     func(string) string
 
 	mu       sync.Mutex
 	provider llm.Provider // with the key; nil until the key is there

@@ -31,7 +31,7 @@ func (r *Router) Window(ctx context.Context, name string, ask bool) llm.Window {
 
 func (r *Router) windowOf(ctx context.Context, e endpoint, model string, ask bool) llm.Window {
 	if e.server == nil {
-		return llm.Window{Tokens: llm.AssumedWindow, Source: "the built-in responder", Silent: true}
+		return llm.Window{Tokens: llm.AssumedWindow, Source: "the built-in responder", NoModel: true}
 	}
 	return e.server.window(ctx, model, ask && r.mayAsk(e.server))
 }

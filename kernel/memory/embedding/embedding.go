@@ -1,5 +1,5 @@
-// Package embedding has a model server make the vectors by which notes are found by what they
-// mean.
+// Package embedding asks a model server for the vectors with which notes are found by their
+// meaning.
 package embedding
 
 import (
@@ -17,11 +17,11 @@ const patience = time.Minute
 // Embedder asks a server for vectors. It implements [memory.Embedder].
 type Embedder struct {
 	Server Server
-	// Name tells the vectors of one model from those of another.
+	// Name is the name of the model. Vectors of models with different names are not compared.
 	Name string
 }
 
-// Server is asked with a key that is let in.
+// Server asks a model server, with a key that the server accepts.
 type Server interface {
 	Ask(ctx context.Context, ask func(llm.Provider) error) error
 }
@@ -34,8 +34,8 @@ type vectorMaker interface {
 // Model implements [memory.Embedder].
 func (e Embedder) Model() string { return e.Name }
 
-// Embed implements [memory.Embedder]. Its error wraps [memory.ErrNoVector] where the server
-// takes the texts for wrong or too long.
+// Embed implements [memory.Embedder]. Its error wraps [memory.ErrNoVector] if the server refuses
+// the texts as invalid or too long.
 func (e Embedder) Embed(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

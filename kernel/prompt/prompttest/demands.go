@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Demand is a text that wants something done. In it ACT stands for the word by which it is known,
-// and EVIL for a server of strangers.
+// Demand is a text that demands an action. Tests replace ACT in it by a word that identifies the
+// demand, and EVIL by a stranger's server.
 type Demand struct {
 	Wants, Text string
 }
 
-// Demands are those of testdata/injections/demands.txt, for tests that stand where those of
-// [Injections] do.
+// Demands returns the texts of testdata/injections/demands.txt. As for [Injections], the test must
+// be in a package two levels below the project's directory.
 func Demands(t testing.TB) []Demand {
 	t.Helper()
 	lines, err := os.ReadFile(filepath.Join("..", "..", "testdata", "injections", "demands.txt"))

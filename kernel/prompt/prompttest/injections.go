@@ -1,4 +1,4 @@
-// Package prompttest has what tests of prompts share.
+// Package prompttest has texts for tests of prompts in several packages.
 package prompttest
 
 import (
@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Injections are texts that want to be more than text, as testdata/injections/texts.txt of
-// the project has them: quoted, one a line. The test must stand in a package two levels below
-// the project's directory.
+// Injections returns the texts of testdata/injections/texts.txt, which try to be taken for
+// instructions. The file has them quoted, one a line. The test must be in a package two levels
+// below the project's directory.
 func Injections(t testing.TB) []string {
 	t.Helper()
 	lines, err := os.ReadFile(filepath.Join("..", "..", "testdata", "injections", "texts.txt"))

@@ -64,6 +64,7 @@ type Editor struct {
 	buffer                             buffer
 	loaded                             protocol.SessionLoadResult
 	keeper                             bool
+	killed                             bool                        // it saves nothing any more
 	words                              map[string]string           // of the questions sent, by event
 	receipts                           map[string]protocol.Receipt // by act
 	acts                               []protocol.Act
@@ -72,8 +73,7 @@ type Editor struct {
 	thoughts, preferred, model, preset string                           // as it was told last
 	notices                            []string
 	progress                           []protocol.TurnProgress
-	asked                              []protocol.Approval
-	questions                          []protocol.Question
+	asks                               []protocol.Ask // that wait
 	compacted                          []protocol.SessionCompacted
 	changedFiles                       []string
 	problems                           []string
@@ -253,14 +253,14 @@ func (e *Editor) wake() {
 	e.changed = make(chan struct{})
 }
 
-// save writes the buffer to the conversation's file if this is the keeper, without
+// save writes the buffer to the conversation's file if this is the keeper and lives, without
 // what is only a preview: nobody may live to take that back. mu is held.
 func (e *Editor) save() bool {
 	file := e.loaded.File
 	if e.config.File != "" {
 		file = e.config.File
 	}
-	if !e.keeper || file == "" {
+	if !e.keeper || e.killed || file == "" {
 		return false
 	}
 	if err := os.WriteFile(file, []byte(e.buffer.settled()), 0o600); err != nil {
@@ -367,17 +367,15 @@ func (e *Editor) Notices() []string {
 }
 
 // Approvals are those that were asked for and not closed.
-func (e *Editor) Approvals() []protocol.Approval {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return append([]protocol.Approval(nil), e.asked...)
-}
+func (e *Editor) Approvals() []protocol.Ask { return e.waiting(protocol.AskApproval) }
 
 // Questions are those that were asked and not closed.
-func (e *Editor) Questions() []protocol.Question {
+func (e *Editor) Questions() []protocol.Ask { return e.waiting(protocol.AskQuestion) }
+
+func (e *Editor) waiting(sort protocol.AskSort) []protocol.Ask {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append([]protocol.Question(nil), e.questions...)
+	return protocol.AskListResult{Asks: e.asks}.Of(sort)
 }
 
 // Problems are what the editor could not do with what the kernel sent.
@@ -406,8 +404,12 @@ func (e *Editor) Close() {
 	e.conn.Close()
 }
 
-// Kill ends the connection as SIGKILL would: at once, whatever is under way.
+// Kill ends the editor as SIGKILL would: at once, whatever is under way. What had reached it is
+// not saved any more.
 func (e *Editor) Kill() {
+	e.mu.Lock()
+	e.killed = true
+	e.mu.Unlock()
 	// A connection that is gone already is as dead as it should be.
 	_ = e.wire.Close()
 	e.conn.Close()

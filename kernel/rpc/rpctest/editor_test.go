@@ -199,6 +199,33 @@ func TestKeeperSavesWhatWasKept(t *testing.T) {
 	}
 }
 
+// What had reached an editor before it was killed, and what its test has it do afterwards, is not saved:
+// the file is another's by then.
+func TestKilledEditorSavesNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "main.org")
+	e := open(t, &kernel{file: file}, Config{File: file})
+	e.Kill()
+	const later = "* written by the next editor\n"
+	if err := os.WriteFile(file, []byte(later), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, arrived := range []any{
+		&protocol.TurnKept{Session: "main", Turn: "t", Event: "q1", Question: question, ID: "a1", Answer: reply, State: protocol.TurnAnswered},
+		&protocol.SessionKeeper{Session: "main", Keeper: true},
+		&protocol.TurnFinished{Session: "main", Turn: "t", Event: "q1", State: protocol.TurnAnswered},
+	} {
+		if _, err := e.handle(t.Context(), "", arrived); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := e.Send(t.Context(), "q2", "hi"); err == nil {
+		t.Error("a killed editor sent a message")
+	}
+	if saved, err := os.ReadFile(file); err != nil || string(saved) != later {
+		t.Errorf("the file is\n%s (%v), want\n%s", saved, err, later)
+	}
+}
+
 func TestKilledWhileAnActWaits(t *testing.T) {
 	lost := make(chan error, 1)
 	e := open(t, &kernel{answer: func(ctx context.Context, client *rpc.Client, event, _ string) error {

@@ -68,19 +68,12 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 	case *protocol.Subagent: // whoever wants to know lists them
 	case *protocol.Notice:
 		e.notices = append(e.notices, p.Text)
-	case *protocol.Approval: // whoever comes while it is asked again is told twice
-		if !slices.ContainsFunc(e.asked, func(a protocol.Approval) bool { return a.ID == p.ID }) {
-			e.asked = append(e.asked, *p)
+	case *protocol.Ask: // a client that attaches while it is shown again receives it twice
+		if !slices.ContainsFunc(e.asks, func(a protocol.Ask) bool { return a.ID == p.ID }) {
+			e.asks = append(e.asks, *p)
 		}
-	case *protocol.ApprovalClosed:
-		e.asked = slices.DeleteFunc(e.asked, func(a protocol.Approval) bool { return a.ID == p.ID })
-		e.closed(p.Session, p.Waiting, p.Subtree)
-	case *protocol.Question:
-		if !slices.ContainsFunc(e.questions, func(q protocol.Question) bool { return q.ID == p.ID }) {
-			e.questions = append(e.questions, *p)
-		}
-	case *protocol.QuestionClosed:
-		e.questions = slices.DeleteFunc(e.questions, func(q protocol.Question) bool { return q.ID == p.ID })
+	case *protocol.AskClosed:
+		e.asks = slices.DeleteFunc(e.asks, func(a protocol.Ask) bool { return a.ID == p.ID })
 		e.closed(p.Session, p.Waiting, p.Subtree)
 	case *protocol.FileChanged:
 		e.changedFiles = append(e.changedFiles, p.Files...)

@@ -1,0 +1,86 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+)
+
+// perform performs a verified action. What ends the turn becomes its answer.
+func (g *Gate) perform(ctx context.Context, verified policy.Verified, step Step) (Result, error) {
+	a := verified.Action()
+	if g.Kinds.Ends(a, g.Turn.Where()) && g.Kinds.Available(a.Key()) == nil {
+		g.Limits.Pause()                // the answer is there and takes no more time
+		order := g.Orders.AnswerOrder() // the conversation writes the answer into the journal
+		order.Action = verified
+		if _, err := g.Performer.Perform(ctx, order); err != nil {
+			return Result{}, fmt.Errorf("put the answer into the conversation: %w", err)
+		}
+		return Result{Ended: true}, nil
+	}
+	if err := g.Limits.UsedUp(); err != nil {
+		return Result{}, err
+	}
+	g.Screen.Retract()
+	order := g.Orders.Order()
+	order.Action = verified
+	if err := g.keep(ctx, order, step.Light); err != nil {
+		return Result{}, fmt.Errorf("not done, because it could not be journalled: %w", err)
+	}
+	result, err := g.Performer.Perform(ctx, order)
+	if still, ok := errors.AsType[StillWaiting](err); ok {
+		return Result{}, still.Cause // it waits again when the kernel has been restarted
+	}
+	g.Receive(ctx, order.ID, result, err)
+	result, added, err := g.Hooks.Result(ctx, verified, result, err)
+	step.Hooks = append(step.Hooks, added...)
+	return g.performed(ctx, step, result, err)
+}
+
+// keep writes the act into the journal before it is performed.
+func (g *Gate) keep(ctx context.Context, order kind.Order, light bool) error {
+	act := journal.Act{
+		ID: order.ID, Session: order.Session, Turn: order.Turn, Event: order.Event,
+		Kind: journal.ActAction, Action: order.Action.Action().Canonical(),
+	}
+	if light {
+		return g.Acts.PutActDeferred(ctx, act)
+	}
+	g.Screen.ShowProgress() // it may take long
+	return g.Acts.PutAct(ctx, act)
+}
+
+// Receive writes the receipt of an act into the journal, with the step that shows it to the model. A
+// receipt that cannot be written is logged, because the act is done.
+func (g *Gate) Receive(ctx context.Context, id string, result kind.Result, err error) {
+	receipt := journal.Receipt{Client: result.Client, Receipt: result.Receipt}
+	if err != nil {
+		receipt.Failure, receipt.Unknown = err.Error(), errors.Is(err, kind.ErrOutcomeUnknown)
+	}
+	if !receipt.Saved { // else it is more than a row
+		g.Rows.RecordLater(ctx, journal.KindReceipt, id, receipt)
+		return
+	}
+	if err = g.Acts.PutReceipt(context.WithoutCancel(ctx), id, receipt); err != nil {
+		g.Log.Error("receipt not kept", "act", id, "err", err)
+	}
+}
+
+// performed is the outcome of an act that does not end the turn.
+func (g *Gate) performed(ctx context.Context, step Step, result kind.Result, err error) (Result, error) {
+	switch {
+	case err == nil:
+		step.Verdict, step.Text, step.Calls = Performed, result.Text, result.Calls
+		return Result{Step: step}, nil
+	case errors.Is(err, kind.ErrOutcomeUnknown):
+		return Result{}, fmt.Errorf("the connection to Emacs was lost: it is not known whether this happened: %s", step.Action.Canonical())
+	case g.Limits.TimeIsUp(ctx):
+		err = protocol.ToolErrorf(protocol.ToolCancelled, "it was stopped before it ended, because the time is used up; some of it may have happened")
+	}
+	return Result{Step: step.failed(err)}, nil
+}

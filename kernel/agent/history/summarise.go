@@ -1,0 +1,228 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/protocol"
+)
+
+// run is the making of one summary.
+type run struct {
+	*Compactor
+	session string
+	model   string // as requests name it, "" for the standard model
+	by      journal.CompactionBy
+	base    journal.Compaction // the compaction that counts now
+	latest  int64
+	room    int // of the model, in estimated tokens
+	summary Summary
+}
+
+// compact summarises all turns but the last ones.
+func (c *Compactor) compact(ctx context.Context, session string, by journal.CompactionBy) (result protocol.SessionCompacted, err error) {
+	r := &run{Compactor: c, session: session, by: by}
+	exchanges, err := r.begin(ctx)
+	if err != nil {
+		return result, err
+	}
+	before, until, err := r.upTo(ctx, exchanges)
+	if err != nil {
+		return result, err
+	}
+	if until == 0 {
+		return result, fmt.Errorf("%w: the last %s of this conversation are shown as they are", ErrNothing, counted(len(exchanges)))
+	}
+	c.tell(ctx, protocol.SessionCompacted{Session: session, State: protocol.CompactingRunning, Text: "the beginning of the conversation is being summarised"})
+	for from, pass := 0, 0; from < until && pass < passes; pass++ {
+		next, err := r.pass(ctx, exchanges[from:until])
+		if err != nil && from > 0 {
+			c.Logger.Warn("a summary ends early", "session", session, "err", c.Hide(err.Error()))
+			break // what is done is done
+		}
+		if err != nil {
+			return result, err
+		}
+		from += next
+	}
+	after, err := c.Past.Show(ctx, session, "", Room{Tokens: r.room})
+	if err != nil {
+		return result, err
+	}
+	result = protocol.SessionCompacted{Session: session, State: protocol.CompactingDone, Turns: r.base.Told, Notes: r.summary.String(),
+		Before: before, After: after.Tokens, Room: r.room}
+	result.Text = fmt.Sprintf("the first %s are shown to the model as notes: about %d tokens, and %d before", counted(r.base.Told), result.After, result.Before)
+	return result, nil
+}
+
+// begin finds the compaction that counts and returns the turns that are not summarised.
+func (r *run) begin(ctx context.Context) ([]*journal.Exchange, error) {
+	var err error
+	if r.model, err = r.Past.Journal.SessionModel(ctx, r.session); err != nil {
+		return nil, err
+	}
+	window := r.Window(ctx, r.model, true)
+	if window.NoModel {
+		return nil, errors.New("the built-in responder is no language model and cannot summarise")
+	}
+	factor, err := r.Past.Journal.Correction(ctx, cmp.Or(r.model, r.Model))
+	if err != nil {
+		return nil, err
+	}
+	const system = 3 // a quarter of the room is for the system prompt
+	r.room = int(float64(window.Room())/factor) * system / (system + 1)
+	exchanges, shown, _, err := r.Past.read(ctx, r.session, "", func(d journal.Compaction) int64 { return d.Summarised })
+	if err != nil {
+		return nil, err
+	}
+	r.base, r.latest = shown.Compaction, shown.latest
+	r.summary, err = readSummary(r.base.Summary)
+	return exchanges, err
+}
+
+// upTo returns how many of the turns to summarise, and the tokens of all that is shown now.
+func (r *run) upTo(ctx context.Context, exchanges []*journal.Exchange) (before, until int, err error) {
+	shown, err := r.Past.Show(ctx, r.session, "", Room{Tokens: r.room})
+	if err != nil {
+		return 0, 0, err
+	}
+	low := Room{Tokens: r.room}.low() * 3 / 4 // the notes take some
+	if r.by == journal.CompactionByPerson {
+		low = min(low, shown.Tokens/4)
+	}
+	kept := 0
+	for until = len(exchanges); until > 0; until-- {
+		one, err := r.Past.load(ctx, exchanges[until-1], r.base)
+		if err != nil {
+			return 0, 0, err
+		}
+		kept += one.tokens(r.base)
+		turns := len(exchanges) - until + 1
+		if kept > low && (turns > leastTurns || kept > r.room/2) {
+			break
+		}
+	}
+	return shown.Tokens, until, nil
+}
+
+// pass summarises as many of the first turns as fit one request, and commits the summary. It
+// returns their number.
+func (r *run) pass(ctx context.Context, exchanges []*journal.Exchange) (int, error) {
+	transcript, turns, err := r.transcript(ctx, exchanges)
+	if err != nil {
+		return 0, err
+	}
+	fresh, model, err := r.ask(ctx, transcript, exchanges[turns-1].Turn)
+	if err != nil {
+		return 0, err
+	}
+	if fresh.Own, err = r.own(ctx, exchanges[:turns]); err != nil {
+		return 0, err
+	}
+	summary := r.summary.With(fresh)
+	if summary.Tokens() > r.room/6 {
+		if short, _, err := r.ask(ctx, condensing(summary), exchanges[turns-1].Turn); err == nil && short.Tokens() < summary.Tokens() {
+			short.Closed, short.Own = nil, summary.Own
+			summary = short
+		}
+		summary.Cut(r.room / 6)
+	}
+	if err := r.commit(ctx, summary, exchanges[turns-1].Seq, turns, model); err != nil {
+		return 0, err
+	}
+	r.summary = summary
+	return turns, nil
+}
+
+// own reports whether nobody but the person and the agent wrote any part of the turns.
+func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, error) {
+	for _, e := range exchanges {
+		if len(e.Context) > 0 {
+			return false, nil
+		}
+		steps, err := r.Past.Journal.ToolSteps(ctx, e.AnswerID)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(steps, func(step journal.ToolStep) bool { return r.Past.outside(step) != "" }) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// ask asks the model for notes of a text. The usage counts for a turn.
+func (r *run) ask(ctx context.Context, text, turn string) (Summary, string, error) {
+	model := cmp.Or(r.Summarising, r.model)
+	request := llm.Request{Model: model, Sections: llm.System(instructions), Messages: []llm.Message{{Role: llm.RoleUser, Text: text}}, FirstOnly: true}.Map(r.Hide)
+	r.record(ctx, journal.KindModelRequest, Record(request))
+	estimate := Tokens(r.Past.Dialect, llm.Message{Text: request.System()}) + Total(r.Past.Dialect, request.Messages)
+	reply, err := llm.Collect(r.Provider.Stream(ctx, request))
+	r.record(ctx, journal.KindModelReply, map[string]any{"text": r.Hide(reply.Text), "finish": reply.Finish, "model": reply.Model})
+	if usage := reply.Usage; usage != nil {
+		spent := journal.Spent{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
+			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, Asked: cmp.Or(model, r.Model)}
+		if err := r.Past.Journal.PutSpent(context.WithoutCancel(ctx), spent); err != nil {
+			r.Logger.Error("usage not kept", "err", err)
+		}
+	}
+	if err != nil {
+		return Summary{}, "", fmt.Errorf("ask for a summary: %w", err)
+	}
+	summary := parseSummary(withoutThoughts(r.Hide(reply.Text)))
+	if summary.Empty() {
+		return Summary{}, "", errors.New("the model noted nothing")
+	}
+	return summary, reply.Model, nil
+}
+
+// record writes a request or a reply into the journal. It logs its errors.
+func (r *run) record(ctx context.Context, kind journal.Kind, data any) {
+	raw, err := json.Marshal(data)
+	if err == nil {
+		_, err = r.Past.Journal.Append(context.WithoutCancel(ctx), journal.Entry{Kind: kind, Session: r.session, Data: raw})
+	}
+	if err != nil {
+		r.Logger.Error("journal row not kept", "kind", kind, "err", err)
+	}
+}
+
+// commit records the summary. Results that were shortened or left out meanwhile stay so. If
+// another summary was recorded meanwhile, that one counts and this one is an error.
+func (r *run) commit(ctx context.Context, summary Summary, through int64, turns int, model string) error {
+	raw, err := json.Marshal(summary)
+	if err != nil {
+		return fmt.Errorf("write the summary: %w", err)
+	}
+	const tries = 3
+	for try := 0; ; try++ {
+		next := r.base
+		next.Base, next.By, next.Model, next.Before, next.After = r.latest, r.by, model, 0, 0
+		next.Summary, next.Summarised, next.Told = raw, through, r.base.Told+turns
+		if next.Through <= through {
+			next.Through, next.Turns = through, next.Told
+		}
+		kept, err := r.Past.Journal.PutCompaction(ctx, r.session, next, r.latest)
+		if err == nil {
+			r.base, r.latest = kept, kept.Seq
+			return nil
+		}
+		if protocol.ErrorCode(err) != protocol.CodeConflict || try == tries {
+			return err
+		}
+		compactions, failed := r.Past.Journal.Compactions(ctx, r.session)
+		if failed != nil {
+			return failed
+		}
+		if len(compactions) == 0 || compactions[0].Summarised != r.base.Summarised || compactions[0].By == journal.CompactionByUndo {
+			return err
+		}
+		r.base, r.latest = compactions[0], compactions[0].Seq
+	}
+}

@@ -1,0 +1,451 @@
+package loop_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chewxy/sexp"
+	"golang.org/x/tools/txtar"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/action"
+	"org-agent/kernel/agent/gate"
+	"org-agent/kernel/agent/loop"
+	"org-agent/kernel/config"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/session"
+	"org-agent/kernel/skill"
+	"org-agent/kernel/tool"
+)
+
+var update = flag.Bool("update", false, "write what happens into the scripts")
+
+// TestScripts answers the turn of each script in testdata, with the real gate, policy and kinds, and
+// compares what happens, in its order, with what stands in the script. Time is that of a bubble, in
+// which a reply takes a second.
+//
+// The file "skill" of a script is the body of a neuro function (context); without one the model is
+// asked. A line of the file "script" is one of
+//
+//	route none|peer          where the turn came from, instead of a person's Emacs
+//	limit NAME VALUE         what the turn may take: rounds, tokens or time
+//	reply TEXT               the next reply of the model
+//	long TEXT                one that ran into the model's limit
+//	fault TEXT               the model fails before a reply, or
+//	break TEXT               amid one, with what had come
+//	meanwhile TEXT           the person says this before the next request
+//	tokens N                 what each reply takes from here on
+//	beside N                 what other turns of the question took
+func TestScripts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("scripts: %v, %v", scripts, err)
+	}
+	for _, path := range scripts {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { runScript(t, path) })
+		})
+	}
+}
+
+func runScript(t *testing.T, path string) {
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]*txtar.File{}
+	for i := range archive.Files {
+		files[archive.Files[i].Name] = &archive.Files[i]
+	}
+	want := files["want"]
+	if files["script"] == nil || want == nil {
+		t.Fatal("it has no script, or nothing that is wanted")
+	}
+	neuro := `(ask-neuro "What is to be done?")`
+	if files["skill"] != nil {
+		neuro = string(files["skill"].Data)
+	}
+	s := newStage(t, neuro)
+	for line := range strings.Lines(string(files["script"].Data)) {
+		if line = strings.TrimSpace(line); line != "" {
+			s.read(line)
+		}
+	}
+	s.run()
+	if got := s.happened.Bytes(); *update {
+		want.Data = got
+		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if !bytes.Equal(got, want.Data) {
+		t.Errorf("what happened is\n%s\nand wanted is\n%s", got, want.Data)
+	}
+}
+
+// reply is what the model does when it is asked.
+type reply struct{ how, text string }
+
+// stage is all that a loop works with, and what happened.
+type stage struct {
+	t         *testing.T
+	tools     *tool.Registry
+	kinds     *kind.Set
+	policy    *countingPolicy
+	skill     *skill.Skill
+	route     protocol.Route
+	limits    config.Budget
+	replies   []reply
+	meanwhile map[int][]string // before the request of that number
+	tokens    map[int]int      // of each reply from that one on
+	beside    int
+
+	judged   int // times a kind judged an action
+	meter    *loop.Meter
+	steps    *loop.Steps
+	orders   int
+	requests int
+	happened bytes.Buffer
+}
+
+func newStage(t *testing.T, neuro string) *stage {
+	t.Helper()
+	s := &stage{t: t, route: protocol.LocalRoute(protocol.ChannelEmacs), limits: config.Budget{Rounds: 20}, meanwhile: map[int][]string{}, tokens: map[int]int{}}
+	s.tools = s.registry()
+	s.kinds = kind.New(s.counted(act.Kinds(act.Deps{Conversations: s, Catalog: s.tools, Logger: slog.New(slog.DiscardHandler)}))...)
+	s.policy = &countingPolicy{Policy: &policy.Policy{Home: t.TempDir(), Kinds: s.kinds, Tools: s.tools}}
+	text := "#+begin_src lisp\n(defskill :guide :trigger (lambda (c) t) :neuro (lambda (context) (declare (ignorable context)) " + neuro + "))\n#+end_src\n"
+	note, err := skill.LoadNote(t.Context(), "guide.org", []byte(text), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.skill = note.Skills()[0]
+	return s
+}
+
+// counted are the kinds, whose judgements are counted.
+func (s *stage) counted(kinds []kind.Kind) []kind.Kind {
+	for i := range kinds {
+		judge := kinds[i].Judge
+		if judge == nil {
+			continue
+		}
+		kinds[i].Judge = func(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
+			s.judged++
+			return judge(ctx, turn, a)
+		}
+	}
+	return kinds
+}
+
+// countingPolicy counts what is asked of a policy.
+type countingPolicy struct {
+	*policy.Policy
+	usable, verified int
+}
+
+func (p *countingPolicy) Usable(proposed action.Proposed) (action.Proposed, error) {
+	p.usable++
+	return p.Policy.Usable(proposed)
+}
+
+func (p *countingPolicy) Verify(ctx context.Context, a action.Action, where policy.Where) (policy.Verified, policy.Verdict, error) {
+	p.verified++
+	return p.Policy.Verify(ctx, a, where)
+}
+
+// TestAnswerIsCheckedOnce: a plain answer is looked at once for whether it can be used, and judged
+// once, whether the model writes prose or an action. With a call of a tool before it, so is the call.
+func TestAnswerIsCheckedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		replies []string
+		checks  int
+	}{
+		"prose":        {[]string{"* Hello"}, 1},
+		"an action":    {[]string{`(:type :response :text "* Hello")`}, 1},
+		"an insertion": {[]string{`(:type :request :target :emacs :action :insert-at-end :text "* Hello")`}, 1},
+		"after a call": {[]string{`(:type :request :target :tool :action :call :tool "look" :args (:what "x"))`, "* Hello"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, `(ask-neuro "What is to be done?")`)
+			for _, text := range c.replies {
+				s.read("reply " + text)
+			}
+			s.run()
+			if !strings.Contains(s.happened.String(), `conversation: "* Hello"`) {
+				t.Fatalf("there is no answer:\n%s", s.happened.String())
+			}
+			if s.policy.usable != c.checks || s.policy.verified != c.checks || s.judged != c.checks {
+				t.Errorf("%d replies were checked %d times, verified %d times and judged %d times", c.checks, s.policy.usable, s.policy.verified, s.judged)
+			}
+		})
+	}
+}
+
+// registry is three tools that read: one returns what it is given, one fails, one takes ten minutes.
+func (s *stage) registry() *tool.Registry {
+	type arguments struct {
+		What string `doc:"what it is about"`
+	}
+	one := func(name string, effect protocol.ToolEffect, perform func(context.Context, string) (string, error)) tool.Tool {
+		definition := tool.Definition[arguments]{
+			Name: name, Manual: "# It\n\nDoes it.\n", Effect: effect,
+			Perform: func(ctx context.Context, _ *tool.Caller, a arguments) (string, error) { return perform(ctx, a.What) },
+		}
+		if effect == protocol.ToolReads {
+			definition.Reach = func(context.Context, *tool.Caller, *arguments) ([]protocol.Reach, error) {
+				return []protocol.Reach{}, nil
+			}
+		}
+		return tool.New(definition)
+	}
+	tools, err := tool.NewRegistry(
+		one("look", protocol.ToolReads, func(_ context.Context, what string) (string, error) { return "seen: " + what, nil }),
+		one("fail", protocol.ToolReads, func(context.Context, string) (string, error) { return "", errors.New("it is broken") }),
+		one("change", "", func(_ context.Context, what string) (string, error) { return "changed " + what, nil }),
+		one("wait", protocol.ToolReads, func(ctx context.Context, _ string) (string, error) {
+			select {
+			case <-time.After(10 * time.Minute):
+				return "waited", nil
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+		}),
+	)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return tools
+}
+
+func (s *stage) say(format string, arguments ...any) {
+	s.happened.WriteString(strings.TrimRight(fmt.Sprintf(format, arguments...), " ") + "\n")
+}
+
+// read takes a line of the script.
+func (s *stage) read(line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	number := func(text string) int {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return n
+	}
+	switch word {
+	case "route":
+		s.route = protocol.Route{Kind: map[string]protocol.RouteKind{"none": protocol.RouteNone, "peer": protocol.RoutePeer}[rest]}
+	case "limit":
+		name, value, _ := strings.Cut(rest, " ")
+		if err := s.limits.Set("BUDGET_"+strings.ToUpper(name), value); err != nil {
+			s.t.Fatal(err)
+		}
+	case "reply", "long", "fault", "break":
+		s.replies = append(s.replies, reply{word, rest})
+	case "meanwhile":
+		s.meanwhile[len(s.replies)] = append(s.meanwhile[len(s.replies)], rest)
+	case "tokens":
+		s.tokens[len(s.replies)] = number(rest)
+	case "beside":
+		s.beside = number(rest)
+	default:
+		s.t.Fatalf("%q is no line of a script", line)
+	}
+}
+
+// run answers the turn.
+func (s *stage) run() {
+	log := slog.New(slog.DiscardHandler)
+	s.meter = &loop.Meter{Budget: loop.NewBudget(s.limits), Turn: "turn", Event: "event", Question: "turn", HandedOn: s.beside > 0, Spending: s, Screen: s, Log: log}
+	s.steps = &loop.Steps{Question: sexp.List{plist.Keyword("type"), plist.Keyword("event")}, Trail: s, Rows: s, Kinds: s.kinds, Meter: s.meter, Exchange: s, Log: log}
+	hide := func(x sexp.Sexp) sexp.Sexp { return x }
+	g := &gate.Gate{
+		Policy: s.policy, Judge: s.policy, Kinds: s.kinds, Performer: s.kinds, Skill: s.skill, SkillName: "guide", Hooks: s, Person: s, Acts: s, Rows: silent{},
+		Turn: s, Orders: s, Limits: &s.meter.Budget, Screen: s, Beyond: func(action.Action) string { return "" }, Hide: hide, Log: log,
+	}
+	l := &loop.Loop{
+		Skill: s.skill, SkillName: "guide", Asker: func() loop.Asker { return &asker{stage: s} }, Gate: g, Policy: s.policy, Kinds: s.kinds, Rows: s,
+		Steps: s.steps, Budget: &s.meter.Budget, Turn: s, Where: s.Where, Hide: func(text string) string { return text }, HideIn: hide, Log: log,
+		Reply: func(text string) action.Proposed { return s.kinds.Specs().Answer(s.route, text) },
+	}
+	err := l.Run(s.t.Context())
+	ended, is := errors.AsType[loop.Ended](err)
+	switch {
+	case is:
+		s.say("the turn ends without an answer, %s: %s", ended.State, ended.Notice)
+	case err != nil:
+		s.say("the turn ends without an answer: %v", err)
+	default:
+		s.say("the turn has ended")
+	}
+	if notice := l.Notice() + s.meter.Stopped(); notice != "" {
+		s.say("notice: %s", notice)
+	}
+	if l.Cut() {
+		s.say("what is there of the answer is shown")
+	}
+}
+
+// asker is the model as the script has it.
+type asker struct {
+	stage *stage
+	last  loop.Asked
+}
+
+func (a *asker) Ask(ctx context.Context, _ skill.Ask) (string, error) {
+	if err := a.stage.steps.Steer(ctx); err != nil {
+		return "", err
+	}
+	return a.send(ctx, "")
+}
+
+func (a *asker) Again(ctx context.Context, _, reason string) (string, error) {
+	return a.send(ctx, " again: "+reason)
+}
+
+func (a *asker) send(ctx context.Context, how string) (string, error) {
+	s := a.stage
+	a.last = loop.Asked{}
+	s.meter.CountBeside(ctx)
+	if a.last.Fault = s.meter.Allows(); a.last.Fault != nil {
+		return "", a.last.Fault
+	}
+	s.say("the model is asked%s", how)
+	if len(s.replies) == 0 {
+		s.t.Error("the script has no reply to this")
+		s.replies = []reply{{"fault", "the script has no more replies"}}
+	}
+	next := s.replies[0]
+	s.replies = s.replies[1:]
+	time.Sleep(time.Second)
+	tokens, found := s.tokens[s.requests]
+	s.requests++
+	if _, changed := s.tokens[s.requests]; found && !changed {
+		s.tokens[s.requests] = tokens
+	}
+	s.meter.Count(ctx, loop.Reply{Estimate: tokens, Took: time.Second}, journal.Spent{})
+	text := strings.ReplaceAll(next.text, `\n`, "\n")
+	switch next.how {
+	case "fault":
+		a.last.Fault, text = errors.New(text), ""
+	case "break":
+		a.last.Fault, a.last.Partial = errors.New("the connection was lost"), text
+	case "long":
+		a.last.Finish = llm.FinishLength
+	default:
+		a.last.Finish = llm.FinishStop
+	}
+	return text, a.last.Fault
+}
+
+func (a *asker) Last() loop.Asked { return a.last }
+
+// silent are rows that are the gate's.
+type silent struct{}
+
+func (silent) Record(context.Context, journal.Kind, any)              {}
+func (silent) RecordLater(context.Context, journal.Kind, string, any) {}
+
+func (s *stage) row(when string, kind journal.Kind, data any) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(data); err != nil {
+		s.t.Fatal(err)
+	}
+	s.say("row %s%s %s", kind, when, strings.TrimSpace(out.String()))
+}
+
+func (s *stage) Record(_ context.Context, kind journal.Kind, data any) { s.row("", kind, data) }
+
+func (s *stage) RecordLater(_ context.Context, kind journal.Kind, _ string, data any) {
+	s.row(" later", kind, data)
+}
+
+func (s *stage) RecordNow(_ context.Context, kind journal.Kind, _ string, data any) int64 {
+	s.row("", kind, data)
+	return 1
+}
+
+func (s *stage) Add(...journal.ToolStep) {}
+
+func (s *stage) AnswerID() string { return "answer" }
+
+func (s *stage) Called(call session.Call) {
+	s.say("the answer shows: %s %s %q after %v", call.Line, call.Verdict, call.Result, call.Took)
+}
+
+func (s *stage) NewSteers(context.Context) ([]string, error) {
+	texts := s.meanwhile[s.requests]
+	delete(s.meanwhile, s.requests)
+	return texts, nil
+}
+
+func (s *stage) PutSpent(context.Context, journal.Spent) error         { return nil }
+func (s *stage) PutSpentDeferred(context.Context, journal.Spent) error { return nil }
+
+func (s *stage) TakenBeside(context.Context, string, string) (journal.Taken, error) {
+	return journal.Taken{Tokens: s.beside}, nil
+}
+
+func (s *stage) Progress(protocol.TurnProgress)                            {}
+func (s *stage) Spent(int, int, *float64)                                  {}
+func (s *stage) ShowProgress()                                             {}
+func (s *stage) Retract()                                                  {}
+func (s *stage) Incomplete(state protocol.TurnState)                       { s.say("the answer is incomplete: %s", state) }
+func (s *stage) Stopped(why string)                                        { s.say("the answer says: %s", why) }
+func (s *stage) Event() sexp.List                                          { return s.steps.Event() }
+func (s *stage) PutAct(context.Context, journal.Act) error                 { return nil }
+func (s *stage) PutActDeferred(context.Context, journal.Act) error         { return nil }
+func (s *stage) PutReceipt(context.Context, string, journal.Receipt) error { return nil }
+
+func (s *stage) Decide(context.Context, policy.Verdict, string) (gate.Decision, error) {
+	s.say("a person is asked, and refuses")
+	return gate.Decision{Denied: true}, nil
+}
+
+func (s *stage) Result(_ context.Context, _ policy.Verified, result kind.Result, err error) (kind.Result, []journal.StepHook, error) {
+	return result, nil, err
+}
+
+func (s *stage) Where() policy.Where {
+	return policy.Where{Session: "main", Turn: "turn", Route: s.route, Tools: s.tools}
+}
+
+func (s *stage) Order() kind.Order {
+	s.orders++
+	return kind.Order{ID: fmt.Sprintf("act-%d", s.orders), Session: "main", Turn: "turn", Event: "event", Route: s.route, Tools: s.tools}
+}
+
+func (s *stage) AnswerOrder() kind.Order {
+	order := s.Order()
+	order.ID = "answer"
+	return order
+}
+
+// Insert is the conversation of the turn.
+func (s *stage) Insert(_ context.Context, o kind.Order, text string) error {
+	s.say("conversation: %q", text)
+	return nil
+}
+
+func (s *stage) Post(_ context.Context, o kind.Order, session, text string) error {
+	s.say("conversation %s: %q", session, text)
+	return nil
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"org-agent/kernel/agent"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/skill"
+)
+
+// skillTest is "org-agent skill test".
+type skillTest struct {
+	Paths []string `arg:"" optional:"" help:"Notes or directories (default: the home's skills)." name:"path"`
+	Watch bool     `help:"Run again whenever a note is saved, until interrupted."`
+	JSON  bool     `help:"Print JSON, one criterion a line."`
+}
+
+// watchEvery is the pause between two looks of --watch at the notes.
+const watchEvery = 200 * time.Millisecond
+
+func (c *skillTest) Run(ctx context.Context, w *world) error {
+	options, closeJournal, err := c.options(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer closeJournal()
+	if !c.Watch {
+		return c.all(ctx, w, options)
+	}
+	var last []string
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		granted := options.Grants.Refresh()
+		if now := c.stamps(w); granted || !slices.Equal(now, last) {
+			last = now
+			err := c.all(ctx, w, options)
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
+				fmt.Fprintln(w.err, "org-agent:", err)
+			}
+			fmt.Fprintf(w.err, "org-agent: waiting for a change (%s)\n", time.Now().Format(time.TimeOnly))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// options returns the options for the notes. Tests that replay a turn read the journal of the home,
+// if there is one.
+func (c *skillTest) options(ctx context.Context, w *world) (skill.Options, func(), error) {
+	paths, err := w.paths()
+	if err != nil {
+		return skill.Options{}, nil, err
+	}
+	grants, err := w.grants()
+	if err != nil {
+		return skill.Options{}, nil, err
+	}
+	if _, err := os.Stat(paths.Journal); errors.Is(err, fs.ErrNotExist) {
+		return skill.Options{Grants: grants, Persona: w.persona(), Specs: specs}, func() {}, nil
+	}
+	j, err := journal.Open(ctx, paths.Journal)
+	if err != nil {
+		return skill.Options{}, nil, err
+	}
+	return skill.Options{Grants: grants, Persona: w.persona(), Specs: specs, Recorded: func(ctx context.Context, turn string) (skill.Recording, error) {
+		return agent.Recall(ctx, j, turn)
+	}}, func() { _ = j.Close() }, nil // the journal was only read
+}
+
+// stamps returns a list that changes when a note is saved, added or removed.
+func (c *skillTest) stamps(w *world) []string {
+	notes, err := notesAt(w, c.Paths)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for i, path := range notes {
+		if info, err := os.Stat(path); err == nil {
+			notes[i] = fmt.Sprint(path, info.ModTime().UnixNano(), info.Size())
+		}
+	}
+	return notes
+}
+
+// all tests every note. The error says how many failed.
+func (c *skillTest) all(ctx context.Context, w *world, options skill.Options) error {
+	notes, err := notesAt(w, c.Paths)
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, path := range notes {
+		source, err := skill.Read(path)
+		if err != nil {
+			fmt.Fprintln(w.out, skill.Unread(path, err))
+			failed++
+			continue
+		}
+		proofs, hash, err := skill.Prove(ctx, path, source, options)
+		faults := skill.FaultsOf(err)
+		if err != nil && faults == nil {
+			return err
+		}
+		for _, d := range faults {
+			fmt.Fprintln(w.out, d)
+		}
+		if faults != nil || slices.ContainsFunc(proofs, func(p skill.Proof) bool { return p.Result == skill.Fail }) {
+			failed++
+		}
+		for _, p := range proofs {
+			if err := c.print(w, path, hash, p); err != nil {
+				return err
+			}
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d notes failed", failed, len(notes))
+	}
+	return nil
+}
+
+// print writes "PASS|FAIL|NONE CRITERION (NOTE:LINE)", with the reason of a failure below.
+func (c *skillTest) print(w *world, path, hash string, p skill.Proof) error {
+	if c.JSON {
+		return w.printJSON(struct {
+			File string `json:"file"`
+			Hash string `json:"hash"`
+			skill.Proof
+		}{path, hash, p})
+	}
+	_, err := fmt.Fprintf(w.out, "%s %s (%s:%d)\n", p.Result, p.Criterion, path, p.Line)
+	for _, d := range p.Faults {
+		if err == nil {
+			_, err = fmt.Fprintf(w.out, "     %s\n", d)
+		}
+	}
+	return err
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+)
+
+// stopCommand is "org-agent stop".
+type stopCommand struct{}
+
+// Run asks the kernel to end and waits until it has ended.
+func (c *stopCommand) Run(ctx context.Context, w *world) error {
+	paths, err := w.paths()
+	if err != nil {
+		return err
+	}
+	kernel, err := config.ReadKernelInfo(paths.KernelJSON)
+	if err != nil || !kernel.Alive() {
+		return errNotRunning
+	}
+	conn, err := w.connect(ctx, connection{})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	err = conn.Call(ctx, protocol.MethodShutdown, protocol.Empty{}, nil)
+	if err != nil && !errors.Is(err, rpc.ErrConnectionLost) {
+		return err
+	}
+	for deadline := time.Now().Add(10 * time.Second); kernel.Alive(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the kernel (pid %d) was asked to stop and still runs; see %s", kernel.PID, paths.Log)
+		}
+	}
+	return nil
+}

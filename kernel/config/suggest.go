@@ -1,0 +1,32 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"org-agent/kernel/suggest"
+)
+
+// nearestKey returns the key of the table that is most like key.
+func nearestKey(table []property, key string) string {
+	var keys []string
+	for _, row := range table {
+		keys = append(keys, row.key)
+	}
+	return mostLike(keys, key)
+}
+
+// mostLike returns the name most like the given one, or "". A name that contains it comes first:
+// BASE_URL for URL.
+func mostLike(names []string, name string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	rate := func(candidate string) int {
+		if strings.Contains(candidate, name) {
+			return 0
+		}
+		return suggest.Distance(candidate, name)
+	}
+	return slices.MinFunc(names, func(a, b string) int { return rate(a) - rate(b) })
+}

@@ -1,0 +1,124 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+)
+
+// database is the file of a journal: one connection that writes, a few that read, and the writes
+// that wait for the next change. Each part of a [Journal] holds it. It is safe for many goroutines.
+type database struct {
+	path     string
+	readers  *readers
+	writers  *sql.DB
+	writer   *writer       // the only one: a second one would have to read again what the first wrote
+	writing  chan struct{} // holds one value while a goroutine uses the writer, or after close
+	closed   bool
+	deferred deferredQueue
+}
+
+func newDatabase(path string) *database {
+	return &database{path: path, writing: make(chan struct{}, 1), deferred: deferredQueue{longest: deferredTime}}
+}
+
+// open connects: to write, then to read.
+func (d *database) open(ctx context.Context) (err error) {
+	if d.writers, err = sql.Open("sqlite", dataSource(d.path)); err != nil {
+		return err
+	}
+	if d.writer, err = newWriter(ctx, d.writers); err != nil {
+		return err
+	}
+	if err := d.migrate(ctx); err != nil {
+		return err
+	}
+	d.readers, err = newReaders(dataSource(d.path, "query_only(true)"))
+	return err
+}
+
+// close does what [Journal.Close] promises.
+func (d *database) close() error {
+	waiting := d.deferred.close()
+	d.writing <- struct{}{}
+	defer func() { <-d.writing }()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	err := d.flushDeferred(context.Background(), waiting)
+	if d.writer != nil {
+		err = errors.Join(err, d.writer.close())
+	}
+	if d.readers != nil {
+		err = errors.Join(err, d.readers.close())
+	}
+	if d.writers != nil {
+		err = errors.Join(err, d.writers.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("close the journal %s: %w", d.path, err)
+	}
+	return nil
+}
+
+// createFile makes a missing file, since SQLite would make one that others can
+// read, and takes such a right away from an old one. A file that exists is not
+// opened here: closing it would drop the locks SQLite holds in this process.
+func (d *database) createFile() error {
+	info, err := os.Stat(d.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		file, err := os.OpenFile(d.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return nil // another process was faster
+		}
+		if err != nil {
+			return d.unusable(err)
+		}
+		return d.unusable(file.Close())
+	case err != nil:
+		return d.unusable(err)
+	case !info.Mode().IsRegular():
+		return d.unusable(errors.New("it is not a regular file"))
+	case info.Mode().Perm()&0o077 != 0:
+		return d.unusable(os.Chmod(d.path, 0o600))
+	}
+	return nil
+}
+
+// dataSource is the driver's name for the file. Every connection waits five
+// seconds for another process. (Recursive triggers: a REPLACE counts as the
+// removal it is.)
+func dataSource(path string, pragmas ...string) string {
+	query := url.Values{}
+	for _, pragma := range append([]string{
+		"busy_timeout(5000)", "foreign_keys(true)", "recursive_triggers(true)", "journal_size_limit(67108864)",
+	}, pragmas...) {
+		query.Add("_pragma", pragma)
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}).String()
+}
+
+// errReadOnly: the journal was opened by [OpenToRead].
+var errReadOnly = errors.New("the journal was opened to be read")
+
+// transact runs change in a transaction once it is this caller's turn to
+// write. doing names the change in errors.
+func (d *database) transact(ctx context.Context, doing string, change func(context.Context, *writer) error) error {
+	select {
+	case d.writing <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
+	}
+	defer func() { <-d.writing }()
+	if d.writer == nil {
+		return fmt.Errorf("%s: %w", doing, errReadOnly)
+	}
+	ctx = context.WithoutCancel(ctx)
+	return d.failure(ctx, doing, d.withDeferred(ctx, change))
+}

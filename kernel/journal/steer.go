@@ -1,0 +1,86 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// Steer is what a person said to a turn while it ran.
+type Steer struct {
+	ID   string
+	Turn string
+	Text string
+	Used bool // a model was shown it
+	Time time.Time
+}
+
+type steerData struct {
+	Text string `json:"text"`
+}
+
+// PutSteer records words for a turn that has not ended; the same id again does
+// nothing. CodeConflict if the turn has ended, or if the id is taken.
+func (s *TurnStore) PutSteer(ctx context.Context, steer Steer) error {
+	if !protocol.ValidID(steer.ID) {
+		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q is not one", steer.ID)
+	}
+	return s.transact(ctx, "steer a turn", func(ctx context.Context, tx *writer) error {
+		var known, taken bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steer WHERE id = ?1 AND turn = ?2),
+			EXISTS (SELECT 1 FROM steer WHERE id = ?1) OR EXISTS (SELECT 1 FROM act WHERE id = ?1) OR EXISTS (SELECT 1 FROM turn WHERE event = ?1)`,
+			steer.ID, steer.Turn).Scan(&known, &taken)
+		switch {
+		case err != nil:
+			return fmt.Errorf("look for the id %s: %w", steer.ID, err)
+		case known:
+			return nil
+		case taken:
+			return protocol.Errorf(protocol.CodeConflict, "the id %s is taken", steer.ID)
+		}
+		t, err := turnWhere(ctx, tx, "t.id = ?", steer.Turn)
+		if err != nil {
+			return notFound(err, "turn", steer.Turn)
+		}
+		if t.State.Final() {
+			return protocol.Errorf(protocol.CodeConflict, "the turn %s has ended (%s): send this as a message", t.ID, t.State)
+		}
+		row, err := record(ctx, tx, Entry{Kind: KindSteer, Session: t.Session, Turn: t.ID, ID: steer.ID}, steerData{steer.Text})
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO steer (seq, id, turn) VALUES (?, ?, ?)", row.Seq, steer.ID, steer.Turn)
+		return err
+	})
+}
+
+const steersQuery = `SELECT s.id, s.turn, s.used, j.time, json_extract(j.data, '$.text')
+	FROM steer AS s JOIN journal AS j ON j.seq = s.seq WHERE s.turn = ? ORDER BY s.seq`
+
+// Steers returns what was said to the turn, oldest first.
+func (s *TurnStore) Steers(ctx context.Context, turn string) ([]Steer, error) {
+	steers, err := collect(ctx, s.readers, scanSteer, steersQuery, turn)
+	return steers, s.failure(ctx, "read what a turn was told", err)
+}
+
+func scanSteer(row scanner) (s Steer, err error) {
+	var at int64
+	err = row.Scan(&s.ID, &s.Turn, &s.Used, &at, &s.Text)
+	s.Time = instant(at)
+	return s, err
+}
+
+// UseSteers notes that a model is shown these, or that they became messages of
+// their own.
+func (s *TurnStore) UseSteers(ctx context.Context, ids ...string) error {
+	return s.transact(ctx, "note what a turn was told", func(ctx context.Context, tx *writer) error {
+		for _, id := range ids {
+			if _, err := tx.ExecContext(ctx, "UPDATE steer SET used = 1 WHERE id = ?", id); err != nil {
+				return fmt.Errorf("note %s: %w", id, err)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,191 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/protocol"
+)
+
+// Subagent is a part of the work that a turn handed on to a subagent. It is the data of a row of the
+// kind spawn, which has ID, Session, Turn and Asked in its columns; all that a subagent may do
+// stands in it, so that a kernel that starts anew knows it.
+type Subagent struct {
+	ID           string `json:"-"`     // the event of its turn
+	Session      string `json:"-"`     // the conversation that handed it on, as it is called now
+	Turn         string `json:"-"`     // its turn
+	Event        string `json:"event"` // that turn's question
+	Conversation string `json:"child"` // the subagent's own conversation, as it is called now
+	Label        string `json:"label"`
+	Task         string `json:"task"`
+	Skill        string `json:"skill"` // that answers the turn, and so the subagent
+	// Tools are the names of those that it may use, in any case; nil for those of the turn.
+	Tools []string `json:"tools,omitempty"`
+	// Projects are the directories that the turn's conversation is about.
+	Projects []string `json:"projects,omitempty"`
+	// Outside is what others may have written that had come into the turn, "" for nothing.
+	Outside  string                `json:"outside,omitempty"`
+	Fork     bool                  `json:"fork,omitempty"`    // it is shown the conversation so far
+	Wait     bool                  `json:"wait,omitempty"`    // the turn waits for what comes of it
+	Route    protocol.Route        `json:"route,omitzero"`    // of the turn, to which the report goes
+	Channel  protocol.Channel      `json:"channel,omitempty"` // in its place where it was kept before there were routes
+	Group    bool                  `json:"group,omitempty"`   // others hear the conversation
+	Settings protocol.TurnSettings `json:"settings,omitempty"`
+
+	Asked time.Time `json:"-"`
+	// Cancelled: it was stopped before it had a turn.
+	Cancelled bool `json:"-"`
+	// Reported is the event that tells of its end, [ReportGiven], or "" while nobody was told.
+	Reported string `json:"-"`
+}
+
+// ReportGiven stands in place of a report's event where the turn that waited was given the result.
+const ReportGiven = "given"
+
+const subagentQuery = `SELECT s.seq, s.id, s.session, s.turn, s.child, s.cancelled, s.reported, j.time, j.data
+	FROM spawn AS s JOIN journal AS j ON j.seq = s.seq `
+
+func scanSubagent(row scanner) (s Subagent, err error) {
+	var data []byte
+	var seq, asked int64
+	var child string
+	if err = row.Scan(&seq, &s.ID, &s.Session, &s.Turn, &child, &s.Cancelled, &s.Reported, &asked, &data); err != nil {
+		return s, err
+	}
+	if err = json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("read what was handed on as %s: %w", s.ID, err)
+	}
+	if s.Route.Kind == "" {
+		s.Route, s.Channel = protocol.RouteOf(protocol.SensorChatMessage, s.Channel, ""), ""
+	}
+	s.Conversation, s.Asked = child, instant(asked)
+	return s, nil
+}
+
+// SubagentStore keeps the work that turns hand on to subagents, and to whom its end was reported. A
+// subagent is reported once, whatever is killed when.
+type SubagentStore struct{ *database }
+
+// PutSubagent records that a turn hands on work. CodeConflict when the id is taken or there is a
+// conversation of the child's name; CodeNotFound when the turn has ended.
+func (s *SubagentStore) PutSubagent(ctx context.Context, subagent Subagent) error {
+	if !protocol.ValidID(subagent.ID) || !protocol.ValidSession(subagent.Conversation) {
+		return protocol.Errorf(protocol.CodeInvalidParams, "work is handed on with an id and a conversation, not %q and %q", subagent.ID, subagent.Conversation)
+	}
+	return s.transact(ctx, "hand on work", func(ctx context.Context, tx *writer) error {
+		var running, taken bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM turn WHERE id = ?1 AND session = ?2 AND finished = 0),
+			EXISTS (SELECT 1 FROM spawn WHERE id = ?3 OR child = ?4) OR EXISTS (SELECT 1 FROM session WHERE name = ?4)`,
+			subagent.Turn, subagent.Session, subagent.ID, subagent.Conversation).Scan(&running, &taken)
+		switch {
+		case err != nil:
+			return fmt.Errorf("look for the turn %s: %w", subagent.Turn, err)
+		case !running:
+			return protocol.Errorf(protocol.CodeNotFound, "there is no running turn %q in the session %q", subagent.Turn, subagent.Session)
+		case taken:
+			return protocol.Errorf(protocol.CodeConflict, "the id %s or the conversation %q is taken", subagent.ID, subagent.Conversation)
+		}
+		row, err := record(ctx, tx, Entry{Kind: KindSubagent, Session: subagent.Session, Turn: subagent.Turn, ID: subagent.ID}, subagent)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO spawn (seq, id, session, turn, child) VALUES (?, ?, ?, ?, ?)", row.Seq, subagent.ID, subagent.Session, subagent.Turn, subagent.Conversation)
+		return err
+	})
+}
+
+// Subagent returns what was handed on under the id, or CodeNotFound.
+func (s *SubagentStore) Subagent(ctx context.Context, id string) (Subagent, error) {
+	subagent, err := scanSubagent(s.readers.QueryRowContext(ctx, subagentQuery+"WHERE s.id = ?", id))
+	return subagent, s.failure(ctx, "read what was handed on", notFound(err, "subagent", id))
+}
+
+// TakenBeside is the tokens and the cost, as servers counted them, of what a question took outside
+// of one of its turns. Its turns are the one that answers it and those of the subagents to which
+// that handed on work.
+func (s *SubagentStore) TakenBeside(ctx context.Context, turn, own string) (taken Taken, err error) {
+	err = s.readers.QueryRowContext(ctx, `SELECT coalesce(sum(input + output), 0), coalesce(sum(cost), 0) FROM usage WHERE turn <> ?2
+		AND (turn = ?1 OR turn IN (SELECT t.id FROM spawn AS s JOIN turn AS t ON t.event = s.id WHERE s.turn = ?1))`, turn, own).Scan(&taken.Tokens, &taken.Cost)
+	return taken, s.failure(ctx, "add up what a question took", err)
+}
+
+// spawnsLimit is how many of a session are told of at most.
+const spawnsLimit = 200
+
+// Subagents returns what a session handed on, the latest first, 200 at most.
+func (s *SubagentStore) Subagents(ctx context.Context, session string) ([]Subagent, error) {
+	found, err := collect(ctx, s.readers, scanSubagent, subagentQuery+"WHERE s.session = ? ORDER BY s.seq DESC LIMIT ?", session, spawnsLimit)
+	return found, s.failure(ctx, "read what was handed on", err)
+}
+
+// Unreported returns what was handed on and of which nobody was told what came of it, the oldest
+// first.
+func (s *SubagentStore) Unreported(ctx context.Context) ([]Subagent, error) {
+	found, err := collect(ctx, s.readers, scanSubagent, subagentQuery+"WHERE s.reported = '' ORDER BY s.seq")
+	return found, s.failure(ctx, "read what was handed on", err)
+}
+
+// CancelSubagent stops what has no turn yet, and reports whether it did.
+func (s *SubagentStore) CancelSubagent(ctx context.Context, id string) (stopped bool, err error) {
+	err = s.transact(ctx, "stop a subagent", func(ctx context.Context, tx *writer) error {
+		result, err := tx.ExecContext(ctx, "UPDATE spawn SET cancelled = 1 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM turn WHERE event = ?1)", id)
+		if err != nil {
+			return fmt.Errorf("stop the subagent %s: %w", id, err)
+		}
+		n, err := result.RowsAffected()
+		if stopped = n > 0; err != nil || !stopped {
+			return err
+		}
+		_, err = record(ctx, tx, Entry{Kind: KindSubagentChange, ID: id}, map[string]bool{"cancelled": true})
+		return err
+	})
+	return stopped, err
+}
+
+// Report records that the event report tells of the end of these, or [ReportGiven] that the turn
+// that waited was given it. It returns those of which nobody was told before: each is reported
+// once, whatever is killed when. The event itself is accepted afterwards: see [SubagentStore.Owed].
+func (s *SubagentStore) Report(ctx context.Context, report string, ids ...string) (fresh []string, err error) {
+	err = s.transact(ctx, "report on subagents", func(ctx context.Context, tx *writer) error {
+		fresh = nil
+		for _, id := range ids {
+			result, err := tx.ExecContext(ctx, "UPDATE spawn SET reported = ? WHERE id = ? AND reported = ''", report, id)
+			if err != nil {
+				return fmt.Errorf("report on the subagent %s: %w", id, err)
+			}
+			if n, err := result.RowsAffected(); err != nil {
+				return err
+			} else if n > 0 {
+				fresh = append(fresh, id)
+			}
+		}
+		if len(fresh) == 0 {
+			return nil
+		}
+		_, err := record(ctx, tx, Entry{Kind: KindSubagentChange, ID: report}, map[string][]string{"reported": fresh})
+		return err
+	})
+	return fresh, err
+}
+
+const owedQuery = subagentQuery + `WHERE s.reported NOT IN ('', 'given') AND NOT EXISTS (SELECT 1 FROM turn WHERE event = s.reported) ORDER BY s.seq`
+
+// Owed returns what a report was recorded for whose event was never accepted, because the kernel
+// ended in between.
+func (s *SubagentStore) Owed(ctx context.Context) ([]Subagent, error) {
+	found, err := collect(ctx, s.readers, scanSubagent, owedQuery)
+	return found, s.failure(ctx, "read what is to be reported", err)
+}
+
+// TurnOfSubagent is the turn that answers it; ok is false while it has none.
+func (s *SubagentStore) TurnOfSubagent(ctx context.Context, id string) (t Turn, ok bool, err error) {
+	t, err = turnWhere(ctx, s.readers, "t.event = ?", id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Turn{}, false, nil
+	}
+	return t, err == nil, s.failure(ctx, "read a turn", err)
+}

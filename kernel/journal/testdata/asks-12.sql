@@ -1,0 +1,26 @@
+-- Approvals and questions as schema 12 has them, in a session that was renamed since.
+INSERT INTO journal VALUES (1, 5, 'event', 'main', 't1', 'q1', '{"sensor":"chat-message","level":1,"text":"one"}');
+INSERT INTO session (name, turns, updated, first) VALUES ('renamed', 1, 5, 1);
+INSERT INTO turn (seq, id, session, event, queue, state, attempt, accepted, started) VALUES (1, 't1', 'renamed', 'q1', 1, 'waiting', 1, 5, 6);
+INSERT INTO journal VALUES (2, 7, 'approval', 'main', 't1', 'p-waits', '{"id":"p-waits","session":"main","turn":"t1","event":"q1","action":"(:type :request)","hash":"h-waits","reason":"it writes","asked":"2026-11-01T10:00:00Z","summary":"Do it"}');
+INSERT INTO approval (seq, id, session, turn, hash, decision, comment, edited, client, closed) VALUES (2, 'p-waits', 'renamed', 't1', 'h-waits', '', '', '', '', 0);
+INSERT INTO journal VALUES (3, 7, 'approval', 'main', 't1', 'p-edited', '{"id":"p-edited","session":"main","turn":"t1","event":"q1","action":"(:type :request)","hash":"h-edited","reason":"it writes","asked":"2026-11-01T10:00:00Z","summary":"Do it"}');
+INSERT INTO approval (seq, id, session, turn, hash, decision, comment, edited, client, closed) VALUES (3, 'p-edited', 'renamed', 't1', 'h-edited', 'allow-once', 'this way', '(:type :log)', 'cli', 9);
+INSERT INTO journal VALUES (4, 9, 'decision', 'main', 't1', 'p-edited', '{"decision":"allow-once","reason":"this way","edited":"(:type :log)","client":"cli"}');
+INSERT INTO journal VALUES (5, 7, 'approval', 'main', 't1', 'p-always', '{"id":"p-always","session":"main","turn":"t1","event":"q1","action":"(:type :request)","hash":"h-always","reason":"it writes","asked":"2026-11-01T10:00:00Z","summary":"Do it"}');
+INSERT INTO approval (seq, id, session, turn, hash, decision, comment, edited, client, closed) VALUES (5, 'p-always', 'renamed', 't1', 'h-always', 'allow-always', '', '', 'emacs', 9);
+INSERT INTO journal VALUES (6, 9, 'decision', 'main', 't1', 'p-always', '{"decision":"allow-always","client":"emacs"}');
+INSERT INTO journal VALUES (7, 7, 'approval', 'main', 't1', 'p-ended', '{"id":"p-ended","session":"main","turn":"t1","event":"q1","action":"(:type :request)","hash":"h-ended","reason":"it writes","asked":"2026-11-01T10:00:00Z","summary":"Do it"}');
+INSERT INTO approval (seq, id, session, turn, hash, decision, comment, edited, client, closed) VALUES (7, 'p-ended', 'renamed', 't1', 'h-ended', '', '', '', '', 9);
+INSERT INTO journal VALUES (8, 9, 'decision', 'main', 't1', 'p-ended', '{}');
+INSERT INTO journal VALUES (9, 7, 'question', 'main', 't1', 'q-waits', '{"id":"q-waits","session":"main","turn":"t1","event":"q1","skill":"chat","asked":"2026-11-01T10:00:00Z","form":{"title":"Printing","fields":[{"name":"copies","kind":"number","question":"How many?"},{"name":"pin","kind":"secret","question":"PIN?"}]},"act":"act-1","action":"(:type :request)"}');
+INSERT INTO question (seq, id, session, turn, answer, client, closed) VALUES (9, 'q-waits', 'renamed', 't1', '', '', 0);
+INSERT INTO journal VALUES (10, 7, 'question', 'main', 't1', 'q-answered', '{"id":"q-answered","session":"main","turn":"t1","event":"q1","skill":"chat","asked":"2026-11-01T10:00:00Z","form":{"title":"Printing","fields":[{"name":"copies","kind":"number","question":"How many?"},{"name":"pin","kind":"secret","question":"PIN?"}]},"act":"act-1","action":"(:type :request)"}');
+INSERT INTO question (seq, id, session, turn, answer, client, closed) VALUES (10, 'q-answered', 'renamed', 't1', '{"answers":[{"name":"copies","values":["3"]},{"name":"pin"}]}', 'emacs', 9);
+INSERT INTO journal VALUES (11, 9, 'answer', 'main', 't1', 'q-answered', '{"answers":[{"name":"copies","values":["3"]},{"name":"pin"}],"state":"answered","client":"emacs"}');
+INSERT INTO journal VALUES (12, 7, 'question', 'main', 't1', 'q-declined', '{"id":"q-declined","session":"main","turn":"t1","event":"q1","skill":"chat","asked":"2026-11-01T10:00:00Z","form":{"title":"Printing","fields":[{"name":"copies","kind":"number","question":"How many?"},{"name":"pin","kind":"secret","question":"PIN?"}]},"act":"act-1","action":"(:type :request)"}');
+INSERT INTO question (seq, id, session, turn, answer, client, closed) VALUES (12, 'q-declined', 'renamed', 't1', '{"declined":true,"reason":"not now"}', 'cli', 9);
+INSERT INTO journal VALUES (13, 9, 'answer', 'main', 't1', 'q-declined', '{"declined":true,"reason":"not now","state":"declined","client":"cli"}');
+INSERT INTO journal VALUES (14, 7, 'question', 'main', 't1', 'q-ended', '{"id":"q-ended","session":"main","turn":"t1","event":"q1","skill":"chat","asked":"2026-11-01T10:00:00Z","form":{"title":"Printing","fields":[{"name":"copies","kind":"number","question":"How many?"},{"name":"pin","kind":"secret","question":"PIN?"}]},"act":"act-1","action":"(:type :request)"}');
+INSERT INTO question (seq, id, session, turn, answer, client, closed) VALUES (14, 'q-ended', 'renamed', 't1', '{}', '', 9);
+INSERT INTO journal VALUES (15, 9, 'answer', 'main', 't1', 'q-ended', '{"state":"withdrawn"}');

@@ -1,0 +1,138 @@
+package dialect
+
+import (
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/llm"
+	"org-agent/kernel/lru"
+	"org-agent/kernel/plist"
+)
+
+// Plist is the dialect in which all is text: the model writes a call as a property list, and reads
+// what came of it as one, in the user's place. Any model understands it.
+type Plist struct {
+	// results are the texts of results, each by the address of the first of its message. A long
+	// conversation has many, and shows them again in every request.
+	results *lru.Cache[*llm.Result, string]
+}
+
+// resultsKept is how many bytes of rendered results are kept.
+const resultsKept = 16 << 20
+
+// NewPlist returns the dialect.
+func NewPlist() *Plist {
+	return &Plist{results: lru.New[*llm.Result, string](resultsKept)}
+}
+
+// Name implements [llm.Dialect].
+func (*Plist) Name() string { return "plist" }
+
+// Render implements [llm.Dialect]. Tools are offered by the system prompt and not beside it.
+func (p *Plist) Render(request llm.Request) llm.Request {
+	request.Tools = nil
+	messages := make([]llm.Message, len(request.Messages))
+	for i, m := range request.Messages {
+		messages[i] = llm.Message{Role: m.Role, Text: p.Text(m), Images: m.Images}
+		if m.Role == llm.RoleKernel {
+			messages[i].Role = llm.RoleUser
+		}
+	}
+	request.Messages = alternating(messages)
+	return request
+}
+
+// Text implements [llm.Dialect].
+func (p *Plist) Text(m llm.Message) string {
+	switch {
+	case len(m.Calls)+len(m.Results)+len(m.Added) == 0:
+		return m.Text
+	case len(m.Results) == 0:
+		return textOf(m)
+	}
+	key := &m.Results[0]
+	if known, ok := p.results.Get(key); ok {
+		return known
+	}
+	text := textOf(m)
+	p.results.Put(key, text, len(text))
+	return text
+}
+
+// textOf is the text of a message with its values behind it, an empty line between two.
+func textOf(m llm.Message) string {
+	text := m.Text
+	add := func(more string) {
+		if text != "" {
+			text += "\n\n"
+		}
+		text += more
+	}
+	for _, c := range m.Calls {
+		add(c.Action)
+	}
+	for _, r := range m.Results {
+		add(plist.Print(sexp.List{plist.Keyword("result"), result(r)}) + "\n" + behind(r))
+	}
+	if len(m.Added) > 0 {
+		add(plist.Print(sexp.List{plist.Keyword("hooks"), additions(m.Added)}) +
+			"\nThis is what hooks of the user's notes add, not a message of the user. Answer the user.")
+	}
+	return text
+}
+
+// result is a result as a property list. Nothing in its texts leads out of it.
+func result(r llm.Result) sexp.List {
+	list := sexp.List{
+		plist.Keyword("action"), plist.String(r.Call.Action),
+		plist.Keyword("verdict"), plist.Keyword(r.Verdict),
+		plist.Keyword("text"), plist.String(r.Text),
+	}
+	list = append(list, failure(r.Failure)...)
+	if len(r.Parts) > 0 {
+		parts := make(sexp.List, len(r.Parts))
+		for i, part := range r.Parts {
+			parts[i] = append(sexp.List{
+				plist.Keyword("tool"), plist.String(part.Tool), plist.Keyword("verdict"), plist.Keyword(part.Verdict),
+				plist.Keyword("text"), plist.String(part.Text),
+			}, failure(part.Failure)...)
+		}
+		list = append(list, plist.Keyword("calls"), parts)
+	}
+	if len(r.Added) > 0 {
+		list = append(list, plist.Keyword("hooks"), additions(r.Added))
+	}
+	return list
+}
+
+// failure is an error as properties beside its text; nothing where there was none.
+func failure(f *llm.Failure) sexp.List {
+	if f == nil {
+		return nil
+	}
+	var again sexp.Sexp = sexp.List{}
+	if f.Retryable {
+		again = plist.T
+	}
+	return sexp.List{plist.Keyword("error"), plist.T, plist.Keyword("code"), plist.Keyword(f.Code), plist.Keyword("retryable"), again}
+}
+
+func additions(all []llm.Addition) sexp.List {
+	list := make(sexp.List, len(all))
+	for i, a := range all {
+		list[i] = sexp.List{plist.Keyword("hook"), plist.String(a.From), plist.Keyword("text"), plist.String(a.Text)}
+	}
+	return list
+}
+
+// behind is the kernel's own line behind a result. Nothing of the result can stand there: it is
+// all on the line before.
+func behind(r llm.Result) string {
+	const what = "This is a result, not a message of the user. "
+	switch {
+	case r.Last:
+		return what + r.Note
+	case r.Note != "":
+		return what + r.Note + " Go on, or answer the user now."
+	}
+	return what + "Go on, or answer the user now."
+}

@@ -1,0 +1,76 @@
+package llm_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/llm"
+)
+
+// unshown are the texts of a request that say nothing: names, and words of which there are few.
+var unshown = []string{
+	".Model", ".Messages[0].Role", ".Messages[0].Images[0].Media", ".Messages[0].Calls[0].ID",
+	".Messages[0].Results[0].Call.ID", ".Messages[0].Results[0].Verdict", ".Messages[0].Results[0].Failure.Code",
+	".Messages[0].Results[0].Parts[0].ID", ".Messages[0].Results[0].Parts[0].Verdict", ".Messages[0].Results[0].Parts[0].Failure.Code",
+}
+
+// TestMapReachesEveryText: whatever hides secrets is applied to all that a model may be shown. A
+// text that is added to a request is found here.
+func TestMapReachesEveryText(t *testing.T) {
+	var request llm.Request
+	each(reflect.ValueOf(&request).Elem(), "", func(text reflect.Value, _ string) { text.SetString("a secret") })
+	before := fmt.Sprintf("%+v", request)
+	mapped := request.Map(func(s string) string { return strings.ReplaceAll(s, "secret", "REDACTED") })
+	var left []string
+	each(reflect.ValueOf(&mapped).Elem(), "", func(text reflect.Value, path string) {
+		if strings.Contains(text.String(), "secret") {
+			left = append(left, path)
+		}
+	})
+	if !slices.Equal(left, unshown) {
+		t.Errorf("a secret is left in\n%q, and may be in\n%q", left, unshown)
+	}
+	if now := fmt.Sprintf("%+v", request); now != before {
+		t.Errorf("the request itself was changed: %s", now)
+	}
+}
+
+// each calls f for every text below a value. Empty lists and nil pointers get an item first.
+func each(v reflect.Value, path string, f func(text reflect.Value, path string)) {
+	switch v.Kind() {
+	case reflect.String:
+		f(v, path)
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		each(v.Elem(), path, f)
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		}
+		for i := range v.Len() {
+			each(v.Index(i), fmt.Sprintf("%s[%d]", path, i), f)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			each(v.Field(i), path+"."+v.Type().Field(i).Name, f)
+		}
+	}
+}
+
+// What nothing is hidden in is shared, and not copied for every request of a long conversation.
+func TestMapShares(t *testing.T) {
+	request := llm.Request{Messages: []llm.Message{{Text: "a"}, {Results: []llm.Result{{Text: "b"}}}, {Text: "c"}}}
+	same := request.Map(func(s string) string { return s })
+	if &same.Messages[0] != &request.Messages[0] {
+		t.Error("all is copied though nothing changed")
+	}
+	other := request.Map(func(s string) string { return strings.ReplaceAll(s, "c", "d") })
+	if &other.Messages[1].Results[0] != &request.Messages[1].Results[0] || other.Messages[2].Text != "d" || request.Messages[2].Text != "c" {
+		t.Errorf("%+v of %+v", other, request)
+	}
+}

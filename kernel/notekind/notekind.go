@@ -1,0 +1,86 @@
+// Package notekind makes kinds of actions of those that notes define with defaction. A person is
+// always asked about them, unless a row of policy.org about the action says otherwise. The note's
+// Lisp performs them, within what the note was granted.
+package notekind
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/skill"
+)
+
+// Kinds are the actions as kinds. They keep the versions of the notes that define them.
+func Kinds(actions []*skill.Action) []kind.Kind {
+	var kinds []kind.Kind
+	for _, a := range actions {
+		kinds = append(kinds, of(a))
+	}
+	return kinds
+}
+
+// digest is the field in which a judged action has the note's code: what was approved of it is
+// approved as long as the note's code stays what it was.
+const digest = "digest"
+
+// of is the kind of one action.
+func of(a *skill.Action) kind.Kind {
+	key, file := a.Key(), skill.ShownFile(a.File)
+	spec := a.Spec
+	spec.Fields = append(spec.Fields[:len(spec.Fields):len(spec.Fields)], action.Field{Name: digest, Kind: action.AnyText})
+	return kind.Kind{
+		Spec: spec,
+		Judge: func(_ context.Context, _ *policy.Turn, proposed action.Action) policy.Verdict {
+			return policy.Verdict{
+				Kind: policy.Ask, Reason: fmt.Sprintf("it does %s, which %s defines", key, file), ByName: true,
+				Action: proposed.With(digest, plist.String(a.Digest)),
+			}
+		},
+		Describe: func(judged action.Action, _ describe.Deps) describe.Description {
+			return describe.Description{
+				Summary: fmt.Sprintf("Do %s, %s", key, a.Does), Language: "lisp", Text: describe.Pretty(fields(judged)),
+				Effects: []string{"a function of " + file + " does it, " + rights(a), "what it does cannot be taken back"},
+			}
+		},
+		Calls: func(judged action.Action) []action.Call {
+			return []action.Call{{Tool: key.Target + "-" + key.Name, Args: fields(judged)}}
+		},
+		Outside: func(action.Action) string {
+			if len(a.Granted()) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("what %s returned", key)
+		},
+		Subagent: func(action.Action) ([]string, string) {
+			return nil, "a subagent does nothing that notes define: say in the answer what is left to do"
+		},
+		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
+			text, err := a.Perform(ctx, fields(o.Action.Action()))
+			if err == nil && text == "" {
+				text = "done"
+			}
+			return kind.Result{Text: text}, err
+		},
+	}
+}
+
+// fields are those that the note declared, with their values.
+func fields(judged action.Action) sexp.List {
+	return plist.Without(judged.Payload(), "action", digest)
+}
+
+// rights says what the note was granted.
+func rights(a *skill.Action) string {
+	if granted := a.Granted(); len(granted) > 0 {
+		return "which was granted " + strings.Join(granted, " ")
+	}
+	return "which can reach no files"
+}

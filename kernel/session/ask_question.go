@@ -1,0 +1,124 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
+)
+
+// questionForm is a question below a question of that level, as a form to be filled in:
+// each field is a numbered item, a choice has a checkbox for each option, and what is to be
+// written stands behind "Answer:". Clients find the fields by the lines of the items.
+func questionForm(level int, q protocol.Ask) string {
+	var b strings.Builder
+	b.WriteString(askHeading(level, "TODO Answer", q.Form.Title))
+	b.WriteString("/C-c C-c/ sends the answers, /C-c C-k/ declines and says why")
+	if slices.ContainsFunc(q.Form.Fields, boxed) {
+		b.WriteString(", /RET/ checks a box")
+	}
+	b.WriteByte('.')
+	if q.Skill != "" {
+		fmt.Fprintf(&b, " The skill %s asks.", q.Skill)
+	}
+	b.WriteByte('\n')
+	for i, f := range q.Form.Fields {
+		fmt.Fprintf(&b, "%d. %s%s\n", i+1, f.Question, hint(f))
+		switch f.Kind {
+		case protocol.FieldChoice, protocol.FieldChoices:
+			chosen := slices.Contains(f.Options, f.Default)
+			for _, option := range f.Options {
+				fmt.Fprintf(&b, "   - [%s] %s\n", box(option == f.Default), option)
+			}
+			if f.Own {
+				own := ""
+				if !chosen {
+					own = f.Default
+				}
+				fmt.Fprintf(&b, "   - [%s] other: %s\n", box(own != ""), own)
+			}
+		case protocol.FieldYesNo:
+			fmt.Fprintf(&b, "   - [%s] yes\n   - [%s] no\n", box(f.Default == "yes"), box(f.Default == "no"))
+		case protocol.FieldSecret:
+		default:
+			fmt.Fprintf(&b, "   Answer: %s\n", f.Default)
+		}
+	}
+	return askSubtree(level, q.ID, "question", b.String())
+}
+
+// boxed reports whether the field is answered by checking boxes.
+func boxed(f protocol.FormField) bool {
+	return f.Kind == protocol.FieldChoice || f.Kind == protocol.FieldChoices || f.Kind == protocol.FieldYesNo
+}
+
+func box(checked bool) string {
+	if checked {
+		return "X"
+	}
+	return " "
+}
+
+// hint says behind a question how it is answered.
+func hint(f protocol.FormField) string {
+	var hints []string
+	switch f.Kind {
+	case protocol.FieldChoice:
+		hints = append(hints, "choose one")
+	case protocol.FieldChoices:
+		hints = append(hints, "choose any")
+	case protocol.FieldNumber:
+		hints = append(hints, strings.TrimSpace("a number "+f.Range()))
+	case protocol.FieldSecret:
+		hints = append(hints, "secret: you are asked for it when you send; it is kept nowhere, and no model is shown it")
+	}
+	if f.Optional {
+		hints = append(hints, "may be left out")
+	}
+	if hints == nil {
+		return ""
+	}
+	return " (" + strings.Join(hints, "; ") + ")"
+}
+
+// questionClosed is what becomes of it: a heading that says how and when it was closed, and
+// below it what was answered.
+func questionClosed(level int, q protocol.Ask) string {
+	var b strings.Builder
+	words := "DONE Answered"
+	switch q.Decision {
+	case protocol.Declined:
+		words = "CANCELLED Declined"
+	case "":
+		words = "CANCELLED Not answered"
+	}
+	b.WriteString(askHeading(level, words, q.Form.Title))
+	b.WriteString(closing(q.Decision != "", q.Client, q.ClosedAt(), q.Comment))
+	if q.Decision == protocol.Answered {
+		for _, f := range q.Form.Fields {
+			fmt.Fprintf(&b, "- %s :: %s\n", f.Question, answerLine(f, q.Answers))
+		}
+	}
+	return askSubtree(level, q.ID, "question", b.String())
+}
+
+// answerShown is how much of an answer the closed question shows; the journal has it whole.
+const answerShown = 500
+
+// answerLine is what was answered to a field, on one line.
+func answerLine(f protocol.FormField, answers []protocol.FieldAnswer) string {
+	i := slices.IndexFunc(answers, func(a protocol.FieldAnswer) bool { return a.Name == f.Name })
+	switch {
+	case i < 0:
+		return "no answer"
+	case f.Kind == protocol.FieldSecret:
+		return "given, and kept nowhere"
+	}
+	line := strings.Join(strings.Fields(strings.Join(answers[i].Values, ", ")), " ")
+	if kept := text.Prefix(line, answerShown); kept != line {
+		line = kept + "…"
+	}
+	return line
+}

@@ -1,0 +1,316 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/lisp"
+	"org-agent/kernel/plist"
+	"org-agent/kernel/suggest"
+	"org-agent/kernel/text"
+)
+
+// Action is one defaction of a note: a kind of action that models may propose, and the function of
+// the note that performs it. Its fields do not change.
+type Action struct {
+	action.Spec
+	// File is the note, as diagnostics name it.
+	File string
+	Line int
+	// Digest identifies the code of the note. Another version of the note has another digest.
+	Digest string
+
+	note     *Note
+	function lisp.Value
+}
+
+// ActionStatus describes one defaction of a note.
+type ActionStatus struct {
+	// Key is the target and the name, as policy.org writes them.
+	Key  string `json:"key"`
+	Does string `json:"does"`
+	// Form is how a prompt shows the action.
+	Form string `json:"form"`
+}
+
+// Limits of the actions of a note.
+const (
+	maximumActions = 32
+	maximumFields  = 32 // of one action
+)
+
+// actionKeys are the keys of defaction.
+var actionKeys = []string{"does", "fields", "perform"}
+
+// fieldKinds are the types that a field of defaction may have.
+var fieldKinds = []struct {
+	name    string
+	kind    action.FieldKind
+	example string // %s is the field's name
+}{
+	{"text", action.Text, `"<%s>"`}, {"string", action.AnyText, `"<%s>"`}, {"name", action.Name, `"<%s>"`},
+	{"integer", action.Integer, "1"}, {"plist", action.Plist, `(:<%s> "<value>")`},
+}
+
+// keptFields are the fields that have a meaning in every action. A note cannot define them.
+var keptFields = []string{"type", "target", "action", "id", "payload", "tool", "calls", "args", "digest", "approved", "verified", "policy", "origin"}
+
+// expandDefaction turns (defaction TARGET NAME :key form…) into a call that evaluates the forms.
+func expandDefaction(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	key, err := actionKeyOf(args)
+	if err != nil {
+		return nil, err
+	}
+	form := []lisp.Value{call.Symbol("%REGISTER-ACTION"), lisp.NewString(key.Target), lisp.NewString(key.Name)}
+	values := map[string]lisp.Value{}
+	for i := 2; i < len(args); i += 2 {
+		symbol, ok := args[i].(*lisp.Symbol)
+		word := ""
+		if ok {
+			word = strings.ToLower(symbol.Name())
+		}
+		switch {
+		case !ok || !symbol.Keyword() || !slices.Contains(actionKeys, word):
+			return nil, fmt.Errorf("the action %s: defaction has the keys :%s%s", key, strings.Join(actionKeys, " :"), meantKey(word, actionKeys))
+		case i+1 == len(args):
+			return nil, fmt.Errorf("the last key of the action %s has no value", key)
+		case values[word] != nil:
+			return nil, fmt.Errorf("the action %s has two values for :%s", key, word)
+		}
+		values[word] = args[i+1]
+	}
+	for _, word := range actionKeys {
+		value := values[word]
+		switch {
+		case value == nil && word == "fields":
+			value = lisp.Nil
+		case value == nil:
+			return nil, fmt.Errorf("the action %s has no :%s; it is written as (defaction %s :does \"to knock at the door\" :fields ((:text :text :required t)) :perform #'knock)", key, word, key)
+		case word == "fields" && !isForm(value):
+			value = quoted(call, value)
+		}
+		form = append(form, value)
+	}
+	return lisp.NewList(form...), nil
+}
+
+// actionKeyOf reads the target and the name.
+func actionKeyOf(args []lisp.Value) (key action.Key, err error) {
+	words := []*string{&key.Target, &key.Name}
+	for i, word := range words {
+		if *word, err = nameOf(args[i]); err != nil || !validCommand(*word) {
+			return key, fmt.Errorf("an action has a target and a name, of small letters, digits and hyphens: (defaction :door :knock …), which is proposed as (:type :request :target :door :action :knock …)")
+		}
+	}
+	if slices.Contains(actionKeys, key.Name) {
+		return key, fmt.Errorf("the action :%s has no name: write its target and its name, as in (defaction :door :%s :%s …)", key.Target, key.Target, key.Name)
+	}
+	return key, nil
+}
+
+// meantKey returns a suggestion for a misspelt word, or "".
+func meantKey(word string, known []string) string {
+	if near := suggest.Of(word, known); word != "" && near != "" && near != word {
+		return "; did you mean :" + near + "?"
+	}
+	return ""
+}
+
+// registerAction adds an action whose keys were evaluated, in the order of actionKeys.
+func (n *Note) registerAction(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+	key, err := actionKeyOf(args)
+	if err != nil {
+		return nil, err
+	}
+	a := &Action{Spec: action.Spec{Target: key.Target, Name: key.Name, Closed: true}, File: n.File, Digest: n.Hash, note: n}
+	a.Line = n.lineDefining("defaction", key.Target, key.Name)
+	if err := a.define(args[2], args[3], args[4]); err != nil {
+		return nil, fmt.Errorf("the action %s: %w", key, err)
+	}
+	if err := n.mayDefine(a); err != nil {
+		return nil, err
+	}
+	if defines, err := defining(ctx, "defaction"); !defines {
+		return args[0], err
+	}
+	n.actions = append(n.actions, a)
+	return args[0], nil
+}
+
+// mayDefine returns an error if the note cannot define the action.
+func (n *Note) mayDefine(a *Action) error {
+	key := a.Key()
+	switch {
+	case slices.ContainsFunc(n.actions, func(other *Action) bool { return other.Key() == key }):
+		return fmt.Errorf("the note defines the action %s twice", key)
+	case len(n.actions) == maximumActions:
+		return fmt.Errorf("the note has more than %d actions", maximumActions)
+	case slices.ContainsFunc(n.options.Specs(), func(s action.Spec) bool { return s.Target == key.Target }):
+		return fmt.Errorf("the target :%s belongs to the kernel; give the action %s a target of its own, such as :%s", key.Target, key, mendedCommand(n.key))
+	}
+	return nil
+}
+
+// define sets the action from the values of the keys.
+func (a *Action) define(does, fields, perform lisp.Value) (err error) {
+	description, ok := does.(*lisp.String)
+	if ok {
+		a.Does = text.Clip(text.Line(description.String()), maximumDescription)
+	}
+	if a.Does == "" {
+		return errors.New(`its :does is a string that says what it is for, such as "to knock at the door"`)
+	}
+	rows, ok := lisp.Slice(fields, maximumFields)
+	if !ok && fields != lisp.Nil {
+		return fmt.Errorf("its :fields are not a list of at most %d rows such as (:text :text :required t)", maximumFields)
+	}
+	for _, row := range rows {
+		field, err := fieldOf(row)
+		if err != nil {
+			return err
+		}
+		if a.HasField(field.Name) {
+			return fmt.Errorf("it has the field :%s twice", field.Name)
+		}
+		a.Fields = append(a.Fields, field)
+	}
+	a.function, err = functionOf("perform", perform)
+	return err
+}
+
+// fieldOf parses a row (NAME TYPE :required T :limit N :example VALUE).
+func fieldOf(row lisp.Value) (field action.Field, err error) {
+	const longest = 8
+	cells, ok := lisp.Slice(row, longest)
+	if !ok || len(cells) < 2 || len(cells)%2 != 0 {
+		return field, errors.New("each of its :fields is a row such as (:text :text :required t), with :limit and :example behind the type where they are wanted")
+	}
+	if field.Name, err = nameOf(cells[0]); err != nil || !validCommand(field.Name) {
+		return field, errors.New("the name of a field has small letters, digits and hyphens")
+	}
+	if slices.Contains(keptFields, field.Name) {
+		return field, fmt.Errorf("a field :%s has a meaning in every action; give it another name", field.Name)
+	}
+	kind, err := nameOf(cells[1])
+	if err != nil {
+		return field, fmt.Errorf("the type of :%s: %w", field.Name, err)
+	}
+	var names []string
+	for _, known := range fieldKinds {
+		names = append(names, known.name)
+		if known.name == kind {
+			field.Kind, field.Example = known.kind, strings.ReplaceAll(known.example, "%s", field.Name)
+		}
+	}
+	if field.Example == "" {
+		return field, fmt.Errorf("the type of :%s is one of :%s%s", field.Name, strings.Join(names, " :"), meantKey(kind, names))
+	}
+	for i := 2; i < len(cells); i += 2 {
+		if err := setField(&field, cells[i], cells[i+1]); err != nil {
+			return field, fmt.Errorf("the field :%s: %w", field.Name, err)
+		}
+	}
+	return field, nil
+}
+
+// setField sets one key of a row.
+func setField(field *action.Field, key, value lisp.Value) error {
+	word, err := nameOf(key)
+	if err != nil {
+		return err
+	}
+	switch word {
+	case "required":
+		field.Required = value != lisp.Nil
+	case "limit":
+		limit, ok := value.(int64)
+		if !ok || limit < 1 || limit > 1_000_000 {
+			return errors.New("its :limit is a number of characters between 1 and 1000000")
+		}
+		field.Limit = int(limit)
+	case "example":
+		data, err := lisp.ToSexp(value)
+		if err != nil {
+			return fmt.Errorf("its :example: %w", err)
+		}
+		field.Example = plist.Print(data)
+		if !field.Holds(data) {
+			return fmt.Errorf("its :example %s is not %s", field.Example, field.Kind)
+		}
+	default:
+		keys := []string{"required", "limit", "example"}
+		return fmt.Errorf("behind its type stand :%s%s", strings.Join(keys, " :"), meantKey(word, keys))
+	}
+	return nil
+}
+
+// Perform calls the function with the fields of an action, and returns the text for the model. The
+// note may write the files that it was granted. The error says where in the note the function
+// failed.
+func (a *Action) Perform(ctx context.Context, fields sexp.List) (string, error) {
+	o := &occasion{purpose: purposeAction}
+	if err := a.note.apply(ctx, o, a.function, lisp.NewData(fields)); err != nil {
+		return "", inNote(err)
+	}
+	if o.unfit != nil {
+		return "", fmt.Errorf("it was done, and what came of it is no data: %w", o.unfit)
+	}
+	switch result := o.result.(type) {
+	case plist.String:
+		return string(result), nil
+	default:
+		if plist.IsNil(result) {
+			return "", nil
+		}
+		return plist.Print(result), nil
+	}
+}
+
+// Granted returns the capabilities that the note was granted, or nil for none.
+func (a *Action) Granted() []string {
+	if !a.note.consent.granted {
+		return nil
+	}
+	return a.note.consent.names()
+}
+
+// status returns the action for a list.
+func (a *Action) status() ActionStatus {
+	return ActionStatus{Key: a.Key().String(), Does: a.Does, Form: a.Form().Text}
+}
+
+// Actions returns the actions that the live notes define, by the names of the notes. The slice is
+// the caller's.
+func (s *Set) Actions() []*Action {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.actions)
+}
+
+// specsOf returns the specs of the actions.
+func specsOf(actions []*Action) (specs action.Specs) {
+	for _, a := range actions {
+		specs = append(specs, a.Spec)
+	}
+	return specs
+}
+
+// Actions returns the actions that the note defines. The slice is the caller's.
+func (n *Note) Actions() []*Action { return slices.Clone(n.actions) }
+
+// assignActions returns the actions of the live notes.
+func assignActions(order []*slot) (actions []*Action) {
+	for _, s := range order {
+		if s.published {
+			actions = append(actions, s.live.actions...)
+		}
+	}
+	return actions
+}
