@@ -111,6 +111,11 @@ type reading struct {
 // do not tell two changes of the same moment apart.
 const trustedAge = 2 * time.Second
 
+// savingAge is how long an empty file may be one that is being saved: an editor that saves in place,
+// such as Emacs, empties the file before it writes the text. What the file said before counts until
+// then, so that a reading between the two is not taken for the person's wish.
+const savingAge = 200 * time.Millisecond
+
 // stamp identifies a version of a file. A file whose stamp is the same has not changed.
 type stamp struct {
 	size    int64
@@ -183,6 +188,9 @@ func (h *Home) read(path string, take func(path string) (File, error)) (reading,
 	if err == nil && known.stamp == now && known.at.Sub(now.changed) > trustedAge && withheld.Standing(known.file.beside) {
 		return known, true
 	}
+	if err == nil && known.good && known.file.Size > 0 && saving(info) {
+		return known, true
+	}
 	known.stamp, known.at, known.file.Path, known.fault = now, time.Now(), path, ""
 	if file, err := take(path); err == nil {
 		known.file, known.good = file, true
@@ -197,6 +205,12 @@ func (h *Home) read(path string, take func(path string) (File, error)) (reading,
 	}
 	h.known[path] = known
 	return known, true
+}
+
+// saving tells whether a file may be about to get its text.
+func saving(info fs.FileInfo) bool {
+	age := time.Since(info.ModTime())
+	return info.Mode().IsRegular() && info.Size() == 0 && age >= 0 && age < savingAge
 }
 
 func stampOf(info fs.FileInfo) stamp {

@@ -106,6 +106,43 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// A file that was emptied just now is being saved, so what it said counts, also if its next text is
+// broken. One that stays empty says nothing.
+func TestSavedInPlace(t *testing.T) {
+	home := t.TempDir()
+	h := Home{Directory: home}
+	said := func() string { return h.File("IDENTITY").Text }
+	path := put(t, home, "IDENTITY.org", "- Name :: Sam\n")
+	if got := said(); got != "- Name :: Sam" {
+		t.Fatalf("it says %q", got)
+	}
+	emptied := func(ago time.Duration) {
+		t.Helper()
+		put(t, home, "IDENTITY.org", "")
+		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-ago)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	emptied(-time.Hour) // by a clock that is ahead
+	if got := said(); got != "" {
+		t.Errorf("emptied in the future it says %q", got)
+	}
+	put(t, home, "IDENTITY.org", "- Name :: Nora\n")
+	said()
+	emptied(0)
+	if got := said(); got != "- Name :: Nora" {
+		t.Errorf("while it is saved it says %q", got)
+	}
+	put(t, home, "IDENTITY.org", "- Name :: \xff\n")
+	if got := said(); got != "- Name :: Nora" {
+		t.Errorf("with a broken text it says %q", got)
+	}
+	emptied(savingAge)
+	if got := said(); got != "" {
+		t.Errorf("empty for a while it says %q", got)
+	}
+}
+
 func TestBrokenFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(path string) error

@@ -134,19 +134,26 @@ func (p *Persona) checkProfiles() {
 	p.faults(ofProfiles, faults)
 }
 
-// read returns the present texts of the home's files and reports their faults.
+// read returns the present texts of the home's files and reports their faults. The time zone comes
+// first, as it decides which notes are of today, and only this call's own zone does: others may read at
+// the same time.
 func (p *Persona) read() memory.Persona {
-	persona := p.home.Persona(p.Now())
-	user := persona.File("USER")
-	name := user.Field("timezone")
-	if name == "" {
+	user := p.home.File("USER")
+	var fault *memory.Fault
+	now := p.clock()
+	switch place, err := zone(user); {
+	case err != nil:
+		fault = &memory.Fault{Path: user.Path, Message: err.Error()}
+		now = p.Now()
+	case place != nil:
+		now = now.In(place)
+		p.place.Store(place)
+	default:
 		p.place.Store(nil)
-	} else if place, err := time.LoadLocation(name); err != nil {
-		persona.Faults = append(persona.Faults, memory.Fault{Path: user.Path, Message: fmt.Sprintf("there is no time zone %q; write it as Europe/Berlin", name)})
-	} else if known := p.place.Swap(place); known == nil || known.String() != place.String() {
-		faults := persona.Faults
-		persona = p.home.Persona(p.Now())
-		persona.Faults = faults
+	}
+	persona := p.home.Persona(now)
+	if fault != nil {
+		persona.Faults = append(persona.Faults, *fault)
 	}
 	var faults []string
 	for _, fault := range persona.Faults {
@@ -154,6 +161,19 @@ func (p *Persona) read() memory.Persona {
 	}
 	p.faults(ofPersona, faults)
 	return persona
+}
+
+// zone returns the time zone that USER.org names, nil if it names none.
+func zone(user memory.File) (*time.Location, error) {
+	name := user.Field("timezone")
+	if name == "" {
+		return nil, nil
+	}
+	place, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("there is no time zone %q; write it as Europe/Berlin", name)
+	}
+	return place, nil
 }
 
 // loadLibrary reads the sections of prompts. If a note has a fault the earlier sections stay; at

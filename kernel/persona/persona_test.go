@@ -137,3 +137,41 @@ func until(t *testing.T, what string, holds func() bool) {
 		}
 	}
 }
+
+// Which notes are of today follows the zone of the same reading, whoever else reads at that time.
+func TestTimeIsThePersonsForEachReader(t *testing.T) {
+	h := open(t, "memory/2026-11-22.org", "Sunday.\n", "memory/2026-11-23.org", "Monday.\n")
+	done := make(chan struct{})
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer close(done)
+	for range 2 {
+		others.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					_, _ = h.With("")
+				}
+			}
+		})
+	}
+	for i := range 200 {
+		zone, today := "America/Los_Angeles", "Sunday."
+		if i%2 == 1 {
+			zone, today = "Europe/Berlin", "Monday."
+		}
+		h.write(t, "next", "- Timezone :: "+zone+"\n")
+		if err := os.Rename(filepath.Join(h.directory, "next"), filepath.Join(h.directory, "USER.org")); err != nil {
+			t.Fatal(err)
+		}
+		got, err := h.With("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Days) == 0 || got.Days[0].Text != today {
+			t.Fatalf("in %s today's notes are %v", zone, got.Days)
+		}
+	}
+}
