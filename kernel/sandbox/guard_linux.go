@@ -275,8 +275,8 @@ func lock(path string, how int) (*os.File, error) {
 }
 
 // unguard removes what was placed as guards in a directory and in the repositories in it. It leaves
-// what a running command has locked.
-func unguard(directory string, repositories []string, obeyed []setting) {
+// what a running command has locked, and reports whether there was any.
+func unguard(directory string, repositories []string, obeyed []setting) (locked bool) {
 	all := guardsOf(directory, repositories, obeyed)
 	for i := range all {
 		g := all[len(all)-1-i] // the content of a directory before the directory
@@ -286,11 +286,13 @@ func unguard(directory string, repositories []string, obeyed []setting) {
 		}
 		file, err := lock(path, unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil {
-			continue // another command uses it
+			locked = locked || errors.Is(err, unix.EWOULDBLOCK) // another command uses it
+			continue
 		}
 		if info, err := file.Stat(); err == nil && g.isPlaced(path, info) {
 			_ = os.Remove(path) // a directory only if it is empty; its content would be somebody's
 		}
 		file.Close() // it was only read
 	}
+	return locked
 }

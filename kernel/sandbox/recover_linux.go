@@ -76,6 +76,11 @@ func Recover(note string) (directory string, left Left, err error) {
 			return directory, Left{}, fmt.Errorf("a command still runs in %s", directory)
 		}
 	}
+	// The warden's end kills the command's other processes, which hold the locks of the guards until
+	// they are gone. A lock that is held for longer belongs to another command.
+	for began := time.Now(); unguard(directory, n.View.Repositories, n.View.Obeyed) && time.Since(began) < endLimit; {
+		time.Sleep(time.Millisecond)
+	}
 	left = n.View.restore()
 	if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return directory, left, fmt.Errorf("recover after a killed command: %w", err)

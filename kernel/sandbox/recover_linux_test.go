@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"org-agent/kernel/sandbox"
 )
@@ -89,6 +90,40 @@ func TestRecover(t *testing.T) {
 	}
 	if _, _, err := sandbox.Recover(note); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a second time: %v", err)
+	}
+}
+
+// TestRecoverAfterLateEnd: a process of the command that ends later than the warden still holds the
+// locks of the guards. They are waited for.
+func TestRecoverAfterLateEnd(t *testing.T) {
+	kind := look(t)
+	if !kind.Fenced() {
+		return
+	}
+	directory, note := resolved(t), filepath.Join(t.TempDir(), "note")
+	kernel := startDoomed(t, kind, "echo ready; sleep 1000", directory, note)
+	late, err := os.Open(filepath.Join(directory, ".envrc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(late.Fd()), syscall.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	if err := kernel.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = kernel.Wait()
+	ended := make(chan error)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		ended <- late.Close()
+	}()
+	_, _, err = sandbox.Recover(note)
+	if err := errors.Join(err, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 0 {
+		t.Errorf("there is %v, %v", entries, err)
 	}
 }
 
