@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -26,9 +27,10 @@ const together = 4
 
 // batch makes several calls of tools at once. Each call only reads or starts a subagent.
 func batch(d Deps) kind.Kind {
+	one := sexp.List{plist.Keyword("tool"), plist.String("<name>"), plist.Keyword("args"), anyArguments()}
 	return kind.Kind{
 		Spec: action.Spec{Target: "tool", Name: "batch", Does: "to use tools that only read together", Fields: []action.Field{
-			{Name: "calls", Kind: action.CallList, Required: true, Example: `((:tool "<name>" :args (:<argument> "<value>")) (:tool "<name>" :args (:<argument> "<value>")))`}}},
+			{Name: "calls", Kind: action.Calls, Required: true, Example: sexp.List{one, one}}}},
 		Judge:    judgeBatch,
 		Describe: describeBatch,
 		Calls:    action.Action.Calls,

@@ -18,9 +18,9 @@ import (
 // conversation of the turn is an answer.
 func Chat(channel, field string) kind.Kind {
 	spec := action.Spec{Target: channel, Does: "to send a message elsewhere", Reply: true, Fields: []action.Field{
-		{Name: field, Kind: action.Name, Required: true, Example: `"<` + strings.TrimSuffix(field, "-id") + `>"`, Chat: true},
-		{Name: "text", Kind: action.Text, Required: true, Example: `"<message>"`},
-		{Name: "reply-to", Kind: action.Name}, {Name: "attachments", Kind: action.CallList}}}
+		{Name: field, Kind: action.Name, Required: true, Example: plist.String("<" + strings.TrimSuffix(field, "-id") + ">"), Chat: true},
+		{Name: "text", Kind: action.Text, Required: true, Example: plist.String("<message>")},
+		{Name: "reply-to", Kind: action.Name}, {Name: "attachments", Kind: action.List}}}
 	chat := func(a action.Action) string {
 		name, _ := spec.ChatOf(a)
 		return name

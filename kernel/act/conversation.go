@@ -8,6 +8,7 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -27,7 +28,7 @@ func none(why string) func(action.Action) ([]string, string) {
 func response(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: string(protocol.TypeResponse), Type: protocol.TypeResponse, Does: "to answer, wherever the conversation is", Reply: true,
-			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: `"<answer>"`}}},
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: plist.String("<answer>")}}},
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
 			return policy.Verdict{Kind: policy.Allow, Reason: "text into its own conversation"}
 		},
@@ -44,7 +45,7 @@ func response(d Deps) kind.Kind {
 func log(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: string(protocol.TypeLog), Type: protocol.TypeLog, Does: "to leave a line in the log and say nothing",
-			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: `"<line>"`}}},
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: plist.String("<line>")}}},
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
 			return policy.Verdict{Kind: policy.Allow, Reason: "text into the log"}
 		},
@@ -62,8 +63,8 @@ func log(d Deps) kind.Kind {
 func insertion(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "emacs", Name: "insert-at-end", Does: "to answer", Reply: true, Answers: true, Fields: []action.Field{
-			{Name: "buffer", Kind: action.Text, Example: `"*org-agent-chat*"`, Fixed: true},
-			{Name: "text", Kind: action.Text, Required: true, Example: `"* <heading>\n<answer>"`}}},
+			{Name: "buffer", Kind: action.Text, Example: plist.String(protocol.SessionBuffer(protocol.MainSession)), Fixed: true},
+			{Name: "text", Kind: action.Text, Required: true, Example: plist.String("* <heading>\n<answer>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			buffer := a.Text("buffer")
 			if ownBuffer(buffer, turn.Session) {

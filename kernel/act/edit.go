@@ -16,8 +16,8 @@ import (
 func edit(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
 		Spec: action.Spec{Target: "emacs", Name: "edit", Does: "to change a text where it stands, :old being there exactly once", OneOf: []string{"file", "id"}, Fields: []action.Field{
-			{Name: "file", Kind: action.Text, Example: `"<path>"`}, {Name: "id", Kind: action.Text, Example: `"<the :ID: of an entry>"`},
-			{Name: "old", Kind: action.AnyText, Required: true, Example: `"<the text there>"`}, {Name: "new", Kind: action.AnyText, Required: true, Example: `"<what takes its place>"`}}},
+			{Name: "file", Kind: action.Text, Example: plist.String("<path>")}, {Name: "id", Kind: action.Text, Example: plist.String("<the :ID: of an entry>")},
+			{Name: "old", Kind: action.AnyText, Required: true, Example: plist.String("<the text there>")}, {Name: "new", Kind: action.AnyText, Required: true, Example: plist.String("<what takes its place>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			if a.Text("file") == "" {
 				return policy.Verdict{Kind: policy.Ask, Reason: "it changes a note"}

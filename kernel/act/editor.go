@@ -48,7 +48,7 @@ const messageLimit = 200
 func message(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
 		Spec: action.Spec{Target: "emacs", Name: "message", Does: "to show a line that is not kept",
-			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Limit: messageLimit, Example: `"<line>"`}}},
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Limit: messageLimit, Example: plist.String("<line>")}}},
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
 			return policy.Verdict{Kind: policy.Allow, Reason: "a line in the echo area"}
 		},
@@ -61,7 +61,7 @@ func message(d Deps) kind.Kind {
 func open(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
 		Spec: action.Spec{Target: "emacs", Name: "open", Does: "to show a file of the home", Fields: []action.Field{
-			{Name: "file", Kind: action.Text, Required: true, Example: `"<path>"`}, {Name: "line", Kind: action.Integer, Example: `1`}}},
+			{Name: "file", Kind: action.Text, Required: true, Example: plist.String("<path>")}, {Name: "line", Kind: action.Integer, Example: plist.Int(1)}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			path, err := turn.File(a.Text("file"))
 			if err != nil {

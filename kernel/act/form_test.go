@@ -65,6 +65,12 @@ func TestForms(t *testing.T) {
 			if _, err := p.Usable(readForm(t, f.Text)); err != nil {
 				t.Fatalf("%s: %v", f, err)
 			}
+			if got, want := f.Proposed().String(), readForm(t, f.Text).String(); got != want {
+				t.Fatalf("%s is the proposal %s", f.Text, got)
+			}
+			if f.CallsTools() != (f.Target == "tool") {
+				t.Fatalf("%s calls tools: %v", f, f.CallsTools())
+			}
 			v := p.Judge(context.Background(), readForm(t, filled.Replace(f.Text)).Action(), where)
 			if v.Kind == policy.Refuse {
 				t.Fatalf("%s is refused: %s", f, v.Reason)
@@ -91,6 +97,22 @@ func TestForms(t *testing.T) {
 			t.Fatalf("a type is missing: %v", shown)
 		}
 	})
+}
+
+// TestCalling checks that a call as an action is one that a model might have proposed.
+func TestCalling(t *testing.T) {
+	for want, call := range map[string]action.Call{
+		`(:type :request :target :tool :action :call :tool "read" :args (:path "a"))`: {Tool: "read", Args: sexp.List{plist.Keyword("path"), plist.String("a")}},
+		`(:type :request :target :tool :action :call :tool "list_skills")`:            {Tool: "list_skills", Args: sexp.List{}},
+	} {
+		got, err := builtIn().Specs().Usable(builtIn().Specs().Calling(call))
+		if err != nil || got.String() != want {
+			t.Errorf("%s is %s, %v", call.Line(), got, err)
+		}
+	}
+	if got := (action.Specs{}).Calling(action.Call{Tool: "read"}); !got.Empty() {
+		t.Errorf("where no kind calls tools it is %s", got)
+	}
 }
 
 func inTable(field string) bool {

@@ -6,6 +6,7 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -17,7 +18,7 @@ const spawnTool = "sessions_spawn"
 func spawn(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "agent", Name: "spawn", Does: "to hand on a part of the work",
-			Fields: []action.Field{{Name: "task", Kind: action.Text, Required: true, Example: `"<task>"`}}},
+			Fields: []action.Field{{Name: "task", Kind: action.Text, Required: true, Example: plist.String("<task>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, _ action.Action) policy.Verdict {
 			return turn.Named(spawnTool, policy.Verdict{Kind: policy.Ask, Reason: "a subagent spends tokens and time"})
 		},

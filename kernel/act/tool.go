@@ -4,19 +4,27 @@ import (
 	"context"
 	"slices"
 
+	"github.com/chewxy/sexp"
+
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/diff"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
+
+// anyArguments are the arguments of a call as a prompt shows them.
+func anyArguments() sexp.List {
+	return sexp.List{plist.Keyword("<argument>"), plist.String("<value>")}
+}
 
 // call is the kind of a call of one tool.
 func call(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "tool", Name: "call", Does: "to use a tool", Fields: []action.Field{
-			{Name: "tool", Kind: action.Name, Required: true, Example: `"<name>"`}, {Name: "args", Kind: action.Plist, Example: `(:<argument> "<value>")`}}},
+			{Name: "tool", Kind: action.Tool, Required: true, Example: plist.String("<name>")}, {Name: "args", Kind: action.Plist, Example: anyArguments()}}},
 		Judge: func(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			judged, _, v := turn.Call(ctx, a.Payload())
 			v.Action = a.WithPayload(judged)

@@ -170,6 +170,13 @@ func sorted(list sexp.List) sexp.List {
 	return out
 }
 
+// The fields of calls, and the field with the text of an action.
+const (
+	toolField = "tool"
+	argsField = "args"
+	textField = "text"
+)
+
 // Call is a call of a tool within an action.
 type Call struct {
 	Tool string
@@ -179,8 +186,8 @@ type Call struct {
 
 // CallOf returns the call with these fields. The Tool is "" if they name none.
 func CallOf(fields sexp.List) Call {
-	value, _ := plist.Get(fields, "tool")
-	args, _ := plist.Get(fields, "args")
+	value, _ := plist.Get(fields, toolField)
+	args, _ := plist.Get(fields, argsField)
 	c := Call{Args: args}
 	switch v := value.(type) {
 	case plist.String:

@@ -43,7 +43,6 @@ type Agent struct {
 
 	composer   *composer.Composer
 	sent       *lru.Cache[string, sent]
-	forms      *lru.Cache[string, action.Proposed]
 	compaction *history.Compactor
 }
 
@@ -51,7 +50,6 @@ type Agent struct {
 func New(config Config) *Agent {
 	a := &Agent{config: config}
 	a.sent = lru.New[string, sent](sentKept)
-	a.forms = lru.New[string, action.Proposed](formsKept)
 	past := history.New(config.Journal, config.Dialect, composer.EarlierQuestion(config.Journal))
 	past.Outside = func(act action.Action) string { return config.Kinds().Outside(act) }
 	a.composer = &composer.Composer{Sources: config.Sources, Journal: config.Journal, Past: past, Index: config.Index, Home: config.Policy.Home,
@@ -208,7 +206,7 @@ func (r *run) pick(ctx context.Context) error {
 	if len(r.compose.Exchange.Steps()) > 0 { // an earlier attempt has called the skill that was asked for
 		return nil
 	}
-	call, err := r.agent.askedCall(r.settings.asked)
+	call, err := r.askedCall()
 	if call != nil {
 		r.steps.Begin()
 		r.Record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": call.Action.Canonical()})

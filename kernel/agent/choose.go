@@ -116,13 +116,15 @@ func (s turnSettings) checkProfile() error {
 	return nil
 }
 
-// askedCall is the step that gives the model the prompt skill of that name, as if the model had called
-// for it. The person asked for it, so it needs neither a proposal nor a verdict. It is nil for "".
-func (a *Agent) askedCall(name string) (*gate.Step, error) {
-	if name == "" || a.config.Prompts == nil {
+// askedCall is the step that gives the model the prompt skill that the question asks for, as if the
+// model had called for it. The person asked for it, so it needs neither a proposal nor a verdict. It is
+// nil if the question asks for none.
+func (r *run) askedCall() (*gate.Step, error) {
+	name, prompts := r.settings.asked, r.agent.config.Prompts
+	if name == "" || prompts == nil {
 		return nil, nil
 	}
-	k := a.config.Prompts.Current().Command(name)
+	k := prompts.Current().Command(name)
 	if k == nil {
 		return nil, fmt.Errorf("there is no skill %s any more; \"org-agent skill list\" says why", name)
 	}
@@ -130,11 +132,7 @@ func (a *Agent) askedCall(name string) (*gate.Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the skill %s cannot be used: %v", name, err)
 	}
-	proposed := action.Propose(sexp.List{
-		plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target"), plist.Keyword("tool"),
-		plist.Keyword("action"), plist.Keyword("call"), plist.Keyword("tool"), plist.String("use_skill"),
-		plist.Keyword("args"), sexp.List{plist.Keyword("name"), plist.String(name)},
-	})
+	proposed := r.kinds.Specs().Calling(action.Call{Tool: "use_skill", Args: sexp.List{plist.Keyword("name"), plist.String(name)}})
 	return &gate.Step{Action: proposed.Action(), Verdict: gate.Performed, Text: text}, nil
 }
 

@@ -99,7 +99,7 @@ func (r *run) composeFirst(ctx context.Context) (*composer.Composition, error) {
 		return nil, err
 	}
 	r.skill, r.compose.Skill = k, k.Hash
-	call, err := r.agent.askedCall(r.settings.asked)
+	call, err := r.askedCall()
 	if err != nil {
 		return nil, err
 	}

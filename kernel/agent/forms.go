@@ -26,12 +26,8 @@ func (f *replyForms) formats(ctx context.Context, tools bool) []action.Form {
 	var forms []action.Form
 	var actions []sexp.List
 	for _, form := range r.kinds.Specs().Forms(r.turn.Record.Question.Route) {
-		if form.Target == "tool" && !tools || f.refused(form) || r.kinds.Available(form.Key) != nil {
-			continue
-		}
-		proposed, err := r.agent.proposedOf(form)
-		if err != nil {
-			r.log.Error("a form is no action", "form", form.Text, "err", err)
+		proposed := form.Proposed()
+		if form.CallsTools() && !tools || r.program.refuses(proposed.Action(), r.scene.where()) != "" || r.kinds.Available(form.Key) != nil {
 			continue
 		}
 		forms, actions = append(forms, form), append(actions, proposed.List())
@@ -42,28 +38,6 @@ func (f *replyForms) formats(ctx context.Context, tools bool) []action.Form {
 		}
 	}
 	return f.forms
-}
-
-// refused reports whether the turn may not do an action of that form.
-func (f *replyForms) refused(form action.Form) bool {
-	proposed, err := f.run.agent.proposedOf(form)
-	return err == nil && f.run.program.refuses(proposed.Action(), f.run.scene.where()) != ""
-}
-
-// formsKept is how many bytes of forms are kept as actions.
-const formsKept = 256 << 10
-
-// proposedOf is the form as a proposal.
-func (a *Agent) proposedOf(form action.Form) (action.Proposed, error) {
-	if proposed, ok := a.forms.Get(form.Text); ok {
-		return proposed, nil
-	}
-	proposed, err := action.Read(form.Text)
-	if err == nil {
-		const atoms = 16 // about how much larger the atoms are than their text
-		a.forms.Put(form.Text, proposed, atoms*len(form.Text))
-	}
-	return proposed, err
 }
 
 // formLines are the forms that a reply may have, as the system prompt lists them.

@@ -20,7 +20,7 @@ import (
 func shelve(d act.Deps) kind.Kind {
 	return act.InEditor(d, kind.Kind{
 		Spec: action.Spec{Target: "emacs", Name: "shelve", Does: "to put a book on a shelf", Fields: []action.Field{
-			{Name: "book", Kind: action.Text, Required: true, Example: `"<title>"`}, {Name: "shelf", Kind: action.Integer}}},
+			{Name: "book", Kind: action.Text, Required: true, Example: plist.String("<title>")}, {Name: "shelf", Kind: action.Integer}}},
 		Judge: func(_ context.Context, _ *policy.Turn, a action.Action) policy.Verdict {
 			if a.Text("book") == "Necronomicon" {
 				return policy.Refused("that book stays shut")

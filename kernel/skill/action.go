@@ -52,11 +52,17 @@ var actionKeys = []string{"does", "fields", "perform"}
 var fieldKinds = []struct {
 	name    string
 	kind    action.FieldKind
-	example string // %s is the field's name
+	example func(field string) sexp.Sexp
 }{
-	{"text", action.Text, `"<%s>"`}, {"string", action.AnyText, `"<%s>"`}, {"name", action.Name, `"<%s>"`},
-	{"integer", action.Integer, "1"}, {"plist", action.Plist, `(:<%s> "<value>")`},
+	{"text", action.Text, gap}, {"string", action.AnyText, gap}, {"name", action.Name, gap},
+	{"integer", action.Integer, func(string) sexp.Sexp { return plist.Int(1) }},
+	{"plist", action.Plist, func(field string) sexp.Sexp {
+		return sexp.List{plist.Keyword("<" + field + ">"), plist.String("<value>")}
+	}},
 }
+
+// gap is the example of a text: the name of its field, to be filled in.
+func gap(field string) sexp.Sexp { return plist.String("<" + field + ">") }
 
 // keptFields are the fields that have a meaning in every action. A note cannot define them.
 var keptFields = []string{"type", "target", "action", "id", "payload", "tool", "calls", "args", "digest", "approved", "verified", "policy", "origin"}
@@ -205,10 +211,10 @@ func fieldOf(row lisp.Value) (field action.Field, err error) {
 	for _, known := range fieldKinds {
 		names = append(names, known.name)
 		if known.name == kind {
-			field.Kind, field.Example = known.kind, strings.ReplaceAll(known.example, "%s", field.Name)
+			field.Kind, field.Example = known.kind, known.example(field.Name)
 		}
 	}
-	if field.Example == "" {
+	if field.Example == nil {
 		return field, fmt.Errorf("the type of :%s is one of :%s%s", field.Name, strings.Join(names, " :"), meantKey(kind, names))
 	}
 	for i := 2; i < len(cells); i += 2 {
@@ -239,10 +245,10 @@ func setField(field *action.Field, key, value lisp.Value) error {
 		if err != nil {
 			return fmt.Errorf("its :example: %w", err)
 		}
-		field.Example = plist.Print(data)
 		if !field.Holds(data) {
-			return fmt.Errorf("its :example %s is not %s", field.Example, field.Kind)
+			return fmt.Errorf("its :example %s is not %s", plist.Print(data), field.Kind)
 		}
+		field.Example = data
 	default:
 		keys := []string{"required", "limit", "example"}
 		return fmt.Errorf("behind its type stand :%s%s", strings.Join(keys, " :"), meantKey(word, keys))
