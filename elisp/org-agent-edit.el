@@ -59,12 +59,18 @@ they were not there.")
 (defconst org-agent-edit--around 200
   "How many characters on each side of a change its receipt contains.")
 
+(defun org-agent-edit-p (act)
+  "Return non-nil when what performs ACT here changes a text by this file.
+The symbol of such a performer has the property `org-agent-edit'."
+  (function-get (org-agent-kernel-performer act) 'org-agent-edit))
+
 ;;;###autoload
 (defun org-agent-edit-perform (params)
   "Replace the text `:old' of PARAMS by `:new', once for the act's id."
   (org-agent-edit-act params (lambda () params)
                       #'org-agent-edit--change #'org-agent-edit--settle
                       #'org-agent-edit--check))
+(put 'org-agent-edit-perform 'org-agent-edit t)
 
 (defun org-agent-edit-act (params locate change settle check)
   "Perform, settle or check the act with PARAMS; return the receipt.
@@ -479,6 +485,7 @@ They are part of the receipt, with which they can be restored.")
      (lambda (_old _new) (org-agent-edit--properties-set pairs))
      (lambda (_old _new) (org-agent-edit--properties-settle pairs))
      (lambda (_old _new) (org-agent-edit-properties-check pairs)))))
+(put 'org-agent-edit-set-properties 'org-agent-edit t)
 
 (defun org-agent-edit-properties-checked (pairs)
   "Return PAIRS, two texts each, or refuse what must not be set."

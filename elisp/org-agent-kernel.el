@@ -394,10 +394,9 @@ The functions get its method, a symbol, and its parameters, a plist.")
 (defun org-agent-kernel--capabilities ()
   "Return what this Emacs can do, for the kernel.
 The keys of `org-agent-performers' and `org-agent-requests' are what it
-performs and answers; that a client inserts answers goes without saying."
+performs and answers."
   (list :keeps-file t :streams t :notices t
         :performs (cl-loop for (action . _) in org-agent-performers
-                           unless (eq action :insert-at-end)
                            collect (substring (symbol-name action) 1))
         :answers (cl-loop for (method . _) in org-agent-requests
                           unless (eq method 'act)
@@ -421,6 +420,13 @@ One that this Emacs does not know is logged, no more."
                          method)))
   (run-hook-with-args 'org-agent-kernel-notified-functions method params))
 
+(defun org-agent-kernel-performer (act)
+  "Return the function that performs ACT in this Emacs, or nil."
+  (and (eq (plist-get act :type) :request)
+       (eq (plist-get act :target) :emacs)
+       (alist-get (plist-get (plist-get act :payload) :action)
+                  org-agent-performers)))
+
 ;;;###autoload
 (defun org-agent-kernel-perform (params)
   "Perform the act with PARAMS and return its receipt.
@@ -428,11 +434,12 @@ The kernel's policy came first; what a performer checks is checked again."
   (unless (and (eq (plist-get params :type) :request)
                (eq (plist-get params :target) :emacs))
     (org-agent-kernel-refuse "an Emacs performs requests to :emacs only"))
-  (let* ((action (plist-get (plist-get params :payload) :action))
-         (function (alist-get action org-agent-performers)))
+  (let ((function (org-agent-kernel-performer params)))
     (unless function
       (signal 'org-agent-rpc-error
-              (list -32601 (format "this Emacs does not perform %s" action))))
+              (list -32601 (format "this Emacs does not perform %s"
+                                   (plist-get (plist-get params :payload)
+                                              :action)))))
     (let ((receipt (funcall function params)))
       (org-agent-rpc-guard "marking what an act inserted"
         (org-agent-kernel--mark receipt (plist-get params :id)))

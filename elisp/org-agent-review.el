@@ -94,8 +94,7 @@ changes can be taken one by one."
      (lambda (text)
        (let ((action (org-agent-review--located
                       (ignore-errors (org-agent-review--read text)))))
-         (if (memq (plist-get (plist-get action :payload) :action)
-                   '(:edit :set-properties))
+         (if (org-agent-edit-p action)
              (org-agent-review--open approval action)
            (org-agent-review-whole
             approval nil

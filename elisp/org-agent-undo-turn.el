@@ -188,25 +188,23 @@ EARLIER are the changes before it, the last first."
   "Make CHANGE in this copy unless it stands there; refuse if that fails."
   (save-restriction
     (unless (org-agent-undo-turn--step change)
-      (pcase (plist-get change :action)
-        (:set-properties
-         (pcase-let ((`(,beg . ,drawer) (org-agent-edit-properties-find)))
-           (org-agent-edit-replace
-            beg drawer
-            (org-agent-edit-properties-drawer
-             drawer (mapcar (lambda (setting)
-                              (list (plist-get setting :name)
-                                    (or (plist-get setting :value) "")))
-                            (plist-get change :properties))))))
-        (_
-         (let ((old (or (plist-get change :old) ""))
-               (new (or (plist-get change :new) ""))
-               (before (or (plist-get change :before) ""))
-               (after (or (plist-get change :after) "")))
-           (org-agent-edit-replace
-            (or (org-agent-undo-turn--find new old before after)
-                (org-agent-kernel-refuse "it cannot be made again"))
-            old new)))))))
+      (if (plist-get change :properties)
+          (pcase-let ((`(,beg . ,drawer) (org-agent-edit-properties-find)))
+            (org-agent-edit-replace
+             beg drawer
+             (org-agent-edit-properties-drawer
+              drawer (mapcar (lambda (setting)
+                               (list (plist-get setting :name)
+                                     (or (plist-get setting :value) "")))
+                             (plist-get change :properties)))))
+        (let ((old (or (plist-get change :old) ""))
+              (new (or (plist-get change :new) ""))
+              (before (or (plist-get change :before) ""))
+              (after (or (plist-get change :after) "")))
+          (org-agent-edit-replace
+           (or (org-agent-undo-turn--find new old before after)
+               (org-agent-kernel-refuse "it cannot be made again"))
+           old new))))))
 
 (defun org-agent-undo-turn--copy (buffer)
   "Return a temporary buffer with the text of BUFFER.
@@ -243,7 +241,7 @@ An entry is found by its `:ID:', also in another file."
 
 (defun org-agent-undo-turn--step (change)
   "Return the step that takes CHANGE back in this buffer, nil if none is needed."
-  (if (eq (plist-get change :action) :set-properties)
+  (if (plist-get change :properties)
       (org-agent-undo-turn--properties change)
     (org-agent-undo-turn--edit change)))
 

@@ -58,11 +58,25 @@ func log(d Deps) kind.Kind {
 	}
 }
 
+// insertName is the name of [insertion].
+const insertName = "insert-at-end"
+
+// Insertion returns the act by which a client puts a text into a conversation that it shows.
+func Insertion(text string) protocol.Act {
+	return actOf(insertName, protocol.Field{Key: "text", Value: text})
+}
+
+// IsInsertion reports whether an act is one of [Insertion].
+func IsInsertion(a protocol.Act) bool {
+	return a.Target == emacs && a.Payload.Text("action") == insertName
+}
+
 // insertion puts text at the end of the turn's own conversation, or of the conversation whose
-// buffer it names.
+// buffer it names. Every client that shows the conversation performs it.
 func insertion(d Deps) kind.Kind {
 	return kind.Kind{
-		Spec: action.Spec{Target: "emacs", Name: "insert-at-end", Does: "to answer", Reply: true, Answers: true, Fields: []action.Field{
+		ByClient: true,
+		Spec: action.Spec{Target: emacs, Name: insertName, Does: "to answer", Reply: true, Answers: true, Fields: []action.Field{
 			{Name: "buffer", Kind: action.Text, Example: plist.String(protocol.SessionBuffer(protocol.MainSession)), Fixed: true},
 			{Name: "text", Kind: action.Text, Required: true, Example: plist.String("* <heading>\n<answer>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {

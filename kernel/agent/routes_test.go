@@ -82,7 +82,7 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Tools, Logger: h.config.Logger})...)
 	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Tools, Kinds: kinds}
 	r.sessions = session.New(session.Config{
-		Journal: h.journal, Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now,
+		Journal: h.journal, Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now, Insertion: act.Insertion,
 		Ended: func(turn journal.Turn) { r.ended <- turn },
 	})
 	talk.sessions = r.sessions

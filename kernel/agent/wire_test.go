@@ -133,7 +133,7 @@ func newWireWith(t *testing.T, window int, more []tool.Tool, says ...string) *wi
 func (w *wire) serve(c agent.Config) {
 	w.agent = agent.New(c)
 	w.sessions = session.New(session.Config{
-		Journal: w.h.journal, Runner: w.agent, NewID: c.NewID, Logger: c.Logger, Now: c.Now,
+		Journal: w.h.journal, Runner: w.agent, NewID: c.NewID, Logger: c.Logger, Now: c.Now, Insertion: act.Insertion,
 		Ended: func(turn journal.Turn) { w.ended <- turn },
 	})
 	w.talk.sessions = w.sessions

@@ -206,6 +206,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	})
 	d.sessions = session.New(session.Config{
 		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers, Ended: d.turnEnded,
+		Insertion: act.Insertion,
 	})
 	talk.Sessions = d.sessions
 	return nil

@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
@@ -31,7 +32,7 @@ func shelve(d act.Deps) kind.Kind {
 			return describe.Description{Summary: "Shelve " + a.Text("book"), Language: "text", Text: a.Text("book") + "\n", Effects: []string{"it stands elsewhere then"}}
 		},
 		Undo: func(a action.Action, receipt protocol.Receipt) ([]protocol.Change, []string) {
-			return []protocol.Change{{Action: "shelve", File: receipt.File, Old: "the desk", New: a.Text("book")}}, nil
+			return []protocol.Change{{File: receipt.File, Old: "the desk", New: a.Text("book")}}, nil
 		},
 	}, false)
 }
@@ -76,7 +77,7 @@ func TestAnotherKind(t *testing.T) {
 	if err := e.Call(within(t), protocol.MethodTurnChanges, protocol.TurnChangesParams{ID: turn}, &told); err != nil {
 		t.Fatal(err)
 	}
-	if len(told.Changes) != 1 || told.Changes[0].File != "/shelves/3" || told.Changes[0].Action != "shelve" || told.Changes[0].Act != performed[0].ID || told.Changes[0].Unsure || len(told.Stays) != 0 {
+	if len(told.Changes) != 1 || told.Changes[0].File != "/shelves/3" || told.Changes[0].New != "Moby-Dick" || told.Changes[0].Act != performed[0].ID || told.Changes[0].Unsure || len(told.Stays) != 0 {
 		t.Errorf("it is taken back by %+v", told)
 	}
 	if err := e.Call(within(t), protocol.MethodTurnUndone, protocol.TurnUndoneParams{Turn: turn, Acts: []string{performed[0].ID}}, &protocol.Empty{}); err != nil {

@@ -206,7 +206,7 @@ func Files(receipt protocol.Receipt) (changes []protocol.Change, stays []string)
 			continue
 		}
 		changes = append(changes, protocol.Change{
-			Action: "edit", File: f.File, Old: f.Old, New: f.New, Before: f.Before, After: f.After, Created: f.Created,
+			File: f.File, Old: f.Old, New: f.New, Before: f.Before, After: f.After, Created: f.Created,
 		})
 	}
 	return changes, stays

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
@@ -122,7 +123,7 @@ func open(t *testing.T, directory string, run runner) *fixture {
 	h.Sessions = session.New(session.Config{
 		Journal: j, Runner: run, Directory: filepath.Join(directory, "sessions"),
 		NewID:  func() string { return fmt.Sprintf("id-%d-%d", start, h.ids.Add(1)) },
-		Logger: slog.New(slog.DiscardHandler),
+		Logger: slog.New(slog.DiscardHandler), Insertion: act.Insertion,
 	})
 	return h
 }

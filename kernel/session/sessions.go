@@ -24,6 +24,8 @@ type Config struct {
 	// time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger
+	// Insertion returns the act by which a client puts a text into a conversation that it shows.
+	Insertion func(text string) protocol.Act
 	// Ended is called when a turn has ended and the journal has that; nil for nobody. It is
 	// called by the goroutine of the session, and must not wait for one.
 	Ended func(turn journal.Turn)

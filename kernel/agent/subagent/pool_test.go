@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/journal"
@@ -53,7 +54,7 @@ func start(t *testing.T, directory string, limit int, work func(ctx context.Cont
 	began := time.Now().UnixNano()
 	newID := func() string { return fmt.Sprintf("id-%d-%d", began, k.ids.Add(1)) }
 	log := slog.New(slog.DiscardHandler)
-	k.Sessions = session.New(session.Config{Journal: j, Runner: k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log,
+	k.Sessions = session.New(session.Config{Journal: j, Runner: k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log, Insertion: act.Insertion,
 		Ended: func(turn journal.Turn) { k.pool.Ended(context.Background(), turn) }})
 	k.pool = subagent.New(subagent.Config{Journal: j, Sessions: k.Sessions, Limit: limit, Reads: func(action.Action) bool { return true }, Logger: log, NewID: newID})
 	return k
