@@ -23,12 +23,12 @@ import (
 
 // places draws turns of every channel, with ids that need quoting.
 func places(t *rapid.T) policy.Where {
-	where := policy.Where{Session: rapid.SampledFrom([]string{"main", "garden"}).Draw(t, "session"), Turn: "t",
-		Route: protocol.Route{Channel: rapid.SampledFrom([]protocol.Channel{"emacs", "cli", "telegram", "signal", "matrix", "odd", "tool"}).Draw(t, "channel")}}
-	if where.Route.Channel != "emacs" && where.Route.Channel != "cli" {
-		where.Route.Chat = rapid.OneOf(rapid.StringMatching(`.{1,12}`), rapid.Just(`a"b\`), rapid.Just("+49 1")).Draw(t, "chat")
+	session := rapid.SampledFrom([]string{"main", "garden"}).Draw(t, "session")
+	name, chat := rapid.SampledFrom([]protocol.Channel{"emacs", "cli", "telegram", "signal", "matrix", "odd", "tool"}).Draw(t, "channel"), ""
+	if name != "emacs" && name != "cli" {
+		chat = rapid.OneOf(rapid.StringMatching(`.{1,12}`), rapid.Just(`a"b\`), rapid.Just("+49 1")).Draw(t, "chat")
 	}
-	return where
+	return policy.Where{Session: session, Turn: "t", Route: protocol.RouteOf(protocol.SensorChatMessage, name, chat)}
 }
 
 // readers knows one tool, which only reads.
@@ -149,7 +149,7 @@ func TestFormsOfChannels(t *testing.T) {
 		{"elsewhere", "7", `to answer: (:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
 		{"matrix", `!r"x`, `to answer: (:type :REQUEST :target :matrix :room-id "!r\"x" :text "<answer>")`},
 	} {
-		forms := builtIn().Specs().Forms(protocol.Route{Channel: c.channel, Chat: c.chat})
+		forms := builtIn().Specs().Forms(protocol.RouteOf(protocol.SensorChatMessage, c.channel, c.chat))
 		if got := forms[0].String(); got != c.want {
 			t.Errorf("on %s:\n%s\nwant\n%s", c.channel, got, c.want)
 		}

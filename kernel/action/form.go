@@ -64,9 +64,10 @@ func (s Specs) Forms(route protocol.Route) []Form {
 	return append(answer, rest...)
 }
 
-// sendsTo reports whether the kind sends messages to the chat of a turn.
+// sendsTo reports whether the kind sends messages to the chat that gets the answer of a turn. That is
+// not the case in the turn of a subagent, whose route has the chat of the turn that started it.
 func (s Spec) sendsTo(route protocol.Route) bool {
-	return strings.TrimSpace(route.Chat) != "" && s.Target == string(route.Channel) && s.chatField() != ""
+	return route.Elsewhere() && strings.TrimSpace(route.Chat) != "" && s.Target == string(route.Channel) && s.chatField() != ""
 }
 
 // Form returns the shape of a proposal of the kind, independent of a turn.

@@ -91,10 +91,31 @@ func Run(ctx context.Context, d Driver, c Config) error {
 	})
 }
 
-// Conversations stores answers that are also sent.
+// Conversations answers turns.
 type Conversations interface {
-	// Insert puts the text durably into the conversation of the order's turn.
+	// Insert sends the text to where the order's turn came from, and puts it durably into the
+	// turn's conversation.
 	Insert(ctx context.Context, order kind.Order, text string) error
+}
+
+// Drivers are all drivers of a kernel.
+type Drivers []Driver
+
+// Send sends a text to the chat of a route. It fails if no driver is for the route's channel.
+func (all Drivers) Send(ctx context.Context, route protocol.Route, id, text string) error {
+	for _, d := range all {
+		if d.Name() == string(route.Channel) {
+			return send(ctx, d, Text{ID: id, Chat: route.Chat, Text: text})
+		}
+	}
+	return fmt.Errorf("no channel %s is connected", route.Channel)
+}
+
+func send(ctx context.Context, d Driver, text Text) error {
+	if err := d.Send(ctx, text); err != nil {
+		return fmt.Errorf("send to %s on %s: %w", text.Chat, d.Name(), err)
+	}
+	return nil
 }
 
 // field is the name of the action's field that names the chat.
@@ -106,15 +127,11 @@ func Kind(d Driver, conversations Conversations) kind.Kind {
 	k := act.Chat(d.Name(), field)
 	k.Perform = func(ctx context.Context, o kind.Order) (kind.Result, error) {
 		a := o.Action.Action()
-		chat, _ := k.ChatOf(a)
-		text := Text{ID: o.ID, Chat: chat, Text: a.Text("text")}
-		if err := d.Send(ctx, text); err != nil {
-			return kind.Result{}, fmt.Errorf("send to %s on %s: %w", text.Chat, d.Name(), err)
-		}
 		if k.Ends(a, policy.Where{Session: o.Session, Route: o.Route}) {
-			return kind.Result{}, conversations.Insert(ctx, o, text.Text)
+			return kind.Result{}, conversations.Insert(ctx, o, a.Text("text"))
 		}
-		return kind.Result{Text: "it was sent to " + text.Chat}, nil
+		chat, _ := k.ChatOf(a)
+		return kind.Result{Text: "it was sent to " + chat}, send(ctx, d, Text{ID: o.ID, Chat: chat, Text: a.Text("text")})
 	}
 	return k
 }

@@ -106,7 +106,7 @@ type daemon struct {
 	agent     *agent.Agent
 	subagents *subagent.Pool // nil: no work is handed on
 	clients   clients.Clients
-	channels  []channel.Driver
+	channels  channel.Drivers
 }
 
 // Run runs a kernel until it ends. An error says why it could not start, or
@@ -206,7 +206,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	})
 	d.sessions = session.New(session.Config{
 		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers, Ended: d.turnEnded,
-		Insertion: act.Insertion,
+		Insertion: act.Insertion, Elsewhere: d.channels.Send,
 	})
 	talk.Sessions = d.sessions
 	return nil
