@@ -81,8 +81,9 @@ func Run(ctx context.Context, d Driver, c Config) error {
 			ID: eventID(d.Name(), m.ID), Session: sessionOf(d.Name(), m.Chat), Sensor: protocol.SensorChatMessage, Level: 1,
 			Route: protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(d.Name()), Chat: m.Chat},
 			Text:  m.Text, Stamp: m.Sent,
-			Payload: protocol.Object{{Key: "chat-id", Value: m.Chat}, {Key: "sender", Value: m.Sender}},
+			Payload: protocol.Object{{Key: usual, Value: m.Chat}, {Key: "sender", Value: m.Sender}},
 		}
+		event.Payload.Set(fieldOf(d.Name()), m.Chat)
 		if m.Group {
 			event.Payload.Set(protocol.PayloadGroup, true)
 		}
@@ -118,13 +119,10 @@ func send(ctx context.Context, d Driver, text Text) error {
 	return nil
 }
 
-// field is the name of the action's field that names the chat.
-const field = "chat-id"
-
 // Kind returns the kind of action that sends messages through the driver. A message to the chat of
 // the turn is the answer and ends the turn. For a message to any other chat, a person is asked.
 func Kind(d Driver, conversations Conversations) kind.Kind {
-	k := act.Chat(d.Name(), field)
+	k := act.Chat(d.Name(), fieldOf(d.Name()))
 	k.Perform = func(ctx context.Context, o kind.Order) (kind.Result, error) {
 		a := o.Action.Action()
 		if k.Ends(a, policy.Where{Session: o.Session, Route: o.Route}) {
