@@ -73,7 +73,7 @@ var layout = []struct {
 	{"undo", "action files journal kind protocol", "how a turn is taken back, from the journal; what an act is its kind says"},
 	{"tool", "agenda fetch files memory suggest org orgquery process skillmd protocol sandbox websearch withheld", "tools do; they do not decide. skillmd, because what they read for a model is in it"},
 	{"mcp", "suggest protocol sandbox secret tool", "other people's tools look like ours"},
-	{"hook", "action plist policy protocol sandbox skill", "asks what people wrote to be asked; what they say only narrows"},
+	{"hook", "action suggest plist policy protocol sandbox skill", "asks what people wrote to be asked; what they say only narrows"},
 	{"session", "journal llm org protocol atomicfile", "conversations: order, delivery, files; it does not answer. protocol, because what it delivers are the wire's messages"},
 	{"logfile", "", "the log as a file that grows; what it says is everybody's"},
 	{"explain", "action describe journal org protocol", "tells what a turn did, from the journal; it is read by people and decides nothing"},

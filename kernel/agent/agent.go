@@ -129,7 +129,7 @@ func (a *Agent) newRun(turn *session.Turn) *run {
 	record := turn.Record
 	r.meter = &loop.Meter{Budget: loop.NewBudget(r.settings.Budget), Turn: record.ID, Event: record.Event, Question: record.ID, Spending: j, Screen: turn, Log: r.log}
 	r.steps = &loop.Steps{Question: eventOf(record), Trail: turn, Rows: &r.recorder, Kinds: kinds, Meter: r.meter, Log: r.log}
-	r.scene = scene{turn: turn, journal: j, log: r.log, program: &r.program, steps: r.steps, tools: a.config.Tools}
+	r.scene = scene{turn: turn, journal: j, log: r.log, program: &r.program, steps: r.steps, tools: a.config.Tools, actions: kinds}
 	r.turnHooks = turnHooks{turn: turn, hooks: a.config.Hooks, journal: j, rows: &r.recorder, steps: r.steps, place: r.scene.where}
 	r.replyForms = replyForms{run: r}
 	r.gate = newGate(r)

@@ -7,6 +7,7 @@ import (
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
@@ -27,11 +28,12 @@ type scene struct {
 	steps    *loop.Steps
 	past     func() *history.Shown // nil before there is any
 	tools    *tool.Registry
+	actions  *kind.Set // that there are in the turn
 	projects *[]string // nil before they are known
 }
 
 // where is the turn for the policy.
 func (s *scene) where() policy.Where {
 	record := s.turn.Record
-	return policy.Where{Session: record.Session, Turn: record.ID, Route: record.Question.Route, Projects: s.projectsOf, Tools: s.tools}
+	return policy.Where{Session: record.Session, Turn: record.ID, Route: record.Question.Route, Projects: s.projectsOf, Tools: s.tools, Kinds: s.actions}
 }

@@ -54,6 +54,6 @@ func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 // a prompt skill, or given it free.
 func (d *daemon) skillsChanged(statuses []skill.Status) {
 	d.skills.Prompts.Refresh()
-	hook.WarnUnknown(d.log, statuses, d.tools)
+	hook.WarnUnknown(d.log, statuses, d.tools, withNotes(d.kinds, d.skills.Notes)())
 	d.clients.NotifyAll(protocol.MethodSkillChanged, d.skills.List(statuses))
 }

@@ -27,7 +27,7 @@ func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Wh
 	if h == nil {
 		return nil
 	}
-	calls, err := h.callsOf(done.Action())
+	calls, err := callsOf(done.Action(), where.Kinds)
 	if err != nil {
 		h.config.Logger.Warn("hooks are not told what was done", "err", err)
 		return nil

@@ -1,17 +1,18 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/suggest"
 	"org-agent/kernel/text"
 )
 
@@ -30,7 +31,7 @@ func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where)
 			Reason: fmt.Sprintf("the hooks of %s are not in force, so that you are asked: line %d: %s", name, fault.Line, fault.Message),
 		})
 	}
-	calls, err := h.callsOf(a)
+	calls, err := callsOf(a, where.Kinds)
 	if err != nil {
 		return append(all, policy.Decision{What: "the hooks", Kind: policy.Ask, OnceOnly: true, Reason: "what hooks are to be told of it cannot be read: " + err.Error()})
 	}
@@ -86,8 +87,8 @@ type call struct {
 
 // callsOf returns the calls of tools that the action stands for, those of a batch one by one, or the
 // message that it sends.
-func (h *Hooks) callsOf(a action.Action) ([]call, error) {
-	if to, sends := h.config.Kinds.Sends(a); sends {
+func callsOf(a action.Action, kinds policy.Kinds) ([]call, error) {
+	if to, sends := kinds.Sends(a); sends {
 		fields, err := a.Object()
 		if err != nil {
 			return nil, err
@@ -96,7 +97,7 @@ func (h *Hooks) callsOf(a action.Action) ([]call, error) {
 		return []call{sending(a.Target(), to, fields)}, nil
 	}
 	var all []call
-	for _, c := range h.config.Kinds.Calls(a) {
+	for _, c := range kinds.Calls(a) {
 		arguments, err := c.Arguments()
 		if err != nil {
 			return nil, err
@@ -107,17 +108,21 @@ func (h *Hooks) callsOf(a action.Action) ([]call, error) {
 	return all, nil
 }
 
+// Names has the names by which hooks know actions that call no tool.
+type Names interface{ CallNames() []string }
+
 // Unknown says which tool of a hook does not exist, "" if all do. The hook is never called for it,
 // though its author may think that it guards something.
-func Unknown(one *skill.Hook, tools policy.Tools) string {
+func Unknown(one *skill.Hook, tools policy.Tools, actions Names) string {
+	known := actions.CallNames()
 	for _, name := range one.Tools {
-		if name == "*" || name == "agent-spawn" || strings.HasPrefix(name, "emacs-") {
+		if name == "*" || slices.ContainsFunc(known, func(action string) bool { return skill.SameTool(action, name) }) {
 			continue
 		}
 		if _, _, found := tools.Find(name); found {
 			continue
 		}
-		if near := tools.Nearest(name); near != "" {
+		if near := cmp.Or(tools.Nearest(name), suggest.Of(name, known)); near != "" {
 			return fmt.Sprintf("no tool is named %q now; did you mean %q?", name, near)
 		}
 		return fmt.Sprintf("no tool is named %q now", name)
@@ -126,10 +131,10 @@ func Unknown(one *skill.Hook, tools policy.Tools) string {
 }
 
 // WarnUnknown logs which hooks of notes guard a tool that does not exist.
-func WarnUnknown(log *slog.Logger, notes []skill.Status, tools policy.Tools) {
+func WarnUnknown(log *slog.Logger, notes []skill.Status, tools policy.Tools, actions Names) {
 	for _, note := range notes {
 		for _, h := range note.Hooks {
-			if why := Unknown(h, tools); why != "" {
+			if why := Unknown(h, tools, actions); why != "" {
 				log.Warn("a hook is never called", "hook", h.Name, "file", h.File, "line", h.Line, "err", why)
 			}
 		}

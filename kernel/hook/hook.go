@@ -19,25 +19,14 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
 )
 
-// Kinds know what the kinds of actions do, as hooks see it.
-type Kinds interface {
-	// Calls returns the calls of tools that the action stands for.
-	Calls(a action.Action) []action.Call
-	// Sends returns the receiver of the action's text; false where the action sends nothing.
-	Sends(a action.Action) (to string, sends bool)
-}
-
-// Config configures Hooks. Skills, Kinds and Kind are required.
+// Config configures Hooks. Skills and Kind are required.
 type Config struct {
-	// Kinds know the actions.
-	Kinds Kinds
 	// Skills returns the live skills.
 	Skills func() *skill.Set
 	// Kind returns the fence that scripts run in.

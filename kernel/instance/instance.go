@@ -45,8 +45,8 @@ func (i Instance) Rules() *policy.RuleFile {
 }
 
 // Hooks is what hooks of notes are asked with.
-func (i Instance) Hooks(skills func() *skill.Set, kinds hook.Kinds) hook.Config {
-	return hook.Config{Kinds: kinds, Skills: skills, Home: resolved(i.Env("HOME")), Hidden: i.hidden(), Environment: i.Env}
+func (i Instance) Hooks(skills func() *skill.Set) hook.Config {
+	return hook.Config{Skills: skills, Home: resolved(i.Env("HOME")), Hidden: i.hidden(), Environment: i.Env}
 }
 
 // PromptSkills is where the prompt skills are and what decides about them, but for the notes.

@@ -146,8 +146,29 @@ func (s *Set) Calls(a action.Action) []action.Call {
 	if k := s.find(a.Key()); k.Calls != nil {
 		return k.Calls(a)
 	}
-	key := a.Key()
-	return []action.Call{{Tool: key.Target + "-" + key.Name, Args: plist.Without(a.WithEntry(), "action")}}
+	return []action.Call{{Tool: CallName(a.Key()), Args: plist.Without(a.WithEntry(), "action")}}
+}
+
+// CallName returns the name by which hooks know an action that calls no tool.
+func CallName(key action.Key) string {
+	if key.Name == "" {
+		return key.Target
+	}
+	return key.Target + "-" + key.Name
+}
+
+// CallNames returns the names by which hooks know the actions that call no tool and send no text.
+func (s *Set) CallNames() (names []string) {
+	for _, k := range s.kinds {
+		if k.Type != "" || k.Off != "" || k.Sends != nil {
+			continue
+		}
+		own := CallName(k.Key())
+		if slices.ContainsFunc(s.Calls(k.Form().Proposed().Action()), func(c action.Call) bool { return c.Tool == own }) {
+			names = append(names, own)
+		}
+	}
+	return names
 }
 
 // Sends returns the recipient of the action's text. It returns false if the action sends no text.

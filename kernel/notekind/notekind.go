@@ -51,7 +51,7 @@ func of(a *skill.Action) kind.Kind {
 			}
 		},
 		Calls: func(judged action.Action) []action.Call {
-			return []action.Call{{Tool: key.Target + "-" + key.Name, Args: fields(judged)}}
+			return []action.Call{{Tool: kind.CallName(key), Args: fields(judged)}}
 		},
 		Outside: func(action.Action) string {
 			if len(a.Granted()) == 0 {

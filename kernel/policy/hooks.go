@@ -12,6 +12,7 @@ import (
 // Hooks are the person's own checks before an action, in addition to the rules.
 type Hooks interface {
 	// Before returns the decision of each hook that applies to the judged action, in a fixed order.
+	// Where has the kinds of the turn.
 	// Allow means that the hook has no objection. The decision of a hook that fails is Ask.
 	Before(ctx context.Context, a action.Action, where Where) []Decision
 }

@@ -40,6 +40,10 @@ type Kinds interface {
 	// Ends reports whether the action ends the turn, for example because it puts its text into the
 	// conversation of the turn.
 	Ends(a action.Action, where Where) bool
+	// Calls returns the calls of tools that an action stands for, which hooks are asked about.
+	Calls(a action.Action) []action.Call
+	// Sends returns who gets the text of an action. sends is false if it sends none.
+	Sends(a action.Action) (to string, sends bool)
 }
 
 // Policy judges actions. Without Kinds it refuses all of them. With Kinds alone it judges as a new
@@ -88,8 +92,9 @@ type Where struct {
 	// Projects returns the project directories of the conversation. Their files may be read unless
 	// a rule forbids it. nil: there are none. See [ProjectOf].
 	Projects func(ctx context.Context) []string
-	// Tools are the tools of the turn. nil: the tools of the [Policy].
+	// Tools and Kinds are those of the turn. nil: those of the [Policy].
 	Tools Tools
+	Kinds Kinds
 	// Granted is the hash of the one action that a person has just allowed once.
 	Granted string
 	// Outside names the text by others that entered the turn: a page, a file, the output of a

@@ -15,10 +15,13 @@ type Turn struct {
 	policy *Policy
 }
 
-// at fills in the policy's tools if where has none.
+// at fills in the policy's tools and kinds if where has none.
 func (p *Policy) at(where Where) Where {
 	if where.Tools == nil {
 		where.Tools = p.Tools
+	}
+	if where.Kinds == nil {
+		where.Kinds = p.Kinds
 	}
 	return where
 }

@@ -56,12 +56,14 @@ type Hook struct {
 // without one.
 func (h *Hook) about(event HookEvent, tool string) bool {
 	return h.Event == event && (len(h.Tools) == 0 || slices.ContainsFunc(h.Tools, func(name string) bool {
-		return name == "*" || toolKey(name) == toolKey(tool)
+		return name == "*" || SameTool(name, tool)
 	}))
 }
 
-// toolKey returns a tool's name in the form in which names are compared.
-func toolKey(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
+// SameTool reports whether two names in hooks are of the same tool.
+func SameTool(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "_", "-"), strings.ReplaceAll(b, "_", "-"))
+}
 
 // On returns the event with the tools, as a note spells it.
 func (h *Hook) On() string { return strings.Join(append([]string{string(h.Event)}, h.Tools...), " ") }
