@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,12 +99,12 @@ func (s *Set) CheckClient(ctx context.Context, order Order, a action.Action) err
 	return s.Check(ctx, order, a)
 }
 
-// ByClient returns the names of the kinds that clients perform.
+// ByClient returns the names of the kinds that clients perform, as clients announce them.
 func (s *Set) ByClient() []string {
 	var names []string
 	for _, k := range s.kinds {
 		if k.ByClient {
-			names = append(names, k.Name)
+			names = append(names, cmp.Or(k.Name, k.Target))
 		}
 	}
 	return names
@@ -185,6 +186,9 @@ func (s *Set) Reads(a action.Action) bool {
 	k := s.find(a.Key())
 	return k.Reads != nil && k.Reads(a)
 }
+
+// Unheard reports whether nobody is shown what the action does.
+func (s *Set) Unheard(a action.Action) bool { return s.find(a.Key()).Unheard }
 
 // Outside names the result of the action if others may have written it. It returns "" if they have
 // not.

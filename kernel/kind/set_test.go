@@ -47,7 +47,7 @@ func TestBareKind(t *testing.T) {
 		t.Error("a subagent may do it")
 	}
 	changes, stays := kinds.Undo(a, protocol.Receipt{Done: true})
-	if len(changes) != 0 || len(stays) != 1 || kinds.Ends(a, policy.Where{}) || kinds.Reads(a) || kinds.Outside(a) != "" {
+	if len(changes) != 0 || len(stays) != 1 || kinds.Ends(a, policy.Where{}) || kinds.Reads(a) || kinds.Unheard(a) || kinds.Outside(a) != "" {
 		t.Errorf("of it is said too much: %v %v", changes, stays)
 	}
 	if calls := kinds.Calls(a); len(calls) != 1 || calls[0].Line() != `door-knock (:text "who is there")` {
