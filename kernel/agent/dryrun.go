@@ -84,8 +84,7 @@ func (r *run) beginDry(ctx context.Context, mode prompt.Mode, kind prompt.Kind) 
 		return err
 	}
 	p := r.prompt()
-	p.Only = mode
-	p.Change = func(facts *prompt.Facts) { facts.Kind = cmp.Or(kind, facts.Kind) }
+	p.Only, p.Kind = mode, cmp.Or(kind, p.Kind)
 	p.Items = func(context.Context) ([]protocol.ContextItem, error) { return record.Question.Context, nil }
 	p.Window = func(ctx context.Context) llm.Window { return r.agent.window(ctx, r.settings.Model, false) }
 	r.composeWith(ctx, p)

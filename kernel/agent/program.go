@@ -58,6 +58,7 @@ func (a *Agent) programOf(ctx context.Context, record journal.Turn, budget confi
 		skill:    func(*skill.Set) (*skill.Skill, error) { return nil, nil },
 		refuses:  func(action.Action, policy.Where) string { return "" },
 		progress: func(protocol.TurnProgress) {}, waiting: func(bool) {},
+		prompt: composer.Program{Kind: promptKind(record.Question)},
 	}
 	switch record.Question.Route.Kind {
 	case protocol.RouteMCP:
@@ -71,6 +72,17 @@ func (a *Agent) programOf(ctx context.Context, record journal.Turn, budget confi
 		message.mayNotLeave = protocol.ToolErrorf(protocol.ToolRefused, "no person asked for this turn, so nothing is begun behind it: wait for the subagent with :wait :yes, or tell the user what is left to do")
 	}
 	return message, nil
+}
+
+// promptKind is the kind of turn that the prompts for an event are for.
+func promptKind(event protocol.Event) prompt.Kind {
+	switch {
+	case event.Sensor == protocol.SensorHeartbeat:
+		return prompt.Heartbeat
+	case event.Route.Kind == protocol.RouteTask:
+		return prompt.Task
+	}
+	return prompt.Chat
 }
 
 // subagentProgram is how a subagent's turn is answered: by the skill of the turn that started it, and
@@ -89,7 +101,7 @@ func (a *Agent) subagentProgram(ctx context.Context, record journal.Turn, p prog
 	p.skill, p.refuses, p.question = s.skill, s.refuses, spawn.Turn
 	p.budget = settings.Of(above).Budget
 	p.parent, p.label, p.projects, p.outside = spawn.Session, spawn.Label, spawn.Projects, spawn.Outside
-	p.prompt = composer.Program{Mode: prompt.Minimal, Bound: true, Change: s.facts}
+	p.prompt = composer.Program{Kind: prompt.Subagent, Mode: prompt.Minimal, Bound: true, Change: s.facts}
 	p.mayNotSpawn = protocol.ToolErrorf(protocol.ToolRefused, "a subagent hands on no work: do it, or say in the answer what is left to do")
 	if s.pool != nil {
 		p.progress, p.waiting = s.progress, s.waiting
@@ -156,7 +168,6 @@ func (s subagentWork) refuses(a action.Action, where policy.Where) string {
 
 // facts makes the facts of a prompt those of a subagent.
 func (s subagentWork) facts(facts *prompt.Facts) {
-	facts.Kind = prompt.Subagent
 	facts.Handed = prompt.Handed{Requester: s.Session, Child: s.Conversation, Label: s.Label, Task: s.Task}
 	facts.Tools = slices.DeleteFunc(facts.Tools, func(t prompt.Tool) bool { return !s.has(t.Name) })
 	if !slices.ContainsFunc(facts.Tools, func(t prompt.Tool) bool { return t.Name == "use_skill" }) {
