@@ -36,7 +36,7 @@ import (
 // Agent answers turns. It implements [session.Runner].
 type Agent struct {
 	config  Config
-	asks    session.Waiting[session.Decision]
+	asks    session.Waiting[decision]
 	calls   session.Waiting[protocol.ToolCallResult]
 	secrets secrets
 	warned  once

@@ -12,57 +12,66 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/session"
 )
 
 // Decide records a person's decision about an ask, made with that kind of client, and lets the turn
-// go on. Only a client with the token may call it. The first decision counts: the error of a second
-// one, and of one that comes too late, has [protocol.CodeConflict].
-func (a *Agent) Decide(ctx context.Context, p protocol.AskDecideParams, client string) (protocol.AskDecideResult, error) {
+// go on. Edited is the action of the parameters, as it was read. Only a client with the token may call
+// it. The first decision counts: the error of a second one, and of one that comes too late, has
+// [protocol.CodeConflict].
+func (a *Agent) Decide(ctx context.Context, p protocol.AskDecideParams, edited action.Proposed, client string) (protocol.AskDecideResult, error) {
 	var none protocol.AskDecideResult
 	ask, err := a.config.Journal.Ask(ctx, p.ID)
 	if err != nil {
 		return none, err
 	}
-	decision := session.Decision{AskOutcome: p.Outcome(client)}
-	if err := ask.CheckOutcome(decision.AskOutcome); err != nil {
+	decided := decision{AskOutcome: p.Outcome(client)}
+	if err := ask.CheckOutcome(decided.AskOutcome); err != nil {
 		return none, err
 	}
 	if err := ask.CheckWaits(); err != nil {
 		return none, err
 	}
-	if _, err := a.readEdited(p.Edited); err != nil {
-		return none, err
+	if p.Edited != "" {
+		if decided.edited, err = a.usable(edited); err != nil {
+			return none, err
+		}
 	}
 	if p.Decision == protocol.Answered {
 		checked, err := ask.Form.Check(p.Answers)
 		if err != nil {
 			return none, err
 		}
-		decision.Answers, decision.Secrets = splitSecrets(*ask.Form, checked)
+		decided.Answers, decided.secrets = splitSecrets(*ask.Form, checked)
 	}
-	if len(decision.Secrets) > 0 && !a.asks.Waits(p.ID) {
+	if len(decided.secrets) > 0 && !a.asks.Waits(p.ID) {
 		return none, protocol.Errorf(protocol.CodeBusy, "the turn does not wait for it yet, as the kernel has just started, and a secret is kept nowhere: answer again in a moment")
 	}
-	if _, err := a.config.Journal.Decide(ctx, p.ID, decision.AskOutcome); err != nil {
+	if _, err := a.config.Journal.Decide(ctx, p.ID, decided.AskOutcome); err != nil {
 		return none, err
 	}
-	a.asks.Resume(p.ID, decision)
+	a.asks.Resume(p.ID, decided)
 	return protocol.AskDecideResult{ID: p.ID, Decision: p.Decision}, nil
 }
 
-// readEdited reads the action that a person wrote in place of a proposal. It is empty if the text is.
-func (a *Agent) readEdited(text string) (edited action.Proposed, err error) {
-	if text == "" {
-		return edited, nil
-	}
-	if edited, err = action.Read(text); err != nil {
-		return edited, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be read: %v", err)
-	}
-	if edited, err = a.config.Policy.With(a.config.Kinds()).Usable(edited); err != nil {
+// usable returns the action that a person wrote in place of a proposal, as it can be used.
+func (a *Agent) usable(edited action.Proposed) (action.Proposed, error) {
+	usable, err := a.config.Policy.With(a.config.Kinds()).Usable(edited)
+	if err != nil {
 		return edited, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be used: %v", err)
 	}
-	return edited, nil
+	return usable, nil
+}
+
+// readEdited reads from a row of the journal what a person wrote in place of a proposal.
+func (a *Agent) readEdited(text string) (action.Proposed, error) {
+	if text == "" {
+		return action.Proposed{}, nil
+	}
+	edited, err := action.Read(text)
+	if err != nil {
+		return edited, fmt.Errorf("read the edited action: %w", err)
+	}
+	return a.usable(edited)
 }
 
 // person decides the approvals of a turn.
@@ -88,21 +97,17 @@ func (p person) Decide(ctx context.Context, verdict policy.Verdict, hash string)
 }
 
 // await shows the approval and waits for the decision.
-func (p person) await(ctx context.Context, approval protocol.Ask, decisions <-chan session.Decision) (gate.Decision, error) {
+func (p person) await(ctx context.Context, approval protocol.Ask, decisions <-chan decision) (gate.Decision, error) {
 	r := p.run
 	r.log.Info("waiting for a decision", "approval", approval.ID, "action", approval.Summary, "reason", approval.Reason)
-	decision, err := r.personDecides(ctx, approval, decisions)
+	decided, err := r.personDecides(ctx, approval, decisions)
 	if still, ok := errors.AsType[gate.StillWaiting](err); ok {
 		return gate.Decision{}, still.Cause
 	}
 	if err != nil {
 		return gate.Decision{}, err
 	}
-	edited, err := r.agent.readEdited(decision.Edited)
-	if err != nil {
-		return gate.Decision{}, err
-	}
-	return gate.Decision{Denied: decision.Decision == protocol.Deny, Reason: decision.Comment, Edited: edited}, nil
+	return gate.Decision{Denied: decided.Decision == protocol.Deny, Reason: decided.Comment, Edited: decided.edited}, nil
 }
 
 // resume waits again for what the turn had asked a person before the kernel was restarted.

@@ -15,7 +15,6 @@ import (
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
 )
 
@@ -81,19 +80,19 @@ func visible(form protocol.QuestionForm) protocol.QuestionForm {
 
 // awaitAnswer shows the question and waits until a person has answered it. The text has no secrets;
 // the skill finds them in the answers of the step.
-func (q questioner) awaitAnswer(ctx context.Context, question protocol.Ask, decisions <-chan session.Decision) (string, error) {
+func (q questioner) awaitAnswer(ctx context.Context, question protocol.Ask, decisions <-chan decision) (string, error) {
 	r := q.run
 	r.log.Info("waiting for an answer", "question", question.ID)
-	decision, err := r.personDecides(ctx, question, decisions)
+	decided, err := r.personDecides(ctx, question, decisions)
 	if err != nil {
 		return "", err
 	}
-	return r.answerText(*question.Form, decision)
+	return r.answerText(*question.Form, decided)
 }
 
 // answerText is the result of the call that asked, without secrets. It keeps the whole answers for the
 // skill.
-func (r *run) answerText(form protocol.QuestionForm, given session.Decision) (string, error) {
+func (r *run) answerText(form protocol.QuestionForm, given decision) (string, error) {
 	if given.Decision == protocol.Declined {
 		return "", tool.Declined{Reason: given.Comment}
 	}
@@ -103,7 +102,7 @@ func (r *run) answerText(form protocol.QuestionForm, given session.Decision) (st
 		value := answerValue(field, a.Values)
 		shown := value
 		if field.Kind == protocol.FieldSecret {
-			secret, kept := given.Secrets[a.Name]
+			secret, kept := given.secrets[a.Name]
 			if !kept {
 				return "", errors.New("a secret was given, and the kernel ended before it was used; it is kept nowhere: ask again")
 			}

@@ -9,7 +9,6 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
 )
 
@@ -58,7 +57,7 @@ func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error 
 	if err != nil {
 		return err
 	}
-	_, err = r.answerText(*question.Form, session.Decision{AskOutcome: question.AskOutcome})
+	_, err = r.answerText(*question.Form, decision{AskOutcome: question.AskOutcome})
 	if _, declined := errors.AsType[tool.Declined](err); err != nil && !declined {
 		done.Verdict, done.Text = "failed", err.Error()
 	}
@@ -79,7 +78,7 @@ func (r *run) recordUntold(ctx context.Context, except string) error {
 		if err != nil {
 			return err
 		}
-		text, err := r.answerText(*question.Form, session.Decision{AskOutcome: question.AskOutcome})
+		text, err := r.answerText(*question.Form, decision{AskOutcome: question.AskOutcome})
 		r.steps.Record(ctx, gate.Done(action.Recorded(question.Action), text, err))
 	}
 	if begun.Acting != "" && !r.turn.Waits() {

@@ -4,35 +4,43 @@ import (
 	"context"
 	"sync"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/session"
 )
+
+// decision is what a person decided about an ask, for the turn that waits for it. The journal has no
+// secrets: they are here, by the names of their fields, and nowhere else.
+type decision struct {
+	protocol.AskOutcome
+	secrets map[string]string
+	edited  action.Proposed // what the person wrote in place of the action, usable; empty if nothing
+}
 
 // personDecides shows an ask and returns what a person decides. The time that the person takes is not
 // counted, neither for the turn nor for the action. The error is a [gate.StillWaiting] if ctx ends
 // first.
-func (r *run) personDecides(ctx context.Context, ask protocol.Ask, decisions <-chan session.Decision) (decision session.Decision, err error) {
+func (r *run) personDecides(ctx context.Context, ask protocol.Ask, decisions <-chan decision) (decided decision, err error) {
 	r.meter.Pause()
 	waits := func(waiting bool) error {
 		r.program.waiting(waiting)
 		return r.turn.Waiting(ctx, waiting)
 	}
 	if err := waits(true); err != nil {
-		return decision, err
+		return decided, err
 	}
 	if err := r.turn.Ask(ctx, ask); err != nil {
-		return decision, err
+		return decided, err
 	}
 	select {
-	case decision = <-decisions:
+	case decided = <-decisions:
 	case <-ctx.Done():
-		return decision, gate.StillWaiting{Cause: context.Cause(ctx)}
+		return decided, gate.StillWaiting{Cause: context.Cause(ctx)}
 	}
 	r.turn.AskClosed(ctx, ask.ID)
 	r.steps.Begin()
 	r.meter.Resume()
-	return decision, waits(false)
+	return decided, waits(false)
 }
 
 // readAgain reads the ask that a turn waits for after a restart. If a person has decided it meanwhile,
@@ -43,7 +51,11 @@ func (r *run) readAgain(ctx context.Context, id string) (protocol.Ask, error) {
 	case err != nil:
 		return ask, err
 	case ask.Decision != "":
-		r.agent.asks.Resume(id, session.Decision{AskOutcome: ask.AskOutcome})
+		edited, err := r.agent.readEdited(ask.Edited)
+		if err != nil {
+			return ask, err
+		}
+		r.agent.asks.Resume(id, decision{AskOutcome: ask.AskOutcome, edited: edited})
 	case !ask.Waits():
 		return ask, interruptedWaiting()
 	}
