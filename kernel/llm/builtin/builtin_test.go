@@ -139,6 +139,10 @@ func TestReplyForm(t *testing.T) {
 			`(:type :response :text "* You said\na \"b\" \\c\nd")`},
 		{"an example has no gap", `(:type :response :text "<answer>") for example (:type :REQUEST :target :telegram :chat-id "9" :text "Two.")`,
 			`(:type :response :text "* You said\na \"b\" \\c\nd")`},
+		{"what is no answer comes last", emacsPrompt + "\n- to show a line: (:type :REQUEST :target :emacs :action :message :text \"<line>\")\n- to light a lamp: (:type :REQUEST :target :lamp :text \"<colour>\")",
+			`(:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* You said\na \"b\" \\c\nd")`},
+		{"an answer by another editor", `- to answer: (:type :REQUEST :target :browser :action :append :text "* <heading>\n<answer>")`,
+			`(:type :REQUEST :target :browser :action :append :text "* You said\na \"b\" \\c\nd")`},
 		{"a form without end", `(:type :REQUEST :target :emacs :text "<r>`, "* You said\na \"b\" \\c\nd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -33,20 +33,24 @@ var (
 	shown = regexp.MustCompile(`(?i)\(\s*:type\s+:(request|response)\b`)
 	// gap is what a prompt writes where the answer belongs.
 	gap = regexp.MustCompile(`<[^<>\n]+>|…|\.\.\.`)
-	// does is the action of a form: only an insertion is a reply.
-	does = regexp.MustCompile(`(?i):action\s+:([a-z-]+)`)
-	// addressee is the target of a form.
-	addressee = regexp.MustCompile(`(?i):target\s+:([a-z]+)`)
+	// answering finds the words for an answer.
+	answering = regexp.MustCompile(`(?i)\b(?:answer|reply|respond)`)
+	// addressed finds the target of a form.
+	addressed = regexp.MustCompile(`(?i):target\s+:[a-z]`)
 )
 
 // replyForm finds the form of a reply in a system prompt. Of several the last
 // holds, because what a skill asks for comes behind what the kernel explains. A
-// form without a gap is an example and not a form; a tool's call is no reply.
+// form without a gap is an example and not a form. One that is said to be for
+// something other than an answer is no reply.
 func replyForm(system string) (form, bool) {
 	places := shown.FindAllStringIndex(system, -1)
 	for _, at := range slices.Backward(places[max(0, len(places)-formLimit):]) {
 		list, ok := balanced(system[at[0]:min(len(system), at[0]+formSize)])
 		if !ok {
+			continue
+		}
+		if said := labelOf(system[:at[0]]); said != "" && !answering.MatchString(said) {
 			continue
 		}
 		if found, ok := asForm(list); ok {
@@ -56,21 +60,26 @@ func replyForm(system string) (form, bool) {
 	return form{}, false
 }
 
+// labelOf returns what a line says of the form that follows, or "" if it says
+// nothing.
+func labelOf(before string) string {
+	line := strings.TrimRight(before[strings.LastIndexByte(before, '\n')+1:], " \t")
+	if !strings.HasSuffix(line, ":") {
+		return ""
+	}
+	return line
+}
+
 // asForm takes a property list apart around its text.
 func asForm(list string) (form, bool) {
 	from, to, ok := textOf(list)
 	if !ok || !gap.MatchString(list[from:to]) {
 		return form{}, false
 	}
-	if m := does.FindStringSubmatch(list[:from] + list[to:]); m != nil && !strings.EqualFold(m[1], "insert-at-end") {
-		return form{}, false
-	}
-	// Without a target it ends the turn in the conversation it came from.
-	target := "emacs"
-	if m := addressee.FindStringSubmatch(list[:from] + list[to:]); m != nil {
-		target = strings.ToLower(m[1])
-	}
-	return form{head: list[:from], tail: list[to:], org: target == "emacs"}, true
+	// A reply without a target ends the turn in the conversation it came from, which is an Org
+	// document. Any other is part of one if its form begins with a heading.
+	org := strings.HasPrefix(list[from:], "* ") || !addressed.MatchString(list[:from]+list[to:])
+	return form{head: list[:from], tail: list[to:], org: org}, true
 }
 
 // textOf returns where the string behind :text begins and ends, without its
