@@ -190,10 +190,14 @@ func (s *Set) Reads(a action.Action) bool {
 // Unheard reports whether nobody is shown what the action does.
 func (s *Set) Unheard(a action.Action) bool { return s.find(a.Key()).Unheard }
 
-// Outside names the result of the action if others may have written it. It returns "" if they have
-// not.
+// Outside names the result of the action if others may have written it, or if that is not known
+// because there is no such kind any more. It returns "" if they have not.
 func (s *Set) Outside(a action.Action) string {
-	if k := s.find(a.Key()); k.Outside != nil {
+	i := s.specs.Find(a.Key())
+	if i < 0 {
+		return fmt.Sprintf("what %s returned", a.Key())
+	}
+	if k := s.kinds[i]; k.Outside != nil {
 		return k.Outside(a)
 	}
 	return ""
