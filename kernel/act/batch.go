@@ -21,9 +21,9 @@ import (
 // batchLimit is the maximum number of calls in a batch.
 const batchLimit = 16
 
-// together is how many calls of a batch run at the same time: most of them wait for a disk or a
+// parallelCalls is how many calls of a batch run at the same time: most of them wait for a disk or a
 // server. Calls that start subagents all begin at once, because subagents have their own queue.
-const together = 4
+const parallelCalls = 4
 
 // batch makes several calls of tools at once. Each call only reads or starts a subagent.
 func batch(d Deps) kind.Kind {
@@ -35,10 +35,10 @@ func batch(d Deps) kind.Kind {
 		Describe: describeBatch,
 		Calls:    action.Action.Calls,
 		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
-		Outside:  d.foreign,
-		Subagent: d.needed,
-		Perform: d.noted(func(ctx context.Context, o kind.Order) (kind.Result, error) {
-			return makeAll(ctx, o.Tools, o.Action.Action().Calls()), nil
+		Outside:  d.outside,
+		Subagent: d.neededTools,
+		Perform: d.withChanges(func(ctx context.Context, o kind.Order) (kind.Result, error) {
+			return callAll(ctx, o.Tools, o.Action.Action().Calls()), nil
 		}),
 		Undo: leavesNothing,
 	}
@@ -99,13 +99,13 @@ func describeBatch(a action.Action, deps describe.Deps) describe.Description {
 	return d
 }
 
-// makeAll makes the calls, several at a time. The results are in the order of the calls. A call
+// callAll makes the calls, several at a time. The results are in the order of the calls. A call
 // that fails does not prevent the others. makeAll returns when all calls have ended, which is soon
 // after ctx ends; the results until then count.
-func makeAll(ctx context.Context, tools kind.Tools, calls []action.Call) kind.Result {
+func callAll(ctx context.Context, tools kind.Tools, calls []action.Call) kind.Result {
 	made := make([]kind.Call, len(calls))
 	var making sync.WaitGroup
-	free := make(chan struct{}, together)
+	free := make(chan struct{}, parallelCalls)
 	for i, c := range calls {
 		if c.Tool == spawnTool {
 			making.Go(func() { made[i] = makeOne(ctx, tools, c) })

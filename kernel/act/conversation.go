@@ -16,11 +16,11 @@ import (
 // leavesNothing is the Undo of an action that only shows or reads.
 func leavesNothing(action.Action, protocol.Receipt) ([]protocol.Change, []string) { return nil, nil }
 
-// noTools is the Subagent of an action that every subagent may perform.
-func noTools(action.Action) (needs []string, refused string) { return nil, "" }
+// anySubagent is the Subagent of an action that every subagent may perform.
+func anySubagent(action.Action) (needs []string, refused string) { return nil, "" }
 
-// none is the Subagent of an action that no subagent may perform.
-func none(why string) func(action.Action) ([]string, string) {
+// noSubagent is the Subagent of an action that no subagent may perform.
+func noSubagent(why string) func(action.Action) ([]string, string) {
 	return func(action.Action) ([]string, string) { return nil, why }
 }
 
@@ -33,7 +33,7 @@ func response(d Deps) kind.Kind {
 			return policy.Verdict{Kind: policy.Allow, Reason: "text into its own conversation"}
 		},
 		Ends:     func(action.Action, policy.Where) bool { return true },
-		Subagent: noTools,
+		Subagent: anySubagent,
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			return kind.Result{}, d.Conversations.Insert(ctx, o, o.Action.Action().Text("text"))
 		},
@@ -50,7 +50,7 @@ func log(d Deps) kind.Kind {
 			return policy.Verdict{Kind: policy.Allow, Reason: "text into the log"}
 		},
 		Unheard:  true,
-		Subagent: noTools,
+		Subagent: anySubagent,
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			d.Logger.InfoContext(ctx, "skill log", "session", o.Session, "turn", o.Turn, "text", o.Action.Action().Text("text"))
 			return kind.Result{Text: "written to the log"}, nil
@@ -102,7 +102,7 @@ func insertion(d Deps) kind.Kind {
 			}
 		},
 		Sends:    func(a action.Action) string { return a.Text("buffer") },
-		Subagent: none("a subagent writes into no other conversation: its answer is its report"),
+		Subagent: noSubagent("a subagent writes into no other conversation: its answer is its report"),
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			a := o.Action.Action()
 			text, buffer := a.Text("text"), a.Text("buffer")

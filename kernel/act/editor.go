@@ -64,7 +64,7 @@ func message(d Deps) kind.Kind {
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
 			return policy.Verdict{Kind: policy.Allow, Reason: "a line in the echo area"}
 		},
-		Subagent: none(showsNothing),
+		Subagent: noSubagent(showsNothing),
 		Undo:     leavesNothing,
 	}, false)
 }
@@ -84,7 +84,7 @@ func open(d Deps) kind.Kind {
 			}
 			return policy.Verdict{Kind: policy.Allow, Reason: "it shows a file of the home", Action: a.With("file", plist.String(path))}
 		},
-		Subagent: none(showsNothing),
+		Subagent: noSubagent(showsNothing),
 		Undo:     leavesNothing,
 	}, false)
 }
@@ -93,6 +93,6 @@ func open(d Deps) kind.Kind {
 func eval() kind.Kind {
 	return kind.Kind{
 		Spec:     action.Spec{Target: emacs, Name: "eval", Off: ":eval does not exist unless the user sets org-agent-allow-eval"},
-		Subagent: none(showsNothing),
+		Subagent: noSubagent(showsNothing),
 	}
 }

@@ -19,9 +19,9 @@ type Deps struct {
 	Catalog Catalog
 	// Commands is true if command lines can be run.
 	Commands bool
-	// Noted wraps a Performer so that its receipts record the changes of tools in files. nil: they
+	// WithChanges wraps a Performer so that its receipts record the changes of tools in files. nil: they
 	// are not recorded.
-	Noted  func(kind.Performer) kind.Performer
+	WithChanges  func(kind.Performer) kind.Performer
 	Logger *slog.Logger
 }
 

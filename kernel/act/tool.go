@@ -35,8 +35,8 @@ func call(d Deps) kind.Kind {
 		},
 		Calls:    action.Action.Calls,
 		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
-		Outside:  d.foreign,
-		Subagent: d.needed,
+		Outside:  d.outside,
+		Subagent: d.neededTools,
 		Check: func(ctx context.Context, o kind.Order, a action.Action) error {
 			one := action.CallOf(a.Payload())
 			arguments, err := one.Arguments()
@@ -45,7 +45,7 @@ func call(d Deps) kind.Kind {
 			}
 			return o.Tools.Check(ctx, one.Tool, arguments)
 		},
-		Perform: d.noted(func(ctx context.Context, o kind.Order) (kind.Result, error) {
+		Perform: d.withChanges(func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			a := o.Action.Action()
 			one := action.CallOf(a.Payload())
 			arguments, err := one.Arguments()
@@ -70,12 +70,12 @@ func call(d Deps) kind.Kind {
 	}
 }
 
-// noted wraps a Performer so that its receipts record its changes in files.
-func (d Deps) noted(perform kind.Performer) kind.Performer {
-	if d.Noted == nil {
+// withChanges wraps a Performer so that its receipts record its changes in files.
+func (d Deps) withChanges(perform kind.Performer) kind.Performer {
+	if d.WithChanges == nil {
 		return perform
 	}
-	return d.Noted(perform)
+	return d.WithChanges(perform)
 }
 
 // all reports whether every call of the action has one of these effects. It returns false if the
@@ -91,9 +91,9 @@ func (d Deps) all(a action.Action, effects ...protocol.ToolEffect) bool {
 	})
 }
 
-// foreign names the result of the first tool that may return text by others than the person and the
+// outside names the result of the first tool that may return text by others than the person and the
 // kernel.
-func (d Deps) foreign(a action.Action) string {
+func (d Deps) outside(a action.Action) string {
 	for _, c := range a.Calls() {
 		if c.Tool != "" && (d.Catalog == nil || !d.Catalog.Own(c.Tool)) {
 			return "what " + c.Tool + " returned"
@@ -102,9 +102,9 @@ func (d Deps) foreign(a action.Action) string {
 	return ""
 }
 
-// needed returns the tools of the calls, which a subagent must have. It skips unknown tools, which
+// neededTools returns the tools of the calls, which a subagent must have. It skips unknown tools, which
 // the policy refuses.
-func (d Deps) needed(a action.Action) (needs []string, refused string) {
+func (d Deps) neededTools(a action.Action) (needs []string, refused string) {
 	for _, c := range a.Calls() {
 		if d.Catalog == nil {
 			needs = append(needs, c.Tool)

@@ -24,7 +24,7 @@ func Kinds(deps act.Deps) []kind.Kind { return append(act.Kinds(deps), channel.K
 // kernel knows, and behind them those that it was started with. They do not change while it runs.
 func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 	deps := act.Deps{
-		Conversations: talk, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.table != nil, Noted: d.noted, Logger: d.log,
+		Conversations: talk, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.table != nil, WithChanges: d.noted, Logger: d.log,
 	}
 	var kinds []kind.Kind
 	for _, driver := range d.channels { // before those that are only known by name

@@ -20,8 +20,8 @@ type Options struct {
 	Context int
 }
 
-// cells bounds the table for the search of the longest common subsequence.
-const cells = 1 << 21
+// tableLimit bounds the table for the search of the longest common subsequence.
+const tableLimit = 1 << 21
 
 // Unified returns the unified diff of two texts, "" if they are equal. A missing line end at the
 // end of a text is only mentioned if the texts differ in it.
@@ -107,7 +107,7 @@ func (c *comparison) add(sign byte, text string) {
 // middle compares what remains without the common beginning and end.
 func (c *comparison) middle(a, b []string) {
 	i, j := 0, 0
-	if len(a) > 0 && len(b) > 0 && (len(a)+1)*(len(b)+1) <= cells {
+	if len(a) > 0 && len(b) > 0 && (len(a)+1)*(len(b)+1) <= tableLimit {
 		longest := table(a, b)
 		for width := len(b) + 1; i < len(a) && j < len(b); {
 			switch {

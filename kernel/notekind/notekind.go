@@ -22,7 +22,7 @@ import (
 func Kinds(actions []*skill.Action) []kind.Kind {
 	var kinds []kind.Kind
 	for _, a := range actions {
-		kinds = append(kinds, of(a))
+		kinds = append(kinds, kindOf(a))
 	}
 	return kinds
 }
@@ -31,8 +31,8 @@ func Kinds(actions []*skill.Action) []kind.Kind {
 // approved as long as the note's code stays what it was.
 const digest = "digest"
 
-// of is the kind of one action.
-func of(a *skill.Action) kind.Kind {
+// kindOf is the kind of one action.
+func kindOf(a *skill.Action) kind.Kind {
 	key, file := a.Key(), skill.ShownFile(a.File)
 	spec := a.Spec
 	spec.Fields = append(spec.Fields[:len(spec.Fields):len(spec.Fields)], action.Field{Name: digest, Kind: action.AnyText})

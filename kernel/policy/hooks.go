@@ -28,16 +28,16 @@ func (p *Policy) Narrowed(ctx context.Context, v Verdict, where Where) Verdict {
 	if p.Ends(v.Action, where) {
 		return v
 	}
-	said := p.Hooks.Before(ctx, v.Action, p.at(where))
-	if len(said) == 0 {
+	decisions := p.Hooks.Before(ctx, v.Action, p.at(where))
+	if len(decisions) == 0 {
 		return v
 	}
 	if len(v.Decisions) == 0 {
 		v.Decisions = []Decision{{What: "action", Kind: v.Kind, Reason: v.Reason, OnceOnly: v.OnceOnly}}
 	}
-	v.Decisions = slices.Concat(v.Decisions, said)
+	v.Decisions = slices.Concat(v.Decisions, decisions)
 	worst := Allow
-	for _, d := range said {
+	for _, d := range decisions {
 		worst = min(worst, d.Kind)
 	}
 	if worst > v.Kind || worst == Allow {
@@ -47,7 +47,7 @@ func (p *Policy) Narrowed(ctx context.Context, v Verdict, where Where) Verdict {
 	if worst == v.Kind {
 		reasons = append(reasons, v.Reason)
 	}
-	for _, d := range said {
+	for _, d := range decisions {
 		if d.Kind == worst {
 			reasons = append(reasons, d.Reason)
 		}

@@ -168,7 +168,7 @@ func (p *Policy) Judge(ctx context.Context, a action.Action, where Where) Verdic
 	if v.Action.IsZero() {
 		v.Action = usable
 	}
-	return p.ofAction(v.Action, v, where)
+	return p.applyActionRows(v.Action, v, where)
 }
 
 // JudgeReach judges a call of any tool by what the call touches.

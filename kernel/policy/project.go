@@ -39,7 +39,7 @@ func (p *Policy) projectOf(path string) string {
 		return ""
 	}
 	projects := p.projects()
-	i := slices.IndexFunc(projects, func(project string) bool { return project != "" && beneath(path, project) })
+	i := slices.IndexFunc(projects, func(project string) bool { return project != "" && isBelow(path, project) })
 	if i < 0 {
 		return ""
 	}

@@ -33,7 +33,7 @@ func (t *Turn) Call(ctx context.Context, call sexp.List) (judged sexp.List, read
 	if err != nil {
 		return refuse(err)
 	}
-	if err := misplaced(name, call); err != nil {
+	if err := misplacedArguments(name, call); err != nil {
 		return refuse(err)
 	}
 	call = plist.Put(call, "tool", plist.String(name))
@@ -74,28 +74,28 @@ func (p *Policy) about(r rule, name string) bool {
 // named applies the rows about the tool itself. They narrow the verdict. They allow a call only if
 // nothing but the tool's name is known.
 func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
-	return p.byRows(v, "calls "+name, unknown, func(r rule) bool { return r.kind == "tool" && p.about(r, name) })
+	return p.applyRows(v, "calls "+name, unknown, func(r rule) bool { return r.kind == "tool" && p.about(r, name) })
 }
 
-// ofAction applies the rows about the action itself. They narrow the verdict. They allow an action
+// applyActionRows applies the rows about the action itself. They narrow the verdict. They allow an action
 // only if nothing but its name is known. They do not apply to an answer in the conversation of the
 // turn.
-func (p *Policy) ofAction(a action.Action, v Verdict, where Where) Verdict {
+func (p *Policy) applyActionRows(a action.Action, v Verdict, where Where) Verdict {
 	if p.Ends(a, where) {
 		return v
 	}
 	key := a.Key()
-	return p.byRows(v, "does "+key.String(), v.ByName, func(r rule) bool {
+	return p.applyRows(v, "does "+key.String(), v.ByName, func(r rule) bool {
 		return r.kind == "action" && r.key.Target == key.Target && (r.key.Name == "" || r.key.Name == key.Name)
 	})
 }
 
-// byRows applies the worst row that is about the whole action or call. Rows narrow the verdict. If
+// applyRows applies the worst row that is about the whole action or call. Rows narrow the verdict. If
 // unknown is true, they may also allow.
-func (p *Policy) byRows(v Verdict, what string, unknown bool, about func(r rule) bool) Verdict {
+func (p *Policy) applyRows(v Verdict, what string, unknown bool, about func(r rule) bool) Verdict {
 	rules := p.Rules.Rules()
 	if unknown && v.Kind == Ask && len(rules.faults) > 0 {
-		refused := verdictOf([]Decision{faulty(rules, Decision{What: what, Kind: Ask})})
+		refused := verdictOf([]Decision{refuseIfFaulty(rules, Decision{What: what, Kind: Ask})})
 		refused.Action = v.Action
 		return refused
 	}
@@ -135,9 +135,9 @@ func effectRule(name string, effect protocol.ToolEffect, where Where) Verdict {
 	return Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s does more than read", name)}
 }
 
-// misplaced returns an error if a call has no :args but has its arguments in another place. A model
+// misplacedArguments returns an error if a call has no :args but has its arguments in another place. A model
 // that reads this error corrects the call; a model that only reads what is missing repeats it.
-func misplaced(name string, call sexp.List) error {
+func misplacedArguments(name string, call sexp.List) error {
 	if _, there := plist.Get(call, "args"); there {
 		return nil
 	}

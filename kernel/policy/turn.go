@@ -48,7 +48,7 @@ func (t *Turn) Directory(name string) (path string, err error) {
 	if name == "" {
 		return resolved(t.policy.Home), nil
 	}
-	path, known := placed(shell.Word{Text: name, Home: strings.HasPrefix(name, "~")}, t.policy.Home)
+	path, known := absolutePath(shell.Word{Text: name, Home: strings.HasPrefix(name, "~")}, t.policy.Home)
 	if !known {
 		return "", fmt.Errorf("%q is no directory that a command can run in", name)
 	}
