@@ -107,7 +107,7 @@ func callAll(ctx context.Context, tools kind.Tools, calls []action.Call) kind.Re
 	var making sync.WaitGroup
 	free := make(chan struct{}, parallelCalls)
 	for i, c := range calls {
-		if c.Tool == spawnTool {
+		if c.Tool == subagentTool {
 			making.Go(func() { made[i] = makeOne(ctx, tools, c) })
 			continue
 		}

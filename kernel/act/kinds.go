@@ -21,8 +21,8 @@ type Deps struct {
 	Commands bool
 	// WithChanges wraps a Performer so that its receipts record the changes of tools in files. nil: they
 	// are not recorded.
-	WithChanges  func(kind.Performer) kind.Performer
-	Logger *slog.Logger
+	WithChanges func(kind.Performer) kind.Performer
+	Logger      *slog.Logger
 }
 
 // Conversations takes text for people. The sessions implement it.

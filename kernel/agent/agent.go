@@ -73,8 +73,8 @@ func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
 	defer a.secrets.forget(turn.Record.ID)
 	r := a.newRun(turn)
 	r.tools = a.config.Tools.For(&tool.Caller{
-		Conversation: composer.Conversation(turn.Record), Asked: r.settings.asked,
-		Asker: questioner{r}, Results: results{r}.whole, Spawner: &spawner{run: r},
+		Conversation: composer.Conversation(turn.Record), RequestedSkill: r.settings.asked,
+		Asker: questioner{r}, Results: results{r}.whole, Subagents: &spawner{run: r},
 	})
 	err := r.begin(ctx)
 	if err == nil {

@@ -107,7 +107,7 @@ func (r *run) composeFirst(ctx context.Context) (*composer.Composition, error) {
 		r.compose.Exchange.Add(journal.ToolStep{Action: call.Action.Canonical(), Verdict: call.Verdict, Text: call.Text})
 	}
 	dry := &dryRun{compose: r.compose}
-	out, err := r.skill.Look(ctx, r.steps.Event(), dry)
+	out, err := r.skill.DryRun(ctx, r.steps.Event(), dry)
 	if err == nil && out.Kind == skill.Prompt {
 		_, err = dry.Ask(ctx, skill.Ask{Text: out.Text})
 	}

@@ -127,7 +127,7 @@ func (s subagentWork) skill(live *skill.Set) (*skill.Skill, error) {
 
 // withheldTools are the tools that no subagent has: nobody answers its questions, and it starts no
 // subagents.
-var withheldTools = [...]string{"sessions_spawn", "list_subagents", "ask_user"}
+var withheldTools = [...]string{"start_subagent", "list_subagents", "ask_user"}
 
 // has reports whether the subagent has the tool of that name, as it is written.
 func (s subagentWork) has(name string) bool {
@@ -168,7 +168,7 @@ func (s subagentWork) refuses(a action.Action, where policy.Where) string {
 
 // facts makes the facts of a prompt those of a subagent.
 func (s subagentWork) facts(facts *prompt.Facts) {
-	facts.Handed = prompt.Handed{Requester: s.Session, Child: s.Conversation, Label: s.Label, Task: s.Task}
+	facts.Delegation = prompt.Delegation{Requester: s.Session, Subagent: s.Conversation, Label: s.Label, Task: s.Task}
 	facts.Tools = slices.DeleteFunc(facts.Tools, func(t prompt.Tool) bool { return !s.has(t.Name) })
 	if !slices.ContainsFunc(facts.Tools, func(t prompt.Tool) bool { return t.Name == "use_skill" }) {
 		facts.Skills, facts.MoreSkills = "", 0

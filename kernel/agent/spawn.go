@@ -29,9 +29,9 @@ type spawner struct {
 	mu  sync.Mutex // held while a subagent is described, which reads and changes the run
 }
 
-// Spawn implements [tool.Spawner]: a subagent does a part of the turn's work. If the call says so, it
+// Start implements [tool.Subagents]: a subagent does a part of the turn's work. If the call says so, it
 // blocks until the subagent has ended.
-func (sp *spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
+func (sp *spawner) Start(ctx context.Context, wanted tool.SubagentTask) (string, error) {
 	r := sp.run
 	pool := r.agent.config.Subagents
 	switch {
@@ -60,7 +60,7 @@ func (sp *spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) 
 }
 
 // describe returns the subagent that is wanted. It fails if a tool or the model is not there.
-func (sp *spawner) describe(ctx context.Context, wanted tool.Work) (journal.Subagent, error) {
+func (sp *spawner) describe(ctx context.Context, wanted tool.SubagentTask) (journal.Subagent, error) {
 	r := sp.run
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
@@ -97,7 +97,7 @@ func didYouMean(near string) string {
 
 // subagentSettings are the settings of the turn with those that are wanted for the subagent. No part
 // of its budget is larger than that of the turn.
-func subagentSettings(record journal.Turn, model string, budget config.Budget, wanted tool.Work) protocol.TurnSettings {
+func subagentSettings(record journal.Turn, model string, budget config.Budget, wanted tool.SubagentTask) protocol.TurnSettings {
 	const from = "the task"
 	var settings protocol.TurnSettings
 	for _, set := range record.Settings {
@@ -139,7 +139,7 @@ func narrower[N int | time.Duration](a, b N) N {
 }
 
 // labelOf is the label that is wanted for the work, or else the first words of the task.
-func labelOf(wanted tool.Work) string {
+func labelOf(wanted tool.SubagentTask) string {
 	label := strings.Join(strings.Fields(cmp.Or(strings.TrimSpace(wanted.Label), wanted.Task)), " ")
 	if runes := []rune(label); len(runes) > labelLimit {
 		label = strings.TrimSpace(string(runes[:labelLimit-1])) + "…"
@@ -190,8 +190,8 @@ func behind(mark, text string) string {
 	return mark + text
 }
 
-// Subagents implements [tool.Spawner].
-func (sp *spawner) Subagents(ctx context.Context, id string, from int) (string, error) {
+// Report implements [tool.Subagents].
+func (sp *spawner) Report(ctx context.Context, id string, from int) (string, error) {
 	r := sp.run
 	pool := r.agent.config.Subagents
 	if r.program.mayNotSpawn != nil || pool == nil {

@@ -181,7 +181,7 @@ func TestSplice(t *testing.T) {
 	if err := errors.Join(os.Rename(path, path+".former"), os.WriteFile(path, []byte("new"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := same(file, path); !errors.Is(err, ErrChanged) {
+	if err := checkSame(file, path); !errors.Is(err, ErrChanged) {
 		t.Errorf("another file in its place: %v", err)
 	}
 }

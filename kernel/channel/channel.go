@@ -136,12 +136,12 @@ func Kind(d Driver, conversations Conversations) kind.Kind {
 
 // eventID returns the :ID: for the question of a message. If the message's own id is not valid
 // there, it is the SHA-256 of that id.
-func eventID(channel, id string) string { return named(channel, id, protocol.ValidID) }
+func eventID(channel, id string) string { return validOrHash(channel, id, protocol.ValidID) }
 
 // sessionOf returns the session of a chat.
-func sessionOf(channel, chat string) string { return named(channel, chat, protocol.ValidSession) }
+func sessionOf(channel, chat string) string { return validOrHash(channel, chat, protocol.ValidSession) }
 
-func named(channel, id string, valid func(string) bool) string {
+func validOrHash(channel, id string, valid func(string) bool) string {
 	if name := channel + "-" + id; valid(name) {
 		return name
 	}

@@ -485,8 +485,8 @@ func setCount(to *int, value string) error {
 // mostSubagents is the most subagents that may run at once. usualSubagents applies where the file
 // says nothing.
 const (
-	mostSubagents  = 32
-	usualSubagents = 4
+	mostSubagents    = 32
+	defaultSubagents = 4
 )
 
 func setSubagents(to *int, value string) error {
@@ -505,7 +505,7 @@ func setSubagents(to *int, value string) error {
 // SubagentsAtOnce returns how many subagents may run at once; 0 means that none may.
 func (s Settings) SubagentsAtOnce() int {
 	if s.Subagents == 0 {
-		return usualSubagents
+		return defaultSubagents
 	}
 	return max(s.Subagents, 0)
 }

@@ -171,11 +171,11 @@ func TestFaults(t *testing.T) {
 		{setting(":LLM: gpt"), `c.org:3:1: error: there is no model "gpt": use builtin or none`},
 	} {
 		s := Parse("c.org", test.source)
-		var said []string
+		var lines []string
 		for _, d := range s.Diagnostics {
-			said = append(said, d.String())
+			lines = append(lines, d.String())
 		}
-		all := strings.Join(said, "\n")
+		all := strings.Join(lines, "\n")
 		if !strings.Contains(all, test.want) {
 			t.Errorf("%s\nsaid %q\nwant %q", test.source, all, test.want)
 		}

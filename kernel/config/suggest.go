@@ -13,12 +13,12 @@ func nearestKey(table []property, key string) string {
 	for _, row := range table {
 		keys = append(keys, row.key)
 	}
-	return mostLike(keys, key)
+	return mostSimilar(keys, key)
 }
 
-// mostLike returns the name most like the given one, or "". A name that contains it comes first:
+// mostSimilar returns the name most like the given one, or "". A name that contains it comes first:
 // BASE_URL for URL.
-func mostLike(names []string, name string) string {
+func mostSimilar(names []string, name string) string {
 	if len(names) == 0 {
 		return ""
 	}

@@ -53,8 +53,8 @@ func TestCommands(t *testing.T) {
 		"~someone/x":                    `[] [config.org:3:1: error: PROGRAMS: "~someone/x" is not a directory that begins with / or ~/]`,
 	} {
 		got := Parse("config.org", "* Commands\n:PROPERTIES:\n:PROGRAMS: "+value+"\n:END:\n")
-		if told := fmt.Sprint(got.Programs, got.Diagnostics); told != want {
-			t.Errorf("%s: %s", value, told)
+		if found := fmt.Sprint(got.Programs, got.Diagnostics); found != want {
+			t.Errorf("%s: %s", value, found)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (d *daemon) openCommands(ctx context.Context, programs []string) (c command
 		if !d.config.Commands {
 			return sandbox.None, nil
 		}
-		kind, why := sandbox.Look(ctx)
+		kind, why := sandbox.Probe(ctx)
 		if why != nil {
 			d.log.Warn("there is no whole sandbox for commands", "sandbox", kind, "err", why)
 		}

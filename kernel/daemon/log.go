@@ -16,8 +16,8 @@ const (
 )
 
 // openLog directs the log to the instance's file, a JSON record a line.
-func openLog(paths config.Paths, level slog.Level) (log *slog.Logger, book *logfile.Book, closeLog func()) {
+func openLog(paths config.Paths, level slog.Level) (log *slog.Logger, book *logfile.Writer, closeLog func()) {
 	file := &lumberjack.Logger{Filename: paths.Log, MaxSize: logMegabytes, MaxBackups: logFiles}
-	book = logfile.NewBook(paths.Log, file)
+	book = logfile.NewWriter(paths.Log, file)
 	return slog.New(logfile.Handler(book, level)), book, func() { _ = file.Close() }
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // serve listens, takes up what the last kernel left, and runs until ctx ends.
-func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
+func (d *daemon) serve(ctx context.Context, book *logfile.Writer) error {
 	if err := d.audit(ctx); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 		return err
 	}
 	presence := clients.Presence{Clients: &d.clients, Lasting: d.faults.Lasting, Left: []func(*rpc.Client){
-		func(client *rpc.Client) { book.Leave(client) },
+		func(client *rpc.Client) { book.Unfollow(client) },
 		func(client *rpc.Client) { d.sessions.Detach(client) },
 	}}
 	server := &rpc.Server{

@@ -28,13 +28,13 @@ import (
 type names struct {
 	mu      sync.Mutex
 	answers map[string][]string
-	asked   []string
+	lookups []string
 }
 
 func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.asked = append(n.asked, host)
+	n.lookups = append(n.lookups, host)
 	answers := n.answers[strings.TrimSuffix(host, ".")]
 	if len(answers) == 0 {
 		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
@@ -122,13 +122,13 @@ func TestArticle(t *testing.T) {
 // TestRebinding: a name that has an inner address when it is asked again is not connected to, and
 // neither is one that has an inner address beside another.
 func TestRebinding(t *testing.T) {
-	var asked atomic.Int32
+	var requests atomic.Int32
 	resolver := &names{answers: map[string][]string{
 		"site.example": {"127.0.0.1", "127.0.0.2"}, "both.example": {"127.0.0.1 10.0.0.1"}, "mapped.example": {"::ffff:192.168.0.1"},
 		"nat.example": {"64:ff9b::7f00:1"}, "cloud.example": {"169.254.169.254"}, "six.example": {"::1"}, "none.example": {""},
 	}}
 	address, f := server(t, fetch.Config{Resolver: resolver}, func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		if r.URL.Path == "/on" {
 			http.Redirect(w, r, "/inner", http.StatusFound)
 			return
@@ -136,18 +136,18 @@ func TestRebinding(t *testing.T) {
 		fmt.Fprint(w, "secret")
 	})
 	refusal(t, f, address+"/on", "127.0.0.2")
-	if asked.Load() != 1 {
-		t.Errorf("the server was asked %d times", asked.Load())
+	if requests.Load() != 1 {
+		t.Errorf("the server was asked %d times", requests.Load())
 	}
 	for _, host := range []string{"both", "mapped", "nat", "cloud", "six"} {
 		refusal(t, f, strings.Replace(address, "site", host, 1), "only servers in the internet are asked")
 	}
 	refusal(t, f, strings.Replace(address, "site", "none", 1), "no address")
 	refusal(t, f, strings.Replace(address, "site", "missing", 1), "look whether it is spelt right")
-	if asked.Load() != 1 {
-		t.Errorf("the server was asked %d times in the end", asked.Load())
+	if requests.Load() != 1 {
+		t.Errorf("the server was asked %d times in the end", requests.Load())
 	}
-	for _, host := range resolver.asked {
+	for _, host := range resolver.lookups {
 		if !strings.HasSuffix(host, ".") {
 			t.Errorf("%q is looked for in the domains of this network, too", host)
 		}
@@ -341,10 +341,10 @@ func TestStatus(t *testing.T) {
 // TestCache: a page is remembered by its exact address for a quarter of an hour, and a failure is
 // not remembered.
 func TestCache(t *testing.T) {
-	var asked atomic.Int32
+	var requests atomic.Int32
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	address, f := server(t, fetch.Config{Now: func() time.Time { return now }}, func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		if r.URL.Path == "/fails" {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
@@ -354,8 +354,8 @@ func TestCache(t *testing.T) {
 	expect := func(path string, count int32) {
 		t.Helper()
 		page := get(t, f, address+path)
-		if !strings.HasPrefix(page.Text, path+" ") || asked.Load() != count {
-			t.Errorf("%s: %.20q after %d questions, wanted %d", path, page.Text, asked.Load(), count)
+		if !strings.HasPrefix(page.Text, path+" ") || requests.Load() != count {
+			t.Errorf("%s: %.20q after %d questions, wanted %d", path, page.Text, requests.Load(), count)
 		}
 	}
 	expect("/Foo", 1)
@@ -363,15 +363,15 @@ func TestCache(t *testing.T) {
 	expect("/Foo", 2)
 	expect("/foo?a", 3)
 	expect("/foo?A", 4)
-	if get(t, f, strings.Replace(address, "site", "SITE", 1)+"/foo#part"); asked.Load() != 4 {
+	if get(t, f, strings.Replace(address, "site", "SITE", 1)+"/foo#part"); requests.Load() != 4 {
 		t.Error("another spelling of a host is another address")
 	}
 	now = now.Add(15 * time.Minute)
 	expect("/Foo", 5)
 	refusal(t, f, address+"/fails", "500")
 	refusal(t, f, address+"/fails", "500")
-	if asked.Load() != 7 {
-		t.Errorf("a failure is remembered: %d", asked.Load())
+	if requests.Load() != 7 {
+		t.Errorf("a failure is remembered: %d", requests.Load())
 	}
 	for i := range 70 { // more than are remembered
 		expect(fmt.Sprintf("/%d", i), int32(8+i))
@@ -383,9 +383,9 @@ func TestCache(t *testing.T) {
 // TestProxy: with a proxy it is the proxy that is connected to, and not for what this machine
 // knows to be inside.
 func TestProxy(t *testing.T) {
-	var asked []string
+	var requests []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.String())
+		requests = append(requests, r.URL.String())
 		fmt.Fprint(w, "by the proxy")
 	}))
 	defer proxy.Close()
@@ -400,7 +400,7 @@ func TestProxy(t *testing.T) {
 	refusal(t, f, "http://inner.example/", "only servers in the internet")
 	refusal(t, f, "http://direct.example/", "only servers in the internet")
 	refusal(t, f, "http://127.0.0.1/", "only servers in the internet")
-	if len(asked) != 1 || asked[0] != "http://unknown.example/x" {
-		t.Errorf("the proxy was asked %q", asked)
+	if len(requests) != 1 || requests[0] != "http://unknown.example/x" {
+		t.Errorf("the proxy was asked %q", requests)
 	}
 }

@@ -24,7 +24,7 @@ func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where)
 	}
 	set := h.config.Skills()
 	var all []policy.Decision
-	for _, fault := range set.Unhooked() {
+	for _, fault := range set.HookFaults() {
 		name := filepath.Base(fault.File)
 		all = append(all, policy.Decision{
 			What: "the hooks of " + name, Kind: policy.Ask, Hook: name, File: fault.File, Line: fault.Line, OnceOnly: true,
@@ -45,7 +45,7 @@ func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where)
 		if c.event == skill.BeforeTool {
 			fields = append(slices.Clone(fields), protocol.Field{Key: "reach", Value: reachOf(ctx, c, where)})
 		}
-		for _, r := range within(h.ask(ctx, hooks, eventOf(c.event, where, fields)), &room) {
+		for _, r := range cutTo(h.ask(ctx, hooks, eventOf(c.event, where, fields)), &room) {
 			all = append(all, r.decision())
 		}
 	}
@@ -108,12 +108,12 @@ func callsOf(a action.Action, kinds policy.Kinds) ([]call, error) {
 	return all, nil
 }
 
-// Names has the names by which hooks know actions that call no tool.
+// Names returns the names that a hook uses for actions that call no tool.
 type Names interface{ CallNames() []string }
 
-// Unknown says which tool of a hook does not exist, "" if all do. The hook is never called for it,
+// UnknownTool says which tool of a hook does not exist, "" if all do. The hook is never called for it,
 // though its author may think that it guards something.
-func Unknown(one *skill.Hook, tools policy.Tools, actions Names) string {
+func UnknownTool(one *skill.Hook, tools policy.Tools, actions Names) string {
 	known := actions.CallNames()
 	for _, name := range one.Tools {
 		if name == "*" || slices.ContainsFunc(known, func(action string) bool { return skill.SameTool(action, name) }) {
@@ -134,7 +134,7 @@ func Unknown(one *skill.Hook, tools policy.Tools, actions Names) string {
 func WarnUnknown(log *slog.Logger, notes []skill.Status, tools policy.Tools, actions Names) {
 	for _, note := range notes {
 		for _, h := range note.Hooks {
-			if why := Unknown(h, tools, actions); why != "" {
+			if why := UnknownTool(h, tools, actions); why != "" {
 				log.Warn("a hook is never called", "hook", h.Name, "file", h.File, "line", h.Line, "err", why)
 			}
 		}

@@ -63,8 +63,8 @@ func New(config Config) *Hooks {
 	return &Hooks{config: config, scripts: make(chan struct{}, scriptLimit)}
 }
 
-// Added is the text that a hook adds for the model.
-type Added struct {
+// Addition is the text that a hook adds for the model.
+type Addition struct {
 	Hook, Text string
 }
 

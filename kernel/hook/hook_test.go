@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-var fence = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(context.Background()); return kind })
+var fence = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(context.Background()); return kind })
 
 // fixture is a home whose notes have hooks.
 type fixture struct {
@@ -141,9 +141,9 @@ func TestAnswers(t *testing.T) {
 // TestLongAnswers checks that a hook's answer is bounded, and is one line where it is shown on one.
 func TestLongAnswers(t *testing.T) {
 	h := newFixture(t, "g.org", guard("g", `(list :refuse (make-string 100000 :initial-element #\a) :append (make-string 1000000 :initial-element #\b))`))
-	said := h.hooks.Before(t.Context(), running(t, "ls"), where)
-	if len(said) != 1 || len(said[0].Reason) > 700 || len(said[0].Append) > 9000 || !strings.Contains(said[0].Append, "bytes more]") {
-		t.Errorf("%d bytes of reason, %d for the model", len(said[0].Reason), len(said[0].Append))
+	decisions := h.hooks.Before(t.Context(), running(t, "ls"), where)
+	if len(decisions) != 1 || len(decisions[0].Reason) > 700 || len(decisions[0].Append) > 9000 || !strings.Contains(decisions[0].Append, "bytes more]") {
+		t.Errorf("%d bytes of reason, %d for the model", len(decisions[0].Reason), len(decisions[0].Append))
 	}
 }
 
@@ -356,7 +356,7 @@ func TestUnknown(t *testing.T) {
 		`"exec"`: "", `"exec" "emacs-edit" "Emacs_Set_Properties" "agent-spawn" "*"`: "", `"exec" "emacs-edti"`: `no tool is named "emacs-edti" now; did you mean "emacs-edit"?`, `"exce"`: `no tool is named "exce" now; did you mean "exec"?`, `"exec" "rm"`: `no tool is named "rm" now`,
 	} {
 		h := newFixture(t, "g.org", strings.Replace(guard("g", "nil"), `"exec"`, on, 1))
-		if got := hook.Unknown(h.notes.Current().Hooks(skill.BeforeTool, strings.Trim(strings.Fields(on)[0], `"`))[0], tools{}, kinds); got != want {
+		if got := hook.UnknownTool(h.notes.Current().Hooks(skill.BeforeTool, strings.Trim(strings.Fields(on)[0], `"`))[0], tools{}, kinds); got != want {
 			t.Errorf("%s: %s and not %s", on, got, want)
 		}
 	}
@@ -375,11 +375,11 @@ func TestCalls(t *testing.T) {
 		{`(:type :request :target :matrix :payload (:room-id "!a:b" :text "hi"))`, `before-send !a:b nil`},
 		{`(:type :request :target :agent :payload (:action :spawn :task "x"))`, `before-tool agent-spawn (:task "x")`},
 	} {
-		var said []string
+		var events []string
 		for _, d := range h.hooks.Before(t.Context(), proposed(t, c.action), where) {
-			said = append(said, d.Append)
+			events = append(events, d.Append)
 		}
-		if got := strings.Join(said, " | "); got != c.want {
+		if got := strings.Join(events, " | "); got != c.want {
 			t.Errorf("%s: hooks are told %s and not %s", c.action, got, c.want)
 		}
 	}

@@ -57,12 +57,12 @@ func (i Instance) PromptSkills() skillmd.Config {
 	last.Store(&config.Settings{})
 	return skillmd.Config{
 		Shipped: skills.Notes(), Home: i.Paths.Skills, Originals: filepath.Join(i.Paths.State, "originals"),
-		Surroundings: func() skillmd.Surroundings {
+		Environment: func() skillmd.Environment {
 			if settings, err := config.Load(i.Paths); err == nil {
 				last.Store(&settings)
 			}
 			settings := last.Load()
-			return skillmd.Surroundings{
+			return skillmd.Environment{
 				Env: i.Env, Config: settings.Value, Disabled: settings.SkillsDisabled, Allowed: settings.SkillsAllowed,
 			}
 		},

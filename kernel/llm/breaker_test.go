@@ -26,15 +26,15 @@ func TestBreaker(t *testing.T) {
 		server, works := fails(llm.ClassServer), llmtest.Say("x")
 		model := script(server, server, works, server, server, server, server, works, works)
 		breaker := &llm.Breaker{Next: model, Name: "model", Failures: 3, Cooldown: 10 * time.Second}
-		expect := func(asked int, want ...llm.Class) {
+		expect := func(requests int, want ...llm.Class) {
 			t.Helper()
 			for i, class := range want {
 				if got := asks(t, breaker); got != class {
 					t.Errorf("request %d: %q, want %q", i, got, class)
 				}
 			}
-			if got := len(model.Requests()); got != asked {
-				t.Errorf("asked %d times, want %d", got, asked)
+			if got := len(model.Requests()); got != requests {
+				t.Errorf("asked %d times, want %d", got, requests)
 			}
 		}
 		expect(3, llm.ClassServer, llm.ClassServer, "") // a success begins the count anew

@@ -37,11 +37,11 @@ func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, e
 			steps = steps[:min(len(steps), 1)]
 		}
 		for i, step := range steps {
-			asked := request
+			forStep := request
 			if step.Model != "" {
-				asked.Model = step.Model
+				forStep.Model = step.Model
 			}
-			begun, failure := relay(step.Provider.Stream(ctx, asked), yield)
+			begun, failure := relay(step.Provider.Stream(ctx, forStep), yield)
 			if failure == nil {
 				return
 			}

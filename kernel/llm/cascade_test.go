@@ -18,7 +18,7 @@ func TestCascade(t *testing.T) {
 		first, next llmtest.Turn
 		class       llm.Class
 		text        string
-		asked       int // of the next
+		requests    int // of the next
 	}{
 		{"the first answers", llmtest.Say("a"), llmtest.Say("b"), "", "a", 0},
 		{"the next answers", fails(llm.ClassServer), llmtest.Say("b"), "", "b", 1},
@@ -33,7 +33,7 @@ func TestCascade(t *testing.T) {
 			first, next := script(c.first), script(c.next)
 			cascade := llm.Cascade{Steps: []llm.Step{{Name: "first", Provider: first}, {Name: "next", Provider: next}}}
 			reply, err := llm.Collect(cascade.Stream(t.Context(), hello))
-			if llm.ClassOf(err) != c.class || reply.Text != c.text || len(next.Requests()) != c.asked {
+			if llm.ClassOf(err) != c.class || reply.Text != c.text || len(next.Requests()) != c.requests {
 				t.Errorf("text %q, error %v, next asked %d times", reply.Text, err, len(next.Requests()))
 			}
 		})
@@ -79,7 +79,7 @@ func TestCascadeSaidAlike(t *testing.T) {
 		return llm.StepError{Name: name, Err: &llm.Error{Class: llm.ClassServer, Provider: name, Status: 500, Advice: advice}}
 	}
 	for _, c := range []struct {
-		said       []llm.StepError
+		errors     []llm.StepError
 		text, hint string
 	}{
 		{[]llm.StepError{refused("a", "wait"), refused("b", "wait")},
@@ -87,7 +87,7 @@ func TestCascadeSaidAlike(t *testing.T) {
 		{[]llm.StepError{refused("a", "wait"), {Name: "b", Err: &llm.Error{Class: llm.ClassIdle, Advice: "run"}}, refused("c", "wait")},
 			"no model answered: a, c: the server has a problem (HTTP 500); b: the model went silent", "a, c: wait; b: run"},
 	} {
-		err := &llm.CascadeError{Steps: c.said}
+		err := &llm.CascadeError{Steps: c.errors}
 		if err.Error() != c.text || err.Hint() != c.hint {
 			t.Errorf("got %q, %q", err.Error(), err.Hint())
 		}
@@ -114,9 +114,9 @@ func TestCascadeOfNone(t *testing.T) {
 func TestCascadeModels(t *testing.T) {
 	first, next := script(fails(llm.ClassServer)), script(fails(llm.ClassServer))
 	cascade := llm.Cascade{Steps: []llm.Step{{Provider: first}, {Provider: next, Model: "small"}}}
-	asked := hello
-	asked.Model = "large"
-	if _, err := llm.Collect(cascade.Stream(t.Context(), asked)); err == nil {
+	request := hello
+	request.Model = "large"
+	if _, err := llm.Collect(cascade.Stream(t.Context(), request)); err == nil {
 		t.Error("no error")
 	}
 	if a, b := first.Requests()[0].Model, next.Requests()[0].Model; a != "large" || b != "small" {

@@ -57,16 +57,16 @@ func TestCascadeOfDialects(t *testing.T) {
 		t.Fatalf("%q, %v", reply.Text, err)
 	}
 	for _, c := range []struct {
-		asked []llm.Request
-		mark  string
+		requests []llm.Request
+		mark     string
 	}{{first.Requests(), "<>"}, {second.Requests(), "[]"}} {
 		want := []llm.Message{
 			{Role: llm.RoleUser, Text: "where is it?"},
 			{Role: llm.RoleAssistant, Text: c.mark + "7" + c.mark + "(look)"},
 			{Role: llm.RoleUser, Text: c.mark + "7" + c.mark + "here"},
 		}
-		if len(c.asked) != 1 || !reflect.DeepEqual(c.asked[0].Messages, want) {
-			t.Errorf("the provider with %s was asked %+v", c.mark, c.asked)
+		if len(c.requests) != 1 || !reflect.DeepEqual(c.requests[0].Messages, want) {
+			t.Errorf("the provider with %s was asked %+v", c.mark, c.requests)
 		}
 	}
 	if now := fmt.Sprintf("%+v", request); now != before {

@@ -43,7 +43,7 @@ type Retry struct {
 // Stream returns Next's stream, asked for as often as needed.
 func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		err := r.again(ctx, func() (begun bool, failure error) { return relay(r.Next.Stream(ctx, request), yield) })
+		err := r.retry(ctx, func() (begun bool, failure error) { return relay(r.Next.Stream(ctx, request), yield) })
 		if err != nil {
 			yield(Delta{}, err)
 		}
@@ -52,12 +52,12 @@ func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, err
 
 // Call calls ask, which is no stream, as often as needed and by the same rules. It does not use Next.
 func (r Retry) Call(ctx context.Context, ask func(context.Context) error) error {
-	return r.again(ctx, func() (begun bool, failure error) { return false, ask(ctx) })
+	return r.retry(ctx, func() (begun bool, failure error) { return false, ask(ctx) })
 }
 
-// again asks until there is an answer, until one has begun, or until asking does not help. It returns
+// retry asks until there is an answer, until one has begun, or until asking does not help. It returns
 // the last failure.
-func (r Retry) again(ctx context.Context, ask func() (begun bool, failure error)) error {
+func (r Retry) retry(ctx context.Context, ask func() (begun bool, failure error)) error {
 	begin := time.Now()
 	for attempt := 1; ; attempt++ {
 		begun, failure := ask()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// failuresCount is how long a key's failures count.
-const failuresCount = 24 * time.Hour
+// failureLifetime is how long a key's failures count.
+const failureLifetime = 24 * time.Hour
 
 // pausesAfter returns the pauses after the first, second, third and any further failure of a key in a
 // row. A key without credit is left alone for hours, any other for minutes.
@@ -71,14 +71,14 @@ func (r *Rotation) Stream(ctx context.Context, request Request) iter.Seq2[Delta,
 				yield(Delta{}, failure)
 				return
 			}
-			failed.Steps = append(failed.Steps, StepError{Name: r.Keys[i].Name, Err: renamed(failure, r.Keys[i].Name)})
+			failed.Steps = append(failed.Steps, StepError{Name: r.Keys[i].Name, Err: withProvider(failure, r.Keys[i].Name)})
 		}
 		yield(Delta{}, failed.reduce())
 	}
 }
 
-// renamed returns the failure with another name of the provider.
-func renamed(failure error, name string) error {
+// withProvider returns the failure with another name of the provider.
+func withProvider(failure error, name string) error {
 	if e, ok := failure.(*Error); ok {
 		named := *e
 		named.Provider = name
@@ -128,7 +128,7 @@ func (r *Rotation) note(ctx context.Context, i int, failure error) {
 		return
 	}
 	state, now := &r.states[i], time.Now()
-	if now.Sub(state.last) > failuresCount {
+	if now.Sub(state.last) > failureLifetime {
 		state.failures = 0
 	}
 	pauses := pausesAfter(ClassOf(failure))

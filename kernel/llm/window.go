@@ -25,8 +25,8 @@ func (w Window) Room() int {
 	}
 	reply := w.Reply
 	if reply <= 0 {
-		const usual = 8192
-		reply = min(tokens/5, usual)
+		const defaultReply = 8192
+		reply = min(tokens/5, defaultReply)
 	}
 	return max(tokens-reply, tokens/4)
 }

@@ -2,7 +2,7 @@
 // that has grown long is renamed, and a new one begins. If the kernel was killed, the last line may
 // be incomplete.
 //
-// The kernel writes its log through a [Book]. Followers in the kernel's process get new lines from
+// The kernel writes its log through a [Writer]. Followers in the kernel's process get new lines from
 // the book. A [Reader] follows the file from any process.
 package logfile
 

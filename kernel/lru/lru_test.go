@@ -9,7 +9,7 @@ import (
 // TestCache: whatever is put and asked for, a value is the last one of its key, what was
 // used last is there, and no more is kept than the bound.
 func TestCache(t *testing.T) {
-	const bound = 100 * (10 + around)
+	const bound = 100 * (10 + entryOverhead)
 	c, put, random := New[int, int](bound), map[int]int{}, rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {
 		key := random.IntN(300)
@@ -42,7 +42,7 @@ func TestCache(t *testing.T) {
 
 // TestCacheKeepsWhatIsUsed: a working set of half the bound stays, however much comes beside it.
 func TestCacheKeepsWhatIsUsed(t *testing.T) {
-	c := New[int, int](100 * (1 + around))
+	c := New[int, int](100 * (1 + entryOverhead))
 	for i := range 10_000 {
 		c.Put(1000+i, i, 1)
 		for key := range 5 {

@@ -12,7 +12,7 @@ import (
 
 // Limits of what a prompt shows of a foreign tool.
 const (
-	saidLimit = 600 // characters of its description
+	descriptionLimit = 600 // characters of its description
 	formLimit = 600 // bytes of its arguments
 	formDepth = 3
 )
@@ -59,7 +59,7 @@ func (s schema) form(depth int) string {
 
 // sample writes a placeholder for a value.
 func (s schema) sample(depth int) string {
-	if s = s.resolved(); !s.look() {
+	if s = s.resolved(); !s.visit() {
 		return "…"
 	}
 	if words, ok := s.of["enum"].([]any); ok && len(words) > 0 {

@@ -82,8 +82,8 @@ func serve(kind string, arguments []string) int {
 		"loud": map[string]any{"type": "boolean"}, "kind": map[string]any{"type": "string", "enum": []string{"Plain", "fancy"}},
 		"more": map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}}}},
 		func(_ context.Context, given map[string]any) (*sdk.CallToolResult, error) {
-			said, _ := json.Marshal(given)
-			return text(string(said))
+			encoded, _ := json.Marshal(given)
+			return text(string(encoded))
 		})
 	add("environment", "", none, func(context.Context, map[string]any) (*sdk.CallToolResult, error) {
 		all := os.Environ()

@@ -40,7 +40,7 @@ func TestToolsLookLikeOurs(t *testing.T) {
 	if want := `{"kind":"Plain","loud":false,"max_count":3,"more":{"UPPER":"x"},"theText":"a"}`; err != nil || got != want {
 		t.Errorf("the server got %s, %v, not %s", got, err, want)
 	}
-	for said, arguments := range map[string][]protocol.Field{
+	for written, arguments := range map[string][]protocol.Field{
 		"the argument :the-text is missing: what to say":         {},
 		"there is no argument :the-txt; did you mean :the-text?": {argument("the-txt", "a")},
 		"the argument :max-count is at least 1":                  {argument("the-text", "a"), argument("max-count", int64(0))},
@@ -51,8 +51,8 @@ func TestToolsLookLikeOurs(t *testing.T) {
 	} {
 		checked := tools.Check(t.Context(), "notes_echo", arguments)
 		_, err := call(t, h, "notes_echo", arguments...)
-		if err == nil || !strings.Contains(err.Error(), said) || checked == nil || !strings.Contains(checked.Error(), said) {
-			t.Errorf("%v: %v, and before %v; wanted %s", arguments, err, checked, said)
+		if err == nil || !strings.Contains(err.Error(), written) || checked == nil || !strings.Contains(checked.Error(), written) {
+			t.Errorf("%v: %v, and before %v; wanted %s", arguments, err, checked, written)
 		}
 		if of := protocol.ToolErrorOf(checked); of.Code != protocol.ToolArguments {
 			t.Errorf("%v: the code is %s", arguments, of.Code)
@@ -241,10 +241,10 @@ func TestNames(t *testing.T) {
 	if len(a.Tools) != 3 || a.Tools[0] != "a_b_c" || len(a.Tools[1]) != 64 || len(a.Tools[2]) != 64 || a.Tools[1] == a.Tools[2] || !slices.Equal(b.Tools, []string{"a_b_d"}) {
 		t.Errorf("the names are %v and %v", a.Tools, b.Tools)
 	}
-	said := strings.Join(append(a.Left, b.Left...), "\n")
+	left := strings.Join(append(a.Left, b.Left...), "\n")
 	for _, want := range []string{"read: the kernel has a tool of the name a_read already", "b.C: the MCP server a has", "c: the MCP server a has a tool of the name a_b_c already", `"日本": a name has letters`} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%s is not told in\n%s", want, said)
+		if !strings.Contains(left, want) {
+			t.Errorf("%s is not told in\n%s", want, left)
 		}
 	}
 }

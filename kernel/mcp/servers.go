@@ -84,7 +84,7 @@ func New(config Config) *Servers {
 	h := &Servers{config: config, results: resultStore{directory: config.Directory}}
 	for _, c := range config.Servers {
 		h.servers = append(h.servers, &server{
-			servers: h, config: c, log: config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), doubt: make(chan struct{}, 1),
+			servers: h, config: c, log: config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
 			status: protocol.MCPServer{Name: c.Name, State: Starting, Address: address(c)},
 		})
 	}
@@ -128,7 +128,7 @@ func (h *Servers) Statuses() []protocol.MCPServer {
 	}
 	var all []protocol.MCPServer
 	for _, s := range h.servers {
-		all = append(all, s.look())
+		all = append(all, s.currentStatus())
 	}
 	return all
 }

@@ -26,10 +26,10 @@ func (f File) Disclosure() Disclosure {
 
 // disclosureFault returns the fault of the file's line #+DISCLOSURE:, "" if there is none.
 func (f File) disclosureFault() string {
-	said := f.Field("disclosure")
-	switch Disclosure(strings.ToLower(said)) {
+	value := f.Field("disclosure")
+	switch Disclosure(strings.ToLower(value)) {
 	case "", Whole, Listed, LeftOut:
 		return ""
 	}
-	return fmt.Sprintf("#+DISCLOSURE: %.40q is none of %s, %s and %s; it is shown whole", said, Whole, Listed, LeftOut)
+	return fmt.Sprintf("#+DISCLOSURE: %.40q is none of %s, %s and %s; it is shown whole", value, Whole, Listed, LeftOut)
 }

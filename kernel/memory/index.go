@@ -163,7 +163,7 @@ func (x *Index) walk(ctx context.Context, known map[string]journal.Document, see
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if skip, err := x.passedOver(root, path, entry, err); skip || seen[path] {
+			if skip, err := x.skips(root, path, entry, err); skip || seen[path] {
 				return err
 			}
 			d, fresh, err := x.document(root, path, known[path])
@@ -192,8 +192,8 @@ func (x *Index) walk(ctx context.Context, known map[string]journal.Document, see
 	return send()
 }
 
-// passedOver reports whether the walk leaves out path.
-func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error) (bool, error) {
+// skips reports whether the walk leaves out path.
+func (x *Index) skips(root Root, path string, entry fs.DirEntry, err error) (bool, error) {
 	if err != nil {
 		return true, nil // what is not there has nothing, and what may not be read neither
 	}
@@ -209,7 +209,7 @@ func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error)
 	case ".org":
 		return hidden, nil
 	case markdownEnding:
-		return hidden || !root.Memory || !standsIn(path), nil
+		return hidden || !root.Memory || !readsMarkdown(path), nil
 	}
 	return true, nil
 }
@@ -217,7 +217,7 @@ func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error)
 // document reads a file if it has changed since it was indexed.
 func (x *Index) document(root Root, path string, known journal.Document) (d journal.Document, fresh bool, err error) {
 	info, err := os.Stat(path)
-	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) && withheld.Standing(known.Beside) {
+	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) && withheld.Unchanged(known.Beside) {
 		return known, false, nil
 	}
 	f, info, err := openRegular(path)
@@ -272,7 +272,7 @@ func asciiOf(data []byte) string {
 
 // partsOf returns the parts of a file that may be found: its headings, and the text before the first.
 // Beside are the stamps of the files whose tags count for it.
-func partsOf(root Root, path string, data []byte) (found []journal.Part, beside string) {
+func partsOf(root Root, path string, data []byte) (found []journal.Part, related string) {
 	text := string(data)
 	if !utf8.ValidString(text) {
 		text = asciiOf(data)
@@ -281,12 +281,12 @@ func partsOf(root Root, path string, data []byte) (found []journal.Part, beside 
 		found = markdownParts(root, path, text)
 	} else {
 		judgement := withheld.Org(path, text)
-		found, beside = orgParts(root, path, text, judgement), judgement.Stamps()
+		found, related = orgParts(root, path, text, judgement), judgement.Stamps()
 	}
 	for i, p := range found {
-		found[i].Sum = sumOf(meant(p))
+		found[i].Sum = sumOf(partText(p))
 	}
-	return found, beside
+	return found, related
 }
 
 // orgParts returns the parts of an Org file.

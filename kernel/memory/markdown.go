@@ -15,9 +15,9 @@ import (
 // markdownEnding is the ending of a file that is read if there is no Org file of its name.
 const markdownEnding = ".md"
 
-// standsIn reports whether a Markdown file of the memory is read. It is not if there is an Org
+// readsMarkdown reports whether a Markdown file of the memory is read. It is not if there is an Org
 // file of its name.
-func standsIn(path string) bool {
+func readsMarkdown(path string) bool {
 	_, err := os.Lstat(strings.TrimSuffix(path, markdownEnding) + ".org")
 	return os.IsNotExist(err)
 }
@@ -67,7 +67,7 @@ func markdownParts(root Root, path, text string) []journal.Part {
 		if i+1 < len(sections) {
 			end = sections[i+1].start
 		}
-		level := withheld.Tagged(s.tags)
+		level := withheld.LevelOf(s.tags)
 		p := journal.Part{Title: s.title, Tags: s.tags, Scope: scopeOf(root, level, ""), Day: day, Line: s.line, Start: s.start, End: end}
 		p.Text = markdownBody(text[s.start:end])
 		if (i > 0 || p.Text != "") && level < withheld.Sealed {

@@ -51,16 +51,16 @@ const (
 	meaningPause    = 30 * time.Second
 )
 
-// meant returns the text of a part that an embedder gets.
-func meant(p journal.Part) string {
+// partText returns the text of a part that an embedder gets.
+func partText(p journal.Part) string {
 	text := p.Title + "\n" + p.Text
 	text = strings.ToValidUTF8(text[:min(len(text), meaningBytes)], "") // it may be cut within a character
 	return strings.TrimSpace(text)
 }
 
-// Meant returns the text of a query for the search by meaning. It is "" for a query with words in
+// MeaningText returns the text of a query for the search by meaning. It is "" for a query with words in
 // quotes or word*, which ask for these very words.
-func Meant(query string) string {
+func MeaningText(query string) string {
 	if strings.ContainsAny(query, "\"*") {
 		return ""
 	}
@@ -78,7 +78,7 @@ func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
 	m.mu.Lock()
 	paused := time.Now().Before(m.pause)
 	m.mu.Unlock()
-	if text = meant(journal.Part{Title: text}); paused || text == "" {
+	if text = partText(journal.Part{Title: text}); paused || text == "" {
 		return nil, nil
 	}
 	patience := meaningPatience
@@ -97,9 +97,9 @@ func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
 	return nil, err
 }
 
-// alike returns the parts with a vector like this one. They meet all conditions of the query but its
+// similar returns the parts with a vector like this one. They meet all conditions of the query but its
 // words.
-func (x *Index) alike(ctx context.Context, q Query, vector []float32) []journal.FileHit {
+func (x *Index) similar(ctx context.Context, q Query, vector []float32) []journal.FileHit {
 	if len(vector) == 0 {
 		return nil
 	}
@@ -122,14 +122,14 @@ func (x *Index) meaningOf(ctx context.Context, text string) []float32 {
 	return vector
 }
 
-// blendRank is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). It
+// fusionConstant is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). It
 // says how much the first ranks of a list count before the later ones. The method joins lists whose
 // scores cannot be compared, such as those of words and of vectors, and needs no tuning.
-const blendRank = 60
+const fusionConstant = 60
 
-// blend joins two lists, the best first. Parts near the beginnings of both lists come first. If alike
+// fuse joins two lists, the best first. Parts near the beginnings of both lists come first. If alike
 // is empty it returns words.
-func blend(words, alike []journal.FileHit, limit int) []journal.FileHit {
+func fuse(words, alike []journal.FileHit, limit int) []journal.FileHit {
 	if len(alike) == 0 {
 		return words
 	}
@@ -146,7 +146,7 @@ func blend(words, alike []journal.FileHit, limit int) []journal.FileHit {
 			if _, known := first[at]; !known {
 				first[at], order = h, append(order, at)
 			}
-			scores[at] += 1 / float64(blendRank+rank+1)
+			scores[at] += 1 / float64(fusionConstant+rank+1)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(scores[b], scores[a]) })
@@ -223,7 +223,7 @@ func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []jo
 	texts := map[string]string{}
 	for _, p := range parts {
 		if p.Scope != private {
-			texts[p.Sum] = meant(p)
+			texts[p.Sum] = partText(p)
 		}
 	}
 	var batch []journal.Vector

@@ -141,7 +141,7 @@ func TestMeaning(t *testing.T) {
 	}
 	scopes := []string{""}
 	search := func(text string) string {
-		return titles(x.SearchAlike(t.Context(), Query{Text: text, Scopes: scopes, Limit: 8}, Meant(text)))
+		return titles(x.SearchAlike(t.Context(), Query{Text: text, Scopes: scopes, Limit: 8}, MeaningText(text)))
 	}
 	if got := search("vehicle"); got != "The car|An automobile" && got != "An automobile|The car" {
 		t.Errorf("a vehicle is %q", got)

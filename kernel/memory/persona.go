@@ -37,7 +37,7 @@ type File struct {
 	Fields []Field
 	pieces []piece
 	roles  []File // of a profile
-	beside string // the stamps of the files whose tags count for it
+	related string // the stamps of the files whose tags count for it
 }
 
 // Field is a named value in a file.
@@ -130,13 +130,13 @@ func (h *Home) Persona(now time.Time) Persona {
 	defer h.mu.Unlock()
 	var p Persona
 	for _, role := range Roles() {
-		if file, there := h.look(&p, h.Directory, role); there {
+		if file, there := h.readNamed(&p, h.Directory, role); there {
 			file.Role = role
 			p.Files = append(p.Files, file)
 		}
 	}
 	for _, day := range []time.Time{now, now.AddDate(0, 0, -1)} {
-		if file, there := h.look(&p, filepath.Join(h.Directory, "memory"), day.Format(time.DateOnly)); there {
+		if file, there := h.readNamed(&p, filepath.Join(h.Directory, "memory"), day.Format(time.DateOnly)); there {
 			p.Days = append(p.Days, file)
 		}
 	}
@@ -148,13 +148,13 @@ func (h *Home) Persona(now time.Time) Persona {
 func (h *Home) File(role string) File {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	file, _ := h.look(&Persona{}, h.Directory, role)
+	file, _ := h.readNamed(&Persona{}, h.Directory, role)
 	return file
 }
 
-// look returns the file NAME.org of a directory or, if there is none, NAME.md. It adds their faults
+// readNamed returns the file NAME.org of a directory or, if there is none, NAME.md. It adds their faults
 // to p.
-func (h *Home) look(p *Persona, directory, name string) (File, bool) {
+func (h *Home) readNamed(p *Persona, directory, name string) (File, bool) {
 	path := filepath.Join(directory, name)
 	r, there := h.read(path+".org", readFile)
 	second, both := h.read(path+".md", readFile)
@@ -185,7 +185,7 @@ func (h *Home) read(path string, take func(path string) (File, error)) (reading,
 	}
 	known := h.known[path]
 	now := stampOf(info)
-	if err == nil && known.stamp == now && known.at.Sub(now.changed) > trustedAge && withheld.Standing(known.file.beside) {
+	if err == nil && known.stamp == now && known.at.Sub(now.changed) > trustedAge && withheld.Unchanged(known.file.related) {
 		return known, true
 	}
 	if err == nil && known.good && known.file.Size > 0 && saving(info) {
@@ -234,7 +234,7 @@ func readFile(path string) (File, error) {
 		text = org.MarkdownToOrg(text)
 	}
 	judgement := withheld.Org(path, text)
-	file.beside = judgement.Stamps()
+	file.related = judgement.Stamps()
 	file.pieces, text = pieces(text, judgement)
 	file.Fields, file.Text = fields(text), file.Within("", true)
 	return file, nil

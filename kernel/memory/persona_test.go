@@ -111,9 +111,9 @@ func TestEdits(t *testing.T) {
 func TestSavedInPlace(t *testing.T) {
 	home := t.TempDir()
 	h := Home{Directory: home}
-	said := func() string { return h.File("IDENTITY").Text }
+	text := func() string { return h.File("IDENTITY").Text }
 	path := put(t, home, "IDENTITY.org", "- Name :: Sam\n")
-	if got := said(); got != "- Name :: Sam" {
+	if got := text(); got != "- Name :: Sam" {
 		t.Fatalf("it says %q", got)
 	}
 	emptied := func(ago time.Duration) {
@@ -124,21 +124,21 @@ func TestSavedInPlace(t *testing.T) {
 		}
 	}
 	emptied(-time.Hour) // by a clock that is ahead
-	if got := said(); got != "" {
+	if got := text(); got != "" {
 		t.Errorf("emptied in the future it says %q", got)
 	}
 	put(t, home, "IDENTITY.org", "- Name :: Nora\n")
-	said()
+	text()
 	emptied(0)
-	if got := said(); got != "- Name :: Nora" {
+	if got := text(); got != "- Name :: Nora" {
 		t.Errorf("while it is saved it says %q", got)
 	}
 	put(t, home, "IDENTITY.org", "- Name :: \xff\n")
-	if got := said(); got != "- Name :: Nora" {
+	if got := text(); got != "- Name :: Nora" {
 		t.Errorf("with a broken text it says %q", got)
 	}
 	emptied(savingAge)
-	if got := said(); got != "" {
+	if got := text(); got != "" {
 		t.Errorf("empty for a while it says %q", got)
 	}
 }

@@ -103,11 +103,11 @@ func (h *Home) Profiles() (names []string, faults []Fault) {
 		}
 		path := filepath.Join(directory, entry.Name())
 		profile, err := h.Profile(name)
-		fault, told := errors.AsType[Fault](err)
+		fault, known := errors.AsType[Fault](err)
 		switch {
 		case errors.Is(err, ErrNoProfile): // it went meanwhile, or is a link to nothing
 			continue
-		case told:
+		case known:
 			faults = append(faults, fault)
 		case err != nil:
 			faults = append(faults, Fault{path, err.Error()})
@@ -156,7 +156,7 @@ func readProfile(path string) (File, error) {
 		first = d.Headings[0].Start
 	}
 	judgement := withheld.Org(path, text)
-	file.beside = judgement.Stamps()
+	file.related = judgement.Stamps()
 	if judgement.At(0) == withheld.Shown {
 		shown, _ := pieces(text[:first], withheld.Judgement{})
 		file.Text = File{pieces: shown}.Within("", true)

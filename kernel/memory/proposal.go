@@ -30,8 +30,8 @@ type Proposal struct {
 	Time      time.Time `json:"-"`
 }
 
-// decided is a person's decision about a proposal.
-type decided struct {
+// decision is a person's decision about a proposal.
+type decision struct {
 	Accepted string `json:"accepted,omitempty"` // the change that was made; "" if it was dropped
 }
 
@@ -72,7 +72,7 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 		}
 		if p.Operation == Forgotten {
 			p.Title, p.Text, p.Tags = was.Title, was.Text, was.Tags
-		} else if p, err = p.over(was); err != nil {
+		} else if p, err = p.complete(was); err != nil {
 			return false, err
 		}
 		p.Path, p.Before, p.Scope = path, was.String(), was.Scope
@@ -99,8 +99,8 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 	return err == nil, err
 }
 
-// over returns the proposal with the fields it leaves out taken from the record.
-func (p Proposal) over(was Record) (Proposal, error) {
+// complete returns the proposal with the fields it leaves out taken from the record.
+func (p Proposal) complete(was Record) (Proposal, error) {
 	r := was
 	if p.Title != "" {
 		r.Title = p.Title
@@ -194,7 +194,7 @@ func (s *Store) Accept(ctx context.Context, id string, edited *Record) (Change, 
 	if err != nil {
 		return c, err
 	}
-	return c, s.decide(ctx, p, decided{Accepted: c.ID})
+	return c, s.decide(ctx, p, decision{Accepted: c.ID})
 }
 
 // Drop takes a proposal back.
@@ -205,10 +205,10 @@ func (s *Store) Drop(ctx context.Context, id string) (Proposal, error) {
 	if err != nil {
 		return p, err
 	}
-	return p, s.decide(ctx, p, decided{})
+	return p, s.decide(ctx, p, decision{})
 }
 
-func (s *Store) decide(ctx context.Context, p Proposal, d decided) error {
+func (s *Store) decide(ctx context.Context, p Proposal, d decision) error {
 	data, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("write a decision: %w", err)

@@ -38,15 +38,15 @@ func (x *Index) Recall(ctx context.Context, message string, scopes []string, lim
 	}
 	weights, total := weigh(counts, all)
 	var recalled []Found
-	said := map[string]bool{}
+	seen := map[string]bool{}
 	for _, f := range found {
 		share, distinct := 0.0, false
 		for _, i := range q.Matched(f.Title + "\n" + f.Text + "\n" + strings.Join(f.Tags, " ")) {
 			share += weights[i] / total
 			distinct = distinct || counts[i] <= max(12, all/20)
 		}
-		if same := f.Title + "\n" + f.Text; (f.Alike || distinct && share >= recallShare) && !said[same] {
-			said[same] = true
+		if same := f.Title + "\n" + f.Text; (f.Alike || distinct && share >= recallShare) && !seen[same] {
+			seen[same] = true
 			recalled = append(recalled, f)
 		}
 	}
@@ -86,14 +86,14 @@ func termsOf(message string) []string {
 		runes := []rune(strings.ToLower(word))
 		if dense(runes[0]) {
 			for i := 0; i+1 < len(runes); i++ {
-				if !usualCharacter(runes[i]) && !usualCharacter(runes[i+1]) {
+				if !isStopCharacter(runes[i]) && !isStopCharacter(runes[i+1]) {
 					add(`"` + string(runes[i:i+2]) + `"`)
 				}
 			}
 			continue
 		}
 		switch n := len(runes); {
-		case usualWord(string(runes)) || n < 2:
+		case isStopWord(string(runes)) || n < 2:
 		case n >= 6:
 			add(string(runes[:n-2]) + "*")
 		case n >= 4:

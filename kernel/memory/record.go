@@ -180,7 +180,7 @@ func updateRecord(text string, r Record, place *time.Location) (after string, wa
 		return text, was, err
 	}
 	r.Created = was.Created
-	return text[:was.Start] + ended(r.String(), text[was.Start:was.End]) + text[was.End:], was, nil
+	return text[:was.Start] + withEnding(r.String(), text[was.Start:was.End]) + text[was.End:], was, nil
 }
 
 // removeRecord returns the text without the agent's own record of the ID, which is returned.
@@ -195,8 +195,8 @@ func removeRecord(text, id string, place *time.Location) (after string, was Reco
 	return text[:was.Start] + text[was.End:], was, nil
 }
 
-// ended returns text with the blank lines at its end that the former text had.
-func ended(text, before string) string {
+// withEnding returns text with the blank lines at its end that the former text had.
+func withEnding(text, before string) string {
 	return text + before[len(strings.TrimRight(before, "\n"))+min(1, strings.Count(before, "\n")):]
 }
 

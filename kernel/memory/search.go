@@ -73,8 +73,8 @@ func (x *Index) search(ctx context.Context, q Query, text string) (found []Found
 		if err != nil {
 			return nil, nil, err
 		}
-		alike := x.alike(ctx, q, vector)
-		found, stale := read(blend(hits, alike, q.Limit))
+		alike := x.similar(ctx, q, vector)
+		found, stale := read(fuse(hits, alike, q.Limit))
 		if !again { // the files change faster than they can be indexed
 			found = slices.DeleteFunc(found, func(f Found) bool { return slices.Contains(stale, f.Path) })
 		}
@@ -127,7 +127,7 @@ func sections(path string, hits []journal.FileHit, in []int, texts []*string) (s
 	same = true
 	for _, i := range in {
 		h := hits[i]
-		same = same && info.Size() == h.Size && info.ModTime().Equal(h.Changed) && withheld.Standing(h.Beside)
+		same = same && info.Size() == h.Size && info.ModTime().Equal(h.Changed) && withheld.Unchanged(h.Beside)
 		data, err := io.ReadAll(io.NewSectionReader(f, int64(h.Start), int64(min(h.End-h.Start, textLimit))))
 		if err != nil {
 			continue

@@ -102,7 +102,7 @@ func (s *Store) place(day time.Time, lasting bool) (string, error) {
 		names = []string{filepath.Join(s.Home, "MEMORY"), today}
 	}
 	for _, name := range names {
-		if _, err := os.Lstat(name + markdownEnding); err != nil || !standsIn(name+markdownEnding) {
+		if _, err := os.Lstat(name + markdownEnding); err != nil || !readsMarkdown(name+markdownEnding) {
 			return name + ".org", nil
 		}
 	}
@@ -163,7 +163,7 @@ func (s *Store) Undo(ctx context.Context, id string) (Change, error) {
 		case made.Before == "":
 			return removeRecord(text, made.Record, s.Now().Location())
 		}
-		return text[:standing.Start] + ended(made.Before, text[standing.Start:standing.End]) + text[standing.End:], standing, nil
+		return text[:standing.Start] + withEnding(made.Before, text[standing.Start:standing.End]) + text[standing.End:], standing, nil
 	})
 }
 

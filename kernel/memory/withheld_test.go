@@ -46,8 +46,8 @@ func TestWithheldInAnyCase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := p.File("SOUL").Text + profile.Style + p.With(profile).File("USER").Text + p.With(profile).File("TOOLS").Text; strings.Contains(said, "samovar") {
-				t.Errorf("%s on %s: the persona says %q", tag, place, said)
+			if shown := p.File("SOUL").Text + profile.Style + p.With(profile).File("USER").Text + p.With(profile).File("TOOLS").Text; strings.Contains(shown, "samovar") {
+				t.Errorf("%s on %s: the persona says %q", tag, place, shown)
 			}
 			if place != "file" && (!strings.Contains(p.File("SOUL").Text, "heron") || x.places(t, "heron") == "") {
 				t.Errorf("%s on %s: what is not withheld is not there", tag, place)

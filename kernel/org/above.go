@@ -65,10 +65,10 @@ func Above(text, id string) (above string, ok bool) {
 		if h := Parse(part).FindID(id); h != nil {
 			var chain []string
 			for ; h != nil; h = h.Parent {
-				chain = append(chain, closed(part[h.Start:h.Body]))
+				chain = append(chain, withLineEnd(part[h.Start:h.Body]))
 			}
 			slices.Reverse(chain)
-			return closed(head) + strings.Join(chain, ""), true
+			return withLineEnd(head) + strings.Join(chain, ""), true
 		}
 		from = end
 	}
@@ -96,8 +96,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// closed is the text with a line end at its end, unless it is empty.
-func closed(text string) string {
+// withLineEnd is the text with a line end at its end, unless it is empty.
+func withLineEnd(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
 	}

@@ -45,14 +45,14 @@ func Annotate(answer string, properties []Property, drawers []Drawer, remarks []
 // be a heading, a keyword, or the end of a drawer. Empty lines at both ends are left out.
 func fixedWidth(text string) string {
 	var lines strings.Builder
-	for line := range strings.SplitSeq(strings.Trim(blankedLines(text), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.Trim(blankLineEnds(text), "\n"), "\n") {
 		lines.WriteString(strings.TrimRight(": "+line, " \t") + "\n")
 	}
 	return Inert(lines.String())
 }
 
-// blankedLines is the text with blanks for the controls that Emacs or Unicode take for line ends.
-func blankedLines(text string) string {
+// blankLineEnds is the text with blanks for the controls that Emacs or Unicode take for line ends.
+func blankLineEnds(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
 		whole, _ := strings.CutSuffix(line, "\n")

@@ -246,7 +246,7 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 
 // textOf is a line outside of source. The CR at its end is removed, also where the line may still
 // go on, and controls that other programs take for line ends become blanks.
-func textOf(l string) string { return blanked(strings.TrimRight(l, "\r")) }
+func textOf(l string) string { return blankControls(strings.TrimRight(l, "\r")) }
 
 // decideDialect finds the dialect by the first line that is not blank. Auto means that it is not
 // decided yet.

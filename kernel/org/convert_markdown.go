@@ -148,7 +148,7 @@ func (c *Converter) match(l string) (rest string, matched int) {
 			return l, len(c.containers)
 		}
 		column := markdownColumn(l)
-		if column < k.need || column < k.offset && goesOnNumbering(l) {
+		if column < k.need || column < k.offset && continuesNumbering(l) {
 			return l, i
 		}
 		c.column += min(column, k.offset)
@@ -157,9 +157,9 @@ func (c *Converter) match(l string) (rest string, matched int) {
 	return l, len(c.containers)
 }
 
-// goesOnNumbering reports whether an item is not the first of its list. One that stands too far to
+// continuesNumbering reports whether an item is not the first of its list. One that stands too far to
 // the left for a list within an item then belongs to the list around it.
-func goesOnNumbering(l string) bool {
+func continuesNumbering(l string) bool {
 	l = l[indentation(l):]
 	marker := itemMarker(l)
 	return marker > 2 && strings.TrimLeft(l[:marker-2], "0") != "1"

@@ -237,7 +237,7 @@ func (c *inline) blanks(text string, final bool) int {
 		return n
 	}
 	c.after, c.apart = false, false
-	c.out.WriteString(blanked(text[:n]))
+	c.out.WriteString(blankControls(text[:n]))
 	c.prev = ' '
 	return n
 }

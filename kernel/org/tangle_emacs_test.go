@@ -71,13 +71,13 @@ func emacsTangles(t *testing.T, root string, notes []string) []tangledBy {
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("emacs: %v\n%s", err, output)
 	}
-	said, err := os.ReadFile(out)
+	output, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(said), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(output), "\n"), "\n")
 	if len(lines) != len(notes) {
-		t.Fatalf("Emacs says\n%s", said)
+		t.Fatalf("Emacs says\n%s", output)
 	}
 	var results []tangledBy
 	for i, line := range lines {

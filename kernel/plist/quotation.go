@@ -11,7 +11,7 @@ import (
 // quotations takes time linear in its length.
 type quotations struct {
 	texts []string
-	asked int
+	searches int
 	index *suffixarray.Index
 }
 
@@ -25,7 +25,7 @@ func (q *quotations) hold(piece string) bool {
 	if piece == "" {
 		return false
 	}
-	if q.asked++; q.asked <= direct {
+	if q.searches++; q.searches <= direct {
 		return slices.ContainsFunc(q.texts, func(text string) bool { return strings.Contains(text, piece) })
 	}
 	if q.index == nil {

@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	sandbox.Main()
 	if len(os.Args) > 5 && os.Args[1] == "doomed" {
-		os.Exit(doomed(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
+		os.Exit(runUntilKilled(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // newTable returns a table in a fence as good as this system has one, and its directory.
 func newTable(t *testing.T) (*process.Table, string) {
 	t.Helper()
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	directory := filepath.Join(t.TempDir(), "output")
 	table := process.New(process.Config{Kind: func() sandbox.Kind { return kind }, Directory: directory, Home: os.Getenv("HOME"), Environment: os.Getenv})
 	t.Cleanup(table.Close)
@@ -95,7 +95,7 @@ func TestRun(t *testing.T) {
 func TestMuchOutput(t *testing.T) {
 	table, directory := newTable(t)
 	r, err := table.Run(t.Context(), process.Request{Session: "main", Command: "head -c 70000000 /dev/zero; echo end"}, time.Minute)
-	if err != nil || r.Bytes != 70000004 || r.Kept != 64<<20 || r.Outcome.Status != 0 {
+	if err != nil || r.Bytes != 70000004 || r.Stored != 64<<20 || r.Outcome.Status != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	files, err := os.ReadDir(directory)
@@ -255,8 +255,8 @@ func resolved(t *testing.T) string {
 	return directory
 }
 
-// doomed is a kernel that runs a command and waits to be killed.
-func doomed(kind, output, project, command string) int {
+// runUntilKilled is a kernel that runs a command and waits to be killed.
+func runUntilKilled(kind, output, project, command string) int {
 	table := process.New(process.Config{Kind: func() sandbox.Kind { return sandbox.Kind(kind) }, Directory: output, Home: "/root", Environment: os.Getenv})
 	if _, err := table.Run(context.Background(), process.Request{Command: command, Directory: project, Writes: true}, time.Hour); err != nil {
 		fmt.Println(err)
@@ -311,7 +311,7 @@ func TestRecover(t *testing.T) {
 
 // TestWarned: the person is told of each thing once, whether the command runs or has ended.
 func TestWarned(t *testing.T) {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	if !kind.Fenced() {
 		return
 	}

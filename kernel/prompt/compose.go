@@ -23,8 +23,8 @@ type Part struct {
 	Section
 	// Text is the section in the prompt, with its heading; "" if it was left out.
 	Text string
-	// Why it was left out.
-	Why Why
+	// Omission it was left out.
+	Omission Omission
 	// Whole is the size of a section before it was cut, in bytes; 0 if it was not cut.
 	Whole int
 	// Source is the file of its template; "" if it came with the program.
@@ -36,15 +36,15 @@ type Part struct {
 	body   string
 }
 
-// Why is the reason for which a section was left out.
-type Why string
+// Omission is the reason for which a section was left out.
+type Omission string
 
 const (
-	NotInMode Why = "not in this mode"
-	NotInKind Why = "not for this kind of turn"
-	Nothing   Why = "nothing to say"
-	NoRoom    Why = "no room in the budget"
-	LeftOut   Why = "left out by how the kernel was started"
+	NotInMode Omission = "not in this mode"
+	NotInKind Omission = "not for this kind of turn"
+	Nothing   Omission = "nothing to say"
+	NoRoom    Omission = "no room in the budget"
+	LeftOut   Omission = "left out by how the kernel was started"
 )
 
 // Bytes is the size of the section in the prompt.
@@ -72,10 +72,10 @@ func (l *Library) Compose(facts Facts) Prompt {
 	}
 	var p Prompt
 	for _, s := range sections() {
-		part := Part{Section: s, Source: l.files[s.Name], Why: s.absent(&facts, values, offered)}
-		if part.Why == "" {
+		part := Part{Section: s, Source: l.files[s.Name], Omission: s.absent(&facts, values, offered)}
+		if part.Omission == "" {
 			part.body = body(l.templates[s.Name].fill(values, offered))
-			part.write(s.Most)
+			part.write(s.MaximumTokens)
 		}
 		p.Parts = append(p.Parts, part)
 	}
@@ -95,7 +95,7 @@ func (l *Library) Compose(facts Facts) Prompt {
 }
 
 // absent returns the reason for which the facts leave the section out, "" if they do not.
-func (s Section) absent(facts *Facts, values map[string]string, offered map[string]bool) Why {
+func (s Section) absent(facts *Facts, values map[string]string, offered map[string]bool) Omission {
 	switch {
 	case s.Name == safety && facts.WithoutSafety:
 		return LeftOut
@@ -117,7 +117,7 @@ func (p *Part) write(most int) {
 	if most > 0 {
 		text, cut = shorten(p.body, most)
 	}
-	p.Text, p.Whole, p.Why = heading+text, 0, ""
+	p.Text, p.Whole, p.Omission = heading+text, 0, ""
 	p.Tokens = Tokens(p.Text)
 	if cut {
 		p.Whole = len(heading) + len(p.body)
@@ -127,7 +127,7 @@ func (p *Part) write(most int) {
 	}
 }
 
-func (p *Part) drop(why Why) { p.Text, p.Tokens, p.Whole, p.Why = "", 0, 0, why }
+func (p *Part) drop(why Omission) { p.Text, p.Tokens, p.Whole, p.Omission = "", 0, 0, why }
 
 // lineEnds replaces all line ends by newlines.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n")

@@ -69,8 +69,8 @@ type Facts struct {
 	// Runtime has names and values about this machine. Those without a value are left out. None is
 	// secret, and none changes from turn to turn.
 	Runtime [][2]string
-	// Handed is the work of a subagent.
-	Handed Handed
+	// Delegation is the work of a subagent.
+	Delegation Delegation
 	// Augments is the text that skills add to every prompt.
 	Augments string
 	// Extra is the asking skill's own system prompt. It is never cut.
@@ -94,8 +94,8 @@ type File struct {
 // Tool is a tool in a prompt.
 type Tool struct{ Name, Line string }
 
-// Handed is work that another agent delegated.
-type Handed struct{ Requester, Child, Label, Task string }
+// Delegation is work that another agent delegated.
+type Delegation struct{ Requester, Subagent, Label, Task string }
 
 // variableNames returns the names that a template may use between two pairs of braces, beside
 // {{include:NAME}} for another template, {{file:ROLE}} for the text of one of the person's
@@ -128,10 +128,10 @@ func variables() []variable {
 		{"contacts", func(f *Facts) string { return f.Contacts }},
 		{"schedules", func(f *Facts) string { return f.Schedules }},
 		{"runtime", (*Facts).runtimeLine},
-		{"requester", func(f *Facts) string { return text.Line(f.Handed.Requester) }},
-		{"child", func(f *Facts) string { return text.Line(f.Handed.Child) }},
-		{"label", func(f *Facts) string { return text.Line(f.Handed.Label) }},
-		{"task", func(f *Facts) string { return f.Handed.Task }},
+		{"requester", func(f *Facts) string { return text.Line(f.Delegation.Requester) }},
+		{"subagent", func(f *Facts) string { return text.Line(f.Delegation.Subagent) }},
+		{"label", func(f *Facts) string { return text.Line(f.Delegation.Label) }},
+		{"task", func(f *Facts) string { return f.Delegation.Task }},
 		{"augments", func(f *Facts) string { return f.Augments }},
 		{"extra", func(f *Facts) string { return f.Extra }},
 		{"wishes", func(f *Facts) string { return f.Wishes }},

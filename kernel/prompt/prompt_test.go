@@ -41,7 +41,7 @@ func facts(mode Mode, kind Kind) Facts {
 			{Role: "HEARTBEAT", Path: "~/.org-agent/HEARTBEAT.org", Text: "- [ ] Is there mail from Ola?", Size: 29},
 		},
 		Days:  []File{{Path: "~/.org-agent/memory/2026-11-21.org", Text: "* Bought bread", Size: 14}, {Path: "~/.org-agent/memory/2026-11-20.org", Size: 900}},
-		Tools: tools("read", "write", "memory_search", "memory_save", "sessions_spawn", "use_skill", "list_skills", "web_search", "web_fetch"),
+		Tools: tools("read", "write", "memory_search", "memory_save", "start_subagent", "use_skill", "list_skills", "web_search", "web_fetch"),
 		Formats: []string{
 			`(:type :REQUEST :target :emacs :action :insert-at-end :text "…")`,
 			`(:type :REQUEST :target :tool :action :call :tool "NAME" :args (…))`,
@@ -49,7 +49,7 @@ func facts(mode Mode, kind Kind) Facts {
 		Skills: "- travel: plans a journey", MoreSkills: 3,
 		Unwritten: "~/.org-agent", Contacts: "- Ola (matrix)", Schedules: "- Mondays, 9:00: the week's plan",
 		Runtime:  [][2]string{{"org-agent", "0.1"}, {"os", ""}, {"sandbox", "none"}, {"emacs", "28.2"}, {"model", "small"}},
-		Handed:   Handed{Requester: "main", Child: "main/1", Label: "flights", Task: "Find flights to Oslo."},
+		Delegation:   Delegation{Requester: "main", Subagent: "main/1", Label: "flights", Task: "Find flights to Oslo."},
 		Augments: "Dates are written as 2026-11-21.", Extra: "Answer in Lisp.", Wishes: "Be brief.",
 	}
 }
@@ -124,7 +124,7 @@ func anyFacts(t *rapid.T, injections []string) Facts {
 		Mode: rapid.SampledFrom(Modes()).Draw(t, "mode"), Kind: rapid.SampledFrom(Kinds()).Draw(t, "kind"),
 		Name: text.Draw(t, "name"), Formats: list("formats"), Skills: text.Draw(t, "skills"), MoreSkills: rapid.IntRange(0, 3).Draw(t, "more"),
 		Contacts: text.Draw(t, "contacts"), Schedules: text.Draw(t, "schedules"), Augments: text.Draw(t, "augments"), Extra: text.Draw(t, "extra"), Wishes: text.Draw(t, "wishes"),
-		Handed: Handed{text.Draw(t, "requester"), text.Draw(t, "child"), text.Draw(t, "label"), text.Draw(t, "task")},
+		Delegation: Delegation{text.Draw(t, "requester"), text.Draw(t, "child"), text.Draw(t, "label"), text.Draw(t, "task")},
 		Budget: rapid.SampledFrom([]int{0, 0, 300, 1000, 3000}).Draw(t, "budget"),
 	}
 	for _, role := range Roles() {
@@ -151,7 +151,7 @@ func TestStructure(t *testing.T) {
 		size, tokens := 0, 0
 		for _, part := range p.Parts {
 			if part.Text == "" {
-				if part.Why == "" || part.Bytes() != 0 || part.Lines() != 0 {
+				if part.Omission == "" || part.Bytes() != 0 || part.Lines() != 0 {
 					t.Fatalf("%s is not there: %+v", part.Name, part)
 				}
 				continue
@@ -183,7 +183,7 @@ func TestValuesAreNotTemplates(t *testing.T) {
 		value := "a {{" + name + "}} \\{{ b"
 		f := facts(Full, Subagent)
 		f.Mode = rapid.SampledFrom([]Mode{Minimal, None}).Draw(t, "mode")
-		f.Extra, f.Handed.Task, f.Name = value, value, value
+		f.Extra, f.Delegation.Task, f.Name = value, value, value
 		if got := strings.Count(l.Compose(f).Text, value); got != 3 {
 			t.Fatalf("%q stands there %d times, want 3", value, got)
 		}

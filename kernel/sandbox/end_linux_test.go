@@ -16,7 +16,7 @@ import (
 
 // kinds are those that this system has.
 func kinds(t testing.TB) []sandbox.Kind {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	all := []sandbox.Kind{sandbox.None}
 	if kind == sandbox.Whole {
 		all = append(all, sandbox.Landlock, sandbox.Namespaces)
@@ -58,9 +58,9 @@ func TestEnds(t *testing.T) {
 					eventually(t, "the command runs", func() bool { return len(processesWith(mark)) >= 5 })
 					c.stop(p, cancel)
 				}
-				asked := time.Now()
+				began := time.Now()
 				outcome, err := p.Wait()
-				if took := time.Since(asked); c.stop != nil && took > 10*time.Second {
+				if took := time.Since(began); c.stop != nil && took > 10*time.Second {
 					t.Errorf("%s: it took %s", name, took)
 				}
 				if err != nil || c.want != "" && outcome.String() != c.want {
@@ -75,9 +75,9 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// startDoomed starts a kernel that is to be killed, and returns when its command has written that it
+// startToBeKilled starts a kernel that is to be killed, and returns when its command has written that it
 // is ready.
-func startDoomed(t *testing.T, kind sandbox.Kind, text, directory, note string) *exec.Cmd {
+func startToBeKilled(t *testing.T, kind sandbox.Kind, text, directory, note string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -101,7 +101,7 @@ func startDoomed(t *testing.T, kind sandbox.Kind, text, directory, note string) 
 func TestKilledKernel(t *testing.T) {
 	for _, kind := range kinds(t) {
 		mark := fmt.Sprintf("87654.%d", time.Now().UnixNano()%1e9)
-		kernel := startDoomed(t, kind, fmt.Sprintf("setsid sleep %[1]s & (setsid sleep %[1]s &); trap '' TERM HUP INT; echo ready; sleep %[1]s", mark), "", "")
+		kernel := startToBeKilled(t, kind, fmt.Sprintf("setsid sleep %[1]s & (setsid sleep %[1]s &); trap '' TERM HUP INT; echo ready; sleep %[1]s", mark), "", "")
 		eventually(t, "the command runs", func() bool { return len(processesWith(mark)) >= 3 })
 		if err := kernel.Process.Kill(); err != nil {
 			t.Fatal(err)

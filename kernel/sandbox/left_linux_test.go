@@ -127,14 +127,14 @@ func TestPersonsGit(t *testing.T) {
 				}
 			}
 			forget()
-			said := prepared(true)
+			output := prepared(true)
 			if _, err := os.Lstat(ran); err == nil {
-				t.Errorf("it ran: %s", said)
+				t.Errorf("it ran: %s", output)
 			}
 			forget()
-			said = prepared(false)
+			output = prepared(false)
 			if _, err := os.Lstat(ran); err != nil {
-				t.Errorf("the attack is none, even without a fence: %s", said)
+				t.Errorf("the attack is none, even without a fence: %s", output)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if len(os.Args) > 5 && os.Args[1] == "doomed" {
-		os.Exit(doomed(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
+		os.Exit(runUntilKilled(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -174,9 +174,9 @@ func processesWith(argument string) []int {
 	return found
 }
 
-// doomed is a kernel that starts a command, which can write in directory if there is one, and
+// runUntilKilled is a kernel that starts a command, which can write in directory if there is one, and
 // waits to be killed.
-func doomed(kind, text, directory, note string) int {
+func runUntilKilled(kind, text, directory, note string) int {
 	p, err := sandbox.Start(context.Background(), sandbox.Kind(kind), sandbox.Command{
 		Text: text, Home: "/root", Directory: directory, Writes: directory != "", Note: note, Environment: os.Getenv,
 	}, nil, os.Stdout)
@@ -192,7 +192,7 @@ func doomed(kind, text, directory, note string) int {
 // all the same: the kernel asks about each there. The tests of the fence end then.
 func look(t testing.TB) sandbox.Kind {
 	t.Helper()
-	kind, why := sandbox.Look(t.Context())
+	kind, why := sandbox.Probe(t.Context())
 	if !kind.Fenced() {
 		refused := func(how string) bool { return strings.Contains(why.Error(), how) }
 		if !slices.ContainsFunc([]string{"not permitted", "permission denied", "no space left"}, refused) { // or no more of them

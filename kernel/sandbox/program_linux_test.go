@@ -37,9 +37,9 @@ func TestProgram(t *testing.T) {
 	complaints.Close()
 	outcome, err := p.Wait()
 	text, _ := io.ReadAll(out)
-	said, _ := io.ReadAll(complained)
-	if err != nil || outcome.Status != 4 || string(said) != "a b\n" {
-		t.Errorf("it ended %v, %v, and complained %q", outcome, err, said)
+	written, _ := io.ReadAll(complained)
+	if err != nil || outcome.Status != 4 || string(written) != "a b\n" {
+		t.Errorf("it ended %v, %v, and complained %q", outcome, err, written)
 	}
 	if got := string(text); !strings.Contains(got, "OWN=1 2\n") || !strings.Contains(got, "HOME=/home/x\n") || strings.Contains(got, "canary") || strings.Contains(got, "relative") {
 		t.Errorf("its environment is\n%s", got)

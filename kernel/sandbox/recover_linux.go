@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// noted is the content of the file [Command.Note], as JSON.
-type noted struct {
+// noteContent is the content of the file [Command.Note], as JSON.
+type noteContent struct {
 	Warden string // identity of the command's warden
 	View   *view  // the directory before the command
 }
@@ -30,7 +30,7 @@ func (p *Process) writeNote() (err error) {
 			err = fmt.Errorf("note where the command may write: %w", err)
 		}
 	}()
-	text, err := json.Marshal(noted{Warden: identity(p.warden.Process.Pid), View: p.before})
+	text, err := json.Marshal(noteContent{Warden: identity(p.warden.Process.Pid), View: p.before})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (p *Process) writeNote() (err error) {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// restore removes the guards and looks the directory through. Nothing of the command may run any
+// restore removes the placeholders and scans the directory. Nothing of the command may run any
 // more.
 func (v *view) restore() Left {
 	unguard(v.Directory, v.Repositories, v.Obeyed)
@@ -55,8 +55,8 @@ func (v *view) restore() Left {
 const endLimit = 2 * time.Second
 
 // Recover finishes what was left undone when the program that had started a command was killed.
-// note is the path that was its [Command.Note]. Recover removes the guards, puts aside what git
-// would run, returns what else the command left, and deletes the note.
+// note is the path that was its [Command.Note]. Recover removes the placeholders, puts aside what
+// git would run, returns what else the command left, and deletes the note.
 //
 // It waits until nothing of the command runs. After an error the note is still there, and Recover
 // can be called again.
@@ -65,7 +65,7 @@ func Recover(note string) (directory string, left Left, err error) {
 	if err != nil {
 		return "", Left{}, fmt.Errorf("recover after a killed command: %w", err)
 	}
-	var n noted
+	var n noteContent
 	if err := json.Unmarshal(text, &n); err != nil || n.View == nil {
 		// The program was killed before the note was complete, and so before the command began.
 		return "", Left{}, os.Remove(note)
@@ -88,8 +88,8 @@ func Recover(note string) (directory string, left Left, err error) {
 	return directory, left, nil
 }
 
-// identity distinguishes a process from all others, also from later ones with the same number. It
-// is "" for a process that has ended.
+// identity returns a text that distinguishes a process from all others, also from later ones with
+// the same number. It is "" for a process that has ended.
 func identity(pid int) string {
 	state, rest := status(pid)
 	if len(rest) < 19 || state == "Z" || state == "X" { // a zombie runs nothing, and its namespace is gone
@@ -99,7 +99,7 @@ func identity(pid int) string {
 	return strings.Join([]string{strconv.Itoa(pid), rest[18], strings.TrimSpace(string(boot))}, " ")
 }
 
-// runs reports whether the process with an identity is still there.
+// runs reports whether the process with an identity still exists.
 func runs(process string) bool {
 	number, _, _ := strings.Cut(process, " ")
 	pid, err := strconv.Atoi(number)

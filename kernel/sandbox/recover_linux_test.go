@@ -55,7 +55,7 @@ func TestRecover(t *testing.T) {
 	trap := newTrap(t)
 	directory, note := resolved(t), filepath.Join(t.TempDir(), "note")
 	at := func(name string) string { return filepath.Join(directory, name) }
-	kernel := startDoomed(t, kind, "echo ready; until [ -e go ]; do sleep 0.01; done; rm go; "+trap.fill(armed)+"touch made; sleep 1000", directory, note)
+	kernel := startToBeKilled(t, kind, "echo ready; until [ -e go ]; do sleep 0.01; done; rm go; "+trap.fill(armed)+"touch made; sleep 1000", directory, note)
 	if err := kernel.Process.Signal(syscall.SIGSTOP); err != nil { // it looks nothing through from here on
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestRecoverAfterLateEnd(t *testing.T) {
 		return
 	}
 	directory, note := resolved(t), filepath.Join(t.TempDir(), "note")
-	kernel := startDoomed(t, kind, "echo ready; sleep 1000", directory, note)
+	kernel := startToBeKilled(t, kind, "echo ready; sleep 1000", directory, note)
 	late, err := os.Open(filepath.Join(directory, ".envrc"))
 	if err != nil {
 		t.Fatal(err)

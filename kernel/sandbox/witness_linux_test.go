@@ -132,9 +132,9 @@ func (w *witness) receive(t *testing.T) {
 	w.sockets = append(w.sockets, "udp="+conn.LocalAddr().String())
 }
 
-// came is how many visits there were since it was asked last. A visit of our own is the last at each
+// connections is how many visits there were since it was asked last. A visit of our own is the last at each
 // listener: when it is counted, so are those before it.
-func (w *witness) came(t *testing.T) int64 {
+func (w *witness) connections(t *testing.T) int64 {
 	t.Helper()
 	for _, socket := range w.sockets {
 		network, address, _ := strings.Cut(socket, "=")
@@ -200,7 +200,7 @@ func (w *witness) check(t *testing.T, output string) string {
 	if strings.Contains(output, secretWords) {
 		seen = append(seen, "it read what is secret")
 	}
-	if n := w.came(t); n > 0 {
+	if n := w.connections(t); n > 0 {
 		seen = append(seen, fmt.Sprintf("it came to a listener %d times", n))
 	}
 	now := w.look(t)

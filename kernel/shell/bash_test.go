@@ -68,10 +68,10 @@ func TestBashRunsWhatIsTold(t *testing.T) {
 		if err != nil || slices.ContainsFunc(script.Commands, func(c shell.Command) bool { return len(c.Opaque) > 0 }) {
 			return
 		}
-		told := map[string]bool{}
+		predicted := map[string]bool{}
 		for _, c := range script.Commands {
 			if c.Assigns < len(c.Words) {
-				told[c.Words[c.Assigns].Text] = true
+				predicted[c.Words[c.Assigns].Text] = true
 			}
 		}
 		run++ // what the last one left in the background tells elsewhere
@@ -94,8 +94,8 @@ func TestBashRunsWhatIsTold(t *testing.T) {
 			rt.Fatal(err)
 		}
 		for name := range strings.FieldsFuncSeq(string(ran), func(r rune) bool { return r == 0 }) {
-			if !told[name] {
-				rt.Fatalf("bash ran %q of %q; told: %v", name, text, told)
+			if !predicted[name] {
+				rt.Fatalf("bash ran %q of %q; told: %v", name, text, predicted)
 			}
 		}
 	})

@@ -55,7 +55,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := told(t, shells); !strings.HasSuffix(got, "!-1") {
+	if got := summary(t, shells); !strings.HasSuffix(got, "!-1") {
 		t.Errorf("shells in shells: %s", got)
 	}
 	for _, text := range []string{strings.Repeat("if ", 8<<10), strings.Repeat("time ", 5<<10) + "ls", strings.Repeat("`", 20<<10), "a\x00b"} {

@@ -135,7 +135,7 @@ func (n *Note) registerAction(ctx context.Context, _ *lisp.Call, args []lisp.Val
 		return nil, err
 	}
 	a := &Action{Spec: action.Spec{Target: key.Target, Name: key.Name, Closed: true}, File: n.File, Digest: n.Hash, note: n}
-	a.Line = n.lineDefining("defaction", key.Target, key.Name)
+	a.Line = n.definitionLine("defaction", key.Target, key.Name)
 	if err := a.define(args[2], args[3], args[4]); err != nil {
 		return nil, fmt.Errorf("the action %s: %w", key, err)
 	}
@@ -260,7 +260,7 @@ func setField(field *action.Field, key, value lisp.Value) error {
 // note may write the files that it was granted. The error says where in the note the function
 // failed.
 func (a *Action) Perform(ctx context.Context, fields sexp.List) (string, error) {
-	o := &occasion{purpose: purposeAction}
+	o := &invocation{purpose: purposeAction}
 	if err := a.note.apply(ctx, o, a.function, lisp.NewData(fields)); err != nil {
 		return "", inNote(err)
 	}

@@ -79,7 +79,7 @@ func BenchmarkChatNeuro(b *testing.B) {
 	m := &model{reply: "R"}
 	b.ReportAllocs()
 	for b.Loop() {
-		m.asked = m.asked[:0]
+		m.questions = m.questions[:0]
 		if _, err := k.Neuro(b.Context(), event, m); err != nil {
 			b.Fatal(err)
 		}

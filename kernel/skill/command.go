@@ -19,7 +19,7 @@ import (
 type Command struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Wants lists what the command gets from the person's Emacs: a part of [wantable]. Nothing else
+	// Wants lists what the command gets from the person's Emacs: a part of [contextKinds]. Nothing else
 	// is sent to it.
 	Wants []string `json:"wants,omitempty"`
 	// Skill is the skill that answers.
@@ -34,9 +34,9 @@ const (
 	maximumDescription = 200 // characters
 )
 
-// wantable returns everything that a command can get from the person's Emacs: the buffer or region they
+// contextKinds returns everything that a command can get from the person's Emacs: the buffer or region they
 // are in, and their agenda.
-func wantable() []string { return []string{"agenda", "buffer"} }
+func contextKinds() []string { return []string{"agenda", "buffer"} }
 
 // commandsOf parses the value of :commands, a list of (NAME DESCRIPTION :wants (…)).
 func commandsOf(v lisp.Value) ([]Command, error) {
@@ -91,9 +91,9 @@ func commandOf(v lisp.Value) (Command, error) {
 	return command, nil
 }
 
-// wantsOf parses a list of keywords from [wantable].
+// wantsOf parses a list of keywords from [contextKinds].
 func wantsOf(v lisp.Value) ([]string, error) {
-	known := wantable()
+	known := contextKinds()
 	items, ok := lisp.Slice(v, len(known))
 	if !ok {
 		items = []lisp.Value{v}
@@ -182,8 +182,8 @@ func (s *Set) NearCommand(name string) string {
 	return best
 }
 
-// commanded returns the skill whose command the event is, nil if it is no command of a skill.
-func (s *Set) commanded(event sexp.List) *Skill {
+// commandSkill returns the skill whose command the event is, nil if it is no command of a skill.
+func (s *Set) commandSkill(event sexp.List) *Skill {
 	command, ok := s.Command(commandIn(event))
 	if !ok {
 		return nil

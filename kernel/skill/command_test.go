@@ -99,9 +99,9 @@ func TestCommandsBelongToOneNote(t *testing.T) {
 		t.Errorf("the commands are %s", got)
 	}
 	for _, s := range r.Statuses() {
-		told := fmt.Sprint(s.Diagnostics)
-		if doubled := s.Skill == "a" || s.Skill == "c"; s.State != Live || doubled != strings.Contains(told, "4:1: warning: the command /look is that of "+h.dir) {
-			t.Errorf("%s is %s: %s", s.Skill, s.State, told)
+		diagnostics := fmt.Sprint(s.Diagnostics)
+		if doubled := s.Skill == "a" || s.Skill == "c"; s.State != Live || doubled != strings.Contains(diagnostics, "4:1: warning: the command /look is that of "+h.dir) {
+			t.Errorf("%s is %s: %s", s.Skill, s.State, diagnostics)
 		}
 	}
 	h.write("b.org", commanding("b", "see", "home"))

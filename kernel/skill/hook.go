@@ -84,7 +84,7 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 	limited, stop := context.WithCancelCause(patient)
 	defer stop(nil)
 	var timer *time.Timer
-	o := &occasion{purpose: purposeHook, begun: func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }}
+	o := &invocation{purpose: purposeHook, onBegin: func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }}
 	if dry {
 		o.purpose = purposeDryHook
 	}
@@ -108,7 +108,7 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 // inNote is the error of a function of a note with its place, and without data of the call in it.
 func inNote(err error) error {
 	if fault, ok := errors.AsType[*lisp.Error](err); ok && fault.Line > 0 {
-		return fmt.Errorf("%s:%d:%d: %s", filepath.Base(fault.File), fault.Line, fault.Column, speakable(fault))
+		return fmt.Errorf("%s:%d:%d: %s", filepath.Base(fault.File), fault.Line, fault.Column, publicMessage(fault))
 	}
 	return err
 }
@@ -166,7 +166,7 @@ func (n *Note) registerHook(ctx context.Context, _ *lisp.Call, args []lisp.Value
 			tools = append(tools, text)
 		}
 	}
-	h := &Hook{Name: name, Line: n.lineDefining("defhook", name), note: n}
+	h := &Hook{Name: name, Line: n.definitionLine("defhook", name), note: n}
 	if err := h.on(event, tools); err != nil {
 		return nil, fmt.Errorf("the hook %s: %w", name, err)
 	}
@@ -217,9 +217,9 @@ func (n *Note) addHook(h *Hook) error {
 	return nil
 }
 
-// lineDefining returns the line at which the block being loaded defines something by an operator and
+// definitionLine returns the line at which the block being loaded defines something by an operator and
 // names, else the first line of the block.
-func (n *Note) lineDefining(operator string, names ...string) int {
+func (n *Note) definitionLine(operator string, names ...string) int {
 	if n.block == nil {
 		return 1
 	}
@@ -290,24 +290,24 @@ func (s *Set) Hooks(event HookEvent, tool string) []*Hook {
 	return found
 }
 
-// Unhooked returns one fault for each note that is meant to have hooks and whose newest version is
+// HookFaults returns one fault for each note that is meant to have hooks and whose newest version is
 // not live. Its hooks are not called, so the caller has to ask the person instead.
-func (s *Set) Unhooked() []Diagnostic {
+func (s *Set) HookFaults() []Diagnostic {
 	if s == nil {
 		return nil
 	}
-	return slices.Clone(s.unhooked)
+	return slices.Clone(s.hookFaults)
 }
 
-// assignHooks returns the hooks of the live notes, and the faults for [Set.Unhooked].
-func assignHooks(order []*slot) (hooks []*Hook, unhooked []Diagnostic) {
+// assignHooks returns the hooks of the live notes, and the faults for [Set.HookFaults].
+func assignHooks(order []*slot) (hooks []*Hook, hookFaults []Diagnostic) {
 	order = slices.Clone(order)
 	slices.SortFunc(order, byPlace)
 	for _, s := range order {
 		if s.published {
 			hooks = append(hooks, s.live.hooks...)
 		}
-		if s.state == Shadowed || s.published && s.live == s.newest || !s.newest.meansHooks {
+		if s.state == Shadowed || s.published && s.live == s.newest || !s.newest.mentionsHooks {
 			continue
 		}
 		fault := Diagnostic{File: s.newest.File, Line: 1, Column: 1, Message: "it is not live"}
@@ -317,7 +317,7 @@ func assignHooks(order []*slot) (hooks []*Hook, unhooked []Diagnostic) {
 				break
 			}
 		}
-		unhooked = append(unhooked, fault)
+		hookFaults = append(hookFaults, fault)
 	}
-	return hooks, unhooked
+	return hooks, hookFaults
 }

@@ -85,7 +85,7 @@ func (n *Note) defineIdentity(ctx context.Context, _ *lisp.Call, args []lisp.Val
 	if size := len(plist.Print(fields)); size > identityBytes {
 		return nil, fmt.Errorf("who the agent is takes %d bytes, more than the %d that it can", size, identityBytes)
 	}
-	if name, said := plist.Get(fields, "name"); said {
+	if name, there := plist.Get(fields, "name"); there {
 		if err := checkName(name); err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Va
 		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(text)) // COPY-SEQ charges the copy to the call
 	}
 	identity := n.options.live()
-	if p := occasionOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {
+	if p := invocationOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {
 		identity = n.Identity
 	}
 	switch value := identity.value(name); {

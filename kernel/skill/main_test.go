@@ -69,14 +69,14 @@ type model struct {
 	mu    sync.Mutex
 	reply string
 	err   error
-	asked []Ask
+	questions []Ask
 	// during, if set, runs while the note waits.
 	during func()
 }
 
 func (m *model) Ask(_ context.Context, ask Ask) (string, error) {
 	m.mu.Lock()
-	m.asked = append(m.asked, ask)
+	m.questions = append(m.questions, ask)
 	m.mu.Unlock()
 	if m.during != nil {
 		m.during()

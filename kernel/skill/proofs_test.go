@@ -31,8 +31,8 @@ func TestProvenBefore(t *testing.T) {
 	named = "Otto" // its test would fail now
 	r := start("one")
 	expect(r, "it passed before", "s.org live")
-	if said, tests := says(t, r), r.Statuses()[0].Tests; said != "good" || tests != 1 {
-		t.Errorf("it says %q, and %d tests", said, tests)
+	if answer, tests := says(t, r), r.Statuses()[0].Tests; answer != "good" || tests != 1 {
+		t.Errorf("it says %q, and %d tests", answer, tests)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -45,8 +45,8 @@ func TestProvenBefore(t *testing.T) {
 	r = start("one")
 	r.Prove(t.Context())
 	expect(r, "its tests have run", "s.org failed")
-	if said := says(t, r); said != "" {
-		t.Errorf("what failed says %q", said)
+	if answer := says(t, r); answer != "" {
+		t.Errorf("what failed says %q", answer)
 	}
 	expect(start("one"), "it failed the last time", "s.org failed")
 
@@ -74,7 +74,7 @@ func TestProvenBefore(t *testing.T) {
 	r = start("one")
 	r.Prove(t.Context())
 	expect(r, "its tests have run and passed", "s.org live")
-	if said := says(t, r); said != "good" {
-		t.Errorf("it says %q", said)
+	if answer := says(t, r); answer != "good" {
+		t.Errorf("it says %q", answer)
 	}
 }

@@ -77,21 +77,21 @@ func shipped(files map[string][]byte) fstest.MapFS {
 }
 
 // loads reads every note anew, and checks what became of each and what the skill says then.
-func loads(t *testing.T, r *Registry, what, want, said string) {
+func loads(t *testing.T, r *Registry, what, want, answer string) {
 	t.Helper()
 	r.Load(t.Context())
 	if got := summary(r); got != want {
 		t.Errorf("%s: %s, want %s", what, got, want)
 	}
-	if got := says(t, r); got != said {
-		t.Errorf("%s: it says %q, want %q", what, got, said)
+	if got := says(t, r); got != answer {
+		t.Errorf("%s: it says %q, want %q", what, got, answer)
 	}
 }
 
 func TestShadowing(t *testing.T) {
 	h := newHome(t)
 	r := New(Config{Home: h.dir, Shipped: shipped(map[string][]byte{"chat.org": answers("chat", "shipped")})})
-	step := func(what, want, said string) { t.Helper(); loads(t, r, what, want, said) }
+	step := func(what, want, answer string) { t.Helper(); loads(t, r, what, want, answer) }
 	step("alone", "shipped/chat.org live", "shipped")
 	h.write("org-skill-chat.org", note(`(car 5)`))
 	step("a home note that never loaded", "org-skill-chat.org failed, shipped/chat.org live", "shipped")
@@ -131,7 +131,7 @@ func TestFailedTestsKeepTheOldVersion(t *testing.T) {
 func TestDuplicates(t *testing.T) {
 	h := newHome(t)
 	r := New(Config{Home: h.dir, Shipped: shipped(map[string][]byte{"z.org": answers("s", "shipped")})})
-	step := func(what, want, said string) { t.Helper(); loads(t, r, what, want, said) }
+	step := func(what, want, answer string) { t.Helper(); loads(t, r, what, want, answer) }
 	h.write("m.org", answers("s", "m"))
 	step("home before shipped", "m.org live, shipped/z.org duplicate", "m")
 	h.write("a.org", answers("s", "a"))

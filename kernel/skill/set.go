@@ -18,7 +18,7 @@ type Set struct {
 	commands []Command // by name
 	identity Identity
 	hooks    []*Hook // by the names of their notes
-	unhooked []Diagnostic
+	hookFaults []Diagnostic
 	actions  []*Action
 }
 
@@ -74,7 +74,7 @@ func shortName(name string) string { return strings.TrimPrefix(name, "skill-") }
 // other skill matched. An error of a trigger counts as false. The first error of each skill is
 // returned, and later ones are not.
 func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
-	if k := s.commanded(event); k != nil {
+	if k := s.commandSkill(event); k != nil {
 		return k, nil
 	}
 	var faults []error

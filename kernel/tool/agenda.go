@@ -47,7 +47,7 @@ func agendaTool(n Notes) Tool {
 			if err != nil {
 				return "", err
 			}
-			l, err := n.look(ctx, by, a.Files)
+			l, err := n.readNotes(ctx, by, a.Files)
 			if err != nil {
 				return "", err
 			}
@@ -81,7 +81,7 @@ type agendaLine struct {
 // lines returns the items on the days. For the agenda files they come from Emacs, so that they
 // agree with the person's own agenda. For all other files, and where Emacs does not answer, they
 // come from the files.
-func (n Notes) lines(ctx context.Context, by *Caller, l *look, span agenda.Span) ([]agendaLine, error) {
+func (n Notes) lines(ctx context.Context, by *Caller, l *reading, span agenda.Span) ([]agendaLine, error) {
 	span.Warning = l.emacs.Warning
 	var all []agendaLine
 	live := l.live
@@ -141,7 +141,7 @@ func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, s
 			return nil, err
 		}
 		for _, i := range got.Items {
-			if withheld.Tagged(i.Tags) > withheld.Shown || f.Withholds(i.Line) {
+			if withheld.LevelOf(i.Tags) > withheld.Shown || f.Withholds(i.Line) {
 				continue
 			}
 			h := org.Heading{Level: 1, Todo: i.Todo, Priority: i.Priority, Title: i.Title, Tags: i.Tags}
@@ -163,7 +163,7 @@ func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, s
 }
 
 // renderAgenda is the answer about days.
-func (n Notes) renderAgenda(lines []agendaLine, l *look, span agenda.Span, open bool) string {
+func (n Notes) renderAgenda(lines []agendaLine, l *reading, span agenda.Span, open bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Today is %s %s. %s to %s, %s:\n", span.Today.Weekday(), span.Today, span.From, span.To, l.from())
 	for day := span.From; day <= span.To; day++ {
@@ -208,7 +208,7 @@ func identified(id string) string {
 }
 
 // renderOpen adds all open tasks.
-func (n Notes) renderOpen(b *strings.Builder, l *look) {
+func (n Notes) renderOpen(b *strings.Builder, l *reading) {
 	var found []orgquery.Entry
 	q := orgquery.Query{Todo: []string{orgquery.Open}}
 	for _, f := range l.files {

@@ -54,7 +54,7 @@ func BuiltIn(d Deps) (*Registry, error) {
 		processTool(d.Commands),
 		readFile(d.Files),
 		searchMessages(d.Past),
-		sessionsSpawn(d.Subagents),
+		startSubagent(d.Subagents),
 		useSkill(d.Skills),
 		webFetch(d.Pages),
 		webSearch(d.Search),

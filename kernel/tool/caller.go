@@ -12,16 +12,16 @@ import (
 type Caller struct {
 	// Conversation is the turn's conversation.
 	Conversation Conversation
-	// Asked is the skill that the person asked for by name, "" for none. The turn may use it even
+	// RequestedSkill is the skill that the person asked for by name, "" for none. The turn may use it even
 	// if it is for people only.
-	Asked string
+	RequestedSkill string
 	// Asker asks the person of the turn. nil: nobody can be asked.
 	Asker Asker
 	// Results returns the result of an earlier call of the conversation, by its id. nil: there are
 	// none.
 	Results func(ctx context.Context, id string) (string, error)
-	// Spawner starts subagents for the turn. nil: it can start none.
-	Spawner Spawner
+	// Subagents starts subagents for the turn. nil: it can start none.
+	Subagents Subagents
 
 	mu    sync.Mutex
 	used  map[string]bool
@@ -61,8 +61,8 @@ func (c *Caller) use(name string, limit int) bool {
 	return true
 }
 
-// keep counts one more saved record and reports whether it is allowed.
-func (c *Caller) keep(limit int) bool {
+// countSaved counts one more saved record and reports whether it is allowed.
+func (c *Caller) countSaved(limit int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.saved++

@@ -46,13 +46,13 @@ func (c Conversation) Key() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// errNowhere is the error of a call outside of any conversation.
-var errNowhere = errors.New("this is no conversation in which something could be remembered")
+// errNoConversation is the error of a call outside of any conversation.
+var errNoConversation = errors.New("this is no conversation in which something could be remembered")
 
 // conversation is the conversation of a call. Outside of any nothing is stored or brought up.
 func (c *Caller) conversation() (Conversation, error) {
 	if !c.Conversation.Alone && c.Conversation.Name == "" {
-		return c.Conversation, errNowhere
+		return c.Conversation, errNoConversation
 	}
 	return c.Conversation, nil
 }

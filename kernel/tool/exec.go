@@ -20,8 +20,8 @@ var execManual string
 
 // How long a command may run, in seconds: by default, and at most.
 const (
-	usualTimeout = 60
-	mostTimeout  = 600
+	defaultTimeout = 60
+	mostTimeout    = 600
 )
 
 type execArguments struct {
@@ -51,7 +51,7 @@ func execCommand(commands *process.Table) Tool {
 		},
 		Perform: func(ctx context.Context, by *Caller, a execArguments) (string, error) {
 			if a.Timeout == 0 {
-				a.Timeout = usualTimeout
+				a.Timeout = defaultTimeout
 			}
 			r := a.request()
 			r.Session = by.Conversation.Session
@@ -187,15 +187,15 @@ func renderRun(commands *process.Table, session string, r process.Report) string
 		}
 		return readable(part[:n])
 	}
-	if r.Kept <= headBytes+tailBytes {
+	if r.Stored <= headBytes+tailBytes {
 		b.WriteString(read(0, headBytes+tailBytes))
 	} else {
 		b.WriteString(read(0, headBytes))
-		fmt.Fprintf(&b, "\n[%d bytes are left out here: process (:action :output :id %q :from %d) gives you them]\n", r.Kept-headBytes-tailBytes, r.ID, headBytes)
-		b.WriteString(read(r.Kept-tailBytes, tailBytes))
+		fmt.Fprintf(&b, "\n[%d bytes are left out here: process (:action :output :id %q :from %d) gives you them]\n", r.Stored-headBytes-tailBytes, r.ID, headBytes)
+		b.WriteString(read(r.Stored-tailBytes, tailBytes))
 	}
-	if r.Bytes > r.Kept {
-		fmt.Fprintf(&b, "\n[it wrote %d bytes more, which are not kept]", r.Bytes-r.Kept)
+	if r.Bytes > r.Stored {
+		fmt.Fprintf(&b, "\n[it wrote %d bytes more, which are not kept]", r.Bytes-r.Stored)
 	}
 	return b.String()
 }

@@ -92,18 +92,18 @@ func TestCommandReaches(t *testing.T) {
 		{fenced, "process", `(:action :outptu)`, `error: the argument :action is one of :start :list :output :write :stop, not "outptu"; did you mean :output?`},
 	} {
 		_, reach, err := inConversation(c.r, "main").Reach(t.Context(), c.tool, given(t, c.arguments))
-		var said []string
+		var touched []string
 		for _, r := range reach {
 			switch r.Kind {
 			case protocol.ReachRuns:
-				said = append(said, fmt.Sprintf("runs %q in %s", r.Command, r.Path))
+				touched = append(touched, fmt.Sprintf("runs %q in %s", r.Command, r.Path))
 			case protocol.ReachFetches:
-				said = append(said, "fetches "+r.URL)
+				touched = append(touched, "fetches "+r.URL)
 			default:
-				said = append(said, string(r.Kind)+" "+r.Path)
+				touched = append(touched, string(r.Kind)+" "+r.Path)
 			}
 		}
-		got := strings.ReplaceAll(strings.Join(said, "; "), directory, "D")
+		got := strings.ReplaceAll(strings.Join(touched, "; "), directory, "D")
 		if err != nil {
 			got = "error: " + err.Error()
 		}
@@ -120,7 +120,7 @@ func TestCommandReaches(t *testing.T) {
 var took = regexp.MustCompile(`after [0-9.]+m?s`)
 
 func TestExec(t *testing.T) {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	r := shop(t, kind)
 	call := func(name, arguments string) string {
 		t.Helper()
@@ -156,7 +156,7 @@ func TestExec(t *testing.T) {
 // TestMadeRepositories: a model is told of the repositories that a command left, and nobody of
 // more than are read.
 func TestMadeRepositories(t *testing.T) {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	if !kind.Fenced() {
 		return
 	}
@@ -171,7 +171,7 @@ func TestMadeRepositories(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	r := shop(t, kind)
 	main := inConversation(r, "main")
 	call := func(r *tool.Registry, arguments string) string {

@@ -30,7 +30,7 @@ func NewForeign(f Foreign) Tool {
 	t.preview = func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error) {
 		p, err := f.Preview(ctx, by, arguments)
 		if err != nil {
-			return p, t.miscalled(err)
+			return p, t.argumentError(err)
 		}
 		return p, nil
 	}

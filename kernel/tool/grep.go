@@ -96,8 +96,8 @@ func renderMatches(m files.Matches) string {
 	if m.Full {
 		text += "[There may be more: look for something narrower, or in fewer files.]\n"
 	}
-	if m.Unwalked {
-		text += unwalked
+	if m.Incomplete {
+		text += incompleteNote
 	}
 	if m.Withheld > 0 {
 		text += fmt.Sprintf("[What is tagged :noagent:, :@private: or :crypt: was not searched, in %s.]\n", times(m.Withheld, "file"))

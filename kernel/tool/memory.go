@@ -19,9 +19,9 @@ type Memory struct {
 // there reports whether records can be stored.
 func (m Memory) there() bool { return m.Store != nil && m.Index != nil }
 
-// turnKept is how many records one turn may store. It bounds what a message can do that makes a
+// savedPerTurn is how many records one turn may store. It bounds what a message can do that makes a
 // model store everything.
-const turnKept = 10
+const savedPerTurn = 10
 
 // own returns the agent's own record with an id, its file, and the turn of the call. A record that
 // may not be brought up in the conversation counts as unknown.
@@ -73,13 +73,13 @@ func renderFound(found []memory.Found, limit int) string {
 // search looks for all of the words, and for some of them if no record has all.
 func (m Memory) search(ctx context.Context, c Conversation, q memory.Query) ([]memory.Found, error) {
 	q.Scopes = c.Scopes()
-	found, err := m.Index.SearchAlike(ctx, q, memory.Meant(q.Text))
+	found, err := m.Index.SearchAlike(ctx, q, memory.MeaningText(q.Text))
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 && strings.Contains(strings.TrimSpace(q.Text), " ") && !q.Any {
 		q.Any = true
-		return m.Index.SearchAlike(ctx, q, memory.Meant(q.Text))
+		return m.Index.SearchAlike(ctx, q, memory.MeaningText(q.Text))
 	}
 	return found, nil
 }

@@ -60,8 +60,8 @@ func memorySave(m Memory) Tool {
 			if known.ID != "" {
 				return fmt.Sprintf("It is kept already, as %q [id %s], in %s:%d.", known.Title, known.ID, path, known.Line), nil
 			}
-			if !by.keep(turnKept) {
-				return "", fmt.Errorf("%d things were kept in this turn, which is all it may: answer now", turnKept)
+			if !by.countSaved(savedPerTurn) {
+				return "", fmt.Errorf("%d things were kept in this turn, which is all it may: answer now", savedPerTurn)
 			}
 			saved, change, err := m.Store.Save(ctx, c.Turn, r, a.Lasting)
 			if err != nil {

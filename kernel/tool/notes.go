@@ -33,8 +33,8 @@ const (
 	orgFiles   = "**/*.org" // the Org files of a directory
 )
 
-// look is what one call reads.
-type look struct {
+// reading is what one call reads.
+type reading struct {
 	files []*orgquery.File
 	emacs protocol.EmacsNotes
 	live  bool     // Emacs answered with its buffers
@@ -115,13 +115,13 @@ func (n Notes) ask(ctx context.Context, by *Caller, p protocol.EmacsNotesParams)
 	return n.Emacs.Notes(ctx, by.Conversation, p)
 }
 
-// look reads the files of a call: the text in Emacs if a buffer visits the file, and else the file.
-func (n Notes) look(ctx context.Context, by *Caller, names []string) (*look, error) {
+// readNotes reads the files of a call: the text in Emacs if a buffer visits the file, and else the file.
+func (n Notes) readNotes(ctx context.Context, by *Caller, names []string) (*reading, error) {
 	paths, err := n.named(ctx, by, names)
 	if err != nil {
 		return nil, err
 	}
-	l := &look{}
+	l := &reading{}
 	if l.emacs, err = n.ask(ctx, by, protocol.EmacsNotesParams{}); err == nil {
 		l.live = true
 	} else if !errors.Is(err, ErrNoEmacs) {
@@ -161,7 +161,7 @@ func (n Notes) look(ctx context.Context, by *Caller, names []string) (*look, err
 }
 
 // expand returns the Org files at some paths, each once.
-func (n Notes) expand(ctx context.Context, paths []string, l *look) []string {
+func (n Notes) expand(ctx context.Context, paths []string, l *reading) []string {
 	var all []string
 	for _, path := range paths {
 		if !files.IsDirectory(path) {
@@ -186,7 +186,7 @@ func (n Notes) expand(ctx context.Context, paths []string, l *look) []string {
 }
 
 // from says in a few words where the answer comes from.
-func (l *look) from() string {
+func (l *reading) from() string {
 	if l.live {
 		return "in " + times(len(l.files), "file") + ", with what is not saved in Emacs"
 	}

@@ -248,7 +248,7 @@ func TestOrgEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, made := files.Noting(t.Context())
+	ctx, made := files.WithRecorder(t.Context())
 	if _, err := r.Call(ctx, "org_edit", resolved); err != nil || len(emacs.edited) != 2 || !strings.HasPrefix(emacs.edited[1], "* TODO A  ") || len(made()) != 1 || made()[0].Path != elsewhere {
 		t.Errorf("%v %q %+v", err, emacs.edited, made())
 	}

@@ -138,7 +138,7 @@ func (n Notes) fileOf(ctx context.Context, by *Caller, id string) (string, error
 	if _, err := n.named(ctx, by, nil); err != nil {
 		return "", missing
 	}
-	l, err := n.look(ctx, by, nil)
+	l, err := n.readNotes(ctx, by, nil)
 	if err != nil {
 		return "", err
 	}
@@ -308,7 +308,7 @@ func (n Notes) make(ctx context.Context, by *Caller, c orgChange, id string) (st
 			return "", err
 		}
 		saved = receipt.Saved
-		files.Note(ctx, files.Change{Path: c.path, Before: []byte(c.before), After: []byte(c.after)})
+		files.RecordChange(ctx, files.Change{Path: c.path, Before: []byte(c.before), After: []byte(c.after)})
 	} else {
 		before, after := c.before, c.after
 		if c.returns {

@@ -53,7 +53,7 @@ func orgQuery(n Notes) Tool {
 			if err != nil {
 				return "", err
 			}
-			l, err := n.look(ctx, by, a.Files)
+			l, err := n.readNotes(ctx, by, a.Files)
 			if err != nil {
 				return "", err
 			}
@@ -110,7 +110,7 @@ func (a orgQueryArguments) query(today org.Day) (*orgquery.Query, error) {
 }
 
 // renderEntries is the answer with the entries that were found.
-func (n Notes) renderEntries(found []orgquery.Entry, a orgQueryArguments, l *look) string {
+func (n Notes) renderEntries(found []orgquery.Entry, a orgQueryArguments, l *reading) string {
 	limit := queryEntries
 	if a.Limit > 0 {
 		limit = min(a.Limit, queryEntriesMost)

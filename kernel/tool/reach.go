@@ -9,9 +9,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// reaching adapts a definition's Reach, nil if there is none. The arguments that it returns have
+// reachFunction adapts a definition's Reach, nil if there is none. The arguments that it returns have
 // the tool's own names and order, without those that are not set. So two equal calls look equal.
-func reaching[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protocol.Reach, error)) func(context.Context, *Caller, protocol.Object) (protocol.Object, []protocol.Reach, error) {
+func reachFunction[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protocol.Reach, error)) func(context.Context, *Caller, protocol.Object) (protocol.Object, []protocol.Reach, error) {
 	if reach == nil {
 		return nil
 	}
@@ -19,7 +19,7 @@ func reaching[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protoc
 		var a A
 		value := reflect.ValueOf(&a).Elem()
 		if err := t.schema.read(arguments, value); err != nil {
-			return nil, nil, t.miscalled(err)
+			return nil, nil, t.argumentError(err)
 		}
 		all, err := reach(ctx, by, &a)
 		if err != nil {

@@ -82,8 +82,8 @@ func (f Files) part(path string, p files.Part) string {
 	if p.Mark {
 		b.WriteString("[The file begins with a byte order mark, which is not shown.]\n")
 	}
-	if p.Returns > 0 {
-		fmt.Fprintf(&b, "[%d of these lines end in \\r\\n, which is not shown.]\n", p.Returns)
+	if p.CRLF > 0 {
+		fmt.Fprintf(&b, "[%d of these lines end in \\r\\n, which is not shown.]\n", p.CRLF)
 	}
 	if p.Escaped {
 		b.WriteString("[Not all of it is UTF-8: what is not stands as \\xNN.]\n")

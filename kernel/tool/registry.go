@@ -80,8 +80,9 @@ func (t Tool) isOffered() bool { return t.offered == nil || t.offered() }
 // formerNames are earlier names of tools, folded, with their present names. They occur in rows of
 // policy.org, in notes and in journals, and a model may imitate an old conversation.
 var formerNames = map[string]string{
-	folded("list_sessions"): "list_conversations",
-	folded("sessions_list"): "list_subagents",
+	folded("list_sessions"):  "list_conversations",
+	folded("sessions_list"):  "list_subagents",
+	folded("sessions_spawn"): "start_subagent",
 }
 
 // named is the offered tool with that name or former name, in any case and with hyphens or
@@ -137,7 +138,7 @@ func (r *Registry) Call(ctx context.Context, name string, arguments protocol.Obj
 		return "", unknown(name)
 	}
 	by := r.by()
-	return t.again(ctx, func() (string, error) { return t.perform(ctx, by, arguments) })
+	return t.retry(ctx, func() (string, error) { return t.perform(ctx, by, arguments) })
 }
 
 func unknown(name string) error {
@@ -154,11 +155,11 @@ const (
 	againWithin  = 45 * time.Second
 )
 
-// again makes a call, and once more after each pause while its error promises that nothing happened
+// retry makes a call, and once more after each pause while its error promises that nothing happened
 // and that another attempt may succeed. Only calls that read are made again. For others the model
 // decides, and the error tells it of the promise. If a server asks for a longer pause than the
 // limit, the call is not made again.
-func (t Tool) again(ctx context.Context, call func() (string, error)) (text string, err error) {
+func (t Tool) retry(ctx context.Context, call func() (string, error)) (text string, err error) {
 	began := time.Now()
 	for made := 1; ; made++ {
 		if err := ctx.Err(); err != nil {

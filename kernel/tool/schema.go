@@ -20,7 +20,7 @@ type argument struct {
 	fields   schema   // of each plist, if the argument is a list of plists
 	words    []string // the allowed texts; none: any text
 	required bool
-	settled  bool // Reach sets it; models do not see it
+	internal bool // Reach sets it; models do not see it
 	field    int
 }
 
@@ -58,7 +58,7 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	var s schema
 	for i := range arguments.NumField() {
 		field := arguments.Field(i)
-		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", settled: field.Tag.Get("settled") == "true", field: i}
+		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", internal: field.Tag.Get("settled") == "true", field: i}
 		switch field.Type {
 		case reflect.TypeFor[string](), reflect.TypeFor[*string](): // *string: the empty text differs from no value
 			a.kind = textual
@@ -108,7 +108,7 @@ func hyphened(name string) string {
 func (s schema) form() string {
 	var parts []string
 	for _, a := range s {
-		if a.settled {
+		if a.internal {
 			continue
 		}
 		part := ":" + a.name + " " + a.sample()
@@ -125,7 +125,7 @@ func (s schema) json() protocol.Object {
 	var properties protocol.Object
 	var required []any
 	for _, a := range s {
-		if a.settled {
+		if a.internal {
 			continue
 		}
 		property := protocol.Object{{Key: "type", Value: protocol.Keyword([...]string{"string", "integer", "boolean", "array", "number", "array"}[a.kind])}}

@@ -80,26 +80,26 @@ func New[A any](d Definition[A]) Tool {
 	t.perform = func(ctx context.Context, by *Caller, arguments protocol.Object) (string, error) {
 		var a A
 		if err := t.schema.read(arguments, reflect.ValueOf(&a).Elem()); err != nil {
-			return "", t.miscalled(err)
+			return "", t.argumentError(err)
 		}
 		return d.Perform(ctx, by, a)
 	}
-	t.reach = reaching(&t, d.Reach)
+	t.reach = reachFunction(&t, d.Reach)
 	if d.Preview == nil {
 		return t
 	}
 	t.preview = func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error) {
 		var a A
 		if err := t.schema.read(arguments, reflect.ValueOf(&a).Elem()); err != nil {
-			return Preview{}, t.miscalled(err)
+			return Preview{}, t.argumentError(err)
 		}
 		return d.Preview(ctx, by, a)
 	}
 	return t
 }
 
-// miscalled is the error of a call with wrong arguments.
-func (t Tool) miscalled(err error) error {
+// argumentError is the error of a call with wrong arguments.
+func (t Tool) argumentError(err error) error {
 	return protocol.ToolErrorf(protocol.ToolArguments, "%w; it is called as %s", err, t.form)
 }
 

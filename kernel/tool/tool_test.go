@@ -133,8 +133,8 @@ func TestFormerNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"list_subagents", "sessions_list", "Sessions-List"} {
-		if written, _, found := r.Find(name); !found || written != "list_subagents" {
+	for name, want := range map[string]string{"list_subagents": "list_subagents", "sessions_list": "list_subagents", "Sessions-List": "list_subagents", "sessions-spawn": "start_subagent"} {
+		if written, _, found := r.Find(name); !found || written != want {
 			t.Errorf("%s is found as %q", name, written)
 		}
 	}

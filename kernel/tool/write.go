@@ -26,7 +26,7 @@ func (a writeArguments) change(ctx context.Context) (files.Change, error) {
 		err = errNoChange
 	}
 	if err == nil && !c.New {
-		err = orgquery.Intact(c.Path, string(c.Before), *a.Content)
+		err = orgquery.CheckWithheld(c.Path, string(c.Before), *a.Content)
 	}
 	return c, err
 }

@@ -18,7 +18,7 @@ const keptBytes = 256 << 10
 // also when it failed then.
 func KeepChanges(perform kind.Performer, changed func(protocol.FileChanged)) kind.Performer {
 	return func(ctx context.Context, order kind.Order) (kind.Result, error) {
-		ctx, made := files.Noting(ctx)
+		ctx, made := files.WithRecorder(ctx)
 		result, err := perform(ctx, order)
 		var names []string
 		for _, c := range made() {

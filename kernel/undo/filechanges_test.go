@@ -19,11 +19,11 @@ func TestKeepChanges(t *testing.T) {
 	failure := errors.New("the disk is full")
 	var told []protocol.FileChanged
 	perform := undo.KeepChanges(func(ctx context.Context, _ kind.Order) (kind.Result, error) {
-		files.Note(ctx, files.Change{Path: "/a", Before: []byte("one\ntwo\n"), After: []byte("one\n2\n")})
-		files.Note(ctx, files.Change{Path: "/a", Before: []byte("one\n2\n"), After: []byte("1\n2\n")})
-		files.Note(ctx, files.Change{Path: "/b", After: []byte("new\n"), New: true})
-		files.Note(ctx, files.Change{Path: "/c", Before: []byte("\xff"), After: []byte("x")})
-		files.Note(ctx, files.Change{Path: "/d", After: []byte(strings.Repeat("long ", 1<<16)), New: true})
+		files.RecordChange(ctx, files.Change{Path: "/a", Before: []byte("one\ntwo\n"), After: []byte("one\n2\n")})
+		files.RecordChange(ctx, files.Change{Path: "/a", Before: []byte("one\n2\n"), After: []byte("1\n2\n")})
+		files.RecordChange(ctx, files.Change{Path: "/b", After: []byte("new\n"), New: true})
+		files.RecordChange(ctx, files.Change{Path: "/c", Before: []byte("\xff"), After: []byte("x")})
+		files.RecordChange(ctx, files.Change{Path: "/d", After: []byte(strings.Repeat("long ", 1<<16)), New: true})
 		return kind.Result{Receipt: protocol.Receipt{Done: true}}, failure
 	}, func(changed protocol.FileChanged) { told = append(told, changed) })
 	result, err := perform(t.Context(), kind.Order{Turn: "t1"})

@@ -92,11 +92,11 @@ func TestServerAtFault(t *testing.T) {
 		"moved": "302 Found", "page": "no list of results", "endless": "more than", "silent": "did not answer within 50ms", "403": "search.formats",
 		"401": "API_KEY", "404": "BASE_URL", "429": "once more later (not before 9s are over)", "503": "once more later", "500": "once more later", "breaks": "once more later",
 	} {
-		asked := *server
+		patient := *server
 		if question == "silent" {
-			asked.Patience = 50 * time.Millisecond
+			patient.Patience = 50 * time.Millisecond
 		}
-		_, err := asked.Search(t.Context(), question, 5)
+		_, err := patient.Search(t.Context(), question, 5)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; wanted %s", question, err, want)
 		} else if strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "Ignore") {

@@ -154,12 +154,12 @@ func TestBeside(t *testing.T) {
 			}
 			for file := range c.files {
 				stamps := j.Stamps()
-				if !withheld.Standing(stamps) {
+				if !withheld.Unchanged(stamps) {
 					t.Fatal("nothing changed, and it does not stand")
 				}
 				if file = filepath.Join(directory, file); strings.Contains(stamps, file+"\n") {
 					write(t, file, "changed to something else\n")
-					if withheld.Standing(stamps) {
+					if withheld.Unchanged(stamps) {
 						t.Errorf("%s changed, and it stands", file)
 					}
 				}
@@ -220,7 +220,7 @@ func TestOver(t *testing.T) {
 func TestLevels(t *testing.T) {
 	text := "* A :@private:\n** B :crypt:\n** C\n* D :NoAgent:\n** E :@private:\n* F\n"
 	j := withheld.Org("a.org", text)
-	for title, want := range map[string]withheld.Level{"* A": withheld.Own, "** B": withheld.Sealed, "** C": withheld.Own, "* D": withheld.Sealed, "** E": withheld.Sealed, "* F": withheld.Shown} {
+	for title, want := range map[string]withheld.Level{"* A": withheld.Private, "** B": withheld.Sealed, "** C": withheld.Private, "* D": withheld.Sealed, "** E": withheld.Sealed, "* F": withheld.Shown} {
 		if got := j.At(strings.Index("\n"+text, "\n"+title)); got != want {
 			t.Errorf("%s: %d, want %d", title, got, want)
 		}

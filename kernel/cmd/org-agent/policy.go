@@ -120,7 +120,7 @@ func callFor(r protocol.Reach) action.Call {
 // hooks returns the configuration of the hooks of the live notes. What the notes print is discarded.
 func (w *world) hooks(ctx context.Context, paths config.Paths, live *skill.Set) hook.Config {
 	c := w.instance(paths).Hooks(func() *skill.Set { return live })
-	c.Kind = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(ctx); return kind })
+	c.Kind = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(ctx); return kind })
 	c.Dry = true
 	return c
 }

@@ -142,19 +142,19 @@ You have seen what I can show you. The rest is better with a model: ask =how do 
 
 // answerTo returns the answer to the last thing that was said, as Org text whose
 // first line is a heading.
-func answerTo(said []string, about About) string {
+func answerTo(messages []string, about About) string {
 	last := ""
-	if len(said) > 0 {
-		last = said[len(said)-1]
+	if len(messages) > 0 {
+		last = messages[len(messages)-1]
 	}
 	if text, ok := fenced(last); ok {
-		return counted(text)
+		return describeText(text)
 	}
-	now := resolve(said)
+	now := resolve(messages)
 	var answer string
 	switch now {
 	case topicHello:
-		answer = hello(about, len(said) > 1)
+		answer = hello(about, len(messages) > 1)
 	case topicHelp:
 		answer = help
 	case topicSkills:
@@ -164,9 +164,9 @@ func answerTo(said []string, about About) string {
 	case topicVersion:
 		answer = version(about)
 	case topicRepeat:
-		return "* You said\n" + repeated(last)
+		return "* You said\n" + textToRepeat(last)
 	case topicRecall:
-		return recall(said)
+		return recall(messages)
 	case topicQuestion, topicUnknown:
 		return unknown(last, now)
 	default:
@@ -175,16 +175,16 @@ func answerTo(said []string, about About) string {
 	if now == topicAuthor && about.Home != "" {
 		answer = strings.Replace(answer, "the =skills= directory of your home", "="+about.Home+"/skills=", 1)
 	}
-	return answer + invitation(said, now)
+	return answer + invitation(messages, now)
 }
 
 // invitation says what "next" would lead to, where a tour may begin or go on.
-func invitation(said []string, now topic) string {
+func invitation(messages []string, now topic) string {
 	switch now {
 	case topicStop, topicBye, topicDone, topicVersion:
 		return ""
 	}
-	next := afterThis(said)
+	next := nextTopic(messages)
 	if next == topicDone {
 		return ""
 	}
@@ -278,18 +278,18 @@ func capital(s string) string {
 // command is the word that asks for a text to be given back.
 var command = regexp.MustCompile(`(?is)^\W*(?:please\s+)?(?:repeat|echo|say)\b(?:\s+after\s+me)?[\s:,]*`)
 
-// repeated is the text that a message wants back.
-func repeated(message string) string {
+// textToRepeat is the text that a message wants back.
+func textToRepeat(message string) string {
 	return strings.TrimSpace(command.ReplaceAllString(message, ""))
 }
 
 // recall answers from the conversation before the message.
-func recall(said []string) string {
-	if len(said) < 2 {
+func recall(messages []string) string {
+	if len(messages) < 2 {
 		return "* Nothing before this\nThis is the first message of the conversation that I am shown."
 	}
 	return fmt.Sprintf("* You said it here before\nThe message before this one began: “%s”\n\nI am shown the conversation with every message, as a model would be.",
-		text.Clip(text.Line(said[len(said)-2]), 60))
+		text.Clip(text.Line(messages[len(messages)-2]), 60))
 }
 
 // unknown is the honest answer to everything else.

@@ -91,11 +91,11 @@ func (p Provider) reply(request llm.Request) string {
 	if result, ok := lastResult(request.Messages); ok {
 		answer = answerToResult(result)
 	} else {
-		said := conversation(request.Messages)
-		if call, ok := callFor(said, request.Tools, about); ok {
+		messages := conversation(request.Messages)
+		if call, ok := callFor(messages, request.Tools, about); ok {
 			return call
 		}
-		answer = answerTo(said, about)
+		answer = answerTo(messages, about)
 	}
 	form, ok := replyForm(request.System())
 	if !ok {
@@ -109,13 +109,13 @@ func (p Provider) reply(request llm.Request) string {
 
 // conversation is what the user said, oldest first.
 func conversation(messages []llm.Message) []string {
-	var said []string
+	var texts []string
 	for _, message := range messages {
 		if message.Role == llm.RoleUser {
-			said = append(said, withoutData(llm.Unstamped(message.Text)))
+			texts = append(texts, withoutData(llm.Unstamped(message.Text)))
 		}
 	}
-	return said
+	return texts
 }
 
 // withoutData is a message without what was sent along with it, or what it brought up, which

@@ -37,10 +37,10 @@ REQUIRED FORMATS:
 - To use a tool: (:type :REQUEST :target :tool :action :call :tool "<name>" :args (...))`
 
 // say returns the reply to a conversation of the user's messages.
-func say(t *testing.T, system string, said ...string) string {
+func say(t *testing.T, system string, messages ...string) string {
 	t.Helper()
 	request := llm.Request{Sections: llm.System(system)}
-	for i, text := range said {
+	for i, text := range messages {
 		if i > 0 {
 			request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: "* An answer"})
 		}
@@ -62,7 +62,7 @@ func TestSuite(t *testing.T) {
 
 // TestUnderstanding: what a newcomer may type, with words of the answer.
 func TestUnderstanding(t *testing.T) {
-	for _, c := range []struct{ said, want string }{
+	for _, c := range []struct{ message, want string }{
 		{"Hello", "* Hello, and welcome"},
 		{"hi there!", "* Hello, and welcome"},
 		{"Help", "* What you can ask me"},
@@ -97,19 +97,19 @@ func TestUnderstanding(t *testing.T) {
 		{"* TODO buy milk", "not a language model"},
 		{"What was kept on earlier days, or stands in the person's notes, and may bear on the message, 1 in number.\n--- m kept 1: Skills (n.org:1) ---\nHow do I write a skill?\n--- m end of kept 1 ---\n\nThe message:\nHello", "* Hello, and welcome"},
 	} {
-		if got := say(t, "", c.said); !strings.Contains(got, c.want) {
-			t.Errorf("%q: got\n%s\nwithout %q", c.said, got, c.want)
+		if got := say(t, "", c.message); !strings.Contains(got, c.want) {
+			t.Errorf("%q: got\n%s\nwithout %q", c.message, got, c.want)
 		}
 	}
 }
 
 // TestTour: next leads through everything once, also past what was asked for.
 func TestTour(t *testing.T) {
-	said := []string{"hello", "undo"}
+	messages := []string{"hello", "undo"}
 	var headings []string
 	for range 7 {
-		said = append(said, "next")
-		heading, _, _ := strings.Cut(say(t, "", said...), "\n")
+		messages = append(messages, "next")
+		heading, _, _ := strings.Cut(say(t, "", messages...), "\n")
 		headings = append(headings, heading)
 	}
 	want := []string{
@@ -157,9 +157,9 @@ func TestReplyForm(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	telegram := `(:type :REQUEST :target :telegram :chat-id "42" :text "<Response>")`
 	var all strings.Builder
-	for _, said := range []string{"hello", "help", "who are you", "next", "undo", "stop", "skills", "write a skill", "tools", "safe?", "privacy",
+	for _, message := range []string{"hello", "help", "who are you", "next", "undo", "stop", "skills", "write a skill", "tools", "safe?", "privacy",
 		"log", "model", "example", "version", "thanks", "bye", "what is love?", "hm"} {
-		all.WriteString("# " + said + "\n" + say(t, "", said) + "\n\n")
+		all.WriteString("# " + message + "\n" + say(t, "", message) + "\n\n")
 	}
 	all.WriteString("# write a skill (telegram)\n" + say(t, telegram, "write a skill") + "\n")
 	golden := filepath.Join("testdata", "answers.org")
@@ -187,7 +187,7 @@ func TestTypedResult(t *testing.T) {
 // TestPace: words come one by one, and a long text is not slow.
 func TestPace(t *testing.T) {
 	for name, c := range map[string]struct {
-		said      string
+		message   string
 		low, high time.Duration
 	}{
 		"short": {"thanks", 100 * time.Millisecond, time.Second},
@@ -196,7 +196,7 @@ func TestPace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin, deltas := time.Now(), 0
-				request := llm.Request{Sections: llm.System(emacsPrompt), Messages: []llm.Message{{Role: llm.RoleUser, Text: c.said}}}
+				request := llm.Request{Sections: llm.System(emacsPrompt), Messages: []llm.Message{{Role: llm.RoleUser, Text: c.message}}}
 				for delta, err := range (builtin.Provider{Pace: builtin.DefaultPace}).Stream(t.Context(), request) {
 					if err != nil {
 						t.Fatal(err)

@@ -29,28 +29,28 @@ const (
 )
 
 var (
-	// shown finds where a property list may begin.
-	shown = regexp.MustCompile(`(?i)\(\s*:type\s+:(request|response)\b`)
+	// formStart finds where a property list may begin.
+	formStart = regexp.MustCompile(`(?i)\(\s*:type\s+:(request|response)\b`)
 	// gap is what a prompt writes where the answer belongs.
 	gap = regexp.MustCompile(`<[^<>\n]+>|…|\.\.\.`)
-	// answering finds the words for an answer.
-	answering = regexp.MustCompile(`(?i)\b(?:answer|reply|respond)`)
-	// addressed finds the target of a form.
-	addressed = regexp.MustCompile(`(?i):target\s+:[a-z]`)
+	// answerWord finds a word for an answer in the label of a form.
+	answerWord = regexp.MustCompile(`(?i)\b(?:answer|reply|respond)`)
+	// formTarget finds the target of a form.
+	formTarget = regexp.MustCompile(`(?i):target\s+:[a-z]`)
 )
 
 // replyForm finds the form of a reply in a system prompt. Of several the last
 // holds, because what a skill asks for comes behind what the kernel explains. A
-// form without a gap is an example and not a form. One that is said to be for
+// form without a gap is an example and not a form. A form whose label names
 // something other than an answer is no reply.
 func replyForm(system string) (form, bool) {
-	places := shown.FindAllStringIndex(system, -1)
+	places := formStart.FindAllStringIndex(system, -1)
 	for _, at := range slices.Backward(places[max(0, len(places)-formLimit):]) {
 		list, ok := balanced(system[at[0]:min(len(system), at[0]+formSize)])
 		if !ok {
 			continue
 		}
-		if said := labelOf(system[:at[0]]); said != "" && !answering.MatchString(said) {
+		if label := labelOf(system[:at[0]]); label != "" && !answerWord.MatchString(label) {
 			continue
 		}
 		if found, ok := asForm(list); ok {
@@ -60,8 +60,8 @@ func replyForm(system string) (form, bool) {
 	return form{}, false
 }
 
-// labelOf returns what a line says of the form that follows, or "" if it says
-// nothing.
+// labelOf returns the line that introduces the form behind it, or "" if the line
+// does not end with a colon.
 func labelOf(before string) string {
 	line := strings.TrimRight(before[strings.LastIndexByte(before, '\n')+1:], " \t")
 	if !strings.HasSuffix(line, ":") {
@@ -78,7 +78,7 @@ func asForm(list string) (form, bool) {
 	}
 	// A reply without a target ends the turn in the conversation it came from, which is an Org
 	// document. Any other is part of one if its form begins with a heading.
-	org := strings.HasPrefix(list[from:], "* ") || !addressed.MatchString(list[:from]+list[to:])
+	org := strings.HasPrefix(list[from:], "* ") || !formTarget.MatchString(list[:from]+list[to:])
 	return form{head: list[:from], tail: list[to:], org: org}, true
 }
 

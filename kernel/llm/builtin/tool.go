@@ -9,20 +9,20 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// wanted finds the skill that a message wants used: "use the skill garden", "read the
+// wantedSkill finds the skill that a message wants used: "use the skill garden", "read the
 // garden skill".
-var wanted = regexp.MustCompile(`(?i)^\W*(?:please\s+)?(?:use|read|show|open)\s+(?:me\s+)?(?:the\s+)?(?:skill\s+\W?([a-z0-9-]+)|([a-z0-9-]+)\s+skill\b)`)
+var wantedSkill = regexp.MustCompile(`(?i)^\W*(?:please\s+)?(?:use|read|show|open)\s+(?:me\s+)?(?:the\s+)?(?:skill\s+\W?([a-z0-9-]+)|([a-z0-9-]+)\s+skill\b)`)
 
 // skillReader is the tool that reads skills.
 const skillReader = "use_skill"
 
 // callFor is the call that reads the skill which the last message wants, if there is one of
 // that name and the tool is offered.
-func callFor(said []string, tools []llm.Tool, about About) (call string, ok bool) {
-	if len(said) == 0 || !slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == skillReader }) {
+func callFor(messages []string, tools []llm.Tool, about About) (call string, ok bool) {
+	if len(messages) == 0 || !slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == skillReader }) {
 		return "", false
 	}
-	found := wanted.FindStringSubmatch(said[len(said)-1])
+	found := wantedSkill.FindStringSubmatch(messages[len(messages)-1])
 	if found == nil {
 		return "", false
 	}

@@ -65,9 +65,9 @@ var phrases = []struct {
 	{topicHello, regexp.MustCompile(`^(hi|hello|hey|hallo|good (morning|evening|afternoon|day)|greetings|salut|servus|yo|moin|bonjour|hola|test|testing|ping)\b`)},
 }
 
-// understand returns what a message is about, by itself.
-func understand(message string) topic {
-	plain := normal(message)
+// topicOf returns what a message is about, by itself.
+func topicOf(message string) topic {
+	plain := normalize(message)
 	for _, p := range phrases {
 		if p.words.MatchString(plain) {
 			return p.topic
@@ -88,9 +88,9 @@ var (
 	marks  = regexp.MustCompile(`[^\p{L}\p{N}\s']+`)
 )
 
-// normal is a message as the phrases expect it: lower case, one blank between
+// normalize is a message as the phrases expect it: lower case, one blank between
 // words, nothing else.
-func normal(message string) string {
+func normalize(message string) string {
 	if len(message) > wordLimit {
 		message = message[:wordLimit]
 	}
@@ -100,20 +100,20 @@ func normal(message string) string {
 
 // resolve returns what the last message of a conversation is about. "next" is
 // the first topic of the tour that was not talked about yet.
-func resolve(said []string) topic {
+func resolve(messages []string) topic {
 	seen := map[topic]bool{}
 	now := topicHello
-	for _, message := range said {
-		if now = understand(message); now == topicNext {
-			now = following(seen)
+	for _, message := range messages {
+		if now = topicOf(message); now == topicNext {
+			now = nextOfTour(seen)
 		}
 		seen[now] = true
 	}
 	return now
 }
 
-// following is where the tour goes on.
-func following(seen map[topic]bool) topic {
+// nextOfTour is where the tour goes on.
+func nextOfTour(seen map[topic]bool) topic {
 	for _, t := range tour {
 		if !seen[t] {
 			return t
@@ -122,7 +122,7 @@ func following(seen map[topic]bool) topic {
 	return topicDone
 }
 
-// afterThis returns what "next" would be after the conversation so far.
-func afterThis(said []string) topic {
-	return resolve(append(append([]string(nil), said...), "next"))
+// nextTopic returns what "next" would be after the conversation so far.
+func nextTopic(messages []string) topic {
+	return resolve(append(append([]string(nil), messages...), "next"))
 }

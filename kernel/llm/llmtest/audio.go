@@ -52,24 +52,24 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	s.play(r.Context(), playing{exchange: plain(exchange, string(encoded), "application/json"), w: w, received: received})
+	s.play(r.Context(), playback{exchange: plain(exchange, string(encoded), "application/json"), w: w, received: received})
 }
 
 // speak answers a text with Reply, which is the sound.
 func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
-	var asked struct{ Input, Model, Voice string }
-	if err != nil || json.Unmarshal(body, &asked) != nil || asked.Input == "" || asked.Voice == "" {
+	var request struct{ Input, Model, Voice string }
+	if err != nil || json.Unmarshal(body, &request) != nil || request.Input == "" || request.Voice == "" {
 		refuse(w, http.StatusBadRequest, "the request has no input, or no voice")
 		return
 	}
 	received := receive(r, body)
-	exchange, ok := s.take(s.exchanges.voices, received, asked.Input)
+	exchange, ok := s.take(s.exchanges.voices, received, request.Input)
 	if !ok {
 		refuse(w, http.StatusBadRequest, "the script has no exchange for this text")
 		return
 	}
-	s.play(r.Context(), playing{exchange: plain(exchange, exchange.Reply, "audio/wav"), w: w, received: received})
+	s.play(r.Context(), playback{exchange: plain(exchange, exchange.Reply, "audio/wav"), w: w, received: received})
 }
 
 // plain returns the exchange with this body, unless the script has a status or a body of its own.

@@ -38,18 +38,18 @@ func Vector(text string, alike [][]string) []float32 {
 // embed answers a request for embeddings with real vectors, or with the script's exchange if one fits.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
-	var asked struct {
+	var request struct {
 		Model string
 		Input []string
 	}
-	if err != nil || json.Unmarshal(body, &asked) != nil || asked.Model == "" || len(asked.Input) == 0 {
+	if err != nil || json.Unmarshal(body, &request) != nil || request.Model == "" || len(request.Input) == 0 {
 		refuse(w, http.StatusBadRequest, "the request has no model, or no input that is a list of strings")
 		return
 	}
 	received := receive(r, body)
-	exchange, scripted := s.take(s.exchanges.embeddings, received, strings.Join(asked.Input, "\n"))
+	exchange, scripted := s.take(s.exchanges.embeddings, received, strings.Join(request.Input, "\n"))
 	if scripted {
-		s.play(r.Context(), playing{exchange: plain(exchange, exchange.Reply, "application/json"), w: w, received: received})
+		s.play(r.Context(), playback{exchange: plain(exchange, exchange.Reply, "application/json"), w: w, received: received})
 		return
 	}
 	type embedding struct {
@@ -61,8 +61,8 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 		Object string      `json:"object"`
 		Model  string      `json:"model"`
 		Data   []embedding `json:"data"`
-	}{Object: "list", Model: asked.Model}
-	for i, text := range asked.Input {
+	}{Object: "list", Model: request.Model}
+	for i, text := range request.Input {
 		answer.Data = append(answer.Data, embedding{"embedding", i, Vector(text, s.alike)})
 	}
 	writeJSON(w, http.StatusOK, answer)

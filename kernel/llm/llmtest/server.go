@@ -33,14 +33,14 @@ type Server struct {
 	mu        sync.Mutex // guards what follows, and the writing of trace
 	models    []string
 	alike     [][]string
-	exchanges scripted
+	exchanges remaining
 	requests  []Received
 	left      int
 	took      time.Duration
 }
 
-// scripted has the exchanges of a script that are not used up.
-type scripted struct{ completions, transcriptions, voices, embeddings []Exchange }
+// remaining has the exchanges of a script that are not used up.
+type remaining struct{ completions, transcriptions, voices, embeddings []Exchange }
 
 // Received is a request. The Body of a request with a recording is its form, with the recording's name,
 // size and hash.
@@ -107,7 +107,7 @@ func (r Received) Whole() []Message {
 // Listen starts a server at an address; "127.0.0.1:0" is any free port. Close ends it. A trace that is
 // not nil gets the body of every request, one JSON value a line, in the order of the requests.
 func Listen(address string, script ServerScript, trace io.Writer) (*Server, error) {
-	var exchanges scripted
+	var exchanges remaining
 	for _, of := range []struct {
 		list *[]Exchange
 		from []Exchange
@@ -163,9 +163,9 @@ func (s *Server) SetModels(names ...string) {
 	s.models = names
 }
 
-// Left returns the number of replies that were not sent whole because the client left. A client that
+// Abandoned returns the number of replies that were not sent whole because the client left. A client that
 // leaves after the last delta does not count: whether the end of the stream still reaches it is chance.
-func (s *Server) Left() int {
+func (s *Server) Abandoned() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left
@@ -221,7 +221,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "the script has no exchange for this request")
 		return
 	}
-	s.play(r.Context(), playing{exchange: exchange, w: w, received: received})
+	s.play(r.Context(), playback{exchange: exchange, w: w, received: received})
 }
 
 // Took returns the total time of the completions, each from its request until its reply was sent.
@@ -244,8 +244,8 @@ func receive(r *http.Request, body json.RawMessage) Received {
 }
 
 // play answers a request, and counts a client that left before the end.
-func (s *Server) play(ctx context.Context, play playing) {
-	if err := play.run(ctx); err != nil && !play.said {
+func (s *Server) play(ctx context.Context, play playback) {
+	if err := play.run(ctx); err != nil && !play.sentWhole {
 		s.mu.Lock()
 		s.left++
 		s.mu.Unlock()

@@ -84,7 +84,7 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 			}
 			delta.Reasoning += d.reasoning.join(thought)
 		}
-		if err := d.ended(c.FinishReason); err != nil {
+		if err := d.recordFinish(c.FinishReason); err != nil {
 			return llm.Delta{}, err
 		}
 	}
@@ -101,8 +101,8 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 	return delta, nil
 }
 
-// ended records why the reply is complete.
-func (d *decoder) ended(reason *string) error {
+// recordFinish records why the reply is complete.
+func (d *decoder) recordFinish(reason *string) error {
 	if reason == nil || *reason == "" {
 		return nil
 	}

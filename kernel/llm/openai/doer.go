@@ -49,7 +49,7 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	switch {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		response.Body.Close()
-		return nil, d.provider.redirected(response)
+		return nil, d.provider.redirectError(response)
 	case response.StatusCode >= 400 || response.StatusCode < 200:
 		response.Body = limitBody(response.Body, errorBodyLimit)
 	default:
@@ -110,12 +110,12 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode >= 400:
-		said, _ := io.ReadAll(limitBody(response.Body, errorBodyLimit)) // part of a message is better than none
-		failure := statusFailure(response.StatusCode, "", "", bodyMessage(said))
+		body, _ := io.ReadAll(limitBody(response.Body, errorBodyLimit)) // part of a message is better than none
+		failure := statusFailure(response.StatusCode, "", "", bodyMessage(body))
 		failure.RetryAfter = retryAfter(response.Header, time.Now())
 		return nil, p.complete(failure)
 	case response.StatusCode >= 300:
-		return nil, p.redirected(response)
+		return nil, p.redirectError(response)
 	}
 	answered, err := readLimited(response.Body, limit)
 	switch {
@@ -129,8 +129,8 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 	return nil, p.readFailure(err)
 }
 
-// redirected returns the error of a redirect, which is never followed.
-func (p *Provider) redirected(response *http.Response) *llm.Error {
+// redirectError returns the error of a redirect, which is never followed.
+func (p *Provider) redirectError(response *http.Response) *llm.Error {
 	to := llm.RedactURL(response.Header.Get("Location"))
 	return &llm.Error{Class: llm.ClassProtocol, Provider: p.config.Name, Status: response.StatusCode,
 		Message: "the server sends us on to " + text.PlainLine(to, messageLimit),

@@ -82,10 +82,10 @@ func (p *Provider) complete(err error) *llm.Error {
 // statusFailure returns the error of a status, with a class by the server's message.
 func statusFailure(status int, code, kind, message string) *llm.Error {
 	failure := &llm.Error{Status: status, Message: text.PlainLine(message, messageLimit)}
-	said := strings.ToLower(code + " " + kind + " " + message)
+	text := strings.ToLower(code + " " + kind + " " + message)
 	has := func(words ...string) bool {
 		for _, word := range words {
-			if strings.Contains(said, word) {
+			if strings.Contains(text, word) {
 				return true
 			}
 		}

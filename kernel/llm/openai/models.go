@@ -70,7 +70,7 @@ func (p *Provider) modelFor(ctx context.Context, requested string) (string, erro
 		}
 	}
 	p.modelMu.Lock()
-	known := p.theModel
+	known := p.onlyModel
 	p.modelMu.Unlock()
 	if known != "" {
 		return known, nil
@@ -80,11 +80,11 @@ func (p *Provider) modelFor(ctx context.Context, requested string) (string, erro
 		return "", err
 	}
 	if len(names) != 1 {
-		return "", p.ambiguous(names)
+		return "", p.noSingleModel(names)
 	}
 	p.modelMu.Lock()
 	defer p.modelMu.Unlock()
-	p.theModel = names[0]
+	p.onlyModel = names[0]
 	return names[0], nil
 }
 
@@ -93,11 +93,11 @@ func (p *Provider) modelFor(ctx context.Context, requested string) (string, erro
 func (p *Provider) forgetModel() {
 	p.modelMu.Lock()
 	defer p.modelMu.Unlock()
-	p.theModel = ""
+	p.onlyModel = ""
 }
 
-// ambiguous returns the error for a server that lists no model or several.
-func (p *Provider) ambiguous(names []string) *llm.Error {
+// noSingleModel returns the error for a server that lists no model or several.
+func (p *Provider) noSingleModel(names []string) *llm.Error {
 	failure := &llm.Error{Class: llm.ClassModel, Provider: p.config.Name}
 	if len(names) == 0 {
 		failure.Message = "no model is set and the server lists none"

@@ -79,11 +79,11 @@ func (c Config) GoString() string { return c.String() }
 
 // Provider asks one server. Use New to make one.
 type Provider struct {
-	config   Config
-	base     *url.URL
-	client   *http.Client
-	modelMu  sync.Mutex
-	theModel string // the only model of the server, after it was asked
+	config    Config
+	base      *url.URL
+	client    *http.Client
+	modelMu   sync.Mutex
+	onlyModel string // the only model of the server, after it was asked
 }
 
 // New returns a provider for the configured server. It sends nothing to the server;
@@ -237,7 +237,7 @@ func (p *Provider) extra(request llm.Request, model string) map[string]any {
 	for key, value := range p.config.Extra {
 		fields[key] = value
 	}
-	reasoning := reasons(model)
+	reasoning := isReasoningModel(model)
 	if request.Temperature != nil && !reasoning {
 		fields["temperature"] = *request.Temperature
 	}
@@ -257,9 +257,9 @@ func (p *Provider) extra(request llm.Request, model string) map[string]any {
 	return fields
 }
 
-// reasons reports whether a model is one of OpenAI's reasoning models, which
+// isReasoningModel reports whether a model is one of OpenAI's reasoning models, which
 // refuse a temperature and the old name of the token limit.
-func reasons(model string) bool {
+func isReasoningModel(model string) bool {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
 		if strings.HasPrefix(name, prefix) {

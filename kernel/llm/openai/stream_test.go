@@ -209,12 +209,12 @@ func TestLeavingClosesTheConnection(t *testing.T) {
 		t.Errorf("the error is %v", last)
 	}
 	for range 6000 {
-		if server.Left() == 2 {
+		if server.Abandoned() == 2 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("the server saw %d of 2 clients leave", server.Left())
+	t.Errorf("the server saw %d of 2 clients leave", server.Abandoned())
 }
 
 // TestNothingBehindACancel: what has already come is not handed on either.

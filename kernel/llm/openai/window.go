@@ -53,11 +53,11 @@ func (c *count) UnmarshalJSON(data []byte) error {
 // window returns the context window that the server tells, 0 if none. The window with which the model
 // runs goes before the largest that is possible.
 func (l listing) window() int {
-	for _, told := range []count{
+	for _, size := range []count{
 		l.LoadedContextLength, l.Meta.Context, l.MaxModelLen, l.ContextWindow, l.ContextLength, l.MaxContextLength, l.Meta.TrainContext,
 	} {
-		if told > 0 {
-			return int(told)
+		if size > 0 {
+			return int(size)
 		}
 	}
 	return 0

@@ -76,12 +76,12 @@ func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Prov
 func (r *Router) choose(ctx context.Context, choice config.Choice) (llm.Provider, error) {
 	switch choice.Kind {
 	case config.ChoiceBuiltin:
-		r.introduce(nameBuiltin, "")
+		r.setNotice(nameBuiltin, "")
 		responder := r.withImages(r.config.Builtin, "the built-in responder", llm.ImagesOmitted)
 		r.add(endpoint{name: nameBuiltin, standard: true, provider: responder})
 		return responder, nil
 	case config.ChoiceNone:
-		r.introduce(nameNone, "")
+		r.setNotice(nameNone, "")
 		return noModel{}, nil
 	case config.ChoiceDiscover:
 		found, drivers := r.config.Drivers.Discover(ctx)
@@ -109,7 +109,7 @@ func (r *Router) server(choice config.Choice) (llm.Provider, error) {
 			return nil, err
 		}
 	}
-	r.introduce(modelName(choice), notice)
+	r.setNotice(modelName(choice), notice)
 	heading := strings.HasPrefix(choice.Source, "config.org:")
 	r.add(endpoint{name: choice.Name, heading: heading, standard: true, provider: provider, server: server})
 	return provider, nil
@@ -123,8 +123,8 @@ func modelName(choice config.Choice) string {
 	return choice.Model.Model
 }
 
-// introduce notes the model's name and the notice that people see: those of the first choice.
-func (r *Router) introduce(model, notice string) {
+// setNotice notes the model's name and the notice that people see: those of the first choice.
+func (r *Router) setNotice(model, notice string) {
 	if r.model == "" {
 		r.model, r.notice = model, notice
 	}
@@ -146,7 +146,7 @@ func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
 	retried := llm.Retry{Next: r.withKeys(server), Logger: r.config.Logger}
-	return r.withImages(agreed{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
+	return r.withImages(consenting{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
 }
 
 // withKeys adds the dialect, the time limits, and the rotation of keys where the server has several.
@@ -180,15 +180,15 @@ func (r *Router) withImages(provider llm.Provider, model string, rule llm.ImageR
 	return images
 }
 
-// agreed is a provider that is asked only after the person has agreed to its host. That also holds
+// consenting is a provider that is asked only after the person has agreed to its host. That also holds
 // for turns that no person began: of an event, of a retry, or of the kernel's start.
-type agreed struct {
+type consenting struct {
 	llm.Provider
 	consent *consent
 }
 
 // Stream implements [llm.Provider].
-func (a agreed) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+func (a consenting) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	if err := a.consent.check(""); err != nil {
 		return func(yield func(llm.Delta, error) bool) { yield(llm.Delta{}, err) }
 	}

@@ -74,13 +74,13 @@ func heading(name, address, rows string) string {
 
 func TestDriverOfTheSettingsAnswers(t *testing.T) {
 	r := router(t, "* Models\n"+heading("bird", "http://localhost:1/v1", ":DRIVER: parrot\n:MODEL: ara\n:PRICE: 1 2\n"), drivers())
-	for asked, want := range map[string]string{"": "bird ara", "bird": "bird ara", "bird:kea": "bird kea", "kea": "bird kea"} {
-		reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{Model: asked}))
+	for requested, want := range map[string]string{"": "bird ara", "bird": "bird ara", "bird:kea": "bird kea", "kea": "bird kea"} {
+		reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{Model: requested}))
 		if err != nil || reply.Text != want {
-			t.Errorf("asked for %q: %q, %v; want %q", asked, reply.Text, err, want)
+			t.Errorf("asked for %q: %q, %v; want %q", requested, reply.Text, err, want)
 		}
-		if priced := asked == "" || asked == "bird"; (reply.Usage.Cost != nil) != priced {
-			t.Errorf("asked for %q: the cost is %v", asked, reply.Usage.Cost)
+		if priced := requested == "" || requested == "bird"; (reply.Usage.Cost != nil) != priced {
+			t.Errorf("asked for %q: the cost is %v", requested, reply.Usage.Cost)
 		}
 	}
 	if r.Model() != "ara" || !r.IsModel() || r.Notice() != "" {

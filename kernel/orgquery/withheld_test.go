@@ -51,10 +51,10 @@ func TestIntact(t *testing.T) {
 		"* A :noagent:\nx\n* C\n":               true,
 		"":                                      true,
 	} {
-		if err := orgquery.Intact("a.org", before, after); (err != nil) != refused {
+		if err := orgquery.CheckWithheld("a.org", before, after); (err != nil) != refused {
 			t.Errorf("%q: %v", after, err)
 		}
-		if err := orgquery.Intact("a.txt", before, after); err != nil {
+		if err := orgquery.CheckWithheld("a.txt", before, after); err != nil {
 			t.Errorf("no Org, %q: %v", after, err)
 		}
 	}

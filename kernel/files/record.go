@@ -8,29 +8,29 @@ import (
 	"unicode/utf8"
 )
 
-type madeKey struct{}
+type recorderKey struct{}
 
-// made collects the changes that were made in a context, in their order.
-type made struct {
+// recorder collects the changes that are made in a context, in their order.
+type recorder struct {
 	mu      sync.Mutex
 	changes []Change
 }
 
-// Noting returns a context that records the changes made in it, and a function that returns them in
-// their order.
-func Noting(ctx context.Context) (context.Context, func() []Change) {
-	m := &made{}
-	return context.WithValue(ctx, madeKey{}, m), func() []Change {
+// WithRecorder returns a context that records the changes made in it, and a function that returns
+// them in their order.
+func WithRecorder(ctx context.Context) (context.Context, func() []Change) {
+	m := &recorder{}
+	return context.WithValue(ctx, recorderKey{}, m), func() []Change {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return m.changes[:len(m.changes):len(m.changes)]
 	}
 }
 
-// Note records a change in a context. [Change.Make] calls it; a tool calls it for a change that an
-// editor made.
-func Note(ctx context.Context, c Change) {
-	if m, noting := ctx.Value(madeKey{}).(*made); noting {
+// RecordChange records a change in a context. [Change.Make] calls it. A tool calls it for a change
+// that an editor made.
+func RecordChange(ctx context.Context, c Change) {
+	if m, noting := ctx.Value(recorderKey{}).(*recorder); noting {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.changes = append(m.changes, c)
@@ -38,13 +38,13 @@ func Note(ctx context.Context, c Change) {
 }
 
 // Piece is the changed part of a file for an editor: New replaces Old between Before and After.
-// Those are up to 80 characters of the text around.
+// Before and After are up to 80 characters of the text around.
 type Piece struct {
 	Old, New, Before, After string
 }
 
-// Piece returns the changed part. ok is false if the file is no text, because an editor would show
-// something else.
+// Piece returns the changed part. ok is false if the file is not a text, because an editor would
+// show something else.
 func (c Change) Piece() (p Piece, ok bool) {
 	if !utf8.Valid(c.Before) || !utf8.Valid(c.After) {
 		return Piece{}, false
@@ -59,25 +59,25 @@ func (c Change) Piece() (p Piece, ok bool) {
 	if c.New || bytes.HasPrefix(before, []byte(mark)) {
 		before, after = bytes.TrimPrefix(before, []byte(mark)), bytes.TrimPrefix(after, []byte(mark))
 	}
-	old, made := string(before), string(after)
-	head := alike(old, made, func(s string, n int) byte { return s[n] })
-	for head > 0 && (head < len(old) && !utf8.RuneStart(old[head]) || head < len(made) && !utf8.RuneStart(made[head])) {
+	old, changed := string(before), string(after)
+	head := commonLength(old, changed, func(s string, n int) byte { return s[n] })
+	for head > 0 && (head < len(old) && !utf8.RuneStart(old[head]) || head < len(changed) && !utf8.RuneStart(changed[head])) {
 		head--
 	}
-	old, made = old[head:], made[head:]
-	tail := alike(old, made, func(s string, n int) byte { return s[len(s)-1-n] })
+	old, changed = old[head:], changed[head:]
+	tail := commonLength(old, changed, func(s string, n int) byte { return s[len(s)-1-n] })
 	for tail > 0 && !utf8.RuneStart(old[len(old)-tail]) {
 		tail--
 	}
 	whole := string(after)
 	return Piece{
-		Old: old[:len(old)-tail], New: made[:len(made)-tail],
-		Before: last(whole[:head], around), After: first(whole[len(whole)-tail:], around),
+		Old: old[:len(old)-tail], New: changed[:len(changed)-tail],
+		Before: last(whole[:head], contextLength), After: first(whole[len(whole)-tail:], contextLength),
 	}, true
 }
 
-// around is how many characters Before and After have at most.
-const around = 80
+// contextLength is the maximum length of Before and After in characters.
+const contextLength = 80
 
 // carriage reports whether a text has lines that all end in a carriage return and a newline.
 func carriage(text []byte) bool {
@@ -85,8 +85,8 @@ func carriage(text []byte) bool {
 	return lines > 0 && lines == bytes.Count(text, []byte("\r\n"))
 }
 
-// alike is how many bytes two texts have in common at one end.
-func alike(a, b string, at func(s string, n int) byte) int {
+// commonLength returns how many bytes two texts have in common at one end.
+func commonLength(a, b string, at func(s string, n int) byte) int {
 	n := 0
 	for n < min(len(a), len(b)) && at(a, n) == at(b, n) {
 		n++
@@ -94,7 +94,7 @@ func alike(a, b string, at func(s string, n int) byte) int {
 	return n
 }
 
-// last is the end of a text, at most n characters.
+// last returns the end of a text, at most n characters.
 func last(text string, n int) string {
 	at := len(text)
 	for ; n > 0 && at > 0; n-- {
@@ -104,7 +104,7 @@ func last(text string, n int) string {
 	return strings.Clone(text[at:])
 }
 
-// first is the beginning of a text, at most n characters.
+// first returns the beginning of a text, at most n characters.
 func first(text string, n int) string {
 	at := 0
 	for ; n > 0 && at < len(text); n-- {

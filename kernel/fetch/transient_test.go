@@ -63,7 +63,7 @@ func TestPassing(t *testing.T) {
 		if of.Code != want.code || of.Retryable != want.retryable || of.After != want.after {
 			t.Errorf("%s: %s %v after %v: %v", path, of.Code, of.Retryable, of.After, err)
 		}
-		if told := strings.Contains(of.Message, "not before "); told != (want.after > 0) {
+		if hasPause := strings.Contains(of.Message, "not before "); hasPause != (want.after > 0) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
