@@ -31,10 +31,27 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "main-thread-ends" {
+		endMainThread()
+	}
 	if len(os.Args) > 5 && os.Args[1] == "doomed" {
 		os.Exit(runUntilKilled(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// endMainThread ends the main thread of this process. The other threads never end.
+func endMainThread() {
+	for {
+		go func() {
+			runtime.LockOSThread()
+			if unix.Gettid() == unix.Getpid() {
+				_, _, _ = syscall.Syscall(unix.SYS_EXIT, 0, 0, 0)
+			}
+			select {}
+		}()
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // attempt does one thing that a command must not do, and says "done" or why not.

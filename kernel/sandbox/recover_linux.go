@@ -92,7 +92,7 @@ func Recover(note string) (directory string, left Left, err error) {
 // the same number. It is "" for a process that has ended.
 func identity(pid int) string {
 	state, rest := status(pid)
-	if len(rest) < 19 || state == "Z" || state == "X" { // a zombie runs nothing, and its namespace is gone
+	if len(rest) < 19 || ended(state, rest) {
 		return ""
 	}
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without a boot id the start time has to be enough
@@ -106,7 +106,15 @@ func runs(process string) bool {
 	return err == nil && identity(pid) == process
 }
 
-// status returns the state of a process and the fields behind it in /proc/PID/stat, the parent's
+// ended reports whether every thread of a process has ended, given the result of [status]. The main
+// thread is a zombie as soon as it has ended itself. Until the last thread has ended, the process
+// keeps its files and locks, and its namespace exists.
+func ended(state string, rest []string) bool {
+	const threads = 16 // the index of their number in rest
+	return state == "X" || state == "Z" && (len(rest) <= threads || rest[threads] == "0" || rest[threads] == "1")
+}
+
+// status returns the state of a process and the fields after it in /proc/PID/stat, the parent's
 // number first. Both are empty if there is no such process.
 func status(pid int) (state string, rest []string) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

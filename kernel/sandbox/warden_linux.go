@@ -231,7 +231,7 @@ func descendants() []int {
 		if err != nil {
 			continue
 		}
-		if state, rest := status(pid); len(rest) > 0 && state != "Z" {
+		if state, rest := status(pid); len(rest) > 0 && !ended(state, rest) {
 			parent, _ := strconv.Atoi(rest[0])
 			children[parent] = append(children[parent], pid)
 		}
