@@ -21,8 +21,8 @@ import (
 // batchLimit is the maximum number of calls in a batch.
 const batchLimit = 16
 
-// parallelCalls is how many calls of a batch run at the same time: most of them wait for a disk or a
-// server. Calls that start subagents all begin at once, because subagents have their own queue.
+// parallelCalls is how many calls of a batch run at the same time. Most of them wait for a disk or
+// a server. Calls that start subagents all begin at once, because subagents have their own queue.
 const parallelCalls = 4
 
 // batch makes several calls of tools at once. Each call only reads or starts a subagent.
@@ -100,7 +100,7 @@ func describeBatch(a action.Action, deps describe.Deps) describe.Description {
 }
 
 // callAll makes the calls, several at a time. The results are in the order of the calls. A call
-// that fails does not prevent the others. makeAll returns when all calls have ended, which is soon
+// that fails does not prevent the others. callAll returns when all calls have ended, which is soon
 // after ctx ends; the results until then count.
 func callAll(ctx context.Context, tools kind.Tools, calls []action.Call) kind.Result {
 	made := make([]kind.Call, len(calls))

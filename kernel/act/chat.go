@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// Chat is the kind of a message on a channel. The field names the conversation. Such an action is
+// Chat returns the kind of a message on a channel. The field names the chat. Such an action is
 // known and judged; the channel's driver gives the kind its Perform. A message into the
 // conversation of the turn is an answer.
 func Chat(channel, field string) kind.Kind {

@@ -19,8 +19,8 @@ type Deps struct {
 	Catalog Catalog
 	// Commands is true if command lines can be run.
 	Commands bool
-	// WithChanges wraps a Performer so that its receipts record the changes of tools in files. nil: they
-	// are not recorded.
+	// WithChanges wraps a Performer so that its receipts record the changes of tools in files. nil:
+	// they are not recorded.
 	WithChanges func(kind.Performer) kind.Performer
 	Logger      *slog.Logger
 }

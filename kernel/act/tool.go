@@ -102,8 +102,8 @@ func (d Deps) outside(a action.Action) string {
 	return ""
 }
 
-// neededTools returns the tools of the calls, which a subagent must have. It skips unknown tools, which
-// the policy refuses.
+// neededTools returns the tools of the calls, which a subagent must have. It skips unknown tools,
+// which the policy refuses.
 func (d Deps) neededTools(a action.Action) (needs []string, refused string) {
 	for _, c := range a.Calls() {
 		if d.Catalog == nil {

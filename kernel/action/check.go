@@ -41,8 +41,8 @@ func (s Specs) Usable(p Proposed) (Proposed, error) {
 	return p, err
 }
 
-// Check is [Specs.Usable] for an action. It does not repeat the check of an action that it has
-// found usable.
+// Check does the same as [Specs.Usable] for an action. It does not repeat the check of an action
+// that it has found usable.
 func (s Specs) Check(a Action) (Action, error) {
 	if a.usable {
 		return a, nil

@@ -9,8 +9,8 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Budget is what one turn may use, from the person's message to the answer. Zero means no limit;
-// Rounds always has one.
+// Budget is what one turn may use, from the person's message to the answer. Zero means no limit.
+// Rounds always has a limit.
 type Budget struct {
 	Rounds int           // actions whose results go back to the model
 	Tokens int           // read and written by models
@@ -56,7 +56,7 @@ func (b *Budget) Set(name, value string) error {
 // CheckBudget returns what is wrong with a value of the named setting, or nil.
 func CheckBudget(name, value string) error { return new(Budget).Set(name, value) }
 
-// maximumRounds is the highest number of rounds a person can set: a turn always ends.
+// maximumRounds is the highest number of rounds that a person can set, so that every turn ends.
 const maximumRounds = 1000
 
 func (b *Budget) setRounds(value string) error {
@@ -113,8 +113,8 @@ func (b *Budget) setCost(value string) error {
 	return nil
 }
 
-// budgetDrawer returns the budget's rows of a property drawer. They keep each value in said, as it
-// is written in the file.
+// budgetDrawer returns the rows of a property drawer that set the budget. They store each value as
+// the file writes it.
 func budgetDrawer(values *map[string]string) []property {
 	rows := make([]property, len(budgetRows))
 	for i, row := range budgetRows {

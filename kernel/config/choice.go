@@ -76,7 +76,7 @@ func builtin(source string) Choice {
 	return Choice{Model: Model{Name: nameBuiltin}, Kind: ChoiceBuiltin, Source: source}
 }
 
-// choiceNamed returns the one choice with that name.
+// choiceNamed returns the choice with that name, alone in a list.
 func choiceNamed(choices []Choice, name, source string) ([]Choice, error) {
 	switch name {
 	case nameBuiltin:

@@ -127,7 +127,8 @@ func mcpName(title string) string {
 // foldName removes what may differ between two spellings of a tool's name.
 func foldName(name string) string { return strings.ReplaceAll(name, "_", "") }
 
-// splitCommandLine splits a command line at blanks. Quotes work as in a shell; nothing else of a shell does.
+// splitCommandLine splits a command line at blanks. Quotes work as in a shell; nothing else of a
+// shell does.
 func splitCommandLine(line string) ([]string, error) {
 	var all []string
 	var word strings.Builder
@@ -176,8 +177,8 @@ func isVariable(name string) bool {
 	})
 }
 
-// addNamed reads a name and the source of its key, written like example. Other text may be the key
-// itself, so errors do not repeat it.
+// addNamed reads a name and the source of its key, written like example. Any other text may be the
+// key itself, so errors do not repeat it.
 func addNamed(to *[]NamedKey, text, example string) error {
 	name, source, _ := strings.Cut(text, " ")
 	key, err := parseKeySource(source)

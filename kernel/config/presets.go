@@ -67,7 +67,7 @@ func (s Settings) FaultyPresets() []FaultyPreset {
 	return all
 }
 
-// NearPreset returns the preset's name that is most like name, or "" if none is close.
+// NearPreset returns the name of the most similar preset, or "" if none is similar.
 func (s Settings) NearPreset(name string) string {
 	var names []string
 	for _, p := range s.Presets {
@@ -131,7 +131,7 @@ func CheckHistory(value string) error {
 		value, suggestion(value, []string{"all", "branch", "none"}))
 }
 
-// suggestion suggests a name at the end of a sentence, or is "".
+// suggestion returns the end of a sentence that suggests a similar name, or "".
 func suggestion(value string, names []string) string {
 	if near := suggest.Of(strings.ToLower(value), names); near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)

@@ -142,7 +142,7 @@ type Diagnostic struct {
 	org.Diagnostic
 }
 
-// String is FILE:LINE:COLUMN: SEVERITY: MESSAGE.
+// String returns the diagnostic as FILE:LINE:COLUMN: SEVERITY: MESSAGE.
 func (d Diagnostic) String() string { return d.File + ":" + d.Diagnostic.String() }
 
 // configLimit is the largest config.org, in bytes.
@@ -482,7 +482,7 @@ func setCount(to *int, value string) error {
 	return nil
 }
 
-// mostSubagents is the most subagents that may run at once. usualSubagents applies where the file
+// mostSubagents is the maximum number of subagents at once. defaultSubagents applies where the file
 // says nothing.
 const (
 	mostSubagents    = 32

@@ -20,10 +20,11 @@ type Options struct {
 	Context int
 }
 
-// tableLimit bounds the table for the search of the longest common subsequence.
+// tableLimit is the maximum number of cells of the table in which the longest common subsequence is
+// searched.
 const tableLimit = 1 << 21
 
-// Unified returns the unified diff of two texts, "" if they are equal. A missing line end at the
+// Unified returns the unified diff of two texts, or "" if they are equal. A missing line end at the
 // end of a text is only mentioned if the texts differ in it.
 func Unified(old, new string, o Options) string {
 	if old == new {

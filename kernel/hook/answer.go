@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Limits of an answer, in bytes. Longer texts are cut.
+// The limits of an answer, in bytes. Longer texts are cut.
 const (
 	whyLimit   = 500
 	addedLimit = 8 << 10
@@ -117,7 +117,7 @@ func scriptAnswer(status int, output string) (answer, error) {
 	return newAnswer(texts)
 }
 
-// cutTo cuts the texts that hooks add to the room that is left, and subtracts them from it.
+// cutTo cuts the texts that hooks add to the remaining room, and subtracts them from it.
 func cutTo(all []response, room *int) []response {
 	for i := range all {
 		if all[i].added = text.Abridge(all[i].added, *room); len(all[i].added) > *room {

@@ -52,7 +52,7 @@ func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where)
 	return all
 }
 
-// decision returns the response as a decision. Where the hook failed, the person is asked.
+// decision returns the response as a decision. If the hook failed, the person is asked.
 func (r response) decision() policy.Decision {
 	d := policy.Decision{What: "hook " + r.hook.Name, Kind: r.verdict, Hook: r.hook.Name, File: r.hook.File, Line: r.hook.Line, Append: r.added}
 	name := fmt.Sprintf("the hook %s (%s:%d)", r.hook.Name, filepath.Base(r.hook.File), r.hook.Line)
@@ -85,8 +85,8 @@ type call struct {
 	fields    protocol.Object
 }
 
-// callsOf returns the calls of tools that the action stands for, those of a batch one by one, or the
-// message that it sends.
+// callsOf returns the calls of tools that the action stands for, those of a batch one by one, or
+// the message that it sends.
 func callsOf(a action.Action, kinds policy.Kinds) ([]call, error) {
 	if to, sends := kinds.Sends(a); sends {
 		fields, err := a.Object()
@@ -111,8 +111,8 @@ func callsOf(a action.Action, kinds policy.Kinds) ([]call, error) {
 // Names returns the names that a hook uses for actions that call no tool.
 type Names interface{ CallNames() []string }
 
-// UnknownTool says which tool of a hook does not exist, "" if all do. The hook is never called for it,
-// though its author may think that it guards something.
+// UnknownTool says which tool of a hook does not exist. It returns "" if all exist. The hook is
+// never called for such a tool, though its author may think that it guards something.
 func UnknownTool(one *skill.Hook, tools policy.Tools, actions Names) string {
 	known := actions.CallNames()
 	for _, name := range one.Tools {
@@ -157,7 +157,7 @@ func eventOf(event skill.HookEvent, where policy.Where, fields protocol.Object) 
 	return object
 }
 
-// reachOf returns a list of what a call would touch, nil where its tool does not say that.
+// reachOf returns a list of what a call would touch, or nil if its tool does not report that.
 func reachOf(ctx context.Context, c call, where policy.Where) any {
 	if where.Tools == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// How long a script waits until it may run, and how much of what it writes is read.
+// How long a script waits until it may run, and how much of its output is read.
 const (
 	scriptPatience = 10 * time.Second
 	outputLimit    = 64 << 10
@@ -56,7 +56,7 @@ func (h *Hooks) run(ctx context.Context, script string, event protocol.Object) (
 	return scriptAnswer(outcome.Status, output)
 }
 
-// runFenced runs a script to its end and returns what it wrote, as far as that is read.
+// runFenced runs a script to its end and returns its output, as far as that is read.
 func (h *Hooks) runFenced(ctx context.Context, kind sandbox.Kind, script string, input []byte) (outcome sandbox.Outcome, output string, err error) {
 	childInput, inputWriter, err := os.Pipe()
 	if err != nil {
@@ -77,7 +77,7 @@ func (h *Hooks) runFenced(ctx context.Context, kind sandbox.Kind, script string,
 		return outcome, "", err
 	}
 	fed := make(chan struct{})
-	go func() { // ends when the script has read all, or has ended; it is waited for below
+	go func() { // ends when the script has read everything, or has ended; it is waited for below
 		defer close(fed)
 		_, _ = inputWriter.Write(input) // a script may exit without reading its input
 		inputWriter.Close()

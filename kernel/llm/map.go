@@ -28,7 +28,7 @@ func (r *Result) replace(f func(string) string) bool {
 	return changed
 }
 
-// replace replaces each text by f of it, and reports whether any changed.
+// replace replaces each text by the result of f, and reports whether any changed.
 func replace(f func(string) string, texts ...*string) (changed bool) {
 	for _, text := range texts {
 		if now := f(*text); now != *text {
@@ -38,8 +38,8 @@ func replace(f func(string) string, texts ...*string) (changed bool) {
 	return changed
 }
 
-// mapList returns a list with the items as change leaves them. It is the list itself if change reports
-// no changes.
+// mapList returns a list with the items as change leaves them. It returns the list itself if change
+// reports no changes.
 func mapList[T any](list []T, change func(*T) bool) []T {
 	shared := true
 	for i := range list {
@@ -55,7 +55,7 @@ func mapList[T any](list []T, change func(*T) bool) []T {
 	return list
 }
 
-// mapNoting is mapped. It also sets changed if there is a new list.
+// mapNoting does the same as mapList, and sets changed if there is a new list.
 func mapNoting[T any](changed *bool, list []T, change func(*T) bool) []T {
 	return mapList(list, func(item *T) bool {
 		if !change(item) {

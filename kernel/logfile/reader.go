@@ -97,7 +97,7 @@ func (r *Reader) take() string {
 // Close closes the file. A later Next opens the log again at its beginning.
 func (r *Reader) Close() {
 	if r.file != nil {
-		_ = r.file.Close() // it was opened only for reading
+		_ = r.file.Close() // it was only read
 		r.file = nil
 	}
 }

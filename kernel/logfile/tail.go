@@ -15,14 +15,15 @@ import (
 const (
 	// tailBytes is how much of the log, from its end, one search reads.
 	tailBytes = 32 << 20
-	// lineLimit is the longest line that is kept whole. Of a longer one the middle is dropped.
+	// lineLimit is the maximum length of a line that is read whole. Of a longer one the middle is
+	// dropped.
 	lineLimit = 4 << 20
 	chunk     = 64 << 10
 )
 
 // tail returns the last records that match the filter, at most count, latest last. It reads the
 // first size bytes of the open file, which it closes, and then the rotated files, 32 MiB in all.
-// left says that there may be more records. A nil file is a log that does not exist.
+// left says that there may be more records. A nil file means that the log does not exist.
 func tail(ctx context.Context, path string, file *os.File, size int64, filter Filter, count int) (found []Record, left bool, err error) {
 	budget := int64(tailBytes)
 	take := func(line []byte) bool {
@@ -62,8 +63,8 @@ func tail(ctx context.Context, path string, file *os.File, size int64, filter Fi
 	return found, left, context.Cause(ctx)
 }
 
-// rotatedFiles returns the rotated files, latest first, without the open one. Their names contain the
-// time of the rotation.
+// rotatedFiles returns the rotated files, latest first, without the open one. Their names contain
+// the time of the rotation.
 func rotatedFiles(path string, open *os.File) []string {
 	extension := filepath.Ext(path)
 	prefix := strings.TrimSuffix(filepath.Base(path), extension) + "-"
@@ -96,8 +97,8 @@ func sameFile(open *os.File, name string) bool {
 	return err == nil && os.SameFile(ours, named)
 }
 
-// readBackwards passes the lines of the last limit bytes before size to take, the last one first, until
-// take returns false; more is then false. It skips a first line that may be incomplete.
+// readBackwards passes the lines of the last limit bytes before size to take, the last one first,
+// until take returns false; more is then false. It skips a first line that may be incomplete.
 func readBackwards(file *os.File, limit, size int64, take func([]byte) bool) (more bool, err error) {
 	var rest []byte // the end of a line whose beginning has not been read yet
 	buffer := make([]byte, chunk)

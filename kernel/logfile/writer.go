@@ -18,8 +18,8 @@ const (
 	pendingBytes = 4 << 20
 )
 
-// Writer is the log that the kernel writes, one line a call. It is safe for many goroutines. A write
-// never waits for followers.
+// Writer is the log that the kernel writes, one line for each call. It is safe for many goroutines.
+// A write never waits for followers.
 type Writer struct {
 	path string
 	file io.Writer
@@ -38,8 +38,8 @@ type follower struct {
 	tell   func(records []Record, dropped int)
 }
 
-// NewWriter returns a book that writes to file, which is at path. If a killed kernel left an
-// unfinished last line there, NewBook ends it.
+// NewWriter returns a writer of the log in file, which is at path. If a killed kernel left an
+// unfinished last line there, NewWriter ends it.
 func NewWriter(path string, file io.Writer) *Writer {
 	if unfinished(path) {
 		// An error here will recur at the next write, which reports it.
@@ -79,15 +79,15 @@ func (b *Writer) Write(line []byte) (int, error) {
 	b.bytes += len(line)
 	select {
 	case b.wake <- struct{}{}:
-	default: // it is already awake
+	default: // it is awake already
 	}
 	return n, err
 }
 
 // Follow returns the last records that match the filter, at most count, latest last. more says
-// whether older ones may exist. For the records after them it has tell called until [Book.Unfollow];
-// dropped counts the lines that were lost because too many were waiting. [Book.Deliver] calls tell,
-// which must not block. A second Follow of the same follower replaces the first. A nil tell follows
+// whether older ones may exist. [Writer.Deliver] calls tell for the records after them until
+// [Writer.Unfollow]. dropped counts the lines that were lost because too many were waiting. tell
+// must not block. A second Follow of the same follower replaces the first. A nil tell follows
 // nothing.
 func (b *Writer) Follow(ctx context.Context, who any, filter Filter, count int, tell func(records []Record, dropped int)) ([]Record, bool, error) {
 	b.mu.Lock()
@@ -107,7 +107,7 @@ func (b *Writer) Follow(ctx context.Context, who any, filter Filter, count int, 
 	return found, left, err
 }
 
-// open opens the current file; nil if there is none. The caller holds mu.
+// open opens the current file, or returns nil if there is none. The caller holds mu.
 func (b *Writer) open() (*os.File, int64) {
 	file, err := os.Open(b.path)
 	if err != nil {
@@ -115,13 +115,13 @@ func (b *Writer) open() (*os.File, int64) {
 	}
 	info, err := file.Stat()
 	if err != nil {
-		_ = file.Close() // it was opened only for reading
+		_ = file.Close() // it was only read
 		return nil, 0
 	}
 	return file, info.Size()
 }
 
-// Unfollow stops following. It does nothing for somebody who does not follow.
+// Unfollow stops following. It does nothing for a follower that does not follow.
 func (b *Writer) Unfollow(who any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,5 +181,5 @@ func (b *Writer) flush(except any) (tells []func()) {
 	return tells
 }
 
-// String names the file for errors.
+// String returns a name of the file for errors.
 func (b *Writer) String() string { return fmt.Sprintf("the log %s", b.path) }

@@ -365,7 +365,7 @@ func (s schema) bounded(v any, name string) (any, error) {
 		limit("exclusiveMaximum", func(b float64) bool { return number >= b }, "is less than %g"))
 }
 
-// allowedValue finds the allowed value that v means.
+// allowedValue returns the allowed value that v means.
 func allowedValue(values []any, v any, name string) (any, error) {
 	var names []string
 	for _, value := range values {

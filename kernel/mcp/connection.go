@@ -20,10 +20,10 @@ import (
 )
 
 // grace is how long a program may take to end after its input was closed, and again after it was
-// asked to end. lastWords is how long to wait for the outcome of a program that seems to have
+// asked to end. outputPatience is how long to wait for the output of a program that seems to have
 // ended.
 const (
-	grace     = time.Second
+	grace          = time.Second
 	outputPatience = 5 * time.Second
 )
 

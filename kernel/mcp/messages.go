@@ -80,13 +80,13 @@ func (m *messages) line() ([]byte, error) {
 // Close implements [io.Closer].
 func (m *messages) Close() error { return m.close() }
 
-// tail keeps the end of a program's stderr. It is safe for many goroutines.
+// tail stores the end of a program's stderr. It is safe for many goroutines.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// tailLimit is how many bytes it keeps.
+// tailLimit is how many bytes it stores.
 const tailLimit = 2 << 10
 
 // Write implements [io.Writer].

@@ -17,7 +17,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// These are the states of a server.
+// The states of a server.
 const (
 	Starting protocol.Keyword = "starting" // its program starts, or its first answer is awaited
 	Ready    protocol.Keyword = "ready"    // its tools can be called
@@ -37,7 +37,7 @@ type server struct {
 	config   Server
 	log      *slog.Logger
 	changed  chan struct{} // holds a value when its tools may have changed
-	suspect    chan struct{} // holds a value when it may be gone
+	suspect  chan struct{} // holds a value when it may be gone
 	failures int           // consecutive ones; only run uses it
 
 	mu      sync.Mutex
@@ -163,7 +163,7 @@ func (s *server) ask(ctx context.Context, c *connection) error {
 // mayHaveChanged is called when the server reports a change of its tools.
 func (s *server) mayHaveChanged() { notify(s.changed) }
 
-// poke puts a value into a channel of capacity one, unless it holds one.
+// notify puts a value into a channel of capacity one, unless it holds one.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -171,7 +171,7 @@ func notify(c chan struct{}) {
 	}
 }
 
-// Limits of what one server may describe.
+// The limits of what one server may describe.
 const (
 	toolLimit   = 256
 	schemaLimit = 64 << 10 // bytes of a tool's description
@@ -205,7 +205,7 @@ func (s *server) listTools(ctx context.Context, c *connection) error {
 	return nil
 }
 
-// named returns the keys with their names in front; between separates the two.
+// named returns the keys, each after its name and the text between.
 func (s *server) named(ctx context.Context, secrets []Secret, between string) (all []string, err error) {
 	for _, one := range secrets {
 		key, err := one.Value(ctx)

@@ -12,17 +12,17 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// markdownEnding is the ending of a file that is read if there is no Org file of its name.
+// markdownEnding is the ending of a file that is read if there is no Org file with its name.
 const markdownEnding = ".md"
 
 // readsMarkdown reports whether a Markdown file of the memory is read. It is not if there is an Org
-// file of its name.
+// file with its name.
 func readsMarkdown(path string) bool {
 	_, err := os.Lstat(strings.TrimSuffix(path, markdownEnding) + ".org")
 	return os.IsNotExist(err)
 }
 
-// markdownParts returns the parts of a Markdown file that may be found: its headings, and the text
+// markdownParts returns the parts of a Markdown file that can be found: its headings, and the text
 // before the first. Tags at the end of a heading count as they do in Org.
 func markdownParts(root Root, path, text string) []journal.Part {
 	name := strings.TrimSuffix(filepath.Base(path), markdownEnding)

@@ -10,18 +10,18 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// Limits of a recall before a turn.
+// The limits of a recall before a turn.
 const (
 	recallWords = 2000 // bytes of the message that count
 	recallTerms = 24   // words of the message in the query
 	recallLook  = 24   // parts that are compared
-	// recallShare is the least share of the weight of the message's words that a part must
-	// have. A rarer word has more weight.
+	// recallShare is the lowest share of the weight of the message's words that a part must have. A
+	// rarer word has more weight.
 	recallShare = 0.3
 )
 
 // Recall returns the parts in those scopes that are relevant to a message, the best first. Such a
-// part has rare words of the message, or a like meaning. There may be none.
+// part has rare words of the message, or a similar meaning. There may be none.
 func (x *Index) Recall(ctx context.Context, message string, scopes []string, limit int) ([]Found, error) {
 	terms := termsOf(message)
 	if len(terms) == 0 || len(scopes) == 0 {
@@ -71,7 +71,7 @@ func weigh(counts []int, all int) (weights []float64, total float64) {
 	return weights, total
 }
 
-// termsOf returns the significant words of a message as a query has them. Long words become
+// termsOf returns the significant words of a message in the form of a query. Long words become
 // beginnings, so that their other forms match. A script without blanks gives two characters at a
 // time.
 func termsOf(message string) []string {
@@ -105,7 +105,7 @@ func termsOf(message string) []string {
 	return terms
 }
 
-// dense reports whether a character is of a script that is written without blanks.
+// dense reports whether a character belongs to a script that is written without blanks.
 func dense(c rune) bool {
 	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

@@ -8,7 +8,7 @@ func isStopWord(word string) bool {
 	return strings.Contains(stopWords, " "+word+" ")
 }
 
-// isStopCharacter is the same for characters of Chinese and Japanese.
+// isStopCharacter does the same for characters of Chinese and Japanese.
 func isStopCharacter(c rune) bool { return strings.ContainsRune(stopCharacters, c) }
 
 const stopCharacters = "的是了在我你他她它们這这那有和就不也都一个個为為什么麼吗嗎呢吧啊をにはがのとでもへかしたているすまなれよね"

@@ -1,4 +1,4 @@
-// Package notekind makes kinds of actions of those that notes define with defaction. A person is
+// Package notekind makes kinds of actions from those that notes define with defaction. A person is
 // always asked about them, unless a row of policy.org about the action says otherwise. The note's
 // Lisp performs them, within what the note was granted.
 package notekind
@@ -18,7 +18,7 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Kinds are the actions as kinds. They keep the versions of the notes that define them.
+// Kinds returns the kinds of the actions. They hold the versions of the notes that define them.
 func Kinds(actions []*skill.Action) []kind.Kind {
 	var kinds []kind.Kind
 	for _, a := range actions {
@@ -27,11 +27,11 @@ func Kinds(actions []*skill.Action) []kind.Kind {
 	return kinds
 }
 
-// digest is the field in which a judged action has the note's code: what was approved of it is
-// approved as long as the note's code stays what it was.
+// digest is the field with the digest of the note's code in a judged action. An approval holds as
+// long as the code stays the same.
 const digest = "digest"
 
-// kindOf is the kind of one action.
+// kindOf returns the kind of one action.
 func kindOf(a *skill.Action) kind.Kind {
 	key, file := a.Key(), skill.ShownFile(a.File)
 	spec := a.Spec
@@ -72,7 +72,7 @@ func kindOf(a *skill.Action) kind.Kind {
 	}
 }
 
-// fields are those that the note declared, with their values.
+// fields returns the fields that the note declared, with their values.
 func fields(judged action.Action) sexp.List {
 	return plist.Without(judged.Payload(), "action", digest)
 }

@@ -13,13 +13,13 @@ type Drawer struct {
 	Text string
 }
 
-// A Remark is what somebody said about an answer while it was made.
+// A Remark is a comment on an answer, made by By while the answer was made.
 type Remark struct{ By, Text string }
 
 // Annotate adds to an answer what is known only at its end. An answer is a heading with a property
-// drawer and a body. The properties are added behind those it has, the drawers below them, and the
-// remarks as a list. Their text becomes fixed-width lines and inert items, whatever it is. The rest
-// of the answer stays as it is.
+// drawer and a body. The properties follow the existing ones, the drawers stand below them, and the
+// remarks are a list. Their text becomes fixed-width lines and inert items, whatever it is. The
+// rest of the answer stays as it is.
 func Annotate(answer string, properties []Property, drawers []Drawer, remarks []Remark) string {
 	const end = "\n:END:\n"
 	at := strings.Index(answer, end)
@@ -51,7 +51,8 @@ func fixedWidth(text string) string {
 	return Inert(lines.String())
 }
 
-// blankLineEnds is the text with blanks for the controls that Emacs or Unicode take for line ends.
+// blankLineEnds returns the text with blanks for the controls that Emacs or Unicode take for line
+// ends.
 func blankLineEnds(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {

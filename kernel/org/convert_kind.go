@@ -18,12 +18,12 @@ const (
 	definitionLine
 )
 
-// A surrounding is what decides, beside the text of a Markdown line, how the line is read.
+// A surrounding is what decides, in addition to the text of a Markdown line, how the line is read.
 type surrounding struct {
 	depth     int  // containers around it
 	item      bool // the innermost is an item
 	paragraph bool // a paragraph is open
-	continues    bool // the line continues the open containers, so that some constructs do not end the paragraph
+	continues bool // the line continues the open containers, so that some constructs do not end the paragraph
 	defining  bool // that paragraph consists of reference definitions
 	indented  bool // an indented code block is open
 	footnote  bool // a footnote's definition is open
@@ -79,7 +79,7 @@ func (s surrounding) kindOf(l string, complete bool) (kind lineKind, decided boo
 }
 
 // tooDeep reports whether a line's indentation makes it continue the paragraph, whatever it begins
-// with. Items and fences are read all the same, because models indent them by mistake.
+// with. Items and fences are recognised all the same, because models indent them by mistake.
 func (s surrounding) tooDeep(l string) bool { return s.continues && markdownColumn(l) >= 4 }
 
 // isIndentedCode reports whether a line is code because it is indented by four columns or more. A
@@ -95,7 +95,7 @@ func (s surrounding) isIndentedCode(l, trimmed string) bool {
 		!strings.HasPrefix(trimmed, "```") && !strings.HasPrefix(trimmed, "~~~") && !strings.HasPrefix(trimmed, "|")
 }
 
-// marked waits until the text behind the marker of a quote or an item is decided too, because both
+// marked waits until the text after the marker of a quote or an item is decided too, because both
 // are written together. Beyond maxNesting a marker is text.
 func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind, bool) {
 	if s.depth >= maxNesting {
@@ -105,7 +105,7 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 		return kind, true
 	}
 	if kind == quoteLine && (markdownColumn(rest) > 4 || markdownColumn(strings.TrimPrefix(rest, " ")) >= 4) {
-		return kind, false // indented code, of which the whole line is read
+		return kind, false // indented code, which is read as a whole line
 	}
 	rest = strings.TrimLeft(rest, " \t")
 	if _, after, ok := checkbox(rest); ok {

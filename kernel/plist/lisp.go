@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// lispStep is step for the syntax of Lisp mode.
+// lispStep does the same as step for the syntax of Lisp mode.
 func (r *Reader[V]) lispStep(c byte) (v V, made bool, err error) {
 	switch c {
 	case '`':

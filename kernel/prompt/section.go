@@ -2,7 +2,7 @@ package prompt
 
 import "slices"
 
-// Tier is the order in which sections are left out when the budget is short.
+// Tier says in which order sections are left out when the budget is short.
 type Tier string
 
 const (
@@ -11,7 +11,7 @@ const (
 	Optional  Tier = "optional"  // is left out first
 )
 
-// Trust is who wrote the text of a section. It is the tag of the section's heading.
+// Trust says who wrote the text of a section. It is the tag of the section's heading.
 type Trust string
 
 const (
@@ -30,17 +30,19 @@ type Section struct {
 	Kinds []Kind
 	Tier  Tier
 	Trust Trust
-	// Needs are variables, and files as "file:ROLE", of which one at least must have a
-	// value; without any the section always has something to say.
+	// Needs are variables, and files as "file:ROLE", of which at least one must have a value.
+	// Without Needs the section always has something to say.
 	Needs []string
-	// Tools are tools of which one at least must be offered; without any it does not matter.
+	// Tools are tools of which at least one must be offered. Without Tools it does not matter.
 	Tools []string
-	// MaximumTokens is the most tokens it may be; more is cut in the middle, with a mark. 0: no bound.
+	// MaximumTokens is the maximum size of the section. A longer one is cut in the middle, with a
+	// mark. 0 means no bound.
 	MaximumTokens int
-	// Fixed: a person's note of this name is added to the template and does not replace it.
+	// Fixed is true if a person's note with this name is added to the template and does not replace
+	// it.
 	Fixed bool
-	// Varies: it may differ from one turn of a conversation to the next though the person changes
-	// nothing.
+	// Varies is true if the section may differ from one turn of a conversation to the next although
+	// the person changes nothing.
 	Varies bool
 }
 
@@ -64,7 +66,7 @@ func sections() []Section {
 		full     = []Mode{Full}
 		part     = []Mode{Minimal, None}
 		everyone = Kinds()
-		own      = []Kind{Chat, Task, Heartbeat} // not a subagent, which is nobody's to know
+		own      = []Kind{Chat, Task, Heartbeat} // not for a subagent, which need not know the person
 	)
 	return []Section{
 		{Name: "identity", Title: "Identity", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel},

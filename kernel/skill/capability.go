@@ -77,7 +77,7 @@ func capabilityFault(word, kind string) string {
 
 // Capability is one thing that a note asks for.
 type Capability struct {
-	// Word is the word as it stands in the note.
+	// Word is the capability as it stands in the note.
 	Word string `json:"asked"`
 	// Name is the word as it is granted. It names a directory by its path without links.
 	Name string `json:"name,omitempty"`

@@ -15,7 +15,7 @@ import (
 )
 
 // Command is a request to a skill that a person makes by name, with /NAME in a conversation or from
-// a buffer. The skill answers it without its trigger being asked.
+// a buffer. The skill answers it without a call of its trigger.
 type Command struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -34,8 +34,8 @@ const (
 	maximumDescription = 200 // characters
 )
 
-// contextKinds returns everything that a command can get from the person's Emacs: the buffer or region they
-// are in, and their agenda.
+// contextKinds returns everything that a command can get from the person's Emacs: the buffer or
+// region they are in, and their agenda.
 func contextKinds() []string { return []string{"agenda", "buffer"} }
 
 // commandsOf parses the value of :commands, a list of (NAME DESCRIPTION :wants (…)).
@@ -117,7 +117,7 @@ func validCommand(name string) bool {
 	})
 }
 
-// mendedCommand returns a valid name for a command that is like the one given.
+// mendedCommand returns a valid name for a command that is similar to the given one.
 func mendedCommand(name string) string {
 	mended := strings.Map(func(r rune) rune {
 		if validCommand(string(r)) {
@@ -132,8 +132,8 @@ func mendedCommand(name string) string {
 	return mended
 }
 
-// SplitCommand splits "/NAME ARGUMENTS". Ok is false for a text that cannot be a command, such as
-// "/home/me" or "/ x". A command of that name need not exist.
+// SplitCommand splits "/NAME ARGUMENTS". ok is false for a text that cannot be a command, such as
+// "/home/me" or "/ x". A command with that name need not exist.
 func SplitCommand(text string) (name, arguments string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "/")
 	if !ok {
@@ -155,7 +155,7 @@ func (s *Set) Commands() []Command {
 	return slices.Clone(s.commands)
 }
 
-// Command returns the command of that name.
+// Command returns the command with that name.
 func (s *Set) Command(name string) (Command, bool) {
 	if s == nil {
 		return Command{}, false
@@ -182,7 +182,7 @@ func (s *Set) NearCommand(name string) string {
 	return best
 }
 
-// commandSkill returns the skill whose command the event is, nil if it is no command of a skill.
+// commandSkill returns the skill whose command the event is, or nil.
 func (s *Set) commandSkill(event sexp.List) *Skill {
 	command, ok := s.Command(commandIn(event))
 	if !ok {
@@ -196,7 +196,7 @@ func (s *Set) commandSkill(event sexp.List) *Skill {
 	return nil
 }
 
-// commandIn returns the name of the command in an event, "" if the event is no command.
+// commandIn returns the name of the command in an event, or "".
 func commandIn(event sexp.List) string {
 	payload, _ := plist.Get(event, "payload")
 	if sensor, _ := plist.KeywordValue(payload, "sensor"); sensor != "user-command" {

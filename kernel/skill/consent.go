@@ -17,7 +17,8 @@ type consent struct {
 	capabilities []Capability
 	granted      bool
 	since        string
-	// why is the reason why nothing is granted, "" if it is granted or nothing is asked for.
+	// why is the reason why nothing is granted, or "" if everything is granted or nothing is
+	// requested.
 	why string
 }
 
@@ -89,8 +90,8 @@ func (g *Grants) decide(n *Note) consent {
 	return c
 }
 
-// withheldReason returns the reason why the capabilities are not granted, "" if they are, and the day since
-// which they are or were granted.
+// withheldReason returns the reason why the capabilities are not granted, or "" if they are, and
+// the day since which they are or were granted.
 func (g *Grants) withheldReason(c *consent) (why, since string) {
 	t := g.table.Load()
 	if len(t.faults) > 0 {
@@ -116,8 +117,8 @@ func (g *Grants) withheldReason(c *consent) (why, since string) {
 	return "", since
 }
 
-// A withheldError is the error in a note that uses a capability it was not granted. Its text is fit
-// for the person the agent talks with.
+// A withheldError is the error in a note that uses a capability which it was not granted. Its text
+// may be shown to the person with whom the agent talks.
 type withheldError struct{ message string }
 
 func (e *withheldError) Error() string { return e.message }
@@ -185,7 +186,7 @@ func howToGrant(file string) string {
 	return fmt.Sprintf("%q grants it, or C-c C-c on the line #+CAPABILITIES", grantCommand(file))
 }
 
-// grantCommand is the command line with which a person grants what a note asks for.
+// grantCommand returns the command line with which a person grants what a note asks for.
 func grantCommand(file string) string {
 	return "org-agent skill grant " + strings.TrimSuffix(filepath.Base(file), ".org")
 }

@@ -32,7 +32,8 @@ const (
 
 var hookEvents = []string{string(BeforeTool), string(AfterTool), string(BeforeSend), string(SessionStart), string(TurnStart), string(TurnEnd)}
 
-// maximumHooks is how many hooks a note may have. Every call may have to wait for all of them.
+// maximumHooks is the maximum number of hooks of a note. Every call may have to wait for all of
+// them.
 const maximumHooks = 32
 
 // Hook is one defhook of a note, or one of its shell blocks with :hook. Its fields do not
@@ -53,7 +54,7 @@ type Hook struct {
 }
 
 // about reports whether the hook is called for an event of this tool. The tool is "" for an event
-// without one.
+// without a tool.
 func (h *Hook) about(event HookEvent, tool string) bool {
 	return h.Event == event && (len(h.Tools) == 0 || slices.ContainsFunc(h.Tools, func(name string) bool {
 		return name == "*" || SameTool(name, tool)
@@ -68,7 +69,7 @@ func SameTool(a, b string) bool {
 // On returns the event with the tools, as a note spells it.
 func (h *Hook) On() string { return strings.Join(append([]string{string(h.Event)}, h.Tools...), " ") }
 
-// How long a hook in Lisp may run, and how long it may wait for other calls of its note first.
+// The maximum time of a hook in Lisp, and of its wait for other calls of its note.
 const (
 	hookTime     = time.Second
 	hookPatience = 5 * time.Second
@@ -105,7 +106,7 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 	return nil, inNote(err)
 }
 
-// inNote is the error of a function of a note with its place, and without data of the call in it.
+// inNote returns the error of a function of a note with its place, and without data of the call.
 func inNote(err error) error {
 	if fault, ok := errors.AsType[*lisp.Error](err); ok && fault.Line > 0 {
 		return fmt.Errorf("%s:%d:%d: %s", filepath.Base(fault.File), fault.Line, fault.Column, publicMessage(fault))
@@ -140,7 +141,7 @@ func expandDefhook(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 		lisp.NewList(call.Symbol("QUOTE"), values["ON"]), values["FUNCTION"]), nil
 }
 
-// registerHook takes a hook with its function evaluated.
+// registerHook adds a hook whose function was evaluated.
 func (n *Note) registerHook(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
@@ -203,7 +204,7 @@ func (h *Hook) on(event string, tools []string) error {
 	return nil
 }
 
-// addHook adds a hook. The note has its hooks in the order of their lines.
+// addHook adds a hook. The hooks of a note are in the order of their lines.
 func (n *Note) addHook(h *Hook) error {
 	switch {
 	case slices.ContainsFunc(n.hooks, func(other *Hook) bool { return other.Name == h.Name }):
@@ -217,8 +218,8 @@ func (n *Note) addHook(h *Hook) error {
 	return nil
 }
 
-// definitionLine returns the line at which the block being loaded defines something by an operator and
-// names, else the first line of the block.
+// definitionLine returns the line at which the block being loaded defines something by an operator
+// and names, or else the first line of the block.
 func (n *Note) definitionLine(operator string, names ...string) int {
 	if n.block == nil {
 		return 1
@@ -237,7 +238,7 @@ func (n *Note) definitionLine(operator string, names ...string) int {
 	return n.block.Line
 }
 
-// scanHooks takes the shell blocks that are hooks.
+// scanHooks adds the shell blocks that are hooks.
 func (n *Note) scanHooks(doc *org.Document) (faults []Diagnostic) {
 	for _, found := range doc.HookBlocks() {
 		b := found.Block
@@ -290,8 +291,8 @@ func (s *Set) Hooks(event HookEvent, tool string) []*Hook {
 	return found
 }
 
-// HookFaults returns one fault for each note that is meant to have hooks and whose newest version is
-// not live. Its hooks are not called, so the caller has to ask the person instead.
+// HookFaults returns one fault for each note that is meant to have hooks and whose newest version
+// is not live. Its hooks are not called, so the caller has to ask the person instead.
 func (s *Set) HookFaults() []Diagnostic {
 	if s == nil {
 		return nil

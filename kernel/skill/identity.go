@@ -24,7 +24,7 @@ const defaultName = "org-agent"
 const (
 	nameRunes     = 80       // of a name
 	identityBytes = 64 << 10 // of all that a note says
-	personaBytes  = 4 << 10  // of one thing that the file says
+	personaBytes  = 4 << 10  // of one value of the file
 )
 
 // Identity is the identity that a note defines. The zero Identity defines nothing.

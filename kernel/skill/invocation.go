@@ -74,8 +74,8 @@ type invocation struct {
 	asker   Asker
 	// dry makes ask-neuro return its arguments instead of asking a model.
 	dry bool
-	// onBegin is called when this call begins, after it has waited for the note's other calls; may
-	// be nil.
+	// onBegin is called when this call begins, after it has waited for the note's other calls. It
+	// may be nil.
 	onBegin func()
 	// modelAsked is true if the model has been asked.
 	modelAsked bool
@@ -103,8 +103,8 @@ func withInvocation(ctx context.Context, o *invocation) context.Context {
 	return context.WithValue(ctx, invocationKey{}, o)
 }
 
-// invocationOf returns the occasion of the call. Code that this package did not call was typed by a
-// person.
+// invocationOf returns the invocation of the call. Code that this package did not call was typed by
+// a person.
 func invocationOf(ctx context.Context) *invocation {
 	if o, ok := ctx.Value(invocationKey{}).(*invocation); ok {
 		return o

@@ -90,15 +90,15 @@ type Note struct {
 	// Diagnostics are the note's warnings.
 	Diagnostics []Diagnostic
 
-	text         string // of the whole note
-	mentionsHooks   bool   // the text seems to define hooks, even if they are broken
-	key          string
-	ids          []string // its own :ID:s, for dependencies
-	dependencies []dependency
-	blocks       []org.SkillBlock
-	options      Options
-	requested    []capabilityRequest
-	consent      consent
+	text          string // of the whole note
+	mentionsHooks bool   // the text seems to define hooks, even if they are broken
+	key           string
+	ids           []string // its own :ID:s, for dependencies
+	dependencies  []dependency
+	blocks        []org.SkillBlock
+	options       Options
+	requested     []capabilityRequest
+	consent       consent
 
 	environment *lisp.Environment
 	skills      []*Skill
@@ -231,8 +231,8 @@ func (n *Note) load(ctx context.Context) []Diagnostic {
 // escapes strings leaves such marks in a block.
 var spoiledQuote = regexp.MustCompile(`(?m)(^|[\s(])\\"`)
 
-// hintEscapedQuote adds a hint to a fault if its line contains such an escaped quotation mark: the reader
-// fails somewhere behind it, among the words of the string.
+// hintEscapedQuote adds a hint to a fault if its line contains such an escaped quotation mark: the
+// reader fails somewhere after it, among the words of the string.
 func hintEscapedQuote(d Diagnostic, b org.SkillBlock) Diagnostic {
 	lines := strings.Split(b.Body, "\n")
 	if at := d.Line - b.Line; at >= 0 && at < len(lines) && spoiledQuote.MatchString(lines[at]) {
@@ -295,8 +295,8 @@ func (n *Note) apply(ctx context.Context, o *invocation, function lisp.Value, ar
 
 const conveyName = "%convey"
 
-// conveyResult is the Lisp function that apply calls, because a note's return value can only be
-// read inside a call of the note.
+// conveyResult implements the Lisp function that apply calls, because a note's return value can
+// only be read inside a call of the note.
 func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	o := invocationOf(ctx)
 	if o.onBegin != nil {

@@ -15,8 +15,8 @@ import (
 	"org-agent/kernel/text"
 )
 
-// proposalFunctions are the part of the test language that tests a whole skill: from an event to
-// the action that it proposes.
+// proposalFunctions returns the part of the test language that tests a whole skill: from an event
+// to the action that it proposes.
 func proposalFunctions() []lisp.KernelFunction {
 	return []lisp.KernelFunction{
 		{Name: "proposes", LambdaList: "(event expected &key reply asked)", Call: ofNote((*Note).proposes),

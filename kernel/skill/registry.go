@@ -79,7 +79,7 @@ type Registry struct {
 	directory []Diagnostic
 }
 
-// slot is a note's file and the versions of it.
+// slot is a note's file with the versions of the note.
 type slot struct {
 	origin origin
 	name   string // of the file

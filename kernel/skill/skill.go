@@ -104,8 +104,7 @@ func (e *FunctionError) Error() string {
 func (e *FunctionError) Unwrap() error { return e.Err }
 
 // publicMessage returns the message of an error, or only its class if the message contains data. It
-// returns a message about a file or a grant whole, because that names a path and the grant that is
-// missing.
+// returns a message about a file or a grant whole, because that names a path and the missing grant.
 func publicMessage(fault *lisp.Error) string {
 	const longest = 160
 	if _, ok := errors.AsType[*withheldError](fault); ok {
@@ -159,7 +158,7 @@ func (k *Skill) Neuro(ctx context.Context, event sexp.List, ask Asker) (Outcome,
 	return k.answer(ctx, purposeNeuro, event, ask)
 }
 
-// DryRun is a dry run of Neuro, which shows what the model would be asked. Files that the function
+// DryRun runs Neuro without effects, to show what the model would be asked. Files that the function
 // writes, text that it logs and events that it injects are dropped.
 func (k *Skill) DryRun(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
 	return k.answer(ctx, purposeDryNeuro, event, ask)
@@ -197,8 +196,8 @@ func (k *Skill) Symbolic(ctx context.Context, action, event sexp.List) (sexp.Lis
 	return k.check(ctx, purposeSymbolic, action, lisp.NewData(event))
 }
 
-// Preview is a dry run of Symbolic, for an answer that is still being written. Text that the function
-// logs and events that it injects are dropped.
+// Preview runs Symbolic without effects, for an answer that is still being written. Text that the
+// function logs and events that it injects are dropped.
 func (k *Skill) Preview(ctx context.Context, action, event sexp.List) (sexp.List, error) {
 	return k.check(ctx, purposePreview, action, lisp.NewData(event))
 }

@@ -28,7 +28,7 @@ const (
 	Failed State = "failed"
 )
 
-// Environment are the machine and the settings that a skill can require. The zero value has no
+// Environment is the machine and the settings that a skill can require. The zero value has no
 // programs, variables or settings, and excludes no skill.
 type Environment struct {
 	// OS is the system by its Go name. "" is the current system.
@@ -44,9 +44,9 @@ type Environment struct {
 	programs map[string]bool // the programs that were looked for; used by one goroutine at a time
 }
 
-// Eligible returns whether a skill with that front matter is effective in these surroundings, and
-// the reasons if it is not. It checks Disabled, Allowed and the system in this order and stops at
-// the first that excludes the skill. With Always it checks nothing else. Otherwise it reports
+// Eligible returns whether a skill with that front matter is effective in this environment, and the
+// reasons if it is not. It checks Disabled, Allowed and the system in this order and stops at the
+// first that excludes the skill. With Always it checks nothing else. Otherwise it reports
 // everything that is missing: programs, alternatives of programs, variables (an empty one is
 // missing) and settings.
 func (s Environment) Eligible(m Matter) (State, []string) {

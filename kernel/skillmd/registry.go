@@ -30,8 +30,8 @@ type Config struct {
 	// Notes returns the names of Org notes, each with the note's file. A skill with such a name is
 	// shadowed. It is called at each publishing. May be nil.
 	Notes func() map[string]string
-	// Environment returns the machine and the settings that decide whether skills are effective.
-	// It is called at each publishing. nil: the zero Surroundings.
+	// Environment returns the machine and the settings that decide whether skills are effective. It
+	// is called at each publishing. nil: the zero Environment.
 	Environment func() Environment
 	// Changed is called with the new statuses when a publishing changed anything, one call at a
 	// time. It must not call Load or Refresh. May be nil.
@@ -73,7 +73,7 @@ type Skill struct {
 	File    string
 	Shipped bool
 
-	listed   string // the description as lists show it
+	listed string // the description, shortened for lists
 	origin origin
 	faults []skill.Diagnostic
 }

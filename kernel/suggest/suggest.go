@@ -4,7 +4,7 @@ package suggest
 
 import "strings"
 
-// nameLimit is the number of characters of a name that are looked at.
+// nameLimit is how many characters of a name are compared.
 const nameLimit = 64
 
 // Of returns the candidate that is most similar to name, the first of equals, or "" if none is

@@ -29,8 +29,8 @@ type agendaArguments struct {
 
 const (
 	agendaDays  = 62
-	agendaItems = 400 // most lines in an answer
-	agendaOpen  = 200 // most lines in the list of open tasks
+	agendaItems = 400 // maximum number of lines in an answer
+	agendaOpen  = 200 // maximum number of lines in the list of open tasks
 )
 
 func agendaTool(n Notes) Tool {
@@ -60,7 +60,7 @@ func agendaTool(n Notes) Tool {
 	})
 }
 
-// span is the range of days that the arguments name.
+// span returns the range of days that the arguments name.
 func (a agendaArguments) span(today org.Day) (agenda.Span, error) {
 	from, err := orgquery.ParseDay(cmp.Or(a.From, "today"), today)
 	if err != nil {
@@ -79,8 +79,8 @@ type agendaLine struct {
 }
 
 // lines returns the items on the days. For the agenda files they come from Emacs, so that they
-// agree with the person's own agenda. For all other files, and where Emacs does not answer, they
-// come from the files.
+// agree with the person's own agenda. For all other files, and if Emacs does not answer, they come
+// from the files.
 func (n Notes) lines(ctx context.Context, by *Caller, l *reading, span agenda.Span) ([]agendaLine, error) {
 	span.Warning = l.emacs.Warning
 	var all []agendaLine
@@ -113,7 +113,7 @@ func (n Notes) lines(ctx context.Context, by *Caller, l *reading, span agenda.Sp
 	return all, nil
 }
 
-// timeSpan is a time with its end, if it has one.
+// timeSpan returns a time with its end, if it has one.
 func timeSpan(from, to string) string {
 	if to != "" && to != from {
 		return from + "-" + to
@@ -121,7 +121,7 @@ func timeSpan(from, to string) string {
 	return from
 }
 
-// agendaText is a heading without its stars.
+// agendaText returns a heading without its stars.
 func agendaText(h org.Heading) string {
 	tags := h.Tags
 	h.Tags = nil
@@ -162,7 +162,7 @@ func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, s
 	return all, nil
 }
 
-// renderAgenda is the answer about days.
+// renderAgenda returns the answer about days.
 func (n Notes) renderAgenda(lines []agendaLine, l *reading, span agenda.Span, open bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Today is %s %s. %s to %s, %s:\n", span.Today.Weekday(), span.Today, span.From, span.To, l.from())

@@ -21,7 +21,7 @@ type globArguments struct {
 	Limit   int    `doc:"the most files, up to 2000 (default: 200)"`
 }
 
-// Limits of an answer.
+// The limits of an answer.
 const (
 	globFound     = 200
 	globFoundMost = 2000

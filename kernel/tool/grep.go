@@ -24,7 +24,7 @@ type grepArguments struct {
 	Limit      int    `doc:"the most lines, up to 1000 (default: 100)"`
 }
 
-// Limits of an answer.
+// The limits of an answer.
 const (
 	grepLines     = 100
 	grepLinesMost = 1000
@@ -32,7 +32,7 @@ const (
 	grepPattern   = 2000 // bytes
 )
 
-// search is the search that the arguments describe.
+// search returns the search that the arguments describe.
 func (a grepArguments) search() (s files.Search, err error) {
 	if len(a.Pattern) > grepPattern {
 		return s, protocol.ToolErrorf(protocol.ToolArguments, "the pattern has more than %d bytes: look for less", grepPattern)

@@ -20,7 +20,7 @@ type memorySaveArguments struct {
 	Here    bool     `doc:"use it only in this conversation"`
 }
 
-// record is the record that the arguments describe.
+// record returns the record that the arguments describe.
 func (a memorySaveArguments) record(c Conversation) memory.Record {
 	r := memory.Record{Title: a.Title, Text: a.Text, Tags: a.Tags, Scope: c.Scope(), Source: c.source()}
 	if a.Here {

@@ -15,7 +15,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Notes is what the tools for Org files work with. Without a home they are not offered.
+// Notes is the dependency of the tools for Org files. Without a home they are not offered.
 type Notes struct {
 	Files
 	// Roots are the directories and files with notes that the person gave to the agent.
@@ -27,9 +27,9 @@ type Notes struct {
 }
 
 const (
-	notesFiles = 2000       // most files that are read
-	notesBytes = 128 << 20  // bytes of all of them
-	notesNamed = 200        // most files that a call may name
+	notesFiles = 2000       // maximum number of files that are read
+	notesBytes = 128 << 20  // maximum size of all of them in bytes
+	notesNamed = 200        // maximum number of files that a call may name
 	orgFiles   = "**/*.org" // the Org files of a directory
 )
 
@@ -41,7 +41,7 @@ type reading struct {
 	notes []string // remarks for the model, a line each
 }
 
-// today is the person's date.
+// today returns the person's date.
 func (n Notes) today() org.Day { return org.DayOf(n.Now()) }
 
 // reach resolves the files that a call names. A call without names gets the agenda files of Emacs
@@ -115,7 +115,8 @@ func (n Notes) ask(ctx context.Context, by *Caller, p protocol.EmacsNotesParams)
 	return n.Emacs.Notes(ctx, by.Conversation, p)
 }
 
-// readNotes reads the files of a call: the text in Emacs if a buffer visits the file, and else the file.
+// readNotes reads the files of a call: the text in Emacs if a buffer visits the file, and otherwise
+// the file.
 func (n Notes) readNotes(ctx context.Context, by *Caller, names []string) (*reading, error) {
 	paths, err := n.named(ctx, by, names)
 	if err != nil {

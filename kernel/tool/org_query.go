@@ -71,7 +71,7 @@ func orgQuery(n Notes) Tool {
 	})
 }
 
-// query is the query of the arguments.
+// query returns the query of the arguments.
 func (a orgQueryArguments) query(today org.Day) (*orgquery.Query, error) {
 	q := &orgquery.Query{Words: strings.Fields(a.Words), Todo: a.Todo, Tags: a.Tags, Priorities: a.Priority}
 	bad := func(name string, err error) error {
@@ -109,7 +109,7 @@ func (a orgQueryArguments) query(today org.Day) (*orgquery.Query, error) {
 	return q, nil
 }
 
-// renderEntries is the answer with the entries that were found.
+// renderEntries returns the answer with the entries that were found.
 func (n Notes) renderEntries(found []orgquery.Entry, a orgQueryArguments, l *reading) string {
 	limit := queryEntries
 	if a.Limit > 0 {
@@ -138,7 +138,7 @@ func (n Notes) renderEntries(found []orgquery.Entry, a orgQueryArguments, l *rea
 	return b.String()
 }
 
-// renderEntry is one entry: its heading, its properties, and its text.
+// renderEntry returns one entry: its heading, its properties, and its text.
 func (n Notes) renderEntry(e orgquery.Entry, body bool) string {
 	var b strings.Builder
 	shown := *e.Heading

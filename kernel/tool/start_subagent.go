@@ -12,7 +12,7 @@ import (
 //go:embed start_subagent.md
 var startSubagentManual string
 
-// taskLimit is the greatest size of a task in bytes. A longer text belongs in a file.
+// taskLimit is the maximum size of a task in bytes. A longer text belongs in a file.
 const taskLimit = 64 << 10
 
 type startSubagentArguments struct {
@@ -61,7 +61,7 @@ func startSubagent(offered bool) Tool {
 	})
 }
 
-// check returns what is wrong with the arguments.
+// check returns what is wrong with the arguments, or nil.
 func (a startSubagentArguments) check() error {
 	switch {
 	case strings.TrimSpace(a.Task) == "":

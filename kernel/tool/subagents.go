@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// SubagentTask is a task for a subagent, with its limits. A limit that is not set is the turn's own, and
-// none can be wider than the turn's.
+// SubagentTask is a task for a subagent, with its limits. A limit that is not set is the turn's
+// own, and none can be wider than the turn's.
 type SubagentTask struct {
 	Task, Label, Model      string
 	Tools                   []string // nil: all tools of the turn
@@ -15,11 +15,10 @@ type SubagentTask struct {
 
 // Subagents starts subagents for the turn that makes the call.
 type Subagents interface {
-	// Start starts a subagent. If the work says to wait it returns the subagent's report, and else
-	// that the subagent was started. Soon after ctx has ended it returns, and the subagent is
-	// stopped.
+	// Start starts a subagent. If Wait is set it returns the subagent's report, and otherwise that
+	// the subagent was started. Soon after ctx has ended it returns, and the subagent is stopped.
 	Start(ctx context.Context, work SubagentTask) (string, error)
-	// Report reports on the subagents of the conversation: all in a table, or the report of the
-	// one with the id, from a byte on. An unknown id is an error.
+	// Report returns the subagents of the conversation in a table or, with an id, the report of
+	// that subagent from a byte on. An unknown id is an error.
 	Report(ctx context.Context, id string, from int) (string, error)
 }

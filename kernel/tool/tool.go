@@ -11,20 +11,20 @@ import (
 )
 
 // Definition describes a tool. A is a struct whose exported fields are the arguments. Each has a
-// tag doc with its explanation and, if it is required, required:"true". A field with settled:"true"
-// is filled in by Reach; models do not see it.
+// tag doc with its explanation and, if it is required, required:"true". A field with
+// internal:"true" is set by Reach, and models do not see it.
 type Definition[A any] struct {
 	Name string
 	// Manual is the tool's Markdown file: a heading, and a first paragraph that says in a sentence
 	// or two what the tool does. That paragraph is shown in prompts.
 	Manual string
-	// Effect is what a call takes; by default a person's approval.
+	// Effect is the effect of a call. Default: it needs a person's approval.
 	Effect protocol.ToolEffect
-	// Own is true if only the person or the kernel write the results.
+	// Own is true if only the person or the kernel writes the results.
 	Own bool
 	// Offered reports whether the tool has anything to do. nil: always.
 	Offered func() bool
-	// Preview shows what a call would change, to the person who is asked about it. An error means
+	// Preview shows what a call would change to the person who is asked about it. An error means
 	// that the call cannot be made. nil: nothing is known beforehand.
 	Preview func(ctx context.Context, by *Caller, arguments A) (Preview, error)
 	// Reach returns what a call would touch. With it the rules of policy.org decide whether the
@@ -52,7 +52,7 @@ type Preview struct {
 	Text string
 }
 
-// Tool is one tool. The zero value is none.
+// Tool is one tool. The zero value is no tool.
 type Tool struct {
 	name    string
 	spelled string // the name, folded
@@ -98,12 +98,12 @@ func New[A any](d Definition[A]) Tool {
 	return t
 }
 
-// argumentError is the error of a call with wrong arguments.
+// argumentError returns the error for a call with wrong arguments.
 func (t Tool) argumentError(err error) error {
 	return protocol.ToolErrorf(protocol.ToolArguments, "%w; it is called as %s", err, t.form)
 }
 
-// summary is the first paragraph of a manual, on one line.
+// summary returns the first paragraph of a manual, on one line.
 func summary(manual string) string {
 	for paragraph := range strings.SplitSeq(manual, "\n\n") {
 		if line := text.Line(paragraph); line != "" && !strings.HasPrefix(line, "#") {
@@ -113,17 +113,17 @@ func summary(manual string) string {
 	return ""
 }
 
-// Name is the tool's name.
+// Name returns the tool's name.
 func (t Tool) Name() string { return t.name }
 
 // Does says in a sentence or two what the tool does.
 func (t Tool) Does() string { return t.does }
 
-// Line is the tool's line in a prompt: its name, its arguments and what it does.
+// Line returns the tool's line in a prompt: its name, its arguments and what it does.
 func (t Tool) Line() string { return t.form + ": " + t.does }
 
-// Effect is what a call of the tool takes.
+// Effect returns the effect of a call of the tool.
 func (t Tool) Effect() protocol.ToolEffect { return t.effect }
 
-// Schema is the JSON Schema of the arguments. For another program's tool it is empty.
+// Schema returns the JSON Schema of the arguments. For another program's tool it is empty.
 func (t Tool) Schema() protocol.Object { return t.schema.json() }

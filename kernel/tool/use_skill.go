@@ -55,7 +55,7 @@ func unknownSkill(set *skillmd.Set, name string) error {
 	return fmt.Errorf("there is no skill %q; list_skills says which there are", name)
 }
 
-// withinTurn is as much of source as the turn may still read.
+// withinTurn returns as much of source as the turn may still read.
 func withinTurn(by *Caller, source string) (string, error) {
 	part := text.Prefix(source, by.take(len(source), turnBytes))
 	if part == source {

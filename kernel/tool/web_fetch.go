@@ -56,7 +56,7 @@ func webFetch(f *fetch.Fetcher) Tool {
 	})
 }
 
-// pageFacts is what is known of a page, a line each.
+// pageFacts returns what is known of a page, one fact on each line.
 func pageFacts(page fetch.Page) string {
 	var b strings.Builder
 	for _, row := range [...][2]string{{"Address", page.URL}, {"Title", page.Title}, {"Author", page.Author}, {"Site", page.Site}, {"Published", page.Published}} {

@@ -11,7 +11,7 @@ import (
 // shownItems is how many skills or tools an answer lists.
 const shownItems = 12
 
-// titles are what "next" announces.
+// titles are the names of the topics in announcements of "next".
 var titles = map[topic]string{
 	topicChat:   "how this conversation works",
 	topicUndo:   "taking an answer back",
@@ -22,8 +22,7 @@ var titles = map[topic]string{
 	topicModel:  "adding a language model",
 }
 
-// answers are the replies that depend on nothing but the topic, as Org: a
-// heading, then the text.
+// answers are the replies that depend only on the topic, as Org: a heading, then the text.
 var answers = map[topic]string{
 	topicSelf: `* A guide, not a mind
 I am the built-in responder of org-agent, and *not a language model*. I look for a few phrases in what you write and answer from what I know about this program. Nothing you write to me leaves this machine.
@@ -140,8 +139,7 @@ The conversation is kept. =M-x org-agent-chat= opens it again where you left it.
 You have seen what I can show you. The rest is better with a model: ask =how do I add a model=. Or write a skill; that needs none.`,
 }
 
-// answerTo returns the answer to the last thing that was said, as Org text whose
-// first line is a heading.
+// answerTo returns the answer to the last message, as Org text whose first line is a heading.
 func answerTo(messages []string, about About) string {
 	last := ""
 	if len(messages) > 0 {
@@ -178,7 +176,7 @@ func answerTo(messages []string, about About) string {
 	return answer + invitation(messages, now)
 }
 
-// invitation says what "next" would lead to, where a tour may begin or go on.
+// invitation returns a sentence that says what "next" would show, if a tour may begin or continue.
 func invitation(messages []string, now topic) string {
 	switch now {
 	case topicStop, topicBye, topicDone, topicVersion:
@@ -247,7 +245,7 @@ func version(about About) string {
 	return fmt.Sprintf("* org-agent %s\n=org-agent version= and =org-agent status= say it too.", about.Version)
 }
 
-// list is an Org list of items.
+// list returns the items as an Org list.
 func list(items []Item) string {
 	var b strings.Builder
 	for i, item := range items {
@@ -275,15 +273,15 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// command is the word that asks for a text to be given back.
+// command matches the words that ask for a text to be repeated.
 var command = regexp.MustCompile(`(?is)^\W*(?:please\s+)?(?:repeat|echo|say)\b(?:\s+after\s+me)?[\s:,]*`)
 
-// textToRepeat is the text that a message wants back.
+// textToRepeat returns the text that a message asks to have repeated.
 func textToRepeat(message string) string {
 	return strings.TrimSpace(command.ReplaceAllString(message, ""))
 }
 
-// recall answers from the conversation before the message.
+// recall answers a question about the conversation before the message.
 func recall(messages []string) string {
 	if len(messages) < 2 {
 		return "* Nothing before this\nThis is the first message of the conversation that I am shown."
@@ -292,7 +290,7 @@ func recall(messages []string) string {
 		text.Clip(text.Line(messages[len(messages)-2]), 60))
 }
 
-// unknown is the honest answer to everything else.
+// unknown returns the answer to a message that matches no topic.
 func unknown(message string, about topic) string {
 	what := "I have nothing to say to that"
 	if about == topicQuestion {

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// markup is what stands between the marks for code or bold in Org.
+// markup matches Org's markup for code and bold.
 var markup = regexp.MustCompile(`(^|[\s(])(?:=([^=\n]+)=|~([^~\n]+)~|\*([^*\n]+)\*)`)
 
-// plain takes the Org markup out of an answer, for channels that would show it as
-// it is.
+// plain removes the Org markup from an answer, for channels that would show it as it is.
 func plain(answer string) string {
 	lines := strings.Split(answer, "\n")
 	unmarked := lines[:0]

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// topic is what a message is about.
+// topic is the subject of a message.
 type topic string
 
 const (
@@ -34,11 +34,11 @@ const (
 	topicUnknown  topic = "unknown"
 )
 
-// tour is the order in which "next" leads through the topics.
+// tour is the order in which "next" goes through the topics.
 var tour = []topic{topicChat, topicUndo, topicSkills, topicAuthor, topicSafety, topicLog, topicModel}
 
-// phrases say which words make which topic. The first that fits holds, so what
-// is narrow stands before what is wide.
+// phrases says which words belong to which topic. The first match counts, so narrow phrases stand
+// before wide ones.
 var phrases = []struct {
 	topic topic
 	words *regexp.Regexp
@@ -65,7 +65,7 @@ var phrases = []struct {
 	{topicHello, regexp.MustCompile(`^(hi|hello|hey|hallo|good (morning|evening|afternoon|day)|greetings|salut|servus|yo|moin|bonjour|hola|test|testing|ping)\b`)},
 }
 
-// topicOf returns what a message is about, by itself.
+// topicOf returns the topic of a single message.
 func topicOf(message string) topic {
 	plain := normalize(message)
 	for _, p := range phrases {
@@ -79,17 +79,17 @@ func topicOf(message string) topic {
 	return topicUnknown
 }
 
-// wordLimit is how much of a message is looked at for phrases.
+// wordLimit is how many bytes of a message are searched for phrases.
 const wordLimit = 2000
 
-// spaces are the blanks between words; marks is what is no part of a word.
+// spaces are the blanks between words. marks are the characters that belong to no word.
 var (
 	spaces = regexp.MustCompile(`\s+`)
 	marks  = regexp.MustCompile(`[^\p{L}\p{N}\s']+`)
 )
 
-// normalize is a message as the phrases expect it: lower case, one blank between
-// words, nothing else.
+// normalize returns a message as the phrases expect it: lower case, one blank between words,
+// nothing else.
 func normalize(message string) string {
 	if len(message) > wordLimit {
 		message = message[:wordLimit]
@@ -98,8 +98,8 @@ func normalize(message string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(message, " "))
 }
 
-// resolve returns what the last message of a conversation is about. "next" is
-// the first topic of the tour that was not talked about yet.
+// resolve returns the topic of the last message of a conversation. "next" is the first topic of the
+// tour that has not been mentioned yet.
 func resolve(messages []string) topic {
 	seen := map[topic]bool{}
 	now := topicHello
@@ -112,7 +112,7 @@ func resolve(messages []string) topic {
 	return now
 }
 
-// nextOfTour is where the tour goes on.
+// nextOfTour returns the first topic of the tour that is not in seen.
 func nextOfTour(seen map[topic]bool) topic {
 	for _, t := range tour {
 		if !seen[t] {
@@ -122,7 +122,7 @@ func nextOfTour(seen map[topic]bool) topic {
 	return topicDone
 }
 
-// nextTopic returns what "next" would be after the conversation so far.
+// nextTopic returns what "next" would be after the conversation.
 func nextTopic(messages []string) topic {
 	return resolve(append(append([]string(nil), messages...), "next"))
 }

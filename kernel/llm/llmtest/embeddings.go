@@ -12,9 +12,9 @@ import (
 // dimensions is the length of the vectors of texts.
 const dimensions = 256
 
-// Vector returns the embedding of a text: the number of times that it has each word, at an index that is
-// a hash of the word. The words of one list of alike count as one word. Texts with common words have
-// similar vectors, and the same text always has the same vector.
+// Vector returns the embedding of a text: the number of times that it has each word, at an index
+// that is a hash of the word. The words of one list of alike count as one word. Texts with common
+// words have similar vectors, and the same text always has the same vector.
 func Vector(text string, alike [][]string) []float32 {
 	vector := make([]float32, dimensions)
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }) {
@@ -26,11 +26,11 @@ func Vector(text string, alike [][]string) []float32 {
 			}
 		}
 		hash := fnv.New32a()
-		_, _ = hash.Write([]byte(word)) // a hash does not fail
+		_, _ = hash.Write([]byte(word)) // writing to a hash does not fail
 		vector[hash.Sum32()%dimensions]++
 	}
 	if text != "" && strings.Trim(text, " \n") != "" {
-		vector[0] += 0.01 // also a text without words has a direction
+		vector[0] += 0.01 // so that a text without words has a direction too
 	}
 	return vector
 }

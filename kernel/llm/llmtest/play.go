@@ -22,7 +22,7 @@ type playback struct {
 	sentWhole bool // all of the reply was sent; the client may leave before the end of the stream
 }
 
-// errCut is a connection that the script closes.
+// errCut is the error for a connection that the script closes.
 var errCut = errors.New("cut by the script")
 
 // run answers the request. It returns an error when the client left before the
@@ -98,7 +98,7 @@ func (p *playback) stream(ctx context.Context) error {
 	return p.hangAtEnd(ctx)
 }
 
-// hangAtEnd keeps the connection open behind the end, if the script says so.
+// hangAtEnd keeps the connection open after the end, if the script says so.
 func (p *playback) hangAtEnd(ctx context.Context) error {
 	if !p.exchange.HangAtEnd {
 		return nil
@@ -110,7 +110,7 @@ func (p *playback) hangAtEnd(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// deltas sends text in pieces. With faults it counts them for the faults of the script.
+// deltas sends text in pieces. If faults is true, it counts them for the faults of the script.
 func (p *playback) deltas(ctx context.Context, field, text string, faults bool) error {
 	e := p.exchange
 	sent := 0
@@ -123,7 +123,7 @@ func (p *playback) deltas(ctx context.Context, field, text string, faults bool) 
 		if err := wait(ctx, time.Duration(e.Delay)); err != nil {
 			return err
 		}
-		// Built by hand, because the piece may be half a character.
+		// The JSON is built by hand, because the piece may be half a character.
 		head := fmt.Sprintf(`{"id":"test","object":"chat.completion.chunk","model":"test-model","choices":[{"index":0,"delta":{%q:`, field)
 		if err := p.line(ctx, "data: "+head+quoteRaw(piece)+`},"finish_reason":null}]}`); err != nil {
 			return err
@@ -164,7 +164,7 @@ func (p *playback) hang(ctx context.Context) error {
 	}
 }
 
-// end sends the events behind the last delta.
+// end sends the events after the last delta.
 func (p *playback) end(ctx context.Context) error {
 	e := p.exchange
 	p.sentWhole = true
@@ -197,7 +197,7 @@ func (p *playback) event(ctx context.Context, fields map[string]any) error {
 	return p.line(ctx, "data: "+string(encoded))
 }
 
-// line sends a line of an event, and the blank line behind it.
+// line sends a line of an event, and the blank line after it.
 func (p *playback) line(ctx context.Context, text string) error {
 	end := p.lineEnd()
 	if !p.exchange.NoBlank {
@@ -266,7 +266,7 @@ func (p *playback) finish() string {
 	return "stop"
 }
 
-// usage returns the script's usage, or counts a token for each begun four bytes.
+// usage returns the script's usage, or counts a token for every four bytes.
 func (p *playback) usage() any {
 	if len(p.exchange.Usage) > 0 {
 		return p.exchange.Usage

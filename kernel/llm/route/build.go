@@ -12,14 +12,15 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// The names of the choices that are no server.
+// The names of the choices that are not servers.
 const (
 	nameBuiltin = "builtin"
 	nameNone    = "none"
 )
 
-// New returns the router of the models that the settings and the environment choose. Its errors name
-// the line or the variable at fault. Where nothing is chosen it looks for servers on this machine.
+// New returns the router of the models that the settings and the environment choose. Its errors
+// name the line or the variable at fault. If nothing is chosen, it looks for servers on this
+// machine.
 func New(ctx context.Context, c Config) (*Router, error) {
 	r := &Router{config: c, consent: consent{path: c.Consent}}
 	choices, err := config.Choices(c.Settings, c.Env)
@@ -39,7 +40,7 @@ func New(ctx context.Context, c Config) (*Router, error) {
 	return r, nil
 }
 
-// add adds an endpoint. Of several with one name the first counts.
+// add adds an endpoint. If several have the same name, the first one counts.
 func (r *Router) add(e endpoint) {
 	if !slices.ContainsFunc(r.endpoints, func(known endpoint) bool { return known.name == e.name }) {
 		r.endpoints = append(r.endpoints, e)
@@ -59,11 +60,11 @@ func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Prov
 		}
 		cascade.Steps = append(cascade.Steps, llm.Step{Name: choice.Name, Provider: provider})
 		if choice.Kind == config.ChoiceDiscover {
-			break // what is found answers alone
+			break // a found server answers alone
 		}
 	}
 	if len(cascade.Steps) == 1 {
-		// No breaker: the person mends the server and asks again at once.
+		// There is no breaker: the person repairs the server and asks again at once.
 		return r.health.watch(cascade.Steps[0].Name, cascade.Steps[0].Provider), nil
 	}
 	for i, step := range cascade.Steps {
@@ -72,7 +73,7 @@ func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Prov
 	return cascade, nil
 }
 
-// choose returns the provider of one choice, nil if there is nothing to ask.
+// choose returns the provider of one choice, or nil if there is nothing to ask.
 func (r *Router) choose(ctx context.Context, choice config.Choice) (llm.Provider, error) {
 	switch choice.Kind {
 	case config.ChoiceBuiltin:
@@ -115,7 +116,7 @@ func (r *Router) server(choice config.Choice) (llm.Provider, error) {
 	return provider, nil
 }
 
-// modelName is the name of a choice as people see it.
+// modelName returns the name of a choice as people see it.
 func modelName(choice config.Choice) string {
 	if choice.Model.Model == "" {
 		return choice.Name
@@ -123,7 +124,7 @@ func modelName(choice config.Choice) string {
 	return choice.Model.Model
 }
 
-// setNotice notes the model's name and the notice that people see: those of the first choice.
+// setNotice stores the model's name and the notice that people see. Only the first call counts.
 func (r *Router) setNotice(model, notice string) {
 	if r.model == "" {
 		r.model, r.notice = model, notice
@@ -180,8 +181,8 @@ func (r *Router) withImages(provider llm.Provider, model string, rule llm.ImageR
 	return images
 }
 
-// consenting is a provider that is asked only after the person has agreed to its host. That also holds
-// for turns that no person began: of an event, of a retry, or of the kernel's start.
+// consenting is a provider that is asked only after the person has agreed to its host. This also
+// holds for turns that no person began: of an event, of a retry, or of the kernel's start.
 type consenting struct {
 	llm.Provider
 	consent *consent

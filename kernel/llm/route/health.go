@@ -19,7 +19,7 @@ type health struct {
 	models []protocol.ModelStatus
 }
 
-// watch returns the provider with its outcomes noted under the name.
+// watch returns the provider with its outcomes recorded under the name.
 func (h *health) watch(name string, provider llm.Provider) llm.Provider {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,7 +53,7 @@ func (h *health) note(i int, err error) {
 	}
 }
 
-// monitored is a provider whose outcomes are noted.
+// monitored is a provider whose outcomes are recorded.
 type monitored struct {
 	llm.Provider
 	health *health
