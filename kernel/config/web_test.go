@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A search server is taken whole or not at all, and a proxy is an address or the environment's.
+// TestWeb checks that a search server with a fault is left out as a whole, and that a proxy is an
+// address or that of the environment.
 func TestWeb(t *testing.T) {
 	for name, c := range map[string]struct{ drawer, fault string }{
 		"whole":        {":KIND: Brave\n:BASE_URL: https://search.example/web\n:API_KEY: env:K", ""},

@@ -23,8 +23,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// names is a resolver of these names; each lookup of a name gives the next of its answers, the
-// last again and again.
+// names is a resolver of these names. Each lookup of a name returns the next of its answers, and
+// the last one repeatedly.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][]string
@@ -49,8 +49,8 @@ func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	return all, nil
 }
 
-// here judges as [fetch.Public] does, and lets the one address pass on which the servers of
-// tests are.
+// here judges as [fetch.Public] does, and allows the one address on which the servers of tests
+// listen.
 func here(address netip.Addr) error {
 	if address == netip.MustParseAddr("127.0.0.1") {
 		return nil
@@ -58,7 +58,7 @@ func here(address netip.Addr) error {
 	return fetch.Public(address)
 }
 
-// server serves, and returns its address at a name of the internet, and a fetcher that finds it.
+// server starts a server, and returns its address at a public name and a fetcher that finds it.
 func server(t *testing.T, c fetch.Config, handler http.HandlerFunc) (address string, f *fetch.Fetcher) {
 	t.Helper()
 	s := httptest.NewServer(handler)
@@ -81,7 +81,7 @@ func get(t *testing.T, f *fetch.Fetcher, address string) fetch.Page {
 	return page
 }
 
-// refusal is the error of an address that must have one with these words.
+// refusal returns the error for an address, and fails the test unless it contains these words.
 func refusal(t *testing.T, f *fetch.Fetcher, address, words string) error {
 	t.Helper()
 	page, err := f.Get(t.Context(), address)
@@ -119,8 +119,8 @@ func TestArticle(t *testing.T) {
 	}
 }
 
-// TestRebinding: a name that has an inner address when it is asked again is not connected to, and
-// neither is one that has an inner address beside another.
+// TestRebinding checks that a name is not connected to if it has a private address when it is
+// looked up again, or one beside a public address.
 func TestRebinding(t *testing.T) {
 	var requests atomic.Int32
 	resolver := &names{answers: map[string][]string{
@@ -202,8 +202,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestBodyCap: a body without an end, and one that is small only while it is packed, stop at the
-// cap, without the memory that all of it would take.
+// TestBodyCap checks that a body without an end, and one that is small only while it is packed,
+// stop at the limit without taking the memory for the whole.
 func TestBodyCap(t *testing.T) {
 	var sent atomic.Int64
 	block := bytes.Repeat([]byte("lorem ipsum dolor sit amet, "), 2000)
@@ -254,8 +254,8 @@ func TestBodyCap(t *testing.T) {
 	refusal(t, f, address+"/brotli", `packed as "br"`)
 }
 
-// TestSlowServers: what comes a byte at a time, headers without an end, and silence end with the
-// patience, and so does waiting for a turn.
+// TestSlowServers checks that a body that comes byte by byte, headers without an end, silence, and
+// waiting for a turn all end with the patience.
 func TestSlowServers(t *testing.T) {
 	t.Parallel()
 	const patience = 300 * time.Millisecond
@@ -338,8 +338,8 @@ func TestStatus(t *testing.T) {
 	refusal(t, other, dead, "port 1 is no port of the web")
 }
 
-// TestCache: a page is remembered by its exact address for a quarter of an hour, and a failure is
-// not remembered.
+// TestCache checks that a page is cached by its exact address for a quarter of an hour, and that a
+// failure is not cached.
 func TestCache(t *testing.T) {
 	var requests atomic.Int32
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -373,15 +373,15 @@ func TestCache(t *testing.T) {
 	if requests.Load() != 7 {
 		t.Errorf("a failure is remembered: %d", requests.Load())
 	}
-	for i := range 70 { // more than are remembered
+	for i := range 70 { // more than are cached
 		expect(fmt.Sprintf("/%d", i), int32(8+i))
 	}
 	expect("/69", 77)
 	expect("/Foo", 78)
 }
 
-// TestProxy: with a proxy it is the proxy that is connected to, and not for what this machine
-// knows to be inside.
+// TestProxy checks that a proxy is connected to instead of the server, and never for an address
+// that this machine knows to be private.
 func TestProxy(t *testing.T) {
 	var requests []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,9 +12,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// TestPassing: an error says whether the same question may well be answered when it is asked once
-// more, and how long the server wants to be left alone before that.
-func TestPassing(t *testing.T) {
+// TestTransient checks that an error says whether the same request may succeed later, and how long
+// the server wants to be left alone.
+func TestTransient(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	address, f := server(t, fetch.Config{Now: func() time.Time { return now }}, func(w http.ResponseWriter, r *http.Request) {

@@ -10,8 +10,8 @@ import (
 	"org-agent/kernel/files"
 )
 
-// TestPiece: what is told of a change takes it back in what an editor shows, and is no longer
-// than it has to be.
+// TestPiece checks that the piece of a change undoes it in what an editor shows, and is no longer
+// than necessary.
 func TestPiece(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.StringOfN(rapid.RuneFrom([]rune("ab é\u00e8漢字😀\n")), 0, 120, -1)
@@ -44,7 +44,8 @@ func TestPiece(t *testing.T) {
 	})
 }
 
-// TestPieceOfNoText: an editor would show something else.
+// TestPieceOfNoText checks that there is no piece for a file that is not a text, because an editor
+// would show something else.
 func TestPieceOfNoText(t *testing.T) {
 	if p, ok := (files.Change{Before: []byte("a\xff"), After: []byte("b")}).Piece(); ok {
 		t.Errorf("%+v", p)

@@ -40,7 +40,8 @@ func TestCascade(t *testing.T) {
 	}
 }
 
-// What is for the first only goes no further, whatever that says.
+// TestCascadeFirstOnly checks that a request for the first provider only goes no further, whatever
+// that provider answers.
 func TestCascadeFirstOnly(t *testing.T) {
 	first, next := script(fails(llm.ClassServer)), script(llmtest.Say("b"))
 	request := hello
@@ -73,8 +74,9 @@ func TestCascadeError(t *testing.T) {
 	}
 }
 
-// TestCascadeSaidAlike: what several providers said is said once, and what to do too.
-func TestCascadeSaidAlike(t *testing.T) {
+// TestCascadeJoinsEqualErrors checks that an error of several providers stands once, and its hint
+// too.
+func TestCascadeJoinsEqualErrors(t *testing.T) {
 	refused := func(name string, advice string) llm.StepError {
 		return llm.StepError{Name: name, Err: &llm.Error{Class: llm.ClassServer, Provider: name, Status: 500, Advice: advice}}
 	}
@@ -94,7 +96,7 @@ func TestCascadeSaidAlike(t *testing.T) {
 	}
 }
 
-// TestCascadeOfOne: its error is the provider's own.
+// TestCascadeOfOne checks that the error of a cascade of one provider is the provider's own.
 func TestCascadeOfOne(t *testing.T) {
 	cascade := llm.Cascade{Steps: []llm.Step{{Name: "only", Provider: script(fails(llm.ClassAuth))}}}
 	_, err := llm.Collect(cascade.Stream(t.Context(), hello))
@@ -110,7 +112,7 @@ func TestCascadeOfNone(t *testing.T) {
 	}
 }
 
-// TestCascadeModels: a step asks for its own model, else for the request's.
+// TestCascadeModels checks that a step asks for its own model, or else for the request's.
 func TestCascadeModels(t *testing.T) {
 	first, next := script(fails(llm.ClassServer)), script(fails(llm.ClassServer))
 	cascade := llm.Cascade{Steps: []llm.Step{{Provider: first}, {Provider: next, Model: "small"}}}
@@ -124,7 +126,8 @@ func TestCascadeModels(t *testing.T) {
 	}
 }
 
-// TestCascadeEndsWithItsContext: who gave up does not wake the next provider.
+// TestCascadeEndsWithItsContext checks that no further provider is asked after the request was
+// given up.
 func TestCascadeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	reached := make(chan struct{})

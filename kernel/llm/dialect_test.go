@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/llm/llmtest"
 )
 
-// marked is a dialect in which calls and results stand behind a mark.
+// marked is a dialect in which calls and results stand after a mark.
 type marked struct{ name, mark string }
 
 func (d marked) Name() string { return d.name }
@@ -39,7 +39,8 @@ func (d marked) Render(request llm.Request) llm.Request {
 	return request
 }
 
-// TestCascadeOfDialects: each provider of a cascade gets the same request in its own dialect.
+// TestCascadeOfDialects checks that each provider of a cascade gets the same request in its own
+// dialect.
 func TestCascadeOfDialects(t *testing.T) {
 	request := llm.Request{Sections: llm.System("be kind"), Messages: []llm.Message{
 		{Role: llm.RoleUser, Text: "where is it?"},
@@ -86,7 +87,7 @@ func TestDialectsAreNamed(t *testing.T) {
 	}
 }
 
-// Rendered keeps the contract of providers.
+// TestRendered tests Rendered against the contract of providers.
 func TestRendered(t *testing.T) {
 	provider := &llmtest.Script{Name: "script", Reply: func(llm.Request) llmtest.Turn { return llmtest.Say("Hello, and welcome to all that there is.") }}
 	llmtest.Suite(t, llm.Rendered{Next: provider, Dialect: marked{"angle", "<>"}}, hello)

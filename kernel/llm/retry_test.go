@@ -18,7 +18,7 @@ func TestRetry(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		turns     []llmtest.Turn
-		class     llm.Class // of the error; none is success
+		class     llm.Class // of the error; "" means success
 		requests  int
 		low, high time.Duration
 	}{
@@ -71,7 +71,7 @@ func TestRetryPausesAreBounded(t *testing.T) {
 		if took := time.Since(begin); llm.ClassOf(err) != llm.ClassServer || took > 20*time.Second || took < 18*time.Second {
 			t.Errorf("gave up after %s with %v", took, err)
 		}
-		// Pauses of 1 to 2 seconds, after a first one of 0.5 to 1.
+		// The first pause is 0.5 to 1 second, and the others 1 to 2 seconds.
 		if requests := len(model.Requests()); requests < 10 || requests > 21 {
 			t.Errorf("asked %d times", requests)
 		}
@@ -92,7 +92,7 @@ func TestRetryGivesUpWithItsContext(t *testing.T) {
 	})
 }
 
-// TestRetryCall: what is no stream is asked again by the same rules.
+// TestRetryCall checks that a call that is not a stream is repeated by the same rules.
 func TestRetryCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {

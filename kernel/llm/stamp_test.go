@@ -8,7 +8,7 @@ import (
 
 func TestStamped(t *testing.T) {
 	for zone, cases := range map[string]map[string]string{
-		"Europe/Berlin": { // an hour is there twice in autumn and not at all in spring
+		"Europe/Berlin": { // an hour occurs twice in autumn and not at all in spring
 			"2026-10-25T00:30:00Z": "[2026-10-25 Sun 02:30 +02:00]", "2026-10-25T01:30:00Z": "[2026-10-25 Sun 02:30 +01:00]",
 			"2026-03-29T00:59:00Z": "[2026-03-29 Sun 01:59 +01:00]", "2026-03-29T01:00:00Z": "[2026-03-29 Sun 03:00 +02:00]",
 			"2026-12-31T22:59:59Z": "[2026-12-31 Thu 23:59 +01:00]", "2026-12-31T23:00:00Z": "[2027-01-01 Fri 00:00 +01:00]",

@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A duration is read as people read it, whatever its key and wherever it stands.
+// TestDurations checks that durations are written for people, whatever their key and place.
 func TestDurations(t *testing.T) {
 	var b strings.Builder
 	log := slog.New(Handler(&b, slog.LevelInfo)).With("since", 90*time.Second)
@@ -94,8 +94,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestTailIsTheEnd: whatever the lines are and however they are spread over files, the
-// tail is the last of those that match.
+// TestTailIsTheEnd checks that the tail is the last of the matching lines, however they are spread
+// over files.
 func TestTailIsTheEnd(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		directory, err := os.MkdirTemp("", "logfile")
@@ -151,9 +151,9 @@ func TestTailWithoutLog(t *testing.T) {
 	}
 }
 
-// TestBook: who follows gets the end of the file and then every line that matches, once,
-// may log while being told, and is told what was too much.
-func TestBook(t *testing.T) {
+// TestWriter checks that a follower gets the end of the file and then every matching line once,
+// that it may log while it is called, and that it gets the number of dropped lines.
+func TestWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	must(t, os.WriteFile(path, []byte(record(0, "main")+"\n"+`{"msg":"half a li`), 0o600))
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
@@ -167,7 +167,7 @@ func TestBook(t *testing.T) {
 		}
 		go b.Deliver(t.Context())
 		write(record(1, "main"))
-		var mu sync.Mutex // guards what follows
+		var mu sync.Mutex // guards the variables below
 		var delivered []string
 		dropped := 0
 		found, _, err := b.Follow(t.Context(), "me", Filter{Session: "main"}, 10, func(records []Record, d int) {
@@ -216,7 +216,7 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// wait lets the bubble's time pass until done.
+// wait lets the bubble's time pass until done returns true.
 func wait(t *testing.T, done func() bool) {
 	t.Helper()
 	for range 100 {
@@ -229,8 +229,8 @@ func wait(t *testing.T, done func() bool) {
 	t.Fatal("it did not happen")
 }
 
-// TestReaderFollows: every line is read once, through renaming, half lines and a file that
-// is not there for a while.
+// TestReaderFollows checks that every line is read once, through renaming, half lines and a file
+// that is missing for a while.
 func TestReaderFollows(t *testing.T) {
 	directory := t.TempDir()
 	path := filepath.Join(directory, "log.jsonl")

@@ -13,8 +13,8 @@ import (
 // Limits of what a prompt shows of a foreign tool.
 const (
 	descriptionLimit = 600 // characters of its description
-	formLimit = 600 // bytes of its arguments
-	formDepth = 3
+	formLimit        = 600 // bytes of its arguments
+	formDepth        = 3
 )
 
 // hyphened converts a property's name to an argument's: maxResults and max_results become

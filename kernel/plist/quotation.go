@@ -10,9 +10,9 @@ import (
 // directly for the first few parts and then builds an index of the input, so that a reply full of
 // quotations takes time linear in its length.
 type quotations struct {
-	texts []string
+	texts    []string
 	searches int
-	index *suffixarray.Index
+	index    *suffixarray.Index
 }
 
 // direct is for how many parts a direct search is cheaper than an index.

@@ -27,10 +27,10 @@ type RuleFile struct {
 
 // version distinguishes the states of a file.
 type version struct {
-	size    int64
-	changed time.Time
-	inode   uint64
-	statTime  time.Time
+	size     int64
+	changed  time.Time
+	inode    uint64
+	statTime time.Time
 }
 
 // maximumRuleFile is the maximum size of policy.org in bytes.

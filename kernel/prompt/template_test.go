@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNotes is what becomes of notes in a home: the text of a section, or the faults.
+// TestNotes checks the result of notes in a home: the text of a section, or the faults.
 func TestNotes(t *testing.T) {
 	for name, c := range map[string]struct {
 		notes   map[string]string
@@ -68,7 +68,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// hold compares faults with how they begin, without the directory.
+// hold compares the beginnings of faults, without the directory.
 func hold(t *testing.T, faults []Fault, want []string, directory string) {
 	t.Helper()
 	var got []string
@@ -85,7 +85,7 @@ func hold(t *testing.T, faults []Fault, want []string, directory string) {
 	}
 }
 
-// doubling are notes that each include the next one twice.
+// doubling returns notes that each include the next one twice.
 func doubling(depth int) map[string]string {
 	notes := map[string]string{}
 	for i := range depth {

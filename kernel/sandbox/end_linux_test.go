@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// kinds are those that this system has.
+// kinds returns the kinds of fence that this system has.
 func kinds(t testing.TB) []sandbox.Kind {
 	kind, _ := sandbox.Probe(t.Context())
 	all := []sandbox.Kind{sandbox.None}
@@ -27,12 +27,12 @@ func kinds(t testing.TB) []sandbox.Kind {
 	return all
 }
 
-// TestEnds: a command ends by itself, by a signal, when it is asked to and when it is made to,
-// and nothing of what it has started outlives it.
+// TestEnds checks that a command ends by itself, by a signal, when it is asked to and when it is
+// killed, and that nothing that it has started outlives it.
 func TestEnds(t *testing.T) {
 	for _, kind := range kinds(t) {
 		if kind == sandbox.Landlock || kind == sandbox.Namespaces && slices.Contains(kinds(t), sandbox.Whole) {
-			continue // which end commands as the others do
+			continue // these end commands as the others do
 		}
 		t.Run(string(kind), func(t *testing.T) {
 			mark := fmt.Sprintf("98765.%d", time.Now().UnixNano()%1e9)
@@ -75,8 +75,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// startToBeKilled starts a kernel that is to be killed, and returns when its command has written that it
-// is ready.
+// startToBeKilled starts a kernel that will be killed, and returns when its command has written
+// that it is ready.
 func startToBeKilled(t *testing.T, kind sandbox.Kind, text, directory, note string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -97,7 +97,8 @@ func startToBeKilled(t *testing.T, kind sandbox.Kind, text, directory, note stri
 	return kernel
 }
 
-// TestKilledKernel: when what started a command is killed, nothing of the command is left.
+// TestKilledKernel checks that nothing of a command is left when the process that started it is
+// killed.
 func TestKilledKernel(t *testing.T) {
 	for _, kind := range kinds(t) {
 		mark := fmt.Sprintf("87654.%d", time.Now().UnixNano()%1e9)
@@ -111,7 +112,7 @@ func TestKilledKernel(t *testing.T) {
 	}
 }
 
-// TestUnfenced: without namespaces a command is still given nothing that it does not need.
+// TestUnfenced checks that a command without namespaces gets only what it needs.
 func TestUnfenced(t *testing.T) {
 	for _, kind := range kinds(t) {
 		if kind.Fenced() {
@@ -137,7 +138,8 @@ func TestUnfenced(t *testing.T) {
 	}
 }
 
-// TestLongCommand: a command may be longer than a pipe holds, up to what the system runs.
+// TestLongCommand checks that a command may be longer than a pipe holds, up to what the system
+// runs.
 func TestLongCommand(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -168,7 +170,7 @@ func BenchmarkTrue(b *testing.B) {
 	}
 }
 
-// BenchmarkPlain is the same command without a fence.
+// BenchmarkPlain runs the same command without a fence.
 func BenchmarkPlain(b *testing.B) {
 	for b.Loop() {
 		if err := exec.Command("bash", "-c", "true").Run(); err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestEnded: a process whose main thread has ended has not ended as long as another thread runs,
-// because it still holds its files and its namespace.
+// TestEnded checks that a process whose main thread has ended has not ended as long as another
+// thread runs, because it still holds its files and its namespace.
 func TestEnded(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

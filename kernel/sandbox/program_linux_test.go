@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// TestProgram: a program has its own output and complaints, the variables that it is given and none
-// that could be a key, and all that it started ends with it.
+// TestProgram checks that a program has its own output and standard error, the variables that it is
+// given and none that could be a key, and that everything that it started ends with it.
 func TestProgram(t *testing.T) {
 	mark := fmt.Sprintf("75432.%d", time.Now().UnixNano()%1e9)
 	environment := func(name string) string {

@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/shell"
 )
 
-// summary is a script as a line: its commands, those that only run others in brackets, what
-// cannot be told behind a !, with the places of the words that decide it; then its files.
+// summary returns a script on one line: its commands, those that only run others in brackets, what
+// is unknown after a !, with the places of the words that decide it; then its files.
 func summary(t *testing.T, text string) string {
 	t.Helper()
 	script, err := shell.Parse(text)

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestProvenBefore: a note that passed its tests with this program is live at the next start
-// before they have run again, and goes if they fail then; any other has to pass first.
+// TestProvenBefore checks that a note that passed its tests with this program is live at the next
+// start before they have run again, and is removed if they fail then. Any other note has to pass
+// first.
 func TestProvenBefore(t *testing.T) {
 	h, proven := newHome(t), filepath.Join(t.TempDir(), "proven.json")
 	named := "Nadia"
@@ -70,7 +71,7 @@ func TestProvenBefore(t *testing.T) {
 	}
 
 	named = "Nadia"
-	start("one") // which keeps what passed
+	start("one") // it stores the proofs
 	r = start("one")
 	r.Prove(t.Context())
 	expect(r, "its tests have run and passed", "s.org live")

@@ -31,14 +31,14 @@ func (h home) write(name string, source []byte) {
 	}
 }
 
-// answering is a note whose skill takes chat messages and says text.
+// answers returns a note whose skill accepts chat messages and answers with text.
 func answers(name, text string) []byte {
 	return note(`(defskill :`+name,
 		`  :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chat-message))`,
 		`  :neuro (lambda (c) (declare (ignore c)) "`+text+`"))`)
 }
 
-// says is what the registry's best skill says to a chat message.
+// says returns the answer of the registry's best skill to a chat message.
 func says(t testing.TB, r *Registry) string {
 	t.Helper()
 	best, faults := r.Current().Best(t.Context(), chatMessage(t, "x"))
@@ -52,7 +52,7 @@ func says(t testing.TB, r *Registry) string {
 	return out.Text
 }
 
-// summary tells the statuses in short.
+// summary returns the statuses in short.
 func summary(r *Registry) string {
 	var all []string
 	for _, s := range r.Statuses() {
@@ -76,7 +76,7 @@ func shipped(files map[string][]byte) fstest.MapFS {
 	return m
 }
 
-// loads reads every note anew, and checks what became of each and what the skill says then.
+// loads loads every note anew, and checks the state of each and the answer of the skill.
 func loads(t *testing.T, r *Registry, what, want, answer string) {
 	t.Helper()
 	r.Load(t.Context())
@@ -285,7 +285,8 @@ func TestRegistryOptionsReachTheNotes(t *testing.T) {
 	}
 }
 
-// Turns go on while notes are reloaded; each sees whole versions only.
+// TestConcurrentUse checks that turns continue while notes are reloaded, and that each sees
+// complete versions only.
 func TestConcurrentUse(t *testing.T) {
 	h := newHome(t)
 	m := &model{reply: "R"}

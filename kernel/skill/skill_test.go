@@ -18,7 +18,7 @@ func TestNeuroOutcome(t *testing.T) {
 		name, body string
 		kind       OutcomeKind
 		text       string
-		questions      int
+		questions  int
 	}{
 		{"asks and returns the reply", `(ask-neuro "Q")`, Reply, "the reply", 1},
 		{"asks and changes the reply", `(string-upcase (ask-neuro "Q"))`, Reply, "THE REPLY", 1},
@@ -159,7 +159,8 @@ func TestSymbolicMissing(t *testing.T) {
 	}
 }
 
-// The text of an error goes to the person: it must not hold the proposal.
+// TestErrorsShowNoData checks that the text of an error, which the person sees, does not contain
+// the proposal.
 func TestErrorsShowNoData(t *testing.T) {
 	k := theSkill(t, Options{},
 		`(defun check (action context)`,
@@ -258,7 +259,8 @@ func TestInjectErrors(t *testing.T) {
 	}
 }
 
-// A trigger without an end is stopped, told once, and takes no other skill down.
+// TestLoopingTrigger checks that an endless trigger is stopped, reported once, and affects no other
+// skill.
 func TestLoopingTrigger(t *testing.T) {
 	started := time.Now()
 	k := theSkill(t, Options{Limits: lisp.Limits{Steps: 200_000}},
@@ -296,7 +298,8 @@ func TestCancelledContext(t *testing.T) {
 	}
 }
 
-// While a note waits for the model its other functions can be called.
+// TestOthersRunWhileAsking checks that a note's other functions can be called while it waits for
+// the model.
 func TestOthersRunWhileAsking(t *testing.T) {
 	k := theSkill(t, Options{},
 		`(defvar *seen* nil)`,

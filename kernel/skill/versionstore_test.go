@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLastGoodOutlivesTheKernel: a note that is broken when the kernel starts is what it was
-// when it last was good, until it is deleted.
+// TestLastGoodOutlivesTheKernel checks that the last good version of a note that is broken when the
+// kernel starts is live, until the note is deleted.
 func TestLastGoodOutlivesTheKernel(t *testing.T) {
 	h, stored := newHome(t), filepath.Join(t.TempDir(), "state", "notes")
 	step := func(what, want, answer string) {

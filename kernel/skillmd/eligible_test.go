@@ -9,7 +9,7 @@ import (
 	"org-agent/kernel/skillmd"
 )
 
-// machine returns surroundings whose PATH has only these programs.
+// machine returns an environment whose PATH has only these programs.
 func machine(t testing.TB, programs ...string) string {
 	t.Helper()
 	directory := t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// shop has the tools that run commands, in a fence or without one.
+// shop returns the tools that run commands, in a fence or without one.
 func shop(t *testing.T, kind sandbox.Kind) *tool.Registry {
 	t.Helper()
 	table := process.New(process.Config{
@@ -32,7 +32,7 @@ func shop(t *testing.T, kind sandbox.Kind) *tool.Registry {
 	return r
 }
 
-// arguments are those that a plist has.
+// given returns the arguments in a plist.
 func given(t *testing.T, text string) (o protocol.Object) {
 	t.Helper()
 	list, err := plist.Read(text)
@@ -49,8 +49,8 @@ func inConversation(r *tool.Registry, session string) *tool.Registry {
 	return r.For(&tool.Caller{Conversation: tool.Conversation{Session: session, Alone: true}})
 }
 
-// TestCommandReaches: what a call would touch is said, with its directory resolved; what makes
-// no sense is refused with what to do.
+// TestCommandReaches checks that the reach of a call is complete, with its directory resolved, and
+// that a senseless call is refused with what to do.
 func TestCommandReaches(t *testing.T) {
 	directory, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -116,7 +116,7 @@ func TestCommandReaches(t *testing.T) {
 	}
 }
 
-// took is how long something took, which differs.
+// took matches how long something took, which varies.
 var took = regexp.MustCompile(`after [0-9.]+m?s`)
 
 func TestExec(t *testing.T) {
@@ -153,8 +153,8 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// TestMadeRepositories: a model is told of the repositories that a command left, and nobody of
-// more than are read.
+// TestMadeRepositories checks that a model is told of the repositories that a command left, up to
+// the limit.
 func TestMadeRepositories(t *testing.T) {
 	kind, _ := sandbox.Probe(t.Context())
 	if !kind.Fenced() {

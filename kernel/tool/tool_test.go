@@ -105,7 +105,8 @@ func TestDefinitionsThatAreWrong(t *testing.T) {
 	}
 }
 
-// The built-in tools are in order, and are not offered when there is nothing for them to do.
+// TestBuiltIn checks that the built-in tools are in order, and are not offered if they have nothing
+// to do.
 func TestBuiltIn(t *testing.T) {
 	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }})
 	if err != nil {
@@ -127,7 +128,7 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// A tool is found by what it was called before as well, in every spelling.
+// TestFormerNames checks that a tool is found by its former name too, in every spelling.
 func TestFormerNames(t *testing.T) {
 	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }, Subagents: true})
 	if err != nil {

@@ -53,8 +53,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestServerAtFault: whatever a server does, the error says what to do, and neither has the key
-// nor takes it elsewhere.
+// TestServerAtFault checks that the error for every fault of a server says what to do, and that the
+// key is neither in it nor sent elsewhere.
 func TestServerAtFault(t *testing.T) {
 	var elsewhere atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))

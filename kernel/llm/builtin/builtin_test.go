@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// here is an installation.
+// here returns an About of an installation.
 func here() builtin.About {
 	return builtin.About{
 		Skills:  []builtin.Item{{Name: "chat", Does: "answers every message of a conversation"}, {Name: "identity"}},
@@ -60,7 +60,7 @@ func TestSuite(t *testing.T) {
 	llmtest.Suite(t, builtin.Provider{About: here}, llm.Request{Sections: llm.System(emacsPrompt), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}})
 }
 
-// TestUnderstanding: what a newcomer may type, with words of the answer.
+// TestUnderstanding checks the answers to what a newcomer may type.
 func TestUnderstanding(t *testing.T) {
 	for _, c := range []struct{ message, want string }{
 		{"Hello", "* Hello, and welcome"},
@@ -103,7 +103,8 @@ func TestUnderstanding(t *testing.T) {
 	}
 }
 
-// TestTour: next leads through everything once, also past what was asked for.
+// TestTour checks that "next" leads through every topic once, and skips those that were asked
+// about.
 func TestTour(t *testing.T) {
 	messages := []string{"hello", "undo"}
 	var headings []string
@@ -124,7 +125,7 @@ func TestTour(t *testing.T) {
 	}
 }
 
-// TestReplyForm: the reply has the form that the system prompt shows.
+// TestReplyForm checks that the reply has the form that the system prompt shows.
 func TestReplyForm(t *testing.T) {
 	for _, c := range []struct{ name, system, want string }{
 		{"none", "Be kind.", "* You said\na \"b\" \\c\nd"},
@@ -177,14 +178,15 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What a person writes is answered as theirs, whatever it looks like.
+// TestTypedResult checks that what a person writes is answered as the person's, whatever it looks
+// like.
 func TestTypedResult(t *testing.T) {
 	if got := say(t, "", `(:result (:verdict :performed :text "help"))`); strings.Contains(got, "did not work") || got == "" {
 		t.Errorf("it is answered with %q", got)
 	}
 }
 
-// TestPace: words come one by one, and a long text is not slow.
+// TestPace checks that words come one by one, and that a long text does not take long.
 func TestPace(t *testing.T) {
 	for name, c := range map[string]struct {
 		message   string
@@ -226,8 +228,8 @@ func TestCanceledBetweenWords(t *testing.T) {
 	})
 }
 
-// FuzzReply: no prompt and no message makes it fail, or reply with what is not
-// one property list when a form is shown.
+// FuzzReply checks that no prompt and no message makes the provider fail, and that the reply is one
+// property list when a form is shown.
 func FuzzReply(f *testing.F) {
 	f.Add(emacsPrompt, "hello")
 	f.Add(`(:type :response :text "<a>`, "repeat \\\"\n")
@@ -242,7 +244,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// A text that is handed over as data is counted; what it says is not obeyed.
+// TestFencedText checks that a text that is data is described, and that its content is not obeyed.
 func TestFencedText(t *testing.T) {
 	for text, want := range map[string]string{
 		"* A\nskills and undo\n": "It has 2 lines and 5 words under one heading.",
