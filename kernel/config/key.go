@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"org-agent/kernel/secret"
+	"org-agent/kernel/text"
 )
 
 // KeySource says where a key is. At most one field is set. Without any, no key is needed. It
@@ -120,9 +121,9 @@ func keyFrom(ctx context.Context, what, program string, args ...string) (secret.
 // lastLine returns the last line of a program's standard error, in brackets.
 func lastLine(complaint string) string {
 	lines := strings.Split(strings.TrimSpace(complaint), "\n")
-	last := []rune(lines[len(lines)-1])
-	if len(last) == 0 {
+	last := text.PlainLine(lines[len(lines)-1], 200)
+	if last == "" {
 		return ""
 	}
-	return " (" + string(last[:min(len(last), 200)]) + ")"
+	return " (" + last + ")"
 }

@@ -255,7 +255,7 @@ func (s schema) key(properties map[string]any, written string, exact bool) (stri
 	}
 	var same, names []string
 	for property := range properties {
-		names = append(names, hyphened(property))
+		names = append(names, tool.Hyphenated(property))
 		if tool.Spelled(property) == tool.Spelled(written) {
 			same = append(same, property)
 		}
@@ -322,7 +322,7 @@ func (s schema) complete(made, properties map[string]any, name string) error {
 		if name != "" {
 			name = " of " + name
 		}
-		return fmt.Errorf("the argument :%s%s is missing%s", hyphened(key), name, description)
+		return fmt.Errorf("the argument :%s%s is missing%s", tool.Hyphenated(key), name, description)
 	}
 	return nil
 }

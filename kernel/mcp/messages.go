@@ -34,11 +34,11 @@ type messages struct {
 func (m *messages) Read(b []byte) (int, error) {
 	for len(m.rest) == 0 {
 		line, err := m.line()
-		if text := bytes.TrimSpace(line); len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text) {
-			m.rest = append(text, '\n')
+		if content := bytes.TrimSpace(line); len(content) > 0 && (content[0] == '{' || content[0] == '[') && json.Valid(content) {
+			m.rest = append(content, '\n')
 			break
-		} else if len(text) > 0 {
-			m.noise(string(text[:min(len(text), 400)]))
+		} else if len(content) > 0 {
+			m.noise(text.Prefix(string(content), 400))
 		}
 		if err != nil {
 			if !silent(err) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/text"
 )
 
 // Embedder makes vectors of texts. Texts with a similar meaning have similar vectors.
@@ -54,9 +55,7 @@ const (
 
 // partText returns the text of a part that an embedder gets.
 func partText(p journal.Part) string {
-	text := p.Title + "\n" + p.Text
-	text = strings.ToValidUTF8(text[:min(len(text), meaningBytes)], "") // it may be cut within a character
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(text.Prefix(strings.ToValidUTF8(p.Title+"\n"+p.Text, ""), meaningBytes))
 }
 
 // MeaningText returns the text of a query for the search by meaning. It is "" for a query with

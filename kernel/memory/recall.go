@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/text"
 )
 
 // The limits of a recall before a turn.
@@ -75,7 +76,7 @@ func weigh(counts []int, all int) (weights []float64, total float64) {
 // beginnings, so that their other forms match. A script without blanks gives two characters at a
 // time.
 func termsOf(message string) []string {
-	message = strings.ToValidUTF8(message[:min(len(message), recallWords)], " ")
+	message = text.Prefix(strings.ToValidUTF8(message, " "), recallWords)
 	var terms []string
 	add := func(term string) {
 		if len(terms) < recallTerms && !slices.Contains(terms, term) {

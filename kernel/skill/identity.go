@@ -12,6 +12,7 @@ import (
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/text"
 )
 
 // The identity of the agent comes from its user's IDENTITY.org and from a note with defidentity.
@@ -124,9 +125,9 @@ func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Va
 		return nil, errors.New("a keyword such as :name says what is wanted to be known")
 	}
 	name := strings.ToLower(key.Name())
-	if text := n.options.Persona(name); text != "" {
-		text = strings.ToValidUTF8(text[:min(len(text), personaBytes)], "")
-		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(text)) // COPY-SEQ charges the copy to the call
+	if value := n.options.Persona(name); value != "" {
+		value = text.Prefix(strings.ToValidUTF8(value, ""), personaBytes)
+		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(value)) // COPY-SEQ charges the copy to the call
 	}
 	identity := n.options.live()
 	if p := invocationOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {

@@ -10,6 +10,7 @@ import (
 	"org-agent/kernel/org"
 	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 //go:embed org_query.md
@@ -175,13 +176,13 @@ func (n Notes) renderEntry(e orgquery.Entry, body bool) string {
 			fmt.Fprintf(&b, "    :%s: %s\n", p.Key, p.Value)
 		}
 	}
-	text := strings.Trim(e.Text, "\n")
-	cut := strings.ToValidUTF8(text[:min(len(text), queryBody)], "")
+	whole := strings.ToValidUTF8(strings.Trim(e.Text, "\n"), "")
+	cut := text.Prefix(whole, queryBody)
 	for line := range strings.Lines(cut) {
 		b.WriteString("    | " + strings.TrimRight(line, "\n") + "\n")
 	}
-	if len(cut) < len(text) {
-		fmt.Fprintf(&b, "    [%d more bytes: read the file from line %d]\n", len(text)-len(cut), e.Line)
+	if len(cut) < len(whole) {
+		fmt.Fprintf(&b, "    [%d more bytes: read the file from line %d]\n", len(whole)-len(cut), e.Line)
 	}
 	return b.String()
 }

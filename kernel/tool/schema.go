@@ -58,7 +58,7 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	var s schema
 	for i := range arguments.NumField() {
 		field := arguments.Field(i)
-		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", internal: field.Tag.Get("internal") == "true", field: i}
+		a := argument{name: Hyphenated(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", internal: field.Tag.Get("internal") == "true", field: i}
 		switch field.Type {
 		case reflect.TypeFor[string](), reflect.TypeFor[*string](): // *string: the empty text differs from no value
 			a.kind = textual
@@ -90,16 +90,21 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	return s, nil
 }
 
-// hyphened returns the argument's name for a field: MaxResults is max-results, ID is id.
-func hyphened(name string) string {
+// Hyphenated returns the name of an argument for a name in another spelling: MaxResults, maxResults and
+// max_results are max-results, and ID is id.
+func Hyphenated(name string) string {
 	var b strings.Builder
-	before := ' '
-	for i, c := range name {
-		if unicode.IsUpper(c) && i > 0 && !unicode.IsUpper(before) {
+	before := '-'
+	for _, c := range name {
+		switch {
+		case c == '_' || c == '-' || !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			c = '-'
+		case unicode.IsUpper(c) && before != '-' && !unicode.IsUpper(before):
 			b.WriteByte('-')
 		}
-		before = c
-		b.WriteRune(unicode.ToLower(c))
+		if before = c; c != '-' || b.Len() > 0 {
+			b.WriteRune(unicode.ToLower(c))
+		}
 	}
 	return b.String()
 }

@@ -255,7 +255,7 @@ func list(items []Item) string {
 		}
 		fmt.Fprintf(&b, "- =%s=", item.Name)
 		if item.Does != "" {
-			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(item.Does), " "))
+			fmt.Fprintf(&b, ": %s", text.Line(item.Does))
 		}
 		b.WriteByte('\n')
 	}
