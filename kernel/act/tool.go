@@ -15,12 +15,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// anyArguments are the arguments of a call as a prompt shows them.
+// anyArguments returns the arguments of a call as a prompt shows them.
 func anyArguments() sexp.List {
 	return sexp.List{plist.Keyword("<argument>"), plist.String("<value>")}
 }
 
-// call is the kind of a call of one tool.
+// call returns the kind of a call of one tool.
 func call(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "tool", Name: "call", Does: "to use a tool", Fields: []action.Field{

@@ -30,7 +30,7 @@ type Form struct {
 // form would be.
 func (f Form) Proposed() Proposed { return Propose(f.list) }
 
-// CallsTools is [Spec.CallsTools] of the form's kind.
+// CallsTools calls [Spec.CallsTools] of the form's kind.
 func (f Form) CallsTools() bool { return f.spec.CallsTools() }
 
 // String returns the form as a line of a prompt.

@@ -191,7 +191,7 @@ func (h hunk) write(out *strings.Builder, first int) {
 	}
 }
 
-// span is the position of a hunk in one text. A hunk without lines is behind the line before it.
+// span returns the position of a hunk in one text. A hunk without lines is behind the line before it.
 func span(from, count int) string {
 	if count == 0 {
 		from--

@@ -74,7 +74,7 @@ func Above(text, id string) (above string, ok bool) {
 	}
 }
 
-// headOf is the text before the first heading.
+// headOf returns the text before the first heading.
 func headOf(text string) string {
 	if strings.HasPrefix(text, "*") && headingLevel(firstLine(text)) > 0 {
 		return ""
@@ -96,7 +96,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// withLineEnd is the text with a line end at its end, unless it is empty.
+// withLineEnd returns the text with a line end at its end, unless it is empty.
 func withLineEnd(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text

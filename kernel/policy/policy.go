@@ -111,7 +111,7 @@ const (
 	Allow
 )
 
-// String is the kind in one word, for the journal.
+// String returns the kind in one word, for the journal.
 func (k Kind) String() string { return [...]string{"refuse", "ask", "allow"}[k] }
 
 // Verdict is a judgement with its reason, which the person and the model read. Action is the action

@@ -61,7 +61,7 @@ var fieldKinds = []struct {
 	}},
 }
 
-// gap is the example of a text: the name of its field, to be filled in.
+// gap returns the example of a text: the name of its field in angle brackets, to be filled in.
 func gap(field string) sexp.Sexp { return plist.String("<" + field + ">") }
 
 // keptFields are the fields that have a meaning in every action. A note cannot define them.

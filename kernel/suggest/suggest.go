@@ -56,7 +56,7 @@ func abbreviates(short, whole string) bool {
 	return len(from) == 0
 }
 
-// Distance is how many characters must be inserted, removed or replaced to turn a into b.
+// Distance returns how many characters must be inserted, removed or replaced to turn a into b.
 func Distance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	from, to = from[:min(len(from), nameLimit)], to[:min(len(to), nameLimit)]
