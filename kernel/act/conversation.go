@@ -49,7 +49,7 @@ func log(d Deps) kind.Kind {
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
 			return policy.Verdict{Kind: policy.Allow, Reason: "text into the log"}
 		},
-		Unheard:  true,
+		Silent:   true,
 		Subagent: anySubagent,
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			d.Logger.InfoContext(ctx, "skill log", "session", o.Session, "turn", o.Turn, "text", o.Action.Action().Text("text"))

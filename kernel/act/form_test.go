@@ -99,18 +99,18 @@ func TestForms(t *testing.T) {
 	})
 }
 
-// TestCalling checks that a call as an action is one that a model might have proposed.
-func TestCalling(t *testing.T) {
+// TestProposeCall checks that a call as an action is one that a model might have proposed.
+func TestProposeCall(t *testing.T) {
 	for want, call := range map[string]action.Call{
 		`(:type :request :target :tool :action :call :tool "read" :args (:path "a"))`: {Tool: "read", Args: sexp.List{plist.Keyword("path"), plist.String("a")}},
 		`(:type :request :target :tool :action :call :tool "list_skills")`:            {Tool: "list_skills", Args: sexp.List{}},
 	} {
-		got, err := builtIn().Specs().Usable(builtIn().Specs().Calling(call))
+		got, err := builtIn().Specs().Usable(builtIn().Specs().ProposeCall(call))
 		if err != nil || got.String() != want {
 			t.Errorf("%s is %s, %v", call.Line(), got, err)
 		}
 	}
-	if got := (action.Specs{}).Calling(action.Call{Tool: "read"}); !got.Empty() {
+	if got := (action.Specs{}).ProposeCall(action.Call{Tool: "read"}); !got.Empty() {
 		t.Errorf("where no kind calls tools it is %s", got)
 	}
 }

@@ -133,8 +133,8 @@ func (s Specs) Answer(route protocol.Route, text string) Proposed {
 	return Propose(list)
 }
 
-// Calling returns the action that makes one call of a tool. It is empty if no kind does.
-func (s Specs) Calling(call Call) Proposed {
+// ProposeCall returns the action that makes one call of a tool. It is empty if no kind does.
+func (s Specs) ProposeCall(call Call) Proposed {
 	i := slices.IndexFunc(s, func(spec Spec) bool {
 		return slices.ContainsFunc(spec.Fields, func(f Field) bool { return f.Kind == Tool })
 	})

@@ -83,5 +83,5 @@ func (a *Agent) CallText(p protocol.ToolCallParams) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("write the arguments: %w", err)
 	}
-	return a.config.Kinds().Specs().Calling(action.Call{Tool: strings.TrimSpace(p.Tool), Args: arguments}).String(), nil
+	return a.config.Kinds().Specs().ProposeCall(action.Call{Tool: strings.TrimSpace(p.Tool), Args: arguments}).String(), nil
 }

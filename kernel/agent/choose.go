@@ -132,7 +132,7 @@ func (r *run) askedCall() (*gate.Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the skill %s cannot be used: %v", name, err)
 	}
-	proposed := r.kinds.Specs().Calling(action.Call{Tool: "use_skill", Args: sexp.List{plist.Keyword("name"), plist.String(name)}})
+	proposed := r.kinds.Specs().ProposeCall(action.Call{Tool: "use_skill", Args: sexp.List{plist.Keyword("name"), plist.String(name)}})
 	return &gate.Step{Action: proposed.Action(), Verdict: gate.Performed, Text: text}, nil
 }
 

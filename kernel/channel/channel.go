@@ -81,7 +81,7 @@ func Run(ctx context.Context, d Driver, c Config) error {
 			ID: eventID(d.Name(), m.ID), Session: sessionOf(d.Name(), m.Chat), Sensor: protocol.SensorChatMessage, Level: 1,
 			Route: protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(d.Name()), Chat: m.Chat},
 			Text:  m.Text, Stamp: m.Sent,
-			Payload: protocol.Object{{Key: usual, Value: m.Chat}, {Key: "sender", Value: m.Sender}},
+			Payload: protocol.Object{{Key: usualField, Value: m.Chat}, {Key: "sender", Value: m.Sender}},
 		}
 		event.Payload.Set(fieldOf(d.Name()), m.Chat)
 		if m.Group {

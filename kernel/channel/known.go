@@ -5,13 +5,13 @@ import (
 	"org-agent/kernel/kind"
 )
 
-// usual is the name of the field that names the chat, in actions and in events.
-const usual = "chat-id"
+// usualField is the name of the field that names the chat, in actions and in events.
+const usualField = "chat-id"
 
-// known are the channels that may have no driver, and how each names its chats.
+// known lists the channels that may have no driver, with the field that names a chat.
 var known = [...]struct{ name, field string }{
-	{"telegram", usual},
-	{"signal", usual},
+	{"telegram", usualField},
+	{"signal", usualField},
 	{"matrix", "room-id"},
 }
 
@@ -32,5 +32,5 @@ func fieldOf(channel string) string {
 			return c.field
 		}
 	}
-	return usual
+	return usualField
 }

@@ -108,7 +108,7 @@ func callsOf(a action.Action, kinds policy.Kinds) ([]call, error) {
 	return all, nil
 }
 
-// Names returns the names that a hook uses for actions that call no tool.
+// Names returns the names under which hooks know actions that call no tool.
 type Names interface{ CallNames() []string }
 
 // UnknownTool says which tool of a hook does not exist. It returns "" if all exist. The hook is

@@ -105,9 +105,9 @@ type Kind struct {
 	Sends func(a action.Action) (to string)
 	// Reads reports whether the action changes nothing, so that it may be repeated. Default: never.
 	Reads func(a action.Action) bool
-	// Unheard is true if nobody is shown what the action does. A turn that owes an answer and does
+	// Silent is true if nobody is shown what the action does. A turn that owes an answer and does
 	// nothing else has failed.
-	Unheard bool
+	Silent bool
 	// Outside names the result of the action if others may have written it, for example a page. It
 	// returns "" if they have not. Default: "".
 	Outside func(a action.Action) string

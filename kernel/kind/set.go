@@ -187,8 +187,8 @@ func (s *Set) Reads(a action.Action) bool {
 	return k.Reads != nil && k.Reads(a)
 }
 
-// Unheard reports whether nobody is shown what the action does.
-func (s *Set) Unheard(a action.Action) bool { return s.find(a.Key()).Unheard }
+// Silent reports whether nobody is shown what the action does.
+func (s *Set) Silent(a action.Action) bool { return s.find(a.Key()).Silent }
 
 // Outside names the result of the action if others may have written it, or if that is not known
 // because there is no such kind any more. It returns "" if they have not.

@@ -90,7 +90,7 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 	where := policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 	if c.Action == "" {
 		verdict := judge.JudgeReach(reach...)
-		verdict.Action = judge.Kinds.Specs().Calling(callFor(reach[0])).Action()
+		verdict.Action = judge.Kinds.Specs().ProposeCall(callFor(reach[0])).Action()
 		return judge.Narrowed(ctx, verdict, where), nil
 	}
 	proposed, err := action.Read(c.Action)
