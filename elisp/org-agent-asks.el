@@ -19,7 +19,6 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'diff-mode)
 (require 'subr-x)
 (require 'org-agent-answer)
 (require 'org-agent-heading)

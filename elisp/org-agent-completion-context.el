@@ -34,8 +34,8 @@
 (require 'org-agent-inert)
 (require 'org-agent-chat)
 (require 'org-agent-command)
-
-(defvar org-agent-context-secret-names)
+(require 'org-agent-context)
+(require 'org-agent-private)
 
 (defcustom org-agent-complete-before 3000
   "Characters before point that are sent for a completion, 8000 at most."
@@ -107,6 +107,8 @@
         "its name is one for secrets (`org-agent-context-secret-names')")
        ((file-remote-p (or buffer-file-name default-directory))
         "it is on another machine")
+       ((org-agent-private-p (current-buffer))
+        "no model sees this buffer (`org-agent-private-mode', `org-agent-private-buffers')")
        ((and (org-agent-completion-context--org-p)
              (or (org-agent-completion-context--private-file-p)
                  (org-agent-completion-context--private-heading-p

@@ -114,19 +114,10 @@ Its text properties stay; the tag of a draft below an old heading goes."
     (cl-remove-if (lambda (property) (member (car property) '(t "ID" "INSTEAD")))
                   (org-agent-heading-properties start))))
 
-(defun org-agent-draft-text ()
-  "Return the draft as it would be sent, or nil when it is empty.
-That is raw text: the heading without its stars, or, when it is empty,
-the first line of the body; then the rest, with its headings moved below
-the draft's own."
-  (org-agent-heading-widely
-    (when-let* ((start (org-agent-draft-start)))
-      (let ((level (org-agent-heading-level start)))
-        (org-agent-draft-normalize
-         (substring-no-properties (org-agent-draft-raw)) level)))))
-
 (defun org-agent-draft-normalize (text level)
-  "Return TEXT as it is sent from a heading of LEVEL, nil when it is empty."
+  "Return TEXT as it is sent from a heading of LEVEL, nil when it is empty.
+The first line is the words of the heading.  If these are empty, it is the
+first line of the body.  The headings in the rest are moved below LEVEL."
   (let ((text (string-trim (string-replace "\r\n" "\n" text))))
     (unless (string-empty-p text)
       (pcase-let ((`(,first . ,rest) (org-agent-heading-cut text)))

@@ -41,7 +41,6 @@
 
 (declare-function org-agent-chat-buffers "org-agent-chat")
 
-(defvar org-agent-chat-loaded-hook)
 (defvar org-agent-chat-session)
 
 (defvar-local org-agent-file-owner-file nil

@@ -52,7 +52,6 @@ It is not gone to when point is not at MARKER any more.")
 
 ;;;; Turns
 
-;;;###autoload
 (defun org-agent-goto-turn-at-point ()
   "Return the heading of the turn that point is in, or nil."
   (unless (org-agent-draft-p (point))

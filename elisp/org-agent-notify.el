@@ -23,6 +23,7 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
+(require 'org-agent-asks)
 (require 'org-agent-heading)
 (require 'org-agent-chat)
 
@@ -34,7 +35,6 @@
 (declare-function dbus-init-bus "dbus")
 (declare-function dbus-register-signal "dbus")
 
-(defvar org-agent-asks-open)
 (defvar org-agent-mode-line-mode)
 
 (defcustom org-agent-notify-after 20
@@ -265,7 +265,7 @@ Return non-nil; the answer is not waited for."
                             :phase)
                  '(thinking streaming)))
          (org-agent-chat-buffers))
-        (length (bound-and-true-p org-agent-asks-open))))
+        (length org-agent-asks-open)))
 
 (defun org-agent-notify--mode-line-update (&rest _)
   "Show what is going on now, if that has changed."

@@ -27,9 +27,6 @@
 (require 'org-agent-explain)
 (require 'org-agent-section)
 
-(declare-function org-agent-goto-turn-at-point "org-agent-goto")
-
-(defvar org-agent-chat-session)
 
 (defvar-local org-agent-undo-turn--reply nil
   "The kernel's reply about the turn of this buffer: a plist with its changes.")
@@ -56,14 +53,10 @@ changes are taken back then."
   (cond
    (org-agent-undo-turn--reply (plist-get org-agent-undo-turn--reply :turn))
    ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-explain-story :turn))
-   ((plist-get (get-text-property (point) 'org-agent-approval) :turn))
-   ((bound-and-true-p org-agent-chat-session)
-    (let ((heading (or (org-agent-goto-turn-at-point) (org-agent-undo-turn--last))))
-      (and heading (org-agent-heading-property heading "ID"))))
-   ((get-text-property (point) 'org-agent-id))
-   ((and (> (point) (point-min))
-         (get-text-property (1- (point)) 'org-agent-id)))
-   (t (get-text-property (line-beginning-position) 'org-agent-turn))))
+   ((org-agent-explain-id))
+   (org-agent-chat-session
+    (when-let* ((heading (org-agent-undo-turn--last)))
+      (org-agent-heading-property heading "ID")))))
 
 (defun org-agent-undo-turn--last ()
   "Return the heading of the last question of the conversation, or nil."

@@ -15,6 +15,7 @@
 (require 'org-agent-complete)
 (require 'org-agent-completion-context)
 (require 'org-agent-inert)
+(require 'org-agent-private)
 
 ;;;; Where nothing is sent
 
@@ -58,13 +59,16 @@
   (with-temp-buffer
     (insert "x\n-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n")
     (should-not (org-agent-completion-context)))
+  (org-agent-completion-context-test--refused "no model sees" (org-agent-private-mode 1))
+  (org-agent-completion-context-test--refused "no model sees"
+    (setq buffer-file-name "/home/me/.aws/config"))
   ;; A part of a private buffer is private.
   (with-temp-buffer
     (rename-buffer "*auth-source*" t)
     (insert "x")
     (let ((part (make-indirect-buffer (current-buffer) "part")))
       (with-current-buffer part
-        (should (string-match-p "secrets" (org-agent-completion-context-refusal))))
+        (should (string-match-p "no model" (org-agent-completion-context-refusal))))
       (kill-buffer part))))
 
 (defconst org-agent-completion-context-test--private "#+TITLE: x

@@ -262,6 +262,42 @@ No hook, no advice, no timer, no option, and no key of others."
       (ert-info ((symbol-name function))
         (should (assq function known))))))
 
+(defun org-agent-conventions-test--loaded-with (file)
+  "Return FILE and the files of ours that are loaded with it."
+  (let ((rest (list file)) all)
+    (while rest
+      (let ((file (pop rest)))
+        (unless (member file all)
+          (push file all)
+          (dolist (form (org-agent-conventions-test--forms file))
+            (pcase form
+              (`(require ',(and feature
+                                (guard (string-prefix-p "org-agent"
+                                                        (symbol-name feature)))))
+               (push (symbol-name feature) rest)))))))
+    all))
+
+(ert-deftest org-agent-conventions-declared-variables-are-bound ()
+  "A variable of another file that a file only declares is bound when it is used.
+The other file is loaded with this one, or loads this one as a part of
+itself, or the variable is looked at with `bound-and-true-p'."
+  (let ((home (make-hash-table)))
+    (dolist (file (org-agent-fake-files))
+      (dolist (form (org-agent-conventions-test--forms file))
+        (when-let* ((symbol (org-agent-conventions-test--defined form)))
+          (puthash symbol file home))))
+    (dolist (file (org-agent-fake-files))
+      (let ((forms (org-agent-conventions-test--forms file)))
+        (dolist (form forms)
+          (pcase form
+            (`(defvar ,(and symbol (guard (gethash symbol home))))
+             (let ((other (gethash symbol home)))
+               (ert-info ((format "%s: %s of %s" file symbol other))
+                 (should (or (member other (org-agent-conventions-test--loaded-with file))
+                             (member file (org-agent-conventions-test--loaded-with other))
+                             (string-search (format "(bound-and-true-p %s)" symbol)
+                                            (format "%S" forms)))))))))))))
+
 (ert-deftest org-agent-conventions-autoloads-are-needed ()
   "What is autoloaded is a command, or another file or Emacs calls it.
 A command that is not is called where its file is loaded: its file binds it."
