@@ -185,11 +185,6 @@ It is under the person's home or in the project."
                                                (or (plist-get params :limit)
                                                    1000)))))))))))
 
-(defun org-agent-act--buffers-refuse (code format-string &rest arguments)
-  "Refuse a request with CODE and the text of FORMAT-STRING and ARGUMENTS."
-  (signal 'org-agent-rpc-error
-          (list code (apply #'format format-string arguments))))
-
 (defun org-agent-act--buffers-find (params)
   "Return the buffer that PARAMS name, or refuse."
   (let* ((name (plist-get params :buffer))
@@ -200,14 +195,14 @@ It is under the person's home or in the project."
     (unless (and buffer (not (org-agent-private-p buffer)))
       ;; That a private one is there is not told either.
       (if name
-          (org-agent-act--buffers-refuse
+          (org-agent-rpc-refuse
            -32003 "there is no buffer %s that could be read; emacs_buffers lists them" name)
-        (org-agent-act--buffers-refuse
+        (org-agent-rpc-refuse
          -32003 "no buffer that could be read visits %s; the tool read reads files" file)))
     (let ((visited (org-agent-private-file buffer)))
       (when (if file (not (equal visited (file-truename file)))
               (and visited (plist-get params :unvisiting)))
-        (org-agent-act--buffers-refuse
+        (org-agent-rpc-refuse
          -32004 "the buffer %s visits another file than it did when that was judged; make the call again"
          (buffer-name buffer))))
     buffer))
@@ -260,7 +255,7 @@ It is under the person's home or in the project."
 (defun org-agent-act--buffers-region ()
   "Return what is marked in the current buffer, as a plist, or refuse."
   (unless (and mark-active (mark t))
-    (org-agent-act--buffers-refuse -32003 "nothing is marked in %s" (buffer-name)))
+    (org-agent-rpc-refuse -32003 "nothing is marked in %s" (buffer-name)))
   (let* ((beg (region-beginning))
          (end (region-end))
          (cut (min end (+ beg org-agent-act--buffers-characters)))

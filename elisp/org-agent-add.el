@@ -42,7 +42,7 @@
 (require 'org)
 (require 'subr-x)
 (require 'url-util)
-(require 'org-agent-rpc)
+(require 'org-agent-kernel)
 (require 'org-agent-draft)
 (require 'org-agent-chat)
 (require 'org-agent-command)
@@ -50,7 +50,6 @@
 (require 'org-agent-context-read)
 
 (declare-function org-agent-settings-preset-mentions "org-agent-settings")
-
 (declare-function dired-get-filename "dired")
 (declare-function dired-get-marked-files "dired")
 (declare-function yank-media-handler "yank-media")
@@ -523,46 +522,19 @@ Return that command.  NONE says what it means when there is none."
       (buffer-string))))
 
 (defun org-agent-add--image-run (command done)
-  "Run COMMAND; call DONE with what it printed and its last complaint.
-What is too much, or takes too long, ends it."
-  (let* ((default-directory (file-name-as-directory (expand-file-name "~")))
-         (errors (make-pipe-process
-                  :name "org-agent-image-errors" :noquery t
-                  :buffer (generate-new-buffer " *org-agent-image-errors*" t)
-                  :sentinel #'ignore :coding 'utf-8-unix))
-         (chunks nil) (bytes 0))
-    (condition-case err
-        (let ((process
-               (make-process
-                :name "org-agent-image" :noquery t :connection-type 'pipe
-                :coding 'no-conversion :command command :stderr errors
-                :filter (lambda (process piece)
-                          (push piece chunks)
-                          (when (> (cl-incf bytes (length piece))
-                                   org-agent-context-image-limit)
-                            (delete-process process)))
-                :sentinel
-                (lambda (process _event)
-                  (unless (process-live-p process)
-                    (let ((complaint (org-agent-add--image-complaint errors)))
-                      (org-agent-rpc-guard "an image"
-                        (funcall done (apply #'concat (nreverse chunks))
-                                 complaint))))))))
-          (run-at-time org-agent-add--image-patience nil
-                       (lambda () (when (process-live-p process)
-                                    (kill-process process)))))
-      (error (org-agent-add--image-complaint errors)
-             (user-error "%s could not be run: %s" (car command)
-                         (error-message-string err))))))
-
-(defun org-agent-add--image-complaint (errors)
-  "Return the last line that came from the process ERRORS, and end it."
-  (while (accept-process-output errors 0 nil t))
-  (prog1 (when (buffer-live-p (process-buffer errors))
-           (with-current-buffer (process-buffer errors)
-             (prog1 (car (last (split-string (buffer-string) "\n" t "[ \t\r]+")))
-               (kill-buffer))))
-    (delete-process errors)))
+  "Run COMMAND; call DONE with its output and its last line of error output.
+Kill it when the output is larger than an image may be."
+  (let ((pieces nil) (bytes 0))
+    (org-agent-kernel-start-program
+     command
+     (lambda (_process _output complaint)
+       (funcall done (apply #'concat (nreverse pieces)) complaint))
+     :coding 'no-conversion :patience org-agent-add--image-patience
+     :filter (lambda (process piece)
+               (push piece pieces)
+               (when (> (cl-incf bytes (length piece))
+                        org-agent-context-image-limit)
+                 (delete-process process))))))
 
 (provide 'org-agent-add)
 ;;; org-agent-add.el ends here

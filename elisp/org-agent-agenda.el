@@ -209,8 +209,7 @@ That is a heading with a TODO word, or with a date in what stands below it."
                                org-agent-agenda--days-limit))
               (and visiting (not (with-current-buffer visiting
                                    (derived-mode-p 'org-mode)))))
-      (signal 'org-agent-rpc-error
-              (list -32002 (format "no agenda is made of %s here" file))))
+      (org-agent-rpc-refuse -32002 "no agenda is made of %s here" file))
     (if visiting
         (org-agent-private-briefly
           (org-agent-agenda--days-of visiting from days))
@@ -221,7 +220,7 @@ That is a heading with a TODO word, or with a date in what stands below it."
   (unless (and (stringp day)
                (string-match "\\`\\([0-9]\\{4\\}\\)-\\([0-9][0-9]\\)-\\([0-9][0-9]\\)\\'"
                              day))
-    (signal 'org-agent-rpc-error (list -32602 "a day is YYYY-MM-DD")))
+    (org-agent-rpc-refuse -32602 "a day is YYYY-MM-DD"))
   (calendar-absolute-from-gregorian
    (list (string-to-number (match-string 2 day))
          (string-to-number (match-string 3 day))

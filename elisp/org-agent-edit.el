@@ -465,7 +465,7 @@ Return a receipt, or refuse and say that nothing was changed."
 
 (defun org-agent-edit-outcome-unknown (reason)
   "Signal that the outcome of an act is unknown, for REASON."
-  (signal 'org-agent-rpc-error (list -32003 reason)))
+  (org-agent-rpc-refuse -32003 "%s" reason))
 
 ;;;; Properties
 

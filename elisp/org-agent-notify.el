@@ -250,6 +250,15 @@ Return non-nil; the answer is not waited for."
   '(org-agent-mode-line-mode org-agent-notify--mode-line-string)
   "What `global-mode-string' has while the mode is on.")
 
+;;;###autoload
+(defun org-agent-notify-in-mode-lines (construct on)
+  "Show CONSTRUCT in the mode lines if ON is non-nil, or else no longer."
+  (setq global-mode-string
+        (remove construct (ensure-list global-mode-string)))
+  (when on
+    (setq global-mode-string
+          (append (or global-mode-string '("")) (list construct)))))
+
 (defun org-agent-notify--mode-line-part (text face command help)
   "Return TEXT in FACE as a button that runs COMMAND; HELP says so."
   (let ((map (make-sparse-keymap)))
@@ -328,16 +337,9 @@ waits:1\" that one decision or answer waits; a click goes there."
   (org-agent-notify--mode-line-listen org-agent-mode-line-mode)
   (setq org-agent-notify--mode-line-shown nil
         org-agent-notify--mode-line-string "")
-  (setq global-mode-string
-        (remove org-agent-notify--mode-line-construct
-                (if (listp global-mode-string)
-                    global-mode-string
-                  (list global-mode-string))))
-  (when org-agent-mode-line-mode
-    (setq global-mode-string
-          (append (or global-mode-string '(""))
-                  (list org-agent-notify--mode-line-construct)))
-    (org-agent-notify--mode-line-update))
+  (org-agent-notify-in-mode-lines org-agent-notify--mode-line-construct
+                                  org-agent-mode-line-mode)
+  (org-agent-notify--mode-line-update)
   (force-mode-line-update t))
 
 (provide 'org-agent-notify)

@@ -330,35 +330,9 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 
 ;;;; What skills may reach
 
-(defconst org-agent-skills--grant-patience 30
-  "Seconds that the kernel has to answer, with its start.")
-
-(defun org-agent-skills--grant-wait (done)
-  "Wait until DONE, a function, returns non-nil; \\[keyboard-quit] ends it.
-A kernel that cannot be started is not waited for."
-  (let ((deadline (+ (float-time) org-agent-skills--grant-patience)))
-    (while (not (funcall done))
-      (when (or (> (float-time) deadline)
-                (eq org-agent-kernel-state 'failed))
-        (user-error "The kernel did not answer: %s"
-                    (or org-agent-kernel-trouble "it is busy")))
-      (accept-process-output nil 0.05))))
-
 (defun org-agent-skills--grant-request (&rest params)
-  "Send the kernel `skill/grant' with PARAMS and return what it answers.
-What it refuses is an error."
-  (unless (org-agent-kernel-ready-p)
-    (message "Starting the kernel")
-    (org-agent-kernel-ensure)
-    (org-agent-skills--grant-wait #'org-agent-kernel-ready-p))
-  (let (answer refusal)
-    (org-agent-kernel-request "skill/grant" params
-                              :success (lambda (result) (setq answer result))
-                              :failure (lambda (why) (setq refusal why)))
-    (org-agent-skills--grant-wait (lambda () (or answer refusal)))
-    (when refusal
-      (user-error "%s" (plist-get refusal :message)))
-    answer))
+  "Return the kernel's answer to the request `skill/grant' with PARAMS."
+  (org-agent-kernel-call "skill/grant" params))
 
 ;;;###autoload
 (defun org-agent-skills-grant-line-p ()

@@ -28,7 +28,6 @@
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-chat)
@@ -439,28 +438,14 @@ A very long one is cut: it would hold up Emacs, and the person."
   (message "org-agent: %s" reason))
 
 (defun org-agent-speak--process (command ended)
-  "Run COMMAND; when it has ended call ENDED with it and its last complaint."
-  (let ((default-directory (file-name-as-directory (expand-file-name "~")))
-        (buffer (generate-new-buffer " *org-agent-speak*" t)))
-    (condition-case err
-        (make-process
-         :name "org-agent-speak" :buffer buffer :noquery t
-         :connection-type 'pipe :coding 'utf-8-unix :command command
-         :sentinel
-         (lambda (process _event)
-           (unless (process-live-p process)
-             (let ((complaint (org-agent-speak--complaint buffer)))
-               (org-agent-rpc-guard "speaking"
-                 (funcall ended process complaint))))))
-      (error (kill-buffer buffer)
-             (signal (car err) (cdr err))))))
-
-(defun org-agent-speak--complaint (buffer)
-  "Return the last line of BUFFER, a process's, and kill it."
-  (when (buffer-live-p buffer)
-    (prog1 (with-current-buffer buffer
-             (car (last (split-string (buffer-string) "\n" t "[ \t\r]+"))))
-      (kill-buffer buffer))))
+  "Start COMMAND, and return its process.
+When it has ended call ENDED with it and the last line that it printed."
+  (org-agent-kernel-start-program
+   command
+   (lambda (process output complaint)
+     (funcall ended process
+              (or complaint
+                  (car (last (split-string output "\n" t "[ \t\r]+"))))))))
 
 (defun org-agent-speak--ended (process complaint)
   "Go on when PROCESS has spoken, or say its COMPLAINT.
@@ -485,10 +470,9 @@ One that was stopped is nobody's business any more."
         (process-send-string process (concat piece "\n"))
         (process-send-eof process))
     (error
-     ;; One that ended before it read is told of by its end.
+     ;; A program that ended before it read is reported when it has ended.
      (unless (processp org-agent-speak--now)
-       (org-agent-speak--fail (format "%s could not be run: %s" (car command)
-                                      (error-message-string err)))))))
+       (org-agent-speak--fail (error-message-string err))))))
 
 ;;;; The server's voice
 
@@ -526,9 +510,7 @@ One that was stopped is nobody's business any more."
           (process-put org-agent-speak--now 'org-agent-speak-directory directory))
       (error (delete-directory directory t)
              (setq org-agent-speak--now nil)
-             (org-agent-speak--fail (format "%s could not be run: %s"
-                                            (or (car command) "A player")
-                                            (error-message-string err)))))))
+             (org-agent-speak--fail (error-message-string err))))))
 
 (defun org-agent-speak--remove-sound (process)
   "Delete what PROCESS has played, if it was made for it."
