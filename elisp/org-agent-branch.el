@@ -51,7 +51,7 @@ was said before in the whole conversation, as always."
 `org-agent-branch-alone' for what the model is shown."
   (interactive)
   (org-agent-chat-check)
-  (let ((heading (org-agent-branch--turn-at (point))))
+  (let ((heading (org-agent-heading-turn-at (point))))
     (unless heading
       (user-error "Point is on no question and no answer"))
     (when (member "unsent" (org-agent-heading-tags heading))
@@ -68,13 +68,6 @@ was said before in the whole conversation, as always."
                 ""))
       (goto-char (+ start level 1))
       (org-agent-heading-call-org 'org-fold-show-set-visibility 'org-show-set-visibility 'canonical))))
-
-(defun org-agent-branch--turn-at (position)
-  "Return the heading of the question or answer that POSITION is in, or nil."
-  (let ((heading (org-agent-heading-at position)))
-    (while (and heading (not (org-agent-heading-turn-p heading)))
-      (setq heading (org-agent-heading-parent heading)))
-    heading))
 
 ;;;; Several answers
 
@@ -94,7 +87,7 @@ was said before in the whole conversation, as always."
 
 (defun org-agent-branch--at-point ()
   "Return the heading of the answer that point is in, or nil."
-  (when-let* ((question (org-agent-send-question-at-point)))
+  (when-let* ((question (org-agent-heading-turn-at (point) 'user)))
     (cl-find-if (lambda (answer)
                   (and (>= (point) answer)
                        (< (point) (org-agent-heading-subtree-end answer))))

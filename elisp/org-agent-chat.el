@@ -81,8 +81,8 @@ TAB on a `:PROPERTIES:' line shows one."
   "The name of the session of this buffer.")
 
 (defvar-local org-agent-chat-attached nil
-  "Non-nil while the kernel sends this buffer what happens in its session.
-It is `asked' until the kernel has answered.")
+  "Non-nil while the kernel sends this buffer the events of its session.
+It is `requested' until the kernel has answered.")
 
 (defvar-local org-agent-chat-status nil
   "What the header line shows: a plist.
@@ -101,13 +101,13 @@ command with `:event', a plist (:sensor :command :arguments …).")
 (defvar-local org-agent-chat-records nil
   "Undo records of unacknowledged questions, an alist by ID.")
 
-(defvar-local org-agent-chat-asked nil
-  "Turns whose preview was asked for and has not come yet.")
+(defvar-local org-agent-chat-previews-requested nil
+  "Turns whose preview was requested and has not come yet.")
 
 ;; Org restarts the mode when C-c C-c is pressed on a keyword.
 (dolist (variable '(org-agent-chat-session org-agent-chat-attached
                                            org-agent-chat-status org-agent-chat-outbox
-                                           org-agent-chat-records org-agent-chat-asked))
+                                           org-agent-chat-records org-agent-chat-previews-requested))
   (put variable 'permanent-local t))
 
 (defun org-agent-chat-put (&rest changes)
@@ -436,22 +436,16 @@ may read there: see `org-agent-project-taken'."
   "Attach this conversation to the kernel, if there is one.
 The kernel sends what the buffer lacks, and then what happens."
   (when (and (org-agent-kernel-ready-p) (not org-agent-chat-attached))
-    (setq org-agent-chat-attached 'asked)
-    (let ((buffer (current-buffer)))
-      (org-agent-kernel-request
-       "session/load"
-       (list :session org-agent-chat-session :ids (org-agent-heading-turn-ids)
-             :waiting (org-agent-asks-waiting))
-       :success (lambda (result)
-                  (when (buffer-live-p buffer)
-                    (with-current-buffer buffer
-                      (org-agent-chat--loaded result))))
-       :failure (lambda (refusal)
-                  (when (buffer-live-p buffer)
-                    (with-current-buffer buffer
-                      (setq org-agent-chat-attached nil)
-                      (org-agent-chat-complain
-                       "The conversation could not be loaded" refusal))))))))
+    (setq org-agent-chat-attached 'requested)
+    (org-agent-kernel-request-here
+     "session/load"
+     (list :session org-agent-chat-session :ids (org-agent-heading-turn-ids)
+           :waiting (org-agent-asks-waiting))
+     :success #'org-agent-chat--loaded
+     :failure (lambda (refusal)
+                (setq org-agent-chat-attached nil)
+                (org-agent-chat-complain
+                 "The conversation could not be loaded" refusal)))))
 
 (defun org-agent-chat-revert (&optional ignore-auto noconfirm)
   "Take the file's text, giving up what the buffer has but the draft.
@@ -476,7 +470,7 @@ What the buffer lacked was sent before it."
     (org-agent-chat-renamed (plist-get result :session)
                             (plist-get result :file)))
   (setq org-agent-chat-attached t
-        org-agent-chat-asked nil)
+        org-agent-chat-previews-requested nil)
   (org-agent-chat-put :preset (plist-get result :preset))
   (org-agent-chat-put :model (or (plist-get result :model)
                                  (org-agent-chat-get :model))
@@ -544,7 +538,7 @@ Take the mark from the others."
   (dolist (buffer (org-agent-chat-buffers))
     (with-current-buffer buffer
       (setq org-agent-chat-attached nil
-            org-agent-chat-asked nil)
+            org-agent-chat-previews-requested nil)
       (dolist (message org-agent-chat-outbox)
         (plist-put message :sent nil))
       (org-agent-chat-put :phase nil :turn nil :queued 0)

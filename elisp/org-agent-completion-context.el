@@ -143,19 +143,12 @@
 
 (defun org-agent-completion-context--private-heading-p (heading)
   "Return non-nil when HEADING, a position or nil, or one above it is private."
-  (org-agent-heading-widely
-    (let (found)
-      (while (and heading (not found))
-        (setq found (org-agent-completion-context--private-tags-p
-                     (org-agent-heading-tags heading)))
-        (goto-char heading)
-        (let ((level (org-agent-heading-level heading)))
-          (setq heading
-                (and (> level 1)
-                     (re-search-backward (format "^\\*\\{1,%d\\} " (1- level))
-                                         nil t)
-                     (point)))))
-      found)))
+  (let (found)
+    (while (and heading (not found))
+      (setq found (org-agent-completion-context--private-tags-p
+                   (org-agent-heading-tags heading))
+            heading (org-agent-heading-parent heading)))
+    found))
 
 (defun org-agent-completion-context--bounds (beg end)
   "Return the part of BEG to END around point in which nothing is private.

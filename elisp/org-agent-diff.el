@@ -268,11 +268,15 @@ When that is done, call FUNCTION with what the text is then."
   "Leave the changes as they were."
   (interactive nil org-agent-smerge-mode)
   (org-agent-diff--smerge-here)
-  (let ((buffer (current-buffer)))
-    (set-buffer-modified-p nil)
-    (dolist (window (get-buffer-window-list buffer nil t))
-      (quit-restore-window window 'bury))
-    (kill-buffer buffer)))
+  (set-buffer-modified-p nil)
+  (org-agent-diff-close (current-buffer)))
+
+;;;###autoload
+(defun org-agent-diff-close (buffer)
+  "Kill BUFFER; its windows show what they showed before."
+  (dolist (window (get-buffer-window-list buffer nil t))
+    (quit-restore-window window 'bury))
+  (kill-buffer buffer))
 
 (provide 'org-agent-diff)
 ;;; org-agent-diff.el ends here

@@ -283,7 +283,7 @@ That is because lines were put into it between BEG and END."
 FROM is the beginning of its first line.  That is so when no turn stands
 behind it, and the draft begins before it."
   (and (null (org-agent-draft--paste-turns-behind end))
-       (let ((last (org-agent-draft--paste-turn-before from))
+       (let ((last (org-agent-heading-last-turn nil nil from))
              found)
          (goto-char (if last (min from (org-agent-heading-subtree-end last))
                       (point-min)))
@@ -303,16 +303,6 @@ behind it, and the draft begins before it."
     (while (and (not found)
                 (re-search-forward org-agent-heading-turn-regexp nil t))
       (setq found (org-agent-heading-turn-p (line-beginning-position))))
-    found))
-
-(defun org-agent-draft--paste-turn-before (from)
-  "Return the heading of the last turn before FROM, or nil."
-  (goto-char from)
-  (let (found)
-    (while (and (not found)
-                (re-search-backward org-agent-heading-turn-regexp nil t))
-      (when (org-agent-heading-turn-p (point))
-        (setq found (point))))
     found))
 
 (defun org-agent-draft--paste-ids-outside (from end)

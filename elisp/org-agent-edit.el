@@ -39,6 +39,7 @@
 (require 'org-agent-diff)
 (require 'org-agent-private)
 (require 'org-agent-act)
+(require 'org-agent-undo)
 
 (defvar org-agent-chat-session)
 
@@ -401,19 +402,10 @@ This concerns only acts of a model."
   "Replace OLD, which stands at BEG, by NEW.
 Text that both have at their start or end is not changed, so that point,
 markers and folds there stay."
-  (let* ((shorter (min (length old) (length new)))
-         (common (compare-strings old nil nil new nil nil))
-         (head (if (eq common t) shorter (1- (abs common))))
-         (tail 0))
-    (while (and (< tail (- shorter head))
-                (eq (aref old (- (length old) tail 1))
-                    (aref new (- (length new) tail 1))))
-      (cl-incf tail))
-    (let ((from (+ beg head))
-          (to (- (+ beg (length old)) tail)))
-      (goto-char to)
-      (insert (substring new head (- (length new) tail)))
-      (delete-region from to))))
+  (pcase-let ((`(,start . ,end) (org-agent-undo-common-ends old new)))
+    (goto-char (- (+ beg (length old)) end))
+    (insert (substring new start (- (length new) end)))
+    (delete-region (+ beg start) (- (+ beg (length old)) end))))
 
 (defun org-agent-edit-save ()
   "Save the buffer; return t when it is saved.

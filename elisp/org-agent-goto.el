@@ -53,25 +53,15 @@ It is not gone to when point is not at MARKER any more.")
 ;;;; Turns
 
 (defun org-agent-goto-turn-at-point ()
-  "Return the heading of the turn that point is in, or nil."
+  "Return the heading of the turn that point is in, nil in the draft."
   (unless (org-agent-draft-p (point))
-    (org-agent-heading-widely
-      (let ((heading (org-agent-heading-at (point))))
-        (while (and heading (not (org-agent-heading-turn-p heading)))
-          (goto-char heading)
-          (setq heading (and (re-search-backward
-                              org-agent-heading-turn-regexp nil t)
-                             (point))))
-        heading))))
+    (org-agent-heading-turn-at (point))))
 
 ;;;###autoload
 (defun org-agent-goto-first-words (heading)
   "Return the first words of the turn at HEADING."
-  (truncate-string-to-width
-   (replace-regexp-in-string "[[:cntrl:]]+" " "
-                             (org-link-display-format
-                              (org-agent-heading-title heading)))
-   70 nil nil t))
+  (org-agent-one-line (org-link-display-format (org-agent-heading-title heading))
+                      70))
 
 ;;;; Going there
 
@@ -241,7 +231,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
                   path))
     (cons session (unless (string-empty-p (or id "")) id))))
 
-(defun org-agent-goto-link-store ()
+(defun org-agent-goto-link-store (&optional _interactive)
   "Store a link to the turn that point is in; for `org-store-link'."
   (when org-agent-chat-session
     (when-let* ((heading (org-agent-goto-turn-at-point))

@@ -173,6 +173,12 @@ It is made so since the rows themselves are cut at the window's edge."
     (funcall ask)
     (pop-to-buffer (current-buffer))))
 
+(defun org-agent-list-refresh (name)
+  "Ask the kernel again for the list in the buffer NAME, if a window shows it."
+  (when (get-buffer-window name t)
+    (with-current-buffer name
+      (revert-buffer))))
+
 (defun org-agent-list-left (result words)
   "Return how much RESULT of the kernel left out, with WORDS; nil if nothing."
   (let ((left (or (plist-get result :left) 0)))

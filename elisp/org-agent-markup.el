@@ -306,22 +306,17 @@ MARKDOWN is non-nil when it is to be that."
       found)))
 
 (defun org-agent-markup--block-of-answer ()
-  "Return the last block of the answer at point, else of the last with one."
+  "Return the last block below the heading at point, else the last in an answer."
   (let* ((here (org-agent-heading-at (point)))
          (found (and here
                      (org-agent-markup--block-last
-                      here (org-agent-heading-subtree-end here)))))
-    (or found
-        (let (answers)
-          (org-agent-heading-map-turns
-           (lambda (heading)
-             (when (eq (org-agent-heading-turn-p heading) 'agent)
-               (push heading answers))))
-          (while (and answers (not found))
-            (setq found (org-agent-markup--block-last
-                         (car answers) (org-agent-heading-subtree-end (car answers)))
-                  answers (cdr answers)))
-          found))))
+                      here (org-agent-heading-subtree-end here))))
+         (answer (org-agent-heading-last-turn 'agent)))
+    (while (and answer (not found))
+      (setq found (org-agent-markup--block-last
+                   answer (org-agent-heading-subtree-end answer))
+            answer (org-agent-heading-last-turn 'agent nil answer)))
+    found))
 
 (defun org-agent-markup--block-wanted ()
   "Return the text of the block that is wanted here, or signal an error."

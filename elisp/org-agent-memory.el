@@ -38,6 +38,9 @@
 (defconst org-agent-memory--buffer "*org-agent-memory*"
   "The name of the buffer that lists the memory.")
 
+(defconst org-agent-memory--changes-buffer "*org-agent-memory-changes*"
+  "The name of the buffer that lists the changes of the memory.")
+
 (defvar org-agent-memory--history nil
   "What was looked for in what is kept.")
 
@@ -241,7 +244,7 @@ In the list of changes that is the one at point."
 (defun org-agent-memory-changes ()
   "List the agent's changes to the memory, the latest first."
   (interactive)
-  (org-agent-list-open "*org-agent-memory-changes*"
+  (org-agent-list-open org-agent-memory--changes-buffer
                        'org-agent-memory-changes-mode
                        #'org-agent-memory--ask-changes))
 
@@ -265,12 +268,10 @@ In the list of changes that is the one at point."
 
 ;;;; What the kernel tells
 
-(defun org-agent-memory--again ()
-  "Refresh the lists of the memory that are shown."
-  (dolist (buffer (list org-agent-memory--buffer "*org-agent-memory-changes*"))
-    (when (get-buffer-window buffer t)
-      (with-current-buffer buffer
-        (revert-buffer)))))
+(defun org-agent-memory--refresh ()
+  "Ask for the lists of the memory again that windows show."
+  (org-agent-list-refresh org-agent-memory--buffer)
+  (org-agent-list-refresh org-agent-memory--changes-buffer))
 
 ;;;###autoload
 (defun org-agent-memory-changed (params)
@@ -285,7 +286,7 @@ In the list of changes that is the one at point."
                                 (_ "changed what it keeps"))
                               (replace-regexp-in-string
                                "[\\`]" "" (or (plist-get params :title) ""))))))
-  (org-agent-memory--again))
+  (org-agent-memory--refresh))
 
 ;;;; Notes of yours
 
@@ -505,8 +506,7 @@ DONE is the word that reports it."
       (message "%s" (substitute-command-keys
                      (format "org-agent would keep %d thing%s: \\[org-agent-memory] shows them"
                              count (if (= count 1) "" "s"))))))
-  (when (fboundp 'org-agent-memory--again)
-    (org-agent-memory--again)))
+  (org-agent-memory--refresh))
 
 (provide 'org-agent-memory)
 ;;; org-agent-memory.el ends here

@@ -195,18 +195,11 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
     (or (org-agent-asks-known (plist-get approval :id))
         (user-error "This waits no more"))))
 
-(defun org-agent-review--quit ()
-  "Take this buffer away, with its windows."
-  (let ((buffer (current-buffer)))
-    (dolist (window (get-buffer-window-list buffer nil t))
-      (quit-restore-window window 'bury))
-    (kill-buffer buffer)))
-
 (defun org-agent-review-allow ()
   "Allow once what this buffer shows."
   (interactive nil org-agent-review-text-mode)
   (org-agent-approval-decide (org-agent-review--approval) :allow-once)
-  (org-agent-review--quit))
+  (org-agent-diff-close (current-buffer)))
 
 (defun org-agent-review-refuse (reason)
   "Refuse what this buffer shows for REASON."
@@ -218,7 +211,7 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
                org-agent-review-text-mode org-agent-review-mode)
   (org-agent-approval-decide (org-agent-review--approval) :deny
                              :reason (unless (string-empty-p reason) reason))
-  (org-agent-review--quit))
+  (org-agent-diff-close (current-buffer)))
 
 ;;;; An edit, change by change
 
@@ -410,7 +403,7 @@ When some are out, what is allowed is a new edit, of those alone."
       (org-agent-approval-decide
        approval :allow-once
        :edited (org-agent-review--print (org-agent-review--edited review)))))
-    (org-agent-review--quit)))
+    (org-agent-diff-close (current-buffer))))
 
 (defun org-agent-review--edited (review)
   "Return the action of REVIEW with the changes that are in, and no other."
@@ -553,7 +546,7 @@ Texts have their line ends."
                 (when (buffer-live-p buffer)
                   (with-current-buffer buffer
                     (set-buffer-modified-p nil)
-                    (org-agent-review--quit))))
+                    (org-agent-diff-close (current-buffer)))))
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not allowed" refusal)))))
 
@@ -561,7 +554,7 @@ Texts have their line ends."
   "Leave the action as it was; it waits on."
   (interactive nil org-agent-review-action-mode)
   (set-buffer-modified-p nil)
-  (org-agent-review--quit))
+  (org-agent-diff-close (current-buffer)))
 
 (provide 'org-agent-review)
 ;;; org-agent-review.el ends here

@@ -30,10 +30,12 @@
 (require 'org-agent-command)
 (require 'org-agent-section)
 (require 'org-agent-turn)
+(require 'org-agent-undo)
 
 (declare-function org-agent-ask-body "org-agent-ask")
 (declare-function org-agent-ask-line "org-agent-ask")
 (declare-function org-agent-ask-show "org-agent-ask")
+(declare-function org-agent-diff-close "org-agent-diff")
 (declare-function org-agent-diff-ediff "org-agent-diff")
 
 ;;;; A text that is being rewritten
@@ -211,34 +213,26 @@ what it is now instead; then this applies that."
 (defun org-agent-rewrite--apply (rewriting)
   "Put the new text of REWRITING in the place of the old one."
   (let ((beg (marker-position (org-agent-rewrite-job-beg rewriting)))
-        (end (marker-position (org-agent-rewrite-job-end rewriting)))
-        (source (generate-new-buffer " *org-agent-rewritten*" t)))
-    (unwind-protect
-        (progn
-          (with-current-buffer source
-            (insert (org-agent-rewrite-job-proposal rewriting)))
-          (with-current-buffer (marker-buffer (org-agent-rewrite-job-beg rewriting))
-            (barf-if-buffer-read-only)
-            (undo-boundary)
-            (atomic-change-group
-              (save-restriction
-                (widen)
-                (narrow-to-region beg end)
-                (org-agent-rewrite--replace source)
-                (set-marker (org-agent-rewrite-job-beg rewriting) (point-min))
-                (set-marker (org-agent-rewrite-job-end rewriting) (point-max))))
-            (undo-boundary)))
-      (kill-buffer source))))
+        (end (marker-position (org-agent-rewrite-job-end rewriting))))
+    (with-current-buffer (marker-buffer (org-agent-rewrite-job-beg rewriting))
+      (barf-if-buffer-read-only)
+      (undo-boundary)
+      (atomic-change-group
+        (save-restriction
+          (widen)
+          (narrow-to-region beg end)
+          (org-agent-rewrite--replace (org-agent-rewrite-job-proposal rewriting))
+          (set-marker (org-agent-rewrite-job-beg rewriting) (point-min))
+          (set-marker (org-agent-rewrite-job-end rewriting) (point-max))))
+      (undo-boundary))))
 
-(defun org-agent-rewrite--replace (source)
-  "Make the accessible text that of the buffer SOURCE.
+(defun org-agent-rewrite--replace (text)
+  "Make TEXT the accessible text.
 Point, marks and markers stay in the text they are in.  Where finding
 that would take long all is replaced, and point keeps its line."
   (let ((line (line-number-at-pos)) (column (current-column))
         (inside (<= (point-min) (point) (point-max))))
-    ;; Obsolete in Emacs 31; what it names there 28 has not.
-    (unless (with-suppressed-warnings ((obsolete replace-buffer-contents))
-              (replace-buffer-contents source 1.0))
+    (unless (org-agent-undo-replace-accessible text)
       (when inside
         (goto-char (point-min))
         (forward-line (1- line))
@@ -246,12 +240,9 @@ that would take long all is replaced, and point keeps its line."
 
 (defun org-agent-rewrite--close (rewriting)
   "Take the diff of REWRITING away, with its windows."
-  (let ((buffer (org-agent-rewrite--buffer rewriting)))
-    (dolist (window (get-buffer-window-list buffer nil t))
-      (quit-restore-window window 'bury))
-    (kill-buffer buffer)
-    (set-marker (org-agent-rewrite-job-beg rewriting) nil)
-    (set-marker (org-agent-rewrite-job-end rewriting) nil)))
+  (org-agent-diff-close (org-agent-rewrite--buffer rewriting))
+  (set-marker (org-agent-rewrite-job-beg rewriting) nil)
+  (set-marker (org-agent-rewrite-job-end rewriting) nil))
 
 (defun org-agent-rewrite-reject ()
   "Leave the text as it is and forget the new one.

@@ -115,13 +115,12 @@ by properties or a preset is checked before anything is sent; see
       (org-agent-send--draft))))
 
 (defun org-agent-send--checked ()
-  "Send the draft when the kernel has said that what is set for it can be had."
-  (let ((buffer (current-buffer))
-        (branch (and org-agent-draft-chosen
+  "Send the draft once the kernel has said that its settings can be met."
+  (let ((branch (and org-agent-draft-chosen
                      (copy-marker org-agent-draft-chosen)))
         (raw (substring-no-properties (org-agent-draft-raw)))
         (id (org-id-uuid)))
-    (org-agent-kernel-request
+    (org-agent-kernel-request-here
      "settings/get"
      (append (list :session org-agent-chat-session :sensor :chat-message
                    :id id :text (string-trim raw)
@@ -129,18 +128,14 @@ by properties or a preset is checked before anything is sent; see
              (org-agent-settings-of (org-agent-draft-start)))
      :success
      (lambda (_)
-       (when (buffer-live-p buffer)
-         (with-current-buffer buffer
-           (let ((org-agent-draft-chosen (and branch (marker-position branch))))
-             (if (and (org-agent-draft-start)
-                      (equal raw (substring-no-properties (org-agent-draft-raw))))
-                 (org-agent-send--draft id)
-               (message "Not sent: the draft was changed meanwhile; C-c C-c sends it as it is"))))))
+       (let ((org-agent-draft-chosen (and branch (marker-position branch))))
+         (if (and (org-agent-draft-start)
+                  (equal raw (substring-no-properties (org-agent-draft-raw))))
+             (org-agent-send--draft id)
+           (message "Not sent: the draft was changed meanwhile; C-c C-c sends it as it is"))))
      :failure
      (lambda (refusal)
-       (when (buffer-live-p buffer)
-         (with-current-buffer buffer
-           (org-agent-chat-complain "Not sent, and the draft stays" refusal)))))))
+       (org-agent-chat-complain "Not sent, and the draft stays" refusal)))))
 
 (defun org-agent-send--draft (&optional id)
   "Make the draft a question and send it.
@@ -204,24 +199,16 @@ conversation's buffer."
 
 ;;;###autoload
 (defun org-agent-send-waiting ()
-  "Send the messages that wait; the kernel answers them in their order."
+  "Send the messages of the outbox; the kernel answers them in their order."
   (when (eq org-agent-chat-attached t)
-    (let ((buffer (current-buffer)))
-      (dolist (message org-agent-chat-outbox)
-        (unless (plist-get message :sent)
-          (plist-put message :sent t)
-          (let ((id (plist-get message :id)))
-            (org-agent-kernel-request
-             "event"
-             (org-agent-send-event message)
-             :success (lambda (result)
-                        (when (buffer-live-p buffer)
-                          (with-current-buffer buffer
-                            (org-agent-send--acknowledged id result))))
-             :failure (lambda (refusal)
-                        (when (buffer-live-p buffer)
-                          (with-current-buffer buffer
-                            (org-agent-send--refused id refusal)))))))))))
+    (dolist (message org-agent-chat-outbox)
+      (unless (plist-get message :sent)
+        (plist-put message :sent t)
+        (let ((id (plist-get message :id)))
+          (org-agent-kernel-request-here
+           "event" (org-agent-send-event message)
+           :success (lambda (result) (org-agent-send--acknowledged id result))
+           :failure (lambda (refusal) (org-agent-send--refused id refusal))))))))
 
 (defun org-agent-send--acknowledged (id result)
   "Note that the kernel has the message ID; RESULT says if its turn waits."
@@ -369,7 +356,7 @@ On a question that waits for its turn, take that back instead."
       (user-error "No kernel is running, so nothing is being written")
     (org-agent-kernel-request
      "turn/cancel"
-     (let ((heading (org-agent-send-question-at-point))
+     (let ((heading (org-agent-heading-turn-at (point) 'user))
            (turn (org-agent-chat-get :turn)))
        (cond ((org-agent-heading-waits-p heading)
               (list :event (org-agent-heading-property heading "ID")))
@@ -383,45 +370,24 @@ On a question that waits for its turn, take that back instead."
                 (org-agent-chat-complain "Not stopped" refusal)))))
 
 ;;;###autoload
-(defun org-agent-send-question-at-point ()
-  "Return the heading of the question that point is in or under, or nil."
-  (org-agent-heading-widely
-    (when-let* ((heading (org-agent-heading-at (point))))
-      (goto-char heading)
-      (let ((level (org-agent-heading-level heading)) found)
-        (while (and (not found) (> level 0))
-          (if (eq (org-agent-heading-turn-p (point)) 'user)
-              (setq found (point))
-            (setq level (if (and (> level 1)
-                                 (re-search-backward
-                                  (format "^\\*\\{1,%d\\} " (1- level)) nil t))
-                            (org-agent-heading-level (point))
-                          0))))
-        found))))
-
-;;;###autoload
 (defun org-agent-send-question-here ()
   "Return the heading of the question that point is in or under.
 Signal an error where there is none."
-  (or (org-agent-send-question-at-point)
+  (or (org-agent-heading-turn-at (point) 'user)
       (user-error "Point is on no question and no answer")))
 
 ;;;###autoload
 (defun org-agent-retry ()
   "Have the question that point is in or under answered again."
   (interactive)
-  (let ((heading (org-agent-send-question-here))
-        (buffer (current-buffer)))
+  (let ((heading (org-agent-send-question-here)))
     (org-agent-chat-check-attached)
-    (org-agent-kernel-request
+    (org-agent-kernel-request-here
      "turn/retry" (list :event (org-agent-heading-property heading "ID")
                         :above (org-agent-settings-inherited heading))
      :success (lambda (_) (message "It is being answered again"))
      :failure (lambda (refusal)
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    (org-agent-chat-complain "Not answered again"
-                                             refusal)))))))
+                (org-agent-chat-complain "Not answered again" refusal)))))
 
 (provide 'org-agent-send)
 ;;; org-agent-send.el ends here

@@ -143,10 +143,8 @@ Its name is the line's identity, so that point stays on it."
   (org-agent-chat name))
 
 (defun org-agent-sessions--refresh ()
-  "Ask for the list again if it is shown somewhere."
-  (when-let* ((buffer (get-buffer org-agent-sessions--buffer)))
-    (when (get-buffer-window buffer t)
-      (with-current-buffer buffer (org-agent-sessions--ask)))))
+  "Ask for the list again if a window shows it."
+  (org-agent-list-refresh org-agent-sessions--buffer))
 
 ;;;; Renaming
 
@@ -211,20 +209,11 @@ the NAME of the new one."
 (defun org-agent-sessions--turn-at-point ()
   "Return the ID of the question or answer point is in, nil in the draft."
   (unless (org-agent-draft-p (point))
-    (org-agent-heading-widely
-      (let ((heading (org-agent-heading-at (point))) role)
-        (while (and heading (not (setq role (org-agent-heading-turn-p heading))))
-          (let ((level (org-agent-heading-level heading)))
-            (goto-char heading)
-            (setq heading
-                  (and (> level 1)
-                       (re-search-backward (format "^\\*\\{1,%d\\} " (1- level))
-                                           nil t)))))
-        (unless role
-          (user-error "Point is in no question and no answer"))
-        (when (member "unsent" (org-agent-heading-tags heading))
-          (user-error "This was not sent yet; C-c C-c sends it"))
-        (org-agent-heading-property heading "ID")))))
+    (let ((heading (or (org-agent-heading-turn-at (point))
+                       (user-error "Point is in no question and no answer"))))
+      (when (member "unsent" (org-agent-heading-tags heading))
+        (user-error "This was not sent yet; C-c C-c sends it"))
+      (org-agent-heading-property heading "ID"))))
 
 ;;;; Search
 

@@ -32,8 +32,6 @@
 (require 'org-agent-heading)
 (require 'org-agent-chat)
 
-(declare-function org-agent-send-question-at-point "org-agent-send")
-
 ;;;; Org as it is read aloud
 
 (defconst org-agent-speak-words-piece 400
@@ -368,34 +366,23 @@ A very long one is cut: it would hold up Emacs, and the person."
   (org-agent-heading-widely
     (buffer-substring-no-properties heading (org-agent-heading-subtree-end heading))))
 
-(defun org-agent-speak--last-answer (beg end)
-  "Return the heading of the last answer from BEG to END, or nil."
-  (org-agent-heading-widely
-    (goto-char end)
-    (let (found)
-      (while (and (not found)
-                  (re-search-backward org-agent-heading-turn-regexp beg t))
-        (when (eq (org-agent-heading-turn-p (point)) 'agent)
-          (setq found (point))))
-      found)))
-
 (defun org-agent-speak--answer-at-point ()
   "Return the text of the answer at point, else the question's, else the last."
-  (let* ((question (org-agent-send-question-at-point))
+  (let* ((question (org-agent-heading-turn-at (point) 'user))
          (heading
           (or (and question
-                   (or (org-agent-speak--last-answer
-                        question (min (point-max) (line-end-position)))
-                       (org-agent-speak--last-answer
-                        question (org-agent-heading-subtree-end question))))
-              (org-agent-speak--last-answer (point-min) (point-max)))))
+                   (or (org-agent-heading-last-turn
+                        'agent question (min (point-max) (line-end-position)))
+                       (org-agent-heading-last-turn
+                        'agent question (org-agent-heading-subtree-end question))))
+              (org-agent-heading-last-turn 'agent))))
     (and heading (org-agent-speak--subtree heading))))
 
 (defun org-agent-speak--answer-to (event)
   "Return the text of the latest answer to the question EVENT, or nil."
   (when-let* ((question (and event (org-agent-heading-find event)))
-              (heading (org-agent-speak--last-answer
-                        question (org-agent-heading-subtree-end question))))
+              (heading (org-agent-heading-last-turn
+                        'agent question (org-agent-heading-subtree-end question))))
     (org-agent-speak--subtree heading)))
 
 ;;;; Speaking

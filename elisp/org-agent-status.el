@@ -18,7 +18,6 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'iso8601)
 (require 'subr-x)
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
@@ -172,7 +171,7 @@ label is below the last one that has one."
                                ((pred keywordp) (substring (symbol-name state) 1))
                                (_ (format "%s" (or state ""))))
                              (and (plist-get model :at)
-                                  (concat "  " (org-agent-status--time
+                                  (concat "  " (org-agent-list-time
                                                 (plist-get model :at))))
                              (and fault (concat "  " fault)))
                      (and (memq state '(:failing :paused)) 'error)
@@ -264,12 +263,6 @@ label is below the last one that has one."
   (and file
        (list label (concat (abbreviate-file-name file)
                            (and more (concat "  " more))))))
-
-(defun org-agent-status--time (time)
-  "Return TIME, an RFC 3339 string, as people read it; as it is if it is none."
-  (condition-case nil
-      (format-time-string "%F %R" (encode-time (iso8601-parse time)))
-    (error time)))
 
 ;;;; What the models took
 

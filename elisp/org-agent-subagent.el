@@ -28,6 +28,9 @@
 
 (declare-function org-agent-header-progress-thousands "org-agent-header")
 
+(defconst org-agent-subagent--buffer "*org-agent-subagents*"
+  "The name of the buffer of the list.")
+
 (defvar-local org-agent-subagent--known nil
   "The subagents of this conversation that the kernel reported, oldest first.
 Those of a question are forgotten when the last one has ended.")
@@ -48,7 +51,7 @@ Those of a question are forgotten when the last one has ended.")
   "Show how the subagent of PARAMS is doing, below the question it is for."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-subagent--note params))
-  (org-agent-subagent--refresh))
+  (org-agent-list-refresh org-agent-subagent--buffer))
 
 (defun org-agent-subagent--note (subagent)
   "Note how SUBAGENT of this conversation is doing, and show it."
@@ -166,9 +169,6 @@ of its subagents at work; when there are several, ask which."
 
 ;;;; All of them
 
-(defconst org-agent-subagent--buffer "*org-agent-subagents*"
-  "The name of the buffer of the list.")
-
 (defvar-local org-agent-subagent--session nil
   "The conversation whose subagents are listed; nil for all that are at work.")
 
@@ -224,12 +224,6 @@ Outside of a conversation those of all that are at work."
            (plist-get result :subagents)))
   (unless tabulated-list-entries
     (message "No work was handed on here")))
-
-(defun org-agent-subagent--refresh ()
-  "Ask for the list again if it is shown somewhere."
-  (when-let* ((buffer (get-buffer org-agent-subagent--buffer)))
-    (when (get-buffer-window buffer t)
-      (with-current-buffer buffer (org-agent-subagent--ask)))))
 
 (defun org-agent-subagent-stop ()
   "Stop the subagent of this line."

@@ -278,32 +278,30 @@ conversation, and goes on being waited for."
 
 ;;;###autoload
 (defun org-agent-turn-ask-preview (turn event from)
-  "Ask for what is written of TURN, the answer to EVENT, FROM a code point on.
-Nothing is asked twice at a time."
-  (unless (member turn org-agent-chat-asked)
-    (push turn org-agent-chat-asked)
-    (let ((buffer (current-buffer)))
-      (org-agent-kernel-request
-       "turn/get" (list :turn turn :from from)
-       :success
-       (lambda (result)
-         (when (buffer-live-p buffer)
-           (with-current-buffer buffer
-             (setq org-agent-chat-asked (delete turn org-agent-chat-asked))
-             (cond
-              ;; Its end has come before the piece that was asked for.
-              ((not (equal turn (org-agent-chat-get :turn))))
-              ((plist-get result :id)
-               (org-agent-turn-show-delta
-                (append (list :turn turn :event event) result)))
-              ;; It ended while `session/load' called it running.
-              ((memq (plist-get result :state)
-                     '(:answered :failed :cancelled :interrupted))
-               (org-agent-answer-remove turn)
-               (org-agent-chat-put :turn nil :phase nil)
-               (org-agent-chat-restore-draft)
-               (org-agent-file-owner-save))))))
-       :failure #'ignore))))
+  "Request the text of TURN, the answer to EVENT, FROM a code point on.
+There is one such request of a turn at a time."
+  (unless (member turn org-agent-chat-previews-requested)
+    (push turn org-agent-chat-previews-requested)
+    (org-agent-kernel-request-here
+     "turn/get" (list :turn turn :from from)
+     :success
+     (lambda (result)
+       (setq org-agent-chat-previews-requested
+             (delete turn org-agent-chat-previews-requested))
+       (cond
+        ;; The turn ended before this reply came.
+        ((not (equal turn (org-agent-chat-get :turn))))
+        ((plist-get result :id)
+         (org-agent-turn-show-delta
+          (append (list :turn turn :event event) result)))
+        ;; The turn ended while `session/load' called it running.
+        ((memq (plist-get result :state)
+               '(:answered :failed :cancelled :interrupted))
+         (org-agent-answer-remove turn)
+         (org-agent-chat-put :turn nil :phase nil)
+         (org-agent-chat-restore-draft)
+         (org-agent-file-owner-save))))
+     :failure #'ignore)))
 
 (defun org-agent-turn-show-delta (params)
   "Show the piece of an answer that PARAMS, as of `turn/delta', bring."

@@ -25,6 +25,7 @@
 (require 'org-agent-diff)
 (require 'org-agent-edit)
 (require 'org-agent-explain)
+(require 'org-agent-list)
 (require 'org-agent-section)
 
 
@@ -55,18 +56,8 @@ changes are taken back then."
    ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-explain-story :turn))
    ((org-agent-explain-id))
    (org-agent-chat-session
-    (when-let* ((heading (org-agent-undo-turn--last)))
+    (when-let* ((heading (org-agent-heading-last-turn 'user)))
       (org-agent-heading-property heading "ID")))))
-
-(defun org-agent-undo-turn--last ()
-  "Return the heading of the last question of the conversation, or nil."
-  (let (last)
-    (org-agent-heading-map-turns
-     (lambda (heading)
-       (when (and (eq (org-agent-heading-turn-p heading) 'user)
-                  (or (null last) (> heading last)))
-         (setq last heading))))
-    last))
 
 (defun org-agent-undo-turn--ask (id from changes others)
   "Ask the kernel for the changes of the turn with ID, and take them back.
@@ -462,7 +453,7 @@ were done, REFUSED those that were not possible."
                      plan)))
     (if at
         (format "It was taken back already, %s"
-                (format-time-string "[%Y-%m-%d %a %H:%M]" (date-to-time at)))
+                (org-agent-list-time at))
       "There is nothing to take back: the texts are as they were before the turn")))
 
 ;;;; Showing why a turn cannot be taken back

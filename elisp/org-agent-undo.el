@@ -98,24 +98,14 @@ nil."
 
 (defun org-agent-undo-replace (record beg end text)
   "Replace the text from BEG to END by TEXT, a part of what RECORD stands for.
-What both have in common at their ends stays untouched."
-  (let* ((old (buffer-substring-no-properties beg end))
-         (limit (min (length old) (length text)))
-         (front (let ((n 0))
-                  (while (and (< n limit) (eq (aref old n) (aref text n)))
-                    (cl-incf n))
-                  n))
-         (back (let ((n 0) (limit (- limit front)))
-                 (while (and (< n limit)
-                             (eq (aref old (- (length old) n 1))
-                                 (aref text (- (length text) n 1))))
-                   (cl-incf n))
-                 n))
-         (from (+ beg front))
-         (to (- end back))
-         (new (substring text front (- (length text) back))))
+Text that both have at their start or end is not changed."
+  (pcase-let* ((old (buffer-substring-no-properties beg end))
+               (`(,front . ,back) (org-agent-undo-common-ends old text))
+               (from (+ beg front))
+               (to (- end back))
+               (new (substring text front (- (length text) back))))
     ;; The new text goes in behind some of the old one, so that the place
-    ;; is never empty: what stood before it and behind it stays apart.
+    ;; is never empty: text before and behind it stays apart.
     (when (and (= from to beg) (< to end))
       (setq new (substring text 0 (- (length text) back -1))
             to (1+ to)))
@@ -123,6 +113,34 @@ What both have in common at their ends stays untouched."
       (org-agent-undo-insert record to new))
     (when (< from to)
       (org-agent-undo-delete record from to))))
+
+(defun org-agent-undo-common-ends (old new)
+  "Return how much text OLD and NEW have in common at their ends.
+The result is (START . END), two numbers of characters."
+  (let* ((shorter (min (length old) (length new)))
+         (common (compare-strings old nil nil new nil nil))
+         (start (if (eq common t) shorter (1- (abs common))))
+         (end 0))
+    (while (and (< end (- shorter start))
+                (eq (aref old (- (length old) end 1))
+                    (aref new (- (length new) end 1))))
+      (cl-incf end))
+    (cons start end)))
+
+(defun org-agent-undo-replace-accessible (text)
+  "Make TEXT the accessible text of the buffer by small changes.
+So point, marks and markers stay in the text that they are in.  If finding
+such changes would take more than a second, replace the whole text and
+return nil."
+  (if (>= emacs-major-version 31)
+      (replace-region-contents (point-min) (point-max) text 1.0)
+    (let ((source (generate-new-buffer " *org-agent-source*" t)))
+      (unwind-protect
+          (progn
+            (with-current-buffer source (insert text))
+            (with-suppressed-warnings ((obsolete replace-buffer-contents))
+              (replace-buffer-contents source 1.0)))
+        (kill-buffer source)))))
 
 (defun org-agent-undo--insert (position text)
   "Insert TEXT at POSITION; point and mark do not move."

@@ -444,9 +444,9 @@ What was chosen stays under point, and a button does what it says."
        (progn (goto-char (point-min))
               (re-search-forward "^\\(\\*\\* \\)CANCELLED Refused: .*:agent:$" nil t)))
       (dolist (seen (list (match-beginning 0) (match-end 1) (1- (point))))
-        (should-not (eq (get-char-property seen 'invisible) 'outline)))
+        (should-not (invisible-p seen)))
       (search-forward "You, in a shell")
-      (should (eq (get-char-property (point) 'invisible) 'outline))
+      (should (invisible-p (point)))
       (should (re-search-forward "^\\*\\* Well" nil t))
       (should-not (get-char-property (point) 'invisible)))))
 

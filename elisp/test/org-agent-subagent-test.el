@@ -77,7 +77,7 @@
           (org-agent-fake-wait tabulated-list-entries)
           (goto-char (point-min))
           (search-forward "running")
-          (org-agent-subagent--refresh)
+          (org-agent-list-refresh org-agent-subagent--buffer)
           (should (equal (org-agent-subagent--choose)
                          (cdr (tabulated-list-get-id))))
           (should (org-agent-subagent--choose))))
