@@ -36,10 +36,8 @@
 ;;;###autoload
 (defun org-agent-act-message (params)
   "Show the text of PARAMS in the echo area, 200 characters of it at most."
-  (let ((text (replace-regexp-in-string "[\n\r\t]+" " "
-                                        (org-agent-kernel-text params))))
-    (message "%s" (truncate-string-to-width text 200 nil nil t))
-    (list :done t)))
+  (message "%s" (org-agent-one-line (org-agent-kernel-text params) 200))
+  (list :done t))
 
 ;;;###autoload
 (defun org-agent-act-open (params)
@@ -148,7 +146,7 @@ It is under the person's home or in the project."
     (let ((file (org-agent-private-file buffer))
           (visited (buffer-file-name (buffer-base-buffer))))
       (append
-       (list :name (org-agent-act--buffers-clip (buffer-name))
+       (list :name (org-agent-one-line (buffer-name) org-agent-act--buffers-name)
              :mode (symbol-name major-mode)
              :size (buffer-size)
              :modified (and visited (buffer-modified-p) t)
@@ -158,13 +156,8 @@ It is under the person's home or in the project."
              :region (and mark-active (mark t) t))
        (cond (file (list :file file))
              (visited
-              (list :remote (org-agent-act--buffers-clip visited))))))))
-
-(defun org-agent-act--buffers-clip (name)
-  "Return as much of NAME as is told, on a line."
-  (truncate-string-to-width
-   (replace-regexp-in-string "[[:cntrl:]]+" " " name)
-   org-agent-act--buffers-name nil nil t))
+              (list :remote (org-agent-one-line
+                             visited org-agent-act--buffers-name))))))))
 
 ;;;; Their text
 

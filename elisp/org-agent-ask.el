@@ -221,7 +221,8 @@ DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
              (not (eq (plist-get result :state) :answered)))
          (progn
            (message "org-agent: nothing was inserted.  %s"
-                    (org-agent-ask-line (or (plist-get result :answer) "")))
+                    (org-agent-one-line
+                     (string-trim (or (plist-get result :answer) "")) 200))
            (set-marker (org-agent-ask-place-marker place) nil))
        (org-agent-ask--fetch-raw
         id (lambda (raw)
@@ -257,14 +258,6 @@ RAW is what the model wrote."
        id (org-agent-chat-open (plist-get result :session)))
       (message "The answer has come, but %s.  M-x org-agent-ask-insert-latest inserts it at point"
                trouble))))
-
-;;;###autoload
-(defun org-agent-ask-line (text)
-  "Return TEXT as one short line."
-  (truncate-string-to-width
-   ;; Not [[:space:]]: what that is, the current buffer's mode says.
-   (replace-regexp-in-string "[ \t\r\n]+" " " (string-trim text))
-   200 nil nil t))
 
 ;;;###autoload
 (defun org-agent-ask-body (text)

@@ -31,6 +31,7 @@
 (require 'org-agent-answer)
 (require 'org-agent-file-owner)
 (require 'org-agent-undo)
+(require 'org-agent-fontify)
 (require 'org-agent-chat)
 (require 'org-agent-send)
 
@@ -228,21 +229,22 @@ makes no further request, it becomes the next message."
   "The conversation, the id and the level of the question edited here.")
 (put 'org-agent-branch--origin 'permanent-local t)
 
-(defvar org-agent-question-mode-map
+(defvar org-agent-edit-question-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'org-agent-question-send)
-    (define-key map (kbd "C-c C-k") #'org-agent-question-abandon)
+    (define-key map (kbd "C-c C-c") '("ask anew" . org-agent-edit-question-send))
+    (define-key map (kbd "C-c C-k") '("leave it" . org-agent-edit-question-abandon))
     map)
-  "Keys of a question that is edited.")
+  "Keymap of a question that is edited.")
 
-(define-minor-mode org-agent-question-mode
-  "Edit a question; \\<org-agent-question-mode-map>\\[org-agent-question-send] asks it anew.
-\\[org-agent-question-abandon] leaves it as it is."
-  :lighter " Question"
+(define-derived-mode org-agent-edit-question-mode org-mode "Org-Agent-Question"
+  "Major mode of a question that is edited.
+\\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] asks it anew, \\[org-agent-edit-question-abandon] leaves it as it is."
+  (setq-local org-confirm-babel-evaluate t
+              enable-local-variables nil)
+  (org-agent-fontify-listed-languages)
   (setq header-line-format
-        (and org-agent-question-mode
-             (substitute-command-keys
-              "Edit, then \\<org-agent-question-mode-map>\\[org-agent-question-send] to ask anew, \\[org-agent-question-abandon] to leave it"))))
+        (substitute-command-keys
+         " Edit, then \\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] to ask anew, \\[org-agent-edit-question-abandon] to leave it")))
 
 ;;;###autoload
 (defun org-agent-edit-question ()
@@ -262,15 +264,13 @@ is a message like any other.  The draft stays as it is."
                         (org-agent-heading-level heading)))
           (buffer (generate-new-buffer "*org-agent question*")))
       (with-current-buffer buffer
-        (setq-local enable-local-variables nil)
-        (delay-mode-hooks (org-mode))
         (insert text)
+        (org-agent-edit-question-mode)
         (set-buffer-modified-p nil)
-        (setq org-agent-branch--origin origin)
-        (org-agent-question-mode 1))
+        (setq org-agent-branch--origin origin))
       (pop-to-buffer buffer))))
 
-(defun org-agent-question-send ()
+(defun org-agent-edit-question-send ()
   "Ask the question that was edited here anew."
   (interactive)
   (unless org-agent-branch--origin
@@ -312,7 +312,7 @@ is a message like any other.  The draft stays as it is."
      (append (list :id new :level level :text text)
              (and instead (list :instead instead))))))
 
-(defun org-agent-question-abandon ()
+(defun org-agent-edit-question-abandon ()
   "Leave the question as it is."
   (interactive)
   (set-buffer-modified-p nil)

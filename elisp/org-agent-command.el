@@ -148,7 +148,7 @@ That is (PLIST . LINE), where LINE says it to the person."
            (end (if region (region-end) (point-max)))
            (cut (min end (+ beg org-agent-command-text-limit)))
            (remote (and buffer-file-name (file-remote-p buffer-file-name 'host)))
-           (name (org-agent-command-line (buffer-name)))
+           (name (org-agent-one-line (buffer-name)))
            (lines (and region
                        (format "lines %d-%d of " (line-number-at-pos beg t)
                                (line-number-at-pos end t)))))
@@ -157,14 +157,14 @@ That is (PLIST . LINE), where LINE says it to the person."
         (list :name name :mode (symbol-name major-mode)
               :text (org-agent-rpc-text beg cut))
         (and buffer-file-name
-             (list :file (org-agent-command-line buffer-file-name)))
+             (list :file (org-agent-one-line buffer-file-name)))
         (and region '(:region t))
         (and (< cut end) (list :cut (- end beg)))
         (and remote (list :remote remote)))
        (concat "On " lines
                (if (and buffer-file-name (not remote))
                    (org-link-make-string
-                    (concat "file:" (org-agent-command-line
+                    (concat "file:" (org-agent-one-line
                                      (abbreviate-file-name buffer-file-name)))
                     name)
                  (concat "the buffer " name))
@@ -174,10 +174,6 @@ That is (PLIST . LINE), where LINE says it to the person."
                    (format ", the first %d of %d characters"
                            (- cut beg) (- end beg))
                  (format ", %d characters" (- end beg))))))))
-
-(defun org-agent-command-line (text)
-  "Return TEXT as one line without control characters."
-  (replace-regexp-in-string "[[:cntrl:]]+" " " text))
 
 (defun org-agent-command--context (command buffer)
   "Return what COMMAND wants, as the person in BUFFER has it.

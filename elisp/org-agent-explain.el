@@ -378,13 +378,8 @@ Nothing is sent."
 (defun org-agent-explain--prompt-insert-setting (setting)
   "Insert SETTING of the message, and where it was set."
   (insert (format "%s, set by %s: %s\n" (plist-get setting :name)
-                  (org-agent-explain--prompt-one-line (plist-get setting :from))
-                  (org-agent-explain--prompt-one-line (plist-get setting :value)))))
-
-(defun org-agent-explain--prompt-one-line (text)
-  "Return TEXT shortened to a line."
-  (truncate-string-to-width (string-join (split-string text) " ")
-                            200 nil nil t))
+                  (org-agent-one-line (plist-get setting :from) 200)
+                  (org-agent-one-line (plist-get setting :value) 200))))
 
 (defun org-agent-explain--prompt-insert-part (part)
   "Insert PART, one message of a prompt."

@@ -79,7 +79,7 @@
 
 (defun org-agent-header--escape (text)
   "Return TEXT as it can stand in a mode line."
-  (string-replace "%" "%%" (replace-regexp-in-string "[\n\r\t]+" " " text)))
+  (string-replace "%" "%%" (org-agent-one-line text)))
 
 (defun org-agent-header--model ()
   "Return the part of the header line that names the model."

@@ -430,15 +430,20 @@ DONE is the word that reports it."
 
 (defvar org-agent-memory-edit-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'org-agent-memory-edit-accept)
-    (define-key map (kbd "C-c C-k") #'org-agent-memory-edit-leave)
+    (define-key map (kbd "C-c C-c") '("accept" . org-agent-memory-edit-accept))
+    (define-key map (kbd "C-c C-k") '("leave it" . org-agent-memory-edit-leave))
     map)
-  "Keymap of `org-agent-memory-edit-mode'.")
+  "Keymap of a proposal that is edited.")
 
-(define-minor-mode org-agent-memory-edit-mode
-  "Minor mode of a buffer in which a proposal is changed.
+(define-derived-mode org-agent-memory-edit-mode org-mode "Org-Agent-Proposal"
+  "Major mode of a proposal that is edited.
 \\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts it as it is here, \\[org-agent-memory-edit-leave] leaves it as it was."
-  :lighter " Keep")
+  (setq-local org-confirm-babel-evaluate t
+              enable-local-variables nil)
+  (org-agent-fontify-listed-languages)
+  (setq header-line-format
+        (substitute-command-keys
+         " \\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts, \\[org-agent-memory-edit-leave] leaves it")))
 
 (defun org-agent-memory-edit ()
   "Edit the proposal of this line before accepting it."
@@ -447,13 +452,8 @@ DONE is the word that reports it."
     (when (eq (plist-get proposal :operation) :forgotten)
       (user-error "There is nothing to change about forgetting; `a' accepts it, `d' drops it"))
     (pop-to-buffer (generate-new-buffer "*org-agent-keep*"))
-    (org-mode)
-    (org-agent-fontify-listed-languages)
-    (org-agent-memory-edit-mode 1)
-    (setq org-agent-memory-proposal--id (plist-get proposal :proposal)
-          header-line-format
-          (substitute-command-keys
-           "\\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts, \\[org-agent-memory-edit-leave] leaves it"))
+    (org-agent-memory-edit-mode)
+    (setq org-agent-memory-proposal--id (plist-get proposal :proposal))
     (insert "* " (plist-get proposal :title)
             (if (plist-get proposal :tags)
                 (format " :%s:" (string-join (plist-get proposal :tags) ":"))

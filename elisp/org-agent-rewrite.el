@@ -33,7 +33,6 @@
 (require 'org-agent-undo)
 
 (declare-function org-agent-ask-body "org-agent-ask")
-(declare-function org-agent-ask-line "org-agent-ask")
 (declare-function org-agent-ask-show "org-agent-ask")
 (declare-function org-agent-diff-close "org-agent-diff")
 (declare-function org-agent-diff-ediff "org-agent-diff")
@@ -460,7 +459,7 @@ The new text is shown as a diff when it has come; \
 (defun org-agent-rewrite--message (rewriting wish text)
   "Return the message that asks for TEXT, of REWRITING, to be as WISH says."
   (let* ((beg (org-agent-rewrite-job-beg rewriting))
-         (name (org-agent-command-line (buffer-name))))
+         (name (org-agent-one-line (buffer-name))))
     (list :id (org-agent-rewrite-job-id rewriting) :level 1
           :text (format "/rewrite %s\nOn %s of %s, %d characters"
                         wish (org-agent-rewrite--lines
@@ -504,8 +503,8 @@ The new text is shown as a diff when it has come; \
 (defun org-agent-rewrite--show-words (rewriting result)
   "Show RESULT, which proposes no text for REWRITING."
   (message "Not rewritten: %s"
-           (org-agent-ask-line
-            (org-agent-ask-body (or (plist-get result :answer) ""))))
+           (org-agent-one-line
+            (org-agent-ask-body (or (plist-get result :answer) "")) 200))
   (org-agent-ask-show (org-agent-rewrite-job-id rewriting)
                       (org-agent-chat-open (plist-get result :session))))
 

@@ -188,7 +188,7 @@ it; they stand in its drawer, to be changed there.  Behind the topic,
      (org-agent-chat-check)
      (list (read-string "Topic: ") (org-agent-settings--topic-read-settings))))
   (org-agent-chat-check)
-  (let ((title (string-trim (replace-regexp-in-string "[\n\r\t]+" " " title))))
+  (let ((title (string-trim (org-agent-one-line title))))
     (when (string-empty-p title)
       (user-error "A topic needs a title"))
     (org-agent-chat-restore-draft)

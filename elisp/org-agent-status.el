@@ -103,7 +103,7 @@ label is below the last one that has one."
 
 (defun org-agent-status--text (text face action)
   "Return TEXT on one line in FACE, or a button for ACTION if that is non-nil."
-  (let ((shown (replace-regexp-in-string "[\n\r\t]+" " " text)))
+  (let ((shown (org-agent-one-line text)))
     (cond (action (make-text-button (copy-sequence shown) nil 'follow-link t
                                     'action (lambda (_) (funcall action))))
           (face (propertize shown 'face face))
@@ -372,10 +372,9 @@ all, by session."
 (defun org-agent-status--usage-row (row)
   "Return ROW, a plist of the kernel's, as a row of the table."
   (list row
-        (vector (replace-regexp-in-string
-                 "[\n\t]+" " " (or (plist-get row :what)
-                                   (plist-get row :session)
-                                   (plist-get row :model) "all"))
+        (vector (org-agent-one-line (or (plist-get row :what)
+                                        (plist-get row :session)
+                                        (plist-get row :model) "all"))
                 (or (plist-get row :model) "")
                 (number-to-string (or (plist-get row :input) 0))
                 (number-to-string (or (plist-get row :output) 0))
@@ -384,8 +383,7 @@ all, by session."
 (defun org-agent-status--usage-tool (row)
   "Return ROW, a plist of the kernel's about a tool, as a row of the table."
   (list row
-        (vector (replace-regexp-in-string
-                 "[\n\t]+" " " (or (plist-get row :tool) "others"))
+        (vector (org-agent-one-line (or (plist-get row :tool) "others"))
                 (number-to-string (or (plist-get row :calls) 0))
                 (number-to-string (or (plist-get row :bytes) 0))
                 (number-to-string (or (plist-get row :tokens) 0)))))

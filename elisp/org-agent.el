@@ -167,7 +167,7 @@ A function gets the parameters, a plist.")
 (defun org-agent-one-line (text &optional width)
   "Return TEXT on one line, with blanks in place of control characters.
 With WIDTH cut it to that many columns."
-  (let ((line (string-trim (replace-regexp-in-string "[[:cntrl:]]+" " " text))))
+  (let ((line (replace-regexp-in-string "[[:cntrl:]]+" " " text)))
     (if width
         (truncate-string-to-width line width nil nil t)
       line)))
