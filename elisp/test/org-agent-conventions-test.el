@@ -398,12 +398,36 @@ F5 to F9; what quits, what helps and ESC end a sequence of keys as always."
                                              (symbol-value symbol) []))
            (cl-incf count)
            (ert-info ((format "%s: %s is %s" symbol keys command))
-             (let ((case-fold-search nil))
+             (let ((case-fold-search nil)
+                   (mode (intern (string-remove-suffix
+                                  "-map" (symbol-name symbol)))))
                (should-not (string-match-p "\\`C-c [^ ]\\'" keys))
                (should-not (string-match-p "\\(?:\\`\\| \\)<f[5-9]>" keys))
                (should-not (string-match-p
-                            "\\(?:\\`\\| \\)\\(?:ESC\\|C-g\\|C-h\\)\\'" keys))))))))
+                            "\\(?:\\`\\| \\)\\(?:ESC\\|C-g\\|C-h\\)\\'" keys))
+               ;; What a control character or a digit follows is for major
+               ;; modes, as are these signs; other signs are for minor ones.
+               (when (memq mode minor-mode-list)
+                 (should-not (string-match-p
+                              "\\`C-c \\(?:C-[a-z]\\|[0-9{}<>:;]\\)" keys)))))))))
     (should (> count 100))))
+
+(ert-deftest org-agent-conventions-repeat-maps ()
+  "The commands of a repeat map repeat in it, and no others do.
+No key of it is a letter, which would be missing in the draft."
+  (let ((count 0))
+    (org-agent-conventions-test--each
+     (lambda (symbol)
+       (when (string-suffix-p "-repeat-map" (symbol-name symbol))
+         (let ((bound (org-agent-conventions-test--keys (symbol-value symbol) [])))
+           (pcase-dolist (`(,keys . ,command) bound)
+             (cl-incf count)
+             (should (eq (get command 'repeat-map) symbol))
+             (should (string-match-p "\\`[CM]-." keys)))))
+       (when-let* ((map (get symbol 'repeat-map)))
+         (should (rassq symbol (org-agent-conventions-test--keys
+                                (symbol-value map) []))))))
+    (should (> count 3))))
 
 (provide 'org-agent-conventions-test)
 ;;; org-agent-conventions-test.el ends here
