@@ -174,10 +174,10 @@ Signal an error if the link leads to something that cannot be added."
 (defun org-agent-add-line (reference)
   "Add a line for REFERENCE at the end of the draft, unless there is one.
 Point stays."
-  (let* ((said (org-agent-context-link
+  (let* ((link (org-agent-context-link
                 reference (or (plist-get reference :name)
                               (org-agent-context-name reference))))
-         (line (org-agent-context-line said)))
+         (line (org-agent-context-line link)))
     (unless (cl-find reference (cdr (org-agent-context-draft))
                      :test #'org-agent-context-same-p)
       (save-excursion
@@ -187,7 +187,7 @@ Point stays."
           (unless (bolp) (insert "\n"))
           ;; On one character only, so that typed text does not inherit it.
           (put-text-property 0 1 'org-agent-context
-                             (list :line said :span (plist-get reference :span)
+                             (list :line link :span (plist-get reference :span)
                                    :agreed (plist-get reference :agreed))
                              line)
           (insert line))))))
@@ -208,10 +208,10 @@ This is for `completion-at-point-functions'."
                  (org-agent-draft-p (match-beginning 1))
                  (<= (match-beginning 1) end))
         (let* ((beg (match-beginning 1))
-               (said (buffer-substring-no-properties beg end)))
-          (unless (string-match-p "[])]" said)
-            (if (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" said)
-                (list beg end (if (org-agent-context-silent-p said)
+               (name (buffer-substring-no-properties beg end)))
+          (unless (string-match-p "[])]" name)
+            (if (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" name)
+                (list beg end (if (org-agent-context-silent-p name)
                                   #'ignore
                                 #'completion-file-name-table)
                       :exclusive 'no
@@ -296,14 +296,14 @@ FUNCTION returns the reference that the link is made of."
   (let* ((end (point)) (beg (- end (length name) 1)))
     (when (and (>= beg (point-min)) (eq (char-after beg) ?@))
       (let* ((reference (funcall function))
-             (said (org-agent-context-link
+             (link (org-agent-context-link
                     reference (or (plist-get reference :name)
                                   (org-agent-context-name reference)))))
         (put-text-property 0 1 'org-agent-context
-                           (list :line said :span (plist-get reference :span))
-                           said)
+                           (list :line link :span (plist-get reference :span))
+                           link)
         (delete-region beg end)
-        (insert said)))))
+        (insert link)))))
 
 (defun org-agent-add--mention-file-chosen (name status)
   "Replace the file name NAME by a link when STATUS says that it is chosen."

@@ -115,7 +115,7 @@ The receipt says what stands where, and whether it is in the file."
       (org-agent-turn--count params)
       (org-agent-heading-mark-waiting (plist-get params :event) nil)
       (when (org-agent-file-owner-awaited-p)
-        (org-agent-chat-keep org-agent-file-owner-file))
+        (org-agent-chat-own-file org-agent-file-owner-file))
       (org-agent-chat-restore-draft)
       (org-agent-file-owner-save)
       (org-agent-turn--announce params)))
@@ -164,7 +164,7 @@ The receipt says what stands where, and whether it is in the file."
   "Keep the file of the session of PARAMS from now on, or no longer."
   (org-agent-chat-in (plist-get params :session)
     (if (plist-get params :keeper)
-        (org-agent-chat-keep (plist-get params :file))
+        (org-agent-chat-own-file (plist-get params :file))
       (org-agent-file-owner-release))
     (org-agent-chat-restore-draft)))
 
