@@ -232,19 +232,19 @@ becomes the next message."
 (defvar org-agent-edit-question-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "C-c C-c") '("ask anew" . org-agent-edit-question-send))
-    (define-key map (kbd "C-c C-k") '("leave it" . org-agent-edit-question-abandon))
+    (define-key map (kbd "C-c C-k") '("cancel" . org-agent-edit-question-cancel))
     map)
   "Keymap of a question that is edited.")
 
 (define-derived-mode org-agent-edit-question-mode org-mode "Org-Agent-Question"
   "Major mode of a question that is edited.
-\\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] asks it anew, \\[org-agent-edit-question-abandon] leaves it as it is."
+\\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] asks it anew, \\[org-agent-edit-question-cancel] cancels the edit."
   (setq-local org-confirm-babel-evaluate t
               enable-local-variables nil)
   (org-agent-fontify-listed-languages)
   (setq header-line-format
         (substitute-command-keys
-         " Edit, then \\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] to ask anew, \\[org-agent-edit-question-abandon] to leave it")))
+         " \\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] ask anew  \\[org-agent-edit-question-cancel] cancel")))
 
 ;;;###autoload
 (defun org-agent-edit-question ()
@@ -312,7 +312,7 @@ draft stays as it is."
      (append (list :id new :level level :text text)
              (and instead (list :instead instead))))))
 
-(defun org-agent-edit-question-abandon ()
+(defun org-agent-edit-question-cancel ()
   "Stop editing, and leave the question as it is."
   (interactive)
   (set-buffer-modified-p nil)

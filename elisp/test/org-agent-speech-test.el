@@ -325,7 +325,7 @@
         (ert-with-message-capture messages
           (org-agent-speak)
           (org-agent-fake-wait (not org-agent-speak--now))
-          (should (string-match-p "mute does not speak: no sound card; see .org-agent-speak-program" messages)))
+          (should (string-match-p "mute failed: no sound card; see .org-agent-speak-program" messages)))
         (should-not org-agent-speak--queue))
       (let ((org-agent-speak-program '(("org-agent-no-such-program"))))
         (should (string-match-p "install espeak-ng" (cadr (should-error (org-agent-speak) :type 'user-error))))
@@ -354,7 +354,7 @@
       (ert-with-message-capture messages
         (org-agent-speak)
         (org-agent-fake-wait (not org-agent-speak--now))
-        (should (string-match-p "Nothing is spoken: .*unknown voice" messages)))
+        (should (string-match-p "Not spoken: .*unknown voice" messages)))
       (org-agent-speak)
       (org-agent-speak-stop)
       (should-not org-agent-speak--now)
