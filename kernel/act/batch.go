@@ -55,18 +55,18 @@ func judgeBatch(ctx context.Context, turn *policy.Turn, a action.Action) policy.
 	judged := make(sexp.List, len(calls))
 	for i, item := range calls {
 		fields, _ := item.(sexp.List)
-		one, reads, v := turn.Call(ctx, fields)
+		one, reads, v := turn.Call(ctx, action.CallOf(fields))
 		if v.Kind == policy.Refuse {
 			return policy.Refused("call %d of the batch: %s", i+1, v.Reason)
 		}
 		if !reads {
-			return policy.Refused("call %d of the batch: %s does more than read; call it by itself", i+1, action.CallOf(one).Tool)
+			return policy.Refused("call %d of the batch: %s does more than read; call it by itself", i+1, one.Tool)
 		}
 		if v.Kind < worst.Kind {
 			worst.Kind, worst.Reason = v.Kind, fmt.Sprintf("call %d of the batch: %s", i+1, v.Reason)
 		}
 		worst.OnceOnly = worst.OnceOnly || v.OnceOnly
-		judged[i] = one
+		judged[i] = one.Fields()
 	}
 	worst.Action = a.With("calls", judged)
 	return worst

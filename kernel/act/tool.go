@@ -26,8 +26,8 @@ func call(d Deps) kind.Kind {
 		Spec: action.Spec{Target: "tool", Name: "call", Does: "to use a tool", Fields: []action.Field{
 			{Name: "tool", Kind: action.Tool, Required: true, Example: plist.String("<name>")}, {Name: "args", Kind: action.Plist, Example: anyArguments()}}},
 		Judge: func(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
-			judged, _, v := turn.Call(ctx, a.Payload())
-			v.Action = a.WithPayload(judged)
+			judged, _, v := turn.Call(ctx, action.CallOf(a.Payload()))
+			v.Action = a.WithPayload(judged.Fields())
 			return v
 		},
 		Describe: func(a action.Action, deps describe.Deps) describe.Description {

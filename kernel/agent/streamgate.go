@@ -54,5 +54,5 @@ func (p *streamGate) passes(ctx context.Context, list sexp.List) bool {
 		return false
 	}
 	returned, err := r.skill.Preview(ctx, proposed.List(), r.steps.Event())
-	return err == nil && plist.Equal(returned, proposed.List())
+	return err == nil && proposed.Is(returned)
 }

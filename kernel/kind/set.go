@@ -11,7 +11,6 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -147,7 +146,7 @@ func (s *Set) Calls(a action.Action) []action.Call {
 	if k := s.find(a.Key()); k.Calls != nil {
 		return k.Calls(a)
 	}
-	return []action.Call{{Tool: CallName(a.Key()), Args: plist.Without(a.WithEntry(), "action")}}
+	return []action.Call{a.AsCall(CallName(a.Key()))}
 }
 
 // CallName returns the name by which hooks know an action that calls no tool.

@@ -20,7 +20,6 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -180,7 +179,7 @@ func (g *Gate) check(ctx context.Context, proposed action.Proposed) (checked act
 		return proposed, errRefused("the skill " + g.SkillName + " refused it"), nil
 	}
 	returned, _ = g.Hide(returned).(sexp.List)
-	if plist.Equal(returned, proposed.List()) {
+	if proposed.Is(returned) {
 		return proposed, nil, nil
 	}
 	checked = action.Propose(returned)
