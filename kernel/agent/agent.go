@@ -129,7 +129,7 @@ func (a *Agent) newRun(turn *session.Turn) *run {
 	record := turn.Record
 	r.meter = &loop.Meter{Budget: loop.NewBudget(r.settings.Budget), Turn: record.ID, Event: record.Event, Question: record.ID, Spending: j, Screen: turn, Log: r.log}
 	r.steps = &loop.Steps{Question: eventOf(record), Trail: turn, Rows: &r.recorder, Kinds: kinds, Meter: r.meter, Log: r.log}
-	r.scene = scene{turn: turn, journal: j, log: r.log, program: &r.program, steps: r.steps, tools: a.config.Tools, actions: kinds}
+	r.scene = scene{turn: turn, program: &r.program, steps: r.steps, tools: a.config.Tools, actions: kinds}
 	r.turnHooks = turnHooks{turn: turn, hooks: a.config.Hooks, journal: j, rows: &r.recorder, steps: r.steps, place: r.scene.where}
 	r.replyForms = replyForms{run: r}
 	r.gate = newGate(r)
@@ -139,7 +139,7 @@ func (a *Agent) newRun(turn *session.Turn) *run {
 
 // begin finds how the turn is answered.
 func (r *run) begin(ctx context.Context) (err error) {
-	if r.program, err = r.agent.programOf(ctx, r.turn.Record, r.meter.Limits(), r.kinds); err != nil {
+	if err := r.setProgram(ctx); err != nil {
 		return err
 	}
 	r.meter.Share(r.program.budget)
@@ -150,6 +150,13 @@ func (r *run) begin(ctx context.Context) (err error) {
 	p.Window = func(ctx context.Context) llm.Window { return r.agent.window(ctx, r.settings.Model, true) }
 	r.composeWith(ctx, p)
 	return nil
+}
+
+// setProgram decides how the turn is answered, and so where it takes place.
+func (r *run) setProgram(ctx context.Context) (err error) {
+	r.program, err = r.agent.programOf(ctx, r.turn.Record, r.meter.Limits(), r.kinds)
+	r.projects = &policy.Projects{Turn: r.turn.Record, Given: r.program.projects, Earlier: r.agent.config.Journal, Log: r.log}
+	return err
 }
 
 // prompt is how the requests of any turn are composed, live or only shown.

@@ -78,7 +78,7 @@ type Journal interface {
 	loop.Spending      // what replies take
 	records            // earlier attempts at a turn
 	rows               // what happens in it
-	pastTurns          // which projects it is about
+	policy.Earlier     // which projects it is about
 	asks               // what waits for a person
 	origins            // which turn started a subagent
 	toolSteps          // results

@@ -80,7 +80,7 @@ func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mo
 // system prompt.
 func (r *run) beginDry(ctx context.Context, mode prompt.Mode, kind prompt.Kind) (err error) {
 	record := r.turn.Record
-	if r.program, err = r.agent.programOf(ctx, record, r.meter.Limits(), r.kinds); err != nil {
+	if err := r.setProgram(ctx); err != nil {
 		return err
 	}
 	p := r.prompt()

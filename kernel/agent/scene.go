@@ -1,39 +1,28 @@
 package agent
 
 import (
-	"context"
-	"log/slog"
-
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/agent/loop"
-	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
 )
 
-// pastTurns are the earlier turns of a conversation.
-type pastTurns interface {
-	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
-}
-
 // scene tells the policy where a turn takes place: which projects it is about, and what others may
 // have written of what its model is shown. The tools are called in the name of the turn.
 type scene struct {
 	turn     *session.Turn
-	journal  pastTurns
-	log      *slog.Logger
 	program  *program
 	steps    *loop.Steps
 	past     func() *history.Shown // nil before there is any
 	tools    *tool.Registry
-	actions  *kind.Set // that there are in the turn
-	projects *[]string // nil before they are known
+	actions  *kind.Set        // that there are in the turn
+	projects *policy.Projects // nil before the program is known
 }
 
 // where is the turn for the policy.
 func (s *scene) where() policy.Where {
 	record := s.turn.Record
-	return policy.Where{Session: record.Session, Turn: record.ID, Route: record.Question.Route, Projects: s.projectsOf, Tools: s.tools, Kinds: s.actions}
+	return policy.Where{Session: record.Session, Turn: record.ID, Route: record.Question.Route, Projects: s.projects, Tools: s.tools, Kinds: s.actions}
 }

@@ -68,7 +68,7 @@ func (sp *spawner) describe(ctx context.Context, wanted tool.SubagentTask) (jour
 	record := r.turn.Record
 	s := journal.Subagent{
 		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Label: labelOf(wanted), Task: r.agent.Hide(wanted.Task), Skill: r.skill.Name,
-		Projects: slices.Clone(r.projectsOf(ctx)), Outside: r.outside(), Fork: wanted.Fork, Wait: wanted.Wait,
+		Projects: slices.Clone(r.projects.All(ctx)), Outside: r.outside(), Fork: wanted.Fork, Wait: wanted.Wait,
 		Route: record.Question.Route, Group: !composer.Conversation(record).Alone,
 	}
 	s.Conversation = conversationName(s)

@@ -64,7 +64,7 @@ type Policy struct {
 	// Hooks are called by Verify and can refuse an allowed action. nil: there are none.
 	Hooks Hooks
 
-	projects func() []string // of the turn that is judged; nil: none. [Policy.turn] sets it.
+	projectOf func(path string) string // of the judged turn; nil: it has no projects
 }
 
 // Tools is what the policy needs to know about tools.
@@ -89,9 +89,8 @@ type Where struct {
 	Turn    string
 	// Route is where the turn came from and where its answer goes.
 	Route protocol.Route
-	// Projects returns the project directories of the conversation. Their files may be read unless
-	// a rule forbids it. nil: there are none. See [ProjectOf].
-	Projects func(ctx context.Context) []string
+	// Projects are those of the conversation. Their files may be read unless a rule forbids it.
+	Projects *Projects
 	// Tools and Kinds are those of the turn. nil: those of the [Policy].
 	Tools Tools
 	Kinds Kinds

@@ -109,7 +109,7 @@ func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) De
 		d.Kind, d.Reason = Allow, what+" in the home"
 	case reads:
 		d.Reason = "reads from outside the home: " + path
-		if project := p.projectOf(path); project != "" {
+		if project := p.project(path); project != "" {
 			d.Kind, d.Reason = Allow, what+" in the conversation's project "+project
 		}
 		fallthrough

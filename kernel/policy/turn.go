@@ -30,9 +30,7 @@ func (p *Policy) at(where Where) Where {
 func (p *Policy) turn(ctx context.Context, where Where) *Turn {
 	q, where := *p, p.at(where)
 	q.Tools = where.Tools
-	if where.Projects != nil {
-		q.projects = func() []string { return where.Projects(ctx) }
-	}
+	q.projectOf = func(path string) string { return where.Projects.with(ctx, path) }
 	return &Turn{Where: where, policy: &q}
 }
 
