@@ -22,10 +22,7 @@ type Hooks interface {
 // was approved before, because it may have had no objection then. Hooks are not called for an
 // action that the rules refuse, or for one that ends the turn.
 func (p *Policy) Narrowed(ctx context.Context, v Verdict, where Where) Verdict {
-	if p.Hooks == nil || v.Kind == Refuse || v.Action.Type() != protocol.TypeRequest {
-		return v
-	}
-	if p.Ends(v.Action, where) {
+	if p.Hooks == nil || v.Ends || v.Kind == Refuse || v.Action.Type() != protocol.TypeRequest {
 		return v
 	}
 	decisions := p.Hooks.Before(ctx, v.Action, p.at(where))

@@ -126,6 +126,9 @@ type Verdict struct {
 	// ByName is true if only the name of the action is known, not what it would touch. A row of
 	// policy.org about the action itself may then allow it.
 	ByName bool
+	// Ends is true if the action ends the turn, for example because it answers. Neither rows of
+	// policy.org nor hooks are about such an action.
+	Ends bool
 	// Decisions are the decisions about each thing that the action touches, as far as that is
 	// known.
 	Decisions []Decision
@@ -167,7 +170,10 @@ func (p *Policy) Judge(ctx context.Context, a action.Action, where Where) Verdic
 	if v.Action.IsZero() {
 		v.Action = usable
 	}
-	return p.applyActionRows(v.Action, v, where)
+	if v.Ends = p.Kinds.Ends(v.Action, where); v.Ends {
+		return v
+	}
+	return p.applyActionRows(v.Action, v)
 }
 
 // JudgeReach judges a call of any tool by what the call touches.
@@ -211,14 +217,9 @@ func (p *Policy) approved(ctx context.Context, verdict *Verdict, where Where) er
 	return nil
 }
 
-// Ends reports whether the action ends the turn.
-func (p *Policy) Ends(a action.Action, where Where) bool {
-	return p.Kinds != nil && p.Kinds.Ends(a, where)
-}
-
 // Answers reports whether the action ends the turn and is allowed.
 func (p *Policy) Answers(ctx context.Context, a action.Action, where Where) bool {
-	return p.Ends(a, where) && p.Judge(ctx, a, where).Kind == Allow
+	return p.Kinds != nil && p.Kinds.Ends(a, where) && p.Judge(ctx, a, where).Kind == Allow
 }
 
 // Notice returns a text of the kernel for the turn's conversation: an error, a refusal or an

@@ -82,12 +82,8 @@ func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
 }
 
 // applyActionRows applies the rows about the action itself. They narrow the verdict. They allow an action
-// only if nothing but its name is known. They do not apply to an answer in the conversation of the
-// turn.
-func (p *Policy) applyActionRows(a action.Action, v Verdict, where Where) Verdict {
-	if p.Ends(a, where) {
-		return v
-	}
+// only if nothing but its name is known.
+func (p *Policy) applyActionRows(a action.Action, v Verdict) Verdict {
 	key := a.Key()
 	return p.applyRows(v, "does "+key.String(), v.ByName, func(r rule) bool {
 		return r.kind == "action" && r.key.Target == key.Target && (r.key.Name == "" || r.key.Name == key.Name)

@@ -70,7 +70,6 @@ type Judge interface {
 // Kinds knows the kinds of actions.
 type Kinds interface {
 	Available(key action.Key) error
-	Ends(a action.Action, where policy.Where) bool
 	Reads(a action.Action) bool
 }
 
@@ -215,7 +214,7 @@ func (g *Gate) rule(ctx context.Context, a action.Action, granted string, propos
 	switch {
 	case verified.Valid():
 		step.Light = granted == "" && g.Kinds.Reads(verdict.Action)
-		return g.perform(ctx, verified, step)
+		return g.perform(ctx, verified, verdict.Ends, step)
 	case verdict.Kind != policy.Refuse:
 		return g.ask(ctx, verdict, hash, step, proposed)
 	case verdict.Failure != nil:
