@@ -52,9 +52,10 @@ func New(config Config) *Agent {
 	a := &Agent{config: config}
 	a.sent = lru.New[string, sent](sentKept)
 	a.forms = lru.New[string, action.Proposed](formsKept)
-	past := history.New(config.Journal, config.Dialect, composer.EarlierQuestion(config.Journal))
+	j := config.Journal
+	past := history.New(history.Journal{Transcripts: j.Transcripts, Models: j.Models, Usage: j.Usage, Rows: j.Records}, config.Dialect, composer.EarlierQuestion(j.Turns))
 	past.Outside = func(act action.Action) string { return config.Kinds().Outside(act) }
-	a.composer = &composer.Composer{Sources: config.Sources, Journal: config.Journal, Past: past, Index: config.Index, Home: config.Policy.Home,
+	a.composer = &composer.Composer{Sources: config.Sources, Branches: j.Transcripts, Corrections: j.Usage, Past: past, Index: config.Index, Home: config.Policy.Home,
 		Model: config.Model, HistoryTurns: config.HistoryTurns}
 	window := config.Window
 	if window == nil {
@@ -126,13 +127,13 @@ func (a *Agent) newRun(turn *session.Turn) *run {
 	kinds := a.config.Kinds()
 	r := &run{agent: a, turn: turn, fixed: fixed{a.settingsOf(turn.Record), kinds, a.config.Policy.With(kinds)}, log: a.config.Logger.With("session", turn.Record.Session, "turn", turn.Record.ID)}
 	j := a.config.Journal
-	r.attempt = attempt{turn: turn, journal: j}
-	r.recorder = recorder{turn: turn, journal: j, hide: a.hideJSON, log: r.log}
+	r.attempt = attempt{turn: turn, rows: j.Records, turns: j.Turns}
+	r.recorder = recorder{turn: turn, journal: j.Records, hide: a.hideJSON, log: r.log}
 	record := turn.Record
-	r.meter = &loop.Meter{Budget: loop.NewBudget(r.settings.Budget), Turn: record.ID, Event: record.Event, Question: record.ID, Spending: j, Screen: turn, Log: r.log}
+	r.meter = &loop.Meter{Budget: loop.NewBudget(r.settings.Budget), Turn: record.ID, Event: record.Event, Question: record.ID, Spending: j.Usage, Screen: turn, Log: r.log}
 	r.steps = &loop.Steps{Question: eventOf(record), Trail: turn, Rows: &r.recorder, Kinds: kinds, Meter: r.meter, Log: r.log}
-	r.scene = scene{turn: turn, journal: j, log: r.log, program: &r.program, steps: r.steps, tools: a.config.Tools}
-	r.turnHooks = turnHooks{turn: turn, hooks: a.config.Hooks, journal: j, rows: &r.recorder, steps: r.steps, place: r.scene.where}
+	r.scene = scene{turn: turn, journal: j.Transcripts, log: r.log, program: &r.program, steps: r.steps, tools: a.config.Tools}
+	r.turnHooks = turnHooks{turn: turn, hooks: a.config.Hooks, journal: j.Records, rows: &r.recorder, steps: r.steps, place: r.scene.where}
 	r.replyForms = replyForms{run: r}
 	r.gate = newGate(r)
 	r.loop = newLoop(r)

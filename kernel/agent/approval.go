@@ -20,7 +20,7 @@ import (
 // one, and of one that comes too late, has [protocol.CodeConflict].
 func (a *Agent) Decide(ctx context.Context, p protocol.AskDecideParams, client string) (protocol.AskDecideResult, error) {
 	var none protocol.AskDecideResult
-	ask, err := a.config.Journal.Ask(ctx, p.ID)
+	ask, err := a.config.Journal.Asks.Ask(ctx, p.ID)
 	if err != nil {
 		return none, err
 	}
@@ -44,7 +44,7 @@ func (a *Agent) Decide(ctx context.Context, p protocol.AskDecideParams, client s
 	if len(decision.Secrets) > 0 && !a.asks.Waits(p.ID) {
 		return none, protocol.Errorf(protocol.CodeBusy, "the turn does not wait for it yet, as the kernel has just started, and a secret is kept nowhere: answer again in a moment")
 	}
-	if _, err := a.config.Journal.Decide(ctx, p.ID, decision.AskOutcome); err != nil {
+	if _, err := a.config.Journal.Asks.Decide(ctx, p.ID, decision.AskOutcome); err != nil {
 		return none, err
 	}
 	a.asks.Resume(p.ID, decision)
@@ -81,7 +81,7 @@ func (p person) Decide(ctx context.Context, verdict policy.Verdict, hash string)
 	r.describeApproval(ctx, &approval, verdict.Action)
 	decisions := r.agent.asks.Wait(approval.ID)
 	defer r.agent.asks.Forget(approval.ID)
-	if err := r.agent.config.Journal.PutAsk(ctx, approval); err != nil {
+	if err := r.agent.config.Journal.Asks.PutAsk(ctx, approval); err != nil {
 		return gate.Decision{}, err
 	}
 	return p.await(ctx, approval, decisions)
@@ -107,7 +107,7 @@ func (p person) await(ctx context.Context, approval protocol.Ask, decisions <-ch
 
 // resume waits again for what the turn had asked a person before the kernel was restarted.
 func (r *run) resume(ctx context.Context) (bool, error) {
-	rows, err := r.agent.config.Journal.Entries(ctx, journal.Query{
+	rows, err := r.agent.config.Journal.Records.Entries(ctx, journal.Query{
 		Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindApproval, journal.KindQuestion}, Latest: true, Limit: 1})
 	switch {
 	case err != nil:

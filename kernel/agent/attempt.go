@@ -11,16 +11,11 @@ import (
 	"org-agent/kernel/session"
 )
 
-// records are what the journal has of a turn.
-type records interface {
-	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
-	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
-}
-
 // attempt reads what the journal has of a turn and of earlier attempts at it.
 type attempt struct {
-	turn    *session.Turn
-	journal records
+	turn  *session.Turn
+	rows  entries
+	turns Turns
 }
 
 // items are what the person sent along with the question, with their data.
@@ -28,7 +23,7 @@ func (a attempt) items(ctx context.Context) ([]protocol.ContextItem, error) {
 	if len(a.turn.Record.Question.Context) == 0 {
 		return nil, nil
 	}
-	items, err := a.journal.Context(ctx, a.turn.Record.Event)
+	items, err := a.turns.Context(ctx, a.turn.Record.Event)
 	if err != nil {
 		return nil, fmt.Errorf("read what went along with the message: %w", err)
 	}
@@ -43,7 +38,7 @@ func (a attempt) system(ctx context.Context, purpose string) (string, bool, erro
 		if sent.For != purpose || !a.turn.Waits() {
 			continue
 		}
-		rows, err := a.journal.Entries(ctx, journal.Query{
+		rows, err := a.rows.Entries(ctx, journal.Query{
 			Turn: a.turn.Record.ID, Kinds: []journal.Kind{journal.KindModelRequest}, After: sent.Seq - 1, Limit: 1})
 		if err != nil || len(rows) == 0 {
 			return "", false, fmt.Errorf("read the system prompt of an earlier attempt: %w", err)
@@ -59,7 +54,7 @@ func (a attempt) system(ctx context.Context, purpose string) (string, bool, erro
 
 // recalled is what an earlier attempt at the turn was reminded of, nil if there was no attempt.
 func (a attempt) recalled(ctx context.Context) (*composer.Recalled, error) {
-	rows, err := a.journal.Entries(ctx, journal.Query{Turn: a.turn.Record.ID, Kinds: []journal.Kind{journal.KindRecall}, Latest: true, Limit: 1})
+	rows, err := a.rows.Entries(ctx, journal.Query{Turn: a.turn.Record.ID, Kinds: []journal.Kind{journal.KindRecall}, Latest: true, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

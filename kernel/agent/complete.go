@@ -78,7 +78,7 @@ func (a *Agent) countCompletion(ctx context.Context, reply llm.Reply) {
 	if reply.Usage == nil {
 		return
 	}
-	err := a.config.Journal.PutCompletion(context.WithoutCancel(ctx), journal.Spent{
+	err := a.config.Journal.Usage.PutCompletion(context.WithoutCancel(ctx), journal.Spent{
 		Model: reply.Model, Input: reply.Usage.Input, Output: reply.Usage.Output, Cost: reply.Usage.Cost,
 	})
 	if err != nil {

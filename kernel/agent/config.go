@@ -69,43 +69,58 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Journal is what is read of the journal and written into it. Each part is the interface of its
-// consumer.
-type Journal interface {
-	composer.Journal   // what a request needs beside the earlier turns
-	history.Journal    // the earlier turns, for requests and for summaries
-	gate.Acts          // what is performed
-	loop.Spending      // what replies take
-	records            // earlier attempts at a turn
-	rows               // what happens in it
-	pastTurns          // which projects it is about
-	asks               // what waits for a person
-	origins            // which turn started a subagent
-	toolSteps          // results
-	completionSpending // what completions take
+// Journal is what is read of the journal and written into it. Each part is what its consumers use of
+// one store of the journal.
+type Journal struct {
+	Records     Records
+	Turns       Turns
+	Acts        gate.Acts
+	Asks        Asks
+	Models      history.Models
+	Transcripts Transcripts
+	Subagents   Subagents
+	Usage       Usage
 }
 
-// asks are what waits for a person. [protocol.CodeConflict] is the error of a second decision.
-type asks interface {
+// Records are the journal's rows. Append writes a row at once, AppendDeferred with what the turn does
+// next.
+type Records interface {
+	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
+	AppendDeferred(ctx context.Context, entry journal.Entry) error
+	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
+}
+
+// Turns are the turns, and what was sent along with their questions.
+type Turns interface {
+	Turn(ctx context.Context, id string) (journal.Turn, error)
+	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
+}
+
+// Asks are what waits for a person. [protocol.CodeConflict] is the error of a second decision.
+type Asks interface {
 	PutAsk(ctx context.Context, ask protocol.Ask) error
 	Ask(ctx context.Context, id string) (protocol.Ask, error)
 	Decide(ctx context.Context, id string, outcome protocol.AskOutcome) (protocol.Ask, error)
 }
 
-// origins say which turn started a subagent.
-type origins interface {
-	Subagent(ctx context.Context, id string) (journal.Subagent, error)
-	Turn(ctx context.Context, id string) (journal.Turn, error)
-}
-
-// toolSteps are the steps of turns. EachToolStep visits those since a moment, the oldest first, in the
-// session or in all if that is "".
-type toolSteps interface {
+// Transcripts are the earlier turns of conversations, and the steps of turns. EachToolStep visits the
+// steps since a moment, the oldest first, in the session or in all if that is "".
+type Transcripts interface {
+	history.Transcripts
+	composer.Branches
+	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
 	ToolStep(ctx context.Context, session string, seq int64) (journal.ToolStep, error)
 	EachToolStep(ctx context.Context, session string, since time.Time, visit func(journal.ToolStep)) error
 }
 
-// completionSpending keeps what completions take, which belong to no turn.
-type completionSpending interface {
+// Subagents say which turn started a subagent.
+type Subagents interface {
+	Subagent(ctx context.Context, id string) (journal.Subagent, error)
+}
+
+// Usage is what turns, completions and summaries take. A completion belongs to no turn.
+type Usage interface {
+	loop.Spending
+	composer.Corrections
 	PutCompletion(ctx context.Context, spent journal.Spent) error
 }

@@ -77,11 +77,11 @@ func (a *Agent) programOf(ctx context.Context, record journal.Turn, budget confi
 // under the same policy. What a subagent may not do is decided before skill and policy, whatever its
 // model was shown and whatever a person allowed elsewhere.
 func (a *Agent) subagentProgram(ctx context.Context, record journal.Turn, p program, kinds *kind.Set) (program, error) {
-	spawn, err := a.config.Journal.Subagent(ctx, record.Event)
+	spawn, err := a.config.Journal.Subagents.Subagent(ctx, record.Event)
 	if err != nil {
 		return p, fmt.Errorf("look for what was handed on: %w", err)
 	}
-	above, err := a.config.Journal.Turn(ctx, spawn.Turn)
+	above, err := a.config.Journal.Turns.Turn(ctx, spawn.Turn)
 	if err != nil {
 		return p, fmt.Errorf("look for the turn that handed it on: %w", err)
 	}

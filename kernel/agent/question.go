@@ -58,7 +58,7 @@ func (q questioner) AskUser(ctx context.Context, form protocol.QuestionForm) (st
 	}
 	decisions := r.agent.asks.Wait(question.ID)
 	defer r.agent.asks.Forget(question.ID)
-	if err := r.agent.config.Journal.PutAsk(ctx, question); err != nil {
+	if err := r.agent.config.Journal.Asks.PutAsk(ctx, question); err != nil {
 		return "", err
 	}
 	return q.awaitAnswer(ctx, question, decisions)

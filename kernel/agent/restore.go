@@ -54,7 +54,7 @@ func (r *run) restoreResult(ctx context.Context, done *journal.StepDone) error {
 // restoreAnswers finds what a person answered in a step. Secrets are kept nowhere: if there was one,
 // the step has failed, and its skill and the model are shown that.
 func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error {
-	question, err := r.agent.config.Journal.Ask(ctx, done.Question)
+	question, err := r.agent.config.Journal.Asks.Ask(ctx, done.Question)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (r *run) recordUntold(ctx context.Context, except string) error {
 		if id == except {
 			continue
 		}
-		question, err := r.agent.config.Journal.Ask(ctx, id)
+		question, err := r.agent.config.Journal.Asks.Ask(ctx, id)
 		if err != nil {
 			return err
 		}

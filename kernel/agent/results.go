@@ -45,5 +45,5 @@ func (r results) step(ctx context.Context, name string) (journal.ToolStep, error
 	if err != nil {
 		return journal.ToolStep{}, fmt.Errorf("%q is the id of no result: it is what stands where a result is shortened", name)
 	}
-	return r.run.agent.config.Journal.ToolStep(ctx, r.run.turn.Record.Session, row)
+	return r.run.agent.config.Journal.Transcripts.ToolStep(ctx, r.run.turn.Record.Session, row)
 }

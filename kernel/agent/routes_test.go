@@ -82,12 +82,17 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Tools, Logger: h.config.Logger})...)
 	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Tools, Kinds: kinds}
 	r.sessions = session.New(session.Config{
-		Journal: h.journal, Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now,
+		Journal: conversationJournal(h.journal), Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now,
 		Ended: func(turn journal.Turn) { r.ended <- turn },
 	})
 	talk.sessions = r.sessions
 	t.Cleanup(r.sessions.Close)
 	return r
+}
+
+// conversationJournal is what the sessions keep in a journal.
+func conversationJournal(j *journal.Journal) session.Journal {
+	return session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search}
 }
 
 // conversation puts text into the sessions.
@@ -136,7 +141,7 @@ func TestNobodyAwaitsAnswer(t *testing.T) {
 		t.Errorf("the model was asked %d times", len(r.model.asked))
 	}
 	acts := 0
-	rows, err := r.journal.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindToolStep}})
+	rows, err := r.journal.Records.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindToolStep}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) 
 		sum.Bytes += len(text)
 		sum.Tokens += prompt.Tokens(text)
 	}
-	err := a.config.Journal.EachToolStep(ctx, session, since, func(step journal.ToolStep) {
+	err := a.config.Journal.Transcripts.EachToolStep(ctx, session, since, func(step journal.ToolStep) {
 		for _, call := range step.Calls {
 			add(call.Tool, call.Text)
 		}

@@ -38,7 +38,7 @@ func (r *run) personDecides(ctx context.Context, ask protocol.Ask, decisions <-c
 // readAgain reads the ask that a turn waits for after a restart. If a person has decided it meanwhile,
 // the decision is passed on. The caller waits for the decision already, so that none is lost.
 func (r *run) readAgain(ctx context.Context, id string) (protocol.Ask, error) {
-	ask, err := r.agent.config.Journal.Ask(ctx, id)
+	ask, err := r.agent.config.Journal.Asks.Ask(ctx, id)
 	switch {
 	case err != nil:
 		return ask, err

@@ -17,7 +17,7 @@ func newGate(r *run) *gate.Gate {
 	c := r.agent.config
 	return &gate.Gate{
 		Policy: r.policy, Judge: r.policy, Kinds: r.kinds, Performer: performer{r}, Hooks: &r.turnHooks, Person: person{r},
-		Acts: c.Journal, Rows: &r.recorder, Turn: gateTurn{r}, Orders: gateTurn{r}, Limits: &r.meter.Budget, Screen: gateScreen{r},
+		Acts: c.Journal.Acts, Rows: &r.recorder, Turn: gateTurn{r}, Orders: gateTurn{r}, Limits: &r.meter.Budget, Screen: gateScreen{r},
 		Beyond: func(a action.Action) string { return r.program.refuses(a, r.where()) },
 		Hide:   r.agent.hideIn, Log: r.log,
 	}

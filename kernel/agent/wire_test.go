@@ -133,7 +133,7 @@ func newWireWith(t *testing.T, window int, more []tool.Tool, says ...string) *wi
 func (w *wire) serve(c agent.Config) {
 	w.agent = agent.New(c)
 	w.sessions = session.New(session.Config{
-		Journal: w.h.journal, Runner: w.agent, NewID: c.NewID, Logger: c.Logger, Now: c.Now,
+		Journal: conversationJournal(w.h.journal), Runner: w.agent, NewID: c.NewID, Logger: c.Logger, Now: c.Now,
 		Ended: func(turn journal.Turn) { w.ended <- turn },
 	})
 	w.talk.sessions = w.sessions
@@ -206,14 +206,14 @@ func (w *wire) earlier(question, answer string, steps ...string) {
 	w.turns++
 	ctx, j := w.t.Context(), w.h.journal
 	event, turn, id := fmt.Sprint("event-", w.turns), fmt.Sprint("turn-", w.turns), fmt.Sprint("answer-", w.turns)
-	_, _, err := j.Accept(ctx, protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: w.h.config.Now(), Text: question}, turn)
+	_, _, err := j.Turns.Accept(ctx, protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: w.h.config.Now(), Text: question}, turn)
 	w.h.must(err)
 	for _, step := range steps {
-		_, err := j.Append(ctx, journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: turn, ID: id, Data: []byte(step)})
+		_, err := j.Records.Append(ctx, journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: turn, ID: id, Data: []byte(step)})
 		w.h.must(err)
 	}
-	w.h.must(j.PutAct(ctx, journal.Act{ID: id, Session: "main", Turn: turn, Event: event, Kind: journal.ActAnswer, Raw: answer, Final: true}))
-	_, err = j.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
+	w.h.must(j.Acts.PutAct(ctx, journal.Act{ID: id, Session: "main", Turn: turn, Event: event, Kind: journal.ActAnswer, Raw: answer, Final: true}))
+	_, err = j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
 	w.h.must(err)
 }
 
@@ -404,9 +404,9 @@ func TestWire(t *testing.T) {
 func (w *wire) subagent() {
 	w.t.Helper()
 	ctx, j := w.t.Context(), w.h.journal
-	_, _, err := j.Accept(ctx, protocol.Event{ID: "above", Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: w.h.config.Now(), Text: "find it"}, "turn-above")
+	_, _, err := j.Turns.Accept(ctx, protocol.Event{ID: "above", Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: w.h.config.Now(), Text: "find it"}, "turn-above")
 	w.h.must(err)
-	w.h.must(j.PutSubagent(ctx, journal.Subagent{ID: "work", Session: "main", Turn: "turn-above", Event: "above", Conversation: "main.find", Label: "find",
+	w.h.must(j.Subagents.PutSubagent(ctx, journal.Subagent{ID: "work", Session: "main", Turn: "turn-above", Event: "above", Conversation: "main.find", Label: "find",
 		Task: "Find the samovar.", Skill: "plain", Tools: []string{"look_up"}, Route: protocol.LocalRoute(protocol.ChannelEmacs)}))
 	w.submit(protocol.Event{ID: "work", Session: "main.find", Sensor: protocol.SensorChatMessage, Route: protocol.Route{Kind: protocol.RouteSubagent},
 		Level: 1, Stamp: w.h.config.Now(), Text: "Find the samovar."})

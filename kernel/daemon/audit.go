@@ -21,7 +21,7 @@ func (d *daemon) audit(ctx context.Context) error {
 		PID     int    `json:"pid"`
 	}{"without-safety", d.config.Version, os.Getpid()})
 	if err == nil {
-		_, err = d.journal.Append(ctx, journal.Entry{Kind: journal.KindAudit, Data: row})
+		_, err = d.journal.Records.Append(ctx, journal.Entry{Kind: journal.KindAudit, Data: row})
 	}
 	if err != nil {
 		return fmt.Errorf("write down that the rules of safety are left out: %w", err)

@@ -186,7 +186,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		s.Log(d.log)
 	}
 	d.skills.Prompts.Load(ctx)
-	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: d.tools, Rules: d.home.Rules(), Kinds: d.kinds}
+	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal.Asks, Tools: d.tools, Rules: d.home.Rules(), Kinds: d.kinds}
 	hooks := d.hooks()
 	d.policy.Hooks = hooks
 	d.subagents = d.openSubagents(settings, talk)
@@ -195,7 +195,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 			Skills: d.skills.Notes, Library: d.persona.Library, Shown: shown, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
 			Sandbox: func() string { return string(d.commands.kind()) }, Emacs: d.clients.EmacsVersion, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Dialect: d.models.Dialect(), Logger: d.log,
 		},
-		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: d.journal, NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
+		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: turnJournal(d.journal), NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
 		HistoryTurns: settings.HistoryTurns, Window: d.models.Window,
 		Compacted: func(_ context.Context, summary protocol.SessionCompacted) {
 			d.sessions.Notify(summary.Session, protocol.MethodSessionCompacted, summary)
@@ -204,11 +204,20 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		Subagents: d.subagents, CheckModel: d.models.Check,
 		Hooks: hooks, Kinds: withNotes(d.kinds, d.skills.Notes),
 	})
+	j := d.journal
 	d.sessions = session.New(session.Config{
-		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers, Ended: d.turnEnded,
+		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
+		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers, Ended: d.turnEnded,
 	})
 	talk.Sessions = d.sessions
 	return nil
+}
+
+// turnJournal is what the answering of turns reads of the journal and writes into it.
+func turnJournal(j *journal.Journal) agent.Journal {
+	return agent.Journal{
+		Records: j.Records, Turns: j.Turns, Acts: j.Acts, Asks: j.Asks, Models: j.Sessions, Transcripts: j.Transcripts, Subagents: j.Subagents, Usage: j.Usage,
+	}
 }
 
 // newID is a fresh id, as Org makes them.

@@ -38,7 +38,7 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 	for _, path := range settings.Notes {
 		index.Roots = append(index.Roots, memory.Root{Path: d.notePath(path)})
 	}
-	store := &memory.Store{Home: d.paths.Home, Journal: d.journal.RecordStore, NewID: newID, Now: d.now, Changed: func(ctx context.Context, c memory.Change) {
+	store := &memory.Store{Home: d.paths.Home, Journal: d.journal.Records, NewID: newID, Now: d.now, Changed: func(ctx context.Context, c memory.Change) {
 		if err := index.Take(ctx, c.Path); err != nil { // it is taken in when the file is seen to be another
 			d.log.Warn("what was kept is not found yet", "file", c.Path, "err", err)
 		}

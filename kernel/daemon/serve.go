@@ -45,7 +45,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 	}
 	extraction, speech := d.extraction(), d.speech()
 	resolver := d.resolver()
-	intake := service.Intake{Settings: resolver, Known: d.journal, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, NewID: newID, Logger: d.log}
+	intake := service.Intake{Settings: resolver, Known: d.journal.Turns, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, NewID: newID, Logger: d.log}
 	table, err := d.methods(intake, resolver, book, extraction, speech)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 	}
 	d.log.Info("kernel ready", "socket", d.paths.Socket, "version", d.config.Version, "dur", time.Since(d.began))
 	d.config.Ready(d.paths.Socket)
-	work.Go(func() { d.journal.KeepIndexed(ctx, d.log) })
+	work.Go(func() { d.journal.Search.KeepIndexed(ctx, d.log) })
 	work.Go(d.commands.prepare)
 	work.Go(func() { d.skills.Notes.Prove(ctx) })
 	err = <-failed

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"path/filepath"
 
 	"org-agent/kernel/action"
@@ -28,9 +27,7 @@ type noteSkills struct {
 // they are loaded.
 func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 	grants := d.home.Grants(settings)
-	recorded := func(ctx context.Context, turn string) (skill.Recording, error) {
-		return agent.Recall(ctx, d.journal, turn)
-	}
+	recorded := agent.Recordings{Turns: d.journal.Turns, Rows: d.journal.Records, Acts: d.journal.Acts}.Recall
 	specs := func() action.Specs { return d.kinds.Specs() } // there are none before there are tools
 	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs}, sensor.NewInjected(d.log)}
 	d.skills.Notes = skill.New(skill.Config{

@@ -30,7 +30,10 @@ func (d *daemon) openSubagents(settings config.Settings, talk *conversations) *s
 	if limit == 0 {
 		return nil
 	}
-	return subagent.New(subagent.Config{Journal: d.journal, Sessions: talk, Limit: limit, Reads: d.kinds.Reads, Logger: d.log, NewID: newID})
+	return subagent.New(subagent.Config{
+		Journal:  subagent.Journal{Subagents: d.journal.Subagents, Acts: d.journal.Acts, Turns: d.journal.Turns},
+		Sessions: talk, Limit: limit, Reads: d.kinds.Reads, Logger: d.log, NewID: newID,
+	})
 }
 
 // turnEnded has the subagents take note of the end of a turn, also while the kernel stops.

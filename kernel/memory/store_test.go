@@ -29,7 +29,7 @@ func newStore(t testing.TB) *Store {
 	})
 	var mu sync.Mutex
 	ids := 0
-	return &Store{Home: t.TempDir(), Journal: j.RecordStore, Now: func() time.Time { return noon }, NewID: func() string {
+	return &Store{Home: t.TempDir(), Journal: j.Records, Now: func() time.Time { return noon }, NewID: func() string {
 		mu.Lock()
 		defer mu.Unlock()
 		ids++

@@ -16,6 +16,7 @@ import (
 type Conversations struct {
 	Sessions   *session.Sessions
 	Asked      AskedQuestions
+	Names      ConversationNames
 	Compaction Compaction
 	// Model is the model that is shown for a conversation without an answer.
 	Model string
@@ -23,10 +24,13 @@ type Conversations struct {
 	Left func(session string)
 }
 
-// AskedQuestions finds earlier messages of people, the latest first, and reports whether a
-// conversation has any message.
+// AskedQuestions finds earlier messages of people, the latest first.
 type AskedQuestions interface {
 	PastQuestions(ctx context.Context, query, except string, limit int) ([]journal.Turn, error)
+}
+
+// ConversationNames reports whether a conversation has any message.
+type ConversationNames interface {
 	HasSession(ctx context.Context, name string) (bool, error)
 }
 
@@ -92,7 +96,7 @@ func (c Conversations) compact(ctx context.Context, p protocol.SessionCompactPar
 	if session == "" {
 		session = protocol.MainSession
 	}
-	has, err := c.Asked.HasSession(ctx, session)
+	has, err := c.Names.HasSession(ctx, session)
 	if err == nil && !has {
 		err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", session)
 	}

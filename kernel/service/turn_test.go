@@ -106,7 +106,7 @@ func TestTurns(t *testing.T) {
 // counted is what turns and tools took.
 type counted struct{ asked string }
 
-func (c *counted) Usage(_ context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
+func (c *counted) Sum(_ context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
 	c.asked = string(by) + session + since.Format("/2006-01-02")
 	return []protocol.Usage{{What: "x"}}, nil
 }

@@ -20,7 +20,7 @@ func (t *Turn) earlier(ctx context.Context, fixed int) (isNew bool, err error) {
 	if t.past != nil {
 		return false, nil
 	}
-	factor, err := t.composer.Journal.Correction(ctx, t.Model())
+	factor, err := t.composer.Corrections.Correction(ctx, t.Model())
 	if err != nil {
 		return false, err
 	}
@@ -47,7 +47,7 @@ func (t *Turn) branch() func(context.Context) ([]*journal.Exchange, error) {
 		return func(context.Context) ([]*journal.Exchange, error) { return nil, nil }
 	case protocol.HistoryBranch:
 		return func(ctx context.Context) ([]*journal.Exchange, error) {
-			return t.composer.Journal.Branch(ctx, t.Record.Session, t.Record.Parent)
+			return t.composer.Branches.Branch(ctx, t.Record.Session, t.Record.Parent)
 		}
 	}
 	return nil
