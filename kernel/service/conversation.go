@@ -53,7 +53,7 @@ func (c Conversations) Methods() []Method {
 		{protocol.MethodSessionRename, For(c.Sessions.Rename)},
 		{protocol.MethodSessionFork, For(c.Sessions.Fork)},
 		{protocol.MethodSessionAsked, For(c.asked)},
-		{protocol.MethodSessionCompact, For(c.compact)},
+		{protocol.MethodSessionCompact, ForRequest(c.compact)},
 		{protocol.MethodTurnPrefer, For(c.Sessions.Prefer)},
 		{protocol.MethodTurnSteer, For(c.Sessions.Steer)},
 		{protocol.MethodTurnGet, ForClient(func(ctx context.Context, client *rpc.Client, p protocol.TurnGetParams) (protocol.TurnGetResult, error) {
@@ -91,7 +91,7 @@ func (c Conversations) asked(ctx context.Context, p protocol.SessionAskedParams)
 	return result, err
 }
 
-func (c Conversations) compact(ctx context.Context, p protocol.SessionCompactParams) (protocol.SessionCompacted, error) {
+func (c Conversations) compact(ctx context.Context, r *rpc.Request, p protocol.SessionCompactParams) (protocol.SessionCompacted, error) {
 	session := p.Session
 	if session == "" {
 		session = protocol.MainSession
@@ -109,7 +109,7 @@ func (c Conversations) compact(ctx context.Context, p protocol.SessionCompactPar
 	case p.Undo:
 		return c.Compaction.Undo(ctx, session)
 	}
-	rpc.Release(ctx) // it may take minutes; the client's next requests must not wait
+	r.Release() // it may take minutes; the client's next requests must not wait
 	if p.Stop {
 		return c.Compaction.Stop(ctx, session)
 	}
