@@ -70,7 +70,7 @@ var layout = []struct {
 	{"kind", "action describe plist policy protocol", "all that is known of one kind of action, and the one function that performs; the kinds themselves are known above. plist, because fields are"},
 	{"notekind", "action describe kind plist policy skill", "the actions that notes define, as kinds; what a note can do is said in skill"},
 	{"act", "action describe diff kind plist policy protocol", "the kinds that are built in, and nothing else"},
-	{"undo", "action files journal kind protocol", "how a turn is taken back, from the journal; what an act is its kind says"},
+	{"undo", "action journal kind protocol", "how a turn is taken back, from the journal; what an act is its kind says"},
 	{"tool", "agenda fetch files memory suggest org orgquery process skillmd protocol sandbox websearch withheld", "tools do; they do not decide. skillmd, because what they read for a model is in it"},
 	{"mcp", "suggest protocol sandbox secret tool", "other people's tools look like ours"},
 	{"hook", "action plist policy protocol sandbox skill", "asks what people wrote to be asked; what they say only narrows"},

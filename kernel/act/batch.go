@@ -24,7 +24,8 @@ const batchLimit = 16
 // server. Calls that start subagents all begin at once, because subagents have their own queue.
 const together = 4
 
-// batch makes several calls of tools at once. Each call only reads or starts a subagent.
+// batch makes several calls of tools at once. Each call only reads or starts a subagent, so none
+// changes a file.
 func batch(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "tool", Name: "batch", Does: "to use tools that only read together", Fields: []action.Field{
@@ -35,9 +36,9 @@ func batch(d Deps) kind.Kind {
 		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
 		Outside:  d.foreign,
 		Subagent: d.needed,
-		Perform: d.noted(func(ctx context.Context, o kind.Order) (kind.Result, error) {
+		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			return makeAll(ctx, o.Tools, o.Action.Action().Calls()), nil
-		}),
+		},
 		Undo: leavesNothing,
 	}
 }
@@ -124,7 +125,7 @@ func makeOne(ctx context.Context, tools kind.Tools, c action.Call) kind.Call {
 	made := kind.Call{Tool: c.Tool}
 	arguments, err := c.Arguments()
 	if err == nil {
-		made.Text, err = tools.Call(ctx, c.Tool, arguments)
+		made.Text, _, err = tools.Call(ctx, c.Tool, arguments)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = protocol.ToolErrorf(protocol.ToolCancelled, "it was stopped before it came to anything")

@@ -19,10 +19,9 @@ type Deps struct {
 	Catalog Catalog
 	// Commands is true if command lines can be run.
 	Commands bool
-	// Noted wraps a Performer so that its receipts record the changes of tools in files. nil: they
-	// are not recorded.
-	Noted  func(kind.Performer) kind.Performer
-	Logger *slog.Logger
+	// Changed is told of the files that tools changed, once for each order. nil: nobody is told.
+	Changed func(protocol.FileChanged)
+	Logger  *slog.Logger
 }
 
 // Conversations takes text for people. The sessions implement it.

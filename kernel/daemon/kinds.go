@@ -7,7 +7,6 @@ import (
 	"org-agent/kernel/notekind"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
-	"org-agent/kernel/undo"
 )
 
 // withNotes returns what tells the kinds of actions that there are now: those of this kernel, and
@@ -24,7 +23,8 @@ func Kinds(deps act.Deps) []kind.Kind { return append(act.Kinds(deps), channel.K
 // kernel knows, and behind them those that it was started with. They do not change while it runs.
 func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 	deps := act.Deps{
-		Conversations: talk, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.table != nil, Noted: d.noted, Logger: d.log,
+		Conversations: talk, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.table != nil, Logger: d.log,
+		Changed: func(changed protocol.FileChanged) { d.clients.NotifyAll(protocol.MethodFileChanged, changed) },
 	}
 	var kinds []kind.Kind
 	for _, driver := range d.channels { // before those that are only known by name
@@ -35,9 +35,4 @@ func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 		all = all.With(d.config.Kinds(deps)...)
 	}
 	return all
-}
-
-// noted keeps what tools change in files, so that it can be taken back, and tells every client.
-func (d *daemon) noted(perform kind.Performer) kind.Performer {
-	return undo.KeepChanges(perform, func(changed protocol.FileChanged) { d.clients.NotifyAll(protocol.MethodFileChanged, changed) })
 }

@@ -113,17 +113,8 @@ func missingDirectories(path string) ([]string, error) {
 }
 
 // Make makes the change completely or not at all, if the file is still unchanged. It follows no
-// link, neither in the file's place nor above it. The change is on the disk when Make returns, and
-// recorded as [Noting] describes.
-func (c Change) Make(ctx context.Context) error {
-	err := c.make()
-	if err == nil {
-		Note(ctx, c)
-	}
-	return err
-}
-
-func (c Change) make() error {
+// link, neither in the file's place nor above it. The change is on the disk when Make returns.
+func (c Change) Make() error {
 	for _, directory := range c.Directories() {
 		if err := os.Mkdir(directory, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return systemError(directory, err)
