@@ -156,8 +156,8 @@ func answering(j *journal.Journal) agent.Journal {
 func (h *household) alone() agent.Config {
 	c := h.config
 	c.Index = nil
-	c.Skills = skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Logger: c.Logger})
-	c.Skills.Load(h.t.Context())
+	c.Sources.Skills = skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Logger: c.Sources.Logger})
+	c.Sources.Skills.Load(h.t.Context())
 	return c
 }
 
@@ -205,7 +205,7 @@ func BenchmarkPrompt(b *testing.B) {
 	look := func(a *agent.Agent) {
 		shown := a.Prompt(b.Context(), protocol.Event{ID: "now", Session: "main", Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs),
 			Text: "where does the samovar number 17 stand?", Level: 1, Stamp: h.config.Now()}, "", "")
-		if shown.Note != "" || shown.History.Turns < promptTurns || len(h.config.Tools.Offered()) != promptTools || !strings.Contains(shown.Parts[0].Text, "- look_up_1 ") || !strings.Contains(shown.Parts[0].Text, "skill-99") {
+		if shown.Note != "" || shown.History.Turns < promptTurns || len(h.config.Sources.Tools.Offered()) != promptTools || !strings.Contains(shown.Parts[0].Text, "- look_up_1 ") || !strings.Contains(shown.Parts[0].Text, "skill-99") {
 			b.Fatalf("%s %+v\n%s", shown.Note, shown.History, shown.Parts[0].Text)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/agent/loop"
+	"org-agent/kernel/agent/person"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
@@ -22,13 +23,13 @@ import (
 // so.
 type Config struct {
 	// Sources are what requests are made of.
-	composer.Sources
+	Sources composer.Sources
 	// Persona is what the files of the home say with the profile of that name. nil: they say nothing.
 	Persona func(profile string) (memory.Persona, error)
 	// Index is what a turn is reminded from. nil: it is reminded of nothing.
 	Index composer.Recaller
 
-	// Provider answers requests: those of turns, of completions and of summaries.
+	// Provider answers requests: those of turns and of summaries.
 	Provider llm.Provider
 	// Model is the name that is shown before the provider has said its own.
 	Model string
@@ -75,7 +76,7 @@ type Journal struct {
 	Records     Records
 	Turns       Turns
 	Acts        gate.Acts
-	Asks        Asks
+	Asks        person.Asks
 	Models      history.Models
 	Transcripts Transcripts
 	Subagents   Subagents
@@ -96,21 +97,12 @@ type Turns interface {
 	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
 }
 
-// Asks are what waits for a person. [protocol.CodeConflict] is the error of a second decision.
-type Asks interface {
-	PutAsk(ctx context.Context, ask protocol.Ask) error
-	Ask(ctx context.Context, id string) (protocol.Ask, error)
-	Decide(ctx context.Context, id string, outcome protocol.AskOutcome) (protocol.Ask, error)
-}
-
-// Transcripts are the earlier turns of conversations, and the steps of turns. EachToolStep visits the
-// steps since a moment, the oldest first, in the session or in all if that is "".
+// Transcripts are the earlier turns of conversations, and the steps of turns.
 type Transcripts interface {
 	history.Transcripts
 	composer.Branches
 	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
-	ToolStep(ctx context.Context, session string, seq int64) (journal.ToolStep, error)
-	EachToolStep(ctx context.Context, session string, since time.Time, visit func(journal.ToolStep)) error
+	history.KeptSteps
 }
 
 // Subagents say which turn started a subagent.
@@ -118,9 +110,8 @@ type Subagents interface {
 	Subagent(ctx context.Context, id string) (journal.Subagent, error)
 }
 
-// Usage is what turns, completions and summaries take. A completion belongs to no turn.
+// Usage is what turns and summaries take.
 type Usage interface {
 	loop.Spending
 	composer.Corrections
-	PutCompletion(ctx context.Context, spent journal.Spent) error
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
@@ -14,7 +15,7 @@ import (
 // Recordings are the turns of a journal, as tests replay them.
 type Recordings struct {
 	Turns Turns
-	Rows  entries
+	Rows  composer.Rows
 	Acts  interface {
 		ActsOf(ctx context.Context, turns ...string) ([]journal.Act, error)
 	}

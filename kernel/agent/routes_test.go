@@ -68,8 +68,8 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	home := t.TempDir()
 	h.must(os.MkdirAll(filepath.Join(home, "skills"), 0o755))
 	h.must(os.WriteFile(filepath.Join(home, "skills", "routes.org"), []byte(note), 0o644))
-	h.config.Skills = skill.New(skill.Config{Home: filepath.Join(home, "skills"), Logger: h.config.Logger})
-	for _, s := range h.config.Skills.Load(t.Context()) {
+	h.config.Sources.Skills = skill.New(skill.Config{Home: filepath.Join(home, "skills"), Logger: h.config.Sources.Logger})
+	for _, s := range h.config.Sources.Skills.Load(t.Context()) {
 		if s.Skill == "" {
 			t.Fatalf("%+v", s)
 		}
@@ -79,10 +79,10 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	ids := 0
 	h.config.NewID = func() string { ids++; return fmt.Sprint("id-", ids) }
 	talk := &conversation{}
-	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Tools, Logger: h.config.Logger})...)
-	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Tools, Kinds: kinds}
+	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Sources.Tools, Logger: h.config.Sources.Logger})...)
+	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Sources.Tools, Kinds: kinds}
 	r.sessions = session.New(session.Config{
-		Journal: conversationJournal(h.journal), Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now,
+		Journal: conversationJournal(h.journal), Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Sources.Logger, Now: h.config.Now,
 		Ended: func(turn journal.Turn) { r.ended <- turn },
 	})
 	talk.sessions = r.sessions

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"org-agent/kernel/agent/complete"
 	"org-agent/kernel/agent/extract"
 	"org-agent/kernel/doctor"
 	"org-agent/kernel/explain"
@@ -34,10 +35,11 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, boo
 		service.Settings{Reader: reader, Live: d.settings, Resolver: resolver, Chosen: d.journal.Sessions, Chooser: d.sessions, Profiles: d.persona.Profiles}.Methods(),
 		service.Prompts{Reader: reader, Settings: resolver, Composer: d.agent}.Methods(),
 		service.NewCompletions(service.CompletionsConfig{
-			Completer: d.agent, Models: d.models, Consent: d.models, Guide: builtin.Name, Home: d.paths.Home,
+			Completer: &complete.Completer{Provider: d.models, Policy: d.policy, Usage: d.journal.Usage, Hide: d.agent.Hide, Logger: d.log},
+			Models:    d.models, Consent: d.models, Guide: builtin.Name, Home: d.paths.Home,
 			Model: func() string { return d.settings.Last().CompletionModel },
 		}).Methods(),
-		service.Asks{Store: d.journal.Asks, Decider: d.agent, Judge: d.policy, Kinds: d.kinds}.Methods(),
+		service.Asks{Store: d.journal.Asks, Decider: d.agent.Desk(), Judge: d.policy, Kinds: d.kinds}.Methods(),
 		service.Changes{
 			IDs: d.journal.Records, Turns: d.journal.Turns, Journal: undo.Journal{Acts: d.journal.Acts, Rows: d.journal.Records}, Kinds: kinds,
 		}.Methods(),
@@ -48,7 +50,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, boo
 		d.skills.Methods(),
 		speech.Methods(),
 		service.Tools{Registry: d.tools, Sessions: d.sessions, Calls: d.agent, NewID: newID, Logger: d.log}.Methods(),
-		service.Usage{Turns: d.journal.Usage, Tools: d.agent}.Methods(),
+		service.Usage{Turns: d.journal.Usage, Steps: d.journal.Transcripts}.Methods(),
 		service.Log{Book: book, File: d.paths.Log}.Methods(),
 		service.Kernel{Doctor: d.doctor(), Stories: explain.Reader{Rows: d.journal.Records, Turns: d.journal.Turns}, Kinds: kinds, Stop: d.stop, Logger: d.log}.Methods(),
 		d.status(subagents).Methods(),

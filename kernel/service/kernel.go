@@ -76,17 +76,12 @@ func (k Kernel) shutdown(context.Context, protocol.Empty) (protocol.Empty, error
 // Usage answers how much turns used.
 type Usage struct {
 	Turns UsageStore
-	Tools ToolUsage
+	Steps ToolSteps
 }
 
 // UsageStore sums the usage of turns.
 type UsageStore interface {
 	Sum(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error)
-}
-
-// ToolUsage sums the usage of tool calls.
-type ToolUsage interface {
-	ToolUsage(ctx context.Context, session string, since time.Time) ([]protocol.ToolUsage, error)
 }
 
 // Methods lists what is answered.
@@ -113,7 +108,7 @@ func (u Usage) get(ctx context.Context, p protocol.UsageGetParams) (protocol.Usa
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", p.Session)
 	}
 	if by == protocol.UsageByTool {
-		tools, err := u.Tools.ToolUsage(ctx, p.Session, since)
+		tools, err := toolUsage(ctx, u.Steps, p.Session, since)
 		result.Tools = tools
 		return result, err
 	}

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 // asker answers a skill's ask-neuro with the model's reply, and shows the reply while it is written.
 // It serves one proposal.
 type asker struct {
-	run      *run
+	*Turn
 	request  llm.Request // the last one
 	rendered llm.Request // the last one, as the provider that is asked first sends it
 	stream   bool
@@ -30,7 +30,6 @@ type asker struct {
 
 // Ask implements [skill.Asker].
 func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
-	r := a.run
 	composed, err := a.compose(ctx, ask)
 	if err != nil {
 		a.fault = err
@@ -38,8 +37,8 @@ func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	}
 	a.request, a.stream = composed.Request, !ask.NoStream
 	reply, err := a.send(ctx)
-	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && r.compose.Shorten(ctx, a.estimate) {
-		r.log.Info("the model found the request too long, asking with less", "tokens", r.compose.Window())
+	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && a.Requests.Shorten(ctx, a.estimate) {
+		a.Log.Info("the model found the request too long, asking with less", "tokens", a.Requests.Window())
 		a.fault = nil
 		return a.Ask(ctx, ask)
 	}
@@ -49,13 +48,13 @@ func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 // Again implements [loop.Asker].
 func (a *asker) Again(ctx context.Context, reply, reason string) (string, error) {
 	if len(a.request.Messages) == 0 {
-		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.run.turn.Record.Question.Words()}}
+		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.Record.Question.Words()}}
 	}
 	a.request.Messages = append(a.request.Messages,
 		llm.Message{Role: llm.RoleAssistant, Text: reply},
 		llm.Message{Role: llm.RoleKernel, Text: "Your reply could not be used: " + reason + ".\n" +
 			"Answer again with exactly one property list and nothing else, for example:\n" +
-			a.run.reply("Your answer").String()})
+			a.Example().String()})
 	return a.send(ctx)
 }
 
@@ -66,19 +65,19 @@ func (a *asker) Last() loop.Asked {
 
 // send sends the request and reads the reply. What a client shows of an earlier reply is taken back.
 func (a *asker) send(ctx context.Context) (string, error) {
-	r := a.run
-	r.meter.CountBeside(ctx)
-	if err := r.meter.Allows(); err != nil {
+	config := a.Sender.config
+	a.Meter.CountBeside(ctx)
+	if err := a.Meter.Allows(); err != nil {
 		a.fault = err
 		return "", err
 	}
-	r.turn.Retract()
-	a.request = a.request.Map(r.agent.Hide)
-	if r.model == "" {
-		r.describe(cmp.Or(a.request.Model, r.agent.config.Model))
+	a.Screen.Retract()
+	a.request = a.request.Map(config.Hide)
+	if a.model == "" {
+		a.describe(cmp.Or(a.request.Model, config.Model))
 	}
-	a.rendered = r.agent.config.Dialect.Render(a.request)
-	a.estimate = composer.Estimate(r.agent.config.Dialect, a.rendered)
+	a.rendered = config.Dialect.Render(a.request)
+	a.estimate = composer.Estimate(config.Dialect, a.rendered)
 	begun := time.Now()
 	reply, err := a.read(ctx)
 	a.finish = reply.Finish
@@ -88,17 +87,16 @@ func (a *asker) send(ctx context.Context) (string, error) {
 
 // keepReply records a reply, and has the meter count it.
 func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Duration, err error) {
-	r := a.run
 	taken := loop.Reply{Usage: reply.Usage, Took: took}
 	if reply.Text+reply.Reasoning != "" {
-		taken.Estimate = r.compose.Corrected(a.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
+		taken.Estimate = a.Requests.Corrected(a.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
 	}
 	counted := llm.Usage{}
 	if reply.Usage != nil {
 		counted = *reply.Usage
 	}
 	entry := map[string]any{
-		"text": reply.Text, "finish": reply.Finish, "model": r.model, "input": counted.Input, "output": counted.Output,
+		"text": reply.Text, "finish": reply.Finish, "model": a.model, "input": counted.Input, "output": counted.Output,
 		"cost": counted.Cost, "first": a.first.Seconds(), "seconds": took.Seconds(), "taken": taken.Tokens(),
 	}
 	if reply.Reasoning != "" {
@@ -108,6 +106,6 @@ func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Durati
 		a.fault, a.partial = err, reply.Text
 		entry["err"] = err.Error()
 	}
-	r.Record(ctx, journal.KindModelReply, entry)
-	r.meter.Count(ctx, taken, journal.Spent{Model: r.model, Estimate: a.estimate, Asked: r.compose.Model()})
+	a.Rows.Record(ctx, journal.KindModelReply, entry)
+	a.Meter.Count(ctx, taken, journal.Spent{Model: a.model, Estimate: a.estimate, Asked: a.Requests.Model()})
 }

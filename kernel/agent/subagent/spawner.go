@@ -1,4 +1,4 @@
-package agent
+package subagent
 
 import (
 	"cmp"
@@ -11,8 +11,6 @@ import (
 	"time"
 	"unicode"
 
-	"org-agent/kernel/agent/composer"
-	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
@@ -23,36 +21,70 @@ import (
 // labelLimit is how many characters a subagent's label has.
 const labelLimit = 40
 
-// spawner starts subagents for a turn. The calls of a batch use it at the same time.
-type spawner struct {
-	run *run
-	mu  sync.Mutex // held while a subagent is described, which reads and changes the run
+// Spawner starts subagents for a turn. It implements [tool.Spawner]. The calls of a batch use it at the
+// same time. All of it is required but where it says so.
+type Spawner struct {
+	Pool *Pool // nil: no work is handed on
+	// Turn is the turn, and Skill the name of the skill that answers it; "" for none, and then it
+	// starts no subagent.
+	Turn  journal.Turn
+	Skill string
+	// Group is set if others take part in the conversation.
+	Group bool
+	// Model and Budget are those of the turn, which a subagent gets where nothing else is wanted.
+	Model  string
+	Budget config.Budget
+	Tools  Tools
+	Scene  Scene
+	// MayNot is the error of starting a subagent, and MayNotLeave that of starting one without waiting
+	// for it. Both are nil where the turn may.
+	MayNot, MayNotLeave error
+	// CheckModel is the error of asking for a model of that name. nil: any name may be one.
+	CheckModel func(ctx context.Context, name string) error
+	// Began is called before a subagent is started.
+	Began func()
+	Hide  func(text string) string
+	NewID func() string
+	Now   func() time.Time
+
+	mu sync.Mutex // held while a subagent is described, as neither Scene nor Began is for many at once
+}
+
+// Scene is where a turn takes place: which projects it is about, and what others may have written of what
+// its model is shown.
+type Scene interface {
+	Projects(ctx context.Context) []string
+	Outside() string
+}
+
+// Tools finds tools by their names.
+type Tools interface {
+	Find(name string) (written string, effect protocol.ToolEffect, found bool)
+	Nearest(name string) string
 }
 
 // Spawn implements [tool.Spawner]: a subagent does a part of the turn's work. If the call says so, it
 // blocks until the subagent has ended.
-func (sp *spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
-	r := sp.run
-	pool := r.agent.config.Subagents
+func (sp *Spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
 	switch {
-	case r.program.mayNotSpawn != nil:
-		return "", r.program.mayNotSpawn
-	case !wanted.Wait && r.program.mayNotLeave != nil:
-		return "", r.program.mayNotLeave
-	case pool == nil || r.skill == nil:
+	case sp.MayNot != nil:
+		return "", sp.MayNot
+	case !wanted.Wait && sp.MayNotLeave != nil:
+		return "", sp.MayNotLeave
+	case sp.Pool == nil || sp.Skill == "":
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
 	}
 	s, err := sp.describe(ctx, wanted)
 	if err != nil {
 		return "", err
 	}
-	if err := pool.Start(ctx, s); err != nil {
+	if err := sp.Pool.Start(ctx, s); err != nil {
 		return "", fmt.Errorf("hand on the work: %w", err)
 	}
 	if !wanted.Wait {
 		return fmt.Sprintf("[%s is begun as %s, in the conversation %q; you are told when it has ended]", s.Label, s.ID, s.Conversation), nil
 	}
-	outcome, err := pool.Await(ctx, s.ID)
+	outcome, err := sp.Pool.Await(ctx, s.ID)
 	if err != nil {
 		return "", err
 	}
@@ -60,31 +92,29 @@ func (sp *spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) 
 }
 
 // describe returns the subagent that is wanted. It fails if a tool or the model is not there.
-func (sp *spawner) describe(ctx context.Context, wanted tool.Work) (journal.Subagent, error) {
-	r := sp.run
+func (sp *Spawner) describe(ctx context.Context, wanted tool.Work) (journal.Subagent, error) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
-	r.meter.HandedOn = true
-	record := r.turn.Record
+	sp.Began()
 	s := journal.Subagent{
-		ID: r.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Label: labelOf(wanted), Task: r.agent.Hide(wanted.Task), Skill: r.skill.Name,
-		Projects: slices.Clone(r.projectsOf(ctx)), Outside: r.outside(), Fork: wanted.Fork, Wait: wanted.Wait,
-		Route: record.Question.Route, Group: !composer.Conversation(record).Alone,
+		ID: sp.NewID(), Session: sp.Turn.Session, Turn: sp.Turn.ID, Event: sp.Turn.Event, Label: labelOf(wanted), Task: sp.Hide(wanted.Task), Skill: sp.Skill,
+		Projects: slices.Clone(sp.Scene.Projects(ctx)), Outside: sp.Scene.Outside(), Fork: wanted.Fork, Wait: wanted.Wait,
+		Route: sp.Turn.Question.Route, Group: sp.Group,
 	}
 	s.Conversation = conversationName(s)
 	for _, name := range wanted.Tools {
-		written, _, found := r.tools.Find(name)
+		written, _, found := sp.Tools.Find(name)
 		if !found {
-			return s, protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q to hand on%s", name, didYouMean(r.tools.Nearest(name)))
+			return s, protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q to hand on%s", name, didYouMean(sp.Tools.Nearest(name)))
 		}
 		s.Tools = append(s.Tools, written)
 	}
-	if wanted.Model != "" && r.agent.config.CheckModel != nil {
-		if err := r.agent.config.CheckModel(ctx, wanted.Model); err != nil {
+	if wanted.Model != "" && sp.CheckModel != nil {
+		if err := sp.CheckModel(ctx, wanted.Model); err != nil {
 			return s, protocol.ToolErrorf(protocol.ToolNotFound, "%w", err)
 		}
 	}
-	s.Settings = subagentSettings(record, r.settings.Model, r.meter.Limits(), wanted)
+	s.Settings = settingsOf(sp.Turn, sp.Model, sp.Budget, wanted)
 	return s, nil
 }
 
@@ -95,9 +125,9 @@ func didYouMean(near string) string {
 	return fmt.Sprintf("; did you mean %q?", near)
 }
 
-// subagentSettings are the settings of the turn with those that are wanted for the subagent. No part
+// settingsOf are the settings of the turn with those that are wanted for the subagent. No part
 // of its budget is larger than that of the turn.
-func subagentSettings(record journal.Turn, model string, budget config.Budget, wanted tool.Work) protocol.TurnSettings {
+func settingsOf(record journal.Turn, model string, budget config.Budget, wanted tool.Work) protocol.TurnSettings {
 	const from = "the task"
 	var settings protocol.TurnSettings
 	for _, set := range record.Settings {
@@ -168,7 +198,7 @@ func conversationName(s journal.Subagent) string {
 
 // endOf is the result of a call that waited for a subagent or asks about one. It is an error if the
 // subagent ended without an answer.
-func endOf(o subagent.Outcome, from int) (string, error) {
+func endOf(o Outcome, from int) (string, error) {
 	if !o.State.Final() {
 		return fmt.Sprintf("[%s is %s]", o.Label, o.State), nil
 	}
@@ -191,13 +221,11 @@ func behind(mark, text string) string {
 }
 
 // Subagents implements [tool.Spawner].
-func (sp *spawner) Subagents(ctx context.Context, id string, from int) (string, error) {
-	r := sp.run
-	pool := r.agent.config.Subagents
-	if r.program.mayNotSpawn != nil || pool == nil {
+func (sp *Spawner) Subagents(ctx context.Context, id string, from int) (string, error) {
+	pool, session := sp.Pool, sp.Turn.Session
+	if sp.MayNot != nil || pool == nil {
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
 	}
-	session := r.turn.Record.Session
 	if id != "" {
 		o, err := pool.Outcome(ctx, id)
 		if protocol.ErrorCode(err) == protocol.CodeNotFound || err == nil && o.Session != session {
@@ -219,11 +247,11 @@ func (sp *spawner) Subagents(ctx context.Context, id string, from int) (string, 
 	if len(list) == 0 {
 		return "This conversation has handed on no work.", nil
 	}
-	return subagentTable(list, r.agent.config.Now().Location()), nil
+	return table(list, sp.Now().Location()), nil
 }
 
-// subagentTable is the list as an Org table.
-func subagentTable(list []protocol.Subagent, where *time.Location) string {
+// table is the list as an Org table.
+func table(list []protocol.Subagent, where *time.Location) string {
 	var b strings.Builder
 	b.WriteString("| run | label | status | started | took | tokens | cost |\n|-+-+-+-+-+-+-|\n")
 	for _, s := range list {

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 // thoughts shows what a model thinks, a batch at a time. Thoughts come beside the reply, or in it
 // between tags.
 type thoughts struct {
-	run   *run
+	turn  *Turn
 	apart strings.Builder // those that came beside the reply
 	shown int             // bytes of them that were shown
 	tags  int             // bytes of those between tags that were shown
@@ -32,11 +32,11 @@ func (t *thoughts) pass(text string) {
 	if text == "" {
 		return
 	}
-	if t.run.thought && t.shown+t.tags == 0 {
+	if t.turn.thought && t.shown+t.tags == 0 {
 		text = "\n\n" + text
 	}
-	t.run.thought = true
-	t.run.turn.Thought(text)
+	t.turn.thought = true
+	t.turn.Screen.Thought(text)
 }
 
 // finish shows the rest when the whole reply is there.

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"context"
@@ -23,16 +23,16 @@ const sentKept = 32 << 20
 // recordRequest records the rendered request with what it shows of earlier turns. The messages that it
 // begins with in common with the session's last request are not written again.
 func (a *asker) recordRequest(ctx context.Context) {
-	r, request := a.run, history.Record(a.rendered)
-	session := r.turn.Record.Session
-	last, _ := r.agent.sent.Get(session)
+	request := history.Record(a.rendered)
+	session := a.Record.Session
+	last, _ := a.Sender.sent.Get(session)
 	now := sent{request: request}
 	data := struct {
 		history.Recorded
 		journal.Repeats
 		History *protocol.History `json:",omitempty"`
 		For     string            `json:",omitempty"`
-	}{Recorded: request, History: r.compose.History(), For: a.purpose}
+	}{Recorded: request, History: a.Requests.History(), For: a.purpose}
 	if same := sameMessages(last.request.Messages, request.Messages); last.row > 0 && last.depth < journal.RepeatsLimit &&
 		(same > 0 || last.request.System == request.System) {
 		now.depth = last.depth + 1
@@ -42,14 +42,14 @@ func (a *asker) recordRequest(ctx context.Context) {
 			data.System = ""
 		}
 	}
-	if now.row = r.RecordNow(ctx, journal.KindModelRequest, "", data); now.row == 0 {
+	if now.row = a.Rows.RecordNow(ctx, journal.KindModelRequest, "", data); now.row == 0 {
 		return
 	}
 	size := len(request.System)
 	for _, m := range request.Messages {
 		size += len(m.Content)
 	}
-	r.agent.sent.Put(session, now, size)
+	a.Sender.sent.Put(session, now, size)
 }
 
 // sameMessages is how many messages two requests have in common at their beginning. A row has only a

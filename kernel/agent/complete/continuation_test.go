@@ -1,4 +1,4 @@
-package composer
+package complete
 
 import (
 	"strings"
@@ -35,22 +35,22 @@ func TestContinuation(t *testing.T) {
 		{"nothing", " \n", "a", "", ""},
 		{"a proposal is text", `(:type :request :target :shell :cmd "rm")`, "x", "", `(:type :request :target :shell :cmd "rm")`},
 	} {
-		if got := Continuation(test.reply, test.before, test.after, false); got != test.want {
+		if got := continuation(test.reply, test.before, test.after, false); got != test.want {
 			t.Errorf("%s: %q, not %q", test.name, got, test.want)
 		}
 	}
 	for reply, want := range map[string]string{
 		"one two thr": "one two", "one": "one", "one\ntwo\nthr": "one\ntwo", "\n  one tw": "\n  one",
 	} {
-		if got := Continuation(reply, "x", "", true); got != want {
+		if got := continuation(reply, "x", "", true); got != want {
 			t.Errorf("%q cut off is %q, not %q", reply, got, want)
 		}
 	}
-	long := Continuation(strings.Repeat("many words ", 5000), "x", "", false)
-	if n := utf8.RuneCountInString(long); n > completionLength || n < completionLength-20 {
+	long := continuation(strings.Repeat("many words ", 5000), "x", "", false)
+	if n := utf8.RuneCountInString(long); n > maximumLength || n < maximumLength-20 {
 		t.Errorf("%d characters", n)
 	}
-	if lines := Continuation(strings.Repeat("a\n", 500), "x", "", false); strings.Count(lines, "\n") != completionLines-1 {
+	if lines := continuation(strings.Repeat("a\n", 500), "x", "", false); strings.Count(lines, "\n") != maximumLines-1 {
 		t.Errorf("%q", lines)
 	}
 }
@@ -60,8 +60,8 @@ func FuzzContinuation(f *testing.F) {
 	f.Add("```\nx\n```", "a\n", ")", true)
 	f.Add("<think>é", "é", "é\n", false)
 	f.Fuzz(func(t *testing.T, reply, before, after string, cut bool) {
-		got := Continuation(strings.ToValidUTF8(reply, ""), before, strings.ToValidUTF8(after, ""), cut)
-		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > completionLength || strings.Count(got, "\n") >= completionLines || strings.TrimRight(got, " \t\n") != got {
+		got := continuation(strings.ToValidUTF8(reply, ""), before, strings.ToValidUTF8(after, ""), cut)
+		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > maximumLength || strings.Count(got, "\n") >= maximumLines || strings.TrimRight(got, " \t\n") != got {
 			t.Errorf("%q", got)
 		}
 	})

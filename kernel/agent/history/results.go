@@ -1,4 +1,4 @@
-package agent
+package history
 
 import (
 	"context"
@@ -6,16 +6,25 @@ import (
 	"strconv"
 	"strings"
 
-	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 )
 
-// results returns results of the conversation whole: to a model that was shown them shortened.
-type results struct{ run *run }
+// Results returns results of a conversation whole, to a model that was shown them shortened.
+type Results struct {
+	Session string
+	// Running are the steps of the running turn, and Kept those of earlier turns.
+	Running func() []journal.ToolStep
+	Kept    KeptSteps
+}
 
-// whole returns the result with the id that stands where it is shortened. For a call of a batch the
+// KeptSteps are steps of earlier turns, by their rows.
+type KeptSteps interface {
+	ToolStep(ctx context.Context, session string, seq int64) (journal.ToolStep, error)
+}
+
+// Whole returns the result with the id that stands where it is shortened. For a call of a batch the
 // number of the call stands behind a point.
-func (r results) whole(ctx context.Context, id string) (string, error) {
+func (r Results) Whole(ctx context.Context, id string) (string, error) {
 	name, call, batch := strings.Cut(strings.TrimSpace(id), ".")
 	step, err := r.step(ctx, name)
 	if err != nil {
@@ -33,9 +42,9 @@ func (r results) whole(ctx context.Context, id string) (string, error) {
 
 // step returns a step of the running turn, or of an earlier turn of the conversation. No step is
 // added to the turn while its calls are made.
-func (r results) step(ctx context.Context, name string) (journal.ToolStep, error) {
-	if index, running := history.RunningIndex(name); running {
-		steps := r.run.compose.Exchange.Steps()
+func (r Results) step(ctx context.Context, name string) (journal.ToolStep, error) {
+	if index, running := RunningIndex(name); running {
+		steps := r.Running()
 		if index < 0 || index >= len(steps) {
 			return journal.ToolStep{}, fmt.Errorf("this turn has no step %d: it has had %d", index+1, len(steps))
 		}
@@ -45,5 +54,5 @@ func (r results) step(ctx context.Context, name string) (journal.ToolStep, error
 	if err != nil {
 		return journal.ToolStep{}, fmt.Errorf("%q is the id of no result: it is what stands where a result is shortened", name)
 	}
-	return r.run.agent.config.Journal.Transcripts.ToolStep(ctx, r.run.turn.Record.Session, row)
+	return r.Kept.ToolStep(ctx, r.Session, row)
 }

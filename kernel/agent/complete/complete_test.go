@@ -1,4 +1,4 @@
-package agent
+package complete_test
 
 import (
 	"log/slog"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"org-agent/kernel/act"
-	"org-agent/kernel/agent/composer"
+	"org-agent/kernel/agent/complete"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/llmtest"
@@ -21,13 +21,14 @@ func TestSlowCompletionIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := &llmtest.Script{Turns: []llmtest.Turn{{llmtest.Hang()}, llmtest.Say("there")}}
 		breaker := &llm.Breaker{Next: script, Name: "slow", Failures: 1, Cooldown: time.Hour}
-		a := New(Config{Provider: breaker, Policy: &policy.Policy{Kinds: kind.New(act.Kinds(act.Deps{})...)}, Kinds: func() *kind.Set { return kind.New() }, Sources: composer.Sources{Logger: slog.New(slog.DiscardHandler)}})
+		c := &complete.Completer{Provider: breaker, Policy: &policy.Policy{Kinds: kind.New(act.Kinds(act.Deps{})...)},
+			Hide: func(text string) string { return text }, Logger: slog.New(slog.DiscardHandler)}
 		begun := time.Now()
-		_, err := a.Complete(t.Context(), protocol.CompleteParams{Before: "hello "})
-		if took := time.Since(begun); took != completePatience || protocol.ErrorCode(err) != protocol.CodeModel || !strings.Contains(err.Error(), "within 20s") {
+		_, err := c.Complete(t.Context(), protocol.CompleteParams{Before: "hello "})
+		if took := time.Since(begun); took != 20*time.Second || protocol.ErrorCode(err) != protocol.CodeModel || !strings.Contains(err.Error(), "within 20s") {
 			t.Errorf("after %v: %v", took, err)
 		}
-		result, err := a.Complete(t.Context(), protocol.CompleteParams{Before: "hello "})
+		result, err := c.Complete(t.Context(), protocol.CompleteParams{Before: "hello "})
 		if err != nil || result.Text != "there" {
 			t.Errorf("the next is %+v, %v", result, err)
 		}

@@ -1,4 +1,4 @@
-package agent
+package service
 
 import (
 	"cmp"
@@ -17,9 +17,15 @@ import (
 // number of them.
 const toolsSummed = 1000
 
-// ToolUsage sums the results of each tool's calls since a moment, the largest sum first. The session
+// ToolSteps visits the steps of turns since a moment, the oldest first, in the session or in all if that
+// is "".
+type ToolSteps interface {
+	EachToolStep(ctx context.Context, session string, since time.Time, visit func(journal.ToolStep)) error
+}
+
+// toolUsage sums the results of each tool's calls since a moment, the largest sum first. The session
 // "" stands for all. A call that was refused or denied does not count.
-func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) ([]protocol.ToolUsage, error) {
+func toolUsage(ctx context.Context, steps ToolSteps, session string, since time.Time) ([]protocol.ToolUsage, error) {
 	sums := map[string]*protocol.ToolUsage{}
 	add := func(name, text string) {
 		if sums[name] == nil && len(sums) >= toolsSummed {
@@ -34,14 +40,14 @@ func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) 
 		sum.Bytes += len(text)
 		sum.Tokens += prompt.Tokens(text)
 	}
-	err := a.config.Journal.Transcripts.EachToolStep(ctx, session, since, func(step journal.ToolStep) {
+	err := steps.EachToolStep(ctx, session, since, func(step journal.ToolStep) {
 		for _, call := range step.Calls {
 			add(call.Tool, call.Text)
 		}
 		if len(step.Calls) > 0 || step.Verdict != gate.Performed && step.Verdict != gate.Failed {
 			return
 		}
-		if name := calledTool(action.Recorded(step.Action)); name != "" {
+		if name := action.CallOf(action.Recorded(step.Action).Payload()).Tool; name != "" {
 			add(name, step.Text)
 		}
 	})
@@ -57,6 +63,3 @@ func (a *Agent) ToolUsage(ctx context.Context, session string, since time.Time) 
 	})
 	return usage, nil
 }
-
-// calledTool is the tool that an action calls, "" if it calls none.
-func calledTool(a action.Action) string { return action.CallOf(a.Payload()).Tool }

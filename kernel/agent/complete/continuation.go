@@ -1,4 +1,4 @@
-package composer
+package complete
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Continuation returns the part of a model's reply that belongs between the texts before and after the
+// continuation returns the part of a model's reply that belongs between the texts before and after the
 // place. It removes thinking, a fence, repetitions of those texts, and invisible characters. If the reply
 // was cut off, it removes the last line or word too. The text never begins with more than one empty line
 // and never ends with blanks.
-func Continuation(reply, before, after string, cut bool) string {
+func continuation(reply, before, after string, cut bool) string {
 	text := visible(strings.ReplaceAll(withoutThinking(reply), "\r\n", "\n"))
 	if cut {
 		text = wholeLines(text)
@@ -22,11 +22,11 @@ func Continuation(reply, before, after string, cut bool) string {
 	}
 	text = strings.TrimRight(text, " \t\n")
 	text = withoutOverlap(text, after)
-	if runes := []rune(text); len(runes) > completionLength {
-		text = wholeLines(string(runes[:completionLength]))
+	if runes := []rune(text); len(runes) > maximumLength {
+		text = wholeLines(string(runes[:maximumLength]))
 	}
-	if lines := strings.SplitAfterN(text, "\n", completionLines+1); len(lines) > completionLines {
-		text = strings.Join(lines[:completionLines], "")
+	if lines := strings.SplitAfterN(text, "\n", maximumLines+1); len(lines) > maximumLines {
+		text = strings.Join(lines[:maximumLines], "")
 	}
 	return strings.TrimRight(text, " \t\n")
 }

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"context"
@@ -38,7 +38,7 @@ type reading struct {
 	reply    llm.Reply
 	text     strings.Builder
 	begun    time.Time
-	show     streamGate
+	show     preview
 	thoughts thoughts
 	words    *stuck // in the text
 	thinking *stuck // in the thoughts
@@ -53,7 +53,7 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	pieces := make(chan piece)
 	go func() { // ends with the sequence, which ends with ctx
 		defer close(pieces)
-		for delta, err := range a.run.agent.config.Provider.Stream(ctx, a.request) {
+		for delta, err := range a.Sender.config.Provider.Stream(ctx, a.request) {
 			pieces <- piece{delta, err}
 		}
 	}()
@@ -64,13 +64,13 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	}()
 	begun := time.Now()
 	runtime.Gosched() // the request goes first
-	a.run.turn.Held(a.run.compose.Corrected(a.estimate), a.run.compose.Window())
-	a.run.meter.ShowProgress()
+	a.Screen.Held(a.Requests.Corrected(a.estimate), a.Requests.Window())
+	a.Meter.ShowProgress()
 	a.recordRequest(ctx)
 	a.first = 0
 	d := &reading{
-		asker: a, begun: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{run: a.run},
-		show: streamGate{run: a.run, on: a.stream, stream: plist.Stream{Input: a.run.steps.Input()}},
+		asker: a, begun: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{turn: a.Turn},
+		show: preview{gate: a.Gate, screen: a.Screen, on: a.stream, stream: plist.Stream{Input: a.Steps.Input()}},
 	}
 	err := d.all(ctx, pieces)
 	if err == nil {
@@ -129,8 +129,8 @@ func (d *reading) take(ctx context.Context, delta llm.Delta) error {
 	if d.show.shown == 0 {
 		d.show.flush(ctx) // the first words at once
 	}
-	if delta.Model != "" && delta.Model != a.run.model {
-		a.run.describe(delta.Model)
+	if delta.Model != "" && delta.Model != a.model {
+		a.describe(delta.Model)
 	}
 	if delta.Usage != nil {
 		d.reply.Usage = delta.Usage

@@ -1,4 +1,4 @@
-package agent
+package person
 
 import (
 	"context"
@@ -11,18 +11,17 @@ import (
 	"org-agent/kernel/describe"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/tool"
 )
 
 // shownFile is the size of the largest file that is looked at to show an edit in its place.
 const shownFile = 16 << 20
 
-// describeApproval adds what a person is shown of the action.
-func (r *run) describeApproval(ctx context.Context, approval *protocol.Ask, asked action.Action) {
+// describe adds what a person is shown of the action.
+func (t *Turn) describe(ctx context.Context, approval *protocol.Ask, asked action.Action) {
 	user, _ := os.UserHomeDir() // without one paths are shown whole
-	shown := r.kinds.Describe(asked, describe.Deps{
+	shown := t.Kinds.Describe(asked, describe.Deps{
 		User: user, Read: readRegular, Once: approval.Once,
-		Change: func(tool string, arguments sexp.Sexp) describe.Change { return changeOf(ctx, r.tools, tool, arguments) },
+		Change: func(tool string, arguments sexp.Sexp) describe.Change { return t.changeOf(ctx, tool, arguments) },
 	})
 	approval.Summary, approval.Text, approval.Effects = shown.Summary, shown.Text, shown.Effects
 	approval.Reason = describe.Visible(approval.Reason)
@@ -30,14 +29,14 @@ func (r *run) describeApproval(ctx context.Context, approval *protocol.Ask, aske
 }
 
 // changeOf is what a call of a tool would change, the zero Change if that is not known.
-func changeOf(ctx context.Context, tools *tool.Registry, name string, arguments sexp.Sexp) describe.Change {
+func (t *Turn) changeOf(ctx context.Context, name string, arguments sexp.Sexp) describe.Change {
 	var given protocol.Object
 	if !plist.IsNil(arguments) {
 		if err := plist.Unmarshal(arguments, &given); err != nil {
 			return describe.Change{}
 		}
 	}
-	p, known, err := tools.Preview(ctx, name, given)
+	p, known, err := t.Tools.Preview(ctx, name, given)
 	if err != nil || !known {
 		return describe.Change{}
 	}
