@@ -85,7 +85,7 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 		Journal: conversationJournal(h.journal), Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Sources.Logger, Now: h.config.Now,
 		Ended: func(turn journal.Turn) { r.ended <- turn },
 	})
-	talk.sessions = r.sessions
+	talk.Sessions = r.sessions
 	t.Cleanup(r.sessions.Close)
 	return r
 }
@@ -95,16 +95,8 @@ func conversationJournal(j *journal.Journal) session.Journal {
 	return session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search}
 }
 
-// conversation puts text into the sessions.
-type conversation struct{ sessions *session.Sessions }
-
-func (c *conversation) Insert(ctx context.Context, o kind.Order, text string) error {
-	return c.sessions.Insert(ctx, o.Session, o.Turn, o.Action.Action().Canonical(), text)
-}
-
-func (c *conversation) Post(ctx context.Context, o kind.Order, session, text string) error {
-	return c.sessions.Post(ctx, o.ID, session, text)
-}
+// conversation is the sessions, which are made behind the kinds that write into them.
+type conversation struct{ *session.Sessions }
 
 // answers has an event answered and returns how its turn ended.
 func (r *routed) answers(t *testing.T, route protocol.Route, sensor protocol.Sensor) journal.Turn {

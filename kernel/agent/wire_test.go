@@ -137,7 +137,7 @@ func (w *wire) serve(c agent.Config) {
 		Journal: conversationJournal(w.h.journal), Runner: w.agent, NewID: c.NewID, Logger: c.Sources.Logger, Now: c.Now,
 		Ended: func(turn journal.Turn) { w.ended <- turn },
 	})
-	w.talk.sessions = w.sessions
+	w.talk.Sessions = w.sessions
 	w.t.Cleanup(w.sessions.Close)
 }
 

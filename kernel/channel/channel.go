@@ -93,8 +93,9 @@ func Run(ctx context.Context, d Driver, c Config) error {
 
 // Conversations stores answers that are also sent.
 type Conversations interface {
-	// Insert puts the text durably into the conversation of the order's turn.
-	Insert(ctx context.Context, order kind.Order, text string) error
+	// Insert puts the text durably into the conversation of a running turn, for an action in its
+	// canonical form.
+	Insert(ctx context.Context, session, turn, action, text string) error
 }
 
 // field is the name of the action's field that names the chat.
@@ -112,7 +113,7 @@ func Kind(d Driver, conversations Conversations) kind.Kind {
 			return kind.Result{}, fmt.Errorf("send to %s on %s: %w", text.Chat, d.Name(), err)
 		}
 		if k.Ends(a, policy.Where{Session: o.Session, Route: o.Route}) {
-			return kind.Result{}, conversations.Insert(ctx, o, text.Text)
+			return kind.Result{}, conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), text.Text)
 		}
 		return kind.Result{Text: "it was sent to " + text.Chat}, nil
 	}

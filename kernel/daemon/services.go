@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/explain"
 	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/logfile"
+	"org-agent/kernel/notekind"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/sandbox"
@@ -22,14 +23,10 @@ import (
 // methods is the table of what clients may ask: a line for each family of methods.
 func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, book *logfile.Book, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
 	reader := service.EventReader{Notes: d.skills.Notes.Current, Prompts: d.skills.Prompts.Current}
-	kinds := withNotes(d.kinds, d.skills.Notes)
-	var subagents service.Subagents
-	if d.subagents != nil {
-		subagents = d.subagents
-	}
+	kinds := notekind.Live(d.kinds, d.skills.Notes)
 	return service.NewTable(
 		service.Events{Reader: reader, Intake: intake, Used: func(client *rpc.Client, event string) { d.clients.Used(client, event) }}.Methods(),
-		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: subagents}.Methods(),
+		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: d.subagents}.Methods(),
 		service.Conversations{Sessions: d.sessions, Asked: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model(), Left: extraction.Left}.Methods(),
 		service.Models{Router: d.models, Chosen: d.journal.Sessions, Chooser: d.sessions}.Methods(),
 		service.Settings{Reader: reader, Live: d.settings, Resolver: resolver, Chosen: d.journal.Sessions, Chooser: d.sessions, Profiles: d.persona.Profiles}.Methods(),
@@ -53,18 +50,18 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, boo
 		service.Usage{Turns: d.journal.Usage, Steps: d.journal.Transcripts}.Methods(),
 		service.Log{Book: book, File: d.paths.Log}.Methods(),
 		service.Kernel{Doctor: d.doctor(), Stories: explain.Reader{Rows: d.journal.Records, Turns: d.journal.Turns}, Kinds: kinds, Stop: d.stop, Logger: d.log}.Methods(),
-		d.status(subagents).Methods(),
+		d.status().Methods(),
 	)
 }
 
 // status is what status answers from.
-func (d *daemon) status(subagents service.Subagents) service.Status {
+func (d *daemon) status() service.Status {
 	return service.Status{
 		Fixed: protocol.StatusResult{
 			Version: d.config.Version, PID: os.Getpid(), Home: d.paths.Home, Socket: d.paths.Socket,
 			Started: d.began.UTC().Format(time.RFC3339), Model: d.models.Model(), WithoutSafety: d.config.WithoutSafety,
 		},
-		Started: d.began, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: subagents, Skills: d.skills.Notes,
+		Started: d.began, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
 		Clients: d.clients.Statuses, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Lasting, Settings: d.settings.Now,
 	}
 }
@@ -73,7 +70,7 @@ func (d *daemon) status(subagents service.Subagents) service.Status {
 func (d *daemon) doctor() doctor.Config {
 	return doctor.Config{
 		Paths: d.paths, Drivers: Drivers(), Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety,
-		Sandbox: func(context.Context) (sandbox.Kind, error) { return d.commands.fence() },
+		Sandbox: func(context.Context) (sandbox.Kind, error) { return d.commands.Fence() },
 		Specs:   d.kinds.Specs,
 		Grants:  d.home.Grants,
 	}

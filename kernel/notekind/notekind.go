@@ -18,6 +18,12 @@ import (
 	"org-agent/kernel/skill"
 )
 
+// Live returns what tells the kinds of actions that there are now: fixed ones, and behind them those that
+// live notes define.
+func Live(fixed *kind.Set, notes *skill.Registry) func() *kind.Set {
+	return func() *kind.Set { return fixed.With(Kinds(notes.Current().Actions())...) }
+}
+
 // Kinds are the actions as kinds. They keep the versions of the notes that define them.
 func Kinds(actions []*skill.Action) []kind.Kind {
 	var kinds []kind.Kind

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -217,5 +218,29 @@ func TestListenTCPIsLoopbackOnly(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A kernel whose socket is taken listens at the spare one, if it has one, and beside it on an address.
+func TestListen(t *testing.T) {
+	taken := serve(t, &Server{Handler: handlerFunc(nothing)})
+	spare := filepath.Join(t.TempDir(), "spare.sock")
+	if _, _, err := Listen(taken, "", ""); !errors.Is(err, ErrInUse) {
+		t.Errorf("without a spare one: %v", err)
+	}
+	listeners, socket, err := Listen(taken, spare, "127.0.0.1:0")
+	if err != nil || socket != spare || len(listeners) != 2 {
+		t.Fatal(listeners, socket, err)
+	}
+	for _, l := range listeners {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, _, err := Listen(spare, "", "192.0.2.1:4711"); err == nil || !strings.Contains(err.Error(), "loopback") {
+		t.Errorf("an address that others reach: %v", err)
+	}
+	if _, err := os.Lstat(spare); !os.IsNotExist(err) {
+		t.Errorf("the socket of a kernel that could not listen is there: %v", err)
 	}
 }

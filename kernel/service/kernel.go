@@ -128,7 +128,7 @@ type Status struct {
 	Index     IndexProgress
 	Size      func() int64 // of the journal, in bytes
 	Sessions  StatusSessions
-	Subagents Subagents // nil: there are no subagents
+	Subagents Subagents
 	Skills    *skill.Registry
 	Clients   func() []protocol.ClientStatus // the connected clients; the one that a person used last stands last
 	Models    func() []protocol.ModelStatus
@@ -187,9 +187,6 @@ func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (
 	status.Presets = presetStatuses(s.Settings())
 	status.Connected = clients
 	status.Conversations = s.Sessions.Busy()
-	if s.Subagents == nil {
-		return status, nil
-	}
 	subagents, err := s.Subagents.List(ctx, "")
 	status.Conversations = withParents(status.Conversations, subagents)
 	return status, err

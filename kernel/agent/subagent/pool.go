@@ -9,7 +9,7 @@
 // memory.
 //
 // A [Pool] is safe for many goroutines. [Pool.Run] is its one goroutine, which begins subagents and
-// reports their ends; the other methods only wake it.
+// reports their ends; the other methods only wake it. A nil Pool is one in which nothing can be started.
 package subagent
 
 import (
@@ -170,6 +170,9 @@ func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
 // Cancel stops the subagents of a conversation, or of one of its turns, and returns how many. Their
 // ends are not reported, because whoever stopped them knows.
 func (p *Pool) Cancel(ctx context.Context, session, turn string) (stopped int, err error) {
+	if p == nil {
+		return 0, nil
+	}
 	all, err := p.config.Journal.Subagents.Unreported(ctx)
 	for _, s := range all {
 		if s.Session != session || turn != "" && s.Turn != turn || !p.unfinished(s.ID) {
@@ -225,6 +228,9 @@ func (p *Pool) end(id string) *task {
 // Ended takes note of the end of a turn: of a subagent, of which its conversation is told then,
 // or of one that was stopped and whose subagents are stopped with it.
 func (p *Pool) Ended(ctx context.Context, turn journal.Turn) {
+	if p == nil {
+		return
+	}
 	if turn.State == protocol.TurnCancelled {
 		if _, err := p.Cancel(ctx, turn.Session, turn.ID); err != nil {
 			p.config.Logger.Error("subagents of a turn that was stopped go on", "turn", turn.ID, "err", err)
@@ -249,6 +255,9 @@ func (p *Pool) Waiting(id string, waiting bool) {
 }
 
 func (p *Pool) change(id string, change func(*task)) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	c := p.live[id]
 	if c != nil {
@@ -272,6 +281,9 @@ func (p *Pool) tell(c *task) {
 
 // Run begins subagents while there is a place, and reports their ends, until ctx ends.
 func (p *Pool) Run(ctx context.Context) {
+	if p == nil {
+		return
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {

@@ -16,6 +16,9 @@ import (
 // nothing but read, and has ended else: what it had done is not known. What ended, and of which
 // nobody was told, is told of: also where a turn waited for it, which the kernel's end has ended.
 func (p *Pool) Recover(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
 	owed, err := p.config.Journal.Subagents.Owed(ctx)
 	if err != nil {
 		return fmt.Errorf("take up the subagents: %w", err)

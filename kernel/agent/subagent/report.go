@@ -163,6 +163,9 @@ func (p *Pool) Outcome(ctx context.Context, id string) (Outcome, error) {
 
 // List is how those of a conversation are doing, the latest first; "" for all that have not ended.
 func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, error) {
+	if p == nil {
+		return nil, nil
+	}
 	var subagents []journal.Subagent
 	var err error
 	if session != "" {

@@ -89,15 +89,7 @@ func (s Work) Facts(facts *prompt.Facts) {
 }
 
 // Progress tells the pool how far the work has come.
-func (s Work) Progress(at protocol.TurnProgress) {
-	if s.Pool != nil {
-		s.Pool.Progress(s.ID, at)
-	}
-}
+func (s Work) Progress(at protocol.TurnProgress) { s.Pool.Progress(s.ID, at) }
 
 // Waiting tells the pool that the work waits for a person, or no longer.
-func (s Work) Waiting(waiting bool) {
-	if s.Pool != nil {
-		s.Pool.Waiting(s.ID, waiting)
-	}
-}
+func (s Work) Waiting(waiting bool) { s.Pool.Waiting(s.ID, waiting) }
