@@ -7,10 +7,10 @@
 
 ;;; Commentary:
 
-;; #+begin_src org-agent evaluates its Lisp as the agent's skills have it:
-;; with :note FILE in the environment of that note, in a skill note in its
-;; own, and elsewhere in an empty one.  Babel waits for the result; C-g
-;; ends the waiting.
+;; A block #+begin_src org-agent is evaluated by the kernel's Lisp.  With
+;; :note FILE that is in the environment of that note, in a skill note in
+;; the environment of the note itself, and elsewhere in an empty one.  Babel
+;; waits for the result; C-g ends the waiting.
 
 ;;; Code:
 
@@ -20,9 +20,6 @@
 
 (defvar org-babel-default-header-args:org-agent '((:results . "verbatim"))
   "Header arguments of blocks of the language `org-agent'.")
-
-(defconst org-agent-babel-patience 30
-  "Seconds that a block has, with the start of a kernel.")
 
 (defun org-agent-babel--params (body params)
   "Return the parameters of the request that evaluates BODY, a block with PARAMS."
@@ -34,16 +31,9 @@
             (list :code body))))
 
 (defun org-babel-execute:org-agent (body params)
-  "Evaluate BODY, a block with PARAMS, and return what the last form does."
-  (let ((deadline (+ (float-time) org-agent-babel-patience)) result)
-    (org-agent-kernel-ask "skill/evaluate"
-                              (org-agent-babel--params body params)
-                              (lambda (answer) (setq result answer)))
-    (while (not result)
-      (when (> (float-time) deadline)
-        (user-error "The kernel did not answer: %s"
-                    (or org-agent-kernel-trouble "it is busy")))
-      (accept-process-output nil 0.05))
+  "Evaluate BODY, a block with PARAMS, and return the value of its last form."
+  (let ((result (org-agent-kernel-call "skill/evaluate"
+                                       (org-agent-babel--params body params))))
     (when-let* ((fault (car (plist-get result :diagnostics))))
       (user-error "%s:%s: %s" (plist-get fault :line) (plist-get fault :column)
                   (plist-get fault :message)))

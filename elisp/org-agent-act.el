@@ -1,4 +1,4 @@
-;;; org-agent-act.el --- What the kernel may do and see in Emacs  -*- lexical-binding: t; -*-
+;;; org-agent-act.el --- Actions and requests of the kernel that change no text  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,20 +7,18 @@
 
 ;;; Commentary:
 
-;; What the kernel has Emacs do without changing a text: show a message, a
-;; file, the buffers there are.  Its policy judged each act before; what is
-;; checked here is checked again.
+;; Emacs shows a message or a file for the kernel.  The kernel's policy has
+;; allowed each action before; the conditions here are checked again.
 ;;
-;; The requests `emacs/buffers' and `emacs/read' ask which buffers there
-;; are, and for some lines of one.  Private ones (`org-agent-private-p')
-;; are not there, and of others what is kept from every model is not
-;; (`org-agent-private-parts').  Nothing of a buffer is changed, and none
-;; is made.
+;; The request `emacs/buffers' lists buffers, and `emacs/read' reads lines
+;; of one.  The replies leave out private buffers (`org-agent-private-p')
+;; and the private parts of other buffers (`org-agent-private-parts').  No
+;; buffer is changed or created.
 ;;
-;; When a tool has changed a file on the disk, the buffer that visits it
-;; shows what is there now, with point, windows and undo as they were.  A
-;; buffer with changes of its own stays as it is: Emacs asks about it when
-;; it is saved, as always.
+;; When a tool has changed a file on the disk, the buffer that visits the
+;; file is reverted; point, windows and undo stay as they were.  A buffer
+;; with unsaved changes stays as it is.  Emacs asks about it when it is
+;; saved.
 
 ;;; Code:
 
@@ -31,21 +29,19 @@
 (require 'org-agent-private)
 
 (defconst org-agent-act--size-limit (* 16 1024 1024)
-  "Bytes of the largest file that is opened for the kernel.")
+  "The size in bytes of the largest file that is opened for the kernel.")
 
 ;;;###autoload
 (defun org-agent-act-message (params)
-  "Show the text of PARAMS in the echo area, 200 characters of it at most."
-  (let ((text (replace-regexp-in-string "[\n\r\t]+" " "
-                                        (org-agent-kernel-text params))))
-    (message "%s" (truncate-string-to-width text 200 nil nil t))
-    (list :done t)))
+  "Show the text of PARAMS in the echo area, at most 200 columns of it."
+  (message "%s" (org-agent-one-line (org-agent-kernel-text params) 200))
+  (list :done t))
 
 ;;;###autoload
 (defun org-agent-act-open (params)
-  "Show the file, at the line, of PARAMS in another window.
-Only a regular file under the home directory or the project of the
-current buffer is opened; the window is not selected and nothing asks."
+  "Show the file of PARAMS in another window, at the line of PARAMS.
+The file has to be a regular file below the home directory or in the
+project of the current buffer.  Do not select the window or ask anything."
   (let* ((payload (plist-get params :payload))
          (line (plist-get payload :line))
          (file (org-agent-act--checked-file (plist-get payload :file)))
@@ -66,7 +62,7 @@ current buffer is opened; the window is not selected and nothing asks."
 ;;;###autoload
 (defun org-agent-act-regular-file (file)
   "Return the real name of FILE, or refuse it.
-It is a regular file of this machine and not too large."
+It has to be a regular file of this machine that is not too large."
   (unless (and (stringp file) (file-name-absolute-p file))
     (org-agent-kernel-refuse "the act names no file with its whole path"))
   (when (or (file-remote-p file) (string-match-p "\\`/[^/]+:" file))
@@ -81,7 +77,7 @@ It is a regular file of this machine and not too large."
 
 (defun org-agent-act--checked-file (file)
   "Return the real name of FILE, or refuse it.
-It is under the person's home or in the project."
+It has to be below the person's home or in the project."
   (let ((real (org-agent-act-regular-file file)))
     (unless (cl-some (lambda (root) (file-in-directory-p real root))
                      (org-agent-act--roots))
@@ -97,7 +93,7 @@ It is under the person's home or in the project."
           (and project (list (file-truename project))))))
 
 (defun org-agent-act-visit (file)
-  "Return a buffer that visits FILE; evaluate nothing and ask nothing."
+  "Return a buffer that visits FILE; neither evaluate nor ask anything."
   (or (find-buffer-visiting file)
       (let ((enable-local-variables nil)
             (enable-dir-local-variables nil)
@@ -106,22 +102,20 @@ It is under the person's home or in the project."
             (find-file-hook nil))
         (find-file-noselect file t))))
 
-;;;; What stands in buffers
+;;;; Listing buffers
 
 (defconst org-agent-act--buffers-characters 50000
-  "Characters of a text that one answer has.")
+  "The number of characters that one reply contains at most.")
 
 (defconst org-agent-act--buffers-line 2000
-  "Characters of a line that are told.")
+  "The number of characters of a line that a reply contains at most.")
 
 (defconst org-agent-act--buffers-name 500
-  "Characters of a name that are told.")
-
-;;;; Which there are
+  "The number of columns of a buffer's name that a reply contains at most.")
 
 ;;;###autoload
 (defun org-agent-act-list-buffers (params)
-  "Tell of the buffers that PARAMS ask for."
+  "Return descriptions of the buffers that PARAMS select."
   (let ((match (plist-get params :match))
         (limit (or (plist-get params :limit) 100))
         (more 0)
@@ -137,18 +131,18 @@ It is under the person's home or in the project."
       (list :buffers (nreverse all) :more more))))
 
 (defun org-agent-act--buffers-match-p (buffer match)
-  "Return non-nil when MATCH stands in the name of BUFFER or of its file."
+  "Return non-nil when the name of BUFFER or of its file contains MATCH."
   (let ((case-fold-search t) (regexp (regexp-quote match)))
     (or (string-match-p regexp (buffer-name buffer))
         (string-match-p regexp (or (buffer-file-name buffer) "")))))
 
 (defun org-agent-act--buffers-about (buffer)
-  "Return how BUFFER is described to the kernel, a plist."
+  "Return a description of BUFFER for the kernel, a plist."
   (with-current-buffer buffer
     (let ((file (org-agent-private-file buffer))
           (visited (buffer-file-name (buffer-base-buffer))))
       (append
-       (list :name (org-agent-act--buffers-clip (buffer-name))
+       (list :name (org-agent-one-line (buffer-name) org-agent-act--buffers-name)
              :mode (symbol-name major-mode)
              :size (buffer-size)
              :modified (and visited (buffer-modified-p) t)
@@ -158,19 +152,14 @@ It is under the person's home or in the project."
              :region (and mark-active (mark t) t))
        (cond (file (list :file file))
              (visited
-              (list :remote (org-agent-act--buffers-clip visited))))))))
+              (list :remote (org-agent-one-line
+                             visited org-agent-act--buffers-name))))))))
 
-(defun org-agent-act--buffers-clip (name)
-  "Return as much of NAME as is told, on a line."
-  (truncate-string-to-width
-   (replace-regexp-in-string "[[:cntrl:]]+" " " name)
-   org-agent-act--buffers-name nil nil t))
-
-;;;; Their text
+;;;; Reading buffers
 
 ;;;###autoload
 (defun org-agent-act-read (params)
-  "Tell the lines of the buffer that PARAMS ask for."
+  "Return the lines, or the region, of the buffer that PARAMS name."
   (let ((buffer (org-agent-act--buffers-find params)))
     (org-agent-private-briefly
       (append
@@ -185,11 +174,6 @@ It is under the person's home or in the project."
                                                (or (plist-get params :limit)
                                                    1000)))))))))))
 
-(defun org-agent-act--buffers-refuse (code format-string &rest arguments)
-  "Refuse a request with CODE and the text of FORMAT-STRING and ARGUMENTS."
-  (signal 'org-agent-rpc-error
-          (list code (apply #'format format-string arguments))))
-
 (defun org-agent-act--buffers-find (params)
   "Return the buffer that PARAMS name, or refuse."
   (let* ((name (plist-get params :buffer))
@@ -198,22 +182,22 @@ It is under the person's home or in the project."
                        ((and file (not (file-remote-p file)))
                         (find-buffer-visiting file)))))
     (unless (and buffer (not (org-agent-private-p buffer)))
-      ;; That a private one is there is not told either.
+      ;; The reply is the same for a private buffer, so it hides that there is one.
       (if name
-          (org-agent-act--buffers-refuse
+          (org-agent-rpc-refuse
            -32003 "there is no buffer %s that could be read; emacs_buffers lists them" name)
-        (org-agent-act--buffers-refuse
+        (org-agent-rpc-refuse
          -32003 "no buffer that could be read visits %s; the tool read reads files" file)))
     (let ((visited (org-agent-private-file buffer)))
       (when (if file (not (equal visited (file-truename file)))
               (and visited (plist-get params :unvisiting)))
-        (org-agent-act--buffers-refuse
+        (org-agent-rpc-refuse
          -32004 "the buffer %s visits another file than it did when that was judged; make the call again"
          (buffer-name buffer))))
     buffer))
 
 (defun org-agent-act--buffers-lines (from limit)
-  "Return LIMIT lines of the current buffer, the first FROM, as a plist."
+  "Return at most LIMIT lines of the current buffer from line FROM on, a plist."
   (save-restriction
     (let ((narrowed (buffer-narrowed-p)))
       (widen)
@@ -249,7 +233,7 @@ It is under the person's home or in the project."
                 (unless (eobp) (list :next line)))))))
 
 (defun org-agent-act--buffers-text (beg end)
-  "Return the text from BEG to END, on a line, and not too long."
+  "Return the text from BEG to END, a line, shortened if it is long."
   (let ((text (org-agent-rpc-text
                beg (min end (+ beg org-agent-act--buffers-line)))))
     (if (> (- end beg) org-agent-act--buffers-line)
@@ -258,9 +242,9 @@ It is under the person's home or in the project."
       text)))
 
 (defun org-agent-act--buffers-region ()
-  "Return what is marked in the current buffer, as a plist, or refuse."
+  "Return the region of the current buffer, a plist, or refuse."
   (unless (and mark-active (mark t))
-    (org-agent-act--buffers-refuse -32003 "nothing is marked in %s" (buffer-name)))
+    (org-agent-rpc-refuse -32003 "nothing is marked in %s" (buffer-name)))
   (let* ((beg (region-beginning))
          (end (region-end))
          (cut (min end (+ beg org-agent-act--buffers-characters)))
@@ -285,11 +269,11 @@ It is under the person's home or in the project."
                            "")))
      (and withheld (list :withheld (nreverse withheld))))))
 
-;;;; Files that tools changed
+;;;; Files that tools have changed
 
 ;;;###autoload
 (defun org-agent-act-refresh-files (params)
-  "Show the files that PARAMS name as they are now."
+  "Revert the buffers without changes that visit the files of PARAMS."
   (dolist (file (plist-get params :files))
     (when-let* ((buffer (find-buffer-visiting file)))
       (with-current-buffer buffer
@@ -297,8 +281,7 @@ It is under the person's home or in the project."
           (org-agent-act--refresh-buffer))))))
 
 (defun org-agent-act--refresh-buffer ()
-  "Have this buffer show what its file has now.
-What cannot be shown without a question stays."
+  "Revert this buffer, unless that would ask a question."
   (condition-case err
       (let ((inhibit-message t)
             (inhibit-interaction t)

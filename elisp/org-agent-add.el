@@ -7,33 +7,28 @@
 
 ;;; Commentary:
 
-;; `org-agent-add' lists what the person is at in the draft of the
-;; conversation they used last.  The line is theirs then: they may delete
-;; it, or change which lines are meant.  It is read when the message is
-;; sent (see org-agent-context-read.el); until then a region follows the
-;; edits around it.
+;; `org-agent-add' adds a context line to the draft of the conversation
+;; used last.  The line names the region, the buffer, or the files or the
+;; heading at point.  The person may edit or delete the line.  The text is
+;; read when the message is sent (see org-agent-context-read.el); until
+;; then a region moves with the edits around it.
 ;;
-;; Behind an at sign in the draft `completion-at-point' knows the region
-;; of the buffer one looks at, buffers, headings of Org buffers and, after
-;; a slash, files.  What is chosen becomes a link, which is what goes
-;; along: there is no second notation to learn, and it can be read in
-;; twenty years.
+;; After an at sign in the draft, `completion-at-point' completes the
+;; region of the buffer in another window, buffers, headings of Org buffers
+;; and, after a slash, files.  The choice becomes a link in the draft.
 ;;
 ;; A file or an image that is dropped on a conversation, or an image that
-;; is pasted into it, goes along with the next message, as if it were
-;; added with `org-agent-add': it is listed in the draft, wherever it was
-;; dropped.  An address of the web becomes a link; nothing is fetched.
+;; is pasted into it, is added in the same way, wherever it was dropped.  A
+;; web address becomes a link; nothing is fetched from it.
 ;;
-;; An image that is no file becomes one: beside the conversations, named
-;; by what is in it.  It is listed in the draft like anything that goes
-;; along, is seen there before it is sent, and is not sent when its line
-;; is deleted.
+;; An image that is no file is saved in a file beside the conversations,
+;; which is named by the hash of its content.
 ;;
-;; `org-agent-add-clipboard' takes the image that was copied, and
+;; `org-agent-add-clipboard' adds the image in the clipboard, and
 ;; `org-agent-add-screenshot' a part of the screen that the person marks.
-;; Programs of the system do that, and Emacs does not wait for them.  In
-;; Emacs 29 and later a copied image can also be yanked into a
-;; conversation with `yank-media'.
+;; Programs of the system take the image, and Emacs does not wait for them.
+;; In Emacs 29 and later `yank-media' also yanks a copied image into a
+;; conversation.
 
 ;;; Code:
 
@@ -42,7 +37,7 @@
 (require 'org)
 (require 'subr-x)
 (require 'url-util)
-(require 'org-agent-rpc)
+(require 'org-agent-kernel)
 (require 'org-agent-draft)
 (require 'org-agent-chat)
 (require 'org-agent-command)
@@ -50,21 +45,20 @@
 (require 'org-agent-context-read)
 
 (declare-function org-agent-settings-preset-mentions "org-agent-settings")
-
 (declare-function dired-get-filename "dired")
 (declare-function dired-get-marked-files "dired")
 (declare-function yank-media-handler "yank-media")
 
 ;;;###autoload
 (defun org-agent-add (&optional argument)
-  "Have what you are at go along with your next message to the agent.
-That is the active region; in Dired the marked files; in an image the
-image; on a link to a file, a directory or a heading what it leads to;
-with a prefix ARGUMENT, in Org, the subtree; else this buffer.
+  "Add the region, the buffer or the thing at point to your next message.
+Add the active region; in Dired the marked files; in an image buffer the
+image; on a link to a file, a directory or a heading its target; in Org,
+with a prefix ARGUMENT, the subtree; else this buffer.
 
-It is listed in the draft of the conversation used last and sent, as it
-is then, with the message.  With two prefix arguments, or with one
-outside Org, ask which conversation."
+A line in the draft of the conversation used last names it.  Its text is
+read when the message is sent.  With two prefix arguments, or with one
+outside Org, ask for the conversation."
   (interactive "P")
   (let* ((references (org-agent-add--references argument))
          (session (org-agent-add--session
@@ -86,24 +80,25 @@ outside Org, ask which conversation."
              (if (cdr added) "go" "goes") (buffer-name buffer))))
 
 (defun org-agent-add--session (ask)
-  "Return the session whose conversation was used last; if ASK, the person's."
+  "Return the session whose conversation was used last; if ASK, read one."
   (if ask
       (org-agent-chat-read-session)
     (org-agent-chat-session-in-use)))
 
 (defun org-agent-add-checked (reference)
-  "Return (REFERENCE . BYTES) if what it names can be sent.
-A secret that the person agreed to is not asked about again."
+  "Return (REFERENCE . BYTES) if the target of REFERENCE can be sent.
+The result says that the person has agreed, so that a secret is not
+asked about again."
   (when (eq (plist-get reference :type) 'file)
     (org-agent-context-offer-connection (plist-get reference :path)))
   (let ((item (org-agent-context-read reference)))
     (cons (append (list :agreed t) reference)
           (org-agent-context-bytes item))))
 
-;;;; What the person is at
+;;;; The thing at point
 
 (defun org-agent-add--references (argument)
-  "Return the references to what the person is at, as ARGUMENT wants it."
+  "Return the references that `org-agent-add' with ARGUMENT adds."
   (cond
    ((use-region-p) (list (org-agent-add-region (region-beginning) (region-end))))
    ((derived-mode-p 'dired-mode) (org-agent-add--dired))
@@ -153,8 +148,8 @@ A secret that the person agreed to is not asked about again."
               (list :span span)))))
 
 (defun org-agent-add--link ()
-  "Return a list of the reference that the link at point is, or nil.
-A link that leads elsewhere is an error: nothing is fetched."
+  "Return a list of the reference to the target of the link at point, or nil.
+Signal an error if the link leads to something that cannot be added."
   (let* ((context (and (derived-mode-p 'org-mode) (org-element-context)))
          (link (and (eq (org-element-type context) 'link)
                     (org-element-property :raw-link context))))
@@ -166,7 +161,7 @@ A link that leads elsewhere is an error: nothing is fetched."
 ;;;; The draft
 
 (defun org-agent-add-file (file)
-  "Have FILE go along with the next message in this conversation."
+  "Add FILE to the next message in this conversation."
   (org-agent-chat-check-whole)
   (pcase-let ((`(,reference . ,bytes)
                (org-agent-add-checked (list :type 'file :path file))))
@@ -177,12 +172,12 @@ A link that leads elsewhere is an error: nothing is fetched."
              (org-agent-context-size bytes))))
 
 (defun org-agent-add-line (reference)
-  "List REFERENCE at the end of this conversation's draft, once.
-Point stays, and so does what was written."
-  (let* ((said (org-agent-context-link
+  "Add a line for REFERENCE at the end of the draft, unless there is one.
+Point stays."
+  (let* ((link (org-agent-context-link
                 reference (or (plist-get reference :name)
                               (org-agent-context-name reference))))
-         (line (org-agent-context-line said)))
+         (line (org-agent-context-line link)))
     (unless (cl-find reference (cdr (org-agent-context-draft))
                      :test #'org-agent-context-same-p)
       (save-excursion
@@ -190,9 +185,9 @@ Point stays, and so does what was written."
           (widen)
           (goto-char (point-max))
           (unless (bolp) (insert "\n"))
-          ;; On one character only: what is typed behind it is not meant.
+          ;; On one character only, so that typed text does not inherit it.
           (put-text-property 0 1 'org-agent-context
-                             (list :line said :span (plist-get reference :span)
+                             (list :line link :span (plist-get reference :span)
                                    :agreed (plist-get reference :agreed))
                              line)
           (insert line))))))
@@ -200,11 +195,11 @@ Point stays, and so does what was written."
 ;;;; Naming things with @
 
 (defconst org-agent-add-mention-heading-limit 2000
-  "Headings that are offered.")
+  "The number of headings of a buffer that completion offers at most.")
 
 ;;;###autoload
 (defun org-agent-add-mention-completion ()
-  "Complete what is named behind an at sign in the draft.
+  "Complete the name behind an at sign in the draft.
 This is for `completion-at-point-functions'."
   (let ((end (point)))
     (save-excursion
@@ -213,10 +208,10 @@ This is for `completion-at-point-functions'."
                  (org-agent-draft-p (match-beginning 1))
                  (<= (match-beginning 1) end))
         (let* ((beg (match-beginning 1))
-               (said (buffer-substring-no-properties beg end)))
-          (unless (string-match-p "[])]" said)
-            (if (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" said)
-                (list beg end (if (org-agent-context-silent-p said)
+               (name (buffer-substring-no-properties beg end)))
+          (unless (string-match-p "[])]" name)
+            (if (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" name)
+                (list beg end (if (org-agent-context-silent-p name)
                                   #'ignore
                                 #'completion-file-name-table)
                       :exclusive 'no
@@ -239,7 +234,7 @@ This is for `completion-at-point-functions'."
                             (org-agent-add--mention-insert name chosen)))))))))))))
 
 (defun org-agent-add--mention-known ()
-  "Return what can be named: a list of (NAME ANNOTATION FUNCTION).
+  "Return the candidates of a mention: a list of (NAME ANNOTATION FUNCTION).
 FUNCTION returns the reference."
   (let ((looked (org-agent-command-looked-at)) known)
     (when looked
@@ -258,7 +253,8 @@ FUNCTION returns the reference."
     (append (org-agent-settings-preset-mentions) known (org-agent-add--mention-buffers))))
 
 (defun org-agent-add--mention-headings ()
-  "Return the headings of this buffer, as `org-agent-add--mention-known' does."
+  "Return candidates for the headings of this buffer.
+They are as for `org-agent-add--mention-known'."
   (let ((buffer (current-buffer)) (count 0) headings)
     (save-excursion
       (save-restriction
@@ -281,7 +277,7 @@ FUNCTION returns the reference."
     (nreverse headings)))
 
 (defun org-agent-add--mention-buffers ()
-  "Return the buffers, as `org-agent-add--mention-known' does."
+  "Return candidates for buffers, as for `org-agent-add--mention-known'."
   (cl-loop for buffer in (buffer-list)
            unless (or (string-prefix-p " " (buffer-name buffer))
                       (buffer-local-value 'org-agent-chat-session buffer)
@@ -295,21 +291,22 @@ FUNCTION returns the reference."
                            (lambda () (org-agent-context-of-buffer buffer))))))
 
 (defun org-agent-add--mention-insert (name function)
-  "Put the link to what FUNCTION returns in the place of NAME and its at sign."
+  "Replace NAME before point, and its at sign, by a link.
+FUNCTION returns the reference that the link is made of."
   (let* ((end (point)) (beg (- end (length name) 1)))
     (when (and (>= beg (point-min)) (eq (char-after beg) ?@))
       (let* ((reference (funcall function))
-             (said (org-agent-context-link
+             (link (org-agent-context-link
                     reference (or (plist-get reference :name)
                                   (org-agent-context-name reference)))))
         (put-text-property 0 1 'org-agent-context
-                           (list :line said :span (plist-get reference :span))
-                           said)
+                           (list :line link :span (plist-get reference :span))
+                           link)
         (delete-region beg end)
-        (insert said)))))
+        (insert link)))))
 
 (defun org-agent-add--mention-file-chosen (name status)
-  "Put a link in the place of the file NAME when STATUS says it is chosen."
+  "Replace the file name NAME by a link when STATUS says that it is chosen."
   (when (and (eq status 'finished) (not (directory-name-p name)))
     (org-agent-add--mention-insert
      name (lambda ()
@@ -320,8 +317,8 @@ FUNCTION returns the reference."
 
 ;;;###autoload
 (defun org-agent-add-drop-file (uri _action)
-  "Have the file URI, which was dropped, go along with the next message.
-Return `private', for a drop that was taken."
+  "Add the dropped file URI to the next message.
+Return `private', the value for a drop that was handled."
   (let ((file (or (dnd-get-local-file-name uri t)
                   (user-error "%s is no file of this machine" uri))))
     (org-agent-add-file (if (file-directory-p file)
@@ -331,8 +328,7 @@ Return `private', for a drop that was taken."
 
 ;;;###autoload
 (defun org-agent-add-drop-link (uri _action)
-  "Put the link URI, which was dropped, at the end of the draft.
-Nothing is fetched from there."
+  "Insert the dropped link URI at the end of the draft; fetch nothing."
   (org-agent-chat-check-whole)
   (org-agent-chat-restore-draft)
   (save-excursion
@@ -344,12 +340,12 @@ Nothing is fetched from there."
 
 ;;;###autoload
 (defun org-agent-add-drop-image (_type data)
-  "Have the image DATA, which was pasted, go along with the next message."
+  "Add the pasted image DATA to the next message."
   (org-agent-add-image-add data))
 
 ;;;###autoload
 (defun org-agent-add-drop-data (uri _action)
-  "Have the image that the data URI holds, which was dropped, go along."
+  "Add the image in the dropped data URI to the next message."
   (unless (string-match "\\`data:image/[-+.a-z0-9]+;base64," uri)
     (user-error "What was dropped is no image that can be sent"))
   (org-agent-add-image-add
@@ -365,9 +361,9 @@ Nothing is fetched from there."
     ("xclip" "-selection" "clipboard" "-target" "image/png" "-out")
     ("pngpaste" "-"))
   "Programs that print the image in the clipboard.
-Each is a list of a program and its arguments; %f among them is a file
-for the image instead.  The first that is installed is used, those of
-Wayland and of X only where there is one."
+Each is a list of a program and its arguments.  An argument %f stands for
+a file that the program writes the image to.  The first program that is
+installed is used; programs for Wayland or X need that display."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
   :group 'org-agent-context
@@ -378,7 +374,7 @@ Wayland and of X only where there is one."
     ("gnome-screenshot" "--area" "--file" "%f") ("scrot" "--select" "%f")
     ("screencapture" "-i" "%f"))
   "Programs that print an image of a part of the screen.
-They are as those of `org-agent-image-clipboard-program'."
+The elements are as in `org-agent-image-clipboard-program'."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
   :group 'org-agent-context
@@ -388,16 +384,16 @@ They are as those of `org-agent-image-clipboard-program'."
   '(("wl-paste" . "WAYLAND_DISPLAY") ("grim" . "WAYLAND_DISPLAY")
     ("xclip" . "DISPLAY") ("maim" . "DISPLAY") ("import" . "DISPLAY")
     ("scrot" . "DISPLAY") ("gnome-screenshot" . "DISPLAY"))
-  "The variables of the environment without which programs see no screen.")
+  "An alist of programs and the environment variable that each needs.")
 
 (defconst org-agent-add--image-patience 120
-  "Seconds that a program may take; a person may have to mark something.")
+  "Seconds that a program may take, in which a person may have to mark a part.")
 
 ;;;; Images as files
 
 (defun org-agent-add-image-keep (data)
-  "Keep DATA, the bytes of an image, and return its file.
-What is no image, or too large to be sent, is refused."
+  "Save DATA, the bytes of an image, and return its file.
+Signal an error if DATA is no image or is too large to be sent."
   (when (> (length data) org-agent-context-image-limit)
     (user-error "The image has %s; %s can be sent"
                 (org-agent-context-size (length data))
@@ -420,28 +416,28 @@ What is no image, or too large to be sent, is refused."
     file))
 
 (defun org-agent-add-image-add (data)
-  "Have the image DATA go along with the next message in this conversation."
+  "Add the image DATA to the next message in this conversation."
   (org-agent-add-file (org-agent-add-image-keep data)))
 
 ;;;; Commands
 
 ;;;###autoload
 (defun org-agent-add-clipboard ()
-  "Have the image in the clipboard go along with your next message."
+  "Add the image in the clipboard to your next message."
   (interactive)
   (org-agent-add--image-from org-agent-image-clipboard-program
                              "the clipboard" "There is no image in it"))
 
 ;;;###autoload
 (defun org-agent-add-screenshot ()
-  "Have a part of the screen, which you mark, go along with your next message."
+  "Add a part of the screen, which you mark, to your next message."
   (interactive)
   (when-let* ((command (org-agent-add--image-from org-agent-image-screenshot-program
                                                   "the screen" "Nothing was marked")))
     (message "%s: mark a part of the screen" (car command))))
 
 (defun org-agent-add--image-usable-p (command)
-  "Return non-nil when the program of COMMAND is installed and can see."
+  "Return non-nil when the program of COMMAND is installed and has a display."
   (let ((needs (cdr (assoc (file-name-nondirectory (car command))
                            org-agent-add--image-needs))))
     (and (or (null needs)
@@ -451,21 +447,21 @@ What is no image, or too large to be sent, is refused."
 
 ;;;###autoload
 (defun org-agent-add-image-clipboard-lacks ()
-  "Return what is missing for the clipboard's images, nil when nothing is."
+  "Return what is missing for images of the clipboard, or nil."
   (org-agent-add--image-lacks org-agent-image-clipboard-program
                               'org-agent-image-clipboard-program
                               "install wl-clipboard on Wayland or xclip on X"))
 
 ;;;###autoload
 (defun org-agent-add-image-screenshot-lacks ()
-  "Return what is missing for screenshots, nil when nothing is."
+  "Return what is missing for screenshots, or nil."
   (org-agent-add--image-lacks org-agent-image-screenshot-program
                               'org-agent-image-screenshot-program
                               "install grim on Wayland, maim or imagemagick on X"))
 
 (defun org-agent-add--image-lacks (commands option advice)
-  "Return what is missing when none of COMMANDS, an OPTION's, can be run.
-ADVICE says what to install."
+  "Return what is missing when none of COMMANDS can be run, or nil.
+COMMANDS is the value of OPTION; ADVICE says what to install."
   (unless (cl-some #'org-agent-add--image-usable-p commands)
     (if (or (eq system-type 'darwin)
             (cl-some (lambda (name)
@@ -479,8 +475,8 @@ ADVICE says what to install."
 ;;;; Running the programs
 
 (defun org-agent-add--image-from (commands source none)
-  "Add the image that the first usable one of COMMANDS takes from SOURCE.
-Return that command.  NONE says what it means when there is none."
+  "Add the image that the first usable command of COMMANDS takes from SOURCE.
+Return that command.  NONE is the message for an empty output."
   (when-let* ((lacks (if (eq commands org-agent-image-clipboard-program)
                          (org-agent-add-image-clipboard-lacks)
                        (org-agent-add-image-screenshot-lacks))))
@@ -505,7 +501,7 @@ Return that command.  NONE says what it means when there is none."
     command))
 
 (defun org-agent-add--image-took (buffer data none)
-  "Add the image DATA in the conversation BUFFER; without one say NONE."
+  "Add the image DATA in the conversation BUFFER; show NONE if it is empty."
   (cond
    ((string-empty-p (or data "")) (message "%s" none))
    ((buffer-live-p buffer)
@@ -514,7 +510,7 @@ Return that command.  NONE says what it means when there is none."
    (t (message "The conversation is gone; the image was not added"))))
 
 (defun org-agent-add--image-bytes (file)
-  "Return what FILE has, nil when it is not there or too large."
+  "Return the bytes of FILE, as many as an image may have and one, or nil."
   (when (file-exists-p file)
     (with-temp-buffer
       (set-buffer-multibyte nil)
@@ -523,46 +519,19 @@ Return that command.  NONE says what it means when there is none."
       (buffer-string))))
 
 (defun org-agent-add--image-run (command done)
-  "Run COMMAND; call DONE with what it printed and its last complaint.
-What is too much, or takes too long, ends it."
-  (let* ((default-directory (file-name-as-directory (expand-file-name "~")))
-         (errors (make-pipe-process
-                  :name "org-agent-image-errors" :noquery t
-                  :buffer (generate-new-buffer " *org-agent-image-errors*" t)
-                  :sentinel #'ignore :coding 'utf-8-unix))
-         (chunks nil) (bytes 0))
-    (condition-case err
-        (let ((process
-               (make-process
-                :name "org-agent-image" :noquery t :connection-type 'pipe
-                :coding 'no-conversion :command command :stderr errors
-                :filter (lambda (process piece)
-                          (push piece chunks)
-                          (when (> (cl-incf bytes (length piece))
-                                   org-agent-context-image-limit)
-                            (delete-process process)))
-                :sentinel
-                (lambda (process _event)
-                  (unless (process-live-p process)
-                    (let ((complaint (org-agent-add--image-complaint errors)))
-                      (org-agent-rpc-guard "an image"
-                        (funcall done (apply #'concat (nreverse chunks))
-                                 complaint))))))))
-          (run-at-time org-agent-add--image-patience nil
-                       (lambda () (when (process-live-p process)
-                                    (kill-process process)))))
-      (error (org-agent-add--image-complaint errors)
-             (user-error "%s could not be run: %s" (car command)
-                         (error-message-string err))))))
-
-(defun org-agent-add--image-complaint (errors)
-  "Return the last line that came from the process ERRORS, and end it."
-  (while (accept-process-output errors 0 nil t))
-  (prog1 (when (buffer-live-p (process-buffer errors))
-           (with-current-buffer (process-buffer errors)
-             (prog1 (car (last (split-string (buffer-string) "\n" t "[ \t\r]+")))
-               (kill-buffer))))
-    (delete-process errors)))
+  "Run COMMAND; call DONE with its output and its last line of error output.
+Kill it when the output is larger than an image may be."
+  (let ((pieces nil) (bytes 0))
+    (org-agent-kernel-start-program
+     command
+     (lambda (_process _output complaint)
+       (funcall done (apply #'concat (nreverse pieces)) complaint))
+     :coding 'no-conversion :patience org-agent-add--image-patience
+     :filter (lambda (process piece)
+               (push piece pieces)
+               (when (> (cl-incf bytes (length piece))
+                        org-agent-context-image-limit)
+                 (delete-process process))))))
 
 (provide 'org-agent-add)
 ;;; org-agent-add.el ends here

@@ -7,21 +7,20 @@
 
 ;;; Commentary:
 
-;; A command that wants `:agenda' is given the open tasks and the dates of
-;; `org-agenda-files', as data: what to make of them is the skill's.  Files
-;; that are visited are read as they are in their buffer, saved or not;
-;; others are read without visiting them, and nothing is asked or run.
+;; A skill's command that wants `:agenda' gets the open tasks and the dates
+;; of `org-agenda-files', as data.  Of a visited file the text of the buffer
+;; is read, saved or not.  Other files are read without visiting them.
+;; Nothing is asked or evaluated.
 ;;
-;; The request `emacs/agenda' asks what stands in one file on some days.
-;; Org's own agenda says so, with what the person set for it; its buffer is
-;; neither made nor changed.  A file that nobody visits is read into a
-;; buffer that goes away again.  No expression of a file is evaluated, so
-;; that what only a diary expression says is missing.
+;; The request `emacs/agenda' asks for the agenda of one file on some days.
+;; Org's own agenda functions compute it, with the person's options, without
+;; the agenda buffer.  A file that no buffer visits is read into a temporary
+;; buffer.  No expression of a file is evaluated, so entries of diary
+;; expressions are missing.
 ;;
-;; The request `emacs/notes' asks which agenda files there are, what TODO
-;; keywords mean, and which buffers of Org files have changes that are not
-;; saved, with their texts.  The kernel looks through all files itself, so
-;; that a large one keeps nobody from typing.
+;; The request `emacs/notes' asks for the agenda files, the TODO keywords,
+;; and the texts of Org buffers with unsaved changes.  The kernel reads all
+;; other files itself, so that large files do not block Emacs.
 
 ;;; Code:
 
@@ -40,21 +39,21 @@
 (defvar org-agent-chat-session)
 
 (defconst org-agent-agenda-limit 1000
-  "Entries of the agenda that are sent.")
+  "The number of entries of the agenda that are sent at most.")
 
 (defconst org-agent-agenda--file-limit (* 8 1024 1024)
-  "Bytes of the largest file of the agenda that is read.")
+  "The size in bytes of the largest agenda file that is read.")
 
 (defconst org-agent-agenda--title-limit 200
-  "Characters of a heading that are sent.")
+  "The number of columns of a heading that are sent at most.")
 
 ;;;###autoload
 (defun org-agent-agenda ()
-  "Return what the person's agenda holds, a plist.
-`:today' is the date, `:entries' are plists (:heading :todo :done :tags
-:scheduled :deadline :timestamp :touched :file :line), `:files' is how
-many files were read, `:unread' names those that were not, and `:cut' is
-non-nil when there are more entries."
+  "Return the entries of the person's agenda files, a plist.
+`:today' is the date, `:entries' are plists (:heading :todo :tags
+:scheduled :deadline :timestamp :touched :file :line), `:files' is the
+number of files that were read, `:unread' are the files that were not,
+and `:cut' is non-nil when there are more entries."
   (let ((read 0) unread entries cut)
     (dolist (file (org-agent-agenda--files))
       (cond
@@ -73,7 +72,7 @@ non-nil when there are more entries."
             (and cut (list :cut t)))))
 
 (defun org-agent-agenda--files ()
-  "Return the files of the agenda; what is on another machine is not looked at."
+  "Return the agenda files; do not access files of other machines."
   (if (not (listp org-agenda-files))
       (ignore-errors (org-agenda-files t))
     (let* ((remote (seq-filter #'file-remote-p org-agenda-files))
@@ -85,7 +84,7 @@ non-nil when there are more entries."
 
 ;;;###autoload
 (defun org-agent-agenda-line (agenda)
-  "Return the line that says what was sent of AGENDA."
+  "Return a line that describes AGENDA, which was sent."
   (let ((entries (length (plist-get agenda :entries)))
         (files (plist-get agenda :files))
         (unread (length (plist-get agenda :unread))))
@@ -97,7 +96,7 @@ non-nil when there are more entries."
               ""))))
 
 (defun org-agent-agenda--readable-p (file)
-  "Return non-nil when FILE can be read without a question or a wait."
+  "Return non-nil when FILE can be read quickly and without a question."
   (and (not (file-remote-p file))
        (or (find-buffer-visiting file)
            (and (file-regular-p file)
@@ -121,7 +120,7 @@ non-nil when there are more entries."
       (org-agent-agenda--of-buffer file))))
 
 (defun org-agent-agenda--of-buffer (file)
-  "Return the entries of the current buffer, which has the text of FILE."
+  "Return the entries of the current buffer, which contains the text of FILE."
   (let (entries (case-fold-search nil))
     (org-with-wide-buffer
      (goto-char (point-min))
@@ -141,8 +140,8 @@ non-nil when there are more entries."
       (member org-archive-tag (org-get-tags nil t))))
 
 (defun org-agent-agenda--entry (file)
-  "Return the entry at point, in FILE, or nil when the agenda has no use for it.
-That is a heading with a TODO word, or with a date in what stands below it."
+  "Return the entry at point, in FILE, if it belongs into the agenda, or nil.
+An open entry with a TODO keyword or a date belongs into the agenda."
   (let* ((todo (org-get-todo-state))
          (done (and todo (member todo org-done-keywords) t))
          (scheduled (org-entry-get (point) "SCHEDULED"))
@@ -164,7 +163,7 @@ That is a heading with a TODO word, or with a date in what stands below it."
          (list :touched touched))))))
 
 (defun org-agent-agenda--plain (heading)
-  "Return HEADING without text properties, links by what they show."
+  "Return HEADING without text properties, with links as they are displayed."
   (org-link-display-format (substring-no-properties (or heading ""))))
 
 (defun org-agent-agenda--date (key timestamp)
@@ -174,7 +173,7 @@ That is a heading with a TODO word, or with a date in what stands below it."
        (list key (match-string 0 timestamp))))
 
 (defun org-agent-agenda--touched ()
-  "Return the latest date in the entry at point that is not to come, or nil."
+  "Return the latest date in the entry at point that is not in the future."
   (let ((end (save-excursion (outline-next-heading) (point)))
         (today (format-time-string "%Y-%m-%d"))
         latest)
@@ -189,14 +188,14 @@ That is a heading with a TODO word, or with a date in what stands below it."
 ;;;; Days
 
 (defconst org-agent-agenda--days-limit (* 4 1024 1024)
-  "Characters of the largest file whose agenda is made here.")
+  "The size in characters of the largest file whose agenda is computed.")
 
 (defconst org-agent-agenda--days-seconds 0.3
-  "Seconds after which no further day is begun.")
+  "Seconds after which no further day is computed.")
 
 ;;;###autoload
 (defun org-agent-agenda-days (params)
-  "Return what the agenda has of the file and the days of PARAMS, a plist."
+  "Return the agenda of the file and the days of PARAMS, a plist."
   (let* ((file (org-agent-act-regular-file (plist-get params :file)))
          (visiting (find-buffer-visiting file))
          (from (org-agent-agenda--days-absolute (plist-get params :from)))
@@ -209,8 +208,7 @@ That is a heading with a TODO word, or with a date in what stands below it."
                                org-agent-agenda--days-limit))
               (and visiting (not (with-current-buffer visiting
                                    (derived-mode-p 'org-mode)))))
-      (signal 'org-agent-rpc-error
-              (list -32002 (format "no agenda is made of %s here" file))))
+      (org-agent-rpc-refuse -32002 "no agenda is made of %s here" file))
     (if visiting
         (org-agent-private-briefly
           (org-agent-agenda--days-of visiting from days))
@@ -221,15 +219,15 @@ That is a heading with a TODO word, or with a date in what stands below it."
   (unless (and (stringp day)
                (string-match "\\`\\([0-9]\\{4\\}\\)-\\([0-9][0-9]\\)-\\([0-9][0-9]\\)\\'"
                              day))
-    (signal 'org-agent-rpc-error (list -32602 "a day is YYYY-MM-DD")))
+    (org-agent-rpc-refuse -32602 "a day is YYYY-MM-DD"))
   (calendar-absolute-from-gregorian
    (list (string-to-number (match-string 2 day))
          (string-to-number (match-string 3 day))
          (string-to-number (match-string 1 day)))))
 
 (defun org-agent-agenda--days-of-file (file from days)
-  "Return what FILE, which nobody visits, has on DAYS days, the first FROM.
-It is read where Org thinks that it is visited, as its name is asked for."
+  "Return the agenda of FILE, which no buffer visits, for DAYS days from FROM.
+The temporary buffer has the name of the file, since Org looks at it."
   (let ((buffer (generate-new-buffer " *org-agent-agenda*" t)))
     (unwind-protect
         (org-agent-private-briefly
@@ -250,7 +248,7 @@ It is read where Org thinks that it is visited, as its name is asked for."
           (kill-buffer))))))
 
 (defun org-agent-agenda--days-of (buffer from days)
-  "Return what BUFFER, of an Org file, has on DAYS days, the first FROM."
+  "Return the agenda of BUFFER, of an Org file, for DAYS days from FROM."
   (let* ((org-agenda-buffer (get-buffer-create " *org-agent-days*" t))
          (org-agenda-markers nil)
          (org-agenda-last-marker-time nil)
@@ -302,7 +300,7 @@ It is read where Org thinks that it is visited, as its name is asked for."
     (format "%04d-%02d-%02d" year month date)))
 
 (defun org-agent-agenda--days-item (item day)
-  "Return ITEM, a line of the agenda that stands on DAY, as a plist, or nil."
+  "Return ITEM, a line of the agenda of DAY, as a plist, or nil."
   (when-let* ((heading (get-text-property 0 'org-hd-marker item)))
     (let ((time (get-text-property 0 'time-of-day item))
           (minutes (get-text-property 0 'duration item))
@@ -328,28 +326,28 @@ It is read where Org thinks that it is visited, as its name is asked for."
                              time (round minutes)))))))))))
 
 (defun org-agent-agenda--days-tags ()
-  "Return all tags of the heading at point, whatever Org lets be inherited."
+  "Return all tags of the heading at point, with all inherited tags."
   (let ((org-use-tag-inheritance t)
         (org-tags-exclude-from-inheritance nil))
     (mapcar #'substring-no-properties (org-get-tags))))
 
 (defun org-agent-agenda--days-clock (time)
-  "Return TIME, a number of four digits as 930, as HH:MM."
+  "Return TIME, a number such as 930, as HH:MM."
   (format "%02d:%02d" (/ time 100) (% time 100)))
 
 (defun org-agent-agenda--days-later (time minutes)
-  "Return the time that is MINUTES later than TIME, both as 930."
+  "Return the time that is MINUTES later than TIME, a number such as 930."
   (let ((all (+ (* 60 (/ time 100)) (% time 100) minutes)))
     (+ (* 100 (/ all 60)) (% all 60))))
 
 ;;;; Org files
 
 (defconst org-agent-agenda--notes-limit (* 2 1024 1024)
-  "Characters of all texts that one answer has.")
+  "The number of characters that the texts of one reply have at most.")
 
 ;;;###autoload
 (defun org-agent-agenda-org-files (params)
-  "Tell what is here of Org files, as PARAMS ask."
+  "Return what PARAMS ask about Org files, a plist."
   (org-agent-private-briefly
     (let ((texts (org-agent-agenda--notes-texts (plist-get params :file)))
           (entry (plist-get params :entry)))
@@ -379,8 +377,8 @@ It is read where Org thinks that it is visited, as its name is asked for."
 
 (defun org-agent-agenda--notes-texts (file)
   "Return (TEXTS . NAMES) of the buffers of Org files with unsaved changes.
-TEXTS are plists (:file :text), NAMES the files of those that are too
-large.  With FILE only of the buffer that visits it, changed or not."
+TEXTS are plists (:file :text), NAMES the files of buffers that are too
+large.  With FILE look only at the buffer that visits it, changed or not."
   (let ((left org-agent-agenda--notes-limit) texts names)
     (dolist (buffer (if file (delq nil (list (find-buffer-visiting file)))
                       (buffer-list)))
@@ -404,8 +402,8 @@ large.  With FILE only of the buffer that visits it, changed or not."
     (cons texts names)))
 
 (defun org-agent-agenda--notes-file-of (entry)
-  "Return the file in which Org or a buffer has the ENTRY, an Org id.
-No file is opened for that."
+  "Return the file with the ENTRY, an Org id, or nil.
+Look in buffers and in Org's own list; open no file."
   (unless org-id-locations
     (ignore-errors (org-id-locations-load)))
   (let ((file (or (cl-some

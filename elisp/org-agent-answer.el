@@ -8,15 +8,15 @@
 ;;; Commentary:
 
 ;; An answer comes twice: as deltas while it is written, the *preview*,
-;; and then as a whole, the *act*.  The act has the last word: a preview
-;; that equals it stays, one that differs is changed to it, and without a
-;; preview the whole text goes in.  An act is performed once, whatever
-;; happens: its `:ID:' in the buffer says that it was.
+;; and then as a whole, the *act*.  The act decides: a preview with the
+;; same text stays, another preview is changed to it, and without a preview
+;; the whole text is inserted.  An act is performed once; its `:ID:' in the
+;; buffer shows that it was.
 ;;
-;; The text goes to the end of the subtree of its question.  Point,
-;; windows, mark, kill ring, draft and undo list stay the user's: see
-;; `org-agent-undo.el' for how one answer is one undo step.  While it is
-;; being written, and only then, the answer is read-only.
+;; The text is inserted at the end of the subtree of its question.  Point,
+;; windows, mark, kill ring and draft stay as they are, and one answer is
+;; one undo step (see `org-agent-undo.el').  While an answer is being
+;; written, and only then, it is read-only.
 
 ;;; Code:
 
@@ -30,11 +30,11 @@
 (require 'org-agent-draft)
 
 (defvar-local org-agent-answer-previews nil
-  "Previews in this buffer: an alist of turns and `org-agent-answer-partial's.")
+  "An alist of turns and their previews, `org-agent-answer-partial's.")
 (put 'org-agent-answer-previews 'permanent-local t)
 
 (defvar-local org-agent-answer--last-record nil
-  "The turn that was last written and its undo record: (TURN . RECORD).")
+  "The turn whose answer was last written and its undo record, (TURN . RECORD).")
 (put 'org-agent-answer--last-record 'permanent-local t)
 
 (defvar-local org-agent-answer--begun nil
@@ -42,37 +42,38 @@
 (put 'org-agent-answer--begun 'permanent-local t)
 
 (defvar org-agent-answer-undoable t
-  "When nil, what goes in is no undo step: it is history, not news.")
+  "Non-nil means that an inserted answer is an undo step.
+It is nil while earlier turns are inserted.")
 
 (defvar org-agent-answer-writing nil
-  "Non-nil while this file changes a preview.")
+  "Non-nil while Emacs, and not the person, changes the conversation.")
 
 (cl-defstruct (org-agent-answer-partial (:copier nil))
   "An answer that is being written.
-Its region is from BEG to END.  The text begins at TEXT (a missing line
-end stands before it) and ends with a line end, which belongs to the
-answer only if it came with it.  The line that is not finished begins
-at LINE; TAIL is what came of it, STATE how it is to be read.  FONTIFIED
-is how far the text is highlighted."
+Its region is from BEG to END.  The text begins at TEXT, before which a
+missing line end may stand.  It ends with a line end, which may not be a
+part of the answer.  The unfinished line begins at LINE.  TAIL is its
+text, and STATE the state in which it is to be checked.  FONTIFIED says
+how far the text is highlighted."
   id event beg end text line record
-  (received 0 :documentation "Code points that came.")
+  (received 0 :documentation "The number of code points that came.")
   (tail "")
   (state (make-org-agent-inert-state))
   (fontified (make-org-agent-fontify-progress))
-  (asked nil :documentation "Non-nil while a gap was asked for."))
+  (gap-requested nil :documentation "Non-nil while a missing part is requested."))
 
 (defconst org-agent-answer--line-limit 4000
-  "Characters of an unfinished line that are checked again with each delta.")
+  "How much of an unfinished line is checked again with each delta.")
 
 ;;;; Changing the buffer
 
 (defvar org-agent-answer-point nil
-  "A marker: where point is to be when the change is done.")
+  "A marker at which point is to be after the change.")
 
 (defmacro org-agent-answer-undisturbed (&rest body)
   "Run BODY, which changes the conversation, without disturbing its user.
-The buffer is widened and writable; point, match data and an active
-region stay; a file that changed on disk makes nobody ask."
+The buffer is widened and writable.  Point, match data and an active
+region stay.  No question is asked when the file has changed on disk."
   (declare (indent 0) (debug t))
   `(let ((inhibit-read-only t)
          (deactivate-mark nil)
@@ -99,13 +100,13 @@ region stay; a file that changed on disk makes nobody ask."
               front-sticky (read-only)
               rear-nonsticky (read-only modification-hooks))
   "Text properties of an answer that is being written.
-Within it nothing can be inserted, behind it something can.")
+Nothing can be inserted within it; text can be inserted behind it.")
 
-(defun org-agent-answer--dressed (text preview-begins ours)
-  "Return TEXT as it stands in a preview.
-It goes in with its properties, which is one change of the buffer.  When
-PREVIEW-BEGINS with it, something can be inserted in front of it.  OURS
-is as for `org-agent-fontify-ours'."
+(defun org-agent-answer--with-properties (text preview-begins ours)
+  "Return TEXT with the text properties that it has in a preview.
+So inserting it is one change of the buffer.  When PREVIEW-BEGINS with
+TEXT, other text can be inserted before it.  OURS is as for
+`org-agent-fontify-ours'."
   (let ((text (apply #'propertize text 'fontified ours
                      org-agent-answer--protection)))
     (when preview-begins
@@ -113,8 +114,8 @@ is as for `org-agent-fontify-ours'."
     text))
 
 (defun org-agent-answer--release (preview)
-  "Make the text of PREVIEW ordinary text and forget its markers.
-From now on it is font lock's."
+  "Make the text of PREVIEW ordinary text and delete its markers.
+From now on font lock highlights it."
   (let ((beg (org-agent-answer-partial-beg preview))
         (end (org-agent-answer-partial-end preview)))
     (org-agent-fontify-no-later (org-agent-answer-partial-fontified preview))
@@ -127,13 +128,13 @@ From now on it is font lock's."
 
 (defun org-agent-answer-insert (position text &optional heading record)
   "Insert TEXT at POSITION as one undo step and return its record.
-TEXT ends in a line end.  Who was at the beginning of what follows
-stays there.  When HEADING, under which TEXT comes to stand, is folded,
-so is TEXT.  RECORD is one of the same turn: if its text was taken back,
-TEXT takes its place among the undo steps."
+TEXT ends in a line end.  Point, mark and window points that were before
+the text that follows stay before it.  When HEADING, below which TEXT is
+inserted, is folded, TEXT is folded, too.  RECORD is a record of the same
+turn: if its text was removed, TEXT takes its place in the undo list."
   (let* ((end (+ position (length text)))
          (followers (and (< position (point-max))
-                         (org-agent-answer--who-is-at position)))
+                         (org-agent-answer--points-at position)))
          (fold (and heading (org-agent-answer--fold-start position heading)))
          (record (cond
                   ((org-agent-undo-vacant-p record)
@@ -142,22 +143,22 @@ TEXT takes its place among the undo steps."
                   (org-agent-answer-undoable
                    (org-agent-undo-insert-new position text))
                   (t (org-agent-undo-insert nil position text)))))
-    (org-agent-answer--bring followers end)
+    (org-agent-answer--move followers end)
     (when fold
       (org-agent-answer--fold fold end))
     record))
 
 (defun org-agent-answer-begin (turn)
   "Note that TURN begins.
-What the user does from now on is undone before its answer, even if no
-word of it has come yet."
+Changes that the user makes from now on are undone before its answer,
+even if none of it has come yet."
   (unless (equal turn (car org-agent-answer--begun))
     (setq org-agent-answer--begun (cons turn (org-agent-undo-place)))))
 
 (defun org-agent-answer-end (turn)
   "Note that TURN has ended.
-If nothing of it is left, nothing is left to undo; what still comes is
-undone where it would have been."
+If its text is gone, remove its undo record.  Text that still comes gets
+a record at the same place of the undo list."
   (let ((record (and (equal turn (car org-agent-answer--last-record))
                      (cdr org-agent-answer--last-record))))
     (when (org-agent-undo-vacant-p record)
@@ -165,8 +166,8 @@ undone where it would have been."
             org-agent-answer--last-record nil))))
 
 (defun org-agent-answer--record (turn &optional record)
-  "Return the undo record of TURN, nil for none; with RECORD set it.
-One that has none yet gets it where TURN began."
+  "Return the undo record of TURN, or nil; with RECORD set it.
+A turn without a record gets one where it began."
   (cond
    (record (cdr (setq org-agent-answer--last-record (cons turn record))))
    ((not org-agent-answer-undoable) nil)
@@ -175,16 +176,16 @@ One that has none yet gets it where TURN began."
    ((equal turn (car org-agent-answer--begun))
     (org-agent-undo-vacant (cdr org-agent-answer--begun)))))
 
-(defun org-agent-answer--who-is-at (position)
-  "Return who stands at POSITION: windows, `point' and `mark'."
+(defun org-agent-answer--points-at (position)
+  "Return the points that are at POSITION: windows, `point' and `mark'."
   (append
    (and org-agent-answer-point (= org-agent-answer-point position) '(point))
    (and (mark t) (= (mark t) position) '(mark))
    (cl-remove-if-not (lambda (window) (= (window-point window) position))
                      (get-buffer-window-list nil nil t))))
 
-(defun org-agent-answer--bring (followers position)
-  "Bring FOLLOWERS, see `org-agent-answer--who-is-at', to POSITION."
+(defun org-agent-answer--move (followers position)
+  "Move FOLLOWERS, see `org-agent-answer--points-at', to POSITION."
   (dolist (follower followers)
     (pcase follower
       ('point (set-marker org-agent-answer-point position))
@@ -194,8 +195,8 @@ One that has none yet gets it where TURN began."
 ;;;; Folding
 
 (defun org-agent-answer--folded-p (position)
-  "Return non-nil when POSITION is folded as a part of the outline.
-A hidden drawer or the hidden part of a link is no fold."
+  "Return non-nil when POSITION is in a fold of the outline.
+Hidden drawers and the hidden parts of links do not count."
   (and (>= position (point-min))
        (if (fboundp 'org-fold-folded-p) ; Org 9.6
            (funcall 'org-fold-folded-p position 'outline)
@@ -209,9 +210,9 @@ A hidden drawer or the hidden part of a link is no fold."
   position)
 
 (defun org-agent-answer--fold-start (position heading)
-  "Return where the fold begins that text put at POSITION belongs to.
-POSITION is the end of the subtree of HEADING.  There is one when all
-from the end of HEADING's line on is folded; else return nil."
+  "Return the start of the fold that text inserted at POSITION belongs to.
+POSITION is the end of the subtree of HEADING.  Return nil unless all
+text from the end of HEADING's line on is folded."
   (let ((last (- position 2))
         (line-end (save-excursion (goto-char heading) (line-end-position))))
     (when (and (> last line-end) (org-agent-answer--folded-p last))
@@ -224,9 +225,9 @@ from the end of HEADING's line on is folded; else return nil."
                               beg (1- end) (not open) 'outline))
 
 (defmacro org-agent-answer-folded-alike (heading &rest body)
-  "Run BODY, which rewrites the subtree of HEADING; folded, it stays so.
-Its heading is seen if it was: a fold that begins behind it begins
-behind the new one."
+  "Run BODY, which rewrites the subtree of HEADING, and keep its fold.
+If the fold begins behind the heading, it begins behind the new heading
+afterwards."
   (declare (indent 1) (debug t))
   (let ((beg (make-symbol "beg")) (line-end (make-symbol "line-end")))
     `(let* ((,line-end (save-excursion (goto-char ,heading) (line-end-position)))
@@ -240,20 +241,20 @@ behind the new one."
           (save-excursion (goto-char ,heading) (line-end-position))
           (org-agent-heading-subtree-end ,heading))))))
 
-;;;; Places
+;;;; Positions
 
 (defun org-agent-answer--before-draft ()
-  "Return the place before the draft."
+  "Return the position before the draft."
   (or (org-agent-draft-start) (point-max)))
 
 (defun org-agent-answer--line-end (position)
-  "Return a line end if one is missing before POSITION, or else nothing."
+  "Return a line end if one is missing before POSITION, or else \"\"."
   (if (or (= position (point-min)) (eq (char-before position) ?\n))
       ""
     "\n"))
 
 (defun org-agent-answer-closed (text)
-  "Return TEXT with a line end."
+  "Return TEXT with a line end at its end."
   (if (string-suffix-p "\n" text) text (concat text "\n")))
 
 ;;;; Previews
@@ -267,7 +268,7 @@ behind the new one."
   (and org-agent-answer-previews t))
 
 (defun org-agent-answer-regions ()
-  "Return the regions, (BEG . END), of what is being written, in order."
+  "Return the regions, (BEG . END), of the previews, in order."
   (sort (mapcar (lambda (entry)
                   (cons (marker-position (org-agent-answer-partial-beg (cdr entry)))
                         (marker-position (org-agent-answer-partial-end (cdr entry)))))
@@ -275,9 +276,9 @@ behind the new one."
         #'car-less-than-car))
 
 (defun org-agent-answer-delta (params gap)
-  "Show what PARAMS, those of `turn/delta', bring.
-GAP is called with a code point when what stands from there on is
-missing; it is expected to ask the kernel for it."
+  "Show the text of PARAMS, those of `turn/delta'.
+GAP is called with a code point when the text from there on is missing;
+it has to request that text from the kernel."
   (let* ((turn (plist-get params :turn))
          (id (plist-get params :id))
          (offset (or (plist-get params :offset) 0))
@@ -291,14 +292,14 @@ missing; it is expected to ask the kernel for it."
     (cond
      ((string-empty-p text))
      (preview (org-agent-answer--continue preview offset text gap))
-     ((org-agent-heading-find id))      ; the act was quicker
+     ((org-agent-heading-find id))      ; the act came first
      ((zerop offset)
       (org-agent-answer--begin turn id (plist-get params :event) text))
      (t (funcall gap 0)))))
 
 (defun org-agent-answer--begin (turn id event text)
   "Begin the preview ID of TURN, the answer to EVENT, with TEXT.
-Without the question nothing is shown before the act comes."
+If the question is not in the buffer show nothing; the act will come."
   (when-let* ((heading (org-agent-heading-find event)))
     (org-agent-answer-undisturbed
       (let* ((place (org-agent-heading-subtree-end heading))
@@ -310,7 +311,7 @@ Without the question nothing is shown before the act comes."
              (record (org-agent-answer--record
                       turn (org-agent-fontify-ours ours
                              (org-agent-answer-insert
-                              place (org-agent-answer--dressed
+                              place (org-agent-answer--with-properties
                                      (concat prefix shown) t ours)
                               heading (org-agent-answer--record turn)))))
              (preview (make-org-agent-answer-partial
@@ -325,7 +326,7 @@ Without the question nothing is shown before the act comes."
 
 (defun org-agent-answer--continue (preview offset text gap)
   "Add TEXT, which stands at OFFSET, to PREVIEW.
-What came already is left out; OFFSET 0 begins anew.  GAP is as for
+Text that came before is skipped; OFFSET 0 begins anew.  GAP is as for
 `org-agent-answer-delta'."
   (let ((received (org-agent-answer-partial-received preview)))
     (cond
@@ -333,15 +334,15 @@ What came already is left out; OFFSET 0 begins anew.  GAP is as for
       (org-agent-answer-undisturbed
         (org-agent-answer--restart preview text)))
      ((> offset received)
-      (unless (org-agent-answer-partial-asked preview)
-        (setf (org-agent-answer-partial-asked preview) t)
+      (unless (org-agent-answer-partial-gap-requested preview)
+        (setf (org-agent-answer-partial-gap-requested preview) t)
         (funcall gap received)))
      ((> (+ offset (length text)) received)
       (org-agent-answer-undisturbed
         (org-agent-answer--add preview (substring text (- received offset))))))))
 
 (defun org-agent-answer--restart (preview text)
-  "Show TEXT in PREVIEW in the place of all that was shown."
+  "Replace the whole text of PREVIEW by TEXT."
   (org-agent-fontify-no-later (org-agent-answer-partial-fontified preview))
   (setf (org-agent-answer-partial-received preview) 0
         (org-agent-answer-partial-tail preview) ""
@@ -352,23 +353,24 @@ What came already is left out; OFFSET 0 begins anew.  GAP is as for
 
 (defun org-agent-answer--add (preview text)
   "Add TEXT at the end of PREVIEW.
-What was shown of the unfinished line is checked again with it: only
-then it can be seen whether it is active Org."
+The unfinished line is checked again together with TEXT, since only then
+it can be seen whether it is active Org."
   (let* ((all (concat (org-agent-answer-partial-tail preview) text))
          (line (marker-position (org-agent-answer-partial-line preview)))
          (checked (org-agent-inert-lines all (org-agent-answer-partial-state preview)))
          (ours (org-agent-fontify-p line)))
     (org-agent-fontify-ours ours
       (org-agent-answer--replace
-       preview line (org-agent-answer--dressed
+       preview line (org-agent-answer--with-properties
                      (org-agent-answer-closed (car checked))
                      (= line (org-agent-answer-partial-beg preview)) ours)))
     (org-agent-answer--note preview line checked all text)
     (org-agent-answer--fontify preview ours (length text))))
 
 (defun org-agent-answer--fontify (preview ours length)
-  "Highlight the lines of PREVIEW that have been finished, if OURS.
-LENGTH is how many characters came: many wait for a while."
+  "Highlight the finished lines of PREVIEW, if OURS.
+LENGTH is the number of characters that came.  When there are many,
+highlight them later."
   (let* ((progress (org-agent-answer-partial-fontified preview))
          (late (org-agent-fontify-no-later progress)))
     (if (and ours (> length org-agent-fontify-fast))
@@ -385,7 +387,7 @@ LENGTH is how many characters came: many wait for a while."
        (or ours late)))))
 
 (defun org-agent-answer--fontify-late (buffer preview)
-  "Highlight what came of PREVIEW in BUFFER, if it is still being written."
+  "Highlight PREVIEW in BUFFER, if it is still being written."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (when (marker-position (org-agent-answer-partial-line preview))
@@ -394,10 +396,10 @@ LENGTH is how many characters came: many wait for a while."
 
 (defun org-agent-answer--note (preview line checked all text)
   "Note in PREVIEW that TEXT came and that ALL is shown from LINE on.
-CHECKED is what `org-agent-inert-lines' made of ALL."
+CHECKED is the result of `org-agent-inert-lines' for ALL."
   (pcase-let ((`(,inert ,final . ,state) checked))
     (cl-incf (org-agent-answer-partial-received preview) (length text))
-    (setf (org-agent-answer-partial-asked preview) nil
+    (setf (org-agent-answer-partial-gap-requested preview) nil
           (org-agent-answer-partial-state preview) state
           (org-agent-answer-partial-tail preview) (substring all final))
     (set-marker (org-agent-answer-partial-line preview)
@@ -405,8 +407,8 @@ CHECKED is what `org-agent-inert-lines' made of ALL."
     (org-agent-answer--shorten preview)))
 
 (defun org-agent-answer--shorten (preview)
-  "Count most of a very long unfinished line of PREVIEW as finished.
-Otherwise each delta would cost as much as the line is long."
+  "Treat most of a very long unfinished line of PREVIEW as finished.
+Otherwise the cost of each delta would grow with the line."
   (let* ((tail (org-agent-answer-partial-tail preview))
          (excess (- (length tail) org-agent-answer--line-limit)))
     (when (> excess 0)
@@ -425,17 +427,17 @@ Otherwise each delta would cost as much as the line is long."
 (defun org-agent-answer--replace (preview beg text)
   "Replace PREVIEW from BEG to its end by TEXT, which ends in a line end."
   (let* ((end (marker-position (org-agent-answer-partial-end preview)))
-         (followers (org-agent-answer--who-is-at end))
+         (followers (org-agent-answer--points-at end))
          (folded (org-agent-answer--folded-p (- end 2))))
     (org-agent-undo-replace (org-agent-answer-partial-record preview) beg end text)
     (let ((last (+ beg (length text))))
       (set-marker (org-agent-answer-partial-end preview) last)
-      (org-agent-answer--bring followers last)
+      (org-agent-answer--move followers last)
       (when folded
         (org-agent-answer--fold (org-agent-answer--hidden-from beg) last)))))
 
 (defun org-agent-answer-remove (turn)
-  "Take the preview of TURN away, if there is one."
+  "Remove the preview of TURN, if there is one."
   (when-let* ((preview (org-agent-answer-preview turn)))
     (org-agent-answer-undisturbed
       (let ((beg (marker-position (org-agent-answer-partial-beg preview)))
@@ -447,7 +449,7 @@ Otherwise each delta would cost as much as the line is long."
     (org-agent-answer--forget turn)))
 
 (defun org-agent-answer-remove-all ()
-  "Take all previews away."
+  "Remove all previews."
   (dolist (entry (copy-sequence org-agent-answer-previews))
     (org-agent-answer-remove (car entry))))
 
@@ -459,9 +461,9 @@ Otherwise each delta would cost as much as the line is long."
 ;;;; Acts
 
 (defun org-agent-answer-perform (id turn event text words)
-  "Put the answer TEXT with the ID, of TURN to EVENT, into the buffer, once.
-WORDS are those of the question, for a heading that is gone.  Return
-where TEXT stands, (BEG . END)."
+  "Insert the answer TEXT with the ID, of TURN to EVENT, once.
+WORDS are the words of the question, for the case that its heading is
+gone.  Return the position of TEXT, (BEG . END)."
   (let ((inert (org-agent-inert text))
         (preview (org-agent-answer-preview turn)))
     (unless (equal inert text)
@@ -470,23 +472,23 @@ where TEXT stands, (BEG . END)."
       (prog1
           (cond
            ((and preview (equal id (org-agent-answer-partial-id preview)))
-            (org-agent-answer--settle preview inert))
+            (org-agent-answer--complete preview inert))
            ((org-agent-answer--present id inert))
            (t (org-agent-answer--insert-whole turn event inert words)))
         (when (and preview (equal id (org-agent-answer-partial-id preview)))
           (org-agent-answer--release preview)
           (org-agent-answer--forget turn))))))
 
-(defun org-agent-answer--settle (preview text)
-  "Make what PREVIEW shows equal to TEXT and return where it stands."
+(defun org-agent-answer--complete (preview text)
+  "Make the text of PREVIEW equal to TEXT and return its position."
   (let ((beg (marker-position (org-agent-answer-partial-text preview)))
         (closed (org-agent-answer-closed text)))
     (org-agent-answer--replace preview beg closed)
     (cons beg (+ beg (length text)))))
 
 (defun org-agent-answer--present (id text)
-  "Return where the answer with the ID stands, nil when it does not.
-TEXT is as it came; what a person changed counts as they left it."
+  "Return the position of the answer with the ID, (BEG . END), or nil.
+TEXT is the answer as it came; a person may have changed it since."
   (when-let* ((heading (org-agent-heading-find id)))
     (let ((end (min (point-max) (+ heading (length text)))))
       (cons heading
@@ -495,9 +497,9 @@ TEXT is as it came; what a person changed counts as they left it."
               (org-agent-heading-subtree-end heading))))))
 
 (defun org-agent-answer--insert-whole (turn event text words)
-  "Insert the answer TEXT of TURN to EVENT and return where it stands.
-Without its question it goes before the draft, under a heading made of
-WORDS if there are any."
+  "Insert the answer TEXT of TURN to EVENT and return its position.
+If the question is gone, insert it before the draft, below a heading made
+of WORDS if there are any."
   (let* ((heading (org-agent-heading-find event))
          (place (if heading
                     (org-agent-heading-subtree-end heading)
@@ -513,7 +515,7 @@ WORDS if there are any."
     (cons beg (+ beg (length text)))))
 
 (defun org-agent-answer--regarding (words)
-  "Return a heading that says that what follows is about WORDS."
+  "Return a heading \"Re: WORDS\", or nil without words."
   (let ((words (string-trim (or words ""))))
     (unless (string-empty-p words)
       (concat "* Re: " words "\n"))))

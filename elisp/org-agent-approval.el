@@ -92,6 +92,8 @@ there.")
 
 ;; Categories, since Org's fontification takes the property `keymap' away.
 (put 'org-agent-approval-subtree 'keymap org-agent-approval-subtree-map)
+(put 'org-agent-approval-title 'keymap org-agent-approval-subtree-map)
+(put 'org-agent-approval-subtree 'title 'org-agent-approval-title)
 (put 'org-agent-approval-line 'keymap org-agent-approval-line-map)
 (dolist (category '(org-agent-approval-subtree org-agent-approval-line))
   (put category 'read-only

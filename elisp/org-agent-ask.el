@@ -7,14 +7,12 @@
 
 ;;; Commentary:
 
-;; A question in the minibuffer, from any buffer.  It is asked in a
-;; conversation, where the answer is kept whatever happens; besides it can
-;; be shown in a small window, or come in at point, as one undo step, when
-;; it is there.  What is marked goes with the question, as it does when
-;; it was added with `org-agent-add'.
+;; `org-agent-ask' reads a question in the minibuffer, in any buffer.  It is
+;; asked in a conversation, which always gets the answer.  The answer can
+;; also be shown in a small window, or be inserted at point, as one undo
+;; step.  An active region is sent along, as with `org-agent-add'.
 ;;
-;; `org-agent-capture-setup' adds a template to Org capture, in which a
-;; question is written at leisure.
+;; `org-agent-capture-setup' adds a template to Org capture for a question.
 
 ;;; Code:
 
@@ -38,32 +36,31 @@
 (declare-function org-agent-markup-for-mode "org-agent-markup")
 (declare-function org-agent-question-insert "org-agent-question")
 
-
 (defcustom org-agent-ask-display 'chat
   "Where the answer to a question of `org-agent-ask' is shown.
 It is in the conversation in any case."
   :type '(choice (const :tag "The conversation is displayed" chat)
                  (const :tag "A small window" window)
-                 (const :tag "At point, when it has come" insert))
+                 (const :tag "At point, when the turn has ended" insert))
   :group 'org-agent-ask
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-ask--nearby 20
-  "Characters on either side by which a place is known again.")
+  "The number of characters on either side that identify a place.")
 
 (defvar org-agent-ask-history nil
   "Questions that were asked with `org-agent-ask'.")
 
 (defvar org-agent-ask-latest nil
-  "The latest answer that was to come in at point, or nil.
-It is what `org-agent-ask-insert-latest' inserts: (ORG . RAW), how it
-stands in Org and what the model wrote.")
+  "The latest answer that was to be inserted at point, or nil.
+It is (ORG . RAW): the answer in Org and the text of the model.
+`org-agent-ask-insert-latest' inserts it.")
 
-;;;; What is asked
+;;;; Reading a question
 
 (defun org-agent-ask-region ()
-  "Return a reference to the region, if there is one that can go along.
-That of a conversation does not: it is known there."
+  "Return a reference to the active region, or nil.
+The region of a conversation is not sent along, since it is known there."
   (when (and (use-region-p) (not org-agent-chat-session)
              (not (= (region-beginning) (region-end))))
     (cons :listed
@@ -72,7 +69,7 @@ That of a conversation does not: it is known there."
                                               (region-end))))))))
 
 (defun org-agent-ask--read (session region)
-  "Read a question for SESSION; REGION, a reference or nil, goes with it."
+  "Read a question for SESSION; REGION is the reference sent along, or nil."
   (org-agent-input-history-fill-history 'org-agent-ask-history)
   (let* ((lines (plist-get region :lines))
          (question
@@ -101,7 +98,8 @@ That of a conversation does not: it is known there."
 ;;;; The commands
 
 (defun org-agent-ask--arguments (display)
-  "Read the arguments of `org-agent-ask'; DISPLAY nil means as is customary."
+  "Read the arguments of `org-agent-ask'.
+With nil as DISPLAY it is `org-agent-ask-display', or is read."
   (let* ((region (org-agent-ask-region))
          (session (if current-prefix-arg
                       (org-agent-chat-read-session)
@@ -115,10 +113,10 @@ That of a conversation does not: it is known there."
 ;;;###autoload
 (defun org-agent-ask (question &optional session display region)
   "Ask the agent QUESTION in SESSION, by default that in use.
-What is marked goes with it: REGION, a reference to it or nil.  The
-answer is shown as `org-agent-ask-display' says, or DISPLAY.  With a
-prefix argument, ask which conversation; with two, also where to show
-the answer."
+The active region is sent along: REGION is a reference to it or nil.  The
+answer is shown as DISPLAY says, by default `org-agent-ask-display'.
+With a prefix argument, ask for the conversation; with two, also where
+to show the answer."
   (interactive (org-agent-ask--arguments nil))
   (org-agent-kernel-ensure)
   (org-agent-send-ask-consent)
@@ -138,18 +136,18 @@ the answer."
 ;;;###autoload
 (defun org-agent-ask-here (question &optional session _display region)
   "Ask the agent QUESTION in SESSION; the answer is inserted at point.
-REGION is as for `org-agent-ask': what is marked goes along, and stays.
-The answer comes in as one undo step, when it is there; go on as you
-like.  If its place is gone by then it is shown, and
-`org-agent-ask-insert-latest' inserts it.  With a prefix argument, ask
-which conversation."
+REGION is as for `org-agent-ask'; the text of the region stays.  The
+answer is inserted as one undo step when the turn has ended; you can go
+on editing meanwhile.  If its place is gone by then, the answer is shown,
+and `org-agent-ask-insert-latest' inserts it.  With a prefix argument,
+ask for the conversation."
   (interactive (progn (barf-if-buffer-read-only)
                       (org-agent-ask--arguments 'insert)))
   (org-agent-ask question session 'insert region))
 
 (defun org-agent-ask--message (id question region)
-  "Return the message ID that asks QUESTION; REGION, if any, goes along.
-A command says itself what it wants of the buffer."
+  "Return the message ID that asks QUESTION, with REGION, if any.
+A command of a skill chooses itself what it gets of the buffer."
   (let ((message (org-agent-command-message id 1 question)))
     (if (and region (not (plist-get message :event)))
         (org-agent-send-with-context message
@@ -157,7 +155,7 @@ A command says itself what it wants of the buffer."
       message)))
 
 (defun org-agent-ask--display (chat id)
-  "Display the conversation CHAT with the question ID in sight."
+  "Display the conversation CHAT with the question ID in the window."
   (when-let* ((window (display-buffer chat)))
     (with-current-buffer chat
       (when-let* ((heading (org-agent-heading-find id)))
@@ -167,7 +165,7 @@ A command says itself what it wants of the buffer."
 ;;;; At point
 
 (cl-defstruct (org-agent-ask-place (:copier nil))
-  "A place in a buffer where an answer is to come in."
+  "A place in a buffer where an answer is to be inserted."
   marker before after name)
 
 (defun org-agent-ask--note-place ()
@@ -180,7 +178,8 @@ A command says itself what it wants of the buffer."
      :after (org-agent-ask--nearby position org-agent-ask--nearby))))
 
 (defun org-agent-ask--nearby (position distance)
-  "Return the text from POSITION over DISTANCE characters, as far as there are."
+  "Return DISTANCE characters from POSITION on, or before it if negative.
+There are fewer at an end of the buffer."
   (save-restriction
     (widen)
     (let ((other (min (point-max) (max (point-min) (+ position distance)))))
@@ -188,9 +187,8 @@ A command says itself what it wants of the buffer."
                                       (max position other)))))
 
 (defun org-agent-ask--place-trouble (place)
-  "Return why nothing can come in at PLACE, or nil.
-Text before it or behind it may have changed, but not both: then it is
-another place."
+  "Return why nothing can be inserted at PLACE, or nil.
+The text before it or behind it may have changed, but not both."
   (let* ((marker (org-agent-ask-place-marker place))
          (buffer (marker-buffer marker))
          (name (org-agent-ask-place-name place)))
@@ -205,13 +203,14 @@ another place."
 
 (defun org-agent-ask--same-p (position text direction)
   "Return non-nil when TEXT stands before POSITION, or behind it.
-DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
+DIRECTION is -1 or 1.  An empty TEXT counts only in an empty buffer."
   (and (or (not (string-empty-p text)) (zerop (buffer-size)))
        (equal text (org-agent-ask--nearby position
                                           (* direction (length text))))))
 
 (defun org-agent-ask--insert-when-ended (id question place)
-  "Have the answer to the question ID, QUESTION, come in at PLACE."
+  "Insert the answer to the question ID at PLACE when its turn has ended.
+QUESTION is its text."
   (message "The answer to \"%s\" will come in here" (truncate-string-to-width
                                                      question 40 nil nil t))
   (org-agent-turn-when-ended
@@ -221,7 +220,8 @@ DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
              (not (eq (plist-get result :state) :answered)))
          (progn
            (message "org-agent: nothing was inserted.  %s"
-                    (org-agent-ask-line (or (plist-get result :answer) "")))
+                    (org-agent-one-line
+                     (string-trim (or (plist-get result :answer) "")) 200))
            (set-marker (org-agent-ask-place-marker place) nil))
        (org-agent-ask--fetch-raw
         id (lambda (raw)
@@ -230,8 +230,8 @@ DIRECTION is -1 or 1.  No text says nothing, but in an empty buffer."
              (set-marker (org-agent-ask-place-marker place) nil)))))))
 
 (defun org-agent-ask--fetch-raw (id function)
-  "Call FUNCTION with the answer to the question ID as the model wrote it.
-That is nil when the kernel cannot say it any more."
+  "Call FUNCTION with the model's text of the answer to the question ID.
+It gets nil when the kernel does not have that text any more."
   (org-agent-kernel-request
    "turn/find" (list :id id :form :raw)
    :success (lambda (result) (funcall function (plist-get result :answer)))
@@ -239,7 +239,7 @@ That is nil when the kernel cannot say it any more."
 
 (defun org-agent-ask--arrived (id result raw place)
   "Insert the answer of RESULT to the question ID at PLACE, or show it.
-RAW is what the model wrote."
+RAW is the text of the model."
   (setq org-agent-ask-latest (cons (plist-get result :answer) raw))
   (let ((trouble (or (org-agent-ask--place-trouble place)
                      (condition-case err
@@ -259,17 +259,9 @@ RAW is what the model wrote."
                trouble))))
 
 ;;;###autoload
-(defun org-agent-ask-line (text)
-  "Return TEXT as one short line."
-  (truncate-string-to-width
-   ;; Not [[:space:]]: what that is, the current buffer's mode says.
-   (replace-regexp-in-string "[ \t\r\n]+" " " (string-trim text))
-   200 nil nil t))
-
-;;;###autoload
 (defun org-agent-ask-body (text)
-  "Return what of the answer TEXT is of use elsewhere: without its heading.
-An answer that is only a heading is that heading's words."
+  "Return the answer TEXT without its heading.
+If the answer is only a heading return the words of the heading."
   (let* ((text (string-trim text "\n+" "[ \t\n]+"))
          (end (string-search "\n" text)))
     (cond
@@ -278,10 +270,10 @@ An answer that is only a heading is that heading's words."
      (t (string-trim (replace-regexp-in-string "\\`\\*+ +" "" text))))))
 
 (defun org-agent-ask--insert (position answer)
-  "Insert ANSWER at POSITION of its buffer, a marker, as one undo step.
-ANSWER is as `org-agent-ask-latest' is, and comes in as the buffer's mode
-writes it.  Several lines stand on lines of their own; in Org their
-headings go below the one they come under."
+  "Insert ANSWER at POSITION, a marker, as one undo step.
+ANSWER is as in `org-agent-ask-latest'; it is translated for the mode of
+the buffer.  An answer of several lines is put on lines of its own.  In
+Org its headings are moved below the heading at POSITION."
   (with-current-buffer (marker-buffer position)
     (save-restriction
       (widen)
@@ -322,11 +314,11 @@ headings go below the one they come under."
   "The question that this buffer shows, (ID . CONVERSATION).")
 
 (defvar org-agent-ask--timer nil
-  "The timer that will show what has come, or nil.")
+  "The timer that will refresh the window, or nil.")
 
 (define-derived-mode org-agent-ask-mode special-mode "Org-Agent-Ask"
   "Major mode of a window that shows one answer.
-What its turn asks stands first, with its keys.
+Approvals and questions of its turn stand first, with their keys.
 \\<org-agent-ask-mode-map>\\[quit-window] closes it, \\[org-agent-ask-go] \
 goes to the conversation, \\[org-agent-ask-stop] stops the answer.
 
@@ -357,7 +349,7 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
                              (window-height . 12)))))
 
 (defun org-agent-ask--refresh ()
-  "Show what stands in the conversation by now; point stays."
+  "Show the question and its answer as they are now; point stays."
   (setq org-agent-ask--timer nil)
   (when-let* ((buffer (get-buffer org-agent-ask-buffer)))
     (with-current-buffer buffer
@@ -370,8 +362,9 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
            "The conversation is closed; g looks again.\n"))))))
 
 (defun org-agent-ask--waiting (id)
-  "Return what the turn of the question ID asks, as it is shown in this buffer.
-It is printed here, behind all else, for its keys to find it here."
+  "Return the open asks of the turn of the question ID, as text with keys.
+They are printed in this buffer and deleted again, so that its table of
+sections knows them."
   (let ((inhibit-read-only t)
         (end (point-max)))
     (save-excursion
@@ -380,7 +373,7 @@ It is printed here, behind all else, for its keys to find it here."
       (delete-and-extract-region end (point-max)))))
 
 (defun org-agent-ask--insert-waiting (id)
-  "Insert what the turn of the question ID asks, to be decided here."
+  "Insert the open asks of the turn of the question ID."
   (let ((beg (point)))
     (dolist (approval (org-agent-asks-of :approval))
       (when (equal (plist-get approval :event) id)
@@ -391,7 +384,7 @@ It is printed here, behind all else, for its keys to find it here."
     (unless (= beg (point))
       (save-excursion
         (goto-char beg)
-        ;; The line is of the first, so that its keys do there what it says.
+        ;; The line belongs to the first ask, so that its keys work there.
         (let ((first (cl-loop for name in '(org-agent-section keymap)
                               append (list name (get-text-property beg name)))))
           (insert (apply #'propertize
@@ -399,8 +392,8 @@ It is printed here, behind all else, for its keys to find it here."
                          'face 'warning first)))))))
 
 (defun org-agent-ask--text (id chat)
-  "Return question and answer ID of the conversation CHAT, without drawers.
-What waits for the person is left out."
+  "Return the question ID of the conversation CHAT with its answers.
+Drawers and open asks are left out."
   (with-current-buffer chat
     (when-let* ((heading (org-agent-heading-find id)))
       (let ((text (org-agent-ask--without-waiting
@@ -425,7 +418,7 @@ What waits for the person is left out."
           (buffer-string))))))
 
 (defun org-agent-ask--without-waiting (beg end)
-  "Return the text from BEG to END without the subtrees of what waits."
+  "Return the text from BEG to END without the subtrees of open asks."
   (org-agent-heading-widely
     (goto-char beg)
     (let ((from beg) (text ""))
@@ -437,9 +430,9 @@ What waits for the person is left out."
             (goto-char from))))
       (concat text (buffer-substring-no-properties from end)))))
 
-(defun org-agent-ask--news (event)
-  "Show soon what has come of EVENT, if it is the one that is shown.
-Several pieces that come at once are shown at once."
+(defun org-agent-ask--refresh-soon (event)
+  "Refresh the window soon if it shows EVENT.
+Pieces that come within a fifth of a second are shown at once."
   (when-let* ((buffer (get-buffer org-agent-ask-buffer)))
     (when (and (equal event (car (buffer-local-value 'org-agent-ask--shown
                                                      buffer)))
@@ -447,26 +440,26 @@ Several pieces that come at once are shown at once."
       (setq org-agent-ask--timer
             (run-at-time 0.2 nil #'org-agent-ask--refresh)))))
 
-(defun org-agent-ask--news-of-turn (params)
-  "Show soon what PARAMS say, if it is of the conversation that is shown."
+(defun org-agent-ask--refresh-for-ask (params)
+  "Refresh the window soon if PARAMS are about its conversation."
   (when-let* ((buffer (get-buffer org-agent-ask-buffer))
               (shown (buffer-local-value 'org-agent-ask--shown buffer)))
     (when (and (buffer-live-p (cdr shown))
                (equal (plist-get params :session)
                       (buffer-local-value 'org-agent-chat-session (cdr shown))))
-      (org-agent-ask--news (car shown)))))
+      (org-agent-ask--refresh-soon (car shown)))))
 
 (defun org-agent-ask--notified (method params)
-  "Show soon what the notification METHOD with PARAMS brings, if it is shown.
+  "Refresh the window soon if the notification METHOD with PARAMS concerns it.
 This is for `org-agent-kernel-notified-functions'."
   (pcase method
     ((or 'turn/delta 'turn/finished)
-     (org-agent-ask--news (plist-get params :event)))
+     (org-agent-ask--refresh-soon (plist-get params :event)))
     ((or 'ask/opened 'ask/closed)
-     (org-agent-ask--news-of-turn params))))
+     (org-agent-ask--refresh-for-ask params))))
 
 (defun org-agent-ask--leave ()
-  "Listen to the kernel no longer: the window's buffer is killed."
+  "Stop following the kernel, since the buffer is killed."
   (remove-hook 'org-agent-kernel-notified-functions #'org-agent-ask--notified))
 
 (defun org-agent-ask--chat ()
@@ -525,16 +518,16 @@ If that is taken by another, or to be taken back, change
       (message "M-x org-capture %s asks the agent" key))))
 
 (defun org-agent-ask-capture-place ()
-  "Go to a buffer of its own, in which a question is written."
+  "Go to a new buffer, in which a question is written."
   (set-buffer (generate-new-buffer "*org-agent-question*"))
   (org-mode)
-  ;; Org would set a bookmark here, and say that it cannot.
+  ;; Org would try to set a bookmark here, and report that it cannot.
   (setq-local org-bookmark-names-plist nil)
   (org-capture-put :org-agent-buffer (current-buffer)))
 
 (defun org-agent-ask-capture-text ()
-  "Return what a question begins with: a link to where one is.
-The region, if there is one, goes along."
+  "Return the initial text of a question, with a link to the original place.
+With an active region there is no link: the region is sent along."
   (org-capture-put :org-agent-region
                    (with-current-buffer (or (org-capture-get :original-buffer)
                                             (current-buffer))
@@ -544,7 +537,7 @@ The region, if there is one, goes along."
     "%?\n%a"))
 
 (defun org-agent-ask-capture--send ()
-  "Send the question that was captured, if one was and was not given up.
+  "Send the question that was captured, unless the capture was aborted.
 This is for `org-capture-after-finalize-hook'."
   (when-let* ((buffer (plist-get org-capture-plist :org-agent-buffer)))
     (when (buffer-live-p buffer)

@@ -19,7 +19,6 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'diff-mode)
 (require 'subr-x)
 (require 'org-agent-answer)
 (require 'org-agent-heading)
@@ -140,7 +139,8 @@ Otherwise make it ordinary text; the file may have been changed."
 
 (defun org-agent-asks-decorate (id subtree category &optional heading-only)
   "Give SUBTREE, which the kernel wrote for ID, the properties of CATEGORY.
-CATEGORY is a symbol with the property `keymap' and perhaps `read-only'.
+CATEGORY is a symbol with the property `keymap'.  If it also has the
+property `read-only', its property `title' is the category of the title.
 If the buffer's text differs from SUBTREE return nil and change nothing.
 With HEADING-ONLY compare only the heading; all of the subtree gets the
 properties."
@@ -164,20 +164,22 @@ properties."
                (list 'category category 'org-agent-asks id))
               (remove-overlays heading end 'org-agent-asks t)
               (when (get category 'read-only)
-                (org-agent-asks--guard-all heading end))
+                (org-agent-asks--guard-all heading end (get category 'title)))
               (put-text-property (1- end) end 'rear-nonsticky t)))
           t)))))
 
-(defun org-agent-asks--guard-all (heading end)
+(defun org-agent-asks--guard-all (heading end category)
   "Make the text from HEADING to END refuse changes by any command.
 An agenda changes read-only text all the same, so overlays refuse the
-change first.  The title is not read-only: an agenda copies it with its
-properties and then adds some of its own."
+change first.  The title is not read-only, since an agenda copies it with
+its properties and then adds properties of its own.  It gets CATEGORY,
+which has the keymap only.  A property `read-only' that is nil would not
+do: since version 9.8 Org removes it from what an agenda copies."
   (put-text-property heading (1+ heading) 'front-sticky '(read-only))
   (let ((title (save-excursion (goto-char heading)
                                (skip-chars-forward "*") (1+ (point))))
         (line-end (save-excursion (goto-char heading) (line-end-position))))
-    (put-text-property title line-end 'read-only nil)
+    (put-text-property title line-end 'category category)
     (overlay-put (org-agent-asks--guard title line-end)
                  'insert-behind-hooks '(org-agent-asks--refuse))
     (org-agent-asks--guard (min end (1+ line-end)) end)))

@@ -1,4 +1,4 @@
-;;; org-agent-branch.el --- Other ways to go on: branches, other answers, steering  -*- lexical-binding: t; -*-
+;;; org-agent-branch.el --- Branches, several answers, edited questions, steering  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,17 +7,17 @@
 
 ;;; Commentary:
 
-;; `org-agent-branch' makes a draft below the question or answer at point: a
-;; heading with the tag `:draft:', which C-c C-c in it sends.  With the
-;; property HISTORY set to branch the model is shown the turns that the
-;; question stands below, and nothing that was said elsewhere.
+;; `org-agent-branch' makes a draft below the question or answer at point:
+;; a heading with the tag `:draft:', which C-c C-c in it sends.  With the
+;; property HISTORY set to branch, the model gets only the turns that the
+;; question stands below.
 ;;
 ;; A question may have several answers, one behind the other.  Later turns
-;; are shown the last whole one, or the one that was marked: the mark is
-;; the property PREFERRED of its drawer.  Two are compared with Ediff.
+;; get the last complete one, or the preferred one, which is marked by the
+;; property PREFERRED in its drawer.  Ediff compares two answers.
 ;;
-;; `org-agent-edit-question' has a question asked anew in other words, and
-;; `org-agent-steer' says something to the turn that runs.
+;; `org-agent-edit-question' asks a question again in other words, and
+;; `org-agent-steer' sends a message to the turn that runs.
 
 ;;; Code:
 
@@ -31,6 +31,7 @@
 (require 'org-agent-answer)
 (require 'org-agent-file-owner)
 (require 'org-agent-undo)
+(require 'org-agent-fontify)
 (require 'org-agent-chat)
 (require 'org-agent-send)
 
@@ -38,8 +39,8 @@
 
 (defcustom org-agent-branch-alone t
   "Whether a draft below an old heading gets the property HISTORY: branch.
-It holds for all that is asked below it.  If nil the model is shown what
-was said before in the whole conversation, as always."
+It holds for all questions below the draft.  If nil, the model gets the
+earlier turns of the whole conversation, as always."
   :type 'boolean
   :group 'org-agent-chat
   :package-version '(org-agent . "0.1.0"))
@@ -47,11 +48,11 @@ was said before in the whole conversation, as always."
 ;;;###autoload
 (defun org-agent-branch ()
   "Begin a draft below the question or answer at point, and go there.
-\\[org-agent-send] sends it while point is in it.  See
-`org-agent-branch-alone' for what the model is shown."
+\\[org-agent-send] sends it while point is in it.  The option
+`org-agent-branch-alone' says which earlier turns the model gets."
   (interactive)
   (org-agent-chat-check)
-  (let ((heading (org-agent-branch--turn-at (point))))
+  (let ((heading (org-agent-heading-turn-at (point))))
     (unless heading
       (user-error "Point is on no question and no answer"))
     (when (member "unsent" (org-agent-heading-tags heading))
@@ -68,13 +69,6 @@ was said before in the whole conversation, as always."
                 ""))
       (goto-char (+ start level 1))
       (org-agent-heading-call-org 'org-fold-show-set-visibility 'org-show-set-visibility 'canonical))))
-
-(defun org-agent-branch--turn-at (position)
-  "Return the heading of the question or answer that POSITION is in, or nil."
-  (let ((heading (org-agent-heading-at position)))
-    (while (and heading (not (org-agent-heading-turn-p heading)))
-      (setq heading (org-agent-heading-parent heading)))
-    heading))
 
 ;;;; Several answers
 
@@ -94,7 +88,7 @@ was said before in the whole conversation, as always."
 
 (defun org-agent-branch--at-point ()
   "Return the heading of the answer that point is in, or nil."
-  (when-let* ((question (org-agent-send-question-at-point)))
+  (when-let* ((question (org-agent-heading-turn-at (point) 'user)))
     (cl-find-if (lambda (answer)
                   (and (>= (point) answer)
                        (< (point) (org-agent-heading-subtree-end answer))))
@@ -102,28 +96,28 @@ was said before in the whole conversation, as always."
 
 ;;;###autoload
 (defun org-agent-prefer-answer ()
-  "Have later turns be shown the answer at point rather than the last one.
-On the one that is preferred already, take that back.  The answers stay
-as they are; the mark is the property PREFERRED."
+  "Prefer the answer at point: later turns get it instead of the last one.
+If it is preferred already, prefer none.  The answers stay as they are;
+the mark is the property PREFERRED."
   (interactive)
   (let ((answer (org-agent-branch--at-point)))
     (unless answer
       (user-error "Point is in no answer"))
     (org-agent-chat-check-attached)
-    (let ((not (and (org-agent-heading-property answer "PREFERRED") t)))
+    (let ((preferred (org-agent-heading-property answer "PREFERRED")))
       (org-agent-kernel-request
        "turn/prefer"
        (append (list :id (org-agent-heading-property answer "ID"))
-               (and not (list :not t)))
+               (and preferred (list :not t)))
        :success (lambda (_)
-                  (message (if not "The last answer counts again"
-                             "Later turns are shown this answer")))
+                  (message (if preferred "Later turns get the last answer again"
+                             "Later turns get this answer")))
        :failure (lambda (refusal)
                   (org-agent-chat-complain "Not preferred" refusal))))))
 
 ;;;###autoload
 (defun org-agent-branch-preferred (params)
-  "Mark the answer that PARAMS say is preferred, and no other."
+  "Mark the answer that PARAMS name as preferred, and no other."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-file-owner-look)
     (when-let* ((question (org-agent-heading-find (plist-get params :event))))
@@ -134,7 +128,7 @@ as they are; the mark is the property PREFERRED."
       (org-agent-file-owner-save))))
 
 (defun org-agent-branch--mark (heading preferred)
-  "Give the answer at HEADING the mark if it is PREFERRED, or else take it."
+  "Mark the answer at HEADING if it is PREFERRED, or else remove the mark."
   (unless (eq preferred
               (and (org-agent-heading-property heading "PREFERRED") t))
     (let ((end (cdr (assq t (org-agent-heading-properties heading)))))
@@ -152,8 +146,8 @@ as they are; the mark is the property PREFERRED."
 ;;;###autoload
 (defun org-agent-compare-answers ()
   "Compare two answers to the question at point with Ediff.
-With more than two, the one at point (or the last) and the one before it
-are compared.  The buffers are temporary and go with the session."
+With more than two, compare the one at point, or the last, with the one
+before it.  The buffers are killed when Ediff ends."
   (interactive)
   (let* ((question (org-agent-send-question-here))
          (answers (org-agent-branch--answers question))
@@ -206,10 +200,10 @@ are compared.  The buffers are temporary and go with the session."
 
 ;;;###autoload
 (defun org-agent-steer (text)
-  "Say TEXT to the turn that runs in this conversation.
-The model is shown it with its next request of that turn, as after the
-result of a tool, and the answer has it as a line of yours.  If the turn
-makes no further request, it becomes the next message."
+  "Send TEXT to the turn that runs in this conversation.
+The model gets it with its next request of that turn, and the answer
+shows it as a line of yours.  If the turn makes no further request, TEXT
+becomes the next message."
   (interactive
    (progn (org-agent-branch--steer-check)
           (list (read-string "Say to the turn that runs: "))))
@@ -224,7 +218,7 @@ makes no further request, it becomes the next message."
               (org-agent-chat-complain "Not said" refusal))))
 
 (defun org-agent-branch--steer-check ()
-  "Signal an error where nothing runs that could be told something."
+  "Signal an error unless a turn runs in this conversation."
   (org-agent-chat-check)
   (unless (and (eq org-agent-chat-attached t) (org-agent-chat-get :turn))
     (user-error "Nothing is being answered; write a message and send it")))
@@ -235,31 +229,32 @@ makes no further request, it becomes the next message."
   "The conversation, the id and the level of the question edited here.")
 (put 'org-agent-branch--origin 'permanent-local t)
 
-(defvar org-agent-question-mode-map
+(defvar org-agent-edit-question-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'org-agent-question-send)
-    (define-key map (kbd "C-c C-k") #'org-agent-question-abandon)
+    (define-key map (kbd "C-c C-c") '("ask anew" . org-agent-edit-question-send))
+    (define-key map (kbd "C-c C-k") '("cancel" . org-agent-edit-question-cancel))
     map)
-  "Keys of a question that is edited.")
+  "Keymap of a question that is edited.")
 
-(define-minor-mode org-agent-question-mode
-  "Edit a question; \\<org-agent-question-mode-map>\\[org-agent-question-send] asks it anew.
-\\[org-agent-question-abandon] leaves it as it is."
-  :lighter " Question"
+(define-derived-mode org-agent-edit-question-mode org-mode "Org-Agent-Question"
+  "Major mode of a question that is edited.
+\\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] asks it anew, \\[org-agent-edit-question-cancel] cancels the edit."
+  (setq-local org-confirm-babel-evaluate t
+              enable-local-variables nil)
+  (org-agent-fontify-listed-languages)
   (setq header-line-format
-        (and org-agent-question-mode
-             (substitute-command-keys
-              "Edit, then \\<org-agent-question-mode-map>\\[org-agent-question-send] to ask anew, \\[org-agent-question-abandon] to leave it"))))
+        (substitute-command-keys
+         " \\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] ask anew  \\[org-agent-edit-question-cancel] cancel")))
 
 ;;;###autoload
 (defun org-agent-edit-question ()
   "Edit the question at point in a buffer of its own and ask it anew.
-The old question and its answers stay as they are.  The new one stands
-at the end of the conversation, with the property INSTEAD, and goes on
-from where the old one stood: the model is shown what was said before
-that, and later turns are not shown the old one nor what came behind it.
-A question that still waits for its turn is taken back, and the new one
-is a message like any other.  The draft stays as it is."
+The old question and its answers stay as they are.  The new question
+stands at the end of the conversation, with the property INSTEAD.  Its
+turn gets the turns before the old question.  Later turns get neither the
+old question nor the turns behind it.  A question that still waits for
+its turn is taken back, and the new one is a message like any other.  The
+draft stays as it is."
   (interactive)
   (org-agent-chat-check-whole)
   (let ((heading (org-agent-send-question-here))
@@ -269,16 +264,14 @@ is a message like any other.  The draft stays as it is."
                         (org-agent-heading-level heading)))
           (buffer (generate-new-buffer "*org-agent question*")))
       (with-current-buffer buffer
-        (setq-local enable-local-variables nil)
-        (delay-mode-hooks (org-mode))
         (insert text)
+        (org-agent-edit-question-mode)
         (set-buffer-modified-p nil)
-        (setq org-agent-branch--origin origin)
-        (org-agent-question-mode 1))
+        (setq org-agent-branch--origin origin))
       (pop-to-buffer buffer))))
 
-(defun org-agent-question-send ()
-  "Ask the question that was edited here anew."
+(defun org-agent-edit-question-send ()
+  "Ask the question that is edited here."
   (interactive)
   (unless org-agent-branch--origin
     (user-error "No question is edited here; M-x org-agent-edit-question begins it"))
@@ -299,7 +292,7 @@ is a message like any other.  The draft stays as it is."
   (let* ((heading (org-agent-heading-find id))
          (waits (org-agent-heading-waits-p heading))
          (new (org-id-uuid))
-         (above (and heading (org-agent-heading-parent heading)))
+         (parent (and heading (org-agent-heading-parent heading)))
          (properties
           (and heading
                (cl-remove-if (lambda (property)
@@ -313,14 +306,14 @@ is a message like any other.  The draft stays as it is."
     (org-agent-file-owner-look)
     (org-agent-answer-insert-question
      new (org-agent-heading-question level new text t instead properties)
-     (and above (org-agent-heading-property above "ID")))
+     (and parent (org-agent-heading-property parent "ID")))
     (org-agent-file-owner-save)
     (org-agent-send-post
      (append (list :id new :level level :text text)
              (and instead (list :instead instead))))))
 
-(defun org-agent-question-abandon ()
-  "Leave the question as it is."
+(defun org-agent-edit-question-cancel ()
+  "Stop editing, and leave the question as it is."
   (interactive)
   (set-buffer-modified-p nil)
   (quit-window t))

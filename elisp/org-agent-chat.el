@@ -7,19 +7,18 @@
 
 ;;; Commentary:
 
-;; A conversation is an Org buffer.  What stands behind the last turn is
-;; the draft; `C-c C-c' in it sends it, `C-c C-k' stops the answer that is
-;; being written.  Everywhere else the buffer is Org's, and so are its
-;; keys.
+;; A conversation is an Org buffer.  The text behind the last turn is the
+;; draft.  `C-c C-c' in it sends it, `C-c C-k' stops the answer that is
+;; being written.  All other keys are those of Org.
 ;;
-;; This file has the mode and how a buffer is attached to its session.
-;; `org-agent-send.el' has what a person does with turns and
-;; `org-agent-turn.el' what the kernel reports of them.
+;; This file has the mode, and attaches a buffer to its session.  The file
+;; `org-agent-send.el' has the commands that send, stop and repeat turns.
+;; The file `org-agent-turn.el' handles the kernel's notifications.
 
 ;;; Code:
 
-;; Org makes so much garbage when it is loaded that Emacs would spend half
-;; of the time on collecting it: that can wait a moment.
+;; Loading Org allocates so much that Emacs would spend half of the time on
+;; garbage collections, which can wait a moment.
 (let ((gc-cons-threshold (max gc-cons-threshold (* 64 1024 1024))))
   (require 'org))
 
@@ -60,20 +59,20 @@
 (declare-function org-agent-turn-ask-preview "org-agent-turn")
 
 (defcustom org-agent-chat-hide-drawers t
-  "Non-nil means to hide what is in the property drawers of a conversation.
-TAB on a `:PROPERTIES:' line shows one."
+  "Non-nil means to hide the content of property drawers in a conversation.
+TAB on a `:PROPERTIES:' line shows it."
   :type 'boolean
   :group 'org-agent-chat
   :package-version '(org-agent . "0.1.0"))
 
 (defvar org-agent-chat-loaded-hook nil
-  "Run in a conversation when the kernel has sent what its buffer lacked.")
+  "Hook run in a conversation when the kernel has sent its missing turns.")
 
 (defvar org-agent-chat-status-hook nil
-  "Run in a conversation when something in `org-agent-chat-status' changed.")
+  "Hook run in a conversation when `org-agent-chat-status' has changed.")
 
 (defconst org-agent-chat-main "main"
-  "The session whose buffer has no session in its name.")
+  "The main session; the name of its buffer does not contain it.")
 
 ;;;; State
 
@@ -81,33 +80,37 @@ TAB on a `:PROPERTIES:' line shows one."
   "The name of the session of this buffer.")
 
 (defvar-local org-agent-chat-attached nil
-  "Non-nil while the kernel sends this buffer what happens in its session.
-It is `asked' until the kernel has answered.")
+  "Non-nil while the kernel sends this buffer the events of its session.
+It is `requested' until the kernel has answered.")
 
 (defvar-local org-agent-chat-status nil
-  "What the header line shows: a plist.
-`:model' MODEL, `:turn' the turn that runs, `:phase' `thinking',
-`streaming' or `waiting', `:queued' turns that wait, `:usage' what the
-session took, a plist (:input :output :cost :unpriced …), `:thought' how
-many characters the model has thought, `:shown' how many tokens its last
-request had of its `:window', `:compacting' while it is summarised,
-`:progress' what the turn took of what it may take, a plist.")
+  "The state of the conversation, which the header line shows: a plist.
+`:model'      the model that answers
+`:turn'       the turn that runs
+`:phase'      `thinking', `streaming' or `waiting'
+`:queued'     the number of turns that wait
+`:usage'      tokens and cost of the session, a plist (:input :output
+              :cost :unpriced …)
+`:thought'    how many characters the model has thought
+`:shown'      how many tokens of its `:window' the last request had
+`:compacting' non-nil while the beginning is being summarised
+`:progress'   how much of its budgets the turn has taken, a plist.")
 
 (defvar-local org-agent-chat-outbox nil
-  "Messages to be sent or acknowledged, oldest first.
-Each is a plist (:id ID :level LEVEL :text TEXT :sent FLAG), that of a
-command with `:event', a plist (:sensor :command :arguments …).")
+  "Messages that are to be sent or acknowledged, oldest first.
+Each is a plist (:id ID :level LEVEL :text TEXT :sent FLAG).  A command
+also has `:event', a plist (:sensor :command :arguments …).")
 
 (defvar-local org-agent-chat-records nil
   "Undo records of unacknowledged questions, an alist by ID.")
 
-(defvar-local org-agent-chat-asked nil
-  "Turns whose preview was asked for and has not come yet.")
+(defvar-local org-agent-chat-previews-requested nil
+  "Turns whose preview was requested and has not come yet.")
 
 ;; Org restarts the mode when C-c C-c is pressed on a keyword.
 (dolist (variable '(org-agent-chat-session org-agent-chat-attached
                                            org-agent-chat-status org-agent-chat-outbox
-                                           org-agent-chat-records org-agent-chat-asked))
+                                           org-agent-chat-records org-agent-chat-previews-requested))
   (put variable 'permanent-local t))
 
 (defun org-agent-chat-put (&rest changes)
@@ -126,33 +129,33 @@ command with `:event', a plist (:sensor :command :arguments …).")
 
 (defvar org-agent-chat-mode-map
   (let ((map (make-sparse-keymap)))
-    ;; With names, for which-key and its like.
+    ;; The names are for which-key and the like.
     (define-key map (kbd "C-c C-c") '("send" . org-agent-chat-ctrl-c-ctrl-c))
     (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-chat-ctrl-c-ctrl-k))
-    ;; Org leaves this one to others; what is left of C-c is for minor modes.
+    ;; Org does not use this key, and minor modes may not.
     (define-key map (kbd "C-c C-x ?") '("agent" . org-agent-menu))
     map)
-  "Keys of a conversation; the rest is `org-mode-map'.")
+  "Keymap of a conversation; its parent is `org-mode-map'.")
 
 (define-derived-mode org-agent-chat-mode org-mode "Org-Agent"
   "Major mode of a conversation with the agent.
-Behind the last turn write a message; \\[org-agent-chat-ctrl-c-ctrl-c]
+Write a message behind the last turn; \\[org-agent-chat-ctrl-c-ctrl-c]
 there sends it and \\[org-agent-chat-ctrl-c-ctrl-k] stops the answer.  On a
 message that was not sent \\[org-agent-chat-ctrl-c-ctrl-c] sends it
-again, on an answer that was stopped or failed it has it answered
-again.  \\[org-agent-menu] shows all commands.
+again; on an answer that was stopped or failed it asks for another.
+\\[org-agent-menu] shows all commands.
 
-All other keys are Org's.  \\[undo] takes a whole answer back at once,
-\\[imenu] goes to a question or an answer by its words, \\[bookmark-set] and
-\\[org-store-link] remember the one that point is in.  What
-\\[org-agent-add] lists in the draft goes along with the message, and so
-does a file that is dropped here.  \\[org-agent-previous-question] puts an
-earlier question into the draft, \\[org-agent-next-question] comes back to what
-you were writing, \\[org-agent-previous-matching-question] only finds what begins
-as the draft does, \\[org-agent-insert-question] lets you choose.
+All other keys are those of Org.  \\[undo] takes back a whole answer at
+once.  \\[imenu] goes to a question or an answer by its words.
+\\[bookmark-set] and \\[org-store-link] refer to the turn at point.
+\\[org-agent-add] adds a file, a buffer or a region to the message, and so
+does dropping a file here.  \\[org-agent-previous-question] puts an earlier
+question into the draft, \\[org-agent-next-question] a later one or the text
+you were writing.  \\[org-agent-previous-matching-question] only finds questions
+that begin as the draft does, and \\[org-agent-insert-question] lets you choose.
 
-\\[org-agent-ask] asks from any buffer, \\[org-agent-ask-here] has the answer
-inserted there, and \\[org-agent-rewrite] has a region rewritten."
+\\[org-agent-ask] asks from any buffer, \\[org-agent-ask-here] inserts the
+answer there, and \\[org-agent-rewrite] rewrites a region."
   (setq-local org-confirm-babel-evaluate t
               org-link-elisp-confirm-function #'yes-or-no-p
               org-link-shell-confirm-function #'yes-or-no-p
@@ -179,13 +182,14 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
   (org-agent-heading-show-waiting)
   (org-agent-disk-copy-watch)
   (org-agent-file-owner-watch-draft)
-  ;; Behind Org's hook, which sets some of it anew.
+  ;; After the hooks of Org mode, which set some of these variables.
   (add-hook 'org-agent-chat-mode-hook #'org-agent-chat--lend-commands -90 t)
   (when org-agent-chat-hide-drawers
     (org-agent-fontify-drawers)))
 
 (defun org-agent-chat--lend-commands ()
-  "Have commands of Emacs know conversations; what they need comes with them."
+  "Set up completion, imenu, bookmarks and dropping in this conversation.
+Their functions are autoloaded."
   (add-hook 'post-command-hook #'org-agent-context-show-soon nil t)
   (add-hook 'completion-at-point-functions #'org-agent-command-completion nil t)
   (add-hook 'completion-at-point-functions #'org-agent-add-mention-completion
@@ -205,9 +209,8 @@ inserted there, and \\[org-agent-rewrite] has a region rewritten."
     (yank-media-handler "\\`image/" #'org-agent-add-drop-image)))
 
 (defun org-agent-chat--being-written ()
-  "Refuse to do what point is on in an answer that is being written.
-This is for `org-ctrl-c-ctrl-c-hook': the answer is checked whole only
-when it is."
+  "Refuse `org-ctrl-c-ctrl-c' in an answer that is being written.
+Only a complete answer is checked as a whole for active Org."
   (when (memq 'org-agent-answer-refuse
               (get-text-property (point) 'modification-hooks))
     (user-error "The answer is being written; C-c C-k stops it")))
@@ -225,16 +228,16 @@ when it is."
   t)
 
 (defun org-agent-chat--leave ()
-  "Tell the kernel that the buffer goes."
+  "Tell the kernel that this buffer is killed."
   (when (and org-agent-chat-attached (org-agent-kernel-ready-p)
              (not (buffer-base-buffer)))
     (org-agent-kernel-request "session/leave"
                               (list :session org-agent-chat-session))))
 
 (defun org-agent-chat--written-elsewhere ()
-  "Make this buffer no conversation: its user has it visit another file.
-What is said from now on would go there, and the conversation's file
-would not have it."
+  "Make this buffer an ordinary copy, since its user has it visit another file.
+Otherwise later turns would be saved there and not in the conversation's
+file."
   (unless (or (not org-agent-chat-session)
               (equal buffer-file-name org-agent-file-owner-file))
     (org-agent-answer-remove-all)
@@ -251,11 +254,11 @@ would not have it."
     (org-mode)
     (message "This is a copy now; M-x org-agent-chat opens the conversation")))
 
-;; The mode goes before it is called.
+;; The mode is left before the function is called.
 (put 'org-agent-chat--written-elsewhere 'permanent-local-hook t)
 
 (defun org-agent-chat-restore-draft ()
-  "See to it that there is a draft at the end of the buffer.
+  "Insert a draft at the end of the buffer if it has none.
 If that changes a buffer that was saved, save it again."
   (when-let* ((missing (org-agent-draft-missing)))
     (let ((saved (not (buffer-modified-p))))
@@ -282,23 +285,22 @@ If that changes a buffer that was saved, save it again."
         (buffer (get-buffer (org-agent-chat-buffer-name session))))
     (if (and buffer (funcall of-it buffer))
         buffer
-      ;; Its user, or a buffer that had its name already, may have it
-      ;; called otherwise.
+      ;; It has another name if its user renamed it, or if another buffer
+      ;; had this one already.
       (cl-find-if of-it (buffer-list)))))
 
 ;;;###autoload
 (defun org-agent-chat-buffers ()
-  "Return the buffers of all conversations.
-A clone, as Org makes of a subtree, is none."
+  "Return the buffers of all conversations, without indirect buffers."
   (cl-remove-if-not (lambda (buffer)
                       (and (not (buffer-base-buffer buffer))
                            (buffer-local-value 'org-agent-chat-session buffer)))
                     (buffer-list)))
 
 (defun org-agent-chat-session-in-use ()
-  "Return the session of this buffer, or that last seen, or the main one.
-A conversation that no window has shown is not in use: texts are
-rewritten in one."
+  "Return the session of this buffer, or the last one shown, or the main one.
+A conversation that no window has shown does not count, such as the one
+in which texts are rewritten."
   (or org-agent-chat-session
       (cl-some (lambda (buffer)
                  (and (> (buffer-local-value 'buffer-display-count buffer) 0)
@@ -307,8 +309,8 @@ rewritten in one."
       org-agent-chat-main))
 
 (defun org-agent-chat-check-whole ()
-  "Signal an error in a buffer that shows a part of a conversation.
-Org makes such clones; what goes on is known in the conversation only."
+  "Signal an error in an indirect buffer of a conversation.
+Only the conversation itself has the state of its turns."
   (when (buffer-base-buffer)
     (user-error "This is a part of %s; do that there"
                 (buffer-name (buffer-base-buffer)))))
@@ -320,14 +322,13 @@ Org makes such clones; what goes on is known in the conversation only."
   (org-agent-chat-check-whole))
 
 (defun org-agent-chat-check-attached ()
-  "Signal an error where there is no conversation that a kernel knows."
+  "Signal an error unless this is a conversation attached to a kernel."
   (org-agent-chat-check)
   (unless (eq org-agent-chat-attached t)
     (user-error "No kernel is running; M-x org-agent-chat starts one")))
 
 (defmacro org-agent-chat-in (session &rest body)
-  "Run BODY in the buffer of SESSION; without one do nothing.
-Keys and values in the buffer's state are the buffer's own."
+  "Run BODY in the buffer of SESSION; if it has none do nothing."
   (declare (indent 1) (debug t))
   `(when-let* ((buffer (org-agent-chat-buffer (or ,session
                                                   org-agent-chat-main))))
@@ -378,8 +379,8 @@ Keys and values in the buffer's state are the buffer's own."
                             (org-agent-chat-buffer-name session))
         (let ((file (org-agent-chat-file session))
               (new (zerop (buffer-size))))
-          ;; Org loads its modules here, which fails in a directory that is
-          ;; not there: a new home comes with the kernel.
+          ;; Org loads its modules here, which fails in a directory that
+          ;; does not exist.  The kernel makes a new home.
           (setq default-directory
                 (file-name-as-directory
                  (seq-find #'file-directory-p
@@ -387,7 +388,7 @@ Keys and values in the buffer's state are the buffer's own."
                                  (expand-file-name "~") "/"))))
           (when new
             (org-agent-file-owner-fill file))
-          ;; The first Org buffer loads `org-modules', and much garbage with them.
+          ;; The first Org buffer loads `org-modules', which allocates much.
           (let ((gc-cons-threshold (max gc-cons-threshold
                                         org-agent-rpc-gc-threshold)))
             (org-agent-chat-mode))
@@ -404,10 +405,10 @@ Keys and values in the buffer's state are the buffer's own."
 
 ;;;###autoload
 (defun org-agent-chat (&optional session)
-  "Talk to the agent, in the conversation SESSION.
-That is the main one; with a prefix argument, ask which.  The kernel is
-started if none runs.  A conversation that a person opens from a project
-may read there: see `org-agent-project-taken'."
+  "Talk to the agent, in the conversation SESSION, by default the main one.
+With a prefix argument, ask for the conversation.  A kernel is started if
+none runs.  The agent may read the project that the command is called in;
+see `org-agent-project-taken'."
   (interactive (list (and current-prefix-arg (org-agent-chat-read-session))))
   (let ((from (and (called-interactively-p 'any)
                    (not (derived-mode-p 'org-agent-chat-mode))
@@ -426,7 +427,7 @@ may read there: see `org-agent-project-taken'."
 ;;;; Attaching
 
 (defun org-agent-chat-attach-all ()
-  "Attach all conversations to the kernel, which has just become ready."
+  "Attach all conversations to the kernel, which has become ready."
   (dolist (buffer (org-agent-chat-buffers))
     (with-current-buffer buffer
       (setq org-agent-chat-attached nil)
@@ -434,55 +435,49 @@ may read there: see `org-agent-project-taken'."
 
 (defun org-agent-chat-attach ()
   "Attach this conversation to the kernel, if there is one.
-The kernel sends what the buffer lacks, and then what happens."
+The kernel sends the turns that the buffer lacks, and then notifications."
   (when (and (org-agent-kernel-ready-p) (not org-agent-chat-attached))
-    (setq org-agent-chat-attached 'asked)
-    (let ((buffer (current-buffer)))
-      (org-agent-kernel-request
-       "session/load"
-       (list :session org-agent-chat-session :ids (org-agent-heading-turn-ids)
-             :waiting (org-agent-asks-waiting))
-       :success (lambda (result)
-                  (when (buffer-live-p buffer)
-                    (with-current-buffer buffer
-                      (org-agent-chat--loaded result))))
-       :failure (lambda (refusal)
-                  (when (buffer-live-p buffer)
-                    (with-current-buffer buffer
-                      (setq org-agent-chat-attached nil)
-                      (org-agent-chat-complain
-                       "The conversation could not be loaded" refusal))))))))
+    (setq org-agent-chat-attached 'requested)
+    (org-agent-kernel-request-here
+     "session/load"
+     (list :session org-agent-chat-session :ids (org-agent-heading-turn-ids)
+           :waiting (org-agent-asks-waiting))
+     :success #'org-agent-chat--loaded
+     :failure (lambda (refusal)
+                (setq org-agent-chat-attached nil)
+                (org-agent-chat-complain
+                 "The conversation could not be loaded" refusal)))))
 
 (defun org-agent-chat-revert (&optional ignore-auto noconfirm)
-  "Take the file's text, giving up what the buffer has but the draft.
+  "Replace the text of the buffer, except the draft, by that of the file.
 This is the `revert-buffer-function' of a conversation; IGNORE-AUTO and
-NOCONFIRM are as for `revert-buffer'.  What was said and the file never
-had comes from the kernel again."
+NOCONFIRM are as for `revert-buffer'.  Turns that the file lacks come
+from the kernel again."
   (org-agent-file-owner-revert ignore-auto noconfirm)
   (when (eq org-agent-chat-attached t)
     (setq org-agent-chat-attached nil)
     (org-agent-chat-attach)))
 
 (defun org-agent-chat-complain (what refusal)
-  "Say that WHAT happened because of REFUSAL, an error of the kernel."
+  "Report WHAT, and REFUSAL, an error of the kernel, as its reason."
   (let ((line (format "%s: %s" what (plist-get refusal :message))))
     (org-agent-rpc-log "%s" line)
     (message "org-agent: %s" line)))
 
 (defun org-agent-chat--loaded (result)
-  "Go on with RESULT, that of `session/load'.
-What the buffer lacked was sent before it."
+  "Update the conversation with RESULT, that of `session/load'.
+The kernel has sent the missing turns before."
   (unless (equal (plist-get result :session) org-agent-chat-session)
     (org-agent-chat-renamed (plist-get result :session)
                             (plist-get result :file)))
   (setq org-agent-chat-attached t
-        org-agent-chat-asked nil)
+        org-agent-chat-previews-requested nil)
   (org-agent-chat-put :preset (plist-get result :preset))
   (org-agent-chat-put :model (or (plist-get result :model)
                                  (org-agent-chat-get :model))
                       :queued (length (plist-get result :queued))
                       :turn (plist-get result :running)
-                      ;; What waits for the person was told before this.
+                      ;; Open asks were announced before this reply.
                       :phase (and (plist-get result :running)
                                   (if (eq (org-agent-chat-get :phase) 'waiting)
                                       'waiting
@@ -490,7 +485,7 @@ What the buffer lacked was sent before it."
                       :usage (plist-get result :usage))
   (org-agent-chat--drop-stale-previews (plist-get result :running))
   (if (plist-get result :keeper)
-      (org-agent-chat-keep (plist-get result :file))
+      (org-agent-chat-own-file (plist-get result :file))
     (org-agent-file-owner-release))
   (org-agent-chat--mark-unreceived (plist-get result :never-received))
   (dolist (event (plist-get result :queued-events))
@@ -514,22 +509,22 @@ What the buffer lacked was sent before it."
   (org-agent-chat-put)
   (message "This conversation is now called %s" name))
 
-(defun org-agent-chat-keep (file)
-  "Keep FILE; load again when it had turns that the buffer had not."
+(defun org-agent-chat-own-file (file)
+  "Own FILE; attach again when it has turns that the buffer lacks."
   (when (org-agent-file-owner-take file)
     (setq org-agent-chat-attached nil)
     (org-agent-chat-attach))
   (org-agent-file-owner-save))
 
 (defun org-agent-chat--drop-stale-previews (running)
-  "Take away the previews of turns other than RUNNING: they have ended."
+  "Remove the previews of turns other than RUNNING, which have ended."
   (pcase-dolist (`(,turn . ,_) (copy-sequence org-agent-answer-previews))
     (unless (equal turn running)
       (org-agent-answer-remove turn))))
 
 (defun org-agent-chat--mark-unreceived (ids)
   "Mark the questions of IDS, which the kernel never received, as unsent.
-Take the mark from the others."
+Remove the mark from all other questions."
   (dolist (id ids)
     (when-let* ((heading (org-agent-heading-find id)))
       (when (eq (org-agent-heading-turn-p heading) 'user)
@@ -544,7 +539,7 @@ Take the mark from the others."
   (dolist (buffer (org-agent-chat-buffers))
     (with-current-buffer buffer
       (setq org-agent-chat-attached nil
-            org-agent-chat-asked nil)
+            org-agent-chat-previews-requested nil)
       (dolist (message org-agent-chat-outbox)
         (plist-put message :sent nil))
       (org-agent-chat-put :phase nil :turn nil :queued 0)
@@ -552,19 +547,19 @@ Take the mark from the others."
         (org-agent-answer-remove-all)
         (when (and (eq org-agent-kernel-state 'failed)
                    (not org-agent-file-owner-p))
-          ;; Nobody says who keeps the file; what is written must not be
-          ;; lost meanwhile.
+          ;; Without a kernel no Emacs is told that it owns the file.  This
+          ;; one does, so that what is written is saved.
           (org-agent-file-owner-take
            (org-agent-chat-file org-agent-chat-session)))))))
 
 (defconst org-agent-chat--when-ready
   '(org-agent-command-refresh org-agent-settings-preset-refresh
                               org-agent-input-history-refresh)
-  "Functions that ask a kernel, when it becomes ready, what a draft can name.")
+  "Functions that request the names that a draft can use from a ready kernel.")
 
 (defun org-agent-chat--follow-kernel ()
   "Attach conversations to the kernel whenever it becomes ready.
-The first conversation that is opened begins with it."
+This adds to hooks of ours when the first conversation is opened."
   (unless (memq #'org-agent-chat-attach-all org-agent-kernel-ready-hook)
     (dolist (function (reverse org-agent-chat--when-ready))
       (add-hook 'org-agent-kernel-ready-hook function))

@@ -1,4 +1,4 @@
-;;; org-agent-command.el --- Commands that skills answer  -*- lexical-binding: t; -*-
+;;; org-agent-command.el --- Commands of skills  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,14 +7,13 @@
 
 ;;; Commentary:
 
-;; Skills declare commands: a name, what it does, and what of this Emacs
-;; it wants.  `org-agent-command' gives one from any buffer, `/NAME' at
-;; the beginning of the draft of a conversation does the same.
+;; Skills declare commands: a name, a description, and the data of Emacs
+;; that the command needs.  `org-agent-command' sends one from any buffer,
+;; and `/NAME' at the beginning of a draft does the same.
 ;;
-;; What a command wants and nothing else goes with it: the buffer or the
-;; region one is in, or the agenda.  The conversation shows the command and
-;; a line that says what went with it, not the text.  Buffers that are not
-;; for reading aloud are never sent.
+;; Only the declared data is sent along: the region or the buffer, or the
+;; agenda.  The conversation shows the command and a line that describes
+;; the data, not the text.  Buffers of secrets are never sent.
 
 ;;; Code:
 
@@ -36,7 +35,7 @@
   '("\\` " "\\*auth" "authinfo" "\\.netrc" "/\\.password-store/" "/\\.ssh/"
     "/\\.gnupg/" "\\.\\(?:gpg\\|asc\\|pem\\|key\\|p12\\|pfx\\|kdbx\\)\\'"
     "\\*org-agent-approvals\\*")
-  "Buffers that commands are never given: regexps for their names or files."
+  "Buffers that are never sent with a command: regexps for names or files."
   :type '(repeat regexp)
   :group 'org-agent-privacy
   :package-version '(org-agent . "0.1.0"))
@@ -44,25 +43,25 @@
 (defcustom org-agent-command-private-modes
   '(authinfo-mode pass-mode pass-view-mode password-mode password-store-mode
                   keepass-mode)
-  "Buffers that commands are never given: their major modes."
+  "Buffers that are never sent with a command: their major modes."
   :type '(repeat symbol)
   :group 'org-agent-privacy
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-command-text-limit 200000
-  "Characters of a buffer or region that go with a command.")
+  "The number of characters of a buffer that are sent with a command at most.")
 
 (defvar org-agent-command-list nil
   "The commands of the live skills, plists as the kernel sent them.")
 
 (defvar org-agent-command-history nil
-  "Arguments that were given to commands.")
+  "History of arguments of commands.")
 
-;;;; What there is
+;;;; The commands
 
 ;;;###autoload
 (defun org-agent-command-take (result)
-  "Take the commands of RESULT, that of `skill/list' or `skill/changed'."
+  "Store the commands of RESULT, that of `skill/list' or `skill/changed'."
   (setq org-agent-command-list (plist-get result :commands)))
 
 ;;;###autoload
@@ -90,19 +89,19 @@
             (plist-get command :description))))
 
 (defun org-agent-command--table (string predicate action)
-  "Complete STRING to a command's name, for `completing-read'.
-PREDICATE and ACTION are as there.  The names are those of the moment:
-they come with the kernel, which may be starting."
+  "Complete STRING to the name of a command, for `completing-read'.
+PREDICATE and ACTION are as there.  The names are looked up each time,
+since they come from the kernel, which may be starting."
   (if (eq action 'metadata)
       '(metadata (category . org-agent-command)
                  (annotation-function . org-agent-command--annotate))
     (complete-with-action action (org-agent-command--names)
                           string predicate)))
 
-;;;; What goes with a command
+;;;; Data of a command
 
 (defun org-agent-command-private-p (buffer)
-  "Return why BUFFER is not to be read aloud, or nil."
+  "Return why BUFFER must not be sent, or nil."
   (with-current-buffer buffer
     (let ((case-fold-search t))
       (cond
@@ -127,7 +126,7 @@ they come with the kernel, which may be starting."
 
 (defun org-agent-command-looked-at ()
   "Return the buffer that the person looks at, or nil.
-In a conversation it is that of another window of the frame."
+In a conversation it is the buffer of another window of the frame."
   (if (not (or org-agent-chat-session (minibufferp)))
       (current-buffer)
     (cl-loop for window in (cdr (window-list nil 'no-minibuffer))
@@ -137,18 +136,18 @@ In a conversation it is that of another window of the frame."
              return buffer)))
 
 (defun org-agent-command--buffer (buffer)
-  "Return what is sent of BUFFER: its region or else what is accessible of it.
-That is (PLIST . LINE), where LINE says it to the person."
+  "Return the region of BUFFER, or else its accessible text, for a command.
+The result is (PLIST . LINE); LINE describes it to the person."
   (with-current-buffer buffer
     (when-let* ((reason (org-agent-command-private-p buffer)))
-      (user-error "Nothing was sent: %s is not read aloud, because %s"
+      (user-error "Nothing was sent: %s is never sent, because %s"
                   (buffer-name) reason))
     (let* ((region (and (use-region-p) (not (= (region-beginning) (region-end)))))
            (beg (if region (region-beginning) (point-min)))
            (end (if region (region-end) (point-max)))
            (cut (min end (+ beg org-agent-command-text-limit)))
            (remote (and buffer-file-name (file-remote-p buffer-file-name 'host)))
-           (name (org-agent-command-line (buffer-name)))
+           (name (org-agent-one-line (buffer-name)))
            (lines (and region
                        (format "lines %d-%d of " (line-number-at-pos beg t)
                                (line-number-at-pos end t)))))
@@ -157,14 +156,14 @@ That is (PLIST . LINE), where LINE says it to the person."
         (list :name name :mode (symbol-name major-mode)
               :text (org-agent-rpc-text beg cut))
         (and buffer-file-name
-             (list :file (org-agent-command-line buffer-file-name)))
+             (list :file (org-agent-one-line buffer-file-name)))
         (and region '(:region t))
         (and (< cut end) (list :cut (- end beg)))
         (and remote (list :remote remote)))
        (concat "On " lines
                (if (and buffer-file-name (not remote))
                    (org-link-make-string
-                    (concat "file:" (org-agent-command-line
+                    (concat "file:" (org-agent-one-line
                                      (abbreviate-file-name buffer-file-name)))
                     name)
                  (concat "the buffer " name))
@@ -175,13 +174,9 @@ That is (PLIST . LINE), where LINE says it to the person."
                            (- cut beg) (- end beg))
                  (format ", %d characters" (- end beg))))))))
 
-(defun org-agent-command-line (text)
-  "Return TEXT as one line without control characters."
-  (replace-regexp-in-string "[[:cntrl:]]+" " " text))
-
 (defun org-agent-command--context (command buffer)
-  "Return what COMMAND wants, as the person in BUFFER has it.
-That is (PLIST . LINES): what is sent, and what says so."
+  "Return the data that COMMAND needs, for a person who is in BUFFER.
+The result is (PLIST . LINES); LINES describe it to the person."
   (let (payload lines)
     (dolist (want (plist-get command :wants))
       (pcase want
@@ -196,11 +191,10 @@ That is (PLIST . LINES): what is sent, and what says so."
            (push (org-agent-agenda-line agenda) lines)))))
     (cons payload (nreverse lines))))
 
-;;;; Giving one
+;;;; Sending a command
 
 (defun org-agent-command--in (text)
-  "Return the command that TEXT gives and its arguments, (PLIST . ARGUMENTS).
-Return nil if it gives none."
+  "Return the command that TEXT begins with, (PLIST . ARGUMENTS), or nil."
   (when (string-match "\\`/\\([[:alnum:]-]+\\)\\(?:[ \t\n]\\|\\'\\)" text)
     (let ((name (match-string 1 text))
           (rest (substring text (match-end 1))))
@@ -209,9 +203,9 @@ Return nil if it gives none."
 
 ;;;###autoload
 (defun org-agent-command-message (id level text)
-  "Return the message ID at LEVEL that TEXT, a draft, is to be sent as.
-One that begins with a command's name is that command, and gets what it
-wants of what the person looks at."
+  "Return the message ID at LEVEL for TEXT, a draft.
+If TEXT begins with the name of a command, the message is that command,
+with the data of the buffer that the person looks at."
   (pcase (org-agent-command--in text)
     (`(,command . ,arguments)
      (org-agent-command--message id level command text arguments
@@ -220,23 +214,23 @@ wants of what the person looks at."
 
 ;;;###autoload
 (defun org-agent-command-alone (id level text)
-  "Return the message ID at LEVEL that TEXT is if it gives a command, or nil.
-Signal an error if the command wants more than its arguments: TEXT only
-tells of what that was."
+  "Return the message ID at LEVEL for TEXT if it is a command, or nil.
+Signal an error if the command needs other data: TEXT only describes the
+data that it was sent with."
   (pcase (org-agent-command--in text)
     (`(,command . ,arguments)
      (when (plist-get command :wants)
-       (user-error "What went with /%s is not known any more; give the command anew where you want it: M-x org-agent-command"
+       (user-error "The text that /%s was sent with is not known any more; use M-x org-agent-command where that text is"
                    (plist-get command :name)))
      (org-agent-command--message id level command text arguments nil))))
 
-(defun org-agent-command--message (id level command said arguments buffer)
-  "Return the message ID at LEVEL that gives COMMAND with ARGUMENTS in BUFFER.
-SAID is how the person gave it."
+(defun org-agent-command--message (id level command text arguments buffer)
+  "Return the message ID at LEVEL for COMMAND with ARGUMENTS in BUFFER.
+TEXT is the command as the person wrote it."
   (pcase-let ((`(,payload . ,lines)
                (org-agent-command--context command buffer)))
     (list :id id :level level
-          :text (string-join (cons said lines) "\n")
+          :text (string-join (cons text lines) "\n")
           :event (append (list :sensor :user-command
                                :command (plist-get command :name)
                                :arguments arguments)
@@ -244,10 +238,10 @@ SAID is how the person gave it."
 
 ;;;###autoload
 (defun org-agent-command (name &optional arguments)
-  "Give the agent the command NAME with ARGUMENTS, on what you look at.
-The skill that has the command gets what it wants of this buffer: its
-region, or else its text.  The answer comes in the conversation, which
-is shown."
+  "Send the command NAME of a skill with ARGUMENTS, for this buffer.
+The skill gets the data that the command declares: the region or else the
+text of this buffer, or the agenda.  The conversation with the answer is
+shown."
   (interactive
    (progn
      (add-hook 'org-agent-kernel-ready-hook #'org-agent-command-refresh)
@@ -279,7 +273,7 @@ is shown."
 
 ;;;###autoload
 (defun org-agent-command-completion ()
-  "Complete a command's name behind a `/' that begins the draft.
+  "Complete the name of a command behind a `/' that begins the draft.
 This is for `completion-at-point-functions'."
   (let ((end (point)))
     (save-excursion

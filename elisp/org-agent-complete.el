@@ -33,7 +33,6 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
-(require 'org-agent-command)
 (require 'org-agent-completion-context)
 
 (declare-function org-agent-send-ask-consent "org-agent-send")
@@ -329,12 +328,10 @@ Turn it off again when the person does not agree to send text."
   (append
    (list :before (org-agent-complete-request-before completion)
          :after (org-agent-complete-request-after completion)
-         :name (truncate-string-to-width
-                (org-agent-command-line
-                 (if buffer-file-name
-                     (file-name-nondirectory buffer-file-name)
-                   (buffer-name)))
-                100)
+         :name (org-agent-one-line (if buffer-file-name
+                                       (file-name-nondirectory buffer-file-name)
+                                     (buffer-name))
+                                   100)
          :mode (symbol-name major-mode))
    (and org-agent-complete-model (list :model org-agent-complete-model))
    (and (bound-and-true-p org-agent-send-agreed)

@@ -1,4 +1,4 @@
-;;; org-agent-completion-context.el --- What may be seen of the text around point  -*- lexical-binding: t; -*-
+;;; org-agent-completion-context.el --- The text that a completion sends and inserts  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -8,19 +8,19 @@
 ;;; Commentary:
 
 ;; While a person types, the text around point goes to a model again and
-;; again, and nobody is asked each time.  So this file is strict: where
-;; there could be a secret nothing is sent at all, and of the rest only what
-;; is near.
+;; again, and nobody is asked each time.  So this file is strict: nothing is
+;; sent from a buffer that may contain a secret, and only nearby text is
+;; sent from others.
 ;;
-;; What holds for a buffer also holds for the one that it is a part of: an
-;; indirect buffer, or one in which a source block is edited.
+;; The rules for a buffer also hold for its parts: an indirect buffer, and a
+;; buffer in which a source block is edited.
 ;;
-;; A person who accepts a word does not look for what Org would make of
-;; it.  So in Org prose a proposal goes through `org-agent-inert', together
-;; with the line that it continues: a `+TBLFM:' behind a `#' is nothing by
-;; itself.  What the person wrote is not changed; where the line is active
-;; by itself nothing is proposed.  In a block of code, and in a buffer that
-;; is not Org, text stays exactly as it is, but it never ends the block.
+;; A person who accepts a word does not check whether it is active Org.  So
+;; in Org prose a proposal goes through `org-agent-inert', together with the
+;; line that it continues, since `+TBLFM:' is active behind a `#'.  The
+;; person's own text is not changed.  If the line is active by itself
+;; nothing is proposed.  In a block of code, and in a buffer that is not
+;; Org, the proposal stays exactly as it is, but it never ends the block.
 
 ;;; Code:
 
@@ -34,23 +34,23 @@
 (require 'org-agent-inert)
 (require 'org-agent-chat)
 (require 'org-agent-command)
-
-(defvar org-agent-context-secret-names)
+(require 'org-agent-context)
+(require 'org-agent-private)
 
 (defcustom org-agent-complete-before 3000
-  "Characters before point that are sent for a completion, 8000 at most."
+  "The number of characters before point that are sent, 8000 at most."
   :type 'natnum
   :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-complete-after 800
-  "Characters behind point that are sent for a completion, 2000 at most."
+  "The number of characters behind point that are sent, 2000 at most."
   :type 'natnum
   :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-complete-buffer-limit 2000000
-  "Characters of the largest buffer in which anything is completed."
+  "The size in characters of the largest buffer in which text is completed."
   :type 'natnum
   :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
@@ -63,12 +63,12 @@
 
 (defconst org-agent-completion-context--secret
   "-----BEGIN [A-Z ]*PRIVATE KEY"
-  "Matches what is a secret in any buffer.")
+  "Matches the beginning of a secret in any buffer.")
 
-;;;; Whether
+;;;; Where nothing is sent
 
 (defun org-agent-completion-context-refusal ()
-  "Return why nothing around point may be seen by a model, or nil."
+  "Return why no text around point may be sent to a model, or nil."
   (cond
    ((minibufferp) "it is the minibuffer")
    ((or buffer-read-only (get-pos-property (point) 'read-only))
@@ -84,7 +84,8 @@
              (org-agent-completion-context--places)))))
 
 (defun org-agent-completion-context--places ()
-  "Return where the text at point is, a list of (BUFFER . POSITION)."
+  "Return the places of the text at point, a list of (BUFFER . POSITION).
+They are in this buffer and in those that it is a part of."
   (let ((base (buffer-base-buffer))
         (source (and (bound-and-true-p org-src-mode)
                      (boundp 'org-src--beg-marker)
@@ -107,6 +108,8 @@
         "its name is one for secrets (`org-agent-context-secret-names')")
        ((file-remote-p (or buffer-file-name default-directory))
         "it is on another machine")
+       ((org-agent-private-p (current-buffer))
+        "no model sees this buffer (`org-agent-private-mode', `org-agent-private-buffers')")
        ((and (org-agent-completion-context--org-p)
              (or (org-agent-completion-context--private-file-p)
                  (org-agent-completion-context--private-heading-p
@@ -122,13 +125,13 @@
            (string-match-p "\\.org\\(?:_archive\\)?\\'" buffer-file-name))))
 
 (defun org-agent-completion-context--private-tags-p (tags)
-  "Return non-nil when one of TAGS makes private; case does not count."
+  "Return non-nil when one of TAGS, in any case, is a private tag."
   (cl-intersection (mapcar #'downcase tags)
                    (mapcar #'downcase org-agent-complete-private-tags)
                    :test #'equal))
 
 (defun org-agent-completion-context--private-file-p ()
-  "Return non-nil when the file has a tag that makes all of it private."
+  "Return non-nil when the whole file has a private tag."
   (org-agent-heading-widely
     (goto-char (point-min))
     (let (found)
@@ -141,23 +144,16 @@
 
 (defun org-agent-completion-context--private-heading-p (heading)
   "Return non-nil when HEADING, a position or nil, or one above it is private."
-  (org-agent-heading-widely
-    (let (found)
-      (while (and heading (not found))
-        (setq found (org-agent-completion-context--private-tags-p
-                     (org-agent-heading-tags heading)))
-        (goto-char heading)
-        (let ((level (org-agent-heading-level heading)))
-          (setq heading
-                (and (> level 1)
-                     (re-search-backward (format "^\\*\\{1,%d\\} " (1- level))
-                                         nil t)
-                     (point)))))
-      found)))
+  (let (found)
+    (while (and heading (not found))
+      (setq found (org-agent-completion-context--private-tags-p
+                   (org-agent-heading-tags heading))
+            heading (org-agent-heading-parent heading)))
+    found))
 
 (defun org-agent-completion-context--bounds (beg end)
-  "Return the part of BEG to END around point in which nothing is private.
-That is (BEG . END)."
+  "Return the part from BEG to END around point without private headings.
+The result is (BEG . END)."
   (if (not (org-agent-completion-context--org-p))
       (cons beg end)
     (let ((point (point))
@@ -178,12 +174,12 @@ That is (BEG . END)."
             (setq heading (if (< heading next) next end)))))
       (cons (min beg point) (max end point)))))
 
-;;;; What
+;;;; The text that is sent
 
 (defun org-agent-completion-context ()
-  "Return the text around point that may be seen, (BEFORE . AFTER).
-Whole lines of it, as far as there are any.  Return nil where it holds
-what is a secret."
+  "Return the text around point that is sent, (BEFORE . AFTER).
+It consists of whole lines where that is possible.  Return nil when it
+contains a secret."
   (let* ((point (point))
          (beg (max (point-min) (- point (min org-agent-complete-before 8000))))
          (end (min (point-max) (+ point (min org-agent-complete-after 2000))))
@@ -198,27 +194,27 @@ what is a secret."
       (cons before after))))
 
 (defun org-agent-completion-context--line-after (beg point)
-  "Return the first beginning of a line from BEG on, or BEG if POINT is before."
+  "Return the first line beginning from BEG on, BEG if it is behind POINT."
   (save-excursion
     (goto-char beg)
     (unless (bolp) (forward-line))
     (if (<= (point) point) (point) beg)))
 
 (defun org-agent-completion-context--line-before (end point)
-  "Return the last beginning of a line up to END, or END if POINT is behind."
+  "Return the last line beginning up to END, END if it is before POINT."
   (save-excursion
     (goto-char end)
     (unless (eobp) (forward-line 0))
     (if (<= point (point)) (point) end)))
 
-;;;; What may come in
+;;;; The text that is inserted
 
 (defconst org-agent-completion-context--inert-line
   "[ \t]*\\(?:#\\+\\|:[-_[:word:]]+:\\|\\(?:CLOSED\\|DEADLINE\\|SCHEDULED\\|CLOCK\\):\\)"
-  "Matches the beginning of a line of Org that is no text.")
+  "Matches the beginning of a line of Org that is not prose.")
 
 (defun org-agent-completion-context--inert-in-code-p ()
-  "Return non-nil when point is in a block whose text Org leaves alone."
+  "Return non-nil when point is in a block whose text is not Org."
   (org-agent-heading-widely
     (forward-line 0)
     (and (not (looking-at "[ \t]*#\\+\\(?:begin\\|end\\)_"))
@@ -238,7 +234,7 @@ what is a secret."
        "a line of settings is not continued"))
 
 (defun org-agent-completion-context-inert (text)
-  "Return TEXT as it may come in at point, or nil when nothing of it may."
+  "Return TEXT in the form that may be inserted at point, or nil."
   (let ((text (cond
                ((not (org-agent-completion-context--org-p)) text)
                ((org-agent-completion-context--inert-in-code-p)
@@ -247,7 +243,7 @@ what is a secret."
     (and text (not (string-blank-p text)) text)))
 
 (defun org-agent-completion-context--inert-within-code (text)
-  "Return TEXT up to what would end the block that point is in."
+  "Return TEXT up to the line that would end the block that point is in."
   (let* ((before (buffer-substring-no-properties (line-beginning-position)
                                                  (point)))
          (whole (concat before text))
@@ -263,7 +259,8 @@ what is a secret."
   (let* ((before (buffer-substring-no-properties (line-beginning-position)
                                                  (point)))
          (after (buffer-substring-no-properties (point) (line-end-position)))
-         ;; A line before it: what begins an answer has a drawer.
+         ;; With a line before it, since the first heading of an answer may
+         ;; have a drawer.
          (head (concat "-\n" before))
          (inert (org-agent-inert (concat head text after))))
     (and (string-prefix-p head inert)

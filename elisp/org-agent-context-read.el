@@ -1,4 +1,4 @@
-;;; org-agent-context-read.el --- Reading what goes along with a message  -*- lexical-binding: t; -*-
+;;; org-agent-context-read.el --- Read the files and buffers that a message names  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,14 +7,13 @@
 
 ;;; Commentary:
 
-;; A reference is read when its message is sent: a buffer as it is then,
-;; saved or not and as far as it is narrowed to, a file that nobody visits
-;; from the disk, or from a machine to which there is a connection: none is
-;; opened for it.  Nothing is cut: what is too large, no
-;; text or gone is an error that says so, and secrets are asked about.
+;; A reference is read when its message is sent.  Of a visited file the
+;; accessible text of the buffer is read, saved or not.  Other files are
+;; read from the disk, or from a machine with a connection; no connection is
+;; opened.  Nothing is cut: a thing that is too large, no text or gone is an
+;; error, and secrets are asked about.
 ;;
-;; The kernel is given the texts.  It opens no file because a message
-;; names it.
+;; The kernel gets the texts.  It opens no file that a message names.
 
 ;;; Code:
 
@@ -27,13 +26,13 @@
 (require 'org-agent-context)
 
 (defconst org-agent-context-read-whole-limit (* 5 1024 1024)
-  "Bytes of all that goes along with a message.")
+  "The size in bytes of all things together that a message sends at most.")
 
 (defconst org-agent-context-read-count-limit 64
-  "How many things go along with a message.")
+  "The number of things that a message sends at most.")
 
 (defconst org-agent-context-read-listing-limit 500
-  "Entries of a directory that are sent.")
+  "The number of entries of a directory that are sent at most.")
 
 (define-error 'org-agent-context-read-refused "Cannot go along" 'user-error)
 
@@ -43,7 +42,8 @@
           (list (apply #'format-message format-string arguments))))
 
 (defmacro org-agent-context-read--in-file (file &rest body)
-  "Run BODY where the Org FILE is, widened; without visiting it if nobody does."
+  "Run BODY in a widened buffer with the text of the Org FILE.
+That is the buffer that visits FILE, or else a temporary one."
   (declare (indent 1) (debug t))
   (let ((live (make-symbol "live")))
     `(let ((,live (org-agent-context-visiting ,file)))
@@ -60,8 +60,8 @@
                  ,@body))))))))
 
 (defun org-agent-context-read--with-local (path function)
-  "Call FUNCTION with a file of this machine that has what PATH has.
-One of another machine is fetched once; no connection is opened for it."
+  "Call FUNCTION with a file of this machine with the content of PATH.
+A file of another machine is copied; no connection is opened for it."
   (declare (indent 1))
   (if (not (file-remote-p path))
       (funcall function path)
@@ -80,7 +80,7 @@ One of another machine is fetched once; no connection is opened for it."
 ;;;; One thing
 
 (defun org-agent-context-read (reference)
-  "Return what REFERENCE names as it is now, a plist for the kernel.
+  "Return the target of REFERENCE as it is now, a plist for the kernel.
 It has `:kind', `:name', `:place', `:mode' and `:text' or `:data'."
   (let ((span (plist-get reference :span)))
     (if (and span (buffer-live-p (marker-buffer (car span))))
@@ -104,7 +104,7 @@ It has `:kind', `:name', `:place', `:mode' and `:text' or `:data'."
           (list :text text)))
 
 (defun org-agent-context-read--within (name bytes limit advice)
-  "Refuse NAME when its BYTES are more than LIMIT; ADVICE says what to do."
+  "Refuse NAME when it has more BYTES than LIMIT; ADVICE says what to do."
   (when (> bytes limit)
     (org-agent-context-read--refuse
      "%s has %s, %s more than the %s that can be sent; %s" name
@@ -112,9 +112,9 @@ It has `:kind', `:name', `:place', `:mode' and `:text' or `:data'."
      (org-agent-context-size limit) advice)))
 
 (defun org-agent-context-read--no-secret (name path reference)
-  "Have the person agree that what is called NAME is sent from PATH.
-Nothing is asked twice about REFERENCE.  The kernel's own directory
-cannot be agreed to: whoever has its token can do what the person can."
+  "Ask the person before NAME, a secret in PATH, is sent.
+Do not ask twice about REFERENCE.  Refuse files of the kernel's own
+directory: its token gives access to all that the person can do."
   (let ((case-fold-search t)
         (names (delete-dups
                 (delq nil (list path name
@@ -134,7 +134,7 @@ cannot be agreed to: whoever has its token can do what the person can."
         (org-agent-context-read--refuse "%s is a secret" name)))))
 
 (defun org-agent-context-read--no-text-p ()
-  "Return non-nil when what this buffer holds is not to be read as text."
+  "Return non-nil when this buffer does not contain text."
   (or (minibufferp) (not enable-multibyte-characters)
       (apply #'derived-mode-p
              '(doc-view-mode archive-mode tar-mode pdf-view-mode hexl-mode))))
@@ -142,7 +142,7 @@ cannot be agreed to: whoever has its token can do what the person can."
 ;;;; Buffers
 
 (defun org-agent-context-read--read-buffer (reference buffer)
-  "Return the item of REFERENCE, which names BUFFER or the file in it."
+  "Return the item of REFERENCE, which names BUFFER or its file."
   (with-current-buffer buffer
     (org-agent-context-read--no-secret (buffer-name) buffer-file-name reference)
     (cond
@@ -187,7 +187,7 @@ cannot be agreed to: whoever has its token can do what the person can."
        (org-agent-rpc-text beg end) major-mode))))
 
 (defun org-agent-context-read--lines-of (beg end)
-  "Return which lines of this buffer stand from BEG to END, in words."
+  "Return the line numbers from BEG to END of this buffer, in words."
   (let ((first (line-number-at-pos beg t))
         (last (org-agent-context-last-line beg end)))
     (format "%s of %s"
@@ -255,9 +255,9 @@ cannot be agreed to: whoever has its token can do what the person can."
                                        (plist-get reference :path)))))
 
 (defun org-agent-context-read--find-id (id)
-  "Return (FILE . POSITION) of the entry with the ID, nil when there is none.
-Org visits the file: of one on a machine to which there is no connection
-a buffer has to be there already."
+  "Return (FILE . POSITION) of the entry with the ID, or nil.
+Org visits the file.  If that is on a machine without a connection, a
+buffer has to visit it already."
   (let* ((file (org-id-find-id-file id))
          (buffer (and file (org-agent-context-visiting file))))
     (when (or buffer (null file) (not (file-remote-p file))
@@ -296,7 +296,7 @@ a buffer has to be there already."
             (org-agent-context-read--read-text reference local))))))))
 
 (defun org-agent-context-read--read-text (reference local)
-  "Return the item of REFERENCE, a file with text, which LOCAL has."
+  "Return the item of REFERENCE, a text file whose content is in LOCAL."
   (let ((path (plist-get reference :path)))
     (with-temp-buffer
       (org-agent-context-read--insert-file local (file-name-nondirectory path))
@@ -316,8 +316,8 @@ a buffer has to be there already."
     (and mode (symbolp mode) mode)))
 
 (defun org-agent-context-read--insert-file (path &optional called)
-  "Insert the text of the file PATH, which is nobody's buffer.
-It is CALLED so where that is not its own name."
+  "Insert the text of the file PATH without visiting it.
+CALLED is its name for messages, by default its own."
   (let ((name (or called (file-name-nondirectory path))))
     (org-agent-context-read--within
      name (or (file-attribute-size (file-attributes path)) 0)
@@ -328,8 +328,8 @@ It is CALLED so where that is not its own name."
       (insert-file-contents path))))
 
 (defun org-agent-context-read--binary-p (path)
-  "Return non-nil when what the file PATH begins with is no text.
-UTF-16 says so by its first bytes."
+  "Return non-nil when the beginning of the file PATH is no text.
+UTF-16 is recognized by its first bytes."
   (with-temp-buffer
     (set-buffer-multibyte nil)
     (insert-file-contents-literally path nil 0 8000)
@@ -339,14 +339,14 @@ UTF-16 says so by its first bytes."
          t)))
 
 (defun org-agent-context-read--image-p (path)
-  "Return the kind of image that the file PATH is, or nil."
+  "Return the media type of the image in the file PATH, or nil."
   (with-temp-buffer
     (set-buffer-multibyte nil)
     (insert-file-contents-literally path nil 0 16)
     (org-agent-context-read-image-media (buffer-string))))
 
 (defun org-agent-context-read-image-media (bytes)
-  "Return the kind of image that begins with BYTES, or nil."
+  "Return the media type of the image that begins with BYTES, or nil."
   (let ((case-fold-search nil))
     (pcase bytes
       ((rx bos "\x89PNG\r\n\x1a\n") "image/png")
@@ -355,7 +355,7 @@ UTF-16 says so by its first bytes."
       ((rx bos "RIFF" (= 4 anything) "WEBP") "image/webp"))))
 
 (defun org-agent-context-read--read-image (path local)
-  "Return the item of the image in the file PATH, which LOCAL has."
+  "Return the item of the image PATH, whose content is in LOCAL."
   (let ((name (file-name-nondirectory path))
         (media (or (org-agent-context-read--image-p local)
                    (org-agent-context-read--refuse
@@ -373,7 +373,7 @@ UTF-16 says so by its first bytes."
                   (buffer-string)))))
 
 (defun org-agent-context-read--read-directory (name path)
-  "Return the item of the directory PATH called NAME: a listing, no contents."
+  "Return the item of the directory PATH called NAME: a listing."
   (let* ((entries (cl-remove-if (lambda (entry) (string-prefix-p "." (car entry)))
                                 (directory-files-and-attributes path nil nil t)))
          (sorted (sort entries (lambda (a b) (string< (car a) (car b)))))
@@ -392,9 +392,9 @@ UTF-16 says so by its first bytes."
 
 ;;;###autoload
 (defun org-agent-context-read-gather (references)
-  "Return (ITEMS . LINES): what REFERENCES name as it is now, and what says so.
-What a line lists and cannot be sent is an error.  Where it is linked in
-the words the person says whether these are to go without it."
+  "Return (ITEMS . LINES) of REFERENCES as they are now.
+LINES are the context lines for ITEMS.  If a target cannot be sent, signal
+an error, or ask whether to send without it if only the words name it."
   (let ((whole 0) items lines)
     (dolist (reference references)
       (let ((item (condition-case refusal

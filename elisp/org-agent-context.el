@@ -1,4 +1,4 @@
-;;; org-agent-context.el --- What goes along with a message  -*- lexical-binding: t; -*-
+;;; org-agent-context.el --- References to files and buffers in a message  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,123 +7,119 @@
 
 ;;; Commentary:
 
-;; What goes along with a message stands in the message, as Org that a
-;; person can read and change:
+;; A message names the files, buffers, headings and images that are sent
+;; along with it, as Org that a person can read and change:
 ;;
 ;;   * Which of the two is right?
 ;;   - Context: lines 3-9 of [[file:~/notes.org][notes.org]]
 ;;   - Context: [[id:2f1c…][Silk road]]
 ;;
-;; A line like these, a link in the words to a file, a directory, an image
-;; or a heading with an `:ID:', and `@NAME' for a buffer or a file each
-;; name one thing.  Nothing else goes along: what is deleted is not sent,
-;; and what is changed is sent as it then reads.  Links within blocks are
-;; quoted, not meant.
+;; Such a context line names one thing.  So does a link in the words to a
+;; file, a directory, an image or a heading with an `:ID:', and `@NAME' for a
+;; buffer or a file.  Nothing else is sent along.  Links within blocks are
+;; quotations and do not count.
 ;;
 ;; A *reference* is a plist:
 ;;   `:type'    `file', `buffer' or `id'
 ;;   `:path'    a file name, a buffer's name or an ID
 ;;   `:heading' the title of a heading in it, or nil
 ;;   `:lines'   (FIRST . LAST), or nil for all of it
-;;   `:span'    (BEG . END), markers of what is meant, or nil
+;;   `:span'    (BEG . END), markers around the text, or nil
 ;;   `:agreed'  non-nil when the person said that a secret may be sent
-;;   `:listed'  non-nil when it stands in a line of its own
-;;   `:from' `:to'  where it stands in the text it was found in
+;;   `:listed'  non-nil when it stands in a context line
+;;   `:from' `:to'  its position in the text it was found in
 ;;
-;; A person who opens a conversation from a file of a project talks about
-;; that project.  The agent may read there without asking, as in the project
-;; of what was attached.  The header line says which project it is, and
-;; `org-agent-project-set' sets another one, or none.  The directory goes
-;; along with each message; the kernel finds the project by itself and takes
-;; no home for one, whatever it is sent.
+;; A conversation may have a project: the one that `org-agent-chat' was
+;; called in, or the one that `org-agent-project-set' set.  The agent may
+;; read there without asking.  The header line names the project.  Its
+;; directory is sent with each message.  The kernel finds the project of it
+;; by itself, and does not accept a home as a project.
 ;;
-;; Behind everything in the draft that will go along with the message its
-;; size is shown, or why it cannot go: before it is sent, so that it can
-;; be deleted.  The sizes are no text of the buffer.  They are looked up
-;; while Emacs is idle, after a command of the person's that changed the
-;; conversation; nothing is read for it, and no other machine is asked.
+;; Behind each reference in the draft its size is shown, or the reason why
+;; it cannot be sent.  The sizes are in overlays.  They are updated while
+;; Emacs is idle, after a command that changed the conversation, without
+;; reading files or accessing other machines.
 ;;
-;; Emacs reads files of other machines, and asks them, over connections
-;; that may take long to open and may want a password.  Nothing of the
-;; agent opens one by itself: not what is shown of a draft, not a message
-;; that is sent.  What is on a machine to which there is no connection is
-;; named as that; a person who adds it is offered to connect.
+;; A connection to another machine may take long to open and may need a
+;; password.  So neither the display of a draft nor sending a message opens
+;; one.  Files on a machine without a connection are reported as such.
+;; `org-agent-add' offers to connect.
 ;;
-;; The kernel is given the text, and the file's whole name with its
-;; machine, which it takes for no file of its own.
+;; The kernel gets the text and the file's name with its machine, which it
+;; does not take for a file of its own.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'ol)
 (require 'subr-x)
+(require 'org-agent)
 (require 'org-agent-heading)
 (require 'org-agent-draft)
 
 (declare-function org-agent-settings-preset-p "org-agent-settings")
 
-;;;; Showing what will go along
+;;;; Sizes and limits
 
 (defface org-agent-context-size '((t :inherit shadow))
-  "How the size of what will go along with a message is shown."
+  "Face of the size behind a reference in the draft."
   :group 'org-agent-context)
 
 (defcustom org-agent-context-secret-names
   '("authinfo" "\\.netrc" "/\\.password-store/" "/\\.ssh/" "/\\.gnupg/"
     "\\.\\(?:gpg\\|asc\\|pem\\|key\\|p12\\|pfx\\|kdbx\\)\\'"
     "/\\.env\\(?:\\.[^/]*\\)?\\'" "/credentials[^/]*\\'" "\\*auth")
-  "Files and buffers that are sent only after asking: regexps for their names."
+  "Files and buffers that are sent only after a question: regexps for names."
   :type '(repeat regexp)
   :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-context-text-limit (* 1024 1024)
-  "Bytes of one text that goes along.")
+  "The size in bytes of the largest text that is sent along.")
 
 (defconst org-agent-context-image-limit (* 4 1024 1024)
-  "Bytes of one image that goes along.")
+  "The size in bytes of the largest image that is sent along.")
 
 ;;;###autoload
 (defun org-agent-context-size (bytes)
-  "Return BYTES as people say them."
+  "Return BYTES, a number, in words, such as \"1.5 kB\"."
   (cond ((= bytes 1) "1 byte")
         ((< bytes 1000) (format "%d bytes" bytes))
         ((< bytes 1000000) (format "%.1f kB" (/ bytes 1000.0)))
         (t (format "%.1f MB" (/ bytes 1000000.0)))))
 
 (defun org-agent-context-last-line (beg end)
-  "Return the line in which the text from BEG to END has its last character."
+  "Return the number of the line with the last character from BEG to END."
   (line-number-at-pos (max beg (1- end)) t))
 
-;;;; All that goes along
 (defun org-agent-context-bytes (item)
-  "Return how many bytes ITEM brings."
+  "Return the number of bytes that ITEM sends along."
   (if-let* ((data (plist-get item :data)))
       (- (* 3 (/ (length data) 4)) (if (string-suffix-p "==" data) 2
                                      (if (string-suffix-p "=" data) 1 0)))
     (string-bytes (or (plist-get item :text) ""))))
 
 (defcustom org-agent-context-links t
-  "Whether links and `@NAME' in the words of a message send what they name.
-If nil only what `org-agent-add' listed goes along."
+  "Non-nil means that links and `@NAME' in a message are references.
+If nil only context lines, which `org-agent-add' makes, are."
   :type 'boolean
   :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-context--line-regexp "^[ \t]*- Context:[ \t]*\\(.*?\\)[ \t]*$"
-  "Matches a line that may list one thing; group 1 is what it says.")
+  "Matches a context line; group 1 is its text.")
 
 (defconst org-agent-context--size-regexp
   "\\`\\(?:, [0-9.]+ \\(?:bytes?\\|kB\\|MB\\)\\)?\\'"
-  "Matches what may stand behind what a line lists.")
+  "Matches the text that may stand behind the link in a context line.")
 
 (defconst org-agent-context--lines-regexp
   "\\_<lines? \\([0-9]+\\)\\(?:-\\([0-9]+\\)\\)? of \\'"
-  "Matches, before a link, which lines are meant.")
+  "Matches the line numbers before a link.")
 
 (defconst org-agent-context--mention-regexp
   "\\(?:^\\|[ \t(]\\)\\(@\\([^][@ \t\n(){}\"',;!?]*[^][@ \t\n(){}\"',;:!?.]\\)\\)"
-  "Matches a mention; group 1 is all of it and group 2 what is named.")
+  "Matches a mention; group 1 is all of it and group 2 the name.")
 
 ;;;; Links to buffers
 
@@ -132,19 +128,18 @@ If nil only what `org-agent-add' listed goes along."
                          :export #'org-agent-context--export)
 
 (defun org-agent-context--follow (name &optional _)
-  "Show the buffer NAME; for links to buffers."
+  "Show the buffer NAME, the target of a link."
   (pop-to-buffer (or (get-buffer name)
                      (user-error "There is no buffer %s any more" name))))
 
 (defun org-agent-context--export (name description &rest _)
-  "Return DESCRIPTION, or the buffer's NAME: nobody else has the buffer."
+  "Return DESCRIPTION, or else NAME, as the export of a link to a buffer."
   (or description name))
 
 ;;;; Finding references
 
 (defun org-agent-context-references (text)
-  "Return the references in TEXT, in the order in which they stand.
-Each thing is there once."
+  "Return the references in TEXT, in their order, each thing once."
   (let ((quoted (org-agent-context--quoted text))
         (found (org-agent-context--listed text)))
     (when org-agent-context-links
@@ -163,12 +158,12 @@ Each thing is there once."
      :test #'org-agent-context-same-p :from-end t)))
 
 (defun org-agent-context-same-p (a b)
-  "Return non-nil when the references A and B name the same."
+  "Return non-nil when the references A and B name the same thing."
   (cl-every (lambda (key) (equal (plist-get a key) (plist-get b key)))
             '(:type :path :heading :lines)))
 
 (defun org-agent-context--quoted (text)
-  "Return where blocks stand in TEXT: a list of (FROM . TO)."
+  "Return the positions of blocks in TEXT, a list of (FROM . TO)."
   (let ((case-fold-search t) (start 0) blocks)
     (while (string-match "^[ \t]*#\\+begin_\\(\\S-+\\)" text start)
       (let ((from (match-beginning 0)))
@@ -181,21 +176,21 @@ Each thing is there once."
     blocks))
 
 (defun org-agent-context--listed (text)
-  "Return the references of the lines in TEXT that list something.
-A line with other words than a link is one of the message."
+  "Return the references of the context lines in TEXT.
+A line with other words than a link is no context line."
   (let ((start 0) found)
     (while (string-match org-agent-context--line-regexp text start)
       (let* ((from (match-beginning 0)) (to (match-end 0))
-             (said (match-string-no-properties 1 text))
+             (line (match-string-no-properties 1 text))
              (known (get-text-property from 'org-agent-context text))
              (reference (save-match-data
-                          (car (org-agent-context--linked said)))))
+                          (car (org-agent-context--linked line)))))
         (setq start to)
         (when (and reference
                    (= 0 (plist-get reference :from))
                    (string-match-p org-agent-context--size-regexp
-                                   (substring said (plist-get reference :to))))
-          (when (and known (equal (plist-get known :line) said))
+                                   (substring line (plist-get reference :to))))
+          (when (and known (equal (plist-get known :line) line))
             (setq reference (append (list :span (plist-get known :span)
                                           :agreed (plist-get known :agreed))
                                     reference)))
@@ -210,7 +205,7 @@ A line with other words than a link is one of the message."
            unless (memq key '(:from :to)) append (list key value)))
 
 (defun org-agent-context--linked (text)
-  "Return the references that links in TEXT are."
+  "Return the references that the links in TEXT make."
   (let ((start 0) found)
     (while (string-match org-link-bracket-re text start)
       (let ((from (match-beginning 0)) (to (match-end 0))
@@ -246,7 +241,7 @@ A line with other words than a link is one of the message."
     (nreverse found)))
 
 (defun org-agent-context-of-link (link)
-  "Return the reference that LINK is, or nil."
+  "Return the reference to the target of LINK, or nil."
   (cond
    ((string-prefix-p "org-agent-buffer:" link)
     (list :type 'buffer :path (substring link (length "org-agent-buffer:"))))
@@ -266,8 +261,8 @@ A line with other words than a link is one of the message."
                      (list :heading (string-trim (substring search 1))))))))))
 
 (defun org-agent-context--mentioned (text)
-  "Return the references that mentions in TEXT are.
-Only what is there is mentioned; all else is words with an at sign."
+  "Return the references that the mentions in TEXT make.
+A name of nothing that exists is no mention."
   (let ((start 0) found)
     (while (string-match org-agent-context--mention-regexp text start)
       (let ((from (match-beginning 1)) (to (match-end 1))
@@ -275,7 +270,7 @@ Only what is there is mentioned; all else is words with an at sign."
         (setq start to)
         (when-let* ((reference
                      (cond
-                      ((org-agent-settings-preset-p name) nil) ; that is meant
+                      ((org-agent-settings-preset-p name) nil)
                       ((string-match-p "\\`\\(?:\\.\\.?/\\|~/\\|/\\)" name)
                        (org-agent-context--mentioned-file name))
                       ((and (get-buffer name) (not (string-prefix-p " " name)))
@@ -284,8 +279,8 @@ Only what is there is mentioned; all else is words with an at sign."
     found))
 
 (defun org-agent-context--mentioned-file (name)
-  "Return the reference to the file NAME if there is one, or nil.
-Another machine is not asked: what it has is known when it is read."
+  "Return the reference to the file NAME if it exists, or nil.
+A file on a connected machine is not checked before it is read."
   (let ((path (if (file-remote-p name) name (expand-file-name name))))
     (when (if (file-remote-p path)
               (org-agent-context-connected-p path)
@@ -304,7 +299,7 @@ Another machine is not asked: what it has is known when it is read."
 ;;;; Writing references
 
 (defun org-agent-context-link (reference &optional description)
-  "Return REFERENCE as text: a link with DESCRIPTION, and which lines."
+  "Return REFERENCE as text: a link with DESCRIPTION, behind line numbers."
   (let ((path (plist-get reference :path))
         (lines (plist-get reference :lines))
         (heading (plist-get reference :heading)))
@@ -322,17 +317,16 @@ Another machine is not asked: what it has is known when it is read."
        (or description (org-agent-context-name reference)))))))
 
 (defun org-agent-context-abbreviate (path)
-  "Return PATH, a file's, as people write it."
+  "Return the file name PATH, abbreviated if it is on this machine."
   (if (file-remote-p path) path (abbreviate-file-name path)))
 
 (defun org-agent-context--one-line (text)
-  "Return TEXT without line breaks and what would end a link."
-  (replace-regexp-in-string
-   "]]" "] ]"
-   (string-trim (replace-regexp-in-string "[[:cntrl:]]+" " " text)) t t))
+  "Return TEXT on one line, without brackets that would end a link."
+  (replace-regexp-in-string "]]" "] ]" (string-trim (org-agent-one-line text))
+                            t t))
 
 (defun org-agent-context-name (reference)
-  "Return how a person knows what REFERENCE names."
+  "Return a name for the target of REFERENCE."
   (let ((path (plist-get reference :path)))
     (or (plist-get reference :heading)
         (and (eq (plist-get reference :type) 'file)
@@ -341,12 +335,12 @@ Another machine is not asked: what it has is known when it is read."
                (file-name-nondirectory path)))
         path)))
 
-(defun org-agent-context-line (said)
-  "Return a line that lists what SAID, a link, names."
-  (concat "- Context: " said "\n"))
+(defun org-agent-context-line (link)
+  "Return the context line with LINK, a string."
+  (concat "- Context: " link "\n"))
 
 (defun org-agent-context-without-lines (text)
-  "Return TEXT without the lines that list something."
+  "Return TEXT without its context lines."
   (dolist (reference (org-agent-context--listed text)) ; the last one first
     (setq text (concat (substring text 0 (plist-get reference :from))
                        (string-remove-prefix
@@ -358,7 +352,7 @@ Another machine is not asked: what it has is known when it is read."
 ;;;###autoload
 (defun org-agent-context-draft ()
   "Return (WORDS . REFERENCES) of the draft.
-WORDS are what it says, nil if nothing; REFERENCES is what it names."
+WORDS is its text without context lines, nil if there is none."
   (org-agent-heading-widely
     (let* ((start (org-agent-draft-start))
            (level (and start (org-agent-heading-level start)))
@@ -369,28 +363,28 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
             (org-agent-context-references text)))))
 
 (defcustom org-agent-context-show-delay 0.3
-  "Seconds without a command after which sizes in the draft are shown anew."
+  "Seconds without a command after which sizes in the draft are updated."
   :type 'number
   :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
 
 (defvar-local org-agent-context--show-tick nil
-  "The state of the text for which sizes are shown.")
+  "The buffer's tick for which sizes are shown.")
 (put 'org-agent-context--show-tick 'permanent-local t)
 
 (defvar-local org-agent-context--show-timer nil
-  "The timer that will show sizes anew, or nil.")
+  "The timer that will update the sizes, or nil.")
 (put 'org-agent-context--show-timer 'permanent-local t)
 
 (defun org-agent-context--show-stop ()
-  "Give up the timer of this conversation."
+  "Cancel the timer of this conversation."
   (when org-agent-context--show-timer
     (cancel-timer org-agent-context--show-timer)
     (setq org-agent-context--show-timer nil)))
 
 ;;;###autoload
 (defun org-agent-context-show-soon ()
-  "Have sizes shown when Emacs is idle, if the text has changed."
+  "Update the sizes when Emacs is idle, if the text has changed."
   (unless (or org-agent-context--show-timer
               (eql org-agent-context--show-tick (buffer-chars-modified-tick)))
     (add-hook 'kill-buffer-hook #'org-agent-context--show-stop nil t)
@@ -399,14 +393,14 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
                                #'org-agent-context--show-now (current-buffer)))))
 
 (defun org-agent-context--show-now (buffer)
-  "Show the sizes in BUFFER, if it is still there."
+  "Show the sizes in BUFFER, if it is live."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (setq org-agent-context--show-timer nil)
       (org-agent-context-show))))
 
 (defun org-agent-context-show ()
-  "Show behind each thing in the draft what it will bring."
+  "Show the size of each reference in the draft behind it."
   (setq org-agent-context--show-tick (buffer-chars-modified-tick))
   (org-agent-heading-widely
     (when-let* ((start (org-agent-draft-start)))
@@ -424,7 +418,7 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
                                    'face 'org-agent-context-size)))))))
 
 (defun org-agent-context--show-size (reference)
-  "Return a few words about what REFERENCE will send."
+  "Return the size of the target of REFERENCE, or what else it will send."
   (let* ((span (plist-get reference :span))
          (path (plist-get reference :path))
          (buffer (pcase (plist-get reference :type)
@@ -449,14 +443,14 @@ WORDS are what it says, nil if nothing; REFERENCES is what it names."
      (t (org-agent-context--show-file path (plist-get reference :lines))))))
 
 (defun org-agent-context--show-characters (beg end buffer)
-  "Return how much text is from BEG to END of BUFFER."
+  "Return the size of the text from BEG to END of BUFFER."
   (with-current-buffer buffer
     (save-restriction
       (widen)
       (org-agent-context-size (- (position-bytes end) (position-bytes beg))))))
 
 (defun org-agent-context--show-file (path lines)
-  "Return what the file PATH will bring, or LINES of it."
+  "Return the size of the file PATH, of which LINES or all will be sent."
   (let* ((attributes (file-attributes (file-truename path)))
          (size (file-attribute-size attributes))
          (case-fold-search t))
@@ -489,12 +483,12 @@ PATH may be relative to the directory of this buffer."
     (and remote (not (org-agent-context-connected-p remote)))))
 
 (defun org-agent-context-host (path)
-  "Return how a person knows the machine that PATH is on."
+  "Return a name for the machine that PATH is on."
   (or (file-remote-p path 'host) (file-remote-p path) "this machine"))
 
 (defun org-agent-context-visiting (path)
-  "Return the buffer that visits PATH, or nil; no other machine is asked.
-A file there is known by its name alone."
+  "Return the buffer that visits PATH, or nil; do not access other machines.
+A file on another machine is compared by its name."
   (if (file-remote-p path)
       (cl-find path (buffer-list)
                :key (lambda (buffer)
@@ -503,7 +497,7 @@ A file there is known by its name alone."
     (find-buffer-visiting path)))
 
 (defun org-agent-context-offer-connection (path)
-  "Offer the person to connect to the machine that PATH is on, if there is need."
+  "Offer to connect to the machine that PATH is on, if that is needed."
   (when (and (org-agent-context-silent-p path)
              (not (org-agent-context-visiting path))
              (y-or-n-p (format "There is no connection to %s.  Connect to it? "
@@ -517,9 +511,8 @@ A file there is known by its name alone."
 ;;;; The project
 
 (defcustom org-agent-project-taken t
-  "Non-nil has `org-agent-chat' take the project it is called in.
-What it is called in outside of any project leaves a conversation's
-project as it is."
+  "Non-nil means that `org-agent-chat' takes the project it is called in.
+Outside of any project it leaves the conversation's project as it is."
   :type 'boolean
   :group 'org-agent-context
   :package-version '(org-agent . "0.1.0"))
@@ -529,11 +522,11 @@ project as it is."
 (put 'org-agent-context-project 'permanent-local t)
 
 (defconst org-agent-context--project-signs '(".git" ".org-agent")
-  "What the directory of a project has in it; the kernel looks for the same.")
+  "Files that make a directory a project; the kernel looks for the same.")
 
 (defun org-agent-context-project-of (directory)
   "Return the project that DIRECTORY of this machine is in, or nil.
-A directory that holds the home is no project."
+A directory that contains the home directory is no project."
   (unless (file-remote-p directory)
     (when-let* ((root (locate-dominating-file
                        directory
@@ -550,7 +543,7 @@ A directory that holds the home is no project."
 
 ;;;###autoload
 (defun org-agent-context-project-take (directory)
-  "Make the project of DIRECTORY that of this conversation, if there is one."
+  "Make the project of DIRECTORY, if any, the project of this conversation."
   (when-let* ((project (and org-agent-project-taken directory
                             (org-agent-context-project-of directory))))
     (setq org-agent-context-project project)
@@ -558,9 +551,10 @@ A directory that holds the home is no project."
 
 ;;;###autoload
 (defun org-agent-project-set (directory)
-  "Let this conversation read the project of DIRECTORY without asking.
-With a prefix argument, which makes DIRECTORY nil, it has no project any
-more: what was attached opens its own."
+  "Let the agent read the project of DIRECTORY without asking.
+This holds for this conversation.  With a prefix argument, which makes
+DIRECTORY nil, it has no project any more; only the projects of files that
+are sent along can be read."
   (interactive
    (list (unless current-prefix-arg
            (read-directory-name "Project: " org-agent-context-project nil t)))
@@ -579,7 +573,7 @@ more: what was attached opens its own."
            (and org-agent-context-project (abbreviate-file-name org-agent-context-project))))
 
 (defun org-agent-context-project-event ()
-  "Return what a message says of the project, as parameters of an event."
+  "Return the parameters of an event that name the project."
   (and org-agent-context-project (list :directory (directory-file-name org-agent-context-project))))
 
 (provide 'org-agent-context)

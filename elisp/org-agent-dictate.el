@@ -30,6 +30,8 @@
 (require 'org-agent-inert)
 (require 'org-agent-chat)
 
+(declare-function org-agent-notify-in-mode-lines "org-agent-notify")
+
 (defcustom org-agent-dictate-program
   `(("arecord" "-q" "-t" "raw" "-f" "S16_LE" "-r" "16000" "-c" "1" "-")
     ("parec" "--raw" "--format=s16le" "--rate=16000" "--channels=1")
@@ -84,7 +86,6 @@ When nil it is what `config.org' says, else found out."
   "A recording and its transcription."
   (place nil :documentation "A marker where the transcript goes.")
   (process nil :documentation "The recorder.")
-  (errors nil :documentation "The process that collects its error output.")
   (began nil :documentation "When it began.")
   (chunks nil :documentation "The sound, latest first.")
   (bytes 0 :documentation "The size of the sound.")
@@ -199,28 +200,15 @@ If it was and the place for the words was gone, insert them here."
 
 (defun org-agent-dictate--listen (place)
   "Start a recording whose transcript goes to the marker PLACE."
-  (let* ((command (org-agent-dictate--recorder))
-         ;; The program is one of this machine, wherever the buffer is.
-         (default-directory (file-name-as-directory (expand-file-name "~")))
-         (errors (make-pipe-process
-                  :name "org-agent-dictate-errors" :noquery t
-                  :buffer (generate-new-buffer " *org-agent-dictate-errors*" t)
-                  :sentinel #'ignore :coding 'utf-8-unix))
-         (now (org-agent-dictate--make :place place :errors errors
-                                       :began (float-time))))
-    (condition-case err
-        (setf (org-agent-dictate-recording-process now)
-              (make-process
-               :name "org-agent-dictate" :noquery t :connection-type 'pipe
-               :coding 'no-conversion :command command :stderr errors
-               :filter (lambda (_process bytes)
-                         (org-agent-dictate--heard now bytes))
-               :sentinel (lambda (process _event)
-                           (unless (process-live-p process)
-                             (org-agent-dictate--ended now)))))
-      (error (org-agent-dictate--release now)
-             (user-error "%s could not be run: %s" (car command)
-                         (error-message-string err))))
+  (let ((now (org-agent-dictate--make :place place :began (float-time))))
+    (setf (org-agent-dictate-recording-process now)
+          (org-agent-kernel-start-program
+           (org-agent-dictate--recorder)
+           (lambda (_process _output complaint)
+             (org-agent-dictate--ended now complaint))
+           :coding 'no-conversion
+           :filter (lambda (_process bytes)
+                     (org-agent-dictate--heard now bytes))))
     (setq org-agent-dictate--now now
           org-agent-dictate--timer (run-at-time 1 1 #'org-agent-dictate--tick))
     (org-agent-dictate--show)
@@ -261,12 +249,11 @@ If it was and the place for the words was gone, insert them here."
                      (when (process-live-p process)
                        (kill-process process)))))))
 
-(defun org-agent-dictate--ended (now)
+(defun org-agent-dictate--ended (now complaint)
   "Transcribe the recording NOW, or report why that is not possible.
-The recorder has ended."
+The recorder has ended; COMPLAINT is its last line of error output, or nil."
   (let ((stopped (eq (org-agent-dictate-recording-phase now) 'stopping))
-        (process (org-agent-dictate-recording-process now))
-        (complaint (org-agent-dictate--release now)))
+        (process (org-agent-dictate-recording-process now)))
     (when (eq now org-agent-dictate--now) ; else it was cancelled
       (setf (org-agent-dictate-recording-sound now)
             (org-agent-dictate--wav
@@ -284,20 +271,6 @@ The recorder has ended."
                  (if complaint (concat ": " complaint)
                    "; is there a microphone, and is it on?")))
        (t (org-agent-dictate--transcribe now))))))
-
-(defun org-agent-dictate--release (now)
-  "Release the processes of NOW; return the last error line of the recorder."
-  (let ((errors (org-agent-dictate-recording-errors now)) complaint)
-    (when errors
-      (while (accept-process-output errors 0 nil t))
-      (when (buffer-live-p (process-buffer errors))
-        (with-current-buffer (process-buffer errors)
-          (setq complaint (car (last (split-string (buffer-string) "\n" t
-                                                   "[ \t\r]+"))))
-          (kill-buffer)))
-      (delete-process errors)
-      (setf (org-agent-dictate-recording-errors now) nil))
-    complaint))
 
 (defun org-agent-dictate--finish (now)
   "End the recording NOW in any phase."
@@ -482,15 +455,9 @@ along."
   "Show the state of the recording in the mode lines."
   (setq org-agent-dictate--shown
         (and org-agent-dictate--now
-             (org-agent-dictate--text org-agent-dictate--now))
-        global-mode-string
-        (remove org-agent-dictate--construct
-                (if (listp global-mode-string) global-mode-string
-                  (list global-mode-string))))
-  (when org-agent-dictate--shown
-    (setq global-mode-string
-          (append (or global-mode-string '(""))
-                  (list org-agent-dictate--construct))))
+             (org-agent-dictate--text org-agent-dictate--now)))
+  (org-agent-notify-in-mode-lines org-agent-dictate--construct
+                                  org-agent-dictate--shown)
   (unless (and org-agent-dictate--now
                (eq (org-agent-dictate-recording-phase org-agent-dictate--now) 'listening))
     (org-agent-dictate--count-no-more))

@@ -1,4 +1,4 @@
-;;; org-agent-diff.el --- Two texts: what differs, side by side, merged  -*- lexical-binding: t; -*-
+;;; org-agent-diff.el --- Compare, apply and merge changes of a text  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,15 +7,14 @@
 
 ;;; Commentary:
 
-;; Compares two texts line by line, without any program, so that the parts
-;; of a change can be shown and taken one by one.  A *change* is a list
-;; (FROM TO LINES): the lines FROM to TO, counted from 0, of the old text
-;; become LINES.
+;; Two texts are compared line by line, without a program, so that the
+;; changes can be shown and accepted one by one.  A *change* is a list (FROM
+;; TO LINES): the lines FROM to TO, counted from 0, of the old text become
+;; LINES.
 ;;
-;; A text as it is and as it is proposed, compared with Ediff or merged
-;; with Smerge.  The proposed one can be changed there; what it is in the
-;; end goes to whoever asked.  Both buffers are temporary, plain text, and
-;; evaluate nothing.
+;; Ediff compares a text with a proposed one, and Smerge merges them.  The
+;; proposed text can be edited there.  The result is passed to a function.
+;; The buffers are temporary, plain text, and evaluate nothing.
 
 ;;; Code:
 
@@ -26,11 +25,11 @@
 (declare-function ediff-buffers "ediff")
 
 (defconst org-agent-diff--cells 400000
-  "How large the table may be in which common lines are looked for.
-What is larger counts as replaced between its first and last difference.")
+  "The size of the largest table in which common lines are searched.
+Larger texts are replaced from their first to their last difference.")
 
 (defconst org-agent-diff--context 3
-  "Equal lines that are shown around a change.")
+  "The number of equal lines that are shown around a change.")
 
 (defun org-agent-diff-lines (text)
   "Return the lines of TEXT with their line ends, a vector."
@@ -43,7 +42,7 @@ What is larger counts as replaced between its first and last difference.")
     (vconcat (nreverse lines))))
 
 (defun org-agent-diff-changes (old new)
-  "Return the changes that make the text NEW of OLD, in order."
+  "Return the changes from the text OLD to NEW, in order."
   (let* ((a (org-agent-diff-lines old))
          (b (org-agent-diff-lines new))
          (shorter (min (length a) (length b)))
@@ -65,7 +64,7 @@ What is larger counts as replaced between its first and last difference.")
        (t (org-agent-diff--middle a b head n m))))))
 
 (defun org-agent-diff--middle (a b head n m)
-  "Compare N lines of A with M of B, both from HEAD on; return the changes."
+  "Return the changes from N lines of A to M lines of B, both from HEAD on."
   (let* ((width (1+ m))
          (table (make-vector (* (1+ n) width) 0))
          (i (1- n)) (j 0) changes from lines)
@@ -105,7 +104,7 @@ What is larger counts as replaced between its first and last difference.")
     (nreverse changes)))
 
 (defun org-agent-diff-apply (old changes)
-  "Return the text OLD with CHANGES made, which are in order."
+  "Return the text OLD with CHANGES, which are in order, applied."
   (let ((lines (org-agent-diff-lines old))
         (at 0) parts)
     (pcase-dolist (`(,from ,to ,new) changes)
@@ -116,8 +115,8 @@ What is larger counts as replaced between its first and last difference.")
     (apply #'concat (nreverse parts))))
 
 (defun org-agent-diff-hunk (old change first &optional moved)
-  "Return CHANGE of the text OLD as a hunk, its first line being FIRST.
-MOVED is how many lines the changes before it added."
+  "Return CHANGE of the text OLD as a hunk; FIRST is the number of its first line.
+MOVED is the number of lines that the changes before it added."
   (pcase-let* ((`(,from ,to ,new) change)
                (lines (org-agent-diff-lines old))
                (beg (max 0 (- from org-agent-diff--context)))
@@ -182,7 +181,7 @@ When Ediff ends, call FUNCTION with what NEW is then, nil if it is gone."
                        90 t))))))
 
 (defun org-agent-diff--ediff-end (a b)
-  "Return the text of the buffer B, nil if it is gone; A and B are done with."
+  "Kill the buffers A and B; return the text of B, nil if it is gone."
   (prog1 (and (buffer-live-p b)
               (with-current-buffer b
                 (buffer-substring-no-properties (point-min) (point-max))))
@@ -194,28 +193,28 @@ When Ediff ends, call FUNCTION with what NEW is then, nil if it is gone."
 ;;;; Smerge
 
 (defvar-local org-agent-diff--smerge-function nil
-  "What gets the text of this buffer when it is merged.")
+  "The function that gets the text of this buffer when it is merged.")
 (put 'org-agent-diff--smerge-function 'permanent-local t)
 
 (defvar org-agent-smerge-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") '("take it so" . org-agent-smerge-take))
-    (define-key map (kbd "C-c C-k") '("leave" . org-agent-smerge-leave))
+    (define-key map (kbd "C-c C-c") '("accept" . org-agent-smerge-accept))
+    (define-key map (kbd "C-c C-k") '("cancel" . org-agent-smerge-cancel))
     map)
-  "Keys where changes are merged.")
+  "Keymap of changes that are merged.")
 
 (define-derived-mode org-agent-smerge-mode fundamental-mode "Org-Agent-Merge"
   "Major mode of changes that are merged with Smerge.
-In each conflict the upper text is what is there and the lower one what
-is proposed.  \\<org-agent-smerge-mode-map>\\[org-agent-smerge-take] takes the text as it stands, \\[org-agent-smerge-leave] leaves it."
+In each conflict the upper text is the present one and the lower one the
+proposed one.  \\<org-agent-smerge-mode-map>\\[org-agent-smerge-accept] accepts the merged text, \\[org-agent-smerge-cancel] cancels the merge."
   (setq header-line-format
         (substitute-command-keys
-         " \\<smerge-mode-map>\\[smerge-keep-upper] as it is  \\[smerge-keep-lower] as proposed  \\[smerge-next] next  \\<org-agent-smerge-mode-map>\\[org-agent-smerge-take] take it so  \\[org-agent-smerge-leave] leave"))
+         " \\<smerge-mode-map>\\[smerge-keep-upper] keep current  \\[smerge-keep-lower] take proposed  \\[smerge-next] next  \\<org-agent-smerge-mode-map>\\[org-agent-smerge-accept] accept  \\[org-agent-smerge-cancel] cancel"))
   (smerge-mode 1))
 
 (defun org-agent-diff-smerge (old changes function)
-  "Merge CHANGES of the text OLD, as `org-agent-diff-changes' has them.
-When that is done, call FUNCTION with what the text is then."
+  "Merge CHANGES of the text OLD, as `org-agent-diff-changes' returns them.
+Afterwards call FUNCTION with the merged text."
   (let ((buffer (generate-new-buffer "*org-agent: merge*")))
     (with-current-buffer buffer
       (insert (org-agent-diff--smerge-text old changes))
@@ -247,12 +246,12 @@ When that is done, call FUNCTION with what the text is then."
                changes)))))
 
 (defun org-agent-diff--smerge-here ()
-  "Return the function that takes the text of this buffer, or signal an error."
+  "Return the function that gets the text of this buffer, or signal an error."
   (or org-agent-diff--smerge-function
       (user-error "No changes are merged here")))
 
-(defun org-agent-smerge-take ()
-  "Take the text as it stands here."
+(defun org-agent-smerge-accept ()
+  "Accept the text as it stands in this buffer."
   (interactive nil org-agent-smerge-mode)
   (let ((function (org-agent-diff--smerge-here))
         (text (buffer-substring-no-properties (point-min) (point-max))))
@@ -261,18 +260,22 @@ When that is done, call FUNCTION with what the text is then."
       (when (re-search-forward "^<<<<<<< as it is$" nil t)
         (user-error "A change is not decided yet, in line %d"
                     (line-number-at-pos (match-beginning 0)))))
-    (org-agent-smerge-leave)
+    (org-agent-smerge-cancel)
     (funcall function text)))
 
-(defun org-agent-smerge-leave ()
-  "Leave the changes as they were."
+(defun org-agent-smerge-cancel ()
+  "Cancel the merge; the review keeps its changes."
   (interactive nil org-agent-smerge-mode)
   (org-agent-diff--smerge-here)
-  (let ((buffer (current-buffer)))
-    (set-buffer-modified-p nil)
-    (dolist (window (get-buffer-window-list buffer nil t))
-      (quit-restore-window window 'bury))
-    (kill-buffer buffer)))
+  (set-buffer-modified-p nil)
+  (org-agent-diff-close (current-buffer)))
+
+;;;###autoload
+(defun org-agent-diff-close (buffer)
+  "Kill BUFFER; its windows show what they showed before."
+  (dolist (window (get-buffer-window-list buffer nil t))
+    (quit-restore-window window 'bury))
+  (kill-buffer buffer))
 
 (provide 'org-agent-diff)
 ;;; org-agent-diff.el ends here

@@ -1,4 +1,4 @@
-;;; org-agent-disk-copy.el --- What the file of a conversation has  -*- lexical-binding: t; -*-
+;;; org-agent-disk-copy.el --- A copy of the text in a conversation's file  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -8,16 +8,15 @@
 ;;; Commentary:
 
 ;; A conversation is saved with every turn, and it may have tens of
-;; megabytes.  So that a turn costs what it adds and not all that was ever
-;; said, the buffer of a conversation remembers what its file has: a copy
-;; of the text, in a buffer that is not shown, and up to where its own
-;; text is still that of the copy.
+;; megabytes.  So that the cost of a turn depends on the added text only,
+;; the buffer keeps a copy of the text of its file in a hidden buffer, and
+;; the position up to which its own text is equal to the copy.
 ;;
-;; What is remembered is never trusted alone.  A change that nobody told
-;; of (some programs change buffers with `inhibit-modification-hooks') is
-;; seen by the buffer's count of changes, one of the file by its status,
-;; and then all is compared and written.  A person's own saving writes
-;; all in any case.
+;; Both are verified before they are used.  A change without change hooks
+;; (some programs bind `inhibit-modification-hooks') is noticed by the
+;; buffer's tick, and a change of the file by its status.  Then the whole
+;; text is compared and written.  A save by the person always writes the
+;; whole text.
 
 ;;; Code:
 
@@ -26,24 +25,26 @@
 (require 'org-agent-undo)
 
 (defvar org-agent-disk-copy-large 1000000
-  "Of a text of more characters only the beginning is inserted at first.")
+  "The number of characters of a text that is inserted in two steps.")
 
 (defvar org-agent-disk-copy-whole 10000
-  "Where a text differs from its file before this position, all is written.
-Emacs makes a string of what it writes; with 260 kB in a conversation
-three of them, one for each save of a turn, were a garbage collection.")
+  "The whole text is written if it differs from its file before this position.
+Emacs makes a string of the text that it writes.  In a conversation of
+260 kB three such strings, one for each save of a turn, caused a garbage
+collection.")
 
 (defvar-local org-agent-disk-copy--copy nil
-  "The buffer with what the file had when it was last read or written.")
+  "The buffer with the text of the file when it was last read or written.")
 
 (defvar-local org-agent-disk-copy--same 1
-  "The position up to which this buffer has what the copy has.")
+  "The position up to which this buffer has the same text as the copy.")
 
 (defvar-local org-agent-disk-copy--tick nil
-  "The buffer's count of changes after the last one that was noted.")
+  "The buffer's tick after the last change that was noted.")
 
 (defvar-local org-agent-disk-copy--status nil
-  "What tells the file from one that was changed since; nil if unknown.")
+  "The status of the file with the text of the copy, nil if unknown.
+See `org-agent-disk-copy-status'.")
 
 ;; Org restarts the mode when C-c C-c is pressed on a keyword.
 (dolist (variable '(org-agent-disk-copy--copy org-agent-disk-copy--same
@@ -53,29 +54,29 @@ three of them, one for each save of a turn, were a garbage collection.")
 ;;;; Changes of the buffer
 
 (defun org-agent-disk-copy-watch ()
-  "Notice from now on where this buffer is changed."
+  "Note from now on where this buffer is changed."
   (add-hook 'before-change-functions #'org-agent-disk-copy--before nil t)
   (add-hook 'after-change-functions #'org-agent-disk-copy--after nil t)
   (add-hook 'kill-buffer-hook #'org-agent-disk-copy--forget nil t))
 
 (defun org-agent-disk-copy--before (beg _end)
-  "Notice that what stands behind BEG is about to be changed."
+  "Note that text behind BEG is about to be changed."
   (org-agent-disk-copy--check)
   (setq org-agent-disk-copy--same (min org-agent-disk-copy--same beg)))
 
 (defun org-agent-disk-copy--after (beg _end _length)
-  "Notice that what stands behind BEG was changed."
+  "Note that text behind BEG was changed."
   (setq org-agent-disk-copy--same (min org-agent-disk-copy--same beg)
         org-agent-disk-copy--tick (buffer-chars-modified-tick)))
 
 (defun org-agent-disk-copy--check ()
-  "Take nothing for the same if the buffer changed and no change was noted."
+  "If the buffer was changed without a note, regard no text as equal."
   (unless (eql org-agent-disk-copy--tick (buffer-chars-modified-tick))
     (setq org-agent-disk-copy--same 1
           org-agent-disk-copy--tick (buffer-chars-modified-tick))))
 
 (defun org-agent-disk-copy--forget ()
-  "Forget what the file has; the buffer is killed."
+  "Kill the copy, since the buffer is killed."
   (unless (buffer-base-buffer)
     (when (buffer-live-p org-agent-disk-copy--copy)
       (kill-buffer org-agent-disk-copy--copy))
@@ -84,7 +85,7 @@ three of them, one for each save of a turn, were a garbage collection.")
 ;;;; The copy
 
 (defun org-agent-disk-copy--the-copy ()
-  "Return the copy, an empty one if there was none."
+  "Return the copy, a new and empty one if there is none."
   (unless (buffer-live-p org-agent-disk-copy--copy)
     (let ((copy (generate-new-buffer " *org-agent-saved*" t)))
       (with-current-buffer copy (setq buffer-undo-list t))
@@ -94,7 +95,7 @@ three of them, one for each save of a turn, were a garbage collection.")
   org-agent-disk-copy--copy)
 
 (defun org-agent-disk-copy-status (file)
-  "Return what changes when FILE is changed, nil when there is no such file."
+  "Return a status of FILE that changes with it, nil if FILE does not exist."
   (when-let* ((attributes (file-attributes (file-truename file))))
     (list (file-attribute-modification-time attributes)
           (file-attribute-size attributes)
@@ -102,8 +103,8 @@ three of them, one for each save of a turn, were a garbage collection.")
           (file-attribute-device-number attributes))))
 
 (defun org-agent-disk-copy-insert-file (file)
-  "Insert the text of FILE, if it exists, before point; do not visit it.
-Nothing in it is evaluated, and no string is made of it."
+  "Insert the text of FILE, if it exists, before point without visiting it.
+Nothing in it is evaluated."
   (when (file-exists-p file)
     (let ((coding-system-for-read 'utf-8-unix)
           (format-alist nil)
@@ -111,8 +112,9 @@ Nothing in it is evaluated, and no string is made of it."
       (insert-file-contents file))))
 
 (defun org-agent-disk-copy-read (file)
-  "Make what FILE has, nothing if there is none, what is saved."
-  ;; First the status, then the text: what is written between counts.
+  "Read FILE into the copy, which is empty if FILE does not exist."
+  ;; The status comes before the text, so that a write between the two is
+  ;; noticed later.
   (let ((status (org-agent-disk-copy-status file)))
     (with-current-buffer (org-agent-disk-copy--the-copy)
       (erase-buffer)
@@ -121,10 +123,10 @@ Nothing in it is evaluated, and no string is made of it."
           org-agent-disk-copy--status status)))
 
 (defun org-agent-disk-copy-begin ()
-  "Insert what is saved into this buffer, which is empty.
-Of a large text that is only what stands before the first heading: the
-mode reads its settings there, and `org-agent-disk-copy-go-on' inserts the
-rest, which it would only take time to look through."
+  "Insert the copy into this buffer, which is empty.
+Of a large text insert only the part before the first heading, with the
+settings that the mode reads.  `org-agent-disk-copy-go-on' inserts the rest,
+which the mode would take long to search."
   (let ((copy (org-agent-disk-copy--the-copy)))
     (org-agent-undo-off
       (insert-buffer-substring
@@ -136,8 +138,8 @@ rest, which it would only take time to look through."
                   (point-max)))))))
 
 (defun org-agent-disk-copy-go-on ()
-  "Insert what `org-agent-disk-copy-begin' left out.
-Return non-nil when that was something."
+  "Insert the text that `org-agent-disk-copy-begin' left out.
+Return non-nil if there was any."
   (when-let* ((copy org-agent-disk-copy--copy))
     (let ((rest (1+ (buffer-size)))
           (end (1+ (buffer-size copy))))
@@ -152,9 +154,9 @@ Return non-nil when that was something."
       (< rest end))))
 
 (defun org-agent-disk-copy-note (regions status)
-  "Note that the file has what the buffer has but for REGIONS.
-These are pairs (BEG . END) in order.  STATUS is that of the file with
-this text; nil if it may have changed since."
+  "Note that the file has the text of the buffer without REGIONS.
+REGIONS are pairs (BEG . END) in order.  STATUS is the status of the file
+with this text, nil if the file may have changed since."
   (org-agent-disk-copy--check)
   (save-restriction
     (widen)
@@ -172,7 +174,7 @@ this text; nil if it may have changed since."
             org-agent-disk-copy--status status))))
 
 (defun org-agent-disk-copy-note-text (text)
-  "Note that the file has TEXT, whatever the buffer has."
+  "Note that the file has TEXT, which the buffer may not have."
   (with-current-buffer (org-agent-disk-copy--the-copy)
     (erase-buffer)
     (insert text))
@@ -180,7 +182,8 @@ this text; nil if it may have changed since."
         org-agent-disk-copy--status nil))
 
 (defun org-agent-disk-copy-pieces (from regions)
-  "Return what the buffer has behind FROM but for REGIONS, pairs (BEG . END)."
+  "Return the parts of the buffer behind FROM without REGIONS.
+Parts and regions are pairs (BEG . END)."
   (let (pieces)
     (pcase-dolist (`(,beg . ,end) regions)
       (push (cons from beg) pieces)
@@ -190,21 +193,21 @@ this text; nil if it may have changed since."
 ;;;; Comparing
 
 (defun org-agent-disk-copy-current-p (file)
-  "Return non-nil when FILE was not changed since, and the buffer has its text."
+  "Return non-nil when FILE is unchanged and the buffer has its text."
   (and org-agent-disk-copy--status
        (equal org-agent-disk-copy--status (org-agent-disk-copy-status file))
        (= (buffer-size) (buffer-size (org-agent-disk-copy--the-copy)))
        (org-agent-disk-copy--same-p (1+ (buffer-size)))))
 
 (defun org-agent-disk-copy--same-p (end)
-  "Return non-nil when buffer and copy have the same text before END."
+  "Return non-nil when the buffer and the copy have the same text before END."
   (org-agent-disk-copy--check)
   (or (>= org-agent-disk-copy--same end)
       (org-agent-disk-copy--equal-p org-agent-disk-copy--copy
                                     org-agent-disk-copy--same end)))
 
 (defun org-agent-disk-copy--equal-p (other beg end)
-  "Return non-nil when the buffer OTHER has the same from BEG to END."
+  "Return non-nil when the buffer OTHER has the same text from BEG to END."
   (save-restriction
     (widen)
     (let ((case-fold-search nil))
@@ -212,21 +215,21 @@ this text; nil if it may have changed since."
                                         other beg end)))))
 
 (defun org-agent-disk-copy--body-end (buffer)
-  "Return where in BUFFER the turns end and the draft begins."
+  "Return the position in BUFFER where the turns end and the draft begins."
   (with-current-buffer buffer
     (save-restriction
       (widen)
       (or (org-agent-draft-start) (point-max)))))
 
 (defun org-agent-disk-copy-body-changed-p ()
-  "Return non-nil when the turns in the buffer are not those that are saved."
+  "Return non-nil when the turns in the buffer differ from those in the copy."
   (let* ((copy (org-agent-disk-copy--the-copy))
          (end (org-agent-disk-copy--body-end (current-buffer))))
     (not (and (= end (org-agent-disk-copy--body-end copy))
               (org-agent-disk-copy--same-p end)))))
 
 (defun org-agent-disk-copy-other-body-p (text)
-  "Return non-nil when the turns of TEXT are not those that are saved."
+  "Return non-nil when the turns of TEXT differ from those in the copy."
   (let ((copy (org-agent-disk-copy--the-copy)))
     (with-temp-buffer
       (insert text)
@@ -234,20 +237,21 @@ this text; nil if it may have changed since."
         (not (and (= end (org-agent-disk-copy--body-end copy))
                   (org-agent-disk-copy--equal-p copy 1 end)))))))
 
-;;;; Writing what was added
+;;;; Writing the added text
 
 (defun org-agent-disk-copy-write-added (regions file temporary)
-  "Write the buffer but for REGIONS to TEMPORARY, which is to become FILE.
-What FILE has already is copied by the system.  Return nil when that
-cannot be, or is not worth it; TEMPORARY may then have anything."
+  "Write the buffer without REGIONS to TEMPORARY, which is to become FILE.
+The text that FILE has already is copied by the system.  Return nil when
+that is not possible or not faster; the content of TEMPORARY is then
+undefined."
   (save-restriction
     (widen)
     (when-let* ((from (org-agent-disk-copy--added-from regions file)))
       (let* ((offset (1- (position-bytes from)))
              (pieces (org-agent-disk-copy-pieces from regions))
              (size (+ offset (org-agent-disk-copy--bytes pieces))))
-        ;; Nothing can be cut off here: a text that became shorter is
-        ;; written whole.
+        ;; The copied file cannot be shortened here, so a text that became
+        ;; shorter is written as a whole.
         (when (>= size (nth 1 org-agent-disk-copy--status))
           (copy-file file temporary t)
           (pcase-dolist (`(,beg . ,end) pieces)
@@ -257,8 +261,8 @@ cannot be, or is not worth it; TEMPORARY may then have anything."
                (equal size (file-attribute-size (file-attributes temporary)))))))))
 
 (defun org-agent-disk-copy--added-from (regions file)
-  "Return where the buffer begins to differ from FILE, or nil.
-That is nil when it has to be written whole.  REGIONS do not count."
+  "Return the position where the buffer begins to differ from FILE.
+REGIONS do not count.  Return nil when the whole text has to be written."
   (org-agent-disk-copy--check)
   (let ((from (min org-agent-disk-copy--same (or (caar regions) (point-max))))
         (copy org-agent-disk-copy--copy))
@@ -267,13 +271,13 @@ That is nil when it has to be written whole.  REGIONS do not count."
          (<= from (1+ (buffer-size copy)))
          org-agent-disk-copy--status
          (equal org-agent-disk-copy--status (org-agent-disk-copy-status file))
-         ;; A byte of the file is one of the buffer.
+         ;; Then positions in bytes are the same in the file and the buffer.
          (eql (nth 1 org-agent-disk-copy--status)
               (with-current-buffer copy (1- (position-bytes (point-max)))))
          from)))
 
 (defun org-agent-disk-copy--bytes (pieces)
-  "Return how many bytes the buffer has in PIECES, pairs (BEG . END)."
+  "Return the number of bytes in PIECES of the buffer, pairs (BEG . END)."
   (cl-loop for (beg . end) in pieces
            sum (- (position-bytes end) (position-bytes beg))))
 

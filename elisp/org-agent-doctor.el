@@ -1,4 +1,4 @@
-;;; org-agent-doctor.el --- Look for faults and mend them  -*- lexical-binding: t; -*-
+;;; org-agent-doctor.el --- Find and mend faults  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,9 +7,9 @@
 
 ;;; Commentary:
 
-;; `org-agent-doctor' looks at all that the agent needs: the program looks
-;; at its own side (`org-agent doctor', which needs no kernel), this file
-;; at Emacs.  What can be mended is mended when its line is asked to be.
+;; `org-agent-doctor' checks all that the agent needs.  The program checks
+;; the kernel's side (`org-agent doctor', which needs no kernel), and this
+;; file checks Emacs.  A command mends the fault of a line after a question.
 
 ;;; Code:
 
@@ -24,28 +24,28 @@
 (declare-function org-agent-chat-buffers "org-agent-chat")
 
 (defface org-agent-doctor-ok '((t :inherit success))
-  "Face of what is well."
+  "Face of findings that are in order."
   :group 'org-agent-inside)
 
 (defface org-agent-doctor-warn '((t :inherit warning))
-  "Face of what should be looked at."
+  "Face of findings that need attention."
   :group 'org-agent-inside)
 
 (defface org-agent-doctor-fail '((t :inherit error))
-  "Face of what does not work."
+  "Face of faults."
   :group 'org-agent-inside)
 
 (defvar-local org-agent-doctor--round 0
-  "The number of the latest examination.")
+  "The number of the latest round of checks.")
 
 (defvar-local org-agent-doctor--emacs nil
-  "What was found in Emacs.")
+  "The findings in Emacs.")
 
 (defvar-local org-agent-doctor--kernel nil
-  "What the program found, those of the former examination until it has looked.")
+  "The findings of the program, of the former round while it runs.")
 
 (defvar-local org-agent-doctor--looking nil
-  "Non-nil while the program looks.")
+  "Non-nil while the program runs its checks.")
 
 (defvar org-agent-doctor-mode-map
   (let ((map (make-sparse-keymap)))
@@ -53,13 +53,13 @@
     (define-key map "m" #'org-agent-doctor-mend)
     (define-key map "M" #'org-agent-doctor-mend-all)
     map)
-  "Keys in what the doctor found.")
+  "Keymap of the findings of the doctor.")
 
 (define-derived-mode org-agent-doctor-mode org-agent-section-mode
   "Org-Agent-Doctor"
-  "Major mode of what the doctor found.
-\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends what this line is about, \\[org-agent-doctor-mend-all] everything that can be, each after a
-question; \\[revert-buffer] looks again.
+  "Major mode of the findings of the doctor.
+\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends the fault at point, \\[org-agent-doctor-mend-all] all that can be mended, each after a
+question; \\[revert-buffer] runs the checks again.
 
 \\{org-agent-doctor-mode-map}"
   (setq org-agent-section-keys "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mend  \\[org-agent-doctor-mend-all] mend all")
@@ -69,7 +69,7 @@ question; \\[revert-buffer] looks again.
 
 ;;;###autoload
 (defun org-agent-doctor ()
-  "Look for what is wrong with the agent, and say what to do about it."
+  "Check the agent, and show faults with what to do about them."
   (interactive)
   (let ((buffer (get-buffer-create "*org-agent-doctor*")))
     (with-current-buffer buffer
@@ -82,7 +82,7 @@ question; \\[revert-buffer] looks again.
     (pop-to-buffer buffer)))
 
 (defun org-agent-doctor--draw ()
-  "Show what was found so far."
+  "Show the findings so far."
   (org-agent-section-show
    (list (org-agent-doctor--side "Emacs" org-agent-doctor--emacs)
          (org-agent-doctor--side (if org-agent-doctor--looking
@@ -98,7 +98,7 @@ question; \\[revert-buffer] looks again.
    :children (mapcar #'org-agent-doctor--section findings)))
 
 (defun org-agent-doctor--ask-program (buffer round)
-  "Have the program look, and show in BUFFER what it found in ROUND."
+  "Run the checks of the program, and show its findings of ROUND in BUFFER."
   (if (not (org-agent-kernel-program))
       (org-agent-doctor--add
        buffer round
@@ -136,9 +136,9 @@ question; \\[revert-buffer] looks again.
 
 (defun org-agent-doctor--section (finding)
   "Return the section of FINDING.
-That is a plist of :state, :check, :text, :advice, :mend and :repair.
-`:mend' says what mending does, `:repair' is a function that does it;
-without one the program is asked to."
+It is a plist of :state, :check, :text, :advice, :mend and :repair.
+`:mend' says what mending does, and `:repair' is a function that does it.
+Without a function the program does it."
   (let ((state (plist-get finding :state))
         (check (plist-get finding :check))
         (advice (plist-get finding :advice))
@@ -162,7 +162,7 @@ without one the program is asked to."
                           (format "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mends this: %s" mend))))))))))
 
 (cl-defmethod org-agent-section-visit ((_type (eql 'finding)) section)
-  "Mend what SECTION is about, or unfold it if nothing can be mended."
+  "Mend the fault of SECTION, or unfold it if nothing can be mended."
   (if (plist-get (org-agent-section-data section) :mend)
       (org-agent-doctor-mend)
     (cl-call-next-method)))
@@ -170,7 +170,7 @@ without one the program is asked to."
 ;;;; Mending
 
 (defun org-agent-doctor-mend ()
-  "Mend what the line at point is about, after a question."
+  "Mend the fault at point, after a question."
   (interactive)
   (let ((finding (org-agent-section-data-at-point 'finding)))
     (unless (plist-get finding :mend)
@@ -178,7 +178,7 @@ without one the program is asked to."
     (org-agent-doctor--mend-if-wanted finding)))
 
 (defun org-agent-doctor--mend-if-wanted (finding)
-  "Mend what FINDING is about if the person says yes."
+  "Mend the fault of FINDING if the person says yes."
   (when (yes-or-no-p (format "%s.  %s? " (plist-get finding :text)
                              (org-agent-doctor--sentence
                               (plist-get finding :mend))))
@@ -189,7 +189,7 @@ without one the program is asked to."
   (concat (upcase (substring text 0 1)) (substring text 1)))
 
 (defun org-agent-doctor-mend-all ()
-  "Mend all that can be mended, each after a question."
+  "Mend all faults that can be mended, each after a question."
   (interactive)
   (mapc #'org-agent-doctor--mend-if-wanted
         (or (cl-remove-if-not (lambda (finding) (plist-get finding :mend))
@@ -198,7 +198,7 @@ without one the program is asked to."
             (user-error "Nothing can be mended"))))
 
 (defun org-agent-doctor--mend (finding)
-  "Mend what FINDING is about, and look again."
+  "Mend the fault of FINDING, and run the checks again."
   (let ((repair (plist-get finding :repair))
         (buffer (get-buffer "*org-agent-doctor*"))
         (again (lambda ()
@@ -219,10 +219,10 @@ without one the program is asked to."
            (when (buffer-live-p buffer)
              (funcall again))))))))
 
-;;;; What is looked at in Emacs
+;;;; Checks of Emacs
 
 (defun org-agent-doctor-findings ()
-  "Return what is found in this Emacs, plists as `org-agent-doctor--section' takes."
+  "Return the findings in this Emacs, plists as for `org-agent-doctor--section'."
   (cl-mapcan (lambda (check)
                (condition-case err
                    (funcall check)
@@ -243,7 +243,7 @@ without one the program is asked to."
               :mend mend :repair repair)))
 
 (defun org-agent-doctor--versions ()
-  "Look at the versions of Emacs and Org."
+  "Check the versions of Emacs and Org."
   (append
    (if (version< emacs-version "28.1")
        (org-agent-doctor--found "fail" "emacs" (format "Emacs %s is too old" emacs-version)
@@ -262,8 +262,7 @@ without one the program is asked to."
 
 (defun org-agent-doctor--loaded ()
   "Look for files that were changed after this Emacs loaded the package.
-Whatever they were compiled to, byte code or native code, what runs is
-what was there then."
+Emacs still runs the former code."
   (when-let* ((changed (cl-remove-if-not
                         (lambda (source)
                           (time-less-p org-agent-loaded
@@ -297,7 +296,7 @@ what was there then."
            (delete-file (concat source "c"))))))))
 
 (defun org-agent-doctor--variables ()
-  "Look at variables that make the agent slow or unsafe."
+  "Check variables that make the agent slow or unsafe."
   (append
    (if (eq org-confirm-babel-evaluate t)
        (org-agent-doctor--found "ok" "babel" "Org asks before it evaluates code")
@@ -320,7 +319,7 @@ what was there then."
       "some megabytes are enough; while the kernel talks more is taken by itself"))))
 
 (defun org-agent-doctor--connection ()
-  "Look at the connection to the kernel."
+  "Check the connection to the kernel."
   (pcase org-agent-kernel-state
     ('ready (org-agent-doctor--found
              "ok" "kernel" (format "this Emacs is connected to version %s"
@@ -334,7 +333,7 @@ what was there then."
         "what stands below says why"))))
 
 (defun org-agent-doctor--auto-saves ()
-  "Look for files that Emacs left beside conversations when it died."
+  "Look for files that a killed Emacs left beside conversations."
   (let* ((directory (expand-file-name "sessions" (org-agent-home-directory)))
          (left (and (file-directory-p directory)
                     (directory-files directory t "\\`\\(?:#.*#\\|\\.#.*\\)\\'"))))
@@ -345,7 +344,7 @@ what was there then."
         "the conversation's file has what was sent; look whether a draft is in it before you delete it"
         "delete it" (lambda () (delete-file file))))
      (cl-remove-if (lambda (file)
-                     ;; A lock of an Emacs that lives is no leftover.
+                     ;; The lock of a running Emacs is not left over.
                      (and (string-prefix-p ".#" (file-name-nondirectory file))
                           (file-locked-p
                            (expand-file-name (substring (file-name-nondirectory file) 2)
@@ -353,7 +352,7 @@ what was there then."
                    left))))
 
 (defun org-agent-doctor--duplicates ()
-  "Look for ids that stand twice in a conversation."
+  "Look for ids that several headings of a conversation have."
   (cl-mapcan
    (lambda (buffer)
      (with-current-buffer buffer
@@ -369,7 +368,7 @@ what was there then."
    (org-agent-chat-buffers)))
 
 (defun org-agent-doctor--twice ()
-  "Return the positions of `:ID:' lines whose id stands above already, last first."
+  "Return the positions of `:ID:' lines that repeat an id, the last first."
   (let (seen found)
     (save-excursion
       (save-restriction
@@ -395,7 +394,7 @@ what was there then."
                 (looking-at-p "\\*+ \\|[ \t]*\\(?:CLOSED\\|DEADLINE\\|SCHEDULED\\):")))))
 
 (defun org-agent-doctor--single (buffer)
-  "Leave each id in BUFFER where it stands first; one undo step."
+  "Remove repeated ids from BUFFER, except the first ones, as one undo step."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (undo-boundary)

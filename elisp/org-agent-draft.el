@@ -7,7 +7,7 @@
 
 ;;; Commentary:
 
-;; The *draft* is what stands behind the last turn: from the first heading
+;; The *draft* is the text behind the last turn: from the first heading
 ;; without an `:ID:' behind its subtree to the end of the buffer.  A heading
 ;; with the tag `:draft:' below an old heading is a draft, too.
 ;;
@@ -15,13 +15,13 @@
 ;; look at the current buffer, widened, and keep point.
 ;;
 ;; A tag and an `:ID:' make a heading a turn.  So a question or an answer
-;; that somebody copies into the draft would count as said, and cut the
-;; draft in two.  Therefore pasted turns become words: their tags and
-;; drawers go, as a part of the command that brought them, and one `undo'
-;; takes back both.
+;; that somebody pastes into the draft would be a turn, and cut the draft in
+;; two.  Therefore pasted turns become ordinary text: their tags and drawers
+;; are deleted after the command that inserted them, and one `undo' takes
+;; back both.
 ;;
-;; Elsewhere a turn that is moved stays a turn.  A copy of one becomes
-;; words, since its ID would stand twice.
+;; Elsewhere a turn that is moved stays a turn.  A copy of a turn becomes
+;; ordinary text, since its ID would stand twice.
 
 ;;; Code:
 
@@ -35,8 +35,8 @@
 ;;;; The draft
 
 (defvar org-agent-draft-chosen nil
-  "The heading of the draft that is meant, a position; nil is the one at the end.
-Bound where something is done with a draft below an old heading.")
+  "The position of the heading of the current draft; nil is the last draft.
+Commands bind it for a draft below an old heading.")
 
 (defun org-agent-draft-branch-at (position)
   "Return the heading of the branch's draft that POSITION is in, or nil.
@@ -52,7 +52,7 @@ That is a heading with the tag `:draft:' and no `:ID:', which
       found)))
 
 (defun org-agent-draft-end ()
-  "Return where the draft that is meant ends."
+  "Return the end of the current draft."
   (if org-agent-draft-chosen
       (org-agent-heading-subtree-end org-agent-draft-chosen)
     (point-max)))
@@ -81,8 +81,9 @@ That is a heading with the tag `:draft:' and no `:ID:', which
         (and (org-agent-draft-branch-at position) t))))
 
 (defun org-agent-draft-raw ()
-  "Return what is written in the draft, behind the stars, without its drawer.
-Its text properties stay; the tag of a draft below an old heading goes."
+  "Return the text of the draft, behind the stars, without its drawer.
+Its text properties stay.  The tag of a draft below an old heading is
+removed."
   (org-agent-heading-widely
     (if-let* ((start (org-agent-draft-start)))
         (let* ((from (+ start (org-agent-heading-level start)))
@@ -114,19 +115,11 @@ Its text properties stay; the tag of a draft below an old heading goes."
     (cl-remove-if (lambda (property) (member (car property) '(t "ID" "INSTEAD")))
                   (org-agent-heading-properties start))))
 
-(defun org-agent-draft-text ()
-  "Return the draft as it would be sent, or nil when it is empty.
-That is raw text: the heading without its stars, or, when it is empty,
-the first line of the body; then the rest, with its headings moved below
-the draft's own."
-  (org-agent-heading-widely
-    (when-let* ((start (org-agent-draft-start)))
-      (let ((level (org-agent-heading-level start)))
-        (org-agent-draft-normalize
-         (substring-no-properties (org-agent-draft-raw)) level)))))
-
 (defun org-agent-draft-normalize (text level)
-  "Return TEXT as it is sent from a heading of LEVEL, nil when it is empty."
+  "Return TEXT, that of a draft, as it is sent; nil when it is empty.
+Blank lines at its start are removed, so that the first line of the body
+takes the place of an empty heading.  Headings in it are moved below
+LEVEL, that of the draft."
   (let ((text (string-trim (string-replace "\r\n" "\n" text))))
     (unless (string-empty-p text)
       (pcase-let ((`(,first . ,rest) (org-agent-heading-cut text)))
@@ -135,15 +128,15 @@ the draft's own."
           (concat first "\n" (org-agent-heading-demote rest level)))))))
 
 (defun org-agent-draft-missing ()
-  "Return what the buffer lacks at its end to have a draft.
-That is (POSITION . TEXT), or nil when it has one."
+  "Return the text that has to be inserted to make a draft, (POSITION . TEXT).
+Return nil when the buffer has a draft."
   (org-agent-heading-widely
     (unless (org-agent-draft-start)
       (goto-char (point-max))
       (skip-chars-backward "\n")
       (forward-line 0)
       (cond
-       ;; The blank was taken away, by `delete-trailing-whitespace' say.
+       ;; The blank was deleted, by `delete-trailing-whitespace' for example.
        ((and (looking-at "\\(\\*+\\)\n*\\'")
              (not (org-agent-draft--inside-turn-p)))
         (cons (match-end 1) " "))
@@ -152,10 +145,10 @@ That is (POSITION . TEXT), or nil when it has one."
         (cons (point) (if (bolp) "* " "\n* ")))))))
 
 (defun org-agent-draft-mend (position)
-  "Give the line at or before POSITION the blank back that made it the draft.
-Who writes before that blank, as `i' of Evil does, has no heading any
-more: `*Hello'.  Only a line behind all turns is meant, and only while
-there is no draft.  Return non-nil when there was such a line."
+  "Insert the missing blank behind the stars at or before POSITION.
+The line `*Hello' is no heading; it arises when a person writes before the
+blank, as `i' of Evil does.  Only a line behind all turns is changed, and
+only while there is no draft.  Return non-nil if a line was changed."
   (save-match-data
     (unless (org-agent-draft-start)
       (save-excursion
@@ -171,7 +164,7 @@ there is no draft.  Return non-nil when there was such a line."
             t))))))
 
 (defun org-agent-draft--in-block-p ()
-  "Return non-nil when the block before point does not end before it."
+  "Return non-nil when point is in a block."
   (save-excursion
     (let ((case-fold-search t))
       (save-match-data
@@ -202,7 +195,7 @@ undo."
     (cons level (org-agent-draft--record start))))
 
 (defun org-agent-draft--record (start)
-  "Return the undo entry of what was just inserted at START, or nil."
+  "Return the undo entry of the text that was just inserted at START, or nil."
   (and (consp buffer-undo-list)
        (consp (car buffer-undo-list))
        (eql (caar buffer-undo-list) start)
@@ -211,16 +204,16 @@ undo."
 ;;;; Pasted turns
 
 (defvar-local org-agent-draft--paste-regions nil
-  "What was put in and not looked at yet: a list of (BEG . END), markers.")
+  "Inserted texts that are still to be checked: a list of (BEG . END), markers.")
 
 (defun org-agent-draft-paste-setup ()
-  "Look at what is put into this conversation."
+  "Check the text that commands insert into this conversation."
   (add-hook 'after-change-functions #'org-agent-draft--paste-note nil t))
 
 (defun org-agent-draft--paste-note (beg end _length)
-  "Note the text from BEG to END if it has what looks like a turn.
-It may not be changed before the command that put it in has ended.  What
-cuts off the tag of a draft below an old heading is noted, too."
+  "Note the inserted text from BEG to END if it may contain a turn.
+Note it, too, if it cut off the tag of a draft below an old heading.  It
+must not be changed before the command that inserted it has ended."
   (when (and (> (- end beg) 1)
              org-agent-chat-session
              (not undo-in-progress)
@@ -237,14 +230,14 @@ cuts off the tag of a draft below an old heading is noted, too."
 
 (defun org-agent-draft--paste-split-p (from beg end)
   "Return non-nil when the heading at FROM lost its tag, \":draft:\".
-That is because lines were put into it between BEG and END."
+That happens when lines are inserted into it between BEG and END."
   (and (< from beg)
        (progn (goto-char end) (looking-at-p "[ \t]+:draft:[ \t]*$"))
        (not (<= (line-beginning-position) from))
        (progn (goto-char from) (looking-at-p "\\*+ "))))
 
 (defun org-agent-draft-paste-settle ()
-  "Make words of the turns that were put where they are none."
+  "Make ordinary text of inserted turns, where that is needed."
   (remove-hook 'post-command-hook #'org-agent-draft-paste-settle t)
   (while org-agent-draft--paste-regions
     (pcase-let ((`(,beg . ,end) (pop org-agent-draft--paste-regions)))
@@ -256,7 +249,8 @@ That is because lines were put into it between BEG and END."
       (set-marker end nil))))
 
 (defun org-agent-draft--paste-settle (beg end)
-  "Make words of the turns between the markers BEG and END, where needed."
+  "Make ordinary text of the turns between the markers BEG and END.
+Do so in a draft, and for copies of turns elsewhere."
   (let* ((from (progn (goto-char beg) (line-beginning-position)))
          (split (org-agent-draft--paste-split-p from beg end))
          (branch (if split from
@@ -267,7 +261,7 @@ That is because lines were put into it between BEG and END."
     (dolist (heading (org-agent-draft--paste-turns from end))
       (when (or drafted
                 (gethash (org-agent-heading-property heading "ID") elsewhere))
-        (org-agent-draft--paste-to-words heading)))
+        (org-agent-draft--paste-to-text heading)))
     (when drafted
       (org-agent-draft--paste-join beg))
     (when split
@@ -288,17 +282,17 @@ That is because lines were put into it between BEG and END."
     turns))
 
 (defun org-agent-draft--paste-in-draft-p (from beg end)
-  "Return non-nil when what stands between BEG and END was put into the draft.
+  "Return non-nil when the text between BEG and END was inserted into the draft.
 FROM is the beginning of its first line.  That is so when no turn stands
 behind it, and the draft begins before it."
   (and (null (org-agent-draft--paste-turns-behind end))
-       (let ((last (org-agent-draft--paste-turn-before from))
+       (let ((last (org-agent-heading-last-turn nil nil from))
              found)
          (goto-char (if last (min from (org-agent-heading-subtree-end last))
                       (point-min)))
          (while (and (not found) (re-search-forward "^\\*+ " beg t))
            (goto-char (match-beginning 0))
-           ;; In the first line stands what was put there, too.
+           ;; The first line contains inserted text, too.
            (if (and (< (point) from) (org-agent-heading-property (point) "ID"))
                (end-of-line)
              (setq found t)))
@@ -314,16 +308,6 @@ behind it, and the draft begins before it."
       (setq found (org-agent-heading-turn-p (line-beginning-position))))
     found))
 
-(defun org-agent-draft--paste-turn-before (from)
-  "Return the heading of the last turn before FROM, or nil."
-  (goto-char from)
-  (let (found)
-    (while (and (not found)
-                (re-search-backward org-agent-heading-turn-regexp nil t))
-      (when (org-agent-heading-turn-p (point))
-        (setq found (point))))
-    found))
-
 (defun org-agent-draft--paste-ids-outside (from end)
   "Return the IDs of the turns that are not between FROM and END, a table."
   (let ((ids (make-hash-table :test #'equal)))
@@ -333,8 +317,8 @@ behind it, and the draft begins before it."
          (puthash (org-agent-heading-property heading "ID") t ids))))
     ids))
 
-(defun org-agent-draft--paste-to-words (heading)
-  "Take from the turn at HEADING what makes it one: its tags and its drawer."
+(defun org-agent-draft--paste-to-text (heading)
+  "Delete the tags and the drawer that make the heading at HEADING a turn."
   (let ((drawer-end (cdr (assq t (org-agent-heading-properties heading))))
         (tags (cl-set-difference (org-agent-heading-tags heading)
                                  '("user" "agent" "unsent" "waiting")
@@ -351,14 +335,14 @@ behind it, and the draft begins before it."
         (insert " :" (string-join tags ":") ":")))))
 
 (defun org-agent-draft--paste-join (beg)
-  "Take the stars away that were put at BEG, right behind those of the draft."
+  "Delete stars that were inserted at BEG, right behind those of the draft."
   (goto-char beg)
   (when (and (looking-at "\\*+ ")
              (save-match-data (looking-back "^\\*+ +" (line-beginning-position))))
     (delete-region (match-beginning 0) (match-end 0))))
 
 (defun org-agent-draft--paste-unsplit (from end)
-  "Give the heading at FROM its tag back, and its drawer, which stand at END."
+  "Move the tag and the drawer at END back to the heading at FROM."
   (goto-char end)
   (when (looking-at "[ \t]+:draft:[ \t]*\\(?:\n:PROPERTIES:\n\\(?:.*\n\\)*?:END:[ \t]*\\)?$")
     (let ((tail (match-string 0)))

@@ -39,6 +39,7 @@
 (require 'org-agent-diff)
 (require 'org-agent-private)
 (require 'org-agent-act)
+(require 'org-agent-undo)
 
 (defvar org-agent-chat-session)
 
@@ -59,12 +60,18 @@ they were not there.")
 (defconst org-agent-edit--around 200
   "How many characters on each side of a change its receipt contains.")
 
+(defun org-agent-edit-p (act)
+  "Return non-nil when what performs ACT here changes a text by this file.
+The symbol of such a performer has the property `org-agent-edit'."
+  (function-get (org-agent-kernel-performer act) 'org-agent-edit))
+
 ;;;###autoload
 (defun org-agent-edit-perform (params)
   "Replace the text `:old' of PARAMS by `:new', once for the act's id."
   (org-agent-edit-act params (lambda () params)
                       #'org-agent-edit--change #'org-agent-edit--settle
                       #'org-agent-edit--check))
+(put 'org-agent-edit-perform 'org-agent-edit t)
 
 (defun org-agent-edit-act (params locate change settle check)
   "Perform, settle or check the act with PARAMS; return the receipt.
@@ -395,19 +402,10 @@ This concerns only acts of a model."
   "Replace OLD, which stands at BEG, by NEW.
 Text that both have at their start or end is not changed, so that point,
 markers and folds there stay."
-  (let* ((shorter (min (length old) (length new)))
-         (common (compare-strings old nil nil new nil nil))
-         (head (if (eq common t) shorter (1- (abs common))))
-         (tail 0))
-    (while (and (< tail (- shorter head))
-                (eq (aref old (- (length old) tail 1))
-                    (aref new (- (length new) tail 1))))
-      (cl-incf tail))
-    (let ((from (+ beg head))
-          (to (- (+ beg (length old)) tail)))
-      (goto-char to)
-      (insert (substring new head (- (length new) tail)))
-      (delete-region from to))))
+  (pcase-let ((`(,start . ,end) (org-agent-undo-common-ends old new)))
+    (goto-char (- (+ beg (length old)) end))
+    (insert (substring new start (- (length new) end)))
+    (delete-region (+ beg start) (- (+ beg (length old)) end))))
 
 (defun org-agent-edit-save ()
   "Save the buffer; return t when it is saved.
@@ -459,7 +457,7 @@ Return a receipt, or refuse and say that nothing was changed."
 
 (defun org-agent-edit-outcome-unknown (reason)
   "Signal that the outcome of an act is unknown, for REASON."
-  (signal 'org-agent-rpc-error (list -32003 reason)))
+  (org-agent-rpc-refuse -32003 "%s" reason))
 
 ;;;; Properties
 
@@ -479,6 +477,7 @@ They are part of the receipt, with which they can be restored.")
      (lambda (_old _new) (org-agent-edit--properties-set pairs))
      (lambda (_old _new) (org-agent-edit--properties-settle pairs))
      (lambda (_old _new) (org-agent-edit-properties-check pairs)))))
+(put 'org-agent-edit-set-properties 'org-agent-edit t)
 
 (defun org-agent-edit-properties-checked (pairs)
   "Return PAIRS, two texts each, or refuse what must not be set."

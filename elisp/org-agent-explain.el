@@ -32,6 +32,7 @@
 (require 'org-table)
 (require 'subr-x)
 (require 'org-agent-kernel)
+(require 'org-agent-draft)
 (require 'org-agent-heading)
 (require 'org-agent-inert)
 (require 'org-agent-section)
@@ -47,18 +48,20 @@
 (declare-function org-agent-send-with-context "org-agent-send")
 (declare-function org-agent-send-without "org-agent-send")
 
-(defvar org-agent-draft-chosen)
 
 ;;;; Provenance
 
 (defun org-agent-explain-id ()
   "Return the id of what the agent did at point, or nil.
-It is that of the text at point, else that of the heading, or of the
-nearest one above it that has an `:ID:'."
+It is the id of the text at point.  Else it is the turn that asks for the
+approval or the answer at point, or that the line is about.  Else it is
+the `:ID:' of the heading, or of the nearest heading around it."
   (or (get-text-property (point) 'org-agent-id)
       (and (> (point) (point-min))
            (get-text-property (1- (point)) 'org-agent-id))
-      (plist-get (get-text-property (point) 'org-agent-approval) :turn)
+      (plist-get (or (org-agent-section-data-at-point 'approval)
+                     (org-agent-section-data-at-point 'question))
+                 :turn)
       (org-agent-explain--line-id)
       (and (derived-mode-p 'org-mode)
            (not (derived-mode-p 'org-agent-why-mode))
@@ -375,13 +378,8 @@ Nothing is sent."
 (defun org-agent-explain--prompt-insert-setting (setting)
   "Insert SETTING of the message, and where it was set."
   (insert (format "%s, set by %s: %s\n" (plist-get setting :name)
-                  (org-agent-explain--prompt-one-line (plist-get setting :from))
-                  (org-agent-explain--prompt-one-line (plist-get setting :value)))))
-
-(defun org-agent-explain--prompt-one-line (text)
-  "Return TEXT shortened to a line."
-  (truncate-string-to-width (string-join (split-string text) " ")
-                            200 nil nil t))
+                  (org-agent-one-line (plist-get setting :from) 200)
+                  (org-agent-one-line (plist-get setting :value) 200))))
 
 (defun org-agent-explain--prompt-insert-part (part)
   "Insert PART, one message of a prompt."

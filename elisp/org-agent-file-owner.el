@@ -41,7 +41,6 @@
 
 (declare-function org-agent-chat-buffers "org-agent-chat")
 
-(defvar org-agent-chat-loaded-hook)
 (defvar org-agent-chat-session)
 
 (defvar-local org-agent-file-owner-file nil
@@ -369,7 +368,7 @@ STATUS is that of the file if it is known to have this text."
   (let ((draft (org-agent-file-owner--draft-string))
         (unsent (org-agent-file-owner--unsent)))
     (org-agent-answer-undisturbed
-      (org-agent-file-owner--set-text text))
+      (org-agent-undo-replace-accessible text))
     (pcase-dolist (`(,id . ,subtree) unsent)
       (org-agent-answer-insert-question id subtree))
     (org-agent-file-owner--merge-draft (org-agent-file-owner--draft-string) draft)
@@ -402,17 +401,6 @@ If only one has changed it is taken, otherwise both, the file's first."
                     heading (org-agent-heading-subtree-end heading)))
              questions)))
     (nreverse questions)))
-
-(defun org-agent-file-owner--set-text (text)
-  "Make TEXT the text of the buffer, with as few changes as possible."
-  (let ((source (generate-new-buffer " *org-agent-file*" t)))
-    (unwind-protect
-        (progn
-          (with-current-buffer source (insert text))
-          ;; Obsolete in Emacs 31, whose replacement Emacs 28 does not have.
-          (with-suppressed-warnings ((obsolete replace-buffer-contents))
-            (replace-buffer-contents source 1.0)))
-      (kill-buffer source))))
 
 (defun org-agent-file-owner-revert (&optional _ignore-auto noconfirm)
   "Replace the buffer's text, except the draft, by the text of the file.

@@ -1,4 +1,4 @@
-;;; org-agent-fontify.el --- Font lock for text that is being written  -*- lexical-binding: t; -*-
+;;; org-agent-fontify.el --- Font lock of conversations: streams, blocks, drawers  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,31 +7,29 @@
 
 ;;; Commentary:
 
-;; Text that is being written changes at its end many times a second.
-;; Left to itself font lock would begin anew at each change: with the line
-;; that is not finished yet, and with the whole of a source block, whose
-;; lines it highlights in another buffer.
+;; Text that is being written changes at its end many times a second.  At
+;; each change font lock would highlight the unfinished line again, and the
+;; whole of a source block, whose lines it highlights in another buffer.
 ;;
-;; While a window shows such text it is highlighted here instead, before
-;; it is drawn and each line once: when it is finished.  A source block is
-;; highlighted when it has ended, and before that whenever it has become
-;; twice as long.  What no window shows is left to font lock, which looks
-;; at it when one does.  When all is written font lock has the last word.
+;; So text that a window shows is highlighted here, each line once, when it
+;; is finished.  A source block is highlighted when it has ended, and before
+;; that whenever it has become twice as long.  Text that no window shows is
+;; left to font lock, and so is the whole text when it is complete.
 ;;
-;; Text that comes faster than anyone reads is not highlighted as it
-;; comes: that is most of what it would cost, and it is gone from the
-;; window before it is looked at.  What a window still shows is as soon as
-;; less comes, or none.
+;; Text that comes faster than anyone reads is not highlighted as it comes.
+;; That would be most of its cost, and the text has left the window soon.
+;; The text that a window still shows is highlighted when less text comes,
+;; or none.
 ;;
-;; Org highlights a block by calling the mode that the block names.  In a
-;; buffer with text that others wrote, only blocks of listed languages
-;; are, whatever was saved in its file.
+;; Org highlights a block by calling the mode that the block names.  In
+;; buffers with text of others only blocks of listed languages are
+;; highlighted, whatever their file says.
 ;;
 ;; Every turn of a conversation has a property drawer, which its reader
-;; rarely wants to see.  Font lock hides what is in it, with text
-;; properties: no overlay for each turn.  TAB on a `:PROPERTIES:' line
-;; shows one drawer and hides it again.  That an answer was stopped, failed
-;; or broke off is seen all the same: its `:STATE:' is not hidden.
+;; rarely wants to see.  Font lock hides its content with text properties,
+;; without an overlay for each turn.  TAB on a `:PROPERTIES:' line shows one
+;; drawer and hides it again.  The `:STATE:' of an answer that was stopped,
+;; failed or interrupted stays visible.
 
 ;;; Code:
 
@@ -44,16 +42,16 @@
 (require 'org-agent-heading)
 (require 'org-agent-inert)
 
-;;;; Which blocks
+;;;; Languages of blocks
 
 (defun org-agent-fontify-listed-languages ()
-  "Have only blocks of `org-agent-inert-languages' highlighted in this buffer."
+  "Highlight only blocks of `org-agent-inert-languages' in this buffer."
   (font-lock-add-keywords nil '((org-agent-fontify--hold-languages))))
 
 (defun org-agent-fontify--hold-languages (limit)
-  "See to it that Org calls no mode for what is not listed, from point to LIMIT.
-This comes before Org's own rules, which look at the same text.  Org
-treats whatever follows `#+begin_NAME' as a language, of any block."
+  "Prevent Org from calling modes of unlisted languages, from point to LIMIT.
+This runs before Org's own rules, which look at the same text.  Org takes
+the word behind any `#+begin_NAME' for a language."
   (save-excursion
     (let ((case-fold-search t))
       (while (re-search-forward "^[ \t]*#\\+begin_[a-z]+[ \t]*\\([^ \t\n]+\\)" limit t)
@@ -66,70 +64,70 @@ treats whatever follows `#+begin_NAME' as a language, of any block."
                               org-src-lang-modes)))))))
   nil)
 
-;;;; How far
+;;;; Text that is being written
 
 (cl-defstruct (org-agent-fontify-progress (:copier nil))
   "How much of a text that is being written is highlighted, in characters.
-Up to DONE that is for good; what stands behind it up to ONCE is a block
-that was highlighted although its end was not there yet.  SEEN is how
-far its finished lines were looked at.  LATE is the timer that will
-highlight what was not, as it came too fast."
+The text up to DONE is highlighted.  The text from there up to ONCE is a
+block that was highlighted before its end came.  The finished lines up
+to SEEN were examined.  LATE is the timer that will highlight text that
+came too fast, or nil."
   (done 0) (once 0) (seen 0) (late nil))
 
 (defconst org-agent-fontify--block 1000
-  "Characters of a block that are not highlighted before its end is there.")
+  "The size in characters of a block that is highlighted before its end comes.")
 
 (defconst org-agent-fontify-fast 120
-  "Characters that come at once when text comes faster than anyone reads.
-The kernel sends what comes in a tenth to a fifth of a second.")
+  "The size of a delta in characters that is faster than anyone reads.
+The kernel sends a delta every tenth to fifth of a second.")
 
-(defconst org-agent-fontify--breather 0.6
-  "Seconds without new text after which all that came is highlighted.")
+(defconst org-agent-fontify--pause 0.6
+  "Seconds without new text after which all text is highlighted.")
 
 (defun org-agent-fontify-quietly ()
-  "Have nothing said while this buffer is highlighted.
-Modes of the blocks in it do, of `sh' how it will indent, and that would
-stand in the echo area in the place of what somebody reads there."
+  "Show no messages while this buffer is highlighted.
+Modes of blocks show some, as `sh-mode' does about indentation, which
+would replace what the person reads in the echo area."
   (add-function :around (local 'font-lock-fontify-region-function)
                 #'org-agent-fontify--quietly))
 
 (defun org-agent-fontify--quietly (function &rest arguments)
-  "Call FUNCTION with ARGUMENTS; nothing it says is shown or logged."
+  "Call FUNCTION with ARGUMENTS; neither show nor log its messages."
   (let ((inhibit-message t)
         (message-log-max nil))
     (apply function arguments)))
 
 (defun org-agent-fontify-later (progress function &rest arguments)
-  "Call FUNCTION with ARGUMENTS when nothing has come for a while.
-It is to highlight what PROGRESS is about."
+  "Call FUNCTION with ARGUMENTS when no text has come for a while.
+FUNCTION highlights the text of PROGRESS."
   (org-agent-fontify-no-later progress)
   (setf (org-agent-fontify-progress-late progress)
-        (apply #'run-with-timer org-agent-fontify--breather nil
+        (apply #'run-with-timer org-agent-fontify--pause nil
                function arguments)))
 
 (defun org-agent-fontify-no-later (progress)
-  "Forget what `org-agent-fontify-later' was told about PROGRESS.
-Return non-nil if something there was not highlighted."
+  "Cancel the timer of `org-agent-fontify-later' for PROGRESS.
+Return non-nil if there was one."
   (when-let* ((timer (org-agent-fontify-progress-late progress)))
     (cancel-timer timer)
     (setf (org-agent-fontify-progress-late progress) nil)
     t))
 
 (defun org-agent-fontify-p (position)
-  "Return non-nil when what is inserted at POSITION is to be seen.
-Where font lock is off, or not on demand, it is none of ours."
+  "Return non-nil when text inserted at POSITION is highlighted here.
+That is when a window shows it, and font lock works on demand."
   (and jit-lock-mode
        (cl-some (lambda (window) (>= (window-end window) position))
                 (get-buffer-window-list nil 'no-minibuffer 'visible))))
 
 (defmacro org-agent-fontify-ours (ours &rest body)
-  "Run BODY, which inserts text; font lock takes no note of it if OURS."
+  "Run BODY, which inserts text; hide it from font lock if OURS."
   (declare (indent 1) (debug t))
   `(let ((jit-lock-mode (and jit-lock-mode (not ,ours)))) ,@body))
 
 (defun org-agent-fontify-pass-over (progress beg)
-  "Leave to font lock what of the text at BEG has left all windows by now.
-That is, of what PROGRESS says is not highlighted yet."
+  "Leave text that no window shows any more to font lock.
+That is the text at BEG that is not highlighted yet, as PROGRESS says."
   (let ((from (+ beg (org-agent-fontify-progress-done progress)))
         (windows (get-buffer-window-list nil 'no-minibuffer 'visible)))
     (when windows
@@ -141,9 +139,9 @@ That is, of what PROGRESS says is not highlighted yet."
         (setf (org-agent-fontify-progress-done progress) (- (point) beg))))))
 
 (defun org-agent-fontify-advance (progress beg line in-block ours)
-  "Highlight what has come of the text at BEG, up to LINE, if OURS.
-That is where its unfinished line begins; IN-BLOCK says that a source or
-example block goes on there.  PROGRESS is changed accordingly."
+  "Highlight the finished lines of the text at BEG, up to LINE, if OURS.
+IN-BLOCK is non-nil when a source or example block goes on at LINE.
+PROGRESS is changed accordingly."
   (when (eq (char-before line) ?\n)      ; not within a very long line
     (let* ((from (+ beg (org-agent-fontify-progress-done progress)))
            (to (if in-block
@@ -163,8 +161,8 @@ example block goes on there.  PROGRESS is changed accordingly."
             (org-agent-fontify-progress-seen progress) (- line beg)))))
 
 (defun org-agent-fontify--block-start (line seen former)
-  "Return where the block begins that goes on at LINE.
-When it does not begin behind SEEN that is the FORMER place."
+  "Return the beginning of the block that goes on at LINE.
+If it does not begin behind SEEN return FORMER."
   (goto-char line)
   (let ((case-fold-search t))
     (if (re-search-backward "^[ \t]*#\\+begin_" seen t)
@@ -173,7 +171,7 @@ When it does not begin behind SEEN that is the FORMER place."
 
 (defun org-agent-fontify--lines (from to)
   "Highlight the lines from FROM to TO.
-A rule of the user's that fails must not stop the answer."
+An error in a rule of the user does not stop the answer."
   (when (< from to)
     (ignore-errors
       (font-lock-fontify-region from to))))
@@ -183,28 +181,28 @@ A rule of the user's that fails must not stop the answer."
 (defvar font-lock-beg)
 (defvar font-lock-end)
 (defcustom org-agent-show-thoughts nil
-  "Non-nil means that thoughts and calls stand unfolded in an answer.
-TAB on the first line of their drawer opens and closes it."
+  "Non-nil means that the drawers THOUGHTS and CALLS of an answer are open.
+TAB on the first line of such a drawer opens and closes it."
   :type 'boolean
   :group 'org-agent-chat
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-fontify--drawer-regexp
   "^[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\\(\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:\\)[ \t]*$"
-  "Matches a drawer that is hidden; group 1 is what of it.
-All its lines begin with a colon: those of thoughts and calls have a
-fixed width.")
+  "Matches a drawer whose content is hidden; group 1 is the content.
+All its lines begin with a colon, since those of thoughts and calls are
+fixed-width lines.")
 
 (defconst org-agent-fontify--drawer-start
   "[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
   "Matches the first line of such a drawer.")
 
 (defface org-agent-drawer-state '((t :inherit warning))
-  "Face of what became of an answer that is not whole."
+  "Face of the state of an answer that is not complete."
   :group 'org-agent-chat)
 
 (defun org-agent-fontify-drawers ()
-  "Hide property drawers in the current buffer, which is in Org mode."
+  "Hide the content of drawers in the current buffer, which is in Org mode."
   (add-to-invisibility-spec '(org-agent-drawer . t))
   (font-lock-add-keywords nil '((org-agent-fontify--drawer-fontify)) t)
   (add-hook 'font-lock-extend-region-functions
@@ -212,8 +210,8 @@ fixed width.")
   (add-hook 'org-tab-first-hook #'org-agent-fontify-toggle-drawer nil t))
 
 (defun org-agent-fontify--drawer-fontify (limit)
-  "Hide the drawers between point and LIMIT; a font-lock matcher.
-Return nil: there is nothing left to highlight."
+  "Hide the content of drawers between point and LIMIT; a font-lock matcher.
+Return nil, since nothing is left to highlight."
   (let ((case-fold-search t))
     (while (re-search-forward org-agent-fontify--drawer-regexp limit t)
       (unless (org-agent-fontify--drawer-shown-p (match-beginning 0))
@@ -221,7 +219,7 @@ Return nil: there is nothing left to highlight."
   nil)
 
 (defun org-agent-fontify--drawer-hide (beg end)
-  "Hide the lines of a drawer from BEG to END but what it says of its state."
+  "Hide the lines of a drawer from BEG to END, except its `:STATE:'."
   (put-text-property beg end 'invisible 'org-agent-drawer)
   (save-excursion
     (save-match-data
@@ -233,8 +231,8 @@ Return nil: there is nothing left to highlight."
                                 'org-agent-drawer-state)))))
 
 (defun org-agent-fontify--drawer-shown-p (position)
-  "Return non-nil when the drawer at POSITION is to be seen.
-That is what a person chose with TAB, or else what is the rule."
+  "Return non-nil when the drawer at POSITION is open.
+A person opens and closes it with TAB; the default is an option."
   (pcase (get-text-property position 'org-agent-drawer-shown)
     ('yes t)
     ('no nil)
@@ -244,7 +242,7 @@ That is what a person chose with TAB, or else what is the rule."
               (looking-at-p "[ \t]*:\\(?:THOUGHTS\\|CALLS\\):"))))))
 
 (defun org-agent-fontify--drawer-extend-region ()
-  "Extend the region to be fontified to whole drawers.
+  "Extend the region to be highlighted to whole drawers.
 Return non-nil when that changed it."
   (let ((beg font-lock-beg) (end font-lock-end))
     (setq font-lock-beg (org-agent-fontify--drawer-edge beg #'car)

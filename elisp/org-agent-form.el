@@ -1,4 +1,4 @@
-;;; org-agent-form.el --- Forms that are filled in in a conversation  -*- lexical-binding: t; -*-
+;;; org-agent-form.el --- Forms for questions in a conversation  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,12 +7,12 @@
 
 ;;; Commentary:
 
-;; A question of the agent stands in its conversation as a form: numbered
-;; lines that ask, below each boxes to check or a place to write.  It is
-;; ordinary Org text that is edited, saved and undone as any other; here
-;; it is found again by the numbered lines, which the kernel wrote, and
-;; read.  A box is checked where RET, SPC or the mouse is on its option,
-;; or as Org does it.
+;; A question of the agent stands in its conversation as a form.  Each field
+;; has a numbered line, the *label*, and below it boxes to check or a place
+;; to write.  A form is ordinary Org text that is edited, saved and undone
+;; as any other.  It is found and read by its labels, which the kernel
+;; wrote.  RET, SPC or the mouse on an option checks its box, and so do the
+;; commands of Org.
 
 ;;; Code:
 
@@ -26,14 +26,14 @@
   "Matches the box of an option.")
 
 (defconst org-agent-form--own "other:"
-  "What stands before an answer that is none of the options.")
+  "The text before an answer that is none of the options.")
 
 (defvar org-agent-form-box-map
   (let ((map (make-sparse-keymap)))
     (dolist (key '("RET" "SPC" "<mouse-1>"))
       (define-key map (kbd key) #'org-agent-form-toggle))
     map)
-  "Keys on the options of a form.")
+  "Keymap on the options of a form.")
 
 ;; Categories, since Org's fontification takes the property `keymap' away.
 (put 'org-agent-form-box 'keymap org-agent-form-box-map)
@@ -44,10 +44,10 @@
 (put 'org-agent-form-label 'read-only
      "The answer goes below; C-c C-c sends the answers, C-c C-k declines")
 
-;;;; Where things are
+;;;; Fields
 
 (defun org-agent-form--labels (subtree)
-  "Return the lines of SUBTREE, which the kernel wrote, that ask."
+  "Return the labels in SUBTREE, which the kernel wrote."
   (let ((start 0) labels)
     (while (string-match "^[0-9]+\\. .*$" subtree start)
       (push (match-string 0 subtree) labels)
@@ -55,9 +55,10 @@
     (nreverse labels)))
 
 (defun org-agent-form--regions (heading question)
-  "Return where each field of QUESTION, a plist, is answered.
-The form is at HEADING.  The elements are (LABEL BEG END), LABEL being
-where the line begins that asks; an error says which line is not there."
+  "Return the positions of the fields of QUESTION, a plist.
+The form is at HEADING.  The elements are (LABEL BEG END): the beginning
+of the label, and the text of the answer.  Signal an error when a label
+was changed."
   (org-agent-heading-widely
     (let ((end (org-agent-heading-subtree-end heading))
           (case-fold-search nil)
@@ -74,8 +75,8 @@ where the line begins that asks; an error says which line is not there."
                  places (append (cdr places) '(nil))))))
 
 (defun org-agent-form--boxes (beg end)
-  "Return the boxes of the options from BEG to END.
-The elements are (BOX CHECKED TEXT TEXT-END), positions but for CHECKED."
+  "Return the boxes from BEG to END, a list of (BOX CHECKED TEXT TEXT-END).
+All elements but CHECKED are positions."
   (org-agent-heading-widely
     (goto-char beg)
     (let (boxes)
@@ -96,7 +97,7 @@ The elements are (BOX CHECKED TEXT TEXT-END), positions but for CHECKED."
   (memq (plist-get field :kind) '(:choice :choices :yes-no)))
 
 (defun org-agent-form-options (field)
-  "Return the options of FIELD, without an answer of one's own."
+  "Return the options of FIELD."
   (if (eq (plist-get field :kind) :yes-no)
       '("yes" "no")
     (plist-get field :options)))
@@ -105,8 +106,8 @@ The elements are (BOX CHECKED TEXT TEXT-END), positions but for CHECKED."
 
 (defun org-agent-form-read (heading question)
   "Return the answers in the form of QUESTION at HEADING.
-They are plists (:name :values).  What is secret is not among them.  An
-error says what is missing or was changed, and goes there."
+They are plists (:name :values).  Secret fields are left out.  If an answer
+is missing or invalid, go there and signal an error."
   (let (answers)
     (cl-mapc
      (lambda (field region)
@@ -125,8 +126,8 @@ error says what is missing or was changed, and goes there."
     (nreverse answers)))
 
 (defun org-agent-form--no-number-p (field value)
-  "Return non-nil when FIELD wants a number and VALUE, a string, is none.
-Whether it is within bounds is for the kernel to say."
+  "Return non-nil when FIELD needs a number and VALUE, a string, is none.
+The kernel checks whether it is within bounds."
   (and value
        (eq (plist-get field :kind) :number)
        (not (string-match-p
@@ -134,7 +135,7 @@ Whether it is within bounds is for the kernel to say."
              value))))
 
 (defun org-agent-form--complain (field region what)
-  "Say that WHAT is wrong with FIELD, and go to its REGION."
+  "Go to REGION, that of FIELD, and signal WHAT is wrong with its answer."
   (push-mark nil t)
   (goto-char (nth 1 region))
   (if (looking-at "[ \t]*Answer:")
@@ -145,7 +146,7 @@ Whether it is within bounds is for the kernel to say."
               what))
 
 (defun org-agent-form--values (field region)
-  "Return what is answered to FIELD in REGION, a list of strings."
+  "Return the answer to FIELD in REGION, a list of strings."
   (if (org-agent-form--boxed-p field)
       (org-agent-form--checked field region)
     (let ((text (org-agent-form--written (nth 1 region) (nth 2 region)
@@ -153,8 +154,8 @@ Whether it is within bounds is for the kernel to say."
       (unless (string-empty-p text) (list text)))))
 
 (defun org-agent-form--written (beg end before default)
-  "Return what is written from BEG to END, without BEFORE in front of it.
-What is DEFAULT but for what made it harmless in Org is DEFAULT."
+  "Return the text written from BEG to END, without BEFORE at its start.
+Return DEFAULT if it is DEFAULT with marks that make it harmless in Org."
   (let* ((text (string-trim (buffer-substring-no-properties beg end)))
          (text (if (string-prefix-p before text)
                    (substring text (length before))
@@ -166,7 +167,8 @@ What is DEFAULT but for what made it harmless in Org is DEFAULT."
       text)))
 
 (defun org-agent-form--checked (field region)
-  "Return what is checked for FIELD in REGION, a list of strings."
+  "Return the checked options of FIELD in REGION, a list of strings.
+An answer of one's own is the last."
   (let* ((boxes (org-agent-form--boxes (nth 1 region) (nth 2 region)))
          (options (org-agent-form-options field))
          (count (length options))
@@ -190,7 +192,7 @@ What is DEFAULT but for what made it harmless in Org is DEFAULT."
     values))
 
 (defun org-agent-form-untouched-p (heading subtree)
-  "Return non-nil when the form at HEADING is SUBTREE but for its boxes."
+  "Return non-nil when the form at HEADING differs from SUBTREE in boxes only."
   (let ((plain (lambda (text)
                  (replace-regexp-in-string "^\\([ \t]*- \\)\\[[xX-]\\]" "\\1[ ]"
                                            text))))
@@ -200,8 +202,9 @@ What is DEFAULT but for what made it harmless in Org is DEFAULT."
                              heading (org-agent-heading-subtree-end heading)))))))
 
 (defun org-agent-form-unsent (heading question)
-  "Return what somebody wrote into the form of QUESTION at HEADING, as Org.
-Boxes do not count.  An error says that the form is none any more."
+  "Return the text that a person wrote into the form of QUESTION at HEADING.
+The result is Org; boxes do not count.  Signal an error when a label was
+changed."
   (mapconcat
    (lambda (written)
      (format "- Not sent: %s :: %s\n" (car written)
@@ -216,7 +219,7 @@ Boxes do not count.  An error says that the form is none any more."
    ""))
 
 (defun org-agent-form--free (field region)
-  "Return what is written, not checked, for FIELD in REGION, or nil."
+  "Return the text that is written for FIELD in REGION, or nil."
   (pcase (plist-get field :kind)
     ((or :text :number) (car (org-agent-form--values field region)))
     ((guard (plist-get field :own))
@@ -228,8 +231,8 @@ Boxes do not count.  An error says that the form is none any more."
 ;;;; Checking boxes
 
 (defun org-agent-form-decorate (heading question)
-  "Give the form of QUESTION at HEADING its keys, and keep what asks as it is.
-A form whose lines were changed is left as it is."
+  "Give the form of QUESTION at HEADING its keys, and protect its labels.
+Do nothing when a label was changed."
   (when-let* ((regions (ignore-errors
                          (org-agent-form--regions heading question))))
     (org-agent-heading-widely
@@ -244,8 +247,8 @@ A form whose lines were changed is left as it is."
                (org-agent-form--mark beg (nth 1 region) 'org-agent-form-label)
                (when (org-agent-form--boxed-p field)
                  (org-agent-form--decorate-boxes field region))
-               ;; The end of the answer's last line is what divides it from
-               ;; the line that asks next.
+               ;; The newline that ends the answer separates it from the
+               ;; line of the next field, so it belongs to the region.
                (setq beg (1- (nth 2 region))))
              (org-agent-form-fields question) regions)
             (when (eq ?\n (char-before end))
@@ -253,14 +256,15 @@ A form whose lines were changed is left as it is."
             (org-agent-form--stick heading)))))))
 
 (defun org-agent-form--mark (beg end category)
-  "Give the text from BEG to END the CATEGORY; what is typed behind has none."
+  "Give the text from BEG to END the CATEGORY.
+Text that is typed behind it does not inherit the category."
   (when (< beg end)
     (put-text-property beg end 'category category)
     (remove-list-of-text-properties beg end '(front-sticky rear-nonsticky))
     (put-text-property (1- end) end 'rear-nonsticky t)))
 
 (defun org-agent-form--stick (position)
-  "Let nothing be typed before the read-only text at POSITION."
+  "Prevent typing before the read-only text at POSITION."
   (put-text-property position (1+ position) 'front-sticky '(read-only)))
 
 (defun org-agent-form--decorate-boxes (field region)
@@ -280,7 +284,7 @@ A form whose lines were changed is left as it is."
 
 (defun org-agent-form-here (questions)
   "Return (HEADING . QUESTION) of the form at point, or nil.
-QUESTIONS are those that wait."
+QUESTIONS are the open ones."
   (when-let* ((heading (org-agent-heading-at (point)))
               (id (org-agent-heading-property heading "ID"))
               (question (cl-find id questions :test #'equal
@@ -288,8 +292,8 @@ QUESTIONS are those that wait."
     (cons heading question)))
 
 (defun org-agent-form-toggle (&optional event)
-  "Check the box of the option at point, or where EVENT was; or not any more.
-Where one answer is wanted the other boxes are cleared."
+  "Check or clear the box of the option at point, or where EVENT was.
+If only one answer is allowed the other boxes are cleared."
   (interactive (list last-nonmenu-event))
   (when (mouse-event-p event)
     (mouse-set-point event))
@@ -305,8 +309,8 @@ Where one answer is wanted the other boxes are cleared."
      do (org-agent-form--toggle boxes (eq (plist-get field :kind) :choices)))))
 
 (defun org-agent-form--toggle (boxes several)
-  "Toggle that of BOXES that is on the line of point.
-Unless SEVERAL can be checked the others are cleared."
+  "Toggle the one of BOXES that is on the line of point.
+Unless SEVERAL can be checked, clear the others."
   (let ((inhibit-read-only t)
         (line (line-beginning-position)))
     (save-excursion
@@ -317,7 +321,7 @@ Unless SEVERAL can be checked the others are cleared."
             (org-agent-form--set (1+ box) (and mine (not checked)))))))))
 
 (defun org-agent-form--set (position checked)
-  "Make the box whose inside is at POSITION CHECKED, or not.
+  "Check the box around POSITION if CHECKED, or clear it.
 Its text properties stay."
   (goto-char position)
   (let ((properties (text-properties-at position)))

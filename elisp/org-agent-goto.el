@@ -1,4 +1,4 @@
-;;; org-agent-goto.el --- Go to what was said: links, bookmarks, index  -*- lexical-binding: t; -*-
+;;; org-agent-goto.el --- Go to turns by links, bookmarks and imenu  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,24 +7,22 @@
 
 ;;; Commentary:
 
-;; A turn is known by its session and its `:ID:'.  Links, bookmarks and the
-;; index of a conversation lead to turns.  What
-;; the buffer lacks comes from the kernel, which may have to start; what a
-;; person took out of the file stays out, and is shown beside it.
+;; A turn is identified by its session and its `:ID:'.  Links, bookmarks and
+;; imenu lead to turns.  A turn that the buffer lacks comes from the kernel,
+;; which may have to start.  A turn that a person deleted from the file
+;; stays deleted, and is shown in a buffer of its own.
 ;;
-;; Imenu's index of a conversation: every question by its first words,
-;; and its answers by theirs behind it.  Entries lead to the `:ID:', so
-;; that one made before an edit still leads to the right turn.
+;; The index of imenu has every question by its first words, followed by its
+;; answers.  Entries lead to an `:ID:', so that they are right after edits.
 ;;
-;; A link `org-agent:SESSION::ID' leads to a turn of a conversation.
-;; `org-store-link' makes one of the turn that point is in,
-;; `org-insert-link' completes, `org-open-at-point' goes there.  An
-;; exported link is its description, or else the turn's first words: who
-;; reads the page has no such conversation.
+;; A link `org-agent:SESSION::ID' leads to a turn.  `org-store-link' stores a
+;; link to the turn at point, `org-insert-link' completes one, and
+;; `org-open-at-point' follows it.  A link is exported as its description,
+;; or else as the first words of the turn, since readers of the export do
+;; not have the conversation.
 ;;
-;; A bookmark set in a conversation is one of the turn that point is in,
-;; or of the draft: whatever is said, edited or renamed later, it leads
-;; there.
+;; A bookmark that is set in a conversation leads to the turn at point, or to
+;; the draft, also after edits and renames.
 
 ;;; Code:
 
@@ -43,43 +41,32 @@
 (declare-function org-export-derived-backend-p "ox")
 
 (defvar-local org-agent-goto--wanted nil
-  "Where to go as soon as the conversation is there: (ID MARKER WORDS).
-It is not gone to when point is not at MARKER any more.")
+  "Where to go when the conversation is loaded: (ID MARKER WORDS).
+Point is moved only if it is still at MARKER.")
 (put 'org-agent-goto--wanted 'permanent-local t)
 
 (defconst org-agent-goto--buffer "*org-agent-said*"
-  "The buffer that shows what is not in its conversation any more.")
+  "The buffer that shows a turn that was deleted from its conversation.")
 
 ;;;; Turns
 
-;;;###autoload
 (defun org-agent-goto-turn-at-point ()
-  "Return the heading of the turn that point is in, or nil."
+  "Return the heading of the turn that point is in, nil in the draft."
   (unless (org-agent-draft-p (point))
-    (org-agent-heading-widely
-      (let ((heading (org-agent-heading-at (point))))
-        (while (and heading (not (org-agent-heading-turn-p heading)))
-          (goto-char heading)
-          (setq heading (and (re-search-backward
-                              org-agent-heading-turn-regexp nil t)
-                             (point))))
-        heading))))
+    (org-agent-heading-turn-at (point))))
 
 ;;;###autoload
 (defun org-agent-goto-first-words (heading)
   "Return the first words of the turn at HEADING."
-  (truncate-string-to-width
-   (replace-regexp-in-string "[[:cntrl:]]+" " "
-                             (org-link-display-format
-                              (org-agent-heading-title heading)))
-   70 nil nil t))
+  (org-agent-one-line (org-link-display-format (org-agent-heading-title heading))
+                      70))
 
-;;;; Going there
+;;;; Going to a turn
 
 (defun org-agent-goto-reach (session id)
   "Return the buffer of SESSION with point at the turn whose `:ID:' is ID.
-A conversation that is not there is not begun: the kernel, which knows
-of renamed ones, is asked where ID is, and the result is nil."
+If there is no conversation SESSION, do not make one.  Ask the kernel,
+which knows renamed conversations, where ID is, and return nil."
   (cond
    ((or (org-agent-chat-buffer session)
         (file-exists-p (org-agent-chat-file session)))
@@ -96,24 +83,24 @@ of renamed ones, is asked where ID is, and the result is nil."
 ;;;###autoload
 (defun org-agent-goto-open (session id &optional words)
   "Return the buffer of SESSION, with point at the turn whose `:ID:' is ID.
-If WORDS stand in the turn, point is behind them.  If the turn is not
-there, point goes to it when it has come; if it does not come, what is
-known of it is shown.  Without ID point is in the draft."
+If WORDS stand in the turn, point is behind them.  If the buffer lacks the
+turn, go to it when the conversation is loaded, or show the turn in a
+buffer of its own if it was deleted.  Without ID point is in the draft."
   (let ((buffer (org-agent-chat-open session)))
     (with-current-buffer buffer
       (cond
        ((null id) (goto-char (point-max)))
        ((org-agent-goto--turn id words))
        (t (setq org-agent-goto--wanted (list id (point-marker) words))
-          (add-hook 'org-agent-chat-loaded-hook #'org-agent-goto--settle)
+          (add-hook 'org-agent-chat-loaded-hook #'org-agent-goto--go-when-loaded)
           (if (eq org-agent-chat-attached t)
-              (org-agent-goto--settle)
+              (org-agent-goto--go-when-loaded)
             (org-agent-kernel-ensure)))))
     buffer))
 
 (defun org-agent-goto--turn (id words)
-  "Go to the turn whose `:ID:' is ID, or to WORDS in it, and unfold that.
-Return nil when the turn is not there."
+  "Go to the turn whose `:ID:' is ID, or to WORDS in it, and unfold it.
+Return nil when the buffer lacks the turn."
   (when-let* ((heading (org-agent-heading-find id)))
     (push-mark nil t)
     (unless (<= (point-min) heading (point-max))
@@ -127,14 +114,14 @@ Return nil when the turn is not there."
 
 (defun org-agent-goto--words (words end)
   "Go behind WORDS, if they stand between point and END.
-However they are broken into lines there, and whatever their case."
+Case and line breaks do not matter."
   (let ((case-fold-search t)
         (words (split-string (or words ""))))
     (when words
       (re-search-forward (mapconcat #'regexp-quote words "[ \t\n]+") end t))))
 
-(defun org-agent-goto--settle ()
-  "Go where the person wanted to, now that the conversation is there."
+(defun org-agent-goto--go-when-loaded ()
+  "Go where the person wanted to go, since the conversation is loaded."
   (pcase-let ((`(,id ,marker ,words) org-agent-goto--wanted))
     (setq org-agent-goto--wanted nil)
     (when (and id (= marker (point)) (not (org-agent-goto--turn id words)))
@@ -142,7 +129,7 @@ However they are broken into lines there, and whatever their case."
     (when marker (set-marker marker nil))))
 
 (defun org-agent-goto-find (id)
-  "Ask the kernel where ID is, and go there or show what was said."
+  "Ask the kernel where ID is, and go there or show the turn."
   (org-agent-kernel-request
    "turn/find" (list :id id)
    :success (lambda (result) (org-agent-goto--found id result))
@@ -151,8 +138,8 @@ However they are broken into lines there, and whatever their case."
                        (plist-get refusal :message)))))
 
 (defun org-agent-goto--found (id result)
-  "Go to the turn ID as RESULT, that of `turn/find', says, or show it.
-A conversation that has no buffer yet is opened: it has that name now."
+  "Go to the turn ID where RESULT, that of `turn/find', says, or show it.
+If the conversation has no buffer yet, open it."
   (let* ((session (plist-get result :session))
          (buffer (org-agent-chat-buffer session)))
     (if (and buffer
@@ -163,7 +150,7 @@ A conversation that has no buffer yet is opened: it has that name now."
 
 (defun org-agent-goto--show-lost (id result)
   "Show the question and the answer of RESULT, which are in no file.
-ID is that of the turn: shown once more, it is as it was left."
+ID, that of the turn, identifies the sections."
   (with-current-buffer (get-buffer-create org-agent-goto--buffer)
     (unless (derived-mode-p 'org-agent-section-mode)
       (org-agent-section-mode))
@@ -172,7 +159,7 @@ ID is that of the turn: shown once more, it is as it was left."
     (org-agent-section-show
      (list (org-agent-section
             nil (list 'lost id)
-            :body (format "This was said in %s.  It was taken out of the file since.\n\n"
+            :body (format "This turn of %s was deleted from its file.\n\n"
                           (plist-get result :session)))
            (org-agent-section 'question id :heading "Question"
                               :body (or (plist-get result :question) ""))
@@ -184,8 +171,8 @@ ID is that of the turn: shown once more, it is as it was left."
 
 ;;;###autoload
 (defun org-agent-goto-imenu-index ()
-  "Return the index of this conversation.
-Elements are (NAME POSITION FUNCTION ID), no two with one name."
+  "Return the index of this conversation for imenu.
+The elements are (NAME POSITION FUNCTION ID); the names are unique."
   (let ((names (make-hash-table :test #'equal)) question index)
     (org-agent-heading-map-turns
      (lambda (heading)
@@ -203,7 +190,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
     (nreverse index)))
 
 (defun org-agent-goto--imenu-name (words names)
-  "Return WORDS as a name that is not in the table NAMES yet."
+  "Return WORDS as a name that is not in the table NAMES yet, and add it."
   (let* ((words (if (string-empty-p words) "(no words)" words))
          (count (puthash words (1+ (gethash words names 0)) names)))
     (if (= count 1) words (format "%s <%d>" words count))))
@@ -215,7 +202,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
                      position
                    (org-agent-heading-find id))))
     (unless heading
-      (user-error "It is not in the conversation any more"))
+      (user-error "The turn is not in the conversation any more"))
     (push-mark nil t)
     (unless (<= (point-min) heading (point-max))
       (widen))
@@ -225,7 +212,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
 ;;;; Links
 
 (defface org-agent-link '((t :inherit org-link))
-  "Face of links to what was said to the agent and by it."
+  "Face of links to questions and answers."
   :group 'org-agent-chat)
 
 (defun org-agent-goto-link-path (session id)
@@ -233,7 +220,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
   (concat session "::" id))
 
 (defun org-agent-goto--link-parse (path)
-  "Return what PATH leads to, (SESSION . ID); ID is nil for a whole session."
+  "Return the target of PATH, (SESSION . ID); ID is nil for a whole session."
   (let* ((cut (string-search "::" path))
          (session (if cut (substring path 0 cut) path))
          (id (and cut (substring path (+ cut 2)))))
@@ -242,7 +229,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
                   path))
     (cons session (unless (string-empty-p (or id "")) id))))
 
-(defun org-agent-goto-link-store ()
+(defun org-agent-goto-link-store (&optional _interactive)
   "Store a link to the turn that point is in; for `org-store-link'."
   (when org-agent-chat-session
     (when-let* ((heading (org-agent-goto-turn-at-point))
@@ -255,8 +242,7 @@ Elements are (NAME POSITION FUNCTION ID), no two with one name."
       t)))
 
 (defun org-agent-goto-link-follow (path &optional _prefix)
-  "Go to the turn that PATH leads to.
-A conversation that is not there is not begun."
+  "Go to the turn that PATH leads to; make no new conversation."
   (pcase-let ((`(,session . ,id) (org-agent-goto--link-parse path)))
     (when-let* ((buffer (org-agent-goto-reach session id)))
       (pop-to-buffer buffer))))
@@ -275,9 +261,8 @@ A conversation that is not there is not begun."
 ;;;; Showing and exporting
 
 (defun org-agent-goto--link-words (path)
-  "Return the first words of what PATH leads to, or nil.
-It is looked for where it can be found at once: in the buffer or the
-file of the conversation."
+  "Return the first words of the turn that PATH leads to, or nil.
+Look in the buffer or in the file of the conversation."
   (pcase-let ((`(,session . ,id) (org-agent-goto--link-parse path)))
     (cl-flet ((words ()
                      (when-let* ((heading (and id (org-agent-heading-find id))))
@@ -292,18 +277,18 @@ file of the conversation."
             (words))))))))
 
 (defun org-agent-goto--link-help (_window object position)
-  "Return what the link at POSITION of OBJECT leads to."
+  "Return a description of the target of the link at POSITION of OBJECT."
   (let* ((uri (plist-get (get-text-property position 'htmlize-link object) :uri))
          (path (and uri (string-remove-prefix "org-agent:" uri))))
     (condition-case nil
         (format "%s: %s"
                 (car (org-agent-goto--link-parse path))
                 (or (org-agent-goto--link-words path)
-                    "what was said to the agent, or by it"))
-      (error "What was said to the agent, or by it"))))
+                    "a question or an answer"))
+      (error "A question or an answer"))))
 
 (defun org-agent-goto-link-export (path description backend &optional _info)
-  "Return DESCRIPTION, or what PATH leads to, as text of BACKEND."
+  "Return DESCRIPTION, or the first words at PATH, as text of BACKEND."
   (or description
       (org-agent-goto--link-escape
        (or (ignore-errors (org-agent-goto--link-words path))
@@ -311,7 +296,7 @@ file of the conversation."
        backend)))
 
 (defun org-agent-goto--link-escape (text backend)
-  "Return TEXT as it has to stand in what BACKEND makes."
+  "Return TEXT escaped for the output of BACKEND."
   (cond
    ((org-export-derived-backend-p backend 'html 'md)
     (org-agent-goto--link-replace text '(("&" . "&amp;") ("<" . "&lt;")
@@ -325,7 +310,7 @@ file of the conversation."
    (t text)))
 
 (defun org-agent-goto--link-replace (text replacements)
-  "Return TEXT with its characters replaced, those in REPLACEMENTS."
+  "Return TEXT with its characters replaced as in the alist REPLACEMENTS."
   (mapconcat (lambda (character)
                (let ((string (char-to-string character)))
                  (or (cdr (assoc string replacements)) string)))

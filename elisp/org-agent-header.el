@@ -7,14 +7,14 @@
 
 ;;; Commentary:
 
-;; The header line says who answers, what is going on, how far that has
-;; come, what it cost so far and how the kernel is.  Its parts are buttons:
-;; the mouse on them opens the menu.
+;; The header line shows the model, the preset and the project, the state
+;; of the turn, its progress, tokens and cost, and trouble with the kernel or
+;; the file.  Its parts are buttons that open the menu.
 ;;
-;; While a turn runs the kernel tells how far it has come: in which round
-;; it is, and what it took in tokens, time and money, of how much.  The
-;; header line shows that from the second round on, as a first answer is
-;; no work to watch; the status shows all of it.
+;; While a turn runs the kernel reports its progress: the round, and the
+;; tokens, time and money that the turn has taken of its budgets.  The header
+;; line shows the progress from the second round on.  The status shows all
+;; of it.
 
 ;;; Code:
 
@@ -36,7 +36,7 @@
   :group 'org-agent-chat)
 
 (defface org-agent-header-waiting '((t :inherit warning))
-  "Face of what waits for a person in the header line."
+  "Face of the part of the header line that says that you are waited for."
   :group 'org-agent-chat)
 
 (defface org-agent-header-trouble '((t :inherit error))
@@ -47,13 +47,13 @@
   (let ((map (make-sparse-keymap)))
     (define-key map [header-line mouse-1] #'org-agent-menu)
     map)
-  "Keys of the header line's parts.")
+  "Keymap of the parts of the header line.")
 
 (defvar org-agent-header--approval-map
   (let ((map (make-sparse-keymap)))
     (define-key map [header-line mouse-1] #'org-agent-approvals)
     map)
-  "Keys of the header line's part that waits for a person.")
+  "Keymap of the part of the header line that says that you are waited for.")
 
 (defun org-agent-header--button (text face &optional map)
   "Return TEXT in FACE as a button; MAP is its keymap."
@@ -78,8 +78,8 @@
    "  "))
 
 (defun org-agent-header--escape (text)
-  "Return TEXT as it can stand in a mode line."
-  (string-replace "%" "%%" (replace-regexp-in-string "[\n\r\t]+" " " text)))
+  "Return TEXT escaped for a mode line."
+  (string-replace "%" "%%" (org-agent-one-line text)))
 
 (defun org-agent-header--model ()
   "Return the part of the header line that names the model."
@@ -97,7 +97,7 @@
      (concat "@" (org-agent-header--escape preset)) 'org-agent-header-model)))
 
 (defun org-agent-header--project ()
-  "Return the part of the header line that says what is read freely, or nil."
+  "Return the part of the header line that names the project, or nil."
   (when (bound-and-true-p org-agent-context-project)
     (propertize (concat "reads " (org-agent-header--escape
                                   (abbreviate-file-name org-agent-context-project)))
@@ -105,7 +105,7 @@
                 'help-echo "org-agent-project-set: another project, or none")))
 
 (defun org-agent-header--notice ()
-  "Return what the kernel found rather than was told, or nil.
+  "Return the kernel's notice about settings that it found by itself, or nil.
 It is shown until the first answer."
   (when-let* ((notice (and (org-agent-kernel-ready-p)
                            (not (org-agent-chat-get :usage))
@@ -113,7 +113,7 @@ It is shown until the first answer."
     (propertize (org-agent-header--escape notice) 'face 'shadow)))
 
 (defun org-agent-header--phase ()
-  "Return the part of the header line that says what is going on, or nil."
+  "Return the part of the header line with the state of the turn, or nil."
   (when (org-agent-kernel-ready-p)
     (let ((queued (or (org-agent-chat-get :queued) 0)))
       (concat
@@ -136,7 +136,7 @@ It is shown until the first answer."
        (when (> queued 0) (format " +%d" queued))))))
 
 (defun org-agent-header--new-p ()
-  "Return non-nil when nothing was said in this conversation yet."
+  "Return non-nil when this conversation has no turns yet."
   (and (< (buffer-size) 1000)
        (not (org-agent-chat-get :turn))
        (not (org-agent-heading-turn-ids))))
@@ -152,9 +152,8 @@ It is shown until the first answer."
               (concat "  " cost)))))
 
 (defun org-agent-header--room ()
-  "Return the part of the header line that says how full the window is.
-That is what the model was shown last, of what it can be shown; nil when
-nobody knows."
+  "Return the part of the header line that says how full the model's window is.
+Return nil when that is unknown."
   (let ((shown (org-agent-chat-get :shown))
         (window (org-agent-chat-get :window)))
     (cond
@@ -169,21 +168,20 @@ nobody knows."
 
 ;;;###autoload
 (defun org-agent-header-cost (usage)
-  "Return what USAGE, a plist of the kernel's, cost, nil when nobody knows.
-A `+' says that it cost more: of a part the price is not known."
+  "Return the cost of USAGE, a plist from the kernel, nil when it is unknown.
+A `+' says that the price of a part of it is unknown."
   (when-let* ((cost (plist-get usage :cost)))
     (format "$%.4f%s" cost
             (if (> (or (plist-get usage :unpriced) 0) 0) "+" ""))))
 
 (defun org-agent-header--thousands (number)
-  "Return NUMBER shortly."
+  "Return NUMBER in at most a few characters."
   (if (< number 1000)
       (number-to-string number)
     (format "%.1fk" (/ number 1000.0))))
 
 (defun org-agent-header--kernel ()
-  "Return the part of the header line that says how the kernel is.
-A kernel that is well is not worth a word: return nil."
+  "Return the part of the header line with trouble with the kernel, or nil."
   (pcase org-agent-kernel-state
     ('ready nil)
     ((or 'starting 'connecting)
@@ -201,23 +199,23 @@ A kernel that is well is not worth a word: return nil."
     (_ (org-agent-header--button "no kernel; C-c C-c starts one" 'shadow))))
 
 (defun org-agent-header--file ()
-  "Return the part of the header line that tells of trouble with the file."
+  "Return the part of the header line with trouble with the file, or nil."
   (when org-agent-file-owner-trouble
     (org-agent-header--button (org-agent-header--escape
                                org-agent-file-owner-trouble)
                               'org-agent-header-trouble)))
 
-;;;; How far a turn has come
+;;;; Progress
 
 ;;;###autoload
 (defun org-agent-header-progress-news (params)
-  "Show how far the turn of PARAMS has come."
+  "Show the progress of the turn that PARAMS report."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :progress params)))
 
 ;;;###autoload
 (defun org-agent-header-progress-thousands (number)
-  "Return NUMBER, of tokens, as people read it: 950, 12k, 1.5M."
+  "Return NUMBER, of tokens, as 950, 12k or 1.5M."
   (cond ((>= number 1000000)
          (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e6))) "M"))
         ((>= number 10000) (format "%dk" (/ number 1000)))
@@ -226,7 +224,7 @@ A kernel that is well is not worth a word: return nil."
         (t (number-to-string number))))
 
 (defun org-agent-header--progress-time (seconds)
-  "Return SECONDS as people read them, without what is not worth a word."
+  "Return SECONDS in words, without the small units."
   (let ((seconds (round seconds)))
     (cond ((< seconds 100) (format "%ds" seconds))
           ((and (>= seconds 3600) (< (% seconds 3600) 60))
@@ -236,16 +234,16 @@ A kernel that is well is not worth a word: return nil."
           (t (format "%dm" (/ seconds 60))))))
 
 (defun org-agent-header--progress-of (taken limit format &optional unit)
-  "Return that TAKEN of LIMIT are taken, as FORMAT writes a number.
-Without LIMIT, nil or 0, it is TAKEN alone.  UNIT stands behind it."
+  "Return \"TAKEN of LIMIT UNIT\"; FORMAT is a function that formats a number.
+If LIMIT is nil or 0, leave it out."
   (concat (funcall format taken)
           (and limit (> limit 0) (concat " of " (funcall format limit)))
           unit))
 
 ;;;###autoload
 (defun org-agent-header-progress-text (progress &optional all)
-  "Return PROGRESS, a plist of the kernel's, in words.
-Time is told when half of it is gone, or with ALL."
+  "Return PROGRESS, a plist from the kernel, in words.
+Time is included when half of it is gone, or with ALL."
   (let ((seconds (or (plist-get progress :seconds) 0))
         (of-seconds (or (plist-get progress :of-seconds) 0)))
     (string-join
@@ -271,10 +269,10 @@ Time is told when half of it is gone, or with ALL."
      ", ")))
 
 (defun org-agent-header--progress ()
-  "Return how far the running turn has come, for the header line, or nil."
+  "Return the part of the header line with the progress of the turn, or nil."
   (when-let* ((turn (org-agent-chat-get :turn))
               (progress (org-agent-chat-get :progress)))
-    ;; That of a turn that ran on without this Emacs comes before its id.
+    ;; When Emacs reconnects, the progress may come before the id of the turn.
     (when (and (equal turn (plist-get progress :turn))
                (> (or (plist-get progress :round) 1) 1))
       (org-agent-header-progress-text progress))))

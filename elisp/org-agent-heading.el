@@ -189,16 +189,32 @@ read by one regexp."
                    (eq (org-agent-heading-turn-p heading) 'user))
           (save-excursion (funcall function heading)))))))
 
-(defun org-agent-heading-last-turn ()
-  "Return the position of the last turn's heading, or nil."
+(defun org-agent-heading-last-turn (&optional role beg end)
+  "Return the position of the heading of the last turn, or nil.
+With ROLE, `user' or `agent', only turns of that role count.  BEG and END
+bound the search; by default it is for the whole buffer."
   (org-agent-heading-widely
-    (goto-char (point-max))
+    (goto-char (or end (point-max)))
     (let (found)
       (while (and (not found)
-                  (re-search-backward org-agent-heading-turn-regexp nil t))
-        (when (org-agent-heading-turn-p (point))
+                  (re-search-backward org-agent-heading-turn-regexp beg t))
+        (when (org-agent-heading-role-p (point) role)
           (setq found (point))))
       found)))
+
+(defun org-agent-heading-role-p (position role)
+  "Return non-nil when the heading at POSITION is that of a turn of ROLE.
+With nil as ROLE any turn counts."
+  (let ((found (org-agent-heading-turn-p position)))
+    (and found (or (null role) (eq role found)))))
+
+(defun org-agent-heading-turn-at (position &optional role)
+  "Return the heading of the innermost turn that POSITION is in, or nil.
+With ROLE, `user' or `agent', only turns of that role count."
+  (let ((heading (org-agent-heading-at position)))
+    (while (and heading (not (org-agent-heading-role-p heading role)))
+      (setq heading (org-agent-heading-parent heading)))
+    heading))
 
 (defun org-agent-heading-parent (heading)
   "Return the heading that the one at HEADING stands below, or nil."

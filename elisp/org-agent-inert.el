@@ -1,4 +1,4 @@
-;;; org-agent-inert.el --- Keep text from outside from being active Org  -*- lexical-binding: t; -*-
+;;; org-agent-inert.el --- Make text from outside inert Org  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,20 +7,20 @@
 
 ;;; Commentary:
 
-;; Org runs code where text tells it to: a `#+TBLFM:' line, a formula in a
-;; table's cell, a `:var' header argument.  Text that a model wrote must
-;; never do that, so only harmless Org stays Org in it: headings, lists,
-;; tables, footnotes, emphasis, quote, verse, center, example and src
-;; blocks with a bare language of a list, inactive timestamps, and links
-;; of type http, https, mailto, id and file.  A zero-width space makes
-;; plain text of everything else.
+;; Text can make Org run code: by a `#+TBLFM:' line, a formula in a cell of a
+;; table, or a `:var' header argument.  Text that a model wrote must never
+;; do that.  Only harmless Org stays Org: headings, lists, tables,
+;; footnotes, emphasis, inactive timestamps, blocks of type quote, verse,
+;; center, example and src if their only argument is a listed language, and
+;; links of type http, https, mailto, id and file.  A zero-width space turns
+;; everything else into plain text.
 ;;
-;; The kernel does this first.  This is the client's own check: it does
-;; not trust the kernel's, and shares nothing with it.
+;; The kernel does this, too.  The client does not trust the kernel, and
+;; shares no code with it.
 ;;
-;; `org-agent-inert' takes a whole text.  A text that is still being
-;; written is checked line by line with `org-agent-inert-lines', which is
-;; linear however the text was cut.
+;; `org-agent-inert' takes a whole text.  `org-agent-inert-lines' takes the
+;; lines of an answer as it streams in; its cost is linear in the length of
+;; the answer.
 
 ;;; Code:
 
@@ -30,15 +30,15 @@
 (require 'subr-x)
 
 (defconst org-agent-inert-mark "\u200b"
-  "The zero-width space that makes plain text of active Org.")
+  "The zero-width space that turns active Org into plain text.")
 
 (defconst org-agent-inert--link-types '("http" "https" "mailto" "id" "file")
-  "Types of links that may stay links.")
+  "The types of links that are allowed.")
 
 (defconst org-agent-inert--properties
   '("ID" "SKILL" "MODEL" "STATE" "TURN" "COST" "TOKENS" "SECONDS" "CREATED"
     "REASON" "ASKS" "PREFERRED")
-  "Properties that an answer's own drawer may have.")
+  "The properties that the drawer of an answer may have.")
 
 (defconst org-agent-inert-languages
   '("C" "C++" "D" "R" "asm" "awk" "bash" "bat" "beamer" "bibtex" "c"
@@ -55,39 +55,41 @@
     "solidity" "sparql" "sql" "sqlite" "swift" "tcl" "terraform" "tex"
     "texinfo" "text" "toml" "ts" "tsx" "txt" "typescript" "verilog"
     "vhdl" "wgsl" "xml" "yaml" "yml" "zig" "zsh")
-  "Languages of blocks that Org may highlight.
-For a block of a language X it calls the function `X-mode', whatever that
-is.  These are languages whose function, where there is one, does nothing
-but highlight.  Not among them are those whose mode does what the text of
-the block says: `org-mode' opens images and runs LaTeX, where the user
-has it begin so, and Markdown calls the modes that its own blocks name.")
+  "The languages of blocks that Org may highlight.
+To highlight a block of a language X, Org calls the function `X-mode',
+whatever that does.  The modes of the languages listed here only
+highlight.  Org and Markdown are not listed, since their modes act on
+the text of the block: `org-mode' opens images and runs LaTeX if the
+user has set it to do so at startup, and `markdown-mode' calls the modes
+that the blocks in the text name.")
 
 (defvar org-agent-inert--parsed 0
-  "How often Org's parser was asked about the text at hand.")
+  "How often Org's parser has been called for the current text.")
 
 (defvar org-agent-inert--active nil
-  "What `org-agent-inert--regexp' returned for the text at hand.")
+  "What `org-agent-inert--regexp' returned for the current text.")
 
 (defconst org-agent-inert--parse-limit 200
-  "How often Org's parser may be asked about one text.
-In a long line it takes longer, and counts more.  Beyond that nothing
-counts as verbatim.")
+  "How often Org's parser may be called for one text.
+A call in a long line takes longer, and counts more.  When the limit is
+reached, nothing else counts as verbatim.")
 
 (cl-defstruct (org-agent-inert-state (:copier org-agent-inert-copy-state))
-  "Where in a text a line stands."
-  (place 'start :documentation "`start', `drawer' (it may begin here),
-`properties' (within it), `trail' (behind it, where thoughts and calls
-may stand), `fixed' (within such a drawer) or `body'.")
-  (block nil :documentation "Within a src or example block: its type.")
+  "What is known at the beginning of a line about the lines before it."
+  (place 'start :documentation "One of the symbols `start', `drawer' (the
+property drawer may begin here), `properties' (within that drawer),
+`trail' (after it, where drawers of thoughts and calls may follow),
+`fixed' (within such a drawer) or `body'.")
+  (block nil :documentation "The type of the src or example block, or nil.")
   (footnote nil :documentation "Non-nil within a footnote's definition.")
   (blank nil :documentation "Non-nil when the last line was blank."))
 
 ;;;; Entry points
 
 (defun org-agent-inert (text)
-  "Return TEXT, a whole answer in Org, with nothing active in it.
-Its first heading may have the tag `:agent:' and a property drawer.  A
-text that is inert already is returned as it is."
+  "Return TEXT, a whole answer in Org, without active Org.
+Its first heading may have the tag `:agent:' and a property drawer.  If
+TEXT is inert already, the result is equal to it."
   (with-temp-buffer
     (insert text)
     (goto-char (point-min))
@@ -95,10 +97,10 @@ text that is inert already is returned as it is."
     (buffer-string)))
 
 (defun org-agent-inert-lines (text state)
-  "Make the lines of TEXT inert; TEXT begins with a line at STATE.
-Return (INERT FINAL . STATE): INERT is the new text, FINAL how many
-characters of TEXT are whole lines, the last STATE that of the line
-behind them.  STATE itself is not changed."
+  "Make the lines of TEXT inert; STATE is the state of its first line.
+Return (INERT FINAL . NEXT): INERT is the new text, FINAL is the number
+of characters of TEXT in whole lines, and NEXT is the state of the line
+after them.  STATE itself is not changed."
   (let ((state (org-agent-inert-copy-state state))
         (final (org-agent-inert-whole-lines text)))
     (with-current-buffer (get-buffer-create " *org-agent-inert*" t)
@@ -114,8 +116,9 @@ behind them.  STATE itself is not changed."
         (cons (buffer-string) (cons final next))))))
 
 (defun org-agent-inert--scan (state whole)
-  "Make the lines from point on inert; STATE is that of the first.
-When WHOLE is non-nil nothing follows: a block without its end is none."
+  "Make the lines from point on inert; STATE is the state of the first.
+WHOLE is non-nil if no more text follows, so that a block without an end
+is no block."
   (let ((case-fold-search t)
         (org-agent-inert--parsed 0)
         (org-agent-inert--active (org-agent-inert--regexp)))
@@ -125,7 +128,7 @@ When WHOLE is non-nil nothing follows: a block without its end is none."
         (forward-line)))))
 
 (defun org-agent-inert-whole-lines (text)
-  "Return how many characters of TEXT are whole lines."
+  "Return the number of characters of TEXT that are in whole lines."
   (if (string-match "\n[^\n]*\\'" text)
       (1+ (match-beginning 0))
     0))
@@ -133,7 +136,7 @@ When WHOLE is non-nil nothing follows: a block without its end is none."
 ;;;; Lines
 
 (defun org-agent-inert--mark (position)
-  "Put the mark at POSITION; point stays in front of what it is before."
+  "Insert the mark at POSITION, and keep point before the same character."
   (save-excursion
     (goto-char position)
     (insert org-agent-inert-mark)))
@@ -165,7 +168,7 @@ WHOLE is as for `org-agent-inert--scan'."
         (org-agent-inert--objects whole))))))
 
 (defun org-agent-inert--heading (state whole)
-  "Make the heading at point inert; STATE is that of its line.
+  "Make the heading at point inert; STATE is the state of its line.
 WHOLE is as for `org-agent-inert--scan'.  The first heading of a text
 may have the tag `:agent:' and a drawer."
   (let ((first (eq (org-agent-inert-state-place state) 'start)))
@@ -175,8 +178,8 @@ may have the tag `:agent:' and a drawer."
     (save-excursion
       (when (re-search-forward "[ \t]\\(:[[:alnum:]_@#%:]+:\\)[ \t]*$"
                                (line-end-position) t)
-        ;; Since Org 9.7 the parser takes tags without a blank before them,
-        ;; so the mark is among them, where the kernel has it.
+        ;; Since Org 9.7 tags need no blank before them, so the mark is put
+        ;; among the tags, where the kernel puts it, too.
         (let ((place (1- (match-end 1)))
               (tags (split-string (downcase (match-string 1)) ":" t)))
           (when (and (cl-intersection '("user" "agent" "draft") tags :test #'equal)
@@ -185,10 +188,10 @@ may have the tag `:agent:' and a drawer."
     (org-agent-inert--objects whole)))
 
 (defun org-agent-inert--property (state whole)
-  "Make the line of the answer's own drawer at point inert.
-STATE is that of the line, WHOLE as for `org-agent-inert--scan'.
-A property that has no business there is renamed, for with the mark the
-whole drawer would be none; what is no property ends the drawer."
+  "Make the line at point, in the drawer of the answer, inert.
+STATE is the state of the line, WHOLE is as for `org-agent-inert--scan'.
+A property that is not allowed is renamed: with the mark in it, the whole
+drawer would be no drawer.  A line that is no property ends the drawer."
   (cond
    ((looking-at "[ \t]*:END:[ \t]*$")
     (setf (org-agent-inert-state-place state) 'trail))
@@ -198,7 +201,7 @@ whole drawer would be none; what is no property ends the drawer."
       (save-excursion
         (goto-char (match-beginning 1))
         (insert "X-"))))
-   ((and (not whole) (save-excursion (end-of-line) (eobp)))) ; being written
+   ((and (not whole) (save-excursion (end-of-line) (eobp)))) ; incomplete
    (t
     (setf (org-agent-inert-state-place state) 'body)
     (org-agent-inert--line-start)
@@ -206,8 +209,8 @@ whole drawer would be none; what is no property ends the drawer."
 
 (defun org-agent-inert--fixed-width (state whole)
   "Make the line at point, in a drawer of fixed-width lines, inert.
-STATE is that of the line, WHOLE as for `org-agent-inert--scan'.  What is
-no such line ends the drawer, which then is none."
+STATE is the state of the line, WHOLE is as for `org-agent-inert--scan'.
+Any other line ends the drawer, which then is no drawer."
   (cond
    ((looking-at ":END:$")
     (setf (org-agent-inert-state-place state) 'trail))
@@ -218,7 +221,9 @@ no such line ends the drawer, which then is none."
     (org-agent-inert--objects whole))))
 
 (defun org-agent-inert--line-start ()
-  "Make the line at point inert as far as its beginning says what it is."
+  "Make the beginning of the line at point inert.
+The beginning can make the line a keyword, a drawer, a diary entry, a
+LaTeX environment, a planning line, a clock or a row of a table."
   (when (looking-at
          (concat "[ \t]*\\(?:"
                  "#\\+\\|:[-_[:word:]]+:[ \t]*$\\|&?%%(\\|\\\\begin{"
@@ -232,7 +237,7 @@ no such line ends the drawer, which then is none."
 
 (defun org-agent-inert--table-row ()
   "Make the cells of the table row at point inert.
-In a cell that begins with `=' or `:=' Org would find a formula."
+A cell that begins with `=' or `:=' is a formula for Org."
   (let ((end (copy-marker (line-end-position) t)))
     (save-excursion
       (while (re-search-forward "|[ \t]*\\(:?=\\)" end t)
@@ -253,9 +258,9 @@ In a cell that begins with `=' or `:=' Org would find a formula."
 
 (defun org-agent-inert--block-begin (state whole)
   "If a src or example block begins at point, note it in STATE.
-WHOLE is as for `org-agent-inert--scan'.  Return non-nil if so.  The name
-of a language that is not listed gets the mark, which makes it that of no
-mode; behind an example only such a name may stand."
+WHOLE is as for `org-agent-inert--scan'.  Return non-nil if so.  A
+language that is not listed gets the mark, so that it names no mode.
+Only such a language may follow `#+begin_example'."
   (when (or (looking-at "[ \t]*#\\+begin_\\(src\\)\\(?:[ \t]+\\([^-+:\"(){}[:blank:]\n][^:\"(){}[:blank:]\n]*\\)\\)?[ \t]*$")
             (looking-at "[ \t]*#\\+begin_\\(example\\)\\(?:[ \t]+\\(\u200b[^:\"(){}[:blank:]\n]*\\)\\)?[ \t]*$"))
     (let ((type (downcase (match-string 1)))
@@ -269,8 +274,8 @@ mode; behind an example only such a name may stand."
         (setf (org-agent-inert-state-block state) type)))))
 
 (defun org-agent-inert--block-ends-p (type)
-  "Return non-nil when the block of TYPE that begins at point has an end.
-No block goes beyond a heading."
+  "Return non-nil if the block of TYPE that begins at point has an end.
+A block cannot contain a heading."
   (save-excursion
     (forward-line)
     (and (re-search-forward
@@ -280,17 +285,17 @@ No block goes beyond a heading."
          t)))
 
 (defun org-agent-inert--block-line (state type)
-  "Make the line at point, in a block of TYPE, inert; STATE is the line's.
-The text of a block is not Org and stays as it is, but for what would
-end the block early."
+  "Make the line at point, in a block of TYPE, inert.
+STATE is the state of the line.  The text of a block is not Org, and only
+lines that would end the block early are changed."
   (cond
    ((looking-at (format "[ \t]*#\\+end_%s[ \t]*$" type))
     (setf (org-agent-inert-state-block state) nil))
    (t
     (when (looking-at "\\*+ \\|[ \t]*#\\+")
       (org-agent-inert--mark (point)))
-    ;; A footnote ends at two blank lines, in a block or not; what follows
-    ;; in the block would be Org again.
+    ;; A footnote ends at two blank lines, even within a block, and the
+    ;; rest of the block would be Org again.
     (when (org-agent-inert-state-footnote state)
       (org-agent-inert--line-start)
       (org-agent-inert--objects)))))
@@ -298,12 +303,13 @@ end the block early."
 ;;;; Objects
 
 (defvar org-agent-inert--regexp-cache nil
-  "The link types and the regexp that was made from them.")
+  "A cons of the link types and the regexp for them, or nil.")
 
 (defun org-agent-inert--regexp ()
-  "Return the regexp of what may be active within a line.
-Group 1 is the part in front of which the mark goes; group 2 is a link
-that may stay, group 3 one that may not."
+  "Return a regexp that matches what may be active within a line.
+The mark is inserted before group 1.  Group 2 is a plain link of an
+allowed type, group 3 the type of any other plain link.  Group 4 is the
+beginning of the target of an allowed bracket link."
   (let ((types (org-link-types)))
     (unless (equal types (car org-agent-inert--regexp-cache))
       (setq org-agent-inert--regexp-cache
@@ -314,7 +320,7 @@ that may stay, group 3 one that may not."
     (cdr org-agent-inert--regexp-cache)))
 
 (defun org-agent-inert--make-regexp (types)
-  "Return `org-agent-inert--regexp' with the link TYPES that may not stay."
+  "Return `org-agent-inert--regexp' for TYPES, those that are not allowed."
   (concat
    "\\<src\\(?1:_\\)[^ \t\n[{]+[[{]"
    "\\|\\<call\\(?1:_\\)[^ \t\n[(]+[[(]"
@@ -333,8 +339,8 @@ that may stay, group 3 one that may not."
    "\\|\\<\\(?3:" (regexp-opt types) "\\)\\(?1::\\)[^ \t\n]"))
 
 (defun org-agent-inert--objects (&optional whole)
-  "Make what the line at point holds inert.
-What is verbatim stays as it is; WHOLE is as for `org-agent-inert--scan'."
+  "Make links, macros, inline code and other objects at point's line inert.
+Verbatim text is not changed.  WHOLE is as for `org-agent-inert--scan'."
   (let ((end (copy-marker (line-end-position) t)) (signs 'unknown))
     (save-excursion
       (while (re-search-forward org-agent-inert--active end t)
@@ -352,9 +358,9 @@ What is verbatim stays as it is; WHOLE is as for `org-agent-inert--scan'."
     (set-marker end nil)))
 
 (defun org-agent-inert--verbatim-signs ()
-  "Return where verbatim text may begin and end in the line at point.
-That is (FIRST . LAST), markers at its signs, or nil.  It is found once a
-line: one line may be all of a long text."
+  "Return markers at the first and last `=' or `~' in the line at point.
+The result is (FIRST . LAST), or nil if there is none.  It is computed
+once for a line, since a long text may be a single line."
   (save-excursion
     (let ((beg (line-beginning-position)) (end (line-end-position)))
       (goto-char beg)
@@ -366,12 +372,11 @@ line: one line may be all of a long text."
           (cons first (copy-marker (1- (point)))))))))
 
 (defun org-agent-inert--verbatim-p (place signs whole)
-  "Return non-nil when the text at PLACE is verbatim.
-SIGNS is where the line has the signs of it.  Only Org's own parser
-knows, and only when WHOLE is non-nil, that is when it can see the whole
-text.  Else what looks verbatim counts: a text
-that is still being written is checked once more at its end.
-What the agenda finds by a mere search is never verbatim enough."
+  "Return non-nil if the text at PLACE is verbatim.
+SIGNS is what `org-agent-inert--verbatim-signs' returned for the line.
+With WHOLE non-nil, Org's parser decides.  Else text between the signs
+counts as verbatim, since an answer is checked as a whole at its end.
+Text that the agenda finds by a plain search never counts as verbatim."
   (and signs
        (< (car signs) place)
        (>= (cdr signs) place)
@@ -385,7 +390,7 @@ What the agenda finds by a mere search is never verbatim enough."
                   (org-agent-inert--parsed-verbatim-p))))))
 
 (defun org-agent-inert--parsed-verbatim-p ()
-  "Return non-nil when Org's parser finds verbatim text at point."
+  "Return non-nil if Org's parser finds verbatim text at point."
   (cl-incf org-agent-inert--parsed
            (1+ (/ (- (line-end-position) (line-beginning-position)) 2000)))
   (save-match-data
@@ -396,9 +401,9 @@ What the agenda finds by a mere search is never verbatim enough."
           '(verbatim code))))
 
 (defun org-agent-inert--skip-link ()
-  "Go behind the link that was matched.
-Where it may end because something that began before it ends, emphasis
-say, go no further."
+  "Go to the end of the link that was matched.
+Stop before a character that may end the link because it ends an object
+around it, such as emphasis."
   (let ((end (match-end 2)))
     (goto-char (match-beginning 2))
     (goto-char (if (re-search-forward "[*/_+=~][-.,;:!?'\")}\\]\\|[}|$\\]" end t)

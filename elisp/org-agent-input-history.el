@@ -1,4 +1,4 @@
-;;; org-agent-input-history.el --- Ask again what was asked before  -*- lexical-binding: t; -*-
+;;; org-agent-input-history.el --- Earlier questions in the draft  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,15 +7,15 @@
 
 ;;; Commentary:
 
-;; Earlier questions come back into the draft, as a shell's input does:
-;; those of the conversation first, which stand in its buffer, then those
-;; of others, which the kernel remembers.  Nothing that was written is
-;; lost on the way: it is the last of what one comes to, and each step is
-;; one of undo.
+;; Commands put earlier questions into the draft, as in a shell: first the
+;; questions of this conversation, which are in its buffer, then those of
+;; other conversations, which the kernel has.  The text of the draft is the
+;; newest entry of the history, so that it is not lost.  Each step can be
+;; undone.
 ;;
-;; The questions of others are fetched when a kernel is met and whenever
-;; one begins to look for some; what has come is what there is, and
-;; nobody waits.
+;; The questions of other conversations are requested when a kernel becomes
+;; ready and when the person begins to go through the history.  The commands
+;; never wait for them: they use the questions that have arrived.
 
 ;;; Code:
 
@@ -27,33 +27,34 @@
 (require 'org-agent-chat)
 
 (defconst org-agent-input-history-limit 300
-  "How many questions of a conversation come back, of the latest.")
+  "How many of the latest questions of a conversation are in its history.")
 
 (defvar org-agent-input-history--elsewhere nil
-  "Questions as the kernel told them, the latest first.
+  "Questions of all conversations from the kernel, the latest first.
 Each is a plist (:session :id :time :text).")
 
 (defvar org-agent-input-history--history nil
-  "What was chosen with `org-agent-insert-question'.")
+  "The minibuffer history of `org-agent-insert-question'.")
 
 (cl-defstruct (org-agent-input-history-cycle (:copier nil))
-  "What one goes through."
+  "The history of a conversation and the current position in it."
   (entries nil :documentation "A vector of (TEXT . OFFSET), oldest first.
-OFFSET is where point was in what the person wrote, nil in a question.")
+OFFSET is the offset of point in a text that the person wrote; it is nil
+for a question.")
   (place 0 :documentation "The index of the entry that is shown.")
-  (shown nil :documentation "The draft as it was left.")
-  (point nil :documentation "Where point was left.")
-  (prefix nil :documentation "What questions had to begin with."))
+  (shown nil :documentation "The text of the draft after the last step.")
+  (point nil :documentation "The position of point after the last step.")
+  (prefix nil :documentation "The prefix of the last matching step, or nil."))
 
 (defvar-local org-agent-input-history--cycle nil
-  "What one goes through in this conversation, nil before one does.")
+  "The history of this conversation, or nil before its first use.")
 (put 'org-agent-input-history--cycle 'permanent-local t)
 
-;;;; What was asked
+;;;; The questions
 
 (defun org-agent-input-history--as-written (text)
-  "Return TEXT, a question, as a person would write it again.
-What a command was given on stands below it, and is left out."
+  "Return TEXT, a question, without what was added when it was sent.
+Below the name of a command, the question has the input of the command."
   (if (string-match-p "\\`/[[:alnum:]]" text)
       (replace-regexp-in-string
        "\\(?:\nOn \\(?:lines [0-9]\\|the buffer \\|the agenda, \\|\\[\\[file:\\).*\\)+\\'"
@@ -61,8 +62,7 @@ What a command was given on stands below it, and is left out."
     text))
 
 (defun org-agent-input-history--here ()
-  "Return the questions of this conversation, the latest first.
-The buffer has them, with or without a kernel."
+  "Return the questions in the buffer of this conversation, latest first."
   (org-agent-heading-widely
     (goto-char (point-max))
     (let (questions (count 0))
@@ -75,13 +75,13 @@ The buffer has them, with or without a kernel."
       (delete-dups (delete "" (nreverse questions))))))
 
 (defun org-agent-input-history--others (session)
-  "Return what was asked in other conversations than SESSION, as plists."
+  "Return the questions of other conversations than SESSION, as plists."
   (cl-remove session org-agent-input-history--elsewhere
              :key (lambda (asked) (plist-get asked :session)) :test #'equal))
 
 ;;;###autoload
 (defun org-agent-input-history-refresh ()
-  "Have the kernel tell what was asked, for the next time one looks."
+  "Request the questions of all conversations from the kernel."
   (org-agent-kernel-request
    "session/asked" '(:limit 200)
    :success (lambda (result)
@@ -90,8 +90,8 @@ The buffer has them, with or without a kernel."
 
 ;;;###autoload
 (defun org-agent-input-history-fill-history (history)
-  "Put what was asked anywhere behind what is in HISTORY, a variable's name.
-So one finds it in the minibuffer, too."
+  "Append the questions of all conversations to HISTORY.
+HISTORY is the symbol of a history variable of the minibuffer."
   (org-agent-input-history-refresh)
   (let ((known (symbol-value history)))
     (set history
@@ -111,17 +111,18 @@ So one finds it in the minibuffer, too."
   (org-agent-chat-restore-draft)
   (let ((start (org-agent-draft-start)))
     (unless (and (<= (point-min) start) (> (point-max) (buffer-size)))
-      (user-error "The draft is not in what this buffer is narrowed to"))
+      (user-error "The buffer is narrowed to a part without the draft"))
     (min (point-max) (+ start (org-agent-heading-level start) 1))))
 
 (defun org-agent-input-history--written (beginning)
-  "Return what stands in the draft from BEGINNING on, (TEXT . OFFSET)."
+  "Return the text of the draft from BEGINNING on as (TEXT . OFFSET)."
   (cons (buffer-substring beginning (point-max))
         (max 0 (- (point) beginning))))
 
 (defun org-agent-input-history--put (beginning entry &optional offset)
-  "Make ENTRY the draft, whose text is from BEGINNING on, as one undo step.
-Point goes to its end, or to OFFSET in it, or to where it was."
+  "Replace the text of the draft, from BEGINNING on, by ENTRY.
+This is one step of undo.  Move point to where it was in ENTRY, or to
+OFFSET, or to the end."
   (pcase-let ((`(,text . ,was) entry))
     (unless was
       (let ((level (org-agent-heading-level (save-excursion
@@ -139,11 +140,11 @@ Point goes to its end, or to OFFSET in it, or to where it was."
       (goto-char (min (point-max) (+ beginning place))))
     text))
 
-;;;; Going through them
+;;;; Previous and next
 
 (defun org-agent-input-history--entries (own)
-  "Return all there is to come to, oldest first: questions, then OWN.
-OWN is what the person wrote, the latest first."
+  "Return the entries of the history, oldest first: questions, then OWN.
+OWN is a list of unsent texts of the person, the oldest first."
   (org-agent-input-history-refresh)
   (let* ((here (org-agent-input-history--here))
          (others (cl-set-difference
@@ -155,14 +156,14 @@ OWN is what the person wrote, the latest first."
              own)))
 
 (defun org-agent-input-history--own (cycle)
-  "Return what the person wrote of the entries of CYCLE, or nil."
+  "Return those entries of CYCLE that are unsent texts of the person."
   (and cycle
        (cl-remove-if-not #'cdr (append (org-agent-input-history-cycle-entries cycle)
                                        nil))))
 
 (defun org-agent-input-history--current (beginning)
-  "Return the cycle that one is in; the draft's text is from BEGINNING on.
-What was changed since belongs to what the person wrote."
+  "Return the cycle of this conversation; the draft's text is at BEGINNING.
+If the person changed the draft since the last step, it is an entry."
   (let* ((cycle org-agent-input-history--cycle)
          (written (org-agent-input-history--written beginning))
          (former (and cycle (aref (org-agent-input-history-cycle-entries cycle)
@@ -175,15 +176,15 @@ What was changed since belongs to what the person wrote."
         (setq org-agent-input-history--cycle
               (make-org-agent-input-history-cycle
                :entries entries
-               ;; A question that was changed is where one goes on from.
+               ;; After a change of a question go on from that question.
                :place (or (and former (null (cdr former))
                                (not (string-blank-p (car written)))
                                (cl-position former entries :test #'equal))
                           (cl-position written entries :test #'eq))))))))
 
 (defun org-agent-input-history--own-with (written cycle)
-  "Return what the person wrote in CYCLE and has not sent, with WRITTEN.
-WRITTEN is in its place, or else the first."
+  "Return the unsent texts of CYCLE with WRITTEN, the current one.
+WRITTEN replaces an equal text, or else is the first."
   (let* ((asked (org-agent-input-history--here))
          (own (cl-remove-if
                (lambda (entry)
@@ -197,7 +198,9 @@ WRITTEN is in its place, or else the first."
       (cons written own))))
 
 (defun org-agent-input-history--step (by prefix)
-  "Come to the next entry BY steps of 1 or -1; it begins with PREFIX, if any."
+  "Show the next entry; BY is 1 or -1.
+With PREFIX non-nil, show the next one that begins as the draft does
+before point."
   (let* ((beginning (org-agent-input-history--beginning))
          (cycle (org-agent-input-history--current beginning))
          (entries (org-agent-input-history-cycle-entries cycle))
@@ -219,7 +222,7 @@ WRITTEN is in its place, or else the first."
 
 (defun org-agent-input-history--show (cycle place beginning prefix)
   "Show the entry at PLACE of CYCLE in the draft from BEGINNING on.
-PREFIX, or nil, is what it was to begin with."
+PREFIX is the text that it had to begin with, or nil."
   (org-agent-input-history--put beginning
                                 (aref (org-agent-input-history-cycle-entries cycle) place)
                                 (and prefix (length prefix)))
@@ -230,8 +233,9 @@ PREFIX, or nil, is what it was to begin with."
         (org-agent-input-history-cycle-point cycle) (point)))
 
 (defun org-agent-input-history--prefix (cycle beginning)
-  "Return what stands in the draft from BEGINNING to point.
-While nothing was done but to go through CYCLE it is what it was."
+  "Return the text of the draft from BEGINNING to point.
+If nothing has changed since the last step of CYCLE, return the prefix of
+that step."
   (or (and (eql (point) (org-agent-input-history-cycle-point cycle))
            (equal (org-agent-input-history-cycle-shown cycle)
                   (buffer-substring-no-properties beginning (point-max)))
@@ -240,31 +244,33 @@ While nothing was done but to go through CYCLE it is what it was."
 
 ;;;###autoload
 (defun org-agent-previous-question (&optional count)
-  "Put the question before into the draft, or that COUNT before.
-After the first of this conversation come those of others.  What you
-were writing comes back with \\[org-agent-next-question], and each step
-can be undone."
+  "Put the previous question into the draft, or the COUNTth previous one.
+The questions of this conversation are followed by those of others.  Your
+own text comes back with \\[org-agent-next-question].  Each step can be
+undone."
   (interactive "p" org-agent-chat-mode)
   (dotimes (_ (abs (or count 1)))
     (org-agent-input-history--step (if (< (or count 1) 0) 1 -1) nil)))
 
 ;;;###autoload
 (defun org-agent-next-question (&optional count)
-  "Put the question behind into the draft, or that COUNT behind.
-Behind the last is what you were writing."
+  "Put the next question into the draft, or the COUNTth next one.
+The last question is followed by the text that you were writing."
   (interactive "p" org-agent-chat-mode)
   (org-agent-previous-question (- (or count 1))))
 
 ;;;###autoload
 (defun org-agent-previous-matching-question ()
-  "Put the question before that begins as the draft up to point does into it.
-Point stays there, so that one can go on."
+  "Put the previous question that matches into the draft.
+It matches if it begins with the text of the draft before point.  Point
+stays, so that you can repeat the command."
   (interactive nil org-agent-chat-mode)
   (org-agent-input-history--step -1 t))
 
 ;;;###autoload
 (defun org-agent-next-matching-question ()
-  "Put the question behind that begins as the draft up to point does into it."
+  "Put the next question that matches into the draft.
+It matches if it begins with the text of the draft before point."
   (interactive nil org-agent-chat-mode)
   (org-agent-input-history--step 1 t))
 
@@ -275,19 +281,19 @@ Point stays there, so that one can go on."
     (define-key map (kbd "M-r") #'org-agent-previous-matching-question)
     (define-key map (kbd "M-s") #'org-agent-next-matching-question)
     map)
-  "Keys that go on from one question to the next, in `repeat-mode'.
-A letter would be written into the draft.")
+  "Keys that continue in `repeat-mode'.
+They have modifiers, since a plain letter is input for the draft.")
 
 (dolist (command '(org-agent-previous-question org-agent-next-question
                                                org-agent-previous-matching-question
                                                org-agent-next-matching-question))
   (put command 'repeat-map 'org-agent-input-history-repeat-map)
-  ;; The command that begins may have been called by any key, or by its
-  ;; name, and a terminal sends two events for M-p.  `repeat-mode' would
-  ;; look for the last of them in the map.
+  ;; `repeat-mode' would require that the last event of the key that called
+  ;; the command is in the map.  A menu or a name has no such event, and a
+  ;; terminal sends two events for M-p.
   (put command 'repeat-check-key 'no))
 
-;;;; Choosing one
+;;;; Completion
 
 (defun org-agent-input-history--line (text)
   "Return TEXT, a question, on one line."
@@ -298,8 +304,8 @@ A letter would be written into the draft.")
    300 nil nil t))
 
 (defun org-agent-input-history--add (known text note)
-  "Add TEXT with its NOTE to KNOWN, unless it is there; return KNOWN.
-KNOWN is a list of (LINE TEXT NOTE), no line twice, behind a head."
+  "Add TEXT with its NOTE to KNOWN, unless KNOWN has it; return KNOWN.
+KNOWN is a head and elements (LINE TEXT NOTE) with unique lines."
   (unless (cl-find text (cdr known) :key #'cadr :test #'equal)
     (let* ((line (org-agent-input-history--line text)) (unique line) (count 1))
       (while (assoc unique (cdr known))
@@ -308,7 +314,7 @@ KNOWN is a list of (LINE TEXT NOTE), no line twice, behind a head."
   known)
 
 (defun org-agent-input-history--add-asked (known asked session)
-  "Add ASKED, plists of the kernel's, to KNOWN, but those of SESSION."
+  "Add ASKED, plists from the kernel, to KNOWN, except those of SESSION."
   (dolist (one asked known)
     (unless (equal (plist-get one :session) session)
       (org-agent-input-history--add
@@ -318,8 +324,8 @@ KNOWN is a list of (LINE TEXT NOTE), no line twice, behind a head."
                           (min 10 (length (plist-get one :time)))))))))
 
 (defun org-agent-input-history--table (known session)
-  "Return a completion table of KNOWN, which grows as the kernel finds more.
-SESSION is that of the conversation, whose questions are known."
+  "Return a completion table of KNOWN, which grows while the kernel searches.
+SESSION is the current one, all of whose questions are in KNOWN."
   (let (asked)
     (lambda (string predicate action)
       (if (eq action 'metadata)
@@ -341,16 +347,16 @@ SESSION is that of the conversation, whose questions are known."
                               string predicate)))))
 
 (defun org-agent-input-history--query (string)
-  "Return the words of STRING as the kernel's search wants them, or nil."
+  "Return the words of STRING as a query of the kernel's search, or nil."
   (let ((words (cl-remove-if (lambda (word) (< (length word) 3))
                              (split-string string "[^[:alnum:]]+" t))))
     (and words (mapconcat (lambda (word) (concat word "*")) words " "))))
 
 ;;;###autoload
 (defun org-agent-insert-question (text)
-  "Put TEXT, a question that was asked before, into the draft.
-Those of this conversation come first, then those of others.  What you
-were writing comes back with \\[org-agent-next-question]."
+  "Put TEXT, an earlier question, into the draft.
+Completion offers the questions of this conversation, then those of
+others.  Your own text comes back with \\[org-agent-next-question]."
   (interactive
    (progn
      (org-agent-input-history--beginning)

@@ -7,43 +7,46 @@
 
 ;;; Commentary:
 
-;; One kernel serves every Emacs of a home.  This file knows where it is
-;; (`kernel.json' and `token' in the state directory), starts it when
-;; none runs, and connects again when it was lost.
+;; One kernel serves every Emacs of a home.  This file finds it
+;; (`kernel.json' and `token' in the state directory), starts it when none
+;; runs, and reconnects when the connection is lost.
 ;;
-;; Everything here returns at once; what takes time ends in
-;; `org-agent-kernel-ready-hook' or `org-agent-kernel-lost-hook'.  A
-;; kernel that was stopped on purpose is not started again until a person
-;; uses it; one that died is.
+;; All functions return at once, but `org-agent-kernel-call'.  When the
+;; kernel is ready `org-agent-kernel-ready-hook' runs, and when it is lost
+;; `org-agent-kernel-lost-hook'.  A kernel that died is started again.  A
+;; kernel that was stopped on purpose is started again when a person uses
+;; it.
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'json)
+(require 'subr-x)
 (require 'org-agent)
 (require 'org-agent-rpc)
 
 (declare-function org-agent-skill-help "org-agent-skill")
 
 (defvar org-agent-kernel--patience 10
-  "Seconds that a kernel has to take a client.")
+  "Seconds that a kernel has to accept a connection.")
 
 (defvar org-agent-kernel-ready-hook '(org-agent-skill-help)
-  "Run when a kernel has taken this Emacs as its client.")
+  "Hook run when a kernel has accepted this Emacs as a client.")
 
 (defvar org-agent-kernel-lost-hook nil
-  "Run when the kernel was lost or could not be reached.")
+  "Hook run when the kernel was lost or could not be reached.")
 
 (defvar org-agent-kernel-state 'none
-  "What is known of the kernel, a symbol.
-`none', `starting', `connecting', `ready', `lost' (it will be looked
-for), `failed' (it did not start; `org-agent-kernel-trouble' says why)
-or `stopped' (on purpose).")
+  "The state of the connection to the kernel, a symbol.
+It is `none', `starting', `connecting', `ready', `lost' (Emacs tries to
+reconnect), `failed' (the kernel did not start; see
+`org-agent-kernel-trouble') or `stopped' (on purpose).")
 
 (defvar org-agent-kernel-trouble nil
   "Why there is no kernel, a line for a person, or nil.")
 
 (defvar org-agent-kernel-server nil
-  "What the kernel said of itself: a plist (:version :pid :home :model …).")
+  "The kernel's description of itself, a plist (:version :pid :home :model …).")
 
 (defvar org-agent-kernel--connection nil
   "The connection, or nil.")
@@ -55,18 +58,18 @@ or `stopped' (on purpose).")
   "The timer of the next attempt to reach the kernel, or nil.")
 
 (defvar org-agent-kernel--wanted nil
-  "Non-nil when a lost kernel is to be looked for.")
+  "Non-nil when Emacs is to reconnect to a lost kernel.")
 
 (defvar org-agent-kernel--attempts 0
-  "Attempts to reach the kernel since one was well.")
+  "The number of attempts to reach the kernel since the last success.")
 
 (defvar org-agent-kernel--ready-since nil
   "When the kernel was last ready, in seconds, or nil.")
 
-;;;; Where it is
+;;;; Files of the kernel
 
 (defun org-agent-kernel--description ()
-  "Return what `kernel.json' says, an alist; nil when there is none."
+  "Return the content of `kernel.json', an alist, or nil."
   (let ((file (org-agent-state-file "kernel.json"))
         (json-object-type 'alist)
         (json-key-type 'symbol))
@@ -77,7 +80,7 @@ or `stopped' (on purpose).")
         (error nil)))))
 
 (defun org-agent-kernel--token ()
-  "Return the token that the kernel asks for, nil when there is none."
+  "Return the token that the kernel requires, or nil."
   (let ((file (org-agent-state-file "token")))
     (when (file-readable-p file)
       (with-temp-buffer
@@ -99,18 +102,18 @@ or `stopped' (on purpose).")
 ;;;; Connecting
 
 (defun org-agent-kernel-ready-p ()
-  "Return non-nil when the kernel takes requests."
+  "Return non-nil when the kernel accepts requests."
   (and (eq org-agent-kernel-state 'ready)
        (org-agent-rpc-live-p org-agent-kernel--connection)))
 
 (defun org-agent-kernel-check ()
-  "Signal an error when the kernel takes no requests."
+  "Signal an error unless the kernel accepts requests."
   (unless (org-agent-kernel-ready-p)
     (user-error "No kernel is running; M-x org-agent-chat starts one")))
 
 (defun org-agent-kernel-ensure ()
-  "See to it that there is a kernel, starting one when none runs.
-Return at once; `org-agent-kernel-ready-hook' runs when it is there."
+  "Connect to the kernel, starting one when none runs.
+Return at once; `org-agent-kernel-ready-hook' runs when it is ready."
   (setq org-agent-kernel--wanted t)
   (unless (or (memq org-agent-kernel-state '(starting connecting))
               (org-agent-kernel-ready-p))
@@ -121,7 +124,7 @@ Return at once; `org-agent-kernel-ready-hook' runs when it is there."
 
 (defun org-agent-kernel--connect ()
   "Connect to the kernel that `kernel.json' names.
-Return non-nil when somebody listens there."
+Return non-nil when a process listens there."
   (when-let* ((description (org-agent-kernel--description))
               (connection
                (condition-case err
@@ -148,21 +151,21 @@ Return non-nil when somebody listens there."
     t))
 
 (defun org-agent-kernel--give-up (connection)
-  "Close CONNECTION if the kernel has not taken this client yet."
+  "Close CONNECTION if the kernel has not accepted this client yet."
   (when (and (eq connection org-agent-kernel--connection)
              (eq org-agent-kernel-state 'connecting))
     (org-agent-rpc-close connection)))
 
 (defun org-agent-kernel--initialized (result)
-  "Note that the kernel has taken this client; RESULT is its answer.
-Who stopped it meanwhile has it stopped now that it listens."
+  "Note that the kernel has accepted this client; RESULT is its answer.
+If a person stopped the kernel meanwhile, shut it down now."
   (if org-agent-kernel--wanted
       (org-agent-kernel--be-ready result)
     (setq org-agent-kernel-state 'stopped)
     (org-agent-kernel--shut-down)))
 
 (defun org-agent-kernel--be-ready (result)
-  "Note that the kernel takes requests; RESULT is what it said of itself."
+  "Note that the kernel accepts requests; RESULT is that of `initialize'."
   (setq org-agent-kernel-state 'ready
         org-agent-kernel-trouble nil
         org-agent-kernel--ready-since (float-time)
@@ -173,8 +176,8 @@ Who stopped it meanwhile has it stopped now that it listens."
   (run-hooks 'org-agent-kernel-ready-hook))
 
 (defun org-agent-kernel--refused (refusal)
-  "Note that the kernel has not taken this client; REFUSAL says why."
-  (unless (eql (plist-get refusal :code) -32098) ; lost: that has its own way
+  "Note that the kernel has not accepted this client; REFUSAL says why."
+  (unless (eql (plist-get refusal :code) -32098) ; lost: see `org-agent-kernel--lost'
     (setq org-agent-kernel--wanted nil)
     (org-agent-kernel--fail
      (format "The kernel refused this Emacs: %s.  Run M-x org-agent-stop and M-x org-agent-chat to start one of the same version"
@@ -182,14 +185,14 @@ Who stopped it meanwhile has it stopped now that it listens."
     (org-agent-rpc-close org-agent-kernel--connection)))
 
 (defun org-agent-kernel--lost (connection reason)
-  "Note that CONNECTION was lost because of REASON and look again.
-One that is not used any more is no loss."
+  "Note that CONNECTION was lost because of REASON, and reconnect.
+Ignore a connection that is not in use any more."
   (when (eq connection org-agent-kernel--connection)
     (org-agent-kernel--note-lost reason)))
 
 (defun org-agent-kernel--note-lost (reason)
-  "Note that there is no connection because of REASON and look again.
-A kernel that dies soon after each start is looked for ever more slowly."
+  "Note that there is no connection because of REASON, and reconnect.
+If kernels die soon after each start, reconnect ever more slowly."
   (setq org-agent-kernel--connection nil)
   (when (and org-agent-kernel--ready-since
              (> (- (float-time) org-agent-kernel--ready-since) 10))
@@ -203,7 +206,7 @@ A kernel that dies soon after each start is looked for ever more slowly."
   (org-agent-kernel--schedule))
 
 (defun org-agent-kernel--fail (trouble)
-  "Note that there is no kernel because of TROUBLE, and say so once."
+  "Note that there is no kernel because of TROUBLE, and report that once."
   (setq org-agent-kernel-state 'failed)
   (unless (equal trouble org-agent-kernel-trouble)
     (message "org-agent: %s" trouble))
@@ -213,13 +216,13 @@ A kernel that dies soon after each start is looked for ever more slowly."
   (org-agent-kernel--schedule))
 
 (defun org-agent-kernel--cancel-timer ()
-  "Forget the next attempt to reach the kernel."
+  "Cancel the next attempt to reach the kernel."
   (when org-agent-kernel--timer
     (cancel-timer org-agent-kernel--timer)
     (setq org-agent-kernel--timer nil)))
 
 (defun org-agent-kernel--schedule ()
-  "Look for the kernel again, later each time, ten seconds at most."
+  "Schedule an attempt to reconnect, later each time, ten seconds at most."
   (org-agent-kernel--cancel-timer)
   (when org-agent-kernel--wanted
     (let ((delay (min 10 (* 0.1 (expt 2 (min 10 org-agent-kernel--attempts))))))
@@ -228,9 +231,9 @@ A kernel that dies soon after each start is looked for ever more slowly."
             (run-at-time delay nil #'org-agent-kernel--retry)))))
 
 (defun org-agent-kernel--retry ()
-  "Look for the kernel once more.
-One that died left its `kernel.json' behind and is started again, one
-that was stopped did not."
+  "Try to reach the kernel once more.
+A kernel that died left its `kernel.json' behind, and is started again.
+A kernel that was stopped deleted it."
   (setq org-agent-kernel--timer nil)
   (unless (or (memq org-agent-kernel-state '(starting connecting))
               (org-agent-kernel-ready-p)
@@ -257,7 +260,7 @@ that was stopped did not."
                           (error-message-string err)))))))))
 
 (defun org-agent-kernel--run (program)
-  "Run PROGRAM so that it leaves a kernel behind."
+  "Run PROGRAM, which starts a kernel in the background and ends."
   (setq org-agent-kernel-state 'starting)
   (let ((output (generate-new-buffer " *org-agent-serve*" t))
         (default-directory (file-name-as-directory (expand-file-name "~"))))
@@ -266,13 +269,11 @@ that was stopped did not."
            :name "org-agent-serve" :buffer output :noquery t
            :connection-type 'pipe :coding 'utf-8-unix
            :command (append (list program "serve" "--detach")
-                            (and org-agent-home
-                                 (list "--home" (directory-file-name
-                                                 (org-agent-home-directory)))))
+                            (org-agent-kernel--home-arguments))
            :sentinel #'org-agent-kernel--started))))
 
 (defun org-agent-kernel--started (process _event)
-  "Connect to the kernel that PROCESS has started, or say why there is none."
+  "Connect to the kernel that PROCESS has started, or report the failure."
   (unless (process-live-p process)
     (let ((output (with-current-buffer (process-buffer process)
                     (string-trim (buffer-string)))))
@@ -280,7 +281,7 @@ that was stopped did not."
       (setq org-agent-kernel--starter nil)
       (cond
        ((not (memq org-agent-kernel-state '(starting stopped))))
-       ;; Also when it failed: another Emacs may have been quicker.
+       ;; Also after a failure: another Emacs may have started one.
        ((org-agent-kernel--connect))
        ((not org-agent-kernel--wanted))
        (t (org-agent-kernel--fail
@@ -291,7 +292,7 @@ that was stopped did not."
              (org-agent-kernel--reason output))))))))
 
 (defun org-agent-kernel--reason (output)
-  "Return the line for a person in the OUTPUT of a kernel that did not start."
+  "Return a message made from the OUTPUT of a kernel that did not start."
   (let ((line (car (last (split-string output "\n" t "[ \t]+")))))
     (if line
         (format "The kernel did not start: %s" line)
@@ -329,91 +330,108 @@ It is started again by \\[org-agent-chat], or by sending a message."
 
 ;;;; The program
 
-(defun org-agent-kernel-run-program (arguments done &optional patience)
-  "Run the program with ARGUMENTS for this home and return its process.
-DONE is called once with its exit status, what it printed, and the last
-line of what it complained, when it has ended.  One that takes more than
-PATIENCE seconds, 60 by default, is killed.  Signal a `user-error' when
-the program is not there."
-  (let* ((program (or (org-agent-kernel-program)
-                      (user-error "The program org-agent was not found; set `org-agent-program'")))
-         (output (generate-new-buffer " *org-agent-program*" t))
-         (complaint (generate-new-buffer " *org-agent-program-errors*" t))
-         (errors (make-pipe-process :name "org-agent-errors" :noquery t
-                                    :buffer complaint :sentinel #'ignore
-                                    :coding 'utf-8-unix))
+(cl-defun org-agent-kernel-start-program (command ended
+                                                  &key filter patience
+                                                  (coding 'utf-8-unix))
+  "Start COMMAND, a list of a program and its arguments; return its process.
+When it has ended call ENDED, once, with the process, its output and the
+last line of its error output, or nil.  With FILTER, a function of the
+process and a string, the output goes there instead.  CODING decodes the
+output.  A process that takes more than PATIENCE seconds is killed.
+Signal a `user-error' when the program cannot be started."
+  (let* ((name (file-name-nondirectory (car command)))
+         ;; The program is one of this machine, wherever the buffer is.
          (default-directory (file-name-as-directory (expand-file-name "~")))
+         (errors (make-pipe-process
+                  :name (concat name "-errors") :noquery t
+                  :buffer (generate-new-buffer " *org-agent-errors*" t)
+                  :sentinel #'ignore :coding 'utf-8-unix))
+         (pieces nil)
          (process
           (condition-case err
               (make-process
-               :name "org-agent-program" :buffer output :stderr errors
-               :noquery t :connection-type 'pipe :coding 'utf-8-unix
-               :command (append (list program)
-                                (and org-agent-home
-                                     (list "--home" (directory-file-name
-                                                     (org-agent-home-directory))))
-                                arguments)
+               :name name :noquery t :connection-type 'pipe :coding coding
+               :command command :stderr errors
+               :filter (or filter
+                           (lambda (_process piece) (push piece pieces)))
                :sentinel
                (lambda (process _event)
                  (unless (process-live-p process)
-                   (org-agent-kernel--program-ended process errors done))))
-            (error (delete-process errors)
-                   (kill-buffer output)
-                   (kill-buffer complaint)
-                   (user-error "%s could not be run: %s" program
+                   (let ((complaint (org-agent-kernel--complaint errors)))
+                     (org-agent-rpc-guard (format "the end of %s" name)
+                       (funcall ended process
+                                (apply #'concat (nreverse pieces))
+                                complaint))))))
+            (error (org-agent-kernel--complaint errors)
+                   (user-error "%s could not be run: %s" (car command)
                                (error-message-string err))))))
-    (run-at-time (or patience 60) nil
-                 (lambda ()
-                   (when (process-live-p process)
-                     (kill-process process))))
+    (when patience
+      (run-at-time patience nil
+                   (lambda ()
+                     (when (process-live-p process)
+                       (kill-process process)))))
     process))
 
-(defun org-agent-kernel--program-ended (process errors done)
-  "Call DONE with how PROCESS ended; ERRORS is the process of its complaints."
+(defun org-agent-kernel--complaint (errors)
+  "Return the last line that came from the process ERRORS, and delete it."
   (while (accept-process-output errors 0 nil t))
-  (let ((text (lambda (of)
-                (with-current-buffer (process-buffer of)
-                  (prog1 (buffer-string) (kill-buffer))))))
-    (delete-process errors)
-    (let ((output (funcall text process))
-          (lines (split-string (funcall text errors) "\n" t "[ \t]+")))
-      (org-agent-rpc-guard "the end of a program"
-        (funcall done
-                 (if (eq (process-status process) 'exit)
-                     (process-exit-status process)
-                   'killed)
-                 output
-                 (or (car (last lines)) "the program ended without a word"))))))
+  (prog1 (when (buffer-live-p (process-buffer errors))
+           (with-current-buffer (process-buffer errors)
+             (prog1 (car (last (split-string (buffer-string) "\n" t "[ \t\r]+")))
+               (kill-buffer))))
+    (delete-process errors)))
 
-;;;; What the kernel asks of this Emacs
+(defun org-agent-kernel-run-program (arguments done &optional patience)
+  "Run the program with ARGUMENTS for this home and return its process.
+When it has ended call DONE, once, with its exit status or `killed', its
+output and the last line of its error output.  It is killed after
+PATIENCE seconds, 60 by default.  Signal a `user-error' when there is no
+program."
+  (org-agent-kernel-start-program
+   (append (list (or (org-agent-kernel-program)
+                     (user-error "The program org-agent was not found; set `org-agent-program'")))
+           (org-agent-kernel--home-arguments)
+           arguments)
+   (lambda (process output complaint)
+     (funcall done
+              (if (eq (process-status process) 'exit)
+                  (process-exit-status process)
+                'killed)
+              output
+              (or complaint "the program ended without a word")))
+   :patience (or patience 60)))
+
+(defun org-agent-kernel--home-arguments ()
+  "Return the arguments that name this home to the program."
+  (and org-agent-home
+       (list "--home" (directory-file-name (org-agent-home-directory)))))
+
+;;;; Requests and notifications of the kernel
 
 (defvar org-agent-kernel-notified-functions nil
-  "Abnormal hook, run when a notification of the kernel was handled.
+  "Abnormal hook run when a notification of the kernel was handled.
 The functions get its method, a symbol, and its parameters, a plist.")
 
 (defun org-agent-kernel--capabilities ()
-  "Return what this Emacs can do, for the kernel.
-The keys of `org-agent-performers' and `org-agent-requests' are what it
-performs and answers; that a client inserts answers goes without saying."
+  "Return the capabilities of this Emacs, for the kernel.
+They are the keys of `org-agent-performers' and `org-agent-requests'."
   (list :keeps-file t :streams t :notices t
         :performs (cl-loop for (action . _) in org-agent-performers
-                           unless (eq action :insert-at-end)
                            collect (substring (symbol-name action) 1))
         :answers (cl-loop for (method . _) in org-agent-requests
                           unless (eq method 'act)
                           collect (symbol-name method))))
 
 (defun org-agent-kernel--answer (method params)
-  "Do what the request METHOD with PARAMS wants and return the result."
+  "Answer the request METHOD with PARAMS: return the result."
   (let ((function (alist-get method org-agent-requests)))
     (unless function
-      (signal 'org-agent-rpc-error
-              (list -32601 (format "this Emacs knows no method %s" method))))
+      (org-agent-rpc-refuse -32601 "this Emacs knows no method %s" method))
     (funcall function params)))
 
 (defun org-agent-kernel--notice (method params)
-  "Take note of the notification METHOD with PARAMS.
-One that this Emacs does not know is logged, no more."
+  "Handle the notification METHOD with PARAMS.
+A notification that this Emacs does not know is only logged."
   (let ((function (alist-get method org-agent-notifications)))
     (if function
         (funcall function params)
@@ -421,18 +439,25 @@ One that this Emacs does not know is logged, no more."
                          method)))
   (run-hook-with-args 'org-agent-kernel-notified-functions method params))
 
+(defun org-agent-kernel-performer (act)
+  "Return the function that performs ACT in this Emacs, or nil."
+  (and (eq (plist-get act :type) :request)
+       (eq (plist-get act :target) :emacs)
+       (alist-get (plist-get (plist-get act :payload) :action)
+                  org-agent-performers)))
+
 ;;;###autoload
 (defun org-agent-kernel-perform (params)
   "Perform the act with PARAMS and return its receipt.
-The kernel's policy came first; what a performer checks is checked again."
+The kernel's policy has allowed it; performers check their own
+conditions again."
   (unless (and (eq (plist-get params :type) :request)
                (eq (plist-get params :target) :emacs))
     (org-agent-kernel-refuse "an Emacs performs requests to :emacs only"))
-  (let* ((action (plist-get (plist-get params :payload) :action))
-         (function (alist-get action org-agent-performers)))
+  (let ((function (org-agent-kernel-performer params)))
     (unless function
-      (signal 'org-agent-rpc-error
-              (list -32601 (format "this Emacs does not perform %s" action))))
+      (org-agent-rpc-refuse -32601 "this Emacs does not perform %s"
+                            (plist-get (plist-get params :payload) :action)))
     (let ((receipt (funcall function params)))
       (org-agent-rpc-guard "marking what an act inserted"
         (org-agent-kernel--mark receipt (plist-get params :id)))
@@ -441,11 +466,10 @@ The kernel's policy came first; what a performer checks is checked again."
 (defun org-agent-kernel-refuse (format-string &rest arguments)
   "Refuse the act at hand with a reason.
 FORMAT-STRING and ARGUMENTS are as for `format'."
-  (signal 'org-agent-rpc-error
-          (list -32002 (apply #'format format-string arguments))))
+  (apply #'org-agent-rpc-refuse -32002 format-string arguments))
 
 (defun org-agent-kernel-text (params)
-  "Return the `:text' of the act with PARAMS; refuse the act if it is none."
+  "Return the `:text' of the act with PARAMS; refuse an act without one."
   (let ((text (plist-get (plist-get params :payload) :text)))
     (unless (stringp text)
       (org-agent-kernel-refuse "the act has no text"))
@@ -453,8 +477,8 @@ FORMAT-STRING and ARGUMENTS are as for `format'."
 
 (defun org-agent-kernel--mark (receipt id)
   "Give the text that RECEIPT names the property `org-agent-id' ID.
-This is no change of the buffer, and what is typed beside it stays the
-person's."
+This does not modify the buffer.  Text that is typed beside it does not
+inherit the property."
   (when-let* ((name (plist-get receipt :buffer))
               (buffer (get-buffer name))
               (beg (plist-get receipt :start))
@@ -470,12 +494,13 @@ person's."
         (when (<= (point-min) beg end (point-max))
           (with-silent-modifications
             (put-text-property beg end 'org-agent-id id)))))))
-;;;; Talking
+
+;;;; Requests
 
 (cl-defun org-agent-kernel-request (method params &key success failure)
   "Send the kernel the request METHOD with PARAMS and return its id.
 SUCCESS and FAILURE are as for `org-agent-rpc-request'.  Without a
-kernel FAILURE is called at once, and nil returned."
+kernel call FAILURE at once, and return nil."
   (if (org-agent-kernel-ready-p)
       (org-agent-rpc-request org-agent-kernel--connection method params
                              :success success :failure failure)
@@ -483,17 +508,31 @@ kernel FAILURE is called at once, and nil returned."
                                     "no kernel is running"))
     nil))
 
+(cl-defun org-agent-kernel-request-here (method params &key success failure)
+  "Send the kernel the request METHOD with PARAMS and return its id.
+SUCCESS and FAILURE are as for `org-agent-kernel-request'.  They are
+called in the buffer that is current now, unless it is killed meanwhile."
+  (org-agent-kernel-request method params
+                            :success (org-agent-kernel--here success)
+                            :failure (org-agent-kernel--here failure)))
+
+(defun org-agent-kernel--here (function)
+  "Return a function that calls FUNCTION in the current buffer, if that lives."
+  (let ((buffer (current-buffer)))
+    (lambda (argument)
+      (when (and function (buffer-live-p buffer))
+        (with-current-buffer buffer
+          (funcall function argument))))))
+
 (defun org-agent-kernel-ask (method params success)
-  "Ask the kernel METHOD with PARAMS; SUCCESS gets the result, here.
-When no kernel runs one is started and asked as soon as it is ready."
-  (let* ((buffer (current-buffer))
+  "Send the kernel the request METHOD with PARAMS, starting one if none runs.
+SUCCESS gets the result in the buffer that is current now.  A refusal is
+shown in the echo area."
+  (let* ((success (org-agent-kernel--here success))
          (ask (lambda ()
                 (org-agent-kernel-request
                  method params
-                 :success (lambda (result)
-                            (when (buffer-live-p buffer)
-                              (with-current-buffer buffer
-                                (funcall success result))))
+                 :success success
                  :failure (lambda (refusal)
                             (message "org-agent: %s"
                                      (plist-get refusal :message)))))))
@@ -506,8 +545,36 @@ When no kernel runs one is started and asked as soon as it is ready."
         (message "Starting the kernel")
         (org-agent-kernel-ensure)))))
 
+(defconst org-agent-kernel--call-patience 30
+  "Seconds that `org-agent-kernel-call' waits, with the start of a kernel.")
+
+(defun org-agent-kernel-call (method params)
+  "Return the result of the request METHOD with PARAMS; wait for it.
+Start a kernel if none runs.  \\[keyboard-quit] ends the waiting.  Signal
+a `user-error' when the kernel refuses or does not answer."
+  (let* ((deadline (+ (float-time) org-agent-kernel--call-patience))
+         (wait (lambda (done)
+                 (while (not (funcall done))
+                   (when (or (> (float-time) deadline)
+                             (eq org-agent-kernel-state 'failed))
+                     (user-error "The kernel did not answer: %s"
+                                 (or org-agent-kernel-trouble "it is busy")))
+                   (accept-process-output nil 0.05))))
+         answer refusal)
+    (unless (org-agent-kernel-ready-p)
+      (message "Starting the kernel")
+      (org-agent-kernel-ensure)
+      (funcall wait #'org-agent-kernel-ready-p))
+    (org-agent-kernel-request method params
+                              :success (lambda (result) (setq answer (list result)))
+                              :failure (lambda (reply) (setq refusal reply)))
+    (funcall wait (lambda () (or answer refusal)))
+    (when refusal
+      (user-error "%s" (plist-get refusal :message)))
+    (car answer)))
+
 (defun org-agent-kernel-cancel (id)
-  "Have the kernel give up the request ID, if there is one."
+  "Ask the kernel to cancel the request ID."
   (org-agent-rpc-cancel org-agent-kernel--connection id))
 
 (provide 'org-agent-kernel)

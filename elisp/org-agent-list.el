@@ -1,4 +1,4 @@
-;;; org-agent-list.el --- What our lists have in common  -*- lexical-binding: t; -*-
+;;; org-agent-list.el --- Lists of what the kernel knows  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,14 +7,14 @@
 
 ;;; Commentary:
 
-;; The lists of what the kernel knows are the same kind of buffer: the
-;; kernel is asked, its answer is shown when it comes, and point stays on
-;; what it was on.  The header line shows the keys, the first line names
-;; the columns, and the mode line says what is not listed.
+;; All lists work alike.  A list requests its entries from the kernel and
+;; shows them when they arrive, and point stays on its entry.  The header
+;; line shows the keys, the first line the names of the columns, and the
+;; mode line how many entries are not listed.
 ;;
-;; What is a table, to be sorted, is in `org-agent-list-mode', which is
-;; that of `tabulated-list-mode'.  What has more to say than a row holds is
-;; in `org-agent-list-sections-mode': each row is the heading of a section.
+;; A table that can be sorted uses `org-agent-list-mode', which is derived
+;; from `tabulated-list-mode'.  A list whose rows unfold uses
+;; `org-agent-list-sections-mode': each row is the heading of a section.
 
 ;;; Code:
 
@@ -30,12 +30,11 @@
     (set-keymap-parent map tabulated-list-mode-map)
     (define-key map (kbd "?") #'describe-mode)
     map)
-  "Keys in every table.")
+  "Keymap of all tables.")
 
 (define-derived-mode org-agent-list-mode tabulated-list-mode "Org-Agent-List"
-  "Parent mode of the tables of what the kernel knows.
-A mode of its own calls `org-agent-list-columns'.
-\\<org-agent-list-mode-map>\\[describe-mode] tells the keys, \\[tabulated-list-sort] sorts by the column at point.
+  "Parent mode of tables.  A derived mode calls `org-agent-list-columns'.
+\\<org-agent-list-mode-map>\\[describe-mode] describes the keys, \\[tabulated-list-sort] sorts by the column at point.
 
 \\{org-agent-list-mode-map}"
   (setq tabulated-list-sort-key nil
@@ -43,9 +42,10 @@ A mode of its own calls `org-agent-list-columns'.
         tabulated-list-use-header-line nil))
 
 (defun org-agent-list-columns (format ask &optional keys)
-  "Have columns as FORMAT, a `tabulated-list-format', in the current buffer.
-ASK asks the kernel for what is listed, and shows it.  KEYS are the
-mode's for the header line, as `substitute-command-keys' takes them."
+  "Set the columns of the current buffer to FORMAT.
+FORMAT is a `tabulated-list-format'.  The function ASK requests the
+entries from the kernel and shows them.  KEYS is a string for the header
+line in the format of `substitute-command-keys'."
   (setq tabulated-list-format format
         header-line-format `(:eval (org-agent-section-header
                                     ,keys "\\[tabulated-list-sort] sort")))
@@ -53,9 +53,9 @@ mode's for the header line, as `substitute-command-keys' takes them."
   (tabulated-list-init-header))
 
 (defun org-agent-list-show (entries &optional note)
-  "Show ENTRIES, as `tabulated-list-entries' has them, in the current buffer.
-NOTE, a string, stands behind the mode's name in the mode line.  Point,
-that of every window, and what each shows stay on their rows."
+  "Show ENTRIES, a value of `tabulated-list-entries', in the current buffer.
+The mode line shows the string NOTE after the name of the mode.  Point
+and the start of every window stay on their rows."
   (org-agent-list-note note)
   (setq tabulated-list-entries entries)
   (let ((places (mapcar (lambda (window)
@@ -70,16 +70,16 @@ that of every window, and what each shows stay on their rows."
       (set-window-point window (org-agent-list--position point 2)))))
 
 (defun org-agent-list--place (position)
-  "Return what POSITION is on: (ID LINE . COLUMN)."
+  "Return POSITION as (ID LINE . COLUMN), where ID is that of its row."
   (save-excursion
     (goto-char (min position (point-max)))
     (cons (tabulated-list-get-id)
           (cons (line-number-at-pos) (- (point) (line-beginning-position))))))
 
 (defun org-agent-list--position (place least)
-  "Return where PLACE, see `org-agent-list--place', is by now.
-A row that is gone leaves its place to that in its line, of which LEAST
-is the first."
+  "Return the position of PLACE, a value of `org-agent-list--place'.
+If its row is gone, return a position in the same line, or in the last
+row.  LEAST is the number of the first line that is allowed."
   (pcase-let ((`(,id ,line . ,column) place))
     (save-excursion
       (goto-char (point-min))
@@ -95,34 +95,35 @@ is the first."
 ;;;; Rows that are sections
 
 (defvar-local org-agent-list--columns nil
-  "The columns of the rows: a list of (TITLE WIDTH), the last without WIDTH.
-With a third element, non-nil, a column stands at its right.")
+  "The columns of the rows: a list of (TITLE WIDTH RIGHT).
+The last column has no WIDTH.  If RIGHT is non-nil, align to the right.")
 
 (define-derived-mode org-agent-list-sections-mode org-agent-section-mode
   "Org-Agent-List"
-  "Parent mode of the lists whose rows unfold.
-A mode of its own calls `org-agent-list-rows'.
+  "Parent mode of lists whose rows unfold.
+A derived mode calls `org-agent-list-rows'.
 
 \\{org-agent-list-sections-mode-map}"
   (setq truncate-lines t))
 
 (defun org-agent-list-rows (columns ask keys)
-  "Have rows of COLUMNS in the current buffer.
-COLUMNS is a list of (TITLE WIDTH RIGHT); the last has no width.  ASK
-asks the kernel for what is listed, and shows it.  KEYS are the mode's
-for the header line, as `substitute-command-keys' takes them."
+  "Set the columns of the current buffer to COLUMNS.
+COLUMNS is a list of (TITLE WIDTH RIGHT); the last has no WIDTH.  The
+function ASK requests the entries from the kernel and shows them.  KEYS
+is a string for the header line in the format of
+`substitute-command-keys'."
   (setq org-agent-list--columns columns
         org-agent-section-keys keys)
   (setq-local revert-buffer-function ask))
 
 (defun org-agent-list-row (type value data cells body &optional children)
-  "Return the section of TYPE, VALUE and DATA whose heading shows CELLS.
-BODY and CHILDREN are what TAB unfolds, or nil."
+  "Return a section of TYPE, VALUE and DATA whose heading shows CELLS.
+BODY and CHILDREN, which may be nil, are shown when it is unfolded."
   (org-agent-section type value :data data :folded t :children children
                      :heading (org-agent-list--cells cells) :body body))
 
 (defun org-agent-list--cells (cells)
-  "Return CELLS, strings, in the columns of this buffer."
+  "Return a line that shows CELLS, strings, in the columns of this buffer."
   (cl-loop for (_ width right) in org-agent-list--columns
            for cell in cells
            for text = (replace-regexp-in-string "[\n\r\t]+" " " cell)
@@ -131,13 +132,13 @@ BODY and CHILDREN are what TAB unfolds, or nil."
                     text)))
 
 (defun org-agent-list--fitted (text width right)
-  "Return TEXT in WIDTH columns, at their RIGHT if that is non-nil."
+  "Return TEXT cut or padded to WIDTH, aligned to the right if RIGHT."
   (let* ((text (truncate-string-to-width text width nil nil "…"))
          (blanks (make-string (- width (string-width text)) ?\s)))
     (if right (concat blanks text) (concat text blanks))))
 
 (defun org-agent-list-show-rows (rows &optional note)
-  "Show ROWS, of `org-agent-list-row', below the names of the columns.
+  "Show ROWS, values of `org-agent-list-row', below the names of the columns.
 NOTE is as for `org-agent-list-show'."
   (org-agent-list-note note)
   (org-agent-section-show
@@ -149,8 +150,8 @@ NOTE is as for `org-agent-list-show'."
          rows)))
 
 (defun org-agent-list-filled (text)
-  "Return TEXT in lines of 70 columns, for what unfolds below a row.
-It is made so since the rows themselves are cut at the window's edge."
+  "Return TEXT filled to 70 columns, as the body of a row.
+Lines are not wrapped in these lists, since rows are cut at the edge."
   (with-temp-buffer
     (insert text)
     (let ((fill-column 70))
@@ -159,34 +160,41 @@ It is made so since the rows themselves are cut at the window's edge."
     (unless (bolp) (insert "\n"))
     (buffer-string)))
 
-;;;; What both have
+;;;; Both kinds of lists
 
 (defun org-agent-list-note (note)
-  "Have NOTE, a string or nil, stand behind the mode's name in the mode line."
+  "Show NOTE, a string or nil, after the name of the mode in the mode line."
   (setq mode-line-process (and note (concat " " note))))
 
 (defun org-agent-list-open (name mode ask)
-  "Select the buffer NAME in MODE, made if there is none; there, call ASK."
+  "Pop to the buffer NAME in MODE, made if needed, and call ASK in it."
   (with-current-buffer (get-buffer-create name)
     (unless (derived-mode-p mode)
       (funcall mode))
     (funcall ask)
     (pop-to-buffer (current-buffer))))
 
+(defun org-agent-list-refresh (name)
+  "Revert the list in the buffer NAME if a window shows it."
+  (when (get-buffer-window name t)
+    (with-current-buffer name
+      (revert-buffer))))
+
 (defun org-agent-list-left (result words)
-  "Return how much RESULT of the kernel left out, with WORDS; nil if nothing."
+  "Return a note of how many entries RESULT of the kernel left out, or nil.
+WORDS is what the entries are called."
   (let ((left (or (plist-get result :left) 0)))
     (and (> left 0) (format "(%d %s, not listed)" left words))))
 
 (defun org-agent-list-by-number (column)
   "Return a predicate that sorts entries by the number in COLUMN.
-Columns count from 0; what is no number counts as 0."
+Columns count from 0.  A cell that is no number counts as 0."
   (lambda (one other)
     (< (string-to-number (aref (cadr one) column))
        (string-to-number (aref (cadr other) column)))))
 
 (defun org-agent-list-time (time)
-  "Return TIME, as RFC 3339 has it, as the local time."
+  "Return TIME, a string of RFC 3339, in local time."
   (condition-case nil
       (format-time-string "%Y-%m-%d %H:%M" (encode-time (iso8601-parse time)))
     (error "")))

@@ -1,4 +1,4 @@
-;;; org-agent-log.el --- The kernel's log, as it grows  -*- lexical-binding: t; -*-
+;;; org-agent-log.el --- Follow the kernel's log  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,12 +7,13 @@
 
 ;;; Commentary:
 
-;; `*org-agent-log*' shows the kernel's log, a line for each record, and
-;; between them what this Emacs itself has to say.  The kernel tells of
-;; each line as it comes (`log/tail' and `log' on the wire), so that
-;; nothing is polled and the file need not be on this machine.  What is
-;; shown is chosen by level, session, turn and text; the header line says
-;; how.  Without a kernel the program reads the file once.
+;; The buffer `*org-agent-log*' shows the kernel's log, one line for each
+;; record, and the messages of this Emacs between them.  The kernel sends
+;; each record when it is written (`log/tail' and `log' on the wire), so
+;; that nothing is polled, and the file may be on another machine.  Lines
+;; can be filtered by level, session, turn and text; the header line shows
+;; the filter.  Without a kernel, the program `org-agent' reads the file
+;; once.
 
 ;;; Code:
 
@@ -25,43 +26,43 @@
 (declare-function org-agent-why "org-agent-explain")
 
 (defcustom org-agent-log-lines 500
-  "Number of lines of the log that are shown at first."
+  "The number of lines that the log shows when it is opened."
   :type 'integer
   :group 'org-agent-inside
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-log--most 5000
-  "Lines that the buffer keeps; the oldest go first.")
+  "The number of lines that the buffer keeps; the oldest are deleted.")
 
 (defvar-local org-agent-log--level "info"
-  "The least level that is shown.")
+  "The lowest level that is shown.")
 
 (defvar-local org-agent-log--session nil
-  "The session whose lines are shown, nil for all.")
+  "The session whose lines are shown, or nil for all.")
 
 (defvar-local org-agent-log--turn nil
-  "The turn whose lines are shown, nil for all.")
+  "The turn whose lines are shown, or nil for all.")
 
 (defvar-local org-agent-log--text nil
-  "What the lines that are shown have in them, nil for anything.")
+  "A text that all shown lines contain, or nil.")
 
 (defvar-local org-agent-log--paused nil
   "Non-nil while the log is not followed.")
 
 (defvar-local org-agent-log--mark 0
-  "The number of the latest request; what comes for another is old.")
+  "The number of the latest request; records for others are ignored.")
 
 (defvar-local org-agent-log--asked nil
-  "The number of the request whose result has not come, or nil.")
+  "The number of the request whose result has not arrived, or nil.")
 
 (defvar-local org-agent-log--early nil
-  "What came before the result of the request, newest first.")
+  "Records that arrived before the result of the request, newest first.")
 
 (defvar-local org-agent-log--last nil
   "The record that was shown last.")
 
 (defvar-local org-agent-log--left nil
-  "Non-nil when the log has older lines than are shown.")
+  "Non-nil if the log has older lines than the buffer.")
 
 (defface org-agent-log-warning '((t :inherit warning))
   "Face of warnings in the log."
@@ -72,7 +73,7 @@
   :group 'org-agent-inside)
 
 (defface org-agent-log-detail '((t :inherit shadow))
-  "Face of times, and of what stands behind a message, in the log."
+  "Face of debug messages in the log."
   :group 'org-agent-inside)
 
 (defvar org-agent-log-mode-map
@@ -90,13 +91,14 @@
   "Keys in the log.")
 
 (defconst org-agent-log--place "\\(/[^:\n]+?\\.org\\):\\([0-9]+\\):\\([0-9]+\\)"
-  "What the place of a fault in a note looks like.")
+  "Regexp that matches FILE:LINE:COLUMN of an error in a note.")
 
 (define-derived-mode org-agent-log-mode special-mode "Org-Agent-Log"
   "Major mode of the agent's log, which follows the kernel's.
-\\<org-agent-log-mode-map>What is shown: \\[org-agent-log-set-level] level, \\[org-agent-log-set-session] session, \\[org-agent-log-set-turn] turn, \\[org-agent-log-set-text] text, \\[org-agent-log-show-all] everything.
-\\[org-agent-log-visit] goes to the place in a note that a line names, or tells the story of
-its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
+\\<org-agent-log-mode-map>These keys filter the lines: \\[org-agent-log-set-level] by level, \\[org-agent-log-set-session] by session, \\[org-agent-log-set-turn] by turn,
+\\[org-agent-log-set-text] by a text.  \\[org-agent-log-show-all] removes the filter.
+\\[org-agent-log-visit] goes to the position in a note that the line names, or else
+explains the turn of the line.  \\[org-agent-log-toggle-follow] starts or stops following the log.
 
 \\{org-agent-log-mode-map}"
   (setq truncate-lines t
@@ -109,7 +111,7 @@ its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
 
 ;;;###autoload
 (defun org-agent-log ()
-  "Show the agent's log, as it grows."
+  "Show the agent's log, and follow it."
   (interactive)
   (pop-to-buffer (org-agent-log--buffer))
   (unless org-agent-log--asked
@@ -118,7 +120,7 @@ its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
 
 ;;;###autoload
 (defun org-agent-log-of-turn (turn)
-  "Show what the log has of TURN."
+  "Show the lines of the log that belong to TURN."
   (pop-to-buffer (org-agent-log--buffer))
   (org-agent-log--show-only "debug" nil turn nil))
 
@@ -130,7 +132,7 @@ its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
     (current-buffer)))
 
 (defun org-agent-log--header ()
-  "Return the header line: what is shown, and whether the log is followed."
+  "Return the header line: whether the log is followed, and the filter."
   (replace-regexp-in-string
    "%" "%%"
    (concat
@@ -141,10 +143,10 @@ its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
     (and org-agent-log--session (format "  session %s" org-agent-log--session))
     (and org-agent-log--turn (format "  turn %s" org-agent-log--turn))
     (and org-agent-log--text (format "  with \"%s\"" org-agent-log--text))
-    (and org-agent-log--left "  (older lines are left out)"))
+    (and org-agent-log--left "  (older lines are not shown)"))
    t t))
 
-;;;; What is shown
+;;;; The filter
 
 (defun org-agent-log--show-only (level session turn text)
   "Show lines of LEVEL and above, of SESSION and TURN, and with TEXT in them."
@@ -156,20 +158,20 @@ its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
   (force-mode-line-update))
 
 (defun org-agent-log--none-if-empty (text)
-  "Return TEXT without blanks around it, nil when nothing is left."
+  "Return TEXT without blanks around it, or nil if that is empty."
   (let ((text (string-trim text)))
     (unless (string-empty-p text) text)))
 
 (defun org-agent-log-set-level (level)
   "Show lines of LEVEL and above only."
-  (interactive (list (completing-read "Least level: "
+  (interactive (list (completing-read "Lowest level: "
                                       '("debug" "info" "warn" "error")
                                       nil t nil nil org-agent-log--level)))
   (org-agent-log--show-only level org-agent-log--session
                             org-agent-log--turn org-agent-log--text))
 
 (defun org-agent-log-set-session (session)
-  "Show lines of SESSION only, of all sessions when it is empty."
+  "Show lines of SESSION only; if it is empty, lines of all sessions."
   (interactive (list (read-string "Session (empty for all): "
                                   (org-agent-log--field "session"))))
   (org-agent-log--show-only org-agent-log--level
@@ -177,8 +179,8 @@ its turn; \\[org-agent-log-toggle-follow] follows the log or stops following it.
                             org-agent-log--turn org-agent-log--text))
 
 (defun org-agent-log-set-turn (turn)
-  "Show lines of TURN only, of all turns when it is empty.
-The beginning of its id is enough."
+  "Show lines of TURN only; if it is empty, lines of all turns.
+TURN may be the beginning of an id."
   (interactive (list (read-string "Turn (empty for all): "
                                   (org-agent-log--field "turn"))))
   (org-agent-log--show-only org-agent-log--level org-agent-log--session
@@ -186,7 +188,7 @@ The beginning of its id is enough."
                             org-agent-log--text))
 
 (defun org-agent-log-set-text (text)
-  "Show lines with TEXT in them only, all lines when it is empty."
+  "Show lines that contain TEXT only; if it is empty, all lines."
   (interactive (list (read-string "With the text (empty for any): "
                                   org-agent-log--text)))
   (org-agent-log--show-only org-agent-log--level org-agent-log--session
@@ -194,12 +196,12 @@ The beginning of its id is enough."
                             (org-agent-log--none-if-empty text)))
 
 (defun org-agent-log-show-all ()
-  "Show lines of all sessions and turns."
+  "Show lines of level info and above of all sessions and turns."
   (interactive)
   (org-agent-log--show-only "info" nil nil nil))
 
 (defun org-agent-log-toggle-follow ()
-  "Follow the log, or follow it no longer."
+  "Start or stop following the log."
   (interactive)
   (setq org-agent-log--paused (not org-agent-log--paused))
   (org-agent-log--ask nil)
@@ -213,7 +215,7 @@ The beginning of its id is enough."
                             (line-end-position) t)
          (match-string-no-properties 1))))
 
-;;;; Asking the kernel
+;;;; Requests to the kernel
 
 (defmacro org-agent-log--in (buffer mark &rest body)
   "Run BODY in BUFFER, the log, if the request MARK is still the latest."
@@ -225,8 +227,8 @@ The beginning of its id is enough."
          ,@body))))
 
 (defun org-agent-log--ask (anew)
-  "Ask for the end of the log, and to be told of what comes.
-With ANEW show only that; else add what is new in it."
+  "Request the end of the log, and the records to come if it is followed.
+If ANEW is non-nil, replace the lines of the buffer; else add new ones."
   (let ((buffer (current-buffer))
         (mark (cl-incf org-agent-log--mark)))
     (setq org-agent-log--early nil
@@ -269,7 +271,7 @@ With ANEW show only that; else add what is new in it."
 
 ;;;###autoload
 (defun org-agent-log-news (params)
-  "Show the lines of the log that PARAMS have."
+  "Show the records in PARAMS, those of the notification `log'."
   (when-let* ((buffer (get-buffer "*org-agent-log*")))
     (with-current-buffer buffer
       (when (and (derived-mode-p 'org-agent-log-mode)
@@ -279,7 +281,7 @@ With ANEW show only that; else add what is new in it."
           (org-agent-log--add params))))))
 
 (defun org-agent-log--add (params)
-  "Show what PARAMS, those of `log', have."
+  "Insert the records in PARAMS, those of the notification `log'."
   (org-agent-log--change
    (lambda ()
      (org-agent-log--insert-records (plist-get params :records))
@@ -288,8 +290,9 @@ With ANEW show only that; else add what is new in it."
         (format "(%d more lines came too fast to be shown)" dropped))))))
 
 (defun org-agent-log--take (records anew)
-  "Show RECORDS, the end of the log, and what came meanwhile.
-With ANEW nothing else of the kernel's; else those that are not shown."
+  "Show RECORDS, the end of the log, and those that arrived meanwhile.
+If ANEW is non-nil, replace the lines of the kernel; else add the records
+that are not shown yet."
   (let ((known (and (not anew) (member org-agent-log--last (reverse records)))))
     (when known
       (setq records (last records (- (length records) (length known)))))
@@ -301,7 +304,7 @@ With ANEW nothing else of the kernel's; else those that are not shown."
     (setq org-agent-log--early nil)))
 
 (defun org-agent-log--leave ()
-  "Tell the kernel that the log is not followed any more."
+  "Tell the kernel to send no more records."
   (remove-hook 'org-agent-kernel-ready-hook #'org-agent-log--ready)
   (when (org-agent-kernel-ready-p)
     (org-agent-kernel-request "log/tail" (list :lines 1))))
@@ -316,7 +319,8 @@ With ANEW nothing else of the kernel's; else those that are not shown."
 ;;;; The buffer
 
 (defun org-agent-log--change (function)
-  "Call FUNCTION, which changes the buffer; who is at its end stays there."
+  "Call FUNCTION, which changes the buffer.
+Point and the points of windows stay at the end if they were there."
   (let ((inhibit-read-only t)
         (at-end (eobp))
         (windows (cl-remove-if-not
@@ -336,7 +340,7 @@ With ANEW nothing else of the kernel's; else those that are not shown."
       (set-window-point window (point-max)))))
 
 (defun org-agent-log--erase ()
-  "Take away the kernel's lines; this Emacs's own stay."
+  "Delete the lines of the kernel, and keep those of this Emacs."
   (goto-char (point-min))
   (while (not (eobp))
     (if (get-text-property (point) 'org-agent-log-own)
@@ -347,7 +351,7 @@ With ANEW nothing else of the kernel's; else those that are not shown."
   (setq org-agent-log--last nil))
 
 (defun org-agent-log--insert-records (records)
-  "Insert RECORDS, plists as of `log/tail', at the end of the buffer."
+  "Insert RECORDS, plists from `log/tail', at the end of the buffer."
   (goto-char (point-max))
   (dolist (record records)
     (setq org-agent-log--last record)
@@ -356,7 +360,7 @@ With ANEW nothing else of the kernel's; else those that are not shown."
                            (plist-get record :turn))))
 
 (defun org-agent-log--insert (line &optional level turn)
-  "Insert LINE, of LEVEL and about TURN if they are known."
+  "Insert LINE of LEVEL about TURN, both of which may be nil."
   (goto-char (point-max))
   (let ((beg (point))
         (turn (or turn
@@ -371,7 +375,7 @@ With ANEW nothing else of the kernel's; else those that are not shown."
       (put-text-property beg (point) 'org-agent-turn turn))))
 
 (defun org-agent-log-line (record)
-  "Return RECORD, a plist as of `log/tail', as one readable line."
+  "Return RECORD, a plist from `log/tail', as one readable line."
   (concat
    (when-let* ((time (plist-get record :time)))
      (concat (org-agent-log--time time) " "))
@@ -381,7 +385,7 @@ With ANEW nothing else of the kernel's; else those that are not shown."
    (plist-get record :fields)))
 
 (defun org-agent-log--time (time)
-  "Return TIME, as RFC 3339 has it, as the local time of the day."
+  "Return TIME, a string of RFC 3339, as the local time of the day."
   (condition-case nil
       (concat (format-time-string "%H:%M:%S" (encode-time (iso8601-parse time)))
               (if (string-match "\\(\\.[0-9]\\{1,3\\}\\)" time)
@@ -390,8 +394,9 @@ With ANEW nothing else of the kernel's; else those that are not shown."
     (error "--:--:--.---")))
 
 (defun org-agent-log-visit ()
-  "Go to the place in a note that this line names, the one at point first.
-A line that names none but a turn leads to the turn's story."
+  "Go to the position in a note that this line names.
+If it names several, go to the one at point, or else the first after it.
+If it names none, explain the turn of the line."
   (interactive)
   (let ((end (line-end-position)) (here (point)) file line column)
     (save-match-data

@@ -1,4 +1,4 @@
-;;; org-agent-markup.el --- Answers, and their blocks, in other buffers  -*- lexical-binding: t; -*-
+;;; org-agent-markup.el --- Answers as text of other buffers  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,15 +7,18 @@
 
 ;;; Commentary:
 
-;; An answer is Org, and Org's markup is noise in a mail, in Markdown and
-;; in code.  In Markdown an answer that was written as Markdown comes in
-;; as it was written, any other is translated.  In code its blocks come in
-;; to the letter, and the words around them as comments; an answer
-;; without a block comes in as the model wrote it.  Elsewhere markup goes
-;; and the words stay.
+;; An answer is Org, whose markup is wrong in a mail, in Markdown and in
+;; code.  `org-agent-markup-for-mode' converts an answer for a buffer:
 ;;
-;; What a model wrote as code is wanted elsewhere: in the kill ring, or in
-;; the buffer one was in.
+;; - In Markdown, an answer in Org is translated to Markdown.  If the model
+;;   wrote Markdown, its text is not changed.
+;; - In code, source blocks are inserted as code, and the text around them
+;;   as comments.  If there is no block, the text of the model is not
+;;   changed.
+;; - Elsewhere the markup is removed.
+;;
+;; Two commands put the source blocks of answers into the kill ring or into
+;; another buffer.
 
 ;;; Code:
 
@@ -30,15 +33,15 @@
 (require 'org-agent-chat)
 
 (defconst org-agent-markup--code-modes '(prog-mode conf-mode yaml-mode)
-  "Modes, with those derived from them, of buffers that hold code.")
+  "Modes of buffers with code, from which others are derived.")
 
 (defconst org-agent-markup--emphasis
   '((bold . "**") (italic . "*") (strike-through . "~~") (underline . "")
     (code . "`") (verbatim . "`"))
-  "How Markdown writes what Org emphasises.")
+  "The emphasis marker of Markdown for each type of emphasis in Org.")
 
 (defmacro org-agent-markup--parsed (org &rest body)
-  "Evaluate BODY in a buffer that holds ORG."
+  "Evaluate BODY in a buffer of Org mode that contains ORG."
   (declare (indent 1) (debug t))
   `(with-temp-buffer
      (insert ,org)
@@ -48,8 +51,8 @@
 
 ;;;###autoload
 (defun org-agent-markup-for-mode (org raw)
-  "Return an answer as it is written in the mode of the current buffer.
-ORG is the answer in Org, and inert; RAW is what the model wrote."
+  "Return an answer converted for the mode of the current buffer.
+ORG is the answer as inert Org, RAW is the text of the model."
   (cond
    ((derived-mode-p 'org-mode) org)
    ((derived-mode-p 'markdown-mode)
@@ -61,13 +64,13 @@ ORG is the answer in Org, and inert; RAW is what the model wrote."
    (t (org-agent-markup--translate org nil))))
 
 (defun org-agent-markup--org-p (raw)
-  "Return non-nil when RAW was written as Org: its first line says so."
+  "Return non-nil if the first line of RAW is one of Org."
   (string-match-p "\\`[ \t\n\r]*\\(?:^\\*+ \\|^#\\+\\|^:[[:alnum:]_-]+:\\)" raw))
 
 ;;;; In code
 
 (defun org-agent-markup--code (org raw)
-  "Return the answer ORG, which the model wrote as RAW, as code."
+  "Return the answer as code; ORG is its Org, RAW the text of the model."
   (let ((parts (org-agent-markup--parts org)))
     (cond
      ((cl-some #'car parts)
@@ -81,8 +84,8 @@ ORG is the answer in Org, and inert; RAW is what the model wrote."
      (t (string-trim raw "[\n\r]+")))))
 
 (defun org-agent-markup--parts (org)
-  "Return the parts of ORG in their order, (CODE . TEXT).
-CODE is non-nil for the content of a block."
+  "Return the parts of ORG in order, a list of (CODE . TEXT).
+CODE is non-nil if TEXT is the content of a block."
   (org-agent-markup--parsed org
     (let ((beg (point-min)) parts)
       (org-element-map (org-element-parse-buffer 'element)
@@ -93,7 +96,7 @@ CODE is non-nil for the content of a block."
             (let ((code (cdr (org-agent-markup--content block))))
               (push (cons t (if (eq (org-element-type block) 'src-block)
                                 code
-                              ;; What Org would read in an example is held.
+                              ;; Active Org in an example was made inert.
                               (string-replace org-agent-inert-mark "" code)))
                     parts))
             (setq beg to))))
@@ -110,7 +113,7 @@ CODE is non-nil for the content of a block."
     (mapconcat (lambda (line)
                  (cond ((string-blank-p line) "")
                        ((string-empty-p after) (concat before line))
-                       ;; What ends a comment does not end this one.
+                       ;; An end of a comment in the text is broken up.
                        (t (concat before
                                   (replace-regexp-in-string
                                    comment-end-skip
@@ -120,10 +123,10 @@ CODE is non-nil for the content of a block."
                                   after))))
                (split-string (string-trim text "\n+" "[ \t\n]+") "\n") "\n")))
 
-;;;; Org in other words
+;;;; Plain text and Markdown
 
 (defun org-agent-markup--extent (element)
-  "Return where ELEMENT stands, (BEG . END), without blank lines behind it."
+  "Return the region of ELEMENT, (BEG . END), without blank lines after it."
   (cons (org-element-property :begin element)
         (save-excursion
           (goto-char (org-element-property :end element))
@@ -131,7 +134,8 @@ CODE is non-nil for the content of a block."
           (min (point-max) (1+ (point))))))
 
 (defun org-agent-markup--content (block)
-  "Return (INDENTATION . CONTENT) of BLOCK, as it is without that, a string."
+  "Return (INDENTATION . CONTENT) of BLOCK, two strings.
+CONTENT is without the indentation and unescaped."
   (pcase-let ((`(,beg . ,end) (org-agent-markup--extent block)))
     (goto-char beg)
     (let ((indentation (buffer-substring-no-properties
@@ -148,7 +152,7 @@ CODE is non-nil for the content of a block."
                (buffer-substring-no-properties from (max from (point))))))))))
 
 (defun org-agent-markup--translate (org markdown)
-  "Return ORG without markup, or as MARKDOWN."
+  "Return ORG as plain text, or as Markdown if MARKDOWN is non-nil."
   (org-agent-markup--parsed org
     (let (changes)
       (org-element-map (org-element-parse-buffer)
@@ -170,8 +174,8 @@ CODE is non-nil for the content of a block."
     (string-trim (buffer-string) "\n+" "[ \t\n]+")))
 
 (defun org-agent-markup--changes (element markdown)
-  "Return what becomes of ELEMENT: a list of (BEG END TEXT).
-MARKDOWN is non-nil when it is to be that."
+  "Return the changes that translate ELEMENT, a list of (BEG END TEXT).
+Translate to plain text, or to Markdown if MARKDOWN is non-nil."
   (let ((beg (org-element-property :begin element))
         (end (- (org-element-property :end element)
                 (or (org-element-property :post-blank element) 0)))
@@ -217,7 +221,8 @@ MARKDOWN is non-nil when it is to be that."
          (list (list beg (1+ beg) mark) (list (1- end) end mark)))))))
 
 (defun org-agent-markup--link (link beg end markdown)
-  "Return what becomes of LINK from BEG to END; as MARKDOWN if non-nil."
+  "Return the changes that translate LINK, which is from BEG to END.
+Translate to plain text, or to Markdown if MARKDOWN is non-nil."
   (let* ((words (org-element-property :contents-begin link))
          (last (org-element-property :contents-end link))
          (target (org-element-property :raw-link link))
@@ -239,7 +244,8 @@ MARKDOWN is non-nil when it is to be that."
                                   (t (format "<%s>" target)))))))))
 
 (defun org-agent-markup--block (block quote)
-  "Return what becomes of BLOCK: its lines alone, with QUOTE quoted."
+  "Return the changes that delete the first and last lines of BLOCK.
+If QUOTE is non-nil, quote the lines between them as in Markdown."
   (pcase-let ((`(,beg . ,end) (org-agent-markup--extent block))
               (changes nil))
     (goto-char beg)
@@ -256,7 +262,8 @@ MARKDOWN is non-nil when it is to be that."
     changes))
 
 (defun org-agent-markup--language (block)
-  "Return the language of BLOCK, or nil; an example has one that is held."
+  "Return the language of BLOCK, or nil.
+An example block has one if it was made inert."
   (or (org-element-property :language block)
       (save-excursion
         (goto-char (org-element-property :post-affiliated block))
@@ -265,7 +272,7 @@ MARKDOWN is non-nil when it is to be that."
              (match-string 1)))))
 
 (defun org-agent-markup--fenced (code language)
-  "Return CODE of LANGUAGE, or nil, as a block of Markdown."
+  "Return CODE as a fenced block of Markdown; LANGUAGE may be nil."
   (let ((fence "```"))
     (while (string-match-p (concat "^[ ]*" fence) code)
       (setq fence (concat fence "`")))
@@ -276,10 +283,10 @@ MARKDOWN is non-nil when it is to be that."
 
 (defconst org-agent-markup--block-regexp
   "^[ \t]*#\\+begin_\\(?:src\\|example\\)\\(?:[ \t].*\\)?\n\\(\\(?:.*\n\\)*?\\)[ \t]*#\\+end_\\(?:src\\|example\\)[ \t]*$"
-  "Matches a block; group 1 is its text.")
+  "Regexp that matches a source or example block; group 1 is its text.")
 
 (defun org-agent-markup--block-text ()
-  "Return the text of the block that was just matched, unescaped."
+  "Return the unescaped text of the block that was just matched."
   (org-unescape-code-in-string (match-string-no-properties 1)))
 
 (defun org-agent-markup--block-at-point ()
@@ -306,25 +313,22 @@ MARKDOWN is non-nil when it is to be that."
       found)))
 
 (defun org-agent-markup--block-of-answer ()
-  "Return the last block of the answer at point, else of the last with one."
+  "Return the text of the last block below the heading at point.
+If there is none, return that of the last block in an answer, or nil."
   (let* ((here (org-agent-heading-at (point)))
          (found (and here
                      (org-agent-markup--block-last
-                      here (org-agent-heading-subtree-end here)))))
-    (or found
-        (let (answers)
-          (org-agent-heading-map-turns
-           (lambda (heading)
-             (when (eq (org-agent-heading-turn-p heading) 'agent)
-               (push heading answers))))
-          (while (and answers (not found))
-            (setq found (org-agent-markup--block-last
-                         (car answers) (org-agent-heading-subtree-end (car answers)))
-                  answers (cdr answers)))
-          found))))
+                      here (org-agent-heading-subtree-end here))))
+         (answer (org-agent-heading-last-turn 'agent)))
+    (while (and answer (not found))
+      (setq found (org-agent-markup--block-last
+                   answer (org-agent-heading-subtree-end answer))
+            answer (org-agent-heading-last-turn 'agent nil answer)))
+    found))
 
 (defun org-agent-markup--block-wanted ()
-  "Return the text of the block that is wanted here, or signal an error."
+  "Return the text of the block at point, or else of the last one.
+Signal an error if there is none."
   (or (org-agent-markup--block-at-point)
       (org-agent-markup--block-of-answer)
       (user-error "No answer has a source block")))
@@ -332,10 +336,10 @@ MARKDOWN is non-nil when it is to be that."
 ;;;###autoload
 (defun org-agent-copy-block ()
   "Copy the source block at point, or the last one of the answer.
-It is code as it is: without the commas that protect it in Org."
+The copy is without the commas that escape code in Org."
   (interactive)
   (unless (derived-mode-p 'org-mode)
-    (user-error "This is no Org buffer"))
+    (user-error "This is not an Org buffer"))
   (let ((text (org-agent-markup--block-wanted)))
     (kill-new text)
     (message "Copied %d lines" (length (split-string text "\n" t)))))
@@ -344,7 +348,7 @@ It is code as it is: without the commas that protect it in Org."
 (defun org-agent-yank-block ()
   "Insert the last source block of the conversation at point.
 In a conversation, insert the block at point, or the last one, into the
-buffer one was in before."
+buffer that was current before."
   (interactive)
   (if org-agent-chat-session
       (let ((text (org-agent-markup--block-wanted))
@@ -365,7 +369,7 @@ buffer one was in before."
                (user-error "No answer has a source block"))))))))
 
 (defun org-agent-markup--block-insert (text)
-  "Insert TEXT at point as one undo step, the mark before it."
+  "Insert TEXT at point as one step of undo, and set the mark before it."
   (push-mark nil t)
   (undo-boundary)
   (insert text)

@@ -1,4 +1,4 @@
-;;; org-agent-memory.el --- What the agent keeps  -*- lexical-binding: t; -*-
+;;; org-agent-memory.el --- The agent's memory  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,21 +7,19 @@
 
 ;;; Commentary:
 
-;; Memory is a set of Org files of yours, MEMORY.org and a note for each
-;; day.  `org-agent-memory' lists its entries and the agent's proposals, and
-;; searches them and your notes; RET on a line goes to the heading.  What
-;; the agent changes there can be taken
-;; back.
+;; The memory is a set of Org files: MEMORY.org and a note for each day.
+;; `org-agent-memory' lists its entries and the agent's proposals, and
+;; searches them and your notes; RET on a line goes to the heading.  Every
+;; change that the agent makes in the memory can be undone.
 ;;
-;; The agent can search Org files of yours, which it never writes to.  The
-;; property NOTES below "Settings" in config.org names them.  While it is
-;; unset `org-agent-memory' says so, and `org-agent-memory-notes' asks and
-;; writes the answer, yes or no.
+;; Your notes are Org files of yours that the agent may search and never
+;; writes to.  The property NOTES below "Settings" in config.org names them.
+;; While it is unset, `org-agent-memory' says so.  `org-agent-memory-notes'
+;; asks for them and sets the property.
 ;;
-;; After a conversation the agent may propose what to keep of it.  Nothing
-;; of that happens by itself: each proposal stands in the list of
-;; `org-agent-memory' until it is accepted, as it is or changed, or
-;; dropped.
+;; After a conversation the agent may propose entries for its memory.  A
+;; proposal stays in the list of `org-agent-memory' until the person accepts
+;; it, with or without changes, or drops it.
 
 ;;; Code:
 
@@ -38,11 +36,14 @@
 (defconst org-agent-memory--buffer "*org-agent-memory*"
   "The name of the buffer that lists the memory.")
 
+(defconst org-agent-memory--changes-buffer "*org-agent-memory-changes*"
+  "The name of the buffer that lists the changes of the memory.")
+
 (defvar org-agent-memory--history nil
-  "What was looked for in what is kept.")
+  "The minibuffer history of `org-agent-memory-search'.")
 
 (defvar-local org-agent-memory--query ""
-  "What is listed, as `org-agent-memory-search' reads it.")
+  "The query of this list, in the format of `org-agent-memory-search'.")
 
 (defvar org-agent-memory-mode-map
   (let ((map (make-sparse-keymap)))
@@ -65,11 +66,11 @@
 (define-derived-mode org-agent-memory-mode org-agent-list-sections-mode
   "Org-Agent-Memory"
   "Major mode of the list of the memory.
-\\<org-agent-memory-mode-map>\\[org-agent-memory-visit] goes to where it stands, \\[org-agent-memory-search] looks for something,
-\\[org-agent-memory-undo] takes the latest change back, \\[org-agent-memory-changes] lists the changes.
-What the agent would keep stands first: \\[org-agent-memory-accept] accepts it, \\[org-agent-memory-edit] changes
-it before, \\[org-agent-memory-drop] drops it, \\[org-agent-memory-accept-all] accepts all, \\[org-agent-memory-source] shows what it is from.
-\\[org-agent-memory-notes] asks whether your own notes may be looked through.
+\\<org-agent-memory-mode-map>\\[org-agent-memory-visit] goes to the entry in its file, \\[org-agent-memory-search] searches, \\[org-agent-memory-undo] undoes the latest
+change, and \\[org-agent-memory-changes] lists the changes.
+Proposals of the agent are listed first: \\[org-agent-memory-accept] accepts one, \\[org-agent-memory-edit] edits and
+accepts it, \\[org-agent-memory-drop] drops it, \\[org-agent-memory-accept-all] accepts all, and \\[org-agent-memory-source] shows the question that
+it came from.  \\[org-agent-memory-notes] sets which notes of yours the agent may search.
 
 \\{org-agent-memory-mode-map}"
   (org-agent-list-rows
@@ -77,7 +78,7 @@ it before, \\[org-agent-memory-drop] drops it, \\[org-agent-memory-accept-all] a
    #'org-agent-memory--ask
    "\\<org-agent-memory-mode-map>\\[org-agent-memory-visit] visit  \\[org-agent-memory-search] search  \\[org-agent-memory-accept] accept  \\[org-agent-memory-edit] edit  \\[org-agent-memory-drop] drop  \\[org-agent-memory-undo] undo"))
 
-;;;; What is listed
+;;;; The list
 
 ;;;###autoload
 (defun org-agent-memory ()
@@ -87,13 +88,13 @@ it before, \\[org-agent-memory-drop] drops it, \\[org-agent-memory-accept-all] a
 
 ;;;###autoload
 (defun org-agent-memory-search (query)
-  "Look for QUERY in what is kept and in your notes.
-All of its words must be there: \"words in quotes\" next to one another,
-word* is the beginning of one.  tag:NAME, since:2026-11-01,
-until:2026-11-30 and file:PATH narrow it; without words the latest
-entries are listed."
+  "Search the memory and your notes for QUERY.
+An entry matches if it has all words of QUERY.  \"Words in quotes\" match
+as a phrase, and word* matches all words with that beginning.  tag:NAME,
+since:2026-11-01, until:2026-11-30 and file:PATH restrict the search.
+Without words the latest entries are listed."
   (interactive
-   (list (read-string "Look in what is kept for: " nil
+   (list (read-string "Search the memory for: " nil
                       'org-agent-memory--history)))
   (org-agent-list-open org-agent-memory--buffer 'org-agent-memory-mode
                        (lambda ()
@@ -119,7 +120,7 @@ entries are listed."
             params)))
 
 (defun org-agent-memory--ask (&rest _)
-  "Ask the kernel for entries and proposals, and show them when they come."
+  "Request the entries and proposals, and show them when they arrive."
   (let ((query org-agent-memory--query))
     (org-agent-kernel-ask
      "memory/proposals" nil
@@ -143,8 +144,8 @@ entries are listed."
     (unless (or proposals hits)
       (message "%s"
                (if (string-blank-p org-agent-memory--query)
-                   "Nothing is kept so far"
-                 "Nothing that is kept, and none of your notes, has all of that")))
+                   "The memory is empty so far"
+                 "No entry of the memory and no note matches")))
     (when-let* ((offer (and (plist-get result :offer)
                             (string-blank-p org-agent-memory--query)
                             (org-agent-memory-notes-offer))))
@@ -191,11 +192,11 @@ entries are listed."
   "Go to the heading of this line, in its file."
   (interactive nil org-agent-memory-mode)
   (let* ((hit (or (org-agent-memory--at-point)
-                  (user-error "Nothing is on this line")))
+                  (user-error "There is no entry on this line")))
          (file (or (plist-get hit :file)
-                   (user-error "It stands nowhere so far; `a' accepts it"))))
+                   (user-error "A proposal is in no file yet; `a' accepts it"))))
     (unless (file-readable-p file)
-      (user-error "%s is not there any more; `g' looks again" file))
+      (user-error "%s does not exist any more; `g' updates the list" file))
     (pop-to-buffer (find-file-noselect file))
     (widen)
     (goto-char (point-min))
@@ -207,12 +208,12 @@ entries are listed."
     (when (derived-mode-p 'org-mode)
       (org-agent-heading-call-org 'org-fold-show-context 'org-show-context 'link-search))))
 
-;;;; What was changed
+;;;; Changes
 
 ;;;###autoload
 (defun org-agent-memory-undo (&optional id)
-  "Take the latest change of what is kept back, or the one named ID.
-In the list of changes that is the one at point."
+  "Undo the latest change of the memory, or the change ID.
+In the list of changes undo the one at point."
   (interactive
    (list (and (derived-mode-p 'org-agent-memory-changes-mode)
               (plist-get (or (tabulated-list-get-id)
@@ -221,18 +222,18 @@ In the list of changes that is the one at point."
   (org-agent-kernel-ask
    "memory/undo" (and id (list :id id))
    (lambda (back)
-     (message "Taken back: %s" (plist-get back :title)))))
+     (message "Undone: %s" (plist-get back :title)))))
 
 (define-derived-mode org-agent-memory-changes-mode org-agent-list-mode
   "Org-Agent-Memory-Changes"
   "Major mode of the list of the agent's changes to the memory.
-\\<org-agent-memory-changes-mode-map>\\[org-agent-memory-undo] takes the change at point back.
+\\<org-agent-memory-changes-mode-map>\\[org-agent-memory-undo] undoes the change at point, \\[org-agent-memory-visit] goes to its entry.
 
 \\{org-agent-memory-changes-mode-map}"
   (org-agent-list-columns
    [("When" 16 t) ("What" 12 t) ("Title" 40 t) ("File" 0 t)]
    #'org-agent-memory--ask-changes
-   "\\<org-agent-memory-changes-mode-map>\\[org-agent-memory-visit] visit  \\[org-agent-memory-undo] take back"))
+   "\\<org-agent-memory-changes-mode-map>\\[org-agent-memory-visit] visit  \\[org-agent-memory-undo] undo"))
 
 (define-key org-agent-memory-changes-mode-map (kbd "u") #'org-agent-memory-undo)
 (define-key org-agent-memory-changes-mode-map (kbd "RET") #'org-agent-memory-visit)
@@ -241,12 +242,12 @@ In the list of changes that is the one at point."
 (defun org-agent-memory-changes ()
   "List the agent's changes to the memory, the latest first."
   (interactive)
-  (org-agent-list-open "*org-agent-memory-changes*"
+  (org-agent-list-open org-agent-memory--changes-buffer
                        'org-agent-memory-changes-mode
                        #'org-agent-memory--ask-changes))
 
 (defun org-agent-memory--ask-changes (&rest _)
-  "Ask the kernel for the changes, and show them when they come."
+  "Request the changes, and show them when they arrive."
   (org-agent-kernel-ask
    "memory/changes" nil
    (lambda (result)
@@ -257,63 +258,62 @@ In the list of changes that is the one at point."
   "Return the line of CHANGE."
   (list change
         (vector (org-agent-list-time (plist-get change :time))
-                (cond ((plist-get change :undoes) "taken back")
+                (cond ((plist-get change :undoes) "undo")
                       ((plist-get change :undone) "(undone)")
                       (t (substring (symbol-name (plist-get change :operation)) 1)))
                 (or (plist-get change :title) "")
                 (abbreviate-file-name (or (plist-get change :file) "")))))
 
-;;;; What the kernel tells
+;;;; Notifications from the kernel
 
-(defun org-agent-memory--again ()
-  "Refresh the lists of the memory that are shown."
-  (dolist (buffer (list org-agent-memory--buffer "*org-agent-memory-changes*"))
-    (when (get-buffer-window buffer t)
-      (with-current-buffer buffer
-        (revert-buffer)))))
+(defun org-agent-memory--refresh ()
+  "Revert the lists of the memory that windows show."
+  (org-agent-list-refresh org-agent-memory--buffer)
+  (org-agent-list-refresh org-agent-memory--changes-buffer))
 
 ;;;###autoload
 (defun org-agent-memory-changed (params)
-  "Report the change of the memory that PARAMS name, and refresh the lists."
+  "Report the change of the memory in PARAMS, and refresh the lists."
   (unless (plist-get params :undoes)
     (message "%s"
              (substitute-command-keys
-              (format-message "org-agent %s: %s  (\\[org-agent-memory-undo] takes it back)"
+              (format-message "org-agent %s: %s  (\\[org-agent-memory-undo] undoes it)"
                               (pcase (plist-get params :operation)
-                                (:saved "keeps")
+                                (:saved "remembers")
                                 (:forgotten "forgot")
-                                (_ "changed what it keeps"))
+                                (_ "changed its memory"))
                               (replace-regexp-in-string
                                "[\\`]" "" (or (plist-get params :title) ""))))))
-  (org-agent-memory--again))
+  (org-agent-memory--refresh))
 
-;;;; Notes of yours
+;;;; Your notes
 
 (defun org-agent-memory-notes-offer ()
-  "Return what is said where it is open which notes may be looked through.
-Nil when there is nothing to offer."
+  "Return a hint that the agent could search the notes in `org-directory'.
+Return nil if that is no local directory."
   (and (stringp org-directory)
        (not (file-remote-p org-directory))
        (file-directory-p org-directory)
        (substitute-command-keys
-        (format-message "Your notes in %s are not looked through: \\[org-agent-memory-notes] asks whether they may be"
+        (format-message "The agent does not search your notes in %s; \\[org-agent-memory-notes] lets it"
                         (abbreviate-file-name
                          (directory-file-name (expand-file-name org-directory)))))))
 
 (defun org-agent-memory-notes--read ()
-  "Ask which directory may be looked through, and return it, or nil for none."
+  "Read which directory the agent may search; return it, or nil for none."
   (if current-prefix-arg
-      (read-directory-name "Let the agent look through: " org-directory nil t)
+      (read-directory-name "Let the agent search: " org-directory nil t)
     (and (file-directory-p org-directory)
-         (y-or-n-p (format "Let the agent look through %s, which it never writes to? "
+         (y-or-n-p (format "Let the agent search, and never change, your notes in %s? "
                            (abbreviate-file-name org-directory)))
          org-directory)))
 
 ;;;###autoload
 (defun org-agent-memory-notes (directory)
-  "Let the agent look through the Org files of DIRECTORY, never to write there.
-You are asked about `org-directory'; with a prefix argument, which one.
-Nil is none.  The answer is written into config.org."
+  "Let the agent search the Org files of DIRECTORY; nil means none.
+The agent never writes to them.  Interactively, ask about `org-directory';
+with a prefix argument, read the directory.  Set the property NOTES in
+config.org."
   (interactive (list (org-agent-memory-notes--read)))
   (let ((file (expand-file-name "config.org" (org-agent-home-directory))))
     (when (and (get-file-buffer file)
@@ -332,12 +332,13 @@ Nil is none.  The answer is written into config.org."
       (let ((save-silently t))
         (save-buffer)))
     (message "%s" (if directory
-                      (format "The agent looks through %s from its next start on (M-x org-agent-stop ends it)"
+                      (format "The agent searches %s from its next start on (M-x org-agent-stop ends it)"
                               (abbreviate-file-name directory))
-                    "The agent looks through no notes of yours"))))
+                    "The agent searches none of your notes"))))
 
 (defun org-agent-memory-notes--value (old directory)
-  "Return the value of NOTES that was OLD, with DIRECTORY too; nil is none."
+  "Return OLD, the value of NOTES or nil, with DIRECTORY added.
+If DIRECTORY is nil, return OLD, or else \"none\"."
   (let* ((known (and old (not (member old '("" "none"))) old))
          (name (and directory
                     (directory-file-name
@@ -362,7 +363,7 @@ Nil is none.  The answer is written into config.org."
      'memory (plist-get proposal :proposal) proposal
      (list (substring (org-agent-list-time (plist-get proposal :time)) 0 10)
            (propertize (pcase (plist-get proposal :operation)
-                         (:saved "keep?") (:updated "change?") (_ "forget?"))
+                         (:saved "remember?") (:updated "change?") (_ "forget?"))
                        'face 'warning)
            (org-agent-memory--title proposal)
            text)
@@ -374,12 +375,12 @@ Nil is none.  The answer is written into config.org."
   "Return the proposal of this line, or signal an error."
   (let ((entry (org-agent-memory--at-point)))
     (unless (plist-get entry :proposal)
-      (user-error "This is kept already; what the agent would keep has a question mark"))
+      (user-error "This is no proposal; proposals are marked with a question mark"))
     entry))
 
 (defun org-agent-memory-proposal--decide (method done proposals)
-  "Decide PROPOSALS, which are not nil, by the kernel's METHOD.
-DONE is the word that reports it."
+  "Call the kernel's METHOD with the ids of PROPOSALS, a non-empty list.
+DONE is the word that reports success."
   (org-agent-kernel-ask
    method (list :ids (mapcar (lambda (proposal) (plist-get proposal :proposal))
                              proposals))
@@ -401,14 +402,14 @@ DONE is the word that reports it."
    "memory/accept" "Accepted" (list (org-agent-memory-proposal--here))))
 
 (defun org-agent-memory-accept-all ()
-  "Accept all proposals that are listed."
+  "Accept all listed proposals."
   (interactive nil org-agent-memory-mode)
   (let ((proposals (cl-remove-if-not
                     (lambda (entry) (plist-get entry :proposal))
                     (mapcar #'org-agent-section-data
                             (org-agent-section-all 'memory)))))
     (unless proposals
-      (user-error "Nothing is proposed"))
+      (user-error "There are no proposals"))
     (org-agent-memory-proposal--decide "memory/accept" "Accepted" proposals)))
 
 (defun org-agent-memory-drop ()
@@ -418,41 +419,41 @@ DONE is the word that reports it."
    "memory/drop" "Dropped" (list (org-agent-memory-proposal--here))))
 
 (defun org-agent-memory-source ()
-  "Go to the question that this line's proposal came from."
+  "Go to the question that the proposal of this line came from."
   (interactive nil org-agent-memory-mode)
   (let* ((proposal (org-agent-memory-proposal--here))
          (event (or (plist-get proposal :event)
-                    (user-error "It is not known what it is from"))))
+                    (user-error "The question that this came from is not known"))))
     (pop-to-buffer (org-agent-goto-open (plist-get proposal :session) event))))
 
 ;;;; Editing
 
 (defvar org-agent-memory-edit-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'org-agent-memory-edit-accept)
-    (define-key map (kbd "C-c C-k") #'org-agent-memory-edit-leave)
+    (define-key map (kbd "C-c C-c") '("accept" . org-agent-memory-edit-accept))
+    (define-key map (kbd "C-c C-k") '("cancel" . org-agent-memory-edit-cancel))
     map)
   "Keymap of `org-agent-memory-edit-mode'.")
 
-(define-minor-mode org-agent-memory-edit-mode
-  "Minor mode of a buffer in which a proposal is changed.
-\\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts it as it is here, \\[org-agent-memory-edit-leave] leaves it as it was."
-  :lighter " Keep")
+(define-derived-mode org-agent-memory-edit-mode org-mode "Org-Agent-Proposal"
+  "Major mode for editing a proposal.
+\\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts the edited proposal, \\[org-agent-memory-edit-cancel] cancels the edit."
+  (setq-local org-confirm-babel-evaluate t
+              enable-local-variables nil)
+  (org-agent-fontify-listed-languages)
+  (setq header-line-format
+        (substitute-command-keys
+         " \\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accept  \\[org-agent-memory-edit-cancel] cancel")))
 
 (defun org-agent-memory-edit ()
   "Edit the proposal of this line before accepting it."
   (interactive nil org-agent-memory-mode)
   (let ((proposal (org-agent-memory-proposal--here)))
     (when (eq (plist-get proposal :operation) :forgotten)
-      (user-error "There is nothing to change about forgetting; `a' accepts it, `d' drops it"))
+      (user-error "A proposal to forget cannot be edited; `a' accepts it, `d' drops it"))
     (pop-to-buffer (generate-new-buffer "*org-agent-keep*"))
-    (org-mode)
-    (org-agent-fontify-listed-languages)
-    (org-agent-memory-edit-mode 1)
-    (setq org-agent-memory-proposal--id (plist-get proposal :proposal)
-          header-line-format
-          (substitute-command-keys
-           "\\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts, \\[org-agent-memory-edit-leave] leaves it"))
+    (org-agent-memory-edit-mode)
+    (setq org-agent-memory-proposal--id (plist-get proposal :proposal))
     (insert "* " (plist-get proposal :title)
             (if (plist-get proposal :tags)
                 (format " :%s:" (string-join (plist-get proposal :tags) ":"))
@@ -462,13 +463,13 @@ DONE is the word that reports it."
     (set-buffer-modified-p nil)))
 
 (defun org-agent-memory-edit-accept ()
-  "Accept the proposal as it stands in this buffer."
+  "Accept the proposal with the text of this buffer."
   (interactive nil org-agent-memory-edit-mode)
   (let (title tags text)
     (save-excursion
       (goto-char (point-min))
       (unless (looking-at org-outline-regexp-bol)
-        (user-error "The first line is a heading: begin it with * and a blank"))
+        (user-error "The first line must be a heading: begin it with * and a space"))
       (setq title (org-get-heading t nil nil nil)
             tags (org-get-tags nil t))
       (forward-line)
@@ -489,24 +490,21 @@ DONE is the word that reports it."
                (set-buffer-modified-p nil)
                (quit-windows-on buffer t)))))))))
 
-(defun org-agent-memory-edit-leave ()
-  "Leave the proposal as it was."
+(defun org-agent-memory-edit-cancel ()
+  "Cancel the edit; the proposal stays as it was."
   (interactive nil org-agent-memory-edit-mode)
   (set-buffer-modified-p nil)
   (quit-window t))
 
-;;;; What the kernel tells
-
 ;;;###autoload
 (defun org-agent-memory-proposed (params)
-  "Report the proposals that PARAMS count."
+  "Report the number of proposals in PARAMS, and refresh the lists."
   (let ((count (or (plist-get params :waiting) 0)))
     (when (> count 0)
       (message "%s" (substitute-command-keys
-                     (format "org-agent would keep %d thing%s: \\[org-agent-memory] shows them"
+                     (format "org-agent proposes %d memory change%s; \\[org-agent-memory] shows them"
                              count (if (= count 1) "" "s"))))))
-  (when (fboundp 'org-agent-memory--again)
-    (org-agent-memory--again)))
+  (org-agent-memory--refresh))
 
 (provide 'org-agent-memory)
 ;;; org-agent-memory.el ends here

@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; `org-agent-menu' shows what can be done with the agent where point is,
-;; and the key of each command in it.
+;; `org-agent-menu' is a menu of all commands that apply at point, with a
+;; key for each.
 
 ;;; Code:
 
@@ -21,16 +21,16 @@
   (bound-and-true-p org-agent-chat-session))
 
 (transient-define-prefix org-agent-menu-senses ()
-  "Speaking, hearing and seeing.
-What the system lacks a program for cannot be chosen; the command says
-what to install."
+  "Speech and images.
+A command that needs a program that is not installed cannot be chosen.
+Called by its name, it says what to install."
   [["Speech"
     ("s" "Read the answer aloud" org-agent-speak :inapt-if org-agent-speak-lacks)
-    ("q" "Be quiet" org-agent-speak-stop)
+    ("q" "Stop reading" org-agent-speak-stop)
     ("a" "Read all answers" org-agent-speak-mode :inapt-if org-agent-speak-lacks)
     ("d" "Dictate, or stop" org-agent-dictate :inapt-if org-agent-dictate-lacks)
-    ("r" "The last one again" org-agent-dictate-again)
-    ("k" "Forget what I say" org-agent-dictate-cancel)]
+    ("r" "Transcribe again" org-agent-dictate-again)
+    ("k" "Cancel dictation" org-agent-dictate-cancel)]
    ["Images for the next message"
     ("c" "From the clipboard" org-agent-add-clipboard
      :inapt-if org-agent-add-image-clipboard-lacks)
@@ -39,39 +39,39 @@ what to install."
 
 (transient-define-prefix org-agent-menu-summaries ()
   "Summaries of the beginning of a long conversation, for the model.
-What was said stays as it is."
+The text of the conversation does not change."
   [["Summaries"
-    ("s" "Summarise this conversation" org-agent-compact)
-    ("k" "Stop the one being made" org-agent-compact-stop)
-    ("u" "Take the last one back" org-agent-compact-undo)]])
+    ("s" "Summarize the conversation" org-agent-compact)
+    ("k" "Stop summarizing" org-agent-compact-stop)
+    ("u" "Undo the last summary" org-agent-compact-undo)]])
 
 (transient-define-prefix org-agent-menu-permissions ()
-  "What the agent may do, and what it never sees."
-  [["What it may do"
-    ("j" "The rules" org-agent-policy)
-    ("o" "The project it reads" org-agent-project-set :if org-agent-menu--chat-p)
+  "What the agent may do, and which buffers it never sees."
+  [["Permissions"
+    ("j" "Policy" org-agent-policy)
+    ("o" "Project it may read" org-agent-project-set :if org-agent-menu--chat-p)
     ("s" "Subagents" org-agent-subagents)
-    ("p" "This buffer is private" org-agent-private-mode)]])
+    ("p" "Private buffer" org-agent-private-mode)]])
 
 ;;;###autoload (autoload 'org-agent-menu "org-agent-menu" nil t)
 (transient-define-prefix org-agent-menu ()
-  "What can be done with the agent.
-What makes no sense where point is is not shown."
+  "All commands of the agent.
+Commands that do not apply at point are not shown."
   [["Conversations"
     ("c" "Open" org-agent-chat)
     ("o" "Open another" org-agent-chat-other)
     ("L" "List all" org-agent-sessions)
     ("/" "Search all" org-agent-search)
-    ("K" "What is kept" org-agent-memory)
-    ("I" "Who it is" org-agent-persona)
+    ("K" "Memory" org-agent-memory)
+    ("I" "Persona" org-agent-persona)
     ("N" "Rename one" org-agent-session-rename)]
    ["Message"
     :if org-agent-menu--chat-p
     ("s" "Send the draft" org-agent-send)
     ("k" "Stop the answer" org-agent-stop-turn)
-    ("r" "Answer again" org-agent-retry)
+    ("r" "Retry" org-agent-retry)
     ("S" "Steer the turn" org-agent-steer)
-    ("E" "Ask it anew" org-agent-edit-question)
+    ("E" "Edit a question" org-agent-edit-question)
     ("f" "Fork at point" org-agent-fork)
     ("D" "Draft below this" org-agent-branch)]
    ["Answer"
@@ -87,32 +87,32 @@ What makes no sense where point is is not shown."
     ("q" "Ask" org-agent-ask)
     ("h" "Answer here" org-agent-ask-here)
     ("e" "Rewrite region" org-agent-rewrite :if use-region-p)
-    ("x" "Give a command" org-agent-command)
-    ("+" "Add this" org-agent-add)
-    ("A" "Aloud, images" org-agent-menu-senses)
-    ("p" "What is sent" org-agent-prompt)]]
+    ("x" "Run a command" org-agent-command)
+    ("+" "Attach this" org-agent-add)
+    ("A" "Speech, images" org-agent-menu-senses)
+    ("p" "Prompt" org-agent-prompt)]]
   [["Agent"
-    ("a" "What waits" org-agent-approvals)
+    ("a" "Approvals" org-agent-approvals)
     ("w" "Skills" org-agent-skills)
     ("n" "New skill" org-agent-skill-new)
     ("g" "Grant a skill" org-agent-skill-grant)
-    ("M" "In mode lines" org-agent-mode-line-mode)
+    ("M" "Mode line" org-agent-mode-line-mode)
     ("Z" "Summaries" org-agent-menu-summaries :if org-agent-menu--chat-p)
     ("Q" "Stop the kernel" org-agent-stop)]
-   ["Inside"
-    ("y" "Why it did this" org-agent-why)
+   ["Inspect"
+    ("y" "Explain a turn" org-agent-why)
     ("u" "Usage and cost" org-agent-usage)
-    ("z" "Take a turn back" org-agent-undo-turn)
+    ("z" "Undo a turn" org-agent-undo-turn)
     ("l" "Log" org-agent-log)
-    ("j" "What it may do" org-agent-menu-permissions)
+    ("j" "Permissions" org-agent-menu-permissions)
     ("i" "Status" org-agent-status)
     ("d" "Doctor" org-agent-doctor)]
    ["Writing"
     ("v" "Complete" org-agent-complete)
     ("V" "Complete as I type" org-agent-complete-mode)
-    ("<" "Question before" org-agent-previous-question
+    ("<" "Previous question" org-agent-previous-question
      :if org-agent-menu--chat-p :transient t)
-    (">" "Question after" org-agent-next-question
+    (">" "Next question" org-agent-next-question
      :if org-agent-menu--chat-p :transient t)
     ("H" "Earlier questions" org-agent-insert-question :if org-agent-menu--chat-p)
     ("b" "Copy a block" org-agent-copy-block)

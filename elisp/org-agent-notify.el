@@ -1,4 +1,4 @@
-;;; org-agent-notify.el --- Tell a person who looks elsewhere  -*- lexical-binding: t; -*-
+;;; org-agent-notify.el --- Notifications and the mode line  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,15 +7,15 @@
 
 ;;; Commentary:
 
-;; A turn that took long ends, or waits for a decision, while the person
-;; looks at something else: then they are told, over D-Bus where there is
-;; a session bus, else in the echo area.  Nothing here waits for an
-;; answer: a notification is sent, and who clicks it gets to the
-;; conversation.
+;; If a long turn ends, or a turn needs a decision, while the person looks
+;; elsewhere, a notification says so: on the desktop if there is a D-Bus
+;; session bus, else in the echo area.  A click on it shows the
+;; conversation.  Emacs never waits for the bus.
 ;;
-;; `org-agent-mode-line-mode' shows in every mode line what the agent does
-;; in the conversations that are open here, and what waits for the
-;; person; a click goes there.  It is told of changes and polls nothing.
+;; `org-agent-mode-line-mode' shows in every mode line how many
+;; conversations are being answered and how many decisions wait for the
+;; person; a click shows them.  It follows the kernel's notifications, and
+;; polls nothing.
 
 ;;; Code:
 
@@ -23,6 +23,7 @@
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
+(require 'org-agent-asks)
 (require 'org-agent-heading)
 (require 'org-agent-chat)
 
@@ -34,20 +35,20 @@
 (declare-function dbus-init-bus "dbus")
 (declare-function dbus-register-signal "dbus")
 
-(defvar org-agent-asks-open)
 (defvar org-agent-mode-line-mode)
 
 (defcustom org-agent-notify-after 20
-  "Seconds that a turn takes before its end is worth a notification.
-Waiting for a decision always is.  When nil, nothing is notified of."
+  "Notify of the end of a turn if it took that many seconds.
+A turn that needs a decision is always notified of.  If nil, there are no
+notifications at all."
   :type '(choice (const :tag "Never" nil) (number :tag "Seconds"))
   :group 'org-agent-notify
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-notify-function #'org-agent-notify-desktop
-  "The function that notifies: it gets a title, a text and a function.
-The function is to be called, without arguments, when the person wants
-to see what it is about."
+  "The function that shows a notification.
+Its arguments are a title, a text and a function without arguments, which
+it calls when the person wants to see the conversation."
   :type '(choice (const :tag "The desktop's notifications"
                         org-agent-notify-desktop)
                  (const :tag "The echo area" org-agent-notify-message)
@@ -56,45 +57,43 @@ to see what it is about."
   :package-version '(org-agent . "0.1.0"))
 
 (defvar org-agent-notify--actions nil
-  "What was notified of over D-Bus: an alist of ids and functions.")
+  "An alist of ids of desktop notifications and functions for clicks.")
 
 (defvar org-agent-notify--listening nil
-  "The address of the bus whose clicks are listened to, or nil.")
+  "The address of the bus with a handler for clicks, or nil.")
 
 (defconst org-agent-notify--remembered 50
-  "How many notifications can still be clicked.")
+  "The number of latest notifications whose clicks have an effect.")
 
-;;;; Who looks
+;;;; Focus
 
 (defun org-agent-notify--seen-p (buffer)
-  "Return non-nil when the person can be taken to look at BUFFER.
-It is in a window of a frame that has the focus.  A terminal that does
-not say whether it has it counts as one that does."
+  "Return non-nil if a window of a frame with focus shows BUFFER.
+A terminal that does not report focus counts as focused."
   (cl-some (lambda (window)
              (let ((frame (window-frame window)))
                (and (eq t (frame-visible-p frame))
                     (frame-focus-state frame))))
            (get-buffer-window-list buffer 'no-minibuffer 'visible)))
 
-;;;; How
+;;;; Notifications
 
 (defun org-agent-notify-message (title text _function)
   "Show TITLE and TEXT in the echo area."
   (message "%s: %s" title text))
 
 (defun org-agent-notify--bus ()
-  "Return the session bus, nil when there is none to talk to.
-It is `:session', if Emacs was started with its address, else its address.
-One that would have to be started first is none: that takes time."
+  "Return the session bus, or nil if none is running.
+Return `:session' if Emacs was started with its address, else the address.
+Never start a bus, since that takes time."
   (let ((address (or (getenv "DBUS_SESSION_BUS_ADDRESS") ""))
         (directory (getenv "XDG_RUNTIME_DIR")))
     (and (featurep 'dbusbind)
          (cond
           ((and (string-match "\\`unix:path=\\([^,;]+\\)" address)
                 (org-agent-notify--socket-p (match-string 1 address)))
-           ;; Signals and replies of the bus that Emacs was started with
-           ;; arrive from :session; a handler that is registered for the
-           ;; address would not be found.
+           ;; Signals of the bus that Emacs was started with arrive from
+           ;; :session.  A handler for the address would not be found.
            (if (member (concat "DBUS_SESSION_BUS_ADDRESS=" address)
                        initial-environment)
                :session
@@ -104,12 +103,12 @@ One that would have to be started first is none: that takes time."
            (concat "unix:path=" (expand-file-name "bus" directory)))))))
 
 (defun org-agent-notify--socket-p (file)
-  "Return non-nil when FILE is a socket."
+  "Return non-nil if FILE is a socket."
   (and file (eq ?s (aref (or (file-attribute-modes (file-attributes file)) " ")
                          0))))
 
 (defun org-agent-notify-desktop (title text function)
-  "Have the desktop show TITLE and TEXT; a click calls FUNCTION.
+  "Show TITLE and TEXT on the desktop; a click calls FUNCTION.
 Without a session bus show them in the echo area."
   (let ((bus (org-agent-notify--bus)))
     (unless (and bus
@@ -124,14 +123,14 @@ Without a session bus show them in the echo area."
       (org-agent-notify-message title text function))))
 
 (defconst org-agent-notify--interface "org.freedesktop.Notifications"
-  "The name and the interface of what shows notifications.")
+  "The D-Bus name and interface of the notification service.")
 
 (defconst org-agent-notify--path "/org/freedesktop/Notifications"
-  "The object that shows notifications.")
+  "The D-Bus object path of the notification service.")
 
 (defun org-agent-notify--send (bus title text function)
-  "Have the desktop on BUS show TITLE and TEXT, and a click call FUNCTION.
-Return non-nil; the answer is not waited for."
+  "Show TITLE and TEXT on the desktop of BUS; a click calls FUNCTION.
+Return non-nil without waiting for the reply."
   (unless (equal bus org-agent-notify--listening)
     (dbus-init-bus bus)
     (dbus-register-signal
@@ -155,24 +154,24 @@ Return non-nil; the answer is not waited for."
   t)
 
 (defun org-agent-notify--plain (text)
-  "Return TEXT as one line of characters that D-Bus carries."
+  "Return TEXT as one line of characters that D-Bus allows."
   (replace-regexp-in-string
    "[[:cntrl:]\ud800-\udfff\x110000-\x3fffff]+" " " text))
 
 (defun org-agent-notify--markup (text)
-  "Return TEXT so that a desktop that reads markup finds none."
+  "Return TEXT with the characters of the desktop's markup escaped."
   (let ((text (org-agent-notify--plain text)))
     (pcase-dolist (`(,from . ,to) '(("&" . "&amp;") ("<" . "&lt;") (">" . "&gt;")))
       (setq text (string-replace from to text)))
     text))
 
 (defun org-agent-notify--clicked (id &rest _)
-  "Show what the notification ID is about, if it is ours."
+  "Call the function of the notification ID, if it is ours."
   (when-let* ((action (assq id org-agent-notify--actions)))
     (setq org-agent-notify--actions (delq action org-agent-notify--actions))
     (funcall (cdr action))))
 
-;;;; When
+;;;; Occasions
 
 (defun org-agent-notify--title (session)
   "Return the title of a notification about SESSION."
@@ -190,7 +189,8 @@ Return non-nil; the answer is not waited for."
 
 ;;;###autoload
 (defun org-agent-notify-ended (params)
-  "Notify of the end of the turn of PARAMS, if it took long and nobody looks."
+  "Notify of the end of the turn in PARAMS, if it took long and is not seen.
+PARAMS are those of the kernel's notification of the end."
   (let* ((session (or (plist-get params :session) org-agent-chat-main))
          (event (plist-get params :event))
          (buffer (org-agent-chat-buffer session))
@@ -207,7 +207,8 @@ Return non-nil; the answer is not waited for."
 
 ;;;###autoload
 (defun org-agent-notify-asked (params)
-  "Notify of the decision or the answer that PARAMS ask for, if nobody looks."
+  "Notify of the approval or question in PARAMS, unless it is seen.
+PARAMS are those of the kernel's notification `ask/opened'."
   (let* ((session (or (plist-get params :session) org-agent-chat-main))
          (buffer (org-agent-chat-buffer session)))
     (when (and org-agent-notify-after
@@ -232,43 +233,52 @@ Return non-nil; the answer is not waited for."
 ;;;; The mode line
 
 (defface org-agent-mode-line-running '((t :inherit mode-line-emphasis))
-  "Face of the mode line's count of conversations that are answered."
+  "Face of the number of conversations that are being answered."
   :group 'org-agent-notify)
 
 (defface org-agent-mode-line-waiting '((t :inherit warning))
-  "Face of the mode line's count of what waits for a person."
+  "Face of the number of approvals and questions that wait."
   :group 'org-agent-notify)
 
 (defvar org-agent-notify--mode-line-string ""
-  "What the mode lines show.")
+  "The text in the mode lines.")
 (put 'org-agent-notify--mode-line-string 'risky-local-variable t)
 
 (defvar org-agent-notify--mode-line-shown nil
-  "The counts that are shown: (RUNNING . WAITING).")
+  "The numbers in the mode lines: (RUNNING . WAITING), or nil.")
 
 (defconst org-agent-notify--mode-line-construct
   '(org-agent-mode-line-mode org-agent-notify--mode-line-string)
-  "What `global-mode-string' has while the mode is on.")
+  "The element of `global-mode-string' while the mode is on.")
+
+;;;###autoload
+(defun org-agent-notify-in-mode-lines (construct on)
+  "Add CONSTRUCT to the mode lines if ON is non-nil, or else remove it."
+  (setq global-mode-string
+        (remove construct (ensure-list global-mode-string)))
+  (when on
+    (setq global-mode-string
+          (append (or global-mode-string '("")) (list construct)))))
 
 (defun org-agent-notify--mode-line-part (text face command help)
-  "Return TEXT in FACE as a button that runs COMMAND; HELP says so."
+  "Return TEXT in FACE as a button that runs COMMAND and has a HELP text."
   (let ((map (make-sparse-keymap)))
     (define-key map [mode-line mouse-1] command)
     (propertize text 'face face 'mouse-face 'mode-line-highlight
                 'local-map map 'help-echo (concat "mouse-1: " help))))
 
 (defun org-agent-notify--mode-line-counts ()
-  "Return how many conversations are answered and how much waits."
+  "Return the numbers of answers in progress and of approvals and questions."
   (cons (cl-count-if
          (lambda (buffer)
            (memq (plist-get (buffer-local-value 'org-agent-chat-status buffer)
                             :phase)
                  '(thinking streaming)))
          (org-agent-chat-buffers))
-        (length (bound-and-true-p org-agent-asks-open))))
+        (length org-agent-asks-open)))
 
 (defun org-agent-notify--mode-line-update (&rest _)
-  "Show what is going on now, if that has changed."
+  "Update the mode lines if the numbers have changed."
   (when org-agent-mode-line-mode
     (let ((counts (org-agent-notify--mode-line-counts)))
       (unless (equal counts org-agent-notify--mode-line-shown)
@@ -284,7 +294,7 @@ Return non-nil; the answer is not waited for."
        (org-agent-notify--mode-line-part (format " Agent:%d" running)
                                          'org-agent-mode-line-running
                                          #'org-agent-mode-line-show
-                                         "show what is being answered"))
+                                         "show the conversation"))
      (when (> waiting 0)
        (org-agent-notify--mode-line-part (format " Agent waits:%d" waiting)
                                          'org-agent-mode-line-waiting
@@ -292,7 +302,7 @@ Return non-nil; the answer is not waited for."
                                          "show what waits for you")))))
 
 (defun org-agent-mode-line-show ()
-  "Show a conversation that is being answered, or the latest one."
+  "Show a conversation that is being answered, or else the latest one."
   (interactive)
   (pop-to-buffer
    (or (cl-find-if (lambda (buffer)
@@ -304,7 +314,7 @@ Return non-nil; the answer is not waited for."
        (user-error "No conversation is open"))))
 
 (defun org-agent-notify--mode-line-listen (on)
-  "Follow what changes the state of conversations, if ON, or else no longer."
+  "Add our functions to the hooks if ON is non-nil, or else remove them."
   (pcase-dolist (`(,hook . ,function)
                  '((org-agent-chat-status-hook . org-agent-notify--mode-line-update)
                    (org-agent-kernel-lost-hook . org-agent-notify--mode-line-update)
@@ -314,30 +324,23 @@ Return non-nil; the answer is not waited for."
       (remove-hook hook function))))
 
 (defun org-agent-notify--mode-line-notified (method _params)
-  "Count again what waits, when the notification METHOD changes that."
+  "Update the mode lines if METHOD changes the number of what waits."
   (when (memq method '(ask/opened ask/closed))
     (org-agent-notify--mode-line-update)))
 
 ;;;###autoload
 (define-minor-mode org-agent-mode-line-mode
   "Show in the mode lines what the agent does and what waits for you.
-\"Agent:2\" says that two conversations are being answered, \"Agent
-waits:1\" that one decision or answer waits; a click goes there."
+\"Agent:2\" means that two conversations are being answered, and \"Agent
+waits:1\" that one approval or question waits; a click shows it."
   :global t
   :group 'org-agent-notify
   (org-agent-notify--mode-line-listen org-agent-mode-line-mode)
   (setq org-agent-notify--mode-line-shown nil
         org-agent-notify--mode-line-string "")
-  (setq global-mode-string
-        (remove org-agent-notify--mode-line-construct
-                (if (listp global-mode-string)
-                    global-mode-string
-                  (list global-mode-string))))
-  (when org-agent-mode-line-mode
-    (setq global-mode-string
-          (append (or global-mode-string '(""))
-                  (list org-agent-notify--mode-line-construct)))
-    (org-agent-notify--mode-line-update))
+  (org-agent-notify-in-mode-lines org-agent-notify--mode-line-construct
+                                  org-agent-mode-line-mode)
+  (org-agent-notify--mode-line-update)
   (force-mode-line-update t))
 
 (provide 'org-agent-notify)

@@ -7,12 +7,12 @@
 
 ;;; Commentary:
 
-;; The agent may ask what only a person can say.  The question stands in
-;; its conversation as a form (org-agent-form.el), below the message of
-;; its turn, and in the list of `org-agent-approvals'.  `C-c C-c' sends
-;; the answers, `C-c C-k' declines with a reason; `org-agent-question-fill'
-;; asks in the minibuffer instead.  What is secret is read when the
-;; answers are sent, and is in no buffer.
+;; The agent can ask the person questions.  A question is in its
+;; conversation as a form (org-agent-form.el), below the message of its
+;; turn, and in the list of `org-agent-approvals'.  `C-c C-c' sends the
+;; answers, `C-c C-k' declines with a reason.  `org-agent-question-fill'
+;; reads the answers in the minibuffer instead.  Secrets are read when the
+;; answers are sent, and are never in a buffer.
 
 ;;; Code:
 
@@ -30,7 +30,7 @@
 (declare-function org-agent-notify-asked "org-agent-notify")
 
 (defvar org-agent-question--sent nil
-  "The ids of the questions that were answered in the form here.")
+  "The ids of the questions whose forms this Emacs has sent.")
 
 (defvar org-agent-question-map
   (let ((map (make-sparse-keymap)))
@@ -42,19 +42,19 @@
                      ("C-c C-k" . org-agent-question-decline)))
       (define-key map (kbd key) command))
     map)
-  "Keys on a question in the list of what waits.")
+  "Keymap of a question in the list of approvals.")
 
-;;;; Which one
+;;;; The question at point
 
 (defun org-agent-question-at-point ()
-  "Return the question at point, in a form or in the list of what waits."
+  "Return the question at point, in a form or in the list of approvals."
   (or (org-agent-section-data-at-point 'question)
       (cdr (org-agent-form-here (org-agent-asks-of :question)))
       (user-error "No question waits here; M-x org-agent-approvals shows what does")))
 
 ;;;###autoload
 (defun org-agent-question-form-p (heading)
-  "Return non-nil when the form of a question is at HEADING."
+  "Return non-nil if HEADING is the form of a question that waits."
   (and heading
        (equal (org-agent-heading-property heading "ASKS") "question")
        (org-agent-asks-waiting-p heading)))
@@ -62,7 +62,7 @@
 ;;;; Answering
 
 (defun org-agent-question--send (question &rest answer)
-  "Send ANSWER, parameters of \"ask/decide\", to QUESTION."
+  "Answer QUESTION with ANSWER, parameters of \"ask/decide\"."
   (let ((id (plist-get question :id))
         (title (plist-get (plist-get question :form) :title)))
     (org-agent-kernel-request
@@ -78,13 +78,13 @@
                 (org-agent-chat-complain "Not answered" refusal)))))
 
 (defun org-agent-question--secrets (question)
-  "Read what QUESTION asks that is secret; return the answers."
+  "Read the secrets that QUESTION asks for; return the answers."
   (cl-loop for field in (org-agent-form-fields question)
            when (eq (plist-get field :kind) :secret)
            when (org-agent-question--read-secret field) collect it))
 
 (defun org-agent-question--read-secret (field)
-  "Read the answer to FIELD, which is secret; return it or nil."
+  "Read the secret that FIELD asks for; return the answer or nil."
   (let ((value (read-passwd (org-agent-question--prompt field))))
     (cond
      ((not (string-empty-p value))
@@ -99,7 +99,7 @@
   (interactive nil org-agent-chat-mode)
   (org-agent-chat-check-whole)
   (let* ((here (or (org-agent-form-here (org-agent-asks-of :question))
-                   (user-error "This does not wait, or not yet; M-x org-agent-approvals shows what does")))
+                   (user-error "This question does not wait; M-x org-agent-approvals shows what does")))
          (question (cdr here))
          (answers (if (member (plist-get question :id) org-agent-question--sent)
                       (user-error "The answers are on their way already")
@@ -111,7 +111,7 @@
 ;;;###autoload
 (defun org-agent-question-decline (reason)
   "Decline to answer the question at point, for REASON.
-Whoever asks is told it; the turn goes on."
+The agent gets the reason, and its turn goes on."
   (interactive (list (progn (org-agent-question-at-point)
                             (read-string "Why not (RET for no reason): "))))
   (let ((question (org-agent-question-at-point)))
@@ -129,7 +129,7 @@ Whoever asks is told it; the turn goes on."
                        (org-agent-form-fields question))))))
 
 (defun org-agent-question--prompt (field &optional more)
-  "Return the prompt for FIELD, with MORE behind it."
+  "Return the prompt for FIELD, with the hint MORE if it is non-nil."
   (let ((default (plist-get field :default)))
     (concat (plist-get field :question)
             (cond (more (concat " (" more ")"))
@@ -138,19 +138,19 @@ Whoever asks is told it; the turn goes on."
             " ")))
 
 (defun org-agent-question--read (field)
-  "Read the answer to FIELD in the minibuffer; return it, or nil for none."
+  "Read the answer to FIELD in the minibuffer; return it, or nil."
   (if (eq (plist-get field :kind) :secret)
       (org-agent-question--read-secret field)
     (let (values)
       (while (progn
                (setq values (org-agent-question--read-values field))
                (not (or values (plist-get field :optional))))
-        (message "It needs an answer")
+        (message "This needs an answer")
         (sit-for 1))
       (and values (list :name (plist-get field :name) :values values)))))
 
 (defun org-agent-question--read-values (field)
-  "Read what answers FIELD, a list of strings."
+  "Read the values for FIELD; return a list of strings."
   (let ((options (org-agent-form-options field))
         (free (plist-get field :own))
         (default (plist-get field :default)))
@@ -176,7 +176,7 @@ Whoever asks is told it; the turn goes on."
         (unless (string-empty-p value) (list value))))))
 
 (defun org-agent-question-show ()
-  "Show the question at point where it stands in its conversation."
+  "Show the question at point in its conversation."
   (interactive)
   (let* ((question (org-agent-question-at-point))
          (buffer (org-agent-chat-open (plist-get question :session))))
@@ -184,11 +184,11 @@ Whoever asks is told it; the turn goes on."
     (when-let* ((heading (org-agent-heading-find (plist-get question :id))))
       (goto-char heading))))
 
-;;;; In the list of what waits
+;;;; The list of approvals
 
 ;;;###autoload
 (defun org-agent-question-section (question)
-  "Return the section of QUESTION: all that it asks, and the choices."
+  "Return the section of QUESTION: its fields and the choices."
   (let ((form (plist-get question :form)))
     (org-agent-section
      'question (plist-get question :id) :data question
@@ -204,7 +204,7 @@ Whoever asks is told it; the turn goes on."
               "\n")))))
 
 (defun org-agent-question--line (field)
-  "Return the line that says what FIELD asks, and what can be chosen."
+  "Return a line with the question of FIELD and its options."
   (concat (plist-get field :question)
           (when-let* ((options (org-agent-form-options field)))
             (format " [%s%s]" (string-join options " | ")
@@ -213,22 +213,23 @@ Whoever asks is told it; the turn goes on."
 
 ;;;###autoload
 (defun org-agent-question-insert (question)
-  "Insert QUESTION with all that it asks."
+  "Insert the section of QUESTION."
   (org-agent-section-insert (org-agent-question-section question)))
 
 (cl-defmethod org-agent-section-keymap ((_type (eql 'question)))
-  "Return the keys that answer."
+  "Return the keymap for questions."
   org-agent-question-map)
 
 (cl-defmethod org-agent-section-hint ((_type (eql 'question)))
-  "Return the keys that answer."
+  "Return the keys for questions."
   "\\<org-agent-question-map>\\[org-agent-question-fill] answer  \\[org-agent-question-decline] decline  \\[org-agent-question-show] show the form")
 
 (defun org-agent-question--close (heading params question mine)
-  "Make the form at HEADING what PARAMS say of its end.
-What was written into it stays below, told by QUESTION; unless it is
-MINE, being what was sent.  Where it cannot be told, all that is not as
-it was stays, as a quotation: a form must not seem to wait."
+  "Replace the form at HEADING by its end in PARAMS.
+If the form was answered elsewhere, text that the person wrote into it
+stays below.  QUESTION tells which text that is.  MINE is non-nil if this
+Emacs sent the form.  If the text cannot be recognized, the changed form
+stays as a quotation, so that it does not seem to wait."
   (let* ((waiting (plist-get params :waiting))
          (unsent (cond
                   (mine "")
@@ -243,11 +244,11 @@ it was stays, as a quotation: a form must not seem to wait."
                            t)))
 
 (defun org-agent-question--left (heading waiting)
-  "Return what stands below HEADING and its drawer as a quotation.
-WAITING is the form as it was asked."
+  "Return the text below HEADING and its drawer as an example block.
+WAITING is the form as the kernel wrote it."
   (let ((head (org-agent-asks-head waiting)))
     (org-agent-heading-widely
-      (concat "Not sent, as it stood here:\n#+begin_example\n"
+      (concat "Not sent, as it was written here:\n#+begin_example\n"
               (org-escape-code-in-string
                (string-trim-right
                 (buffer-substring-no-properties
@@ -256,11 +257,11 @@ WAITING is the form as it was asked."
                 "\n+"))
               "\n#+end_example\n"))))
 
-;;;; What the kernel reports
+;;;; Notifications from the kernel
 
 ;;;###autoload
 (defun org-agent-question-opened (params)
-  "Show the question of PARAMS, and say that it waits."
+  "Show the question in PARAMS, and report that it waits."
   (let* ((id (plist-get params :id))
          (known (org-agent-asks-add params)))
     (org-agent-approval-draw)
@@ -276,8 +277,8 @@ WAITING is the form as it was asked."
 
 ;;;###autoload
 (defun org-agent-question-closed (params)
-  "Note that the question of PARAMS waits no more.
-What was written into the form and is not what was sent stays."
+  "Note that the question in PARAMS does not wait any more.
+Text of the form that was not sent stays in the conversation."
   (let* ((id (plist-get params :id))
          (question (org-agent-asks-known id))
          (mine (member id org-agent-question--sent)))

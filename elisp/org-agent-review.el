@@ -1,4 +1,4 @@
-;;; org-agent-review.el --- Look at what waits, and change it  -*- lexical-binding: t; -*-
+;;; org-agent-review.el --- Review and edit an action before a decision  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,11 +7,12 @@
 
 ;;; Commentary:
 
-;; Before a decision, the whole of an action can be seen, an edit as the
-;; difference that it makes to the buffer as it is now.  Its changes can be
-;; taken one by one, and any action can be rewritten.  What is then sent is
-;; a new proposal, allowed once: the kernel judges it anew, and what runs is
-;; what was shown.
+;; `org-agent-approval-view' shows an action that waits for approval in full.
+;; An edit is shown as a diff against the current text of its buffer, and
+;; the person can select which of its changes to allow.
+;; `org-agent-approval-edit' edits any action.  The edited action is sent as
+;; a new proposal that is allowed once.  The kernel checks it again, so that
+;; exactly the action that was shown is executed.
 
 ;;; Code:
 
@@ -27,33 +28,38 @@
 (require 'org-agent-section)
 
 (cl-defstruct (org-agent-review (:copier nil))
-  "The review of an edit that waits.
-BEFORE are the whole lines that hold the text `:old' of ACTION, which is
-APPROVAL's; HEAD and TAIL are what stands before and behind it there.
-CHANGES make of them what the edit makes; TAKEN are those that the
-person wants, by their number.  FIRST is the number of the first line.
-PAIRS are the properties that the changes set, in their order; nil for
-an edit.  REWRITTEN is non-nil when the changes are not those proposed."
-  approval action name before head tail changes taken first pairs rewritten)
+  "The review of an edit that waits for approval.
+ACTION is the action of APPROVAL, and NAME the name of its buffer.
+BEFORE is the text of the lines that contain the text `:old' of ACTION;
+HEAD and TAIL are the parts of these lines before and after that text.
+CHANGES are the changes of BEFORE that the edit makes, and SELECTED the
+indices of those that the person wants.  FIRST is the number of the first
+line.  PROPERTIES are the properties that the changes set, in the same
+order, or nil for an edit of text.  REWRITTEN is non-nil if the person has
+edited the new text."
+  approval action name before head tail changes selected first properties
+  rewritten)
 
 (defvar-local org-agent-review--this nil
-  "The review, or the approval, that this buffer is about.")
+  "The review or the approval of this buffer.")
 (put 'org-agent-review--this 'permanent-local t)
 
 (defvar-local org-agent-review--stale nil
-  "Why what this buffer is about cannot be done, or nil.")
+  "The reason why the action of this buffer cannot be executed, or nil.")
 
-;;;; The whole of it
+;;;; The whole action
 
 (defun org-agent-review-whole (approval action function)
-  "Call FUNCTION with the whole text of APPROVAL, or its ACTION if non-nil."
+  "Call FUNCTION with the whole text of APPROVAL.
+If ACTION is non-nil, call it with the text of its action instead."
   (if (not (plist-get approval :cut))
       (funcall function (or (plist-get approval (if action :action :text)) ""))
     (org-agent-review--fetch approval action 0 nil function)))
 
 (defun org-agent-review--fetch (approval action from parts function)
-  "Get what APPROVAL has FROM a byte on, then call FUNCTION with the whole.
-PARTS came before, newest first; ACTION is as for the whole."
+  "Request the text of APPROVAL from the byte FROM on.
+Then call FUNCTION with the whole text.  PARTS are the parts before FROM,
+latest first.  ACTION is as for `org-agent-review-whole'."
   (org-agent-kernel-request
    "ask/get"
    (append (list :id (plist-get approval :id) :from from)
@@ -66,15 +72,15 @@ PARTS came before, newest first; ACTION is as for the whole."
                                            function)
                 (funcall function (apply #'concat (nreverse parts)))))
    :failure (lambda (refusal)
-              (org-agent-chat-complain "It cannot be shown" refusal))))
+              (org-agent-chat-complain "The action cannot be shown" refusal))))
 
 (defun org-agent-review--read (text)
-  "Return the action that TEXT, canonical, is."
+  "Return the action that TEXT is the printed form of, or nil."
   (let ((action (car (read-from-string text))))
     (and (proper-list-p action) action)))
 
 (defun org-agent-review--located (action)
-  "Return ACTION with the `:id' of its entry in the payload."
+  "Return ACTION with the `:id' of its Org entry in the payload."
   (let ((payload (plist-get action :payload))
         (entry (plist-get action :id)))
     (if (and entry (not (plist-get payload :id)))
@@ -84,9 +90,9 @@ PARTS came before, newest first; ACTION is as for the whole."
 
 ;;;###autoload
 (defun org-agent-approval-view ()
-  "Look at the whole of what waits at point.
-An edit is shown as what it does to its buffer as that is now, and its
-changes can be taken one by one."
+  "Show the action at point, which waits for approval, in full.
+An edit is shown as a diff against the current text of its buffer, and
+you can select which of its changes to allow."
   (interactive nil org-agent-approval-mode org-agent-chat-mode)
   (let ((approval (org-agent-approval-at-point)))
     (org-agent-review-whole
@@ -94,8 +100,7 @@ changes can be taken one by one."
      (lambda (text)
        (let ((action (org-agent-review--located
                       (ignore-errors (org-agent-review--read text)))))
-         (if (memq (plist-get (plist-get action :payload) :action)
-                   '(:edit :set-properties))
+         (if (org-agent-edit-p action)
              (org-agent-review--open approval action)
            (org-agent-review-whole
             approval nil
@@ -109,11 +114,11 @@ changes can be taken one by one."
     (define-key map (kbd "C-c C-k") #'org-agent-review-refuse)
     (define-key map (kbd "e") #'org-agent-review-edit)
     map)
-  "Keys where the whole of what waits is shown.")
+  "Keymap of `org-agent-review-text-mode'.")
 
 (define-derived-mode org-agent-review-text-mode org-agent-section-mode
   "Org-Agent-Action"
-  "Major mode of the whole of what waits.
+  "Major mode that shows an action that waits for approval.
 \\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allows it once, \\[org-agent-review-refuse] refuses it, \\[org-agent-review-edit] edits it.
 
 \\{org-agent-review-text-mode-map}"
@@ -124,7 +129,8 @@ changes can be taken one by one."
 
 ;;;###autoload
 (defun org-agent-review-show-stale (approval refusal)
-  "Show that APPROVAL cannot be done as things are, as REFUSAL says."
+  "Show that the text that APPROVAL changes is not the expected one.
+REFUSAL is the kernel's error."
   (org-agent-review-whole
    approval nil
    (lambda (shown)
@@ -132,11 +138,11 @@ changes can be taken one by one."
        (org-agent-review--show-text approval shown
                                     (plist-get refusal :message))
        (when (window-live-p window) (select-window window)))
-     (message "Not done: the text is another now; what it was made for and what is there is shown"))))
+     (message "Not done: the text has changed since; the expected and the current text are shown"))))
 
 (defun org-agent-review--show-text (approval text &optional stale)
-  "Show TEXT, the whole of what APPROVAL is about.
-STALE says why it cannot be done as things are."
+  "Show TEXT, the whole text of APPROVAL.
+STALE is the reason why its action cannot be executed now, or nil."
   (let ((buffer (get-buffer-create "*org-agent-action*")))
     (with-current-buffer buffer
       (unless (derived-mode-p 'org-agent-review-text-mode)
@@ -148,7 +154,7 @@ STALE says why it cannot be done as things are."
     (pop-to-buffer buffer)))
 
 (defun org-agent-review--text-sections (approval text stale)
-  "Return the sections that show TEXT, the whole of what APPROVAL is about.
+  "Return the sections that show TEXT, the whole text of APPROVAL.
 STALE is as for `org-agent-review--show-text'."
   (let ((id (plist-get approval :id))
         (heading (lambda (words)
@@ -157,13 +163,13 @@ STALE is as for `org-agent-review--show-text'."
      (when stale
        (list (org-agent-section
               'stale id
-              :heading (funcall heading "It cannot be done as things are")
+              :heading (funcall heading "This cannot be done now")
               :body (concat (org-agent-diff-fontify stale)
                             (substitute-command-keys "
 
-It waits on.  \\<org-agent-review-text-mode-map>\\[org-agent-review-refuse] refuses it and tells the agent what you say, or with RET what is
-there now, so that it can propose it anew.  \\[org-agent-review-edit] changes what it would do.  When the
-text is again what it was made for, \\[org-agent-review-allow] allows it.
+It still waits for your decision.  \\<org-agent-review-text-mode-map>\\[org-agent-review-refuse] refuses it and gives the agent your
+reason, or after RET the current text, so that it can propose a new edit.
+\\[org-agent-review-edit] edits the action.  \\[org-agent-review-allow] allows it, once the text is the expected one again.
 ")))))
      (list (org-agent-section
             'action id
@@ -174,13 +180,13 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
                               (plist-get approval :effects) "")))
            (org-agent-section
             'text id
-            :heading (funcall heading "The whole of it")
+            :heading (funcall heading "In full")
             :body (if (eq (plist-get approval :language) :diff)
                       (org-agent-diff-fontify text)
                     text))))))
 
 (defun org-agent-review--revert-text (&rest _)
-  "Ask the kernel anew for the whole of what this buffer shows."
+  "Request the whole text of this buffer's approval again, and show it."
   (let ((approval (org-agent-review--approval))
         (stale org-agent-review--stale))
     (org-agent-review-whole
@@ -188,40 +194,33 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
      (lambda (text) (org-agent-review--show-text approval text stale)))))
 
 (defun org-agent-review--approval ()
-  "Return the approval of this buffer, or signal an error when it is closed."
+  "Return the approval of this buffer, or signal an error if it is closed."
   (let* ((this org-agent-review--this)
          (approval (if (org-agent-review-p this)
                        (org-agent-review-approval this)
                      this)))
     (or (org-agent-asks-known (plist-get approval :id))
-        (user-error "This waits no more"))))
-
-(defun org-agent-review--quit ()
-  "Take this buffer away, with its windows."
-  (let ((buffer (current-buffer)))
-    (dolist (window (get-buffer-window-list buffer nil t))
-      (quit-restore-window window 'bury))
-    (kill-buffer buffer)))
+        (user-error "This does not wait for a decision any more"))))
 
 (defun org-agent-review-allow ()
-  "Allow once what this buffer shows."
+  "Allow the action of this buffer once."
   (interactive nil org-agent-review-text-mode)
   (org-agent-approval-decide (org-agent-review--approval) :allow-once)
-  (org-agent-review--quit))
+  (org-agent-diff-close (current-buffer)))
 
 (defun org-agent-review-refuse (reason)
-  "Refuse what this buffer shows for REASON."
+  "Refuse the action of this buffer for REASON."
   (interactive (list (progn (org-agent-review--approval)
                             (if org-agent-review--stale
-                                (read-string "Why not (RET tells what is there now): "
+                                (read-string "Why not (RET for the current text): "
                                              nil nil org-agent-review--stale)
                               (read-string "Why not (RET for no reason): "))))
                org-agent-review-text-mode org-agent-review-mode)
   (org-agent-approval-decide (org-agent-review--approval) :deny
                              :reason (unless (string-empty-p reason) reason))
-  (org-agent-review--quit))
+  (org-agent-diff-close (current-buffer)))
 
-;;;; An edit, change by change
+;;;; The changes of an edit
 
 (defvar org-agent-review-mode-map
   (let ((map (make-sparse-keymap)))
@@ -236,24 +235,24 @@ text is again what it was made for, \\[org-agent-review-allow] allows it.
     (define-key map (kbd "C-c C-c") #'org-agent-review-accept)
     (define-key map (kbd "C-c C-k") #'org-agent-review-refuse)
     map)
-  "Keys in the review of an edit.")
+  "Keymap of `org-agent-review-mode'.")
 
 (define-derived-mode org-agent-review-mode special-mode "Org-Agent-Review"
-  "Major mode of the review of an edit that waits.
-Each change begins with a box: \\<org-agent-review-mode-map>\\[org-agent-review-toggle] takes it out or in.
-\\[org-agent-review-ediff] compares with Ediff, \\[org-agent-review-smerge] merges with Smerge;
-there the new text can be edited.
-\\[org-agent-review-accept] allows what is in, once; \\[org-agent-review-refuse] refuses the edit.
+  "Major mode of the review of an edit that waits for approval.
+Each change begins with a checkbox, which \\<org-agent-review-mode-map>\\[org-agent-review-toggle] toggles.
+\\[org-agent-review-accept] allows the checked changes once, \\[org-agent-review-refuse] refuses the edit.
+\\[org-agent-review-ediff] compares with Ediff, \\[org-agent-review-smerge] merges with Smerge; in both
+you can edit the new text.
 
 \\{org-agent-review-mode-map}"
   (setq truncate-lines t
         bidi-display-reordering nil
         header-line-format
         (substitute-command-keys
-         " \\<org-agent-review-mode-map>\\[org-agent-review-toggle] take out or in  \\[org-agent-review-ediff] ediff  \\[org-agent-review-smerge] smerge  \\[org-agent-review-accept] allow what is in  \\[org-agent-review-refuse] refuse")))
+         " \\<org-agent-review-mode-map>\\[org-agent-review-toggle] toggle  \\[org-agent-review-ediff] ediff  \\[org-agent-review-smerge] smerge  \\[org-agent-review-accept] allow the checked changes  \\[org-agent-review-refuse] refuse")))
 
 (defun org-agent-review--open (approval action)
-  "Show ACTION, the edit that APPROVAL is about, as changes of its buffer."
+  "Show ACTION, the edit of APPROVAL, as changes of its buffer."
   (condition-case err
       (let ((review (org-agent-edit-in
                      action
@@ -275,10 +274,11 @@ there the new text can be edited.
       (lambda (shown)
         (org-agent-review--show-text
          approval shown
-         (format "It cannot be made as things are: %s" (nth 2 err))))))))
+         (format "The edit cannot be made now: %s" (nth 2 err))))))))
 
 (defun org-agent-review--make (approval action old new)
-  "Return the review of ACTION of APPROVAL, which makes NEW of OLD here."
+  "Return the review of ACTION of APPROVAL.
+ACTION replaces OLD by NEW in the current buffer."
   (let* ((beg (org-agent-edit-find old))
          (end (+ beg (length old)))
          (from (save-excursion (goto-char beg) (line-beginning-position)))
@@ -294,12 +294,12 @@ there the new text can be edited.
     (make-org-agent-review
      :approval approval :action action :name (buffer-name)
      :before before :head head :tail tail :changes changes
-     :taken (number-sequence 0 (1- (length changes)))
+     :selected (number-sequence 0 (1- (length changes)))
      :first (line-number-at-pos from t))))
 
 (defun org-agent-review--make-properties (approval action)
-  "Return the review of ACTION of APPROVAL, which sets properties here.
-Each property is a change."
+  "Return the review of ACTION of APPROVAL.
+ACTION sets properties of the entry at point, each of which is a change."
   (let* ((pairs (org-agent-edit-properties-checked
                  (plist-get (plist-get action :payload) :properties)))
          (drawer (org-agent-edit-properties-check pairs))
@@ -311,16 +311,17 @@ Each property is a change."
     (make-org-agent-review
      :approval approval :action action :name (buffer-name)
      :before (cdr drawer) :head "" :tail ""
-     :changes (mapcar #'car set) :pairs (mapcar #'cdr set)
-     :taken (number-sequence 0 (1- (length set)))
+     :changes (mapcar #'car set) :properties (mapcar #'cdr set)
+     :selected (number-sequence 0 (1- (length set)))
      :first (line-number-at-pos (car drawer) t))))
 
 (defun org-agent-review--property (lines pair)
-  "Return the change of LINES, those of a drawer, that setting PAIR makes."
+  "Return the change that setting PAIR makes in LINES.
+LINES are those of a property drawer, PAIR is a name and a value."
   (let* ((line (org-agent-edit-properties-line
                 (mapconcat #'identity lines "") (car pair)))
          (at (if line (cl-position line lines :test #'equal) (length lines)))
-         ;; A new line is indented as the first one is.
+         ;; A new line is indented like the first line.
          (model (if (or line (= (length lines) 0)) "" (aref lines 0))))
     (list at (if line (1+ at) at)
           (list (string-remove-prefix
@@ -328,47 +329,47 @@ Each property is a change."
                                                          (list pair)))))))
 
 (defun org-agent-review--draw ()
-  "Show the review of this buffer; point stays on its line."
+  "Show the review of this buffer, and keep point on its line."
   (org-agent-section-replace-text (org-agent-review--text org-agent-review--this)))
 
 (defun org-agent-review--text (review)
-  "Return what is shown of REVIEW."
+  "Return the text that shows REVIEW."
   (let ((number 0) (moved 0))
     (with-temp-buffer
-      (insert (format "%s: %d changes, %d of them in\n\n"
+      (insert (format "%s: %d changes, %d of them checked\n\n"
                       (org-agent-review-name review)
                       (length (org-agent-review-changes review))
-                      (length (org-agent-review-taken review))))
+                      (length (org-agent-review-selected review))))
       (dolist (change (org-agent-review-changes review))
         (let ((beg (point))
-              (taken (memq number (org-agent-review-taken review))))
-          (insert (if taken "[X] " "[ ] ")
+              (selected (memq number (org-agent-review-selected review))))
+          (insert (if selected "[X] " "[ ] ")
                   (org-agent-diff-fontify
                    (org-agent-diff-hunk (org-agent-review-before review) change
                                         (org-agent-review-first review) moved)))
-          (unless taken
+          (unless selected
             (add-face-text-property beg (point) 'shadow))
           (put-text-property beg (point) 'org-agent-review-change number)
           (cl-incf number)
-          (when taken
+          (when selected
             (cl-incf moved (- (length (nth 2 change))
                               (- (nth 1 change) (car change)))))))
       (buffer-string))))
 
 (defun org-agent-review-toggle ()
-  "Take the change at point out, or in again."
+  "Check or uncheck the change at point."
   (interactive nil org-agent-review-mode)
   (let ((number (or (get-text-property (point) 'org-agent-review-change)
-                    (user-error "Point is on no change")))
+                    (user-error "There is no change at point")))
         (review org-agent-review--this))
-    (setf (org-agent-review-taken review)
-          (if (memq number (org-agent-review-taken review))
-              (remq number (org-agent-review-taken review))
-            (sort (cons number (org-agent-review-taken review)) #'<)))
+    (setf (org-agent-review-selected review)
+          (if (memq number (org-agent-review-selected review))
+              (remq number (org-agent-review-selected review))
+            (sort (cons number (org-agent-review-selected review)) #'<)))
     (org-agent-review--draw)))
 
 (defun org-agent-review-next (&optional back)
-  "Go to the next change, or BACK to the one before."
+  "Go to the next change, or if BACK is non-nil to the previous one."
   (interactive nil org-agent-review-mode)
   (let ((place (point)) found)
     (while (and (not found)
@@ -380,88 +381,89 @@ Each property is a change."
     (when found (goto-char found))))
 
 (defun org-agent-review-previous ()
-  "Go to the change before."
+  "Go to the previous change."
   (interactive nil org-agent-review-mode)
   (org-agent-review-next t))
 
 (defun org-agent-review--new (review)
-  "Return the text that the changes taken of REVIEW make of the old one."
+  "Return the new text for the selected changes of REVIEW."
   (let* ((text (org-agent-review--after review))
          (head (org-agent-review-head review))
          (tail (org-agent-review-tail review)))
     (unless (and (string-prefix-p head text) (string-suffix-p tail text)
                  (>= (length text) (+ (length head) (length tail))))
-      (user-error "These changes cannot be made without the others; edit the action with e"))
+      (user-error "These changes cannot be made without the others; e edits the action"))
     (substring text (length head) (- (length text) (length tail)))))
 
 (defun org-agent-review-accept ()
-  "Allow the changes that are in, once.
-When some are out, what is allowed is a new edit, of those alone."
+  "Allow the checked changes once.
+If some changes are not checked, allow a new edit with the others."
   (interactive nil org-agent-review-mode)
   (let* ((review org-agent-review--this)
          (approval (org-agent-review--approval))
-         (taken (org-agent-review-taken review)))
+         (selected (org-agent-review-selected review)))
     (cond
-     ((null taken)
-      (user-error "No change is in; C-c C-k refuses the edit"))
-     ((and (= (length taken) (length (org-agent-review-changes review)))
+     ((null selected)
+      (user-error "No change is checked; C-c C-k refuses the edit"))
+     ((and (= (length selected) (length (org-agent-review-changes review)))
            (not (org-agent-review-rewritten review)))
       (org-agent-approval-decide approval :allow-once))
      (t
       (org-agent-approval-decide
        approval :allow-once
        :edited (org-agent-review--print (org-agent-review--edited review)))))
-    (org-agent-review--quit)))
+    (org-agent-diff-close (current-buffer))))
 
 (defun org-agent-review--edited (review)
-  "Return the action of REVIEW with the changes that are in, and no other."
+  "Return the action of REVIEW with only the selected changes."
   (let* ((action (copy-sequence (org-agent-review-action review)))
          (payload (copy-sequence (plist-get action :payload)))
-         (pairs (org-agent-review-pairs review)))
+         (pairs (org-agent-review-properties review)))
     (plist-put action :payload
                (if pairs
                    (plist-put payload :properties
                               (mapcar (lambda (number) (nth number pairs))
-                                      (org-agent-review-taken review)))
+                                      (org-agent-review-selected review)))
                  (plist-put payload :new (org-agent-review--new review))))))
 
 (defun org-agent-review--after (review)
-  "Return the lines of REVIEW with the changes that are in."
+  "Return the lines of REVIEW after the selected changes."
   (org-agent-diff-apply
    (org-agent-review-before review)
    (mapcar (lambda (number) (nth number (org-agent-review-changes review)))
-           (org-agent-review-taken review))))
+           (org-agent-review-selected review))))
 
 (defun org-agent-review--text-of (review)
   "Return REVIEW if its text can be edited, or signal an error."
   (unless (org-agent-review-p review)
-    (user-error "No edit is reviewed here"))
-  (when (org-agent-review-pairs review)
-    (user-error "Properties are taken one by one; e edits the action"))
+    (user-error "This is not the review of an edit"))
+  (when (org-agent-review-properties review)
+    (user-error "Properties can only be checked one by one; e edits the action"))
   review)
 
 (defun org-agent-review-ediff ()
-  "Compare what is there with what the changes make of it, with Ediff.
-What the new text is when Ediff ends is what can be allowed."
+  "Compare the current text and that after the checked changes in Ediff.
+When Ediff ends, the review has the changes that lead to the new text."
   (interactive nil org-agent-review-mode)
   (let ((review (org-agent-review--text-of org-agent-review--this)))
     (org-agent-diff-ediff (org-agent-review-before review)
                           (org-agent-review--after review)
-                          (org-agent-review--taker review))))
+                          (org-agent-review--receiver review))))
 
 (defun org-agent-review-smerge ()
-  "Merge the changes that are in with Smerge.
-What the text is then is what can be allowed."
+  "Merge the checked changes in Smerge.
+Then the review has the changes that lead to the merged text."
   (interactive nil org-agent-review-mode)
   (let ((review (org-agent-review--text-of org-agent-review--this)))
     (org-agent-diff-smerge
      (org-agent-review-before review)
      (mapcar (lambda (number) (nth number (org-agent-review-changes review)))
-             (org-agent-review-taken review))
-     (org-agent-review--taker review))))
+             (org-agent-review-selected review))
+     (org-agent-review--receiver review))))
 
-(defun org-agent-review--taker (review)
-  "Return a function that makes a text that of REVIEW, and shows it again."
+(defun org-agent-review--receiver (review)
+  "Return a function that sets the new text of REVIEW and shows REVIEW.
+The function does nothing if the text is nil."
   (let ((buffer (current-buffer)))
     (lambda (text)
       (when (and text (buffer-live-p buffer))
@@ -470,46 +472,46 @@ What the text is then is what can be allowed."
           (unless (equal text (org-agent-review--after review))
             (setf (org-agent-review-rewritten review) t))
           (setf (org-agent-review-changes review) changes
-                (org-agent-review-taken review)
+                (org-agent-review-selected review)
                 (number-sequence 0 (1- (length changes)))))
         (with-current-buffer buffer (org-agent-review--draw))
         (pop-to-buffer buffer)))))
 
 (defun org-agent-review--print (action)
-  "Return ACTION as text that the kernel reads."
+  "Return ACTION printed for the kernel."
   (let ((print-length nil) (print-level nil) (print-escape-newlines t)
         (print-escape-nonascii nil) (print-quoted t))
     (prin1-to-string action)))
 
-;;;; Editing an action
+;;;; Editing the action
 
 (defvar org-agent-review-action-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "C-c C-c") #'org-agent-review-send)
-    (define-key map (kbd "C-c C-k") #'org-agent-review-leave)
+    (define-key map (kbd "C-c C-k") #'org-agent-review-cancel)
     map)
-  "Keys where an action is edited.")
+  "Keymap of `org-agent-review-action-mode'.")
 
 (define-derived-mode org-agent-review-action-mode lisp-data-mode "Org-Agent-Edit"
-  "Major mode of an action that is rewritten before it is allowed.
-\\<org-agent-review-action-mode-map>\\[org-agent-review-send] allows what stands here, once; \\[org-agent-review-leave] changes nothing."
+  "Major mode for editing an action that waits for approval.
+\\<org-agent-review-action-mode-map>\\[org-agent-review-send] allows the edited action once, \\[org-agent-review-cancel] cancels the edit."
   (setq header-line-format
         (substitute-command-keys
-         " \\<org-agent-review-action-mode-map>\\[org-agent-review-send] allow this instead, once  \\[org-agent-review-leave] leave it")))
+         " \\<org-agent-review-action-mode-map>\\[org-agent-review-send] allow once  \\[org-agent-review-cancel] cancel")))
 
 ;;;###autoload
 (defun org-agent-approval-edit ()
-  "Edit the action that waits at point; then it can be allowed, once."
+  "Edit the action at point, which waits for approval."
   (interactive nil org-agent-approval-mode org-agent-chat-mode)
   (org-agent-review--edit (org-agent-approval-at-point)))
 
 (defun org-agent-review-edit ()
-  "Edit the action that this buffer shows."
+  "Edit the action of this buffer."
   (interactive nil org-agent-review-text-mode org-agent-review-mode)
   (org-agent-review--edit (org-agent-review--approval)))
 
 (defun org-agent-review--edit (approval)
-  "Let the action of APPROVAL be edited."
+  "Pop to a new buffer with the action of APPROVAL."
   (org-agent-review-whole
    approval t
    (lambda (text)
@@ -522,8 +524,8 @@ What the text is then is what can be allowed."
        (pop-to-buffer (current-buffer))))))
 
 (defun org-agent-review--pretty (action &optional indentation)
-  "Return ACTION, a plist, with a key a line, behind INDENTATION blanks.
-Texts have their line ends."
+  "Return ACTION, a plist, printed with one key on a line.
+Indent by INDENTATION, and print newlines of strings as they are."
   (let ((blanks (concat "\n" (make-string (1+ (or indentation 0)) ?\s))))
     (concat
      "("
@@ -539,7 +541,7 @@ Texts have their line ends."
      ")")))
 
 (defun org-agent-review-send ()
-  "Allow the action as it stands in this buffer, once."
+  "Allow the edited action of this buffer once."
   (interactive nil org-agent-review-action-mode)
   (let ((approval (org-agent-review--approval))
         (buffer (current-buffer)))
@@ -550,19 +552,19 @@ Texts have their line ends."
                                  (point-min) (point-max))))
      :success (lambda (_)
                 (org-agent-approval-remove (plist-get approval :id))
-                (message "Allowed as it was edited")
+                (message "Allowed with your changes")
                 (when (buffer-live-p buffer)
                   (with-current-buffer buffer
                     (set-buffer-modified-p nil)
-                    (org-agent-review--quit))))
+                    (org-agent-diff-close (current-buffer)))))
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not allowed" refusal)))))
 
-(defun org-agent-review-leave ()
-  "Leave the action as it was; it waits on."
+(defun org-agent-review-cancel ()
+  "Cancel the edit; the action still waits for a decision."
   (interactive nil org-agent-review-action-mode)
   (set-buffer-modified-p nil)
-  (org-agent-review--quit))
+  (org-agent-diff-close (current-buffer)))
 
 (provide 'org-agent-review)
 ;;; org-agent-review.el ends here

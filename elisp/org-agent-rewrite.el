@@ -1,4 +1,4 @@
-;;; org-agent-rewrite.el --- The diff of a region that was rewritten  -*- lexical-binding: t; -*-
+;;; org-agent-rewrite.el --- Rewrite a region, and review the diff  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -8,14 +8,13 @@
 ;;; Commentary:
 
 ;; `org-agent-rewrite' sends the region and a wish to the skill with the
-;; command /rewrite, in a conversation of its own.  What comes back is shown
-;; as a diff.  The text is sent without the indentation that all its lines
-;; share, which models lose; the new text gets it back.
+;; command /rewrite, in a conversation of its own.  The new text is shown as
+;; a diff.  The indentation that all lines share is removed before the text
+;; is sent, since models lose it, and is added to the new text.
 ;;
-;; What a model wrote is data here: no mode but that of diffs looks at it,
-;; and nothing in it is evaluated.  It comes into the person's buffer when
-;; they accept it, as one undo step, and only in the place of the text that
-;; the diff was made of.
+;; The new text is data: only Diff mode highlights it, and nothing in it is
+;; evaluated.  When the person accepts it, it replaces the text that the
+;; diff was made from, as one undo step.
 
 ;;; Code:
 
@@ -30,10 +29,11 @@
 (require 'org-agent-command)
 (require 'org-agent-section)
 (require 'org-agent-turn)
+(require 'org-agent-undo)
 
 (declare-function org-agent-ask-body "org-agent-ask")
-(declare-function org-agent-ask-line "org-agent-ask")
 (declare-function org-agent-ask-show "org-agent-ask")
+(declare-function org-agent-diff-close "org-agent-diff")
 (declare-function org-agent-diff-ediff "org-agent-diff")
 
 ;;;; A text that is being rewritten
@@ -46,15 +46,15 @@ It stands from BEG to END, two markers; NAME is its buffer's."
   (partial nil :documentation "Non-nil when its first line does not begin a line.")
   (sent nil :documentation "The text as it was when it was sent.")
   (proposal nil :documentation "The new text, nil before it came.")
-  (shown nil :documentation "The text that the diff was made of."))
+  (shown nil :documentation "The text that the diff was made from."))
 
 (defvar-local org-agent-rewrite--this nil
-  "What this buffer shows the rewriting of.")
+  "The `org-agent-rewrite-job' that this buffer shows.")
 
 ;;;; The text
 
 (defun org-agent-rewrite--text (rewriting)
-  "Return the text of REWRITING as it stands, nil when its buffer is gone."
+  "Return the text of REWRITING as it is now, nil when its buffer is gone."
   (when-let* ((buffer (marker-buffer (org-agent-rewrite-job-beg rewriting))))
     (with-current-buffer buffer
       (save-restriction
@@ -73,7 +73,7 @@ It stands from BEG to END, two markers; NAME is its buffer's."
                                    (org-agent-rewrite-job-name rewriting)))))
 
 (defun org-agent-rewrite--draw (rewriting)
-  "Show the difference that REWRITING would make now; return the buffer."
+  "Show the diff of REWRITING to the text as it is now; return the buffer."
   (let* ((now (org-agent-rewrite--text rewriting))
          (proposal (org-agent-rewrite-job-proposal rewriting))
          (buffer (org-agent-rewrite--buffer rewriting))
@@ -93,7 +93,7 @@ It stands from BEG to END, two markers; NAME is its buffer's."
     buffer))
 
 (defun org-agent-rewrite--header (trouble)
-  "Return the header line of a diff; TROUBLE is what is to be known, or nil."
+  "Return the header line of a diff; TROUBLE is a warning or nil."
   (concat (and trouble (propertize (concat " " (string-replace "%" "%%" trouble))
                                    'face 'warning))
           (substitute-command-keys
@@ -124,8 +124,8 @@ It stands from BEG to END, two markers; NAME is its buffer's."
       (mapc #'delete-file files))))
 
 (defun org-agent-rewrite--whole-diff (old new name)
-  "Insert a diff that takes all of OLD away and adds all of NEW, texts of NAME.
-It is for a machine that has no program for diffs."
+  "Insert a diff that removes all of OLD and adds all of NEW, texts of NAME.
+It is for a machine without a diff program."
   (let ((old (split-string old "\n")) (new (split-string new "\n")))
     (insert (format "--- %s as it is\n+++ %s as proposed\n@@ -1,%d +1,%d @@\n"
                     name name (length old) (length new))
@@ -148,7 +148,7 @@ It is for a machine that has no program for diffs."
            ("RET" "go to the text" org-agent-rewrite-go)))
       (define-key map (kbd key) (cons name command)))
     map)
-  "Keys in the diff of a text that was rewritten.")
+  "Keymap of the diff of a text that was rewritten.")
 
 (define-derived-mode org-agent-rewrite-mode diff-mode "Org-Agent-Rewrite"
   "Major mode of the diff of a text that was rewritten.
@@ -159,8 +159,8 @@ one can be edited, and
 \\[org-agent-rewrite-again] has the old one rewritten in another way.
 
 \\{org-agent-rewrite-mode-map}"
-  ;; The keys of Diff mode edit diffs and look for files; text from a model
-  ;; is not fontified by the mode of its language, whatever that does.
+  ;; The keys of Diff mode edit diffs and look for files, so they are left
+  ;; out.  No mode of a language highlights text from a model.
   (use-local-map org-agent-rewrite-mode-map)
   (setq-local minor-mode-overriding-map-alist nil
               diff-font-lock-syntax nil
@@ -170,14 +170,14 @@ one can be edited, and
   (add-hook 'kill-buffer-hook #'org-agent-rewrite--forget nil t))
 
 (defun org-agent-rewrite--forget ()
-  "Note that nobody waits for what this buffer would show."
+  "Stop waiting for a new text, since this buffer is killed."
   (when org-agent-rewrite--this
     (org-agent-turn-forget (org-agent-rewrite-job-id org-agent-rewrite--this))))
 
 ;;;; Deciding
 
 (defun org-agent-rewrite--here ()
-  "Return the rewriting of this buffer, a diff or the buffer of a text.
+  "Return the rewriting of this buffer, which is a diff or has the text.
 Signal an error when there is none."
   (or org-agent-rewrite--this
       (let ((buffer (current-buffer)))
@@ -191,9 +191,9 @@ Signal an error when there is none."
       (user-error "Nothing was rewritten here; M-x org-agent-rewrite has the region rewritten")))
 
 (defun org-agent-rewrite-accept ()
-  "Put the new text in the place of the old one, as one undo step.
-If the text is not what the diff was made of, show the difference to
-what it is now instead; then this applies that."
+  "Replace the old text by the new one, as one undo step.
+If the text has changed since the diff was made, show a new diff instead;
+calling this command again applies it."
   (interactive)
   (let* ((rewriting (org-agent-rewrite--here))
          (now (org-agent-rewrite--text rewriting))
@@ -209,61 +209,51 @@ what it is now instead; then this applies that."
     (message "The new text is in %s; undo takes it back" name)))
 
 (defun org-agent-rewrite--apply (rewriting)
-  "Put the new text of REWRITING in the place of the old one."
+  "Replace the text of REWRITING by the new one."
   (let ((beg (marker-position (org-agent-rewrite-job-beg rewriting)))
-        (end (marker-position (org-agent-rewrite-job-end rewriting)))
-        (source (generate-new-buffer " *org-agent-rewritten*" t)))
-    (unwind-protect
-        (progn
-          (with-current-buffer source
-            (insert (org-agent-rewrite-job-proposal rewriting)))
-          (with-current-buffer (marker-buffer (org-agent-rewrite-job-beg rewriting))
-            (barf-if-buffer-read-only)
-            (undo-boundary)
-            (atomic-change-group
-              (save-restriction
-                (widen)
-                (narrow-to-region beg end)
-                (org-agent-rewrite--replace source)
-                (set-marker (org-agent-rewrite-job-beg rewriting) (point-min))
-                (set-marker (org-agent-rewrite-job-end rewriting) (point-max))))
-            (undo-boundary)))
-      (kill-buffer source))))
+        (end (marker-position (org-agent-rewrite-job-end rewriting))))
+    (with-current-buffer (marker-buffer (org-agent-rewrite-job-beg rewriting))
+      (barf-if-buffer-read-only)
+      (undo-boundary)
+      (atomic-change-group
+        (save-restriction
+          (widen)
+          (narrow-to-region beg end)
+          (org-agent-rewrite--replace (org-agent-rewrite-job-proposal rewriting))
+          (set-marker (org-agent-rewrite-job-beg rewriting) (point-min))
+          (set-marker (org-agent-rewrite-job-end rewriting) (point-max))))
+      (undo-boundary))))
 
-(defun org-agent-rewrite--replace (source)
-  "Make the accessible text that of the buffer SOURCE.
-Point, marks and markers stay in the text they are in.  Where finding
-that would take long all is replaced, and point keeps its line."
+(defun org-agent-rewrite--replace (text)
+  "Make TEXT the accessible text.
+Point, marks and markers stay in the text they are in.  If small changes
+take too long to find, the whole text is replaced, and point keeps its
+line and column."
   (let ((line (line-number-at-pos)) (column (current-column))
         (inside (<= (point-min) (point) (point-max))))
-    ;; Obsolete in Emacs 31; what it names there 28 has not.
-    (unless (with-suppressed-warnings ((obsolete replace-buffer-contents))
-              (replace-buffer-contents source 1.0))
+    (unless (org-agent-undo-replace-accessible text)
       (when inside
         (goto-char (point-min))
         (forward-line (1- line))
         (move-to-column column)))))
 
 (defun org-agent-rewrite--close (rewriting)
-  "Take the diff of REWRITING away, with its windows."
-  (let ((buffer (org-agent-rewrite--buffer rewriting)))
-    (dolist (window (get-buffer-window-list buffer nil t))
-      (quit-restore-window window 'bury))
-    (kill-buffer buffer)
-    (set-marker (org-agent-rewrite-job-beg rewriting) nil)
-    (set-marker (org-agent-rewrite-job-end rewriting) nil)))
+  "Kill the diff of REWRITING, and delete its markers."
+  (org-agent-diff-close (org-agent-rewrite--buffer rewriting))
+  (set-marker (org-agent-rewrite-job-beg rewriting) nil)
+  (set-marker (org-agent-rewrite-job-end rewriting) nil))
 
 (defun org-agent-rewrite-reject ()
-  "Leave the text as it is and forget the new one.
-It stays in its conversation."
+  "Leave the text as it is and close the diff.
+The new text stays in its conversation."
   (interactive)
   (let ((rewriting (org-agent-rewrite--here)))
     (org-agent-rewrite--close rewriting)
     (message "%s stays as it is" (org-agent-rewrite-job-name rewriting))))
 
 (defun org-agent-rewrite-again (wish)
-  "Have the text, as it now stands, rewritten again, as WISH says.
-The new text comes in the place of the one that is shown."
+  "Rewrite the text, as it is now, again, as WISH says.
+The new text replaces the one that is shown."
   (interactive
    (progn (org-agent-rewrite--here)
           (list (org-agent-rewrite--read-wish "it again"))))
@@ -281,7 +271,7 @@ The new text comes in the place of the one that is shown."
   (message "Copied"))
 
 (defun org-agent-rewrite-refresh ()
-  "Show the difference to what the text is now."
+  "Show the diff to the text as it is now."
   (interactive)
   (org-agent-rewrite--draw (org-agent-rewrite--here)))
 
@@ -296,7 +286,8 @@ The new text comes in the place of the one that is shown."
 
 (defun org-agent-rewrite-ediff ()
   "Compare the text with the new one, which can be edited, with Ediff.
-What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
+When Ediff ends the diff shows the edited text, and \\[org-agent-rewrite-accept]
+applies that."
   (interactive)
   (let ((rewriting (org-agent-rewrite--here)))
     (org-agent-diff-ediff
@@ -308,7 +299,7 @@ What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
          (setf (org-agent-rewrite-job-proposal rewriting) text))
        (pop-to-buffer (org-agent-rewrite--draw rewriting))))))
 
-;;;; Asking for it
+;;;; Options
 
 (defcustom org-agent-rewrite-session "rewrite"
   "The conversation in which texts are rewritten."
@@ -317,17 +308,17 @@ What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-rewrite-limit 400000
-  "Characters of the longest text that is rewritten.")
+  "The length in characters of the longest text that is rewritten.")
 
 (defvar org-agent-rewrite-history nil
-  "What was wanted of texts that were rewritten.")
+  "History of wishes for texts that were rewritten.")
 
-;;;; The text
+;;;; The region
 
 (defun org-agent-rewrite--check (beg end)
   "Signal an error when the text from BEG to END cannot be rewritten."
   (when-let* ((reason (org-agent-command-private-p (current-buffer))))
-    (user-error "%s is not read aloud, because %s" (buffer-name) reason))
+    (user-error "%s is never sent, because %s" (buffer-name) reason))
   (cond
    (org-agent-chat-session
     (user-error "This is a conversation, and nobody rewrites what was said"))
@@ -342,8 +333,8 @@ What it is when Ediff ends is what \\[org-agent-rewrite-accept] applies."
     (user-error "The region holds bytes that are no text"))))
 
 (defun org-agent-rewrite--bounds (beg end)
-  "Return the text from BEG to END without empty lines around it.
-That is (BEG . END); indentation before it belongs to it."
+  "Return the bounds of the text from BEG to END without empty lines around it.
+The result is (BEG . END); indentation before the text belongs to it."
   (save-excursion
     (goto-char beg)
     (skip-chars-forward "\n" end)
@@ -378,8 +369,9 @@ not count."
       (or shared ""))))
 
 (defun org-agent-rewrite--map-lines (function rewriting text)
-  "Return TEXT with FUNCTION applied to its lines, as REWRITING has them.
-Blank lines, and a first line that does not begin one, stay."
+  "Return TEXT with FUNCTION applied to its lines.
+Blank lines stay, and so does the first one if the text of REWRITING
+begins within a line."
   (let ((first (org-agent-rewrite-job-partial rewriting)))
     (mapconcat (lambda (line)
                  (prog1 (if (or first (string-blank-p line))
@@ -400,10 +392,10 @@ Blank lines, and a first line that does not begin one, stay."
     (org-agent-rewrite--map-lines
      (lambda (line) (concat indentation line)) rewriting text)))
 
-;;;; Asking
+;;;; Sending
 
 (defun org-agent-rewrite--lines (beg end)
-  "Return which lines the text from BEG to END is, for a person."
+  "Return the line numbers of the text from BEG to END, in words."
   (let ((first (line-number-at-pos beg t))
         (last (line-number-at-pos (max beg (1- end)) t)))
     (if (= first last)
@@ -411,7 +403,7 @@ Blank lines, and a first line that does not begin one, stay."
       (format "lines %d-%d" first last))))
 
 (defun org-agent-rewrite--read-wish (what)
-  "Read what is wanted of WHAT."
+  "Read how WHAT is to be rewritten."
   (let ((wish (string-trim (read-string (format "Rewrite %s, how: " what)
                                         nil 'org-agent-rewrite-history))))
     (when (string-empty-p wish)
@@ -420,10 +412,10 @@ Blank lines, and a first line that does not begin one, stay."
 
 ;;;###autoload
 (defun org-agent-rewrite (wish beg end)
-  "Have the text from BEG to END, the region, rewritten as WISH says.
-The new text is shown as a diff when it has come; \
-\\<org-agent-rewrite-mode-map>\\[org-agent-rewrite-accept] there applies it,
-\\[org-agent-rewrite-reject] does not.  Go on as you like meanwhile."
+  "Rewrite the text from BEG to END, the region, as WISH says.
+The new text is shown as a diff.  There \
+\\<org-agent-rewrite-mode-map>\\[org-agent-rewrite-accept] applies it and
+\\[org-agent-rewrite-reject] rejects it.  You can go on editing meanwhile."
   (interactive
    (progn
      (barf-if-buffer-read-only)
@@ -446,7 +438,7 @@ The new text is shown as a diff when it has come; \
       rewriting)))
 
 (defun org-agent-rewrite--send (rewriting wish)
-  "Have the text of REWRITING, as it now stands, rewritten as WISH says."
+  "Send the text of REWRITING, as it is now, to be rewritten as WISH says."
   (let ((id (org-id-uuid)))
     (with-current-buffer (marker-buffer (org-agent-rewrite-job-beg rewriting))
       (save-restriction
@@ -467,9 +459,9 @@ The new text is shown as a diff when it has come; \
                                                (org-agent-rewrite--arrived rewriting result))))))))
 
 (defun org-agent-rewrite--message (rewriting wish text)
-  "Return the message that asks for TEXT, of REWRITING, to be as WISH says."
+  "Return the message that sends TEXT, of REWRITING, with WISH."
   (let* ((beg (org-agent-rewrite-job-beg rewriting))
-         (name (org-agent-command-line (buffer-name))))
+         (name (org-agent-one-line (buffer-name))))
     (list :id (org-agent-rewrite-job-id rewriting) :level 1
           :text (format "/rewrite %s\nOn %s of %s, %d characters"
                         wish (org-agent-rewrite--lines
@@ -483,10 +475,10 @@ The new text is shown as a diff when it has come; \
                                                                        text)
                                      :region t)))))
 
-;;;; What comes back
+;;;; The answer
 
 (defun org-agent-rewrite--new-text (answer)
-  "Return the text in ANSWER, that of the skill, or nil when it has none."
+  "Return the new text in ANSWER, that of the skill, or nil."
   (when (and answer
              (string-match "\\`\\* Rewritten: .*\n\\(`\\{3,\\}\\)[^`\n]*\n" answer))
     (let ((from (match-end 0))
@@ -496,7 +488,7 @@ The new text is shown as a diff when it has come; \
         (substring answer from (max from (- (length answer) (length close))))))))
 
 (defun org-agent-rewrite--arrived (rewriting result)
-  "Show what RESULT, the answer, proposes for REWRITING."
+  "Show the new text for REWRITING that RESULT, the answer, contains."
   (let ((text (org-agent-rewrite--new-text (plist-get result :answer)))
         (name (org-agent-rewrite-job-name rewriting)))
     (if (not text)
@@ -511,10 +503,10 @@ The new text is shown as a diff when it has come; \
                  name)))))
 
 (defun org-agent-rewrite--show-words (rewriting result)
-  "Show RESULT, which proposes no text for REWRITING."
+  "Show RESULT, an answer without a new text for REWRITING."
   (message "Not rewritten: %s"
-           (org-agent-ask-line
-            (org-agent-ask-body (or (plist-get result :answer) ""))))
+           (org-agent-one-line
+            (org-agent-ask-body (or (plist-get result :answer) "")) 200))
   (org-agent-ask-show (org-agent-rewrite-job-id rewriting)
                       (org-agent-chat-open (plist-get result :session))))
 

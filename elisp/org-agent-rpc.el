@@ -11,11 +11,11 @@
 ;; digits, the length of the message in bytes, and the message: a plist
 ;; in UTF-8.
 ;;
-;; What this file promises:
+;; Guarantees:
 ;;
 ;; - Messages are handled one after the other, in the order in which they
-;;   came.  When a handler lets Emacs read from the process, what arrives
-;;   meanwhile waits until the handler is done.
+;;   came.  When a handler lets Emacs read from the process, messages that
+;;   arrive meanwhile wait until the handler is done.
 ;; - A handler that signals an error stops nothing: the error is logged, a
 ;;   request is answered with it, and the next message is handled.
 ;; - Every request ends: with its result, with the kernel's error, or,
@@ -23,8 +23,8 @@
 ;; - Nothing blocks, asks or throws.  The reader reads data only: strings,
 ;;   numbers, keywords, `nil', `t' and lists of these.
 ;;
-;; What a message means is not known here: whoever connects says which
-;; functions take requests and notifications.
+;; This file does not know what messages mean.  Its caller passes the
+;; functions that handle requests and notifications.
 
 ;;; Code:
 
@@ -35,7 +35,7 @@
   "Bytes of the largest message either side may send.")
 
 (defconst org-agent-rpc-gc-threshold (* 64 1024 1024)
-  "Bytes of garbage that may come up while one piece of input is handled.")
+  "Bytes that may be allocated before a garbage collection, for each input.")
 
 (defconst org-agent-rpc--log-limit 200000
   "Characters that `org-agent-rpc-log' keeps.")
@@ -43,8 +43,15 @@
 (define-error 'org-agent-rpc-error "Request refused")
 (define-error 'org-agent-rpc-unreadable "Message cannot be read")
 
+(defun org-agent-rpc-refuse (code format-string &rest arguments)
+  "Refuse the request at hand with CODE and a reason.
+FORMAT-STRING and ARGUMENTS are as for `format'."
+  (signal 'org-agent-rpc-error
+          (list code (apply #'format format-string arguments))))
+
 (defmacro org-agent-rpc-guard (what &rest body)
-  "Run BODY; log an error in it as one in WHAT and return nil then."
+  "Return the value of BODY.
+If BODY signals an error, log it as an error in WHAT and return nil."
   (declare (indent 1) (debug t))
   (let ((err (make-symbol "err")))
     `(condition-case ,err
@@ -62,13 +69,13 @@
   "A connection to the kernel."
   (process nil :documentation "The network process.")
   (pending (make-hash-table :test #'eql)
-           :documentation "Request ids to (METHOD SUCCESS FAILURE).")
+           :documentation "A table from request ids to (METHOD SUCCESS FAILURE).")
   (last-id 0 :documentation "The id of the latest request.")
   (queue nil :documentation "Messages, as bytes, that wait to be handled.")
   (handling nil :documentation "Non-nil while a message is being handled.")
   (on-request nil :documentation "Called with a method and its parameters.")
   (on-notification nil :documentation "Called with a method and its parameters.")
-  (on-close nil :documentation "Called with it and the reason when it is lost."))
+  (on-close nil :documentation "Called with the connection and a reason when it is lost."))
 
 (cl-defun org-agent-rpc-connect (socket &key request notification close)
   "Connect to the Unix socket SOCKET and return the connection.
@@ -103,7 +110,7 @@ Signal `file-error' when nobody listens there."
        (process-live-p (org-agent-rpc-connection-process connection))))
 
 (defun org-agent-rpc-close (connection)
-  "Close CONNECTION; its outstanding requests fail."
+  "Close CONNECTION; its pending requests fail."
   (when connection
     (delete-process (org-agent-rpc-connection-process connection))
     (org-agent-rpc--lost connection "the connection was closed")))
@@ -116,8 +123,9 @@ Signal `file-error' when nobody listens there."
        connection (format "the kernel is gone (%s)" (string-trim event))))))
 
 (defun org-agent-rpc--lost (connection reason)
-  "Fail what is outstanding on CONNECTION and tell its owner the REASON.
-The second call for the same connection does nothing."
+  "Fail the pending requests of CONNECTION, and call its close function.
+REASON says why the connection was lost.  The second call for the same
+connection does nothing."
   (let ((process (org-agent-rpc-connection-process connection))
         (pending (org-agent-rpc-connection-pending connection))
         (on-close (org-agent-rpc-connection-on-close connection))
@@ -145,9 +153,9 @@ The second call for the same connection does nothing."
 (cl-defun org-agent-rpc-request (connection method params
                                             &key success failure)
   "Send the request METHOD with PARAMS over CONNECTION.
-METHOD is a string, PARAMS a plist.  Return its id at once.  SUCCESS is
-called with the result, or else FAILURE with a plist (:code N :message
-TEXT); exactly one of them, once."
+METHOD is a string, PARAMS a plist.  Return its id at once.  Exactly one
+function is called, once: SUCCESS with the result, or FAILURE with a
+plist (:code N :message TEXT)."
   (let ((id (cl-incf (org-agent-rpc-connection-last-id connection)))
         (pending (org-agent-rpc-connection-pending connection)))
     (puthash id (list method success failure) pending)
@@ -162,13 +170,13 @@ TEXT); exactly one of them, once."
     id))
 
 (defun org-agent-rpc-cancel (connection id)
-  "Have the kernel give up the request ID of CONNECTION.
-The request still ends as others do, most often as one that failed."
+  "Ask the kernel to cancel the request ID of CONNECTION.
+The request still ends with a result or, most often, with an error."
   (org-agent-rpc-notify connection "$/cancelRequest" (list :id id)))
 
 (defun org-agent-rpc-notify (connection method params)
   "Send the notification METHOD with PARAMS over CONNECTION.
-Without a live connection it is lost."
+Do nothing if the connection is lost."
   (when (org-agent-rpc-live-p connection)
     (org-agent-rpc-guard method
       (org-agent-rpc--send
@@ -206,9 +214,9 @@ properties are left out; variables that govern `prin1' have no effect."
    (t (error "Not something to send: a %s" (type-of value)))))
 
 (defun org-agent-rpc-text (beg end)
-  "Return the text from BEG to END, as the kernel will get it.
-What is no character of Unicode becomes U+FFFD.  Such text is rare, and
-the expression that finds it takes milliseconds to compile."
+  "Return the text from BEG to END, with U+FFFD for what is not Unicode.
+Such characters are rare, and the regexp that matches them takes
+milliseconds to compile, so it is used only when there is one."
   (let ((text (buffer-substring-no-properties beg end)))
     (if (and enable-multibyte-characters
              (save-excursion
@@ -220,11 +228,11 @@ the expression that finds it takes milliseconds to compile."
                                 "\xfffd" text t t))))
 
 (defconst org-agent-rpc--special "[\"\\\n\t\r\ud800-\udfff\x3fff80-\x3fffff]"
-  "Matches a character that a string has escaped, or not at all.")
+  "Matches a character that is escaped in a string, or replaced.")
 
 (defun org-agent-rpc--print-string (string)
   "Return STRING as canonical text.
-What has no UTF-8 (raw bytes, surrogates) becomes U+FFFD."
+Raw bytes and surrogates, which UTF-8 lacks, become U+FFFD."
   (concat
    "\""
    (if (string-match-p org-agent-rpc--special string)
@@ -259,8 +267,8 @@ What has no UTF-8 (raw bytes, surrogates) becomes U+FFFD."
 
 (defun org-agent-rpc--split (connection buffer)
   "Move the complete frames in BUFFER to the queue of CONNECTION.
-A header that is none closes the connection: where the next frame
-begins is not known any more."
+An invalid header closes the connection, since it hides where the next
+frame begins."
   (with-current-buffer buffer
     (let ((from (point-min)) (going t) frames)
       (while going
@@ -285,8 +293,8 @@ begins is not known any more."
                    (nreverse frames))))))
 
 (defun org-agent-rpc--drain (connection)
-  "Handle the messages that wait at CONNECTION, unless that is going on.
-Should a handler leave by a throw, the rest is handled right after."
+  "Handle the queued messages of CONNECTION, unless that is going on.
+If a handler exits with a throw, a timer handles the rest."
   (unless (org-agent-rpc-connection-handling connection)
     (setf (org-agent-rpc-connection-handling connection) t)
     (unwind-protect
@@ -330,7 +338,7 @@ Should a handler leave by a throw, the rest is handled right after."
                            (append (list :jsonrpc "2.0" :id id) answer)))))
 
 (defun org-agent-rpc--handle-response (connection message)
-  "Give the response MESSAGE to the request of CONNECTION it belongs to."
+  "End the request of CONNECTION that MESSAGE, a response, belongs to."
   (let* ((id (plist-get message :id))
          (pending (org-agent-rpc-connection-pending connection))
          (continuation (and (integerp id) (gethash id pending)))
@@ -350,10 +358,10 @@ Should a handler leave by a throw, the rest is handled right after."
 ;;;; Reading
 
 (defun org-agent-rpc-read (bytes)
-  "Return the plist that the UTF-8 text BYTES holds.
-Signal `org-agent-rpc-unreadable' when it is not one, when it holds any
-syntax but that of lists, strings, numbers and symbols outside its
-strings, or when something follows it."
+  "Return the plist that the UTF-8 text BYTES contains.
+Signal `org-agent-rpc-unreadable' when it is no plist, when text follows
+it, or when it contains syntax other than that of lists, strings, numbers
+and symbols."
   (with-current-buffer (get-buffer-create " *org-agent-rpc-read*" t)
     (set-buffer-multibyte t)
     (buffer-disable-undo)
@@ -381,8 +389,8 @@ strings, or when something follows it."
   (signal 'org-agent-rpc-unreadable (list reason)))
 
 (defun org-agent-rpc--check-syntax ()
-  "Signal an error when the buffer holds Lisp syntax that is not data.
-Outside strings the characters of vectors, records, circles, quotes,
+  "Signal an error when the buffer contains Lisp syntax that is not data.
+Outside strings, the characters of vectors, records, circles, quotes,
 escapes and comments are refused."
   (goto-char (point-min))
   (while (progn (skip-chars-forward "^\"#'`,;\\\\[]{}|")
@@ -402,8 +410,8 @@ escapes and comments are refused."
 
 (defun org-agent-rpc-log (format-string &rest arguments)
   "Add a line to the buffer of the log.
-FORMAT-STRING and ARGUMENTS are as for `format'.  The buffer is kept
-short; point in it moves only when it is at the end."
+FORMAT-STRING and ARGUMENTS are as for `format'.  Old lines are deleted
+when the buffer is long.  Point in it moves only when it is at the end."
   (with-current-buffer (get-buffer-create "*org-agent-log*")
     (let* ((inhibit-read-only t)
            (at-end (eobp))

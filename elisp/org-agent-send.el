@@ -1,4 +1,4 @@
-;;; org-agent-send.el --- Sending, stopping and repeating turns  -*- lexical-binding: t; -*-
+;;; org-agent-send.el --- Send messages, stop and repeat turns  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,11 +7,11 @@
 
 ;;; Commentary:
 
-;; What a person does with turns.  Sending writes the question with its
-;; ID, marked `:unsent:', saves, and only then sends; the kernel's
-;; acknowledgement takes the mark away.  What was sent while there was no
-;; kernel goes out, in order, when there is one; the ID keeps a message
-;; from being taken twice.
+;; Sending makes the draft a question with an ID and the tag `:unsent:',
+;; saves the file, and then sends the message.  When the kernel acknowledges
+;; it, the tag is removed.  Messages that cannot be sent because there is no
+;; kernel wait in the outbox, and are sent in order when there is one.  The
+;; kernel recognizes a repeated message by its ID.
 
 ;;; Code:
 
@@ -38,18 +38,19 @@
 (declare-function org-agent-question-submit "org-agent-question")
 
 (defvar-local org-agent-send--commands nil
-  "Messages that are commands and that the kernel refused, newest first.")
+  "Commands that the kernel refused, newest first.")
 (put 'org-agent-send--commands 'permanent-local t)
 
 ;;;; Consent
 
 (defvar org-agent-send-agreed nil
-  "The host that the person has agreed to send words to, or nil.")
+  "The host that the person has agreed to send messages to, or nil.")
 
 ;;;###autoload
 (defun org-agent-send-ask-consent ()
-  "Ask before the first words go to a host that was found, not configured.
-Signal an error if the answer is no."
+  "Ask before the first message goes to a host that is not configured.
+Such a host was found by the kernel.  Signal an error if the answer is
+no."
   (let ((host (and (org-agent-kernel-ready-p)
                    (plist-get org-agent-kernel-server :consent))))
     (unless (or (null host) (equal host org-agent-send-agreed))
@@ -62,7 +63,7 @@ Signal an error if the answer is no."
 
 ;;;###autoload
 (defun org-agent-send-event (message)
-  "Return the parameters of the event that MESSAGE of the outbox is."
+  "Return the parameters of the event for MESSAGE, one of the outbox."
   (append (list :session org-agent-chat-session :id (plist-get message :id)
                 :level (plist-get message :level))
           (if-let* ((event (plist-get message :event)))
@@ -91,10 +92,9 @@ Signal an error if the answer is no."
 
 ;;;###autoload
 (defun org-agent-send ()
-  "Send the draft of this conversation.
-That is the one point is in, or the one at the end.  What is set for it
-by properties or a preset is checked before anything is sent; see
-`org-agent-settings-inherited'."
+  "Send the draft at point, or else the one at the end.
+Settings by properties or a preset are checked before anything is sent;
+see `org-agent-settings-inherited'."
   (interactive)
   (org-agent-chat-check)
   (org-agent-draft-paste-settle)
@@ -106,8 +106,8 @@ by properties or a preset is checked before anything is sent; see
     (pcase-let ((`(,words . ,references) (org-agent-context-draft)))
       (unless words
         (user-error (if references
-                        "Nothing to send: say what is to be done with what goes along"
-                      "Nothing to send: write a message behind the last turn"))))
+                        "Nothing to send: the draft has attachments and no text"
+                      "Nothing to send: write a message at the end of the buffer"))))
     (org-agent-send-ask-consent)
     (if (and (eq org-agent-chat-attached t)
              (org-agent-settings-set-p (org-agent-draft-start)))
@@ -115,13 +115,12 @@ by properties or a preset is checked before anything is sent; see
       (org-agent-send--draft))))
 
 (defun org-agent-send--checked ()
-  "Send the draft when the kernel has said that what is set for it can be had."
-  (let ((buffer (current-buffer))
-        (branch (and org-agent-draft-chosen
+  "Send the draft after the kernel has accepted its settings."
+  (let ((branch (and org-agent-draft-chosen
                      (copy-marker org-agent-draft-chosen)))
         (raw (substring-no-properties (org-agent-draft-raw)))
         (id (org-id-uuid)))
-    (org-agent-kernel-request
+    (org-agent-kernel-request-here
      "settings/get"
      (append (list :session org-agent-chat-session :sensor :chat-message
                    :id id :text (string-trim raw)
@@ -129,22 +128,18 @@ by properties or a preset is checked before anything is sent; see
              (org-agent-settings-of (org-agent-draft-start)))
      :success
      (lambda (_)
-       (when (buffer-live-p buffer)
-         (with-current-buffer buffer
-           (let ((org-agent-draft-chosen (and branch (marker-position branch))))
-             (if (and (org-agent-draft-start)
-                      (equal raw (substring-no-properties (org-agent-draft-raw))))
-                 (org-agent-send--draft id)
-               (message "Not sent: the draft was changed meanwhile; C-c C-c sends it as it is"))))))
+       (let ((org-agent-draft-chosen (and branch (marker-position branch))))
+         (if (and (org-agent-draft-start)
+                  (equal raw (substring-no-properties (org-agent-draft-raw))))
+             (org-agent-send--draft id)
+           (message "Not sent: the draft has changed meanwhile; C-c C-c sends it now"))))
      :failure
      (lambda (refusal)
-       (when (buffer-live-p buffer)
-         (with-current-buffer buffer
-           (org-agent-chat-complain "Not sent, and the draft stays" refusal)))))))
+       (org-agent-chat-complain "Not sent; it is still your draft" refusal)))))
 
 (defun org-agent-send--draft (&optional id)
   "Make the draft a question and send it.
-It has ID, for which the kernel was asked what is set, or else a new one."
+ID is the one that its settings were checked with; nil means a new one."
   (pcase-let ((`(,words . ,references) (org-agent-context-draft))
               (id (or id (org-id-uuid))))
     (let* ((level (org-agent-heading-level (org-agent-draft-start)))
@@ -165,7 +160,8 @@ It has ID, for which the kernel was asked what is set, or else a new one."
 
 ;;;###autoload
 (defun org-agent-send-with-context (message gathered)
-  "Return MESSAGE with what was GATHERED, items and the lines that say so."
+  "Return MESSAGE with GATHERED, (ITEMS . LINES).
+ITEMS are its context, and LINES the lines of its text that list them."
   (pcase-let ((`(,items . ,lines) gathered))
     (if (null items)
         message
@@ -175,7 +171,7 @@ It has ID, for which the kernel was asked what is set, or else a new one."
        (list :context items)))))
 
 (defun org-agent-send-post (message)
-  "Send MESSAGE, a plist of `org-agent-chat-outbox', as soon as possible."
+  "Put MESSAGE into `org-agent-chat-outbox', to be sent when possible."
   (setq org-agent-chat-outbox
         (append (cl-remove (plist-get message :id) org-agent-chat-outbox
                            :key (lambda (other) (plist-get other :id))
@@ -187,9 +183,9 @@ It has ID, for which the kernel was asked what is set, or else a new one."
 
 ;;;###autoload
 (defun org-agent-send-in (session message)
-  "Send MESSAGE, which was not written in the draft, in SESSION.
-It becomes a question before the draft, which stays.  Return the
-conversation's buffer."
+  "Send MESSAGE, which does not come from the draft, in SESSION.
+Insert it as a question before the draft.  Return the buffer of the
+conversation."
   (with-current-buffer (org-agent-chat-open session)
     (org-agent-file-owner-look)
     (org-agent-answer-insert-question
@@ -204,29 +200,21 @@ conversation's buffer."
 
 ;;;###autoload
 (defun org-agent-send-waiting ()
-  "Send the messages that wait; the kernel answers them in their order."
+  "Send the messages of the outbox in order."
   (when (eq org-agent-chat-attached t)
-    (let ((buffer (current-buffer)))
-      (dolist (message org-agent-chat-outbox)
-        (unless (plist-get message :sent)
-          (plist-put message :sent t)
-          (let ((id (plist-get message :id)))
-            (org-agent-kernel-request
-             "event"
-             (org-agent-send-event message)
-             :success (lambda (result)
-                        (when (buffer-live-p buffer)
-                          (with-current-buffer buffer
-                            (org-agent-send--acknowledged id result))))
-             :failure (lambda (refusal)
-                        (when (buffer-live-p buffer)
-                          (with-current-buffer buffer
-                            (org-agent-send--refused id refusal)))))))))))
+    (dolist (message org-agent-chat-outbox)
+      (unless (plist-get message :sent)
+        (plist-put message :sent t)
+        (let ((id (plist-get message :id)))
+          (org-agent-kernel-request-here
+           "event" (org-agent-send-event message)
+           :success (lambda (result) (org-agent-send--acknowledged id result))
+           :failure (lambda (refusal) (org-agent-send--refused id refusal))))))))
 
 (defun org-agent-send--acknowledged (id result)
-  "Note that the kernel has the message ID; RESULT says if its turn waits."
+  "Note that the kernel has the message ID; RESULT has the state of its turn."
   (org-agent-send--forget id)
-  ;; The turn may have been started before this acknowledgement came.
+  ;; The turn may have been started before this acknowledgement arrived.
   (when (and (eq (plist-get result :state) :queued)
              (org-agent-chat-get :turn)
              (not (equal (org-agent-chat-get :turn) (plist-get result :turn))))
@@ -239,7 +227,9 @@ conversation's buffer."
   (org-agent-file-owner-save))
 
 (defun org-agent-send--keep (id)
-  "Keep the command ID of the outbox: what went with it stands nowhere else."
+  "Keep the message ID of the outbox if it is a command.
+Its input is not in the text of the question, and is needed if the person
+sends the question again."
   (when-let* ((message (cl-find id org-agent-chat-outbox
                                 :key (lambda (other) (plist-get other :id))
                                 :test #'equal)))
@@ -249,16 +239,15 @@ conversation's buffer."
         (setcdr oldest nil)))))
 
 (defun org-agent-send--forget (id)
-  "Take the message ID out of the outbox."
+  "Remove the message ID from the outbox."
   (setq org-agent-chat-outbox
         (cl-remove id org-agent-chat-outbox
                    :key (lambda (message) (plist-get message :id))
                    :test #'equal)))
 
 (defun org-agent-send--refused (id refusal)
-  "Note that the kernel does not have the message ID because of REFUSAL.
-One that was on its way when the kernel was lost is sent again when
-there is one."
+  "Note that the kernel refused the message ID with REFUSAL.
+If the connection was lost, keep the message to send it again later."
   (unless (eql (plist-get refusal :code) -32098)
     (org-agent-send--keep id)
     (org-agent-send--forget id)
@@ -267,7 +256,7 @@ there is one."
 
 ;;;###autoload
 (defun org-agent-send-mark (heading unsent)
-  "Mark the question at HEADING as UNSENT, or not."
+  "Add the tag `:unsent:' at HEADING if UNSENT is non-nil, or remove it."
   (let* ((tags (org-agent-heading-tags heading))
          (new (if unsent
                   (if (member "unsent" tags) tags (append tags '("unsent")))
@@ -288,11 +277,12 @@ there is one."
 
 ;;;###autoload
 (defun org-agent-chat-ctrl-c-ctrl-c (&optional arg)
-  "Send the draft, or do what point is on.
-In a form the agent asks with: send the answers.
-On a message that was not sent: send it again.  On an answer that was
-stopped, failed or interrupted: have it answered again.  Elsewhere it
-is `org-ctrl-c-ctrl-c', which gets ARG."
+  "Do what fits at point: send the draft, answers or a message.
+In the draft, send it.
+In the form of a question of the agent, send the answers.
+On a message that was not sent, send it again.
+On an answer that was stopped, failed or interrupted, retry it.
+Elsewhere call `org-ctrl-c-ctrl-c' with ARG."
   (interactive "P")
   (org-agent-draft-mend (point))
   (let ((heading (org-agent-heading-at (point))))
@@ -300,24 +290,24 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
      ((org-agent-draft-p (point)) (org-agent-send))
      ((org-agent-send--form-p heading) (org-agent-question-submit))
      ((org-agent-asks-waiting-p heading)
-      (user-error "Nothing is decided here: this text is not, or not yet, what the kernel asks; M-x org-agent-approvals shows what waits"))
+      (user-error "This cannot be decided here; M-x org-agent-approvals shows what waits"))
      ((org-agent-send-unsent-p heading) (org-agent-send--again heading))
      ((org-agent-send--unanswered-p heading) (org-agent-retry))
      (t (org-ctrl-c-ctrl-c arg)))))
 
 (defun org-agent-send-unsent-p (heading)
-  "Return non-nil when a question that was not sent is at HEADING."
+  "Return non-nil if HEADING is that of a question that was not sent."
   (and heading
        (eq (org-agent-heading-turn-p heading) 'user)
        (member "unsent" (org-agent-heading-tags heading))))
 
 (defun org-agent-send--form-p (heading)
-  "Return non-nil when a form of the agent's waits at HEADING."
+  "Return non-nil if HEADING is that of a form that waits for an answer."
   (and (org-agent-asks-waiting-p heading)
        (org-agent-question-form-p heading)))
 
 (defun org-agent-send--unanswered-p (heading)
-  "Return non-nil when the turn whose answer is at HEADING came to nothing."
+  "Return non-nil if HEADING is that of an answer that was not completed."
   (and heading
        (eq (org-agent-heading-turn-p heading) 'agent)
        (member (org-agent-heading-property heading "STATE")
@@ -340,8 +330,8 @@ is `org-ctrl-c-ctrl-c', which gets ARG."
                    (and items (list :context items))))))))
 
 (defun org-agent-send--command-again (id level text)
-  "Return the message ID at LEVEL that TEXT is if it is a command, or nil.
-What it was given on is what it had when it was first sent."
+  "Return the message ID at LEVEL with TEXT if that is a command, or nil.
+Its input is the same as when it was first sent."
   (let ((kept (cl-find id org-agent-send--commands
                        :key (lambda (message) (plist-get message :id))
                        :test #'equal)))
@@ -352,7 +342,7 @@ What it was given on is what it had when it was first sent."
 ;;;###autoload
 (defun org-agent-chat-ctrl-c-ctrl-k ()
   "Stop the answer that is being written in this conversation.
-In a form the agent asks with, decline to answer instead."
+In the form of a question of the agent, decline to answer instead."
   (interactive)
   (call-interactively
    (if (org-agent-send--form-p (org-agent-heading-at (point)))
@@ -362,14 +352,14 @@ In a form the agent asks with, decline to answer instead."
 ;;;###autoload
 (defun org-agent-stop-turn ()
   "Stop the answer that is being written in this conversation.
-On a question that waits for its turn, take that back instead."
+On a question that waits for its turn, cancel that turn instead."
   (interactive)
   (org-agent-chat-check-whole)
   (if (not (eq org-agent-chat-attached t))
       (user-error "No kernel is running, so nothing is being written")
     (org-agent-kernel-request
      "turn/cancel"
-     (let ((heading (org-agent-send-question-at-point))
+     (let ((heading (org-agent-heading-turn-at (point) 'user))
            (turn (org-agent-chat-get :turn)))
        (cond ((org-agent-heading-waits-p heading)
               (list :event (org-agent-heading-property heading "ID")))
@@ -383,45 +373,24 @@ On a question that waits for its turn, take that back instead."
                 (org-agent-chat-complain "Not stopped" refusal)))))
 
 ;;;###autoload
-(defun org-agent-send-question-at-point ()
-  "Return the heading of the question that point is in or under, or nil."
-  (org-agent-heading-widely
-    (when-let* ((heading (org-agent-heading-at (point))))
-      (goto-char heading)
-      (let ((level (org-agent-heading-level heading)) found)
-        (while (and (not found) (> level 0))
-          (if (eq (org-agent-heading-turn-p (point)) 'user)
-              (setq found (point))
-            (setq level (if (and (> level 1)
-                                 (re-search-backward
-                                  (format "^\\*\\{1,%d\\} " (1- level)) nil t))
-                            (org-agent-heading-level (point))
-                          0))))
-        found))))
-
-;;;###autoload
 (defun org-agent-send-question-here ()
-  "Return the heading of the question that point is in or under.
-Signal an error where there is none."
-  (or (org-agent-send-question-at-point)
-      (user-error "Point is on no question and no answer")))
+  "Return the heading of the question of the turn at point.
+Signal an error if there is none."
+  (or (org-agent-heading-turn-at (point) 'user)
+      (user-error "There is no question and no answer at point")))
 
 ;;;###autoload
 (defun org-agent-retry ()
-  "Have the question that point is in or under answered again."
+  "Have the question of the turn at point answered again."
   (interactive)
-  (let ((heading (org-agent-send-question-here))
-        (buffer (current-buffer)))
+  (let ((heading (org-agent-send-question-here)))
     (org-agent-chat-check-attached)
-    (org-agent-kernel-request
+    (org-agent-kernel-request-here
      "turn/retry" (list :event (org-agent-heading-property heading "ID")
                         :above (org-agent-settings-inherited heading))
-     :success (lambda (_) (message "It is being answered again"))
+     :success (lambda (_) (message "The question is being answered again"))
      :failure (lambda (refusal)
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    (org-agent-chat-complain "Not answered again"
-                                             refusal)))))))
+                (org-agent-chat-complain "Not answered again" refusal)))))
 
 (provide 'org-agent-send)
 ;;; org-agent-send.el ends here

@@ -1,4 +1,4 @@
-;;; org-agent-sessions.el --- Conversations as a whole: list, search, names, forks  -*- lexical-binding: t; -*-
+;;; org-agent-sessions.el --- List, search, rename and fork conversations  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,22 +7,19 @@
 
 ;;; Commentary:
 
-;; Conversations as a whole: `org-agent-sessions' lists them.
-;; `org-agent-session-rename' gives one another name, and its file too;
-;; `org-agent-fork' makes a new one of what was said up to point.
+;; `org-agent-sessions' lists the conversations.  `org-agent-session-rename'
+;; renames one and its file.  `org-agent-fork' makes a new conversation with
+;; the turns up to point.  The kernel does this and notifies every Emacs.
+;; After a rename the buffer keeps its text, its undo history and its draft.
 ;;
-;; The kernel does these things and tells every Emacs; a buffer follows
-;; its conversation to the new name, and its text, undo and draft stay.
+;; `org-agent-search' searches the turns of all conversations with the
+;; kernel's index, and goes to what it finds.
 ;;
-;; `org-agent-search' looks through all that was ever said, in whichever
-;; conversation, and goes to where it stands.  The kernel's index answers;
-;; no buffer needs to be open.
-;;
-;; A model can be shown so much and no more.  When a conversation fills
-;; four fifths of that, the kernel has its beginning summarised by the
-;; model that answers in it, and shows the notes in its place.  Here a
-;; person does so earlier, stops it, or takes it back.  Nothing in the buffer
-;; changes by it: what was said stays.
+;; The context window of a model is limited.  When a conversation fills four
+;; fifths of it, the kernel has the model summarize the beginning, and sends
+;; the summary in its place.  `org-agent-compact' does this earlier,
+;; `org-agent-compact-stop' stops it, and `org-agent-compact-undo' undoes
+;; it.  The text of the buffer does not change.
 
 ;;; Code:
 
@@ -63,14 +60,14 @@
     (define-key map (kbd "f") #'org-agent-fork)
     (define-key map (kbd "+") #'org-agent-sessions-new)
     map)
-  "Keys in the list of conversations.")
+  "Keymap of the list of conversations.")
 
 (define-derived-mode org-agent-sessions-mode org-agent-list-mode
   "Org-Agent-Sessions"
   "Major mode of the list of conversations.
-\\<org-agent-sessions-mode-map>\\[org-agent-sessions-open] opens one, \\[org-agent-sessions-new] a new one; \\[org-agent-search]
-looks through all that was said; \\[org-agent-session-rename] gives one another
-name, \\[org-agent-fork] makes a copy that goes on by itself.
+\\<org-agent-sessions-mode-map>\\[org-agent-sessions-open] opens the conversation at point, \\[org-agent-sessions-new] a new one.
+\\[org-agent-session-rename] renames it, \\[org-agent-fork] makes a new conversation with its turns.
+\\[org-agent-search] searches all conversations.
 
 \\{org-agent-sessions-mode-map}"
   (org-agent-list-columns
@@ -88,20 +85,19 @@ name, \\[org-agent-fork] makes a copy that goes on by itself.
                        #'org-agent-sessions--ask))
 
 (defun org-agent-sessions--ask (&rest _)
-  "Ask the kernel for the list, and show it."
+  "Request the list, and show it when it arrives."
   (org-agent-kernel-ask "session/list" nil #'org-agent-sessions--show))
 
 (defun org-agent-sessions--show (result)
-  "List what RESULT, of `session/list', has, in the current buffer."
+  "List the conversations of RESULT, that of `session/list'."
   (org-agent-list-show
    (mapcar #'org-agent-sessions--entry (plist-get result :sessions))
    (org-agent-list-left result "older"))
   (unless tabulated-list-entries
-    (message "There is no conversation yet; M-x org-agent-chat begins one")))
+    (message "There is no conversation yet; M-x org-agent-chat opens one")))
 
 (defun org-agent-sessions--entry (session)
-  "Return the line of SESSION.
-Its name is the line's identity, so that point stays on it."
+  "Return the entry of SESSION, whose id is the name of SESSION."
   (let ((parent (plist-get session :parent)))
     (list (plist-get session :name)
           (vector (plist-get session :name)
@@ -117,7 +113,7 @@ Its name is the line's identity, so that point stays on it."
                                         'face 'shadow)))))))
 
 (defun org-agent-sessions--state (state)
-  "Return what a conversation does whose turn is in STATE."
+  "Return the text for STATE, that of the latest turn of a conversation."
   (pcase state
     ((or :queued :running)
      (propertize "running" 'face 'org-agent-sessions-running))
@@ -126,7 +122,7 @@ Its name is the line's identity, so that point stays on it."
     (_ (propertize "idle" 'face 'shadow))))
 
 (defun org-agent-sessions-at-point ()
-  "Return the conversation meant here: of the line, or of the buffer, or nil."
+  "Return the conversation of the line at point, or of the buffer, or nil."
   (if (derived-mode-p 'org-agent-sessions-mode)
       (tabulated-list-get-id)
     org-agent-chat-session))
@@ -143,17 +139,15 @@ Its name is the line's identity, so that point stays on it."
   (org-agent-chat name))
 
 (defun org-agent-sessions--refresh ()
-  "Ask for the list again if it is shown somewhere."
-  (when-let* ((buffer (get-buffer org-agent-sessions--buffer)))
-    (when (get-buffer-window buffer t)
-      (with-current-buffer buffer (org-agent-sessions--ask)))))
+  "Revert the list if a window shows it."
+  (org-agent-list-refresh org-agent-sessions--buffer))
 
 ;;;; Renaming
 
 ;;;###autoload
 (defun org-agent-session-rename (session name)
-  "Give the conversation SESSION, and its file, the new NAME.
-That is the one of this buffer or of this line."
+  "Rename the conversation SESSION and its file to NAME.
+Interactively, SESSION is that of the line at point or of the buffer."
   (interactive
    (let ((session (or (org-agent-sessions-at-point)
                       (org-agent-chat-read-session))))
@@ -162,18 +156,18 @@ That is the one of this buffer or of this line."
                                  session)))))
   (org-agent-chat-check-name name)
   (when (equal session name)
-    (user-error "That is its name"))
+    (user-error "That is its name already"))
   (when-let* ((buffer (org-agent-chat-buffer session)))
     (with-current-buffer buffer (org-agent-file-owner-save)))
   (org-agent-kernel-ask
    "session/rename" (list :session session :to name)
    (lambda (_)
-     (message "%s is now called %s" session name)
+     (message "Renamed %s to %s" session name)
      (org-agent-sessions--refresh))))
 
 ;;;###autoload
 (defun org-agent-sessions-renamed (params)
-  "Follow the conversation of PARAMS to its new name."
+  "Rename the buffer of the conversation in PARAMS."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-renamed (plist-get params :to) (plist-get params :file)))
   (when (featurep 'org-agent-approval)
@@ -185,16 +179,16 @@ That is the one of this buffer or of this line."
 
 ;;;###autoload
 (defun org-agent-fork (&optional name)
-  "Make a new conversation of what was said up to point, and go there.
-In an answer that is all up to its end, in a question all before it, and
-the question is the new draft, to be changed and sent; in the draft, or
-in the list of conversations, it is all.  With a prefix argument ask for
-the NAME of the new one."
+  "Make a new conversation with the turns up to point, and go there.
+In an answer, it gets the turns up to that answer.
+In a question, it gets the turns before it, and the question is its draft.
+In the draft and in the list of conversations, it gets all turns.
+With a prefix argument, read the NAME of the new conversation."
   (interactive
    (list (and current-prefix-arg
               (read-string "Name of the new conversation: "))))
   (let ((session (or (org-agent-sessions-at-point)
-                     (user-error "This is no conversation; M-x org-agent-chat opens one")))
+                     (user-error "This is not a conversation; M-x org-agent-chat opens one")))
         (id (and org-agent-chat-session (org-agent-sessions--turn-at-point))))
     (when name
       (org-agent-chat-check-name name))
@@ -205,50 +199,42 @@ the NAME of the new one."
      (lambda (result)
        (org-agent-sessions--refresh)
        (pop-to-buffer (org-agent-chat-open (plist-get result :session)))
-       (message "A fork of %s, with %d of its turns" session
+       (message "This is a fork of %s with %d of its turns" session
                 (or (plist-get result :turns) 0))))))
 
 (defun org-agent-sessions--turn-at-point ()
-  "Return the ID of the question or answer point is in, nil in the draft."
+  "Return the ID of the question or answer at point, or nil in the draft."
   (unless (org-agent-draft-p (point))
-    (org-agent-heading-widely
-      (let ((heading (org-agent-heading-at (point))) role)
-        (while (and heading (not (setq role (org-agent-heading-turn-p heading))))
-          (let ((level (org-agent-heading-level heading)))
-            (goto-char heading)
-            (setq heading
-                  (and (> level 1)
-                       (re-search-backward (format "^\\*\\{1,%d\\} " (1- level))
-                                           nil t)))))
-        (unless role
-          (user-error "Point is in no question and no answer"))
-        (when (member "unsent" (org-agent-heading-tags heading))
-          (user-error "This was not sent yet; C-c C-c sends it"))
-        (org-agent-heading-property heading "ID")))))
+    (let ((heading (or (org-agent-heading-turn-at (point))
+                       (user-error "There is no question and no answer at point"))))
+      (when (member "unsent" (org-agent-heading-tags heading))
+        (user-error "This message was not sent yet; C-c C-c sends it"))
+      (org-agent-heading-property heading "ID"))))
 
 ;;;; Search
 
 (defface org-agent-search-match '((t :inherit match))
-  "Face of what was looked for in the results of a search."
+  "Face of matches in the results of a search."
   :group 'org-agent-lists)
 
 (defconst org-agent-sessions--search-buffer "*org-agent-search*"
   "The name of the buffer of the results.")
 
 (defvar org-agent-sessions--search-history nil
-  "What was looked for.")
+  "The minibuffer history of `org-agent-search'.")
 
 (defvar-local org-agent-sessions--search-query nil
-  "What the results are of: (QUERY . SESSION), without a session of all.")
+  "The search of this buffer, (QUERY . SESSION).
+SESSION is nil for a search of all conversations.")
 
 (defvar-local org-agent-sessions--search-hits nil
-  "What was found so far.")
+  "The hits that were found so far, the latest turns first.")
 
 (defvar-local org-agent-sessions--search-before nil
-  "Where to go on with what is older, nil when all was looked at.")
+  "The position from which to continue, or nil if the search is complete.")
 
 (defconst org-agent-sessions--search-page 100
-  "How many results are looked for before one has to ask for more.")
+  "The number of results after which the search stops.")
 
 (defvar org-agent-search-mode-map
   (let ((map (make-sparse-keymap)))
@@ -258,13 +244,13 @@ the NAME of the new one."
     (define-key map (kbd "/") #'org-agent-search)
     (define-key map (kbd "+") #'org-agent-search-older)
     map)
-  "Keys in the results of a search.")
+  "Keymap of the results of a search.")
 
 (define-derived-mode org-agent-search-mode org-agent-list-sections-mode
   "Org-Agent-Search"
-  "Major mode of the results of a search through all that was said.
-\\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to where it stands,
-\\[org-agent-search] looks for something else, \\[org-agent-search-older] goes on with what is older."
+  "Major mode of the results of a search in conversations.
+\\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to the turn at point, \\[org-agent-search] starts a new search,
+and \\[org-agent-search-older] continues with older turns."
   (org-agent-list-rows
    '(("When" 16) ("Conversation" 20) ("Who" 5) ("What"))
    #'org-agent-sessions--search-anew
@@ -272,12 +258,13 @@ the NAME of the new one."
 
 ;;;###autoload
 (defun org-agent-search (query &optional session)
-  "Look for QUERY in all questions and answers there ever were.
-All of its words must be there: \"words in quotes\" next to one another,
-word* is the beginning of one.  since:2026-11-01 and until:2026-12-01
-bound when it was said.  The latest is looked at first, and what is
-found is shown while older things are looked at.  With a prefix argument
-look in SESSION, the conversation of this buffer or line, only."
+  "Search the questions and answers of all conversations for QUERY.
+A turn matches if it has all words of QUERY.  \"Words in quotes\" match as
+a phrase, and word* matches all words with that beginning.
+since:2026-11-01 and until:2026-12-01 restrict the search to these days.
+The latest turns come first, and results are shown as they are found.
+With a prefix argument, search only SESSION, the conversation of this
+buffer or line."
   (interactive
    (let ((session (and current-prefix-arg
                        (or (org-agent-sessions-at-point)
@@ -296,24 +283,24 @@ look in SESSION, the conversation of this buffer or line, only."
                          (org-agent-sessions--search-anew))))
 
 (defun org-agent-sessions--search-anew (&rest _)
-  "Look again for what the results are of."
+  "Run the search of this buffer again."
   (setq org-agent-sessions--search-hits nil
         org-agent-sessions--search-before nil
-        ;; A new object: what is under way for the former is not shown.
+        ;; A new object, so that results of the former search are ignored.
         org-agent-sessions--search-query (cons (car org-agent-sessions--search-query)
                                                (cdr org-agent-sessions--search-query)))
   (org-agent-sessions--search-ask org-agent-sessions--search-page))
 
 (defun org-agent-search-older ()
-  "Go on with what is older than the results."
+  "Continue the search with older turns."
   (interactive)
   (unless org-agent-sessions--search-before
-    (user-error "All was looked at"))
+    (user-error "The search is complete"))
   (org-agent-sessions--search-ask (+ (length org-agent-sessions--search-hits)
                                      org-agent-sessions--search-page)))
 
 (defun org-agent-sessions--search-ask (wanted)
-  "Look on until WANTED results are there, or all was looked at."
+  "Continue the search until there are WANTED results or it is complete."
   (let ((asked org-agent-sessions--search-query)
         (first (null org-agent-sessions--search-hits)))
     (pcase-let ((`(,query . ,session) asked))
@@ -338,15 +325,15 @@ look in SESSION, the conversation of this buffer or line, only."
                (org-agent-sessions--search-ask wanted)))))))))
 
 (defun org-agent-sessions--search-show (result on)
-  "List what was found, with RESULT, of `session/search', in this buffer.
-ON says that what is older is being looked at."
+  "List all hits; RESULT is the latest one of `session/search'.
+ON is non-nil if the search continues."
   (org-agent-list-show-rows
    (mapcar #'org-agent-sessions--search-row org-agent-sessions--search-hits)
    (when org-agent-sessions--search-before
-     (format (if on "(back to %s …)" "(back to %s, + goes on)")
+     (format (if on "(back to %s …)" "(back to %s, + for older)")
              (org-agent-list-time (plist-get result :reached)))))
   (unless (or org-agent-sessions--search-hits on)
-    (message "Nothing that was said has all of: %s"
+    (message "No question and no answer has all of: %s"
              (car org-agent-sessions--search-query))))
 
 (defun org-agent-sessions--search-row (hit)
@@ -362,7 +349,7 @@ ON says that what is older is being looked at."
 
 ;;;###autoload
 (defun org-agent-sessions-search-snippet (hit)
-  "Return the snippet of HIT with what matched in a face."
+  "Return the snippet of HIT with its matches highlighted."
   (let ((snippet (copy-sequence (plist-get hit :snippet))))
     (dolist (match (plist-get hit :matches) snippet)
       (let ((beg (or (plist-get match :start) 0))
@@ -371,7 +358,7 @@ ON says that what is older is being looked at."
           (put-text-property beg end 'face 'org-agent-search-match snippet))))))
 
 (defun org-agent-search-visit ()
-  "Go to where the result of this line stands in its conversation."
+  "Go to the turn of this line in its conversation."
   (interactive)
   (let* ((hit (or (org-agent-section-data-at-point 'hit)
                   (user-error "There is no result on this line")))
@@ -388,14 +375,14 @@ ON says that what is older is being looked at."
 (defun org-agent-sessions--compact-session ()
   "Return the name of this conversation."
   (or org-agent-chat-session
-      (user-error "This is no conversation; M-x org-agent-chat opens one")))
+      (user-error "This is not a conversation; M-x org-agent-chat opens one")))
 
 ;;;###autoload
 (defun org-agent-compact ()
-  "Have the model summarise the beginning of this conversation.
-From then on it is shown the notes in the place of those turns;
-`org-agent-prompt' shows them, and `org-agent-compact-undo' takes them
-back.  The conversation itself stays as it is."
+  "Have the model summarize the beginning of this conversation.
+From then on the summary is sent in the place of these turns.
+`org-agent-prompt' shows it, and `org-agent-compact-undo' undoes it.  The
+text of the conversation does not change."
   (interactive)
   (org-agent-kernel-ask "session/compact"
                         (list :session (org-agent-sessions--compact-session))
@@ -403,7 +390,7 @@ back.  The conversation itself stays as it is."
 
 ;;;###autoload
 (defun org-agent-compact-undo ()
-  "Have the model shown again what it was before the last summary."
+  "Undo the last summary of this conversation."
   (interactive)
   (org-agent-kernel-ask "session/compact"
                         (list :session (org-agent-sessions--compact-session) :undo t)
@@ -411,8 +398,7 @@ back.  The conversation itself stays as it is."
 
 ;;;###autoload
 (defun org-agent-compact-stop ()
-  "Stop the summary of this conversation that is being made.
-Nothing changes then, and nothing is lost."
+  "Stop the summary of this conversation that is being made."
   (interactive)
   (org-agent-kernel-ask "session/compact"
                         (list :session (org-agent-sessions--compact-session) :stop t)
@@ -420,7 +406,7 @@ Nothing changes then, and nothing is lost."
 
 ;;;###autoload
 (defun org-agent-sessions-compacted (params)
-  "Say what becomes of the summary that PARAMS tell of."
+  "Report the state of the summary in PARAMS."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :compacting (eq (plist-get params :state) :running))
     (when-let* ((window (org-agent-chat-get :window))

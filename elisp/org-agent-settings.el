@@ -1,4 +1,4 @@
-;;; org-agent-settings.el --- What holds for a question: model, preset, topic, persona  -*- lexical-binding: t; -*-
+;;; org-agent-settings.el --- Models, presets, topics and persona  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -8,32 +8,31 @@
 ;;; Commentary:
 
 ;; MODEL, SKILL, SYSTEM, PRESET, PROFILE, HISTORY, TEMPERATURE and
-;; MAX_TOKENS can be properties of a heading in a conversation.  They hold
-;; for the questions below it, and the nearest heading counts.  A line
-;; `#+PROPERTY: MODEL gpt-5' before the first heading holds for the file.
-;; The kernel applies this rule, for every client.  Emacs sends it the text
-;; that may set something, since the buffer may not be saved.
+;; MAX_TOKENS can be properties of a heading in a conversation.  They apply
+;; to the questions below it, and the nearest heading has priority.  A line
+;; `#+PROPERTY: MODEL gpt-5' before the first heading applies to the file.
+;; The kernel interprets the properties.  Emacs sends it the text that has
+;; them, since the buffer may not be saved.
 ;;
-;; A *topic* is a heading of the person's that questions stand below, and
-;; its drawer sets what holds for them.  It has an `:ID:'; without one it
+;; A *topic* is a heading of the person with questions below it, whose drawer
+;; has settings for them.  It has an `:ID:', since a heading without one
 ;; would be the draft.
 ;;
-;; A conversation is answered by the configured model, or by the one that
-;; was chosen for it; `org-agent-regenerate' has a question answered once
-;; more, by any model.  A model is named by a heading below Models in
-;; config.org, by HEADING:MODEL for another one of that server, or as the
-;; server lists it.
+;; A conversation uses the configured model or the one that was chosen for
+;; it.  `org-agent-regenerate' has a question answered again, by any model.
+;; The name of a model is a heading below Models in config.org, HEADING:MODEL
+;; for another model of the same server, or a name that the server lists.
 ;;
-;; A *preset* is a heading below Presets in config.org: a model, a skill, a
-;; temperature and a text for the model, under a name.  `@NAME' in a message
-;; applies it to that message, the property PRESET to all below a heading,
-;; and `org-agent-preset' to the conversation.  The kernel finds `@NAME';
-;; Emacs knows the names to complete them.  A buffer that has the name of a
-;; preset is named by a link.
+;; A *preset* is a heading below Presets in config.org: a name for a model, a
+;; skill, a temperature and a text for the model.  `@NAME' in a message
+;; applies it to that message, the property PRESET to the questions below a
+;; heading, and `org-agent-preset' to the conversation.  The kernel
+;; interprets `@NAME'; Emacs completes it.  A buffer whose name is that of a
+;; preset can only be mentioned by a link.
 ;;
-;; Files of the home say who the agent is, whom it works for and what it
-;; should know.  `org-agent-persona' opens one.  They are the person's:
-;; nothing here writes them, and what is saved counts from the next turn on.
+;; The persona is a set of files in the home: who the agent is, whom it works
+;; for and what it should know.  `org-agent-persona' opens one.  They belong
+;; to the person, and Emacs does not write them.
 
 ;;; Code:
 
@@ -49,16 +48,16 @@
 
 (declare-function org-agent-send-question-here "org-agent-send")
 
-;;;; What stands above a question
+;;;; Inherited settings
 
 (defconst org-agent-settings--head-limit 20000
-  "Characters before the first heading that are looked at.")
+  "How many characters before the first heading are sent to the kernel.")
 
 (defun org-agent-settings-inherited (heading)
-  "Return the Org text that sets something for the question at HEADING.
-That is what stands before the first heading, then each heading above,
-with its drawer, and last the question's own.  With HEADING nil only the
-former."
+  "Return the Org text with the settings of the question at HEADING.
+It is the text before the first heading of the buffer, followed by the
+headings above the question and its own, each with its drawer.  If
+HEADING is nil, return only the former."
   (org-agent-heading-widely
     (let (chain)
       (while heading
@@ -67,7 +66,7 @@ former."
       (apply #'concat (org-agent-settings--head) chain))))
 
 (defun org-agent-settings--head ()
-  "Return what sets something for all of the buffer."
+  "Return the text before the first heading of the buffer."
   (goto-char (point-min))
   (let ((end (if (re-search-forward "^\\*+ " nil t)
                  (match-beginning 0)
@@ -77,7 +76,7 @@ former."
                          (min end (+ (point-min) org-agent-settings--head-limit))))))
 
 (defun org-agent-settings--heading (heading)
-  "Return the line at HEADING with its drawer."
+  "Return the line at HEADING with its property drawer."
   (goto-char heading)
   (org-agent-settings--with-line-end
    (org-agent-rpc-text
@@ -85,13 +84,13 @@ former."
                 (line-end-position)))))
 
 (defun org-agent-settings--with-line-end (text)
-  "Return TEXT with a line end behind it, unless it is empty."
+  "Return TEXT with a newline at its end, unless it is empty."
   (if (or (string-empty-p text) (string-suffix-p "\n" text)) text
     (concat text "\n")))
 
 (defun org-agent-settings-parent (heading)
-  "Return the ID of the question or answer that HEADING stands below, or nil.
-One that was not sent is passed over: the kernel does not know it."
+  "Return the ID of the question or answer that HEADING is below, or nil.
+Skip questions that were not sent, since the kernel does not know them."
   (let ((parent (and heading (org-agent-heading-parent heading))))
     (while (and parent
                 (not (and (org-agent-heading-turn-p parent)
@@ -101,14 +100,14 @@ One that was not sent is passed over: the kernel does not know it."
     (and parent (org-agent-heading-property parent "ID"))))
 
 (defun org-agent-settings-of (heading)
-  "Return what an event says of where the question at HEADING stands."
+  "Return the parameters of an event for the question at HEADING."
   (append (list :above (org-agent-settings-inherited heading))
           (when-let* ((parent (org-agent-settings-parent heading)))
             (list :parent parent))))
 
 (defun org-agent-settings-event (id)
-  "Return what an event says of where the question with the ID stands.
-The ID of what is no question yet is \"draft\"."
+  "Return the parameters of an event for the question ID.
+If ID is \"draft\", return those for the draft."
   (let ((above (org-agent-settings-of
                 (if (equal id "draft") (org-agent-draft-start)
                   (org-agent-heading-find id)))))
@@ -117,7 +116,7 @@ The ID of what is no question yet is \"draft\"."
       above)))
 
 (defun org-agent-settings-set-p (heading)
-  "Return non-nil when something may be set for the question at HEADING."
+  "Return non-nil if there may be settings for the question at HEADING."
   (org-agent-heading-widely
     (let ((found (string-match-p "^[ \t]*\\(?:#\\+property\\|:properties\\):"
                                  (org-agent-settings--head))))
@@ -137,19 +136,19 @@ The ID of what is no question yet is \"draft\"."
   '(("MODEL" . "which model answers")
     ("PRESET" . "a preset of config.org")
     ("PROFILE" . "who answers: a file of profiles/ in the home")
-    ("SYSTEM" . "more for the model to go by")
-    ("HISTORY" . "what it is shown of the conversation")
+    ("SYSTEM" . "further instructions for the model")
+    ("HISTORY" . "which turns of the conversation the model gets")
     ("SKILL" . "which skill answers")
     ("TEMPERATURE" . "from 0 to 2")
     ("MAX_TOKENS" . "how long an answer may be")
-    ("BUDGET_ROUNDS" . "how many actions one question may take")
+    ("BUDGET_ROUNDS" . "how many rounds of actions a question may take")
     ("BUDGET_TOKENS" . "how many tokens it may take, as 50k, or off")
     ("BUDGET_TIME" . "how long it may take without you, as 10m, or off")
     ("BUDGET_COST" . "how many dollars it may take, as 0.50, or off"))
-  "What a topic can set, with what that is.")
+  "An alist of the settings of a topic and their descriptions.")
 
 (defun org-agent-settings--topic-read-settings ()
-  "Read what a topic sets, an alist, until nothing is chosen or left."
+  "Read the settings of a topic, until none is chosen; return an alist."
   (let ((left org-agent-settings-topic-settings)
         settings name)
     (while (and left
@@ -162,11 +161,11 @@ The ID of what is no question yet is \"draft\"."
     (nreverse settings)))
 
 (defun org-agent-settings--topic-read-name (left)
-  "Read the name of a setting, one of the alist LEFT; \"\" is none."
+  "Read the name of a setting, one of the alist LEFT, or the empty string."
   (let ((completion-extra-properties
          (list :annotation-function
                (lambda (name) (concat "  " (cdr (assoc name left)))))))
-    (completing-read "What it sets (RET when done): " left nil t nil nil "")))
+    (completing-read "Setting (RET when done): " left nil t nil nil "")))
 
 (defun org-agent-settings--topic-read-value (name)
   "Read the value of the setting NAME."
@@ -179,16 +178,16 @@ The ID of what is no question yet is \"draft\"."
 
 ;;;###autoload
 (defun org-agent-topic (title settings)
-  "Begin a topic: a heading with TITLE that the draft stands below from now on.
-SETTINGS, an alist of names and values, hold for all that is asked below
-it; they stand in its drawer, to be changed there.  Behind the topic,
-\\[org-promote-subtree] on the draft leads out of it."
+  "Insert a topic: a heading with TITLE above the draft.
+SETTINGS, an alist of names and values, are the properties of the topic.
+They apply to all questions below it, and you can edit them there.
+\\[org-promote-subtree] on the draft moves it out of the topic."
   (interactive
    (progn
      (org-agent-chat-check)
      (list (read-string "Topic: ") (org-agent-settings--topic-read-settings))))
   (org-agent-chat-check)
-  (let ((title (string-trim (replace-regexp-in-string "[\n\r\t]+" " " title))))
+  (let ((title (string-trim (org-agent-one-line title))))
     (when (string-empty-p title)
       (user-error "A topic needs a title"))
     (org-agent-chat-restore-draft)
@@ -217,14 +216,12 @@ it; they stand in its drawer, to be changed there.  Behind the topic,
 
 ;;;; Models
 
-;;;; Names
-
 (defvar org-agent-settings--model-known nil
-  "The models of the kernel's latest list: plists.")
+  "The models of the latest list from the kernel: plists.")
 
 (defun org-agent-settings--model-refresh ()
-  "Ask the kernel anew which models there are.
-It asks each server, which can take seconds; nobody waits for it."
+  "Request the list of models from the kernel, without waiting.
+The kernel asks each server, which can take seconds."
   (org-agent-kernel-request
    "model/list" (list :session org-agent-chat-session)
    :success (lambda (result)
@@ -232,14 +229,14 @@ It asks each server, which can take seconds; nobody waits for it."
    :failure #'ignore))
 
 (defun org-agent-settings--model-standard ()
-  "Return the name of the configured model, nil when it is not known yet."
+  "Return the name of the configured model, or nil if it is not known yet."
   (plist-get (seq-find (lambda (model) (plist-get model :default))
                        org-agent-settings--model-known)
              :name))
 
 (defun org-agent-settings--model-table (chosen)
-  "Return a completion table of the models that are known when it is asked.
-CHOSEN is the name of this conversation's."
+  "Return a completion table of the known models.
+CHOSEN is the name of the model of this conversation."
   (lambda (text predicate action)
     (if (eq action 'metadata)
         `(metadata
@@ -256,9 +253,10 @@ CHOSEN is the name of this conversation's."
        text predicate))))
 
 (defun org-agent-settings-model-read (prompt)
-  "Read the name of a model with PROMPT; nil is the configured one.
-What is completed is what the kernel told last; it is asked anew while
-one types.  Any name can be given: not every server lists what it has."
+  "Read the name of a model with PROMPT; return nil for the configured one.
+Completion offers the models of the kernel's latest list, which is
+requested again meanwhile.  Other names are allowed, since not every
+server lists its models."
   (org-agent-kernel-check)
   (org-agent-settings--model-refresh)
   (let* ((standard (org-agent-settings--model-standard))
@@ -271,13 +269,11 @@ one types.  Any name can be given: not every server lists what it has."
                 (equal name (org-agent-settings--model-standard)))
       name)))
 
-;;;; Choosing
-
 ;;;###autoload
 (defun org-agent-model (model)
-  "Have MODEL answer in this conversation from the next message on.
-The header line shows it, and it stays when Emacs or the kernel ends.
-The configured model is chosen by its name, or by none."
+  "Set the model of this conversation to MODEL, from the next message on.
+Nil means the configured model.  The header line shows the model, which
+is kept when Emacs or the kernel ends."
   (interactive
    (progn
      (org-agent-chat-check-attached)
@@ -287,25 +283,25 @@ The configured model is chosen by its name, or by none."
    "session/model" (append (list :session org-agent-chat-session)
                            (and model (list :model model)))
    :success (lambda (_)
-              (message "%s answers from now on"
-                       (or model "The configured model")))
+              (message "The model of this conversation is now %s"
+                       (or model "the configured one")))
    :failure (lambda (refusal)
-              (org-agent-chat-complain "The model is not changed" refusal))))
+              (org-agent-chat-complain "The model was not changed" refusal))))
 
 ;;;###autoload
 (defun org-agent-settings-model-changed (params)
-  "Show the model of PARAMS, which answers from now on."
+  "Show the new model of the conversation in PARAMS."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :model (or (plist-get params :model)
                                    (plist-get org-agent-kernel-server :model)))))
 
 ;;;###autoload
 (defun org-agent-regenerate (&optional model)
-  "Have the question at point answered once more, behind its answers.
-Point is on the question or on an answer to it.  The model is that of
-the conversation; with a prefix argument ask for MODEL.  It is shown
-what was said before the question.  Later turns are shown the last
-answer, unless `org-agent-prefer-answer' marked another one."
+  "Have the question of the turn at point answered again.
+The new answer is inserted after the others.  MODEL is the name of a
+model, or nil for that of the conversation.  With a prefix argument, read
+it.  The model gets the turns before the question.  Later turns get the
+last answer, unless `org-agent-prefer-answer' marked another one."
   (interactive
    (progn
      (org-agent-chat-check-attached)
@@ -318,13 +314,13 @@ answer, unless `org-agent-prefer-answer' marked another one."
      (append (list :event (org-agent-heading-property heading "ID")
                    :above (org-agent-settings-inherited heading))
              (and model (list :model model)))
-     :success (lambda (_) (message "It is being answered once more"))
+     :success (lambda (_) (message "The question is being answered again"))
      :failure (lambda (refusal)
-                (org-agent-chat-complain "Not answered once more" refusal)))))
+                (org-agent-chat-complain "Not answered again" refusal)))))
 
 ;;;###autoload
 (defun org-agent-regenerate-with (model)
-  "Have the question at point answered once more, by MODEL."
+  "Have the question of the turn at point answered again by MODEL."
   (interactive
    (progn
      (org-agent-chat-check-attached)
@@ -334,18 +330,18 @@ answer, unless `org-agent-prefer-answer' marked another one."
 ;;;; Presets
 
 (defvar org-agent-settings--preset-known nil
-  "The presets of the kernel's latest list: plists.")
+  "The presets of the latest list from the kernel: plists.")
 
 (defvar org-agent-settings--preset-profiles nil
-  "The names that PROFILE can have, of the kernel's latest list.")
+  "The names of profiles of the latest list from the kernel.")
 
-(defun org-agent-settings--preset-take (result)
-  "Take the presets and the profiles of RESULT, that of `preset/list'."
+(defun org-agent-settings--preset-update (result)
+  "Set the presets and the profiles from RESULT, that of `preset/list'."
   (setq org-agent-settings--preset-known (plist-get result :presets)
         org-agent-settings--preset-profiles (plist-get result :profiles)))
 
 (defun org-agent-settings-preset-read-profile (prompt)
-  "Read the name of a profile with PROMPT, one that the kernel knows or any."
+  "Read the name of a profile with PROMPT; offer those that are known."
   (org-agent-settings-preset-refresh)
   (completing-read prompt
                    (lambda (text predicate action)
@@ -356,21 +352,21 @@ answer, unless `org-agent-prefer-answer' marked another one."
 
 ;;;###autoload
 (defun org-agent-settings-preset-refresh ()
-  "Ask the kernel anew which presets there are; nobody waits for it."
+  "Request the list of presets from the kernel, without waiting."
   (when (org-agent-kernel-ready-p)
     (org-agent-kernel-request "preset/list" nil
-                              :success #'org-agent-settings--preset-take
+                              :success #'org-agent-settings--preset-update
                               :failure #'ignore)))
 
 ;;;###autoload
 (defun org-agent-settings-preset-p (name)
-  "Return non-nil when NAME, in any case, is that of a preset."
+  "Return non-nil if NAME is that of a preset; ignore case."
   (cl-member (downcase name) org-agent-settings--preset-known
              :key (lambda (preset) (downcase (plist-get preset :name)))
              :test #'equal))
 
 (defun org-agent-settings--preset-describe (preset)
-  "Return in a line what PRESET sets."
+  "Return the settings of PRESET as one line."
   (truncate-string-to-width
    (mapconcat (lambda (setting)
                 (format "%s %s" (downcase (plist-get setting :name))
@@ -381,8 +377,8 @@ answer, unless `org-agent-prefer-answer' marked another one."
 
 ;;;###autoload
 (defun org-agent-settings-preset-mentions ()
-  "Return the presets for the completion of what stands behind an at sign.
-Each is (NAME ANNOTATION); what is chosen stays as it stands."
+  "Return the presets for completion after an at sign.
+Each is a list (NAME ANNOTATION)."
   (org-agent-settings-preset-refresh)
   (mapcar (lambda (preset)
             (list (plist-get preset :name)
@@ -390,7 +386,8 @@ Each is (NAME ANNOTATION); what is chosen stays as it stands."
           org-agent-settings--preset-known))
 
 (defun org-agent-settings--preset-table (text predicate action)
-  "Complete TEXT to a preset's name, with PREDICATE and ACTION as usual."
+  "Complete TEXT to the name of a preset.
+PREDICATE and ACTION are as for a function of `completing-read'."
   (if (eq action 'metadata)
       `(metadata
         (category . org-agent-preset)
@@ -405,7 +402,7 @@ Each is (NAME ANNOTATION); what is chosen stays as it stands."
      text predicate)))
 
 (defun org-agent-settings--preset-read ()
-  "Read the name of a preset; nil is none."
+  "Read the name of a preset; return nil for none."
   (org-agent-settings-preset-refresh)
   (let ((name (string-trim
                (completing-read
@@ -415,9 +412,10 @@ Each is (NAME ANNOTATION); what is chosen stays as it stands."
 
 ;;;###autoload
 (defun org-agent-preset (preset)
-  "Have PRESET hold in this conversation from the next message on; nil is none.
-The header line shows it.  What headings set is nearer.  A preset with a
-model takes the place of the model that was chosen before."
+  "Set the preset of this conversation to PRESET, from the next message on.
+Nil means no preset.  The header line shows the preset.  Properties of
+headings have priority over it.  If the preset has a model, it replaces
+the one that was chosen before."
   (interactive
    (progn
      (org-agent-chat-check-attached)
@@ -428,62 +426,63 @@ model takes the place of the model that was chosen before."
                             (and preset (list :preset preset)))
    :success (lambda (_)
               (if preset
-                  (message "The preset %s holds from now on" preset)
-                (message "No preset holds any more")))
+                  (message "The preset of this conversation is now %s" preset)
+                (message "This conversation has no preset now")))
    :failure (lambda (refusal)
-              (org-agent-chat-complain "The preset is not changed" refusal))))
+              (org-agent-chat-complain "The preset was not changed" refusal))))
 
 ;;;###autoload
 (defun org-agent-settings-preset-changed (params)
-  "Show the preset of PARAMS, which holds from now on."
+  "Show the new preset of the conversation in PARAMS."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :preset (plist-get params :preset))))
 
-;;;; Who the agent is
+;;;; The persona
 
 (defconst org-agent-settings-persona-roles
-  '(("IDENTITY" . "who the agent is: its name, what it is for")
-    ("SOUL" . "how it is and speaks")
+  '(("IDENTITY" . "who the agent is: its name, its purpose")
+    ("SOUL" . "its character and its style")
     ("USER" . "you: name, time zone, languages")
-    ("TOOLS" . "what it should know when it uses tools here")
-    ("PROFILES" . "people it hears of")
+    ("TOOLS" . "what it should know about the tools here")
+    ("PROFILES" . "people that you mention")
     ("WORKSPACE" . "where your work is")
-    ("MEMORY" . "what it is to remember")
-    ("HEARTBEAT" . "what it looks after from time to time"))
-  "The files of a home that are told to the model, and what they are for.")
+    ("MEMORY" . "what it should remember")
+    ("HEARTBEAT" . "what it should check from time to time"))
+  "An alist of the files of the persona and their descriptions.")
 
 (defun org-agent-settings--persona-file (role)
-  "Return the file of ROLE: the one in Org, or in Markdown if only that is there."
+  "Return the existing file of ROLE, or nil; prefer Org to Markdown."
   (let ((file (expand-file-name role (org-agent-home-directory))))
     (cl-find-if #'file-exists-p (list (concat file ".org") (concat file ".md")))))
 
 (defun org-agent-settings--persona-state (role)
-  "Return a word on the content of the file of ROLE."
+  "Return a remark about the file of ROLE, or the empty string."
   (let ((file (org-agent-settings--persona-file role)))
-    (cond ((null file) "not there")
+    (cond ((null file) "does not exist")
           ((not (file-readable-p file)) "not readable")
           ((with-temp-buffer
              (insert-file-contents file)
              (re-search-forward "^[ \t]*[^#\n \t]" nil t))
            "")
-          (t "says nothing yet"))))
+          (t "empty"))))
 
 (defun org-agent-settings--persona-annotate (role)
-  "Return what is shown behind ROLE where one is chosen."
+  "Return the annotation of ROLE in completion."
   (let ((state (org-agent-settings--persona-state role)))
     (concat "  " (cdr (assoc role org-agent-settings-persona-roles))
             (unless (string-empty-p state) (concat " (" state ")")))))
 
 ;;;###autoload
 (defun org-agent-persona (role)
-  "Open the file of ROLE: who the agent is, whom it works for and the like.
-What you save counts from the next turn on; \\[org-agent-prompt]
-shows what the model is told of it."
+  "Open the file of ROLE, one of the persona of the agent.
+When you have saved it, it applies from the next turn on.
+\\[org-agent-prompt] shows what the model gets of it."
   (interactive
    (list (let ((completion-extra-properties
                 '(:annotation-function org-agent-settings--persona-annotate))
                (completion-ignore-case t))
-           (completing-read "Who it is: " (mapcar #'car org-agent-settings-persona-roles)
+           (completing-read "File of the persona: "
+                            (mapcar #'car org-agent-settings-persona-roles)
                             nil t nil nil "IDENTITY"))))
   (unless (assoc role org-agent-settings-persona-roles)
     (user-error "There is no file of that name; there are %s"

@@ -1,4 +1,4 @@
-;;; org-agent-skill.el --- Writing skills  -*- lexical-binding: t; -*-
+;;; org-agent-skill.el --- Write skills in Emacs  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,18 +7,18 @@
 
 ;;; Commentary:
 
-;; `org-agent-skill-mode' is on in the notes that are skills.  What is
-;; wrong with a note shows where it is wrong (Flymake), Lisp blocks have
-;; documentation in the echo area (ElDoc) and completion, and C-c C-c
+;; `org-agent-skill-mode' is on in notes that are skills.  Flymake shows the
+;; errors of a note where they are, ElDoc shows the documentation of names in
+;; Lisp blocks, names are completed, and C-c C-c
 ;;
-;; - in a Lisp block evaluates it in the environment of the note, as it
-;;   stands in the buffer, and inserts what it returns as #+RESULTS:;
+;; - in a Lisp block evaluates it in the environment of the note, with the
+;;   text of the buffer, and inserts the value as #+RESULTS:;
 ;; - in a block of tests, on the heading "Success Criteria" and on those
-;;   below it runs the tests and sets TODO and DONE to what was proven;
-;; - on the line #+CAPABILITIES: grants what it asks for, if you agree.
+;;   below it runs the tests and sets the headings to TODO or DONE;
+;; - on the line #+CAPABILITIES: grants the capabilities, if you agree.
 ;;
-;; The kernel does all of that; without one nothing is marked.  Nothing
-;; is saved, and nothing in the live skill changes, before you save.
+;; All of this needs a kernel.  The note is not saved, and the live skill
+;; changes only when you save.
 
 ;;; Code:
 
@@ -39,14 +39,14 @@
 (declare-function flymake-start "flymake")
 
 (defvar org-agent-skill-symbols nil
-  "What the kernel's Lisp has: a hash table from names to plists.
-Each is (:name NAME :kind KIND :list LIST :doc DOC); nil before the
-kernel was asked.")
+  "The names of the kernel's Lisp: a hash table from names to plists, or nil.
+Each plist is (:name NAME :kind KIND :list LIST :doc DOC).  It is nil
+until the kernel has been asked.")
 
 (defvar-local org-agent-skill--report nil
-  "The function that Flymake gave us to report to.")
+  "The function to which we report diagnostics to Flymake.")
 
-;;;; Talking to the kernel
+;;;; Requests to the kernel
 
 (defun org-agent-skill--text ()
   "Return the whole text of this buffer."
@@ -55,12 +55,12 @@ kernel was asked.")
     (buffer-substring-no-properties (point-min) (point-max))))
 
 (defun org-agent-skill-params (&rest more)
-  "Return parameters that name this note, as it stands, and MORE."
+  "Return parameters with the file and the text of this note, and MORE."
   (append (list :file (or buffer-file-name (buffer-name))
                 :text (org-agent-skill--text))
           more))
 
-;;;; Places
+;;;; Positions
 
 ;;;###autoload
 (defun org-agent-skill-position (line column)
@@ -73,7 +73,7 @@ kernel was asked.")
       (min (+ (point) (max 0 (1- column))) (line-end-position)))))
 
 (defun org-agent-skill--extent (beg)
-  "Return the end of what is wrong at BEG: its expression, on one line."
+  "Return the end of the expression at BEG, or that of the line if sooner."
   (save-excursion
     (goto-char beg)
     (let ((line-end (line-end-position)))
@@ -84,7 +84,7 @@ kernel was asked.")
                     line-end))))))
 
 (defun org-agent-skill-block ()
-  "Return the Lisp block that point is in: its element, or nil."
+  "Return the element of the Lisp block at point, or nil."
   (let ((element (org-element-at-point)))
     (and (eq (org-element-type element) 'src-block)
          (member (downcase (or (org-element-property :language element) ""))
@@ -92,7 +92,7 @@ kernel was asked.")
          element)))
 
 (defun org-agent-skill--body-bounds (element)
-  "Return the bounds, (BEG . END), of the body of ELEMENT, a block."
+  "Return the bounds (BEG . END) of the body of ELEMENT, a block."
   (save-excursion
     (goto-char (org-element-property :post-affiliated element))
     (forward-line 1)
@@ -102,7 +102,7 @@ kernel was asked.")
       (cons beg (line-beginning-position)))))
 
 (defun org-agent-skill--in-body-p ()
-  "Return non-nil when point is in the body of a Lisp block."
+  "Return non-nil if point is in the body of a Lisp block."
   (when-let* ((element (org-agent-skill-block)))
     (pcase-let ((`(,beg . ,end) (org-agent-skill--body-bounds element)))
       (<= beg (point) end))))
@@ -110,7 +110,8 @@ kernel was asked.")
 ;;;; Flymake
 
 (defun org-agent-skill-flymake (report &rest _)
-  "Have the kernel check the note and tell REPORT, as Flymake wants it."
+  "Have the kernel check the note, and call REPORT with the diagnostics.
+This is for `flymake-diagnostic-functions'."
   (setq org-agent-skill--report report)
   (if (not (org-agent-kernel-ready-p))
       (funcall report nil)
@@ -118,7 +119,7 @@ kernel was asked.")
       (org-agent-kernel-ask
        "skill/check" (org-agent-skill-params)
        (lambda (result)
-         ;; A newer check may be under way, of a newer text.
+         ;; A newer check, of a newer text, may be in progress.
          (when (and (eq report org-agent-skill--report)
                     (= tick (buffer-chars-modified-tick)))
            (funcall report
@@ -126,7 +127,7 @@ kernel was asked.")
                             (plist-get result :diagnostics)))))))))
 
 (defun org-agent-skill--diagnostic (fault)
-  "Return FAULT, of the kernel, as Flymake has it."
+  "Return FAULT, a plist from the kernel, as a diagnostic of Flymake."
   (let ((beg (org-agent-skill-position (plist-get fault :line)
                                        (plist-get fault :column))))
     (flymake-make-diagnostic
@@ -135,7 +136,7 @@ kernel was asked.")
      (plist-get fault :message))))
 
 (defun org-agent-skill-check (file)
-  "Check the note FILE again, if a buffer has it: its grant is another now."
+  "Check the note FILE again, whose grant has changed, if a buffer visits it."
   (when-let* ((buffer (find-buffer-visiting file)))
     (with-current-buffer buffer
       (when (and (bound-and-true-p org-agent-skill-mode)
@@ -143,7 +144,7 @@ kernel was asked.")
         (flymake-start)))))
 
 (defun org-agent-skill--check-all ()
-  "Check the notes that are open: a kernel has become ready."
+  "Check all open notes, since a kernel has become ready."
   (dolist (buffer (buffer-list))
     (with-current-buffer buffer
       (when (and (bound-and-true-p org-agent-skill-mode)
@@ -153,7 +154,7 @@ kernel was asked.")
 ;;;; Names
 
 (defun org-agent-skill--symbols ()
-  "Return `org-agent-skill-symbols'; ask for them if there are none yet."
+  "Return `org-agent-skill-symbols'; if it is nil, request them."
   (unless org-agent-skill-symbols
     (when (org-agent-kernel-ready-p)
       (setq org-agent-skill-symbols (make-hash-table :test #'equal))
@@ -168,10 +169,12 @@ kernel was asked.")
 
 (defconst org-agent-skill--definition
   "^[ \t]*(\\(def[a-z-]+\\)[ \t]+\\([^][() \t\n\"';]+\\)[ \t]*\\(([^()]*\\(?:([^()]*)[^()]*\\)*)\\)?\\(?:[ \t\n]+\"\\([^\"\n]*\\)\\)?"
-  "What a definition looks like: operator, name, lambda list, documentation.")
+  "Regexp that matches a definition.
+Its groups are the operator, the name, the lambda list and the
+documentation.")
 
 (defun org-agent-skill--own ()
-  "Return what this note defines, as plists like those of the kernel."
+  "Return the definitions of this note, as plists like those of the kernel."
   (let (found)
     (save-excursion
       (save-restriction
@@ -191,7 +194,7 @@ kernel was asked.")
     (nreverse found)))
 
 (defun org-agent-skill-describe (name)
-  "Return what is known of NAME: a plist, or nil."
+  "Return the plist that describes NAME, or nil."
   (let ((name (downcase name)))
     (or (cl-find name (org-agent-skill--own)
                  :key (lambda (symbol) (plist-get symbol :name))
@@ -203,7 +206,7 @@ kernel was asked.")
   "Characters of a name, for `skip-chars-forward'.")
 
 (defun org-agent-skill--name-bounds ()
-  "Return the bounds, (BEG . END), of the name at point, or nil."
+  "Return the bounds (BEG . END) of the name at point, or nil."
   (save-excursion
     (let ((here (point)) beg)
       (skip-chars-backward org-agent-skill--name-characters)
@@ -213,7 +216,7 @@ kernel was asked.")
       (and (< beg (point)) (cons beg (point))))))
 
 (defun org-agent-skill--operator ()
-  "Return the name of the operator of the form that point is in, or nil."
+  "Return the name of the operator of the form around point, or nil."
   (when-let* ((element (org-agent-skill-block))
               (beg (car (org-agent-skill--body-bounds element)))
               (open (with-syntax-table emacs-lisp-mode-syntax-table
@@ -225,7 +228,9 @@ kernel was asked.")
         (`(,beg . ,end) (buffer-substring-no-properties beg end))))))
 
 (defun org-agent-skill-eldoc (callback &rest _)
-  "Tell CALLBACK what is known of the name at point, or around it."
+  "Call CALLBACK with the documentation of the name at point.
+If there is none, use the operator of the form around point.  This is for
+`eldoc-documentation-functions'."
   (when (org-agent-skill--in-body-p)
     (when-let* ((at (org-agent-skill--name-bounds))
                 (name (buffer-substring-no-properties (car at) (cdr at)))
@@ -265,11 +270,12 @@ This is for `completion-at-point-functions'."
                (lambda (name)
                  (plist-get (org-agent-skill-describe name) :doc))))))))
 
-;;;; Evaluating
+;;;; Evaluation
 
 (defun org-agent-skill-ctrl-c-ctrl-c ()
-  "Do what \\[org-ctrl-c-ctrl-c] does in a skill note, or return nil.
-This is for `org-ctrl-c-ctrl-c-hook'."
+  "Evaluate, test or grant what is at point in a skill note.
+Return nil if there is nothing of the kind.  This is for
+`org-ctrl-c-ctrl-c-hook'."
   (let ((element (org-agent-skill-block)))
     (cond
      ((and element (org-agent-skill--test-block-p element))
@@ -280,12 +286,12 @@ This is for `org-ctrl-c-ctrl-c-hook'."
      ((org-agent-skill--at-criteria-p) (org-agent-skill-test) t))))
 
 (defun org-agent-skill--test-block-p (element)
-  "Return non-nil when ELEMENT is a block of tests."
+  "Return non-nil if ELEMENT is a block of tests."
   (string-match-p ":test[ \t]+yes"
                   (or (org-element-property :parameters element) "")))
 
 (defun org-agent-skill--at-criteria-p ()
-  "Return non-nil when point is on a heading of the success criteria."
+  "Return non-nil if point is on a heading of the success criteria."
   (and (org-at-heading-p)
        (save-excursion
          (catch 'found
@@ -299,12 +305,12 @@ This is for `org-ctrl-c-ctrl-c-hook'."
 ;;;###autoload
 (defun org-agent-skill-evaluate ()
   "Evaluate the Lisp block at point in the environment of its note.
-The note is taken as it stands in the buffer.  What the last form
-returns goes under the block, as #+RESULTS:."
+The text of the buffer is evaluated, whether it is saved or not.  The
+value of the last form is inserted below the block as #+RESULTS:."
   (interactive)
   (let ((element (org-agent-skill-block)))
     (unless element
-      (user-error "Point is in no Lisp block"))
+      (user-error "There is no Lisp block at point"))
     (pcase-let* ((`(,beg . ,end) (org-agent-skill--body-bounds element))
                  (block (copy-marker
                          (org-element-property :post-affiliated element))))
@@ -321,7 +327,7 @@ returns goes under the block, as #+RESULTS:."
            (org-agent-skill--insert-result result)))))))
 
 (defun org-agent-skill--insert-result (result)
-  "Put RESULT, that of `skill/evaluate', under the block at point."
+  "Insert RESULT, that of `skill/evaluate', below the block at point."
   (let ((fault (car (plist-get result :diagnostics)))
         (value (car (last (plist-get result :values))))
         (output (plist-get result :output)))
@@ -334,14 +340,14 @@ returns goes under the block, as #+RESULTS:."
        (org-babel-get-src-block-info 'light))
       (message "%s" (or value "NIL")))))
 
-;;;; Testing
+;;;; Tests
 
 ;;;###autoload
 (defun org-agent-skill-test ()
-  "Run the tests of this note and set its criteria to what was proven.
-A criterion, a heading under \"Success Criteria\", is DONE when its test
-passed, and else TODO; :PROVEN: says so with the hash of the blocks.
-The lines of what failed are shown in a window of their own."
+  "Run the tests of this note, and mark its success criteria.
+A criterion, which is a heading below \"Success Criteria\", becomes DONE
+if its test passes, and else TODO.  Its property PROVEN records the
+result with the hash of the blocks.  Failures are shown in a window."
   (interactive)
   (org-agent-kernel-ask
    "skill/test" (org-agent-skill-params)
@@ -357,7 +363,7 @@ The lines of what failed are shown in a window of their own."
          (org-agent-skill--sum-up proofs))))))
 
 (defun org-agent-skill--sum-up (proofs)
-  "Say how many of PROOFS there are of each kind."
+  "Report how many of PROOFS there are of each result."
   (let ((count (lambda (result)
                  (cl-count result proofs
                            :key (lambda (proof) (plist-get proof :result))))))
@@ -366,11 +372,11 @@ The lines of what failed are shown in a window of their own."
              (funcall count :none))))
 
 (defun org-agent-skill--mark (proofs hash)
-  "Set the criteria of PROOFS to what was proven of the blocks with HASH."
+  "Mark the criteria of PROOFS with their results for the blocks with HASH."
   (save-excursion
     (save-restriction
       (widen)
-      ;; From the last to the first: a drawer moves what is below it.
+      ;; From the last to the first, since a new drawer moves later lines.
       (dolist (proof (reverse proofs))
         (when (plist-get proof :heading)
           (goto-char (point-min))
@@ -381,7 +387,7 @@ The lines of what failed are shown in a window of their own."
             (org-agent-skill--mark-heading (plist-get proof :result) hash)))))))
 
 (defun org-agent-skill--mark-heading (result hash)
-  "Set the heading at point to RESULT, proven of the blocks with HASH."
+  "Mark the heading at point with RESULT for the blocks with HASH."
   (let ((state (if (eq result :pass) "DONE" "TODO"))
         (org-inhibit-logging t)
         (org-blocker-hook nil)
@@ -396,7 +402,8 @@ The lines of what failed are shown in a window of their own."
                              (substring hash 0 12))))))
 
 (defun org-agent-skill--show-faults (faults)
-  "Show FAULTS, of tests, as lines to jump from; with none close the window."
+  "Show FAULTS of tests in a buffer of Compilation mode.
+If there are none, close its windows."
   (let ((name "*org-agent-skill-test*"))
     (if (null faults)
         (when-let* ((buffer (get-buffer name)))
@@ -419,13 +426,13 @@ The lines of what failed are shown in a window of their own."
 ;;;; The mode
 
 (defvar org-agent-skill-mode-map (make-sparse-keymap)
-  "Keys of `org-agent-skill-mode', for whoever wants some.")
+  "Keymap of `org-agent-skill-mode', which is empty for you to bind keys.")
 
 ;;;###autoload
 (define-minor-mode org-agent-skill-mode
-  "Help with writing a skill of the agent.
-\\<org-mode-map>\\[org-ctrl-c-ctrl-c] in a Lisp block evaluates it in the note; in a
-block of tests and on the success criteria it runs the tests."
+  "Minor mode for writing a skill of the agent.
+\\<org-mode-map>\\[org-ctrl-c-ctrl-c] in a Lisp block evaluates it; in a block of tests and on the
+success criteria it runs the tests; on the capabilities it grants them."
   :lighter " Skill"
   :keymap org-agent-skill-mode-map
   (cond
@@ -447,8 +454,8 @@ block of tests and on the success criteria it runs the tests."
       (flymake-mode -1)))))
 
 (defun org-agent-skill-note-p ()
-  "Return non-nil when this buffer visits a skill note.
-That is an Org file in the directory of the home's skills."
+  "Return non-nil if this buffer visits a skill note.
+That is an Org file in the directory skills of the home."
   (and buffer-file-name
        (derived-mode-p 'org-mode)
        (file-in-directory-p buffer-file-name
@@ -466,14 +473,15 @@ That is an Org file in the directory of the home's skills."
   :group 'org-agent-lists)
 
 (defcustom org-agent-help-with-skills t
-  "Whether skill notes get `org-agent-skill-mode' once the agent runs."
+  "Whether `org-agent-skill-mode' is turned on in skill notes.
+It is turned on when a kernel becomes ready."
   :type 'boolean
   :group 'org-agent-lists
   :package-version '(org-agent . "0.1.0"))
 
 ;;;###autoload
 (defun org-agent-skill-help ()
-  "Turn `org-agent-skill-global-mode' on if that is wanted.
+  "Turn on `org-agent-skill-global-mode' if the user option says so.
 This is for `org-agent-kernel-ready-hook'."
   (when org-agent-help-with-skills
     (org-agent-skill-global-mode 1)))

@@ -1,4 +1,4 @@
-;;; org-agent-skills.el --- The list of skills, new ones, and what they may reach  -*- lexical-binding: t; -*-
+;;; org-agent-skills.el --- List, create and authorize skills  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,15 +7,15 @@
 
 ;;; Commentary:
 
-;; `org-agent-skills' lists the notes that are skills and what became of
-;; each, then the directories with a SKILL.md; the list follows what you
-;; save.  `org-agent-skill-new' begins one.
+;; `org-agent-skills' lists the notes that are skills with their state, and
+;; the directories with a SKILL.md.  It is updated when you save a note.
+;; `org-agent-skill-new' creates a note.
 ;;
-;; A note asks in its line #+CAPABILITIES: for what it wants to reach
-;; outside of its Lisp.  `org-agent-skill-grant', which is C-c C-c on that
-;; line, shows what that is in plain words and grants it when you say yes;
-;; `org-agent-skill-revoke' takes it back.  What was shown is what is
-;; granted: the kernel refuses if the note has become another meanwhile.
+;; A note requests capabilities outside of its Lisp in its line
+;; #+CAPABILITIES:.  `org-agent-skill-grant', which is C-c C-c on that line,
+;; describes them in plain words and grants them after a yes.
+;; `org-agent-skill-revoke' revokes them.  The kernel refuses a grant if the
+;; note has changed after it was shown.
 
 ;;; Code:
 
@@ -41,13 +41,13 @@
     (define-key map (kbd "+") #'org-agent-skill-new)
     (define-key map (kbd "G") #'org-agent-skill-grant)
     map)
-  "Keys in the list of skills.")
+  "Keymap of the list of skills.")
 
 (define-derived-mode org-agent-skills-mode org-agent-list-sections-mode
   "Org-Agent-Skills"
   "Major mode of the list of skills.
-\\<org-agent-skills-mode-map>\\[org-agent-skills-visit] goes to a note, to its first fault if it has one; \\[org-agent-skills-test]
-runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-skill-new] begins a new one."
+\\<org-agent-skills-mode-map>\\[org-agent-skills-visit] visits a note, at its first error if it has one.  \\[org-agent-skills-test] runs its tests,
+\\[org-agent-skill-grant] grants its capabilities, \\[org-agent-skill-new] creates a new note."
   (org-agent-list-rows
    '(("Skill" 20) ("State" 10) ("Version" 7) ("Tests" 5 t) ("Capabilities" 16)
      ("Note"))
@@ -56,18 +56,18 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 
 ;;;###autoload
 (defun org-agent-skills ()
-  "List the skills of the agent and what became of each."
+  "List the skills of the agent and their states."
   (interactive)
   (org-agent-list-open
    org-agent-skills--buffer 'org-agent-skills-mode
    (lambda () (org-agent-kernel-ask "skill/list" nil #'org-agent-skills--show))))
 
 (defun org-agent-skills--reload (&rest _)
-  "Have the kernel read all notes anew, and list them."
+  "Have the kernel read all notes again, and list them."
   (org-agent-kernel-ask "skill/reload" nil #'org-agent-skills--show))
 
 (defun org-agent-skills--show (result)
-  "List what RESULT, of `skill/list', has, in the current buffer."
+  "List the skills of RESULT, that of `skill/list'."
   (org-agent-list-show-rows
    (append (mapcar #'org-agent-skills--policy-row
                    (plist-get result :diagnostics))
@@ -75,7 +75,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
    (org-agent-list-left result "more")))
 
 (defun org-agent-skills--row (status)
-  "Return the row of STATUS; what it says in short unfolds in full."
+  "Return the row of STATUS, which unfolds to the details."
   (let ((name (plist-get status :skill)))
     (org-agent-list-row
      'skill (plist-get status :file) status
@@ -100,7 +100,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                                   (plist-get fault :message)))))))))
 
 (defun org-agent-skills--state (status)
-  "Return the state of STATUS in its face."
+  "Return the state of STATUS with its face."
   (let ((state (substring (symbol-name (plist-get status :state)) 1)))
     (propertize (if (plist-get status :last-good) (concat state "+old") state)
                 'face (pcase state
@@ -112,14 +112,14 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                              (org-agent-skills--reasons status)))))
 
 (defun org-agent-skills--file (status)
-  "Return the file of the note of STATUS as it is shown."
+  "Return the file of the note of STATUS for display."
   (let ((file (plist-get status :file)))
     (if (plist-get status :shipped)
         (concat "shipped: " file)
       (abbreviate-file-name file))))
 
 (defun org-agent-skills--short-file (status)
-  "Return the file of the note of STATUS, without the directory of all notes."
+  "Return the file of the note of STATUS relative to that of all notes."
   (let ((file (plist-get status :file))
         (directory (expand-file-name "skills/" (org-agent-home-directory))))
     (if (string-prefix-p directory file)
@@ -127,7 +127,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
       (org-agent-skills--file status))))
 
 (defun org-agent-skills--remarks (status)
-  "Return what is to be said of STATUS, strings, its first fault last."
+  "Return remarks about STATUS, a list of strings, its first error last."
   (let ((fault (cl-find-if-not (lambda (fault) (plist-get fault :warning))
                                (plist-get status :diagnostics))))
     (delq nil
@@ -143,20 +143,20 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                   (org-agent-skills--fault fault))))))
 
 (defun org-agent-skills--fault (fault)
-  "Return the line that tells of FAULT."
+  "Return a line with the position and the message of FAULT."
   (propertize (format "%s: %s" (plist-get fault :line)
                       (car (split-string (or (plist-get fault :message) "") "\n")))
               'face (if (plist-get fault :warning) 'warning 'error)))
 
 (defun org-agent-skills--fault-place (fault)
-  "Return where FAULT is, and how bad it is."
+  "Return the severity and the line of FAULT."
   (propertize (format "%s in line %s"
                       (if (plist-get fault :warning) "warning" "error")
                       (plist-get fault :line))
               'face (if (plist-get fault :warning) 'warning 'error)))
 
 (defun org-agent-skills--details (status)
-  "Return all that is known of STATUS but its faults, a thing a line."
+  "Return the details of STATUS, except its errors, as lines."
   (let ((capabilities (plist-get status :capabilities))
         (since (plist-get status :since)))
     (mapconcat
@@ -167,7 +167,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                   (and (plist-get status :last-good)
                        "The last good version is live.")
                   (and capabilities
-                       (format "asks for %s%s" (string-join capabilities ", ")
+                       (format "requests %s%s" (string-join capabilities ", ")
                                (if since (concat ", granted since " since) ""))))
             (plist-get status :reasons)
             (when-let* ((actions (plist-get status :actions)))
@@ -179,21 +179,21 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
      "")))
 
 (defun org-agent-skills--actions (actions)
-  "Return ACTIONS, of a note, in words."
+  "Return a description of ACTIONS of a note."
   (mapconcat (lambda (action)
                (format "action %s, %s" (plist-get action :key)
                        (plist-get action :does)))
              actions ", "))
 
 (defun org-agent-skills--hooks (hooks)
-  "Return HOOKS, of a note, in words."
+  "Return a description of HOOKS of a note."
   (mapconcat (lambda (hook)
                (format "hook %s at %s" (plist-get hook :name)
                        (plist-get hook :on)))
              hooks ", "))
 
 (defun org-agent-skills--capabilities (status)
-  "Return what the note of STATUS asks for, looking as granted or not."
+  "Return the capabilities of STATUS in a face for granted or not."
   (let ((withheld (plist-get status :withheld))
         (since (plist-get status :since)))
     (propertize (string-join (plist-get status :capabilities) " ")
@@ -202,7 +202,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                                  (since (concat "Granted since " since))))))
 
 (defun org-agent-skills--policy-row (fault)
-  "Return the row of FAULT, of policy.org, which voids all grants."
+  "Return the row of FAULT, an error of policy.org that voids all grants."
   (let ((file (plist-get fault :file)))
     (org-agent-list-row
      'skill (list file (plist-get fault :line))
@@ -213,28 +213,28 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
      (lambda () (org-agent-list-filled (or (plist-get fault :message) ""))))))
 
 (defun org-agent-skills--prompt-p (status)
-  "Return non-nil when STATUS is of a directory with a SKILL.md."
+  "Return non-nil if STATUS is that of a directory with a SKILL.md."
   (eq (plist-get status :kind) :prompt))
 
 (defun org-agent-skills--reasons (status)
-  "Return why the skill of STATUS does not count, nil if nothing says so."
+  "Return the reasons why the skill of STATUS is not in effect, or nil."
   (when-let* ((reasons (plist-get status :reasons)))
     (string-join reasons "; ")))
 
 (defun org-agent-skills--status ()
-  "Return the status on the line of point."
+  "Return the status of the line at point."
   (or (org-agent-section-data-at-point 'skill)
       (user-error "There is no skill on this line")))
 
 (defun org-agent-skills-visit ()
-  "Go to the note on this line, to the fault on it or else its first one."
+  "Visit the note of this line, at the error of the line or at its first."
   (interactive)
   (let* ((status (org-agent-skills--status))
          (file (plist-get status :file))
          (fault (or (org-agent-section-data-at-point 'fault)
                     (car (plist-get status :diagnostics)))))
     (when (plist-get status :shipped)
-      (user-error "This came with the program; \"org-agent skill copy %s\" makes it yours"
+      (user-error "This skill is part of the program; \"org-agent skill copy %s\" makes a copy of yours"
                   (if (org-agent-skills--prompt-p status)
                       (plist-get status :skill)
                     (file-name-base file))))
@@ -247,38 +247,38 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                                            (plist-get fault :column))))))
 
 (defun org-agent-skills-test ()
-  "Run the tests of the note on this line."
+  "Run the tests of the note of this line."
   (interactive)
   (unless (plist-get (org-agent-skills--status) :state)
     (user-error "There is no skill on this line"))
   (when (org-agent-skills--prompt-p (org-agent-skills--status))
-    (user-error "A SKILL.md is text for a model: it has no tests"))
+    (user-error "A SKILL.md is a text for models and has no tests"))
   (org-agent-skills-visit)
   (org-agent-skill-test))
 
 ;;;###autoload
 (defun org-agent-skills-changed (params)
-  "Show what became of the notes of PARAMS; say so when one is newly at fault."
+  "List the notes of PARAMS, and report new errors."
   (org-agent-command-take params)
   (when-let* ((buffer (get-buffer org-agent-skills--buffer)))
     (with-current-buffer buffer
       (org-agent-skills--show params)))
   (dolist (status (plist-get params :skills))
     (cond ((eq (plist-get status :state) :failed)
-           (org-agent-skills--complain status))
+           (org-agent-skills--report-error status))
           ((eq (plist-get status :state) :live)
-           (org-agent-skills--miss status)))))
+           (org-agent-skills--report-withheld status)))))
 
-(defvar org-agent-skills--missed nil
-  "Notes without their grants that were reported: an alist of files and reasons.")
+(defvar org-agent-skills--withheld nil
+  "The notes reported for missing grants: an alist of files and reasons.")
 
-(defun org-agent-skills--miss (status)
-  "Say, once, that the note of STATUS is live without what it asks for."
+(defun org-agent-skills--report-withheld (status)
+  "Report once that the note of STATUS is live without its capabilities."
   (let* ((file (plist-get status :file))
          (why (plist-get status :withheld))
-         (told (assoc file org-agent-skills--missed)))
-    (unless (and told (equal why (cdr told)))
-      (setf (alist-get file org-agent-skills--missed nil nil #'equal) why)
+         (reported (assoc file org-agent-skills--withheld)))
+    (unless (and reported (equal why (cdr reported)))
+      (setf (alist-get file org-agent-skills--withheld nil nil #'equal) why)
       (org-agent-skill-check file)
       (when (and why (not (plist-get status :shipped)))
         (message "org-agent: %s is live without %s (%s); %s grants it"
@@ -286,17 +286,17 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
                  (string-join (plist-get status :capabilities) " ") why
                  (substitute-command-keys "\\[org-agent-skill-grant]"))))))
 
-(defvar org-agent-skills--complained nil
-  "Faults that were told: an alist of files and hashes.")
+(defvar org-agent-skills--errors nil
+  "The errors that were reported: an alist of files and plists.")
 
-(defun org-agent-skills--complain (status)
-  "Say, once for each version, that the note of STATUS is not live."
+(defun org-agent-skills--report-error (status)
+  "Report the first error of the note of STATUS, unless it was reported."
   (let ((file (plist-get status :file))
         (fault (cl-find-if-not (lambda (fault) (plist-get fault :warning))
                                (plist-get status :diagnostics))))
-    (unless (equal (alist-get file org-agent-skills--complained nil nil #'equal)
+    (unless (equal (alist-get file org-agent-skills--errors nil nil #'equal)
                    fault)
-      (setf (alist-get file org-agent-skills--complained nil nil #'equal) fault)
+      (setf (alist-get file org-agent-skills--errors nil nil #'equal) fault)
       (message "org-agent: %s:%s: %s%s" (abbreviate-file-name file)
                (or (plist-get fault :line) 1)
                (or (plist-get fault :message) "the note is not live")
@@ -308,7 +308,7 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
 
 ;;;###autoload
 (defun org-agent-skill-new (name)
-  "Begin a skill named NAME: a note of yours that passes its own tests."
+  "Create a skill NAME: a note with tests that pass."
   (interactive "sName of the skill: ")
   (let ((program (or (org-agent-kernel-program)
                      (user-error "The program org-agent was not found"))))
@@ -328,41 +328,15 @@ runs its tests, \\[org-agent-skill-grant] grants what it asks for, \\[org-agent-
          output))))
   (org-agent-skill-mode 1))
 
-;;;; What skills may reach
-
-(defconst org-agent-skills--grant-patience 30
-  "Seconds that the kernel has to answer, with its start.")
-
-(defun org-agent-skills--grant-wait (done)
-  "Wait until DONE, a function, returns non-nil; \\[keyboard-quit] ends it.
-A kernel that cannot be started is not waited for."
-  (let ((deadline (+ (float-time) org-agent-skills--grant-patience)))
-    (while (not (funcall done))
-      (when (or (> (float-time) deadline)
-                (eq org-agent-kernel-state 'failed))
-        (user-error "The kernel did not answer: %s"
-                    (or org-agent-kernel-trouble "it is busy")))
-      (accept-process-output nil 0.05))))
+;;;; Capabilities
 
 (defun org-agent-skills--grant-request (&rest params)
-  "Send the kernel `skill/grant' with PARAMS and return what it answers.
-What it refuses is an error."
-  (unless (org-agent-kernel-ready-p)
-    (message "Starting the kernel")
-    (org-agent-kernel-ensure)
-    (org-agent-skills--grant-wait #'org-agent-kernel-ready-p))
-  (let (answer refusal)
-    (org-agent-kernel-request "skill/grant" params
-                              :success (lambda (result) (setq answer result))
-                              :failure (lambda (why) (setq refusal why)))
-    (org-agent-skills--grant-wait (lambda () (or answer refusal)))
-    (when refusal
-      (user-error "%s" (plist-get refusal :message)))
-    answer))
+  "Return the result of the request `skill/grant' with PARAMS."
+  (org-agent-kernel-call "skill/grant" params))
 
 ;;;###autoload
 (defun org-agent-skills-grant-line-p ()
-  "Return non-nil when point is on a line #+CAPABILITIES."
+  "Return non-nil if point is on a line #+CAPABILITIES."
   (save-excursion
     (beginning-of-line)
     (let ((case-fold-search t))
@@ -371,11 +345,11 @@ What it refuses is an error."
                       '(src-block example-block comment-block)))))))
 
 (defun org-agent-skills--grant-file ()
-  "Return the file of the note that a command is about."
+  "Return the file of the note for a command: at point, or read it."
   (let ((status (org-agent-section-data-at-point 'skill)))
     (cond
      ((and (consp status) (plist-get status :shipped))
-      (user-error "What came with the program is granted nothing"))
+      (user-error "Skills of the program get no grants"))
      ((and (consp status) (plist-get status :file)))
      ((and buffer-file-name (derived-mode-p 'org-mode))
       (org-agent-skills--grant-save)
@@ -387,23 +361,24 @@ What it refuses is an error."
                          (lambda (file) (string-suffix-p ".org" file))))))))
 
 (defun org-agent-skills--grant-save ()
-  "Save this note if it is to be: what is granted is what its file says."
+  "Save this note, whose file has to have the text that is granted.
+Ask first, and signal an error if the answer is no."
   (when (buffer-modified-p)
-    (if (y-or-n-p (format "Save %s first, which is what counts? "
+    (if (y-or-n-p (format "Save %s first? "
                           (file-name-nondirectory buffer-file-name)))
         (save-buffer)
       (user-error "Nothing was granted: the note is not saved"))))
 
 (defun org-agent-skills--grant-names (shown)
-  "Return the names of what can be granted of SHOWN."
+  "Return the names of the capabilities of SHOWN that can be granted."
   (delq nil (mapcar (lambda (capability)
                       (unless (plist-get capability :refused)
                         (plist-get capability :name)))
                     (plist-get shown :capabilities))))
 
 (defun org-agent-skills--grant-insert (shown)
-  "Insert what SHOWN, of the kernel, says in plain words."
-  (insert (plist-get shown :note) "\nasks to\n\n")
+  "Insert a description of SHOWN, the result of `skill/grant'."
+  (insert (plist-get shown :note) "\nrequests permission to\n\n")
   (dolist (capability (plist-get shown :capabilities))
     (let ((refused (plist-get capability :refused)))
       (insert (if refused
@@ -415,14 +390,14 @@ What it refuses is an error."
           (format "\n(%s).\n" (org-agent-skills--grant-state shown))))
 
 (defun org-agent-skills--grant-state (shown)
-  "Return what became of what SHOWN asks for."
+  "Return the state of the grant of SHOWN."
   (let ((since (plist-get shown :since)))
     (cond ((plist-get shown :withheld))
           (since (concat "granted since " since))
           (t "granted"))))
 
 (defun org-agent-skills--grant-agreed-p (shown)
-  "Show what SHOWN asks for and return non-nil if the user grants it."
+  "Show the capabilities of SHOWN; return non-nil if the user grants them."
   (let ((buffer (generate-new-buffer "*org-agent-grant*")))
     (unwind-protect
         (save-window-excursion
@@ -437,7 +412,7 @@ What it refuses is an error."
       (kill-buffer buffer))))
 
 (defun org-agent-skills--grant-tell (result)
-  "Say what RESULT, of the kernel, has come to."
+  "Report RESULT, that of `skill/grant'."
   (message "org-agent: %s: %s"
            (file-name-nondirectory (plist-get result :note))
            (if (plist-get result :granted)
@@ -447,15 +422,15 @@ What it refuses is an error."
 
 ;;;###autoload
 (defun org-agent-skill-grant (file)
-  "Let the skill note FILE reach what it asks for, when you agree to it.
-Without a note in this buffer or on this line of the list of skills you
-are asked for one."
+  "Grant the skill note FILE its capabilities, after asking you.
+Interactively, FILE is that of this buffer, or of this line of the list
+of skills, or else read it."
   (interactive (list (org-agent-skills--grant-file)))
   (let* ((shown (org-agent-skills--grant-request :file file))
          (names (org-agent-skills--grant-names shown)))
     (cond
      ((null names)
-      (user-error "%s asks for nothing that can be granted"
+      (user-error "%s requests nothing that can be granted"
                   (file-name-nondirectory file)))
      ((plist-get shown :granted)
       (org-agent-skills--grant-tell shown))
@@ -467,7 +442,7 @@ are asked for one."
 
 ;;;###autoload
 (defun org-agent-skill-revoke (file)
-  "Take back what the skill note FILE was granted."
+  "Revoke the capabilities that the skill note FILE was granted."
   (interactive (list (org-agent-skills--grant-file)))
   (org-agent-skills--grant-tell (org-agent-skills--grant-request :file file :revoke t)))
 

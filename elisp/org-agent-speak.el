@@ -1,4 +1,4 @@
-;;; org-agent-speak.el --- Org as it is read aloud  -*- lexical-binding: t; -*-
+;;; org-agent-speak.el --- Read answers aloud  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,41 +7,37 @@
 
 ;;; Commentary:
 
-;; `org-agent-speak' reads the answer at point aloud, or the region;
+;; `org-agent-speak' reads the answer at point or the region aloud.
 ;; `org-agent-speak-mode' reads each answer when it has ended.  A program
-;; of the system speaks; it gets the words on its standard input, never
-;; through a shell.  Where `config.org' names a server with a voice, that
-;; makes the sound and a program plays it.
+;; reads the words from its standard input; no shell is involved.  If
+;; `config.org' names a server with a voice, the server makes the sound and a
+;; program plays it.
 ;;
-;; Long texts are spoken in pieces, one after the other, while the person
-;; goes on; `org-agent-speak-stop' ends it.  What fails says once, in the
-;; echo area, what to do.
+;; A long text is spoken in pieces, one after the other, while the person
+;; continues to work.  `org-agent-speak-stop' stops.  An error is reported
+;; once in the echo area.
 ;;
-;; Org is spoken as a person would read it to somebody: headings and list
-;; items as sentences, the words of a link and not its address, no markup,
-;; no drawers, and of code only that it is there.  `org-agent-speak-words'
-;; makes the words, and `org-agent-speak-words-pieces' cuts them where one
-;; would breathe.  Both are linear in the text, and neither asks Org's
-;; parser.
+;; Headings and list items are spoken as sentences.  A link is spoken as its
+;; description.  Markup and drawers are left out, and blocks of code are only
+;; mentioned.  `org-agent-speak-words' converts Org to words, and
+;; `org-agent-speak-words-pieces' cuts them into pieces.  The cost of both is
+;; linear in the length of the text, and neither calls Org's parser.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-chat)
 
-(declare-function org-agent-send-question-at-point "org-agent-send")
-
-;;;; Org as it is read aloud
+;;;; Org as words
 
 (defconst org-agent-speak-words-piece 400
-  "Characters that are spoken at once, about.")
+  "The maximal number of characters of a piece.")
 
 (defvar org-agent-speak--words-without-end nil
-  "Before which place drawers that begin have no end: a marker, or nil.")
+  "A marker before which no drawer has an end, or nil.")
 
 (defun org-agent-speak-words (text)
   "Return the Org text TEXT as words to be spoken."
@@ -59,7 +55,7 @@
 ;;;; Lines
 
 (defun org-agent-speak--words-line ()
-  "Make the line at point, or what begins there, words; go behind it."
+  "Convert the line, block or drawer at point to words, and go to its end."
   (cond
    ((looking-at "[ \t]*#\\+begin_\\(src\\|example\\|export\\|comment\\)\\(?:[ \t]+\\(\\S-+\\)\\)?.*$")
     (org-agent-speak--words-block (match-string 1) (match-string 2)))
@@ -87,7 +83,7 @@
    (t (forward-line))))
 
 (defun org-agent-speak--words-sentence ()
-  "End the line at point as a sentence and go behind it."
+  "End the line at point with a full stop, and go to the next line."
   (end-of-line)
   (skip-chars-backward " \t")
   (unless (or (bolp) (memq (char-before) '(?. ?! ?? ?: ?\; ?… ?。)))
@@ -95,15 +91,15 @@
   (forward-line))
 
 (defun org-agent-speak--words-without-tags ()
-  "Take the tags from the heading whose text is at point."
+  "Delete the tags of the heading whose text is at point."
   (save-excursion
     (when (re-search-forward "[ \t]+:[[:alnum:]_@#%:]+:[ \t]*$"
                              (line-end-position) t)
       (replace-match ""))))
 
 (defun org-agent-speak--words-block (type language)
-  "Tell of the block of TYPE and LANGUAGE at point instead of reading it.
-One without an end is text."
+  "Replace the block of TYPE and LANGUAGE at point by a mention of it.
+If it has no end, delete only its first line."
   (let ((beg (point)) (first (line-beginning-position 2)))
     (if (not (re-search-forward (format "^[ \t]*#\\+end_%s[ \t]*$"
                                         (regexp-quote type))
@@ -121,7 +117,7 @@ One without an end is text."
                             (format "%d lines" lines)))))))))
 
 (defun org-agent-speak--words-drawer ()
-  "Leave out the drawer at point; a line that only looks like one is text."
+  "Delete the drawer at point; if it has no end, go to the next line."
   (let ((beg (point)) end)
     (unless (and org-agent-speak--words-without-end
                  (< beg org-agent-speak--words-without-end))
@@ -135,7 +131,7 @@ One without an end is text."
     (if end (delete-region beg end) (forward-line))))
 
 (defun org-agent-speak--words-row ()
-  "Make the row of a table at point a sentence."
+  "Convert the row of a table at point to a sentence."
   (let ((cells (split-string (buffer-substring (point) (line-end-position))
                              "|" t "[ \t]+")))
     (delete-region (point) (line-end-position))
@@ -150,7 +146,7 @@ One without an end is text."
                           (regexp-quote sign) sign sign sign (regexp-quote sign))
                   "\\1\\2\\3"))
           '("*" "/" "_" "+" "=" "~"))
-  "What is said of emphasis: regexps and words.")
+  "An alist of regexps that match emphasis and their replacements.")
 
 (defconst org-agent-speak--words-objects
   `(("\\[\\[\\([^][\n]\\{1,1000\\}\\)]\\(?:\\[\\(\\(?:[^]\n]\\|][^]\n]\\)\\{1,400\\}\\)]\\)?]"
@@ -160,27 +156,28 @@ One without an end is text."
     ("<\\(?:https?\\|mailto\\|file\\):\\([^>\n]\\{0,1000\\}\\)>" . "\\1")
     ("[<[]\\([0-9]\\{4\\}-[0-9]+-[0-9]+[^]>\n]\\{0,60\\}\\)[]>]" . "\\1")
     ("\\[fn:[^]\n]\\{0,300\\}\\]\\|\\[[0-9]*\\(?:%\\|/[0-9]*\\)\\]" . "")
-    ;; Twice: one may stand in another.
+    ;; Twice, since emphasis may be nested.
     ,@org-agent-speak--words-emphasis ,@org-agent-speak--words-emphasis
     ("\u200b" . "")
     ("\\\\\\\\[ \t]*$" . ""))
-  "What is said of things within a line: regexps, and words or a function.
-Each looks only so far, for a line may be very long.")
+  "An alist of regexps that match objects and their replacements.
+A replacement is a string or a function.  The length of each match is
+bounded, since a line may be very long.")
 
 (defun org-agent-speak--words-objects ()
-  "Make words of links, emphasis and other things in this buffer."
+  "Convert links, emphasis and other objects of this buffer to words."
   (pcase-dolist (`(,regexp . ,words) org-agent-speak--words-objects)
     (goto-char (point-min))
     (while (re-search-forward regexp nil t)
       (let ((from (match-beginning 0)))
         (replace-match (if (stringp words) words (funcall words))
                        t (functionp words))
-        ;; What ends one may be what has to stand before the next.
+        ;; The end of one match may be the beginning of the next.
         (when (equal words "\\1\\2\\3")
           (goto-char (max from (1- (point)))))))))
 
 (defun org-agent-speak--words-link ()
-  "Return the words that are spoken for the link that was matched."
+  "Return the words for the link that was matched."
   (let ((address (match-string 1)) (words (match-string 2)))
     (save-match-data
       (cond
@@ -195,7 +192,7 @@ Each looks only so far, for a line may be very long.")
 ;;;; Pieces
 
 (defun org-agent-speak-words-pieces (words)
-  "Return WORDS as a list of pieces, each a few sentences at most."
+  "Return WORDS as a list of pieces of a few sentences."
   (let (pieces)
     (with-temp-buffer
       (insert words)
@@ -211,9 +208,9 @@ Each looks only so far, for a line may be very long.")
     (nreverse pieces)))
 
 (defun org-agent-speak--words-end (beg)
-  "Return where the piece that begins at BEG ends.
-That is behind the last sentence that fits, else the last word, else
-wherever it is full."
+  "Return the end of the piece that begins at BEG.
+It is the end of the last paragraph, sentence, clause or word that fits
+into the maximal length, in this order, or else that length."
   (let ((limit (min (point-max) (+ beg org-agent-speak-words-piece))))
     (if (= limit (point-max))
         limit
@@ -230,9 +227,9 @@ wherever it is full."
   '(("espeak-ng" "--stdin") ("espeak" "--stdin") ("say" "-f" "-")
     ("festival" "--tts") ("spd-say" "--wait" "--pipe-mode"))
   "Programs that speak: lists of a program and its arguments.
-The first that is installed is used.  It speaks what comes on its
-standard input and ends when that is spoken.  Piper only makes sounds:
-name a script of yours here that has them played."
+The first installed one is used.  It has to speak the text of its
+standard input, and exit when it is done.  For Piper, which only writes
+sound, use a script that plays it."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
   :group 'org-agent-speech
@@ -243,37 +240,38 @@ name a script of yours here that has them played."
     ("play" "-q" "%f")
     ("ffplay" "-nodisp" "-autoexit" "-loglevel" "error" "%f"))
   "Programs that play a WAV file: lists of a program and its arguments.
-The first that is installed is used; %f among the arguments is the file.
-They play the voice of the server that `config.org' names, if any."
+The first installed one is used; %f in the arguments stands for the file.
+They play the sound of the server that `config.org' names, if any."
   :type '(repeat (cons (string :tag "Program")
                        (repeat :tag "Arguments" string)))
   :group 'org-agent-speech
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-speak-with-server t
-  "Whether the server that `config.org' names below \"Voice\" speaks.
-If nil, or without one, a program of this machine does."
+  "Whether the server that `config.org' names below \"Voice\" is used.
+If nil, or if there is no such server, use a program of this machine."
   :type 'boolean
   :group 'org-agent-speech
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-speak--limit 20000
-  "Characters of an answer that are read unasked, about twenty minutes.")
+  "The maximal number of characters that `org-agent-speak-mode' reads.
+They take about twenty minutes.")
 
 (defvar org-agent-speak--queue nil
-  "Pieces that are still to be spoken.")
+  "The pieces that are still to be spoken.")
 
 (defvar org-agent-speak--now nil
-  "What speaks: a process, (asked . ID) for a request of that ID, or nil.")
+  "The process that speaks, (asked . ID) for a request of that ID, or nil.")
 
-;;;; Who speaks
+;;;; Programs and servers
 
 (defun org-agent-speak--installed (commands)
   "Return the first of COMMANDS whose program is installed."
   (cl-find-if (lambda (command) (executable-find (car command))) commands))
 
 (defun org-agent-speak--server-p ()
-  "Return non-nil when a server is to speak, and can be heard."
+  "Return non-nil if a server with a voice and a player can be used."
   (and org-agent-speak-with-server
        (org-agent-kernel-ready-p)
        (plist-get org-agent-kernel-server :speaks)
@@ -281,19 +279,19 @@ If nil, or without one, a program of this machine does."
 
 ;;;###autoload
 (defun org-agent-speak-lacks ()
-  "Return what is missing for speaking and what to do; nil when nothing is."
+  "Return what to install or set to speak, or nil if nothing is missing."
   (unless (or (org-agent-speak--server-p)
               (org-agent-speak--installed org-agent-speak-program))
-    (format "Nothing that speaks is installed: install espeak-ng, or set `org-agent-speak-program' (looked for %s)"
+    (format "No program that speaks is installed: install espeak-ng, or set `org-agent-speak-program' (looked for %s)"
             (mapconcat #'car org-agent-speak-program ", "))))
 
 ;;;; Commands
 
 ;;;###autoload
 (defun org-agent-speak ()
-  "Read the region aloud, or the answer at point.
-In a conversation where point is in no answer that is the last one.
-What is being spoken is stopped first."
+  "Read the region or the answer at point aloud.
+If there is no answer at point in a conversation, read the last one.
+Stop speaking anything else."
   (interactive)
   (let ((text (org-agent-speak--text))
         (lacks (org-agent-speak-lacks)))
@@ -301,7 +299,7 @@ What is being spoken is stopped first."
       (user-error "%s" lacks))
     (let ((pieces (org-agent-speak-words-pieces text)))
       (unless pieces
-        (user-error "There is nothing in it that can be spoken"))
+        (user-error "There is nothing to be spoken in it"))
       (org-agent-speak--quiet)
       (org-agent-speak--add pieces)
       (message "Speaking; M-x org-agent-speak-stop ends it"))))
@@ -316,8 +314,8 @@ What is being spoken is stopped first."
 
 ;;;###autoload
 (define-minor-mode org-agent-speak-mode
-  "Read the agent's answers aloud as they end.
-\\[org-agent-speak-stop] stops one that is being read."
+  "Read the answers of the agent aloud when they have ended.
+\\[org-agent-speak-stop] stops reading."
   :global t
   :group 'org-agent-speech
   (remove-hook 'org-agent-kernel-notified-functions #'org-agent-speak--notified)
@@ -330,7 +328,7 @@ What is being spoken is stopped first."
               #'org-agent-speak--notified)))
 
 (defun org-agent-speak--notified (method params)
-  "Read the answer aloud when METHOD with PARAMS says that a turn has ended.
+  "Read the answer aloud if METHOD with PARAMS reports the end of a turn.
 This is for `org-agent-kernel-notified-functions'."
   (when (and (eq method 'turn/finished) (eq (plist-get params :state) :answered))
     (when-let* ((buffer (org-agent-chat-buffer (or (plist-get params :session)
@@ -343,18 +341,18 @@ This is for `org-agent-kernel-notified-functions'."
          (org-agent-speak--unasked text))))))
 
 (defun org-agent-speak--unasked (text)
-  "Return the pieces of TEXT that are spoken though nobody asked for them.
-A very long one is cut: it would hold up Emacs, and the person."
+  "Return the pieces of TEXT that `org-agent-speak-mode' reads.
+A very long text is cut, since it would delay Emacs and the person."
   (if (<= (length text) org-agent-speak--limit)
       (org-agent-speak-words-pieces (org-agent-speak-words text))
     (append (org-agent-speak-words-pieces
              (org-agent-speak-words (substring text 0 org-agent-speak--limit)))
             '("There is more."))))
 
-;;;; What is spoken
+;;;; The text
 
 (defun org-agent-speak--text ()
-  "Return the words that the person wants to hear."
+  "Return the words of the region or the answer at point."
   (cond
    ((use-region-p)
     (let ((text (buffer-substring-no-properties (region-beginning) (region-end))))
@@ -362,54 +360,44 @@ A very long one is cut: it would hold up Emacs, and the person."
    (org-agent-chat-session
     (org-agent-speak-words (or (org-agent-speak--answer-at-point)
                                (user-error "There is no answer here yet"))))
-   (t (user-error "Mark what is to be spoken, or go to an answer"))))
+   (t (user-error "Mark a region to be spoken, or go to an answer"))))
 
 (defun org-agent-speak--subtree (heading)
   "Return the text of the subtree of HEADING."
   (org-agent-heading-widely
     (buffer-substring-no-properties heading (org-agent-heading-subtree-end heading))))
 
-(defun org-agent-speak--last-answer (beg end)
-  "Return the heading of the last answer from BEG to END, or nil."
-  (org-agent-heading-widely
-    (goto-char end)
-    (let (found)
-      (while (and (not found)
-                  (re-search-backward org-agent-heading-turn-regexp beg t))
-        (when (eq (org-agent-heading-turn-p (point)) 'agent)
-          (setq found (point))))
-      found)))
-
 (defun org-agent-speak--answer-at-point ()
-  "Return the text of the answer at point, else the question's, else the last."
-  (let* ((question (org-agent-send-question-at-point))
+  "Return the text of the answer at point, or nil.
+If there is none, return that of the question at point, or else the last."
+  (let* ((question (org-agent-heading-turn-at (point) 'user))
          (heading
           (or (and question
-                   (or (org-agent-speak--last-answer
-                        question (min (point-max) (line-end-position)))
-                       (org-agent-speak--last-answer
-                        question (org-agent-heading-subtree-end question))))
-              (org-agent-speak--last-answer (point-min) (point-max)))))
+                   (or (org-agent-heading-last-turn
+                        'agent question (min (point-max) (line-end-position)))
+                       (org-agent-heading-last-turn
+                        'agent question (org-agent-heading-subtree-end question))))
+              (org-agent-heading-last-turn 'agent))))
     (and heading (org-agent-speak--subtree heading))))
 
 (defun org-agent-speak--answer-to (event)
   "Return the text of the latest answer to the question EVENT, or nil."
   (when-let* ((question (and event (org-agent-heading-find event)))
-              (heading (org-agent-speak--last-answer
-                        question (org-agent-heading-subtree-end question))))
+              (heading (org-agent-heading-last-turn
+                        'agent question (org-agent-heading-subtree-end question))))
     (org-agent-speak--subtree heading)))
 
 ;;;; Speaking
 
 (defun org-agent-speak--add (pieces)
-  "Have PIECES spoken behind what is."
+  "Add PIECES to the queue, and start speaking if nothing is spoken."
   (add-hook 'kill-emacs-hook #'org-agent-speak--quiet)
   (setq org-agent-speak--queue (append org-agent-speak--queue pieces))
   (unless org-agent-speak--now
     (org-agent-speak--next)))
 
 (defun org-agent-speak--next ()
-  "Have the next piece spoken, if there is one."
+  "Speak the next piece of the queue, if there is one."
   (setq org-agent-speak--now nil)
   (when-let* ((piece (pop org-agent-speak--queue)))
     (if (org-agent-speak--server-p)
@@ -419,7 +407,7 @@ A very long one is cut: it would hold up Emacs, and the person."
         (org-agent-speak--fail (org-agent-speak-lacks))))))
 
 (defun org-agent-speak--quiet ()
-  "Stop what speaks and forget what was to be spoken."
+  "Stop speaking, and empty the queue."
   (let ((now org-agent-speak--now))
     (setq org-agent-speak--queue nil
           org-agent-speak--now nil)
@@ -429,42 +417,29 @@ A very long one is cut: it would hold up Emacs, and the person."
       (let ((command (process-command now)))
         (kill-process now)
         (org-agent-speak--remove-sound now)
-        ;; It only hands the words to a server that speaks on.
+        ;; The program only hands the words to a server, which would go on.
         (when (equal (file-name-nondirectory (car command)) "spd-say")
           (org-agent-speak--process (list (car command) "--cancel") #'ignore)))))))
 
 (defun org-agent-speak--fail (reason)
-  "Give up, and say the REASON."
+  "Stop speaking, and report the REASON."
   (org-agent-speak--quiet)
   (message "org-agent: %s" reason))
 
 (defun org-agent-speak--process (command ended)
-  "Run COMMAND; when it has ended call ENDED with it and its last complaint."
-  (let ((default-directory (file-name-as-directory (expand-file-name "~")))
-        (buffer (generate-new-buffer " *org-agent-speak*" t)))
-    (condition-case err
-        (make-process
-         :name "org-agent-speak" :buffer buffer :noquery t
-         :connection-type 'pipe :coding 'utf-8-unix :command command
-         :sentinel
-         (lambda (process _event)
-           (unless (process-live-p process)
-             (let ((complaint (org-agent-speak--complaint buffer)))
-               (org-agent-rpc-guard "speaking"
-                 (funcall ended process complaint))))))
-      (error (kill-buffer buffer)
-             (signal (car err) (cdr err))))))
-
-(defun org-agent-speak--complaint (buffer)
-  "Return the last line of BUFFER, a process's, and kill it."
-  (when (buffer-live-p buffer)
-    (prog1 (with-current-buffer buffer
-             (car (last (split-string (buffer-string) "\n" t "[ \t\r]+"))))
-      (kill-buffer buffer))))
+  "Start COMMAND, and return its process.
+When it has ended, call ENDED with the process and the last line of its
+output."
+  (org-agent-kernel-start-program
+   command
+   (lambda (process output complaint)
+     (funcall ended process
+              (or complaint
+                  (car (last (split-string output "\n" t "[ \t\r]+"))))))))
 
 (defun org-agent-speak--ended (process complaint)
-  "Go on when PROCESS has spoken, or say its COMPLAINT.
-One that was stopped is nobody's business any more."
+  "Speak the next piece if PROCESS has succeeded, or report its COMPLAINT.
+Ignore a process that we have stopped."
   (org-agent-speak--remove-sound process)
   (when (eq process org-agent-speak--now)
     (if (and (eq (process-status process) 'exit)
@@ -472,28 +447,27 @@ One that was stopped is nobody's business any more."
         (org-agent-speak--next)
       (setq org-agent-speak--now nil)
       (org-agent-speak--fail
-       (format "%s does not speak: %s; see `org-agent-speak-program'"
+       (format "%s failed: %s; see `org-agent-speak-program'"
                (car (process-command process))
                (or complaint (format "it ended with %s"
                                      (process-exit-status process))))))))
 
 (defun org-agent-speak--run (command piece)
-  "Have COMMAND speak PIECE."
+  "Run COMMAND to speak PIECE."
   (condition-case err
       (let ((process (org-agent-speak--process command #'org-agent-speak--ended)))
         (setq org-agent-speak--now process)
         (process-send-string process (concat piece "\n"))
         (process-send-eof process))
     (error
-     ;; One that ended before it read is told of by its end.
+     ;; The failure of a program that has started is reported at its end.
      (unless (processp org-agent-speak--now)
-       (org-agent-speak--fail (format "%s could not be run: %s" (car command)
-                                      (error-message-string err)))))))
+       (org-agent-speak--fail (error-message-string err))))))
 
-;;;; The server's voice
+;;;; The voice of the server
 
 (defun org-agent-speak--ask (piece)
-  "Have the server speak PIECE."
+  "Request PIECE as sound from the server, and play it."
   (let ((asked (list 'asked)))
     (setq org-agent-speak--now asked)
     (setcdr asked
@@ -506,13 +480,13 @@ One that was stopped is nobody's business any more."
                         (when (eq asked org-agent-speak--now)
                           (setq org-agent-speak--now nil)
                           (org-agent-speak--fail
-                           (format "Nothing is spoken: %s (a program of this machine speaks when `org-agent-speak-with-server' is nil)"
+                           (format "Not spoken: %s (if `org-agent-speak-with-server' is nil, a program of this machine speaks)"
                                    (plist-get refusal :message)))))))))
 
 (defun org-agent-speak--play (data)
   "Play DATA, a WAV file in base64."
   (let* ((command (org-agent-speak--installed org-agent-speak-player))
-         ;; In a directory that is only ours, whatever the player may do.
+         ;; Other users cannot read the file in a directory of our own.
          (directory (make-temp-file "org-agent-speak" t))
          (file (expand-file-name "speech.wav" directory)))
     (condition-case err
@@ -526,12 +500,10 @@ One that was stopped is nobody's business any more."
           (process-put org-agent-speak--now 'org-agent-speak-directory directory))
       (error (delete-directory directory t)
              (setq org-agent-speak--now nil)
-             (org-agent-speak--fail (format "%s could not be run: %s"
-                                            (or (car command) "A player")
-                                            (error-message-string err)))))))
+             (org-agent-speak--fail (error-message-string err))))))
 
 (defun org-agent-speak--remove-sound (process)
-  "Delete what PROCESS has played, if it was made for it."
+  "Delete the sound file that PROCESS has played, if there is one."
   (when-let* ((directory (process-get process 'org-agent-speak-directory)))
     (process-put process 'org-agent-speak-directory nil)
     (ignore-errors (delete-directory directory t))))

@@ -1,4 +1,4 @@
-;;; org-agent-status.el --- How the kernel is, and what the models took  -*- lexical-binding: t; -*-
+;;; org-agent-status.el --- State of the kernel, and usage of models  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,18 +7,17 @@
 
 ;;; Commentary:
 
-;; `*org-agent-status*' says what a person wants to know first: whether
-;; anything waits for them, what is being answered, and whether models
-;; and skills are well; then what runs, since when, and where it is.
+;; `org-agent-status' shows what waits for the person, which answers are
+;; being written, the state of models, presets, servers and skills, and the
+;; kernel with its files.
 ;;
-;; A table of tokens and money: for each turn, conversation, model or day;
-;; and for each tool what its results brought into conversations.
-;; What nobody knows the price of says so: unknown is not nothing.
+;; `org-agent-usage' is a table of tokens and cost by turn, conversation,
+;; model or day, and of the results of tools.  If a price is not known, the
+;; cost is shown as unknown.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'iso8601)
 (require 'subr-x)
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
@@ -40,24 +39,24 @@
     (define-key map "w" #'org-agent-skills)
     (define-key map "a" #'org-agent-approvals)
     map)
-  "Keys in the status.")
+  "Keymap of `org-agent-status-mode'.")
 
 (define-derived-mode org-agent-status-mode org-agent-section-mode
   "Org-Agent-Status"
   "Major mode of the state of the kernel.
-\\<org-agent-status-mode-map>\\[org-agent-section-return] goes to what a line is about, \\[revert-buffer] looks again,
-\\[org-agent-log] shows the log, \\[org-agent-doctor] looks for faults.
+\\<org-agent-status-mode-map>\\[org-agent-section-return] visits the subject of a line, \\[revert-buffer] updates the buffer,
+\\[org-agent-log] shows the log, \\[org-agent-doctor] checks the installation.
 
 \\{org-agent-status-mode-map}"
   (setq-local revert-buffer-function (lambda (&rest _) (org-agent-status)))
-  (setq org-agent-section-keys "\\<org-agent-status-mode-map>\\[org-agent-section-return] go there  \\[org-agent-approvals] what waits  \\[org-agent-log] log  \\[org-agent-doctor] doctor  \\[org-agent-skills] skills"))
+  (setq org-agent-section-keys "\\<org-agent-status-mode-map>\\[org-agent-section-return] visit  \\[org-agent-approvals] approvals  \\[org-agent-log] log  \\[org-agent-doctor] doctor  \\[org-agent-skills] skills"))
 
 ;;;###autoload
 (defun org-agent-status ()
-  "Show how the kernel is."
+  "Show the state of the kernel."
   (interactive)
   (if (not (org-agent-kernel-ready-p))
-      (message "No kernel is running%s; M-x org-agent-chat starts one, M-x org-agent-doctor looks for faults"
+      (message "No kernel is running%s; M-x org-agent-chat starts one, M-x org-agent-doctor checks the installation"
                (if org-agent-kernel-trouble
                    (format " (%s)" org-agent-kernel-trouble)
                  ""))
@@ -68,7 +67,7 @@
                 (message "org-agent: %s" (plist-get refusal :message))))))
 
 (defun org-agent-status--show (status)
-  "Show STATUS, the kernel's."
+  "Show STATUS, a plist from the kernel."
   (with-current-buffer (get-buffer-create "*org-agent-status*")
     (unless (derived-mode-p 'org-agent-status-mode)
       (org-agent-status-mode))
@@ -78,9 +77,9 @@
 
 (defun org-agent-status--sections (lines)
   "Return the sections of LINES, lists (LABEL TEXT FACE ACTION NAME).
-FACE may be nil.  With ACTION the text is a button that calls it.  NAME
-is the identity of a line whose text changes, or nil.  A line without a
-label is below the last one that has one."
+FACE may be nil.  If ACTION is non-nil, the text is a button that calls
+it.  NAME identifies a line whose text changes, or is nil.  A line whose
+LABEL is nil is a child of the last line with a label."
   (let (sections)
     (dolist (line lines)
       (pcase-let* ((`(,label ,text ,face ,action ,name) line)
@@ -97,49 +96,49 @@ label is below the last one that has one."
     (nreverse sections)))
 
 (defun org-agent-status--label (label)
-  "Return LABEL, or what stands in its place below one, in its column."
+  "Return LABEL or, if that is nil, blanks, in the width of its column."
   (if label
       (propertize (format "%-10s" label) 'face 'shadow)
     (make-string 8 ?\s)))
 
 (defun org-agent-status--text (text face action)
-  "Return TEXT on one line in FACE, or a button for ACTION if that is non-nil."
-  (let ((shown (replace-regexp-in-string "[\n\r\t]+" " " text)))
+  "Return TEXT on one line, as a button for ACTION or else in FACE."
+  (let ((shown (org-agent-one-line text)))
     (cond (action (make-text-button (copy-sequence shown) nil 'follow-link t
                                     'action (lambda (_) (funcall action))))
           (face (propertize shown 'face face))
           (t shown))))
 
 (cl-defmethod org-agent-section-visit ((_type (eql 'status)) section)
-  "Go to what SECTION, a line of the status, is about."
+  "Visit the subject of SECTION, a line of the status."
   (if-let* ((action (org-agent-section-data section)))
       (funcall action)
     (cl-call-next-method)))
 
 (defun org-agent-status--lines (status)
-  "Return the lines, as `org-agent-status--sections' takes, of STATUS."
+  "Return the lines of STATUS for `org-agent-status--sections'."
   (append (org-agent-status--work status)
           (org-agent-status--models status)
           (org-agent-status--presets status)
           (org-agent-status--servers status)
           (org-agent-status--notes status)
-          (mapcar (lambda (fault) (list "Look at" fault 'warning #'org-agent-doctor))
+          (mapcar (lambda (fault) (list "Problem" fault 'warning #'org-agent-doctor))
                   (plist-get status :faults))
           (org-agent-status--kernel status)))
 
 (defun org-agent-status--work (status)
-  "Return the lines of STATUS about what waits and what is being answered."
+  "Return the lines of STATUS about approvals, questions and answers."
   (let ((waiting (or (plist-get status :waiting) 0))
         (running (or (plist-get status :running) 0))
         (queued (or (plist-get status :queued) 0)))
     (append
      (list (if (> waiting 0)
-               (list "You" (format "%d to decide or to answer" waiting)
+               (list "Approvals" (format "%d to decide or to answer" waiting)
                      'warning #'org-agent-approvals)
-             (list "You" "nothing waits for you"))
+             (list "Approvals" "nothing waits for you"))
            (list "Answers" (cond ((> running 0)
-                                  (format "%d being written, %d behind" running queued))
-                                 ((> queued 0) (format "%d wait for their turn" queued))
+                                  (format "%d being written, %d queued" running queued))
+                                 ((> queued 0) (format "%d queued" queued))
                                  (t "nothing is being written"))))
      (mapcar (lambda (conversation)
                (let ((name (plist-get conversation :name))
@@ -152,14 +151,14 @@ label is below the last one that has one."
                                (and (plist-get conversation :running) ", being written")
                                (when-let* ((progress (plist-get conversation :progress)))
                                  (concat ": " (org-agent-header-progress-text progress t)))
-                               (and (> behind 0) (format ", %d behind" behind)))
+                               (and (> behind 0) (format ", %d queued" behind)))
                        nil
                        (lambda () (org-agent-chat name))
                        name)))
              (plist-get status :conversations)))))
 
 (defun org-agent-status--models (status)
-  "Return the lines of STATUS about models, the one that answers first."
+  "Return the lines of STATUS about models, the configured one first."
   (cons
    (list "Model" (or (plist-get status :model) "none"))
    (mapcar (lambda (model)
@@ -168,11 +167,11 @@ label is below the last one that has one."
                (list nil
                      (concat (plist-get model :name) "  "
                              (pcase state
-                               (:unasked "not asked yet")
+                               (:unasked "not used yet")
                                ((pred keywordp) (substring (symbol-name state) 1))
                                (_ (format "%s" (or state ""))))
                              (and (plist-get model :at)
-                                  (concat "  " (org-agent-status--time
+                                  (concat "  " (org-agent-list-time
                                                 (plist-get model :at))))
                              (and fault (concat "  " fault)))
                      (and (memq state '(:failing :paused)) 'error)
@@ -180,7 +179,7 @@ label is below the last one that has one."
            (plist-get status :models))))
 
 (defun org-agent-status--presets (status)
-  "Return the lines of STATUS about presets: which there are, and what is wrong."
+  "Return the lines of STATUS about presets and their faults."
   (when-let* ((presets (plist-get status :presets)))
     (let ((good (cl-remove-if (lambda (preset) (plist-get preset :fault)) presets)))
       (cons
@@ -194,7 +193,7 @@ label is below the last one that has one."
                               'warning))))))
 
 (defun org-agent-status--servers (status)
-  "Return the lines of STATUS about MCP servers: how each is, and its tools."
+  "Return the lines of STATUS about MCP servers and their tools."
   (cl-loop for server in (plist-get status :mcp)
            for first = t then nil
            for state = (plist-get server :state)
@@ -216,7 +215,7 @@ label is below the last one that has one."
   "Return the line of STATUS about skills."
   (let ((faulty (or (plist-get status :faulty) 0)))
     (list (if (> faulty 0)
-              (list "Skills" (format "%d live, %d not as it stands in its file"
+              (list "Skills" (format "%d live, %d with errors in their files"
                                      (or (plist-get status :skills) 0) faulty)
                     'warning #'org-agent-skills)
             (list "Skills" (format "%d live" (or (plist-get status :skills) 0)))))))
@@ -240,7 +239,7 @@ label is below the last one that has one."
                              (funcall size :memory)))
              "  "))
       (and (plist-get status :without-safety)
-           (list "Safety" "no model is told the rules: started with --without-safety"
+           (list "Safety" "no rules for models: started with --without-safety"
                  'warning))
       (list "Clients"
             (if-let* ((connected (plist-get status :connected)))
@@ -256,25 +255,19 @@ label is below the last one that has one."
                               (concat
                                (funcall size :journal-size)
                                (when-let* ((left (plist-get status :unindexed)))
-                                 (format ", %d%% is not in the index of words yet"
+                                 (format ", %d%% is not in the search index yet"
                                          left))))))))
 
 (defun org-agent-status--file (label file &optional more)
-  "Return the line with the LABEL about FILE, nil without it, and MORE."
+  "Return the line with LABEL, FILE and MORE, or nil if FILE is nil."
   (and file
        (list label (concat (abbreviate-file-name file)
                            (and more (concat "  " more))))))
 
-(defun org-agent-status--time (time)
-  "Return TIME, an RFC 3339 string, as people read it; as it is if it is none."
-  (condition-case nil
-      (format-time-string "%F %R" (encode-time (iso8601-parse time)))
-    (error time)))
-
-;;;; What the models took
+;;;; Usage
 
 (defvar-local org-agent-status--usage-what nil
-  "What the table shows: (BY . SESSION).")
+  "What the table of usage shows: (BY . SESSION).")
 
 (defvar org-agent-usage-mode-map
   (let ((map (make-sparse-keymap)))
@@ -285,16 +278,16 @@ label is below the last one that has one."
     (define-key map "d" #'org-agent-usage-by-day)
     (define-key map "T" #'org-agent-usage-by-tool)
     map)
-  "Keys of the table of usage.")
+  "Keymap of the table of usage.")
 
 (define-derived-mode org-agent-usage-mode org-agent-list-mode "Org-Agent-Usage"
-  "Table of what the models took.
-\\<org-agent-usage-mode-map>\\[org-agent-usage-by-turn] by turn, \\[org-agent-usage-by-session] by conversation, \\[org-agent-usage-by-model] by model, \\[org-agent-usage-by-day] by day.
-\\[org-agent-usage-by-tool] shows what the results of tools brought in."
+  "Major mode of the table of tokens and cost.
+\\<org-agent-usage-mode-map>\\[org-agent-usage-by-turn] shows it by turn, \\[org-agent-usage-by-session] by conversation, \\[org-agent-usage-by-model] by model, \\[org-agent-usage-by-day] by day.
+\\[org-agent-usage-by-tool] shows the sizes of the results of tools."
   (org-agent-status--usage-columns nil))
 
 (defun org-agent-status--usage-columns (tools)
-  "Make the columns those of models, or of TOOLS if that is non-nil."
+  "Set the columns for models, or for tools if TOOLS is non-nil."
   (let ((format
          (if tools
              (list '("Tool" 40 t)
@@ -302,7 +295,7 @@ label is below the last one that has one."
                    (list "Bytes" 12 (org-agent-list-by-number 2) :right-align t)
                    (list "Tokens, about" 14 (org-agent-list-by-number 3)
                          :right-align t))
-           ;; All of it is seen in 80 columns.
+           ;; The columns fit into a window of 80.
            (list '("What" 30 t) '("Model" 18 t)
                  (list "In" 7 (org-agent-list-by-number 2) :right-align t)
                  (list "Out" 7 (org-agent-list-by-number 3) :right-align t)
@@ -315,9 +308,9 @@ label is below the last one that has one."
 
 ;;;###autoload
 (defun org-agent-usage (&optional by)
-  "Show what the models took, BY turn, session, model, day or tool.
-In a conversation that is the conversation's, by turn; elsewhere that of
-all, by session."
+  "Show tokens and cost BY turn, session, model, day or tool.
+In a conversation show those of the conversation, by default by turn.
+Elsewhere show those of all conversations, by default by session."
   (interactive)
   (org-agent-kernel-check)
   (let ((session org-agent-chat-session))
@@ -329,7 +322,7 @@ all, by session."
                            (org-agent-status--usage-ask)))))
 
 (defun org-agent-status--usage-by (by)
-  "Show the table BY turn, session, model, day or tool."
+  "Show the table of usage BY turn, session, model, day or tool."
   (if (not (derived-mode-p 'org-agent-usage-mode))
       (org-agent-usage by)
     (setcar org-agent-status--usage-what by)
@@ -341,7 +334,7 @@ all, by session."
   (org-agent-status--usage-by 'turn))
 
 (defun org-agent-usage-by-session ()
-  "Show a row for each conversation, of all of them."
+  "Show a row for each of all conversations."
   (interactive)
   (when (derived-mode-p 'org-agent-usage-mode)
     (setcdr org-agent-status--usage-what nil))
@@ -358,12 +351,12 @@ all, by session."
   (org-agent-status--usage-by 'day))
 
 (defun org-agent-usage-by-tool ()
-  "Show a row for each tool: its calls, and the size of their results."
+  "Show a row for each tool: its calls and the size of their results."
   (interactive)
   (org-agent-status--usage-by 'tool))
 
 (defun org-agent-status--usage-ask (&rest _)
-  "Ask the kernel for the rows and show them when they come."
+  "Request the rows, and show them when they arrive."
   (pcase-let ((`(,by . ,session) org-agent-status--usage-what))
     (org-agent-kernel-ask
      "usage/get" (append (list :by (intern (format ":%s" by))
@@ -377,22 +370,20 @@ all, by session."
         (format "by %s" by))))))
 
 (defun org-agent-status--usage-row (row)
-  "Return ROW, a plist of the kernel's, as a row of the table."
+  "Return ROW, a plist from the kernel, as a row of the table."
   (list row
-        (vector (replace-regexp-in-string
-                 "[\n\t]+" " " (or (plist-get row :what)
-                                   (plist-get row :session)
-                                   (plist-get row :model) "all"))
+        (vector (org-agent-one-line (or (plist-get row :what)
+                                        (plist-get row :session)
+                                        (plist-get row :model) "all"))
                 (or (plist-get row :model) "")
                 (number-to-string (or (plist-get row :input) 0))
                 (number-to-string (or (plist-get row :output) 0))
                 (or (org-agent-header-cost row) "unknown"))))
 
 (defun org-agent-status--usage-tool (row)
-  "Return ROW, a plist of the kernel's about a tool, as a row of the table."
+  "Return ROW, a plist from the kernel about a tool, as a row of the table."
   (list row
-        (vector (replace-regexp-in-string
-                 "[\n\t]+" " " (or (plist-get row :tool) "others"))
+        (vector (org-agent-one-line (or (plist-get row :tool) "others"))
                 (number-to-string (or (plist-get row :calls) 0))
                 (number-to-string (or (plist-get row :bytes) 0))
                 (number-to-string (or (plist-get row :tokens) 0)))))

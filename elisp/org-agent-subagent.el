@@ -1,4 +1,4 @@
-;;; org-agent-subagent.el --- The parts of the work that a turn hands on  -*- lexical-binding: t; -*-
+;;; org-agent-subagent.el --- The subagents of a conversation  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,15 +7,14 @@
 
 ;;; Commentary:
 
-;; A turn can hand on parts of its work to subagents.  Each has a
-;; conversation of its own, in which it answers its task.  While one is at
-;; work, a line below the question says how it is doing: an overlay, as the
-;; text is the person's file, in which nothing stands that is over soon.
-;; What came of it is in the answer's folded drawer CALLS, or in a turn of
-;; its own.
+;; A turn can delegate parts of its work to subagents.  Each subagent
+;; answers its task in a conversation of its own.  While it runs, a line
+;; below the question shows its state.  The line is an overlay, since the
+;; text of the buffer is the person's file, which gets no temporary text.
+;; The result is in the drawer CALLS of the answer, or in a turn of its own.
 ;;
-;; `org-agent-subagents' lists them; `org-agent-subagent-open' shows the
-;; conversation of one, to be read only.
+;; `org-agent-subagents' lists the subagents.  `org-agent-subagent-open'
+;; shows the conversation of one, which is read-only.
 
 ;;; Code:
 
@@ -28,37 +27,40 @@
 
 (declare-function org-agent-header-progress-thousands "org-agent-header")
 
+(defconst org-agent-subagent--buffer "*org-agent-subagents*"
+  "The name of the buffer of the list.")
+
 (defvar-local org-agent-subagent--known nil
-  "The subagents of this conversation that the kernel reported, oldest first.
-Those of a question are forgotten when the last one has ended.")
+  "The subagents of this conversation, oldest first.
+Those of a question are removed when the last of them has ended.")
 (put 'org-agent-subagent--known 'permanent-local t)
 
 (defvar-local org-agent-subagent--overlays nil
-  "The overlays with the lines: an alist by the question's ID.")
+  "An alist of IDs of questions and the overlays with the lines below them.")
 (put 'org-agent-subagent--overlays 'permanent-local t)
 
 (defun org-agent-subagent--ended-p (subagent)
-  "Return non-nil when nothing more comes of SUBAGENT."
+  "Return non-nil if SUBAGENT has ended."
   (not (memq (plist-get subagent :state) '(:queued :running :waiting))))
 
 ;;;; In the conversation
 
 ;;;###autoload
 (defun org-agent-subagent-changed (params)
-  "Show how the subagent of PARAMS is doing, below the question it is for."
+  "Show the state of the subagent in PARAMS below its question."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-subagent--note params))
-  (org-agent-subagent--refresh))
+  (org-agent-list-refresh org-agent-subagent--buffer))
 
 (defun org-agent-subagent--note (subagent)
-  "Note how SUBAGENT of this conversation is doing, and show it."
+  "Note the state of SUBAGENT of this conversation, and show it."
   (let* ((id (plist-get subagent :id))
          (event (plist-get subagent :event))
          (known (cl-find id org-agent-subagent--known
                          :key (lambda (one) (plist-get one :id)) :test #'equal)))
     (cond (known (setq org-agent-subagent--known
                        (cl-substitute subagent known org-agent-subagent--known)))
-          ;; One that was stopped before it began is told of once only.
+          ;; A subagent that was stopped before it began is reported once.
           ((not (org-agent-subagent--ended-p subagent))
            (setq org-agent-subagent--known
                  (append org-agent-subagent--known (list subagent)))))
@@ -69,12 +71,12 @@ Those of a question are forgotten when the last one has ended.")
     (org-agent-subagent--draw event)))
 
 (defun org-agent-subagent--of (event)
-  "Return the subagents of the question EVENT that are known."
+  "Return the known subagents of the question EVENT."
   (cl-remove-if-not (lambda (one) (equal (plist-get one :event) event))
                     org-agent-subagent--known))
 
 (defun org-agent-subagent--draw (event)
-  "Show the lines of the subagents of the question EVENT, or that there are none."
+  "Update the lines of the subagents of the question EVENT."
   (let ((overlay (cdr (assoc event org-agent-subagent--overlays)))
         (lines (mapconcat #'org-agent-subagent--line
                           (org-agent-subagent--of event) ""))
@@ -98,10 +100,10 @@ Those of a question are forgotten when the last one has ended.")
     (define-key map [mouse-1] #'org-agent-subagent-open-at-mouse)
     (define-key map [mouse-2] #'org-agent-subagent-open-at-mouse)
     map)
-  "What a click on the line of a subagent does.")
+  "Keymap of the line of a subagent.")
 
 (defun org-agent-subagent--line (subagent)
-  "Return the line that tells how SUBAGENT is doing."
+  "Return the line that shows the state of SUBAGENT."
   (propertize (concat "  ↳ " (org-agent-subagent-text subagent) "\n")
               'face (if (eq (plist-get subagent :state) :waiting) 'warning 'shadow)
               'mouse-face 'highlight
@@ -110,7 +112,7 @@ Those of a question are forgotten when the last one has ended.")
               'keymap org-agent-subagent-line-map))
 
 (defun org-agent-subagent-text (subagent)
-  "Return in words how SUBAGENT, a plist of the kernel's, is doing."
+  "Return a description of the state of SUBAGENT, a plist from the kernel."
   (let ((state (plist-get subagent :state))
         (round (plist-get subagent :round))
         (tokens (or (plist-get subagent :tokens) 0)))
@@ -125,16 +127,16 @@ Those of a question are forgotten when the last one has ended.")
               (concat ", " notice)))))
 
 (defun org-agent-subagent--state (state)
-  "Return STATE, a keyword of the wire, as a word."
+  "Return STATE, a keyword from the kernel, as a word."
   (if (keywordp state) (substring (symbol-name state) 1) (format "%s" (or state ""))))
 
-;;;; One of them
+;;;; The conversation of a subagent
 
 ;;;###autoload
 (defun org-agent-subagent-open (session)
-  "Show the conversation SESSION of a subagent, to be read only.
-What it writes comes in as it is written.  In a conversation that is one
-of its subagents at work; when there are several, ask which."
+  "Show the conversation SESSION of a subagent, which is read-only.
+The answers appear there as they are written.  Interactively, SESSION is
+that of the line at point, or of a running subagent of this conversation."
   (interactive (list (org-agent-subagent--choose)))
   (let ((buffer (org-agent-chat-open session)))
     (with-current-buffer buffer
@@ -143,7 +145,7 @@ of its subagents at work; when there are several, ask which."
     (pop-to-buffer buffer)))
 
 (defun org-agent-subagent--choose ()
-  "Return the conversation of the subagent that is meant here."
+  "Return the conversation of the subagent of this line, or read it."
   (or (and (derived-mode-p 'org-agent-subagents-mode)
            (cdr (tabulated-list-get-id)))
       (let ((known (mapcar (lambda (one)
@@ -151,12 +153,12 @@ of its subagents at work; when there are several, ask which."
                                    (plist-get one :child)))
                            org-agent-subagent--known)))
         (pcase known
-          ('nil (user-error "No subagent is at work for this conversation; M-x org-agent-subagents lists those that were"))
+          ('nil (user-error "No subagent of this conversation is running; M-x org-agent-subagents lists the earlier ones"))
           (`((,_ . ,child)) child)
           (_ (cdr (assoc (completing-read "Subagent: " known nil t) known)))))))
 
 (defun org-agent-subagent-open-at-mouse (event)
-  "Show the conversation of the subagent on whose line EVENT, a click, was."
+  "Show the conversation of the subagent that was clicked on in EVENT."
   (interactive (list (if (mouse-event-p last-input-event)
                          last-input-event
                        (user-error "Click on the line of a subagent"))))
@@ -164,13 +166,10 @@ of its subagents at work; when there are several, ask which."
     (when-let* ((child (and string (get-text-property at 'org-agent-subagent string))))
       (org-agent-subagent-open child))))
 
-;;;; All of them
-
-(defconst org-agent-subagent--buffer "*org-agent-subagents*"
-  "The name of the buffer of the list.")
+;;;; The list
 
 (defvar-local org-agent-subagent--session nil
-  "The conversation whose subagents are listed; nil for all that are at work.")
+  "The conversation whose subagents are listed, or nil for all running ones.")
 
 (defvar org-agent-subagents-mode-map
   (let ((map (make-sparse-keymap)))
@@ -178,23 +177,23 @@ of its subagents at work; when there are several, ask which."
     (define-key map (kbd "RET") #'org-agent-subagent-open)
     (define-key map (kbd "k") #'org-agent-subagent-stop)
     map)
-  "Keys in the list of subagents.")
+  "Keymap of the list of subagents.")
 
 (define-derived-mode org-agent-subagents-mode org-agent-list-mode
   "Org-Agent-Subagents"
   "Major mode of the list of subagents.
-\\<org-agent-subagents-mode-map>\\[org-agent-subagent-open] shows what one does, \\[org-agent-subagent-stop] stops it.
+\\<org-agent-subagents-mode-map>\\[org-agent-subagent-open] shows the conversation of one, \\[org-agent-subagent-stop] stops it.
 
 \\{org-agent-subagents-mode-map}"
   (org-agent-list-columns
-   (vector '("Subagent" 28 t) '("Of" 16 t) '("Begun" 16 t) '("How it is" 0 t))
+   (vector '("Subagent" 28 t) '("Of" 16 t) '("Started" 16 t) '("State" 0 t))
    #'org-agent-subagent--ask
    "\\<org-agent-subagents-mode-map>\\[org-agent-subagent-open] show  \\[org-agent-subagent-stop] stop"))
 
 ;;;###autoload
 (defun org-agent-subagents ()
   "List the subagents of this conversation, the latest first.
-Outside of a conversation those of all that are at work."
+Outside of a conversation, list all running subagents."
   (interactive)
   (let ((session org-agent-chat-session))
     (org-agent-list-open org-agent-subagent--buffer 'org-agent-subagents-mode
@@ -203,17 +202,17 @@ Outside of a conversation those of all that are at work."
                            (org-agent-subagent--ask)))))
 
 (defun org-agent-subagent--ask (&rest _)
-  "Ask the kernel for the list, and show it."
+  "Request the list, and show it when it arrives."
   (org-agent-kernel-ask "subagent/list"
                         (and org-agent-subagent--session
                              (list :session org-agent-subagent--session))
                         #'org-agent-subagent--show))
 
 (defun org-agent-subagent--show (result)
-  "List what RESULT, of `subagent/list', has, in the current buffer."
+  "List the subagents of RESULT, that of `subagent/list'."
   (org-agent-list-show
    (mapcar (lambda (one)
-             ;; What a line is stays while what it tells changes, and point with it.
+             ;; The id of a row stays when its state changes, and so does point.
              (list (cons (plist-get one :id) (plist-get one :child))
                    (vector (or (plist-get one :label) "")
                            (or (plist-get one :session) "")
@@ -223,13 +222,7 @@ Outside of a conversation those of all that are at work."
                             (org-agent-subagent-text one)))))
            (plist-get result :subagents)))
   (unless tabulated-list-entries
-    (message "No work was handed on here")))
-
-(defun org-agent-subagent--refresh ()
-  "Ask for the list again if it is shown somewhere."
-  (when-let* ((buffer (get-buffer org-agent-subagent--buffer)))
-    (when (get-buffer-window buffer t)
-      (with-current-buffer buffer (org-agent-subagent--ask)))))
+    (message "There are no subagents")))
 
 (defun org-agent-subagent-stop ()
   "Stop the subagent of this line."

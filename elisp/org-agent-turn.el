@@ -1,4 +1,4 @@
-;;; org-agent-turn.el --- What the kernel reports of turns  -*- lexical-binding: t; -*-
+;;; org-agent-turn.el --- Handle the kernel's notifications of turns  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,20 +7,19 @@
 
 ;;; Commentary:
 
-;; The kernel reports of conversations: a turn has begun, written a piece,
-;; ended.  Each notification has a function here.  One for a session that
-;; has no buffer in this Emacs changes nothing.
+;; The kernel notifies of the beginning of a turn, of each piece of its
+;; answer, and of its end.  Each notification has a function here.  A
+;; notification for a session without a buffer in this Emacs has no effect.
 ;;
-;; Some questions are answered elsewhere than in their conversation: at
-;; point, in a window, as a diff.  `org-agent-turn-when-ended' calls a
-;; function when such a turn has ended, however it did and whatever was
-;; killed meanwhile.  Whenever a kernel becomes ready it is asked anew, and
-;; whoever asked hears of the end even if no buffer shows the conversation.
+;; Some commands show an answer elsewhere than in its conversation: at point,
+;; in a window, as a diff.  `org-agent-turn-when-ended' calls a function when
+;; such a turn has ended in any way.  It asks the kernel again whenever a
+;; kernel becomes ready, and needs no buffer of the conversation.
 ;;
-;; Thoughts are counted in the header line while they come.
-;; `org-agent-thoughts' shows them meanwhile in a buffer of their own, as
-;; plain text.  The answer has them in a folded drawer, THOUGHTS, beside the
-;; calls of tools, CALLS.
+;; The header line shows how much a model has thought.  `org-agent-thoughts'
+;; shows the thoughts as they stream in, in a buffer of their own.  The
+;; answer has them in a folded drawer THOUGHTS, beside CALLS for the calls of
+;; tools.
 
 ;;; Code:
 
@@ -35,12 +34,13 @@
 
 (declare-function org-agent-notify-ended "org-agent-notify")
 
-;;;; Acts
+;;;; Answers
 
 ;;;###autoload
 (defun org-agent-turn-insert-answer (params)
-  "Put the answer of PARAMS into its conversation, once, and save it.
-The receipt says what stands where, and whether it is in the file."
+  "Insert the answer of PARAMS into its conversation once, and save it.
+Return the receipt for the kernel: the region, the length and the hash of
+the inserted text, and whether the file is saved."
   (let* ((session (or (plist-get params :session) org-agent-chat-main))
          (name (org-agent-chat-buffer-name session))
          (wanted (plist-get (plist-get params :payload) :buffer))
@@ -69,7 +69,7 @@ The receipt says what stands where, and whether it is in the file."
               :saved (and (org-agent-file-owner-save) t))))))
 
 (defun org-agent-turn--text (beg end)
-  "Return the text from BEG to END, also where the buffer is narrowed."
+  "Return the text from BEG to END, even if the buffer is narrowed."
   (save-restriction
     (widen)
     (buffer-substring-no-properties beg end)))
@@ -78,7 +78,7 @@ The receipt says what stands where, and whether it is in the file."
 
 ;;;###autoload
 (defun org-agent-turn-started (params)
-  "Note that the turn of PARAMS runs; show its question if it is missing."
+  "Note that the turn of PARAMS runs, and insert its question if missing."
   (org-agent-chat-in (plist-get params :session)
     (let ((event (plist-get params :event))
           (turn (plist-get params :turn))
@@ -94,18 +94,18 @@ The receipt says what stands where, and whether it is in the file."
        :turn turn :phase 'thinking :thought nil :progress nil
        :model (or (plist-get params :model) (org-agent-chat-get :model))
        :queued (max 0 (1- (or (org-agent-chat-get :queued) 0))))))
-  ;; Its question may have been in the outbox until now.
+  ;; The question may have been in the outbox until now.
   (org-agent-turn--look (plist-get params :event)))
 
 ;;;###autoload
 (defun org-agent-turn-delta (params)
-  "Show the piece of an answer that PARAMS bring."
+  "Show the piece of an answer in PARAMS, those of `turn/delta'."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-turn-show-delta params)))
 
 ;;;###autoload
 (defun org-agent-turn-finished (params)
-  "Note that the turn of PARAMS is over, and save."
+  "Note that the turn of PARAMS has ended, and save the file."
   (org-agent-chat-in (plist-get params :session)
     (let ((turn (plist-get params :turn)))
       (org-agent-answer-remove turn)
@@ -115,7 +115,7 @@ The receipt says what stands where, and whether it is in the file."
       (org-agent-turn--count params)
       (org-agent-heading-mark-waiting (plist-get params :event) nil)
       (when (org-agent-file-owner-awaited-p)
-        (org-agent-chat-keep org-agent-file-owner-file))
+        (org-agent-chat-own-file org-agent-file-owner-file))
       (org-agent-chat-restore-draft)
       (org-agent-file-owner-save)
       (org-agent-turn--announce params)))
@@ -123,7 +123,7 @@ The receipt says what stands where, and whether it is in the file."
   (org-agent-notify-ended params))
 
 (defun org-agent-turn--count (params)
-  "Show in the header line what the session took by the turn of PARAMS."
+  "Show the usage of the session after the turn of PARAMS in the header line."
   (when-let* ((total (plist-get params :total)))
     (org-agent-chat-put :usage total))
   (when-let* ((window (plist-get params :window)))
@@ -132,13 +132,13 @@ The receipt says what stands where, and whether it is in the file."
     (org-agent-chat-put :model model)))
 
 (defun org-agent-turn--announce (params)
-  "Say how the turn of PARAMS ended unless that is plain to see."
+  "Report how the turn of PARAMS ended, unless the buffer shows that."
   (let ((notice (plist-get params :notice))
         (state (plist-get params :state)))
     (cond
      (notice (message "org-agent: %s" notice))
      ((eq state :failed)
-      (message "The agent could not answer; C-c C-c on what it says tries again")))))
+      (message "The agent could not answer; C-c C-c on its answer tries again")))))
 
 ;;;###autoload
 (defun org-agent-turn-kept (params)
@@ -161,31 +161,31 @@ The receipt says what stands where, and whether it is in the file."
 
 ;;;###autoload
 (defun org-agent-turn-file-owner (params)
-  "Keep the file of the session of PARAMS from now on, or no longer."
+  "Become the owner of the file of the session in PARAMS, or release it."
   (org-agent-chat-in (plist-get params :session)
     (if (plist-get params :keeper)
-        (org-agent-chat-keep (plist-get params :file))
+        (org-agent-chat-own-file (plist-get params :file))
       (org-agent-file-owner-release))
     (org-agent-chat-restore-draft)))
 
 ;;;###autoload
 (defun org-agent-turn-notice (params)
-  "Show the line of PARAMS."
+  "Show the text in PARAMS in the echo area and in the log."
   (let ((text (plist-get params :text)))
     (org-agent-rpc-log "%s" text)
     (message "org-agent: %s" text)))
 
-;;;; Waiting for the end of a turn
+;;;; The end of a turn
 
 (defvar org-agent-turn--awaited nil
-  "What is waited for: an alist of questions' ids and (FORM . FUNCTION).")
+  "An alist of ids of questions and (FORM . FUNCTION) for their ends.")
 
 (defun org-agent-turn-when-ended (event form function)
-  "Call FUNCTION once the question EVENT was answered, or will not be.
-It gets the result of the method `turn/find': `:state' is final,
-`:answer' is the text in FORM (`:plain', `:raw' or `:subtree'), with
-`:notice' that of the kernel, which says why there is no answer.
-Call this once the question is sent."
+  "Call FUNCTION when the turn of the question EVENT has ended.
+Call it with the result of the method `turn/find'.  In that, `:state' is
+final and `:answer' is the text in FORM: `:plain', `:raw' or `:subtree'.
+`:notice' says why there is no answer.  Call this after the question was
+sent."
   (add-hook 'org-agent-kernel-ready-hook #'org-agent-turn--look-all)
   (setf (alist-get event org-agent-turn--awaited nil nil #'equal)
         (cons form function))
@@ -193,13 +193,13 @@ Call this once the question is sent."
     (org-agent-turn--look event)))
 
 (defun org-agent-turn-forget (event)
-  "Do not wait for the answer to EVENT any more."
+  "Do not wait for the end of the turn of EVENT any more."
   (setf (alist-get event org-agent-turn--awaited nil t #'equal) nil))
 
 (defun org-agent-turn--look (event)
-  "Ask the kernel whether EVENT was answered, if that is waited for.
-A question that it does not know yet is in the outbox of its
-conversation, and goes on being waited for."
+  "If the end of EVENT is waited for, ask the kernel whether it has ended.
+If the kernel does not know the question, it is still in the outbox, and
+we continue to wait."
   (when-let* ((waiting (alist-get event org-agent-turn--awaited
                                   nil nil #'equal)))
     (org-agent-kernel-request
@@ -211,25 +211,26 @@ conversation, and goes on being waited for."
      :failure #'ignore)))
 
 (defun org-agent-turn--tell-end (event result)
-  "Tell who waits for EVENT that it has ended with RESULT, once."
+  "Call the function that waits for the end of EVENT with RESULT, once."
   (when-let* ((waiting (alist-get event org-agent-turn--awaited
                                   nil nil #'equal)))
     (org-agent-turn-forget event)
     (funcall (cdr waiting) result)))
 
 (defun org-agent-turn--look-all ()
-  "Ask the kernel, which has just become ready, for all that is waited for."
+  "Ask the kernel, which has become ready, for all ends that we wait for."
   (dolist (waiting (copy-sequence org-agent-turn--awaited))
     (org-agent-turn--look (car waiting))))
 
 ;;;; Thoughts
 
 (defvar-local org-agent-turn--thought-text nil
-  "The turn and what its model thought so far: (TURN . STRING).")
+  "The latest turn with thoughts and their pieces, latest first.
+A list (TURN PIECE...), or nil.")
 (put 'org-agent-turn--thought-text 'permanent-local t)
 
 (defconst org-agent-turn--thought-limit 200000
-  "Characters of thoughts that are kept for reading meanwhile.")
+  "The maximal number of characters of thoughts that are kept.")
 
 (defun org-agent-turn--thought-buffer-name ()
   "Return the name of the buffer for the thoughts of this conversation."
@@ -237,7 +238,7 @@ conversation, and goes on being waited for."
 
 ;;;###autoload
 (defun org-agent-turn-thought (params)
-  "Count what the model thinks, as PARAMS say; show it where that is open."
+  "Note and show the piece of thoughts in PARAMS."
   (org-agent-chat-in (plist-get params :session)
     (let ((turn (plist-get params :turn))
           (text (or (plist-get params :text) "")))
@@ -250,7 +251,8 @@ conversation, and goes on being waited for."
       (org-agent-turn--thought-show nil text))))
 
 (defun org-agent-turn--thought-show (anew text)
-  "Add TEXT to the buffer of thoughts, if there is one; ANEW empties it."
+  "Add TEXT to the buffer of thoughts, if there is one.
+If ANEW is non-nil, empty it first."
   (when-let* ((buffer (get-buffer (org-agent-turn--thought-buffer-name))))
     (with-current-buffer buffer
       (let ((inhibit-read-only t))
@@ -262,12 +264,12 @@ conversation, and goes on being waited for."
 
 ;;;###autoload
 (defun org-agent-thoughts ()
-  "Show what the model of this conversation thinks, as it comes."
+  "Show the thoughts of the model of this conversation as they stream in."
   (interactive)
   (org-agent-chat-check)
   (let ((text (apply #'concat (reverse (cdr org-agent-turn--thought-text))))
         (name (org-agent-turn--thought-buffer-name)))
-    ;; One that is there is added to as thoughts come.
+    ;; An existing buffer is up to date.
     (unless (get-buffer name)
       (with-current-buffer (get-buffer-create name)
         (let ((inhibit-read-only t))
@@ -278,35 +280,33 @@ conversation, and goes on being waited for."
 
 ;;;###autoload
 (defun org-agent-turn-ask-preview (turn event from)
-  "Ask for what is written of TURN, the answer to EVENT, FROM a code point on.
-Nothing is asked twice at a time."
-  (unless (member turn org-agent-chat-asked)
-    (push turn org-agent-chat-asked)
-    (let ((buffer (current-buffer)))
-      (org-agent-kernel-request
-       "turn/get" (list :turn turn :from from)
-       :success
-       (lambda (result)
-         (when (buffer-live-p buffer)
-           (with-current-buffer buffer
-             (setq org-agent-chat-asked (delete turn org-agent-chat-asked))
-             (cond
-              ;; Its end has come before the piece that was asked for.
-              ((not (equal turn (org-agent-chat-get :turn))))
-              ((plist-get result :id)
-               (org-agent-turn-show-delta
-                (append (list :turn turn :event event) result)))
-              ;; It ended while `session/load' called it running.
-              ((memq (plist-get result :state)
-                     '(:answered :failed :cancelled :interrupted))
-               (org-agent-answer-remove turn)
-               (org-agent-chat-put :turn nil :phase nil)
-               (org-agent-chat-restore-draft)
-               (org-agent-file-owner-save))))))
-       :failure #'ignore))))
+  "Request the text of TURN, the answer to EVENT, FROM a code point on.
+Do nothing if such a request for the turn is in progress."
+  (unless (member turn org-agent-chat-previews-requested)
+    (push turn org-agent-chat-previews-requested)
+    (org-agent-kernel-request-here
+     "turn/get" (list :turn turn :from from)
+     :success
+     (lambda (result)
+       (setq org-agent-chat-previews-requested
+             (delete turn org-agent-chat-previews-requested))
+       (cond
+        ;; The turn ended before this result arrived.
+        ((not (equal turn (org-agent-chat-get :turn))))
+        ((plist-get result :id)
+         (org-agent-turn-show-delta
+          (append (list :turn turn :event event) result)))
+        ;; The turn ended after `session/load' reported it as running.
+        ((memq (plist-get result :state)
+               '(:answered :failed :cancelled :interrupted))
+         (org-agent-answer-remove turn)
+         (org-agent-chat-put :turn nil :phase nil)
+         (org-agent-chat-restore-draft)
+         (org-agent-file-owner-save))))
+     :failure #'ignore)))
 
 (defun org-agent-turn-show-delta (params)
-  "Show the piece of an answer that PARAMS, as of `turn/delta', bring."
+  "Show the piece of an answer in PARAMS, in the format of `turn/delta'."
   (let ((turn (plist-get params :turn))
         (event (plist-get params :event)))
     (unless (and (eq (org-agent-chat-get :phase) 'streaming)

@@ -25,11 +25,9 @@
 (require 'org-agent-diff)
 (require 'org-agent-edit)
 (require 'org-agent-explain)
+(require 'org-agent-list)
 (require 'org-agent-section)
 
-(declare-function org-agent-goto-turn-at-point "org-agent-goto")
-
-(defvar org-agent-chat-session)
 
 (defvar-local org-agent-undo-turn--reply nil
   "The kernel's reply about the turn of this buffer: a plist with its changes.")
@@ -56,24 +54,10 @@ changes are taken back then."
   (cond
    (org-agent-undo-turn--reply (plist-get org-agent-undo-turn--reply :turn))
    ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-explain-story :turn))
-   ((plist-get (get-text-property (point) 'org-agent-approval) :turn))
-   ((bound-and-true-p org-agent-chat-session)
-    (let ((heading (or (org-agent-goto-turn-at-point) (org-agent-undo-turn--last))))
-      (and heading (org-agent-heading-property heading "ID"))))
-   ((get-text-property (point) 'org-agent-id))
-   ((and (> (point) (point-min))
-         (get-text-property (1- (point)) 'org-agent-id)))
-   (t (get-text-property (line-beginning-position) 'org-agent-turn))))
-
-(defun org-agent-undo-turn--last ()
-  "Return the heading of the last question of the conversation, or nil."
-  (let (last)
-    (org-agent-heading-map-turns
-     (lambda (heading)
-       (when (and (eq (org-agent-heading-turn-p heading) 'user)
-                  (or (null last) (> heading last)))
-         (setq last heading))))
-    last))
+   ((org-agent-explain-id))
+   (org-agent-chat-session
+    (when-let* ((heading (org-agent-heading-last-turn 'user)))
+      (org-agent-heading-property heading "ID")))))
 
 (defun org-agent-undo-turn--ask (id from changes others)
   "Ask the kernel for the changes of the turn with ID, and take them back.
@@ -188,25 +172,23 @@ EARLIER are the changes before it, the last first."
   "Make CHANGE in this copy unless it stands there; refuse if that fails."
   (save-restriction
     (unless (org-agent-undo-turn--step change)
-      (pcase (plist-get change :action)
-        (:set-properties
-         (pcase-let ((`(,beg . ,drawer) (org-agent-edit-properties-find)))
-           (org-agent-edit-replace
-            beg drawer
-            (org-agent-edit-properties-drawer
-             drawer (mapcar (lambda (setting)
-                              (list (plist-get setting :name)
-                                    (or (plist-get setting :value) "")))
-                            (plist-get change :properties))))))
-        (_
-         (let ((old (or (plist-get change :old) ""))
-               (new (or (plist-get change :new) ""))
-               (before (or (plist-get change :before) ""))
-               (after (or (plist-get change :after) "")))
-           (org-agent-edit-replace
-            (or (org-agent-undo-turn--find new old before after)
-                (org-agent-kernel-refuse "it cannot be made again"))
-            old new)))))))
+      (if (plist-get change :properties)
+          (pcase-let ((`(,beg . ,drawer) (org-agent-edit-properties-find)))
+            (org-agent-edit-replace
+             beg drawer
+             (org-agent-edit-properties-drawer
+              drawer (mapcar (lambda (setting)
+                               (list (plist-get setting :name)
+                                     (or (plist-get setting :value) "")))
+                             (plist-get change :properties)))))
+        (let ((old (or (plist-get change :old) ""))
+              (new (or (plist-get change :new) ""))
+              (before (or (plist-get change :before) ""))
+              (after (or (plist-get change :after) "")))
+          (org-agent-edit-replace
+           (or (org-agent-undo-turn--find new old before after)
+               (org-agent-kernel-refuse "it cannot be made again"))
+           old new))))))
 
 (defun org-agent-undo-turn--copy (buffer)
   "Return a temporary buffer with the text of BUFFER.
@@ -243,7 +225,7 @@ An entry is found by its `:ID:', also in another file."
 
 (defun org-agent-undo-turn--step (change)
   "Return the step that takes CHANGE back in this buffer, nil if none is needed."
-  (if (eq (plist-get change :action) :set-properties)
+  (if (plist-get change :properties)
       (org-agent-undo-turn--properties change)
     (org-agent-undo-turn--edit change)))
 
@@ -471,7 +453,7 @@ were done, REFUSED those that were not possible."
                      plan)))
     (if at
         (format "It was taken back already, %s"
-                (format-time-string "[%Y-%m-%d %a %H:%M]" (date-to-time at)))
+                (org-agent-list-time at))
       "There is nothing to take back: the texts are as they were before the turn")))
 
 ;;;; Showing why a turn cannot be taken back

@@ -7,21 +7,20 @@
 
 ;;; Commentary:
 
-;; Text that streams into a buffer while its user goes on editing must
-;; undo as one step that stands where it began: `undo' takes back what
-;; the user did meanwhile, one by one, and then the streamed text at once.
+;; Text streams into a buffer while the user edits it.  The streamed text
+;; must be one step of undo, at the time when it began: `undo' first undoes
+;; the later edits of the user, one by one, and then the whole streamed text.
 ;;
-;; A *record* is the entry (BEG . END) that the first insertion puts into
+;; A *record* is the entry (BEG . END) that the first insertion adds to
 ;; `buffer-undo-list'.  Later changes of the same text are made with undo
-;; recording off: the record is changed to fit, and the entries that are
-;; newer than it are moved, from the newest to the record.  In each of
-;; these steps the place of the change is taken back to what it was
-;; before the entry's own change, so that every entry fits the text that
-;; will be there when its turn comes.
+;; recording off.  Then the record is adapted, and the entries that are newer
+;; than it are moved, from the newest to the record.  An entry is moved in
+;; the text as it is when that entry is undone.  Therefore the position of
+;; the change is translated through each entry on the way.
 ;;
-;; A record that is not in the list any more (Emacs drops old entries, a
-;; user may have undone it) is no trouble: all entries are moved, and the
-;; text simply is not undoable.
+;; If a record is not in the list any more, since Emacs has dropped old
+;; entries or the user has undone it, all entries are moved, and the text is
+;; not part of the undo history.
 
 ;;; Code:
 
@@ -35,30 +34,29 @@
 
 (defun org-agent-undo-insert-new (position text)
   "Insert TEXT at POSITION as an undo step of its own; return its record.
-Return nil where undo is disabled.  Point and the mark stay where they
-are in the text."
+Return nil if undo is disabled.  Point and the mark stay in their text."
   (if (eq buffer-undo-list t)
       (progn (org-agent-undo--insert position text) nil)
     (let ((record (cons position (+ position (length text)))))
       (undo-boundary)
       (org-agent-undo-off (org-agent-undo--insert position text))
       (push record buffer-undo-list)
-      ;; The boundary also ends the run of characters that Emacs would
-      ;; join with what the user types next.
+      ;; Without the boundary, Emacs would amalgamate this step with the
+      ;; next characters that the user types.
       (undo-boundary)
       record)))
 
 (defun org-agent-undo-place ()
-  "Return the place in the undo list for what begins now and comes later.
-`org-agent-undo-vacant' makes a record there."
+  "Return the current place in the undo list.
+`org-agent-undo-vacant' can insert a record there later."
   (when (listp buffer-undo-list)
     (undo-boundary)
     buffer-undo-list))
 
 (defun org-agent-undo-vacant (place)
-  "Put a record without text at PLACE of the undo list and return it.
-What was done since PLACE was noted stands before it.  Return nil when
-nothing was, or when PLACE is not in the list any more."
+  "Insert a record without text at PLACE of the undo list, and return it.
+Entries since PLACE was returned are newer than the record.  If there are
+none, or if PLACE is not in the list any more, return nil."
   (let ((above (and (listp buffer-undo-list) buffer-undo-list)))
     (while (and above (not (eq (cdr above) place)))
       (setq above (cdr above)))
@@ -68,8 +66,8 @@ nothing was, or when PLACE is not in the list any more."
         record))))
 
 (defun org-agent-undo-drop (record)
-  "Take RECORD, which is vacant, out of the undo list: it is no step.
-Return the place where it stood, as of `org-agent-undo-place'."
+  "Remove RECORD, which is vacant, from the undo list.
+Return its place, as `org-agent-undo-place' does."
   (let ((cell (memq record buffer-undo-list))
         (above buffer-undo-list))
     (while (not (or (eq above cell) (eq (cdr above) cell)))
@@ -80,9 +78,8 @@ Return the place where it stood, as of `org-agent-undo-place'."
      (t (setcdr above (cddr cell)) above)))) ; one boundary of the two
 
 (defun org-agent-undo-insert (record position text)
-  "Insert TEXT at POSITION as a part of what RECORD stands for.
-With nil as RECORD it is a part of nothing and cannot be undone.  Return
-nil."
+  "Insert TEXT at POSITION as a part of the undo step RECORD.
+If RECORD is nil, the insertion cannot be undone.  Return nil."
   (org-agent-undo-off (org-agent-undo--insert position text))
   (unless (eq buffer-undo-list t)
     (org-agent-undo--move buffer-undo-list record
@@ -90,32 +87,23 @@ nil."
   nil)
 
 (defun org-agent-undo-delete (record beg end)
-  "Delete the text from BEG to END, a part of what RECORD stands for."
+  "Delete the text from BEG to END as a part of the undo step RECORD."
   (org-agent-undo-off (delete-region beg end))
   (unless (eq buffer-undo-list t)
     (org-agent-undo--move buffer-undo-list record
                           (cons beg (- end beg)) nil)))
 
 (defun org-agent-undo-replace (record beg end text)
-  "Replace the text from BEG to END by TEXT, a part of what RECORD stands for.
-What both have in common at their ends stays untouched."
-  (let* ((old (buffer-substring-no-properties beg end))
-         (limit (min (length old) (length text)))
-         (front (let ((n 0))
-                  (while (and (< n limit) (eq (aref old n) (aref text n)))
-                    (cl-incf n))
-                  n))
-         (back (let ((n 0) (limit (- limit front)))
-                 (while (and (< n limit)
-                             (eq (aref old (- (length old) n 1))
-                                 (aref text (- (length text) n 1))))
-                   (cl-incf n))
-                 n))
-         (from (+ beg front))
-         (to (- end back))
-         (new (substring text front (- (length text) back))))
-    ;; The new text goes in behind some of the old one, so that the place
-    ;; is never empty: what stood before it and behind it stays apart.
+  "Replace the text from BEG to END by TEXT as a part of the step RECORD.
+Text that both have in common at their ends is not changed."
+  (pcase-let* ((old (buffer-substring-no-properties beg end))
+               (`(,front . ,back) (org-agent-undo-common-ends old text))
+               (from (+ beg front))
+               (to (- end back))
+               (new (substring text front (- (length text) back))))
+    ;; The new text is inserted before the old one is deleted, and after at
+    ;; least one character of it, so that the region is never empty.  Else
+    ;; markers before and after the region would meet.
     (when (and (= from to beg) (< to end))
       (setq new (substring text 0 (- (length text) back -1))
             to (1+ to)))
@@ -124,8 +112,35 @@ What both have in common at their ends stays untouched."
     (when (< from to)
       (org-agent-undo-delete record from to))))
 
+(defun org-agent-undo-common-ends (old new)
+  "Return the lengths of the common prefix and suffix of OLD and NEW.
+The result is (PREFIX . SUFFIX), two numbers of characters."
+  (let* ((shorter (min (length old) (length new)))
+         (common (compare-strings old nil nil new nil nil))
+         (start (if (eq common t) shorter (1- (abs common))))
+         (end 0))
+    (while (and (< end (- shorter start))
+                (eq (aref old (- (length old) end 1))
+                    (aref new (- (length new) end 1))))
+      (cl-incf end))
+    (cons start end)))
+
+(defun org-agent-undo-replace-accessible (text)
+  "Replace the accessible text of the buffer by TEXT with small changes.
+Point, marks and markers stay in their text.  If finding such changes
+would take more than a second, replace the whole text and return nil."
+  (if (>= emacs-major-version 31)
+      (replace-region-contents (point-min) (point-max) text 1.0)
+    (let ((source (generate-new-buffer " *org-agent-source*" t)))
+      (unwind-protect
+          (progn
+            (with-current-buffer source (insert text))
+            (with-suppressed-warnings ((obsolete replace-buffer-contents))
+              (replace-buffer-contents source 1.0)))
+        (kill-buffer source)))))
+
 (defun org-agent-undo--insert (position text)
-  "Insert TEXT at POSITION; point and mark do not move."
+  "Insert TEXT at POSITION; point and mark stay in their text."
   (save-excursion
     (goto-char position)
     (insert text)))
@@ -134,10 +149,10 @@ What both have in common at their ends stays untouched."
 
 (defun org-agent-undo--move (list record change inserted)
   "Move the entries of LIST, an undo list, through CHANGE, up to RECORD.
-CHANGE is (POSITION . LENGTH) in the text as it is before the newest
-entry is undone; it was an insertion when INSERTED is non-nil, or else a
-deletion.  RECORD is changed to fit.  Return the CHANGE as it stands
-before the last entry looked at, or nil when an entry owns it."
+CHANGE is (POSITION . LENGTH) in the current text.  It was an insertion
+if INSERTED is non-nil, and else a deletion.  Adapt RECORD.  Return CHANGE
+in the text before the last visited entry, or nil if an entry contains it
+whole."
   (while list
     (let ((entry (car list)))
       (if (and record (eq entry record))
@@ -148,17 +163,17 @@ before the last entry looked at, or nil when an entry owns it."
   change)
 
 (defun org-agent-undo--shift (position change inserted)
-  "Return POSITION as it is after CHANGE, INSERTED or deleted.
-What stands at the place of an insertion comes to stand behind it."
+  "Return POSITION after CHANGE, which was INSERTED or else deleted.
+A position at the beginning of an insertion moves to its end."
   (pcase-let ((`(,at . ,length) change))
     (cond ((< position at) position)
           (inserted (+ position length))
           (t (max at (- position length))))))
 
 (defun org-agent-undo--resize (record change inserted)
-  "Change RECORD, a cell (BEG . END), to fit CHANGE within it.
-CHANGE was INSERTED or deleted.  A record whose text was all deleted
-goes where the next text goes in."
+  "Adapt RECORD, a cell (BEG . END), to CHANGE, which belongs to it.
+CHANGE was INSERTED or else deleted.  A record without text moves to the
+insertion."
   (pcase-let ((`(,beg . ,end) record)
               (`(,at . ,length) change))
     (cond
@@ -173,7 +188,7 @@ goes where the next text goes in."
       (setcdr record (+ end length))))))
 
 (defun org-agent-undo-vacant-p (record)
-  "Return non-nil when RECORD can be used again: its text was all deleted."
+  "Return non-nil if RECORD is in the undo list and has no text."
   (and record
        (= (car record) (cdr record))
        (consp buffer-undo-list)
@@ -182,8 +197,8 @@ goes where the next text goes in."
 
 (defun org-agent-undo--move-entry (cell change inserted)
   "Move the entry in CELL of an undo list through CHANGE.
-CHANGE was INSERTED or deleted.  Return it as it stands before the
-entry's own change, or nil when the entry's text holds all of it."
+CHANGE was INSERTED or else deleted.  Return CHANGE in the text before
+the entry, or nil if the text of the entry contains it whole."
   (pcase (car cell)
     ((and (pred integerp) position)
      (setcar cell (org-agent-undo--shift position change inserted))
@@ -203,18 +218,18 @@ entry's own change, or nil when the entry's text holds all of it."
     (_ change)))                    ; boundaries, markers, (t . TIME)
 
 (defun org-agent-undo--move-insertion (entry change inserted)
-  "Move ENTRY, a cell (BEG . END), through CHANGE, and CHANGE through it.
-CHANGE was INSERTED or deleted."
+  "Move ENTRY, a cell (BEG . END), through CHANGE.
+CHANGE was INSERTED or else deleted.  Return CHANGE before the entry."
   (pcase-let ((`(,beg . ,end) entry)
               (`(,at . ,length) change))
     (cond
-     ((>= at end)                       ; the change stands behind
+     ((>= at end)                       ; after it
       (cons (- at (- end beg)) length))
      ((<= (if inserted at (+ at length)) beg) ; before
       (setcar entry (org-agent-undo--shift beg change inserted))
       (setcdr entry (org-agent-undo--shift end change inserted))
       change)
-     (inserted                          ; inside: it goes with this entry
+     (inserted                          ; inside, and undone with the entry
       (setcdr entry (+ end length))
       nil)
      (t                                 ; a deletion that overlaps
@@ -225,9 +240,10 @@ CHANGE was INSERTED or deleted."
         (and (> rest 0) (cons (min at beg) rest)))))))
 
 (defun org-agent-undo--move-deletion (entry change inserted)
-  "Move ENTRY, a cell (TEXT . POSITION), through CHANGE, and CHANGE through it.
-CHANGE was INSERTED or deleted.  Text that was deleted right where it
-inserts stood behind it: what streams in grows at its end."
+  "Move ENTRY, a cell (TEXT . POSITION), through CHANGE.
+CHANGE was INSERTED or else deleted.  Return CHANGE before the entry.
+Text that was deleted at the position of an insertion was after it, since
+streamed text grows at its end."
   (pcase-let* ((`(,text . ,signed) entry)
                (`(,at . ,length) change)
                (position (abs signed))
@@ -242,19 +258,19 @@ inserts stood behind it: what streams in grows at its end."
       change)
      ((<= position at)
       (cons (+ at (length text)) length))
-     (t                                 ; inside what was deleted
+     (t                                 ; inside the deleted text
       (setcdr entry (if (< signed 0) (- at) at))
       (cons (+ at (length text)) length)))))
 
 (defun org-agent-undo--move-apply (entry change inserted)
   "Move ENTRY, (apply DELTA BEG END FUN . ARGUMENTS), through CHANGE.
-CHANGE was INSERTED or deleted.  The entries that
-`combine-change-calls' keeps inside are moved as well; what another
-function will change is known by its place only."
+CHANGE was INSERTED or else deleted.  Return CHANGE before the entry, or
+nil if it is inside.  The entries of `combine-change-calls' within ENTRY
+are moved, too."
   (pcase-let* ((`(,delta ,beg ,end ,function . ,arguments) (cdr entry))
                (`(,at . ,length) change)
-               ;; As with deletions, what was taken out right where CHANGE
-               ;; inserts stood behind it.
+               ;; As with deletions, text that was deleted at the position
+               ;; of an insertion was after it.
                (behind (if (and inserted (= beg end))
                            (> at end)
                          (>= at end))))

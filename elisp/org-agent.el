@@ -3,6 +3,7 @@
 ;; Copyright (C) 2026 The org-agent maintainers
 
 ;; Author: The org-agent maintainers
+;; URL: https://org-agent.invalid/
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: outlines, convenience, tools
@@ -24,11 +25,14 @@
 ;;; Commentary:
 
 ;; Talk to an agent in an Org buffer: M-x org-agent-chat.  The agent is a
-;; program, the kernel, which is started when none runs and outlives
-;; Emacs.  What it says nests under the question as Org, streams while you
-;; go on typing, and undoes as one step; nothing in it can run code.
+;; program, the kernel.  Emacs starts it when none runs, and it outlives
+;; Emacs.  An answer streams in below its question as Org while you go on
+;; typing.  It is one undo step, and nothing in it can run code.
 ;;
-;; `org-agent-menu' has every command.
+;; `org-agent-menu' has every command.  This file has what all other files
+;; need: the customize groups, the tables of what the kernel may ask of
+;; Emacs, and where the files are.  The other files are loaded when they are
+;; used.
 
 ;;; Code:
 
@@ -55,22 +59,22 @@
   :prefix "org-agent-")
 
 (defgroup org-agent-complete nil
-  "Text that the agent proposes as one types."
+  "Completions that a model proposes while you type."
   :group 'org-agent
   :prefix "org-agent-")
 
 (defgroup org-agent-privacy nil
-  "What no model sees."
+  "Buffers and text that no model may see."
   :group 'org-agent
   :prefix "org-agent-")
 
 (defgroup org-agent-speech nil
-  "Hearing the agent, and speaking to it."
+  "Reading answers aloud, and dictating."
   :group 'org-agent
   :prefix "org-agent-")
 
 (defgroup org-agent-notify nil
-  "Being told of what one does not look at."
+  "Notifications, and the state of the agent in the mode line."
   :group 'org-agent
   :prefix "org-agent-")
 
@@ -80,7 +84,7 @@
   :prefix "org-agent-")
 
 (defgroup org-agent-inside nil
-  "What the kernel does and how it is."
+  "Log, status and doctor of the kernel."
   :group 'org-agent
   :prefix "org-agent-")
 
@@ -110,7 +114,7 @@ else `~/.org-agent'."
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))
 
-;;;; What the kernel may ask
+;;;; Requests of the kernel
 
 (defvar org-agent-performers
   '((:message . org-agent-act-message)
@@ -118,10 +122,10 @@ else `~/.org-agent'."
     (:edit . org-agent-edit-perform)
     (:set-properties . org-agent-edit-set-properties)
     (:insert-at-end . org-agent-turn-insert-answer))
-  "What this Emacs does for the kernel: actions of :emacs, and functions.
-Each gets the parameters of the method `act', a plist, and returns a
-receipt, a plist.  The kernel is told the keys, and asks for nothing
-else.")
+  "The actions that this Emacs performs, an alist of names and functions.
+A function gets the parameters of the method `act', a plist, and returns
+a receipt, a plist.  Emacs announces the names to the kernel, which
+requests no other action of Emacs.")
 
 (defvar org-agent-requests
   '((act . org-agent-kernel-perform)
@@ -129,9 +133,9 @@ else.")
     (emacs/agenda . org-agent-agenda-days)
     (emacs/buffers . org-agent-act-list-buffers)
     (emacs/read . org-agent-act-read))
-  "What this Emacs answers: methods of the kernel, and functions.
-Each gets the parameters, a plist, and returns the result, a plist.  To
-refuse, it signals `org-agent-rpc-error' with a code and a message.")
+  "The requests of the kernel that this Emacs answers: methods and functions.
+A function gets the parameters, a plist, and returns the result, a plist.
+It refuses a request with `org-agent-rpc-refuse'.")
 
 (defvar org-agent-notifications
   '((turn/started . org-agent-turn-started)
@@ -155,14 +159,24 @@ refuse, it signals `org-agent-rpc-error' with a code and a message.")
     (file/changed . org-agent-act-refresh-files)
     (log . org-agent-log-news)
     (notice . org-agent-turn-notice))
-  "What the kernel tells: methods, and the functions that take note.
-Each gets the parameters, a plist.")
+  "The notifications of the kernel: methods and the functions that handle them.
+A function gets the parameters, a plist.")
 
-;;;; Where things are
+;;;; Text
+
+(defun org-agent-one-line (text &optional width)
+  "Return TEXT on one line, with blanks in place of control characters.
+With WIDTH cut it to that many columns."
+  (let ((line (replace-regexp-in-string "[[:cntrl:]]+" " " text)))
+    (if width
+        (truncate-string-to-width line width nil nil t)
+      line)))
+
+;;;; Files
 
 (defun org-agent-home-directory ()
   "Return the agent's home as a directory name.
-The kernel runs on this machine, and so does its home have to be here."
+It has to be a directory of this machine, since the kernel runs here."
   (let ((home (or org-agent-home
                   (org-agent--environment "ORG_AGENT_HOME")
                   "~/.org-agent"))
@@ -183,7 +197,8 @@ The kernel runs on this machine, and so does its home have to be here."
   (directory-file-name (file-truename directory)))
 
 (defun org-agent--instance ()
-  "Return the name of this home's files: every home has its own kernel."
+  "Return the name of this home's directories for state and sockets.
+Every home has a kernel of its own."
   (let ((home (org-agent--real-name (org-agent-home-directory))))
     (if (equal home (org-agent--real-name "~/.org-agent"))
         "org-agent"
@@ -202,9 +217,9 @@ The kernel runs on this machine, and so does its home have to be here."
                            state
                          "~/.local/state")))))
 
-;; Whatever else there is, the autoloads know in which file.  package.el
-;; loads them when Emacs starts, and makes them when it installs a package;
-;; in a checkout `make build' does.
+;; The autoloads say which file defines a command.  package.el makes them
+;; when it installs the package, and loads them when Emacs starts.  In a
+;; checkout `make build' makes them, and this file loads them.
 (unless (fboundp 'org-agent-menu)
   (load (expand-file-name "org-agent-autoloads" org-agent-directory) t t))
 

@@ -7,15 +7,18 @@
 ;; Usage: EMACS -Q --batch -L elisp -l elisp/test/check.el
 ;;
 ;; Every file compiles to bytes and, where this Emacs can, to native code
-;; without a warning; checkdoc has nothing to say; headers, names and
-;; `provide' are as package archives want them.  Nothing is left behind.
-;; The exit code is 1 when there is a finding, and each is one line.
-;; CHECK_FILES in the environment, names separated by blanks, has only
-;; these looked at.
+;; without a warning.  Checkdoc has no complaint.  Headers, names and
+;; `provide' are as package archives want them.  No file calls what a
+;; version of Emacs from 28 to 31, or of the Org in it, has changed (see
+;; `check-changes').  The checks leave no files behind.
 ;;
-;; Of native compilation only Emacs's own part is done, without
-;; optimizing: it is what can warn, and a fifth of the work.  With
-;; CHECK_NATIVE=all in the environment all of it is.
+;; Each finding is one line, and the exit code is 1 when there is one.
+;; CHECK_FILES in the environment, names separated by blanks, limits the
+;; checks to these files.
+;;
+;; Native compilation stops before the code is generated and does not
+;; optimize: the rest cannot warn and takes four fifths of the time.  With
+;; CHECK_NATIVE=all in the environment it is done as a whole.
 
 ;;; Code:
 
@@ -30,7 +33,60 @@
   "The directory of the package.")
 
 (defvar check-findings nil
-  "What was found, newest first.")
+  "The findings, newest first.")
+
+;; The package runs on Emacs 28.1 to 31.  These names are defined in all of
+;; them or in the first ones, so that compiling on one version does not
+;; find them.  What Emacs 28 lacks the compiler of Emacs 28 reports.
+;;
+;; Other changes are handled where they matter:
+;;
+;; - 29, lines of more than 10,000 characters: hooks run narrowed to half a
+;;   million characters around point.  The hooks of a conversation look at
+;;   the draft or at what a command has just inserted.
+;; - 29, ERT: a test must not be defined twice, and says where it failed;
+;;   see run.el.
+;; - 29, `yank-media-handler': called where it is defined.
+;; - 30, `derived-mode-p': it takes one list, and 28 takes only single
+;;   modes.  Several modes are passed with `apply', which all accept.
+;; - 30, `define-globalized-minor-mode': it needs `run-mode-hooks'.  All
+;;   modes are defined with `define-derived-mode'.
+;; - 30, `write-region-inhibit-fsync': its default has changed, and
+;;   conversations bind it.
+;; - 31, `text-property-default-nonsticky': it is local where it is set, as
+;;   `setq-local' makes it in all versions.
+;; - 31, `overlays-in': it looks beyond the narrowing.  Overlays are removed
+;;   in widened buffers.
+;; - Org 9.6 (Emacs 29): folds have other names in `invisible', which
+;;   `org-fold-folded-p' hides, and functions have other names, which
+;;   `org-agent-heading-call-org' knows.
+;; - Org 9.7 (Emacs 30): nodes of the parser are no plists, and are only
+;;   read with `org-element-property'.  The parser and `org-get-tags' change
+;;   the match data.  Functions that store links get an argument.
+;; - Org 9.8 (Emacs 31): an agenda removes the property `read-only' from
+;;   what it copies; see `org-agent-asks-decorate'.
+(defconst check-changes
+  '(("if-let" "31" "`if-let*'")
+    ("when-let" "31" "`when-let*'")
+    ("and-let" "31" "`and-let*'")
+    ("replace-buffer-contents" "31" "`org-agent-undo-replace-accessible'"
+     "org-agent-undo.el")
+    ("replace-region-contents" "31, which alone takes a string"
+     "`org-agent-undo-replace-accessible'" "org-agent-undo.el")
+    ("date-to-time" "31" "`iso8601-parse'")
+    ("purecopy" "31" "nothing")
+    ("font-lock-\\(?:builtin\\|comment\\(?:-delimiter\\)?\\|constant\\|doc\\(?:-markup\\)?\\|function-name\\|keyword\\|negation-char\\|preprocessor\\|string\\|type\\|variable-name\\|warning\\)-face"
+     "31, as a variable" "the quoted face")
+    ("revert-buffer-in-progress-p" "31" "a variable of ours")
+    ("easy-mmode-define-\\S-+" "30" "`define-minor-mode'")
+    ("inhibit-changing-match-data" "29" "`looking-at-p', `string-match-p'")
+    ("org-show-\\(?:all\\|children\\|context\\|entry\\|hidden-entry\\|set-visibility\\|subtree\\)"
+     "29, in Org 9.6" "`org-agent-heading-call-org'")
+    ("org-\\(?:flag-region\\|hide-drawer-toggle\\|set-startup-visibility\\|hide-entry\\|hide-block-all\\)"
+     "29, in Org 9.6" "`org-agent-heading-call-org'"))
+  "Names whose meaning changed, or that became obsolete, after Emacs 28.
+An element is (REGEXP VERSION REPLACEMENT FILE...).  The name may not be
+called, nor used as a variable, but in FILEs.")
 
 (defun check-note (file format-string &rest arguments)
   "Note a finding in FILE; FORMAT-STRING and ARGUMENTS are as for `format'."
@@ -40,7 +96,7 @@
 
 (defun check-files (&optional tests)
   "Return the files of the package that are to be checked, or its TESTS.
-What is made of them is none."
+Generated files are not checked."
   (let ((all (cl-remove-if
               (lambda (file) (string-suffix-p "-autoloads.el" file))
               (directory-files (if tests
@@ -107,6 +163,7 @@ What is made of them is none."
         (unless (let ((case-fold-search nil)) (re-search-forward regexp nil t))
           (check-note file "has nothing like %s" regexp)))
       (check-names file)
+      (check-versions file)
       (goto-char (point-min))
       (while (re-search-forward "[ \t]+$\\|\t" nil t)
         (check-note file "%d: a tab, or blanks at the end"
@@ -129,6 +186,19 @@ What is made of them is none."
                     (looking-at "(defvar [^ ]+)$")))
         (check-note file "%d: %s lacks the prefix" (line-number-at-pos) name)))))
 
+(defun check-versions (file)
+  "Look whether FILE uses a name of `check-changes'.
+A name that is quoted, in a string or in a comment is not used."
+  (pcase-dolist (`(,regexp ,version ,replacement . ,files) check-changes)
+    (goto-char (point-min))
+    (while (re-search-forward (format "\\_<\\(%s\\)\\_>" regexp) nil t)
+      (let ((beg (match-beginning 0)) (name (match-string 0)))
+        (unless (or (member (file-name-nondirectory file) files)
+                    (memq (char-before beg) '(?' ?`))
+                    (save-excursion (nth 8 (syntax-ppss beg))))
+          (check-note file "%d: %s changed in Emacs %s; use %s"
+                      (line-number-at-pos beg) name version replacement))))))
+
 (defun check-all ()
   "Check everything and end this Emacs."
   (let ((output (make-temp-file "org-agent-check" t))
@@ -144,7 +214,11 @@ What is made of them is none."
           (push (expand-file-name "test" check-directory) load-path)
           (dolist (file (check-files t))
             (check-compiles file output)
-            (check-documentation file)))
+            (check-documentation file)
+            (with-temp-buffer
+              (insert-file-contents file)
+              (emacs-lisp-mode)
+              (check-versions file))))
       (delete-directory output t)))
   (dolist (finding (reverse check-findings))
     (message "%s" finding))

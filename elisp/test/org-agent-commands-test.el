@@ -155,11 +155,11 @@
       (with-current-buffer "*org-agent-status*"
         ;; Before each line is the mark of its section.
         (let ((text (replace-regexp-in-string "^[ ▾] " "" (buffer-string))))
-          (dolist (line '("\\`You       3 to decide or to answer\nAnswers   1 being written, 2 behind\n +main, being written, 2 behind\n"
-                          "Model     m\n +m  failing  2026-11-22 ..:..  no answer\n +n  not asked yet\n"
+          (dolist (line '("\\`Approvals 3 to decide or to answer\nAnswers   1 being written, 2 queued\n +main, being written, 2 queued\n"
+                          "Model     m\n +m  failing  2026-11-22 ..:..  no answer\n +n  not used yet\n"
                           "Presets   concise, long\n +hot  config.org:9: no number\n"
                           "Servers   files  ready, 2 tools\n +web  failing  no answer\n +left out: b: the kernel has one\n"
-                          "Skills    9 live, 1 not as it stands in its file\nLook at   config.org has changed\n"
+                          "Skills    9 live, 1 with errors in their files\nProblem   config.org has changed\n"
                           "Kernel    version 1  process 7  for 2 hours, 3 minutes, 4 seconds  64 MB\n"
                           "Clients   emacs 0.1.0\nHome      /h\n\\'"))
             (should (string-match-p line text))))

@@ -15,7 +15,6 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-terminal-test)
 (require 'org-agent-complete)
-(require 'org-agent-completion-context)
 (require 'org-agent-draft)
 (require 'org-agent-inert)
 (require 'org-agent-kernel)
@@ -308,119 +307,7 @@ the model is asked only through it."
       (should (eq org-agent-kernel-state 'stopped))
       (should-error (org-agent-complete) :type 'user-error))))
 
-;;;; Where nothing is sent
-
-(defmacro org-agent-complete-test--refused (regexp &rest body)
-  "Run BODY in a buffer; completing there is refused with REGEXP."
-  (declare (indent 1) (debug t))
-  `(with-temp-buffer
-     (rename-buffer "plain" t)
-     ,@body
-     (let ((reason (org-agent-completion-context-refusal)))
-       (should (stringp reason))
-       (should (string-match-p ,regexp reason)))
-     (should (eq 'user-error (car (should-error (org-agent-complete)
-                                                :type 'error))))))
-
-(ert-deftest org-agent-complete-sends-no-secrets ()
-  "Nothing is seen of buffers in which there may be a secret."
-  (with-temp-buffer
-    (rename-buffer "plain" t)
-    (insert "x ")
-    (should-not (org-agent-completion-context-refusal)))
-  (org-agent-complete-test--refused "for secrets" (rename-buffer "*auth-source*" t))
-  (org-agent-complete-test--refused "for secrets" (setq buffer-file-name "/home/me/.authinfo"))
-  (org-agent-complete-test--refused "for secrets" (setq buffer-file-name "/home/me/app/.env.local"))
-  (org-agent-complete-test--refused "for secrets" (setq buffer-file-name "/home/me/notes.org.gpg"))
-  (org-agent-complete-test--refused "mode" (setq major-mode 'authinfo-mode))
-  (org-agent-complete-test--refused "another machine" (setq buffer-file-name "/ssh:host:/tmp/a.txt"))
-  (org-agent-complete-test--refused "another machine" (setq default-directory "/ssh:host:/tmp/"))
-  (org-agent-complete-test--refused "no text" (set-buffer-multibyte nil))
-  (org-agent-complete-test--refused "too large"
-    (setq-local org-agent-complete-buffer-limit 3)
-    (insert "four"))
-  (with-temp-buffer
-    (insert "a")
-    (setq buffer-read-only t)
-    (should (org-agent-completion-context-refusal)))
-  (with-temp-buffer
-    (insert (propertize "abc" 'read-only t))
-    (goto-char 2)
-    (should (org-agent-completion-context-refusal)))
-  (with-temp-buffer
-    (insert "x\n-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n")
-    (should-not (org-agent-completion-context)))
-  ;; A part of a private buffer is private.
-  (with-temp-buffer
-    (rename-buffer "*auth-source*" t)
-    (insert "x")
-    (let ((part (make-indirect-buffer (current-buffer) "part")))
-      (with-current-buffer part
-        (should (string-match-p "secrets" (org-agent-completion-context-refusal))))
-      (kill-buffer part))))
-
-(defconst org-agent-complete-test--private "#+TITLE: x
-before all
-* Open
-open text
-** Kept :home:noagent:
-kept one
-*** Deeper
-kept two
-* Middle
-middle text HERE and on
-* Mine :@Private:
-mine one
-* Sealed :crypt:
-sealed one
-* After
-after text
-" "Org with parts that are for nobody else.")
-
-(ert-deftest org-agent-complete-sends-nothing-private-of-org ()
-  "What is tagged as private is not seen, neither at point nor beside it."
-  (dolist (mode (list #'org-mode #'fundamental-mode))
-    (with-temp-buffer
-      (rename-buffer "plain" t)
-      (insert org-agent-complete-test--private)
-      (funcall mode)
-      (setq buffer-file-name (and (eq mode #'fundamental-mode) "/tmp/a.org"))
-      (set-buffer-modified-p nil)
-      (dolist (private '("kept one" "kept two" "Deeper" "mine one" "sealed one"))
-        (goto-char (point-min))
-        (search-forward private)
-        (should (string-match-p "private" (org-agent-completion-context-refusal))))
-      (goto-char (point-min))
-      (search-forward "HERE")
-      (should-not (org-agent-completion-context-refusal))
-      (should (equal (org-agent-completion-context)
-                     '("* Middle\nmiddle text HERE" . " and on\n")))
-      (goto-char (point-min))
-      (search-forward "open te")
-      (should (equal (org-agent-completion-context)
-                     '("#+TITLE: x\nbefore all\n* Open\nopen te" . "xt\n")))
-      (let ((org-agent-complete-before 10) (org-agent-complete-after 4))
-        (should (equal (org-agent-completion-context) '("open te" . "xt\n"))))
-      (goto-char (point-min))
-      (insert "#+FILETAGS: :home:noagent:\n")
-      (goto-char (point-max))
-      (should (string-match-p "private" (org-agent-completion-context-refusal)))
-      (setq buffer-file-name nil))))
-
-(ert-deftest org-agent-complete-source-blocks-are-of-their-buffer ()
-  "A block that is edited in a buffer of its own is as private as its entry."
-  (with-temp-buffer
-    (rename-buffer "plain" t)
-    (insert "* Mine :@private:\n#+begin_src emacs-lisp\n(one)\n#+end_src\n"
-            "* Open\n#+begin_src emacs-lisp\n(two)\n#+end_src\n")
-    (org-mode)
-    (dolist (case '(("(one)" . t) ("(two)" . nil)))
-      (goto-char (point-min))
-      (search-forward (car case))
-      (save-window-excursion
-        (let ((inhibit-message t)) (org-edit-src-code))
-        (should (eq (and (org-agent-completion-context-refusal) t) (cdr case)))
-        (org-edit-src-abort)))))
+;;;; In a conversation
 
 (ert-deftest org-agent-complete-in-a-conversation ()
   "The draft is completed, and nothing else of a conversation."
@@ -439,45 +326,6 @@ after text
     (should-error (org-agent-complete) :type 'user-error)))
 
 ;;;; Harm
-
-(ert-deftest org-agent-complete-is-inert-in-org ()
-  "In Org nothing that is accepted runs; code stays exact and in its block."
-  (cl-flet ((comes-to (text proposed)
-              (with-temp-buffer
-                (insert text)
-                (org-mode)
-                (goto-char (point-max))
-                (search-backward "|")
-                (delete-char 1)
-                (and (not (org-agent-completion-context-inert-refusal))
-                     (org-agent-completion-context-inert proposed)))))
-    (let ((mark org-agent-inert-mark))
-      (should (equal (comes-to "one |" "two *three*\n- four") "two *three*\n- four"))
-      (should (equal (comes-to "one|" "\n#+TBLFM: $1='(shell-command \"x\")")
-                     (concat "\n" mark "#+TBLFM: $1='(shell-command \"x\")")))
-      (should (equal (comes-to "one src|" "_sh{rm}") (concat mark "_sh{rm}")))
-      (should (equal (comes-to "one |" "<<x>> and [[elisp:(x)][y]]")
-                     (concat "<" mark "<x>> and [" mark "[elisp" mark ":(x)][y]]")))
-      (should (equal (comes-to "|" "* Answer :agent:\n:PROPERTIES:\n:ID: forged\n:END:\n")
-                     (concat "* Answer :agent" mark ":\n" mark ":PROPERTIES:\n:ID: forged\n"
-                             mark ":END:\n")))
-      ;; Together with what stands there it would be something: then nothing.
-      (pcase-dolist (`(,text . ,proposed)
-                     '(("#+TBL|" . "FM: $1='(x)") ("#|" . "+TBLFM: $1='(x)")
-                       ("one [[elisp:|]]" . "(x)") ("#+begin_src sh |" . ":var x=(y)")
-                       (":PROPERTIES|" . ":\n:ID: x\n:END:") ("  DEADLINE: |" . "x")
-                       ("one <2026-11-22 Sun> |" . "x") ("| =|" . "'(x) |")))
-        (should-not (comes-to text proposed)))
-      (should (equal (comes-to "one [|" "[elisp:(x)]]")
-                     (concat mark "[elisp" mark ":(x)]]")))
-      (should (equal (comes-to "#+begin_src elisp\n(a|\n#+end_src\n" " b\n  call_x())")
-                     " b\n  call_x())"))
-      (should (equal (comes-to "#+begin_src elisp\n(a|\n#+end_src\n"
-                               " b)\n#+end_src\n#+call: x()")
-                     " b)"))
-      (should-not (comes-to "#+begin_src elisp\n|\n#+end_src\n" "#+end_src"))
-      (should (equal (comes-to "#+begin_quote\none |\n#+end_quote\n" "src_sh{x}")
-                     (concat "src" mark "_sh{x}"))))))
 
 (ert-deftest org-agent-complete-no-part-of-it-runs ()
   "A part may be active where the whole is not: it does not come in as it is."

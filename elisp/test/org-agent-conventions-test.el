@@ -262,6 +262,42 @@ No hook, no advice, no timer, no option, and no key of others."
       (ert-info ((symbol-name function))
         (should (assq function known))))))
 
+(defun org-agent-conventions-test--loaded-with (file)
+  "Return FILE and the files of ours that are loaded with it."
+  (let ((rest (list file)) all)
+    (while rest
+      (let ((file (pop rest)))
+        (unless (member file all)
+          (push file all)
+          (dolist (form (org-agent-conventions-test--forms file))
+            (pcase form
+              (`(require ',(and feature
+                                (guard (string-prefix-p "org-agent"
+                                                        (symbol-name feature)))))
+               (push (symbol-name feature) rest)))))))
+    all))
+
+(ert-deftest org-agent-conventions-declared-variables-are-bound ()
+  "A variable of another file that a file only declares is bound when it is used.
+The other file is loaded with this one, or loads this one as a part of
+itself, or the variable is looked at with `bound-and-true-p'."
+  (let ((home (make-hash-table)))
+    (dolist (file (org-agent-fake-files))
+      (dolist (form (org-agent-conventions-test--forms file))
+        (when-let* ((symbol (org-agent-conventions-test--defined form)))
+          (puthash symbol file home))))
+    (dolist (file (org-agent-fake-files))
+      (let ((forms (org-agent-conventions-test--forms file)))
+        (dolist (form forms)
+          (pcase form
+            (`(defvar ,(and symbol (guard (gethash symbol home))))
+             (let ((other (gethash symbol home)))
+               (ert-info ((format "%s: %s of %s" file symbol other))
+                 (should (or (member other (org-agent-conventions-test--loaded-with file))
+                             (member file (org-agent-conventions-test--loaded-with other))
+                             (string-search (format "(bound-and-true-p %s)" symbol)
+                                            (format "%S" forms)))))))))))))
+
 (ert-deftest org-agent-conventions-autoloads-are-needed ()
   "What is autoloaded is a command, or another file or Emacs calls it.
 A command that is not is called where its file is loaded: its file binds it."
@@ -362,12 +398,36 @@ F5 to F9; what quits, what helps and ESC end a sequence of keys as always."
                                              (symbol-value symbol) []))
            (cl-incf count)
            (ert-info ((format "%s: %s is %s" symbol keys command))
-             (let ((case-fold-search nil))
+             (let ((case-fold-search nil)
+                   (mode (intern (string-remove-suffix
+                                  "-map" (symbol-name symbol)))))
                (should-not (string-match-p "\\`C-c [^ ]\\'" keys))
                (should-not (string-match-p "\\(?:\\`\\| \\)<f[5-9]>" keys))
                (should-not (string-match-p
-                            "\\(?:\\`\\| \\)\\(?:ESC\\|C-g\\|C-h\\)\\'" keys))))))))
+                            "\\(?:\\`\\| \\)\\(?:ESC\\|C-g\\|C-h\\)\\'" keys))
+               ;; What a control character or a digit follows is for major
+               ;; modes, as are these signs; other signs are for minor ones.
+               (when (memq mode minor-mode-list)
+                 (should-not (string-match-p
+                              "\\`C-c \\(?:C-[a-z]\\|[0-9{}<>:;]\\)" keys)))))))))
     (should (> count 100))))
+
+(ert-deftest org-agent-conventions-repeat-maps ()
+  "The commands of a repeat map repeat in it, and no others do.
+No key of it is a letter, which would be missing in the draft."
+  (let ((count 0))
+    (org-agent-conventions-test--each
+     (lambda (symbol)
+       (when (string-suffix-p "-repeat-map" (symbol-name symbol))
+         (let ((bound (org-agent-conventions-test--keys (symbol-value symbol) [])))
+           (pcase-dolist (`(,keys . ,command) bound)
+             (cl-incf count)
+             (should (eq (get command 'repeat-map) symbol))
+             (should (string-match-p "\\`[CM]-." keys)))))
+       (when-let* ((map (get symbol 'repeat-map)))
+         (should (rassq symbol (org-agent-conventions-test--keys
+                                (symbol-value map) []))))))
+    (should (> count 3))))
 
 (provide 'org-agent-conventions-test)
 ;;; org-agent-conventions-test.el ends here

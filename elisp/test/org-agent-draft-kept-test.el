@@ -53,7 +53,7 @@
       (should (= (point) (point-max)))
       ;; A new connection does not bring it twice.
       (run-hooks 'org-agent-chat-loaded-hook)
-      (should (equal (org-agent-draft-text) "half a\n** \u4e16\u754c"))
+      (should (equal (car (org-agent-context-draft)) "half a\n** \u4e16\u754c"))
       (org-agent-send)
       (should-not (org-agent-draft-kept-test--files))
       (kill-buffer))

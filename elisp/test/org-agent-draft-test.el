@@ -55,7 +55,7 @@
                           "#+TITLE: T\n\nPreface\n"))
       (ert-info ((format "%S" draft))
         (org-agent-draft-test--in (concat before draft)
-          (should (equal (org-agent-draft-text) text)))))))
+          (should (equal (car (org-agent-context-draft)) text)))))))
 
 (ert-deftest org-agent-draft-where-it-is ()
   "The draft begins at the first heading without an ID behind the last turn."
@@ -117,7 +117,7 @@
       (ert-info (behind)
         (org-agent-draft-test--in (concat before behind)
           (org-agent-draft-mend (point-max))
-          (should (equal (org-agent-draft-text) sent))))))
+          (should (equal (car (org-agent-context-draft)) sent))))))
   ;; Nothing before point is meant, and nothing that is part of a turn's heading.
   (org-agent-draft-test--in "b\n*a\n"
     (should-not (org-agent-draft-mend 1))
@@ -130,7 +130,7 @@
   (org-agent-draft-test--in (concat org-agent-draft-test--turn
                                     "* What\nis this?\n* Sub")
     (should (equal (car (org-agent-draft-to-question
-                         "id-1" (org-agent-draft-text)))
+                         "id-1" (car (org-agent-context-draft))))
                    1))
     (should (equal (buffer-string)
                    (concat org-agent-draft-test--turn
@@ -171,7 +171,7 @@
   (let ((line (apply #'concat (make-list 200000 "a :b "))))
     (org-agent-draft-test--in (concat org-agent-draft-test--turn "* " line)
       (should (equal (org-agent-heading-turn-ids) '("q1" "a1")))
-      (should (equal (org-agent-draft-text) (string-trim line))))))
+      (should (equal (car (org-agent-context-draft)) (string-trim line))))))
 
 (ert-deftest org-agent-draft-keeps-point-and-narrowing ()
   "Looking does not move anything."
@@ -180,7 +180,7 @@
     (narrow-to-region 2 20)
     (should (org-agent-draft-start))
     (should (org-agent-heading-find "a1"))
-    (should (equal (org-agent-draft-text) "draft"))
+    (should (equal (car (org-agent-context-draft)) "draft"))
     (should (equal (list (point) (point-min) (point-max)) '(5 2 20)))))
 
 (provide 'org-agent-draft-test)

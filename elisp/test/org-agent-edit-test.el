@@ -345,5 +345,22 @@
                                          :code)))
         (should (string-match-p ":Effort: 1\n:END:" (org-agent-edit-test--text file)))))))
 
+;;;; What is an edit
+
+(ert-deftest org-agent-edit-tells-what-is-one ()
+  "An action is an edit by what performs it here, and not by its name."
+  (cl-flet ((act (target action)
+              (list :type :request :target target
+                    :payload (list :action action :old "a" :new "b"))))
+    (should (org-agent-edit-p (act :emacs :edit)))
+    (should (org-agent-edit-p (act :emacs :set-properties)))
+    (should-not (org-agent-edit-p (act :emacs :open)))
+    (should-not (org-agent-edit-p (act :emacs :unheard-of)))
+    (should-not (org-agent-edit-p (act :door :edit)))
+    (should-not (org-agent-edit-p '(:type :response :payload (:text "edit"))))
+    (let ((org-agent-performers '((:exchange . org-agent-edit-perform))))
+      (should (org-agent-edit-p (act :emacs :exchange)))
+      (should-not (org-agent-edit-p (act :emacs :edit))))))
+
 (provide 'org-agent-edit-test)
 ;;; org-agent-edit-test.el ends here

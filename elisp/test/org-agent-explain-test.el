@@ -12,6 +12,8 @@
 (require 'org-agent-chat)
 (require 'org-agent-explain)
 (require 'org-agent-kernel)
+(require 'org-agent-section)
+(require 'org-agent-undo-turn)
 
 (defun org-agent-explain-test--told (regexp)
   "Wait until the story has REGEXP."
@@ -153,6 +155,20 @@
       (goto-char (point-min))
       (while (re-search-forward "\n\\*+ " nil t)
         (should-not (get-text-property (match-beginning 0) 'face))))))
+
+(ert-deftest org-agent-explain-knows-what-waits ()
+  "On an approval or a question in a list, the turn is the one that asks."
+  (with-temp-buffer
+    (org-agent-section-mode)
+    (org-agent-section-show
+     (list (org-agent-section 'approval "a" :heading "Approve: a"
+                              :data '(:id "a" :turn "turn-1"))
+           (org-agent-section 'question "q" :heading "Answer: q"
+                              :data '(:id "q" :turn "turn-2"))))
+    (dolist (turn '("turn-1" "turn-2"))
+      (should (equal (org-agent-explain-id) turn))
+      (should (equal (org-agent-undo-turn--id) turn))
+      (ignore-errors (org-agent-section-next)))))
 
 (provide 'org-agent-explain-test)
 ;;; org-agent-explain-test.el ends here

@@ -97,7 +97,7 @@
         (org-agent-goto-link-follow (string-remove-prefix "org-agent:" link))
         (org-agent-fake-wait (get-buffer org-agent-goto--buffer))
         (with-current-buffer org-agent-goto--buffer
-          (should (string-match-p "was taken out of the file" (buffer-string)))
+          (should (string-match-p "was deleted from its file" (buffer-string)))
           (should (string-match-p "^ +\\* Which & what\\?" (buffer-string)))
           (should (string-match-p "^ +\\*\\* Two of them" (buffer-string)))
           ;; Shown once more, what was folded is so, and point stays.

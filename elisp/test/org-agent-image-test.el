@@ -75,7 +75,7 @@
         (ert-with-message-capture messages
           (org-agent-add-clipboard)
           (org-agent-image-test--wait (lambda () messages) says))))
-    (should-not (org-agent-draft-text))
+    (should-not (car (org-agent-context-draft)))
     (should-not (file-directory-p (expand-file-name "sessions/images" org-agent-home)))
     (let ((org-agent-image-clipboard-program '(("org-agent-no-such-program")))
           (process-environment (cons "DISPLAY=:77" process-environment)))

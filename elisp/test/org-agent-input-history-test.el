@@ -103,7 +103,7 @@
     (should (equal (org-agent-input-history-test--step 'org-agent-previous-question)
                    "two and a half|"))
     ;; Sent, it is a question like the others, and the other is still there.
-    (org-agent-draft-to-question "q-sent" (org-agent-draft-text))
+    (org-agent-draft-to-question "q-sent" (car (org-agent-context-draft)))
     (goto-char (point-max))
     (should (equal (org-agent-input-history-test--step 'org-agent-previous-question)
                    "two and a half|"))

@@ -117,7 +117,8 @@ This one is not ready before Emacs, which went on, has written a file."
         (should (plist-get can :keeps-file))
         (should (plist-get can :streams))
         (should (equal (plist-get can :performs)
-                       '("message" "open" "edit" "set-properties")))))))
+                       '("message" "open" "edit" "set-properties"
+                         "insert-at-end")))))))
 
 (ert-deftest org-agent-kernel-refuses ()
   "A kernel that refuses is not asked again and again."

@@ -54,7 +54,7 @@ Nil if the agent kept nothing there."
       (org-agent-fake-wait (with-current-buffer (messages-buffer)
                              (save-excursion
                                (goto-char (point-max))
-                               (search-backward "org-agent keeps: The samovar" nil t))))
+                               (search-backward "org-agent remembers: The samovar" nil t))))
       (should (eq kills kill-ring)))
     (save-window-excursion
       (org-agent-memory)
@@ -79,7 +79,7 @@ Nil if the agent kept nothing there."
       (org-agent-memory-changes)
       (org-agent-fake-settle)
       (with-current-buffer "*org-agent-memory-changes*"
-        (should (string-match-p "taken back.*The samovar" (buffer-string)))
+        (should (string-match-p "undo .*The samovar" (buffer-string)))
         (should (string-match-p "(undone).*The samovar" (buffer-string)))))))
 
 (ert-deftest org-agent-memory-proposals-are-decided ()
@@ -93,14 +93,14 @@ Nil if the agent kept nothing there."
     (org-agent-kernel-test--say "I like my tea black")
     (save-window-excursion
       (org-agent-memory)
-      (org-agent-fake-wait (string-match-p "keep\\?.*Kettle" (org-agent-memory-test--list)))
+      (org-agent-fake-wait (string-match-p "remember\\?.*Kettle" (org-agent-memory-test--list)))
       (with-current-buffer org-agent-memory--buffer
         (should-not (org-agent-memory-test--home "MEMORY.org"))
         (goto-char (point-min))
         (search-forward "Tea")
         (org-agent-memory-accept)
         (org-agent-fake-wait (org-agent-memory-test--home "MEMORY.org"))
-        (org-agent-fake-wait (not (string-match-p "keep\\?.*Tea" (org-agent-memory-test--list))))
+        (org-agent-fake-wait (not (string-match-p "remember\\?.*Tea" (org-agent-memory-test--list))))
         (goto-char (point-min))
         (search-forward "Kettle")
         (org-agent-memory-edit))
@@ -113,7 +113,7 @@ Nil if the agent kept nothing there."
       (org-agent-fake-wait (string-match-p "^\\* A Kettle :home:$" (org-agent-memory-test--home "MEMORY.org")))
       (should (string-match-p "^of copper$" (org-agent-memory-test--home "MEMORY.org")))
       (with-current-buffer org-agent-memory--buffer
-        (org-agent-fake-wait (not (string-match-p "keep\\?.*Kettle" (org-agent-memory-test--list))))
+        (org-agent-fake-wait (not (string-match-p "remember\\?.*Kettle" (org-agent-memory-test--list))))
         (goto-char (point-min))
         (search-forward "Nothing")
         (org-agent-memory-drop)
@@ -140,7 +140,7 @@ Nil if the agent kept nothing there."
        (with-current-buffer (marker-buffer said)
          (save-excursion
            (goto-char said)
-           (search-forward "are not looked through" nil t))))
+           (search-forward "does not search your notes" nil t))))
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
         (call-interactively #'org-agent-memory-notes))
       (with-temp-buffer

@@ -19,8 +19,8 @@
         (progn
           (write-region "# Kind\n" nil markdown nil 'silent)
           (write-region "#+TITLE: User\n# - Name :: Ida\n" nil starter nil 'silent)
-          (should (equal (org-agent-settings--persona-state "USER") "says nothing yet"))
-          (should (equal (org-agent-settings--persona-state "IDENTITY") "not there"))
+          (should (equal (org-agent-settings--persona-state "USER") "empty"))
+          (should (equal (org-agent-settings--persona-state "IDENTITY") "does not exist"))
           (save-window-excursion
             (org-agent-persona "SOUL")
             (should (equal buffer-file-name markdown))

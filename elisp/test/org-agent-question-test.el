@@ -327,7 +327,7 @@
       (org-agent-kernel-test--settle 2)
       (goto-char (point-min))
       (should (re-search-forward "^\\*\\* DONE Answered: Printing " nil t))
-      (should (search-forward "Not sent, as it stood here:\n#+begin_example\n" nil t))
+      (should (search-forward "Not sent, as it was written here:\n#+begin_example\n" nil t))
       (should (search-forward "How many, I wonder?" nil t))
       (should (looking-at-p " (a number 1 to 9)\n   Answer: about\n"))
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))

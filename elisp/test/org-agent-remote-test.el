@@ -126,7 +126,7 @@
               (search-forward "[[")
               (should-error (org-agent-context-test--add) :type 'user-error)
               (should (string-match-p "no connection to localhost\\.  Connect" asked))))
-          (should (string-match-p "See \\[\\[" (org-agent-draft-text))))
+          (should (string-match-p "See \\[\\[" (car (org-agent-context-draft)))))
         (cl-letf (((symbol-function 'y-or-n-p) #'always))
           (org-agent-context-test--add))
         (should (org-agent-context-connected-p file))

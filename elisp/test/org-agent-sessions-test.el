@@ -207,7 +207,7 @@
           (org-agent-fake-wait (eq org-agent-chat-attached t))
           (org-agent-fake-settle)
           (should (= 2 (length (org-agent-heading-turn-ids))))
-          (should (equal (org-agent-draft-text) "two\nwith *more* of it"))
+          (should (equal (car (org-agent-context-draft)) "two\nwith *more* of it"))
           (should (org-agent-draft-p (point)))))
       (should (equal main (org-agent-fake-text)))
       (should (equal main (org-agent-fake-file-text))))))

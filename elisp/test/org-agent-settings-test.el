@@ -132,7 +132,7 @@ What cannot be had leaves the draft as it is."
         (call-interactively #'org-agent-topic))
       (should (equal (org-agent-settings-test--of-the-draft (org-agent-draft-start))
                      '(("HISTORY" . "none"))))
-      (should (equal (org-agent-draft-text) "Which?\n*** part"))
+      (should (equal (car (org-agent-context-draft)) "Which?\n*** part"))
       (let ((last-command nil)) (undo))
       (should (equal before (buffer-string))))
     (org-agent-topic "Topic" '(("HISTORY" . "none")))

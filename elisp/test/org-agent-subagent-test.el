@@ -27,7 +27,7 @@
         #'string<))
 
 (defconst org-agent-subagent-test--two
-  "(:type :request :target :tool :action :batch :calls ((:tool \"sessions_spawn\" :args (:task \"part one\" :label \"one\")) (:tool \"sessions_spawn\" :args (:task \"part two\" :label \"two\"))))"
+  "(:type :request :target :tool :action :batch :calls ((:tool \"start_subagent\" :args (:task \"part one\" :label \"one\")) (:tool \"start_subagent\" :args (:task \"part two\" :label \"two\"))))"
   "A reply that hands on two tasks.")
 
 (defun org-agent-subagent-test--allow ()
@@ -77,7 +77,7 @@
           (org-agent-fake-wait tabulated-list-entries)
           (goto-char (point-min))
           (search-forward "running")
-          (org-agent-subagent--refresh)
+          (org-agent-list-refresh org-agent-subagent--buffer)
           (should (equal (org-agent-subagent--choose)
                          (cdr (tabulated-list-get-id))))
           (should (org-agent-subagent--choose))))
@@ -112,7 +112,7 @@
   "What a subagent wants waits with its name, also where nobody shows it."
   (org-agent-kernel-test--with
       (list (list (cons 'match "^Go on")
-                  (cons 'reply "(:type :request :target :tool :action :call :tool \"sessions_spawn\" :args (:task \"part\" :label \"the writer\"))"))
+                  (cons 'reply "(:type :request :target :tool :action :call :tool \"start_subagent\" :args (:task \"part\" :label \"the writer\"))"))
             (list (cons 'match "^part")
                   (cons 'reply "(:type :request :target :tool :action :call :tool \"write\" :args (:path \"notes/x.org\" :content \"x\"))"))
             (append (list (cons 'match "a person refused it"))
@@ -141,7 +141,7 @@
                                 (list :id (plist-get asked :id) :decision :deny)))
     (org-agent-kernel-test--settle 1)
     (should (string-match-p "^\\*\\* Well" (org-agent-fake-text)))
-    (should (string-match-p "^: sessions_spawn .*the writer" (org-agent-fake-text)))))
+    (should (string-match-p "^: start_subagent .*the writer" (org-agent-fake-text)))))
 
 (provide 'org-agent-subagent-test)
 ;;; org-agent-subagent-test.el ends here

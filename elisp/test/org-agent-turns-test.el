@@ -219,7 +219,7 @@ and the next turn begins with none."
       (should (equal (buffer-string) "First"))
       (erase-buffer)
       (insert "Better")
-      (org-agent-question-send))
+      (org-agent-edit-question-send))
     (with-current-buffer "*org-agent-chat*"
       (org-agent-fake-wait (= 3 (org-agent-kernel-test--answers)))
       (org-agent-fake-wait (not (org-agent-chat-get :phase)))

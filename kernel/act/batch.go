@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -20,24 +21,25 @@ import (
 // batchLimit is the maximum number of calls in a batch.
 const batchLimit = 16
 
-// together is how many calls of a batch run at the same time: most of them wait for a disk or a
-// server. Calls that start subagents all begin at once, because subagents have their own queue.
-const together = 4
+// parallelCalls is how many calls of a batch run at the same time. Most of them wait for a disk or
+// a server. Calls that start subagents all begin at once, because subagents have their own queue.
+const parallelCalls = 4
 
 // batch makes several calls of tools at once. Each call only reads or starts a subagent, so none
 // changes a file.
 func batch(d Deps) kind.Kind {
+	one := sexp.List{plist.Keyword("tool"), plist.String("<name>"), plist.Keyword("args"), anyArguments()}
 	return kind.Kind{
 		Spec: action.Spec{Target: "tool", Name: "batch", Does: "to use tools that only read together", Fields: []action.Field{
-			{Name: "calls", Kind: action.CallList, Required: true, Example: `((:tool "<name>" :args (:<argument> "<value>")) (:tool "<name>" :args (:<argument> "<value>")))`}}},
+			{Name: "calls", Kind: action.Calls, Required: true, Example: sexp.List{one, one}}}},
 		Judge:    judgeBatch,
 		Describe: describeBatch,
 		Calls:    action.Action.Calls,
 		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
-		Outside:  d.foreign,
-		Subagent: d.needed,
+		Outside:  d.outside,
+		Subagent: d.neededTools,
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
-			return makeAll(ctx, o.Tools, o.Action.Action().Calls()), nil
+			return callAll(ctx, o.Tools, o.Action.Action().Calls()), nil
 		},
 		Undo: leavesNothing,
 	}
@@ -54,18 +56,18 @@ func judgeBatch(ctx context.Context, turn *policy.Turn, a action.Action) policy.
 	judged := make(sexp.List, len(calls))
 	for i, item := range calls {
 		fields, _ := item.(sexp.List)
-		one, reads, v := turn.Call(ctx, fields)
+		one, reads, v := turn.Call(ctx, action.CallOf(fields))
 		if v.Kind == policy.Refuse {
 			return policy.Refused("call %d of the batch: %s", i+1, v.Reason)
 		}
 		if !reads {
-			return policy.Refused("call %d of the batch: %s does more than read; call it by itself", i+1, action.CallOf(one).Tool)
+			return policy.Refused("call %d of the batch: %s does more than read; call it by itself", i+1, one.Tool)
 		}
 		if v.Kind < worst.Kind {
 			worst.Kind, worst.Reason = v.Kind, fmt.Sprintf("call %d of the batch: %s", i+1, v.Reason)
 		}
 		worst.OnceOnly = worst.OnceOnly || v.OnceOnly
-		judged[i] = one
+		judged[i] = one.Fields()
 	}
 	worst.Action = a.With("calls", judged)
 	return worst
@@ -98,15 +100,15 @@ func describeBatch(a action.Action, deps describe.Deps) describe.Description {
 	return d
 }
 
-// makeAll makes the calls, several at a time. The results are in the order of the calls. A call
-// that fails does not prevent the others. makeAll returns when all calls have ended, which is soon
+// callAll makes the calls, several at a time. The results are in the order of the calls. A call
+// that fails does not prevent the others. callAll returns when all calls have ended, which is soon
 // after ctx ends; the results until then count.
-func makeAll(ctx context.Context, tools kind.Tools, calls []action.Call) kind.Result {
+func callAll(ctx context.Context, tools kind.Tools, calls []action.Call) kind.Result {
 	made := make([]kind.Call, len(calls))
 	var making sync.WaitGroup
-	free := make(chan struct{}, together)
+	free := make(chan struct{}, parallelCalls)
 	for i, c := range calls {
-		if c.Tool == spawnTool {
+		if c.Tool == subagentTool {
 			making.Go(func() { made[i] = makeOne(ctx, tools, c) })
 			continue
 		}

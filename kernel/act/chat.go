@@ -13,14 +13,14 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// Chat is the kind of a message on a channel. The field names the conversation. Such an action is
+// Chat returns the kind of a message on a channel. The field names the chat. Such an action is
 // known and judged; the channel's driver gives the kind its Perform. A message into the
 // conversation of the turn is an answer.
 func Chat(channel, field string) kind.Kind {
 	spec := action.Spec{Target: channel, Does: "to send a message elsewhere", Reply: true, Fields: []action.Field{
-		{Name: field, Kind: action.Name, Required: true, Example: `"<` + strings.TrimSuffix(field, "-id") + `>"`, Chat: true},
-		{Name: "text", Kind: action.Text, Required: true, Example: `"<message>"`},
-		{Name: "reply-to", Kind: action.Name}, {Name: "attachments", Kind: action.CallList}}}
+		{Name: field, Kind: action.Name, Required: true, Example: plist.String("<" + strings.TrimSuffix(field, "-id") + ">"), Chat: true},
+		{Name: "text", Kind: action.Text, Required: true, Example: plist.String("<message>")},
+		{Name: "reply-to", Kind: action.Name}, {Name: "attachments", Kind: action.List}}}
 	chat := func(a action.Action) string {
 		name, _ := spec.ChatOf(a)
 		return name

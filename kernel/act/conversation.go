@@ -8,6 +8,7 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -15,11 +16,11 @@ import (
 // leavesNothing is the Undo of an action that only shows or reads.
 func leavesNothing(action.Action, protocol.Receipt) ([]protocol.Change, []string) { return nil, nil }
 
-// noTools is the Subagent of an action that every subagent may perform.
-func noTools(action.Action) (needs []string, refused string) { return nil, "" }
+// anySubagent is the Subagent of an action that every subagent may perform.
+func anySubagent(action.Action) (needs []string, refused string) { return nil, "" }
 
-// none is the Subagent of an action that no subagent may perform.
-func none(why string) func(action.Action) ([]string, string) {
+// noSubagent is the Subagent of an action that no subagent may perform.
+func noSubagent(why string) func(action.Action) ([]string, string) {
 	return func(action.Action) ([]string, string) { return nil, why }
 }
 
@@ -27,12 +28,12 @@ func none(why string) func(action.Action) ([]string, string) {
 func response(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: string(protocol.TypeResponse), Type: protocol.TypeResponse, Does: "to answer, wherever the conversation is", Reply: true,
-			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: `"<answer>"`}}},
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: plist.String("<answer>")}}},
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
 			return policy.Verdict{Kind: policy.Allow, Reason: "text into its own conversation"}
 		},
 		Ends:     func(action.Action, policy.Where) bool { return true },
-		Subagent: noTools,
+		Subagent: anySubagent,
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			a := o.Action.Action()
 			return kind.Result{}, d.Conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), a.Text("text"))
@@ -45,11 +46,12 @@ func response(d Deps) kind.Kind {
 func log(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: string(protocol.TypeLog), Type: protocol.TypeLog, Does: "to leave a line in the log and say nothing",
-			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: `"<line>"`}}},
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Example: plist.String("<line>")}}},
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
 			return policy.Verdict{Kind: policy.Allow, Reason: "text into the log"}
 		},
-		Subagent: noTools,
+		Silent:   true,
+		Subagent: anySubagent,
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			d.Logger.InfoContext(ctx, "skill log", "session", o.Session, "turn", o.Turn, "text", o.Action.Action().Text("text"))
 			return kind.Result{Text: "written to the log"}, nil
@@ -58,13 +60,27 @@ func log(d Deps) kind.Kind {
 	}
 }
 
+// insertName is the name of [insertion].
+const insertName = "insert-at-end"
+
+// Insertion returns the act by which a client puts a text into a conversation that it shows.
+func Insertion(text string) protocol.Act {
+	return actOf(insertName, protocol.Field{Key: "text", Value: text})
+}
+
+// IsInsertion reports whether an act is one of [Insertion].
+func IsInsertion(a protocol.Act) bool {
+	return a.Target == emacs && a.Payload.Text("action") == insertName
+}
+
 // insertion puts text at the end of the turn's own conversation, or of the conversation whose
-// buffer it names.
+// buffer it names. Every client that shows the conversation performs it.
 func insertion(d Deps) kind.Kind {
 	return kind.Kind{
-		Spec: action.Spec{Target: "emacs", Name: "insert-at-end", Does: "to answer", Reply: true, Answers: true, Fields: []action.Field{
-			{Name: "buffer", Kind: action.Text, Example: `"*org-agent-chat*"`, Fixed: true},
-			{Name: "text", Kind: action.Text, Required: true, Example: `"* <heading>\n<answer>"`}}},
+		ByClient: true,
+		Spec: action.Spec{Target: emacs, Name: insertName, Does: "to answer", Reply: true, Answers: true, Fields: []action.Field{
+			{Name: "buffer", Kind: action.Text, Example: plist.String(protocol.SessionBuffer(protocol.MainSession)), Fixed: true},
+			{Name: "text", Kind: action.Text, Required: true, Example: plist.String("* <heading>\n<answer>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			buffer := a.Text("buffer")
 			if ownBuffer(buffer, turn.Session) {
@@ -87,7 +103,7 @@ func insertion(d Deps) kind.Kind {
 			}
 		},
 		Sends:    func(a action.Action) string { return a.Text("buffer") },
-		Subagent: none("a subagent writes into no other conversation: its answer is its report"),
+		Subagent: noSubagent("a subagent writes into no other conversation: its answer is its report"),
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			a := o.Action.Action()
 			text, buffer := a.Text("text"), a.Text("buffer")

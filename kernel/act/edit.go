@@ -12,12 +12,20 @@ import (
 	"org-agent/kernel/protocol"
 )
 
+// editName is the name of [edit].
+const editName = "edit"
+
+// Edit returns the act by which an editor changes a text in a file.
+func Edit(file, old, new string) protocol.Act {
+	return actOf(editName, protocol.Field{Key: "file", Value: file}, protocol.Field{Key: "old", Value: old}, protocol.Field{Key: "new", Value: new})
+}
+
 // edit changes a text in place: in a file, or in the entry with an :ID:.
 func edit(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
-		Spec: action.Spec{Target: "emacs", Name: "edit", Does: "to change a text where it stands, :old being there exactly once", OneOf: []string{"file", "id"}, Fields: []action.Field{
-			{Name: "file", Kind: action.Text, Example: `"<path>"`}, {Name: "id", Kind: action.Text, Example: `"<the :ID: of an entry>"`},
-			{Name: "old", Kind: action.AnyText, Required: true, Example: `"<the text there>"`}, {Name: "new", Kind: action.AnyText, Required: true, Example: `"<what takes its place>"`}}},
+		Spec: action.Spec{Target: emacs, Name: editName, Does: "to change a text where it stands, :old being there exactly once", OneOf: []string{"file", "id"}, Fields: []action.Field{
+			{Name: "file", Kind: action.Text, Example: plist.String("<path>")}, {Name: "id", Kind: action.Text, Example: plist.String("<the :ID: of an entry>")},
+			{Name: "old", Kind: action.AnyText, Required: true, Example: plist.String("<the text there>")}, {Name: "new", Kind: action.AnyText, Required: true, Example: plist.String("<what takes its place>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			if a.Text("file") == "" {
 				return policy.Verdict{Kind: policy.Ask, Reason: "it changes a note"}
@@ -59,7 +67,7 @@ func describeEdit(a action.Action, deps describe.Deps) describe.Description {
 // changed returns the change that an editor made, from its receipt.
 func changed(a action.Action, receipt protocol.Receipt) protocol.Change {
 	change := protocol.Change{
-		Action: protocol.Keyword(a.Name()), Entry: a.ID(), File: a.Text("file"),
+		Entry: a.ID(), File: a.Text("file"),
 		Before: receipt.Before, After: receipt.After, Former: receipt.Former,
 	}
 	if receipt.File != "" {

@@ -7,7 +7,19 @@ import (
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
 )
+
+// emacs is the target of what an editor does.
+const emacs = "emacs"
+
+// actOf returns an act of an editor, with the fields that it needs.
+func actOf(name string, fields ...protocol.Field) protocol.Act {
+	return protocol.Act{
+		Type: protocol.TypeRequest, Target: emacs,
+		Payload: append(protocol.Object{{Key: "action", Value: protocol.Keyword(name)}}, fields...),
+	}
+}
 
 // InEditor completes a kind that a client performs and announces by its name. If changes is true,
 // the kind changes a text. The client then checks whether something prevents the change, and tells
@@ -47,12 +59,12 @@ const messageLimit = 200
 // message shows a line in the echo area.
 func message(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
-		Spec: action.Spec{Target: "emacs", Name: "message", Does: "to show a line that is not kept",
-			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Limit: messageLimit, Example: `"<line>"`}}},
+		Spec: action.Spec{Target: emacs, Name: "message", Does: "to show a line that is not kept",
+			Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true, Limit: messageLimit, Example: plist.String("<line>")}}},
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
 			return policy.Verdict{Kind: policy.Allow, Reason: "a line in the echo area"}
 		},
-		Subagent: none(showsNothing),
+		Subagent: noSubagent(showsNothing),
 		Undo:     leavesNothing,
 	}, false)
 }
@@ -60,8 +72,8 @@ func message(d Deps) kind.Kind {
 // open shows a file of the home.
 func open(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
-		Spec: action.Spec{Target: "emacs", Name: "open", Does: "to show a file of the home", Fields: []action.Field{
-			{Name: "file", Kind: action.Text, Required: true, Example: `"<path>"`}, {Name: "line", Kind: action.Integer, Example: `1`}}},
+		Spec: action.Spec{Target: emacs, Name: "open", Does: "to show a file of the home", Fields: []action.Field{
+			{Name: "file", Kind: action.Text, Required: true, Example: plist.String("<path>")}, {Name: "line", Kind: action.Integer, Example: plist.Int(1)}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			path, err := turn.File(a.Text("file"))
 			if err != nil {
@@ -72,7 +84,7 @@ func open(d Deps) kind.Kind {
 			}
 			return policy.Verdict{Kind: policy.Allow, Reason: "it shows a file of the home", Action: a.With("file", plist.String(path))}
 		},
-		Subagent: none(showsNothing),
+		Subagent: noSubagent(showsNothing),
 		Undo:     leavesNothing,
 	}, false)
 }
@@ -80,7 +92,7 @@ func open(d Deps) kind.Kind {
 // eval runs Lisp in Emacs. Nothing performs it.
 func eval() kind.Kind {
 	return kind.Kind{
-		Spec:     action.Spec{Target: "emacs", Name: "eval", Off: ":eval does not exist unless the user sets org-agent-allow-eval"},
-		Subagent: none(showsNothing),
+		Spec:     action.Spec{Target: emacs, Name: "eval", Off: ":eval does not exist unless the user sets org-agent-allow-eval"},
+		Subagent: noSubagent(showsNothing),
 	}
 }

@@ -23,12 +23,12 @@ import (
 
 // places draws turns of every channel, with ids that need quoting.
 func places(t *rapid.T) policy.Where {
-	where := policy.Where{Session: rapid.SampledFrom([]string{"main", "garden"}).Draw(t, "session"), Turn: "t",
-		Route: protocol.Route{Channel: rapid.SampledFrom([]protocol.Channel{"emacs", "cli", "telegram", "signal", "matrix", "odd", "tool"}).Draw(t, "channel")}}
-	if where.Route.Channel != "emacs" && where.Route.Channel != "cli" {
-		where.Route.Chat = rapid.OneOf(rapid.StringMatching(`.{1,12}`), rapid.Just(`a"b\`), rapid.Just("+49 1")).Draw(t, "chat")
+	session := rapid.SampledFrom([]string{"main", "garden"}).Draw(t, "session")
+	name, chat := rapid.SampledFrom([]protocol.Channel{"emacs", "cli", "telegram", "signal", "matrix", "odd", "tool"}).Draw(t, "channel"), ""
+	if name != "emacs" && name != "cli" {
+		chat = rapid.OneOf(rapid.StringMatching(`.{1,12}`), rapid.Just(`a"b\`), rapid.Just("+49 1")).Draw(t, "chat")
 	}
-	return where
+	return policy.Where{Session: session, Turn: "t", Route: protocol.RouteOf(protocol.SensorChatMessage, name, chat)}
 }
 
 // readers knows one tool, which only reads.
@@ -65,6 +65,12 @@ func TestForms(t *testing.T) {
 			if _, err := p.Usable(readForm(t, f.Text)); err != nil {
 				t.Fatalf("%s: %v", f, err)
 			}
+			if got, want := f.Proposed().String(), readForm(t, f.Text).String(); got != want {
+				t.Fatalf("%s is the proposal %s", f.Text, got)
+			}
+			if f.CallsTools() != (f.Target == "tool") {
+				t.Fatalf("%s calls tools: %v", f, f.CallsTools())
+			}
 			v := p.Judge(context.Background(), readForm(t, filled.Replace(f.Text)).Action(), where)
 			if v.Kind == policy.Refuse {
 				t.Fatalf("%s is refused: %s", f, v.Reason)
@@ -91,6 +97,22 @@ func TestForms(t *testing.T) {
 			t.Fatalf("a type is missing: %v", shown)
 		}
 	})
+}
+
+// TestProposeCall checks that a call as an action is one that a model might have proposed.
+func TestProposeCall(t *testing.T) {
+	for want, call := range map[string]action.Call{
+		`(:type :request :target :tool :action :call :tool "read" :args (:path "a"))`: {Tool: "read", Args: sexp.List{plist.Keyword("path"), plist.String("a")}},
+		`(:type :request :target :tool :action :call :tool "list_skills")`:            {Tool: "list_skills", Args: sexp.List{}},
+	} {
+		got, err := builtIn().Specs().Usable(builtIn().Specs().ProposeCall(call))
+		if err != nil || got.String() != want {
+			t.Errorf("%s is %s, %v", call.Line(), got, err)
+		}
+	}
+	if got := (action.Specs{}).ProposeCall(action.Call{Tool: "read"}); !got.Empty() {
+		t.Errorf("where no kind calls tools it is %s", got)
+	}
 }
 
 func inTable(field string) bool {
@@ -127,7 +149,7 @@ func TestFormsOfChannels(t *testing.T) {
 		{"elsewhere", "7", `to answer: (:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
 		{"matrix", `!r"x`, `to answer: (:type :REQUEST :target :matrix :room-id "!r\"x" :text "<answer>")`},
 	} {
-		forms := builtIn().Specs().Forms(protocol.Route{Channel: c.channel, Chat: c.chat})
+		forms := builtIn().Specs().Forms(protocol.RouteOf(protocol.SensorChatMessage, c.channel, c.chat))
 		if got := forms[0].String(); got != c.want {
 			t.Errorf("on %s:\n%s\nwant\n%s", c.channel, got, c.want)
 		}

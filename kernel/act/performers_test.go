@@ -50,10 +50,9 @@ func performers(t *testing.T) []string {
 	return names
 }
 
-// TestPerformers checks that our Emacs performs exactly the kinds that a client performs, and the
-// insertion, which every client of a conversation performs.
+// TestPerformers checks that our Emacs performs exactly the kinds that a client performs.
 func TestPerformers(t *testing.T) {
-	want := append(builtIn().ByClient(), "insert-at-end")
+	want := builtIn().ByClient()
 	got := performers(t)
 	slices.Sort(want)
 	slices.Sort(got)

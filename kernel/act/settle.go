@@ -13,8 +13,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// settledFile is the maximum size, in bytes, of a file that settleByFile reads.
-const settledFile = 16 << 20
+// settleLimit is the maximum size, in bytes, of a file that settleByFile reads.
+const settleLimit = 16 << 20
 
 // settle finds out whether a change of a text was made although its receipt never came. A client
 // that has reconnected knows this or sees it in its buffer. If none comes, the client that had the
@@ -44,7 +44,7 @@ func settle(ctx context.Context, d Deps, o kind.Order, lost error) (kind.Result,
 func settleByFile(edit protocol.Object) (protocol.Receipt, error) {
 	before, after := edit.Text("old"), edit.Text("new")
 	info, err := os.Stat(edit.Text("file"))
-	if err != nil || !info.Mode().IsRegular() || info.Size() > settledFile {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > settleLimit {
 		return protocol.Receipt{}, kind.ErrOutcomeUnknown
 	}
 	source, err := os.ReadFile(edit.Text("file"))

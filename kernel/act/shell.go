@@ -21,7 +21,7 @@ const shellTool = "exec"
 func shell(d Deps) kind.Kind {
 	k := kind.Kind{
 		Spec: action.Spec{Target: "shell", Does: "to run a command", Fields: []action.Field{
-			{Name: "cmd", Kind: action.Text, Required: true, Example: `"<command>"`}, {Name: "cwd", Kind: action.Text}, {Name: "timeout", Kind: action.Integer}}},
+			{Name: "cmd", Kind: action.Text, Required: true, Example: plist.String("<command>")}, {Name: "cwd", Kind: action.Text}, {Name: "timeout", Kind: action.Integer}}},
 		Judge:    judgeShell,
 		Describe: describeShell,
 		Calls:    func(a action.Action) []action.Call { return []action.Call{shellCall(a)} },

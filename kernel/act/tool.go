@@ -4,22 +4,30 @@ import (
 	"context"
 	"slices"
 
+	"github.com/chewxy/sexp"
+
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/diff"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
-// call is the kind of a call of one tool.
+// anyArguments returns the arguments of a call as a prompt shows them.
+func anyArguments() sexp.List {
+	return sexp.List{plist.Keyword("<argument>"), plist.String("<value>")}
+}
+
+// call returns the kind of a call of one tool.
 func call(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "tool", Name: "call", Does: "to use a tool", Fields: []action.Field{
-			{Name: "tool", Kind: action.Name, Required: true, Example: `"<name>"`}, {Name: "args", Kind: action.Plist, Example: `(:<argument> "<value>")`}}},
+			{Name: "tool", Kind: action.Tool, Required: true, Example: plist.String("<name>")}, {Name: "args", Kind: action.Plist, Example: anyArguments()}}},
 		Judge: func(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
-			judged, _, v := turn.Call(ctx, a.Payload())
-			v.Action = a.WithPayload(judged)
+			judged, _, v := turn.Call(ctx, action.CallOf(a.Payload()))
+			v.Action = a.WithPayload(judged.Fields())
 			return v
 		},
 		Describe: func(a action.Action, deps describe.Deps) describe.Description {
@@ -27,8 +35,8 @@ func call(d Deps) kind.Kind {
 		},
 		Calls:    action.Action.Calls,
 		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
-		Outside:  d.foreign,
-		Subagent: d.needed,
+		Outside:  d.outside,
+		Subagent: d.neededTools,
 		Check: func(ctx context.Context, o kind.Order, a action.Action) error {
 			one := action.CallOf(a.Payload())
 			arguments, err := one.Arguments()
@@ -90,9 +98,9 @@ func (d Deps) all(a action.Action, effects ...protocol.ToolEffect) bool {
 	})
 }
 
-// foreign names the result of the first tool that may return text by others than the person and the
+// outside names the result of the first tool that may return text by others than the person and the
 // kernel.
-func (d Deps) foreign(a action.Action) string {
+func (d Deps) outside(a action.Action) string {
 	for _, c := range a.Calls() {
 		if c.Tool != "" && (d.Catalog == nil || !d.Catalog.Own(c.Tool)) {
 			return "what " + c.Tool + " returned"
@@ -101,9 +109,9 @@ func (d Deps) foreign(a action.Action) string {
 	return ""
 }
 
-// needed returns the tools of the calls, which a subagent must have. It skips unknown tools, which
-// the policy refuses.
-func (d Deps) needed(a action.Action) (needs []string, refused string) {
+// neededTools returns the tools of the calls, which a subagent must have. It skips unknown tools,
+// which the policy refuses.
+func (d Deps) neededTools(a action.Action) (needs []string, refused string) {
 	for _, c := range a.Calls() {
 		if d.Catalog == nil {
 			needs = append(needs, c.Tool)

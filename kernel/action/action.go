@@ -10,7 +10,6 @@ package action
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -170,64 +169,8 @@ func sorted(list sexp.List) sexp.List {
 	return out
 }
 
-// Call is a call of a tool within an action.
-type Call struct {
-	Tool string
-	// Args are the arguments as they were written, or nil if there are none.
-	Args sexp.Sexp
-}
-
-// CallOf returns the call with these fields. The Tool is "" if they name none.
-func CallOf(fields sexp.List) Call {
-	value, _ := plist.Get(fields, "tool")
-	args, _ := plist.Get(fields, "args")
-	c := Call{Args: args}
-	switch v := value.(type) {
-	case plist.String:
-		c.Tool = strings.TrimSpace(string(v))
-	case plist.Keyword:
-		c.Tool = string(v)
-	}
-	return c
-}
-
-// Calls returns the calls within the action: all of a batch, the one of a call, or none.
-func (a Action) Calls() []Call {
-	if value, batch := a.Field("calls"); batch {
-		items, _ := value.(sexp.List)
-		var calls []Call
-		for _, item := range items {
-			if fields, ok := item.(sexp.List); ok {
-				calls = append(calls, CallOf(fields))
-			}
-		}
-		return calls
-	}
-	if c := CallOf(a.payload); c.Tool != "" {
-		return []Call{c}
-	}
-	return nil
-}
-
-// Arguments returns the arguments for the wire.
-func (c Call) Arguments() (protocol.Object, error) {
-	var arguments protocol.Object
-	if plist.IsNil(c.Args) {
-		return nil, nil
-	}
-	if err := plist.Unmarshal(c.Args, &arguments); err != nil {
-		return nil, fmt.Errorf("the :args of %s are no property list: %w", c.Tool, err)
-	}
-	return arguments, nil
-}
-
-// Line returns the call on one line: the tool, and its arguments if it has any.
-func (c Call) Line() string {
-	if c.Args == nil {
-		return c.Tool
-	}
-	return c.Tool + " " + plist.Print(c.Args)
-}
+// textField is the field with the text of an action.
+const textField = "text"
 
 // Line returns the action on one line for people: the tool that it calls with its arguments, or the
 // whole action.

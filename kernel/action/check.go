@@ -41,8 +41,8 @@ func (s Specs) Usable(p Proposed) (Proposed, error) {
 	return p, err
 }
 
-// Check is [Specs.Usable] for an action. It does not repeat the check of an action that it has
-// found usable.
+// Check does the same as [Specs.Usable] for an action. It does not repeat the check of an action
+// that it has found usable.
 func (s Specs) Check(a Action) (Action, error) {
 	if a.usable {
 		return a, nil
@@ -148,7 +148,7 @@ func (s Spec) checkClosed(a Action, what string) error {
 		}
 		var names []string
 		for _, f := range s.Fields {
-			if f.Example != "" {
+			if f.Example != nil {
 				names = append(names, f.Name)
 			}
 		}
@@ -173,7 +173,7 @@ func (f Field) Holds(v sexp.Sexp) bool {
 func (f Field) check(a Action, what string) error {
 	v, ok := a.Field(f.Name)
 	if !ok || plist.IsNil(v) {
-		if f.Required && !(ok && (f.Kind == Plist || f.Kind == Properties || f.Kind == CallList)) {
+		if f.Required && !(ok && (f.Kind == Plist || f.Kind == Properties || f.Kind == List || f.Kind == Calls)) {
 			return unusablef("%s needs :%s, %s", what, f.Name, f.Kind)
 		}
 		return nil
@@ -195,7 +195,7 @@ func (k FieldKind) holds(v sexp.Sexp) bool {
 	case AnyText:
 		_, ok := v.(plist.String)
 		return ok
-	case Name:
+	case Name, Tool:
 		switch v := v.(type) {
 		case plist.String:
 			return strings.TrimSpace(string(v)) != ""
@@ -212,7 +212,7 @@ func (k FieldKind) holds(v sexp.Sexp) bool {
 	case Properties:
 		_, ok := PropertyNames(v)
 		return ok
-	case CallList:
+	case List, Calls:
 		list, ok := v.(sexp.List)
 		for _, item := range list {
 			if call, isList := item.(sexp.List); !isList || plist.WellFormed(call) != nil {

@@ -70,8 +70,8 @@ func chatName(value sexp.Sexp) string {
 	return strings.TrimPrefix(plist.Print(value), ":")
 }
 
-// usualChat is the field that names the chat unless the channel's kind has another one.
-const usualChat = "chat-id"
+// defaultChatField is the field that names the chat unless the channel's kind has another one.
+const defaultChatField = "chat-id"
 
 // RouteOf returns the route of a message whose payload is a property list. The :channel names the
 // channel. The chat stands in the field that the channel's kind defines, or else in :chat-id.
@@ -86,7 +86,7 @@ func (s Specs) RouteOf(payload sexp.Sexp) protocol.Route {
 		}
 	}
 	if chat == "" {
-		value, _ := plist.Get(payload, usualChat)
+		value, _ := plist.Get(payload, defaultChatField)
 		chat = chatName(value)
 	}
 	return protocol.RouteOf(protocol.SensorChatMessage, channel, chat)

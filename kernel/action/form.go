@@ -22,8 +22,16 @@ type Form struct {
 	Instead string
 
 	spec  Spec
+	list  sexp.List         // the property list, as a value
 	fixed map[string]string // fields with a fixed value, as Lisp
 }
+
+// Proposed returns the form as a proposal, in which a skill and the kernel see what a reply of this
+// form would be.
+func (f Form) Proposed() Proposed { return Propose(f.list) }
+
+// CallsTools calls [Spec.CallsTools] of the form's kind.
+func (f Form) CallsTools() bool { return f.spec.CallsTools() }
 
 // String returns the form as a line of a prompt.
 func (f Form) String() string {
@@ -56,9 +64,10 @@ func (s Specs) Forms(route protocol.Route) []Form {
 	return append(answer, rest...)
 }
 
-// sendsTo reports whether the kind sends messages to the chat of a turn.
+// sendsTo reports whether the kind sends messages to the chat that gets the answer of a turn. That is
+// not the case in the turn of a subagent, whose route has the chat of the turn that started it.
 func (s Spec) sendsTo(route protocol.Route) bool {
-	return strings.TrimSpace(route.Chat) != "" && s.Target == string(route.Channel) && s.chatField() != ""
+	return route.Elsewhere() && strings.TrimSpace(route.Chat) != "" && s.Target == string(route.Channel) && s.chatField() != ""
 }
 
 // Form returns the shape of a proposal of the kind, independent of a turn.
@@ -67,27 +76,30 @@ func (s Spec) Form() Form { return s.form(protocol.Route{}, false) }
 // form returns the spec with its examples. If own is true, it is the answer of the conversation: a
 // message on a channel with its own kind, and an insertion everywhere else.
 func (s Spec) form(route protocol.Route, own bool) Form {
-	f := Form{Key: s.Key(), Does: s.Does, spec: s, fixed: map[string]string{}}
+	f := Form{Key: s.Key(), Does: s.Does, spec: s, list: s.begin(), fixed: map[string]string{}}
 	var b strings.Builder
 	b.WriteString(s.head())
 	for _, field := range s.Fields {
 		value := field.Example
 		switch {
 		case own && field.Chat:
-			value = plist.Print(plist.String(route.Chat))
-			f.fixed[field.Name] = value
-		case own && field.Name == "text" && !s.Answers:
-			f.Does, value = "to answer", `"<answer>"`
-		case s.instead(field.Name):
-			f.Instead = fmt.Sprintf(":%s %s in place of :%s", field.Name, value, s.OneOf[0])
+			value = plist.String(route.Chat)
+		case own && field.Name == textField && !s.Answers:
+			f.Does, value = "to answer", plist.String("<answer>")
+		}
+		if value == nil {
 			continue
 		}
-		if field.Fixed {
-			f.fixed[field.Name] = value
+		written := plist.Print(value)
+		if s.instead(field.Name) {
+			f.Instead = fmt.Sprintf(":%s %s in place of :%s", field.Name, written, s.OneOf[0])
+			continue
 		}
-		if value != "" {
-			fmt.Fprintf(&b, " :%s %s", field.Name, value)
+		if field.Fixed || own && field.Chat {
+			f.fixed[field.Name] = written
 		}
+		f.list = append(f.list, plist.Keyword(field.Name), value)
+		fmt.Fprintf(&b, " :%s %s", field.Name, written)
 	}
 	f.Text = b.String() + ")"
 	return f
@@ -103,20 +115,16 @@ func (s Specs) Answer(route protocol.Route, text string) Proposed {
 	if i < 0 {
 		return Proposed{}
 	}
-	spec := s[i]
-	list := sexp.List{plist.Keyword("type"), plist.Keyword(protocol.TypeRequest), plist.Keyword("target"), plist.Keyword(spec.Target)}
-	if spec.Name != "" {
-		list = append(list, plist.Keyword("action"), plist.Keyword(spec.Name))
-	}
-	for _, field := range spec.Fields {
-		var value sexp.Sexp
+	list := s[i].begin()
+	for _, field := range s[i].Fields {
+		value := sexp.Sexp(nil)
 		switch {
 		case field.Chat:
 			value = plist.String(route.Chat)
-		case field.Name == "text":
+		case field.Name == textField:
 			value = plist.String(text)
 		case field.Fixed:
-			value, _ = plist.Read(field.Example) // a test parses every example
+			value = field.Example
 		}
 		if value != nil {
 			list = append(list, plist.Keyword(field.Name), value)
@@ -125,7 +133,34 @@ func (s Specs) Answer(route protocol.Route, text string) Proposed {
 	return Propose(list)
 }
 
-// head returns the fields with which every action of the kind begins.
+// ProposeCall returns the action that makes one call of a tool. It is empty if no kind does.
+func (s Specs) ProposeCall(call Call) Proposed {
+	i := slices.IndexFunc(s, func(spec Spec) bool {
+		return slices.ContainsFunc(spec.Fields, func(f Field) bool { return f.Kind == Tool })
+	})
+	if i < 0 {
+		return Proposed{}
+	}
+	list := append(s[i].begin(), plist.Keyword(toolField), plist.String(call.Tool))
+	if !plist.IsNil(call.Args) {
+		list = append(list, plist.Keyword(argsField), call.Args)
+	}
+	return Propose(list)
+}
+
+// begin returns the fields with which every action of the kind begins, as a list of its own.
+func (s Spec) begin() sexp.List {
+	if s.Type != "" {
+		return sexp.List{plist.Keyword("type"), plist.Keyword(s.Type)}
+	}
+	list := sexp.List{plist.Keyword("type"), plist.Keyword(protocol.TypeRequest), plist.Keyword("target"), plist.Keyword(s.Target)}
+	if s.Name != "" {
+		list = append(list, plist.Keyword("action"), plist.Keyword(s.Name))
+	}
+	return list
+}
+
+// head returns [Spec.begin] as a prompt shows it, without the end of the list.
 func (s Spec) head() string {
 	if s.Type != "" {
 		return "(:type :" + strings.ToUpper(string(s.Type))

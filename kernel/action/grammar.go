@@ -64,12 +64,10 @@ func (f Form) rule() string {
 			}
 			parts = append(parts, "("+strings.Join(either, " | ")+")")
 			continue
-		case field.Example == "":
+		case field.Example == nil:
 			continue
 		case value != "":
 			value = literal(value)
-		case field.Name == "tool":
-			value = "tool"
 		default:
 			value = field.Kind.rule()
 		}
@@ -84,5 +82,5 @@ func (f Form) rule() string {
 
 // rule returns the name of the rule for values of the kind.
 func (k FieldKind) rule() string {
-	return [...]string{"text", "quoted", "name", "number", "plist", "properties", "calls"}[k]
+	return [...]string{"text", "quoted", "name", "number", "plist", "properties", "calls", "tool", "calls"}[k]
 }

@@ -3,6 +3,8 @@ package action
 import (
 	"slices"
 
+	"github.com/chewxy/sexp"
+
 	"org-agent/kernel/protocol"
 )
 
@@ -16,12 +18,14 @@ const (
 	Integer                     // an integer, 1 or more
 	Plist                       // a plist, possibly empty
 	Properties                  // a plist, or a list of lists of two strings
-	CallList                    // a list of plists
+	List                        // a list of plists
+	Tool                        // a string or a keyword: the tool that is called
+	Calls                       // a list of plists, each of which is a call of a tool
 )
 
 // String describes the expected value in words for a model.
 func (k FieldKind) String() string {
-	return [...]string{"a string that is not blank", "a string", "a string", "a positive integer", "a plist", "a plist", "a list of plists"}[k]
+	return [...]string{"a string that is not blank", "a string", "a string", "a positive integer", "a plist", "a plist", "a list of plists", "a string", "a list of plists"}[k]
 }
 
 // Field is one field of an action's payload.
@@ -30,8 +34,8 @@ type Field struct {
 	Kind     FieldKind
 	Required bool
 	Limit    int // characters of a string; 0: none
-	// Example is the value that a prompt shows, as Lisp. A field without an example is not shown.
-	Example string
+	// Example is the value that a prompt shows. A field without an example is not shown.
+	Example sexp.Sexp
 	Fixed   bool // the example is the value
 	Chat    bool // the field names the chat on a channel that gets the text
 }
@@ -68,6 +72,11 @@ func (s Spec) Key() Key { return Key{s.Target, s.Name} }
 // HasField reports whether actions of the kind have a field with this name.
 func (s Spec) HasField(name string) bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Name == name })
+}
+
+// CallsTools reports whether actions of the kind are calls of tools that they name.
+func (s Spec) CallsTools() bool {
+	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Kind == Tool || f.Kind == Calls })
 }
 
 // is reports whether actions with this key are of the kind. A kind without a name covers all

@@ -1,6 +1,6 @@
 // Package agenda lists what Org's agenda (9.5, without customization) shows for some days: the
-// deadlines, the scheduled entries and the timestamps of Org files. It evaluates nothing: diary
-// expressions are ignored, and so are times that occur only in titles.
+// deadlines, the scheduled entries and the timestamps of Org files. It evaluates nothing. It
+// ignores diary expressions, and times that occur only in titles.
 //
 // Days are calendar days, so changes of the clock do not matter.
 package agenda
@@ -45,19 +45,19 @@ type Span struct {
 }
 
 const (
-	usualWarning = 14
-	forgotten    = 10000 // days after which an overdue entry is no longer listed
+	defaultWarning = 14
+	forgotten      = 10000 // days after which an overdue entry is no longer listed
 )
 
 // Items returns what the agenda shows on the days of the span, ordered by day and time.
 func Items(files []*orgquery.File, s Span) []Item {
 	if s.Warning == 0 {
-		s.Warning = usualWarning
+		s.Warning = defaultWarning
 	}
 	var all []Item
 	for _, f := range files {
 		for _, e := range f.Entries {
-			stamps := standing(e)
+			stamps := activeTimestamps(e)
 			for day := s.From; day <= s.To; day++ {
 				all = append(all, s.deadline(e, day)...)
 				all = append(all, s.scheduled(e, day)...)
@@ -72,9 +72,9 @@ func Items(files []*orgquery.File, s Span) []Item {
 	return all
 }
 
-// comes returns the next day of a repeating timestamp, for a day after today; otherwise the
-// timestamp's own day.
-func (s Span) comes(t org.Timestamp, day org.Day) org.Day {
+// nextDay returns the next day of a repeating timestamp, if day is after today. Otherwise it
+// returns the timestamp's own day.
+func (s Span) nextDay(t org.Timestamp, day org.Day) org.Day {
 	if day <= s.Today {
 		return t.Day
 	}
@@ -87,7 +87,7 @@ func (s Span) deadline(e orgquery.Entry, day org.Day) []Item {
 		return nil
 	}
 	left := int(t.Day - day)
-	itself := day == t.Day || day == s.comes(t, day)
+	itself := day == t.Day || day == s.nextDay(t, day)
 	warning := s.Warning
 	if t.Warned {
 		warning = t.Warning
@@ -117,7 +117,7 @@ func (s Span) scheduled(e orgquery.Entry, day org.Day) []Item {
 		return nil
 	}
 	since := int(day - t.Day)
-	itself := day == t.Day || day == s.comes(t, day)
+	itself := day == t.Day || day == s.nextDay(t, day)
 	switch {
 	case t.Warning > 0 && since < t.Warning, since > forgotten, t.Day > day:
 		return nil
@@ -150,7 +150,7 @@ func (s Span) timestamps(e orgquery.Entry, stamps []org.Timestamp, day org.Day) 
 			}
 			items = append(items, block(e, t, last, day))
 		case t.RangeEnd:
-		case t.Day == day || s.again(t, day):
+		case t.Day == day || s.repeatsOn(t, day):
 			items = append(items, Item{Day: day, Time: t.Time, End: t.End, Kind: AtTime, Entry: e})
 		}
 	}
@@ -173,9 +173,9 @@ func block(e orgquery.Entry, first, last org.Timestamp, day org.Day) Item {
 	return item
 }
 
-// again reports whether a repeating timestamp falls on the day. As in Org, this holds only for a
-// timestamp with nothing after its repeater.
-func (s Span) again(t org.Timestamp, day org.Day) bool {
+// repeatsOn reports whether a repeating timestamp falls on the day. As in Org, this holds only for
+// a timestamp with nothing after its repeater.
+func (s Span) repeatsOn(t org.Timestamp, day org.Day) bool {
 	if !t.Repeats() || !strings.HasSuffix(t.Text, strings.TrimLeft(t.Repeater, ".+")+">") {
 		return false
 	}
@@ -185,9 +185,9 @@ func (s Span) again(t org.Timestamp, day org.Day) bool {
 	return day == t.Nearest(s.Today, false) || day == t.Nearest(day, true)
 }
 
-// standing returns the active timestamps of an entry. It skips places where Org reads none:
+// activeTimestamps returns the active timestamps of an entry. It skips places where Org reads none:
 // comments, keyword lines except captions, fixed-width lines, and source and example blocks.
-func standing(e orgquery.Entry) []org.Timestamp {
+func activeTimestamps(e orgquery.Entry) []org.Timestamp {
 	var all []org.Timestamp
 	add := func(text string) {
 		for _, t := range org.Timestamps(text) {

@@ -41,10 +41,11 @@ func emacs(t *testing.T, zone, form string) []byte {
 	return written
 }
 
-// absolute is a day as Emacs's calendar counts it: 1 is 1 January of the year 1.
+// absolute is the day 1 January 1970 in the count of Emacs's calendar, in which 1 is 1 January of
+// the year 1.
 const absolute = 719163
 
-// line is an item as both sides tell it.
+// line returns an item in the form in which both sides are compared.
 func line(day int, kind string, time int, extra string, title string, at int) string {
 	return fmt.Sprintf("%s %-17s %5d %-14s %s:%d", org.Day(day-absolute), kind, time, extra, title, at)
 }
@@ -86,7 +87,7 @@ func ofFiles(t *testing.T, file string, from, today org.Day, days int) []string 
 	return lines
 }
 
-// leader is what Org writes before an item.
+// leader returns what Org writes before an item.
 func leader(i agenda.Item) string {
 	switch {
 	case i.Kind == agenda.UpcomingDeadline:
@@ -105,7 +106,7 @@ func leader(i agenda.Item) string {
 	return ""
 }
 
-// corpus is entries of every kind around a day: each of the dates with each ending.
+// corpus returns entries of every kind around a day: each of the dates with each ending.
 func corpus(today org.Day) string {
 	var b strings.Builder
 	b.WriteString("#+TODO: TODO NEXT | DONE GONE\nBefore <2026-03-29 Sun>\n")
@@ -145,7 +146,8 @@ func corpus(today org.Day) string {
 	return b.String()
 }
 
-// What is told of files is what Org's own agenda shows, also where the clock changes.
+// TestAgendaIsThatOfOrg checks that the items of files are those of Org's own agenda, also where
+// the clock changes.
 func TestAgendaIsThatOfOrg(t *testing.T) {
 	for _, c := range []struct {
 		today string

@@ -31,14 +31,13 @@ type Agent struct {
 	desk       *person.Desk
 	calls      session.Waiting[protocol.ToolCallResult]
 	composer   *composer.Composer
-	forms      *composer.FormReader
 	sender     *reply.Sender
 	compaction *history.Compactor
 }
 
 // New returns an agent.
 func New(config Config) *Agent {
-	a := &Agent{config: config, forms: composer.NewFormReader()}
+	a := &Agent{config: config}
 	a.desk = person.New(person.Config{Asks: config.Journal.Asks, NewID: config.NewID, Usable: func(proposed action.Proposed) (action.Proposed, error) {
 		return config.Policy.With(config.Kinds()).Usable(proposed)
 	}})

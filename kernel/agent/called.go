@@ -68,15 +68,11 @@ func toolOf(a action.Action) string {
 	return "The call"
 }
 
-// CallOf returns a call of a tool as the text of an event.
-func CallOf(p protocol.ToolCallParams) (string, error) {
+// CallText returns a call of a tool as the text of an event, from which [Agent.Run] reads it.
+func (a *Agent) CallText(p protocol.ToolCallParams) (string, error) {
 	arguments, err := plist.Marshal(p.Args)
 	if err != nil {
 		return "", fmt.Errorf("write the arguments: %w", err)
 	}
-	text := "(:type :request :target :tool :action :call :tool " + plist.Print(plist.String(strings.TrimSpace(p.Tool)))
-	if len(p.Args) > 0 {
-		text += " :args " + plist.Print(arguments)
-	}
-	return text + ")", nil
+	return a.config.Kinds().Specs().ProposeCall(action.Call{Tool: strings.TrimSpace(p.Tool), Args: arguments}).String(), nil
 }

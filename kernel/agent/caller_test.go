@@ -41,7 +41,7 @@ func TestToolsAreToldOfTheTurn(t *testing.T) {
 	}
 	for i, event := range []string{"e-weather", "e-weather", "e-again"} {
 		in := made[i].Conversation
-		if in.Event != event || in.Session != "main" || in.Turn == "" || !in.Alone || made[i].Asker == nil || made[i].Results == nil || made[i].Spawner == nil {
+		if in.Event != event || in.Session != "main" || in.Turn == "" || !in.Alone || made[i].Asker == nil || made[i].Results == nil || made[i].Subagents == nil {
 			t.Errorf("call %d was made in %+v", i, in)
 		}
 	}

@@ -32,7 +32,7 @@ func (a *Agent) choose(ctx context.Context, p *plan, event sexp.List) (k *skill.
 	}
 	k, faults = live.Best(ctx, event)
 	for _, err := range faults {
-		p.scene.log.Warn("trigger failed", "err", err)
+		p.log.Warn("trigger failed", "err", err)
 	}
 	switch {
 	case k != nil:
@@ -116,13 +116,15 @@ func (s turnSettings) checkProfile() error {
 	return nil
 }
 
-// askedCall is the step that gives the model the prompt skill of that name, as if the model had called
-// for it. The person asked for it, so it needs neither a proposal nor a verdict. It is nil for "".
-func (a *Agent) askedCall(name string) (*gate.Step, error) {
-	if name == "" || a.config.Sources.Prompts == nil {
+// askedCall is the step that gives the model the prompt skill that the question asks for, as if the
+// model had called for it. The person asked for it, so it needs neither a proposal nor a verdict. It is
+// nil if the question asks for none.
+func (a *Agent) askedCall(p *plan) (*gate.Step, error) {
+	name, prompts := p.settings.asked, a.config.Sources.Prompts
+	if name == "" || prompts == nil {
 		return nil, nil
 	}
-	k := a.config.Sources.Prompts.Current().Command(name)
+	k := prompts.Current().Command(name)
 	if k == nil {
 		return nil, fmt.Errorf("there is no skill %s any more; \"org-agent skill list\" says why", name)
 	}
@@ -130,11 +132,7 @@ func (a *Agent) askedCall(name string) (*gate.Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the skill %s cannot be used: %v", name, err)
 	}
-	proposed := action.Propose(sexp.List{
-		plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target"), plist.Keyword("tool"),
-		plist.Keyword("action"), plist.Keyword("call"), plist.Keyword("tool"), plist.String("use_skill"),
-		plist.Keyword("args"), sexp.List{plist.Keyword("name"), plist.String(name)},
-	})
+	proposed := p.kinds.Specs().ProposeCall(action.Call{Tool: "use_skill", Args: sexp.List{plist.Keyword("name"), plist.String(name)}})
 	return &gate.Step{Action: proposed.Action(), Verdict: gate.Performed, Text: text}, nil
 }
 

@@ -101,7 +101,7 @@ type Turns interface {
 type Transcripts interface {
 	history.Transcripts
 	composer.Branches
-	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
+	policy.Earlier // which projects it is about
 	history.KeptSteps
 }
 

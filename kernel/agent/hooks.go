@@ -61,7 +61,7 @@ func (h *turnHooks) Result(ctx context.Context, verified policy.Verified, res ki
 }
 
 // stepHooks is what hooks add, as the journal has it in a step.
-func stepHooks(added []hook.Added) []journal.StepHook {
+func stepHooks(added []hook.Addition) []journal.StepHook {
 	all := make([]journal.StepHook, len(added))
 	for i, a := range added {
 		all[i] = journal.StepHook(a)
@@ -80,7 +80,7 @@ func (h *turnHooks) tellBeginning(ctx context.Context) error {
 	}
 	var why string
 	var added []journal.StepHook
-	if hooks.Listens(skill.SessionStart) {
+	if hooks.HasHook(skill.SessionStart) {
 		first, err := h.isFirst(ctx)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (h *turnHooks) tellBeginning(ctx context.Context) error {
 			why, added = h.tell(ctx, skill.SessionStart)
 		}
 	}
-	if why == "" && hooks.Listens(skill.TurnStart) {
+	if why == "" && hooks.HasHook(skill.TurnStart) {
 		var more []journal.StepHook
 		why, more = h.tell(ctx, skill.TurnStart)
 		added = append(added, more...)
@@ -105,7 +105,7 @@ func (h *turnHooks) tellBeginning(ctx context.Context) error {
 func (h *turnHooks) tell(ctx context.Context, event skill.HookEvent) (refused string, adds []journal.StepHook) {
 	question := h.turn.Record.Question
 	fields := protocol.Object{{Key: "sensor", Value: protocol.Keyword(question.Sensor)}, {Key: "text", Value: question.Words()}}
-	refused, added := h.hooks.Tell(ctx, event, h.place(), fields)
+	refused, added := h.hooks.Notify(ctx, event, h.place(), fields)
 	verdict := "allow"
 	if refused != "" {
 		verdict = "refuse"
@@ -123,10 +123,10 @@ func (h *turnHooks) isFirst(ctx context.Context) (bool, error) {
 // tellEnd tells hooks how the turn ended. A turn that was stopped, or that the end of the kernel
 // interrupts, tells none.
 func (h *turnHooks) tellEnd(ctx context.Context, o session.Outcome) {
-	if ctx.Err() != nil || !h.hooks.Listens(skill.TurnEnd) {
+	if ctx.Err() != nil || !h.hooks.HasHook(skill.TurnEnd) {
 		return
 	}
 	fields := protocol.Object{{Key: "state", Value: protocol.Keyword(o.State)}, {Key: "notice", Value: o.Notice},
 		{Key: "text", Value: h.turn.Record.Question.Words()}}
-	h.hooks.Tell(ctx, skill.TurnEnd, h.place(), fields)
+	h.hooks.Notify(ctx, skill.TurnEnd, h.place(), fields)
 }

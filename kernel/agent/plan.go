@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/chewxy/sexp"
 
@@ -23,22 +24,23 @@ type plan struct {
 	program  program
 	scene    *scene
 	forms    *composer.Forms
+	log      *slog.Logger
 }
 
 // newPlan decides how the turn is answered. With an error there is a plan as well, to end the turn with.
 func (a *Agent) newPlan(ctx context.Context, record journal.Turn) (plan, error) {
 	kinds := a.config.Kinds()
 	p := plan{record: record, settings: a.settingsOf(record), kinds: kinds, policy: a.config.Policy.With(kinds)}
-	log := a.config.Sources.Logger.With("session", record.Session, "turn", record.ID)
+	p.log = a.config.Sources.Logger.With("session", record.Session, "turn", record.ID)
 	var err error
 	p.program, err = a.programOf(ctx, record, p.settings.Budget, kinds)
 	p.scene = &scene{
-		record: record, known: p.program.projects, foreign: p.program.outside, earlier: a.config.Journal.Transcripts,
-		tools: a.config.Sources.Tools, log: log,
+		record: record, foreign: p.program.outside, tools: a.config.Sources.Tools, kinds: kinds,
+		projects: &policy.Projects{Turn: record, Given: p.program.projects, Earlier: a.config.Journal.Transcripts, Log: p.log},
 	}
 	p.forms = &composer.Forms{
 		Kinds: kinds, Route: record.Question.Route, Refuses: func(act action.Action) bool { return p.program.refuses(act, p.scene.where()) != "" },
-		Grammar: a.config.Grammar != nil && a.config.Grammar(p.settings.Model), Read: a.forms, Log: log,
+		Grammar: a.config.Grammar != nil && a.config.Grammar(p.settings.Model),
 	}
 	return p, err
 }

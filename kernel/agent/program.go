@@ -56,6 +56,7 @@ func (a *Agent) programOf(ctx context.Context, record journal.Turn, budget confi
 		answer: (*run).answerMessage, cancelled: "you stopped this turn", question: record.ID, budget: budget,
 		skill:   func(*skill.Set) (*skill.Skill, error) { return nil, nil },
 		refuses: func(action.Action, policy.Where) string { return "" },
+		prompt:  composer.Program{Kind: promptKind(record.Question)},
 	}
 	switch record.Question.Route.Kind {
 	case protocol.RouteMCP:
@@ -69,6 +70,17 @@ func (a *Agent) programOf(ctx context.Context, record journal.Turn, budget confi
 		message.mayNotLeave = protocol.ToolErrorf(protocol.ToolRefused, "no person asked for this turn, so nothing is begun behind it: wait for the subagent with :wait :yes, or tell the user what is left to do")
 	}
 	return message, nil
+}
+
+// promptKind is the kind of turn that the prompts for an event are for.
+func promptKind(event protocol.Event) prompt.Kind {
+	switch {
+	case event.Sensor == protocol.SensorHeartbeat:
+		return prompt.Heartbeat
+	case event.Route.Kind == protocol.RouteTask:
+		return prompt.Task
+	}
+	return prompt.Chat
 }
 
 // subagentProgram is how a subagent's turn is answered: by the skill of the turn that started it, and
@@ -87,7 +99,7 @@ func (a *Agent) subagentProgram(ctx context.Context, record journal.Turn, p prog
 	p.skill, p.refuses, p.question = work.NamedSkill, work.Refuses, spawn.Turn
 	p.budget = settings.Of(above).Budget
 	p.parent, p.label, p.projects, p.outside = spawn.Session, spawn.Label, spawn.Projects, spawn.Outside
-	p.prompt = composer.Program{Mode: prompt.Minimal, Bound: true, Change: work.Facts}
+	p.prompt = composer.Program{Kind: prompt.Subagent, Mode: prompt.Minimal, Bound: true, Change: work.Facts}
 	p.mayNotSpawn = protocol.ToolErrorf(protocol.ToolRefused, "a subagent hands on no work: do it, or say in the answer what is left to do")
 	p.progress, p.waiting = work.Progress, work.Waiting
 	return p, nil

@@ -44,7 +44,7 @@ func (a *Agent) show(ctx context.Context, record journal.Turn, mode prompt.Mode,
 		return err
 	}
 	result.Skill, requests.Skill = k.Name, k.Hash
-	call, err := a.askedCall(p.settings.asked)
+	call, err := a.askedCall(&p)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,7 @@ func (a *Agent) show(ctx context.Context, record journal.Turn, mode prompt.Mode,
 // no server is asked, and there was no earlier attempt.
 func (a *Agent) shown(p *plan, mode prompt.Mode, kind prompt.Kind) composer.Program {
 	program := p.prompt()
-	program.Only = mode
-	program.Change = func(facts *prompt.Facts) { facts.Kind = cmp.Or(kind, facts.Kind) }
+	program.Only, program.Kind = mode, cmp.Or(kind, program.Kind)
 	program.Items = func(context.Context) ([]protocol.ContextItem, error) { return p.record.Question.Context, nil }
 	program.Window = func(ctx context.Context) llm.Window { return a.window(ctx, p.settings.Model, false) }
 	return program

@@ -12,7 +12,6 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
 )
 
@@ -60,7 +59,7 @@ func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error 
 	if err != nil {
 		return err
 	}
-	_, err = r.person.AnswerText(*question.Form, session.Decision{AskOutcome: question.AskOutcome})
+	_, err = r.person.AnswerText(*question.Form, person.Decision{AskOutcome: question.AskOutcome})
 	if _, declined := errors.AsType[tool.Declined](err); err != nil && !declined {
 		done.Verdict, done.Text = "failed", err.Error()
 	}
@@ -81,7 +80,7 @@ func (r *run) recordUntold(ctx context.Context, except string) error {
 		if err != nil {
 			return err
 		}
-		text, err := r.person.AnswerText(*question.Form, session.Decision{AskOutcome: question.AskOutcome})
+		text, err := r.person.AnswerText(*question.Form, person.Decision{AskOutcome: question.AskOutcome})
 		r.steps.Record(ctx, gate.Done(action.Recorded(question.Action), text, err))
 	}
 	if begun.Acting != "" && !r.turn.Waits() {

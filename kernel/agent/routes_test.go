@@ -47,6 +47,7 @@ func (s *speaker) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.D
 // routed answers events of one route, with a skill that asks the model and one that proposes by
 // itself, and says how the turns ended.
 type routed struct {
+	agent    *agent.Agent
 	sessions *session.Sessions
 	journal  *journal.Journal
 	model    *speaker
@@ -62,7 +63,7 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	t.Helper()
 	note := "#+begin_src lisp\n" +
 		"(defun sensed (c s) (eq (getf (getf c :payload) :sensor) s))\n" +
-		"(defskill :asks :priority 90 :trigger (lambda (c) (sensed c :weather)) :neuro (lambda (c) (ask-neuro \"What is to be done?\")))\n" +
+		"(defskill :asks :priority 90 :trigger (lambda (c) (or (sensed c :weather) (sensed c :heartbeat))) :neuro (lambda (c) (ask-neuro \"What is to be done?\")))\n" +
 		"(defskill :writes :priority 80 :trigger (lambda (c) (sensed c :tick)) :neuro (lambda (c) '(:type :log :text \"tick\")))\n" +
 		"(defskill :silent :priority 70 :trigger (lambda (c) (sensed c :nothing)) :neuro (lambda (c) nil))\n#+end_src\n"
 	home := t.TempDir()
@@ -81,8 +82,9 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	talk := &conversation{}
 	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Sources.Tools, Logger: h.config.Sources.Logger})...)
 	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Sources.Tools, Kinds: kinds}
+	r.agent = agent.New(h.config)
 	r.sessions = session.New(session.Config{
-		Journal: conversationJournal(h.journal), Runner: agent.New(h.config), NewID: h.config.NewID, Logger: h.config.Sources.Logger, Now: h.config.Now,
+		Journal: conversationJournal(h.journal), Runner: r.agent, NewID: h.config.NewID, Logger: h.config.Sources.Logger, Now: h.config.Now, Insertion: act.Insertion,
 		Ended: func(turn journal.Turn) { r.ended <- turn },
 	})
 	talk.Sessions = r.sessions

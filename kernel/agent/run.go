@@ -46,7 +46,7 @@ type run struct {
 func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 	record, j := turn.Record, a.config.Journal
 	plan, err := a.newPlan(ctx, record)
-	r := &run{agent: a, turn: turn, plan: plan, log: plan.scene.log}
+	r := &run{agent: a, turn: turn, plan: plan, log: plan.log}
 	r.rows = &recorder{turn: record, journal: j.Records, hide: a.desk.Secrets.HideJSON, log: r.log}
 	r.meter = &loop.Meter{
 		Budget: loop.NewBudget(plan.settings.Budget), Turn: record.ID, Event: record.Event, Question: plan.program.question,
@@ -97,7 +97,7 @@ func (r *run) askFor() {
 	}
 	results := history.Results{Session: r.turn.Record.Session, Running: r.requests.Exchange.Steps, Kept: c.Journal.Transcripts}
 	tools := c.Sources.Tools.For(&tool.Caller{
-		Conversation: conversation, Asked: r.plan.settings.asked, Asker: r.person, Results: results.Whole, Spawner: r.spawner,
+		Conversation: conversation, RequestedSkill: r.plan.settings.asked, Asker: r.person, Results: results.Whole, Subagents: r.spawner,
 	})
 	r.person.Tools, r.spawner.Tools, r.plan.scene.tools = tools, tools, tools
 	r.orders = orders{newID: c.NewID, record: r.turn.Record, answer: r.turn.AnswerID, tools: tools}
@@ -150,7 +150,7 @@ func (r *run) pick(ctx context.Context) error {
 	if len(r.requests.Exchange.Steps()) > 0 { // an earlier attempt has called the skill that was asked for
 		return nil
 	}
-	call, err := r.agent.askedCall(r.plan.settings.asked)
+	call, err := r.agent.askedCall(&r.plan)
 	if call != nil {
 		r.steps.Begin()
 		r.rows.Record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": call.Action.Canonical()})

@@ -166,7 +166,7 @@ func (i *importing) begun(path string, size int64) (bool, error) {
 	if err != nil {
 		return false, unfit("%s cannot be read here: %v", path, err)
 	}
-	return config.Begun(path, string(text)), nil
+	return config.IsStarter(path, string(text)), nil
 }
 
 // equal reports whether the file here has the same content.

@@ -2,8 +2,8 @@
 // one, and a process that dies leaves one of the two.
 //
 // The directory of a file must exist. The new content is first written beside the file, under a
-// name that begins with a dot. Nothing here waits or locks: if two processes write one file at once
-// the last one wins. Only [Replace] checks first.
+// name that begins with a dot. Nothing here waits or locks: if two processes write one file at the
+// same time, the last one wins. Only [Replace] checks first.
 package atomicfile
 
 import (
@@ -16,21 +16,21 @@ import (
 	"path/filepath"
 )
 
-// ErrChanged is the error of [Replace] when the file is not what it was taken to be.
+// ErrChanged is the error of [Replace] if the file does not have the expected content.
 var ErrChanged = errors.New("it was changed meanwhile; try again")
 
 // Write makes path a file with this content and mode, and replaces any file there. It is for
-// content that can be made again: after a power failure it may be lost.
+// content that can be made again, because it may be lost after a power failure.
 func Write(path string, content []byte, mode fs.FileMode) error {
 	return write(path, content, mode, func(*os.File) error { return nil })
 }
 
-// Replace replaces the content of a person's file; a file that does not exist has no content. The
+// Replace replaces the content of a person's file. A file that does not exist has no content. The
 // new content is on the disk when Replace returns. The file keeps its mode; mode is for a new file.
-// A link stays, and its target is replaced. If the content is not old any more, or the file is
-// read-only, the file stays as it is; the error is then [ErrChanged] in the first case. (A change
-// that another program makes between the last check and the writing is lost. No known file system
-// can prevent that.)
+// A link stays, and its target is replaced. If the content is no longer old, the file stays as it
+// is and the error is [ErrChanged]. A read-only file stays as it is too. A change that another
+// program makes between the last check and the writing is lost, which no known file system can
+// prevent.
 func Replace(path string, old, content []byte, mode fs.FileMode) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -56,8 +56,8 @@ func Replace(path string, old, content []byte, mode fs.FileMode) error {
 	})
 }
 
-// Create makes a new file. If one exists it stays, and the error is [fs.ErrExist]. The mode is
-// reduced by the process's umask. The file is on the disk when Create returns.
+// Create makes a new file. If the file exists, it stays and the error is [fs.ErrExist]. The mode is
+// reduced by the umask of the process. The file is on the disk when Create returns.
 func Create(path string, content []byte, mode fs.FileMode) error {
 	beside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".new~")
 	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -69,7 +69,7 @@ func Create(path string, content []byte, mode fs.FileMode) error {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = take(beside, path)
+		err = renameNew(beside, path)
 	}
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", path, err)
@@ -80,8 +80,8 @@ func Create(path string, content []byte, mode fs.FileMode) error {
 	return err
 }
 
-// take renames a file to a name that must be free.
-func take(beside, path string) error {
+// renameNew renames a file to a name that must not exist.
+func renameNew(beside, path string) error {
 	err := os.Link(beside, path) // a link never replaces a file, as renaming does
 	if err == nil {
 		return os.Remove(beside)
@@ -95,8 +95,8 @@ func take(beside, path string) error {
 	return err
 }
 
-// write writes the file. Before the file becomes visible, last is called with it, and an error of
-// last stops it.
+// write writes the file. It calls last with the file before the file becomes visible, and stops if
+// last fails.
 func write(path string, content []byte, mode fs.FileMode, last func(*os.File) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.new~")
 	if err != nil {

@@ -18,7 +18,7 @@ func content(t *testing.T, path string) string {
 	return string(data)
 }
 
-// alone makes sure that nothing stands beside the files of a directory.
+// alone fails the test unless the directory contains exactly these files.
 func alone(t *testing.T, directory string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(directory)

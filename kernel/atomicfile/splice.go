@@ -11,25 +11,26 @@ import (
 	"path/filepath"
 )
 
-// splice is stored beside a file while its end is written in place. With it the change of a process
-// that died meanwhile can be undone.
+// splice is stored beside a file while the end of the file is written in place. With it, the change
+// of a process that died meanwhile can be undone.
 type splice struct {
 	At  int64  `json:"at"`
 	Old []byte `json:"old"` // the file's end, from At on
 	New []byte `json:"new"` // the new end
 }
 
-// spliceSuffix ends the name of that file. The name begins with a dot and the file's name.
+// spliceSuffix ends the name of the file with the splice. The name begins with a dot and the name
+// of the spliced file.
 const spliceSuffix = ".splice~"
 
 func splicePath(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+spliceSuffix)
 }
 
-// Splice is [Replace] for a large file of which only the end changes. content replaces everything
-// behind the first at bytes of old, and must not be shorter than that. Only the end is written, in
-// place, so the file remains the same file. A reader may see a part of the new end for a moment.
-// After a crash [Mend] undoes the change.
+// Splice does the same as [Replace] for a large file of which only the end changes. content
+// replaces everything after the first at bytes of old, and must not be shorter than that. Only the
+// end is written, in place, so the file remains the same file. A reader may see a part of the new
+// end for a moment. After a crash [Mend] undoes the change.
 func Splice(path string, old []byte, at int, content []byte) error {
 	if at < 0 || at > len(old) || len(content) < len(old)-at {
 		return fmt.Errorf("write %s: %d bytes do not stand in for those from %d to %d", path, len(content), at, len(old))
@@ -75,10 +76,10 @@ func spliceInto(file *os.File, path string, old []byte, s splice) error {
 	if err := os.Remove(beside); err != nil {
 		return err
 	}
-	return same(file, path)
+	return checkSame(file, path)
 }
 
-// unchanged returns ErrChanged if the file has another content.
+// unchanged returns [ErrChanged] if the file has another content.
 func unchanged(file *os.File, content []byte) error {
 	if info, err := file.Stat(); err != nil || info.Size() != int64(len(content)) {
 		return errors.Join(err, ErrChanged)
@@ -97,9 +98,9 @@ func unchanged(file *os.File, content []byte) error {
 	return nil
 }
 
-// same returns ErrChanged if another program has replaced the file: nobody would see what is
-// written to it.
-func same(file *os.File, path string) error {
+// checkSame returns [ErrChanged] if another program has replaced the file. Nobody would see what is
+// written to the old one.
+func checkSame(file *os.File, path string) error {
 	mine, err := file.Stat()
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func same(file *os.File, path string) error {
 }
 
 // Mend undoes a [Splice] that a process began and did not finish. A complete one stays, and so does
-// any later change of the file. Without such a Splice it does nothing.
+// any later change of the file. Without an unfinished Splice it does nothing.
 func Mend(path string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -125,7 +126,7 @@ func Mend(path string) error {
 		return fmt.Errorf("mend %s: %w", path, err)
 	}
 	var s splice
-	if err := json.Unmarshal(record, &s); err == nil { // one that cannot be read was not complete, and so the file was not changed yet
+	if err := json.Unmarshal(record, &s); err == nil { // an unreadable record was not complete, so the file was not changed yet
 		if err := s.undo(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("mend %s: %w", path, err)
 		}
@@ -142,7 +143,7 @@ func (s splice) undo(path string) error {
 		return err
 	}
 	end, err := io.ReadAll(io.NewSectionReader(file, s.At, int64(len(s.New))+1))
-	if err == nil && s.begun(end) {
+	if err == nil && s.unfinished(end) {
 		if _, err = file.WriteAt(s.Old, s.At); err == nil {
 			err = errors.Join(file.Truncate(s.At+int64(len(s.Old))), file.Sync())
 		}
@@ -150,9 +151,9 @@ func (s splice) undo(path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// begun reports whether end begins with a part of the new end, continues with the rest of the old
-// one, and is not the complete new end.
-func (s splice) begun(end []byte) bool {
+// unfinished reports whether end begins with a part of the new end, continues with the rest of the
+// old one, and is not the complete new end.
+func (s splice) unfinished(end []byte) bool {
 	if bytes.Equal(end, s.New) || len(end) < len(s.Old) || len(end) > len(s.New) {
 		return false
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	spliceRole = "WHOLEFILE_TEST_SPLICE" // the file that this program is to write, for ever
+	spliceRole = "WHOLEFILE_TEST_SPLICE" // the file that this program writes until it is killed
 	turnText   = "** an answer\nof two lines\n"
 )
 
@@ -44,8 +44,8 @@ func spliceForEver(path string) error {
 	}
 }
 
-// TestKilledWhileSplicing: whenever the process dies, the file is what it was or what it was
-// to be, once it is mended.
+// TestKilledWhileSplicing checks that the file has the old or the new content after [Mend],
+// whenever the process was killed.
 func TestKilledWhileSplicing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.org")
 	for round := range 12 {
@@ -59,7 +59,7 @@ func TestKilledWhileSplicing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-			if info, err := os.Stat(path); err == nil && info.Size() > 1500*int64(len(turnText)) { // the first are whole by now
+			if info, err := os.Stat(path); err == nil && info.Size() > 1500*int64(len(turnText)) { // the first answers are complete by now
 				break
 			}
 			if time.Now().After(deadline) {
@@ -84,8 +84,8 @@ func TestKilledWhileSplicing(t *testing.T) {
 	}
 }
 
-// TestMend: what a process wrote of a new end, however far it came, is taken back; what was
-// written whole stays, and so does what others wrote.
+// TestMend checks that a part of a new end is undone, however long it is, and that a complete end
+// and changes by others stay.
 func TestMend(t *testing.T) {
 	directory := t.TempDir()
 	path := filepath.Join(directory, "a.org")
@@ -181,7 +181,7 @@ func TestSplice(t *testing.T) {
 	if err := errors.Join(os.Rename(path, path+".former"), os.WriteFile(path, []byte("new"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := same(file, path); !errors.Is(err, ErrChanged) {
+	if err := checkSame(file, path); !errors.Is(err, ErrChanged) {
 		t.Errorf("another file in its place: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package autorun lists the names of files by which programs outside of the fence are told what to
-// run. Whoever writes such a file decides what runs later, with the rights of the person who starts
-// the program, or enters or opens the directory. The sandbox and the policy both use this list. It
+// Package autorun lists the names of files from which programs outside of the fence take commands.
+// Whoever writes such a file decides what runs later, with the rights of the person who starts the
+// program, or enters or opens the directory. The sandbox and the policy both use this list. It
 // never changes.
 package autorun
 
@@ -11,20 +11,20 @@ type Name struct {
 	Name string
 	// Reason says which program obeys it, and when.
 	Reason string
-	// Placed: a command cannot make it at the top of its directory, because the sandbox puts
-	// something there. The other names a command can make, and the person is told.
-	Placed bool
-	// Deep: it also counts below the top of a directory, because programs look for it beside a file
-	// or in the current directory and above.
+	// Placeholder is true if a command cannot make the file at the top of its directory, because
+	// the sandbox puts something there. A command can make the other files, and the person is told.
+	Placeholder bool
+	// Deep is true if the name also counts below the top of a directory, because programs look for
+	// it beside a file or in the current directory and above.
 	Deep bool
 }
 
-// Names are all of them. Files that ordinary work writes and that run only when somebody says so,
-// such as Makefile, are not in the list.
+// Names are all such names. Files that ordinary work writes and that run only when somebody says
+// so, such as Makefile, are not in the list.
 var Names = [...]Name{
-	{Name: ".dir-locals.el", Reason: "Emacs sets what it says, and may evaluate it, in each file below it that is visited", Placed: true, Deep: true},
-	{Name: ".dir-locals-2.el", Reason: "Emacs reads it after .dir-locals.el", Placed: true, Deep: true},
-	{Name: ".envrc", Reason: "direnv runs it in every shell, and in Emacs, below it", Placed: true, Deep: true},
+	{Name: ".dir-locals.el", Reason: "Emacs sets what it says, and may evaluate it, in each file below it that is visited", Placeholder: true, Deep: true},
+	{Name: ".dir-locals-2.el", Reason: "Emacs reads it after .dir-locals.el", Placeholder: true, Deep: true},
+	{Name: ".envrc", Reason: "direnv runs it in every shell, and in Emacs, below it", Placeholder: true, Deep: true},
 
 	{Name: ".emacs", Reason: "Emacs runs it when it starts, if the directory is a home"},
 	{Name: ".emacs.el", Reason: "Emacs runs it as .emacs"},
@@ -69,7 +69,7 @@ var Names = [...]Name{
 	{Name: ".yarnrc.yml", Reason: "yarn runs the file that yarnPath in it names in its own place"},
 }
 
-// Has reports whether programs obey files of this name. The name is without a directory.
+// Has reports whether programs obey files with this name. The name has no directory.
 func Has(name string) bool {
 	return slices.ContainsFunc(Names[:], func(n Name) bool { return n.Name == name })
 }

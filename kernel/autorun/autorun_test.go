@@ -7,7 +7,7 @@ import (
 	"org-agent/kernel/autorun"
 )
 
-// TestNames: each name stands once, is the name of one file, and says why it is there.
+// TestNames checks that each name occurs once, is the name of one file, and has a reason.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, n := range autorun.Names {

@@ -81,8 +81,9 @@ func Run(ctx context.Context, d Driver, c Config) error {
 			ID: eventID(d.Name(), m.ID), Session: sessionOf(d.Name(), m.Chat), Sensor: protocol.SensorChatMessage, Level: 1,
 			Route: protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(d.Name()), Chat: m.Chat},
 			Text:  m.Text, Stamp: m.Sent,
-			Payload: protocol.Object{{Key: "chat-id", Value: m.Chat}, {Key: "sender", Value: m.Sender}},
+			Payload: protocol.Object{{Key: usualField, Value: m.Chat}, {Key: "sender", Value: m.Sender}},
 		}
+		event.Payload.Set(fieldOf(d.Name()), m.Chat)
 		if m.Group {
 			event.Payload.Set(protocol.PayloadGroup, true)
 		}
@@ -91,43 +92,56 @@ func Run(ctx context.Context, d Driver, c Config) error {
 	})
 }
 
-// Conversations stores answers that are also sent.
+// Conversations answers turns.
 type Conversations interface {
-	// Insert puts the text durably into the conversation of a running turn, for an action in its
-	// canonical form.
+	// Insert sends the text to where a running turn came from, and puts it durably into the turn's
+	// conversation, for an action in its canonical form.
 	Insert(ctx context.Context, session, turn, action, text string) error
 }
 
-// field is the name of the action's field that names the chat.
-const field = "chat-id"
+// Drivers are all drivers of a kernel.
+type Drivers []Driver
+
+// Send sends a text to the chat of a route. It fails if no driver is for the route's channel.
+func (all Drivers) Send(ctx context.Context, route protocol.Route, id, text string) error {
+	for _, d := range all {
+		if d.Name() == string(route.Channel) {
+			return send(ctx, d, Text{ID: id, Chat: route.Chat, Text: text})
+		}
+	}
+	return fmt.Errorf("no channel %s is connected", route.Channel)
+}
+
+func send(ctx context.Context, d Driver, text Text) error {
+	if err := d.Send(ctx, text); err != nil {
+		return fmt.Errorf("send to %s on %s: %w", text.Chat, d.Name(), err)
+	}
+	return nil
+}
 
 // Kind returns the kind of action that sends messages through the driver. A message to the chat of
 // the turn is the answer and ends the turn. For a message to any other chat, a person is asked.
 func Kind(d Driver, conversations Conversations) kind.Kind {
-	k := act.Chat(d.Name(), field)
+	k := act.Chat(d.Name(), fieldOf(d.Name()))
 	k.Perform = func(ctx context.Context, o kind.Order) (kind.Result, error) {
 		a := o.Action.Action()
-		chat, _ := k.ChatOf(a)
-		text := Text{ID: o.ID, Chat: chat, Text: a.Text("text")}
-		if err := d.Send(ctx, text); err != nil {
-			return kind.Result{}, fmt.Errorf("send to %s on %s: %w", text.Chat, d.Name(), err)
-		}
 		if k.Ends(a, policy.Where{Session: o.Session, Route: o.Route}) {
-			return kind.Result{}, conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), text.Text)
+			return kind.Result{}, conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), a.Text("text"))
 		}
-		return kind.Result{Text: "it was sent to " + text.Chat}, nil
+		chat, _ := k.ChatOf(a)
+		return kind.Result{Text: "it was sent to " + chat}, send(ctx, d, Text{ID: o.ID, Chat: chat, Text: a.Text("text")})
 	}
 	return k
 }
 
 // eventID returns the :ID: for the question of a message. If the message's own id is not valid
 // there, it is the SHA-256 of that id.
-func eventID(channel, id string) string { return named(channel, id, protocol.ValidID) }
+func eventID(channel, id string) string { return validOrHash(channel, id, protocol.ValidID) }
 
 // sessionOf returns the session of a chat.
-func sessionOf(channel, chat string) string { return named(channel, chat, protocol.ValidSession) }
+func sessionOf(channel, chat string) string { return validOrHash(channel, chat, protocol.ValidSession) }
 
-func named(channel, id string, valid func(string) bool) string {
+func validOrHash(channel, id string, valid func(string) bool) string {
 	if name := channel + "-" + id; valid(name) {
 		return name
 	}

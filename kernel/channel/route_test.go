@@ -47,7 +47,7 @@ func TestAnswerEndsTurnOnEveryRoute(t *testing.T) {
 		{chat(protocol.RoutePeer, "pigeon", "loft 7"), inLoft7},
 		{chat(protocol.RouteMCP, protocol.ChannelCLI, ""), always},
 		{chat(protocol.RouteSubagent, protocol.ChannelEmacs, ""), always},
-		{chat(protocol.RouteSubagent, "pigeon", "loft 7"), inLoft7},
+		{chat(protocol.RouteSubagent, "pigeon", "loft 7"), always}, // its report goes to the turn that started it
 		{chat(protocol.RouteTask, "", ""), always},
 		{chat(protocol.RoutePost, "", ""), always},
 		{chat(protocol.RouteNone, "", ""), always},

@@ -26,6 +26,8 @@ type Emacs struct {
 	Clients  *Clients
 	Patience time.Duration // 0 for [DefaultPatience]
 	NewID    func() string
+	// Change returns the act by which an editor changes a text in a file.
+	Change func(file, old, new string) protocol.Act
 }
 
 // ask asks the Emacs again until its answer is not that it is busy.
@@ -98,12 +100,9 @@ func (e Emacs) Read(ctx context.Context, in tool.Conversation, p protocol.EmacsR
 
 // Edit implements [tool.Emacs]: it is an :edit as a model may propose it by itself.
 func (e Emacs) Edit(ctx context.Context, in tool.Conversation, file, old, new string) (protocol.Receipt, error) {
-	_, receipt, err := e.Clients.Perform(ctx, protocol.Act{
-		ID: e.NewID(), Session: in.Session, Turn: in.Turn, Event: in.Event,
-		Type: protocol.TypeRequest, Target: "emacs", Payload: protocol.Object{
-			{Key: "action", Value: protocol.Keyword("edit")}, {Key: "file", Value: file}, {Key: "old", Value: old}, {Key: "new", Value: new},
-		},
-	})
+	change := e.Change(file, old, new)
+	change.ID, change.Session, change.Turn, change.Event = e.NewID(), in.Session, in.Turn, in.Event
+	_, receipt, err := e.Clients.Perform(ctx, change)
 	switch {
 	case errors.Is(err, kind.ErrNoPerformer):
 		return receipt, tool.ErrNoEmacs

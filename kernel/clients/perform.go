@@ -22,10 +22,15 @@ const (
 // errNoEditor is the error of a change of a text that waits for an editor.
 var errNoEditor = fmt.Errorf("no Emacs is connected that could make the change: open one, and decide then (%w)", kind.ErrNoPerformer)
 
+// named returns the name by which clients announce that they perform such an act.
+func named(order protocol.Act) string {
+	return cmp.Or(order.Payload.Text("action"), string(order.Target))
+}
+
 // performer returns the client for an act: the sender of its event, or else the one that was used
 // last, among those that perform such an action.
 func (c *Clients) performer(order protocol.Act) Client {
-	name := order.Payload.Text("action")
+	name := named(order)
 	return c.choose(order.Event, func(can protocol.Capabilities) bool { return can.CanPerform(name) })
 }
 
@@ -33,7 +38,7 @@ func (c *Clients) performer(order protocol.Act) Client {
 func (c *Clients) Perform(ctx context.Context, order protocol.Act) (string, protocol.Receipt, error) {
 	client := c.performer(order)
 	if client == nil {
-		return "", protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", order.Payload.Text("action"), kind.ErrNoPerformer)
+		return "", protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", named(order), kind.ErrNoPerformer)
 	}
 	receipt, err := client.Act(ctx, order)
 	if errors.Is(err, rpc.ErrConnectionLost) {

@@ -9,8 +9,8 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Budget is what one turn may use, from the person's message to the answer. Zero means no limit;
-// Rounds always has one.
+// Budget is what one turn may use, from the person's message to the answer. Zero means no limit.
+// Rounds always has a limit.
 type Budget struct {
 	Rounds int           // actions whose results go back to the model
 	Tokens int           // read and written by models
@@ -18,8 +18,8 @@ type Budget struct {
 	Cost   float64       // US dollars, counted for the models whose price is known
 }
 
-// UsualBudget applies where no setting says otherwise.
-var UsualBudget = Budget{Rounds: 20, Tokens: 1_000_000, Time: time.Hour, Cost: 2}
+// DefaultBudget applies where no setting says otherwise.
+var DefaultBudget = Budget{Rounds: 20, Tokens: 1_000_000, Time: time.Hour, Cost: 2}
 
 // budgetRow is one setting of a budget.
 type budgetRow struct {
@@ -56,13 +56,13 @@ func (b *Budget) Set(name, value string) error {
 // CheckBudget returns what is wrong with a value of the named setting, or nil.
 func CheckBudget(name, value string) error { return new(Budget).Set(name, value) }
 
-// mostRounds is the highest number of rounds a person can set: a turn always ends.
-const mostRounds = 1000
+// maximumRounds is the highest number of rounds that a person can set, so that every turn ends.
+const maximumRounds = 1000
 
 func (b *Budget) setRounds(value string) error {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > mostRounds {
-		return fmt.Errorf("%q is not a number from 1 to %d", value, mostRounds)
+	if err != nil || n < 1 || n > maximumRounds {
+		return fmt.Errorf("%q is not a number from 1 to %d", value, maximumRounds)
 	}
 	b.Rounds = n
 	return nil
@@ -113,8 +113,8 @@ func (b *Budget) setCost(value string) error {
 	return nil
 }
 
-// budgetDrawer returns the budget's rows of a property drawer. They keep each value in said, as it
-// is written in the file.
+// budgetDrawer returns the rows of a property drawer that set the budget. They store each value as
+// the file writes it.
 func budgetDrawer(values *map[string]string) []property {
 	rows := make([]property, len(budgetRows))
 	for i, row := range budgetRows {

@@ -50,9 +50,9 @@ func Choices(settings Settings, env func(string) string) ([]Choice, error) {
 	name := strings.TrimSpace(env("ORG_AGENT_LLM"))
 	switch {
 	case name == nameBuiltin || name == nameNone:
-		return named(nil, name, "ORG_AGENT_LLM")
+		return choiceNamed(nil, name, "ORG_AGENT_LLM")
 	case name == "" && settings.LLM != "":
-		return named(configured, settings.LLM, "config.org")
+		return choiceNamed(configured, settings.LLM, "config.org")
 	case name == "" && len(configured) > 0:
 		return configured, nil
 	case name == "" && settings.refused != nil:
@@ -63,7 +63,7 @@ func Choices(settings Settings, env func(string) string) ([]Choice, error) {
 		return nil, err
 	}
 	if name != "" {
-		return named(append(configured, environment...), name, "ORG_AGENT_LLM")
+		return choiceNamed(append(configured, environment...), name, "ORG_AGENT_LLM")
 	}
 	if len(environment) > 0 {
 		return environment[:1], nil
@@ -76,8 +76,8 @@ func builtin(source string) Choice {
 	return Choice{Model: Model{Name: nameBuiltin}, Kind: ChoiceBuiltin, Source: source}
 }
 
-// named returns the one choice with that name.
-func named(choices []Choice, name, source string) ([]Choice, error) {
+// choiceNamed returns the choice with that name, alone in a list.
+func choiceNamed(choices []Choice, name, source string) ([]Choice, error) {
 	switch name {
 	case nameBuiltin:
 		return []Choice{builtin(source)}, nil

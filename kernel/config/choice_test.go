@@ -20,7 +20,7 @@ const twoModels = `* Models
 :END:
 `
 
-// show is a choice in one line: kind, name, address, model, key, found, source.
+// show returns a choice in one line: kind, name, address, model, key, found, source.
 func show(choices []Choice) string {
 	var lines []string
 	for _, c := range choices {
@@ -63,7 +63,7 @@ func TestChoices(t *testing.T) {
 		{config: twoModels + oneLLM, env: "ORG_AGENT_LLM=local", want: local},
 		{config: oneLLM, env: "OPENAI_API_KEY=k", err: `config.org names the model "far", and there is none: use builtin or none`},
 		{config: "* Settings\n:PROPERTIES:\n:LLM: builtin\n:END:\n", env: "OPENAI_API_KEY=k", want: "builtin builtin by config.org"},
-		// One who meant a server at home is not sent elsewhere by a slip.
+		// A person who meant a server at home is not sent elsewhere by a misspelling.
 		{config: "* Models\n** local\n:PROPERTIES:\n:BASE_URI: http://localhost/v1\n:END:\n", env: "OPENAI_API_KEY=k",
 			err: "none can be used: c.org:4:1: error: there is no setting BASE_URI here: did you mean BASE_URL?"},
 	} {
@@ -83,8 +83,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestOneServerAlone: whatever is set, what is said is sent only to the servers
-// of one source, never to a remote one that another source named.
+// TestOneServerAlone checks that messages go only to the servers of one source, whatever is set,
+// and never to a remote server that another source named.
 func TestOneServerAlone(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		variables := map[string]string{}

@@ -25,9 +25,8 @@ var inbox string
 //go:embed policy.org
 var policy string
 
-// Begun reports whether a file of the home still has the text that a new home begins with. path is
-// relative to the home.
-func Begun(path, text string) bool {
+// IsStarter reports whether text is what a new home has in the file. path is relative to the home.
+func IsStarter(path, text string) bool {
 	switch path {
 	case "config.org":
 		return text == starter
@@ -60,11 +59,11 @@ func (p Paths) EnsureHome() error {
 			return p.homeError(err)
 		}
 	}
-	return p.homeError(errors.Join(begin(p.Config, starter), begin(filepath.Join(p.Home, "inbox.org"), inbox), begin(filepath.Join(p.Home, "policy.org"), policy), p.beginPersona()))
+	return p.homeError(errors.Join(writeNew(p.Config, starter), writeNew(filepath.Join(p.Home, "inbox.org"), inbox), writeNew(filepath.Join(p.Home, "policy.org"), policy), p.beginPersona()))
 }
 
-// begin writes a file that does not exist. It never changes one that does.
-func begin(path, text string) error {
+// writeNew writes a file that does not exist. It never changes an existing file.
+func writeNew(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil

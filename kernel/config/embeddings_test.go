@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A server for embeddings is taken whole or not at all.
+// TestEmbeddingServer checks that a server for embeddings with a fault is left out as a whole.
 func TestEmbeddingServer(t *testing.T) {
 	for name, c := range map[string]struct{ drawer, fault string }{
 		"whole":          {":BASE_URL: http://localhost:1/v1\n:MODEL: m\n:API_KEY: env:K\n:LIKENESS: 0.4", ""},

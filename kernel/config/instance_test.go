@@ -101,7 +101,7 @@ func TestAlive(t *testing.T) {
 		t.Error("nobody is alive")
 	}
 
-	// A kernel that died before this process had its number.
+	// A kernel died, and later this process got its number.
 	old := KernelInfo{PID: os.Getpid(), Socket: socket, Started: time.Now().Add(-24 * time.Hour)}
 	if old.Alive() {
 		t.Error("alive, only because its process id is in use")
@@ -127,7 +127,7 @@ func TestAlive(t *testing.T) {
 	}
 	must(t, input.Close())
 	for range 6000 {
-		if !dying.Alive() { // ended, and nobody has waited for it yet
+		if !dying.Alive() { // it has ended, and nobody has waited for it yet
 			break
 		}
 		time.Sleep(10 * time.Millisecond)

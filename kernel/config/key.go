@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"org-agent/kernel/secret"
+	"org-agent/kernel/text"
 )
 
-// KeySource says where a key is. At most one field is set; with none, no key is needed. It contains
-// no secret.
+// KeySource says where a key is. At most one field is set. Without any, no key is needed. It
+// contains no secret.
 type KeySource struct {
 	Env        string // an environment variable
 	Command    string // a shell command that prints the key in its first line
@@ -117,12 +118,12 @@ func keyFrom(ctx context.Context, what, program string, args ...string) (secret.
 	return secret.Text(key), nil
 }
 
-// lastLine returns the last line of a program's complaint in brackets.
+// lastLine returns the last line of a program's standard error, in brackets.
 func lastLine(complaint string) string {
 	lines := strings.Split(strings.TrimSpace(complaint), "\n")
-	last := []rune(lines[len(lines)-1])
-	if len(last) == 0 {
+	last := text.PlainLine(lines[len(lines)-1], 200)
+	if last == "" {
 		return ""
 	}
-	return " (" + string(last[:min(len(last), 200)]) + ")"
+	return " (" + last + ")"
 }

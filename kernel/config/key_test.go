@@ -61,8 +61,8 @@ func TestResolveKey(t *testing.T) {
 	}
 }
 
-// TestKeyCommandEnds: a command that hangs ends with its context, and what it
-// started ends with it.
+// TestKeyCommandEnds checks that a command that hangs ends with its context, together with what it
+// started.
 func TestKeyCommandEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -90,7 +90,7 @@ func TestKeyCommandEnds(t *testing.T) {
 	t.Error("what the command started still runs")
 }
 
-// TestAuthSource asks a real Emacs, as a person's would be asked.
+// TestAuthSource asks a real Emacs.
 func TestAuthSource(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -54,7 +54,7 @@ func (p *settingsParser) mcp(h *org.Heading) {
 	secret := func(value string) error { return addNamed(&server.Secrets, value, "GITHUB_TOKEN env:GITHUB_TOKEN") }
 	header := func(value string) error { return addNamed(&server.Headers, value, "X-Api-Key env:SERVICE_KEY") }
 	whole := p.drawer(h, []property{
-		{"COMMAND", func(value string) (err error) { server.Command, err = words(value); return err }},
+		{"COMMAND", func(value string) (err error) { server.Command, err = splitCommandLine(value); return err }},
 		{"DIRECTORY", func(value string) error {
 			if server.Directory = value; !filepath.IsAbs(value) && value != "~" && !strings.HasPrefix(value, "~/") {
 				return fmt.Errorf("%q is not a directory such as /srv/notes or ~/notes", value)
@@ -127,8 +127,9 @@ func mcpName(title string) string {
 // foldName removes what may differ between two spellings of a tool's name.
 func foldName(name string) string { return strings.ReplaceAll(name, "_", "") }
 
-// words splits a command line at blanks. Quotes work as in a shell; nothing else of a shell does.
-func words(line string) ([]string, error) {
+// splitCommandLine splits a command line at blanks. Quotes work as in a shell; nothing else of a
+// shell does.
+func splitCommandLine(line string) ([]string, error) {
 	var all []string
 	var word strings.Builder
 	quote, begun := rune(0), false
@@ -176,8 +177,8 @@ func isVariable(name string) bool {
 	})
 }
 
-// addNamed reads a name and the source of its key, written like example. Other text may be the key
-// itself, so errors do not repeat it.
+// addNamed reads a name and the source of its key, written like example. Any other text may be the
+// key itself, so errors do not repeat it.
 func addNamed(to *[]NamedKey, text, example string) error {
 	name, source, _ := strings.Cut(text, " ")
 	key, err := parseKeySource(source)

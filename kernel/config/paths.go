@@ -80,8 +80,8 @@ func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 	}, nil
 }
 
-// SpareSocket is where a kernel listens when another kernel answers at [Paths.Socket]. Two kernels
-// share that path when they have different HOMEs and one run directory, as happens where
+// SpareSocket returns where a kernel listens when another kernel answers at [Paths.Socket]. Two
+// kernels share that path when they have different HOMEs and one run directory, as happens where
 // XDG_RUNTIME_DIR is not set. Clients find the address in [Paths.KernelJSON].
 func (p Paths) SpareSocket() string {
 	sum := sha256.Sum256([]byte(p.State))

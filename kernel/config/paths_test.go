@@ -94,8 +94,8 @@ func TestSourceIsNoHome(t *testing.T) {
 	}
 }
 
-// TestSocketFits: whatever the environment, the socket's path is short enough
-// for the system, and absolute.
+// TestSocketFits checks that the socket's path is absolute and short enough for the system in every
+// environment.
 func TestSocketFits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		p, err := findPaths(rapid.StringMatching(`/[a-z/.]{0,150}`).Draw(r, "home"), environment(map[string]string{
@@ -107,8 +107,8 @@ func TestSocketFits(t *testing.T) {
 	})
 }
 
-// TestNameBeforeAndAfter: a home below a link has one name before it is made
-// and after.
+// TestNameBeforeAndAfter checks that a home below a link has the same name before it is made and
+// after.
 func TestNameBeforeAndAfter(t *testing.T) {
 	directory := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(directory, "real"), 0o755))
@@ -124,7 +124,7 @@ func TestNameBeforeAndAfter(t *testing.T) {
 	}
 }
 
-// instance is a new instance in a directory of its own.
+// instance returns a new instance in a directory of its own.
 func instance(t *testing.T) Paths {
 	t.Helper()
 	directory := t.TempDir()
@@ -149,7 +149,7 @@ func TestEnsure(t *testing.T) {
 		if text, err := os.ReadFile(p.Config); err != nil || string(text) != starter {
 			t.Errorf("config.org: %v", err)
 		}
-		must(t, os.Chmod(p.State, 0o755)) // is closed again the second time
+		must(t, os.Chmod(p.State, 0o755)) // it is closed again the second time
 		must(t, os.Chmod(p.Run, 0o777))
 	}
 	must(t, os.WriteFile(p.Config, []byte("mine"), 0o644))
@@ -187,13 +187,13 @@ func TestEnsureRefuses(t *testing.T) {
 	}
 }
 
-// TestForeignDirectory: the root directory of the machine is not this user's;
-// for root, a directory given to another user is not.
+// TestForeignDirectory checks that a directory of another user is refused: the root directory of
+// the machine or, if the test runs as root, a directory that was given to another user.
 func TestForeignDirectory(t *testing.T) {
 	directory := "/"
 	if os.Geteuid() == 0 {
 		mine := t.TempDir()
-		if err := os.Chown(mine, 65534, -1); !errors.Is(err, syscall.EINVAL) { // a root of some containers has no other user
+		if err := os.Chown(mine, 65534, -1); !errors.Is(err, syscall.EINVAL) { // the root user of some containers has no other user
 			must(t, err)
 			directory = mine
 		}
@@ -209,7 +209,7 @@ func put(path, content string) error {
 	return os.WriteFile(path, []byte(content), 0o600)
 }
 
-// TestKeeps: what kernels keep is known by its place, whatever instance it is of.
+// TestKeeps checks that files of kernels are recognised by their place, for every instance.
 func TestKeeps(t *testing.T) {
 	user, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -45,7 +45,7 @@ func (p Paths) beginPersona() error {
 		}
 	}
 	for name, text := range texts {
-		err = errors.Join(err, begin(filepath.Join(p.Home, name), text))
+		err = errors.Join(err, writeNew(filepath.Join(p.Home, name), text))
 	}
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPersonaBegins: a new home has every file of the persona, saying nothing; one that has any
-// of them, whatever it is, gets no other.
+// TestPersonaBegins checks that a new home gets every file of the persona, without content, and
+// that a home that has any of them gets no other.
 func TestPersonaBegins(t *testing.T) {
 	home := t.TempDir()
 	paths := Paths{Home: home, Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"), Config: filepath.Join(home, "config.org")}

@@ -67,7 +67,7 @@ func (s Settings) FaultyPresets() []FaultyPreset {
 	return all
 }
 
-// NearPreset returns the preset's name that is most like name, or "" if none is close.
+// NearPreset returns the name of the most similar preset, or "" if none is similar.
 func (s Settings) NearPreset(name string) string {
 	var names []string
 	for _, p := range s.Presets {
@@ -79,7 +79,7 @@ func (s Settings) NearPreset(name string) string {
 // preset reads a heading below "Presets". A heading with a fault is left out: half a preset would
 // not be what the person wrote.
 func (p *settingsParser) preset(h *org.Heading, source string) {
-	made := Preset{Name: h.Title, Line: h.Line}
+	preset := Preset{Name: h.Title, Line: h.Line}
 	faults := len(p.settings.Diagnostics)
 	defer func() {
 		if len(p.settings.Diagnostics) > faults && p.settings.Preset(h.Title) == nil {
@@ -89,26 +89,26 @@ func (p *settingsParser) preset(h *org.Heading, source string) {
 			p.settings.faulty[strings.ToLower(h.Title)] = p.settings.Diagnostics[faults]
 		}
 	}()
-	whole := p.drawer(h, append(budgetDrawer(&made.Budget), []property{
-		{"MODEL", func(value string) error { made.Model = value; return nil }},
-		{"SKILL", func(value string) error { made.Skill = value; return nil }},
-		{"PROFILE", func(value string) error { made.Profile = value; return nil }},
-		{"SYSTEM", func(value string) error { made.System = value; return nil }},
-		{"HISTORY", func(value string) error { made.History = value; return CheckHistory(value) }},
-		{"TEMPERATURE", func(value string) error { made.Temperature = value; return CheckTemperature(value) }},
-		{"MAX_TOKENS", func(value string) error { made.MaxTokens = value; return CheckMaxTokens(value) }},
+	whole := p.drawer(h, append(budgetDrawer(&preset.Budget), []property{
+		{"MODEL", func(value string) error { preset.Model = value; return nil }},
+		{"SKILL", func(value string) error { preset.Skill = value; return nil }},
+		{"PROFILE", func(value string) error { preset.Profile = value; return nil }},
+		{"SYSTEM", func(value string) error { preset.System = value; return nil }},
+		{"HISTORY", func(value string) error { preset.History = value; return CheckHistory(value) }},
+		{"TEMPERATURE", func(value string) error { preset.Temperature = value; return CheckTemperature(value) }},
+		{"MAX_TOKENS", func(value string) error { preset.MaxTokens = value; return CheckMaxTokens(value) }},
 	}...))
-	made.System = strings.TrimSpace(made.System + "\n\n" + strings.TrimSpace(source[h.Body:h.End]))
+	preset.System = strings.TrimSpace(preset.System + "\n\n" + strings.TrimSpace(source[h.Body:h.End]))
 	before := p.settings.Preset(h.Title)
 	switch {
 	case !presetName(h.Title):
 		p.fault(h.Line, "%q cannot name a preset: after @ a name is one word of letters, digits, - and _", h.Title)
 	case before != nil:
 		p.fault(h.Line, "the preset %q is in line %d already", h.Title, before.Line)
-	case len(made.System) > systemLimit:
-		p.fault(h.Line, "the text of the preset %q has %d bytes, more than the limit of %d", h.Title, len(made.System), systemLimit)
+	case len(preset.System) > systemLimit:
+		p.fault(h.Line, "the text of the preset %q has %d bytes, more than the limit of %d", h.Title, len(preset.System), systemLimit)
 	case whole:
-		p.settings.Presets = append(p.settings.Presets, made)
+		p.settings.Presets = append(p.settings.Presets, preset)
 	}
 }
 
@@ -128,11 +128,11 @@ func CheckHistory(value string) error {
 		return nil
 	}
 	return fmt.Errorf("%q is not \"all\" (all earlier turns), \"branch\" (only the turns above the question) or \"none\"%s",
-		value, meant(value, []string{"all", "branch", "none"}))
+		value, suggestion(value, []string{"all", "branch", "none"}))
 }
 
-// meant suggests a name at the end of a sentence, or is "".
-func meant(value string, names []string) string {
+// suggestion returns the end of a sentence that suggests a similar name, or "".
+func suggestion(value string, names []string) string {
 	if near := suggest.Of(strings.ToLower(value), names); near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)
 	}

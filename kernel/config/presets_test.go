@@ -7,7 +7,8 @@ import (
 	"org-agent/kernel/config"
 )
 
-// A preset is a heading with its text; one that is at fault is none, and says where.
+// TestPresets checks that a preset is a heading with its text, and that a preset with a fault is
+// left out and reported with its line.
 func TestPresets(t *testing.T) {
 	s := config.Parse("config.org", `* Presets
 Text of no preset.

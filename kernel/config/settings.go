@@ -142,7 +142,7 @@ type Diagnostic struct {
 	org.Diagnostic
 }
 
-// String is FILE:LINE:COLUMN: SEVERITY: MESSAGE.
+// String returns the diagnostic as FILE:LINE:COLUMN: SEVERITY: MESSAGE.
 func (d Diagnostic) String() string { return d.File + ":" + d.Diagnostic.String() }
 
 // configLimit is the largest config.org, in bytes.
@@ -482,11 +482,11 @@ func setCount(to *int, value string) error {
 	return nil
 }
 
-// mostSubagents is the most subagents that may run at once. usualSubagents applies where the file
+// mostSubagents is the maximum number of subagents at once. defaultSubagents applies where the file
 // says nothing.
 const (
-	mostSubagents  = 32
-	usualSubagents = 4
+	mostSubagents    = 32
+	defaultSubagents = 4
 )
 
 func setSubagents(to *int, value string) error {
@@ -505,7 +505,7 @@ func setSubagents(to *int, value string) error {
 // SubagentsAtOnce returns how many subagents may run at once; 0 means that none may.
 func (s Settings) SubagentsAtOnce() int {
 	if s.Subagents == 0 {
-		return usualSubagents
+		return defaultSubagents
 	}
 	return max(s.Subagents, 0)
 }

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// What is switched off is known by its name, unless another of that name is on.
+// TestModelsOff checks that a model that is switched off is known by its name, unless another model
+// with that name is on.
 func TestModelsOff(t *testing.T) {
 	drawer := "\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:EFFORT: low\n:END:\n"
 	s := Parse("config.org", "* Models\n** a"+drawer+"** COMMENT a\n** COMMENT far away"+drawer+"*** COMMENT deep\n* COMMENT Models\n** b\n* Settings\n:PROPERTIES:\n:LLM: far away\n:END:\n")
@@ -26,7 +27,8 @@ func TestModelsOff(t *testing.T) {
 	}
 }
 
-// Further keys are added as Org adds to a property; none is written out.
+// TestSeveralKeys checks that further keys are added as Org adds to a property, and that no key may
+// be written out.
 func TestSeveralKeys(t *testing.T) {
 	model := func(rows string) string {
 		return "* Models\n** remote\n:PROPERTIES:\n:BASE_URL: https://api.example.org/v1\n" + rows + ":END:\n"
@@ -171,11 +173,11 @@ func TestFaults(t *testing.T) {
 		{setting(":LLM: gpt"), `c.org:3:1: error: there is no model "gpt": use builtin or none`},
 	} {
 		s := Parse("c.org", test.source)
-		var said []string
+		var lines []string
 		for _, d := range s.Diagnostics {
-			said = append(said, d.String())
+			lines = append(lines, d.String())
 		}
-		all := strings.Join(said, "\n")
+		all := strings.Join(lines, "\n")
 		if !strings.Contains(all, test.want) {
 			t.Errorf("%s\nsaid %q\nwant %q", test.source, all, test.want)
 		}
@@ -192,7 +194,7 @@ func TestStarterSetsNothing(t *testing.T) {
 	}
 }
 
-// TestStarterExamplesWork: what the starter comments out is right as it stands.
+// TestStarterExamplesWork checks that the commented examples of the starter are valid.
 func TestStarterExamplesWork(t *testing.T) {
 	source := strings.NewReplacer("** COMMENT o", "** o", "** COMMENT T", "** T", "** COMMENT V", "** V").Replace(starter)
 	head, drawer, found := strings.Cut(source, "** COMMENT An example")
@@ -273,7 +275,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// NOTES may say that there are none, which is more than saying nothing.
+// TestNotesSet checks that NOTES can say that there are none, which differs from not being set.
 func TestNotesSet(t *testing.T) {
 	for value, want := range map[string]Settings{
 		"none":           {NotesSet: true},
@@ -289,7 +291,8 @@ func TestNotesSet(t *testing.T) {
 	}
 }
 
-// A server of MCP is a program or in the web; what is at fault is told where it stands, without a key.
+// TestMCPServers checks that an MCP server is a program or a web server, and that faults are
+// reported with their line and without a key.
 func TestMCPServers(t *testing.T) {
 	server := func(rows string) Settings {
 		return Parse("config.org", "* MCP\n** My Files!\n:PROPERTIES:\n"+rows+":END:\n")

@@ -7,18 +7,18 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// nearestKey returns the key of the table that is most like key.
+// nearestKey returns the most similar key of the table.
 func nearestKey(table []property, key string) string {
 	var keys []string
 	for _, row := range table {
 		keys = append(keys, row.key)
 	}
-	return mostLike(keys, key)
+	return mostSimilar(keys, key)
 }
 
-// mostLike returns the name most like the given one, or "". A name that contains it comes first:
-// BASE_URL for URL.
-func mostLike(names []string, name string) string {
+// mostSimilar returns the name that is most similar to the given one, or "". A name that contains
+// it comes first: BASE_URL for URL.
+func mostSimilar(names []string, name string) string {
 	if len(names) == 0 {
 		return ""
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A search server is taken whole or not at all, and a proxy is an address or the environment's.
+// TestWeb checks that a search server with a fault is left out as a whole, and that a proxy is an
+// address or that of the environment.
 func TestWeb(t *testing.T) {
 	for name, c := range map[string]struct{ drawer, fault string }{
 		"whole":        {":KIND: Brave\n:BASE_URL: https://search.example/web\n:API_KEY: env:K", ""},
@@ -53,8 +54,8 @@ func TestCommands(t *testing.T) {
 		"~someone/x":                    `[] [config.org:3:1: error: PROGRAMS: "~someone/x" is not a directory that begins with / or ~/]`,
 	} {
 		got := Parse("config.org", "* Commands\n:PROPERTIES:\n:PROGRAMS: "+value+"\n:END:\n")
-		if told := fmt.Sprint(got.Programs, got.Diagnostics); told != want {
-			t.Errorf("%s: %s", value, told)
+		if found := fmt.Sprint(got.Programs, got.Diagnostics); found != want {
+			t.Errorf("%s: %s", value, found)
 		}
 	}
 }

@@ -130,6 +130,8 @@ func TestBadDecisions(t *testing.T) {
 		{ID: approval.ID, Decision: "yes"},
 		{ID: approval.ID, Decision: protocol.AllowAlways, Edited: elsewhere},
 		{ID: approval.ID, Decision: protocol.AllowOnce, Edited: "(:type"},
+		{ID: approval.ID, Decision: protocol.AllowOnce, Edited: "nil"},
+		{ID: approval.ID, Decision: protocol.AllowOnce, Edited: "(:approved t)"},
 		{ID: approval.ID, Decision: protocol.AllowOnce, Edited: "(:type :request :target :nowhere)"},
 		{ID: "nothing", Decision: protocol.AllowOnce},
 	} {

@@ -80,7 +80,7 @@ func TestModelThatIsStuck(t *testing.T) {
 			if text := e.Text(); !strings.Contains(text, c.text) || !strings.Contains(text, ":THOUGHTS:") && strings.Count(text, "I will look once more") > 2 {
 				t.Errorf("the answer is\n%.600s", text)
 			}
-			until(t, "the server to be left", func() bool { return model.Left() == 1 })
+			until(t, "the server to be left", func() bool { return model.Abandoned() == 1 })
 			if len(model.Requests()) != 1 {
 				t.Errorf("the model was asked %d times", len(model.Requests()))
 			}
@@ -101,7 +101,7 @@ func TestTimeIsUp(t *testing.T) {
 		if !strings.Contains(got.notice, "What this may take is used up: 3s (BUDGET_TIME)") {
 			t.Errorf("the turn ended %+v", got)
 		}
-		until(t, "the server to be left", func() bool { return model.Left() == 1 })
+		until(t, "the server to be left", func() bool { return model.Abandoned() == 1 })
 	})
 	t.Run("a person who takes their time", func(t *testing.T) {
 		t.Parallel()

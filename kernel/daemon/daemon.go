@@ -110,7 +110,7 @@ type daemon struct {
 	agent     *agent.Agent
 	subagents *subagent.Pool // nil: no work is handed on
 	clients   clients.Clients
-	channels  []channel.Driver
+	channels  channel.Drivers
 }
 
 // Run runs a kernel until it ends. An error says why it could not start, or
@@ -194,7 +194,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	}
 	d.skills.Prompts.Load(ctx)
 	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal.Asks, Tools: d.tools, Rules: d.home.Rules(), Kinds: d.kinds}
-	listening := d.home.Hooks(d.skills.Notes.Current, d.kinds)
+	listening := d.home.Hooks(d.skills.Notes.Current)
 	listening.Logger, listening.Kind = d.log, d.commands.Kind
 	hooks := hook.New(listening)
 	d.policy.Hooks = hooks
@@ -217,7 +217,8 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	d.sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers,
-		Ended: func(turn journal.Turn) { d.subagents.Ended(context.Background(), turn) }, // also while the kernel stops
+		Ended:     func(turn journal.Turn) { d.subagents.Ended(context.Background(), turn) }, // also while the kernel stops
+		Insertion: act.Insertion, Elsewhere: d.channels.Send,
 	})
 	talk.Sessions = d.sessions
 	return nil
@@ -240,9 +241,9 @@ func shown(path string) string {
 }
 
 // openLog directs the log to the instance's file, a JSON record a line. The last few files are kept.
-func openLog(paths config.Paths, level slog.Level) (log *slog.Logger, book *logfile.Book, closeLog func()) {
+func openLog(paths config.Paths, level slog.Level) (log *slog.Logger, book *logfile.Writer, closeLog func()) {
 	file := &lumberjack.Logger{Filename: paths.Log, MaxSize: 10, MaxBackups: 4} // megabytes and files
-	book = logfile.NewBook(paths.Log, file)
+	book = logfile.NewWriter(paths.Log, file)
 	return slog.New(logfile.Handler(book, level)), book, func() { _ = file.Close() }
 }
 

@@ -19,7 +19,7 @@ func (d *daemon) sensors() []sensor.Sensor {
 // channels are those that are built in, and behind them those that the kernel was started with.
 // It is called once: a driver may hold a connection.
 func (d *daemon) openChannels() {
-	d.channels = append([]channel.Driver{}, d.config.Channels...)
+	d.channels = append(channel.Drivers{}, d.config.Channels...)
 }
 
 // resolver decides what holds for a message.

@@ -133,6 +133,37 @@ func TestAnotherChannel(t *testing.T) {
 	until(t, "the failure", func() bool { return strings.Contains(e.Text(), "the pigeon was eaten") })
 }
 
+// TestEveryEndReachesTheChat checks that a message from a chat is answered there, whatever action
+// answers it, and that the chat is told why there is no answer.
+func TestEveryEndReachesTheChat(t *testing.T) {
+	in := newInstance(t,
+		llmtest.Exchange{Match: "^respond", Reply: `(:type :response :text "I respond.")`},
+		llmtest.Exchange{Match: "^insert", Reply: insertion("I insert.")},
+		llmtest.Exchange{Match: "^say", Reply: "I say."},
+		llmtest.Exchange{Match: "^send", Reply: `(:type :request :target :pigeon :chat-id "loft 7" :text "I send.")`},
+		llmtest.Exchange{Match: "^break", Reply: `(:type :log :text "nothing")`})
+	in.write(t, "skills/mine.org", deciding(`(defun think (c) (if (equal (words c) "decide") '(:type :response :text "I decide.") (ask-neuro (words c))))
+(defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
+	birds := newPigeons()
+	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}, MayTalk: func(channel.Message) bool { return true }})
+	for _, c := range []struct{ says, hears string }{
+		{"respond", "I respond."}, {"insert", "I insert."}, {"say", "I say."}, {"send", "I send."}, {"decide", "I decide."},
+		{"break", "No answer: The model wrote to the log only and gave no answer."},
+	} {
+		birds.bring(t, channel.Message{ID: c.says, Chat: "loft 7", Sender: "ada", Text: c.says})
+		if got := birds.carries(t); got.Chat != "loft 7" || strings.TrimPrefix(got.Text, "* ") != c.hears {
+			t.Errorf("to %q it carries %+v", c.says, got)
+		}
+	}
+	if len(birds.carried) > 0 {
+		t.Errorf("it carries %+v besides", <-birds.carried)
+	}
+	e := in.editor(t, rpctest.Config{Session: "pigeon-loft 7"})
+	see(t, e, "all of it", func() bool {
+		return strings.Contains(e.Text(), "I respond.") && strings.Contains(e.Text(), "gave no answer")
+	})
+}
+
 // thermometer is a sensor that nothing but this type knows.
 type thermometer struct{ result chan protocol.EventResult }
 

@@ -143,7 +143,7 @@ func TestEntryIsChanged(t *testing.T) {
 	if err := e.Call(within(t), protocol.MethodTurnChanges, protocol.TurnChangesParams{ID: turn}, &changes); err != nil {
 		t.Fatal(err)
 	}
-	if len(changes.Changes) != 1 || changes.Changes[0].Action != "edit" || changes.Changes[0].Old != "TODO" || changes.Changes[0].New != "DONE" || changes.Changes[0].Before != "* " || len(changes.Stays) != 0 {
+	if len(changes.Changes) != 1 || changes.Changes[0].Old != "TODO" || changes.Changes[0].New != "DONE" || changes.Changes[0].Before != "* " || len(changes.Stays) != 0 {
 		t.Errorf("it is taken back by %+v", changes)
 	}
 	if _, lasts := systems(model); !strings.Contains(lasts[len(lasts)-1], "it becomes DONE") {

@@ -202,7 +202,7 @@ func TestModelsGrantNothing(t *testing.T) {
 	if got := ask(t, e, "q1", "hi"); got.state != "failed" {
 		t.Errorf("the turn ended %+v", got)
 	}
-	if text, err := os.ReadFile(in.paths.Policy); err != nil || !config.Begun("policy.org", string(text)) {
+	if text, err := os.ReadFile(in.paths.Policy); err != nil || !config.IsStarter("policy.org", string(text)) {
 		t.Errorf("policy.org was written: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func echoing(t *testing.T, words ...string) (*instance, *llmtest.Server) {
 // fenced reports whether commands run in a fence on this system. Where they do not, each is asked
 // about whatever the rules say, and tests of what hooks do to those that are not asked about end.
 func fenced(t *testing.T) bool {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	return kind.Fenced()
 }
 

@@ -358,13 +358,13 @@ func sendAt(t testing.TB, e *rpctest.Editor, id, text string, level int) {
 }
 
 // handingOn is a rule that lets work be handed on, so that a test need not decide each time.
-const handingOn = "* Rules\n| rule | matches | verdict | why | since |\n| tool sessions_spawn | | allow | a test | |\n"
+const handingOn = "* Rules\n| rule | matches | verdict | why | since |\n| tool start_subagent | | allow | a test | |\n"
 
 // batchOf is a reply that hands on tasks together.
 func batchOf(tasks ...string) string {
 	var b strings.Builder
 	for _, task := range tasks {
-		fmt.Fprintf(&b, `(:tool "sessions_spawn" :args (:task %q :label %q))`, task, task)
+		fmt.Fprintf(&b, `(:tool "start_subagent" :args (:task %q :label %q))`, task, task)
 	}
 	return "(:type :REQUEST :target :tool :action :batch :calls (" + b.String() + "))"
 }

@@ -127,3 +127,32 @@ func TestTurnKeepsItsKinds(t *testing.T) {
 		t.Fatalf("the turn ended %+v, %v", finished, err)
 	}
 }
+
+// TestHookOfANotesAction checks that a hook on the action of another note is called with the fields
+// that the note declared, and that nobody is told that it would never be.
+func TestHookOfANotesAction(t *testing.T) {
+	in, _ := newDoor(t, 1)
+	in.write(t, "skills/guard.org", "#+begin_src lisp\n"+`(defhook porter :on (before-tool "door-knock" "door-knok")
+  :function (lambda (event) (list :refuse (format nil "~(~s~)" (getf event :arguments)))))`+"\n#+end_src\n")
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	sent, err := e.Send(within(t), "q1", "knock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.WaitTurn(within(t), sent.Turn); err != nil {
+		t.Fatal(err)
+	}
+	why, err := traceOf(t, in, sent.Turn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantInOrder(t, why.Outline, `(:text "ho" :times 2)`)
+	log, err := os.ReadFile(in.paths.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(log); strings.Count(text, "a hook is never called") != 1 || !strings.Contains(text, `no tool is named \"door-knok\" now; did you mean \"door-knock\"?`) {
+		t.Errorf("the log has\n%s", text)
+	}
+}

@@ -208,7 +208,7 @@ func plainHeadings(text string) string { return strings.ReplaceAll(text, "\n*", 
 // there: nothing is changed, run, sent or kept that a person was not asked for, what they are
 // asked names what would be done, and what the model is sent keeps its parts.
 func TestObedience(t *testing.T) {
-	fence, _ := sandbox.Look(t.Context())
+	fence, _ := sandbox.Probe(t.Context())
 	for _, place := range places {
 		if fence == sandbox.None && strings.Contains(place.call, `"exec"`) {
 			continue // every command is asked about, and none is run

@@ -16,7 +16,7 @@ import (
 )
 
 // serve listens, takes up what the last kernel left, and runs until ctx ends.
-func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
+func (d *daemon) serve(ctx context.Context, book *logfile.Writer) error {
 	if d.config.WithoutSafety { // a kernel that cannot say so does not start
 		if err := d.journal.Records.Audit(ctx, "without-safety", d.config.Version); err != nil {
 			return fmt.Errorf("write down that the rules of safety are left out: %w", err)
@@ -55,7 +55,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Book) error {
 		return err
 	}
 	presence := clients.Presence{Clients: &d.clients, Lasting: d.faults.Lasting, Left: []func(*rpc.Client){
-		func(client *rpc.Client) { book.Leave(client) },
+		func(client *rpc.Client) { book.Unfollow(client) },
 		func(client *rpc.Client) { d.sessions.Detach(client) },
 	}}
 	server := &rpc.Server{

@@ -21,7 +21,7 @@ import (
 )
 
 // methods is the table of what clients may ask: a line for each family of methods.
-func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, book *logfile.Book, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
+func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, book *logfile.Writer, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
 	reader := service.EventReader{Notes: d.skills.Notes.Current, Prompts: d.skills.Prompts.Current}
 	kinds := notekind.Live(d.kinds, d.skills.Notes)
 	return service.NewTable(

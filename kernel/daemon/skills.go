@@ -8,6 +8,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/memory"
+	"org-agent/kernel/notekind"
 	"org-agent/kernel/persona"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sensor"
@@ -51,6 +52,6 @@ func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 // a prompt skill, or given it free.
 func (d *daemon) skillsChanged(statuses []skill.Status) {
 	d.skills.Prompts.Refresh()
-	hook.WarnUnknown(d.log, statuses, d.tools)
+	hook.WarnUnknown(d.log, statuses, d.tools, notekind.Live(d.kinds, d.skills.Notes)())
 	d.clients.NotifyAll(protocol.MethodSkillChanged, d.skills.List(statuses))
 }

@@ -166,7 +166,7 @@ func TestSubagentsAreToldOfOnce(t *testing.T) {
 func TestErrorOfSubagent(t *testing.T) {
 	in, model := newInstanceAndModel(t,
 		llmtest.Exchange{Match: "^fail", Status: 400, Body: `{"error": {"message": "no such thing"}}`, Times: -1},
-		calling("sessions_spawn", `:task "fail" :rounds 1`), llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
+		calling("start_subagent", `:task "fail" :rounds 1`), llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
 	in.write(t, "policy.org", handingOn)
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
@@ -185,7 +185,7 @@ func TestSubagentMayNoMore(t *testing.T) {
 		{"in a batch", `:tools ("grep")`, `(:type :request :target :tool :action :batch :calls ((:tool "grep" :args (:pattern "x")) (:tool "Read" :args (:path "x"))))`, "the tool read was not handed"},
 		{"the shell", `:tools ("grep")`, `(:type :request :target :shell :cmd "date")`, "the tool exec was not handed"},
 		{"an edit", `:tools ("grep")`, `(:type :request :target :emacs :action :edit :file "x" :old "a" :new "b")`, "the tool edit was not handed"},
-		{"nested", "", calling("sessions_spawn", `:task "again"`).Reply, "a subagent has no sessions_spawn"},
+		{"nested", "", calling("start_subagent", `:task "again"`).Reply, "a subagent has no start_subagent"},
 		{"nested as an action", "", `(:type :request :target :agent :action :spawn :task "again")`, "a subagent hands on no work"},
 		{"a question", "", calling("ask_user", `:questions ((:question "Who?"))`).Reply, "a subagent has no ask_user"},
 		{"elsewhere", "", elsewhere, "a subagent writes into no other conversation"},
@@ -195,7 +195,7 @@ func TestSubagentMayNoMore(t *testing.T) {
 			in, model := newInstanceAndModel(t,
 				llmtest.Exchange{Match: "^part", Reply: test.does},
 				llmtest.Exchange{Match: "handed|subagent (has|hands|writes)", Reply: insertion("* Could not")},
-				calling("sessions_spawn", `:task "part" `+test.handed), llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
+				calling("start_subagent", `:task "part" `+test.handed), llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
 			in.write(t, "policy.org", handingOn)
 			in.startWithCommands(t)
 			e := in.editor(t, rpctest.Config{})
@@ -206,7 +206,7 @@ func TestSubagentMayNoMore(t *testing.T) {
 			if len(lasts) != 4 || !strings.Contains(lasts[2], test.want) || !strings.Contains(lasts[2], ":refused") {
 				t.Errorf("the subagent was told %q", lasts)
 			}
-			if !strings.Contains(prompts[0], "sessions_spawn") || strings.Contains(prompts[1], "sessions_spawn") || strings.Contains(prompts[1], "- ask_user") {
+			if !strings.Contains(prompts[0], "start_subagent") || strings.Contains(prompts[1], "start_subagent") || strings.Contains(prompts[1], "- ask_user") {
 				t.Errorf("the subagent is told of\n%s", prompts[1])
 			}
 			if !strings.Contains(prompts[1], "You do one part of another agent's work") || strings.Contains(prompts[1], "- read (") != (test.handed == "") {
@@ -226,7 +226,7 @@ func TestWhatSubagentIsShown(t *testing.T) {
 		llmtest.Exchange{Match: "^My word", Reply: insertion("* Noted")},
 		llmtest.Exchange{Match: "go on", Reply: batchOf("part alone")},
 		llmtest.Exchange{Match: "part alone[^)]*$", Reply: insertion("* Alone")},
-		llmtest.Exchange{Match: "[Aa]lone.*result|result.*[Aa]lone", Reply: calling("sessions_spawn", `:task "part forked" :fork t :model "other"`).Reply},
+		llmtest.Exchange{Match: "[Aa]lone.*result|result.*[Aa]lone", Reply: calling("start_subagent", `:task "part forked" :fork t :model "other"`).Reply},
 		llmtest.Exchange{Match: "^part forked", Reply: insertion("* Forked")},
 		llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
 	in.write(t, "policy.org", handingOn)
@@ -269,7 +269,7 @@ func TestSubagentAsks(t *testing.T) {
 	in, model := newInstanceAndModel(t,
 		llmtest.Exchange{Match: "^part", Reply: calling("exec", `:command "echo samarkand"`).Reply},
 		llmtest.Exchange{Match: "samarkand.*result|result.*samarkand|\\[ended|exit", Reply: insertion("* It said so")},
-		llmtest.Exchange{Match: "go on", Reply: calling("sessions_spawn", `:task "part" :label "the echo"`).Reply},
+		llmtest.Exchange{Match: "go on", Reply: calling("start_subagent", `:task "part" :label "the echo"`).Reply},
 		llmtest.Exchange{Match: "It said so", Reply: calling("list_subagents", "").Reply},
 		llmtest.Exchange{Match: "run . label", Reply: calling("list_subagents", `:id "nobody"`).Reply},
 		llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
@@ -328,7 +328,7 @@ func TestSubagentAsks(t *testing.T) {
 // on, and of what may have done more that is said.
 func TestSubagentsOutliveTheKernel(t *testing.T) {
 	begun := func(task string) string {
-		return calling("sessions_spawn", fmt.Sprintf(":task %q :label %q :wait :no", task, task)).Reply
+		return calling("start_subagent", fmt.Sprintf(":task %q :label %q :wait :no", task, task)).Reply
 	}
 	t.Run("ended and not told of", func(t *testing.T) {
 		t.Parallel()

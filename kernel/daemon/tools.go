@@ -3,6 +3,7 @@ package daemon
 import (
 	"path/filepath"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
 	"org-agent/kernel/mcp"
@@ -47,7 +48,7 @@ func (d *daemon) files() tool.Files {
 
 // notes are what the tools for Org files and for Emacs work with.
 func (d *daemon) notes(settings config.Settings) tool.Notes {
-	n := tool.Notes{Files: d.files(), Emacs: clients.Emacs{Clients: &d.clients, Patience: d.config.EmacsPatience, NewID: newID}, NewID: newID, Now: d.now}
+	n := tool.Notes{Files: d.files(), Emacs: clients.Emacs{Clients: &d.clients, Patience: d.config.EmacsPatience, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now}
 	for _, path := range settings.Notes {
 		n.Roots = append(n.Roots, d.notePath(path))
 	}

@@ -50,7 +50,7 @@ type Change struct {
 	Text string
 }
 
-// summaryLimit is the longest summary, in characters.
+// summaryLimit is the maximum length of a summary in characters.
 const summaryLimit = 72
 
 // Finished returns the description for display: every character is visible, and the summary fits a

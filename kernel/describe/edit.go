@@ -32,13 +32,13 @@ func (d Deps) Edit(path, name, before, after string) (text string, effects []str
 	return diff.Unified(before, after, names), effects
 }
 
-// around is how many bytes before and after the edit are searched for context lines.
-const around = 4 << 10
+// contextBytes is how many bytes before and after the edit are searched for context lines.
+const contextBytes = 4 << 10
 
 // inPlace returns the diff of whole lines of the file, with their numbers and some context.
 func inPlace(source, before, after string, names diff.Options) string {
 	at := strings.Index(source, before)
-	from, to := max(0, at-around), min(len(source), at+len(before)+around)
+	from, to := max(0, at-contextBytes), min(len(source), at+len(before)+contextBytes)
 	if from > 0 {
 		if end := strings.IndexByte(source[from:at], '\n'); end >= 0 {
 			from += end + 1

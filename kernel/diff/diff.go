@@ -20,10 +20,11 @@ type Options struct {
 	Context int
 }
 
-// cells bounds the table for the search of the longest common subsequence.
-const cells = 1 << 21
+// tableLimit is the maximum number of cells of the table in which the longest common subsequence is
+// searched.
+const tableLimit = 1 << 21
 
-// Unified returns the unified diff of two texts, "" if they are equal. A missing line end at the
+// Unified returns the unified diff of two texts, or "" if they are equal. A missing line end at the
 // end of a text is only mentioned if the texts differ in it.
 func Unified(old, new string, o Options) string {
 	if old == new {
@@ -107,7 +108,7 @@ func (c *comparison) add(sign byte, text string) {
 // middle compares what remains without the common beginning and end.
 func (c *comparison) middle(a, b []string) {
 	i, j := 0, 0
-	if len(a) > 0 && len(b) > 0 && (len(a)+1)*(len(b)+1) <= cells {
+	if len(a) > 0 && len(b) > 0 && (len(a)+1)*(len(b)+1) <= tableLimit {
 		longest := table(a, b)
 		for width := len(b) + 1; i < len(a) && j < len(b); {
 			switch {
@@ -190,7 +191,7 @@ func (h hunk) write(out *strings.Builder, first int) {
 	}
 }
 
-// span is the position of a hunk in one text. A hunk without lines is behind the line before it.
+// span returns the position of a hunk in one text. A hunk without lines is behind the line before it.
 func span(from, count int) string {
 	if count == 0 {
 		from--

@@ -31,7 +31,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// The lines of a diff with all its context are both texts.
+// TestBothTextsAreInIt checks that the lines of a diff with all its context are both texts.
 func TestBothTextsAreInIt(t *testing.T) {
 	random := rand.New(rand.NewSource(7))
 	text := func() string {
@@ -61,7 +61,7 @@ func TestBothTextsAreInIt(t *testing.T) {
 	}
 }
 
-// Large texts with nothing in common are compared without the table.
+// TestBound checks that large texts with nothing in common are compared without the table.
 func TestBound(t *testing.T) {
 	a, b := strings.Repeat("a\n", 1<<20), strings.Repeat("b\n", 1<<20)
 	if got := diff.Unified(a, b, diff.Options{}); strings.Count(got, "\n") != 1+2<<20 {

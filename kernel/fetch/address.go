@@ -8,9 +8,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// special are the networks without public servers, by the registries of IANA. For version 6 only
-// those within 2000::/3 are listed: everything else is special.
-var special = []struct {
+// specialNetworks are the networks without public servers, by the registries of IANA. For IPv6 the
+// list covers only 2000::/3; everything else in IPv6 is special.
+var specialNetworks = []struct {
 	network netip.Prefix
 	what    string
 }{
@@ -41,30 +41,30 @@ var special = []struct {
 }
 
 var (
-	unicast    = netip.MustParsePrefix("2000::/3")
-	translated = netip.MustParsePrefix("64:ff9b::/96") // NAT64: its last 4 bytes are of version 4
+	unicast = netip.MustParsePrefix("2000::/3")
+	nat64   = netip.MustParsePrefix("64:ff9b::/96") // NAT64: its last 4 bytes are of version 4
 )
 
-// Public returns an error for an address that is no public server's: one of this machine, of a
-// network around it, or of nobody. A [Fetcher] judges by it.
+// Public returns an error for an address that does not belong to a public server: an address of
+// this machine, of a network around it, or of nobody. A [Fetcher] judges by it.
 func Public(address netip.Addr) error {
 	if err := registered(address); err != nil {
 		return err
 	}
-	return elsewhere(address)
+	return checkOwnNetworks(address)
 }
 
-// registered judges an address by the registries.
+// registered judges an address by the registries of IANA.
 func registered(address netip.Addr) error {
 	if !address.IsValid() || address.Zone() != "" {
 		return protocol.ToolErrorf(protocol.ToolRefused, "%s is an address of the local link: only servers in the internet are asked", address)
 	}
 	plain := address.Unmap()
-	if translated.Contains(plain) {
+	if nat64.Contains(plain) {
 		bytes := plain.As16()
 		plain = netip.AddrFrom4([4]byte(bytes[12:]))
 	}
-	for _, s := range special {
+	for _, s := range specialNetworks {
 		if s.network.Contains(plain) {
 			return protocol.ToolErrorf(protocol.ToolRefused, "%s is an address that is %s: only servers in the internet are asked", address, s.what)
 		}
@@ -75,9 +75,9 @@ func registered(address netip.Addr) error {
 	return nil
 }
 
-// elsewhere refuses public addresses of this machine, and for version 6, where every device has a
-// public address, those of its neighbours.
-func elsewhere(address netip.Addr) error {
+// checkOwnNetworks refuses public addresses of this machine. For IPv6, where every device has a
+// public address, it also refuses those of the machine's neighbours.
+func checkOwnNetworks(address netip.Addr) error {
 	plain := address.Unmap()
 	own, err := net.InterfaceAddrs()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"org-agent/kernel/fetch"
 )
 
-// TestPublic: the address of every kind that is not some server's in the internet is refused,
-// also where it is wrapped in another, and those of servers are not.
+// TestPublic checks that every kind of address that does not belong to a public server is refused,
+// also if it is wrapped in another, and that addresses of servers are allowed.
 func TestPublic(t *testing.T) {
 	refused := `0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1 127.1.2.3
 		168.63.129.16 169.254.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 192.0.0.192 192.0.2.1 192.88.99.1
@@ -37,7 +37,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestOwnAddresses: whatever addresses this machine has, it is not asked itself.
+// TestOwnAddresses checks that this machine is never asked, whatever addresses it has.
 func TestOwnAddresses(t *testing.T) {
 	own, err := net.InterfaceAddrs()
 	if err != nil {
@@ -51,8 +51,8 @@ func TestOwnAddresses(t *testing.T) {
 	}
 }
 
-// TestAddress: an address has one spelling, and those that lead inside whoever resolves them are
-// refused without asking.
+// TestAddress checks that an address has one spelling, and that addresses that always lead into a
+// private network are refused without asking.
 func TestAddress(t *testing.T) {
 	f := fetch.New(fetch.Config{})
 	for text, want := range map[string]string{

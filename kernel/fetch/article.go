@@ -16,7 +16,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// titleLength limits a title, an author and a site, in characters.
+// titleLength is the maximum length of a title, an author and a site in characters.
 const titleLength = 300
 
 // article fills in the content of an HTML page: its article as Markdown, or the whole page if no
@@ -24,7 +24,7 @@ const titleLength = 300
 // becomes plain text.
 func (p *Page) article(source string, u *url.URL) {
 	document, err := html.Parse(strings.NewReader(source))
-	if err != nil || !tame(document) {
+	if err != nil || !sanitize(document) {
 		p.Title, p.Text = plain(source)
 		return
 	}
@@ -49,8 +49,8 @@ func (p *Page) article(source string, u *url.URL) {
 
 // markdown converts a tree of HTML to Markdown.
 func markdown(root *html.Node, u *url.URL) (string, error) {
-	// Characters of Markdown in a text are not escaped. Finding out which of them count takes
-	// quadratic time, and for reading the words it does not matter.
+	// Characters of Markdown in a text are not escaped. Finding out which of them have a meaning
+	// takes quadratic time, and for reading the words it does not matter.
 	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),
 		commonmark.NewCommonmarkPlugin(),
@@ -77,7 +77,7 @@ func plain(source string) (title, body string) {
 			} else if words != "" {
 				b.WriteString(words + " ")
 			}
-		case kind == html.StartTagToken && skip == "" && dropped(atom.Lookup(name)):
+		case kind == html.StartTagToken && skip == "" && isUnreadable(atom.Lookup(name)):
 			skip = tag
 		case kind == html.EndTagToken && skip == tag:
 			skip = ""
@@ -107,8 +107,8 @@ func blankLines(text string) string {
 	return b.String()
 }
 
-// dropped reports whether an element has nothing to read in it.
-func dropped(a atom.Atom) bool {
+// isUnreadable reports whether an element has nothing to read in it.
+func isUnreadable(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Object, atom.Canvas:
 		return true

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Limits of the cache.
+// The limits of the cache.
 const (
 	cacheTime  = 15 * time.Minute
 	cachePages = 64
 	cacheBytes = 16 << 20
 )
 
-// cache holds pages by the exact address of the request: /Foo is not /foo.
+// cache holds pages by the exact address of the request: /Foo and /foo are different.
 type cache struct {
 	mu    sync.Mutex
 	pages []cachedPage // the oldest first

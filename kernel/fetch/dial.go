@@ -19,8 +19,8 @@ type Resolver interface {
 // dialPatience is how long connecting to one of a host's addresses may take.
 const dialPatience = 10 * time.Second
 
-// addresses returns the addresses of a host. If any of them is refused the host is: a public server
-// has no address inside.
+// addresses returns the addresses of a host. If any of them is refused, the host is refused: a
+// public server has no address inside a private network.
 func (f *Fetcher) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if literal, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{literal}, f.judge(literal)
@@ -45,7 +45,7 @@ func (f *Fetcher) addresses(ctx context.Context, host string) ([]netip.Addr, err
 	return found, nil
 }
 
-// unresolved is the error of a name without a known address.
+// unresolved is the error for a name without a known address.
 type unresolved struct{ error }
 
 func (u *unresolved) Unwrap() error { return u.error }

@@ -16,34 +16,34 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Limits for a server.
+// The limits for a server.
 const (
-	patience     = 30 * time.Second
-	bodyLimit    = 5 << 20
-	headerLimit  = 64 << 10
-	redirectMost = 5
-	atOnce       = 4 // pages at the same time
+	patience      = 30 * time.Second
+	bodyLimit     = 5 << 20
+	headerLimit   = 64 << 10
+	redirectMost  = 5
+	parallelLimit = 4 // pages at the same time
 )
 
-// Config says how a [Fetcher] asks. By default it asks directly, without a proxy.
+// Config configures a [Fetcher]. By default it asks directly, without a proxy.
 type Config struct {
-	// Agent is the User-Agent header; "" is the program's name.
+	// Agent is the User-Agent header. "" means the program's name.
 	Agent string
-	// Proxy returns the proxy for an address, nil for none. A proxy resolves names itself: if this
-	// machine can resolve the name its addresses are judged, and else the proxy decides.
+	// Proxy returns the proxy for an address, or nil. A proxy resolves names itself. If this
+	// machine can resolve the name, its addresses are judged; otherwise the proxy decides.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Judge returns why an address must not be connected to; nil is [Public].
+	// Judge returns why an address must not be connected to, or nil. Default: [Public].
 	Judge func(netip.Addr) error
-	// Redirect judges an address to which a page redirects: whether it may be asked without a
-	// person's approval, and whether it must not be asked at all. nil: neither.
+	// Redirect judges an address to which a page redirects. allowed means that it may be asked
+	// without a person's approval, refused that it must not be asked at all. Default: neither.
 	Redirect func(address string) (allowed, refused bool)
-	// Resolver resolves names; nil is the system's.
+	// Resolver resolves names. Default: the system's resolver.
 	Resolver Resolver
-	// Patience limits the time for a page with all its redirects; 0 is half a minute.
+	// Patience is how long a page with all its redirects may take. 0 means half a minute.
 	Patience time.Duration
-	// BodyLimit limits an unpacked page, in bytes; 0 is 5 MiB.
+	// BodyLimit is the maximum size of an unpacked page in bytes. 0 means 5 MiB.
 	BodyLimit int64
-	// Now is the clock; nil is [time.Now].
+	// Now is the clock. Default: [time.Now].
 	Now func() time.Time
 }
 
@@ -51,10 +51,10 @@ type Config struct {
 type Page struct {
 	URL  string // its address, after redirects
 	Type string // its media type
-	// Title, Author, Site and Published describe an article; "" is unknown.
+	// Title, Author, Site and Published describe an article. "" means unknown.
 	Title, Author, Site, Published string
 	Text                           string // HTML as Markdown, other text as it is
-	Cut                            bool   // the page has more than was read
+	Cut                            bool   // the page is longer than what was read
 }
 
 // Fetcher fetches pages and caches them for a quarter of an hour. It holds nothing that must be
@@ -76,7 +76,7 @@ type Fetcher struct {
 func New(c Config) *Fetcher {
 	f := &Fetcher{
 		agent: c.Agent, judge: c.Judge, resolver: c.Resolver, patience: c.Patience, bodyLimit: c.BodyLimit,
-		proxy: c.Proxy, redirect: c.Redirect, now: c.Now, turn: make(chan struct{}, atOnce),
+		proxy: c.Proxy, redirect: c.Redirect, now: c.Now, turn: make(chan struct{}, parallelLimit),
 	}
 	if f.agent == "" {
 		f.agent = "Mozilla/5.0 (compatible; org-agent)"
@@ -106,7 +106,7 @@ func New(c Config) *Fetcher {
 }
 
 // Address returns an address in its canonical spelling, in which it is judged, shown and asked. It
-// refuses what is no address, or visibly leads inside.
+// refuses a text that is not an address, and an address that visibly leads into a private network.
 func (f *Fetcher) Address(text string) (string, error) {
 	u, err := f.read(text)
 	if err != nil {
@@ -170,9 +170,9 @@ func (f *Fetcher) failure(ctx context.Context, u *url.URL, err error) error {
 	}
 	var of *url.Error
 	if errors.As(err, &of) {
-		err = of.Err // without the address, which the reader knows
+		err = of.Err // the error without the address, which the reader knows
 	}
-	if Passing(err) {
+	if Transient(err) {
 		broken := protocol.ToolErrorf(protocol.ToolFailed, "%s broke off before it had answered whole: try it once more later, or another source: %w", u.Hostname(), err)
 		broken.Retryable = true
 		return broken
@@ -224,14 +224,14 @@ func (f *Fetcher) follow(ctx context.Context, u *url.URL) (Page, error) {
 	}
 }
 
-// sameHost reports whether permission to ask one address covers the other: it is the same server,
+// sameHost reports whether permission to ask one address covers the other: the server is the same,
 // and the connection is at least as secure.
 func sameHost(from, to *url.URL) bool {
 	return from.Hostname() == to.Hostname() && (from.Scheme == to.Scheme && from.Port() == to.Port() ||
 		from.Scheme == "http" && to.Scheme == "https" && from.Port() == "" && to.Port() == "")
 }
 
-// ask asks one address once. next is the address to which it redirects, "" for none.
+// ask asks one address once. next is the address to which it redirects, or "".
 func (f *Fetcher) ask(ctx context.Context, u *url.URL) (page Page, next string, err error) {
 	client, err := f.client(ctx, u)
 	if err != nil {
@@ -257,13 +257,13 @@ func (f *Fetcher) ask(ctx context.Context, u *url.URL) (page Page, next string, 
 		return Page{}, next, nil
 	case http.StatusOK, http.StatusNonAuthoritativeInfo:
 	default:
-		return Page{}, "", Later(status(u, response), response, f.now())
+		return Page{}, "", MarkRetryable(status(u, response), response, f.now())
 	}
 	page, err = f.page(ctx, u, response)
 	return page, "", err
 }
 
-// status is the error for a status without a page.
+// status returns the error for an HTTP status without a page.
 func status(u *url.URL, response *http.Response) *protocol.ToolError {
 	advice, kind := "try another source", protocol.ToolFailed
 	switch code := response.StatusCode; {
@@ -274,7 +274,7 @@ func status(u *url.URL, response *http.Response) *protocol.ToolError {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		advice, kind = "it is not for everybody: try another source", protocol.ToolDenied
 	}
-	// the text is Go's, because the server's could say anything
+	// The text is Go's, because the server's text could say anything.
 	return protocol.ToolErrorf(kind, "%s answers %d %s: %s", u.Hostname(), response.StatusCode, http.StatusText(response.StatusCode), advice)
 }
 

@@ -23,18 +23,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// names is a resolver of these names; each lookup of a name gives the next of its answers, the
-// last again and again.
+// names is a resolver of these names. Each lookup of a name returns the next of its answers, and
+// the last one repeatedly.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][]string
-	asked   []string
+	lookups []string
 }
 
 func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.asked = append(n.asked, host)
+	n.lookups = append(n.lookups, host)
 	answers := n.answers[strings.TrimSuffix(host, ".")]
 	if len(answers) == 0 {
 		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
@@ -49,8 +49,8 @@ func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	return all, nil
 }
 
-// here judges as [fetch.Public] does, and lets the one address pass on which the servers of
-// tests are.
+// here judges as [fetch.Public] does, and allows the one address on which the servers of tests
+// listen.
 func here(address netip.Addr) error {
 	if address == netip.MustParseAddr("127.0.0.1") {
 		return nil
@@ -58,7 +58,7 @@ func here(address netip.Addr) error {
 	return fetch.Public(address)
 }
 
-// server serves, and returns its address at a name of the internet, and a fetcher that finds it.
+// server starts a server, and returns its address at a public name and a fetcher that finds it.
 func server(t *testing.T, c fetch.Config, handler http.HandlerFunc) (address string, f *fetch.Fetcher) {
 	t.Helper()
 	s := httptest.NewServer(handler)
@@ -81,7 +81,7 @@ func get(t *testing.T, f *fetch.Fetcher, address string) fetch.Page {
 	return page
 }
 
-// refusal is the error of an address that must have one with these words.
+// refusal returns the error for an address, and fails the test unless it contains these words.
 func refusal(t *testing.T, f *fetch.Fetcher, address, words string) error {
 	t.Helper()
 	page, err := f.Get(t.Context(), address)
@@ -119,16 +119,16 @@ func TestArticle(t *testing.T) {
 	}
 }
 
-// TestRebinding: a name that has an inner address when it is asked again is not connected to, and
-// neither is one that has an inner address beside another.
+// TestRebinding checks that a name is not connected to if it has a private address when it is
+// looked up again, or one beside a public address.
 func TestRebinding(t *testing.T) {
-	var asked atomic.Int32
+	var requests atomic.Int32
 	resolver := &names{answers: map[string][]string{
 		"site.example": {"127.0.0.1", "127.0.0.2"}, "both.example": {"127.0.0.1 10.0.0.1"}, "mapped.example": {"::ffff:192.168.0.1"},
 		"nat.example": {"64:ff9b::7f00:1"}, "cloud.example": {"169.254.169.254"}, "six.example": {"::1"}, "none.example": {""},
 	}}
 	address, f := server(t, fetch.Config{Resolver: resolver}, func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		if r.URL.Path == "/on" {
 			http.Redirect(w, r, "/inner", http.StatusFound)
 			return
@@ -136,18 +136,18 @@ func TestRebinding(t *testing.T) {
 		fmt.Fprint(w, "secret")
 	})
 	refusal(t, f, address+"/on", "127.0.0.2")
-	if asked.Load() != 1 {
-		t.Errorf("the server was asked %d times", asked.Load())
+	if requests.Load() != 1 {
+		t.Errorf("the server was asked %d times", requests.Load())
 	}
 	for _, host := range []string{"both", "mapped", "nat", "cloud", "six"} {
 		refusal(t, f, strings.Replace(address, "site", host, 1), "only servers in the internet are asked")
 	}
 	refusal(t, f, strings.Replace(address, "site", "none", 1), "no address")
 	refusal(t, f, strings.Replace(address, "site", "missing", 1), "look whether it is spelt right")
-	if asked.Load() != 1 {
-		t.Errorf("the server was asked %d times in the end", asked.Load())
+	if requests.Load() != 1 {
+		t.Errorf("the server was asked %d times in the end", requests.Load())
 	}
-	for _, host := range resolver.asked {
+	for _, host := range resolver.lookups {
 		if !strings.HasSuffix(host, ".") {
 			t.Errorf("%q is looked for in the domains of this network, too", host)
 		}
@@ -202,8 +202,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestBodyCap: a body without an end, and one that is small only while it is packed, stop at the
-// cap, without the memory that all of it would take.
+// TestBodyCap checks that a body without an end, and one that is small only while it is packed,
+// stop at the limit without taking the memory for the whole.
 func TestBodyCap(t *testing.T) {
 	var sent atomic.Int64
 	block := bytes.Repeat([]byte("lorem ipsum dolor sit amet, "), 2000)
@@ -254,8 +254,8 @@ func TestBodyCap(t *testing.T) {
 	refusal(t, f, address+"/brotli", `packed as "br"`)
 }
 
-// TestSlowServers: what comes a byte at a time, headers without an end, and silence end with the
-// patience, and so does waiting for a turn.
+// TestSlowServers checks that a body that comes byte by byte, headers without an end, silence, and
+// waiting for a turn all end with the patience.
 func TestSlowServers(t *testing.T) {
 	t.Parallel()
 	const patience = 300 * time.Millisecond
@@ -338,13 +338,13 @@ func TestStatus(t *testing.T) {
 	refusal(t, other, dead, "port 1 is no port of the web")
 }
 
-// TestCache: a page is remembered by its exact address for a quarter of an hour, and a failure is
-// not remembered.
+// TestCache checks that a page is cached by its exact address for a quarter of an hour, and that a
+// failure is not cached.
 func TestCache(t *testing.T) {
-	var asked atomic.Int32
+	var requests atomic.Int32
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	address, f := server(t, fetch.Config{Now: func() time.Time { return now }}, func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		if r.URL.Path == "/fails" {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
@@ -354,8 +354,8 @@ func TestCache(t *testing.T) {
 	expect := func(path string, count int32) {
 		t.Helper()
 		page := get(t, f, address+path)
-		if !strings.HasPrefix(page.Text, path+" ") || asked.Load() != count {
-			t.Errorf("%s: %.20q after %d questions, wanted %d", path, page.Text, asked.Load(), count)
+		if !strings.HasPrefix(page.Text, path+" ") || requests.Load() != count {
+			t.Errorf("%s: %.20q after %d questions, wanted %d", path, page.Text, requests.Load(), count)
 		}
 	}
 	expect("/Foo", 1)
@@ -363,29 +363,29 @@ func TestCache(t *testing.T) {
 	expect("/Foo", 2)
 	expect("/foo?a", 3)
 	expect("/foo?A", 4)
-	if get(t, f, strings.Replace(address, "site", "SITE", 1)+"/foo#part"); asked.Load() != 4 {
+	if get(t, f, strings.Replace(address, "site", "SITE", 1)+"/foo#part"); requests.Load() != 4 {
 		t.Error("another spelling of a host is another address")
 	}
 	now = now.Add(15 * time.Minute)
 	expect("/Foo", 5)
 	refusal(t, f, address+"/fails", "500")
 	refusal(t, f, address+"/fails", "500")
-	if asked.Load() != 7 {
-		t.Errorf("a failure is remembered: %d", asked.Load())
+	if requests.Load() != 7 {
+		t.Errorf("a failure is remembered: %d", requests.Load())
 	}
-	for i := range 70 { // more than are remembered
+	for i := range 70 { // more than are cached
 		expect(fmt.Sprintf("/%d", i), int32(8+i))
 	}
 	expect("/69", 77)
 	expect("/Foo", 78)
 }
 
-// TestProxy: with a proxy it is the proxy that is connected to, and not for what this machine
-// knows to be inside.
+// TestProxy checks that a proxy is connected to instead of the server, and never for an address
+// that this machine knows to be private.
 func TestProxy(t *testing.T) {
-	var asked []string
+	var requests []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.String())
+		requests = append(requests, r.URL.String())
 		fmt.Fprint(w, "by the proxy")
 	}))
 	defer proxy.Close()
@@ -400,7 +400,7 @@ func TestProxy(t *testing.T) {
 	refusal(t, f, "http://inner.example/", "only servers in the internet")
 	refusal(t, f, "http://direct.example/", "only servers in the internet")
 	refusal(t, f, "http://127.0.0.1/", "only servers in the internet")
-	if len(asked) != 1 || asked[0] != "http://unknown.example/x" {
-		t.Errorf("the proxy was asked %q", asked)
+	if len(requests) != 1 || requests[0] != "http://unknown.example/x" {
+		t.Errorf("the proxy was asked %q", requests)
 	}
 }

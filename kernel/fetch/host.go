@@ -12,11 +12,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// addressLimit limits an address, in bytes.
+// addressLimit is the maximum length of an address in bytes.
 const addressLimit = 4 << 10
 
-// inside are top-level names that only networks around this machine use.
-var inside = []string{"localhost", "localdomain", "local", "internal", "intranet", "private", "corp", "home", "lan", "arpa", "onion", "alt"}
+// localDomains are top-level names that only networks around this machine use.
+var localDomains = []string{"localhost", "localdomain", "local", "internal", "intranet", "private", "corp", "home", "lan", "arpa", "onion", "alt"}
 
 // canonical reads an address as browsers do and returns its canonical spelling: the host in lower
 // case and ASCII, a numeric host as an address, without a default port, and without the fragment,
@@ -57,8 +57,8 @@ func canonical(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// portOf is the port with its colon, "" for the scheme's default. Other ports below 1024 are
-// refused: they belong to other services, which could take the request for something else.
+// portOf returns the port with its colon, or "" for the scheme's default. It refuses other ports
+// below 1024: they belong to other services, which could take the request for something else.
 func portOf(u *url.URL) (string, error) {
 	port := u.Port()
 	if port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
@@ -71,7 +71,8 @@ func portOf(u *url.URL) (string, error) {
 	return ":" + strconv.FormatUint(n, 10), nil
 }
 
-// hostName is the canonical spelling of a host. It refuses names of networks around this machine.
+// hostName returns the canonical spelling of a host. It refuses names of networks around this
+// machine.
 func hostName(host string) (string, error) {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Unmap().String(), nil
@@ -93,7 +94,7 @@ func hostName(host string) (string, error) {
 		return address.String(), nil
 	}
 	last := name[strings.LastIndexByte(name, '.')+1:]
-	for _, part := range inside {
+	for _, part := range localDomains {
 		if last == part {
 			return "", protocol.ToolErrorf(protocol.ToolRefused, "%s is a name inside a network, not one in the internet: only servers in the internet are asked", name)
 		}
@@ -104,10 +105,10 @@ func hostName(host string) (string, error) {
 	return name, nil
 }
 
-// number reads the spellings of a version 4 address that browsers and resolvers accept: one to four
+// number reads the spellings of an IPv4 address that browsers and resolvers accept: one to four
 // numbers, each decimal, octal or hexadecimal, of which the last fills the remaining bytes. is is
-// false for a name. A name that ends in a number and is no address is an error, because resolvers
-// read such names differently.
+// false for a name. A name that ends in a number and is not an address is an error, because
+// resolvers read such names differently.
 func number(name string) (address netip.Addr, is bool, err error) {
 	parts := strings.Split(name, ".")
 	if _, ok := digits(parts[len(parts)-1]); !ok {
@@ -132,8 +133,8 @@ func number(name string) (address netip.Addr, is bool, err error) {
 	return netip.AddrFrom4([4]byte{byte(whole >> 24), byte(whole >> 16), byte(whole >> 8), byte(whole)}), true, nil
 }
 
-// digits reads one number of such an address. Too large a number becomes one that is surely too
-// large.
+// digits reads one number of such an address. A number that is too large becomes one that is surely
+// too large.
 func digits(part string) (n uint64, ok bool) {
 	base, rest := 10, part
 	switch {
@@ -149,7 +150,7 @@ func digits(part string) (n uint64, ok bool) {
 	}
 	n, err := strconv.ParseUint(rest, base, 64)
 	if errors.Is(err, strconv.ErrRange) || err != nil && strings.Trim(part, "0123456789") == "" {
-		return 1 << 62, true // also for 09, which is no octal number but consists of digits
+		return 1 << 62, true // also for 09, which is not an octal number but consists of digits
 	}
 	return n, err == nil
 }

@@ -12,10 +12,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// textLimit limits the text of a page, in bytes.
+// textLimit is the maximum length of the text of a page in bytes.
 const textLimit = 1 << 20
 
-// readable returns the media type of a Content-Type if it is a text's; "" if there is none.
+// readable returns the media type of a Content-Type if it is the type of a text, or "" if there is
+// none.
 func readable(contentType string) (string, error) {
 	if strings.TrimSpace(contentType) == "" {
 		return "", nil
@@ -56,7 +57,7 @@ func decode(body []byte, mediaType, contentType string) (string, error) {
 	return textOf(decoded)
 }
 
-// textOf refuses a body that is declared as text and is none.
+// textOf refuses a body that is declared as text and is not a text.
 func textOf(body []byte) (string, error) {
 	if bytes.Count(body[:min(len(body), 4096)], []byte{0}) > 0 {
 		return "", protocol.ToolErrorf(protocol.ToolUnfit, "this is called text and is none: look for a page that says the same")

@@ -10,8 +10,8 @@ import (
 	"org-agent/kernel/fetch"
 )
 
-// TestTexts: what is text is read with its letters, whatever is said of them, and what is none is
-// refused with a word.
+// TestTexts checks that texts are decoded, whatever the server declares, and that anything else is
+// refused.
 func TestTexts(t *testing.T) {
 	pages := map[string]struct{ contentType, body, text, refused string }{
 		"utf-8":          {"text/plain; charset=utf-8", "naïve Ω", "naïve Ω", ""},
@@ -61,8 +61,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestHostilePages: a page that would become much more than it is when it is written as Markdown,
-// or take a time beyond all measure, gives what can be read of it.
+// TestHostilePages checks that pages which would become much longer as Markdown, or would take too
+// long, return what can be read of them.
 func TestHostilePages(t *testing.T) {
 	t.Parallel()
 	words := "Caravans went from Samarkand to the sea, with silk, and with paper. "

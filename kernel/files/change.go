@@ -18,8 +18,8 @@ type Change struct {
 	New           bool // the file does not exist yet
 }
 
-// Rewriting is the change that gives a file this content. An existing file must have the hash;
-// without a hash the file must not exist.
+// Rewriting returns the change that gives a file this content. An existing file must have the hash.
+// Without a hash the file must not exist.
 func Rewriting(ctx context.Context, path, hash string, content []byte) (Change, error) {
 	c := Change{Path: path, After: content}
 	if len(content) > maximumChanged {
@@ -48,8 +48,8 @@ func Rewriting(ctx context.Context, path, hash string, content []byte) (Change, 
 	return c, changeable(path)
 }
 
-// Editing is the change that replaces a text by another. The text must occur exactly once or, with
-// all, at least once.
+// Editing returns the change that replaces a text by another, and the number of replacements. The
+// text must occur exactly once or, if all is true, at least once.
 func Editing(ctx context.Context, path, hash, old, new string, all bool) (Change, int, error) {
 	c := Change{Path: path}
 	before, err := Whole(ctx, path)
@@ -60,7 +60,7 @@ func Editing(ctx context.Context, path, hash, old, new string, all bool) (Change
 		return c, 0, protocol.ToolErrorf(protocol.ToolChanged, "%s is not what it was: its hash is %s and not %s; read it again", path, now, hash)
 	}
 	c.Before = before
-	after, count, err := replaced(path, before, old, new, all)
+	after, count, err := replaceText(path, before, old, new, all)
 	if err != nil {
 		return c, 0, err
 	}
@@ -68,7 +68,7 @@ func Editing(ctx context.Context, path, hash, old, new string, all bool) (Change
 	return c, count, changeable(path)
 }
 
-// changeable returns why an existing file cannot be changed.
+// changeable returns why an existing file cannot be changed, or nil.
 func changeable(path string) error {
 	if Unsaved(path) {
 		return protocol.ToolErrorf(protocol.ToolChanged, "an Emacs has changes of %s that are not saved: change it there with :target :emacs :action :edit, or ask the person to save it", path)
@@ -83,7 +83,7 @@ func changeable(path string) error {
 	return nil
 }
 
-// Directories are the directories that [Change.Make] makes, the outermost first.
+// Directories returns the directories that [Change.Make] makes, the outermost first.
 func (c Change) Directories() []string {
 	if !c.New {
 		return nil
@@ -92,7 +92,7 @@ func (c Change) Directories() []string {
 	return missing
 }
 
-// missingDirectories are the directories above a file that do not exist.
+// missingDirectories returns the directories above a file that do not exist.
 func missingDirectories(path string) ([]string, error) {
 	var missing []string
 	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
@@ -112,8 +112,9 @@ func missingDirectories(path string) ([]string, error) {
 	}
 }
 
-// Make makes the change completely or not at all, if the file is still unchanged. It follows no
-// link, neither in the file's place nor above it. The change is on the disk when Make returns.
+// Make makes the change completely or not at all. It fails if the file has changed since. It
+// follows no link, neither in the file's place nor above it. When Make returns, the change is on
+// the disk.
 func (c Change) Make() error {
 	for _, directory := range c.Directories() {
 		if err := os.Mkdir(directory, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -15,11 +15,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// contents are what the process of writing gives the file in turn.
+// contents are what the writing process gives the file in turn.
 var contents = [...]string{strings.Repeat("first\n", 50_000), strings.Repeat("second\n", 60_000)}
 
-// TestMain is also the process that writes a file again and again until it is killed, or, where
-// files may not be larger than so many bytes, once.
+// TestMain is also the process that writes a file repeatedly until it is killed or, if the size of
+// files is limited, once.
 func TestMain(m *testing.M) {
 	path := os.Getenv("FILES_TEST_WRITE")
 	if path == "" {
@@ -55,7 +55,7 @@ func write(path string, which int) error {
 	return err
 }
 
-// TestKilled: who is killed at any moment leaves a whole file.
+// TestKilled checks that a process that is killed at any moment leaves a complete file.
 func TestKilled(t *testing.T) {
 	path := put(t, directory(t)+"/x", contents[1])
 	for n := range 8 {
@@ -77,7 +77,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestNoRoom: what cannot be written whole is not written, and leaves nothing beside it.
+// TestNoRoom checks that a file that cannot be written completely is not written, and leaves
+// nothing beside it.
 func TestNoRoom(t *testing.T) {
 	home := directory(t)
 	path := put(t, home+"/x", "before")
@@ -94,8 +95,8 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestNoSpaceSaid: a full disk is told as such.
-func TestNoSpaceSaid(t *testing.T) {
+// TestFullDisk checks that the error for a full disk says so.
+func TestFullDisk(t *testing.T) {
 	err := files.SystemError("x", &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC})
 	wantCode(t, "a full disk", err, protocol.ToolNoSpace, "the disk is full")
 }

@@ -3,6 +3,6 @@
 // the one path that is judged, and every access checks that the path still leads to that file
 // without links.
 //
-// There is no state between calls and nothing outlives one. Long work ends with its context. Errors
+// The functions keep no state, and nothing outlives a call. Long work ends with its context. Errors
 // are [protocol.ToolError]s that say what to do instead.
 package files

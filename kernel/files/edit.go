@@ -12,9 +12,10 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// replaced is a text with new in the place of old. All other bytes stay. In a text whose lines all
-// end in a carriage return and a newline, an old with plain newlines matches too.
-func replaced(path string, text []byte, old, new string, all bool) (after []byte, count int, err error) {
+// replaceText returns a text with old replaced by new, and the number of replacements. All other
+// bytes stay. In a text whose lines all end in a carriage return and a newline, an old with plain
+// newlines matches too.
+func replaceText(path string, text []byte, old, new string, all bool) (after []byte, count int, err error) {
 	switch {
 	case old == "":
 		return nil, 0, protocol.ToolErrorf(protocol.ToolArguments, "the argument :old is missing: the text that is to be replaced")
@@ -42,7 +43,7 @@ func replaced(path string, text []byte, old, new string, all bool) (after []byte
 		return nil, 0, protocol.ToolErrorf(protocol.ToolTooLarge, "%s would have %d bytes; files of more than %d MiB are not written here", path, size, maximumChanged>>20)
 	}
 	after = withReplaced(text, o, n, hidden)
-	if err := orgquery.Intact(path, string(text), string(after)); err != nil {
+	if err := orgquery.CheckWithheld(path, string(text), string(after)); err != nil {
 		return nil, 0, err
 	}
 	return after, count, nil
@@ -70,7 +71,7 @@ func countOf(text, old []byte, hidden []withheld.Part) (count int) {
 	return count
 }
 
-// withReplaced is the text with every old outside of the withheld parts replaced by new.
+// withReplaced returns the text with every old outside of the withheld parts replaced by new.
 func withReplaced(text, old, new []byte, hidden []withheld.Part) []byte {
 	var after bytes.Buffer
 	end := 0
@@ -93,14 +94,14 @@ func withReturns(text string) []byte {
 	return []byte(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n"))
 }
 
-// placesTold is how many places an error lists.
-const placesTold = 10
+// listedPlaces is the maximum number of places that an error lists.
+const listedPlaces = 10
 
-// placesOf returns the offsets of old in the text. Overlapping ones count, because any of them
-// could be meant. Places in a withheld part do not count.
+// placesOf returns the offsets of old in the text. Overlapping occurrences count, because any of
+// them could be meant. Occurrences in a withheld part do not count.
 func placesOf(text, old []byte, hidden []withheld.Part) []int {
 	var places []int
-	for from := 0; len(places) <= placesTold; {
+	for from := 0; len(places) <= listedPlaces; {
 		at := bytes.Index(text[from:], old)
 		if at < 0 {
 			break
@@ -113,12 +114,12 @@ func placesOf(text, old []byte, hidden []withheld.Part) []int {
 	return places
 }
 
-// linesOf lists the lines of some offsets.
+// linesOf lists the line numbers of some offsets.
 func linesOf(text []byte, places []int) string {
 	var numbers []string
 	number, from := 1, 0
 	for i, at := range places {
-		if i == placesTold {
+		if i == listedPlaces {
 			numbers = append(numbers, "and more")
 			break
 		}
@@ -129,17 +130,17 @@ func linesOf(text []byte, places []int) string {
 	return "in the lines " + strings.Join(numbers, ", ")
 }
 
-// Limits for the search of a similar place.
+// The limits of the search for a similar place.
 const (
 	comparisons  = 4 << 20
 	nearestLines = 20
 	nearestBytes = 2000
 )
 
-// nearestPlace describes the lines most similar to old outside of the withheld parts, "" if there
-// are none.
+// nearestPlace describes the lines most similar to old outside of the withheld parts. It returns ""
+// if there are none.
 func nearestPlace(source, old string, hidden []withheld.Part) string {
-	lines, wanted := strings.Split(veiled(source, hidden), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
+	lines, wanted := strings.Split(blankWithheld(source, hidden), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
 	wanted = wanted[:min(len(wanted), max(1, comparisons/len(lines)))]
 	keys := make([]string, len(lines))
 	for i, line := range lines {
@@ -166,8 +167,8 @@ func nearestPlace(source, old string, hidden []withheld.Part) string {
 	return fmt.Sprintf("; what is most like it are the lines %d to %d, which are, to the character:\n%s", best+1, end, place)
 }
 
-// veiled is a text with empty lines for the withheld ones.
-func veiled(text string, hidden []withheld.Part) string {
+// blankWithheld returns the text with empty lines in place of the withheld ones.
+func blankWithheld(text string, hidden []withheld.Part) string {
 	var b strings.Builder
 	end := 0
 	for _, p := range hidden {
@@ -179,8 +180,8 @@ func veiled(text string, hidden []withheld.Part) string {
 	return b.String()
 }
 
-// likeness measures how long a beginning and an end two lines have in common, ignoring blanks.
-// Little likeness counts as none.
+// likeness measures how long a beginning and an end two lines have in common, ignoring blanks. A
+// small likeness counts as none.
 func likeness(a, b string) int {
 	if a == "" || b == "" {
 		return 0

@@ -1,4 +1,4 @@
 package files
 
-// SystemError is what the system said, told.
+// SystemError exports systemError to the tests.
 var SystemError = systemError

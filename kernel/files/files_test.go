@@ -79,7 +79,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestLines: whatever is in a text, what is read of it is all of it, and nothing else.
+// TestLines checks that reading returns all of a text and nothing else, whatever the text contains.
 func TestLines(t *testing.T) {
 	path := filepath.Join(directory(t), "x")
 	rapid.Check(t, func(r *rapid.T) {
@@ -163,8 +163,8 @@ func TestLinesOfOddFiles(t *testing.T) {
 	wantCode(t, "cancelled", err, protocol.ToolCancelled, "")
 }
 
-// TestEdit: an edit changes the bytes that it names and no other, and gives back the same when
-// it is turned round.
+// TestEdit checks that an edit changes only the bytes that it names, and that the inverse edit
+// restores the text.
 func TestEdit(t *testing.T) {
 	path := filepath.Join(directory(t), "x")
 	rapid.Check(t, func(r *rapid.T) {
@@ -230,8 +230,8 @@ func TestEditsThatAreRefused(t *testing.T) {
 	wantCode(t, "read-only", edit("", "one", "x", false), protocol.ToolDenied, "read-only")
 }
 
-// TestWrite: a file has to the byte what was written, keeps its mode, and is written over only
-// by who knows what is in it.
+// TestWrite checks that a file gets exactly the written bytes, keeps its mode, and is overwritten
+// only with the hash of its content.
 func TestWrite(t *testing.T) {
 	home := directory(t)
 	path := home + "/a/b/x.org"
@@ -273,8 +273,8 @@ func TestWrite(t *testing.T) {
 
 func second(_ files.Change, err error) error { return err }
 
-// TestRaces: what comes between a look at a file and its change is not lost, and what takes the
-// place of a file or a directory is not written through.
+// TestRaces checks that a change between reading a file and changing it is not lost, and that
+// nothing is written through what replaced a file or a directory.
 func TestRaces(t *testing.T) {
 	home, elsewhere := directory(t), directory(t)
 	path, victim := put(t, home+"/d/x", "one"), put(t, elsewhere+"/x", "one")
@@ -362,7 +362,7 @@ func TestPattern(t *testing.T) {
 	})
 }
 
-// garden is a tree with what a tree can have in it.
+// garden returns a tree with everything that a tree can contain.
 func garden(t *testing.T) files.Tree {
 	t.Helper()
 	home, elsewhere := directory(t), directory(t)

@@ -17,8 +17,8 @@ type Found struct {
 	Modified time.Time
 }
 
-// Find returns at most limit files that match, the latest first. total is how many match. whole is
-// false if there are more files than the limit of one walk.
+// Find returns at most limit files that match, the latest first. total is the number of matching
+// files. whole is false if there are more files than the limit of one walk.
 func (t Tree) Find(ctx context.Context, pattern Pattern, limit int) (found []Found, total int, whole bool, err error) {
 	newest := func() {
 		slices.SortFunc(found, func(a, b Found) int {
@@ -32,7 +32,7 @@ func (t Tree) Find(ctx context.Context, pattern Pattern, limit int) (found []Fou
 		}
 		info, err := in.Lstat(name)
 		if err != nil {
-			return true // it has gone
+			return true // it no longer exists
 		}
 		total++
 		found = append(found, Found{Name: below, Size: info.Size(), Modified: info.ModTime()})
@@ -45,17 +45,17 @@ func (t Tree) Find(ctx context.Context, pattern Pattern, limit int) (found []Fou
 	return found, total, whole, err
 }
 
-// Listed lists a directory. Directories end in / and links in @. left is how many more entries
-// there are.
+// Listed lists a directory. Directories end in / and links in @. left is how many entries beyond
+// limit there are.
 func Listed(path string, limit int) (names []string, left int, err error) {
 	directory, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, 0, systemError(path, err)
 	}
-	defer directory.Close() // it is only read
+	defer directory.Close() // the directory is only read
 	info, err := directory.Stat()
 	if err == nil {
-		err = same(path, info)
+		err = checkSame(path, info)
 	}
 	if err != nil {
 		return nil, 0, err

@@ -9,8 +9,8 @@ import (
 )
 
 // Unsaved reports whether an Emacs has unsaved changes of a file. Emacs marks them by a link beside
-// the file that names USER@HOST.PROCESS:BOOT. A link of a process of this machine that has ended
-// does not count.
+// the file that names USER@HOST.PROCESS:BOOT. A link counts only as long as its process runs, if
+// that is a process of this machine.
 func Unsaved(path string) bool {
 	owner, err := os.Readlink(filepath.Join(filepath.Dir(path), ".#"+filepath.Base(path)))
 	if err != nil {

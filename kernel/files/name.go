@@ -12,7 +12,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// remoteName matches Emacs's names of files on another machine or behind another program.
+// remoteName matches names by which Emacs opens files on another machine or through another
+// program.
 var remoteName = regexp.MustCompile(`^/[A-Za-z0-9-]+(:[^:/]*)?:`)
 
 // Resolve returns the path of the file that a name means: absolute, without links. A relative name
@@ -27,7 +28,7 @@ func Resolve(name, home string) (path string, exists bool, err error) {
 	case err == nil:
 		exists = true
 	case errors.Is(err, fs.ErrNotExist):
-		if path, err = unmade(name); err != nil {
+		if path, err = resolveMissing(name); err != nil {
 			return "", false, err
 		}
 	default:
@@ -58,8 +59,8 @@ func absolute(name, home string) (string, error) {
 	return filepath.Join(home, name), nil
 }
 
-// unmade resolves the directories above a file that does not exist.
-func unmade(name string) (string, error) {
+// resolveMissing resolves the directories above a file that does not exist.
+func resolveMissing(name string) (string, error) {
 	missing := ""
 	for at := name; ; at = filepath.Dir(at) {
 		real, err := filepath.EvalSymlinks(at)
@@ -95,7 +96,7 @@ func systemError(path string, err error) error {
 	return protocol.ToolErrorf(code, "%w%s", err, advice)
 }
 
-// Short is a file's name as it is shown: relative if it is in the home. [Resolve] accepts it.
+// Short returns a file's name as it is shown: relative if it is in the home. [Resolve] accepts it.
 func Short(path, home string) string {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real

@@ -14,11 +14,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// maximumChanged is the size of the largest file that is changed, or made.
+// maximumChanged is the maximum size of a file that is changed or made, in bytes.
 const maximumChanged = 16 << 20
 
-// open opens the regular file at a resolved path. It refuses a path that contains a link by now,
-// and never blocks on a special file.
+// open opens the regular file at a resolved path. It refuses a path that contains a link now, and
+// never blocks on a special file.
 func open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -36,17 +36,17 @@ func open(path string) (*os.File, fs.FileInfo, error) {
 		err = regular(path, opened.Mode())
 	}
 	if err == nil {
-		err = same(path, opened)
+		err = checkSame(path, opened)
 	}
 	if err != nil {
-		file.Close() // it was only read
+		file.Close() // the file was only read
 		return nil, nil, err
 	}
 	return file, opened, nil
 }
 
-// same checks that the path still leads to that file, without links.
-func same(path string, info fs.FileInfo) error {
+// checkSame checks that the path still leads to that file, without links.
+func checkSame(path string, info fs.FileInfo) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return systemError(path, err)
@@ -57,7 +57,7 @@ func same(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// regular returns an error for anything but a regular file, which says what it is.
+// regular returns an error for a file that is not regular. The error says what the file is.
 func regular(path string, mode fs.FileMode) error {
 	kind := "a special file"
 	switch {
@@ -83,18 +83,18 @@ func IsDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Whole reads a file that is small enough to be changed.
+// Whole returns the content of a file that is small enough to be changed.
 func Whole(ctx context.Context, path string) ([]byte, error) {
 	file, info, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // it is only read
+	defer file.Close() // the file is only read
 	tooLarge := protocol.ToolErrorf(protocol.ToolTooLarge, "%s has %d bytes; files of more than %d MiB are not changed here", path, info.Size(), maximumChanged>>20)
 	if info.Size() > maximumChanged {
 		return nil, tooLarge
 	}
-	content, err := io.ReadAll(io.LimitReader(attentive{ctx, file}, maximumChanged+1))
+	content, err := io.ReadAll(io.LimitReader(contextReader{ctx, file}, maximumChanged+1))
 	switch {
 	case err != nil:
 		return nil, systemError(path, err)
@@ -104,36 +104,36 @@ func Whole(ctx context.Context, path string) ([]byte, error) {
 	return content, nil
 }
 
-// Hash identifies a content.
+// Hash returns a text that identifies a content.
 func Hash(content []byte) string {
 	sum := sha256.Sum256(content)
-	return shownHash(sum[:])
+	return shortHash(sum[:])
 }
 
-// shownHash is a short hash. It distinguishes contents unless somebody constructed equal ones on
-// purpose, and a model can repeat it.
-func shownHash(sum []byte) string { return hex.EncodeToString(sum[:8]) }
+// shortHash returns a hash that a model can repeat. It distinguishes contents unless somebody
+// constructed equal ones on purpose.
+func shortHash(sum []byte) string { return hex.EncodeToString(sum[:8]) }
 
-// attentive is a reader that stops when its context ends.
-type attentive struct {
+// contextReader is a reader that stops when its context ends.
+type contextReader struct {
 	ctx    context.Context
 	reader io.Reader
 }
 
-func (a attentive) Read(p []byte) (int, error) {
+func (a contextReader) Read(p []byte) (int, error) {
 	if err := a.ctx.Err(); err != nil {
 		return 0, fmt.Errorf("stopped: %w", err)
 	}
 	return a.reader.Read(p)
 }
 
-// attentiveAt is a file whose reads fail when its context ends.
-type attentiveAt struct {
+// contextReaderAt is a file whose reads fail when its context ends.
+type contextReaderAt struct {
 	ctx  context.Context
 	file io.ReaderAt
 }
 
-func (a attentiveAt) ReadAt(p []byte, at int64) (int, error) {
+func (a contextReaderAt) ReadAt(p []byte, at int64) (int, error) {
 	if err := a.ctx.Err(); err != nil {
 		return 0, fmt.Errorf("stopped: %w", err)
 	}

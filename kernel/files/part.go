@@ -17,12 +17,12 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// Limits of one call.
+// The limits of one call.
 const (
 	PartLines = 2000
 	partBytes = 50_000
 	lineBytes = 4096     // the rest of a longer line is left out
-	hashed    = 64 << 20 // a larger file is not read to its end
+	hashLimit = 64 << 20 // a larger file is not read to its end
 )
 
 // byteOrderMark begins some files. It does not belong to the first line.
@@ -37,15 +37,16 @@ type Part struct {
 	Size    int64
 	Hash    string // of the whole file; "" if it is too large for that
 	Mark    bool   // the file begins with a byte order mark
-	Returns int    // how many of the lines end in a carriage return and a newline
+	CRLF    int    // how many of the lines end in a carriage return and a newline
 	Open    bool   // the file's last line is among them and has no line end
-	Escaped bool   // some bytes of the lines are no UTF-8
+	Escaped bool   // some bytes of the lines are not UTF-8
 	Cut     bool   // a long line is not complete
 	// Withheld are the lines that no model may see ([withheld.Veil]). Lines does not contain them.
 	Withheld []protocol.LineSpan
 }
 
-// Lines reads at most limit lines of a text. It refuses a file that is no text and says what it is.
+// Lines reads at most limit lines of a text, beginning with the line from. It refuses a file that
+// is not a text, and says what it is.
 func Lines(ctx context.Context, path string, from, limit int) (Part, error) {
 	if from < 0 || limit < 0 {
 		return Part{}, protocol.ToolErrorf(protocol.ToolArguments, "lines are counted from 1: :from and :limit are not less")
@@ -58,9 +59,9 @@ func Lines(ctx context.Context, path string, from, limit int) (Part, error) {
 	if err != nil {
 		return Part{}, err
 	}
-	defer file.Close() // it is only read
+	defer file.Close() // the file is only read
 	sum := sha256.New()
-	reader := bufio.NewReaderSize(io.TeeReader(io.LimitReader(attentive{ctx, file}, info.Size()), sum), 1<<16)
+	reader := bufio.NewReaderSize(io.TeeReader(io.LimitReader(contextReader{ctx, file}, info.Size()), sum), 1<<16)
 	head, err := reader.Peek(8000)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Part{}, systemError(path, err)
@@ -90,7 +91,7 @@ func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash, veil *withhe
 	for number := 1; ; number++ {
 		line, ended, left, err := readLine(reader, lineBytes)
 		if errors.Is(err, io.EOF) {
-			p.Total, p.Hash = number-1, shownHash(sum.Sum(nil))
+			p.Total, p.Hash = number-1, shortHash(sum.Sum(nil))
 			return nil
 		}
 		if err != nil {
@@ -104,16 +105,16 @@ func (p *Part) read(reader *bufio.Reader, limit int, sum hash.Hash, veil *withhe
 			p.withhold(number)
 			continue
 		}
-		text, escaped := shown(line)
+		text, escaped := escapeInvalid(line)
 		if len(p.Lines) == limit || len(p.Lines) > 0 && size+len(text) > partBytes {
-			if p.Next = number; p.Size > hashed {
+			if p.Next = number; p.Size > hashLimit {
 				return nil
 			}
 			continue
 		}
 		if bytes.HasSuffix(line, []byte("\r")) && ended {
 			text = strings.TrimSuffix(text, "\r")
-			p.Returns++
+			p.CRLF++
 		}
 		if left > 0 {
 			text += fmt.Sprintf("[… %d bytes of this line are left out]", left)
@@ -133,17 +134,17 @@ func (p *Part) withhold(number int) {
 	p.Withheld = append(p.Withheld, protocol.LineSpan{First: number, Last: number})
 }
 
-// veilOf is the veil of a file, nil if it is no Org file.
+// veilOf returns the veil of a file, or nil if it is not an Org file.
 func veilOf(ctx context.Context, path string, file io.ReaderAt, info fs.FileInfo) (*withheld.Veil, error) {
-	veil, err := withheld.Over(path, attentiveAt{ctx, file}, info)
+	veil, err := withheld.Over(path, contextReaderAt{ctx, file}, info)
 	if err != nil {
 		return nil, systemError(path, err)
 	}
 	return veil, nil
 }
 
-// readLine reads a line and returns at most so many bytes of it, in whole characters. left is how
-// many bytes were dropped; ended says that the line ended in a newline, which is not returned. The
+// readLine reads a line and returns at most that many bytes of it, in whole characters. left is how
+// many bytes were dropped. ended is true if the line ended in a newline, which is not returned. The
 // error is io.EOF if there is no line.
 func readLine(reader *bufio.Reader, most int) (line []byte, ended bool, left int, err error) {
 	for {
@@ -173,7 +174,7 @@ func readLine(reader *bufio.Reader, most int) (line []byte, ended bool, left int
 	}
 }
 
-// wholeCharacters is the length of a text without an incomplete character at its end.
+// wholeCharacters returns the length of a text without an incomplete character at its end.
 func wholeCharacters(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
@@ -186,8 +187,8 @@ func wholeCharacters(text []byte) int {
 	return len(text)
 }
 
-// shown is a line with every byte that is no UTF-8 as \xNN.
-func shown(line []byte) (text string, escaped bool) {
+// escapeInvalid returns a line with every byte that is not UTF-8 as \xNN.
+func escapeInvalid(line []byte) (text string, escaped bool) {
 	if utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 {
 		return string(line), false
 	}
@@ -205,7 +206,7 @@ func shown(line []byte) (text string, escaped bool) {
 	return b.String(), escaped
 }
 
-// notText says what a file is by its first bytes, "" for a text.
+// notText returns what a file is, by its first bytes, or "" for a text.
 func notText(head []byte) string {
 	for _, k := range []struct{ begins, kind string }{
 		{"\x89PNG\r\n", "an image"}, {"\xff\xd8\xff", "an image"}, {"GIF87a", "an image"}, {"GIF89a", "an image"}, {"%PDF-", "a PDF"},

@@ -8,15 +8,15 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Pattern is a pattern for names of files below a directory: * and ? match within one name, ** any
-// directories, [a-z] one of these characters, {a,b} one of these texts. A pattern without / matches
-// a name in any directory.
+// Pattern is a pattern for names of files below a directory. * and ? match within one name, **
+// matches any directories, [a-z] one of these characters, and {a,b} one of these texts. A pattern
+// without / matches a name in any directory.
 type Pattern struct {
 	all      *regexp.Regexp
 	nameOnly bool
 }
 
-// patternBytes limits a pattern.
+// patternBytes is the maximum length of a pattern in bytes.
 const patternBytes = 1000
 
 // ParsePattern reads a pattern.
@@ -33,7 +33,7 @@ func ParsePattern(source string) (Pattern, error) {
 		return fault("leaves the directory; give that as :path")
 	}
 	pattern := strings.TrimPrefix(source, "./")
-	source, err := translated(pattern)
+	source, err := translate(pattern)
 	if err != "" {
 		return fault(err)
 	}
@@ -52,8 +52,9 @@ func (p Pattern) Matches(name string) bool {
 	return p.all.MatchString(name)
 }
 
-// translated is a pattern as a regular expression. fault says what is wrong with the pattern.
-func translated(p string) (source, fault string) {
+// translate returns a pattern as a regular expression. fault says what is wrong with the pattern,
+// or is "".
+func translate(p string) (source, fault string) {
 	var b strings.Builder
 	open := 0
 	for i := 0; i < len(p); i++ {

@@ -20,29 +20,29 @@ import (
 type Search struct {
 	Text    *regexp.Regexp
 	Files   *Pattern // only in these files; nil: in all
-	Context int      // lines before and behind each match
+	Context int      // lines before and after each match
 	Limit   int      // matching lines
 }
 
 // Matches is the result of a search.
 type Matches struct {
-	Text     string // lines FILE:LINE:TEXT that match, and FILE-LINE-TEXT around them
-	Lines    int    // lines that match
-	Files    int    // files that were searched
-	Full     bool   // a limit was reached: there may be more
-	Unwalked bool   // there are more files than the limit of one walk
-	Withheld int    // files that were not searched because lines in them are withheld
+	Text       string // lines FILE:LINE:TEXT that match, and FILE-LINE-TEXT around them
+	Lines      int    // lines that match
+	Files      int    // files that were searched
+	Full       bool   // a limit was reached: there may be more
+	Incomplete bool   // there are more files than the limit of one walk
+	Withheld   int    // files that were not searched because lines in them are withheld
 }
 
-// Limits of one search.
+// The limits of one search.
 const (
 	searchedLine = 64 << 10 // the rest of a longer line is not searched
 	shownLine    = 300
 	foundBytes   = 50_000
 )
 
-// Search searches the files of the tree. show returns the name that is shown for a name below the
-// tree.
+// Search searches the files of the tree. show converts a name below the tree to the name that is
+// shown.
 func (t Tree) Search(ctx context.Context, s Search, show func(name string) string) (Matches, error) {
 	f := finder{search: s}
 	whole, err := t.walk(ctx, func(in *os.Root, name, below string) bool {
@@ -51,22 +51,22 @@ func (t Tree) Search(ctx context.Context, s Search, show func(name string) strin
 		}
 		file, info, err := openIn(in, name)
 		if err != nil {
-			return true // it is gone, or cannot be read
+			return true // it does not exist any more, or cannot be read
 		}
-		defer file.Close() // it is only read
+		defer file.Close() // the file is only read
 		f.file(ctx, filepath.Join(t.Root, below), show(below), file, info)
 		return !f.full
 	})
 	return f.matches(!whole), err
 }
 
-// SearchFile searches one file.
+// SearchFile searches one file. shown is the name of the file in the result.
 func SearchFile(ctx context.Context, path string, s Search, shown string) (Matches, error) {
 	file, info, err := open(path)
 	if err != nil {
 		return Matches{}, err
 	}
-	defer file.Close() // it is only read
+	defer file.Close() // the file is only read
 	f := finder{search: s}
 	f.file(ctx, path, shown, file, info)
 	if err := ctx.Err(); err != nil {
@@ -90,7 +90,7 @@ type finder struct {
 	reader        *bufio.Reader
 
 	last   int // the last line of this file that was written
-	after  int // how many lines behind the last match are still to be written
+	after  int // how many lines after the last match are still to be written
 	before []numbered
 }
 
@@ -99,15 +99,15 @@ type numbered struct {
 	text   string
 }
 
-func (f *finder) matches(unwalked bool) Matches {
-	return Matches{Text: f.out.String(), Lines: f.lines, Files: f.files, Full: f.full, Unwalked: unwalked && !f.full, Withheld: f.withheldFiles}
+func (f *finder) matches(incomplete bool) Matches {
+	return Matches{Text: f.out.String(), Lines: f.lines, Files: f.files, Full: f.full, Incomplete: incomplete && !f.full, Withheld: f.withheldFiles}
 }
 
 func (f *finder) file(ctx context.Context, path, name string, file *os.File, info fs.FileInfo) {
 	if f.reader == nil {
 		f.reader = bufio.NewReaderSize(nil, searchedLine)
 	}
-	f.reader.Reset(attentive{ctx, io.LimitReader(file, info.Size())})
+	f.reader.Reset(contextReader{ctx, io.LimitReader(file, info.Size())})
 	head, _ := f.reader.Peek(8000) // the next read returns the error again
 	if notText(head) != "" {
 		f.binary++
@@ -118,7 +118,7 @@ func (f *finder) file(ctx context.Context, path, name string, file *os.File, inf
 	}
 	veil, err := veilOf(ctx, path, file, info)
 	if err != nil {
-		return // it counts as one that cannot be opened
+		return // it counts as a file that cannot be opened
 	}
 	f.files++
 	f.last, f.after, f.before = -1, 0, f.before[:0]
@@ -137,7 +137,8 @@ func (f *finder) file(ctx context.Context, path, name string, file *os.File, inf
 	f.withheldFiles += keeps
 }
 
-// next is the next line, or its beginning; cut says that there is more of it.
+// next returns the next line, or its beginning. cut is true if there is more of the line, more is
+// false at the end of the file.
 func (f *finder) next() (line []byte, cut, more bool) {
 	line, err := f.reader.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -164,16 +165,16 @@ func (f *finder) line(name string, number int, line []byte) {
 			f.write(name, b.number, '-', b.text)
 		}
 		f.before = f.before[:0]
-		f.write(name, number, ':', clipped(line, found[0]))
+		f.write(name, number, ':', visiblePart(line, found[0]))
 		f.after = f.search.Context
 	case f.after > 0:
 		f.after--
-		f.write(name, number, '-', clipped(line, 0))
+		f.write(name, number, '-', visiblePart(line, 0))
 	case f.search.Context > 0:
 		if len(f.before) == f.search.Context {
 			f.before = append(f.before[:0], f.before[1:]...)
 		}
-		f.before = append(f.before, numbered{number, clipped(line, 0)})
+		f.before = append(f.before, numbered{number, visiblePart(line, 0)})
 	}
 }
 
@@ -185,8 +186,8 @@ func (f *finder) write(name string, number int, mark byte, text string) {
 	fmt.Fprintf(&f.out, "%s%c%d%c%s\n", name, mark, number, mark, text)
 }
 
-// clipped is the visible part of a line with a match at a byte.
-func clipped(line []byte, at int) string {
+// visiblePart returns the part of a line that is shown, with the match at byte at.
+func visiblePart(line []byte, at int) string {
 	before, after := "", ""
 	if at > shownLine*2/3 {
 		from := at - shownLine/3
@@ -198,6 +199,6 @@ func clipped(line []byte, at int) string {
 	if len(line) > shownLine {
 		line, after = line[:wholeCharacters(line[:shownLine])], "…"
 	}
-	text, _ := shown(line)
+	text, _ := escapeInvalid(line)
 	return before + text + after
 }

@@ -13,20 +13,20 @@ import (
 )
 
 // Tree is the files below a directory. Links are not followed, and nothing outside of the directory
-// is reached, even if it changes meanwhile.
+// is reached, even if the directory changes meanwhile.
 type Tree struct {
 	Root string // resolved
-	// All: also search directories that are usually skipped.
+	// All is true if directories that are usually skipped are searched too.
 	All bool
-	// Unread reports whether a file or a directory is always skipped; nil: none is.
+	// Unread reports whether a file or a directory is always skipped. nil: none is.
 	Unread func(path string) bool
 }
 
-// leftOut are directories that are skipped unless Tree.All is set: they contain nobody's own work,
-// or too much.
-var leftOut = [...]string{".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__", ".venv", ".direnv", ".cache", ".tox", ".mypy_cache"}
+// skippedDirectories are skipped unless Tree.All is set: they contain nobody's own work, or too
+// much.
+var skippedDirectories = [...]string{".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__", ".venv", ".direnv", ".cache", ".tox", ".mypy_cache"}
 
-// Limits of one walk.
+// The limits of one walk.
 const (
 	walkEntries = 500_000
 	walkDepth   = 64
@@ -48,7 +48,7 @@ func (t Tree) walk(ctx context.Context, visit func(in *os.Root, name, below stri
 	}
 	opened, err := root.Stat(".")
 	if err == nil {
-		err = same(t.Root, opened)
+		err = checkSame(t.Root, opened)
 	}
 	w := walker{tree: t, ctx: ctx, visit: visit, whole: true}
 	if err != nil {
@@ -71,8 +71,8 @@ type walker struct {
 	whole   bool // no limit was reached
 }
 
-// directory walks through a directory and closes it. One that cannot be read counts as empty: most
-// trees contain some.
+// directory walks through a directory and closes it. An unreadable directory counts as empty,
+// because most trees contain some.
 func (w *walker) directory(root *os.Root, below string, depth int) {
 	defer root.Close() // nothing is written in it
 	file, err := root.Open(".")
@@ -80,7 +80,7 @@ func (w *walker) directory(root *os.Root, below string, depth int) {
 		return
 	}
 	entries, _ := file.ReadDir(walkEntries - w.entries)
-	file.Close() // it was only read
+	file.Close() // the file was only read
 	w.entries += len(entries)
 	if w.entries >= walkEntries {
 		w.whole = false
@@ -97,7 +97,7 @@ func (w *walker) directory(root *os.Root, below string, depth int) {
 		switch {
 		case e.Type().IsRegular():
 			w.stopped = !w.visit(root, e.Name(), name)
-		case e.IsDir() && (w.tree.All || !slices.Contains(leftOut[:], e.Name())):
+		case e.IsDir() && (w.tree.All || !slices.Contains(skippedDirectories[:], e.Name())):
 			if depth == walkDepth || w.entries >= walkEntries {
 				w.whole = false
 				continue
@@ -121,7 +121,7 @@ func openIn(in *os.Root, name string) (*os.File, fs.FileInfo, error) {
 		err = fs.ErrInvalid
 	}
 	if err != nil {
-		file.Close() // it was only read
+		file.Close() // the file was only read
 		return nil, nil, err
 	}
 	return file, info, nil

@@ -23,11 +23,11 @@ type Result struct {
 // After calls the hooks for the outcome of an action. The results are those of its calls, in their
 // order. If a hook refuses a result, After replaces the text by the reason, and the result is shown
 // to nobody.
-func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Where, results []Result) (added []Added) {
+func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Where, results []Result) (added []Addition) {
 	if h == nil {
 		return nil
 	}
-	calls, err := h.callsOf(done.Action())
+	calls, err := callsOf(done.Action(), where.Kinds)
 	if err != nil {
 		h.config.Logger.Warn("hooks are not told what was done", "err", err)
 		return nil
@@ -44,7 +44,7 @@ func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Wh
 		r := &results[i]
 		fields := append(c.fields, protocol.Field{Key: "verdict", Value: protocol.Keyword(r.Verdict)},
 			protocol.Field{Key: "result", Value: text.Abridge(r.Text, resultLimit)}, protocol.Field{Key: "bytes", Value: int64(len(r.Text))})
-		refused, more := h.combine(within(h.ask(ctx, hooks, eventOf(skill.AfterTool, where, fields)), &room))
+		refused, more := h.combine(cutTo(h.ask(ctx, hooks, eventOf(skill.AfterTool, where, fields)), &room))
 		if refused != "" {
 			r.Text = "the result is withheld: " + refused
 		}
@@ -53,24 +53,24 @@ func (h *Hooks) After(ctx context.Context, done policy.Verified, where policy.Wh
 	return added
 }
 
-// Tell calls the hooks for an event without a tool. It returns the texts that they add and the
+// Notify calls the hooks for an event without a tool. It returns the texts that they add and the
 // reason of a refusal, or "" if none refuses.
-func (h *Hooks) Tell(ctx context.Context, event skill.HookEvent, where policy.Where, fields protocol.Object) (refused string, added []Added) {
+func (h *Hooks) Notify(ctx context.Context, event skill.HookEvent, where policy.Where, fields protocol.Object) (refused string, added []Addition) {
 	if h == nil {
 		return "", nil
 	}
 	room := addedTotal
-	return h.combine(within(h.ask(ctx, h.config.Skills().Hooks(event, ""), eventOf(event, where, fields)), &room))
+	return h.combine(cutTo(h.ask(ctx, h.config.Skills().Hooks(event, ""), eventOf(event, where, fields)), &room))
 }
 
-// Listens reports whether there is a hook for an event without a tool.
-func (h *Hooks) Listens(event skill.HookEvent) bool {
+// HasHook reports whether there is a hook for an event without a tool.
+func (h *Hooks) HasHook(event skill.HookEvent) bool {
 	return h != nil && len(h.config.Skills().Hooks(event, "")) > 0
 }
 
 // combine joins the responses to an event about which no person can be asked. A response that asks
 // is logged, and so is a failure.
-func (h *Hooks) combine(all []response) (refused string, added []Added) {
+func (h *Hooks) combine(all []response) (refused string, added []Addition) {
 	var reasons []string
 	for _, r := range all {
 		place := []any{"hook", r.hook.Name, "file", r.hook.File, "line", r.hook.Line}
@@ -84,7 +84,7 @@ func (h *Hooks) combine(all []response) (refused string, added []Added) {
 			reasons = append(reasons, "the hook "+r.hook.Name+" ("+filepath.Base(r.hook.File)+") refuses it"+r.because())
 		}
 		if r.added != "" {
-			added = append(added, Added{Hook: r.hook.Name, Text: r.added})
+			added = append(added, Addition{Hook: r.hook.Name, Text: r.added})
 		}
 	}
 	return strings.Join(reasons, "; "), added

@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Limits of an answer, in bytes. Longer texts are cut.
+// The limits of an answer, in bytes. Longer texts are cut.
 const (
 	whyLimit   = 500
 	addedLimit = 8 << 10
@@ -117,8 +117,8 @@ func scriptAnswer(status int, output string) (answer, error) {
 	return newAnswer(texts)
 }
 
-// within cuts the texts that hooks add to the room that is left, and subtracts them from it.
-func within(all []response, room *int) []response {
+// cutTo cuts the texts that hooks add to the remaining room, and subtracts them from it.
+func cutTo(all []response, room *int) []response {
 	for i := range all {
 		if all[i].added = text.Abridge(all[i].added, *room); len(all[i].added) > *room {
 			*room = 0

@@ -1,17 +1,18 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/suggest"
 	"org-agent/kernel/text"
 )
 
@@ -23,14 +24,14 @@ func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where)
 	}
 	set := h.config.Skills()
 	var all []policy.Decision
-	for _, fault := range set.Unhooked() {
+	for _, fault := range set.HookFaults() {
 		name := filepath.Base(fault.File)
 		all = append(all, policy.Decision{
 			What: "the hooks of " + name, Kind: policy.Ask, Hook: name, File: fault.File, Line: fault.Line, OnceOnly: true,
 			Reason: fmt.Sprintf("the hooks of %s are not in force, so that you are asked: line %d: %s", name, fault.Line, fault.Message),
 		})
 	}
-	calls, err := h.callsOf(a)
+	calls, err := callsOf(a, where.Kinds)
 	if err != nil {
 		return append(all, policy.Decision{What: "the hooks", Kind: policy.Ask, OnceOnly: true, Reason: "what hooks are to be told of it cannot be read: " + err.Error()})
 	}
@@ -44,14 +45,14 @@ func (h *Hooks) Before(ctx context.Context, a action.Action, where policy.Where)
 		if c.event == skill.BeforeTool {
 			fields = append(slices.Clone(fields), protocol.Field{Key: "reach", Value: reachOf(ctx, c, where)})
 		}
-		for _, r := range within(h.ask(ctx, hooks, eventOf(c.event, where, fields)), &room) {
+		for _, r := range cutTo(h.ask(ctx, hooks, eventOf(c.event, where, fields)), &room) {
 			all = append(all, r.decision())
 		}
 	}
 	return all
 }
 
-// decision returns the response as a decision. Where the hook failed, the person is asked.
+// decision returns the response as a decision. If the hook failed, the person is asked.
 func (r response) decision() policy.Decision {
 	d := policy.Decision{What: "hook " + r.hook.Name, Kind: r.verdict, Hook: r.hook.Name, File: r.hook.File, Line: r.hook.Line, Append: r.added}
 	name := fmt.Sprintf("the hook %s (%s:%d)", r.hook.Name, filepath.Base(r.hook.File), r.hook.Line)
@@ -84,10 +85,10 @@ type call struct {
 	fields    protocol.Object
 }
 
-// callsOf returns the calls of tools that the action stands for, those of a batch one by one, or the
-// message that it sends.
-func (h *Hooks) callsOf(a action.Action) ([]call, error) {
-	if to, sends := h.config.Kinds.Sends(a); sends {
+// callsOf returns the calls of tools that the action stands for, those of a batch one by one, or
+// the message that it sends.
+func callsOf(a action.Action, kinds policy.Kinds) ([]call, error) {
+	if to, sends := kinds.Sends(a); sends {
 		fields, err := a.Object()
 		if err != nil {
 			return nil, err
@@ -96,7 +97,7 @@ func (h *Hooks) callsOf(a action.Action) ([]call, error) {
 		return []call{sending(a.Target(), to, fields)}, nil
 	}
 	var all []call
-	for _, c := range h.config.Kinds.Calls(a) {
+	for _, c := range kinds.Calls(a) {
 		arguments, err := c.Arguments()
 		if err != nil {
 			return nil, err
@@ -107,17 +108,21 @@ func (h *Hooks) callsOf(a action.Action) ([]call, error) {
 	return all, nil
 }
 
-// Unknown says which tool of a hook does not exist, "" if all do. The hook is never called for it,
-// though its author may think that it guards something.
-func Unknown(one *skill.Hook, tools policy.Tools) string {
+// Names returns the names under which hooks know actions that call no tool.
+type Names interface{ CallNames() []string }
+
+// UnknownTool says which tool of a hook does not exist. It returns "" if all exist. The hook is
+// never called for such a tool, though its author may think that it guards something.
+func UnknownTool(one *skill.Hook, tools policy.Tools, actions Names) string {
+	known := actions.CallNames()
 	for _, name := range one.Tools {
-		if name == "*" || name == "agent-spawn" || strings.HasPrefix(name, "emacs-") {
+		if name == "*" || slices.ContainsFunc(known, func(action string) bool { return skill.SameTool(action, name) }) {
 			continue
 		}
 		if _, _, found := tools.Find(name); found {
 			continue
 		}
-		if near := tools.Nearest(name); near != "" {
+		if near := cmp.Or(tools.Nearest(name), suggest.Of(name, known)); near != "" {
 			return fmt.Sprintf("no tool is named %q now; did you mean %q?", name, near)
 		}
 		return fmt.Sprintf("no tool is named %q now", name)
@@ -126,10 +131,10 @@ func Unknown(one *skill.Hook, tools policy.Tools) string {
 }
 
 // WarnUnknown logs which hooks of notes guard a tool that does not exist.
-func WarnUnknown(log *slog.Logger, notes []skill.Status, tools policy.Tools) {
+func WarnUnknown(log *slog.Logger, notes []skill.Status, tools policy.Tools, actions Names) {
 	for _, note := range notes {
 		for _, h := range note.Hooks {
-			if why := Unknown(h, tools); why != "" {
+			if why := UnknownTool(h, tools, actions); why != "" {
 				log.Warn("a hook is never called", "hook", h.Name, "file", h.File, "line", h.Line, "err", why)
 			}
 		}
@@ -152,7 +157,7 @@ func eventOf(event skill.HookEvent, where policy.Where, fields protocol.Object) 
 	return object
 }
 
-// reachOf returns a list of what a call would touch, nil where its tool does not say that.
+// reachOf returns a list of what a call would touch, or nil if its tool does not report that.
 func reachOf(ctx context.Context, c call, where policy.Where) any {
 	if where.Tools == nil {
 		return nil

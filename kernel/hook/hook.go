@@ -1,12 +1,11 @@
-// Package hook asks the hooks of a person's notes. A hook is a function in Lisp or a script for a
-// shell that is called for an event, before or after it, and answers with a verdict. Hooks only
-// narrow what may be done. They may add text for the model, which is data for it and never a
-// message of the person.
+// Package hook asks the hooks of a person's notes. A hook is a function in Lisp or a shell script
+// that is called before or after an event, and answers with a verdict. Hooks only narrow what may
+// be done. They may add text for the model, which is data for it and never a message of the person.
 //
-// A hook in Lisp runs in its note, within the limits of notes; a script runs in the fence of
-// kernel/sandbox with no file, no network and the event as JSON on its input. All hooks of an
-// event are called at once; only hooks in Lisp of one note wait for one another. Where a hook fails
-// before an action, the person is asked; after other events the failure is logged.
+// A hook in Lisp runs in its note, within the limits of notes. A script runs in the fence of
+// kernel/sandbox with no file, no network and the event as JSON on its input. All hooks of an event
+// are called at once; only hooks in Lisp of one note wait for one another. If a hook fails before
+// an action, the person is asked. After other events the failure is logged.
 //
 // Hooks is safe for many goroutines. It starts none that outlives a call.
 package hook
@@ -19,42 +18,31 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/skill"
 )
 
-// Kinds know what the kinds of actions do, as hooks see it.
-type Kinds interface {
-	// Calls returns the calls of tools that the action stands for.
-	Calls(a action.Action) []action.Call
-	// Sends returns the receiver of the action's text; false where the action sends nothing.
-	Sends(a action.Action) (to string, sends bool)
-}
-
-// Config configures Hooks. Skills, Kinds and Kind are required.
+// Config configures Hooks. Skills and Kind are required.
 type Config struct {
-	// Kinds know the actions.
-	Kinds Kinds
 	// Skills returns the live skills.
 	Skills func() *skill.Set
-	// Kind returns the fence that scripts run in.
+	// Kind returns the fence in which scripts run.
 	Kind func() sandbox.Kind
 	// Home, Hidden and Environment are as in [sandbox.Command].
 	Home        string
 	Hidden      []string
 	Environment func(string) string
-	// ScriptTime is how long a script may run; 0 is five seconds.
+	// ScriptTime is how long a script may run. 0 means five seconds.
 	ScriptTime time.Duration
 	// Dry drops what hooks in Lisp write or log.
 	Dry bool
-	// Logger takes the failures of hooks after an event; nil drops them.
+	// Logger gets the failures of hooks after an event. nil: they are dropped.
 	Logger *slog.Logger
 }
 
-// scriptLimit is how many scripts run at a time, in all conversations together.
+// scriptLimit is the maximum number of scripts at a time, in all conversations together.
 const scriptLimit = 16
 
 // Hooks calls the hooks of the live notes. A nil Hooks has none.
@@ -63,7 +51,7 @@ type Hooks struct {
 	scripts chan struct{} // a value for each script that runs
 }
 
-// New returns the Hooks for a configuration.
+// New returns the Hooks with a configuration.
 func New(config Config) *Hooks {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
@@ -74,8 +62,8 @@ func New(config Config) *Hooks {
 	return &Hooks{config: config, scripts: make(chan struct{}, scriptLimit)}
 }
 
-// Added is the text that a hook adds for the model.
-type Added struct {
+// Addition is a text that a hook adds for the model.
+type Addition struct {
 	Hook, Text string
 }
 

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-var fence = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(context.Background()); return kind })
+var fence = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(context.Background()); return kind })
 
 // fixture is a home whose notes have hooks.
 type fixture struct {
@@ -48,7 +48,7 @@ func newFixture(t *testing.T, notes ...string) *fixture {
 	}
 	h.notes = skill.New(skill.Config{Home: h.dir})
 	h.notes.Load(t.Context())
-	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: fence, Home: "/home/nobody", ScriptTime: time.Minute})
+	h.hooks = hook.New(hook.Config{Skills: h.notes.Current, Kind: fence, Home: "/home/nobody", ScriptTime: time.Minute})
 	return h
 }
 
@@ -81,7 +81,7 @@ func proposed(t *testing.T, text string) action.Action {
 	return p.Action()
 }
 
-var where = policy.Where{Session: "main", Turn: "t1", Route: protocol.LocalRoute(protocol.ChannelEmacs)}
+var where = policy.Where{Session: "main", Turn: "t1", Route: protocol.LocalRoute(protocol.ChannelEmacs), Kinds: kinds}
 
 // running returns a call of exec.
 func running(t *testing.T, command string) action.Action {
@@ -141,9 +141,9 @@ func TestAnswers(t *testing.T) {
 // TestLongAnswers checks that a hook's answer is bounded, and is one line where it is shown on one.
 func TestLongAnswers(t *testing.T) {
 	h := newFixture(t, "g.org", guard("g", `(list :refuse (make-string 100000 :initial-element #\a) :append (make-string 1000000 :initial-element #\b))`))
-	said := h.hooks.Before(t.Context(), running(t, "ls"), where)
-	if len(said) != 1 || len(said[0].Reason) > 700 || len(said[0].Append) > 9000 || !strings.Contains(said[0].Append, "bytes more]") {
-		t.Errorf("%d bytes of reason, %d for the model", len(said[0].Reason), len(said[0].Append))
+	decisions := h.hooks.Before(t.Context(), running(t, "ls"), where)
+	if len(decisions) != 1 || len(decisions[0].Reason) > 700 || len(decisions[0].Append) > 9000 || !strings.Contains(decisions[0].Append, "bytes more]") {
+		t.Errorf("%d bytes of reason, %d for the model", len(decisions[0].Reason), len(decisions[0].Append))
 	}
 }
 
@@ -169,7 +169,7 @@ func TestManyAdd(t *testing.T) {
 // TestScriptsWithoutFence checks that without a sandbox no script runs and the call asks.
 func TestScriptsWithoutFence(t *testing.T) {
 	h := newFixture(t, "s.org", "#+name: s\n"+script(":hook before-tool", "touch "+filepath.Join(t.TempDir(), "ran")))
-	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: func() sandbox.Kind { return sandbox.None }})
+	h.hooks = hook.New(hook.Config{Skills: h.notes.Current, Kind: func() sandbox.Kind { return sandbox.None }})
 	if got := h.before("ls"); !strings.Contains(got, "ask the hook s (s.org:4) failed, so that you are asked: this system has no sandbox") {
 		t.Errorf("got %s", got)
 	}
@@ -258,7 +258,7 @@ func TestSlowScript(t *testing.T) {
 		return
 	}
 	h := newFixture(t, "s.org", "#+name: s\n"+script(":hook before-tool :tool exec", "sleep 1000 & setsid sleep 1000"), "q.org", guard("quick", "nil"))
-	h.hooks = hook.New(hook.Config{Kinds: kinds, Skills: h.notes.Current, Kind: fence, ScriptTime: time.Second / 2})
+	h.hooks = hook.New(hook.Config{Skills: h.notes.Current, Kind: fence, ScriptTime: time.Second / 2})
 	all := h.hooks.Before(t.Context(), running(t, "ls"), where)
 	if len(all) != 2 || all[0].Kind != policy.Allow || all[1].Kind != policy.Ask || !strings.Contains(all[1].Reason, "it took longer than 500ms") {
 		t.Errorf("a script that does not end: %+v", all)
@@ -270,7 +270,9 @@ func TestSlowScript(t *testing.T) {
 func TestSlowHookDelaysNobody(t *testing.T) {
 	h := newFixture(t, "a.org", guard("slow", `(when (equal (getf event :session) "slow") (loop))`), "b.org", guard("quick", `'(:refuse "b")`))
 	slow := make(chan []policy.Decision)
-	go func() { slow <- h.hooks.Before(t.Context(), running(t, "ls"), policy.Where{Session: "slow"}) }()
+	go func() {
+		slow <- h.hooks.Before(t.Context(), running(t, "ls"), policy.Where{Session: "slow", Kinds: kinds})
+	}()
 	for range 5 {
 		all := h.hooks.Before(t.Context(), running(t, "ls"), where)
 		if len(all) != 2 || all[0].Kind != policy.Allow || all[1].Kind != policy.Refuse {
@@ -351,10 +353,10 @@ func (tools) Nearest(name string) string {
 // TestUnknown checks that a hook for an unknown tool is reported.
 func TestUnknown(t *testing.T) {
 	for on, want := range map[string]string{
-		`"exec"`: "", `"exec" "emacs-edit" "*"`: "", `"exce"`: `no tool is named "exce" now; did you mean "exec"?`, `"exec" "rm"`: `no tool is named "rm" now`,
+		`"exec"`: "", `"exec" "emacs-edit" "Emacs_Set_Properties" "agent-spawn" "*"`: "", `"exec" "emacs-edti"`: `no tool is named "emacs-edti" now; did you mean "emacs-edit"?`, `"exce"`: `no tool is named "exce" now; did you mean "exec"?`, `"exec" "rm"`: `no tool is named "rm" now`,
 	} {
 		h := newFixture(t, "g.org", strings.Replace(guard("g", "nil"), `"exec"`, on, 1))
-		if got := hook.Unknown(h.notes.Current().Hooks(skill.BeforeTool, strings.Trim(strings.Fields(on)[0], `"`))[0], tools{}); got != want {
+		if got := hook.UnknownTool(h.notes.Current().Hooks(skill.BeforeTool, strings.Trim(strings.Fields(on)[0], `"`))[0], tools{}, kinds); got != want {
 			t.Errorf("%s: %s and not %s", on, got, want)
 		}
 	}
@@ -373,11 +375,11 @@ func TestCalls(t *testing.T) {
 		{`(:type :request :target :matrix :payload (:room-id "!a:b" :text "hi"))`, `before-send !a:b nil`},
 		{`(:type :request :target :agent :payload (:action :spawn :task "x"))`, `before-tool agent-spawn (:task "x")`},
 	} {
-		var said []string
+		var events []string
 		for _, d := range h.hooks.Before(t.Context(), proposed(t, c.action), where) {
-			said = append(said, d.Append)
+			events = append(events, d.Append)
 		}
-		if got := strings.Join(said, " | "); got != c.want {
+		if got := strings.Join(events, " | "); got != c.want {
 			t.Errorf("%s: hooks are told %s and not %s", c.action, got, c.want)
 		}
 	}
@@ -397,7 +399,7 @@ func BenchmarkBefore(b *testing.B) {
 			}
 			notes := skill.New(skill.Config{Home: dir})
 			notes.Load(b.Context())
-			hooks := hook.New(hook.Config{Kinds: kinds, Skills: notes.Current, Kind: fence, Home: "/home/nobody"})
+			hooks := hook.New(hook.Config{Skills: notes.Current, Kind: fence, Home: "/home/nobody"})
 			x, _ := action.Read(`(:type :request :target :tool :payload (:action :call :tool "exec" :args (:command "git status")))`)
 			fence()
 			for b.Loop() {

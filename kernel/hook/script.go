@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// How long a script waits until it may run, and how much of what it writes is read.
+// How long a script waits until it may run, and how much of its output is read.
 const (
 	scriptPatience = 10 * time.Second
 	outputLimit    = 64 << 10
@@ -42,7 +42,7 @@ func (h *Hooks) run(ctx context.Context, script string, event protocol.Object) (
 	}
 	limited, cancel := context.WithTimeout(ctx, h.config.ScriptTime)
 	defer cancel()
-	outcome, output, err := h.fenced(limited, kind, script, input)
+	outcome, output, err := h.runFenced(limited, kind, script, input)
 	switch {
 	case ctx.Err() != nil:
 		return answer{}, context.Cause(ctx)
@@ -56,34 +56,34 @@ func (h *Hooks) run(ctx context.Context, script string, event protocol.Object) (
 	return scriptAnswer(outcome.Status, output)
 }
 
-// fenced runs a script to its end and returns what it wrote, as far as that is read.
-func (h *Hooks) fenced(ctx context.Context, kind sandbox.Kind, script string, input []byte) (outcome sandbox.Outcome, output string, err error) {
-	reads, told, err := os.Pipe()
+// runFenced runs a script to its end and returns its output, as far as that is read.
+func (h *Hooks) runFenced(ctx context.Context, kind sandbox.Kind, script string, input []byte) (outcome sandbox.Outcome, output string, err error) {
+	childInput, inputWriter, err := os.Pipe()
 	if err != nil {
 		return outcome, "", fmt.Errorf("connect the script: %w", err)
 	}
-	defer told.Close()
-	heard, writes, err := os.Pipe()
+	defer inputWriter.Close()
+	outputReader, childOutput, err := os.Pipe()
 	if err != nil {
-		reads.Close()
+		childInput.Close()
 		return outcome, "", fmt.Errorf("connect the script: %w", err)
 	}
-	defer heard.Close()
+	defer outputReader.Close()
 	process, err := sandbox.Start(ctx, kind, sandbox.Command{
-		Text: script, Home: h.config.Home, Hidden: h.config.Hidden, Environment: h.config.Environment}, reads, writes)
-	reads.Close()
-	writes.Close()
+		Text: script, Home: h.config.Home, Hidden: h.config.Hidden, Environment: h.config.Environment}, childInput, childOutput)
+	childInput.Close()
+	childOutput.Close()
 	if err != nil {
 		return outcome, "", err
 	}
 	fed := make(chan struct{})
-	go func() { // ends when the script has read all, or has ended; it is waited for below
+	go func() { // ends when the script has read everything, or has ended; it is waited for below
 		defer close(fed)
-		_, _ = told.Write(input) // a script may exit without reading its input
-		told.Close()
+		_, _ = inputWriter.Write(input) // a script may exit without reading its input
+		inputWriter.Close()
 	}()
-	text, _ := io.ReadAll(io.LimitReader(heard, outputLimit)) // the end of a pipe is no error
-	_, _ = io.Copy(io.Discard, heard)
+	text, _ := io.ReadAll(io.LimitReader(outputReader, outputLimit)) // the end of a pipe is no error
+	_, _ = io.Copy(io.Discard, outputReader)
 	outcome, err = process.Wait()
 	<-fed
 	return outcome, string(text), err

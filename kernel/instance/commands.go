@@ -46,7 +46,7 @@ type Commands struct {
 func (i Instance) OpenCommands(ctx context.Context, programs []string, log *slog.Logger, warn func(directory, text string)) *Commands {
 	c := &Commands{}
 	c.fence = sync.OnceValues(func() (sandbox.Kind, error) {
-		kind, why := sandbox.Look(ctx)
+		kind, why := sandbox.Probe(ctx)
 		if why != nil {
 			log.Warn("there is no whole sandbox for commands", "sandbox", kind, "err", why)
 		}

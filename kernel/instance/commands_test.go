@@ -36,7 +36,7 @@ func TestCommands(t *testing.T) {
 	c := i.OpenCommands(t.Context(), nil, slog.New(slog.DiscardHandler), func(string, string) {})
 	defer c.Close()
 	c.Prepare()
-	want, missing := sandbox.Look(t.Context())
+	want, missing := sandbox.Probe(t.Context())
 	kind, why := c.Fence()
 	if kind != want || (why == nil) != (missing == nil) || c.Table.Kind() != want {
 		t.Errorf("the fence is %v, %v, and of the table %v; the system has %v, %v", kind, why, c.Table.Kind(), want, missing)

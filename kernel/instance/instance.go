@@ -45,8 +45,8 @@ func (i Instance) Rules() *policy.RuleFile {
 }
 
 // Hooks is what hooks of notes are asked with.
-func (i Instance) Hooks(skills func() *skill.Set, kinds hook.Kinds) hook.Config {
-	return hook.Config{Kinds: kinds, Skills: skills, Home: resolved(i.Env("HOME")), Hidden: i.hidden(), Environment: i.Env}
+func (i Instance) Hooks(skills func() *skill.Set) hook.Config {
+	return hook.Config{Skills: skills, Home: resolved(i.Env("HOME")), Hidden: i.hidden(), Environment: i.Env}
 }
 
 // PromptSkills is where the prompt skills are and what decides about them, but for the notes.
@@ -57,12 +57,12 @@ func (i Instance) PromptSkills() skillmd.Config {
 	last.Store(&config.Settings{})
 	return skillmd.Config{
 		Shipped: skills.Notes(), Home: i.Paths.Skills, Originals: filepath.Join(i.Paths.State, "originals"),
-		Surroundings: func() skillmd.Surroundings {
+		Environment: func() skillmd.Environment {
 			if settings, err := config.Load(i.Paths); err == nil {
 				last.Store(&settings)
 			}
 			settings := last.Load()
-			return skillmd.Surroundings{
+			return skillmd.Environment{
 				Env: i.Env, Config: settings.Value, Disabled: settings.SkillsDisabled, Allowed: settings.SkillsAllowed,
 			}
 		},

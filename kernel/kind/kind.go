@@ -105,13 +105,17 @@ type Kind struct {
 	Sends func(a action.Action) (to string)
 	// Reads reports whether the action changes nothing, so that it may be repeated. Default: never.
 	Reads func(a action.Action) bool
+	// Silent is true if nobody is shown what the action does. A turn that owes an answer and does
+	// nothing else has failed.
+	Silent bool
 	// Outside names the result of the action if others may have written it, for example a page. It
 	// returns "" if they have not. Default: "".
 	Outside func(a action.Action) string
 	// Subagent returns the tools that a subagent needs for this action, or why no subagent may
 	// perform it. Default: no subagent may.
 	Subagent func(a action.Action) (needs []string, refused string)
-	// ByClient is true if a client performs the action. The client announces the name of the kind.
+	// ByClient is true if a client performs the action. The client announces the name of the kind, or
+	// its target if it has no name.
 	ByClient bool
 	// Perform performs the action. nil: nothing performs it.
 	Perform Performer

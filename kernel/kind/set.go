@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -98,12 +98,12 @@ func (s *Set) CheckClient(ctx context.Context, order Order, a action.Action) err
 	return s.Check(ctx, order, a)
 }
 
-// ByClient returns the names of the kinds that clients perform.
+// ByClient returns the names of the kinds that clients perform, as clients announce them.
 func (s *Set) ByClient() []string {
 	var names []string
 	for _, k := range s.kinds {
 		if k.ByClient {
-			names = append(names, k.Name)
+			names = append(names, cmp.Or(k.Name, k.Target))
 		}
 	}
 	return names
@@ -146,8 +146,29 @@ func (s *Set) Calls(a action.Action) []action.Call {
 	if k := s.find(a.Key()); k.Calls != nil {
 		return k.Calls(a)
 	}
-	key := a.Key()
-	return []action.Call{{Tool: key.Target + "-" + key.Name, Args: plist.Without(a.WithEntry(), "action")}}
+	return []action.Call{a.AsCall(CallName(a.Key()))}
+}
+
+// CallName returns the name by which hooks know an action that calls no tool.
+func CallName(key action.Key) string {
+	if key.Name == "" {
+		return key.Target
+	}
+	return key.Target + "-" + key.Name
+}
+
+// CallNames returns the names by which hooks know the actions that call no tool and send no text.
+func (s *Set) CallNames() (names []string) {
+	for _, k := range s.kinds {
+		if k.Type != "" || k.Off != "" || k.Sends != nil {
+			continue
+		}
+		own := CallName(k.Key())
+		if slices.ContainsFunc(s.Calls(k.Form().Proposed().Action()), func(c action.Call) bool { return c.Tool == own }) {
+			names = append(names, own)
+		}
+	}
+	return names
 }
 
 // Sends returns the recipient of the action's text. It returns false if the action sends no text.
@@ -165,10 +186,17 @@ func (s *Set) Reads(a action.Action) bool {
 	return k.Reads != nil && k.Reads(a)
 }
 
-// Outside names the result of the action if others may have written it. It returns "" if they have
-// not.
+// Silent reports whether nobody is shown what the action does.
+func (s *Set) Silent(a action.Action) bool { return s.find(a.Key()).Silent }
+
+// Outside names the result of the action if others may have written it, or if that is not known
+// because there is no such kind any more. It returns "" if they have not.
 func (s *Set) Outside(a action.Action) string {
-	if k := s.find(a.Key()); k.Outside != nil {
+	i := s.specs.Find(a.Key())
+	if i < 0 {
+		return fmt.Sprintf("what %s returned", a.Key())
+	}
+	if k := s.kinds[i]; k.Outside != nil {
 		return k.Outside(a)
 	}
 	return ""
@@ -206,7 +234,7 @@ func Files(receipt protocol.Receipt) (changes []protocol.Change, stays []string)
 			continue
 		}
 		changes = append(changes, protocol.Change{
-			Action: "edit", File: f.File, Old: f.Old, New: f.New, Before: f.Before, After: f.After, Created: f.Created,
+			File: f.File, Old: f.Old, New: f.New, Before: f.Before, After: f.After, Created: f.Created,
 		})
 	}
 	return changes, stays

@@ -46,8 +46,11 @@ func TestBareKind(t *testing.T) {
 	if _, refused := kinds.Subagent(a); refused == "" {
 		t.Error("a subagent may do it")
 	}
+	if from := none.Outside(a); from != "what :door :knock returned" { // the note that defined it is gone, and its result is still shown
+		t.Errorf("where there is no such kind its result is from %q", from)
+	}
 	changes, stays := kinds.Undo(a, protocol.Receipt{Done: true})
-	if len(changes) != 0 || len(stays) != 1 || kinds.Ends(a, policy.Where{}) || kinds.Reads(a) || kinds.Outside(a) != "" {
+	if len(changes) != 0 || len(stays) != 1 || kinds.Ends(a, policy.Where{}) || kinds.Reads(a) || kinds.Silent(a) || kinds.Outside(a) != "" {
 		t.Errorf("of it is said too much: %v %v", changes, stays)
 	}
 	if calls := kinds.Calls(a); len(calls) != 1 || calls[0].Line() != `door-knock (:text "who is there")` {

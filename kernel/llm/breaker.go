@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// The values of a [Breaker] whose fields are not set.
+// The default values of a [Breaker].
 const (
 	DefaultFailures = 5
 	DefaultCooldown = 30 * time.Second
 )
 
-// Breaker stops asking a provider that keeps failing, so that a cascade does
-// not wait for a dead server in every turn. After Failures errors in a row that
-// are the server's fault (not the request's) it answers at once with an error of
-// ClassPaused that wraps the last of them. After Cooldown, or after the pause
-// that the server demands if that is longer, it lets one request through. If
-// that one works the breaker closes, else it stays open for another cooldown.
+// Breaker stops asking a provider that keeps failing, so that a cascade does not wait for a dead
+// server in every turn. After Failures errors in a row that are the server's fault (not the
+// request's) it answers at once with an error of ClassPaused that wraps the last of them. After
+// Cooldown, or after the pause that the server demands if that is longer, it lets one request
+// through. If that request succeeds the breaker closes. Otherwise it stays open for another
+// cooldown.
 //
-// It belongs around a provider that has others beside it. A person's only
-// provider is better without one: the person mends the server and asks again at
-// once.
+// It belongs around a provider that has others beside it. A person's only provider is better
+// without one, because the person repairs the server and asks again at once.
 //
 // A Breaker must not be copied after its first use.
 type Breaker struct {
-	// Next is the provider that is guarded.
+	// Next is the guarded provider.
 	Next Provider
 	// Name is the provider's name in errors.
 	Name string
@@ -77,8 +76,8 @@ func (b *Breaker) Stream(ctx context.Context, request Request) iter.Seq2[Delta, 
 	}
 }
 
-// enter admits a request and reports whether it is the probe of a half-open
-// breaker. The error says why it is not admitted.
+// enter admits a request and reports whether it is the probe of a half-open breaker. The error says
+// why it is not admitted.
 func (b *Breaker) enter() (probe bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +117,7 @@ func (b *Breaker) cooldown(failure error) time.Duration {
 	return max(orDefault(b.Cooldown, DefaultCooldown), retryAfter(failure))
 }
 
-// retryAfter returns the pause that the server demands, 0 if none.
+// retryAfter returns the pause that the server demands, or 0.
 func retryAfter(failure error) time.Duration {
 	if e, ok := errors.AsType[*Error](failure); ok {
 		return e.RetryAfter
@@ -126,8 +125,8 @@ func retryAfter(failure error) time.Duration {
 	return 0
 }
 
-// serverFault reports whether an error of the class is the server's fault rather
-// than that of the request or of the person.
+// serverFault reports whether an error of the class is the server's fault rather than that of the
+// request or of the person.
 func serverFault(class Class) bool {
 	switch class {
 	case ClassIdle, ClassTimeout:

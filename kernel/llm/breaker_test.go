@@ -26,15 +26,15 @@ func TestBreaker(t *testing.T) {
 		server, works := fails(llm.ClassServer), llmtest.Say("x")
 		model := script(server, server, works, server, server, server, server, works, works)
 		breaker := &llm.Breaker{Next: model, Name: "model", Failures: 3, Cooldown: 10 * time.Second}
-		expect := func(asked int, want ...llm.Class) {
+		expect := func(requests int, want ...llm.Class) {
 			t.Helper()
 			for i, class := range want {
 				if got := asks(t, breaker); got != class {
 					t.Errorf("request %d: %q, want %q", i, got, class)
 				}
 			}
-			if got := len(model.Requests()); got != asked {
-				t.Errorf("asked %d times, want %d", got, asked)
+			if got := len(model.Requests()); got != requests {
+				t.Errorf("asked %d times, want %d", got, requests)
 			}
 		}
 		expect(3, llm.ClassServer, llm.ClassServer, "") // a success begins the count anew
@@ -43,13 +43,13 @@ func TestBreaker(t *testing.T) {
 		time.Sleep(9 * time.Second)
 		expect(6, llm.ClassPaused)
 		time.Sleep(time.Second)
-		expect(7, llm.ClassServer, llm.ClassPaused) // one is let through, fails, and it stays open
+		expect(7, llm.ClassServer, llm.ClassPaused) // one is let through and fails, and the breaker stays open
 		time.Sleep(10 * time.Second)
-		expect(9, "", "") // one is let through, works, and it is closed
+		expect(9, "", "") // one is let through and succeeds, and the breaker is closed
 	})
 }
 
-// TestBreakerCounts: only what speaks of the server opens it.
+// TestBreakerCounts checks that only faults of the server open the breaker.
 func TestBreakerCounts(t *testing.T) {
 	for class, opens := range map[llm.Class]bool{
 		llm.ClassServer: true, llm.ClassUnreachable: true, llm.ClassRateLimit: true, llm.ClassTruncated: true,
@@ -64,8 +64,8 @@ func TestBreakerCounts(t *testing.T) {
 	}
 }
 
-// TestBreakerProbe: a half-open breaker lets one through at a time, and one that
-// was given up does not block the next.
+// TestBreakerProbe checks that a half-open breaker lets one request through at a time, and that one
+// that was given up does not block the next.
 func TestBreakerProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := script(fails(llm.ClassServer), llmtest.Turn{llmtest.Hang()}, llmtest.Say("x"))
@@ -93,8 +93,8 @@ func TestBreakerProbe(t *testing.T) {
 	})
 }
 
-// TestBreakerSaysWhy: the error has the server's words and the time to wait,
-// which is the server's own if that is longer.
+// TestBreakerSaysWhy checks that the error has the server's message and the time to wait, which is
+// the server's own if that is longer.
 func TestBreakerSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		breaker := &llm.Breaker{Failures: 1, Name: "remote", Next: script(llmtest.Turn{

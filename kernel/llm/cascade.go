@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Cascade asks providers in turn until one begins to answer. The provider of the first delta answers
-// alone: an error after that ends the stream. When all fail, the error is a *CascadeError with the error
-// of each. No further provider is asked once the context ended, or if the request is for the first only.
+// Cascade asks providers in turn until one begins to answer. The provider of the first delta
+// answers alone: an error after that ends the stream. If all fail, the error is a *CascadeError
+// with the error of each. No further provider is asked after the context ended, or if the request
+// is for the first only.
 type Cascade struct {
 	// Steps are asked in order.
 	Steps []Step
@@ -23,12 +24,12 @@ type Step struct {
 	// Name is the provider's name in errors and logs.
 	Name     string
 	Provider Provider
-	// Model replaces the model of the request, unless it is empty: the
-	// providers of a cascade seldom have the same models.
+	// Model replaces the model of the request, unless it is empty: the providers of a cascade
+	// seldom have the same models.
 	Model string
 }
 
-// Stream is the stream of the first step that begins to answer.
+// Stream returns the stream of the first step that begins to answer.
 func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		failed := &CascadeError{}
@@ -37,11 +38,11 @@ func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, e
 			steps = steps[:min(len(steps), 1)]
 		}
 		for i, step := range steps {
-			asked := request
+			forStep := request
 			if step.Model != "" {
-				asked.Model = step.Model
+				forStep.Model = step.Model
 			}
-			begun, failure := relay(step.Provider.Stream(ctx, asked), yield)
+			begun, failure := relay(step.Provider.Stream(ctx, forStep), yield)
 			if failure == nil {
 				return
 			}
@@ -58,7 +59,7 @@ func (c Cascade) Stream(ctx context.Context, request Request) iter.Seq2[Delta, e
 	}
 }
 
-// CascadeError is the error of a cascade of which no provider answered. Steps has the errors in the
+// CascadeError is the error of a cascade in which no provider answered. Steps has the errors in the
 // order in which the providers were asked.
 type CascadeError struct {
 	Steps []StepError
@@ -76,8 +77,8 @@ func (e *CascadeError) Error() string {
 	return "no model answered: " + e.join(func(s StepError) string { return strings.TrimPrefix(s.Err.Error(), s.Name+": ") })
 }
 
-// Hint returns what a person can do about the error of each provider. If that is the same for all, it
-// names no provider.
+// Hint returns what a person can do about the error of each provider. If that is the same for all,
+// it names no provider.
 func (e *CascadeError) Hint() string {
 	hint := func(s StepError) string { return HintOf(s.Err) }
 	if !slices.ContainsFunc(e.Steps, func(s StepError) bool { return hint(s) != hint(e.Steps[0]) }) {
@@ -86,8 +87,8 @@ func (e *CascadeError) Hint() string {
 	return e.join(hint)
 }
 
-// join returns the text of each provider behind its name. A text that several providers share stands
-// once, behind their names.
+// join returns the text of each provider after its name. A text that several providers share stands
+// once, after their names.
 func (e *CascadeError) join(text func(StepError) string) string {
 	var texts []string
 	names := map[string][]string{}

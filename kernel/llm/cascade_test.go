@@ -18,7 +18,7 @@ func TestCascade(t *testing.T) {
 		first, next llmtest.Turn
 		class       llm.Class
 		text        string
-		asked       int // of the next
+		requests    int // of the next
 	}{
 		{"the first answers", llmtest.Say("a"), llmtest.Say("b"), "", "a", 0},
 		{"the next answers", fails(llm.ClassServer), llmtest.Say("b"), "", "b", 1},
@@ -33,14 +33,15 @@ func TestCascade(t *testing.T) {
 			first, next := script(c.first), script(c.next)
 			cascade := llm.Cascade{Steps: []llm.Step{{Name: "first", Provider: first}, {Name: "next", Provider: next}}}
 			reply, err := llm.Collect(cascade.Stream(t.Context(), hello))
-			if llm.ClassOf(err) != c.class || reply.Text != c.text || len(next.Requests()) != c.asked {
+			if llm.ClassOf(err) != c.class || reply.Text != c.text || len(next.Requests()) != c.requests {
 				t.Errorf("text %q, error %v, next asked %d times", reply.Text, err, len(next.Requests()))
 			}
 		})
 	}
 }
 
-// What is for the first only goes no further, whatever that says.
+// TestCascadeFirstOnly checks that a request for the first provider only goes no further, whatever
+// that provider answers.
 func TestCascadeFirstOnly(t *testing.T) {
 	first, next := script(fails(llm.ClassServer)), script(llmtest.Say("b"))
 	request := hello
@@ -73,13 +74,14 @@ func TestCascadeError(t *testing.T) {
 	}
 }
 
-// TestCascadeSaidAlike: what several providers said is said once, and what to do too.
-func TestCascadeSaidAlike(t *testing.T) {
+// TestCascadeJoinsEqualErrors checks that an error of several providers stands once, and its hint
+// too.
+func TestCascadeJoinsEqualErrors(t *testing.T) {
 	refused := func(name string, advice string) llm.StepError {
 		return llm.StepError{Name: name, Err: &llm.Error{Class: llm.ClassServer, Provider: name, Status: 500, Advice: advice}}
 	}
 	for _, c := range []struct {
-		said       []llm.StepError
+		errors     []llm.StepError
 		text, hint string
 	}{
 		{[]llm.StepError{refused("a", "wait"), refused("b", "wait")},
@@ -87,14 +89,14 @@ func TestCascadeSaidAlike(t *testing.T) {
 		{[]llm.StepError{refused("a", "wait"), {Name: "b", Err: &llm.Error{Class: llm.ClassIdle, Advice: "run"}}, refused("c", "wait")},
 			"no model answered: a, c: the server has a problem (HTTP 500); b: the model went silent", "a, c: wait; b: run"},
 	} {
-		err := &llm.CascadeError{Steps: c.said}
+		err := &llm.CascadeError{Steps: c.errors}
 		if err.Error() != c.text || err.Hint() != c.hint {
 			t.Errorf("got %q, %q", err.Error(), err.Hint())
 		}
 	}
 }
 
-// TestCascadeOfOne: its error is the provider's own.
+// TestCascadeOfOne checks that the error of a cascade of one provider is the provider's own.
 func TestCascadeOfOne(t *testing.T) {
 	cascade := llm.Cascade{Steps: []llm.Step{{Name: "only", Provider: script(fails(llm.ClassAuth))}}}
 	_, err := llm.Collect(cascade.Stream(t.Context(), hello))
@@ -110,13 +112,13 @@ func TestCascadeOfNone(t *testing.T) {
 	}
 }
 
-// TestCascadeModels: a step asks for its own model, else for the request's.
+// TestCascadeModels checks that a step asks for its own model, or else for the request's.
 func TestCascadeModels(t *testing.T) {
 	first, next := script(fails(llm.ClassServer)), script(fails(llm.ClassServer))
 	cascade := llm.Cascade{Steps: []llm.Step{{Provider: first}, {Provider: next, Model: "small"}}}
-	asked := hello
-	asked.Model = "large"
-	if _, err := llm.Collect(cascade.Stream(t.Context(), asked)); err == nil {
+	request := hello
+	request.Model = "large"
+	if _, err := llm.Collect(cascade.Stream(t.Context(), request)); err == nil {
 		t.Error("no error")
 	}
 	if a, b := first.Requests()[0].Model, next.Requests()[0].Model; a != "large" || b != "small" {
@@ -124,7 +126,8 @@ func TestCascadeModels(t *testing.T) {
 	}
 }
 
-// TestCascadeEndsWithItsContext: who gave up does not wake the next provider.
+// TestCascadeEndsWithItsContext checks that no further provider is asked after the request was
+// given up.
 func TestCascadeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	reached := make(chan struct{})

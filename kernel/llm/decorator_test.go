@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/llm/llmtest"
 )
 
-// TestSuite holds the whole stack against the contract, and the script too.
+// TestSuite tests the whole stack against the contract, and the script too.
 func TestSuite(t *testing.T) {
 	answers := func() llm.Provider {
 		return &llmtest.Script{Name: "script", Reply: func(llm.Request) llmtest.Turn {

@@ -8,24 +8,24 @@ import (
 )
 
 // Dialect renders calls, results and tools for models. The dialects of a program stand in one list,
-// [Dialects]; a new dialect is a file, and a line in that list. A Dialect is safe for use by several
-// goroutines. llmtest.DialectSuite holds one against this contract.
+// [Dialects]; a new dialect is a file, and a line in that list. A Dialect is safe for use by
+// several goroutines. llmtest.DialectSuite tests one against this contract.
 type Dialect interface {
 	// Name is the dialect's name in the settings.
 	Name() string
-	// Text returns the text that the model reads of a message, with that of its calls and results.
+	// Text returns the text that the model reads of a message, including its calls and results.
 	// Estimates of length count it.
 	Text(message Message) string
-	// Render returns the request as a server of the dialect gets it. It does not change the request
-	// that it is given. A longer conversation is rendered with the same beginning, because servers
-	// cache beginnings. The provider must know how to send the values that are left.
+	// Render returns the request as a server of the dialect gets it. It does not change its
+	// argument. A longer conversation is rendered with the same beginning, because servers cache
+	// beginnings. The provider must know how to send the values that are left.
 	Render(request Request) Request
 }
 
-// Dialects is an explicit list of dialects. The first is for models whose settings name none.
+// Dialects is a list of dialects. The first is for models whose settings name none.
 type Dialects []Dialect
 
-// Named returns the dialect of that name, the first for "".
+// Named returns the dialect with that name, or the first for "".
 func (d Dialects) Named(name string) (Dialect, error) {
 	var names []string
 	for _, dialect := range d {
@@ -37,8 +37,8 @@ func (d Dialects) Named(name string) (Dialect, error) {
 	return nil, fmt.Errorf("there is no dialect %q: there is %s", name, strings.Join(names, ", "))
 }
 
-// Rendered is a provider that asks Next in a dialect. It stands innermost: the providers around it see
-// values, and each provider of a cascade gets a rendering of its own.
+// Rendered is a provider that asks Next in a dialect. It stands innermost: the providers around it
+// see values, and each provider of a cascade gets a rendering of its own.
 type Rendered struct {
 	Next    Provider
 	Dialect Dialect

@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/llm/llmtest"
 )
 
-// marked is a dialect in which calls and results stand behind a mark.
+// marked is a dialect in which calls and results stand after a mark.
 type marked struct{ name, mark string }
 
 func (d marked) Name() string { return d.name }
@@ -39,7 +39,8 @@ func (d marked) Render(request llm.Request) llm.Request {
 	return request
 }
 
-// TestCascadeOfDialects: each provider of a cascade gets the same request in its own dialect.
+// TestCascadeOfDialects checks that each provider of a cascade gets the same request in its own
+// dialect.
 func TestCascadeOfDialects(t *testing.T) {
 	request := llm.Request{Sections: llm.System("be kind"), Messages: []llm.Message{
 		{Role: llm.RoleUser, Text: "where is it?"},
@@ -57,16 +58,16 @@ func TestCascadeOfDialects(t *testing.T) {
 		t.Fatalf("%q, %v", reply.Text, err)
 	}
 	for _, c := range []struct {
-		asked []llm.Request
-		mark  string
+		requests []llm.Request
+		mark     string
 	}{{first.Requests(), "<>"}, {second.Requests(), "[]"}} {
 		want := []llm.Message{
 			{Role: llm.RoleUser, Text: "where is it?"},
 			{Role: llm.RoleAssistant, Text: c.mark + "7" + c.mark + "(look)"},
 			{Role: llm.RoleUser, Text: c.mark + "7" + c.mark + "here"},
 		}
-		if len(c.asked) != 1 || !reflect.DeepEqual(c.asked[0].Messages, want) {
-			t.Errorf("the provider with %s was asked %+v", c.mark, c.asked)
+		if len(c.requests) != 1 || !reflect.DeepEqual(c.requests[0].Messages, want) {
+			t.Errorf("the provider with %s was asked %+v", c.mark, c.requests)
 		}
 	}
 	if now := fmt.Sprintf("%+v", request); now != before {
@@ -86,7 +87,7 @@ func TestDialectsAreNamed(t *testing.T) {
 	}
 }
 
-// Rendered keeps the contract of providers.
+// TestRendered tests Rendered against the contract of providers.
 func TestRendered(t *testing.T) {
 	provider := &llmtest.Script{Name: "script", Reply: func(llm.Request) llmtest.Turn { return llmtest.Say("Hello, and welcome to all that there is.") }}
 	llmtest.Suite(t, llm.Rendered{Next: provider, Dialect: marked{"angle", "<>"}}, hello)

@@ -13,8 +13,8 @@ import (
 type Driver struct {
 	// Name is the protocol's name in the settings.
 	Name string
-	// Open returns the provider for a server. It sends nothing to the server; its errors are
-	// faults of the configuration. [As] returns what the provider can do beyond [Provider].
+	// Open returns the provider for a server. It sends nothing to the server; its errors are faults
+	// of the configuration. [As] returns what the provider can do beyond [Provider].
 	Open func(ServerConfig) (Provider, error)
 	// Discover returns the servers of the protocol that answer on this machine. It takes well
 	// under a second. It is nil for a protocol whose servers have no usual address.
@@ -27,8 +27,8 @@ type ServerConfig struct {
 	Name    string      // the provider's name in errors and deltas
 	BaseURL string      // the protocol's paths are below this address
 	Key     secret.Text // "" sends none
-	Model   string      // for requests that name none; "" is the only one that the server has
-	// GrammarField is the request's field for a GBNF grammar; "" if the server takes none.
+	Model   string      // for requests that name none; "" means the only model that the server has
+	// GrammarField is the request's field for a GBNF grammar, or "" if the server takes none.
 	GrammarField string
 	// Effort is how much the model thinks first; "" leaves it to the server.
 	Effort string
@@ -40,10 +40,10 @@ type FoundServer struct {
 	Models        []string // at least one
 }
 
-// Drivers is an explicit list of drivers. The first is for servers whose settings name none.
+// Drivers is a list of drivers. The first is for servers whose settings name none.
 type Drivers []Driver
 
-// Named returns the driver of that name, the first for "".
+// Named returns the driver with that name, or the first for "".
 func (d Drivers) Named(name string) (Driver, error) {
 	var names []string
 	for _, driver := range d {
@@ -55,8 +55,8 @@ func (d Drivers) Named(name string) (Driver, error) {
 	return Driver{}, fmt.Errorf("there is no driver %q: there is %s", name, strings.Join(names, ", "))
 }
 
-// Discover returns the servers that the drivers find on this machine, in the drivers' order, and for
-// each the name of its driver.
+// Discover returns the servers that the drivers find on this machine, in the drivers' order, and
+// for each the name of its driver.
 func (d Drivers) Discover(ctx context.Context) (found []FoundServer, drivers []string) {
 	for _, driver := range d {
 		if driver.Discover == nil {
@@ -69,8 +69,8 @@ func (d Drivers) Discover(ctx context.Context) (found []FoundServer, drivers []s
 	return found, drivers
 }
 
-// As returns a provider as an interface of the caller's, for what it can do beyond answering. If it
-// cannot, the error names what, as in "list its models".
+// As returns a provider as an interface of the caller, for what it can do beyond answering. If the
+// provider does not implement it, the error names what it cannot do, such as "list its models".
 func As[T any](provider Provider, what string) (T, error) {
 	able, ok := provider.(T)
 	if !ok {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// ErrTruncated is in the chain of every error for a reply that ended too early.
+// ErrTruncated is wrapped by every error for a reply that ended too early.
 var ErrTruncated = errors.New("the reply was cut off before its end")
 
 // Class sorts errors by what can be done about them.
 type Class string
 
-// The classes. An error of no class is a fault in the program.
+// The classes. An error without a class is a fault in the program.
 const (
 	// ClassAuth: the key is missing, wrong or not allowed to do this.
 	ClassAuth Class = "auth"
@@ -42,7 +42,7 @@ const (
 	ClassTimeout Class = "timeout"
 	// ClassPaused: the breaker does not ask this provider for a while.
 	ClassPaused Class = "paused"
-	// ClassCanceled: the caller gave the request up.
+	// ClassCanceled: the caller gave up the request.
 	ClassCanceled Class = "canceled"
 )
 
@@ -119,13 +119,13 @@ type Error struct {
 	Class Class
 	// Provider is the provider's name in the settings.
 	Provider string
-	// Status is the HTTP status, 0 when there was none.
+	// Status is the HTTP status, or 0 if there was none.
 	Status int
-	// RetryAfter is the pause that the server demands; 0 if none.
+	// RetryAfter is the pause that the server demands, or 0.
 	RetryAfter time.Duration
 	// Message is the server's message, bounded and without secrets.
 	Message string
-	// Advice replaces the hint of the class, if it is set.
+	// Advice replaces the hint of the class if it is set.
 	Advice string
 	// Err is the cause, if there is one beside Message.
 	Err error
@@ -153,9 +153,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause. Errors of ClassTruncated, ClassCanceled and of the
-// timeouts always have ErrTruncated, context.Canceled and
-// context.DeadlineExceeded in their chains.
+// Unwrap returns the cause. Errors of ClassTruncated, ClassCanceled and of the timeouts always wrap
+// ErrTruncated, context.Canceled and context.DeadlineExceeded.
 func (e *Error) Unwrap() []error {
 	var chain []error
 	if e.Err != nil {
@@ -185,7 +184,7 @@ func (e *Error) Hint() string {
 	return hint
 }
 
-// ClassOf returns the class of the first *Error in err's chain, or "".
+// ClassOf returns the class of the first *Error that err wraps, or "".
 func ClassOf(err error) Class {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class
@@ -204,8 +203,8 @@ func HintOf(err error) string {
 	return Class("").hint()
 }
 
-// ContextError returns the end of ctx as an error of the named provider, for a provider
-// that stopped because ctx ended.
+// ContextError returns the end of ctx as an error of the named provider, for a provider that
+// stopped because ctx ended.
 func ContextError(ctx context.Context, provider string) *Error {
 	class := ClassCanceled
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -17,7 +17,7 @@ var classes = []llm.Class{
 	llm.ClassProtocol, llm.ClassUnreachable, llm.ClassTruncated, llm.ClassIdle, llm.ClassTimeout, llm.ClassPaused, llm.ClassCanceled,
 }
 
-// TestEveryClassSaysWhatToDo: in words of its own, on one line.
+// TestEveryClassSaysWhatToDo checks that every class has words of its own, on one line.
 func TestEveryClassSaysWhatToDo(t *testing.T) {
 	seen := map[string]llm.Class{}
 	for _, class := range classes {

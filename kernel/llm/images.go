@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Image is an image that a message shows a model.
+// Image is an image that a message shows to a model.
 type Image struct {
 	Name  string
 	Media string // image/png, image/jpeg, image/gif or image/webp
@@ -25,7 +25,7 @@ func (i Image) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"name": i.Name, "media": i.Media, "bytes": len(i.Data), "sha256": hex.EncodeToString(hash[:])})
 }
 
-// ImageRule is what is done with images before a provider is asked.
+// ImageRule says what happens to images before a provider is asked.
 type ImageRule string
 
 // The rules: images are sent; a line replaces each; or a request with one is an error.
@@ -52,7 +52,7 @@ func (p Images) Stream(ctx context.Context, request Request) iter.Seq2[Delta, er
 	return p.Next.Stream(ctx, request)
 }
 
-// Apply returns the request as the rule lets it through. It does not change the one that it is given.
+// Apply returns the request as the rule lets it through. It does not change its argument.
 func (p Images) Apply(request Request) (Request, error) {
 	if p.Rule == "" || p.Rule == ImagesSent {
 		return request, nil

@@ -1,19 +1,21 @@
 // Package llm asks language models and streams their replies.
 //
-// A [Provider] turns a [Request] into a sequence of [Delta] values. Each thing that makes a provider
-// dependable is itself a Provider around another one, so no provider knows what stands around it. Package
-// llm/route stacks them. From the outside in they are: [Cascade] asks the next model where one fails,
-// [Breaker] leaves a broken server alone, [Images] applies the rule about images, [Retry] asks again,
-// [Rotation] asks with the next key, [Timeouts] ends a slow stream, and [Rendered] renders the request.
+// A [Provider] turns a [Request] into a sequence of [Delta] values. Each thing that makes a
+// provider dependable is itself a Provider around another one, so no provider knows what stands
+// around it. Package llm/route stacks them. From the outside in they are: [Cascade] asks the next
+// model where one fails, [Breaker] leaves a broken server alone, [Images] applies the rule about
+// images, [Retry] asks again, [Rotation] asks with the next key, [Timeouts] ends a slow stream, and
+// [Rendered] renders the request.
 //
-// A Request has its calls, results and tools as values. Rendered stands innermost and puts them into the
-// [Dialect] of the one provider behind it, so each provider of a cascade gets a rendering of its own.
+// A Request has its calls, results and tools as values. Rendered stands innermost and puts them
+// into the [Dialect] of the one provider inside it, so each provider of a cascade gets a rendering
+// of its own.
 //
-// Ordering: deltas come in the order in which the model wrote them, on the goroutine that ranges over
-// the sequence. Blocking: Stream itself returns at once; the range blocks between deltas and returns soon
-// after its context ends. Ownership: a sequence owns its connection and its goroutines. When the range
-// ends, for whatever reason, the connection is closed and the goroutines are gone. Until then the
-// request belongs to the provider and must not be changed.
+// Ordering: deltas come in the order in which the model wrote them, on the goroutine that ranges
+// over the sequence. Blocking: Stream itself returns at once. The range blocks between deltas, and
+// returns soon after its context ends. Ownership: a sequence owns its connection and its
+// goroutines. When the range ends, for whatever reason, the connection is closed and the goroutines
+// have ended. Until then the request belongs to the provider and must not be changed.
 package llm
 
 import (
@@ -53,7 +55,7 @@ type Delta struct {
 	Provider, Model string
 	// Finish is why the reply ended; only the last delta has it.
 	Finish FinishReason
-	// Usage is what the reply cost; nil where the provider sent none.
+	// Usage is what the reply used; nil if the provider sent none.
 	Usage *Usage
 }
 

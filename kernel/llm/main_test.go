@@ -14,10 +14,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // hello is a request for a reply.
 var hello = llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}}
 
-// script is a provider that plays these turns.
+// script returns a provider that plays these turns.
 func script(turns ...llmtest.Turn) *llmtest.Script {
 	return &llmtest.Script{Name: "script", Turns: turns}
 }
 
-// fails is a turn that fails before its first delta.
+// fails returns a turn that fails before its first delta.
 func fails(class llm.Class) llmtest.Turn { return llmtest.Turn{llmtest.FailAs(class)} }

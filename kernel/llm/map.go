@@ -4,31 +4,31 @@ package llm
 // the request that it is called on. The two share every part that f leaves unchanged. The names of
 // models, roles, verdicts, codes and the ids of calls are not mapped.
 func (r Request) Map(f func(string) string) Request {
-	r.Sections = mapped(r.Sections, func(s *Section) bool { return replace(f, &s.Name, &s.Text) })
-	r.Messages = mapped(r.Messages, func(m *Message) bool { return m.replace(f) })
-	r.Tools = mapped(r.Tools, func(t *Tool) bool { return replace(f, &t.Name, &t.Description) })
-	r.Stop = mapped(r.Stop, func(s *string) bool { return replace(f, s) })
+	r.Sections = mapList(r.Sections, func(s *Section) bool { return replace(f, &s.Name, &s.Text) })
+	r.Messages = mapList(r.Messages, func(m *Message) bool { return m.replace(f) })
+	r.Tools = mapList(r.Tools, func(t *Tool) bool { return replace(f, &t.Name, &t.Description) })
+	r.Stop = mapList(r.Stop, func(s *string) bool { return replace(f, s) })
 	replace(f, &r.Grammar)
 	return r
 }
 
 func (m *Message) replace(f func(string) string) bool {
 	changed := replace(f, &m.Text)
-	m.Images = noting(&changed, m.Images, func(i *Image) bool { return replace(f, &i.Name) })
-	m.Calls = noting(&changed, m.Calls, func(c *Call) bool { return replace(f, &c.Action) })
-	m.Results = noting(&changed, m.Results, func(r *Result) bool { return r.replace(f) })
-	m.Added = noting(&changed, m.Added, func(a *Addition) bool { return replace(f, &a.From, &a.Text) })
+	m.Images = mapNoting(&changed, m.Images, func(i *Image) bool { return replace(f, &i.Name) })
+	m.Calls = mapNoting(&changed, m.Calls, func(c *Call) bool { return replace(f, &c.Action) })
+	m.Results = mapNoting(&changed, m.Results, func(r *Result) bool { return r.replace(f) })
+	m.Added = mapNoting(&changed, m.Added, func(a *Addition) bool { return replace(f, &a.From, &a.Text) })
 	return changed
 }
 
 func (r *Result) replace(f func(string) string) bool {
 	changed := replace(f, &r.Call.Action, &r.Text, &r.Note)
-	r.Parts = noting(&changed, r.Parts, func(p *Part) bool { return replace(f, &p.Tool, &p.Text) })
-	r.Added = noting(&changed, r.Added, func(a *Addition) bool { return replace(f, &a.From, &a.Text) })
+	r.Parts = mapNoting(&changed, r.Parts, func(p *Part) bool { return replace(f, &p.Tool, &p.Text) })
+	r.Added = mapNoting(&changed, r.Added, func(a *Addition) bool { return replace(f, &a.From, &a.Text) })
 	return changed
 }
 
-// replace replaces each text by f of it, and reports whether any changed.
+// replace replaces each text by the result of f, and reports whether any changed.
 func replace(f func(string) string, texts ...*string) (changed bool) {
 	for _, text := range texts {
 		if now := f(*text); now != *text {
@@ -38,9 +38,9 @@ func replace(f func(string) string, texts ...*string) (changed bool) {
 	return changed
 }
 
-// mapped returns a list with the items as change leaves them. It is the list itself if change reports
-// no changes.
-func mapped[T any](list []T, change func(*T) bool) []T {
+// mapList returns a list with the items as change leaves them. It returns the list itself if change
+// reports no changes.
+func mapList[T any](list []T, change func(*T) bool) []T {
 	shared := true
 	for i := range list {
 		item := list[i]
@@ -55,9 +55,9 @@ func mapped[T any](list []T, change func(*T) bool) []T {
 	return list
 }
 
-// noting is mapped. It also sets changed if there is a new list.
-func noting[T any](changed *bool, list []T, change func(*T) bool) []T {
-	return mapped(list, func(item *T) bool {
+// mapNoting does the same as mapList, and sets changed if there is a new list.
+func mapNoting[T any](changed *bool, list []T, change func(*T) bool) []T {
+	return mapList(list, func(item *T) bool {
 		if !change(item) {
 			return false
 		}

@@ -6,8 +6,8 @@ import (
 	"org-agent/kernel/secret"
 )
 
-// RedactURL returns an address that may be shown: without user, password, query and fragment, any of
-// which may hold a key. For a text that is no address it returns REDACTED.
+// RedactURL returns an address that may be shown: without user, password, query and fragment, any
+// of which may contain a key. For a text that is not an address it returns REDACTED.
 func RedactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -2,30 +2,30 @@ package llm
 
 import "strings"
 
-// Request is one question to a model, as values. A [Dialect] renders it for a server. Requests share
-// the elements of their slices, so nothing changes an element of a request.
+// Request is one question to a model, as values. A [Dialect] renders it for a server. Requests
+// share the elements of their slices, so nothing changes an element of a request.
 type Request struct {
 	// Model overrides the model that the provider is configured with.
 	Model string
-	// Sections are the system prompt; without sections there is none.
+	// Sections are the system prompt. Without sections there is none.
 	Sections []Section
-	// Messages is the conversation, oldest first. Messages without content
-	// are not sent.
+	// Messages is the conversation, the oldest message first. Messages without content are not
+	// sent.
 	Messages []Message
 	// Tools are the tools that the model may call.
 	Tools []Tool
-	// Temperature is sent as it is, also if it points to 0; nil leaves it
-	// to the model. Models that accept none do not get it.
+	// Temperature is sent as it is, also if it points to 0. nil leaves it to the model. Models that
+	// accept none do not get it.
 	Temperature *float64
-	// MaxTokens bounds the reply in tokens; 0 leaves it to the model.
+	// MaxTokens bounds the reply in tokens. 0 leaves it to the model.
 	MaxTokens int
 	// Stop has texts before any of which the reply ends.
 	Stop []string
-	// Grammar constrains the reply to a GBNF grammar. Providers that are not
-	// configured for grammars ignore it.
+	// Grammar restricts the reply to a GBNF grammar. Providers that are not configured for grammars
+	// ignore it.
 	Grammar string
-	// FirstOnly asks only the first provider of a cascade. It is set for requests that
-	// nobody waits for: they do not justify sending the conversation to another host.
+	// FirstOnly asks only the first provider of a cascade. It is set for requests that nobody waits
+	// for: they do not justify sending the conversation to another host.
 	FirstOnly bool
 }
 
@@ -99,11 +99,11 @@ type Result struct {
 	Call    Call
 	Verdict string // performed, failed, refused or denied
 	Text    string
-	Failure *Failure // nil where the call was performed
+	Failure *Failure // nil if the call was performed
 	Parts   []Part   // the outcomes of the calls of a batch, in its order
 	Added   []Addition
-	// Note is a remark of the kernel about the result. If Last is set, the note asks for an
-	// answer, because the kernel performs nothing more in this turn.
+	// Note is a remark of the kernel about the result. If Last is set, the note asks for an answer,
+	// because the kernel performs nothing more in this turn.
 	Note string
 	Last bool
 }

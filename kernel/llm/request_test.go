@@ -10,15 +10,15 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// unshown are the texts of a request that say nothing: names, and words of which there are few.
+// unshown are the texts of a request that are not content: names, and words from a fixed list.
 var unshown = []string{
 	".Model", ".Messages[0].Role", ".Messages[0].Images[0].Media", ".Messages[0].Calls[0].ID",
 	".Messages[0].Results[0].Call.ID", ".Messages[0].Results[0].Verdict", ".Messages[0].Results[0].Failure.Code",
 	".Messages[0].Results[0].Parts[0].ID", ".Messages[0].Results[0].Parts[0].Verdict", ".Messages[0].Results[0].Parts[0].Failure.Code",
 }
 
-// TestMapReachesEveryText: whatever hides secrets is applied to all that a model may be shown. A
-// text that is added to a request is found here.
+// TestMapReachesEveryText checks that a function that hides secrets is applied to all that a model
+// may be shown. It also finds a text that is added to a request later.
 func TestMapReachesEveryText(t *testing.T) {
 	var request llm.Request
 	each(reflect.ValueOf(&request).Elem(), "", func(text reflect.Value, _ string) { text.SetString("a secret") })
@@ -62,7 +62,8 @@ func each(v reflect.Value, path string, f func(text reflect.Value, path string))
 	}
 }
 
-// What nothing is hidden in is shared, and not copied for every request of a long conversation.
+// TestMapShares checks that unchanged parts are shared, and not copied for every request of a long
+// conversation.
 func TestMapShares(t *testing.T) {
 	request := llm.Request{Messages: []llm.Message{{Text: "a"}, {Results: []llm.Result{{Text: "b"}}}, {Text: "c"}}}
 	same := request.Map(func(s string) string { return s })

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The values of a [Retry] whose fields are not set.
+// The default values of a [Retry].
 const (
 	DefaultAttempts   = 4
 	DefaultFirstPause = 500 * time.Millisecond
@@ -17,47 +17,45 @@ const (
 	DefaultPatience   = time.Minute
 )
 
-// Retry asks again when a request fails before its first delta for a reason
-// that may pass: too many requests, a broken server, no answer, a connection
-// cut before any text. Once it passed a delta on it never asks again, because
-// the consumer has used the delta.
+// Retry asks again when a request fails before its first delta for a reason that may pass: too many
+// requests, a broken server, no answer, a connection cut before any text. Once it has passed a
+// delta on, it never asks again, because the consumer has used the delta.
 //
-// The first pause is FirstPause, each further one is twice as long, up to
-// Longest. A random part, at most half, is taken off each. If the server
-// demands a pause, Retry waits exactly so long, or gives up if that is longer
-// than the patience that is left.
+// The first pause is FirstPause, and each further one is twice as long, up to Longest. A random
+// part, at most half, is subtracted from each. If the server demands a pause, Retry waits exactly
+// that long, or gives up if that is longer than the remaining patience.
 type Retry struct {
 	// Next is the provider that is asked.
 	Next Provider
-	// Attempts is the largest number of requests, the first included.
+	// Attempts is the maximum number of requests, including the first.
 	Attempts int
 	// FirstPause and Longest bound the pause between attempts.
 	FirstPause, Longest time.Duration
-	// Patience bounds the time from the first attempt to the start of the
-	// last.
+	// Patience bounds the time from the first attempt to the start of the last.
 	Patience time.Duration
-	// Logger gets a record of each further attempt; nil logs nothing.
+	// Logger gets a record of each further attempt. nil: nothing is logged.
 	Logger *slog.Logger
 }
 
-// Stream returns Next's stream, asked for as often as needed.
+// Stream returns Next's stream, and asks for it as often as needed.
 func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		err := r.again(ctx, func() (begun bool, failure error) { return relay(r.Next.Stream(ctx, request), yield) })
+		err := r.retry(ctx, func() (begun bool, failure error) { return relay(r.Next.Stream(ctx, request), yield) })
 		if err != nil {
 			yield(Delta{}, err)
 		}
 	}
 }
 
-// Call calls ask, which is no stream, as often as needed and by the same rules. It does not use Next.
+// Call calls ask, which is not a stream, as often as needed and by the same rules. It does not use
+// Next.
 func (r Retry) Call(ctx context.Context, ask func(context.Context) error) error {
-	return r.again(ctx, func() (begun bool, failure error) { return false, ask(ctx) })
+	return r.retry(ctx, func() (begun bool, failure error) { return false, ask(ctx) })
 }
 
-// again asks until there is an answer, until one has begun, or until asking does not help. It returns
-// the last failure.
-func (r Retry) again(ctx context.Context, ask func() (begun bool, failure error)) error {
+// retry asks until an answer has begun, or until asking again does not help. It returns the last
+// failure.
+func (r Retry) retry(ctx context.Context, ask func() (begun bool, failure error)) error {
 	begin := time.Now()
 	for attempt := 1; ; attempt++ {
 		begun, failure := ask()
@@ -77,8 +75,7 @@ func (r Retry) again(ctx context.Context, ask func() (begun bool, failure error)
 	}
 }
 
-// pause returns how long to wait before the next attempt, and whether there is
-// to be one.
+// pause returns how long to wait before the next attempt, and whether there is one.
 func (r Retry) pause(attempt int, spent time.Duration, failure error) (time.Duration, bool) {
 	e, ok := errors.AsType[*Error](failure)
 	if !ok || !mayPass(e.Class) || attempt >= orDefault(r.Attempts, DefaultAttempts) {
@@ -96,7 +93,7 @@ func (r Retry) pause(attempt int, spent time.Duration, failure error) (time.Dura
 	return pause, spent+pause <= orDefault(r.Patience, DefaultPatience)
 }
 
-// mayPass reports whether an error of the class can soon go away by itself.
+// mayPass reports whether an error of the class can soon disappear by itself.
 func mayPass(class Class) bool {
 	switch class {
 	case ClassRateLimit, ClassServer, ClassUnreachable, ClassTruncated:
@@ -105,9 +102,8 @@ func mayPass(class Class) bool {
 	return false
 }
 
-// relay passes a stream on. It returns whether it passed a delta on, and the
-// error that ended the stream, which it does not pass on. There is no error if
-// the consumer broke out of its loop.
+// relay passes a stream on. It returns whether it passed a delta on, and the error that ended the
+// stream, which it does not pass on. There is no error if the consumer broke out of its loop.
 func relay(stream iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun bool, failure error) {
 	for delta, err := range stream {
 		if err != nil {
@@ -121,7 +117,7 @@ func relay(stream iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun
 	return begun, nil
 }
 
-// sleep waits, and reports false if ctx ended before the time was over.
+// sleep waits. It returns false if ctx ended before the time was over.
 func sleep(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

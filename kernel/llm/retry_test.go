@@ -18,8 +18,8 @@ func TestRetry(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		turns     []llmtest.Turn
-		class     llm.Class // of the error; none is success
-		asked     int
+		class     llm.Class // of the error; "" means success
+		requests  int
 		low, high time.Duration
 	}{
 		{"works at once", []llmtest.Turn{llmtest.Say("x")}, "", 1, 0, 0},
@@ -51,8 +51,8 @@ func TestRetry(t *testing.T) {
 				if err == nil && reply.Text != "x" {
 					t.Errorf("the reply is %q", reply.Text)
 				}
-				if asked := len(model.Requests()); asked != c.asked {
-					t.Errorf("asked %d times, want %d", asked, c.asked)
+				if requests := len(model.Requests()); requests != c.requests {
+					t.Errorf("asked %d times, want %d", requests, c.requests)
 				}
 				if took < c.low || took > c.high {
 					t.Errorf("took %s, want %s to %s", took, c.low, c.high)
@@ -71,9 +71,9 @@ func TestRetryPausesAreBounded(t *testing.T) {
 		if took := time.Since(begin); llm.ClassOf(err) != llm.ClassServer || took > 20*time.Second || took < 18*time.Second {
 			t.Errorf("gave up after %s with %v", took, err)
 		}
-		// Pauses of 1 to 2 seconds, after a first one of 0.5 to 1.
-		if asked := len(model.Requests()); asked < 10 || asked > 21 {
-			t.Errorf("asked %d times", asked)
+		// The first pause is 0.5 to 1 second, and the others 1 to 2 seconds.
+		if requests := len(model.Requests()); requests < 10 || requests > 21 {
+			t.Errorf("asked %d times", requests)
 		}
 	})
 }
@@ -92,22 +92,22 @@ func TestRetryGivesUpWithItsContext(t *testing.T) {
 	})
 }
 
-// TestRetryCall: what is no stream is asked again by the same rules.
+// TestRetryCall checks that a call that is not a stream is repeated by the same rules.
 func TestRetryCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
-			class llm.Class
-			asked int
+			class    llm.Class
+			attempts int
 		}{{llm.ClassServer, 3}, {llm.ClassAuth, 1}} {
-			asked := 0
+			attempts := 0
 			err := llm.Retry{}.Call(t.Context(), func(context.Context) error {
-				if asked++; asked == 3 {
+				if attempts++; attempts == 3 {
 					return nil
 				}
 				return &llm.Error{Class: c.class}
 			})
-			if asked != c.asked || (err == nil) != (c.asked == 3) {
-				t.Errorf("%s: asked %d times: %v", c.class, asked, err)
+			if attempts != c.attempts || (err == nil) != (c.attempts == 3) {
+				t.Errorf("%s: asked %d times: %v", c.class, attempts, err)
 			}
 		}
 	})

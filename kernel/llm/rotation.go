@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// failuresCount is how long a key's failures count.
-const failuresCount = 24 * time.Hour
+// failureLifetime is how long the failures of a key count.
+const failureLifetime = 24 * time.Hour
 
-// pausesAfter returns the pauses after the first, second, third and any further failure of a key in a
-// row. A key without credit is left alone for hours, any other for minutes.
+// pausesAfter returns the pauses after the first, second, third and any further failure of a key in
+// a row. A key without credit is left alone for hours, any other key for minutes.
 func pausesAfter(class Class) [4]time.Duration {
 	if class == ClassQuota {
 		return [...]time.Duration{5 * time.Hour, 10 * time.Hour, 20 * time.Hour, 24 * time.Hour}
@@ -20,12 +20,13 @@ func pausesAfter(class Class) [4]time.Duration {
 	return [...]time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour}
 }
 
-// Rotation asks one server with several keys. It begins with the first key that is not paused. If the
-// server does not accept a key, because it is unknown, has no credit or asked too often, or if the server
-// stays silent, Rotation tries the next key. Once it passed a delta on, it tries no other key, because
-// the consumer has used the delta. A key that fails is paused, longer each time and at least as long as
-// the server demands; a key that works is no longer paused. If all keys are paused, the one whose pause
-// ends first is asked, so that nobody has to wait after mending a key.
+// Rotation asks one server with several keys. It begins with the first key that is not paused. If
+// the server does not accept a key, because it is unknown, has no credit or was used too often, or
+// if the server stays silent, Rotation tries the next key. Once it has passed a delta on, it tries
+// no other key, because the consumer has used the delta. A key that fails is paused, longer each
+// time and at least as long as the server demands. A key that works is no longer paused. If all
+// keys are paused, the one whose pause ends first is asked, so that nobody has to wait after
+// repairing a key.
 //
 // Every key gets the same request.
 //
@@ -33,7 +34,7 @@ func pausesAfter(class Class) [4]time.Duration {
 type Rotation struct {
 	// Keys are tried in order.
 	Keys []Key
-	// Logger gets a record of each pause; nil logs nothing.
+	// Logger gets a record of each pause. nil: nothing is logged.
 	Logger *slog.Logger
 
 	mu     sync.Mutex
@@ -71,14 +72,14 @@ func (r *Rotation) Stream(ctx context.Context, request Request) iter.Seq2[Delta,
 				yield(Delta{}, failure)
 				return
 			}
-			failed.Steps = append(failed.Steps, StepError{Name: r.Keys[i].Name, Err: renamed(failure, r.Keys[i].Name)})
+			failed.Steps = append(failed.Steps, StepError{Name: r.Keys[i].Name, Err: withProvider(failure, r.Keys[i].Name)})
 		}
 		yield(Delta{}, failed.reduce())
 	}
 }
 
-// renamed returns the failure with another name of the provider.
-func renamed(failure error, name string) error {
+// withProvider returns the failure with another name of the provider.
+func withProvider(failure error, name string) error {
 	if e, ok := failure.(*Error); ok {
 		named := *e
 		named.Provider = name
@@ -96,8 +97,8 @@ func refusesKey(class Class) bool {
 	return false
 }
 
-// order returns the keys to try, in order: those that are not paused or, if all are, the one whose
-// pause ends first.
+// order returns the keys to try, in order: those that are not paused. If all are paused, it is the
+// one whose pause ends first.
 func (r *Rotation) order() (keys []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +120,7 @@ func (r *Rotation) order() (keys []int) {
 	return keys
 }
 
-// note records the outcome of a request with a key; nil is a reply.
+// note records the outcome of a request with a key. A nil failure is a success.
 func (r *Rotation) note(ctx context.Context, i int, failure error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +129,7 @@ func (r *Rotation) note(ctx context.Context, i int, failure error) {
 		return
 	}
 	state, now := &r.states[i], time.Now()
-	if now.Sub(state.last) > failuresCount {
+	if now.Sub(state.last) > failureLifetime {
 		state.failures = 0
 	}
 	pauses := pausesAfter(ClassOf(failure))

@@ -12,12 +12,12 @@ import (
 	"org-agent/kernel/llm/llmtest"
 )
 
-// A key that is refused rests for longer each time, and the others are asked meanwhile, with
-// the same request.
+// TestRotationRests checks that a refused key is paused longer each time, and that the others are
+// asked meanwhile with the same request.
 func TestRotationRests(t *testing.T) {
 	for _, c := range []struct {
 		class llm.Class
-		after time.Duration // the server's own word
+		after time.Duration // the pause that the server demands
 		rests []time.Duration
 	}{
 		{llm.ClassRateLimit, 0, []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour, time.Hour}},
@@ -58,7 +58,7 @@ func TestRotationRests(t *testing.T) {
 	}
 }
 
-// What a key that works, or a day, makes of earlier failures: nothing.
+// TestRotationForgets checks that a success, or a day, ends the effect of earlier failures.
 func TestRotationForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := fails(llm.ClassRateLimit)
@@ -75,8 +75,8 @@ func TestRotationForgets(t *testing.T) {
 	})
 }
 
-// What is no fault of the key, or comes behind the first delta, is not asked again; who gave
-// up costs no key a rest.
+// TestRotationLeavesAlone checks that an error that is not the key's, or that comes after the first
+// delta, is not followed by another key, and that a request that is given up pauses no key.
 func TestRotationLeavesAlone(t *testing.T) {
 	for _, class := range []llm.Class{llm.ClassServer, llm.ClassBadRequest, llm.ClassTooLong, llm.ClassModel, llm.ClassCanceled, llm.ClassTruncated, llm.ClassUnreachable} {
 		second := script(llmtest.Say("y"))
@@ -112,8 +112,8 @@ func TestRotationLeavesAlone(t *testing.T) {
 	}
 }
 
-// When every key is refused the error says what each said; who has mended one asks again and
-// is not kept waiting.
+// TestRotationExhausted checks that the error has the failure of every key if all are refused, and
+// that a person who repairs a key need not wait.
 func TestRotationExhausted(t *testing.T) {
 	first, second := script(fails(llm.ClassAuth), llmtest.Say("mended")), script(fails(llm.ClassQuota))
 	rotation := &llm.Rotation{Keys: []llm.Key{{Name: "first", Provider: first}, {Name: "second", Provider: second}}}

@@ -12,8 +12,9 @@ const stampFormat = "[2006-01-02 Mon 15:04 -07:00]\n"
 
 var stampLine = regexp.MustCompile(`^\[\d{4,}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [-+]\d\d:\d\d\]\n`)
 
-// Stamped returns a message with its time in a line before it; the zero time adds nothing. The result
-// depends on nothing else: neither on this machine's zone nor on the present.
+// Stamped returns a message with its time in a line before it. For the zero time it returns the
+// message unchanged. The result depends on nothing else: neither on this machine's zone nor on the
+// present.
 func Stamped(at time.Time, message string) string {
 	if at.IsZero() {
 		return message

@@ -8,7 +8,7 @@ import (
 
 func TestStamped(t *testing.T) {
 	for zone, cases := range map[string]map[string]string{
-		"Europe/Berlin": { // an hour is there twice in autumn and not at all in spring
+		"Europe/Berlin": { // an hour occurs twice in autumn and not at all in spring
 			"2026-10-25T00:30:00Z": "[2026-10-25 Sun 02:30 +02:00]", "2026-10-25T01:30:00Z": "[2026-10-25 Sun 02:30 +01:00]",
 			"2026-03-29T00:59:00Z": "[2026-03-29 Sun 01:59 +01:00]", "2026-03-29T01:00:00Z": "[2026-03-29 Sun 03:00 +02:00]",
 			"2026-12-31T22:59:59Z": "[2026-12-31 Thu 23:59 +01:00]", "2026-12-31T23:00:00Z": "[2027-01-01 Fri 00:00 +01:00]",
@@ -43,16 +43,16 @@ func TestStamped(t *testing.T) {
 }
 
 func TestUnstamped(t *testing.T) {
-	property := func(seconds int64, offset int16, said string) bool {
+	property := func(seconds int64, offset int16, message string) bool {
 		at := time.Unix(seconds%(1<<36), 0).In(time.FixedZone("", int(offset)%840*60))
-		return at.Year() < 1000 || Unstamped(Stamped(at, said)) == said
+		return at.Year() < 1000 || Unstamped(Stamped(at, message)) == message
 	}
 	if err := quick.Check(property, nil); err != nil {
 		t.Error(err)
 	}
-	for _, said := range []string{"", "\n", "[2026-10-25 Sun] lunch", "[2026-10-25 Sun 02:30 +02:00] on its line", "see\n[2026-10-25 Sun 02:30 +02:00]\n"} {
-		if got := Unstamped(said); got != said {
-			t.Errorf("%q became %q", said, got)
+	for _, message := range []string{"", "\n", "[2026-10-25 Sun] lunch", "[2026-10-25 Sun 02:30 +02:00] on its line", "see\n[2026-10-25 Sun 02:30 +02:00]\n"} {
+		if got := Unstamped(message); got != message {
+			t.Errorf("%q became %q", message, got)
 		}
 	}
 	if got := Unstamped("[2026-10-25 Sun 02:30 +02:00]\n[2026-10-25 Sun 02:30 +02:00]\nx"); got != "[2026-10-25 Sun 02:30 +02:00]\nx" {

@@ -8,29 +8,28 @@ import (
 	"time"
 )
 
-// The limits of a [Timeouts] whose fields are not set. They are long because a local
-// model may have to be loaded and to read a long prompt before its first word.
+// The default limits of a [Timeouts]. They are long because a local model may have to be loaded and
+// to read a long prompt before its first word.
 const (
 	DefaultFirstTimeout = 3 * time.Minute
 	DefaultIdleTimeout  = 90 * time.Second
 	DefaultTotalTimeout = 15 * time.Minute
 )
 
-// Timeouts ends a stream that is too slow. A zero limit is the default, a
-// negative one is no limit. The time that the consumer spends on a delta counts
-// for Total only.
+// Timeouts ends a stream that is too slow. A zero limit means the default, a negative one no limit.
+// The time that the consumer spends on a delta counts only for Total.
 type Timeouts struct {
 	// Next is the provider that is watched.
 	Next Provider
 	// Name is the provider's name in errors.
 	Name string
-	// First limits the time until the first delta, Idle the time from one
-	// delta to the next, and Total the time of the whole stream.
+	// First limits the time until the first delta, Idle the time from one delta to the next, and
+	// Total the time of the whole stream.
 	First, Idle, Total time.Duration
 }
 
-// Stream returns Next's stream. It ends with an error of ClassIdle or ClassTimeout
-// when a limit passes.
+// Stream returns Next's stream. It ends with an error of ClassIdle or ClassTimeout when a limit is
+// exceeded.
 func (t Timeouts) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -72,8 +71,7 @@ func (t Timeouts) expire(cancel context.CancelCauseFunc, class Class, what strin
 	}
 }
 
-// expiredOr returns the watchdog's error if the watchdog ended the stream, else
-// err.
+// expiredOr returns the watchdog's error if the watchdog ended the stream, and otherwise err.
 func expiredOr(ctx context.Context, err error) error {
 	if expired, ok := errors.AsType[*Error](context.Cause(ctx)); ok && ctx.Err() != nil {
 		return expired
@@ -81,14 +79,14 @@ func expiredOr(ctx context.Context, err error) error {
 	return err
 }
 
-// watchdog calls expire when its time is over, unless it is stopped before. A
-// value with only expire set is ready.
+// watchdog calls expire when its time is over, unless it is stopped before. A value with only
+// expire set is ready.
 type watchdog struct {
 	expire func()
 	timer  *time.Timer
 }
 
-// start starts the time anew. A negative limit is none.
+// start starts the time anew. A negative limit means no limit.
 func (w *watchdog) start(limit time.Duration) {
 	w.stop()
 	if limit > 0 {

@@ -55,7 +55,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// TestTimeoutsSpareTheConsumer: who reads slowly is not a silent model.
+// TestTimeoutsSpareTheConsumer checks that a slow consumer does not count as a silent model.
 func TestTimeoutsSpareTheConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := llm.Timeouts{Next: script(llmtest.Turn{llmtest.Runes("abc", 1, 0), llmtest.Finish(llm.FinishStop)}), Idle: time.Second}
@@ -68,7 +68,7 @@ func TestTimeoutsSpareTheConsumer(t *testing.T) {
 	})
 }
 
-// TestTimeoutsLeaveACancelAlone: the person's stop is not a timeout.
+// TestTimeoutsLeaveACancelAlone checks that the person's stop is not a timeout.
 func TestTimeoutsLeaveACancelAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -4,9 +4,9 @@ import "strings"
 
 // Window is how much one request and its reply may hold.
 type Window struct {
-	// Tokens is the size of the window; 0 if it is unknown.
+	// Tokens is the size of the window, or 0 if it is unknown.
 	Tokens int
-	// Reply is the part of it that a reply may take; 0 leaves that to the caller.
+	// Reply is the part of the window that a reply may take. 0 leaves it to the caller.
 	Reply int
 	// Source is where the size comes from: a setting, the server, or the model's name.
 	Source string
@@ -25,14 +25,14 @@ func (w Window) Room() int {
 	}
 	reply := w.Reply
 	if reply <= 0 {
-		const usual = 8192
-		reply = min(tokens/5, usual)
+		const defaultReply = 8192
+		reply = min(tokens/5, defaultReply)
 	}
 	return max(tokens-reply, tokens/4)
 }
 
 // NamedWindow returns the window of a model by its name on servers ("gpt-4o-mini",
-// "anthropic/claude-sonnet-4"), in tokens; 0 for an unknown name.
+// "anthropic/claude-sonnet-4"), in tokens, or 0 for an unknown name.
 func NamedWindow(model string) int {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	for _, family := range []struct {

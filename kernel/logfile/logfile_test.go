@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A duration is read as people read it, whatever its key and wherever it stands.
+// TestDurations checks that durations are written for people, whatever their key and place.
 func TestDurations(t *testing.T) {
 	var b strings.Builder
 	log := slog.New(Handler(&b, slog.LevelInfo)).With("since", 90*time.Second)
@@ -94,8 +94,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestTailIsTheEnd: whatever the lines are and however they are spread over files, the
-// tail is the last of those that match.
+// TestTailIsTheEnd checks that the tail is the last of the matching lines, however they are spread
+// over files.
 func TestTailIsTheEnd(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		directory, err := os.MkdirTemp("", "logfile")
@@ -129,7 +129,7 @@ func TestTailIsTheEnd(t *testing.T) {
 			}
 		}
 		count := rapid.IntRange(1, 12).Draw(r, "count")
-		found, left, err := NewBook(path, io.Discard).Follow(t.Context(), t, Filter{}, count, nil)
+		found, left, err := NewWriter(path, io.Discard).Follow(t.Context(), t, Filter{}, count, nil)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -145,41 +145,41 @@ func TestTailIsTheEnd(t *testing.T) {
 }
 
 func TestTailWithoutLog(t *testing.T) {
-	found, left, err := NewBook(filepath.Join(t.TempDir(), "none", "log.jsonl"), io.Discard).Follow(t.Context(), t, Filter{}, 10, nil)
+	found, left, err := NewWriter(filepath.Join(t.TempDir(), "none", "log.jsonl"), io.Discard).Follow(t.Context(), t, Filter{}, 10, nil)
 	if len(found) != 0 || left || err != nil {
 		t.Errorf("%v, %v, %v", found, left, err)
 	}
 }
 
-// TestBook: who follows gets the end of the file and then every line that matches, once,
-// may log while being told, and is told what was too much.
-func TestBook(t *testing.T) {
+// TestWriter checks that a follower gets the end of the file and then every matching line once,
+// that it may log while it is called, and that it gets the number of dropped lines.
+func TestWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	must(t, os.WriteFile(path, []byte(record(0, "main")+"\n"+`{"msg":"half a li`), 0o600))
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
 	must(t, err)
 	defer file.Close()
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBook(path, file)
+		b := NewWriter(path, file)
 		write := func(line string) {
 			_, err := b.Write([]byte(line + "\n"))
 			must(t, err)
 		}
 		go b.Deliver(t.Context())
 		write(record(1, "main"))
-		var mu sync.Mutex // guards what follows
-		var told []string
+		var mu sync.Mutex // guards the variables below
+		var delivered []string
 		dropped := 0
 		found, _, err := b.Follow(t.Context(), "me", Filter{Session: "main"}, 10, func(records []Record, d int) {
 			write(record(99, "nobody"))
 			mu.Lock()
 			defer mu.Unlock()
-			told, dropped = append(told, messages(records)...), dropped+d
+			delivered, dropped = append(delivered, messages(records)...), dropped+d
 		})
-		heard := func() (lines []string, lost int) {
+		snapshot := func() (lines []string, lost int) {
 			mu.Lock()
 			defer mu.Unlock()
-			return slices.Clone(told), dropped
+			return slices.Clone(delivered), dropped
 		}
 		must(t, err)
 		if got := strings.Join(messages(found), "|"); got != "line 0|line 1" {
@@ -188,24 +188,24 @@ func TestBook(t *testing.T) {
 		for i := 2; i < 6; i++ {
 			write(record(i, []string{"main", "other"}[i%2]))
 		}
-		wait(t, func() bool { lines, _ := heard(); return len(lines) == 2 })
-		lines, _ := heard()
+		wait(t, func() bool { lines, _ := snapshot(); return len(lines) == 2 })
+		lines, _ := snapshot()
 		if got := strings.Join(lines, "|"); got != "line 2|line 4" {
 			t.Errorf("told of %q", got)
 		}
 		for i := range 3 * pendingLines {
 			write(record(i, "main"))
 		}
-		wait(t, func() bool { _, lost := heard(); return lost > 0 })
-		lines, lost := heard()
+		wait(t, func() bool { _, lost := snapshot(); return lost > 0 })
+		lines, lost := snapshot()
 		if len(lines) < pendingLines || lost < pendingLines {
 			t.Errorf("told of %d, dropped %d", len(lines), lost)
 		}
-		b.Leave("me")
-		lines, _ = heard()
+		b.Unfollow("me")
+		lines, _ = snapshot()
 		write(record(7, "main"))
 		synctest.Wait()
-		if after, _ := heard(); len(after) != len(lines) {
+		if after, _ := snapshot(); len(after) != len(lines) {
 			t.Error("told after leaving")
 		}
 	})
@@ -216,7 +216,7 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// wait lets the bubble's time pass until done.
+// wait lets the bubble's time pass until done returns true.
 func wait(t *testing.T, done func() bool) {
 	t.Helper()
 	for range 100 {
@@ -229,8 +229,8 @@ func wait(t *testing.T, done func() bool) {
 	t.Fatal("it did not happen")
 }
 
-// TestReaderFollows: every line is read once, through renaming, half lines and a file that
-// is not there for a while.
+// TestReaderFollows checks that every line is read once, through renaming, half lines and a file
+// that is missing for a while.
 func TestReaderFollows(t *testing.T) {
 	directory := t.TempDir()
 	path := filepath.Join(directory, "log.jsonl")

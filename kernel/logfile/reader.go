@@ -44,7 +44,7 @@ func (r *Reader) Next() (string, error) {
 		case !errors.Is(err, io.EOF):
 			return "", err
 		case !r.last:
-			if r.last = r.renamed(); !r.last {
+			if r.last = r.rotated(); !r.last {
 				return "", io.EOF
 			}
 		default:
@@ -74,18 +74,18 @@ func (r *Reader) Tail(ctx context.Context, filter Filter, count int) ([]Record, 
 	}
 	r.Close()
 	r.file, r.buffer, r.last = file, bufio.NewReader(file), false
-	if !same(file, beside.Name()) { // it was rotated just now
+	if !sameFile(file, beside.Name()) { // it was rotated just now
 		size = 0
 	}
 	found, _, err := tail(ctx, r.Path, beside, size, filter, count)
 	return found, err
 }
 
-// renamed reports whether another file now has the log's name. It is false while no file has it, in
+// rotated reports whether another file now has the log's name. It is false while no file has it, in
 // the moment of a rotation.
-func (r *Reader) renamed() bool {
+func (r *Reader) rotated() bool {
 	_, err := os.Stat(r.Path)
-	return err == nil && !same(r.file, r.Path)
+	return err == nil && !sameFile(r.file, r.Path)
 }
 
 func (r *Reader) take() string {
@@ -97,7 +97,7 @@ func (r *Reader) take() string {
 // Close closes the file. A later Next opens the log again at its beginning.
 func (r *Reader) Close() {
 	if r.file != nil {
-		_ = r.file.Close() // it was opened only for reading
+		_ = r.file.Close() // it was only read
 		r.file = nil
 	}
 }

@@ -1,9 +1,9 @@
-// Package logfile reads and follows the kernel's log: a file with one JSON record a line. A log
-// that has grown long is renamed, and a new one begins. If the kernel was killed, the last line may
-// be incomplete.
+// Package logfile reads and follows the kernel's log: a file with one JSON record on each line. A
+// log that has grown long is renamed, and a new one begins. If the kernel was killed, the last line
+// may be incomplete.
 //
-// The kernel writes its log through a [Book]. Followers in the kernel's process get new lines from
-// the book. A [Reader] follows the file from any process.
+// The kernel writes its log through a [Writer]. Followers in the kernel's process get new lines
+// from the Writer. A [Reader] follows the file from any process.
 package logfile
 
 import (
@@ -33,7 +33,8 @@ type Record struct {
 	Broken bool
 }
 
-// shownLimit is the most of a message or of a field's value that people are shown, in bytes.
+// shownLimit is the maximum length of a message or of a field's value that people are shown, in
+// bytes.
 const shownLimit = 4000
 
 // Parse parses a line.

@@ -15,14 +15,15 @@ import (
 const (
 	// tailBytes is how much of the log, from its end, one search reads.
 	tailBytes = 32 << 20
-	// lineLimit is the longest line that is kept whole. Of a longer one the middle is dropped.
+	// lineLimit is the maximum length of a line that is read whole. Of a longer one the middle is
+	// dropped.
 	lineLimit = 4 << 20
 	chunk     = 64 << 10
 )
 
 // tail returns the last records that match the filter, at most count, latest last. It reads the
 // first size bytes of the open file, which it closes, and then the rotated files, 32 MiB in all.
-// left says that there may be more records. A nil file is a log that does not exist.
+// left says that there may be more records. A nil file means that the log does not exist.
 func tail(ctx context.Context, path string, file *os.File, size int64, filter Filter, count int) (found []Record, left bool, err error) {
 	budget := int64(tailBytes)
 	take := func(line []byte) bool {
@@ -34,10 +35,10 @@ func tail(ctx context.Context, path string, file *os.File, size int64, filter Fi
 		}
 		return len(found) < count && ctx.Err() == nil
 	}
-	older := former(path, file)
+	older := rotatedFiles(path, file)
 	for {
 		if file != nil {
-			more, err := backwards(file, min(size, budget), size, take)
+			more, err := readBackwards(file, min(size, budget), size, take)
 			closing := file.Close()
 			if err = errors.Join(err, closing); err != nil {
 				return nil, false, fmt.Errorf("read the log: %w", err)
@@ -62,9 +63,9 @@ func tail(ctx context.Context, path string, file *os.File, size int64, filter Fi
 	return found, left, context.Cause(ctx)
 }
 
-// former returns the rotated files, latest first, without the open one. Their names contain the
-// time of the rotation.
-func former(path string, open *os.File) []string {
+// rotatedFiles returns the rotated files, latest first, without the open one. Their names contain
+// the time of the rotation.
+func rotatedFiles(path string, open *os.File) []string {
 	extension := filepath.Ext(path)
 	prefix := strings.TrimSuffix(filepath.Base(path), extension) + "-"
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -75,7 +76,7 @@ func former(path string, open *os.File) []string {
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), extension) && e.Type().IsRegular() {
 			name := filepath.Join(filepath.Dir(path), e.Name())
-			if open != nil && same(open, name) {
+			if open != nil && sameFile(open, name) {
 				continue
 			}
 			files = append(files, name)
@@ -86,8 +87,8 @@ func former(path string, open *os.File) []string {
 	return files
 }
 
-// same reports whether the open file is the one with this name.
-func same(open *os.File, name string) bool {
+// sameFile reports whether the open file is the one with this name.
+func sameFile(open *os.File, name string) bool {
 	ours, err := open.Stat()
 	if err != nil {
 		return false
@@ -96,9 +97,9 @@ func same(open *os.File, name string) bool {
 	return err == nil && os.SameFile(ours, named)
 }
 
-// backwards passes the lines of the last limit bytes before size to take, the last one first, until
-// take returns false; more is then false. It skips a first line that may be incomplete.
-func backwards(file *os.File, limit, size int64, take func([]byte) bool) (more bool, err error) {
+// readBackwards passes the lines of the last limit bytes before size to take, the last one first,
+// until take returns false; more is then false. It skips a first line that may be incomplete.
+func readBackwards(file *os.File, limit, size int64, take func([]byte) bool) (more bool, err error) {
 	var rest []byte // the end of a line whose beginning has not been read yet
 	buffer := make([]byte, chunk)
 	from := size

@@ -1,18 +1,18 @@
-// Package lru caches values that were used recently, up to a bound. It is for values that can be
-// read or computed again.
+// Package lru caches values that were used recently, up to a bound on their size. It is for values
+// that can be read or computed again.
 package lru
 
 import "sync"
 
-// Cache holds values by their keys until others that were used later need the room. It is safe for
+// Cache holds values by their keys until values that were used later need the room. It is safe for
 // many goroutines. The zero value holds nothing. The value of a key must never change, and callers
 // must not change what a value points to.
 type Cache[K comparable, V any] struct {
 	bound int
 
 	mu sync.Mutex
-	// Entries that are used are in young. When young fills half of the bound it replaces old, and
-	// the entries of old are dropped. So everything used since then stays, and no order has to be
+	// Entries that are used are in young. When young fills half of the bound it becomes old, and
+	// the old map is dropped. So everything used since then stays, and no order has to be
 	// maintained.
 	young, old map[K]entry[V]
 	size       int // the size of young
@@ -23,7 +23,7 @@ type entry[V any] struct {
 	size  int
 }
 
-// New returns a cache for values of at most that size together.
+// New returns a cache that holds values of at most that size together.
 func New[K comparable, V any](bound int) *Cache[K, V] {
 	return &Cache[K, V]{bound: bound}
 }
@@ -42,15 +42,15 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return known.value, ok
 }
 
-// Put adds a value of that size. It ignores a value that needs more than half the room.
+// Put adds a value of that size. It ignores a value that needs more than half of the bound.
 func (c *Cache[K, V]) Put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.put(key, entry[V]{value, max(size, 0) + around})
+	c.put(key, entry[V]{value, max(size, 0) + entryOverhead})
 }
 
-// around is the size of an entry without its value.
-const around = 64
+// entryOverhead is the size of an entry without its value, in bytes.
+const entryOverhead = 64
 
 func (c *Cache[K, V]) put(key K, one entry[V]) {
 	if one.size > c.bound/2 {

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestCache: whatever is put and asked for, a value is the last one of its key, what was
-// used last is there, and no more is kept than the bound.
+// TestCache checks that a value is the last one of its key, that recently used values are there,
+// and that the bound holds.
 func TestCache(t *testing.T) {
-	const bound = 100 * (10 + around)
+	const bound = 100 * (10 + entryOverhead)
 	c, put, random := New[int, int](bound), map[int]int{}, rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {
 		key := random.IntN(300)
@@ -40,9 +40,10 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheKeepsWhatIsUsed: a working set of half the bound stays, however much comes beside it.
+// TestCacheKeepsWhatIsUsed checks that a working set of half the bound stays, however many other
+// values are added.
 func TestCacheKeepsWhatIsUsed(t *testing.T) {
-	c := New[int, int](100 * (1 + around))
+	c := New[int, int](100 * (1 + entryOverhead))
 	for i := range 10_000 {
 		c.Put(1000+i, i, 1)
 		for key := range 5 {
@@ -70,7 +71,7 @@ func TestCacheTogether(t *testing.T) {
 	work.Wait()
 }
 
-// TestCacheZero: the zero value keeps nothing, and does no harm.
+// TestCacheZero checks that the zero value holds nothing and can be used.
 func TestCacheZero(t *testing.T) {
 	var c Cache[string, int]
 	c.Put("a", 1, 1)

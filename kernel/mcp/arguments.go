@@ -40,8 +40,8 @@ func (s schema) at(part any) schema {
 	return schema{s.root, of, s.left}
 }
 
-// look counts a visited part. It returns false when the limit is reached.
-func (s schema) look() bool {
+// visit counts a visited part. It returns false when the limit is reached.
+func (s schema) visit() bool {
 	*s.left--
 	return *s.left > 0
 }
@@ -65,7 +65,7 @@ func (s schema) value(v any, name string, depth int) (any, error) {
 	if choices := s.choices(); choices != nil {
 		var first error
 		for _, choice := range choices {
-			if !s.look() {
+			if !s.visit() {
 				return nil, fmt.Errorf("the type of the argument %s takes more than %d steps to find: the server's schema refers to itself", name, schemaParts)
 			}
 			made, err := choice.value(v, name, depth+1)
@@ -170,7 +170,7 @@ func (s schema) typed(v any, name string, depth int) (any, error) {
 	case "object":
 		return s.object(v, name, depth)
 	}
-	return plain(v), nil
+	return toJSON(v), nil
 }
 
 // list converts a value to a list. A single value becomes a list of one.
@@ -235,7 +235,7 @@ func fieldsOf(v any, name string) (fields protocol.Object, pairs bool, err error
 			pair, _ := item.([]any)
 			key, ok := any(nil), false
 			if len(pair) == 2 {
-				key = plain(pair[0])
+				key = toJSON(pair[0])
 			}
 			text, ok := key.(string)
 			if !ok {
@@ -255,7 +255,7 @@ func (s schema) key(properties map[string]any, written string, exact bool) (stri
 	}
 	var same, names []string
 	for property := range properties {
-		names = append(names, hyphened(property))
+		names = append(names, tool.Hyphenated(property))
 		if tool.Spelled(property) == tool.Spelled(written) {
 			same = append(same, property)
 		}
@@ -266,7 +266,7 @@ func (s schema) key(properties map[string]any, written string, exact bool) (stri
 	case len(same) > 1:
 		slices.Sort(same)
 		return "", fmt.Errorf(":%s could be each of these arguments of the tool: %s", written, strings.Join(same, " and "))
-	case s.free() || exact && len(properties) == 0:
+	case s.allowsMore() || exact && len(properties) == 0:
 		return written, nil
 	}
 	slices.Sort(names)
@@ -276,8 +276,8 @@ func (s schema) key(properties map[string]any, written string, exact bool) (stri
 	return "", fmt.Errorf("there is no argument :%s", written)
 }
 
-// free reports whether the schema allows further properties.
-func (s schema) free() bool {
+// allowsMore reports whether the schema allows further properties.
+func (s schema) allowsMore() bool {
 	switch more := s.of["additionalProperties"].(type) {
 	case bool:
 		return more
@@ -322,7 +322,7 @@ func (s schema) complete(made, properties map[string]any, name string) error {
 		if name != "" {
 			name = " of " + name
 		}
-		return fmt.Errorf("the argument :%s%s is missing%s", hyphened(key), name, description)
+		return fmt.Errorf("the argument :%s%s is missing%s", tool.Hyphenated(key), name, description)
 	}
 	return nil
 }
@@ -330,10 +330,10 @@ func (s schema) complete(made, properties map[string]any, name string) error {
 // bounded checks enums and bounds.
 func (s schema) bounded(v any, name string) (any, error) {
 	if words, ok := s.of["enum"].([]any); ok {
-		return among(words, v, name)
+		return allowedValue(words, v, name)
 	}
 	if only, there := s.of["const"]; there {
-		return among([]any{only}, v, name)
+		return allowedValue([]any{only}, v, name)
 	}
 	limit := func(key string, wrong func(bound float64) bool, format string) error {
 		bound, ok := s.of[key].(float64)
@@ -365,8 +365,8 @@ func (s schema) bounded(v any, name string) (any, error) {
 		limit("exclusiveMaximum", func(b float64) bool { return number >= b }, "is less than %g"))
 }
 
-// among finds the allowed value that v means.
-func among(values []any, v any, name string) (any, error) {
+// allowedValue returns the allowed value that v means.
+func allowedValue(values []any, v any, name string) (any, error) {
 	var names []string
 	for _, value := range values {
 		if text, ok := value.(string); ok {
@@ -388,21 +388,21 @@ func among(values []any, v any, name string) (any, error) {
 	return nil, fmt.Errorf("the argument %s is one of %q, not %q%s", name, names[:min(len(names), most)], fmt.Sprint(v), meant)
 }
 
-// plain converts a value of the wire to JSON.
-func plain(v any) any {
+// toJSON converts a value of the wire to JSON.
+func toJSON(v any) any {
 	switch v := v.(type) {
 	case protocol.Keyword:
 		return string(v)
 	case []any:
 		all := make([]any, len(v))
 		for i, item := range v {
-			all[i] = plain(item)
+			all[i] = toJSON(item)
 		}
 		return all
 	case protocol.Object:
 		object := map[string]any{}
 		for _, field := range v {
-			object[field.Key] = plain(field.Value)
+			object[field.Key] = toJSON(field.Value)
 		}
 		return object
 	}

@@ -20,11 +20,11 @@ import (
 )
 
 // grace is how long a program may take to end after its input was closed, and again after it was
-// asked to end. lastWords is how long to wait for the outcome of a program that seems to have
+// asked to end. outputPatience is how long to wait for the output of a program that seems to have
 // ended.
 const (
-	grace     = time.Second
-	lastWords = 5 * time.Second
+	grace          = time.Second
+	outputPatience = 5 * time.Second
 )
 
 // connection is a connection to a server that answers.
@@ -175,7 +175,7 @@ func (c *connection) why(err error) error {
 	ends := fault == nil || silent(fault)
 	late := time.After(grace)
 	if ends {
-		late = time.After(lastWords)
+		late = time.After(outputPatience)
 	}
 	select {
 	case <-c.process.Done():
@@ -233,7 +233,7 @@ func (s *server) client(ctx context.Context) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyed := &keyed{base: base, from: http.DefaultTransport.(*http.Transport).Clone(), headers: headers}
+	keyed := &keyTransport{base: base, from: http.DefaultTransport.(*http.Transport).Clone(), headers: headers}
 	return &http.Client{Transport: keyed, CheckRedirect: func(request *http.Request, _ []*http.Request) error {
 		if request.URL.Host != base.Host || request.URL.Scheme != base.Scheme {
 			return fmt.Errorf("it leads to %s, which is not the server of the settings", request.URL.Host)
@@ -242,15 +242,15 @@ func (s *server) client(ctx context.Context) (*http.Client, error) {
 	}}, nil
 }
 
-// keyed adds the headers of the settings to what is sent.
-type keyed struct {
+// keyTransport adds the headers of the settings to what is sent.
+type keyTransport struct {
 	base    *url.URL
 	from    *http.Transport
 	headers []string // NAME:VALUE
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (k *keyed) RoundTrip(request *http.Request) (*http.Response, error) {
+func (k *keyTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Host != k.base.Host || request.URL.Scheme != k.base.Scheme {
 		return nil, fmt.Errorf("it leads to %s, which is not the server of the settings", request.URL.Host)
 	}
@@ -267,7 +267,7 @@ func (k *keyed) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
-func (k *keyed) CloseIdleConnections() { k.from.CloseIdleConnections() }
+func (k *keyTransport) CloseIdleConnections() { k.from.CloseIdleConnections() }
 
 // bounded is a response body with a size limit.
 type bounded struct {

@@ -5,36 +5,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"org-agent/kernel/text"
+	"org-agent/kernel/tool"
 )
 
 // Limits of what a prompt shows of a foreign tool.
 const (
-	saidLimit = 600 // characters of its description
-	formLimit = 600 // bytes of its arguments
-	formDepth = 3
+	descriptionLimit = 600 // characters of its description
+	formLimit        = 600 // bytes of its arguments
+	formDepth        = 3
 )
-
-// hyphened converts a property's name to an argument's: maxResults and max_results become
-// max-results.
-func hyphened(name string) string {
-	var b strings.Builder
-	before := '-'
-	for _, c := range name {
-		switch {
-		case c == '_' || c == '-' || !unicode.IsLetter(c) && !unicode.IsDigit(c):
-			c = '-'
-		case unicode.IsUpper(c) && before != '-' && !unicode.IsUpper(before):
-			b.WriteByte('-')
-		}
-		if before = c; c != '-' || b.Len() > 0 {
-			b.WriteRune(unicode.ToLower(c))
-		}
-	}
-	return b.String()
-}
 
 // form writes the arguments of a call as a plist, required ones first.
 func (s schema) form(depth int) string {
@@ -42,7 +23,7 @@ func (s schema) form(depth int) string {
 	required, _ := s.of["required"].([]any)
 	var first, then []string
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		part := ":" + hyphened(name) + " " + s.at(properties[name]).sample(depth+1)
+		part := ":" + tool.Hyphenated(name) + " " + s.at(properties[name]).sample(depth+1)
 		if slices.Contains(required, any(name)) {
 			first = append(first, part)
 		} else {
@@ -59,7 +40,7 @@ func (s schema) form(depth int) string {
 
 // sample writes a placeholder for a value.
 func (s schema) sample(depth int) string {
-	if s = s.resolved(); !s.look() {
+	if s = s.resolved(); !s.visit() {
 		return "…"
 	}
 	if words, ok := s.of["enum"].([]any); ok && len(words) > 0 {

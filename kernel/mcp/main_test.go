@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// fake is a server of a kind.
+// fake runs a server of a kind.
 func fake(kind string, arguments []string) int {
 	switch kind {
 	case "crashing":
@@ -54,13 +54,13 @@ func fake(kind string, arguments []string) int {
 		return 0
 	case "noisy":
 		fmt.Print("Welcome!\n\n{not json}\n\x00\xff\n")
-	case "raw": // it tells of tools as they stand in its argument
+	case "raw": // it lists the tools in its argument
 		return raw(arguments[0])
 	}
 	return serve(kind, arguments)
 }
 
-// serve is a server made with the SDK.
+// serve runs a server made with the SDK.
 func serve(kind string, arguments []string) int {
 	server := sdk.NewServer(&sdk.Implementation{Name: "fake " + kind, Version: "1"}, nil)
 	add := func(name, description string, schema any, do func(ctx context.Context, arguments map[string]any) (*sdk.CallToolResult, error)) {
@@ -82,8 +82,8 @@ func serve(kind string, arguments []string) int {
 		"loud": map[string]any{"type": "boolean"}, "kind": map[string]any{"type": "string", "enum": []string{"Plain", "fancy"}},
 		"more": map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}}}},
 		func(_ context.Context, given map[string]any) (*sdk.CallToolResult, error) {
-			said, _ := json.Marshal(given)
-			return text(string(said))
+			encoded, _ := json.Marshal(given)
+			return text(string(encoded))
 		})
 	add("environment", "", none, func(context.Context, map[string]any) (*sdk.CallToolResult, error) {
 		all := os.Environ()
@@ -162,7 +162,7 @@ func raw(tools string) int {
 	}
 }
 
-// program is a fake server of a kind in the settings.
+// program returns the settings of a fake server of a kind.
 func program(name, kind string, arguments ...string) mcp.Server {
 	self, err := os.Executable()
 	if err != nil {
@@ -171,7 +171,7 @@ func program(name, kind string, arguments ...string) mcp.Server {
 	return mcp.Server{Name: name, Command: append([]string{self, "fake", kind}, arguments...), Directory: os.TempDir()}
 }
 
-// run keeps servers as long as the test runs. The environment has keys that none of them may see.
+// run runs servers as long as the test runs. The environment has keys that none of them may see.
 func run(t *testing.T, servers ...mcp.Server) *mcp.Servers {
 	return runWith(t, mcp.Config{}, servers...)
 }
@@ -201,7 +201,7 @@ func runWith(t *testing.T, config mcp.Config, servers ...mcp.Server) *mcp.Server
 	return h
 }
 
-// eventually waits for what must come to be.
+// eventually waits until is returns true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
@@ -211,7 +211,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// ready waits until a server is.
+// ready waits until a server is ready.
 func ready(t *testing.T, h *mcp.Servers, name string) {
 	t.Helper()
 	eventually(t, name+" is ready", func() bool { return status(h, name).State == mcp.Ready })
@@ -226,7 +226,7 @@ func status(h *mcp.Servers, name string) protocol.MCPServer {
 	return protocol.MCPServer{}
 }
 
-// registry is the kernel's tools, of which there are none, and those of the servers.
+// registry returns a registry without tools of the kernel and with those of the servers.
 func registry(t *testing.T, h *mcp.Servers) *tool.Registry {
 	t.Helper()
 	r, err := tool.NewRegistry()
@@ -236,7 +236,7 @@ func registry(t *testing.T, h *mcp.Servers) *tool.Registry {
 	return r.WithForeign(h.Tools)
 }
 
-// call has a tool used as a turn does.
+// call makes a call of a tool as a turn does.
 func call(t *testing.T, h *mcp.Servers, name string, arguments ...protocol.Field) (string, error) {
 	t.Helper()
 	r := registry(t, h).For(&tool.Caller{Conversation: tool.Conversation{Session: "main", Alone: true}})

@@ -21,8 +21,8 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// TestToolsLookLikeOurs: the tools of a program have names, forms and checks as ours; the server
-// gets its own names of the arguments, and its hints count for nothing.
+// TestToolsLookLikeOurs checks that the tools of a program have names, forms and checks like ours,
+// that the server gets its own names of the arguments, and that its hints decide nothing.
 func TestToolsLookLikeOurs(t *testing.T) {
 	h := run(t, program("notes", "honest"))
 	ready(t, h, "notes")
@@ -40,7 +40,7 @@ func TestToolsLookLikeOurs(t *testing.T) {
 	if want := `{"kind":"Plain","loud":false,"max_count":3,"more":{"UPPER":"x"},"theText":"a"}`; err != nil || got != want {
 		t.Errorf("the server got %s, %v, not %s", got, err, want)
 	}
-	for said, arguments := range map[string][]protocol.Field{
+	for written, arguments := range map[string][]protocol.Field{
 		"the argument :the-text is missing: what to say":         {},
 		"there is no argument :the-txt; did you mean :the-text?": {argument("the-txt", "a")},
 		"the argument :max-count is at least 1":                  {argument("the-text", "a"), argument("max-count", int64(0))},
@@ -51,8 +51,8 @@ func TestToolsLookLikeOurs(t *testing.T) {
 	} {
 		checked := tools.Check(t.Context(), "notes_echo", arguments)
 		_, err := call(t, h, "notes_echo", arguments...)
-		if err == nil || !strings.Contains(err.Error(), said) || checked == nil || !strings.Contains(checked.Error(), said) {
-			t.Errorf("%v: %v, and before %v; wanted %s", arguments, err, checked, said)
+		if err == nil || !strings.Contains(err.Error(), written) || checked == nil || !strings.Contains(checked.Error(), written) {
+			t.Errorf("%v: %v, and before %v; wanted %s", arguments, err, checked, written)
 		}
 		if of := protocol.ToolErrorOf(checked); of.Code != protocol.ToolArguments {
 			t.Errorf("%v: the code is %s", arguments, of.Code)
@@ -68,8 +68,8 @@ func TestToolsLookLikeOurs(t *testing.T) {
 	}
 }
 
-// TestEnvironment: a program has nothing of the person's environment that could be a key, and what
-// it was given for itself; that it shows to nobody.
+// TestEnvironment checks that a program gets no variable of the person's that could be a key, that
+// it gets its own keys, and that these are hidden in what it returns.
 func TestEnvironment(t *testing.T) {
 	s := program("keyed", "honest")
 	s.Variables = []string{"MODE=quick"}
@@ -87,7 +87,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestHang: a call that hangs ends with its time or its turn, and no other waits for it.
+// TestHang checks that a call that hangs ends with its time or its turn, and that no other call
+// waits for it.
 func TestHang(t *testing.T) {
 	slow := program("slow", "honest")
 	slow.Timeout = 300 * time.Millisecond
@@ -119,7 +120,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// TestCrash: a program that ends is started again, and calls meanwhile say that it is not there.
+// TestCrash checks that a program that ends is started again, and that calls fail meanwhile.
 func TestCrash(t *testing.T) {
 	h := runWith(t, mcp.Config{Pause: time.Hour}, program("weak", "honest"), program("gone", "crashing"), program("giant", "giant"))
 	ready(t, h, "weak")
@@ -152,8 +153,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestResults: a result that is long is cut, and all of it can be had in the same conversation;
-// what is no text is kept as a file that nothing runs.
+// TestResults checks that a long result is cut and can be read whole in the same conversation, and
+// that data that is not text is stored as a file that no program runs.
 func TestResults(t *testing.T) {
 	h := run(t, program("much", "honest"), program("noisy", "noisy"))
 	ready(t, h, "much")
@@ -203,7 +204,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestChangedTools: what a server says anew is taken up, and is another tool for an approval.
+// TestChangedTools checks that a change of a server's tools is noticed, and that a changed tool
+// needs a new approval.
 func TestChangedTools(t *testing.T) {
 	h := run(t, program("shifty", "honest"))
 	ready(t, h, "shifty")
@@ -224,7 +226,8 @@ func TestChangedTools(t *testing.T) {
 	}
 }
 
-// TestNames: of two tools with one name the first is called, and the other is told of.
+// TestNames checks that the first of two tools with one name is called, and that the other is
+// reported.
 func TestNames(t *testing.T) {
 	tools := func(names ...string) string {
 		var all []string
@@ -241,15 +244,15 @@ func TestNames(t *testing.T) {
 	if len(a.Tools) != 3 || a.Tools[0] != "a_b_c" || len(a.Tools[1]) != 64 || len(a.Tools[2]) != 64 || a.Tools[1] == a.Tools[2] || !slices.Equal(b.Tools, []string{"a_b_d"}) {
 		t.Errorf("the names are %v and %v", a.Tools, b.Tools)
 	}
-	said := strings.Join(append(a.Left, b.Left...), "\n")
+	left := strings.Join(append(a.Left, b.Left...), "\n")
 	for _, want := range []string{"read: the kernel has a tool of the name a_read already", "b.C: the MCP server a has", "c: the MCP server a has a tool of the name a_b_c already", `"日本": a name has letters`} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%s is not told in\n%s", want, said)
+		if !strings.Contains(left, want) {
+			t.Errorf("%s is not told in\n%s", want, left)
 		}
 	}
 }
 
-// TestHostileSchemas: what a server says of arguments can be anything, and costs little.
+// TestHostileSchemas checks that no description of arguments by a server costs much.
 func TestHostileSchemas(t *testing.T) {
 	loop := `{"anyOf":[` + strings.TrimSuffix(strings.Repeat(`{"$ref":"#/properties/x"},`, 30), ",") + `]}`
 	many := strings.Builder{}
@@ -292,12 +295,12 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
-// TestWeb: a server of the web is sent its keys, and nobody else is; both ways of talking do.
+// TestWeb checks that a web server gets its keys and nobody else does, with both transports.
 func TestWeb(t *testing.T) {
 	server := sdk.NewServer(&sdk.Implementation{Name: "web", Version: "1"}, nil)
 	server.AddTool(&sdk.Tool{Name: "who", InputSchema: map[string]any{"type": "object"}}, func(_ context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		who := ""
-		if request.Extra != nil { // the old way has none
+		if request.Extra != nil { // the old transport has none
 			who = request.Extra.Header.Get("Authorization")
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "you are " + who}}}, nil
@@ -341,7 +344,8 @@ func TestWeb(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: when the servers are ended nothing of them runs, whatever they do against it.
+// TestNothingIsLeft checks that no process of the servers runs after they were ended, whatever they
+// do.
 func TestNothingIsLeft(t *testing.T) {
 	mark := fmt.Sprintf("86543.%d", time.Now().UnixNano()%1e9)
 	runs := func() bool {

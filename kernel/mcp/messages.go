@@ -34,11 +34,11 @@ type messages struct {
 func (m *messages) Read(b []byte) (int, error) {
 	for len(m.rest) == 0 {
 		line, err := m.line()
-		if text := bytes.TrimSpace(line); len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text) {
-			m.rest = append(text, '\n')
+		if content := bytes.TrimSpace(line); len(content) > 0 && (content[0] == '{' || content[0] == '[') && json.Valid(content) {
+			m.rest = append(content, '\n')
 			break
-		} else if len(text) > 0 {
-			m.noise(string(text[:min(len(text), 400)]))
+		} else if len(content) > 0 {
+			m.noise(text.Prefix(string(content), 400))
 		}
 		if err != nil {
 			if !silent(err) {
@@ -80,13 +80,13 @@ func (m *messages) line() ([]byte, error) {
 // Close implements [io.Closer].
 func (m *messages) Close() error { return m.close() }
 
-// tail keeps the end of a program's stderr. It is safe for many goroutines.
+// tail stores the end of a program's stderr. It is safe for many goroutines.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// tailLimit is how many bytes it keeps.
+// tailLimit is how many bytes it stores.
 const tailLimit = 2 << 10
 
 // Write implements [io.Writer].

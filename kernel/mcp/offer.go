@@ -13,14 +13,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Kernel makes the requests tool/list and tool/call of the wire. A call returns with its result, which
-// may wait for a person's decision. When ctx ends, so does the call.
+// Kernel makes the requests tool/list and tool/call of the wire. A call returns with its result,
+// which may wait for a person's decision. When ctx ends, the call ends too.
 type Kernel interface {
 	Call(ctx context.Context, method string, params, result any) error
 }
 
-// Offer offers the kernel's tools to the program at the other end of in and out. It returns when the
-// program is gone, or when ctx ends. Calls that have not returned by then are cancelled.
+// Offer offers the kernel's tools to the program at the other end of in and out. It returns when
+// the program has ended, or when ctx ends. Calls that have not returned by then are cancelled.
 func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser, out io.WriteCloser) error {
 	var list protocol.ToolListResult
 	if err := kernel.Call(ctx, protocol.MethodToolList, protocol.Empty{}, &list); err != nil {
@@ -67,7 +67,7 @@ func (e *ending) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// offeredTool returns a tool of the kernel as one of the protocol.
+// offeredTool returns a tool of the kernel as a tool of the protocol.
 func offeredTool(t protocol.ToolInfo) (*sdk.Tool, error) {
 	text, err := json.Marshal(t.Schema)
 	if err != nil {
@@ -88,8 +88,8 @@ func offeredTool(t protocol.ToolInfo) (*sdk.Tool, error) {
 	}, nil
 }
 
-// callFor makes a call for another program. An error of the call is a result too, with the kind of the
-// error beside it.
+// callFor makes a call for another program. An error of the call is a result too, with the kind of
+// the error in addition.
 func callFor(ctx context.Context, kernel Kernel, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	failed := func(text string, code protocol.ToolErrorCode, retryable bool) *sdk.CallToolResult {
 		return &sdk.CallToolResult{

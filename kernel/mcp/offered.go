@@ -63,8 +63,8 @@ func mapped(name string) string {
 	return strings.TrimRight(b.String(), "_")
 }
 
-// ours returns the kernel's name of a tool.
-func (s *server) ours(name string) string {
+// kernelName returns the kernel's name of a tool.
+func (s *server) kernelName(name string) string {
 	whole := s.config.Name + "_" + mapped(name)
 	if len(whole) <= nameLimit {
 		return whole
@@ -80,7 +80,7 @@ func (s *server) name(owner map[string]string) []tool.Tool {
 	var all []tool.Tool
 	var names, clashes []string
 	for _, o := range s.offers {
-		name := s.ours(o.tool.Name)
+		name := s.kernelName(o.tool.Name)
 		if other, taken := owner[tool.Spelled(name)]; taken {
 			clashes = append(clashes, fmt.Sprintf("%s: %s has a tool of the name %s already", text.PlainLine(o.tool.Name, 64), other, name))
 			continue
@@ -102,7 +102,7 @@ func (s *server) name(owner map[string]string) []tool.Tool {
 // tool returns a server's tool as one of the kernel.
 func (s *server) tool(name string, o offered) tool.Tool {
 	does := fmt.Sprintf("of the MCP server %s", s.config.Name)
-	if definition := text.PlainLine(o.tool.Description, saidLimit); definition != "" {
+	if definition := text.PlainLine(o.tool.Description, descriptionLimit); definition != "" {
 		does += ", which says: " + definition
 	}
 	return tool.NewForeign(tool.Foreign{

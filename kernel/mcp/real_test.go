@@ -11,7 +11,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// installed is a server that others publish; "make test" installs those of testdata/mcp.
+// installed returns a published server; "make test" installs those of testdata/mcp.
 func installed(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -27,7 +27,7 @@ func installed(t *testing.T, name string) string {
 	return path
 }
 
-// TestRealServers: servers that people use can be used, with what they say of their tools.
+// TestRealServers checks that published servers can be used as they describe their tools.
 func TestRealServers(t *testing.T) {
 	directory, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

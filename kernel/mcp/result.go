@@ -14,7 +14,7 @@ import (
 )
 
 // Of a result of more than resultLimit bytes the model gets the first headLimit and the last
-// tailBytes bytes. The whole is kept in the result store.
+// tailBytes bytes. The whole result is stored in the result store.
 const (
 	resultLimit = 24 << 10
 	headLimit   = 16 << 10
@@ -69,7 +69,7 @@ func (s *server) capped(in tool.Conversation, result string) (string, error) {
 		head, len(result)-len(head)-len(tail), len(result), id, tail), nil
 }
 
-// part returns one part of a result as text. Data that is no text is kept as a file.
+// part returns one part of a result as text. Data that is not text is stored as a file.
 func (s *server) part(content sdk.Content) (string, error) {
 	switch c := content.(type) {
 	case *sdk.TextContent:
@@ -106,7 +106,7 @@ func described(parts ...string) string {
 	return " (" + strings.Join(shown, ", ") + ")"
 }
 
-// file keeps data as a file, and returns the words that name it.
+// file stores data as a file, and returns the words that name it.
 func (s *server) file(what, kind string, data []byte) (string, error) {
 	path, err := s.servers.results.file(extension(kind), data)
 	if err != nil {

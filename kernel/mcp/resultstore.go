@@ -17,20 +17,21 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// Limits of the result store. What is older, or beyond the size, is removed, the oldest first.
+// The limits of the result store. Results that are too old, or beyond the size, are removed, the
+// oldest first.
 const (
 	storeBytes = 256 << 20
 	storeAge   = 7 * 24 * time.Hour
 )
 
-// resultStore keeps results in files of a directory. The name of a text's file begins with that of
+// resultStore stores results in files of a directory. The name of a text's file begins with that of
 // the conversation, so that no other conversation finds it.
 type resultStore struct{ directory string }
 
 // resultID matches the ids of texts.
 var resultID = regexp.MustCompile(`^mcp-[0-9a-f]{16}$`)
 
-// text keeps the text of a result, and returns its id.
+// text stores the text of a result, and returns its id.
 func (s resultStore) text(in tool.Conversation, text string) (id string, err error) {
 	if id, err = newName("mcp-"); err != nil {
 		return "", err
@@ -38,7 +39,7 @@ func (s resultStore) text(in tool.Conversation, text string) (id string, err err
 	return id, s.write(in.Key()+"."+id, []byte(text))
 }
 
-// file keeps data that is no text, and returns its path.
+// file stores data that is not text, and returns its path.
 func (s resultStore) file(extension string, data []byte) (path string, err error) {
 	name, err := newName("file-")
 	if err != nil {
@@ -67,8 +68,9 @@ func (s resultStore) write(name string, data []byte) error {
 	return nil
 }
 
-// Result returns the whole text of a result. The result has to be of the conversation in; otherwise
-// the error has the code [protocol.ToolNotFound]. Found is false for an id of another form.
+// Result returns the whole text of a result. The result has to belong to the conversation in;
+// otherwise the error has the code [protocol.ToolNotFound]. found is false for an id of another
+// form.
 func (h *Servers) Result(_ context.Context, in tool.Conversation, id string) (text string, found bool, err error) {
 	if !resultID.MatchString(id) {
 		return "", false, nil
@@ -83,7 +85,7 @@ func (h *Servers) Result(_ context.Context, in tool.Conversation, id string) (te
 	return string(content), true, nil
 }
 
-// prune removes the files that are beyond the limits. A file that cannot be looked at stays.
+// prune removes the files that are beyond the limits. It leaves a file that cannot be examined.
 func (s resultStore) prune(now time.Time) {
 	entries, _ := os.ReadDir(s.directory)
 	var files []fs.FileInfo

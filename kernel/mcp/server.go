@@ -17,7 +17,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// These are the states of a server.
+// The states of a server.
 const (
 	Starting protocol.Keyword = "starting" // its program starts, or its first answer is awaited
 	Ready    protocol.Keyword = "ready"    // its tools can be called
@@ -37,7 +37,7 @@ type server struct {
 	config   Server
 	log      *slog.Logger
 	changed  chan struct{} // holds a value when its tools may have changed
-	doubt    chan struct{} // holds a value when it may be gone
+	suspect  chan struct{} // holds a value when it may be gone
 	failures int           // consecutive ones; only run uses it
 
 	mu      sync.Mutex
@@ -79,8 +79,8 @@ func (s *server) set(change func(*protocol.MCPServer)) {
 	change(&s.status)
 }
 
-// look returns the status.
-func (s *server) look() protocol.MCPServer {
+// currentStatus returns the status.
+func (s *server) currentStatus() protocol.MCPServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.status
@@ -97,7 +97,7 @@ func (s *server) serve(ctx context.Context) error {
 		return err
 	}
 	defer c.close()
-	if err := s.take(ctx, c); err != nil {
+	if err := s.listTools(ctx, c); err != nil {
 		return err
 	}
 	about := c.session.InitializeResult().ServerInfo
@@ -108,7 +108,7 @@ func (s *server) serve(ctx context.Context) error {
 		s.status.Server = text.PlainLine(about.Name+" "+about.Version, 80)
 	}
 	s.mu.Unlock()
-	s.log.Info("an MCP server is ready", "tools", s.look().Tools)
+	s.log.Info("an MCP server is ready", "tools", s.currentStatus().Tools)
 	defer func() {
 		s.mu.Lock()
 		s.current = nil
@@ -129,7 +129,7 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 			return ctx.Err()
 		case <-c.done:
 			return c.why(nil)
-		case <-s.doubt:
+		case <-s.suspect:
 			if err := s.ask(ctx, c); err != nil {
 				return err
 			}
@@ -143,10 +143,10 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 			return c.why(nil)
 		case <-time.After(quiet):
 		}
-		if err := s.take(ctx, c); err != nil {
+		if err := s.listTools(ctx, c); err != nil {
 			return err
 		}
-		s.log.Info("the tools of an MCP server were listed again", "tools", s.look().Tools)
+		s.log.Info("the tools of an MCP server were listed again", "tools", s.currentStatus().Tools)
 	}
 }
 
@@ -161,24 +161,24 @@ func (s *server) ask(ctx context.Context, c *connection) error {
 }
 
 // mayHaveChanged is called when the server reports a change of its tools.
-func (s *server) mayHaveChanged() { poke(s.changed) }
+func (s *server) mayHaveChanged() { notify(s.changed) }
 
-// poke puts a value into a channel of capacity one, unless it holds one.
-func poke(c chan struct{}) {
+// notify puts a value into a channel of capacity one, unless it holds one.
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// Limits of what one server may describe.
+// The limits of what one server may describe.
 const (
 	toolLimit   = 256
 	schemaLimit = 64 << 10 // bytes of a tool's description
 )
 
-// take lists the server's tools and publishes them.
-func (s *server) take(ctx context.Context, c *connection) error {
+// listTools lists the server's tools and publishes them.
+func (s *server) listTools(ctx context.Context, c *connection) error {
 	limited, cancel := context.WithTimeout(ctx, s.servers.config.patience())
 	defer cancel()
 	var all []*sdk.Tool
@@ -205,7 +205,7 @@ func (s *server) take(ctx context.Context, c *connection) error {
 	return nil
 }
 
-// named returns the keys with their names in front; between separates the two.
+// named returns the keys, each after its name and the text between.
 func (s *server) named(ctx context.Context, secrets []Secret, between string) (all []string, err error) {
 	for _, one := range secrets {
 		key, err := one.Value(ctx)
@@ -260,7 +260,7 @@ func (s *server) call(ctx context.Context, name string, arguments map[string]any
 	c, status := s.current, s.status
 	s.mu.Unlock()
 	if c == nil {
-		return nil, s.absent(status)
+		return nil, s.notRunning(status)
 	}
 	limited, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
@@ -276,13 +276,13 @@ func (s *server) call(ctx context.Context, name string, arguments map[string]any
 	case refused && !errors.Is(err, sdk.ErrConnectionClosed):
 		return nil, protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s refused the call: %s", s.config.Name, text.PlainLine(s.hide(err.Error()), 1000))
 	}
-	poke(s.doubt)
+	notify(s.suspect)
 	why := text.PlainLine(s.hide(c.why(err).Error()), 600)
 	return nil, protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s was lost during the call, and it is not known whether anything happened: %s", s.config.Name, why)
 }
 
-// absent returns the error for a call while the server is not running.
-func (s *server) absent(status protocol.MCPServer) error {
+// notRunning returns the error for a call while the server is not running.
+func (s *server) notRunning(status protocol.MCPServer) error {
 	err := protocol.ToolErrorf(protocol.ToolFailed, "the MCP server %s is not there yet", s.config.Name)
 	if status.State == Failing {
 		again := ""

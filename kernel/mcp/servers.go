@@ -1,13 +1,13 @@
 // Package mcp is the client and the server of the Model Context Protocol. As a client it makes the
 // tools of other servers tools of the kernel. Such a server is a program that a person names in
-// their settings, or a server of the web.
+// their settings, or a web server.
 //
 // [Servers] runs each server in a goroutine of its own. The goroutine starts the server, asks for
-// its tools, and starts it again when it is gone, after longer and longer pauses. Nobody waits for
-// a server: its tools exist as soon as it has listed them. What a server sends is not trusted. Its
-// names are made ours, its descriptions are cut to a line, and its hints are shown and decide
-// nothing. Its results are cut for the model, and kept whole. Sampling, elicitation and roots are
-// refused.
+// its tools, and starts it again when it has ended, after longer and longer pauses. Nobody waits
+// for a server: its tools exist as soon as it has listed them. What a server sends is not trusted.
+// Its tools get names of the kernel, its descriptions are cut to a line, and its hints are shown
+// and decide nothing. Its results are cut for the model, and stored whole. Sampling, elicitation
+// and roots are refused.
 //
 // [Offer] is the other direction: it offers the kernel's tools to another program.
 package mcp
@@ -35,36 +35,37 @@ type Config struct {
 	// Directory is the directory of the result store. It is made when it is needed.
 	Directory string
 	Version   string
-	// Own returns the names of the kernel's own tools, which no server's tool gets; nil for none.
+	// Own returns the names of the kernel's own tools, which no tool of a server gets. nil: there
+	// are none.
 	Own    func() []string
 	Logger *slog.Logger
-	// Patience is how long a server has to answer when it is started; by default 30 s. Pause is
-	// the first pause before it is started again; by default 1 s.
+	// Patience is how long a server has to answer when it is started. Default: 30 s. Pause is the
+	// first pause before it is started again. Default: 1 s.
 	Patience, Pause time.Duration
 }
 
 func (c Config) patience() time.Duration { return cmp.Or(c.Patience, 30*time.Second) }
 func (c Config) pause() time.Duration    { return cmp.Or(c.Pause, time.Second) }
 
-// Server is the configuration of one server: a program, or a server of the web.
+// Server is the configuration of one server: a program, or a web server.
 type Server struct {
-	Name string // as its tools' names begin
-	// Command is the program and what it is called with, Directory where it runs, Variables are
-	// its own, each NAME=VALUE.
+	Name string // the beginning of its tools' names
+	// Command is the program with its arguments. It runs in Directory. Variables are added to its
+	// environment, each NAME=VALUE.
 	Command   []string
 	Directory string
 	Variables []string
-	Secrets   []Secret // variables too
-	// URL is that of a server of the web, Headers what it is sent. Old: it speaks as such servers
-	// did before 2025.
+	Secrets   []Secret // further variables
+	// URL is the address of a web server, and Headers are sent to it. Old is true if it speaks the
+	// transport of before 2025.
 	URL     string
 	Headers []Secret
 	Old     bool
-	// Timeout is how long a call may take; by default a minute.
+	// Timeout is how long a call may take. Default: a minute.
 	Timeout time.Duration
 }
 
-// Secret is a key by the name under which it is given. Before is put before it.
+// Secret is a key and the name under which it is given. Before is put before the key.
 type Secret struct {
 	Name, Before string
 	Value        func(ctx context.Context) (secret.Text, error)
@@ -84,14 +85,15 @@ func New(config Config) *Servers {
 	h := &Servers{config: config, results: resultStore{directory: config.Directory}}
 	for _, c := range config.Servers {
 		h.servers = append(h.servers, &server{
-			servers: h, config: c, log: config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), doubt: make(chan struct{}, 1),
+			servers: h, config: c, log: config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
 			status: protocol.MCPServer{Name: c.Name, State: Starting, Address: address(c)},
 		})
 	}
 	return h
 }
 
-// address returns the program or the URL of a server. Arguments are left out, as they may be secret.
+// address returns the program or the URL of a server. Arguments are left out, because they may be
+// secret.
 func address(c Server) string {
 	if c.URL != "" {
 		return c.URL
@@ -109,8 +111,8 @@ func (h *Servers) Run(ctx context.Context) {
 	work.Wait()
 }
 
-// Tools returns the tools of this moment, by name. The tools of a server that is gone stay, as it is
-// started again. Calls of them fail meanwhile.
+// Tools returns the tools of this moment, by name. The tools of a server that has ended stay,
+// because the server is started again. Calls of them fail meanwhile.
 func (h *Servers) Tools() []tool.Tool {
 	if h == nil {
 		return nil
@@ -128,12 +130,12 @@ func (h *Servers) Statuses() []protocol.MCPServer {
 	}
 	var all []protocol.MCPServer
 	for _, s := range h.servers {
-		all = append(all, s.look())
+		all = append(all, s.currentStatus())
 	}
 	return all
 }
 
-// publish names the tools of all servers, and replaces those of Tools by them.
+// publish names the tools of all servers, and makes them the result of Tools.
 func (h *Servers) publish() {
 	h.naming.Lock()
 	defer h.naming.Unlock()

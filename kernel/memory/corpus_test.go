@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// corpus writes notes as people have them: a language of 200,000 words that can be spoken, of
-// which few are used all the time and most hardly ever, as Zipf's law has it; accents, numbers,
-// and here and there a text of Han characters; headings below headings with tags, properties,
-// timestamps, lists, links and source. The same seed writes the same notes.
+// corpus writes notes as people have them: a language of 200,000 pronounceable words whose
+// frequencies follow Zipf's law; accents, numbers, and now and then a text of Han characters;
+// headings below headings with tags, properties, timestamps, lists, links and source. The same seed
+// writes the same notes.
 //
-// Numbers with a letter before them are no such language: the hash of FTS5 has many of them in
-// one place, and finds one in four times as many steps.
+// Numbers with a letter before them would be no such language: the hash of FTS5 puts many of them
+// in one place, and finds one in four times as many steps.
 type corpus struct {
 	random *rand.Rand
-	words  []string // the most used first
+	words  []string // the most frequent first
 	ranks  *rand.Zipf
 	han    *rand.Zipf
 }
@@ -58,7 +58,7 @@ func newCorpus(seed uint64) *corpus {
 
 func (c *corpus) of(some []string) string { return some[c.random.IntN(len(some))] }
 
-// text is so many words, in sentences.
+// text returns that many words, in sentences.
 func (c *corpus) text(words int) string {
 	var t strings.Builder
 	left := 0 // in this sentence
@@ -86,13 +86,13 @@ func (c *corpus) text(words int) string {
 	return t.String()
 }
 
-// capitalised is a word with a capital letter first.
+// capitalised returns a word with a capital letter first.
 func capitalised(word string) string {
 	first, size := utf8.DecodeRuneInString(word)
 	return string(unicode.ToUpper(first)) + word[size:]
 }
 
-// chinese is so many Han characters.
+// chinese returns that many Han characters.
 func (c *corpus) chinese(characters int) string {
 	var t strings.Builder
 	for i := range characters {
@@ -104,7 +104,7 @@ func (c *corpus) chinese(characters int) string {
 	return t.String()
 }
 
-// body is what stands below a heading.
+// body returns the text below a heading.
 func (c *corpus) body() string {
 	switch c.random.IntN(20) {
 	case 0:
@@ -119,7 +119,7 @@ func (c *corpus) body() string {
 	return c.text(30+c.random.IntN(40)) + ".\n\n" + c.text(15)
 }
 
-// note is one of so many headings, the number'th.
+// note returns the note with that number, with that many headings.
 func (c *corpus) note(number, headings int) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "#+TITLE: %s\n#+FILETAGS: :%s:\n\n%s.\n", c.text(3), c.text(1), c.text(20))
@@ -135,7 +135,7 @@ func (c *corpus) note(number, headings int) string {
 	return t.String()
 }
 
-// notesOf100MB writes as many notes into a directory, and returns how large they are.
+// notesOf100MB writes notes of 100 MB into a directory, and returns their size in bytes.
 func (c *corpus) notesOf100MB(b *testing.B, directory string) (size int64) {
 	for i := 0; size < 100<<20; i++ {
 		note := c.note(i, 100)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Disclosure is how much of a file a prompt has. The file's line #+DISCLOSURE: sets it.
+// Disclosure is how much of a file a prompt contains. The file's line #+DISCLOSURE: sets it.
 type Disclosure string
 
 const (
@@ -14,7 +14,7 @@ const (
 	LeftOut Disclosure = "left-out" // nothing
 )
 
-// Disclosure returns how much of the file a prompt has. An unknown value is ignored, so that a
+// Disclosure returns how much of the file a prompt contains. An unknown value is ignored, so that a
 // misspelt line has no effect.
 func (f File) Disclosure() Disclosure {
 	switch d := Disclosure(strings.ToLower(f.Field("disclosure"))); d {
@@ -24,12 +24,12 @@ func (f File) Disclosure() Disclosure {
 	return Whole
 }
 
-// disclosureFault returns the fault of the file's line #+DISCLOSURE:, "" if there is none.
+// disclosureFault returns the fault of the file's line #+DISCLOSURE:, or "" if there is none.
 func (f File) disclosureFault() string {
-	said := f.Field("disclosure")
-	switch Disclosure(strings.ToLower(said)) {
+	value := f.Field("disclosure")
+	switch Disclosure(strings.ToLower(value)) {
 	case "", Whole, Listed, LeftOut:
 		return ""
 	}
-	return fmt.Sprintf("#+DISCLOSURE: %.40q is none of %s, %s and %s; it is shown whole", said, Whole, Listed, LeftOut)
+	return fmt.Sprintf("#+DISCLOSURE: %.40q is none of %s, %s and %s; it is shown whole", value, Whole, Listed, LeftOut)
 }

@@ -24,8 +24,8 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// Index is the search index over the files of a home and the person's own notes.
-// [Index.Refresh] brings it up to date with the files, whoever changed them.
+// Index is the search index over the files of a home and the person's own notes. [Index.Refresh]
+// brings it up to date with the files, whoever changed them.
 type Index struct {
 	Files *journal.Files
 	// Roots are the directories and files to index, those of the home first.
@@ -33,22 +33,22 @@ type Index struct {
 	// Outside are directories that are left out, also below a root.
 	Outside []string
 	Logger  *slog.Logger
-	// Meaning adds the search by meaning; nil searches for words only.
+	// Meaning adds the search by meaning. nil means a search for words only.
 	Meaning *Meaning
 
 	logged     sync.Map     // the last error that was logged for a file, by path
-	refreshing atomic.Int32 // how many Refresh run
+	refreshing atomic.Int32 // how many calls of Refresh run
 }
 
 // Root is a directory, or a file, whose Org files are indexed.
 type Root struct {
 	Path string
-	// Memory reports that the root is the agent's memory, where headings may have a scope. In
-	// the other roots, the person's notes, every heading is for the person alone.
+	// Memory is true if the root is the agent's memory, where headings may have a scope. In the
+	// other roots, the person's notes, every heading is for the person alone.
 	Memory bool
 }
 
-// HomeRoots are the files and the directory of a home in which the agent's memory is.
+// HomeRoots returns the files and the directory of a home that hold the agent's memory.
 func HomeRoots(home string) (roots []Root) {
 	for _, name := range []string{"MEMORY.org", "MEMORY.md", "memory"} {
 		roots = append(roots, Root{Path: filepath.Join(home, name), Memory: true})
@@ -56,12 +56,12 @@ func HomeRoots(home string) (roots []Root) {
 	return roots
 }
 
-// private is the scope of text that is withheld from every model. Only the person's own search finds
-// it ([withheld.Own]).
+// private is the scope of text that is withheld from every model. Only the person's own search
+// finds it; see [withheld.Private].
 const private = "@private"
 
 const (
-	// sourceBytes is the largest file that is indexed.
+	// sourceBytes is the maximum size of an indexed file.
 	sourceBytes = 32 << 20
 	// batchBytes is how much text is put into the index at once. Adding a single file has to wait
 	// for such a batch.
@@ -69,9 +69,9 @@ const (
 )
 
 // Refresh brings the index up to date with the files. It reads new and changed files, and removes
-// those that are gone. Changed is the number of all these. A file that cannot be read is logged and
-// left out. A file counts as changed when its size or its time has changed, or that of a file whose
-// tags count for it.
+// files that no longer exist. It returns the number of all these. A file that cannot be read is
+// logged and left out. A file counts as changed when its size or its time has changed, or that of a
+// file whose tags count for it.
 func (x *Index) Refresh(ctx context.Context) (changed int, err error) {
 	x.refreshing.Add(1)
 	defer x.refreshing.Add(-1)
@@ -110,9 +110,9 @@ func (x *Index) Refresh(ctx context.Context) (changed int, err error) {
 	return changed, nil
 }
 
-// catchUp brings the index up to date with the stale files. It refreshes all other files too, unless
-// a Refresh runs: while 100 MB are indexed for the first time, a search would read the rest of them
-// once more before it answers.
+// catchUp brings the index up to date with the stale files. It refreshes all other files too,
+// unless a Refresh runs: while 100 MB are indexed for the first time, a search would read the rest
+// of them again before it answers.
 func (x *Index) catchUp(ctx context.Context, stale []string) error {
 	if x.refreshing.Load() == 0 {
 		_, err := x.Refresh(ctx)
@@ -126,8 +126,8 @@ func (x *Index) catchUp(ctx context.Context, stale []string) error {
 	return nil
 }
 
-// Take brings the index up to date with one file. A file outside of the roots is not indexed. Code that
-// has just written a file calls it, so that the file is found at once.
+// Take brings the index up to date with one file. A file outside of the roots is not indexed. Code
+// that has just written a file calls it, so that the file is found at once.
 func (x *Index) Take(ctx context.Context, path string) error {
 	root, there := x.rootOf(path)
 	d, _, err := x.document(root, path, journal.Document{})
@@ -150,7 +150,7 @@ func (x *Index) rootOf(path string) (Root, bool) {
 	return Root{}, false
 }
 
-// walk sends the documents that changed in batches.
+// walk sends the changed documents in batches.
 func (x *Index) walk(ctx context.Context, known map[string]journal.Document, seen map[string]bool, batches chan<- []journal.Document) error {
 	var batch []journal.Document
 	size := 0
@@ -171,7 +171,7 @@ func (x *Index) walk(ctx context.Context, known map[string]journal.Document, see
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if skip, err := x.passedOver(root, path, entry, err); skip || seen[path] {
+			if skip, err := x.skips(root, path, entry, err); skip || seen[path] {
 				return err
 			}
 			d, fresh, err := x.document(root, path, known[path])
@@ -200,10 +200,10 @@ func (x *Index) walk(ctx context.Context, known map[string]journal.Document, see
 	return send()
 }
 
-// passedOver reports whether the walk leaves out path.
-func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error) (bool, error) {
+// skips reports whether the walk leaves out path.
+func (x *Index) skips(root Root, path string, entry fs.DirEntry, err error) (bool, error) {
 	if err != nil {
-		return true, nil // what is not there has nothing, and what may not be read neither
+		return true, nil // a missing file has nothing to index, and an unreadable one neither
 	}
 	hidden := slices.Contains(x.Outside, path) && path != root.Path ||
 		strings.HasPrefix(entry.Name(), ".") && path != root.Path
@@ -217,7 +217,7 @@ func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error)
 	case ".org":
 		return hidden, nil
 	case markdownEnding:
-		return hidden || !root.Memory || !standsIn(path), nil
+		return hidden || !root.Memory || !readsMarkdown(path), nil
 	}
 	return true, nil
 }
@@ -225,14 +225,14 @@ func (x *Index) passedOver(root Root, path string, entry fs.DirEntry, err error)
 // document reads a file if it has changed since it was indexed.
 func (x *Index) document(root Root, path string, known journal.Document) (d journal.Document, fresh bool, err error) {
 	info, err := os.Stat(path)
-	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) && withheld.Standing(known.Beside) {
+	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) && withheld.Unchanged(known.Beside) {
 		return known, false, nil
 	}
 	f, info, err := openRegular(path)
 	if err != nil {
 		return d, false, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	if info.Size() > sourceBytes {
 		return d, false, fmt.Errorf("it is larger than %d MB", sourceBytes>>20)
 	}
@@ -243,7 +243,7 @@ func (x *Index) document(root Root, path string, known journal.Document) (d jour
 	sum := sha256.Sum256(data)
 	d = journal.Document{Path: path, Size: info.Size(), Changed: info.ModTime(), Hash: hex.EncodeToString(sum[:])}
 	d.Parts, d.Beside = partsOf(root, path, data)
-	d.Cut() // here, beside whoever puts it in
+	d.Cut() // in this goroutine, while another one writes the index
 	return d, true, nil
 }
 
@@ -266,8 +266,8 @@ func openRegular(path string) (*os.File, os.FileInfo, error) {
 
 var errNotRegular = errors.New("it is no regular file")
 
-// asciiOf returns a text of an unknown encoding with "?" for each byte that is not ASCII. Offsets in
-// it are offsets in the file.
+// asciiOf returns a text of an unknown encoding with "?" for each byte that is not ASCII. Offsets
+// in it are offsets in the file.
 func asciiOf(data []byte) string {
 	text := slices.Clone(data)
 	for i, c := range text {
@@ -278,9 +278,9 @@ func asciiOf(data []byte) string {
 	return string(text)
 }
 
-// partsOf returns the parts of a file that may be found: its headings, and the text before the first.
-// Beside are the stamps of the files whose tags count for it.
-func partsOf(root Root, path string, data []byte) (found []journal.Part, beside string) {
+// partsOf returns the parts of a file that can be found: its headings, and the text before the
+// first. related are the stamps of the files whose tags count for it.
+func partsOf(root Root, path string, data []byte) (found []journal.Part, related string) {
 	text := string(data)
 	if !utf8.ValidString(text) {
 		text = asciiOf(data)
@@ -289,12 +289,12 @@ func partsOf(root Root, path string, data []byte) (found []journal.Part, beside 
 		found = markdownParts(root, path, text)
 	} else {
 		judgement := withheld.Org(path, text)
-		found, beside = orgParts(root, path, text, judgement), judgement.Stamps()
+		found, related = orgParts(root, path, text, judgement), judgement.Stamps()
 	}
 	for i, p := range found {
-		found[i].Sum = sumOf(meant(p))
+		found[i].Sum = sumOf(partText(p))
 	}
-	return found, beside
+	return found, related
 }
 
 // orgParts returns the parts of an Org file.
@@ -336,8 +336,8 @@ func orgParts(root Root, path, text string, judgement withheld.Judgement) []jour
 	return parts
 }
 
-// scopeOf returns the scope of a part of that level. It is [private] where the part is withheld from
-// models. Otherwise it is the part's own where the root is memory, and "" elsewhere.
+// scopeOf returns the scope of a part with that level. It is [private] if the part is withheld from
+// models. Otherwise it is the part's own scope if the root is memory, and "" elsewhere.
 func scopeOf(root Root, level withheld.Level, scope string) string {
 	switch {
 	case level > withheld.Shown:

@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// newIndex is an index of a home's memory and of a directory of notes.
+// newIndex returns an index of a home's memory and of a directory of notes.
 func newIndex(t testing.TB) (x *Index, home, notes string) {
 	t.Helper()
 	home, notes = t.TempDir(), t.TempDir()
@@ -39,7 +39,7 @@ func (x *Index) refreshed(t testing.TB, want int) {
 	}
 }
 
-// places are what is found for a person, as NAME:LINE title.
+// places returns what is found for a person, as NAME:LINE title.
 func (x *Index) places(t testing.TB, text string, scopes ...string) string {
 	t.Helper()
 	found, err := x.Search(t.Context(), journal.FileQuery{Text: text, Scopes: append(scopes, "")})
@@ -86,7 +86,7 @@ func TestIndex(t *testing.T) {
 		{"samovar never", private, ""},
 		{"samovar off", "", ""},
 		{"samovar locked", "", ""},
-		{"samovar claims", "", "tea.org:17 Claims"}, // a note cannot say whom it is for
+		{"samovar claims", "", "tea.org:17 Claims"}, // a note cannot have a scope
 		{"zettel samovar", "", "zettel.org:1 Zettel"},
 		{"samovar latin", "", "latin.org:1 Caf?"},
 	} {
@@ -96,8 +96,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexFollows: what is found is what the files are, without anybody saying that they
-// changed, as long as something that was indexed is found.
+// TestIndexFollows checks that searches find the present content of the files, without a
+// notification, as long as something that was indexed is found.
 func TestIndexFollows(t *testing.T) {
 	x, _, notes := newIndex(t)
 	path := put(t, notes, "a.org", "* One\nsamovar\n")
@@ -122,7 +122,7 @@ func TestIndexFollows(t *testing.T) {
 	}
 }
 
-// TestIndexFollowsWhileAllIsRead: a search waits for what it found and nothing else.
+// TestIndexFollowsWhileAllIsRead checks that a search waits only for the files that it found.
 func TestIndexFollowsWhileAllIsRead(t *testing.T) {
 	x, _, notes := newIndex(t)
 	edited, gone := put(t, notes, "a.org", "* One\nsamovar\n"), put(t, notes, "b.org", "* Two\nsamovar\n")
@@ -134,7 +134,7 @@ func TestIndexFollowsWhileAllIsRead(t *testing.T) {
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
 	}
-	x.refreshing.Add(1) // as when another is at it, however long that takes
+	x.refreshing.Add(1) // as if another Refresh ran, however long it takes
 	if got := x.places(t, "samovar"); got != "a.org:2 One, now lower" {
 		t.Errorf("meanwhile: %q", got)
 	}
@@ -169,7 +169,7 @@ func TestIndexEnds(t *testing.T) {
 	x.Files = files
 }
 
-// processorTime is what this process has used so far.
+// processorTime returns the processor time that this process has used.
 func processorTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var usage syscall.Rusage
@@ -179,8 +179,8 @@ func processorTime(tb testing.TB) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkIndex indexes 100 MB of notes from nothing, each time; then five times one of them
-// that was edited; and searches them five times.
+// BenchmarkIndex indexes 100 MB of notes from nothing, then five times an edited note, and searches
+// them five times.
 func BenchmarkIndex(b *testing.B) {
 	notes := b.TempDir()
 	language := newCorpus(1)
@@ -203,7 +203,7 @@ func BenchmarkIndex(b *testing.B) {
 			run.ReportMetric((processorTime(run) - before).Seconds(), "cpu-s")
 		}
 	})
-	if x == nil { // only the others were asked for
+	if x == nil { // only the other benchmarks were asked for
 		anew()
 		if _, err := x.Refresh(b.Context()); err != nil {
 			b.Fatal(err)

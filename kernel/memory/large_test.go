@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A MEMORY.org of 5 MB is kept in, found in and undone in, and its bytes stay.
+// TestLargeFile checks that records are added, found and undone in a MEMORY.org of 5 MB, and that
+// its other bytes stay.
 func TestLargeFile(t *testing.T) {
 	s := newStore(t)
 	theirs := strings.Repeat("* A heading\nwith a line of prose below it, as people write\n", 5<<20/60)
@@ -36,7 +37,8 @@ func TestLargeFile(t *testing.T) {
 	t.Logf("all of it took %v", time.Since(begun))
 }
 
-// A file of another encoding is added to byte for byte, and what is ASCII in it is found.
+// TestOtherEncoding checks that a file in another encoding is added to byte for byte, and that its
+// ASCII text is found.
 func TestOtherEncoding(t *testing.T) {
 	s := newStore(t)
 	const theirs = "* Caf\xe9\nau lait\n"
@@ -59,8 +61,8 @@ func TestOtherEncoding(t *testing.T) {
 	}
 }
 
-// What is kept at midnight is in the note of the day that it is where the person is, and is
-// found there whatever the clock does then.
+// TestMidnight checks that a record is in the note of the day at the person's place, and is found
+// there whatever the clock does later.
 func TestMidnight(t *testing.T) {
 	s := newStore(t)
 	berlin, auckland := zone(t, "Europe/Berlin"), zone(t, "Pacific/Auckland")
@@ -71,8 +73,8 @@ func TestMidnight(t *testing.T) {
 		{time.Date(2026, 11, 22, 23, 59, 59, 999_999_999, berlin), "2026-11-22"},
 		{time.Date(2026, 11, 23, 0, 0, 0, 0, berlin), "2026-11-23"},
 		{time.Date(2026, 11, 22, 23, 59, 59, 0, berlin).In(auckland), "2026-11-23"},
-		{time.Date(2026, 10, 25, 2, 30, 0, 0, berlin), "2026-10-25"}, // an hour that comes twice
-		{time.Date(2026, 3, 29, 2, 30, 0, 0, berlin), "2026-03-29"},  // an hour that is left out
+		{time.Date(2026, 10, 25, 2, 30, 0, 0, berlin), "2026-10-25"}, // an hour that occurs twice
+		{time.Date(2026, 3, 29, 2, 30, 0, 0, berlin), "2026-03-29"},  // an hour that does not exist
 		{time.Date(2026, 11, 21, 0, 30, 0, 0, berlin), "2026-11-21"}, // the clock went back
 	} {
 		s.Now = func() time.Time { return c.now }
@@ -89,7 +91,7 @@ func TestMidnight(t *testing.T) {
 	}
 }
 
-// What a message brings up, and what it does not.
+// TestRecall checks what a message recalls, and what it does not.
 func TestRecall(t *testing.T) {
 	x, home, notes := newIndex(t)
 	put(t, home, "memory/2026-11-01.org", "* Anna\nlikes black tea from Samarkand.\n* The dentist\nis on Hauptstraße 5\n* For the club\n:PROPERTIES:\n:SCOPE: club\n:END:\nThe samovar is the club's.\n* Secret :@private:\nsamovar canary\n* 妹妹\n生日是五月三日\n")
@@ -121,8 +123,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestRecallFollows: what is recalled is what the files are at that time, several parts of one and
-// those of others.
+// TestRecallFollows checks that a recall returns the present content of the files, for several
+// parts of one file and for those of others.
 func TestRecallFollows(t *testing.T) {
 	x, home, notes := newIndex(t)
 	put(t, home, "MEMORY.org", "* Anna\nlikes tea\n* Bert\nlikes tea as well\n")

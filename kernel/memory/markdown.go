@@ -12,17 +12,17 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// markdownEnding is the ending of a file that is read if there is no Org file of its name.
+// markdownEnding is the ending of a file that is read if there is no Org file with its name.
 const markdownEnding = ".md"
 
-// standsIn reports whether a Markdown file of the memory is read. It is not if there is an Org
-// file of its name.
-func standsIn(path string) bool {
+// readsMarkdown reports whether a Markdown file of the memory is read. It is not if there is an Org
+// file with its name.
+func readsMarkdown(path string) bool {
 	_, err := os.Lstat(strings.TrimSuffix(path, markdownEnding) + ".org")
 	return os.IsNotExist(err)
 }
 
-// markdownParts returns the parts of a Markdown file that may be found: its headings, and the text
+// markdownParts returns the parts of a Markdown file that can be found: its headings, and the text
 // before the first. Tags at the end of a heading count as they do in Org.
 func markdownParts(root Root, path, text string) []journal.Part {
 	name := strings.TrimSuffix(filepath.Base(path), markdownEnding)
@@ -67,7 +67,7 @@ func markdownParts(root Root, path, text string) []journal.Part {
 		if i+1 < len(sections) {
 			end = sections[i+1].start
 		}
-		level := withheld.Tagged(s.tags)
+		level := withheld.LevelOf(s.tags)
 		p := journal.Part{Title: s.title, Tags: s.tags, Scope: scopeOf(root, level, ""), Day: day, Line: s.line, Start: s.start, End: end}
 		p.Text = markdownBody(text[s.start:end])
 		if (i > 0 || p.Text != "") && level < withheld.Sealed {

@@ -11,7 +11,8 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// A Markdown file of what is kept is found as an Org file is, unless there is one of its name.
+// TestMarkdownIsIndexed checks that a Markdown file of the memory is found like an Org file, unless
+// there is an Org file with its name.
 func TestMarkdownIsIndexed(t *testing.T) {
 	x, home, notes := newIndex(t)
 	x.Roots = append(x.Roots, Root{Path: filepath.Join(home, "MEMORY.md"), Memory: true})
@@ -43,8 +44,8 @@ func sameSet(a, b string) bool {
 	return strings.Count(a, "|") == strings.Count(b, "|")
 }
 
-// What is kept takes no Markdown file of a person's out of sight.
-func TestKeptBesideMarkdown(t *testing.T) {
+// TestSavedBesideMarkdown checks that saving a record never hides a person's Markdown file.
+func TestSavedBesideMarkdown(t *testing.T) {
 	s := newStore(t)
 	put(t, s.Home, "MEMORY.md", "# Mine\n")
 	_, change, err := s.Save(t.Context(), "t", Record{Title: "Tea"}, true)
@@ -62,8 +63,8 @@ func TestKeptBesideMarkdown(t *testing.T) {
 	}
 }
 
-// What is no file of text among the notes keeps nothing waiting, neither when it is indexed
-// nor when it came in the place of what was.
+// TestNoFiles checks that something other than a file of text among the notes blocks nothing,
+// neither at first nor in place of an indexed file.
 func TestNoFiles(t *testing.T) {
 	x, home, notes := newIndex(t)
 	put(t, home, "memory/2026-11-21.org", "* Tea\nsamovar\n")

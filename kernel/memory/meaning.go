@@ -14,53 +14,53 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/text"
 )
 
-// Embedder makes vectors of texts, so that texts with a like meaning have like vectors.
+// Embedder makes vectors of texts. Texts with a similar meaning have similar vectors.
 type Embedder interface {
 	// Model returns the name of the model. Vectors of different models cannot be compared.
 	Model() string
-	// Embed returns a vector for each text, in their order. [ErrNoVector] in the chain of an
-	// error says that these texts will never have vectors.
+	// Embed returns a vector for each text, in the order of the texts. An error that wraps
+	// [ErrNoVector] says that these texts will never have vectors.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// ErrNoVector is in the chain of an Embedder's error for texts that it will never take.
+// ErrNoVector is wrapped by an Embedder's error for texts that it will never accept.
 var ErrNoVector = errors.New("there is no vector for it")
 
-// Likeness is the cosine from which on a text is found by its meaning where nothing else is set.
+// Likeness is the lowest cosine at which a text is found by its meaning, unless a setting says
+// otherwise.
 const Likeness = 0.5
 
-// Meaning lets an index find texts of a like meaning in other words. It only adds to the search for
-// words: where the embedder fails, or is slow, a search finds words only.
+// Meaning lets an index find texts with a similar meaning in other words. It only adds to the
+// search for words: if the embedder fails, or is slow, a search finds words only.
 type Meaning struct {
 	Embedder Embedder
-	// Least is the least cosine of a query and a text for which the text is found.
+	// Least is the lowest cosine of a query and a text for which the text is found.
 	Least float64
 
 	mu    sync.Mutex
-	pause time.Time // until when nothing is asked, after a failure
+	pause time.Time // nothing is asked until then, after a failure
 }
 
 const (
-	meaningBytes = 2000 // of a part that are given to the embedder: models read little more
+	meaningBytes = 2000 // how much of a part the embedder gets: models read little more
 	meaningTexts = 32   // in one request
-	// meaningPatience is how long a search waits for the vector of its query, but at most half
-	// of its own time.
+	// meaningPatience is how long a search waits for the vector of its query, but at most half of
+	// its own time.
 	meaningPatience = 2 * time.Second
 	meaningPause    = 30 * time.Second
 )
 
-// meant returns the text of a part that an embedder gets.
-func meant(p journal.Part) string {
-	text := p.Title + "\n" + p.Text
-	text = strings.ToValidUTF8(text[:min(len(text), meaningBytes)], "") // it may be cut within a character
-	return strings.TrimSpace(text)
+// partText returns the text of a part that an embedder gets.
+func partText(p journal.Part) string {
+	return strings.TrimSpace(text.Prefix(strings.ToValidUTF8(p.Title+"\n"+p.Text, ""), meaningBytes))
 }
 
-// Meant returns the text of a query for the search by meaning. It is "" for a query with words in
-// quotes or word*, which ask for these very words.
-func Meant(query string) string {
+// MeaningText returns the text of a query for the search by meaning. It is "" for a query with
+// words in quotes or word*, which ask for exactly these words.
+func MeaningText(query string) string {
 	if strings.ContainsAny(query, "\"*") {
 		return ""
 	}
@@ -72,13 +72,13 @@ func sumOf(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// vector returns the vector of a query's text. It is nil for an empty text, and during the pause after a
-// failure. Not to have it in time is a failure.
+// vector returns the vector of a query's text. It is nil for an empty text, and during the pause
+// after a failure. A vector that does not come in time is a failure.
 func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
 	m.mu.Lock()
 	paused := time.Now().Before(m.pause)
 	m.mu.Unlock()
-	if text = meant(journal.Part{Title: text}); paused || text == "" {
+	if text = partText(journal.Part{Title: text}); paused || text == "" {
 		return nil, nil
 	}
 	patience := meaningPatience
@@ -97,9 +97,9 @@ func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
 	return nil, err
 }
 
-// alike returns the parts with a vector like this one. They meet all conditions of the query but its
-// words.
-func (x *Index) alike(ctx context.Context, q Query, vector []float32) []journal.FileHit {
+// similar returns the parts with a vector similar to this one. They meet all conditions of the
+// query except its words.
+func (x *Index) similar(ctx context.Context, q Query, vector []float32) []journal.FileHit {
 	if len(vector) == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (x *Index) alike(ctx context.Context, q Query, vector []float32) []journal.
 	return hits
 }
 
-// meaningOf returns the vector for the search by meaning, nil where only words count.
+// meaningOf returns the vector for the search by meaning, or nil if only words count.
 func (x *Index) meaningOf(ctx context.Context, text string) []float32 {
 	if x.Meaning == nil || text == "" {
 		return nil
@@ -122,14 +122,15 @@ func (x *Index) meaningOf(ctx context.Context, text string) []float32 {
 	return vector
 }
 
-// blendRank is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). It
-// says how much the first ranks of a list count before the later ones. The method joins lists whose
-// scores cannot be compared, such as those of words and of vectors, and needs no tuning.
-const blendRank = 60
+// fusionConstant is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR
+// 2009). It says how much the first ranks of a list count before the later ones. The method joins
+// lists whose scores cannot be compared, such as those of words and of vectors, and needs no
+// tuning.
+const fusionConstant = 60
 
-// blend joins two lists, the best first. Parts near the beginnings of both lists come first. If alike
-// is empty it returns words.
-func blend(words, alike []journal.FileHit, limit int) []journal.FileHit {
+// fuse joins two lists, each with the best first. Parts near the beginnings of both lists come
+// first. If alike is empty it returns words.
+func fuse(words, alike []journal.FileHit, limit int) []journal.FileHit {
 	if len(alike) == 0 {
 		return words
 	}
@@ -146,7 +147,7 @@ func blend(words, alike []journal.FileHit, limit int) []journal.FileHit {
 			if _, known := first[at]; !known {
 				first[at], order = h, append(order, at)
 			}
-			scores[at] += 1 / float64(blendRank+rank+1)
+			scores[at] += 1 / float64(fusionConstant+rank+1)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(scores[b], scores[a]) })
@@ -162,13 +163,14 @@ func blend(words, alike []journal.FileHit, limit int) []journal.FileHit {
 	return blended
 }
 
-// Embed makes the missing vectors, a file at a time, and removes those whose parts are gone. It
-// returns how many it made. Private parts, and those that are withheld from models, get none.
+// Embed makes the missing vectors, one file at a time, and removes those whose parts no longer
+// exist. It returns how many it made. Private parts, and those that are withheld from models, get
+// none.
 func (x *Index) Embed(ctx context.Context) (made int, err error) {
 	if x.Meaning == nil {
 		return 0, nil
 	}
-	for stale, after := "", ""; ; { // from where it was: to look through all for each file takes minutes
+	for stale, after := "", ""; ; { // it continues where it was: looking through everything for each file takes minutes
 		missing, err := x.Files.WithoutVector(ctx, x.Meaning.Embedder.Model(), private, after)
 		switch {
 		case err != nil:
@@ -176,7 +178,7 @@ func (x *Index) Embed(ctx context.Context) (made int, err error) {
 		case len(missing) == 0 && after == "":
 			return made, x.Files.PruneVectors(ctx)
 		case len(missing) == 0:
-			after = "" // what came meanwhile
+			after = "" // for what was added meanwhile
 			continue
 		}
 		parts, same := x.partsNow(missing[0].Document)
@@ -198,14 +200,14 @@ func (x *Index) Embed(ctx context.Context) (made int, err error) {
 	}
 }
 
-// partsNow returns the parts of a file. same reports that the file, to the byte, and the files on
+// partsNow returns the parts of a file. same is true if the file, to the byte, and the files on
 // which its tags depend are those that were indexed.
 func (x *Index) partsNow(d journal.Document) (parts []journal.Part, same bool) {
 	f, _, err := openRegular(d.Path)
 	if err != nil {
 		return nil, false
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	data, err := io.ReadAll(io.LimitReader(f, sourceBytes))
 	if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != d.Hash {
 		return nil, false
@@ -223,7 +225,7 @@ func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []jo
 	texts := map[string]string{}
 	for _, p := range parts {
 		if p.Scope != private {
-			texts[p.Sum] = meant(p)
+			texts[p.Sum] = partText(p)
 		}
 	}
 	var batch []journal.Vector
@@ -281,7 +283,7 @@ func (x *Index) vectorsOf(ctx context.Context, texts []string) ([][]float32, err
 		return vectors, err
 	}
 	if _, other := x.Meaning.Embedder.Embed(ctx, []string{"note"}); other != nil {
-		return nil, err // it is not these texts
+		return nil, err // the texts are not the reason
 	}
 	vectors = make([][]float32, len(texts))
 	for i, text := range texts {

@@ -31,7 +31,7 @@ func (s served) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, err
 }
 
-// meaningOf gives the index a server that knows cars.
+// means gives the index a server for which the words for cars are alike.
 func (x *Index) means(t testing.TB, faults ...llmtest.Exchange) *llmtest.Server {
 	t.Helper()
 	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Embeddings: faults, Alike: [][]string{{"car", "automobile", "vehicle"}}}, nil)
@@ -66,7 +66,7 @@ func titles(found []Found, err error) string {
 	return strings.Join(all, "|")
 }
 
-// sent is what the server was sent.
+// sent returns what the server was sent.
 func sent(server *llmtest.Server) string {
 	var all strings.Builder
 	for _, r := range server.Requests() {
@@ -75,8 +75,8 @@ func sent(server *llmtest.Server) string {
 	return all.String()
 }
 
-// TestBackends holds what is found by words, and what is found by meaning as well, against the
-// same promises.
+// TestBackends tests the search for words, and the search for words and meaning, against the same
+// promises.
 func TestBackends(t *testing.T) {
 	for name, with := range map[string]func(*testing.T, *Index){
 		"words":                          func(*testing.T, *Index) {},
@@ -89,7 +89,7 @@ func TestBackends(t *testing.T) {
 			make := func(changed int) {
 				t.Helper()
 				x.refreshed(t, changed)
-				_, _ = x.Embed(t.Context()) // that it fails changes nothing
+				_, _ = x.Embed(t.Context()) // a failure changes nothing
 			}
 			put(t, home, "MEMORY.org", "* The samovar\nIt hums in the attic.\n* The family's\n:PROPERTIES:\n:SCOPE: family\n:END:\nA samovar is promised to Olga.\n")
 			put(t, home, "memory/2026-11-20.org", "* Tea :home:\nThe kettle broke.\n")
@@ -126,8 +126,8 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-// What is said in other words is found, the best of both lists first; what is private is never
-// sent; what did not change is not sent again.
+// TestMeaning checks that text in other words is found, that the best of both lists comes first,
+// that private text is never sent, and that unchanged text is not sent again.
 func TestMeaning(t *testing.T) {
 	x, home, notes := newIndex(t)
 	server := x.means(t)
@@ -141,7 +141,7 @@ func TestMeaning(t *testing.T) {
 	}
 	scopes := []string{""}
 	search := func(text string) string {
-		return titles(x.SearchAlike(t.Context(), Query{Text: text, Scopes: scopes, Limit: 8}, Meant(text)))
+		return titles(x.SearchAlike(t.Context(), Query{Text: text, Scopes: scopes, Limit: 8}, MeaningText(text)))
 	}
 	if got := search("vehicle"); got != "The car|An automobile" && got != "An automobile|The car" {
 		t.Errorf("a vehicle is %q", got)
@@ -170,7 +170,8 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// What was written after it was indexed is not sent: it may be private by now.
+// TestMeaningOfWhatChanged checks that text that was written after it was indexed is not sent,
+// because it may be private by now.
 func TestMeaningOfWhatChanged(t *testing.T) {
 	x, _, notes := newIndex(t)
 	server := x.means(t)
@@ -183,7 +184,8 @@ func TestMeaningOfWhatChanged(t *testing.T) {
 	}
 }
 
-// What is written while vectors are made has one at the end, wherever it stands.
+// TestMeaningOfWhatComesMeanwhile checks that text that is written while vectors are made has a
+// vector in the end, wherever it stands.
 func TestMeaningOfWhatComesMeanwhile(t *testing.T) {
 	x, _, notes := newIndex(t)
 	x.means(t)
@@ -200,7 +202,7 @@ func TestMeaningOfWhatComesMeanwhile(t *testing.T) {
 	x.embedded(t, 0)
 }
 
-// meanwhile does something when it is first asked for vectors.
+// meanwhile calls a function when it is first asked for vectors.
 type meanwhile struct {
 	Embedder
 	do func()
@@ -214,8 +216,8 @@ func (m *meanwhile) Embed(ctx context.Context, texts []string) ([][]float32, err
 	return m.Embedder.Embed(ctx, texts)
 }
 
-// A text that a server refuses keeps no other from having a vector, and a server that refuses
-// all is asked again.
+// TestMeaningRefused checks that a text that a server refuses prevents no other vector, and that a
+// server that refuses everything is asked again.
 func TestMeaningRefused(t *testing.T) {
 	x, home, _ := newIndex(t)
 	server := x.means(t, llmtest.Exchange{Match: "too long", Status: 400, Body: `{"error":{"message":"input is too large"}}`, Times: -1})
@@ -239,7 +241,8 @@ func TestMeaningRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkMeaning finds what is most like a vector among 45,000, as 100 MB of notes have.
+// BenchmarkMeaning finds the texts most similar to a vector among 45,000, as many as 100 MB of
+// notes have.
 func BenchmarkMeaning(b *testing.B) {
 	x, _, _ := newIndex(b)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -265,7 +268,7 @@ func BenchmarkMeaning(b *testing.B) {
 	}
 	q := journal.FileQuery{Scopes: []string{""}, Limit: 8}
 	if _, err := x.Files.Nearest(b.Context(), "m", q, numbers(), 0.05); err != nil {
-		b.Fatal(err) // and they are read
+		b.Fatal(err) // so that they are read
 	}
 	for b.Loop() {
 		if _, err := x.Files.Nearest(b.Context(), "m", q, numbers(), 0.05); err != nil {

@@ -19,31 +19,30 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// File is a file in a home at its last good reading. Such files describe the agent and its user, and
-// hold the agent's memory.
+// File is a file in a home at its last good reading. Such files describe the agent and its user,
+// and contain the agent's memory.
 type File struct {
 	Role string // IDENTITY, SOUL, …; "" for a daily note
 	Path string
-	// Text is its Org text, converted if it is Markdown. It is without comments, keyword lines
-	// and drawers, without subtrees that are tagged :@private:, :noagent: or :crypt:, and
-	// without those that have a scope of their own. It is "" for a file without content, such
-	// as the starters.
+	// Text is its Org text, converted if it is Markdown. It is without comments, keyword lines and
+	// drawers, without subtrees that are tagged :@private:, :noagent: or :crypt:, and without those
+	// that have a scope of their own. It is "" for a file without content, such as the starters.
 	Text string
 	Size int    // of the file, in bytes
 	Hash string // the beginning of the SHA-256 of the file, in hex
-	// Fields are the named values of the file: keywords, properties before the first heading,
-	// and description items, "- Name :: Sam". The first of each name counts. Names are in lower
+	// Fields are the named values of the file: keywords, properties before the first heading, and
+	// description items, "- Name :: Sam". The first value of each name counts. Names are in lower
 	// case.
-	Fields []Field
-	pieces []piece
-	roles  []File // of a profile
-	beside string // the stamps of the files whose tags count for it
+	Fields  []Field
+	pieces  []piece
+	roles   []File // of a profile
+	related string // the stamps of the files whose tags count for it
 }
 
 // Field is a named value in a file.
 type Field struct{ Name, Value string }
 
-// Field returns the value of a name in the file, "" if there is none. The words of a name are
+// Field returns the value of a name in the file, or "" if there is none. The words of a name are
 // joined by blanks or by hyphens.
 func (f File) Field(name string) string {
 	for _, field := range f.Fields {
@@ -54,7 +53,7 @@ func (f File) Field(name string) string {
 	return ""
 }
 
-// Fault is a fault of a file, in words for a person. Where one line is at fault, Path ends with it:
+// Fault is a fault of a file, in words for a person. If one line is at fault, Path ends with it:
 // path:line.
 type Fault struct{ Path, Message string }
 
@@ -63,15 +62,15 @@ func (f Fault) Error() string { return f.Path + ": " + f.Message }
 
 // Persona is the content of the files of a home at one time.
 type Persona struct {
-	Files []File // those that are there, in the order of [Roles]
+	Files []File // those that exist, in the order of [Roles]
 	Days  []File // the notes of today and of yesterday, if they exist
 	Style string // the profile's instructions on how to answer
-	// Faults are those of files that cannot be used as they are now. An earlier version of such
-	// a file is used, or none.
+	// Faults are the faults of files that cannot be used as they are now. An earlier version of
+	// such a file is used, or none.
 	Faults []Fault
 }
 
-// File returns the file of a role; the zero File if it is not there.
+// File returns the file of a role, or the zero File if it does not exist.
 func (p Persona) File(role string) File {
 	for _, file := range p.Files {
 		if file.Role == role {
@@ -86,7 +85,7 @@ func Roles() []string {
 	return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "PROFILES", "WORKSPACE", "MEMORY", "HEARTBEAT"}
 }
 
-// fileBytes is the most that a file may be.
+// fileBytes is the maximum size of a file.
 const fileBytes = 8 << 20
 
 // Home reads the files of a home. The zero value reads those of the current directory. It is safe for
@@ -98,25 +97,25 @@ type Home struct {
 	known map[string]reading // by path
 }
 
-// reading is the result of the last look at a file.
+// reading is the result of the last attempt to read a file.
 type reading struct {
 	stamp stamp
 	at    time.Time
-	file  File // the last good one
-	good  bool // there is one
+	file  File // the last good file
+	good  bool // there is a good one
 	fault string
 }
 
 // trustedAge is how long a file must have been unchanged before its stamp is trusted. File systems
-// do not tell two changes of the same moment apart.
+// do not distinguish two changes at the same moment.
 const trustedAge = 2 * time.Second
 
-// savingAge is how long an empty file may be one that is being saved: an editor that saves in place,
-// such as Emacs, empties the file before it writes the text. What the file said before counts until
-// then, so that a reading between the two is not taken for the person's wish.
+// savingAge is how long an empty file counts as being saved. An editor that saves in place, such as
+// Emacs, empties the file before it writes the text. Until then the earlier content counts, so that
+// a reading between the two steps is not taken for the person's wish.
 const savingAge = 200 * time.Millisecond
 
-// stamp identifies a version of a file. A file whose stamp is the same has not changed.
+// stamp identifies a version of a file. A file with the same stamp has not changed.
 type stamp struct {
 	size    int64
 	changed time.Time
@@ -130,31 +129,31 @@ func (h *Home) Persona(now time.Time) Persona {
 	defer h.mu.Unlock()
 	var p Persona
 	for _, role := range Roles() {
-		if file, there := h.look(&p, h.Directory, role); there {
+		if file, there := h.readNamed(&p, h.Directory, role); there {
 			file.Role = role
 			p.Files = append(p.Files, file)
 		}
 	}
 	for _, day := range []time.Time{now, now.AddDate(0, 0, -1)} {
-		if file, there := h.look(&p, filepath.Join(h.Directory, "memory"), day.Format(time.DateOnly)); there {
+		if file, there := h.readNamed(&p, filepath.Join(h.Directory, "memory"), day.Format(time.DateOnly)); there {
 			p.Days = append(p.Days, file)
 		}
 	}
 	return p
 }
 
-// File returns the file of a role as it is now, the zero File if it is not there. Its faults are
-// returned by [Home.Persona] only.
+// File returns the file of a role as it is now, or the zero File if it does not exist. Only
+// [Home.Persona] returns its faults.
 func (h *Home) File(role string) File {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	file, _ := h.look(&Persona{}, h.Directory, role)
+	file, _ := h.readNamed(&Persona{}, h.Directory, role)
 	return file
 }
 
-// look returns the file NAME.org of a directory or, if there is none, NAME.md. It adds their faults
-// to p.
-func (h *Home) look(p *Persona, directory, name string) (File, bool) {
+// readNamed returns the file NAME.org of a directory or, if there is none, NAME.md. It adds their
+// faults to p.
+func (h *Home) readNamed(p *Persona, directory, name string) (File, bool) {
 	path := filepath.Join(directory, name)
 	r, there := h.read(path+".org", readFile)
 	second, both := h.read(path+".md", readFile)
@@ -175,8 +174,8 @@ func (h *Home) look(p *Persona, directory, name string) (File, bool) {
 	return r.file, r.good
 }
 
-// read returns the reading of a file, and whether the file is there. It calls take if the file may have
-// changed.
+// read returns the reading of a file, and whether the file exists. It calls take if the file may
+// have changed.
 func (h *Home) read(path string, take func(path string) (File, error)) (reading, bool) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -185,7 +184,7 @@ func (h *Home) read(path string, take func(path string) (File, error)) (reading,
 	}
 	known := h.known[path]
 	now := stampOf(info)
-	if err == nil && known.stamp == now && known.at.Sub(now.changed) > trustedAge && withheld.Standing(known.file.beside) {
+	if err == nil && known.stamp == now && known.at.Sub(now.changed) > trustedAge && withheld.Unchanged(known.file.related) {
 		return known, true
 	}
 	if err == nil && known.good && known.file.Size > 0 && saving(info) {
@@ -207,7 +206,7 @@ func (h *Home) read(path string, take func(path string) (File, error)) (reading,
 	return known, true
 }
 
-// saving tells whether a file may be about to get its text.
+// saving reports whether a file may be about to get its text.
 func saving(info fs.FileInfo) bool {
 	age := time.Since(info.ModTime())
 	return info.Mode().IsRegular() && info.Size() == 0 && age >= 0 && age < savingAge
@@ -224,7 +223,7 @@ func stampOf(info fs.FileInfo) stamp {
 	return s
 }
 
-// readFile reads a file whole. Its error says what a person can do about it.
+// readFile reads a whole file. Its error says what a person can do about it.
 func readFile(path string) (File, error) {
 	file, text, err := readText(path)
 	if err != nil {
@@ -234,13 +233,13 @@ func readFile(path string) (File, error) {
 		text = org.MarkdownToOrg(text)
 	}
 	judgement := withheld.Org(path, text)
-	file.beside = judgement.Stamps()
+	file.related = judgement.Stamps()
 	file.pieces, text = pieces(text, judgement)
 	file.Fields, file.Text = fields(text), file.Within("", true)
 	return file, nil
 }
 
-// readText reads the text of a file, with the ends of lines that Org has.
+// readText reads the text of a file, with Org's line ends.
 func readText(path string) (File, string, error) {
 	data, err := contents(path)
 	if err != nil {
@@ -264,7 +263,7 @@ func contents(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	data, err := io.ReadAll(io.LimitReader(f, fileBytes+1))
 	if err == nil && len(data) > fileBytes {
 		err = fmt.Errorf("it is larger than %d MB", fileBytes>>20)
@@ -276,7 +275,7 @@ func contents(path string) ([]byte, error) {
 // heading. Blocks stay whole.
 func visibleText(text string) string { return strings.TrimSpace(visibleLines(text)) }
 
-// visibleLines is visibleText with the blank lines around it.
+// visibleLines does the same as visibleText, and keeps the blank lines around the text.
 func visibleLines(text string) string {
 	var b strings.Builder
 	inBlock, inDrawer, begun := false, false, false

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// put writes a file as it was long ago, so that its stamp is believed.
+// put writes a file with an old time, so that its stamp is trusted.
 func put(t testing.TB, home, name, text string) string {
 	t.Helper()
 	path := filepath.Join(home, name)
@@ -59,7 +59,7 @@ func TestPersona(t *testing.T) {
 	}
 }
 
-// TestDays: which days are today and yesterday is decided where the person is.
+// TestDays checks that the person's time zone decides which days are today and yesterday.
 func TestDays(t *testing.T) {
 	home := t.TempDir()
 	for _, day := range []string{"2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31"} {
@@ -87,8 +87,8 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// TestEdits: what a person saves counts from the next look on, also when two saves fall
-// into one moment and are of one size.
+// TestEdits checks that a saved file counts from the next reading on, also if two versions of the
+// same size are saved in one moment.
 func TestEdits(t *testing.T) {
 	home := t.TempDir()
 	h := Home{Directory: home}
@@ -106,14 +106,14 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// A file that was emptied just now is being saved, so what it said counts, also if its next text is
-// broken. One that stays empty says nothing.
+// TestSavedInPlace checks that a file that has just been emptied counts as being saved, so that its
+// earlier text counts, also if its next text is broken. A file that stays empty has no text.
 func TestSavedInPlace(t *testing.T) {
 	home := t.TempDir()
 	h := Home{Directory: home}
-	said := func() string { return h.File("IDENTITY").Text }
+	text := func() string { return h.File("IDENTITY").Text }
 	path := put(t, home, "IDENTITY.org", "- Name :: Sam\n")
-	if got := said(); got != "- Name :: Sam" {
+	if got := text(); got != "- Name :: Sam" {
 		t.Fatalf("it says %q", got)
 	}
 	emptied := func(ago time.Duration) {
@@ -124,21 +124,21 @@ func TestSavedInPlace(t *testing.T) {
 		}
 	}
 	emptied(-time.Hour) // by a clock that is ahead
-	if got := said(); got != "" {
+	if got := text(); got != "" {
 		t.Errorf("emptied in the future it says %q", got)
 	}
 	put(t, home, "IDENTITY.org", "- Name :: Nora\n")
-	said()
+	text()
 	emptied(0)
-	if got := said(); got != "- Name :: Nora" {
+	if got := text(); got != "- Name :: Nora" {
 		t.Errorf("while it is saved it says %q", got)
 	}
 	put(t, home, "IDENTITY.org", "- Name :: \xff\n")
-	if got := said(); got != "- Name :: Nora" {
+	if got := text(); got != "- Name :: Nora" {
 		t.Errorf("with a broken text it says %q", got)
 	}
 	emptied(savingAge)
-	if got := said(); got != "" {
+	if got := text(); got != "" {
 		t.Errorf("empty for a while it says %q", got)
 	}
 }
@@ -162,7 +162,7 @@ func TestBrokenFiles(t *testing.T) {
 			if err := c.damage(path); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // it is told of as long as it is so
+			for range 2 { // the fault is reported as long as it exists
 				p := h.Persona(time.Now())
 				if got := p.File("SOUL").Text; got != "good" {
 					t.Errorf("it says %q", got)

@@ -16,25 +16,25 @@ import (
 )
 
 // Profile is a file of the directory "profiles" in a home, at its last good reading. It is another
-// persona. Where it has no heading for a role, the file of the home counts.
+// persona. If it has no heading for a role, the file of the home counts.
 type Profile struct {
 	Name string
 	Path string
 	// Style is its text before the first heading: how to answer.
 	Style string
 	Files []File // its headings, which are roles, in the order of [profileRoles]
-	// Fault is the file's fault now, while its earlier version is used; nil if there is none.
+	// Fault is the file's fault while its earlier version is used, or nil.
 	Fault *Fault
 }
 
-// profileRoles returns the headings that a profile may have. The other roles, such as memory and the
-// times at which the agent wakes, are the same with every profile.
+// profileRoles returns the headings that a profile may have. The other roles, such as memory and
+// the times at which the agent wakes, are the same with every profile.
 func profileRoles() []string { return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "WORKSPACE"} }
 
 const (
 	profileNameLimit = 64       // bytes
 	styleLimit       = 64 << 10 // bytes; it is never cut
-	profilesLimit    = 1000     // that are listed
+	profilesLimit    = 1000     // maximum number of listed profiles
 )
 
 // checkProfileName returns an error for an invalid name of a profile. A name is never a path.
@@ -47,10 +47,10 @@ func checkProfileName(name string) error {
 	return nil
 }
 
-// ErrNoProfile is the error of a profile whose file is not there.
+// ErrNoProfile is the error for a profile whose file does not exist.
 var ErrNoProfile = errors.New("there is no such profile")
 
-// Profile returns the profile of that name. It fails with [ErrNoProfile] if there is no file of it, and
+// Profile returns the profile with that name. It fails with [ErrNoProfile] if it has no file, and
 // with another error if the file never had a good reading.
 func (h *Home) Profile(name string) (Profile, error) {
 	if err := checkProfileName(name); err != nil {
@@ -74,7 +74,7 @@ func (h *Home) Profile(name string) (Profile, error) {
 	return profile, nil
 }
 
-// faultOf returns the fault of a reading. The line at its beginning goes behind the path.
+// faultOf returns the fault of a reading. A line number at its beginning is appended to the path.
 func faultOf(path, text string) Fault {
 	if behind, is := strings.CutPrefix(text, "line "); is {
 		if line, message, both := strings.Cut(behind, ": "); both {
@@ -94,7 +94,7 @@ func (h *Home) Profiles() (names []string, faults []Fault) {
 	}
 	for _, entry := range entries {
 		name, is := strings.CutSuffix(entry.Name(), ".org")
-		if !is || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") { // those are editors'
+		if !is || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") { // these are files of editors
 			continue
 		}
 		if len(names) == profilesLimit {
@@ -103,11 +103,11 @@ func (h *Home) Profiles() (names []string, faults []Fault) {
 		}
 		path := filepath.Join(directory, entry.Name())
 		profile, err := h.Profile(name)
-		fault, told := errors.AsType[Fault](err)
+		fault, known := errors.AsType[Fault](err)
 		switch {
-		case errors.Is(err, ErrNoProfile): // it went meanwhile, or is a link to nothing
+		case errors.Is(err, ErrNoProfile): // it was deleted meanwhile, or is a link to nothing
 			continue
-		case told:
+		case known:
 			faults = append(faults, fault)
 		case err != nil:
 			faults = append(faults, Fault{path, err.Error()})
@@ -136,7 +136,7 @@ func (p Persona) With(profile Profile) Persona {
 	return p
 }
 
-// profilesDirectory is where profiles are, below a home.
+// profilesDirectory is the directory of the profiles in a home.
 const profilesDirectory = "profiles"
 
 // readProfile reads a whole profile. Its Text is the text before the first heading.
@@ -156,7 +156,7 @@ func readProfile(path string) (File, error) {
 		first = d.Headings[0].Start
 	}
 	judgement := withheld.Org(path, text)
-	file.beside = judgement.Stamps()
+	file.related = judgement.Stamps()
 	if judgement.At(0) == withheld.Shown {
 		shown, _ := pieces(text[:first], withheld.Judgement{})
 		file.Text = File{pieces: shown}.Within("", true)
@@ -181,7 +181,7 @@ func readProfile(path string) (File, error) {
 			file.roles = append(file.roles, roleOf(file, d, h, text))
 		}
 	}
-	file.roles = slices.DeleteFunc(file.roles, func(f File) bool { return len(f.pieces) == 0 }) // about these it is silent
+	file.roles = slices.DeleteFunc(file.roles, func(f File) bool { return len(f.pieces) == 0 }) // about these roles the profile says nothing
 	return file, nil
 }
 
@@ -192,7 +192,7 @@ func roleOf(profile File, d *org.Document, h *org.Heading, text string) File {
 	for _, below := range d.Headings {
 		if below.Start >= h.Body && below.Start < h.End {
 			own.WriteString(text[from:below.Start])
-			from = below.Start + 1 // a level less
+			from = below.Start + 1 // one level less
 		}
 	}
 	own.WriteString(text[from:h.End])
@@ -212,8 +212,8 @@ func roleOf(profile File, d *org.Document, h *org.Heading, text string) File {
 	return file
 }
 
-// secretLine matches a line that sets a key or a password, or has a text in the form of the keys
-// of a well-known server.
+// secretLine matches a line that sets a key or a password, or that has a text in the form of the
+// keys of a well-known server.
 var secretLine = regexp.MustCompile(`(?i)(^|[^a-z])((api|secret|access|private|auth|bearer|client)[ _-]?(key|token|secret)|token|password|passwd|passphrase)\+?\s*["']?\s*(::?|=|\|)\s*\S|^\s*:key\+?:` +
 	`|\b(sk|pk|rk)-[a-z0-9_-]{16,}|\b(gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|hf_|gsk_)[a-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9a-z_-]{30,}` +
 	`|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bbearer\s+[a-z0-9._~+/-]{20,}|://[^/\s:@]+:[^/\s@]+@`)

@@ -30,8 +30,8 @@ Nobody is told.
 Nor this.
 `
 
-// TestProfile: a profile's headings stand in for the files of the home, where they say
-// something, with the same rules of what is told to whom.
+// TestProfile checks that the headings of a profile replace the files of the home if they have
+// content, and that the same rules say who may see them.
 func TestProfile(t *testing.T) {
 	home := t.TempDir()
 	put(t, home, "IDENTITY.org", "- Name :: Sam\n")
@@ -78,8 +78,8 @@ func TestProfileNames(t *testing.T) {
 	}
 }
 
-// TestProfileFaults: a file that is at fault says where and never what the secret was, and
-// keeps its last good version.
+// TestProfileFaults checks that a faulty file is reported with its line and without the secret, and
+// that its last good version counts.
 func TestProfileFaults(t *testing.T) {
 	const token = "sk-abcdefghijklmnopqrstuv"
 	for _, c := range []struct{ text, where, want string }{

@@ -25,32 +25,33 @@ type Proposal struct {
 	Path      string    `json:"path,omitempty"`   // of the record
 	Before    string    `json:"before,omitempty"` // the record as it was then
 	Session   string    `json:"-"`
-	Turn      string    `json:"-"` // that it is from
+	Turn      string    `json:"-"` // the turn in which it was made
 	Event     string    `json:"event,omitempty"`
 	Time      time.Time `json:"-"`
 }
 
-// decided is a person's decision about a proposal.
-type decided struct {
+// decision is a person's decision about a proposal.
+type decision struct {
 	Accepted string `json:"accepted,omitempty"` // the change that was made; "" if it was dropped
 }
 
-// ErrDecided is the error of a decision about a proposal that does not wait any more, or never did.
+// ErrDecided is the error for a decision about a proposal that does not wait any more, or never
+// did.
 var ErrDecided = errors.New("nothing is proposed under that id: it was accepted or dropped, or never there")
 
-// maximumProposals is how many proposals may wait. Further ones are refused.
+// maximumProposals is the maximum number of waiting proposals. Further ones are refused.
 const maximumProposals = 100
 
-// ErrEnough is the error of a proposal when too many wait.
+// ErrEnough is the error for a proposal when too many wait.
 var ErrEnough = fmt.Errorf("%d proposals wait already: accept or drop some", maximumProposals)
 
-// record returns the record that accepting would keep.
+// record returns the record that accepting would store.
 func (p Proposal) record() Record {
 	return Record{ID: p.Record, Title: p.Title, Text: p.Text, Tags: p.Tags, Scope: p.Scope, Source: p.Session + "#" + p.Event}
 }
 
-// Propose lets a proposal wait for a person, and reports whether it does. It does not if an equal one
-// waits already, or if the memory has the same record.
+// Propose makes a proposal wait for a person, and reports whether it does. It does not if an equal
+// one waits already, or if the memory has the same record.
 func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 	switch p.Operation {
 	case Saved:
@@ -72,7 +73,7 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 		}
 		if p.Operation == Forgotten {
 			p.Title, p.Text, p.Tags = was.Title, was.Text, was.Tags
-		} else if p, err = p.over(was); err != nil {
+		} else if p, err = p.complete(was); err != nil {
 			return false, err
 		}
 		p.Path, p.Before, p.Scope = path, was.String(), was.Scope
@@ -99,8 +100,8 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 	return err == nil, err
 }
 
-// over returns the proposal with the fields it leaves out taken from the record.
-func (p Proposal) over(was Record) (Proposal, error) {
+// complete returns the proposal with the fields it leaves out taken from the record.
+func (p Proposal) complete(was Record) (Proposal, error) {
 	r := was
 	if p.Title != "" {
 		r.Title = p.Title
@@ -154,8 +155,8 @@ func (s *Store) proposal(ctx context.Context, id string) (Proposal, error) {
 	return Proposal{}, ErrDecided
 }
 
-// Accept makes the proposed change. If edited is not nil, its title, text and tags replace those
-// of the proposal. A change that cannot be made any more stays proposed.
+// Accept makes the proposed change. If edited is not nil, its title, text and tags replace those of
+// the proposal. A change that cannot be made any more stays proposed.
 func (s *Store) Accept(ctx context.Context, id string, edited *Record) (Change, error) {
 	s.deciding.Lock()
 	defer s.deciding.Unlock()
@@ -174,7 +175,7 @@ func (s *Store) Accept(ctx context.Context, id string, edited *Record) (Change, 
 		var path string
 		if known, path, err = s.Equal(r); err == nil && known.ID == "" {
 			_, c, err = s.Save(ctx, p.Turn, r, p.Lasting)
-		} else { // it was made before, and the program died then
+		} else { // the change was made before, and the program died then
 			c = Change{ID: known.ID, Operation: Saved, Path: path, Record: known.ID, After: known.String()}
 		}
 	case Updated:
@@ -188,16 +189,16 @@ func (s *Store) Accept(ctx context.Context, id string, edited *Record) (Change, 
 		}
 	case Forgotten:
 		if c, err = s.Forget(ctx, p.Turn, p.Record); errors.Is(err, ErrNotFound) {
-			err = nil // somebody did already
+			err = nil // it was dropped already
 		}
 	}
 	if err != nil {
 		return c, err
 	}
-	return c, s.decide(ctx, p, decided{Accepted: c.ID})
+	return c, s.decide(ctx, p, decision{Accepted: c.ID})
 }
 
-// Drop takes a proposal back.
+// Drop deletes a proposal.
 func (s *Store) Drop(ctx context.Context, id string) (Proposal, error) {
 	s.deciding.Lock()
 	defer s.deciding.Unlock()
@@ -205,10 +206,10 @@ func (s *Store) Drop(ctx context.Context, id string) (Proposal, error) {
 	if err != nil {
 		return p, err
 	}
-	return p, s.decide(ctx, p, decided{})
+	return p, s.decide(ctx, p, decision{})
 }
 
-func (s *Store) decide(ctx context.Context, p Proposal, d decided) error {
+func (s *Store) decide(ctx context.Context, p Proposal, d decision) error {
 	data, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("write a decision: %w", err)

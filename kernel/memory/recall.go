@@ -8,20 +8,21 @@ import (
 	"unicode"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/text"
 )
 
-// Limits of a recall before a turn.
+// The limits of a recall before a turn.
 const (
 	recallWords = 2000 // bytes of the message that count
 	recallTerms = 24   // words of the message in the query
 	recallLook  = 24   // parts that are compared
-	// recallShare is the least share of the weight of the message's words that a part must
-	// have. A rarer word has more weight.
+	// recallShare is the lowest share of the weight of the message's words that a part must have. A
+	// rarer word has more weight.
 	recallShare = 0.3
 )
 
 // Recall returns the parts in those scopes that are relevant to a message, the best first. Such a
-// part has rare words of the message, or a like meaning. There may be none.
+// part has rare words of the message, or a similar meaning. There may be none.
 func (x *Index) Recall(ctx context.Context, message string, scopes []string, limit int) ([]Found, error) {
 	terms := termsOf(message)
 	if len(terms) == 0 || len(scopes) == 0 {
@@ -38,15 +39,15 @@ func (x *Index) Recall(ctx context.Context, message string, scopes []string, lim
 	}
 	weights, total := weigh(counts, all)
 	var recalled []Found
-	said := map[string]bool{}
+	seen := map[string]bool{}
 	for _, f := range found {
 		share, distinct := 0.0, false
 		for _, i := range q.Matched(f.Title + "\n" + f.Text + "\n" + strings.Join(f.Tags, " ")) {
 			share += weights[i] / total
 			distinct = distinct || counts[i] <= max(12, all/20)
 		}
-		if same := f.Title + "\n" + f.Text; (f.Alike || distinct && share >= recallShare) && !said[same] {
-			said[same] = true
+		if same := f.Title + "\n" + f.Text; (f.Alike || distinct && share >= recallShare) && !seen[same] {
+			seen[same] = true
 			recalled = append(recalled, f)
 		}
 	}
@@ -71,11 +72,11 @@ func weigh(counts []int, all int) (weights []float64, total float64) {
 	return weights, total
 }
 
-// termsOf returns the significant words of a message as a query has them. Long words become
+// termsOf returns the significant words of a message in the form of a query. Long words become
 // beginnings, so that their other forms match. A script without blanks gives two characters at a
 // time.
 func termsOf(message string) []string {
-	message = strings.ToValidUTF8(message[:min(len(message), recallWords)], " ")
+	message = text.Prefix(strings.ToValidUTF8(message, " "), recallWords)
 	var terms []string
 	add := func(term string) {
 		if len(terms) < recallTerms && !slices.Contains(terms, term) {
@@ -86,14 +87,14 @@ func termsOf(message string) []string {
 		runes := []rune(strings.ToLower(word))
 		if dense(runes[0]) {
 			for i := 0; i+1 < len(runes); i++ {
-				if !usualCharacter(runes[i]) && !usualCharacter(runes[i+1]) {
+				if !isStopCharacter(runes[i]) && !isStopCharacter(runes[i+1]) {
 					add(`"` + string(runes[i:i+2]) + `"`)
 				}
 			}
 			continue
 		}
 		switch n := len(runes); {
-		case usualWord(string(runes)) || n < 2:
+		case isStopWord(string(runes)) || n < 2:
 		case n >= 6:
 			add(string(runes[:n-2]) + "*")
 		case n >= 4:
@@ -105,7 +106,7 @@ func termsOf(message string) []string {
 	return terms
 }
 
-// dense reports whether a character is of a script that is written without blanks.
+// dense reports whether a character belongs to a script that is written without blanks.
 func dense(c rune) bool {
 	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

@@ -18,24 +18,24 @@ import (
 // Record is one entry of the memory: a heading with the text below it, up to the next heading. A
 // record that the agent wrote is its own as long as nobody changes it.
 type Record struct {
-	ID    string // "" for a heading of a person's that has none
+	ID    string // "" for a person's heading that has none
 	Title string // one line
 	Text  string // below the heading, without drawers
 	Tags  []string
-	// Scope is the only conversation or group in which the agent may mention it. "" is wherever
+	// Scope is the only conversation or group in which the agent may mention it. "" means wherever
 	// the person is alone with the agent.
 	Scope string
 	// Source is the turn in which it was made, as "SESSION#ID", or "".
 	Source  string
 	Created time.Time // zero if not known
-	// Own reports that the agent wrote it and nobody has changed it.
+	// Own is true if the agent wrote it and nobody has changed it.
 	Own  bool
 	Line int // of the heading, from 1
 	// Start and End are the offsets of the heading and of what follows its text.
 	Start, End int
 }
 
-// Properties of a record's heading.
+// The properties of a record's heading.
 const (
 	propertyCreated = "CREATED"
 	propertyScope   = "SCOPE"
@@ -43,7 +43,7 @@ const (
 	propertyAgent   = "AGENT" // the beginning of a hash of what the agent wrote
 )
 
-// Bounds of what the agent keeps. A person's headings have none.
+// The limits of what the agent stores. A person's headings have none.
 const (
 	titleLimit = 120    // characters
 	textLimit  = 16_000 // bytes
@@ -51,7 +51,7 @@ const (
 	created    = "[2006-01-02 Mon 15:04]"
 )
 
-// Errors of a change to a file.
+// The errors of a change to a file.
 var (
 	ErrNotFound = errors.New("there is no such record")
 	ErrNotOwn   = errors.New("somebody wrote or changed it by hand: it is theirs, and only they change it")
@@ -129,7 +129,7 @@ func (r Record) Clean() (Record, error) {
 	return r, nil
 }
 
-// String is the record as the agent writes it.
+// String returns the record as the agent writes it.
 func (r Record) String() string {
 	var b strings.Builder
 	b.WriteString("* " + r.Title)
@@ -166,24 +166,24 @@ func add(text, record string) string {
 	return text + record
 }
 
-// source returns the record from the text that it was parsed from, without the blank lines
-// behind it.
+// source returns the record from the text that it was parsed from, without the blank lines after
+// it.
 func (r Record) source(text string) string {
 	return strings.TrimRight(text[r.Start:r.End], "\n") + "\n"
 }
 
-// updateRecord returns the text with r in the place of the agent's own record of the same ID, and
-// also the former record. The time of creation stays.
+// updateRecord returns the text with r in place of the agent's own record with the same ID, and the
+// former record. The time of creation stays.
 func updateRecord(text string, r Record, place *time.Location) (after string, was Record, err error) {
 	was, err = own(text, r.ID, place)
 	if err != nil {
 		return text, was, err
 	}
 	r.Created = was.Created
-	return text[:was.Start] + ended(r.String(), text[was.Start:was.End]) + text[was.End:], was, nil
+	return text[:was.Start] + withEnding(r.String(), text[was.Start:was.End]) + text[was.End:], was, nil
 }
 
-// removeRecord returns the text without the agent's own record of the ID, which is returned.
+// removeRecord returns the text without the agent's own record with the ID, and that record.
 func removeRecord(text, id string, place *time.Location) (after string, was Record, err error) {
 	was, err = own(text, id, place)
 	if err != nil {
@@ -195,12 +195,12 @@ func removeRecord(text, id string, place *time.Location) (after string, was Reco
 	return text[:was.Start] + text[was.End:], was, nil
 }
 
-// ended returns text with the blank lines at its end that the former text had.
-func ended(text, before string) string {
+// withEnding returns text with the blank lines at its end that the former text had.
+func withEnding(text, before string) string {
 	return text + before[len(strings.TrimRight(before, "\n"))+min(1, strings.Count(before, "\n")):]
 }
 
-// own is the agent's own record of an ID.
+// own returns the agent's own record with an ID.
 func own(text, id string, place *time.Location) (Record, error) {
 	found := Record{}
 	for _, r := range parseRecords(text, place) {
@@ -267,7 +267,7 @@ func splitTitle(text string) (title, rest string) {
 	return short + "…", text
 }
 
-// plainTag is a word as a tag.
+// plainTag returns a word as a tag.
 func plainTag(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

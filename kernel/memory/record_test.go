@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// anyText is what people and models write, with what Org takes for more than text.
+// anyText draws what people and models write, including what has a meaning in Org.
 func anyText() *rapid.Generator[string] {
 	line := rapid.SampledFrom([]string{"", "The car is blue", "* Heading", "** TODO Deeper :tag:", ":PROPERTIES:", ":ID: a", ":END:", ":AGENT: 0123456789ab", "#+begin_src sh", "#+end_src",
 		"# comment", "SCHEDULED: <2026-11-22>", "| a | b |", "- item", "ÄÖ 中文 🙂", "\\u200b", "* ", "*", "text :a:b:", "COMMENT x", "[#A] x", "x\r"})
@@ -22,7 +22,7 @@ func anyText() *rapid.Generator[string] {
 	})
 }
 
-// anyRecord is a record that can be kept.
+// anyRecord draws a valid record.
 func anyRecord(id string) *rapid.Generator[Record] {
 	return rapid.Custom(func(t *rapid.T) Record {
 		r, err := Record{
@@ -36,8 +36,8 @@ func anyRecord(id string) *rapid.Generator[Record] {
 	}).Filter(func(r Record) bool { return r.ID != "" })
 }
 
-// TestRecordsRoundTrip: what the agent adds to any text is read again as it was, as its
-// own, and not a byte of the text is changed by adding, changing and removing it.
+// TestRecordsRoundTrip checks that a record that the agent adds to any text is read again
+// unchanged, as its own, and that adding, changing and removing it changes no other byte.
 func TestRecordsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string { return lines(anyText().Draw(t, "lines")) }).Filter(open).Draw(t, "before")
@@ -68,7 +68,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	})
 }
 
-// lines is a text whose last line is ended.
+// lines returns a text whose last line is ended.
 func lines(text string) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
@@ -76,8 +76,8 @@ func lines(text string) string {
 	return text
 }
 
-// open reports whether a heading at the end of the text is one: the text does not end within
-// a block or below a heading that is hidden.
+// open reports whether a heading at the end of the text would be one: the text does not end within
+// a block or below a hidden heading.
 func open(text string) bool {
 	h := org.Parse(text + "* last\n:PROPERTIES:\n:ID: last\n:END:\n").FindID("last")
 	return h != nil && !h.Hidden()

@@ -33,7 +33,7 @@ type Found struct {
 	Alike   bool // it was found by its meaning
 }
 
-// Day parses a day, "2026-11-22", in the local time zone; "" is the zero time.
+// Day parses a day, "2026-11-22", in the local time zone. "" is the zero time.
 func Day(text string) (time.Time, error) {
 	if text = strings.Trim(text, "[]<> "); text == "" {
 		return time.Time{}, nil
@@ -55,8 +55,8 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Found, error) {
 	return x.SearchAlike(ctx, q, "")
 }
 
-// SearchAlike is Search that also finds parts with a meaning like the text's, if the index has a
-// [Meaning]. A query with words in quotes or word* finds only these words.
+// SearchAlike does the same as Search, and also finds parts with a meaning similar to the text's,
+// if the index has a [Meaning]. A query with words in quotes or word* finds only these words.
 func (x *Index) SearchAlike(ctx context.Context, q Query, text string) ([]Found, error) {
 	found, _, err := x.search(ctx, q, text)
 	for i, f := range found {
@@ -65,7 +65,8 @@ func (x *Index) SearchAlike(ctx context.Context, q Query, text string) ([]Found,
 	return found, err
 }
 
-// search is SearchAlike without snippets. Counts are how many parts have each word of the query.
+// search does the same as SearchAlike, without snippets. counts says how many parts have each word
+// of the query.
 func (x *Index) search(ctx context.Context, q Query, text string) (found []Found, counts []int, err error) {
 	vector := x.meaningOf(ctx, text)
 	for again := true; ; again = false {
@@ -73,8 +74,8 @@ func (x *Index) search(ctx context.Context, q Query, text string) (found []Found
 		if err != nil {
 			return nil, nil, err
 		}
-		alike := x.alike(ctx, q, vector)
-		found, stale := read(blend(hits, alike, q.Limit))
+		alike := x.similar(ctx, q, vector)
+		found, stale := read(fuse(hits, alike, q.Limit))
 		if !again { // the files change faster than they can be indexed
 			found = slices.DeleteFunc(found, func(f Found) bool { return slices.Contains(stale, f.Path) })
 		}
@@ -91,7 +92,7 @@ func (x *Index) search(ctx context.Context, q Query, text string) (found []Found
 }
 
 // read fills in the texts of hits. stale are the files that have changed since they were indexed.
-// Hits that are gone are left out.
+// Hits whose part no longer exists are left out.
 func read(hits []journal.FileHit) (found []Found, stale []string) {
 	files := map[string][]int{} // the hits of each file, so that it is opened once
 	for i, h := range hits {
@@ -116,18 +117,18 @@ func read(hits []journal.FileHit) (found []Found, stale []string) {
 	return found, stale
 }
 
-// sections reads the texts of the hits in a file, as far as it can. same reports that the file has
+// sections reads the texts of the hits in a file, as far as it can. same is true if the file has
 // not changed since it was indexed.
 func sections(path string, hits []journal.FileHit, in []int, texts []*string) (same bool) {
 	f, info, err := openRegular(path)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	same = true
 	for _, i := range in {
 		h := hits[i]
-		same = same && info.Size() == h.Size && info.ModTime().Equal(h.Changed) && withheld.Standing(h.Beside)
+		same = same && info.Size() == h.Size && info.ModTime().Equal(h.Changed) && withheld.Unchanged(h.Beside)
 		data, err := io.ReadAll(io.NewSectionReader(f, int64(h.Start), int64(min(h.End-h.Start, textLimit))))
 		if err != nil {
 			continue
@@ -143,7 +144,7 @@ func sections(path string, hits []journal.FileHit, in []int, texts []*string) (s
 	return same
 }
 
-// body is the text of a part without its heading and drawers.
+// body returns the text of a part without its heading and drawers.
 func body(text string) string {
 	if strings.HasPrefix(text, "*") {
 		_, text, _ = strings.Cut(text, "\n")

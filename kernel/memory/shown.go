@@ -10,13 +10,13 @@ import (
 
 // piece is a heading with the text below it, or the text before the first heading.
 type piece struct {
-	scope string // "" for wherever the person is alone with the agent
+	scope string // "" means wherever the person is alone with the agent
 	text  string
 }
 
-// pieces returns the pieces of an Org text that a model may see. They are without headings that
-// are commented out, archived or withheld, and without drawers. A heading inherits its scope. raw
-// is the same text with its drawers and keyword lines.
+// pieces returns the pieces of an Org text that a model may see. They are without headings that are
+// commented out, archived or withheld, and without drawers. A heading inherits its scope. raw is
+// the same text with its drawers and keyword lines.
 func pieces(text string, judgement withheld.Judgement) (shown []piece, raw string) {
 	d := org.Parse(text)
 	scopes := map[*org.Heading]string{}
@@ -56,8 +56,8 @@ func fileTags(d *org.Document) []string {
 	return strings.FieldsFunc(strings.Join(d.KeywordValues("FILETAGS"), ":"), func(c rune) bool { return c == ':' || c == ' ' })
 }
 
-// Within returns the file's text for the conversation or group of that scope. alone says that only
-// the person is there; text without a scope is only for such a conversation.
+// Within returns the file's text for the conversation or group with that scope. alone says that
+// only the person takes part. Text without a scope is only for such a conversation.
 func (f File) Within(scope string, alone bool) string {
 	var texts []string
 	for _, p := range f.pieces {

@@ -49,8 +49,8 @@ Balloons.
 - Voice :: dry
 `
 
-// TestWithin: what is tagged to be kept from models is in no text, and what has a scope is
-// only where it belongs.
+// TestWithin checks that text that is withheld from models is never returned, and that text with a
+// scope is returned only in that scope.
 func TestWithin(t *testing.T) {
 	home := t.TempDir()
 	put(t, home, "MEMORY.org", scoped)

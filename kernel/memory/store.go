@@ -21,13 +21,13 @@ import (
 // Store changes the memory, and journals each change so that it can be undone.
 //
 // A change is in the journal before it is in the file. A process that dies in between leaves a
-// change that was not made; undoing it reports that. Changes are made one at a time.
+// change that was not made, and undoing it reports that. Changes are made one at a time.
 type Store struct {
 	// Home is the directory of MEMORY.org and of memory/.
 	Home    string
 	Journal Journal
 	NewID   func() string
-	// Now is the time where the person is.
+	// Now returns the time where the person is.
 	Now func() time.Time
 	// Index takes in each change that was made; nil for none.
 	Index *Index
@@ -45,8 +45,8 @@ type Journal interface {
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 
-// tell has the index take in a change, and tells of it. What cannot be taken in is taken in when the file
-// is seen to be another.
+// tell indexes a change and tells of it. A change that cannot be indexed now is indexed when the file is
+// read again.
 func (s *Store) tell(ctx context.Context, c Change) {
 	if s.Index != nil {
 		if err := s.Index.Take(ctx, c.Path); err != nil {
@@ -58,7 +58,7 @@ func (s *Store) tell(ctx context.Context, c Change) {
 	}
 }
 
-// Operation is what a change did.
+// Operation is the kind of a change.
 type Operation string
 
 const (
@@ -67,7 +67,7 @@ const (
 	Forgotten Operation = "forgotten"
 )
 
-// Title is the title of the record that was changed.
+// Title returns the title of the record that was changed.
 func (c Change) Title() string {
 	text := c.After
 	if text == "" {
@@ -79,7 +79,7 @@ func (c Change) Title() string {
 	return ""
 }
 
-// Change is one change of a record, as the journal has it.
+// Change is one change of a record, as the journal stores it.
 type Change struct {
 	ID        string    `json:"id"` // of the change
 	Operation Operation `json:"operation"`
@@ -87,16 +87,16 @@ type Change struct {
 	Record    string    `json:"record"`           // its ID
 	Before    string    `json:"before,omitempty"` // the record's Org text, "" if there was none
 	After     string    `json:"after,omitempty"`
-	Undoes    string    `json:"undoes,omitempty"` // the change that this one took back
-	Undone    bool      `json:"-"`                // a later one took this one back
+	Undoes    string    `json:"undoes,omitempty"` // the change that this one undid
+	Undone    bool      `json:"-"`                // a later change undid this one
 	Time      time.Time `json:"-"`
 }
 
-// ErrUndone is the error of undoing a change that was undone already, or was never made.
+// ErrUndone is the error for undoing a change that was undone already, or was never made.
 var ErrUndone = errors.New("it is not there any more, so there is nothing to undo")
 
-// Save writes a new record: into MEMORY.org if it is to last, otherwise into the note of today.
-// The record gets an ID and its time. Turn is the turn in which it is made.
+// Save writes a new record: into MEMORY.org if it is lasting, otherwise into today's note. The
+// record gets an ID and its time. turn is the turn in which it is made.
 func (s *Store) Save(ctx context.Context, turn string, r Record, lasting bool) (Record, Change, error) {
 	r, err := r.Clean()
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Store) Save(ctx context.Context, turn string, r Record, lasting bool) (
 }
 
 // place returns the file for a new record: MEMORY.org for a lasting one, otherwise today's note. It
-// never begins a file beside a Markdown file of the same name, which would no longer be read. A
-// lasting record goes into today's note then.
+// never begins a file beside a Markdown file with the same name, which would no longer be read. In
+// that case a lasting record goes into today's note.
 func (s *Store) place(day time.Time, lasting bool) (string, error) {
 	today := filepath.Join(s.Home, "memory", day.Format(time.DateOnly))
 	names := []string{today}
@@ -123,14 +123,14 @@ func (s *Store) place(day time.Time, lasting bool) (string, error) {
 		names = []string{filepath.Join(s.Home, "MEMORY"), today}
 	}
 	for _, name := range names {
-		if _, err := os.Lstat(name + markdownEnding); err != nil || !standsIn(name+markdownEnding) {
+		if _, err := os.Lstat(name + markdownEnding); err != nil || !readsMarkdown(name+markdownEnding) {
 			return name + ".org", nil
 		}
 	}
 	return "", fmt.Errorf("%s%s would not be read any more if something were kept beside it: make it %s.org", today, markdownEnding, filepath.Base(today))
 }
 
-// Update sets the title, text, tags and scope of the agent's own record of that ID.
+// Update sets the title, text, tags and scope of the agent's own record with that ID.
 func (s *Store) Update(ctx context.Context, turn string, r Record) (Change, error) {
 	r, err := r.Clean()
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Store) Update(ctx context.Context, turn string, r Record) (Change, erro
 	})
 }
 
-// Forget removes the agent's own record of that ID.
+// Forget removes the agent's own record with that ID.
 func (s *Store) Forget(ctx context.Context, turn, id string) (Change, error) {
 	_, path, err := s.Record(id)
 	if err != nil {
@@ -184,18 +184,18 @@ func (s *Store) Undo(ctx context.Context, id string) (Change, error) {
 		case made.Before == "":
 			return removeRecord(text, made.Record, s.Now().Location())
 		}
-		return text[:standing.Start] + ended(made.Before, text[standing.Start:standing.End]) + text[standing.End:], standing, nil
+		return text[:standing.Start] + withEnding(made.Before, text[standing.Start:standing.End]) + text[standing.End:], standing, nil
 	})
 }
 
-// same reports whether two texts differ in nothing but blank lines at their ends.
+// same reports whether two texts differ only in blank lines at their ends.
 func same(a, b string) bool { return strings.TrimRight(a, "\n") == strings.TrimRight(b, "\n") }
 
 // changeTries is how often a change is tried while another program changes the file.
 const changeTries = 5
 
-// change makes one change of a file. Edit returns the file's text with it, and the record
-// as it was before, if there was one.
+// change makes one change of a file. edit returns the changed text of the file, and the record as
+// it was before, if there was one.
 func (s *Store) change(ctx context.Context, turn, path string, c Change, edit func(text string) (string, Record, error)) (Change, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,7 +237,7 @@ func (s *Store) change(ctx context.Context, turn, path string, c Change, edit fu
 	}
 }
 
-// remember puts the change into the journal.
+// remember writes the change to the journal.
 func (s *Store) remember(ctx context.Context, turn string, c Change) error {
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -261,7 +261,7 @@ func (s *Store) Latest(ctx context.Context) (Change, error) {
 	return Change{}, errors.New("nothing was changed that could be taken back")
 }
 
-// Changes returns the latest changes, the latest first; at most 1,000 of them.
+// Changes returns the latest changes, the latest first, at most 1,000.
 func (s *Store) Changes(ctx context.Context, limit int) ([]Change, error) {
 	entries, err := s.Journal.Entries(ctx, journal.Query{Kinds: []journal.Kind{journal.KindMemory}, Limit: limit, Latest: true})
 	if err != nil {
@@ -299,7 +299,7 @@ func changeOf(entry journal.Entry) (c Change, err error) {
 	return c, nil
 }
 
-// Record returns the record of an ID, and its file.
+// Record returns the record with an ID, and its file.
 func (s *Store) Record(id string) (Record, string, error) {
 	if id == "" {
 		return Record{}, "", ErrNotFound
@@ -307,7 +307,7 @@ func (s *Store) Record(id string) (Record, string, error) {
 	return s.first(func(text string) bool { return strings.Contains(text, id) }, func(r Record) bool { return r.ID == id })
 }
 
-// Equal returns the record with the content and the scope of r, and its file; the zero Record if
+// Equal returns the record with the content and the scope of r, and its file, or the zero Record if
 // there is none. The error is that of [Record.Clean].
 func (s *Store) Equal(r Record) (Record, string, error) {
 	r, err := r.Clean()
@@ -323,8 +323,8 @@ func (s *Store) Equal(r Record) (Record, string, error) {
 	return found, path, err
 }
 
-// first returns the first record that matches, and its file. It searches MEMORY.org first, then
-// the days, the latest first. It does not parse texts that cannot have the record.
+// first returns the first record that matches, and its file. It searches MEMORY.org first, then the
+// days, the latest first. It does not parse texts that cannot contain the record.
 func (s *Store) first(may func(text string) bool, is func(Record) bool) (Record, string, error) {
 	days, err := filepath.Glob(filepath.Join(s.Home, "memory", "*.org"))
 	if err != nil {
@@ -334,7 +334,7 @@ func (s *Store) first(may func(text string) bool, is func(Record) bool) (Record,
 	for _, path := range append([]string{filepath.Join(s.Home, "MEMORY.org")}, days...) {
 		text, err := contents(path)
 		if err != nil || !may(string(text)) {
-			continue // [Home.Persona] reports files that cannot be read
+			continue // [Home.Persona] reports unreadable files
 		}
 		for _, r := range parseRecords(string(text), s.Now().Location()) {
 			if is(r) {

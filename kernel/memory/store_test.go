@@ -112,8 +112,8 @@ func TestStoreRefuses(t *testing.T) {
 	}
 }
 
-// TestStoreBesideAPerson: whatever the agent and a person do to a file by turns, what the
-// person wrote is there to the byte, and undoing everything leaves that alone.
+// TestStoreBesideAPerson checks that the agent changes no byte of what a person wrote, whatever
+// both do to a file in turns, and that undoing everything leaves the person's text.
 func TestStoreBesideAPerson(t *testing.T) {
 	s := newStore(t)
 	homes, home := t.TempDir(), 0
@@ -181,7 +181,7 @@ func TestStoreBesideAPerson(t *testing.T) {
 	})
 }
 
-// TestManyAtOnce: what many keep at once is all there, beside a person who saves meanwhile.
+// TestManyAtOnce checks that many records saved at once are all there, also while a person saves.
 func TestManyAtOnce(t *testing.T) {
 	s := newStore(t)
 	put(t, s.Home, "MEMORY.org", "* Theirs\n")

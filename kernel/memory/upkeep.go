@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// watchedDirectories is how many directories are watched at most, because the system has few
+	// watchedDirectories is the maximum number of watched directories, because the system has few
 	// watches for all programs of a person. The files of other directories are checked when a
 	// search finds a changed one, and from time to time.
 	watchedDirectories = 4000
@@ -23,7 +23,7 @@ const (
 	// mergeRest is how long the index must be unchanged before it is merged.
 	mergeRest = time.Second
 	// embedAgain is the pause after a failure of the server for vectors. Each further failure
-	// doubles it, up to the longest.
+	// doubles it, up to embedLongest.
 	embedAgain, embedLongest = 30 * time.Second, 30 * time.Minute
 	// indexedPatience is how long a search waits for a kernel that has just started.
 	indexedPatience = time.Second
@@ -42,8 +42,7 @@ type Upkeep struct {
 	embedding chan struct{} // has a value when there may be parts without a vector
 }
 
-// NewUpkeep returns the upkeep of the index of a home. hide takes secrets out of what is
-// logged.
+// NewUpkeep returns the upkeep of the index of a home. hide removes secrets from what is logged.
 func NewUpkeep(index *Index, home string, hide func(string) string, logger *slog.Logger) *Upkeep {
 	return &Upkeep{
 		index: index, home: home, hide: hide, logger: logger,

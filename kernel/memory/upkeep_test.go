@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The index becomes what the files are, at first and when they change, and nothing of the
-// upkeep runs when Run has returned.
+// TestUpkeep checks that the index follows the files, and that no goroutine of the upkeep runs when
+// Run has returned.
 func TestUpkeep(t *testing.T) {
 	x, home, notes := newIndex(t)
 	put(t, notes, "tea.org", "* Tea\nThe samovar hums.\n")

@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// TestWithheldInAnyCase: tags keep what has them from recall and from a search of a model
-// however they are written.
+// TestWithheldInAnyCase checks that tagged text is neither recalled nor found by a model's search,
+// whatever the case and the place of the tag.
 func TestWithheldInAnyCase(t *testing.T) {
 	for _, tag := range []string{"noagent", "NoAgent", "NOAGENT", "@private", "@Private", "@PRIVATE", "crypt", "Crypt", "CRYPT"} {
 		for place, text := range map[string]string{
@@ -46,8 +46,8 @@ func TestWithheldInAnyCase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := p.File("SOUL").Text + profile.Style + p.With(profile).File("USER").Text + p.With(profile).File("TOOLS").Text; strings.Contains(said, "samovar") {
-				t.Errorf("%s on %s: the persona says %q", tag, place, said)
+			if shown := p.File("SOUL").Text + profile.Style + p.With(profile).File("USER").Text + p.With(profile).File("TOOLS").Text; strings.Contains(shown, "samovar") {
+				t.Errorf("%s on %s: the persona says %q", tag, place, shown)
 			}
 			if place != "file" && (!strings.Contains(p.File("SOUL").Text, "heron") || x.places(t, "heron") == "") {
 				t.Errorf("%s on %s: what is not withheld is not there", tag, place)
@@ -56,8 +56,8 @@ func TestWithheldInAnyCase(t *testing.T) {
 	}
 }
 
-// TestSetupFileChanges: what a setup file withholds since is found no more, though the file that
-// names it stands as it was indexed.
+// TestSetupFileChanges checks that text which a setup file withholds since it was indexed is no
+// longer found, though the file that names it is unchanged.
 func TestSetupFileChanges(t *testing.T) {
 	x, home, notes := newIndex(t)
 	for _, directory := range []string{notes, home} {
@@ -93,8 +93,8 @@ func TestSetupFileChanges(t *testing.T) {
 	}
 }
 
-// TestUpgradedIndex: an index of the version that compared tags with case has private text in
-// it. It is made anew, and the words are out of its file.
+// TestUpgradedIndex checks that an index of an earlier version, which compared tags with case and
+// contains private text, is made anew, and that the text is no longer in its file.
 func TestUpgradedIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
 	files, _, err := journal.OpenFiles(t.Context(), path)

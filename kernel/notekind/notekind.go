@@ -1,4 +1,4 @@
-// Package notekind makes kinds of actions of those that notes define with defaction. A person is
+// Package notekind makes kinds of actions from those that notes define with defaction. A person is
 // always asked about them, unless a row of policy.org about the action says otherwise. The note's
 // Lisp performs them, within what the note was granted.
 package notekind
@@ -18,27 +18,27 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Live returns what tells the kinds of actions that there are now: fixed ones, and behind them those that
-// live notes define.
+// Live returns a function that returns the present kinds of actions: the fixed ones, and behind them those
+// that live notes define.
 func Live(fixed *kind.Set, notes *skill.Registry) func() *kind.Set {
 	return func() *kind.Set { return fixed.With(Kinds(notes.Current().Actions())...) }
 }
 
-// Kinds are the actions as kinds. They keep the versions of the notes that define them.
+// Kinds returns the kinds of the actions. They hold the versions of the notes that define them.
 func Kinds(actions []*skill.Action) []kind.Kind {
 	var kinds []kind.Kind
 	for _, a := range actions {
-		kinds = append(kinds, of(a))
+		kinds = append(kinds, kindOf(a))
 	}
 	return kinds
 }
 
-// digest is the field in which a judged action has the note's code: what was approved of it is
-// approved as long as the note's code stays what it was.
+// digest is the field with the digest of the note's code in a judged action. An approval holds as
+// long as the code stays the same.
 const digest = "digest"
 
-// of is the kind of one action.
-func of(a *skill.Action) kind.Kind {
+// kindOf returns the kind of one action.
+func kindOf(a *skill.Action) kind.Kind {
 	key, file := a.Key(), skill.ShownFile(a.File)
 	spec := a.Spec
 	spec.Fields = append(spec.Fields[:len(spec.Fields):len(spec.Fields)], action.Field{Name: digest, Kind: action.AnyText})
@@ -57,7 +57,7 @@ func of(a *skill.Action) kind.Kind {
 			}
 		},
 		Calls: func(judged action.Action) []action.Call {
-			return []action.Call{{Tool: key.Target + "-" + key.Name, Args: fields(judged)}}
+			return []action.Call{{Tool: kind.CallName(key), Args: fields(judged)}}
 		},
 		Outside: func(action.Action) string {
 			if len(a.Granted()) == 0 {
@@ -78,7 +78,7 @@ func of(a *skill.Action) kind.Kind {
 	}
 }
 
-// fields are those that the note declared, with their values.
+// fields returns the fields that the note declared, with their values.
 func fields(judged action.Action) sexp.List {
 	return plist.Without(judged.Payload(), "action", digest)
 }

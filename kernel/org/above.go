@@ -13,7 +13,7 @@ type Source struct {
 }
 
 // Sources returns the places whose properties hold at the last heading of a text, the nearest
-// first: that heading, those it stands below, and the file. A file's properties are the lines
+// first: that heading, the headings above it, and the file. A file's properties are the lines
 // "#+PROPERTY: NAME value" and the drawer before its first heading. Such a line further down sets
 // nothing, because it may be quoted text.
 //
@@ -47,7 +47,7 @@ func Sources(text string) []Source {
 func isAnswer(h *Heading) bool { return h.ID() != "" && slices.Contains(h.Tags, agentTag) }
 
 // Above returns the part of a conversation that [Sources] needs for the heading whose :ID: is id:
-// the text before the first heading, that heading, and those it stands below, each with its drawer.
+// the text before the first heading, that heading, and the headings above it, each with its drawer.
 // If id is "" or no heading has it, only the text before the first heading is returned, and ok is
 // false. Of a large text only the parts that matter are parsed.
 func Above(text, id string) (above string, ok bool) {
@@ -65,16 +65,16 @@ func Above(text, id string) (above string, ok bool) {
 		if h := Parse(part).FindID(id); h != nil {
 			var chain []string
 			for ; h != nil; h = h.Parent {
-				chain = append(chain, closed(part[h.Start:h.Body]))
+				chain = append(chain, withLineEnd(part[h.Start:h.Body]))
 			}
 			slices.Reverse(chain)
-			return closed(head) + strings.Join(chain, ""), true
+			return withLineEnd(head) + strings.Join(chain, ""), true
 		}
 		from = end
 	}
 }
 
-// headOf is the text before the first heading.
+// headOf returns the text before the first heading.
 func headOf(text string) string {
 	if strings.HasPrefix(text, "*") && headingLevel(firstLine(text)) > 0 {
 		return ""
@@ -96,8 +96,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// closed is the text with a line end at its end, unless it is empty.
-func closed(text string) string {
+// withLineEnd returns the text with a line end at its end, unless it is empty.
+func withLineEnd(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
 	}

@@ -7,13 +7,13 @@ import (
 	"org-agent/kernel/org"
 )
 
-// What sets something for a heading is found the same in a conversation and in what Above
-// leaves of it.
+// TestAbove checks that the properties for a heading are the same in a conversation and in the part
+// that Above returns.
 func TestAbove(t *testing.T) {
 	text := "#+TITLE: x\n#+PROPERTY: MODEL big\n\n* One\n:PROPERTIES:\n:ID: 1\n:MODEL: a\n:END:\nText with ID 4 in it.\n** Two :agent:\n:PROPERTIES:\n:ID: 2\n:MODEL: b\n:END:\n" +
 		"#+PROPERTY: MODEL quoted\n*** Three\nSCHEDULED: <2026-01-01>\n:PROPERTIES:\n:ID: 3\n:SKILL: c\n:END:\n* Last\n:PROPERTIES:\n:ID: 4\n:END:"
 	tell := func(text string) string {
-		var told []string
+		var rows []string
 		for _, source := range org.Sources(text) {
 			row := source.Heading
 			if source.Own {
@@ -24,9 +24,9 @@ func TestAbove(t *testing.T) {
 					row += " " + p.Key + "=" + p.Value
 				}
 			}
-			told = append(told, row)
+			rows = append(rows, row)
 		}
-		return strings.Join(told, ";")
+		return strings.Join(rows, ";")
 	}
 	for id, want := range map[string]string{
 		"":  " MODEL=big",

@@ -13,13 +13,13 @@ type Drawer struct {
 	Text string
 }
 
-// A Remark is what somebody said about an answer while it was made.
+// A Remark is a comment on an answer, made by By while the answer was made.
 type Remark struct{ By, Text string }
 
 // Annotate adds to an answer what is known only at its end. An answer is a heading with a property
-// drawer and a body. The properties are added behind those it has, the drawers below them, and the
-// remarks as a list. Their text becomes fixed-width lines and inert items, whatever it is. The rest
-// of the answer stays as it is.
+// drawer and a body. The properties follow the existing ones, the drawers stand below them, and the
+// remarks are a list. Their text becomes fixed-width lines and inert items, whatever it is. The
+// rest of the answer stays as it is.
 func Annotate(answer string, properties []Property, drawers []Drawer, remarks []Remark) string {
 	const end = "\n:END:\n"
 	at := strings.Index(answer, end)
@@ -45,14 +45,15 @@ func Annotate(answer string, properties []Property, drawers []Drawer, remarks []
 // be a heading, a keyword, or the end of a drawer. Empty lines at both ends are left out.
 func fixedWidth(text string) string {
 	var lines strings.Builder
-	for line := range strings.SplitSeq(strings.Trim(blankedLines(text), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.Trim(blankLineEnds(text), "\n"), "\n") {
 		lines.WriteString(strings.TrimRight(": "+line, " \t") + "\n")
 	}
 	return Inert(lines.String())
 }
 
-// blankedLines is the text with blanks for the controls that Emacs or Unicode take for line ends.
-func blankedLines(text string) string {
+// blankLineEnds returns the text with blanks for the controls that Emacs or Unicode take for line
+// ends.
+func blankLineEnds(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
 		whole, _ := strings.CutSuffix(line, "\n")

@@ -21,8 +21,8 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
-// Whatever a model thought, it is inert, the answer around it stays, and the
-// drawer ends where it should.
+// TestThoughtsAreInert checks that the model's thoughts are inert, that the answer around them
+// stays, and that the drawer ends where it should.
 func TestThoughtsAreInert(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		"a", " ", "\n", "\r", "\t", "\x00", "\u2028", "* h", ":END:", ":THOUGHTS:", ":PROPERTIES:", "#+begin_src sh\n", "#+end_src", "[[elisp:(f)]]", "[[shell:ls][x]]",

@@ -244,11 +244,11 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 	return c.orgLine(l, complete)
 }
 
-// textOf is a line outside of source. The CR at its end is removed, also where the line may still
-// go on, and controls that other programs take for line ends become blanks.
-func textOf(l string) string { return blanked(strings.TrimRight(l, "\r")) }
+// textOf returns the text of a line outside of source. It removes the CR at the end, also if the
+// line may continue, and replaces controls that other programs take for line ends by blanks.
+func textOf(l string) string { return blankControls(strings.TrimRight(l, "\r")) }
 
-// decideDialect finds the dialect by the first line that is not blank. Auto means that it is not
+// decideDialect returns the dialect by the first line that is not blank. Auto means that it is not
 // decided yet.
 func decideDialect(l string, complete bool) Dialect {
 	if isBlank(l) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestConvertDeepNesting: a line of markers alone, which a model may be made to write, must
-// not take a level of the stack each: the kernel would die of it.
+// TestConvertDeepNesting checks that a line of markers alone, which a model may be made to write,
+// does not take a level of the stack for each. The kernel would die of that.
 func TestConvertDeepNesting(t *testing.T) {
 	for _, unit := range []string{">", "> ", "- ", "1. ", "> - ", "- > ", "* + - "} {
 		text := strings.Repeat(unit, 1<<19/len(unit)) + "end"

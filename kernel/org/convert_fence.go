@@ -57,7 +57,7 @@ func (c *Converter) fenceLine(l string) {
 	c.out.WriteString(c.sourceLine(l, f.kind))
 }
 
-// reread reads a line that turned out not to belong to a block as any other line.
+// reread reads a line that does not belong to a block like any other line.
 func (c *Converter) reread(l string) {
 	l = textOf(l)
 	if n, _ := c.markdownLine(l, true); c.midLine {

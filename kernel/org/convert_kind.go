@@ -18,12 +18,12 @@ const (
 	definitionLine
 )
 
-// A surrounding is what decides, beside the text of a Markdown line, how the line is read.
+// A surrounding is what decides, in addition to the text of a Markdown line, how the line is read.
 type surrounding struct {
 	depth     int  // containers around it
 	item      bool // the innermost is an item
 	paragraph bool // a paragraph is open
-	goesOn    bool // the line continues the open containers, so that some constructs do not end the paragraph
+	continues bool // the line continues the open containers, so that some constructs do not end the paragraph
 	defining  bool // that paragraph consists of reference definitions
 	indented  bool // an indented code block is open
 	footnote  bool // a footnote's definition is open
@@ -34,7 +34,7 @@ type surrounding struct {
 func (c *Converter) surrounding(containers int) surrounding {
 	return surrounding{
 		depth: containers, item: containers > 0 && !c.containers[containers-1].quote,
-		paragraph: c.paragraph, goesOn: c.paragraph && containers == len(c.containers), defining: c.defining, indented: c.indented, footnote: c.footnotes,
+		paragraph: c.paragraph, continues: c.paragraph && containers == len(c.containers), defining: c.defining, indented: c.indented, footnote: c.footnotes,
 	}
 }
 
@@ -79,8 +79,8 @@ func (s surrounding) kindOf(l string, complete bool) (kind lineKind, decided boo
 }
 
 // tooDeep reports whether a line's indentation makes it continue the paragraph, whatever it begins
-// with. Items and fences are read all the same, because models indent them by mistake.
-func (s surrounding) tooDeep(l string) bool { return s.goesOn && markdownColumn(l) >= 4 }
+// with. Items and fences are recognised all the same, because models indent them by mistake.
+func (s surrounding) tooDeep(l string) bool { return s.continues && markdownColumn(l) >= 4 }
 
 // isIndentedCode reports whether a line is code because it is indented by four columns or more. A
 // line that continues a paragraph, belongs to a footnote or is an item of a list is no code.
@@ -95,7 +95,7 @@ func (s surrounding) isIndentedCode(l, trimmed string) bool {
 		!strings.HasPrefix(trimmed, "```") && !strings.HasPrefix(trimmed, "~~~") && !strings.HasPrefix(trimmed, "|")
 }
 
-// marked waits until the text behind the marker of a quote or an item is decided too, because both
+// marked waits until the text after the marker of a quote or an item is decided too, because both
 // are written together. Beyond maxNesting a marker is text.
 func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind, bool) {
 	if s.depth >= maxNesting {
@@ -105,7 +105,7 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 		return kind, true
 	}
 	if kind == quoteLine && (markdownColumn(rest) > 4 || markdownColumn(strings.TrimPrefix(rest, " ")) >= 4) {
-		return kind, false // indented code, of which the whole line is read
+		return kind, false // indented code, which is read as a whole line
 	}
 	rest = strings.TrimLeft(rest, " \t")
 	if _, after, ok := checkbox(rest); ok {
@@ -140,7 +140,7 @@ func (s surrounding) markerKind(l string, complete bool) (kind lineKind, decided
 		return textLine, true
 	}
 	if len(l) == 1 {
-		if s.goesOn {
+		if s.continues {
 			return textLine, true
 		}
 		return itemLine, true
@@ -175,7 +175,7 @@ func (s surrounding) numberKind(l string, complete bool) (kind lineKind, decided
 		return textLine, true
 	}
 	if n+1 == len(l) {
-		if s.goesOn {
+		if s.continues {
 			return textLine, complete
 		}
 		return itemLine, complete
@@ -184,7 +184,7 @@ func (s surrounding) numberKind(l string, complete bool) (kind lineKind, decided
 		return textLine, true
 	}
 	// Only a list that begins at 1 may interrupt a paragraph: consider "in\n1986. A year".
-	if s.goesOn && strings.TrimLeft(l[:n], "0") != "1" {
+	if s.continues && strings.TrimLeft(l[:n], "0") != "1" {
 		return textLine, true
 	}
 	return s.marked(itemLine, l[n+1:], complete)
@@ -214,7 +214,7 @@ func (s surrounding) definitionKind(l string, complete bool) (kind lineKind, dec
 		return textLine, false
 	}
 	note := strings.HasPrefix(l, "[^")
-	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || s.depth > 0 || s.goesOn && !s.defining && !note {
+	if closing+1 >= len(l) || l[closing+1] != ':' || closing > spanLimit || s.depth > 0 || s.continues && !s.defining && !note {
 		return textLine, true
 	}
 	if !complete {

@@ -104,8 +104,8 @@ func (c *Converter) blockLine(kind lineKind, l, rest string, complete, sibling b
 	return 0, true
 }
 
-// within goes on with the text behind the marker of a quote or an item on the same line. The marker
-// is used in any case, so the text must be decidable.
+// within continues with the text after the marker of a quote or an item on the same line. The
+// marker is used in any case, so the text must be decidable.
 func (c *Converter) within(l, rest string, complete bool) (n int, ok bool) {
 	kind, _ := c.surrounding(len(c.containers)).kindOf(rest, complete)
 	if kind == tableLine {
@@ -148,7 +148,7 @@ func (c *Converter) match(l string) (rest string, matched int) {
 			return l, len(c.containers)
 		}
 		column := markdownColumn(l)
-		if column < k.need || column < k.offset && goesOnNumbering(l) {
+		if column < k.need || column < k.offset && continuesNumbering(l) {
 			return l, i
 		}
 		c.column += min(column, k.offset)
@@ -157,15 +157,15 @@ func (c *Converter) match(l string) (rest string, matched int) {
 	return l, len(c.containers)
 }
 
-// goesOnNumbering reports whether an item is not the first of its list. One that stands too far to
-// the left for a list within an item then belongs to the list around it.
-func goesOnNumbering(l string) bool {
+// continuesNumbering reports whether an item is not the first of its list. If it stands too far to
+// the left for a list within an item, it belongs to the list around that item.
+func continuesNumbering(l string) bool {
 	l = l[indentation(l):]
 	marker := itemMarker(l)
 	return marker > 2 && strings.TrimLeft(l[:marker-2], "0") != "1"
 }
 
-// indent is the indentation in Org for the open containers.
+// indent returns the indentation in Org for the open containers.
 func (c *Converter) indent() string {
 	width := 0
 	for _, k := range c.containers {

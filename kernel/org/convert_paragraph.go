@@ -96,7 +96,7 @@ const maxCarried = 8
 func (c *Converter) endLine(rest string) {
 	for rest != "" {
 		n := c.text.step(rest, false)
-		if n == 0 && c.paragraph && c.dialect == Markdown && !endsInBreak(rest) && mayGoOn(rest) {
+		if n == 0 && c.paragraph && c.dialect == Markdown && !endsInBreak(rest) && maySpanLines(rest) {
 			c.carried = strings.TrimRight(rest, " \t")
 			return
 		}
@@ -109,9 +109,9 @@ func (c *Converter) endLine(rest string) {
 
 func endsInBreak(l string) bool { return strings.HasSuffix(l, "  ") || strings.HasSuffix(l, `\`) }
 
-// mayGoOn reports whether a text begins a construct that it does not end, and that may end on
+// maySpanLines reports whether a text begins a construct that it does not end, and that may end on
 // another line.
-func mayGoOn(text string) bool {
+func maySpanLines(text string) bool {
 	switch text[0] {
 	case '*', '_', '~':
 		return runLength(text, text[0]) < len(text)
@@ -172,7 +172,7 @@ func (c *Converter) carriedToken(next string, final bool) int {
 	switch {
 	case line == "":
 		return c.beginCarried(rest)
-	case mayGoOn(line):
+	case maySpanLines(line):
 		return c.text.step(strings.ReplaceAll(c.carried, "\n", " ")+next, final)
 	}
 	n := c.text.step(line, false)

@@ -182,7 +182,7 @@ func pad(cell string, width int, alignment byte) string {
 	return strings.Repeat(" ", left) + cell + strings.Repeat(" ", free-left)
 }
 
-// columnAlignment is the alignment that a cookie names, or else right for a column of numbers.
+// columnAlignment returns the alignment that a cookie names, or else right for a column of numbers.
 func columnAlignment(rows []tableRow, column int) byte {
 	cells, numbers := 0, 0
 	for _, row := range rows {
@@ -208,7 +208,7 @@ func columnAlignment(rows []tableRow, column int) byte {
 // tableNumber matches what Org takes for a number in a table.
 var tableNumber = regexp.MustCompile(`^(?:[<>]?[-+^.0-9]*[0-9][-+^.0-9eEdDx()%:]*|[<>]?[-+]?0[xX][0-9a-fA-F.]+|[<>]?[-+]?[0-9]+#[0-9a-zA-Z.]+|nan|[-+u]?inf)$`)
 
-// displayWidth is how many columns Emacs needs for a cell. A link is shown by its description.
+// displayWidth returns how many columns Emacs needs for a cell. A link is shown by its description.
 func displayWidth(cell string) int {
 	width := 0
 	for i := 0; i < len(cell); {

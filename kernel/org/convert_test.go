@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// answerOptions are those of an answer to a question of level 1.
+// answerOptions returns the options of an answer to a question of level 1.
 func answerOptions(dialect Dialect) Options {
 	return Options{
 		Dialect: dialect, QuestionLevel: 1, Answer: true,
@@ -130,7 +130,7 @@ func goldenInputs(t testing.TB) []string {
 	return inputs
 }
 
-// fragments are what hostile and ordinary texts are put together from.
+// fragments are the parts of hostile and ordinary texts.
 var fragments = []string{
 	"\n", "\n\n", "\n\n\n", " ", "  \n", "\t", "    ", "word", "two words", "é", "中文", "\u200b", "\r\n", "\r", "\f", "\x00", "\xff",
 	"*", "**", "***", "_", "__", "~~", "~", "`", "``", "```", "````", "~~~", "```lisp\n", "```sh :var x=1\n", "\n```\n",
@@ -153,8 +153,8 @@ func hostileText() *rapid.Generator[string] {
 	})
 }
 
-// TestConvertProperties: whatever the text and the cuts, the result is the same, inert,
-// and converting it once more as Org changes nothing.
+// TestConvertProperties checks that the result does not depend on how the text was cut, is inert,
+// and does not change when it is converted again as Org.
 func TestConvertProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		checkConversion(t, hostileText().Draw(t, "text"), rapid.SampledFrom(dialects).Draw(t, "dialect"),
@@ -212,7 +212,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// TestStreamsWordByWord: a paragraph does not wait for its line to end.
+// TestStreamsWordByWord checks that a paragraph does not wait for the end of its line.
 func TestStreamsWordByWord(t *testing.T) {
 	c := NewConverter(Options{Dialect: Markdown})
 	sentence := strings.Repeat("Every word is written as soon as it has ended, ", 4)

@@ -37,13 +37,13 @@ func subtreeEnd(text, id string) (offset int, ok bool) {
 	}
 }
 
-// topStart is the start of the last line at or before offset that begins a heading of level 1, or
+// topStart returns the start of the last line at or before offset that begins a heading of level 1, or
 // 0.
 func topStart(text string, offset int) int {
 	return strings.LastIndex(text[:min(len(text), offset+len("\n* "))], "\n* ") + 1
 }
 
-// topEnd is the start of the next line behind offset that begins a heading of level 1, or the end
+// topEnd returns the start of the next line behind offset that begins a heading of level 1, or the end
 // of text.
 func topEnd(text string, offset int) int {
 	if next := strings.Index(text[offset:], "\n* "); next >= 0 {
@@ -74,7 +74,7 @@ func draftStart(text string) (offset int, ok bool) {
 	}
 }
 
-// draftOf is [draftStart] for a whole text. turns says that the text has questions or answers.
+// draftOf does the same as [draftStart], for a whole text. turns is true if the text has questions or answers.
 func draftOf(text string) (offset int, turns, ok bool) {
 	headings := Parse(text).Headings
 	from := 0

@@ -70,8 +70,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestInsertionKeepsEveryByte: whatever the text, taking the insertion out again gives it back,
-// and the subtree stands below its question.
+// TestInsertionKeepsEveryByte checks that removing the insertion restores any text, and that the
+// subtree stands below its question.
 func TestInsertionKeepsEveryByte(t *testing.T) {
 	lines := []string{"* H", "** H", "*** H", ":PROPERTIES:", ":ID: q", ":END:", "text", "", "#+begin_src x", "#+end_src"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -114,8 +114,8 @@ func TestQuestionSubtree(t *testing.T) {
 	}
 }
 
-// TestPlacesOfPartsAreThoseOfAll: what is found by parsing a part of the text is what is
-// found by parsing all of it.
+// TestPlacesOfPartsAreThoseOfAll checks that parsing a part of the text finds the same places as
+// parsing all of it.
 func TestPlacesOfPartsAreThoseOfAll(t *testing.T) {
 	lines := []string{"* H", "** H", "*** H", "* Q :user:", "** A :agent:", "*", "* ", " * no", ":PROPERTIES:", ":ID: q", ":ID: r", ":END:", "the q in prose", "r", "", "#+begin_src x", "#+end_src", "#+TODO: H | Q"}
 	padding := "* Old :user:\n:PROPERTIES:\n:ID: old\n:END:\n" + strings.Repeat("words of an old turn\n", 4000)

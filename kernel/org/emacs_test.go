@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// emacs is a batch Emacs, which ends with the context. It collects garbage each 64 MB: with Emacs's own
-// threshold that is more than half of its time.
+// emacs returns a batch Emacs that ends with the context. It collects garbage every 64 MB: with
+// Emacs's own threshold that takes more than half of its time.
 func emacs(ctx context.Context, t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
 	if testing.Short() {
@@ -26,8 +26,8 @@ func emacs(ctx context.Context, t *testing.T, arguments ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "emacs", append([]string{"-Q", "--batch", "--eval", "(setq gc-cons-threshold 67108864)"}, arguments...)...)
 }
 
-// runEmacs gives a list of texts to one batch Emacs, which calls the function on each, and
-// reads the list of what it returned.
+// runEmacs passes a list of texts to one batch Emacs, which calls the function on each, and reads
+// the list of the results.
 func runEmacs(t *testing.T, function string, texts []string, results any) {
 	t.Helper()
 	directory := t.TempDir()
@@ -57,7 +57,7 @@ func runEmacs(t *testing.T, function string, texts []string, results any) {
 	}
 }
 
-// emacsText leaves out what JSON cannot carry to Emacs: bytes that are no text, and NULs.
+// emacsText removes what JSON cannot carry to Emacs: bytes that are not text, and NULs.
 func emacsText(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "\x01")
 }
@@ -93,7 +93,7 @@ type parsedText struct {
 	Live     []string        `json:"live"`
 }
 
-// headingsOf says what the scanner finds in the form of Org's parser.
+// headingsOf returns what the scanner finds, in the form of Org's parser.
 func headingsOf(text string) []parsedHeading {
 	found := []parsedHeading{}
 	for _, h := range Parse(text).Headings {
@@ -112,8 +112,8 @@ func headingsOf(text string) []parsedHeading {
 	return found
 }
 
-// sameHeadings compares all but the blank lines behind a subtree, which Org sometimes
-// counts to the subtree around it.
+// sameHeadings compares everything but the blank lines after a subtree, which Org sometimes counts
+// to the subtree around it.
 func sameHeadings(text string, a, b []parsedHeading) bool {
 	runes := []rune(text)
 	sameEnd := func(a, b int) bool {
@@ -125,8 +125,8 @@ func sameHeadings(text string, a, b []parsedHeading) bool {
 	})
 }
 
-// TestEmacsFindsNothingLive converts hostile texts; Org's own parser must find nothing in
-// the results that may run, and the headings that our scanner finds.
+// TestEmacsFindsNothingLive converts hostile texts. In the results Org's own parser must find
+// nothing that may run, and the headings that our scanner finds.
 func TestEmacsFindsNothingLive(t *testing.T) {
 	var texts, results []string
 	add := func(text string, options Options) {
@@ -156,8 +156,8 @@ func TestEmacsFindsNothingLive(t *testing.T) {
 	}
 }
 
-// TestEmacsReadsSourceByteExact puts hostile code into fences, alone, in lists and in
-// quotes: Org must find the same bytes.
+// TestEmacsReadsSourceByteExact puts hostile code into fences, alone, in lists and in quotes. Org
+// must find the same bytes.
 func TestEmacsReadsSourceByteExact(t *testing.T) {
 	code := rapid.Custom(func(t *rapid.T) string {
 		return emacsText(strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 1, 12).Draw(t, "code"), ""))

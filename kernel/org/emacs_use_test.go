@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// traps are texts that call (org-agent-fire), as they stand, when a person works in
+// traps are texts that call (org-agent-fire) if they are not converted, when a person works in
 // their buffer: C-c C-c, TAB in a table, following links, exporting, the agenda.
 var traps = []string{
 	"elisp:(org-agent-fire)", "[[elisp:(org-agent-fire)]]", "[[elisp:(org-agent-fire)][text]]", "<elisp:(org-agent-fire)>", "[text](elisp:(org-agent-fire))",
@@ -34,9 +34,9 @@ var traps = []string{
 // variables is a text that sets a variable when its file is opened.
 const variables = "x\n# Local Variables:\n# org-agent-canary: t\n# End:\n"
 
-// TestEmacsRunsNothing uses converted traps, mixed with other text, as a person would, and
-// the traps as only the client's check leaves them: no code may run. The traps as they stand
-// must run some, or this proves nothing.
+// TestEmacsRunsNothing uses converted traps, mixed with other text, as a person would, and the
+// traps that only the client's check has treated. No code may run. The unconverted traps must run
+// some code, or the test proves nothing.
 func TestEmacsRunsNothing(t *testing.T) {
 	mixed := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(slices.Concat(fragments, traps, traps, traps)), 1, 12).Draw(t, "mixed"), "")
@@ -77,7 +77,7 @@ func TestEmacsRunsNothing(t *testing.T) {
 	}
 }
 
-// TestEmacsAlignsAlike: Org's own alignment changes nothing in a table we laid out.
+// TestEmacsAlignsAlike checks that Org's own alignment changes nothing in a table that we laid out.
 func TestEmacsAlignsAlike(t *testing.T) {
 	cells := []string{"a", "longer text", "1", "22.5", "-3", "1e5", "50%", "中文", "é", "**bold**", "`code`", "", "<x>", "12 apples", "10:30", "(4)", "0x1F", "2#01", "nan", "-inf", ">5", "<<5", "🙂"}
 	table := rapid.Custom(func(t *rapid.T) string {

@@ -155,7 +155,7 @@ func mergeArguments(all []argument) arguments {
 	return arguments{merged, fault}
 }
 
-// mergeFew is mergeArguments for a few arguments without variables. It needs no map.
+// mergeFew does the same as mergeArguments, for a few arguments without variables. It needs no map.
 func mergeFew(all []argument) arguments {
 	var fault *Diagnostic
 	merged := make([]argument, 0, len(all))

@@ -11,8 +11,8 @@ import (
 // emphasis from letters.
 const zeroWidthSpace = "\u200b"
 
-// spanLimit is how far an inline construct may reach, in bytes. An opening without an end within it
-// is plain text, so a stray delimiter costs bounded time.
+// spanLimit is how far an inline construct may reach, in bytes. An opening without an end within
+// this length is plain text, so a stray delimiter costs bounded time.
 const spanLimit = 2048
 
 // wordLimit bounds the words that are read as a whole (link types, src_…, call_…).
@@ -35,7 +35,7 @@ type inline struct {
 	begun     bool              // something was written on this line
 	part      bool              // the text is a part of a line: more follows behind its end
 	after     bool              // an emphasis just ended
-	apart     bool              // a construct that was written as plain text just ended
+	apart     bool              // a construct that became plain text just ended
 	opened    [128]int          // marker -> line number+1 of a plain character that Org may take for an opening
 	line      int               // counts lines of the paragraph
 	links     map[string]string // reference definitions seen, by lower-case label
@@ -78,8 +78,8 @@ func (c *inline) step(text string, final bool) int {
 	return n
 }
 
-// lastRune is the last character of text. A NUL counts as no text, because it means that there is
-// no character.
+// lastRune returns the last character of text. A NUL counts as no text, because it means that there
+// is no character.
 func lastRune(text string) rune {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	if r == 0 {
@@ -136,9 +136,9 @@ func (c *inline) token(text string, final bool) int {
 	return c.literal(text, final)
 }
 
-// guardStart prevents that the output from an offset on, which a construct wrote at the start of a
-// line, is read as the start of another element: for example the text of something that was no link
-// after all.
+// guardStart breaks up the output from an offset on, which a construct wrote at the start of a
+// line, if it would be read as the start of another element. An example is the text of something
+// that turned out not to be a link.
 func (c *inline) guardStart(from int) {
 	written := c.out.String()
 	if text := strings.TrimLeft(written[from:], " "); text != "" {
@@ -223,7 +223,7 @@ func (c *inline) runes(text string, final bool) int {
 	return n
 }
 
-// blanks are held until text follows them, because a line must not end in blanks.
+// blanks holds blanks back until text follows them, because a line must not end in blanks.
 func (c *inline) blanks(text string, final bool) int {
 	n := 0
 	for n < len(text) && strings.IndexByte(" \t\r\f\v", text[n]) >= 0 {
@@ -237,7 +237,7 @@ func (c *inline) blanks(text string, final bool) int {
 		return n
 	}
 	c.after, c.apart = false, false
-	c.out.WriteString(blanked(text[:n]))
+	c.out.WriteString(blankControls(text[:n]))
 	c.prev = ' '
 	return n
 }

@@ -48,7 +48,7 @@ func (c *inline) codeSpan(text string, final bool) (n int, decided bool) {
 // code writes verbatim text as ~x~, or as =x= where the content or the text around it would end ~x~
 // early. If neither works it is written as plain text.
 func (c *inline) code(content string) {
-	content = c.defuseVerbatim(blanked(content), true)
+	content = c.defuseVerbatim(blankControls(content), true)
 	first, _ := utf8.DecodeRuneInString(content)
 	last, _ := utf8.DecodeLastRuneInString(content)
 	if c.cell && strings.IndexByte(content, '|') >= 0 {
@@ -104,8 +104,8 @@ func (c *inline) plain(content string) {
 	c.writePlain(text)
 }
 
-// blanked replaces the controls that end a line with blanks. Bytes that are no valid text stay.
-func blanked(text string) string {
+// blankControls replaces the controls that end a line with blanks. Bytes that are no valid text stay.
+func blankControls(text string) string {
 	if !strings.ContainsAny(text, "\r\n\f\v") {
 		return text
 	}

@@ -4,7 +4,7 @@ import "strings"
 
 // isListedLanguage reports whether the blocks of a language may stay source. Org highlights a block
 // of the language X by calling the function X-mode, whatever it does: recentf-mode opens the list
-// of recent files, server-mode a socket. In the list are languages whose mode in Emacs or in a
+// of recent files, server-mode a socket. The list contains languages whose mode in Emacs or in a
 // package does nothing but highlight. Org is not in it, because its mode opens images and runs
 // LaTeX if the person has set Org up that way. Markdown is not in it, because its mode calls the
 // modes of its own blocks.
@@ -24,7 +24,7 @@ func isListedLanguage(name string) bool {
 	return false
 }
 
-// languageName is the bare language in an info string.
+// languageName returns the bare language in an info string.
 func languageName(info string) string {
 	name := strings.TrimLeft(strings.TrimPrefix(firstField(info), zeroWidthSpace), "{.-+_#")
 	end := 0

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// listedLanguages reads the languages that both implementations are tested with.
+// listedLanguages returns the languages with which both implementations are tested.
 func listedLanguages(t *testing.T) []string {
 	t.Helper()
 	data, err := os.ReadFile("../../testdata/languages/listed")
@@ -18,8 +18,9 @@ func listedLanguages(t *testing.T) []string {
 	return strings.Fields(string(data))
 }
 
-// TestLanguages: a listed language stays the source's, any other becomes the held name of
-// an example, in every dialect, and neither depends on how the text was cut.
+// TestLanguages checks that a block in a listed language stays source, that any other becomes an
+// example with the name on its first line, in every dialect, and that neither depends on how the
+// text was cut.
 func TestLanguages(t *testing.T) {
 	listed := listedLanguages(t)
 	for _, name := range listed {
@@ -45,7 +46,7 @@ func TestLanguages(t *testing.T) {
 	for name, out := range want {
 		for _, in := range []string{"```" + name + "\nx\n```\n", "~~~ " + name + " :var y=1\nx\n~~~\n", "#+begin_src " + name + "\nx\n#+end_src\n", "#+BEGIN_SRC " + name + " -n :eval yes\nx\n#+END_SRC\n"} {
 			if strings.HasPrefix(in, "#+BEGIN") && name == "" {
-				continue // the switch stands where the language would
+				continue // the switch stands in place of the language
 			}
 			dialect := OrgWithMarkdown
 			got := convert(in, Options{Dialect: dialect})
@@ -73,9 +74,9 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// TestEmacsCallsNoMode highlights converted blocks in every language X of which Emacs has a
-// function X-mode: only modes of listed languages are called. As they stand the blocks do
-// call the others, or this proves nothing.
+// TestEmacsCallsNoMode highlights converted blocks in every language X for which Emacs has a
+// function X-mode. Only modes of listed languages are called. The unconverted blocks must call the
+// others, or the test proves nothing.
 func TestEmacsCallsNoMode(t *testing.T) {
 	listed := listedLanguages(t)
 	var known [][]string

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// differing are the examples of CommonMark's specification that we read otherwise on
-// purpose, by the reason.
+// differing are the examples of CommonMark's specification that we deliberately read in another
+// way, by the reason.
 var differing = map[string][]int{
 	"a tab behind a marker stands for whole blanks":                             {5, 6, 7},
 	"\\( and \\[ begin mathematics, as models write it":                         {12},
@@ -35,9 +35,9 @@ var differing = map[string][]int{
 	"a bare mail address stays as it is":                                        {612},
 }
 
-// TestEmacsFindsTheSpecification converts the examples of CommonMark's specification, which
-// the Markdown parser's module brings along: Org must find in the result what that parser
-// finds in the example.
+// TestEmacsFindsTheSpecification converts the examples of CommonMark's specification, which the
+// module of the Markdown parser contains. Org must find in the result what that parser finds in the
+// example.
 func TestEmacsFindsTheSpecification(t *testing.T) {
 	directory, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/goldmark").Output()
 	if err != nil {
@@ -89,8 +89,8 @@ func TestEmacsFindsTheMarkdown(t *testing.T) {
 	}
 }
 
-// differences says for each text how what Org finds in the converted text differs from what
-// a Markdown parser finds in the text, "" where it does not or cannot be compared.
+// differences says for each text how what Org finds in the converted text differs from what a
+// Markdown parser finds in the text. It is "" if they do not differ or cannot be compared.
 func differences(t *testing.T, texts []string) []string {
 	t.Helper()
 	results := make([]string, len(texts))
@@ -121,8 +121,8 @@ func lineAt(lines []string, i int) string {
 	return "(the end)"
 }
 
-// markdownDocument makes documents in which every construct is where Markdown's readers
-// agree about it.
+// markdownDocument draws documents in which every construct stands where Markdown's readers agree
+// about it.
 func markdownDocument() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		var out strings.Builder
@@ -196,7 +196,7 @@ func markdownItems(t *rapid.T, depth int, literals bool, marker func(int) string
 	return out.String()
 }
 
-// markdownText makes a line of text: words, and what may stand among them.
+// markdownText draws a line of text: words, and what may stand among them.
 func markdownText(t *rapid.T, most int, literals bool) string {
 	pieces := []string{
 		"word", "two words", "snake_case_name", "x*y", "2 * 3", "a/b", "C++", "a = b", "`code`", "`a_b*c`", "``a`b``", "`a = b`", "`*x*`",
@@ -204,8 +204,8 @@ func markdownText(t *rapid.T, most int, literals bool) string {
 		"[link](http://a.b/c_d)", "[**b** l](https://a.b)", "![image](x.png)", "<https://a.b>", "<me@a.b>", "https://a.b/c_d", "\\*not\\*", "\\_no\\_", "a\\_b", "1\\. x", "&amp;", "&lt;b&gt;", "&#42;",
 		"é", "中文", "🙂", "שלום", "[x]", "(y)", "a: b", "TODO", "#tag", "@me", "50%", "**", "*", "_", "~", "=", "==", "+", "a+b+c", "***", "____", "===",
 	}
-	// A path or number that stands as it is keeps emphasis of its sign, on that line and
-	// the next, from being seen: rather that than a path with a hidden character in it.
+	// A path or number that stays as it is prevents emphasis with the same sign on that line and
+	// the next from being recognised. That is better than a path with a hidden character in it.
 	if literals {
 		pieces = []string{"word", "/usr/lib", "/a/", "+a+", "+49", "=a=", "~5", "**bold**", "[link](http://a.b)", "a/b"}
 	}

@@ -15,21 +15,20 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// An outline is what a document consists of, a line for each block, in words that Markdown
-// and Org share: the test compares what a Markdown parser finds in the input with what
-// Org's parser finds in the result. testdata/outline.el makes the same of Org.
+// An outline describes a document, with a line for each block, in words that Markdown and Org
+// share. The test compares what a Markdown parser finds in the input with what Org's parser finds
+// in the result. testdata/outline.el makes the same outline of Org.
 type outline struct {
 	source []byte
 	lines  []string
 	depth  int    // containers around the block
 	marks  string // kinds of emphasis around the text
-	broken string // what the two languages cannot share, if the document has it
+	broken string // what the two languages cannot share, or ""
 }
 
 var markdownParser = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
 
-// markdownOutline returns the outline of a Markdown text; broken says why it cannot be
-// compared.
+// markdownOutline returns the outline of a Markdown text. broken says why it cannot be compared.
 func markdownOutline(source string) (lines []string, broken string) {
 	o := &outline{source: []byte(source)}
 	o.blocks(markdownParser.Parse(text.NewReader(o.source)))
@@ -104,7 +103,7 @@ func (o *outline) quoted(n ast.Node) bool {
 	return false
 }
 
-// heading: Org has headings at the top only; elsewhere they are bold text.
+// heading adds a heading. Org has headings at the top only; elsewhere they are bold text.
 func (o *outline) heading(n *ast.Heading) {
 	if o.depth == 0 {
 		if title := o.inline(n); title != "" {
@@ -132,7 +131,7 @@ func (o *outline) code(language, body string) {
 	case isListedLanguage(language):
 		kind = "src " + language
 	case language != "":
-		kind = "example " + language // the name is held, and kept
+		kind = "example " + language // the first line of the example has the name
 	}
 	o.line(kind, strconv.Quote(body))
 }
@@ -259,7 +258,7 @@ func (o *outline) object(n ast.Node) string {
 	return ""
 }
 
-// emphasis of a kind that stands around it already adds nothing.
+// emphasis adds an emphasis, unless one of the same kind stands around it already.
 func (o *outline) emphasis(n ast.Node, kind string) string {
 	if strings.Contains(o.marks, kind) {
 		return o.inline(n)
@@ -270,7 +269,7 @@ func (o *outline) emphasis(n ast.Node, kind string) string {
 	return "<" + kind + " " + inner + ">"
 }
 
-// link is one only where Org may follow it; else its text, and where it leads.
+// link adds a link if Org may follow it, and otherwise its text and its target.
 func (o *outline) link(label, destination string) string {
 	target, ok := linkTarget(destination)
 	switch {
@@ -288,14 +287,14 @@ func (o *outline) link(label, destination string) string {
 
 var blanksOfOutline = regexp.MustCompile(`[\s\x{200b}]+`)
 
-// outlineWords leaves out what is only layout.
+// outlineWords removes what is only layout.
 func outlineWords(words string) string {
 	words = strings.ReplaceAll(words, zeroWidthSpace, "")
 	words = strings.TrimSuffix(strings.TrimSpace(words), "<br>")
 	return strings.ReplaceAll(strings.TrimSpace(blanksOfOutline.ReplaceAllString(words, " ")), " <br>", "<br>")
 }
 
-// differentLine returns the first line in which two outlines differ, -1 if there is none.
+// differentLine returns the first line in which two outlines differ, or -1.
 func differentLine(a, b []string) int {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || a[i] != b[i] {
@@ -305,8 +304,8 @@ func differentLine(a, b []string) int {
 	return -1
 }
 
-// footnotesLast moves the footnotes behind the rest, each on a line, sorted: a Markdown parser
-// has them there.
+// footnotesLast moves the footnotes to the end, one on each line, sorted, as a Markdown parser has
+// them.
 func footnotesLast(lines []string) []string {
 	var body, notes []string
 	for i := 0; i < len(lines); i++ {

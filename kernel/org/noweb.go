@@ -213,7 +213,7 @@ func (web *noweb) comments(into *Block) bool {
 	return web.comment != nil && web.resolver.arguments(into).text("comments") == "noweb"
 }
 
-// between puts lines between the comments that say where they come from.
+// between puts lines between the comments that say where the lines come from.
 func (web *noweb) between(b *Block, lines []bodyLine, into *Block, from bodyLine, at int) []bodyLine {
 	before, behind := web.comment(into, b, at)
 	return slices.Concat(linesAt(before, from.line), lines, linesAt(behind, from.line))

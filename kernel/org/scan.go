@@ -6,7 +6,7 @@ import "strings"
 // CRLF. NULs and invalid UTF-8 are text. Source beyond [MaxSource] bytes is not read.
 func Parse(source string) *Document { return parse(source, splitLines) }
 
-// ParseWith is [Parse] with the values of #+TODO: lines that count if the text has none itself.
+// ParseWith does the same as [Parse], with values of #+TODO: lines for a text that has none itself.
 func ParseWith(source string, sequences []string) *Document {
 	d := Parse(source)
 	for _, k := range d.Keywords {

@@ -137,7 +137,7 @@ func TestSkillBlocks(t *testing.T) {
 	}
 }
 
-// TestSkillPositions: every letter of a body leads back to itself in the note.
+// TestSkillPositions checks that every letter of a body leads back to itself in the note.
 func TestSkillPositions(t *testing.T) {
 	source, err := os.ReadFile("testdata/skill.org")
 	if err != nil {
@@ -197,7 +197,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// Columns count characters, also behind what stands before a reference.
+// TestSkillPositionsCountCharacters checks that columns count characters, also after the text
+// before a reference.
 func TestSkillPositionsCountCharacters(t *testing.T) {
 	source := "#+begin_src lisp :noweb yes\n(list \"é世\" <<x>>)\n#+end_src\n#+name: x\n#+begin_src lisp :tangle no\n(f (a))\n(f (b))\n#+end_src\n"
 	blocks, faults := Parse(source).SkillBlocks()

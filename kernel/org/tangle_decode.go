@@ -56,7 +56,7 @@ func isASCII(text string) bool {
 // cookie matches the coding system that a file names in one of its first two lines.
 var cookie = regexp.MustCompile(`-\*-.*?\bcoding: *([^ \t\n;]+).*?-\*-`)
 
-// codingCookie returns the coding system that a text names, "" for none.
+// codingCookie returns the coding system that a text names, or "".
 func codingCookie(text string) string {
 	head := text
 	if first := strings.IndexByte(text, '\n'); first >= 0 {

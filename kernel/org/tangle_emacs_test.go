@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tangledBy is what became of a note: an error, or the files with their modes.
+// tangledBy is the result for a note: an error, or the files with their modes.
 type tangledBy struct {
 	failure string
 	tree    map[string]string
@@ -50,7 +50,7 @@ func readTree(t *testing.T, directory string) map[string]string {
 	return tree
 }
 
-// emacsTangles has one Emacs tangle every note in a directory of its own.
+// emacsTangles makes one Emacs tangle every note in a directory of its own.
 func emacsTangles(t *testing.T, root string, notes []string) []tangledBy {
 	t.Helper()
 	var directories []string
@@ -71,13 +71,13 @@ func emacsTangles(t *testing.T, root string, notes []string) []tangledBy {
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("emacs: %v\n%s", err, output)
 	}
-	said, err := os.ReadFile(out)
+	output, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(said), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(output), "\n"), "\n")
 	if len(lines) != len(notes) {
-		t.Fatalf("Emacs says\n%s", said)
+		t.Fatalf("Emacs says\n%s", output)
 	}
 	var results []tangledBy
 	for i, line := range lines {
@@ -134,8 +134,8 @@ func weTangle(t *testing.T, directory, home, note string) (tangledBy, []Diagnost
 	return result, diagnostics
 }
 
-// compareTangles tangles notes with Emacs and here. Where Emacs fails we must too; where
-// we refuse, the reason must be one that Emacs evaluates or asks for.
+// compareTangles tangles notes with Emacs and here. If Emacs fails, this package must fail too. If
+// this package refuses a note, the reason must be something that Emacs evaluates or asks for.
 func compareTangles(t *testing.T, notes []string) (refused int) {
 	t.Helper()
 	root := t.TempDir()
@@ -145,7 +145,7 @@ func compareTangles(t *testing.T, notes []string) (refused int) {
 	}
 	theirs := emacsTangles(t, root, notes)
 	for i, note := range notes {
-		// Both directories have the same name: links tell it.
+		// Both directories have the same name, because links contain it.
 		place := filepath.Join(root, fmt.Sprintf("emacs%d", i), "note")
 		if err := os.Rename(place, place+"-emacs"); err != nil {
 			t.Fatal(err)
@@ -168,8 +168,8 @@ func compareTangles(t *testing.T, notes []string) (refused int) {
 	return refused
 }
 
-// mayRefuse reports whether a refusal is for what Emacs would evaluate, or for comments
-// that it takes from a place it was led to by accident.
+// mayRefuse reports whether a refusal is for code that Emacs would evaluate, or for comments that
+// it takes from a place where its point is by accident.
 func mayRefuse(failure string) bool {
 	for _, reason := range []string{"Emacs Lisp", "which is not evaluated", "would have to be evaluated", "moves the place from which"} {
 		if strings.Contains(failure, reason) {
@@ -179,8 +179,8 @@ func mayRefuse(failure string) bool {
 	return false
 }
 
-// tangleSeeds is how many notes the differential test compares; ORG_TANGLE_SEEDS sets it,
-// ORG_TANGLE_FROM the first.
+// tangleSeeds returns how many notes the differential test compares, which ORG_TANGLE_SEEDS sets,
+// and the first, which ORG_TANGLE_FROM sets.
 func tangleSeeds(t *testing.T) (from, count int) {
 	t.Helper()
 	count = 250
@@ -196,7 +196,7 @@ func tangleSeeds(t *testing.T) (from, count int) {
 	return from, count
 }
 
-// TestEmacsTanglesAlike: random notes make the same trees, bytes and modes.
+// TestEmacsTanglesAlike checks that random notes make the same trees, bytes and modes.
 func TestEmacsTanglesAlike(t *testing.T) {
 	from, count := tangleSeeds(t)
 	generator := rapid.Custom(tangleNote)

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What random notes to tangle are made of.
+// The parts of random notes to tangle.
 var (
 	tangleTargets   = []string{"a.x", "a.x", "b.x", "./a.x", "there/c.x", "yes", "no", "new/d.x", "\"a b.x\"", "../up.x", "~/home.x"}
 	tangleLanguages = []string{"python", "emacs-lisp", "elisp", "sh", "C", "js", "html", "unknown", "lisp", "sql", "css", "org", "latex", "text", "xml", "pascal"}

@@ -77,7 +77,7 @@ var tangleCases = []struct {
 	{"empty blocks are empty lines", "#+begin_src x :tangle a.x\n#+end_src\n#+begin_src x :tangle a.x\n\n  \n#+end_src\n", []string{"a.x=\n\n\n"}},
 }
 
-// TestTangleCases: each note makes the files that Emacs makes of it.
+// TestTangleCases checks that each note makes the files that Emacs makes of it.
 func TestTangleCases(t *testing.T) {
 	for _, c := range tangleCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestTangleCases(t *testing.T) {
 	}
 }
 
-// TestEmacsTanglesCases: Emacs makes the same of the cases.
+// TestEmacsTanglesCases checks that Emacs makes these files of the cases.
 func TestEmacsTanglesCases(t *testing.T) {
 	var notes []string
 	for _, c := range tangleCases {
@@ -114,7 +114,7 @@ func TestEmacsTanglesCases(t *testing.T) {
 	compareTangles(t, notes)
 }
 
-// refusedNotes are those of which nothing is written, and why.
+// refusedNotes are notes of which nothing is written, and the reason.
 var refusedNotes = []struct{ note, want string }{
 	{"#+begin_src x :tangle (f)\n#+end_src\n", "1:1: error: :tangle (f) is Emacs Lisp"},
 	{"* A\n:PROPERTIES:\n:header-args:\n:header-args+: :export (a\n:END:\n#+begin_src x :tangle a.x\n#+end_src\n", "4:1: error: :(export) (a is Emacs Lisp"},
@@ -137,7 +137,7 @@ var refusedNotes = []struct{ note, want string }{
 	{"#+begin_src x :tangle there/\n1\n#+end_src\n", "1:1: error: :tangle there/ names a directory"},
 }
 
-// TestTangleRefuses: nothing is written where Org would evaluate, ask or fail.
+// TestTangleRefuses checks that nothing is written where Org would evaluate, ask or fail.
 func TestTangleRefuses(t *testing.T) {
 	for _, c := range refusedNotes {
 		root := t.TempDir()

@@ -9,10 +9,11 @@ import (
 // A Day is a day of the calendar: the number of days since 1 January 1970. It has no time zone.
 type Day int
 
-// DayOf is the day of a moment in the moment's own time zone.
+// DayOf returns the day of a moment in the moment's own time zone.
 func DayOf(t time.Time) Day { return dayOn(t.Year(), int(t.Month()), t.Day()) }
 
-// dayOn is the day of a date. As in Org a day beyond the end of a month counts on into the next.
+// dayOn returns the day of a date. As in Org a day beyond the end of a month counts on into the
+// next.
 func dayOn(year, month, day int) Day {
 	return Day(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
 }
@@ -23,16 +24,17 @@ func ParseDay(text string) (Day, bool) {
 	return DayOf(t), err == nil
 }
 
-// date is midnight of the day in UTC.
+// date returns midnight of the day in UTC.
 func (d Day) date() time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
 
-// String is the day as YYYY-MM-DD.
+// String returns the day as YYYY-MM-DD.
 func (d Day) String() string { return d.date().Format(time.DateOnly) }
 
-// Weekday is the day of the week.
+// Weekday returns the day of the week.
 func (d Day) Weekday() time.Weekday { return d.date().Weekday() }
 
-// Plus is the day that many months later. A day beyond the end of a month counts on into the next.
+// Plus returns the day that many months later. A day beyond the end of a month counts on into the
+// next.
 func (d Day) Plus(months int) Day {
 	t := d.date()
 	return dayOn(t.Year(), int(t.Month())+months, t.Day())
@@ -72,7 +74,8 @@ func ParseTimestamp(text string) (Timestamp, bool) {
 	return timestampAt(text, at)
 }
 
-// Timestamps finds the timestamps of a text, in order. One with a date that does not exist is none.
+// Timestamps returns the timestamps of a text, in order. It skips those with a date that does not
+// exist.
 func Timestamps(text string) []Timestamp {
 	var all []Timestamp
 	for _, at := range timestampPattern.FindAllStringSubmatchIndex(text, -1) {
@@ -114,7 +117,7 @@ func timestampAt(text string, at []int) (Timestamp, bool) {
 	return t, true
 }
 
-// clock is a time with two digits for the hour.
+// clock returns a time with two digits for the hour.
 func clock(text string) string {
 	if len(text) == len("9:30") {
 		return "0" + text
@@ -122,7 +125,7 @@ func clock(text string) string {
 	return text
 }
 
-// warningDays is how many days before the date a warning comes, with Org's lengths of months.
+// warningDays returns how many days before the date a warning comes, with Org's lengths of months.
 func warningDays(value int, unit byte) int {
 	length := map[byte]float64{'d': 1, 'w': 7, 'm': 30.4, 'y': 365.25, 'h': 0.041667}[unit]
 	return int(float64(value) * length)
@@ -131,8 +134,9 @@ func warningDays(value int, unit byte) int {
 // Repeats reports whether it has a repeater that counts.
 func (t Timestamp) Repeats() bool { return t.Every > 0 }
 
-// Nearest is the occurrence nearest to a day: on it or before it, or with future on it or behind
-// it. It is the timestamp's own day if that is later. It agrees with org-closest-date.
+// Nearest returns the occurrence nearest to a day: the last one on it or before it or, if future is
+// true, the first one on it or after it. It returns the timestamp's own day if that is later. It
+// agrees with org-closest-date.
 func (t Timestamp) Nearest(to Day, future bool) Day {
 	if !t.Repeats() || to <= t.Day {
 		return t.Day
@@ -150,7 +154,7 @@ func (t Timestamp) Nearest(to Day, future bool) Day {
 	return before
 }
 
-// around are the last occurrence before a day or on it and the first behind it.
+// around returns the last occurrence on a day or before it, and the first one after it.
 func (t Timestamp) around(to Day) (before, behind Day) {
 	from, until := t.Day.date(), to.date()
 	switch t.Unit {

@@ -130,8 +130,8 @@ func firstWords(text string) string {
 	return text
 }
 
-// Draft is a text as the draft of a conversation, ready to be changed and sent: a heading of level
-// 1 without drawer and tag. For no text it is an empty heading.
+// Draft returns a text as the draft of a conversation, ready to be changed and sent: a heading of
+// level 1 without drawer and tag. For an empty text it is an empty heading.
 func Draft(text string) string {
 	first, rest, _ := strings.Cut(strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 	draft := "* " + trimBlanks(first)

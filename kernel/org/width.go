@@ -26,7 +26,7 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// runeWidth is the number of columns of a character in Emacs.
+// runeWidth returns the number of columns of a character in Emacs.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x20 || r == 0x7f:
@@ -39,8 +39,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// textWidth is the number of columns of a text in Emacs, character by character. It does not know
-// when a font or a terminal joins characters.
+// textWidth returns the number of columns of a text in Emacs, character by character. It does not
+// know when a font or a terminal joins characters.
 func textWidth(text string) int {
 	width := 0
 	for _, r := range text {
@@ -49,8 +49,8 @@ func textWidth(text string) int {
 	return width
 }
 
-// Shorten is a text of one line in at most that many columns of Emacs. An ellipsis stands for what
-// was cut off.
+// Shorten returns a text of one line in at most that many columns of Emacs. An ellipsis stands for
+// what was cut off.
 func Shorten(text string, columns int) string {
 	if textWidth(text) <= columns {
 		return text

@@ -9,12 +9,12 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Find returns the entry with that :ID:. Without an ID it returns the entry with that title path:
-// titles end with the entry's own title, and one title is enough if no other entry has it.
+// Find returns the entry with that :ID:. Without an ID it returns the entry with that title path.
+// The path ends with the entry's own title, and one title is enough if no other entry has it.
 func (f *File) Find(id string, titles []string) (Entry, error) {
 	var found []Entry
 	for _, e := range f.Entries {
-		if id != "" && e.OwnID() == id || id == "" && e.named(titles) {
+		if id != "" && e.OwnID() == id || id == "" && e.hasPath(titles) {
 			found = append(found, e)
 		}
 	}
@@ -26,9 +26,9 @@ func (f *File) Find(id string, titles []string) (Entry, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Entry{}, protocol.ToolErrorf(protocol.ToolNotFound, "no entry of %s has %s%s", f.Path, what, f.meant(id, titles))
+		return Entry{}, protocol.ToolErrorf(protocol.ToolNotFound, "no entry of %s has %s%s", f.Path, what, f.suggestTitle(id, titles))
 	}
-	if id == "" { // a whole path wins over longer paths that end in it
+	if id == "" { // a whole path takes precedence over longer paths that end in it
 		if whole := slices.DeleteFunc(slices.Clone(found), func(e Entry) bool { return len(e.Above)+1 != len(titles) }); len(whole) == 1 {
 			return whole[0], nil
 		}
@@ -41,8 +41,8 @@ func (f *File) Find(id string, titles []string) (Entry, error) {
 		len(found), f.Path, what, strings.Join(lines, ", "))
 }
 
-// named reports whether the entry's title path ends in titles.
-func (e Entry) named(titles []string) bool {
+// hasPath reports whether the entry's title path ends in titles.
+func (e Entry) hasPath(titles []string) bool {
 	all := append(slices.Clip(e.Above), e.Title)
 	if len(titles) == 0 || len(titles) > len(all) {
 		return false
@@ -55,8 +55,8 @@ func (e Entry) named(titles []string) bool {
 	return true
 }
 
-// meant suggests the title that is most similar, for the end of an error.
-func (f *File) meant(id string, titles []string) string {
+// suggestTitle suggests the most similar title, for the end of an error.
+func (f *File) suggestTitle(id string, titles []string) string {
 	if id != "" || len(titles) == 0 {
 		return ""
 	}

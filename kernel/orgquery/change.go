@@ -34,7 +34,7 @@ func invalid(format string, arguments ...any) error {
 }
 
 // Apply returns the text of the file after the change of an entry, and one line for each thing that
-// it did.
+// was changed.
 func (f *File) Apply(e Entry, c Change) (after string, did []string, err error) {
 	p := parts{file: f, heading: *e.Heading, planning: e.Planning, drawer: f.drawer(e), body: e.Text}
 	for _, step := range []func(Change) (string, error){p.setTitle, p.setDates, p.setTodo, p.setPriority, p.setTags, p.setProperties, p.setBody} {
@@ -67,13 +67,13 @@ func (f *File) check(e Entry, after string, want org.Heading) error {
 
 // parts are the parts of an entry during a change.
 type parts struct {
-	file     *File
-	heading  org.Heading
-	planning org.Planning
-	drawer   []string // lines with their ends, without the first and the last; nil if there is no drawer
-	body     string
-	relined  bool // the heading's line has changed
-	replan   bool
+	file           *File
+	heading        org.Heading
+	planning       org.Planning
+	drawer         []string // lines with their ends, without the first and the last; nil if there is no drawer
+	body           string
+	headingChanged bool // the heading's line has changed
+	replan         bool
 }
 
 // drawer returns the lines of the entry's property drawer.
@@ -93,7 +93,7 @@ func (f *File) drawer(e Entry) []string {
 // text returns the entry's text without the entries below it.
 func (p *parts) text(line string, e Entry) string {
 	var b strings.Builder
-	if p.relined {
+	if p.headingChanged {
 		line = org.Headline(p.heading) + "\n"
 	} else if !strings.HasSuffix(line, "\n") {
 		line += "\n"
@@ -130,16 +130,16 @@ func (p *parts) setTitle(c Change) (string, error) {
 	if c.Title == nil {
 		return "", nil
 	}
-	title, err := oneTitle(*c.Title)
+	title, err := checkTitle(*c.Title)
 	if err != nil {
 		return "", err
 	}
-	p.heading.Title, p.relined = title, true
+	p.heading.Title, p.headingChanged = title, true
 	return "its title becomes " + title, nil
 }
 
-// oneTitle checks that a title is safe in a heading.
-func oneTitle(title string) (string, error) {
+// checkTitle returns a title that is safe in a heading.
+func checkTitle(title string) (string, error) {
 	title = strings.TrimSpace(title)
 	if title == "" || strings.ContainsAny(title, "\n\r") {
 		return "", invalid("a title is one line, and not empty")
@@ -159,7 +159,7 @@ func (p *parts) setPriority(c Change) (string, error) {
 	if len(priority) > 1 || priority != "" && (priority[0] < 'A' || priority[0] > 'Z') {
 		return "", invalid("a priority is a letter, as A, not %q", *c.Priority)
 	}
-	p.heading.Priority, p.relined = priority, true
+	p.heading.Priority, p.headingChanged = priority, true
 	if priority == "" {
 		return "it loses its priority", nil
 	}
@@ -177,7 +177,7 @@ func (p *parts) setTags(c Change) (string, error) {
 		}
 		tags = union(tags, []string{tag})
 	}
-	p.heading.Tags, p.relined = tags, true
+	p.heading.Tags, p.headingChanged = tags, true
 	return "its tags become :" + strings.Join(tags, ":") + ":", nil
 }
 
@@ -207,7 +207,7 @@ func (p *parts) setBody(c Change) (string, error) {
 	return "its text is replaced", nil
 }
 
-// logbook returns the LOGBOOK drawer if the text begins with it.
+// logbook returns the LOGBOOK drawer at the beginning of the text, or "".
 func logbook(body string) string {
 	first, _, _ := strings.Cut(body, "\n")
 	if !strings.EqualFold(strings.TrimSpace(first), ":LOGBOOK:") {
@@ -236,8 +236,8 @@ func safeBody(body string) (string, error) {
 	return safe, nil
 }
 
-// says describes the change of a planning timestamp in one line.
-func says(name, stamp string) string {
+// describeStamp describes the change of a planning timestamp in one line.
+func describeStamp(name, stamp string) string {
 	if stamp == "" {
 		return "it loses its " + name
 	}

@@ -39,7 +39,7 @@ func TestApply(t *testing.T) {
 		name, id string
 		titles   []string
 		change   orgquery.Change
-		old, new string // what is replaced in the plan
+		old, new string // the text in the plan, and what replaces it
 		err      string
 	}{
 		{"state", "", []string{"Ada"}, orgquery.Change{Todo: to("DONE")}, "** TODO Ada\n", "** DONE Ada\n", ""},
@@ -127,7 +127,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// What is narrowed is the whole change, and stands in one place before and after it.
+// TestNarrow checks that the narrowed parts contain the whole change, and occur once before and
+// after it.
 func TestNarrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab\n")), 0, 60, -1)

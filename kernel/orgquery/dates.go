@@ -13,8 +13,8 @@ var stampPattern = regexp.MustCompile(`^[<\[]?(\S+?)(?: +[^\s\d+.-]+)?(?: +(\d{1
 // datePattern matches the date of a timestamp and the name of its day, if there is one.
 var datePattern = regexp.MustCompile(`^<\d{4}-\d{2}-\d{2}(?: [^\s\d+.>-]+)?`)
 
-// Stamp makes an active timestamp, such as 2026-11-30 10:00-11:00 +1w -2d. The day is written as
-// for [ParseDay]; a time, a repeater and a warning may follow it.
+// Stamp returns an active timestamp, such as 2026-11-30 10:00-11:00 +1w -2d. The day is written as
+// for [ParseDay]. A time, a repeater and a warning may follow it.
 func Stamp(text string, today org.Day) (string, error) {
 	bad := invalid("%q is no date: write 2026-11-30 or 2026-11-30 10:00, and add +1w for a repeating entry", text)
 	m := stampPattern.FindStringSubmatch(strings.TrimSpace(text))
@@ -72,7 +72,7 @@ func (p *parts) setDates(c Change) (string, error) {
 		}
 		if *d.at != stamp {
 			*d.at, p.replan = stamp, true
-			done = append(done, says(d.name, stamp))
+			done = append(done, describeStamp(d.name, stamp))
 		}
 	}
 	return strings.Join(done, "; "), nil
@@ -94,7 +94,7 @@ func (p *parts) setTodo(c Change) (string, error) {
 	}
 	done := p.file.Done[todo]
 	if done && !p.file.Done[p.heading.Todo] {
-		again, err := p.comesAgain(c)
+		again, err := p.repeatDates(c)
 		if err != nil || again != "" {
 			return again, err
 		}
@@ -102,15 +102,16 @@ func (p *parts) setTodo(c Change) (string, error) {
 	if !done && p.planning.Closed != "" {
 		p.planning.Closed, p.replan = "", true
 	}
-	p.heading.Todo, p.relined = todo, true
+	p.heading.Todo, p.headingChanged = todo, true
 	if todo == "" {
 		return "it loses its keyword", nil
 	}
 	return "it becomes " + todo, nil
 }
 
-// comesAgain moves the dates of a repeating entry and describes that; "" if nothing repeats.
-func (p *parts) comesAgain(c Change) (string, error) {
+// repeatDates moves the dates of a repeating entry and describes that. It returns "" if nothing
+// repeats.
+func (p *parts) repeatDates(c Change) (string, error) {
 	moved := ""
 	for _, at := range []*string{&p.planning.Scheduled, &p.planning.Deadline} {
 		t, ok := Planned(*at)
@@ -121,7 +122,7 @@ func (p *parts) comesAgain(c Change) (string, error) {
 			return "", invalid("it comes again within hours: set its :scheduled and :deadline")
 		}
 		day := next(t, c.Today)
-		*at, p.replan, moved = dated(*at, day), true, day.String()
+		*at, p.replan, moved = withDay(*at, day), true, day.String()
 	}
 	if moved == "" {
 		return "", nil
@@ -130,7 +131,7 @@ func (p *parts) comesAgain(c Change) (string, error) {
 		return "", err
 	}
 	if to := p.start(); to != "" {
-		p.heading.Todo, p.relined = to, true
+		p.heading.Todo, p.headingChanged = to, true
 	}
 	return "it is done for this time and comes again on " + moved, nil
 }
@@ -152,13 +153,13 @@ func (p *parts) start() string {
 	return p.heading.Todo
 }
 
-// dated returns the timestamp with another day.
-func dated(stamp string, day org.Day) string {
+// withDay returns the timestamp with another day.
+func withDay(stamp string, day org.Day) string {
 	return "<" + day.String() + " " + day.Weekday().String()[:3] + stamp[len(datePattern.FindString(stamp)):]
 }
 
-// next returns the next day of a repeating timestamp after it was done: one step on with +, the
-// first step after today with ++, and one step from today with .+.
+// next returns the next day of a repeating timestamp after it was done: one step on for +, the
+// first step after today for ++, and one step from today for .+.
 func next(t org.Timestamp, today org.Day) org.Day {
 	step := func(day org.Day, times int) org.Day {
 		switch t.Unit {
@@ -176,7 +177,7 @@ func next(t org.Timestamp, today org.Day) org.Day {
 		return step(today, 1)
 	case strings.HasPrefix(t.Repeater, "++"):
 		day := step(t.Day, 1)
-		for times := 2; day <= today && times < days; times++ {
+		for times := 2; day <= today && times < maximumDays; times++ {
 			day = step(t.Day, times)
 		}
 		return day

@@ -160,5 +160,5 @@ func Planned(text string) (org.Timestamp, bool) {
 	return t, ok && t.Active
 }
 
-// OwnID is the entry's :ID:.
+// OwnID returns the entry's :ID:.
 func (e Entry) OwnID() string { return e.Heading.ID() }

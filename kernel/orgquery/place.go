@@ -19,8 +19,8 @@ type New struct {
 	Today                 org.Day
 }
 
-// Below returns the text of the file with a new entry: as the last entry below e or, if e is nil,
-// at the end of the file.
+// Below returns the text of the file with a new entry. The entry is the last one below e or, if e
+// is nil, the last one of the file.
 func (f *File) Below(e *Entry, n New) (after string, err error) {
 	level, at := 1, len(f.Text)
 	if e != nil {
@@ -86,7 +86,7 @@ func (f *File) compose(level int, n New) (string, org.Heading, error) {
 	return b.String(), p.heading, nil
 }
 
-// Move returns the text of the file after e, with everything below it, became the last entry below
+// Move returns the text of the file in which e, with everything below it, is the last entry below
 // under.
 func (f *File) Move(e, under Entry) (after string, err error) {
 	if under.Start >= e.Start && under.Start < e.End {
@@ -96,7 +96,7 @@ func (f *File) Move(e, under Entry) (after string, err error) {
 	if !strings.HasSuffix(moved, "\n") {
 		moved += "\n"
 	}
-	moved = relevelled(moved, under.Level+1-e.Level)
+	moved = shiftLevels(moved, under.Level+1-e.Level)
 	at := under.End
 	rest := func(from, to int) string { // the text between, without the entry
 		if from < e.Start && e.Start < to {
@@ -125,8 +125,8 @@ func (f *File) Move(e, under Entry) (after string, err error) {
 	return after, nil
 }
 
-// relevelled returns a text with its headings moved by that many levels.
-func relevelled(text string, deeper int) string {
+// shiftLevels returns a text with its headings moved by that many levels.
+func shiftLevels(text string, deeper int) string {
 	if deeper == 0 {
 		return text
 	}
@@ -162,7 +162,7 @@ func Narrow(before, after string) (old, new string) {
 	}
 	for more := 1; ; more *= 2 {
 		old, new = before[from:len(before)-end], after[from:len(after)-end]
-		if old != "" && new != "" && once(before, old) && once(after, new) || from == 0 && end == 0 {
+		if old != "" && new != "" && occursOnce(before, old) && occursOnce(after, new) || from == 0 && end == 0 {
 			return old, new
 		}
 		for range more {
@@ -178,8 +178,8 @@ func Narrow(before, after string) (old, new string) {
 	}
 }
 
-// once reports whether a part occurs in a text exactly once. Overlapping occurrences count.
-func once(text, part string) bool {
+// occursOnce reports whether a part occurs in a text exactly once. Overlapping occurrences count.
+func occursOnce(text, part string) bool {
 	at := strings.Index(text, part)
 	return at >= 0 && !strings.Contains(text[at+1:], part)
 }

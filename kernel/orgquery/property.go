@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/org"
 )
 
-// special are the property names that Org uses for parts of an entry and for computed values.
-var special = [...]string{
+// specialProperties are the property names that Org uses for parts of an entry and for computed values.
+var specialProperties = [...]string{
 	"ALLTAGS", "BLOCKED", "CLOCKSUM", "CLOCKSUM_T", "CLOSED", "DEADLINE", "FILE", "ITEM", "PRIORITY", "SCHEDULED",
 	"TAGS", "TIMESTAMP", "TIMESTAMP_IA", "TODO",
 }
@@ -20,7 +20,7 @@ func settable(s Setting) error {
 	switch {
 	case name == "ID", name == "CRON", strings.HasPrefix(name, "HEADER-ARGS"), strings.Contains(name, "+"):
 		return invalid("the property %s is not to be set from outside", s.Name)
-	case slices.Contains(special[:], name):
+	case slices.Contains(specialProperties[:], name):
 		return invalid("%s is no property but a part of the entry, which has an argument of its own", s.Name)
 	case name == "", name == "END", name == "PROPERTIES", strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == ':' || c == 0x7f || c == 0xa0 }):
 		return invalid("%q cannot name a property", s.Name)

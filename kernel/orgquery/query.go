@@ -25,15 +25,15 @@ type Query struct {
 	Timestamp *Days
 }
 
-// These words stand for something other than a keyword or a date.
+// Words that stand for something other than a keyword or a date, and limits.
 const (
-	Open   = "open"   // any keyword that is not done
-	Done   = "done"   // any done keyword
-	NoTodo = "none"   // no keyword
-	AnyDay = "any"    // in [ParseDays]: there is such a date
-	NoDay  = "none"   // in [ParseDays]: there is no such date
-	usual  = "B"      // the priority of an entry without one
-	days   = 366 * 99 // the furthest that a date may be from today
+	Open            = "open"   // any keyword that is not done
+	Done            = "done"   // any done keyword
+	NoTodo          = "none"   // no keyword
+	AnyDay          = "any"    // in [ParseDays]: there is such a date
+	NoDay           = "none"   // in [ParseDays]: there is no such date
+	defaultPriority = "B"      // the priority of an entry without one
+	maximumDays     = 366 * 99 // the maximum distance of a date from today
 )
 
 // Property is a condition on a property: its exact Value, or a Pattern that the value matches. With
@@ -70,7 +70,7 @@ func ParseProperty(text string) (Property, error) {
 // Days is a range of days.
 type Days struct {
 	From, To org.Day // both inclusive
-	// With these the range has no first or no last day.
+	// NoFrom and NoTo say that the range has no first or no last day.
 	NoFrom, NoTo bool
 	None         bool // matches if there is no date at all
 }
@@ -133,7 +133,7 @@ func ParseDay(text string, today org.Day) (org.Day, error) {
 		case "y":
 			at = today.Plus(12 * n)
 		}
-		if err == nil && at-today < days && today-at < days {
+		if err == nil && at-today < maximumDays && today-at < maximumDays {
 			return at, nil
 		}
 	}
@@ -192,7 +192,8 @@ func (q *Query) tagged(e Entry) bool {
 	return true
 }
 
-// cookiePattern matches a priority that does not follow a keyword. Org's matcher accepts it too.
+// cookiePattern matches a priority that does not follow a keyword. Org's matcher accepts such a
+// priority too.
 var cookiePattern = regexp.MustCompile(`\[#([A-Z0-9]+)\]`)
 
 func (q *Query) priority(e Entry) bool {
@@ -201,7 +202,7 @@ func (q *Query) priority(e Entry) bool {
 		priority = m[1]
 	}
 	return len(q.Priorities) == 0 || slices.ContainsFunc(q.Priorities, func(p string) bool {
-		return strings.EqualFold(p, cmp.Or(priority, usual))
+		return strings.EqualFold(p, cmp.Or(priority, defaultPriority))
 	})
 }
 
@@ -252,8 +253,8 @@ func (q *Query) words(e Entry) bool {
 	return true
 }
 
-// Sort sorts entries by deadline, scheduled, priority, todo or title, and keeps the order of equal
-// ones. Entries without such a date come last. Another value of order changes nothing.
+// Sort sorts entries by deadline, scheduled, priority, todo or title. Equal entries keep their
+// order. Entries without such a date come last. Any other order changes nothing.
 func Sort(entries []Entry, order string) {
 	by := func(planned func(e Entry) string) func(a, b Entry) int {
 		return func(a, b Entry) int {
@@ -274,7 +275,9 @@ func Sort(entries []Entry, order string) {
 	case "scheduled":
 		slices.SortStableFunc(entries, by(func(e Entry) string { return e.Planning.Scheduled }))
 	case "priority":
-		slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(cmp.Or(a.Priority, usual), cmp.Or(b.Priority, usual)) })
+		slices.SortStableFunc(entries, func(a, b Entry) int {
+			return cmp.Compare(cmp.Or(a.Priority, defaultPriority), cmp.Or(b.Priority, defaultPriority))
+		})
 	case "todo":
 		rank := func(e Entry) int { return boolean(e.Todo == "")*2 + boolean(e.Done) }
 		slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Todo, b.Todo)) })

@@ -18,7 +18,7 @@ import (
 	"org-agent/kernel/orgquery"
 )
 
-// notes is entries with every mixture of what a query can ask for.
+// notes returns entries with every combination of what a query can ask for.
 func notes() string {
 	random := rand.New(rand.NewPCG(3, 3))
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
@@ -40,7 +40,7 @@ func notes() string {
 	return b.String()
 }
 
-// A query finds in a file what Org's own matcher finds.
+// TestQueryIsThatOfOrg checks that a query finds in a file what Org's own matcher finds.
 func TestQueryIsThatOfOrg(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short starts no Emacs")

@@ -66,7 +66,7 @@ func TestPutAndWithoutLeaveTheListAlone(t *testing.T) {
 func TestWellFormed(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{`(:type :request :payload (:args (:a 1)) :id nil)`, ""},
-		{`(:a (:b 1 :b 2))`, ""}, // only the top, :payload and :args are looked at
+		{`(:a (:b 1 :b 2))`, ""}, // only the top, :payload and :args are checked
 		{`(:a 1 :payload (:a 1))`, ""}, {`nil`, ""}, {`(:payload nil)`, ""}, {`(:text "a" :payload nil)`, ""},
 		{`(:a)`, "the last key, :a, has no value"},
 		{`(:a 1 b 2)`, "element 3 is b where a keyword should be"},

@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// plists is about a megabyte of what goes over the wire.
+// plists returns about a megabyte of typical messages of the wire.
 func plists() string {
 	var b strings.Builder
 	for i := 0; b.Len() < 1<<20; i++ {
@@ -62,8 +62,8 @@ func BenchmarkPrint(b *testing.B) {
 	}
 }
 
-// BenchmarkStream reads replies of doubling sizes in pieces of doubling sizes:
-// the throughput must not fall with the reply.
+// BenchmarkStream reads replies of doubling sizes in pieces of doubling sizes. The throughput must
+// not fall with the size.
 func BenchmarkStream(b *testing.B) {
 	for _, size := range []int{1 << 16, 1 << 18, 1 << 20} {
 		text := `(:type :response :text "` + strings.Repeat(`word \"é\"\n`, size/11) + `")`
@@ -128,14 +128,14 @@ func distinct(n int) string {
 	return b.String()
 }
 
-// BenchmarkRecoverHostile: MB/s must not fall as the text doubles.
+// BenchmarkRecoverHostile reads hostile texts. MB/s must not fall as the text doubles.
 func BenchmarkRecoverHostile(b *testing.B) {
 	benchmarkHostile(b, 1<<17, func(text, input string) {
 		plist.Recover(text, plist.RecoverOptions{Finished: true, Input: []string{input}})
 	})
 }
 
-// BenchmarkStreamHostile: the same, byte by byte.
+// BenchmarkStreamHostile does the same, byte by byte.
 func BenchmarkStreamHostile(b *testing.B) {
 	benchmarkHostile(b, 1<<15, func(text, input string) {
 		s := plist.Stream{Input: []string{input}}
@@ -145,7 +145,7 @@ func BenchmarkStreamHostile(b *testing.B) {
 	})
 }
 
-// benchmarkHostile has each hostile text read in three sizes, each twice the one before.
+// benchmarkHostile reads each hostile text in three sizes, each twice the one before.
 func benchmarkHostile(b *testing.B, least int, read func(text, input string)) {
 	for _, h := range hostile {
 		for _, n := range []int{least, 2 * least, 4 * least} {

@@ -40,7 +40,7 @@ const readerEl = `
             out)))
   (with-temp-file (getenv "OUT") (dolist (l (nreverse out)) (insert l "\n"))))`
 
-// shape is what reader.el writes for x.
+// shape returns what reader.el writes for x.
 func shape(x sexp.Sexp) string {
 	switch x := x.(type) {
 	case sexp.List:
@@ -111,7 +111,7 @@ func TestEmacsReadsWhatWePrintAsWeDo(t *testing.T) {
 	}
 }
 
-// hasEscapedName says whether printed has a backslash outside strings.
+// hasEscapedName reports whether printed has a backslash outside of strings.
 func hasEscapedName(printed string) bool {
 	inString := false
 	for i := 0; i < len(printed); i++ {
@@ -128,7 +128,7 @@ func hasEscapedName(printed string) bool {
 	return false
 }
 
-// emacsRead has one Emacs read every line.
+// emacsRead makes one Emacs read every line.
 func emacsRead(t *testing.T, lines []string) []string {
 	t.Helper()
 	if testing.Short() {

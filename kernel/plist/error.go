@@ -8,7 +8,7 @@ type Position struct {
 	Offset, Line, Column int
 }
 
-// String is "LINE:COLUMN".
+// String returns "LINE:COLUMN".
 func (p Position) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
 // ErrorKind is the kind of an error in a source.

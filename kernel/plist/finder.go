@@ -458,7 +458,7 @@ func (f *finder) begins(i int) (kind candidateKind, is, more bool) {
 	return kind, false, false
 }
 
-// quotes is begins for the ( at i after (quote.
+// quotes does the same as begins for the ( at i after (quote.
 func (f *finder) quotes(i int) (kind candidateKind, is, more bool) {
 	switch strings.ToLower(tokenAt(f.text, blanksAfter(f.text, i+1))) {
 	case "quote", "list":

@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// seeds are the texts of the golden cases.
+// seeds returns the texts of the golden cases.
 func seeds(f *testing.F) []string {
 	files, err := filepath.Glob("testdata/recover/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -110,7 +110,7 @@ func FuzzStream(f *testing.F) {
 		steps := strings.Join(r.Steps, " ")
 		if r.Err != nil || !plain(steps) || strings.Contains(steps, "embedded") && (r.Candidates > 1 || strings.Contains(text, "</")) ||
 			strings.Contains(steps, "fence") && r.Candidates > 1 || strings.Contains(steps, "think") {
-			return // the Stream's exceptions
+			return // here a Stream may differ
 		}
 		want, ok := plist.Text(r.Proposal, "text")
 		if !ok {
@@ -123,7 +123,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// plain says whether the steps only took something off.
+// plain reports whether the steps only removed something.
 func plain(steps string) bool {
 	for _, step := range strings.Fields(steps) {
 		switch step {

@@ -7,7 +7,7 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// TestRecoverBytes has what a golden file cannot hold.
+// TestRecoverBytes has the cases that a golden file cannot contain.
 func TestRecoverBytes(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("(:type ", n) + strings.Repeat(")", n) }
 	for _, c := range []struct{ name, text, want string }{
@@ -45,8 +45,8 @@ error: 1:13: '\x00' is not allowed outside a string; put it in a string
 	}
 }
 
-// TestHostileTextIsNoProposal: none of the texts of the benchmarks may become an
-// action unless it is one, and all of them end.
+// TestHostileTextIsNoProposal checks that no text of the benchmarks becomes an action unless it is
+// one, and that reading it ends.
 func TestHostileTextIsNoProposal(t *testing.T) {
 	for _, h := range hostile {
 		input := ""

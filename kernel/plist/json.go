@@ -85,7 +85,7 @@ func scanJSON(text string, i int) (end int, state jsonState) {
 	return i, unclosedJSON(action)
 }
 
-// brokenJSON is the result of scanJSON for an object that stops being JSON at i, where depth
+// brokenJSON returns the result of scanJSON for an object that stops being JSON at i, where depth
 // brackets are open. It finds the end of a broken action by its brackets and strings.
 func brokenJSON(text string, i, depth int, action bool) (int, jsonState) {
 	if !action {

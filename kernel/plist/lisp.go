@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// lispStep is step for the syntax of Lisp mode.
+// lispStep does the same as step for the syntax of Lisp mode.
 func (r *Reader[V]) lispStep(c byte) (v V, made bool, err error) {
 	switch c {
 	case '`':
@@ -126,7 +126,7 @@ func (r *Reader[V]) extended(n int, c byte) (v V, made, known bool, err error) {
 		}
 		at := r.place(start)
 		v, err = dispatcher.Bits(at, number, text)
-		return v, true, true, r.made(at, err)
+		return v, true, true, r.wrapError(at, err)
 	case c == '#' && n > 0:
 		r.pos += n + 2
 		if r.suppressed > 0 {
@@ -134,11 +134,11 @@ func (r *Reader[V]) extended(n int, c byte) (v V, made, known bool, err error) {
 		}
 		at := r.place(start)
 		v, err = dispatcher.Reference(at, number)
-		return v, true, true, r.made(at, err)
+		return v, true, true, r.wrapError(at, err)
 	case c == '=' && n > 0:
 		if r.suppressed == 0 {
 			at := r.place(start)
-			if err := r.made(at, dispatcher.Label(at, number)); err != nil {
+			if err := r.wrapError(at, dispatcher.Label(at, number)); err != nil {
 				return v, false, true, err
 			}
 		}
@@ -273,7 +273,7 @@ func (r *Reader[V]) char(width int) (v V, err error) {
 	}
 	at := r.place(start)
 	v, err = r.maker.Char(at, validText(r.src[start+width:i]))
-	return v, r.made(at, err)
+	return v, r.wrapError(at, err)
 }
 
 func (r *Reader[V]) uninterned() (v V, err error) {
@@ -293,7 +293,7 @@ func (r *Reader[V]) uninterned() (v V, err error) {
 	}
 	at := r.place(start)
 	v, err = r.maker.Uninterned(at, text, escaped)
-	return v, r.made(at, err)
+	return v, r.wrapError(at, err)
 }
 
 // radix reads the digits of #b #o #x #NNr after an introduction of that width.
@@ -317,7 +317,7 @@ func (r *Reader[V]) radix(base, width int) (v V, err error) {
 	}
 	at := r.place(start)
 	v, err = r.maker.Radix(at, base, text)
-	return v, r.made(at, err)
+	return v, r.wrapError(at, err)
 }
 
 // RadixNumber reports whether text is an integer or ratio in base.

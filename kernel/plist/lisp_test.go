@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// spell is a Maker that writes what it is told, with positions.
+// spell is a Maker that writes the calls that it gets, with positions.
 type spell struct{ features map[string]bool }
 
 func (spell) List(at plist.Position, items []string) (string, error) {

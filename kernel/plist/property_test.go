@@ -37,7 +37,7 @@ var atoms = rapid.OneOf(
 	rapid.Just(sexp.Sexp(plist.T)),
 )
 
-// trees are nested data, at most depth lists deep.
+// trees draws nested data, at most depth lists deep.
 func trees(depth int) *rapid.Generator[sexp.Sexp] {
 	if depth == 0 {
 		return atoms
@@ -75,8 +75,8 @@ func TestReadGivesBackWhatIsPrinted(t *testing.T) {
 	})
 }
 
-// TestPrintIsAlwaysOneForm: trees made by hand may hold any name; what is
-// printed still has their shape.
+// TestPrintIsAlwaysOneForm checks that a tree that was made by hand, with any name in it, prints
+// with its shape.
 func TestPrintIsAlwaysOneForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := texts.Draw(t, "name")
@@ -91,7 +91,7 @@ func TestPrintIsAlwaysOneForm(t *testing.T) {
 	})
 }
 
-// A reply is a proposal as a model may write it, and what must come out.
+// A reply is a proposal as a model may write it, and the expected result.
 type reply struct {
 	proposal sexp.List
 	text     string
@@ -139,7 +139,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// wrap puts a proposal into what models put around one.
+// wrap puts a proposal into text as models write it around one.
 func wrap(t *rapid.T, written string) string {
 	comment := rapid.SampledFrom([]string{"", "", "; here\n", "  \r\n"}).Draw(t, "comment")
 	tail := rapid.SampledFrom([]string{"", "", "\n", " ; done", "\n\n \x00"}).Draw(t, "tail")
@@ -172,7 +172,7 @@ func TestRecoverFindsTheProposalInAnyWrapping(t *testing.T) {
 	})
 }
 
-// write feeds text to a stream in pieces and checks what is promised of it.
+// write feeds text to a stream in pieces and checks the stream's promises.
 func write(t interface {
 	Fatalf(string, ...any)
 }, s *plist.Stream, text string, cut func(rest int) int) {

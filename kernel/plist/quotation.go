@@ -10,9 +10,9 @@ import (
 // directly for the first few parts and then builds an index of the input, so that a reply full of
 // quotations takes time linear in its length.
 type quotations struct {
-	texts []string
-	asked int
-	index *suffixarray.Index
+	texts    []string
+	searches int
+	index    *suffixarray.Index
 }
 
 // direct is for how many parts a direct search is cheaper than an index.
@@ -25,7 +25,7 @@ func (q *quotations) hold(piece string) bool {
 	if piece == "" {
 		return false
 	}
-	if q.asked++; q.asked <= direct {
+	if q.searches++; q.searches <= direct {
 		return slices.ContainsFunc(q.texts, func(text string) bool { return strings.Contains(text, piece) })
 	}
 	if q.index == nil {

@@ -178,7 +178,7 @@ func (r *Reader[V]) form() (V, error) {
 			return zero, err
 		}
 		if r.pos >= r.end {
-			return zero, r.ended()
+			return zero, r.endError()
 		}
 		if !r.started {
 			r.started = true
@@ -296,7 +296,7 @@ func (r *Reader[V]) close() (v V, err error) {
 		}
 	}
 	r.values = r.values[:f.start]
-	return v, r.made(f.at, err)
+	return v, r.wrapError(f.at, err)
 }
 
 // finish adds a complete value to its list. done is true if the value is the whole form.
@@ -308,7 +308,7 @@ func (r *Reader[V]) finish(v *V) (done bool, err error) {
 			r.frames = r.frames[:len(r.frames)-1]
 			if r.suppressed == 0 {
 				*v, err = r.maker.Prefixed(f.at, f.prefix, *v)
-				if err = r.made(f.at, err); err != nil {
+				if err = r.wrapError(f.at, err); err != nil {
 					return false, err
 				}
 			}
@@ -316,7 +316,7 @@ func (r *Reader[V]) finish(v *V) (done bool, err error) {
 			r.frames = r.frames[:len(r.frames)-1]
 			if dispatcher, ok := r.maker.(Dispatcher[V]); ok && r.suppressed == 0 {
 				*v, err = dispatcher.Dispatch(f.at, f.number, f.char, *v)
-				if err = r.made(f.at, err); err != nil {
+				if err = r.wrapError(f.at, err); err != nil {
 					return false, err
 				}
 			}
@@ -407,7 +407,7 @@ func (r *Reader[V]) string(start int, s string) (v V, err error) {
 	}
 	at := r.place(start)
 	v, err = r.maker.String(at, s)
-	return v, r.made(at, err)
+	return v, r.wrapError(at, err)
 }
 
 // token passes the spelling of a token to the maker, or processes a single dot.
@@ -423,7 +423,7 @@ func (r *Reader[V]) token(start int, text string, escaped bool) (v V, made bool,
 	}
 	at := r.place(start)
 	v, err = r.maker.Token(at, text, escaped)
-	return v, true, r.made(at, err)
+	return v, true, r.wrapError(at, err)
 }
 
 // dotFits reports whether a dot can stand here.
@@ -452,8 +452,8 @@ func (r *Reader[V]) count(at int) error {
 	return nil
 }
 
-// ended returns the error for the end of the source.
-func (r *Reader[V]) ended() error {
+// endError returns the error for the end of the source.
+func (r *Reader[V]) endError() error {
 	if err := r.cut(); err != nil {
 		return err
 	}
@@ -481,8 +481,8 @@ func (r *Reader[V]) cut() error {
 	return r.fail(r.pos, LimitExceeded, "a form longer than %d bytes; split it", r.limits.Bytes)
 }
 
-// made wraps an error of the maker.
-func (r *Reader[V]) made(at Position, err error) error {
+// wrapError wraps an error of the maker.
+func (r *Reader[V]) wrapError(at Position, err error) error {
 	if err == nil {
 		return nil
 	}

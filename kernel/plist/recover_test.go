@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the results into the golden files")
 
-// TestRecoverGolden is DESIGN's section on recovery, clause by clause.
+// TestRecoverGolden checks the recovery, step by step.
 func TestRecoverGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/recover/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -60,7 +60,7 @@ func TestRecoverGolden(t *testing.T) {
 	}
 }
 
-// unline takes off the newline that txtar needs at the end.
+// unline removes the newline that txtar needs at the end.
 func unline(s string) string { return strings.TrimSuffix(s, "\n") }
 
 func describe(r plist.Recovered) string {
@@ -80,12 +80,12 @@ func describe(r plist.Recovered) string {
 	return b.String()
 }
 
-// TestRecoveredFitsTheReader: what JSON becomes is never over the limits of the
-// reader that is to read it again.
+// TestRecoveredFitsTheReader checks that a proposal from JSON is within the limits of the reader
+// that reads it again.
 func TestRecoveredFitsTheReader(t *testing.T) {
 	for _, c := range []struct {
 		item     string
-		accepted int // items beside :type :x :v
+		accepted int // items in addition to :type :x :v
 	}{{"1", 99_997}, {"[]", 99_997}, {"{}", 99_997}, {`{"a":1}`, 49_998}} {
 		for n, want := range map[int]bool{c.accepted: true, c.accepted + 1: false} {
 			text := `{"type":"x","v":[` + strings.TrimSuffix(strings.Repeat(c.item+",", n), ",") + `]}`

@@ -2,7 +2,7 @@ package plist
 
 import "strings"
 
-// jsonTextStart is textStart for a JSON object.
+// jsonTextStart does the same as textStart for a JSON object.
 func (m mender) jsonTextStart() (start, level int) {
 	i := 1
 	level = 1
@@ -35,7 +35,7 @@ func (m mender) jsonTextStart() (start, level int) {
 	return -1, 0
 }
 
-// jsonTail is tail for a JSON object.
+// jsonTail does the same as tail for a JSON object.
 func (m mender) jsonTail(i, level int, budget *int) int {
 	from := i
 	end := -1

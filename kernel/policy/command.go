@@ -31,7 +31,7 @@ func (p *Policy) runRule(rules *Rules, r protocol.Reach) []Decision {
 		all = append(all, d)
 	}
 	for _, f := range script.Files {
-		all = append(all, p.redirected(rules, f, r.Path))
+		all = append(all, p.judgeRedirection(rules, f, r.Path))
 	}
 	if len(all) == 0 {
 		all = append(all, Decision{What: "runs " + shortened(r.Command), Kind: Ask, Reason: "runs a text in which no command is seen"})
@@ -68,7 +68,7 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before []
 				agreed = append(agreed, agreement{rule: rule})
 			}
 		case !rule.words.possible(c):
-		case rule.verdict == Refuse && certainly(rule.words, c):
+		case rule.verdict == Refuse && certainlyMatches(rule.words, c):
 			return Decision{What: d.What, Kind: Refuse, Line: rule.line, Reason: rule.reason(d.What)}, nil
 		case d.Line == 0:
 			d.Line, d.Reason = rule.line, rule.reason(d.What)
@@ -97,9 +97,9 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before []
 	return d, nil
 }
 
-// certainly reports whether the pattern certainly matches, wherever the program lies and whatever
+// certainlyMatches reports whether the pattern certainly matches, wherever the program lies and whatever
 // variables are set for it.
-func certainly(p argvPattern, c shell.Command) bool {
+func certainlyMatches(p argvPattern, c shell.Command) bool {
 	bare := shell.Command{Words: slices.Clone(c.Words[c.Assigns:])}
 	if len(bare.Words) > 0 && bare.Words[0].Kind == shell.Literal {
 		bare.Words[0].Text = filepath.Base(bare.Words[0].Text)
@@ -145,13 +145,13 @@ func commandText(c shell.Command) string {
 // shortened returns a command or a path on one line that is short enough to read.
 func shortened(s string) string { return text.Clip(text.Line(s), 120) }
 
-// redirected judges a file that the shell opens for a command.
-func (p *Policy) redirected(rules *Rules, f shell.File, directory string) Decision {
+// judgeRedirection judges a file that the shell opens for a command.
+func (p *Policy) judgeRedirection(rules *Rules, f shell.File, directory string) Decision {
 	kind := protocol.ReachReads
 	if f.Write {
 		kind = protocol.ReachWrites
 	}
-	path, known := placed(f.Path, directory)
+	path, known := absolutePath(f.Path, directory)
 	if !known || f.Within && !filepath.IsAbs(f.Path.Text) && !f.Path.Home {
 		what := fmt.Sprintf("%s %s", kind, shortened(f.Path.Text))
 		return Decision{What: what, Kind: Ask, Reason: what + ", and which file that is is not known before"}
@@ -159,9 +159,9 @@ func (p *Policy) redirected(rules *Rules, f shell.File, directory string) Decisi
 	return p.pathRule(rules, kind, resolved(path))
 }
 
-// placed returns the absolute path of a file that a command names, relative to its directory. It
+// absolutePath returns the absolute path of a file that a command names, relative to its directory. It
 // returns false if the path is not known before the command runs.
-func placed(w shell.Word, directory string) (string, bool) {
+func absolutePath(w shell.Word, directory string) (string, bool) {
 	if w.Kind != shell.Literal {
 		return "", false
 	}
@@ -195,7 +195,7 @@ func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) 
 			if !inside && !strings.Contains(name, "/") && !protectedWord(name) {
 				continue
 			}
-			path, ok := placed(shell.Word{Text: name, Home: w.Home || strings.HasPrefix(name, "~/")}, directory)
+			path, ok := absolutePath(shell.Word{Text: name, Home: w.Home || strings.HasPrefix(name, "~/")}, directory)
 			if ok && name != "" && p.protectedName(path) {
 				return shortened(w.Text)
 			}
@@ -206,25 +206,25 @@ func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) 
 
 // protectedWord reports whether a name without a directory may be that of a protected file.
 func protectedWord(name string) bool {
-	return name == "sessions" || obeyed(name) || keeps(name) || hasKeys(name) || slices.Contains(protectedDirectories[:], name) || slices.Contains(protectedFiles[:], name)
+	return name == "sessions" || isAutorun(name) || holdsCredentials(name) || mayHoldKeys(name) || slices.Contains(protectedDirectories[:], name) || slices.Contains(protectedFiles[:], name)
 }
 
 // protectedName decides by the name alone, without reading the disk.
 func (p *Policy) protectedName(path string) bool {
-	if slices.Contains(protectedFiles[:], filepath.Base(path)) || obeyed(path) {
+	if slices.Contains(protectedFiles[:], filepath.Base(path)) || isAutorun(path) {
 		return true
 	}
-	if p.State != "" && beneath(path, p.State) || keeps(path) || hasKeys(path) {
+	if p.State != "" && isBelow(path, p.State) || holdsCredentials(path) || mayHoldKeys(path) {
 		return true
 	}
 	if p.Home == "" {
 		return false
 	}
-	return beneath(path, filepath.Join(p.Home, "sessions")) ||
-		slices.ContainsFunc(protectedDirectories[:], func(name string) bool { return beneath(path, filepath.Join(p.Home, name)) })
+	return isBelow(path, filepath.Join(p.Home, "sessions")) ||
+		slices.ContainsFunc(protectedDirectories[:], func(name string) bool { return isBelow(path, filepath.Join(p.Home, name)) })
 }
 
-// beneath reports whether path is the directory or a name in it.
-func beneath(path, directory string) bool {
+// isBelow reports whether path is the directory or a name in it.
+func isBelow(path, directory string) bool {
 	return path == directory || strings.HasPrefix(path, directory+"/")
 }

@@ -13,8 +13,8 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// ruled returns a policy with the text of a policy.org, in its own home.
-func ruled(t testing.TB, text string) *policy.Policy {
+// withRules returns a policy with the text of a policy.org, in its own home.
+func withRules(t testing.TB, text string) *policy.Policy {
 	t.Helper()
 	home := t.TempDir()
 	for _, directory := range []string{"sessions", "sub"} {
@@ -87,7 +87,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("the corpus has %d commands", len(cases))
 	}
 	for _, c := range cases {
-		p := ruled(t, table(c.rows...))
+		p := withRules(t, table(c.rows...))
 		v := p.Judge(t.Context(), read(t, command(t, c.command)), policy.Where{})
 		got := v.Kind.String()
 		if len(p.Rules.Rules().Faults()) > 0 {
@@ -103,7 +103,7 @@ func TestCommands(t *testing.T) {
 // that a row that allows lets a command through only if no other row is against it.
 func TestRulesOnlyNarrow(t *testing.T) {
 	cases := corpus(t)
-	p := ruled(t, "")
+	p := withRules(t, "")
 	rapid.Check(t, func(rt *rapid.T) {
 		c := rapid.SampledFrom(cases).Draw(rt, "case")
 		other := rapid.SampledFrom(cases).Draw(rt, "other")
@@ -148,7 +148,7 @@ func TestRulesOnlyNarrow(t *testing.T) {
 // is.
 func TestScriptIsItsWorstCommand(t *testing.T) {
 	cases := corpus(t)
-	p := ruled(t, table("ls **", "git status", "!rm **", "cat **"))
+	p := withRules(t, table("ls **", "git status", "!rm **", "cat **"))
 	kind := func(text string) policy.Kind {
 		return p.Judge(t.Context(), read(t, command(t, text)), policy.Where{}).Kind
 	}
@@ -164,7 +164,7 @@ func TestScriptIsItsWorstCommand(t *testing.T) {
 
 // BenchmarkVerdict measures the verdict on a pipeline of ten commands.
 func BenchmarkVerdict(b *testing.B) {
-	p := ruled(b, table("ls **", "cat **", "grep **", "sort **", "head **", "wc **", "git status", "!rm **", "?git push **", "make test"))
+	p := withRules(b, table("ls **", "cat **", "grep **", "sort **", "head **", "wc **", "git status", "!rm **", "?git push **", "make test"))
 	action := read(b, command(b, `cat a b | grep -n 'x y' | grep -v z | sort -u | sort -n | head -n 20 | grep "$x" | wc -l | cat - c | head -n 1`))
 	for b.Loop() {
 		if v := p.Judge(b.Context(), action, policy.Where{}); v.Kind != policy.Allow {

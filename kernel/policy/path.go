@@ -85,7 +85,7 @@ func (p *Policy) holds(path string) bool {
 // lies in a directory of such files. A file to which such a link of the home leads counts too. The
 // path is absolute and has no links.
 func Protected(home, path string) bool {
-	if slices.Contains(protectedFiles[:], filepath.Base(path)) || obeyed(path) {
+	if slices.Contains(protectedFiles[:], filepath.Base(path)) || isAutorun(path) {
 		return true
 	}
 	if inRepository(path) {
@@ -120,9 +120,9 @@ func Protected(home, path string) bool {
 	})
 }
 
-// obeyed reports whether other programs take commands from path or from a directory that contains
+// isAutorun reports whether other programs take commands from path or from a directory that contains
 // it.
-func obeyed(path string) bool {
+func isAutorun(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == ".git" || autorun.Has(part) {
 			return true

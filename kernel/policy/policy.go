@@ -40,6 +40,10 @@ type Kinds interface {
 	// Ends reports whether the action ends the turn, for example because it puts its text into the
 	// conversation of the turn.
 	Ends(a action.Action, where Where) bool
+	// Calls returns the calls of tools that an action stands for, which hooks are asked about.
+	Calls(a action.Action) []action.Call
+	// Sends returns who gets the text of an action. sends is false if it sends none.
+	Sends(a action.Action) (to string, sends bool)
 }
 
 // Policy judges actions. Without Kinds it refuses all of them. With Kinds alone it judges as a new
@@ -60,7 +64,7 @@ type Policy struct {
 	// Hooks are called by Verify and can refuse an allowed action. nil: there are none.
 	Hooks Hooks
 
-	projects func() []string // of the turn that is judged; nil: none. [Policy.turn] sets it.
+	projectOf func(path string) string // of the judged turn; nil: it has no projects
 }
 
 // Tools is what the policy needs to know about tools.
@@ -85,11 +89,11 @@ type Where struct {
 	Turn    string
 	// Route is where the turn came from and where its answer goes.
 	Route protocol.Route
-	// Projects returns the project directories of the conversation. Their files may be read unless
-	// a rule forbids it. nil: there are none. See [ProjectOf].
-	Projects func(ctx context.Context) []string
-	// Tools are the tools of the turn. nil: the tools of the [Policy].
+	// Projects are those of the conversation. Their files may be read unless a rule forbids it.
+	Projects *Projects
+	// Tools and Kinds are those of the turn. nil: those of the [Policy].
 	Tools Tools
+	Kinds Kinds
 	// Granted is the hash of the one action that a person has just allowed once.
 	Granted string
 	// Outside names the text by others that entered the turn: a page, a file, the output of a
@@ -106,7 +110,7 @@ const (
 	Allow
 )
 
-// String is the kind in one word, for the journal.
+// String returns the kind in one word, for the journal.
 func (k Kind) String() string { return [...]string{"refuse", "ask", "allow"}[k] }
 
 // Verdict is a judgement with its reason, which the person and the model read. Action is the action
@@ -122,6 +126,9 @@ type Verdict struct {
 	// ByName is true if only the name of the action is known, not what it would touch. A row of
 	// policy.org about the action itself may then allow it.
 	ByName bool
+	// Ends is true if the action ends the turn, for example because it answers. Neither rows of
+	// policy.org nor hooks are about such an action.
+	Ends bool
 	// Decisions are the decisions about each thing that the action touches, as far as that is
 	// known.
 	Decisions []Decision
@@ -163,7 +170,10 @@ func (p *Policy) Judge(ctx context.Context, a action.Action, where Where) Verdic
 	if v.Action.IsZero() {
 		v.Action = usable
 	}
-	return p.ofAction(v.Action, v, where)
+	if v.Ends = p.Kinds.Ends(v.Action, where); v.Ends {
+		return v
+	}
+	return p.applyActionRows(v.Action, v)
 }
 
 // JudgeReach judges a call of any tool by what the call touches.
@@ -207,14 +217,9 @@ func (p *Policy) approved(ctx context.Context, verdict *Verdict, where Where) er
 	return nil
 }
 
-// Ends reports whether the action ends the turn.
-func (p *Policy) Ends(a action.Action, where Where) bool {
-	return p.Kinds != nil && p.Kinds.Ends(a, where)
-}
-
 // Answers reports whether the action ends the turn and is allowed.
 func (p *Policy) Answers(ctx context.Context, a action.Action, where Where) bool {
-	return p.Ends(a, where) && p.Judge(ctx, a, where).Kind == Allow
+	return p.Kinds != nil && p.Kinds.Ends(a, where) && p.Judge(ctx, a, where).Kind == Allow
 }
 
 // Notice returns a text of the kernel for the turn's conversation: an error, a refusal or an

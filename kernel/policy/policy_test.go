@@ -180,12 +180,12 @@ func TestJudge(t *testing.T) {
 	if v.Kind != policy.Ask || !v.OnceOnly {
 		t.Errorf("a protected file: %+v, want an approval for once only", v)
 	}
-	kept := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(kept, []byte("a"), 0o600); err != nil {
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("a"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.State = filepath.Dir(kept)
-	v = p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :edit :file "`+kept+`" :old "a" :new "b")`), where)
+	p.State = filepath.Dir(token)
+	v = p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :edit :file "`+token+`" :old "a" :new "b")`), where)
 	if v.Kind != policy.Ask || !v.OnceOnly {
 		t.Errorf("a file of the state directory: %+v, want an approval for once only", v)
 	}
@@ -209,19 +209,19 @@ func TestApprovalsAreForTheExactAction(t *testing.T) {
 	nested := read(t, `(:payload (:cmd "ls") :target :shell :type :request)`)
 	other := read(t, `(:type :request :target :shell :cmd "ls -l")`)
 	p := policy.Policy{Kinds: kinds}
-	asked := p.Judge(t.Context(), list, where)
-	p.Approvals = approvals{asked.Action.Hash(): protocol.AllowSession}
+	verdict := p.Judge(t.Context(), list, where)
+	p.Approvals = approvals{verdict.Action.Hash(): protocol.AllowSession}
 	if v, verdict, err := p.Verify(t.Context(), list, where); err != nil || !v.Valid() || verdict.Kind != policy.Allow {
 		t.Errorf("an approved action: %v %+v %v", v.Valid(), verdict, err)
 	}
 	if v, _, _ := p.Verify(t.Context(), other, where); v.Valid() {
 		t.Error("another command counted as approved")
 	}
-	if h := p.Judge(t.Context(), nested, where).Action.Hash(); h != asked.Action.Hash() {
+	if h := p.Judge(t.Context(), nested, where).Action.Hash(); h != verdict.Action.Hash() {
 		t.Error("the same action in nested form has another hash")
 	}
 	p.Approvals = nil
-	where.Granted = asked.Action.Hash()
+	where.Granted = verdict.Action.Hash()
 	if v, _, _ := p.Verify(t.Context(), list, where); !v.Valid() {
 		t.Error("an action allowed once was not let through")
 	}

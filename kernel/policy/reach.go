@@ -79,13 +79,13 @@ func (p *Policy) reachRule(rules *Rules, r protocol.Reach) []Decision {
 		return []Decision{{What: string(r.Kind), Kind: Refuse, Reason: fmt.Sprintf("does %q, of which nothing is known", r.Kind)}}
 	}
 	for i, d := range all {
-		all[i] = faulty(rules, d)
+		all[i] = refuseIfFaulty(rules, d)
 	}
 	return all
 }
 
-// faulty refuses whatever an unreadable rule could have decided.
-func faulty(rules *Rules, d Decision) Decision {
+// refuseIfFaulty refuses whatever an unreadable rule could have decided.
+func refuseIfFaulty(rules *Rules, d Decision) Decision {
 	if len(rules.faults) == 0 || d.Kind == Refuse {
 		return d
 	}
@@ -109,14 +109,14 @@ func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) De
 		d.Kind, d.Reason = Allow, what+" in the home"
 	case reads:
 		d.Reason = "reads from outside the home: " + path
-		if project := p.projectOf(path); project != "" {
+		if project := p.project(path); project != "" {
 			d.Kind, d.Reason = Allow, what+" in the conversation's project "+project
 		}
 		fallthrough
 	default:
-		d = faulty(rules, d)
+		d = refuseIfFaulty(rules, d)
 	}
-	d = ruled(rules, d, string(kind), func(r *rule) (possible, certain bool) { return r.path.possible(path), r.path.certain(path) })
+	d = applyRules(rules, d, string(kind), func(r *rule) (possible, certain bool) { return r.path.possible(path), r.path.certain(path) })
 	if fence.Kind != Allow && fence.Kind <= d.Kind {
 		d.Kind, d.Line, d.Reason = fence.Kind, 0, fence.Reason
 	}
@@ -129,15 +129,15 @@ func (p *Policy) fetchRule(rules *Rules, address string) Decision {
 	if address == "*" {
 		what = "may ask any address"
 	}
-	return ruled(rules, Decision{What: what, Kind: Ask, Reason: what}, string(protocol.ReachFetches), func(r *rule) (possible, certain bool) {
+	return applyRules(rules, Decision{What: what, Kind: Ask, Reason: what}, string(protocol.ReachFetches), func(r *rule) (possible, certain bool) {
 		return r.address.possible(address), r.address.certain(address) || r.verdict == Refuse && r.address.names(address)
 	})
 }
 
-// ruled applies the rules of one kind to the decision that would hold without them. Refuse wins
+// applyRules applies the rules of one kind to the decision that would hold without them. Refuse wins
 // over ask, and ask wins over allow. A rule that certainly matches applies its verdict. A rule that
 // only possibly matches asks; if its verdict is allow, it changes nothing.
-func ruled(rules *Rules, d Decision, kind string, matches func(r *rule) (possible, certain bool)) Decision {
+func applyRules(rules *Rules, d Decision, kind string, matches func(r *rule) (possible, certain bool)) Decision {
 	if d.Kind == Refuse {
 		return d
 	}
@@ -185,9 +185,9 @@ func (p *Policy) readFence(path string) fence {
 		return fence{Reason: fmt.Sprintf("reads %s, which is the kernel's own, and is not read", path)}
 	case p.State != "" && within(resolved(p.State), path):
 		return fence{Reason: fmt.Sprintf("reads %s, which is the kernel's own, and is not read: name a directory in %s that does not have it", p.State, path)}
-	case keeps(path) || p.secret(path):
+	case holdsCredentials(path) || p.secret(path):
 		return fence{Reason: fmt.Sprintf("reads %s, where keys and passwords are, and is not read", path)}
-	case hasKeys(path):
+	case mayHoldKeys(path):
 		return fence{Kind: Ask, Reason: fmt.Sprintf("reads %s, in which programs are told keys and passwords", path)}
 	}
 	if user, err := os.UserHomeDir(); err == nil && within(resolved(user), path) && !within(path, p.Home) {
@@ -206,12 +206,12 @@ func (p *Policy) secret(path string) bool {
 // conversations and secrets of the home, and the places of keys and passwords. Conversations are
 // searched by tools that know who can read the answer.
 func Unread(home, state string) func(path string) bool {
-	kept := []string{resolved(state)}
+	own := []string{resolved(state)}
 	for _, name := range [...]string{"sessions", "secrets"} {
-		kept = append(kept, filepath.Join(resolved(home), name), resolved(filepath.Join(home, name)))
+		own = append(own, filepath.Join(resolved(home), name), resolved(filepath.Join(home, name)))
 	}
 	return func(path string) bool {
-		return keeps(path) || hasKeys(path) || slices.ContainsFunc(kept, func(d string) bool { return filepath.IsAbs(d) && beneath(path, d) })
+		return holdsCredentials(path) || mayHoldKeys(path) || slices.ContainsFunc(own, func(d string) bool { return filepath.IsAbs(d) && isBelow(path, d) })
 	}
 }
 
@@ -221,9 +221,9 @@ func (p *Policy) writeFence(path string) fence {
 	switch {
 	case !filepath.IsAbs(path):
 		return fence{Reason: fmt.Sprintf("names %q, which is no absolute name of a file", path)}
-	case p.Home != "" && (within(path, filepath.Join(p.Home, "sessions")) || beneath(path, filepath.Join(p.Home, "sessions"))):
+	case p.Home != "" && (within(path, filepath.Join(p.Home, "sessions")) || isBelow(path, filepath.Join(p.Home, "sessions"))):
 		return fence{Reason: fmt.Sprintf("changes %s, a conversation, and nobody changes what was said", path)}
-	case keeps(path):
+	case holdsCredentials(path):
 		return fence{Reason: fmt.Sprintf("changes %s, where keys and passwords are", path)}
 	case p.protected(path):
 		return fence{Kind: Ask, OnceOnly: true, Reason: fmt.Sprintf("changes %s, which decides what the agent is and may do, or is the kernel's own", path)}
@@ -231,8 +231,8 @@ func (p *Policy) writeFence(path string) fence {
 	return fence{Kind: Allow}
 }
 
-// keeps reports whether programs keep keys or passwords in the file.
-func keeps(path string) bool {
+// holdsCredentials reports whether programs keep keys or passwords in the file.
+func holdsCredentials(path string) bool {
 	if strings.HasPrefix(path, "/proc/") && strings.HasSuffix(path, "/environ") || path == "/etc/shadow" {
 		return true
 	}
@@ -252,9 +252,9 @@ func keeps(path string) bool {
 	return false
 }
 
-// hasKeys reports whether a project file often contains keys beside other settings, such as .env.
+// mayHoldKeys reports whether a project file often contains keys beside other settings, such as .env.
 // It is read when a person allows it.
-func hasKeys(path string) bool {
+func mayHoldKeys(path string) bool {
 	if !strings.Contains(path, ".env") {
 		return false
 	}

@@ -194,7 +194,7 @@ func TestProject(t *testing.T) {
 	p := policy.Policy{Kinds: kinds, Home: home, State: state, Tools: workshop{project}, Rules: &policy.RuleFile{Path: rules, Home: home}}
 	try := func(arguments string, kind policy.Kind, reason string) {
 		t.Helper()
-		where := policy.Where{Projects: func(context.Context) []string { return []string{"", project} }}
+		where := policy.Where{Projects: &policy.Projects{Given: []string{"", project}}}
 		action := read(t, `(:type :request :target :tool :action :call :tool "write" :args `+arguments+`)`)
 		if got := p.Judge(t.Context(), action, where); got.Kind != kind || !strings.Contains(got.Reason, reason) {
 			t.Errorf("%s: %s, %s", arguments, got.Kind, got.Reason)

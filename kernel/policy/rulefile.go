@@ -27,17 +27,17 @@ type RuleFile struct {
 
 // version distinguishes the states of a file.
 type version struct {
-	size    int64
-	changed time.Time
-	inode   uint64
-	looked  time.Time
+	size     int64
+	changed  time.Time
+	inode    uint64
+	statTime time.Time
 }
 
 // maximumRuleFile is the maximum size of policy.org in bytes.
 const maximumRuleFile = 1 << 20
 
-// settled is how long a file must be unchanged before its times can distinguish two states.
-const settled = time.Second
+// stableAfter is how long a file must be unchanged before its times can distinguish two states.
+const stableAfter = time.Second
 
 // Rules returns the rules of the file as it is now. A nil RuleFile has none.
 func (f *RuleFile) Rules() *Rules {
@@ -46,8 +46,8 @@ func (f *RuleFile) Rules() *Rules {
 	}
 	f.reading.Lock()
 	defer f.reading.Unlock()
-	now, err := f.look()
-	if f.rules != nil && err == nil && now.size == f.seen.size && now.inode == f.seen.inode && now.changed.Equal(f.seen.changed) && f.seen.looked.Sub(f.seen.changed) > settled {
+	now, err := f.stat()
+	if f.rules != nil && err == nil && now.size == f.seen.size && now.inode == f.seen.inode && now.changed.Equal(f.seen.changed) && f.seen.statTime.Sub(f.seen.changed) > stableAfter {
 		return f.rules
 	}
 	f.seen = now
@@ -65,14 +65,14 @@ func (f *RuleFile) Rules() *Rules {
 	return f.rules
 }
 
-// look returns the state of the file. A missing file has a state too.
-func (f *RuleFile) look() (version, error) {
+// stat returns the state of the file. A missing file has a state too.
+func (f *RuleFile) stat() (version, error) {
 	info, err := os.Stat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(f.Path); err == nil {
 			return version{}, errors.New("it is a link that leads nowhere")
 		}
-		return version{looked: time.Now(), size: -1}, nil
+		return version{statTime: time.Now(), size: -1}, nil
 	}
 	if err != nil {
 		return version{}, err
@@ -80,7 +80,7 @@ func (f *RuleFile) look() (version, error) {
 	if !info.Mode().IsRegular() {
 		return version{}, errors.New("it is no regular file")
 	}
-	now := version{size: info.Size(), changed: info.ModTime(), looked: time.Now()}
+	now := version{size: info.Size(), changed: info.ModTime(), statTime: time.Now()}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		now.inode = s.Ino
 		if changed := time.Unix(s.Ctim.Sec, s.Ctim.Nsec); changed.After(now.changed) {

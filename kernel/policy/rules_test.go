@@ -64,7 +64,7 @@ func TestStarter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := ruled(t, string(starter))
+	p := withRules(t, string(starter))
 	if v := p.Judge(t.Context(), read(t, command(t, "git status")), policy.Where{}); v.Kind != policy.Ask || len(p.Rules.Rules().Faults()) > 0 {
 		t.Errorf("%s, %v", v.Reason, p.Rules.Rules().Faults())
 	}
@@ -72,7 +72,7 @@ func TestStarter(t *testing.T) {
 	head := "| rule | matches | verdict | why | since |\n"
 	at := strings.Index(text, "| runs ")
 	text = text[:at] + head + strings.ReplaceAll(text[at:], head, "")
-	p = ruled(t, text)
+	p = withRules(t, text)
 	if faults := p.Rules.Rules().Faults(); len(faults) > 0 {
 		t.Fatal(faults)
 	}
@@ -86,7 +86,7 @@ func TestStarter(t *testing.T) {
 // TestRuleFile checks that the current text of the file counts, even if it was replaced by a file
 // of the same size. An unreadable file refuses what it could decide, but not reading in the home.
 func TestRuleFile(t *testing.T) {
-	p := ruled(t, ruleHead+"| runs | ls | allow | | |\n")
+	p := withRules(t, ruleHead+"| runs | ls | allow | | |\n")
 	kind := func() policy.Kind {
 		return p.Judge(t.Context(), read(t, command(t, "ls")), policy.Where{}).Kind
 	}
@@ -234,7 +234,7 @@ func TestRowsOfFormerNames(t *testing.T) {
 	for row, want := range map[string]policy.Kind{
 		"| tool mallet | | allow | | |\n": policy.Allow, "| tool Mallet | | refuse | | |\n": policy.Refuse, "| tool chisel | | allow | | |\n": policy.Ask,
 	} {
-		p := ruled(t, ruleHead+row)
+		p := withRules(t, ruleHead+row)
 		p.Tools = renamed{shed{"hammer": ""}}
 		if v := p.Judge(t.Context(), read(t, `(:type :request :target :tool :action :call :tool "hammer")`), policy.Where{}); v.Kind != want {
 			t.Errorf("%s: %s, %s", row, v.Kind, v.Reason)
@@ -256,7 +256,7 @@ func TestToolRows(t *testing.T) {
 		{"| tool write | | allow | | |\n", "write", `(:writes "home/a")`, policy.Ask},
 		{"| tool * | | refuse | | |\n", "write", `(:reads "home/a")`, policy.Refuse},
 	} {
-		p := ruled(t, ruleHead+c.rows)
+		p := withRules(t, ruleHead+c.rows)
 		p.Home, p.Tools = filepath.Join(root, "home"), workshop{root}
 		if err := os.MkdirAll(p.Home, 0o700); err != nil {
 			t.Fatal(err)
@@ -273,7 +273,7 @@ func TestToolRows(t *testing.T) {
 		{"| tool hammer | | allow | | |\n", policy.Allow}, {"| tool HAMMER | | allow | | |\n| tool hammer | | ask | | |\n", policy.Ask},
 		{"| tool hammer | | ask | | |\n| tool hammer | | allow | | |\n", policy.Ask}, {"| tool hammer | | allow | | |\n| tool * | | refuse | | |\n", policy.Refuse}, {"| broken |\n", policy.Refuse},
 	} {
-		p := ruled(t, ruleHead+c.rows)
+		p := withRules(t, ruleHead+c.rows)
 		p.Tools = shed{"hammer": ""}
 		if v := p.Judge(t.Context(), read(t, `(:type :request :target :tool :action :call :tool "hammer")`), policy.Where{}); v.Kind != c.want {
 			t.Errorf("%s: %s, %s", c.rows, v.Kind, v.Reason)
@@ -304,7 +304,7 @@ func TestActionRows(t *testing.T) {
 		{"| action :shell | | allow | | |\n", command, policy.Ask},
 		{"| action :response | | refuse | | |\n", `(:type :response :text "hi")`, policy.Allow},
 	} {
-		p := ruled(t, ruleHead+c.rows)
+		p := withRules(t, ruleHead+c.rows)
 		p.Kinds = bare
 		if v := p.Judge(t.Context(), read(t, c.action), policy.Where{}); v.Kind != c.want {
 			t.Errorf("%s %s: %s, %s", c.rows, c.action, v.Kind, v.Reason)

@@ -6,10 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chewxy/sexp"
-
 	"org-agent/kernel/action"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
 )
 
@@ -23,25 +20,32 @@ import (
 // answer is itself the decision. A tool that adds to the memory is allowed while only the person
 // has spoken: nothing is lost by it and it can be undone, but text by others could otherwise enter
 // every later conversation. Any other call asks.
-func (t *Turn) Call(ctx context.Context, call sexp.List) (judged sexp.List, reads bool, v Verdict) {
+func (t *Turn) Call(ctx context.Context, call action.Call) (judged action.Call, reads bool, v Verdict) {
 	p := t.policy
-	refuse := func(err error) (sexp.List, bool, Verdict) {
+	refuse := func(err error) (action.Call, bool, Verdict) {
 		of := protocol.ToolErrorOf(err)
 		return call, reads, Verdict{Kind: Refuse, Reason: of.Message, Failure: &of}
 	}
-	name, effect, err := p.findTool(call)
+	name, effect, err := p.findTool(call.Tool)
 	if err != nil {
 		return refuse(err)
 	}
-	if err := misplaced(name, call); err != nil {
+	call = call.Of(name)
+	if err := call.CheckArguments(); err != nil {
 		return refuse(err)
 	}
-	call = plist.Put(call, "tool", plist.String(name))
 	digest := p.Tools.Digest(name)
 	if digest != "" { // an approval is for the tool as it is described now
-		call = plist.Put(call, "digest", plist.String(digest))
+		call = call.Described(digest)
 	}
-	call, reach, err := p.reachOf(ctx, name, call)
+	arguments, err := call.Arguments()
+	if err != nil {
+		return refuse(err)
+	}
+	arguments, reach, err := p.Tools.Reach(ctx, name, arguments)
+	if err == nil && reach != nil { // what is resolved is judged, shown and performed
+		call, err = call.With(arguments)
+	}
 	if err != nil {
 		return refuse(err)
 	}
@@ -74,28 +78,24 @@ func (p *Policy) about(r rule, name string) bool {
 // named applies the rows about the tool itself. They narrow the verdict. They allow a call only if
 // nothing but the tool's name is known.
 func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
-	return p.byRows(v, "calls "+name, unknown, func(r rule) bool { return r.kind == "tool" && p.about(r, name) })
+	return p.applyRows(v, "calls "+name, unknown, func(r rule) bool { return r.kind == "tool" && p.about(r, name) })
 }
 
-// ofAction applies the rows about the action itself. They narrow the verdict. They allow an action
-// only if nothing but its name is known. They do not apply to an answer in the conversation of the
-// turn.
-func (p *Policy) ofAction(a action.Action, v Verdict, where Where) Verdict {
-	if p.Ends(a, where) {
-		return v
-	}
+// applyActionRows applies the rows about the action itself. They narrow the verdict. They allow an action
+// only if nothing but its name is known.
+func (p *Policy) applyActionRows(a action.Action, v Verdict) Verdict {
 	key := a.Key()
-	return p.byRows(v, "does "+key.String(), v.ByName, func(r rule) bool {
+	return p.applyRows(v, "does "+key.String(), v.ByName, func(r rule) bool {
 		return r.kind == "action" && r.key.Target == key.Target && (r.key.Name == "" || r.key.Name == key.Name)
 	})
 }
 
-// byRows applies the worst row that is about the whole action or call. Rows narrow the verdict. If
+// applyRows applies the worst row that is about the whole action or call. Rows narrow the verdict. If
 // unknown is true, they may also allow.
-func (p *Policy) byRows(v Verdict, what string, unknown bool, about func(r rule) bool) Verdict {
+func (p *Policy) applyRows(v Verdict, what string, unknown bool, about func(r rule) bool) Verdict {
 	rules := p.Rules.Rules()
 	if unknown && v.Kind == Ask && len(rules.faults) > 0 {
-		refused := verdictOf([]Decision{faulty(rules, Decision{What: what, Kind: Ask})})
+		refused := verdictOf([]Decision{refuseIfFaulty(rules, Decision{What: what, Kind: Ask})})
 		refused.Action = v.Action
 		return refused
 	}
@@ -135,47 +135,8 @@ func effectRule(name string, effect protocol.ToolEffect, where Where) Verdict {
 	return Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s does more than read", name)}
 }
 
-// misplaced returns an error if a call has no :args but has its arguments in another place. A model
-// that reads this error corrects the call; a model that only reads what is missing repeats it.
-func misplaced(name string, call sexp.List) error {
-	if _, there := plist.Get(call, "args"); there {
-		return nil
-	}
-	for i := 0; i+1 < len(call); i += 2 {
-		switch key, _ := call[i].(plist.Keyword); strings.ToLower(string(key)) {
-		case "", "action", "tool", "digest", "id":
-		case "arguments", "parameters", "params", "input":
-			return protocol.ToolErrorf(protocol.ToolArguments, "a call has its arguments in :args, as in (:tool %q :args (:NAME VALUE)); here is %s beside it", name, key)
-		default:
-			return protocol.ToolErrorf(protocol.ToolArguments, "a call has its arguments in :args, as in (:tool %q :args (%[2]s …)); here is %[2]s beside it", name, key)
-		}
-	}
-	return nil
-}
-
-// reachOf asks the tool what a call would touch, and puts the resolved arguments into the call.
-func (p *Policy) reachOf(ctx context.Context, name string, call sexp.List) (resolved sexp.List, reach []protocol.Reach, err error) {
-	var arguments protocol.Object
-	value, _ := plist.Get(call, "args")
-	if !plist.IsNil(value) {
-		if err := plist.Unmarshal(value, &arguments); err != nil {
-			return nil, nil, protocol.ToolErrorf(protocol.ToolArguments, "the :args of %s are no property list: %w", name, err)
-		}
-	}
-	arguments, reach, err = p.Tools.Reach(ctx, name, arguments)
-	if err != nil || reach == nil {
-		return call, nil, err
-	}
-	written, err := plist.Marshal(arguments)
-	if err != nil {
-		return nil, nil, fmt.Errorf("write the :args of %s: %w", name, err)
-	}
-	return plist.Put(call, "args", written), reach, nil
-}
-
-// findTool returns the tool that a call names.
-func (p *Policy) findTool(call sexp.List) (written string, effect protocol.ToolEffect, err error) {
-	name := action.CallOf(call).Tool
+// findTool returns the tool with the name that a call has.
+func (p *Policy) findTool(name string) (written string, effect protocol.ToolEffect, err error) {
 	if name == "" {
 		return "", "", protocol.ToolErrorf(protocol.ToolArguments, "it names no tool: write :tool \"NAME\"")
 	}

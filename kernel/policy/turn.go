@@ -15,10 +15,13 @@ type Turn struct {
 	policy *Policy
 }
 
-// at fills in the policy's tools if where has none.
+// at fills in the policy's tools and kinds if where has none.
 func (p *Policy) at(where Where) Where {
 	if where.Tools == nil {
 		where.Tools = p.Tools
+	}
+	if where.Kinds == nil {
+		where.Kinds = p.Kinds
 	}
 	return where
 }
@@ -27,9 +30,7 @@ func (p *Policy) at(where Where) Where {
 func (p *Policy) turn(ctx context.Context, where Where) *Turn {
 	q, where := *p, p.at(where)
 	q.Tools = where.Tools
-	if where.Projects != nil {
-		q.projects = func() []string { return where.Projects(ctx) }
-	}
+	q.projectOf = func(path string) string { return where.Projects.with(ctx, path) }
 	return &Turn{Where: where, policy: &q}
 }
 
@@ -45,7 +46,7 @@ func (t *Turn) Directory(name string) (path string, err error) {
 	if name == "" {
 		return resolved(t.policy.Home), nil
 	}
-	path, known := placed(shell.Word{Text: name, Home: strings.HasPrefix(name, "~")}, t.policy.Home)
+	path, known := absolutePath(shell.Word{Text: name, Home: strings.HasPrefix(name, "~")}, t.policy.Home)
 	if !known {
 		return "", fmt.Errorf("%q is no directory that a command can run in", name)
 	}

@@ -35,9 +35,9 @@ type command struct {
 	fault   error
 }
 
-// start starts the command and stores its output in a file.
-func (c *command) start(ctx context.Context, kind sandbox.Kind, boxed sandbox.Command, keep string, talks bool) (err error) {
-	if c.file, err = os.OpenFile(keep, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+// start starts the command and stores its output in outputFile.
+func (c *command) start(ctx context.Context, kind sandbox.Kind, fenced sandbox.Command, outputFile string, takesInput bool) (err error) {
+	if c.file, err = os.OpenFile(outputFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return fmt.Errorf("keep what the command writes: %w", err)
 	}
 	var reads, writes *os.File // the command's ends
@@ -47,7 +47,7 @@ func (c *command) start(ctx context.Context, kind sandbox.Kind, boxed sandbox.Co
 			err = pty.Setsize(c.input, &pty.Winsize{Rows: 24, Cols: 80})
 		}
 		c.output, writes = c.input, reads
-	case talks:
+	case takesInput:
 		reads, c.input, err = os.Pipe()
 		fallthrough
 	default:
@@ -56,7 +56,7 @@ func (c *command) start(ctx context.Context, kind sandbox.Kind, boxed sandbox.Co
 		}
 	}
 	if err == nil {
-		c.process, err = sandbox.Start(ctx, kind, boxed, reads, writes)
+		c.process, err = sandbox.Start(ctx, kind, fenced, reads, writes)
 	} else {
 		err = fmt.Errorf("connect the command: %w", err)
 	}
@@ -67,7 +67,7 @@ func (c *command) start(ctx context.Context, kind sandbox.Kind, boxed sandbox.Co
 	}
 	if err != nil {
 		c.close()
-		_ = os.Remove(keep) // it is empty
+		_ = os.Remove(outputFile) // the file is empty
 	}
 	return err
 }
@@ -80,15 +80,15 @@ func (c *command) close() {
 	}
 }
 
-// follow stores what the command writes until the command has ended.
+// follow stores the command's output until the command has ended.
 func (c *command) follow() {
 	copied := make(chan struct{})
 	go func() { // ends when no process has the other end any more, or with the close below
 		defer close(copied)
-		c.keep()
+		c.store()
 	}()
 	outcome, err := c.process.Wait()
-	// Everything that it started has ended with it, so nothing more is written.
+	// Everything that the command started has ended with it, so nothing more is written.
 	select {
 	case <-copied:
 	case <-time.After(5 * time.Second):
@@ -102,8 +102,8 @@ func (c *command) follow() {
 	close(c.ended)
 }
 
-// keep copies the output into the file, up to the limit for one command.
-func (c *command) keep() {
+// store copies the output into the file, up to the limit for one command.
+func (c *command) store() {
 	b := make([]byte, 64<<10)
 	for {
 		n, err := c.output.Read(b)
@@ -118,7 +118,7 @@ func (c *command) keep() {
 		c.bytes += int64(n)
 		c.stored += int64(written)
 		c.mu.Unlock()
-		if err != nil { // the end, which for a terminal is an error of its own
+		if err != nil { // the end of a terminal is an error of its own
 			return
 		}
 	}
@@ -140,7 +140,7 @@ func (c *command) report() Report {
 	defer c.mu.Unlock()
 	r := Report{
 		ID: c.id, Command: c.request.Command, Directory: c.request.Directory, Running: running,
-		Took: c.took, Outcome: c.outcome, Stopped: c.stopped, Bytes: c.bytes, Kept: c.stored,
+		Took: c.took, Outcome: c.outcome, Stopped: c.stopped, Bytes: c.bytes, Stored: c.stored,
 	}
 	if running {
 		r.Took = time.Since(c.began)
@@ -154,8 +154,8 @@ func (c *command) report() Report {
 	return r
 }
 
-// because records why the command is stopped. The first reason counts.
-func (c *command) because(why string) {
+// recordReason records why the command is stopped. Only the first reason counts.
+func (c *command) recordReason(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped == "" && c.running() {
@@ -165,7 +165,7 @@ func (c *command) because(why string) {
 
 // stop asks the command to end, and ends it when its time for that or ctx is over.
 func (c *command) stop(ctx context.Context, why string) {
-	c.because(why)
+	c.recordReason(why)
 	c.process.Terminate()
 	over := time.NewTimer(grace)
 	defer over.Stop()
@@ -178,14 +178,14 @@ func (c *command) stop(ctx context.Context, why string) {
 }
 
 func (c *command) kill(why string) {
-	c.because(why)
+	c.recordReason(why)
 	c.process.Kill()
 }
 
-// patience is how long a command has to read what is written to it.
+// patience is how long a command may take to read what is written to it.
 const patience = 5 * time.Second
 
-// write writes to the command, and ends its input if that is all.
+// write writes to the command. If end is true, it then ends the command's input.
 func (c *command) write(ctx context.Context, text string, end bool) error {
 	if c.input == nil || !c.running() {
 		return protocol.ToolErrorf(protocol.ToolUnfit, "the command has ended: there is nobody to write to")

@@ -27,7 +27,7 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// Config is what commands run with. Kind and Directory are required.
+// Config configures a [Table]. Kind and Directory are required.
 type Config struct {
 	// Kind returns the kind of the fence. It is called before the first command and may block.
 	Kind func() sandbox.Kind
@@ -38,12 +38,13 @@ type Config struct {
 	Hidden      []string
 	Shown       []string
 	Environment func(string) string
-	// Warn tells the person what a command made in a directory that other programs obey: while the
-	// command runs, when it has ended, and after a kernel was killed while it ran. nil: nobody is told.
+	// Warn tells the person what a command made in a directory that other programs obey. It is
+	// called while the command runs, when it has ended, and after a kernel was killed while the
+	// command ran. nil: nobody is told.
 	Warn func(directory, text string)
 }
 
-// Request is a command that is to run.
+// Request describes a command to run.
 type Request struct {
 	Session   string // the conversation
 	Command   string
@@ -60,12 +61,12 @@ type Report struct {
 	Directory string
 	Running   bool
 	Took      time.Duration // until now, if it still runs
-	// Outcome is how it ended. Stopped is why it was stopped, "" if it was not.
+	// Outcome is how the command ended. Stopped is why it was stopped, or "".
 	Outcome sandbox.Outcome
 	Stopped string
-	Bytes   int64 // how many it wrote
-	Kept    int64 // how many of them are stored: the first ones
-	// Left is what the command left that other programs obey, once it has ended.
+	Bytes   int64 // how many bytes the command wrote
+	Stored  int64 // how many of them are stored: the first ones
+	// Left is what the command left that other programs obey. It is set when the command has ended.
 	Left sandbox.Left
 }
 
@@ -81,7 +82,7 @@ func (r Report) State() string {
 	return fmt.Sprintf("%s after %s", r.Outcome, took)
 }
 
-// Limits of a table.
+// The limits of a table.
 const (
 	runLimit  = 16       // commands that run
 	keptLimit = 200      // commands that have ended and are still listed
@@ -90,7 +91,7 @@ const (
 	pastAge   = 7 * 24 * time.Hour
 )
 
-// grace is how long a command that is asked to end may take before it is ended.
+// grace is how long a command that is asked to end may take before it is killed.
 const grace = 2 * time.Second
 
 // Table holds the commands of a kernel.
@@ -111,7 +112,7 @@ func New(c Config) *Table {
 	return t
 }
 
-// Kind is the kind of the fence in which commands run.
+// Kind returns the kind of the fence in which commands run.
 func (t *Table) Kind() sandbox.Kind { return t.config.Kind() }
 
 // Close ends all commands and waits until they have ended.
@@ -120,7 +121,7 @@ func (t *Table) Close() {
 	t.work.Wait()
 }
 
-// Check returns why a command cannot be granted its directory, nil if it can.
+// Check returns why a command cannot be granted its directory, or nil.
 func (t *Table) Check(r Request) error { return t.sandboxed(r).Check() }
 
 func (t *Table) sandboxed(r Request) sandbox.Command {
@@ -130,7 +131,7 @@ func (t *Table) sandboxed(r Request) sandbox.Command {
 	}
 }
 
-// Run runs a command until it ends or its time is over. When ctx ends the command is ended, and the
+// Run runs a command until it ends or its time is over. If ctx ends, the command is ended and the
 // error is that of ctx.
 func (t *Table) Run(ctx context.Context, r Request, most time.Duration) (Report, error) {
 	r.Terminal = false
@@ -168,8 +169,8 @@ func (t *Table) Start(ctx context.Context, r Request) (Report, error) {
 	return c.report(), nil
 }
 
-// start starts a command. talks says that it can be written to.
-func (t *Table) start(r Request, talks bool) (*command, error) {
+// start starts a command. If takesInput is true, the conversation can write to it.
+func (t *Table) start(r Request, takesInput bool) (*command, error) {
 	kind := t.config.Kind()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,7 +193,7 @@ func (t *Table) start(r Request, talks bool) (*command, error) {
 		reported = reported.With(found)
 		t.warn(r.Directory, "A command that runs in %s made something that other programs obey. %s", found)
 	}
-	if err := c.start(t.ctx, kind, boxed, t.file(r.Session, id), talks); err != nil {
+	if err := c.start(t.ctx, kind, boxed, t.file(r.Session, id), takesInput); err != nil {
 		return nil, err
 	}
 	t.work.Go(func() {
@@ -209,7 +210,7 @@ func (t *Table) start(r Request, talks bool) (*command, error) {
 	return c, nil
 }
 
-// warn tells the person what was left in a directory, if it is anything.
+// warn tells the person what was left in a directory, if anything.
 func (t *Table) warn(directory, format string, left sandbox.Left) {
 	if t.config.Warn != nil && !left.Empty() {
 		t.config.Warn(directory, fmt.Sprintf(format, directory, left))
@@ -217,13 +218,13 @@ func (t *Table) warn(directory, format string, left sandbox.Left) {
 }
 
 // noteSuffix ends the name of a command's note, which [Table.Recover] reads. The note exists while
-// the command runs. If it is still there when a kernel starts, an earlier kernel was killed.
+// the command runs. If it still exists when a kernel starts, an earlier kernel was killed.
 const noteSuffix = ".guarded"
 
-// Recover deals with the commands that ran when an earlier kernel was killed. It looks their
-// directories through, puts aside what git would run there, removes what guarded the directories,
-// and warns the person. Only the kernel that holds the home may call it, and before its first
-// command, so that no command sees a directory that was not looked through.
+// Recover finishes the commands that ran when an earlier kernel was killed. It scans their
+// directories, puts aside what git would run there, removes the placeholders, and warns the person.
+// Only the kernel that holds the home may call it, and before its first command, so that no command
+// sees a directory that was not scanned.
 func (t *Table) Recover() error {
 	notes, _ := filepath.Glob(filepath.Join(t.config.Directory, "*"+noteSuffix)) // the pattern is sound
 	var faults []error
@@ -235,7 +236,7 @@ func (t *Table) Recover() error {
 	return errors.Join(faults...)
 }
 
-// running counts the commands that run. The caller holds the lock.
+// running returns how many commands run. The caller holds the lock.
 func (t *Table) running() int {
 	n := 0
 	for _, c := range t.commands {
@@ -246,7 +247,7 @@ func (t *Table) running() int {
 	return n
 }
 
-// Running is the number of commands that run. A nil table has none.
+// Running returns how many commands run. A nil table has none.
 func (t *Table) Running() int {
 	if t == nil {
 		return 0
@@ -268,8 +269,8 @@ func newID() (string, error) {
 // validID matches the names of commands.
 var validID = regexp.MustCompile(`^run-[0-9a-f]{8}$`)
 
-// file is the file with the output of a command. Its name contains a hash of the conversation, so
-// that no other conversation finds it.
+// file returns the path of the output of a command. The name contains a hash of the conversation,
+// so that no other conversation finds it.
 func (t *Table) file(session, id string) string {
 	sum := sha256.Sum256([]byte(session))
 	return filepath.Join(t.config.Directory, hex.EncodeToString(sum[:8])+"."+id)
@@ -311,8 +312,8 @@ func (t *Table) Find(session, id string) (Report, error) {
 	return c.report(), nil
 }
 
-// Output reads the output of a command from a byte on into b. kept is the size of the stored
-// output.
+// Output reads the output of a command into b, beginning at byte from. stored is the size of the
+// stored output.
 func (t *Table) Output(session, id string, from int64, b []byte) (n int, stored int64, err error) {
 	if !validID.MatchString(id) {
 		return 0, 0, fmt.Errorf("%q: %w", id, ErrUnknown)
@@ -339,7 +340,8 @@ func (t *Table) Output(session, id string, from int64, b []byte) (n int, stored 
 	return n, info.Size(), nil
 }
 
-// Write writes to a command that runs. end closes its input, unless that is a terminal.
+// Write writes to a running command. If end is true, it closes the command's input, unless that is
+// a terminal.
 func (t *Table) Write(ctx context.Context, session, id, text string, end bool) (Report, error) {
 	c, err := t.find(session, id)
 	if err != nil {
@@ -351,7 +353,7 @@ func (t *Table) Write(ctx context.Context, session, id, text string, end bool) (
 	return c.report(), nil
 }
 
-// Stop asks a command to end, and ends it if it does not. It waits until the command has ended.
+// Stop asks a command to end, and kills it if it does not. It waits until the command has ended.
 func (t *Table) Stop(ctx context.Context, session, id string) (Report, error) {
 	c, err := t.find(session, id)
 	if err != nil {

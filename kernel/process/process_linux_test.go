@@ -19,26 +19,26 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// The test binary is also the warden of its commands, and a kernel that is to be killed.
+// The test binary is also the warden of its commands, and a kernel that will be killed.
 func TestMain(m *testing.M) {
 	sandbox.Main()
 	if len(os.Args) > 5 && os.Args[1] == "doomed" {
-		os.Exit(doomed(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
+		os.Exit(runUntilKilled(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// newTable returns a table in a fence as good as this system has one, and its directory.
+// newTable returns a table with the best fence of this system, and its directory.
 func newTable(t *testing.T) (*process.Table, string) {
 	t.Helper()
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	directory := filepath.Join(t.TempDir(), "output")
 	table := process.New(process.Config{Kind: func() sandbox.Kind { return kind }, Directory: directory, Home: os.Getenv("HOME"), Environment: os.Getenv})
 	t.Cleanup(table.Close)
 	return table, directory
 }
 
-// wrote is all that a command of a conversation wrote.
+// wrote returns all output of a command of a conversation.
 func wrote(t *testing.T, table *process.Table, session, id string) string {
 	t.Helper()
 	b := make([]byte, 1<<20)
@@ -91,11 +91,11 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestMuchOutput: what is more than is kept does not stop a command, and is told.
+// TestMuchOutput checks that output beyond the limit does not stop a command, and is reported.
 func TestMuchOutput(t *testing.T) {
 	table, directory := newTable(t)
 	r, err := table.Run(t.Context(), process.Request{Session: "main", Command: "head -c 70000000 /dev/zero; echo end"}, time.Minute)
-	if err != nil || r.Bytes != 70000004 || r.Kept != 64<<20 || r.Outcome.Status != 0 {
+	if err != nil || r.Bytes != 70000004 || r.Stored != 64<<20 || r.Outcome.Status != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	files, err := os.ReadDir(directory)
@@ -107,7 +107,7 @@ func TestMuchOutput(t *testing.T) {
 	}
 }
 
-// TestTalk: a command that runs on is written to, read and stopped.
+// TestTalk checks that a command that keeps running can be written to, read and stopped.
 func TestTalk(t *testing.T) {
 	table, _ := newTable(t)
 	for _, terminal := range []bool{false, true} {
@@ -140,8 +140,8 @@ func TestTalk(t *testing.T) {
 	}
 }
 
-// TestStop: a command that will not end is ended, with all that it started, and what does not
-// read is not waited for longer than it takes to say so.
+// TestStop checks that a command that does not end is killed with all that it started, and that
+// writing to a command that does not read returns in time.
 func TestStop(t *testing.T) {
 	table, _ := newTable(t)
 	r, err := table.Start(t.Context(), process.Request{Session: "main", Command: "trap '' TERM; echo x; while :; do sleep 0.1; done"})
@@ -163,8 +163,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestOwn: a conversation knows its own commands, and also after the kernel was another what
-// they wrote; too many at once are refused.
+// TestOwn checks that a conversation knows only its own commands, and their output after a restart
+// of the kernel, and that too many commands at once are refused.
 func TestOwn(t *testing.T) {
 	table, directory := newTable(t)
 	first, err := table.Run(t.Context(), process.Request{Session: "main", Command: "echo mine"}, time.Minute)
@@ -233,11 +233,12 @@ func ExampleReport_State() {
 	// running for 1m30s
 }
 
-// TestLeftGuards: what guarded the directory of a command is taken away when it has ended.
+// TestLeftGuards checks that the placeholders in the directory of a command are removed when it has
+// ended.
 func TestLeftGuards(t *testing.T) {
 	table, _ := newTable(t)
 	if !table.Kind().Fenced() {
-		return // nothing is put there without a fence
+		return // without a fence nothing is put there
 	}
 	project := resolved(t)
 	r, err := table.Run(t.Context(), process.Request{Command: "ls -A", Directory: project, Writes: true}, time.Minute)
@@ -255,8 +256,8 @@ func resolved(t *testing.T) string {
 	return directory
 }
 
-// doomed is a kernel that runs a command and waits to be killed.
-func doomed(kind, output, project, command string) int {
+// runUntilKilled runs a command as a kernel does that will be killed.
+func runUntilKilled(kind, output, project, command string) int {
 	table := process.New(process.Config{Kind: func() sandbox.Kind { return sandbox.Kind(kind) }, Directory: output, Home: "/root", Environment: os.Getenv})
 	if _, err := table.Run(context.Background(), process.Request{Command: command, Directory: project, Writes: true}, time.Hour); err != nil {
 		fmt.Println(err)
@@ -264,8 +265,8 @@ func doomed(kind, output, project, command string) int {
 	return 1
 }
 
-// TestRecover: what a killed kernel left of its command is looked through by the next, which warns
-// the person once.
+// TestRecover checks that a kernel scans what the command of a killed kernel left, and warns the
+// person once.
 func TestRecover(t *testing.T) {
 	first, directory := newTable(t)
 	kind := first.Kind()
@@ -309,9 +310,10 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestWarned: the person is told of each thing once, whether the command runs or has ended.
+// TestWarned checks that the person is warned of each thing once, whether the command runs or has
+// ended.
 func TestWarned(t *testing.T) {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	if !kind.Fenced() {
 		return
 	}

@@ -10,47 +10,46 @@ import (
 // Prompt is a composed prompt and its sections.
 type Prompt struct {
 	Text string
-	// Parts are all sections in their order, also those that are not in the text. The text has the
-	// bytes of the others, and two more for each blank line between two of them.
+	// Parts are all sections in their order, including those that are not in the text. The size of
+	// the text is the sum of the others, plus two bytes for each blank line between two of them.
 	Parts []Part
-	// Over is the number of tokens by which the required sections exceed the budget; 0 if they do
-	// not.
+	// Over is the number of tokens by which the required sections exceed the budget, or 0.
 	Over int
 }
 
-// Part is a section of a composed prompt, or one that was left out.
+// Part is a section of a composed prompt, or a section that was left out.
 type Part struct {
 	Section
-	// Text is the section in the prompt, with its heading; "" if it was left out.
+	// Text is the section in the prompt, with its heading, or "" if it was left out.
 	Text string
-	// Why it was left out.
-	Why Why
-	// Whole is the size of a section before it was cut, in bytes; 0 if it was not cut.
+	// Omission is why the section was left out, or "".
+	Omission Omission
+	// Whole is the size of a section before it was cut, in bytes, or 0 if it was not cut.
 	Whole int
-	// Source is the file of its template; "" if it came with the program.
+	// Source is the file of its template, or "" if it came with the program.
 	Source string
 	// Hash is the beginning of the SHA-256 of Text, in hex.
 	Hash string
-	// Tokens is an estimate of its size in the prompt.
+	// Tokens is an estimate of the size of the section in the prompt.
 	Tokens int
 	body   string
 }
 
-// Why is the reason for which a section was left out.
-type Why string
+// Omission is the reason why a section was left out.
+type Omission string
 
 const (
-	NotInMode Why = "not in this mode"
-	NotInKind Why = "not for this kind of turn"
-	Nothing   Why = "nothing to say"
-	NoRoom    Why = "no room in the budget"
-	LeftOut   Why = "left out by how the kernel was started"
+	NotInMode Omission = "not in this mode"
+	NotInKind Omission = "not for this kind of turn"
+	Nothing   Omission = "nothing to say"
+	NoRoom    Omission = "no room in the budget"
+	LeftOut   Omission = "left out by how the kernel was started"
 )
 
-// Bytes is the size of the section in the prompt.
+// Bytes returns the size of the section in the prompt.
 func (p Part) Bytes() int { return len(p.Text) }
 
-// Lines is the number of lines of the section in the prompt.
+// Lines returns the number of lines of the section in the prompt.
 func (p Part) Lines() int {
 	if p.Text == "" {
 		return 0
@@ -72,10 +71,10 @@ func (l *Library) Compose(facts Facts) Prompt {
 	}
 	var p Prompt
 	for _, s := range sections() {
-		part := Part{Section: s, Source: l.files[s.Name], Why: s.absent(&facts, values, offered)}
-		if part.Why == "" {
+		part := Part{Section: s, Source: l.files[s.Name], Omission: s.absent(&facts, values, offered)}
+		if part.Omission == "" {
 			part.body = body(l.templates[s.Name].fill(values, offered))
-			part.write(s.Most)
+			part.write(s.MaximumTokens)
 		}
 		p.Parts = append(p.Parts, part)
 	}
@@ -94,8 +93,8 @@ func (l *Library) Compose(facts Facts) Prompt {
 	return p
 }
 
-// absent returns the reason for which the facts leave the section out, "" if they do not.
-func (s Section) absent(facts *Facts, values map[string]string, offered map[string]bool) Why {
+// absent returns the reason why the facts leave the section out, or "" if they do not.
+func (s Section) absent(facts *Facts, values map[string]string, offered map[string]bool) Omission {
 	switch {
 	case s.Name == safety && facts.WithoutSafety:
 		return LeftOut
@@ -110,14 +109,14 @@ func (s Section) absent(facts *Facts, values map[string]string, offered map[stri
 	return ""
 }
 
-// write makes the section's text of its body, with at most this many tokens; 0 is no bound.
+// write makes the section's text from its body, with at most this many tokens. 0 means no bound.
 func (p *Part) write(most int) {
 	heading := "* " + p.Title + " :" + string(p.Trust) + ":\n"
 	text, cut := p.body, false
 	if most > 0 {
 		text, cut = shorten(p.body, most)
 	}
-	p.Text, p.Whole, p.Why = heading+text, 0, ""
+	p.Text, p.Whole, p.Omission = heading+text, 0, ""
 	p.Tokens = Tokens(p.Text)
 	if cut {
 		p.Whole = len(heading) + len(p.body)
@@ -127,13 +126,13 @@ func (p *Part) write(most int) {
 	}
 }
 
-func (p *Part) drop(why Why) { p.Text, p.Tokens, p.Whole, p.Why = "", 0, 0, why }
+func (p *Part) drop(why Omission) { p.Text, p.Tokens, p.Whole, p.Omission = "", 0, 0, why }
 
 // lineEnds replaces all line ends by newlines.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n")
 
-// body returns a filled template as the body of a section. Its headings are one level deeper, so that none
-// looks like that of a section, and it never has more than one blank line in a row.
+// body returns a filled template as the body of a section. Its headings are one level deeper, so
+// that none looks like that of a section, and it never has more than one blank line in a row.
 func body(text string) string {
 	if strings.ContainsAny(text, "\r\v\f") {
 		text = lineEnds.Replace(text)
@@ -191,7 +190,8 @@ func (p *Prompt) fit(budget int) {
 	p.Over = max(p.Over, 0)
 }
 
-// A section is not cut to less than leastTokens but left out. Its heading takes about headingTokens.
+// A section is left out rather than cut to less than leastTokens. Its heading takes about
+// headingTokens.
 const (
 	leastTokens   = 60
 	headingTokens = 10

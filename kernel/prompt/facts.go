@@ -18,7 +18,7 @@ const (
 	None    Mode = "none"    // the agent's identity and its limits
 )
 
-// Modes are all modes, the longest first.
+// Modes returns all modes, the longest first.
 func Modes() []Mode { return []Mode{Full, Minimal, None} }
 
 // Kind is the kind of turn that a prompt is for.
@@ -31,37 +31,38 @@ const (
 	Subagent  Kind = "subagent"  // another agent delegated a part of its work
 )
 
-// Kinds are all kinds.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Chat, Task, Heartbeat, Subagent} }
 
-// Roles returns the roles of the files of a home that a prompt may have, in their order. The role
-// IDENTITY is the file IDENTITY.org or IDENTITY.md.
+// Roles returns the roles of the files of a home that a prompt may contain, in their order. The
+// role IDENTITY is the file IDENTITY.org or IDENTITY.md.
 func Roles() []string {
 	return []string{"IDENTITY", "SOUL", "USER", "TOOLS", "PROFILES", "WORKSPACE", "MEMORY", "HEARTBEAT"}
 }
 
-// Facts are the values that a prompt is made of. Every field may be empty. An empty or unknown mode is
-// Full, and an empty kind is Chat.
+// Facts are the values of a prompt. Every field may be empty. An empty or unknown mode means Full,
+// and an empty kind means Chat.
 type Facts struct {
 	Mode Mode
 	Kind Kind
-	// Budget bounds the prompt, in tokens as [Tokens] counts them; 0 is no bound. Required sections
-	// stay whole even so.
+	// Budget bounds the prompt, in tokens as [Tokens] counts them. 0 means no bound. Required
+	// sections stay whole even so.
 	Budget int
 
-	// Name is the agent's name, which [Name] cleans; "" is org-agent.
+	// Name is the agent's name, which [Name] cleans. "" means org-agent.
 	Name string
-	// Files are the person's files, by [Roles]; Days are daily notes, the latest first.
+	// Files are the person's files, by [Roles]. Days are daily notes, the latest first.
 	Files []File
 	Days  []File
 	// Unwritten is the directory of the files about the agent and the person if they are still
-	// empty, else "".
+	// empty, and otherwise "".
 	Unwritten string
-	// Tools are the tools that are offered, a line each that begins with the name.
+	// Tools are the offered tools. Each has one line, which begins with the name.
 	Tools []Tool
 	// Formats are the forms of property lists that a reply may have.
 	Formats []string
-	// Skills is the list of skills, a line each; MoreSkills counts the skills that are not in it.
+	// Skills is the list of skills, one on each line. MoreSkills counts the skills that are not in
+	// it.
 	Skills     string
 	MoreSkills int
 	// Contacts lists the people that the agent may write to, Schedules its tasks with their times.
@@ -69,17 +70,17 @@ type Facts struct {
 	// Runtime has names and values about this machine. Those without a value are left out. None is
 	// secret, and none changes from turn to turn.
 	Runtime [][2]string
-	// Handed is the work of a subagent.
-	Handed Handed
+	// Delegation is the work of a subagent.
+	Delegation Delegation
 	// Augments is the text that skills add to every prompt.
 	Augments string
 	// Extra is the asking skill's own system prompt. It is never cut.
 	Extra string
-	// Wishes are the person's instructions for the place of the question. They come last, because they
-	// differ most between conversations, and are never cut.
+	// Wishes are the person's instructions for the place of the question. They come last, because
+	// they differ most between conversations, and are never cut.
 	Wishes string
-	// WithoutSafety leaves the section safety out. Only an argument of the kernel's start sets it; no
-	// text of a home, a skill or a conversation does.
+	// WithoutSafety leaves the section safety out. Only an argument of the kernel's start sets it;
+	// no text of a home, a skill or a conversation does.
 	WithoutSafety bool
 }
 
@@ -94,13 +95,13 @@ type File struct {
 // Tool is a tool in a prompt.
 type Tool struct{ Name, Line string }
 
-// Handed is work that another agent delegated.
-type Handed struct{ Requester, Child, Label, Task string }
+// Delegation is work that another agent, the Requester, gave to a Subagent.
+type Delegation struct{ Requester, Subagent, Label, Task string }
 
-// variableNames returns the names that a template may use between two pairs of braces, beside
-// {{include:NAME}} for another template, {{file:ROLE}} for the text of one of the person's
-// files, and {{tool:NAME}} for a tool's name. A line that names a tool which is not offered
-// is left out, and so is a line with variables that are all empty.
+// variableNames returns the names that a template may use between two pairs of braces, in addition
+// to {{include:NAME}} for another template, {{file:ROLE}} for the text of one of the person's
+// files, and {{tool:NAME}} for a tool's name. A line that names a tool which is not offered is left
+// out, and so is a line whose variables are all empty.
 func variableNames() []string {
 	var names []string
 	for _, v := range variables() {
@@ -128,10 +129,10 @@ func variables() []variable {
 		{"contacts", func(f *Facts) string { return f.Contacts }},
 		{"schedules", func(f *Facts) string { return f.Schedules }},
 		{"runtime", (*Facts).runtimeLine},
-		{"requester", func(f *Facts) string { return text.Line(f.Handed.Requester) }},
-		{"child", func(f *Facts) string { return text.Line(f.Handed.Child) }},
-		{"label", func(f *Facts) string { return text.Line(f.Handed.Label) }},
-		{"task", func(f *Facts) string { return f.Handed.Task }},
+		{"requester", func(f *Facts) string { return text.Line(f.Delegation.Requester) }},
+		{"subagent", func(f *Facts) string { return text.Line(f.Delegation.Subagent) }},
+		{"label", func(f *Facts) string { return text.Line(f.Delegation.Label) }},
+		{"task", func(f *Facts) string { return f.Delegation.Task }},
 		{"augments", func(f *Facts) string { return f.Augments }},
 		{"extra", func(f *Facts) string { return f.Extra }},
 		{"wishes", func(f *Facts) string { return f.Wishes }},
@@ -206,7 +207,7 @@ func (f *Facts) runtimeLine() string {
 	return strings.Join(parts, " | ")
 }
 
-// nameLength is the largest number of characters of a name.
+// nameLength is the maximum length of a name in characters.
 const nameLength = 80
 
 // Name returns a name that is safe in a prompt: one line without control characters and marks of
@@ -224,7 +225,7 @@ func number(n int) string {
 
 func bytes(n int) string {
 	switch {
-	case n < 1000: // not to the byte: the prompt changes when a file does, and no more than it must
+	case n < 1000: // rounded: the prompt changes when a file does, and no more than it must
 		return "under 1 kB"
 	case n < 1000_000:
 		return fmt.Sprintf("%d kB", (n+500)/1000)

@@ -18,21 +18,21 @@ import (
 //go:embed sections/*.org
 var shipped embed.FS
 
-// noteBytes is the largest size of a note of a section.
+// noteBytes is the maximum size of a note of a section.
 const noteBytes = 256 << 10
 
 // Library has the templates of all sections. It is immutable.
 type Library struct {
 	templates map[string]template
-	files     map[string]string // where each template is from; shipped ones have none
+	files     map[string]string // where each template comes from; shipped ones have no file
 }
 
 // Load returns the library of the shipped templates and of the notes in a directory. The directory
-// may be "" or not exist. NAME.org replaces the template of that name, or is added to it if the
-// section is fixed. A note with another name can be included, also with Org's own line
-// #+INCLUDE: "NAME.org". The first lines of a note that begin with # are not part of its text.
+// may be "" or not exist. NAME.org replaces the template with that name, or is added to it if the
+// section is fixed. A note with another name can be included, also with Org's own line #+INCLUDE:
+// "NAME.org". The first lines of a note that begin with # are not part of its text.
 //
-// With faults the library is nil, and the caller keeps an earlier one.
+// If there are faults the library is nil, and the caller continues to use an earlier one.
 func Load(directory string) (*Library, []Fault) {
 	sources, faults := shippedSources()
 	if directory != "" {
@@ -112,7 +112,8 @@ func addNotes(sources map[string]source, directory string) (faults []Fault) {
 	return faults
 }
 
-// added returns the source's name for the note that is added to a fixed section. No file has it.
+// added returns the name of the source for the note that is added to a fixed section. No file has
+// this name.
 func added(name string) string { return name + "/added" }
 
 // read returns the text of a regular file that is not too large.
@@ -121,7 +122,7 @@ func read(file string) (text string, err error) {
 	if err != nil {
 		return "", errors.Unwrap(err)
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	info, err := f.Stat()
 	if err != nil {
 		return "", err
@@ -141,7 +142,7 @@ func invalid(text string) int {
 	return strings.IndexFunc(text, func(c rune) bool { return c == utf8.RuneError })
 }
 
-// sourceOf returns the template in a note: the text behind its first lines.
+// sourceOf returns the template in a note: the text after its first lines.
 func sourceOf(name, file, text string) source {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	s := source{name: name, file: file, line: 1}
@@ -159,7 +160,7 @@ func sourceOf(name, file, text string) source {
 	return s
 }
 
-// includeLine returns the name in an Org line #+INCLUDE: "NAME.org", "" for any other line.
+// includeLine returns the name in an Org line #+INCLUDE: "NAME.org", or "" for any other line.
 func includeLine(line string) string {
 	const keyword = "#+include:"
 	line = strings.TrimSpace(line)

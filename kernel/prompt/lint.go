@@ -33,7 +33,7 @@ func LintFile(file, text string, known, there []string) []Fault {
 	var faults []Fault
 	for i, line := range strings.Split(text, "\n") {
 		if comment := strings.TrimSpace(line); strings.HasSuffix(file, ".org") && (comment == "#" || strings.HasPrefix(comment, "# ")) {
-			continue // no model sees it
+			continue // no model sees this text
 		}
 		for _, name := range slices.Concat(named(line, known), calledTools(line)) {
 			column := strings.Index(line, name)

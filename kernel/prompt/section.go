@@ -2,7 +2,7 @@ package prompt
 
 import "slices"
 
-// Tier is the order in which sections are left out when the budget is short.
+// Tier says in which order sections are left out when the budget is short.
 type Tier string
 
 const (
@@ -11,7 +11,7 @@ const (
 	Optional  Tier = "optional"  // is left out first
 )
 
-// Trust is who wrote the text of a section. It is the tag of the section's heading.
+// Trust says who wrote the text of a section. It is the tag of the section's heading.
 type Trust string
 
 const (
@@ -30,22 +30,24 @@ type Section struct {
 	Kinds []Kind
 	Tier  Tier
 	Trust Trust
-	// Needs are variables, and files as "file:ROLE", of which one at least must have a
-	// value; without any the section always has something to say.
+	// Needs are variables, and files as "file:ROLE", of which at least one must have a value.
+	// Without Needs the section always has something to say.
 	Needs []string
-	// Tools are tools of which one at least must be offered; without any it does not matter.
+	// Tools are tools of which at least one must be offered. Without Tools it does not matter.
 	Tools []string
-	// Most is the most tokens it may be; more is cut in the middle, with a mark. 0: no bound.
-	Most int
-	// Fixed: a person's note of this name is added to the template and does not replace it.
+	// MaximumTokens is the maximum size of the section. A longer one is cut in the middle, with a
+	// mark. 0 means no bound.
+	MaximumTokens int
+	// Fixed is true if a person's note with this name is added to the template and does not replace
+	// it.
 	Fixed bool
-	// Varies: it may differ from one turn of a conversation to the next though the person changes
-	// nothing.
+	// Varies is true if the section may differ from one turn of a conversation to the next although
+	// the person changes nothing.
 	Varies bool
 }
 
-// Tells reports whether the section includes the text of a file of the home.
-func (s Section) Tells(file File) bool {
+// Includes reports whether the section includes the text of a file of the home.
+func (s Section) Includes(file File) bool {
 	if file.Text == "" {
 		return false
 	}
@@ -64,30 +66,30 @@ func sections() []Section {
 		full     = []Mode{Full}
 		part     = []Mode{Minimal, None}
 		everyone = Kinds()
-		own      = []Kind{Chat, Task, Heartbeat} // not a subagent, which is nobody's to know
+		own      = []Kind{Chat, Task, Heartbeat} // not for a subagent, which need not know the person
 	)
 	return []Section{
 		{Name: "identity", Title: "Identity", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel},
-		{Name: "persona", Title: "Persona", Modes: full, Kinds: own, Tier: Required, Trust: User, Needs: []string{"file:IDENTITY"}, Most: 3000},
+		{Name: "persona", Title: "Persona", Modes: full, Kinds: own, Tier: Required, Trust: User, Needs: []string{"file:IDENTITY"}, MaximumTokens: 3000},
 		{Name: "precedence", Title: "What counts", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Fixed: true},
-		{Name: "soul", Title: "Soul", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:SOUL"}, Most: 3000},
-		{Name: "user", Title: "User", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:USER"}, Most: 3000},
+		{Name: "soul", Title: "Soul", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:SOUL"}, MaximumTokens: 3000},
+		{Name: "user", Title: "User", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:USER"}, MaximumTokens: 3000},
 		{Name: "acquaintance", Title: "Getting acquainted", Modes: full, Kinds: []Kind{Chat}, Tier: Optional, Trust: Kernel, Needs: []string{"unwritten"}},
-		{Name: "profiles", Title: "People", Modes: full, Kinds: own, Tier: Optional, Trust: User, Needs: []string{"file:PROFILES"}, Most: 3000},
-		{Name: "workspace", Title: "Workspace", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:WORKSPACE", "files"}, Most: 5000},
-		{Name: "memory", Title: "Memory", Modes: full, Kinds: own, Tier: Preferred, Trust: Data, Needs: []string{"file:MEMORY", "days"}, Most: 6000, Varies: true},
+		{Name: "profiles", Title: "People", Modes: full, Kinds: own, Tier: Optional, Trust: User, Needs: []string{"file:PROFILES"}, MaximumTokens: 3000},
+		{Name: "workspace", Title: "Workspace", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:WORKSPACE", "files"}, MaximumTokens: 5000},
+		{Name: "memory", Title: "Memory", Modes: full, Kinds: own, Tier: Preferred, Trust: Data, Needs: []string{"file:MEMORY", "days"}, MaximumTokens: 6000, Varies: true},
 		{Name: safety, Title: "Safety", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Fixed: true},
 		{Name: "tools", Title: "Tools", Modes: most, Kinds: everyone, Tier: Required, Trust: Data, Needs: []string{"tools"}},
-		{Name: "tool-notes", Title: "Notes on tools", Modes: full, Kinds: everyone, Tier: Optional, Trust: User, Needs: []string{"file:TOOLS"}, Most: 3000},
+		{Name: "tool-notes", Title: "Notes on tools", Modes: full, Kinds: everyone, Tier: Optional, Trust: User, Needs: []string{"file:TOOLS"}, MaximumTokens: 3000},
 		{Name: "style", Title: "How tools are called", Modes: most, Kinds: everyone, Tier: Required, Trust: Kernel, Needs: []string{"tools"}},
 		{Name: "format", Title: "What a reply is", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Needs: []string{"formats"}, Fixed: true},
 		{Name: "recall", Title: "Recalling", Modes: most, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"memory_search", "memory_save"}},
-		{Name: "delegation", Title: "Subagents", Modes: full, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"sessions_spawn"}},
+		{Name: "delegation", Title: "Subagents", Modes: full, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"start_subagent"}},
 		{Name: "web", Title: "The web", Modes: most, Kinds: everyone, Tier: Preferred, Trust: Kernel, Tools: []string{"web_search", "web_fetch"}},
-		{Name: "skills", Title: "Skills", Modes: full, Kinds: everyone, Tier: Preferred, Trust: Data, Needs: []string{"skills"}, Tools: []string{"use_skill"}, Most: 5000},
-		{Name: "contacts", Title: "Contacts", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"contacts"}, Most: 2000, Varies: true},
-		{Name: "schedules", Title: "Schedules", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"schedules"}, Most: 2000, Varies: true},
-		{Name: "heartbeat", Title: "Heartbeat", Modes: full, Kinds: []Kind{Heartbeat}, Tier: Required, Trust: User, Most: 3000},
+		{Name: "skills", Title: "Skills", Modes: full, Kinds: everyone, Tier: Preferred, Trust: Data, Needs: []string{"skills"}, Tools: []string{"use_skill"}, MaximumTokens: 5000},
+		{Name: "contacts", Title: "Contacts", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"contacts"}, MaximumTokens: 2000, Varies: true},
+		{Name: "schedules", Title: "Schedules", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"schedules"}, MaximumTokens: 2000, Varies: true},
+		{Name: "heartbeat", Title: "Heartbeat", Modes: full, Kinds: []Kind{Heartbeat}, Tier: Required, Trust: User, MaximumTokens: 3000},
 		{Name: "duty", Title: "This task", Modes: full, Kinds: []Kind{Task}, Tier: Required, Trust: Kernel},
 		{Name: "runtime", Title: "Runtime", Modes: most, Kinds: everyone, Tier: Optional, Trust: Kernel, Needs: []string{"runtime"}, Varies: true},
 		{Name: "subagent", Title: "Your part", Modes: part, Kinds: []Kind{Subagent}, Tier: Required, Trust: Kernel, Needs: []string{"task"}},

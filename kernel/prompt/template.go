@@ -44,12 +44,12 @@ type compiler struct {
 	faults   []Fault
 }
 
-// templateBytes is the largest size of a template with everything that it includes. Without it, a
+// templateBytes is the maximum size of a template with everything that it includes. Without it, a
 // dozen notes that each include the next one twice would be larger than any prompt.
 const templateBytes = 1 << 20
 
-// compile returns the template of the named source. It adds the faults of the source, and of those
-// that it includes, to the faults, each with its own place.
+// compile returns the template of the named source. It appends the faults of the source, and of
+// those that it includes, each with its own place.
 func (c *compiler) compile(name string) template {
 	if t, done := c.compiled[name]; done {
 		return t
@@ -73,7 +73,7 @@ func (c *compiler) compile(name string) template {
 }
 
 // next returns the pieces that begin at a place of s, up to the end of its line at most, and the
-// place behind them.
+// place after them.
 func (c *compiler) next(s source, place int) ([]piece, int) {
 	line, _, more := strings.Cut(s.text[place:], "\n")
 	if name := includeLine(line); name != "" && (place == 0 || s.text[place-1] == '\n') {
@@ -147,10 +147,10 @@ func (t template) size() int {
 	return size
 }
 
-// fill returns the text with the values in it. offered has the tools that are offered.
+// fill returns the text with the values in it. offered has the offered tools.
 func (t template) fill(values map[string]string, offered map[string]bool) string {
 	var all, line strings.Builder
-	variable, value, missing := false, false, false // what the line has
+	variable, value, missing := false, false, false // whether the line has a variable, a value, a missing tool
 	end := func(newline string) {
 		if !missing && (value || !variable) {
 			all.WriteString(line.String() + newline)

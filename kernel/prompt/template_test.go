@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNotes is what becomes of notes in a home: the text of a section, or the faults.
+// TestNotes checks the result of notes in a home: the text of a section, or the faults.
 func TestNotes(t *testing.T) {
 	for name, c := range map[string]struct {
 		notes   map[string]string
@@ -22,7 +22,7 @@ func TestNotes(t *testing.T) {
 		"braces":                      {notes: map[string]string{"soul.org": `\{{name}} is {{name}}, \{{{name}}}`}, section: "soul", text: "{{name}} is Sam, {{{name}}}"},
 		"headings are deeper":         {notes: map[string]string{"soul.org": "* A\n** B\n*bold* c\n  * d"}, section: "soul", text: "** A\n*** B\n*bold* c\n  * d"},
 		"empty":                       {notes: map[string]string{"soul.org": "#+TITLE: nothing\n\n"}, section: "soul", text: ""},
-		"line of empty variables":     {notes: map[string]string{"soul.org": "a\nwhen: {{label}}{{child}}\n\n\n\nb {{more-skills}}"}, section: "soul", text: "a\n\nb 3"},
+		"line of empty variables":     {notes: map[string]string{"soul.org": "a\nwhen: {{label}}{{subagent}}\n\n\n\nb {{more-skills}}"}, section: "soul", text: "a\n\nb 3"},
 		"line of a tool":              {notes: map[string]string{"soul.org": "a\nUse {{tool:read}}.\nUse {{tool:read}} or {{tool:nothing}}."}, section: "soul", text: "a\nUse =read=."},
 		"CRLF and BOM":                {notes: map[string]string{"soul.org": "\ufeff#+TITLE: x\r\nA\r\nB\r\n"}, section: "soul", text: "A\nB"},
 		"no notes at all":             {notes: nil, section: "soul", text: "Dry, kind, short."},
@@ -51,7 +51,7 @@ func TestNotes(t *testing.T) {
 				return
 			}
 			f := facts(Full, Chat)
-			f.Handed = Handed{}
+			f.Delegation = Delegation{}
 			for _, part := range l.Compose(f).Parts {
 				if part.Name != c.section {
 					continue
@@ -68,7 +68,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// hold compares faults with how they begin, without the directory.
+// hold compares the beginnings of faults, without the directory.
 func hold(t *testing.T, faults []Fault, want []string, directory string) {
 	t.Helper()
 	var got []string
@@ -85,7 +85,7 @@ func hold(t *testing.T, faults []Fault, want []string, directory string) {
 	}
 }
 
-// doubling are notes that each include the next one twice.
+// doubling returns notes that each include the next one twice.
 func doubling(depth int) map[string]string {
 	notes := map[string]string{}
 	for i := range depth {

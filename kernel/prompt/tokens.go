@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Tokens estimates the tokens of a text: one for four bytes of ASCII, and two for three other characters.
-// That is close enough for English prose, code and Chinese.
+// Tokens estimates the tokens of a text: one for four bytes of ASCII, and two for three other
+// characters. That is close enough for English prose, code and Chinese.
 func Tokens(text string) int {
 	ascii, others := 0, 0
 	for i := 0; i < len(text); {
@@ -21,7 +21,7 @@ func Tokens(text string) int {
 	return (ascii+3)/4 + (2*others+2)/3
 }
 
-// highBits has the bits that are not set in eight bytes of ASCII.
+// highBits are the bits that are not set in eight bytes of ASCII.
 const highBits = 0x8080808080808080
 
 // eight returns the first eight bytes of a text. The compiler makes one load of it.
@@ -30,8 +30,8 @@ func eight(b string) uint64 {
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// asciiPrefix returns the number of bytes of ASCII at the beginning of the text. It looks at eight at a
-// time, because every turn measures all of a long conversation.
+// asciiPrefix returns the number of bytes of ASCII at the beginning of the text. It examines eight
+// at a time, because every turn measures all of a long conversation.
 func asciiPrefix(text string) int {
 	i := 0
 	for ; len(text)-i >= 32; i += 32 {
@@ -51,8 +51,9 @@ func asciiPrefix(text string) int {
 	return i
 }
 
-// shorten returns a text with at most this many tokens: its beginning, a line with the size of the rest,
-// and its end. The beginning is three times the end. It cuts between lines if one ends nearby.
+// shorten returns a text with at most this many tokens: its beginning, a line with the size of the
+// rest, and its end. The beginning is three times as long as the end. It cuts between lines if a
+// line ends nearby.
 func shorten(text string, most int) (short string, cut bool) {
 	if Tokens(text) <= most {
 		return text, false
@@ -67,8 +68,8 @@ func shorten(text string, most int) (short string, cut bool) {
 // markTokens is more than the tokens of that line.
 const markTokens = 16
 
-// prefix returns the beginning of a text with at most this many tokens. It ends with a line if one ends in
-// its last fifth.
+// prefix returns the beginning of a text with at most this many tokens. It ends with a line if a
+// line ends in its last fifth.
 func prefix(text string, most int) string {
 	end := 0
 	for weight := 0; end < len(text); {
@@ -84,8 +85,8 @@ func prefix(text string, most int) string {
 	return text[:end]
 }
 
-// suffix returns the end of a text with at most this many tokens. It begins with a line if one begins in
-// its first fifth.
+// suffix returns the end of a text with at most this many tokens. It begins with a line if a line
+// begins in its first fifth.
 func suffix(text string, most int) string {
 	begin := len(text)
 	for weight := 0; begin > 0; {

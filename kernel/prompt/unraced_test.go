@@ -1,4 +1,4 @@
-// The tests of this package run without the race detector: it starts no goroutine, and with it they
-// take ten times as long.
+// The tests of this package run without the race detector: it starts no goroutine, and with the
+// race detector they take ten times as long.
 
 package prompt_test

@@ -70,7 +70,7 @@ type AskOutcome struct {
 	Comment  string        `json:"comment,omitempty"` // the person's reason
 	Edited   string        `json:"edited,omitempty"`  // of an approval: the action to run instead
 	Answers  []FieldAnswer `json:"answers,omitempty"` // of a question; a secret has no values
-	Client   string        `json:"client,omitempty"`  // "emacs" or "cli", for instance
+	Client   string        `json:"client,omitempty"`  // the channel of its events: "emacs" or "cli"
 }
 
 // Waits reports whether the ask waits for a person.

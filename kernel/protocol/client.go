@@ -27,8 +27,8 @@ type Capabilities struct {
 	// Notices: the client stays connected, and shows a person notices that belong to none of its
 	// conversations: lasting faults, and approvals that wait where nobody looks.
 	Notices bool `json:"notices,omitempty"`
-	// Performs names the actions that the client performs, beside insertions into its
-	// conversations.
+	// Performs names the actions that the client performs. An action without a name is named by its
+	// target. Insertions into the conversations that the client shows need not be among them.
 	Performs []string `json:"performs,omitempty"`
 	// Answers names the requests of the kernel that the client answers, beside act.
 	Answers []string `json:"answers,omitempty"`

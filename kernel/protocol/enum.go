@@ -16,6 +16,7 @@ type Sensor string
 const (
 	SensorChatMessage Sensor = "chat-message"
 	SensorUserCommand Sensor = "user-command"
+	SensorHeartbeat   Sensor = "heartbeat" // the agent looks whether there is anything to do
 	SensorProbe       Sensor = "probe"     // made once when a skill is loaded
 	SensorToolCall    Sensor = "tool-call" // another program calls a tool
 	SensorPost        Sensor = "post"      // text that a turn puts into another conversation

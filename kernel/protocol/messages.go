@@ -140,8 +140,8 @@ type Act struct {
 	Payload Object  `json:"payload,omitempty"`
 	// Asks marks a text that asks a person. It is no answer, and inserting it is no step of undo.
 	Asks bool `json:"asks,omitempty"`
-	// Settle asks for the outcome of an :edit or a :set-properties that was sent before, when
-	// the connection was lost before its receipt. The client does not perform it. It answers
+	// Settle asks for the outcome of a change of a text that was sent before, when the connection
+	// was lost before its receipt. The client does not perform it. It answers
 	// with the receipt that it remembers or that the text shows, with a [CodeForbidden] error
 	// if the act did not happen, and with any other error if it does not know.
 	Settle bool `json:"settle,omitempty"`

@@ -20,11 +20,10 @@ type TurnChangesResult struct {
 	Stays   []string  `json:"stays,omitempty"`
 }
 
-// Change is one change of a text. Act is the id of the act that made it. The fields of the
-// same names come from its [Receipt].
+// Change is one change of a text: Properties of the Entry were set, or else New replaced Old. Act is
+// the id of the act that made it. The fields of the same names come from its [Receipt].
 type Change struct {
 	Act        string           `json:"act"`
-	Action     Keyword          `json:"action"` // edit or set-properties
 	Entry      string           `json:"entry,omitempty"`
 	File       string           `json:"file,omitempty"`
 	Old        string           `json:"old,omitempty"`

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// try does one thing that a program does which wants out of a fence by the system's calls, and
-// returns why it could not.
+// try does one thing by which a program tries to leave a fence with system calls, and returns why
+// it could not.
 func try(kind, object string) error {
 	number, _ := strconv.Atoi(object)
 	switch kind {
@@ -100,8 +100,8 @@ func try(kind, object string) error {
 	return errors.New("nobody knows how")
 }
 
-// refusedBy is the error of a call whose arguments make no sense: only one that says that there
-// is no such call, or that it is not allowed, was refused.
+// refusedBy returns the error of a call whose arguments are senseless. Only an error that says that
+// there is no such call, or that it is not allowed, is a refusal.
 func refusedBy(errno unix.Errno) error {
 	if errno == unix.ENOSYS || errno == unix.EPERM || errno == unix.EACCES {
 		return errno
@@ -109,7 +109,7 @@ func refusedBy(errno unix.Errno) error {
 	return nil
 }
 
-// ring asks for one of those buffers whose requests nobody sees but the system.
+// ring asks for a ring buffer whose requests only the system sees.
 func ring() error {
 	var parameters [120]byte
 	fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 4, uintptr(unsafe.Pointer(&parameters)), 0)
@@ -119,7 +119,7 @@ func ring() error {
 	return unix.Close(int(fd))
 }
 
-// typeInto types a letter for whoever reads the terminal.
+// typeInto types a letter into a terminal.
 func typeInto(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -134,7 +134,7 @@ func typeInto(path string) error {
 	return nil
 }
 
-// fromMemory has a program that lies in no file read one.
+// fromMemory makes a program that is in no file read a file.
 func fromMemory(object string) error {
 	fd, err := unix.MemfdCreate("cat", 0)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are system calls that no command needs and that reach past its fence or were used to
+// refusedCalls are system calls that no command needs. They reach past the fence, or were used to
 // escape from one: keys of the user that no namespace separates, ring buffers whose requests no
-// filter sees, programs for the system itself, mounts. A program that makes one gets the error of a
-// system without that call, and does without it.
-var refused = [...]uintptr{
+// filter sees, programs for the system itself, mounts. A program that makes such a call gets the
+// error of a system that does not have it.
+var refusedCalls = [...]uintptr{
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_OPEN_BY_HANDLE_AT,
@@ -23,12 +23,12 @@ var refused = [...]uintptr{
 	unix.SYS_OPENAT2, // a filter cannot read its flags, which are in memory; openat has them in the call
 }
 
-// families are the kinds of sockets that a network namespace separates. Others, such as those
-// between a virtual machine and its host, ignore namespaces.
-var families = [...]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+// socketFamilies are the kinds of sockets that a network namespace separates. Other kinds, such as
+// those between a virtual machine and its host, ignore namespaces.
+var socketFamilies = [...]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
-// A file with these bits in its mode runs with the rights of its owner, whoever starts it. It would
-// stay in the granted directory after the command.
+// takesRights are the bits of a mode with which a file runs with the rights of its owner, whoever
+// starts it. Such a file would stay in the granted directory after the command.
 const takesRights = unix.S_ISUID | unix.S_ISGID
 
 // modeCall is a call that gives a file its mode: the index of the argument with the mode, and of
@@ -43,15 +43,15 @@ var modeCalls = [...]modeCall{
 	{unix.SYS_OPENAT, 3, 2}, {unix.SYS_MKNODAT, 2, -1}, {unix.SYS_MKDIRAT, 2, -1},
 }
 
-// Offsets of the data that a filter reads.
+// The offsets of the data that a filter reads.
 const (
 	callOffset      = 0
 	machineOffset   = 4
 	argumentsOffset = 16
 )
 
-// filter is a program for the system that decides on each of a command's calls. It refuses calls
-// that are numbered as on another machine, as old programs of 32 bits make them.
+// filter is a program for the system that decides about each call of a command. It refuses calls
+// that are numbered as on another machine, as old 32-bit programs number them.
 type filter []unix.SockFilter
 
 func (f *filter) add(code uint16, k uint32, then, otherwise uint8) {
@@ -72,7 +72,7 @@ const (
 	jumpSet   = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 )
 
-// newFilter is the filter for this machine's calls.
+// newFilter returns the filter for the calls of this machine.
 func newFilter() filter {
 	var f filter
 	f.load(machineOffset)
@@ -81,14 +81,14 @@ func newFilter() filter {
 	f.load(callOffset)
 	f.add(jumpSet, otherNumbers, 0, 1)
 	f.refuse(unix.ENOSYS)
-	for _, call := range append(refused[:], alsoRefused...) {
+	for _, call := range append(refusedCalls[:], alsoRefused...) {
 		f.add(jumpEqual, uint32(call), 0, 1)
 		f.refuse(unix.ENOSYS)
 	}
-	f.add(jumpEqual, unix.SYS_SOCKET, 0, 3+uint8(len(families)))
+	f.add(jumpEqual, unix.SYS_SOCKET, 0, 3+uint8(len(socketFamilies)))
 	f.argument(0)
-	for n, family := range families {
-		f.add(jumpEqual, family, uint8(len(families)-n), 0)
+	for n, family := range socketFamilies {
+		f.add(jumpEqual, family, uint8(len(socketFamilies)-n), 0)
 	}
 	f.refuse(unix.EAFNOSUPPORT)
 	f.answer(unix.SECCOMP_RET_ALLOW)
@@ -120,8 +120,8 @@ func (f *filter) modes(c modeCall) {
 	f.answer(unix.SECCOMP_RET_ALLOW)
 }
 
-// filterCalls makes the system refuse the calls of newFilter to this thread and to all that it
-// starts.
+// filterCalls makes the system refuse the calls of newFilter for this thread and for everything
+// that it starts.
 func filterCalls() error {
 	if machine == 0 {
 		return nil // the other fences hold without it

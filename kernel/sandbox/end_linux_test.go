@@ -14,9 +14,9 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// kinds are those that this system has.
+// kinds returns the kinds of fence that this system has.
 func kinds(t testing.TB) []sandbox.Kind {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	all := []sandbox.Kind{sandbox.None}
 	if kind == sandbox.Whole {
 		all = append(all, sandbox.Landlock, sandbox.Namespaces)
@@ -27,12 +27,12 @@ func kinds(t testing.TB) []sandbox.Kind {
 	return all
 }
 
-// TestEnds: a command ends by itself, by a signal, when it is asked to and when it is made to,
-// and nothing of what it has started outlives it.
+// TestEnds checks that a command ends by itself, by a signal, when it is asked to and when it is
+// killed, and that nothing that it has started outlives it.
 func TestEnds(t *testing.T) {
 	for _, kind := range kinds(t) {
 		if kind == sandbox.Landlock || kind == sandbox.Namespaces && slices.Contains(kinds(t), sandbox.Whole) {
-			continue // which end commands as the others do
+			continue // these end commands as the others do
 		}
 		t.Run(string(kind), func(t *testing.T) {
 			mark := fmt.Sprintf("98765.%d", time.Now().UnixNano()%1e9)
@@ -58,9 +58,9 @@ func TestEnds(t *testing.T) {
 					eventually(t, "the command runs", func() bool { return len(processesWith(mark)) >= 5 })
 					c.stop(p, cancel)
 				}
-				asked := time.Now()
+				began := time.Now()
 				outcome, err := p.Wait()
-				if took := time.Since(asked); c.stop != nil && took > 10*time.Second {
+				if took := time.Since(began); c.stop != nil && took > 10*time.Second {
 					t.Errorf("%s: it took %s", name, took)
 				}
 				if err != nil || c.want != "" && outcome.String() != c.want {
@@ -75,9 +75,9 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// startDoomed starts a kernel that is to be killed, and returns when its command has written that it
-// is ready.
-func startDoomed(t *testing.T, kind sandbox.Kind, text, directory, note string) *exec.Cmd {
+// startToBeKilled starts a kernel that will be killed, and returns when its command has written
+// that it is ready.
+func startToBeKilled(t *testing.T, kind sandbox.Kind, text, directory, note string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -97,11 +97,12 @@ func startDoomed(t *testing.T, kind sandbox.Kind, text, directory, note string) 
 	return kernel
 }
 
-// TestKilledKernel: when what started a command is killed, nothing of the command is left.
+// TestKilledKernel checks that nothing of a command is left when the process that started it is
+// killed.
 func TestKilledKernel(t *testing.T) {
 	for _, kind := range kinds(t) {
 		mark := fmt.Sprintf("87654.%d", time.Now().UnixNano()%1e9)
-		kernel := startDoomed(t, kind, fmt.Sprintf("setsid sleep %[1]s & (setsid sleep %[1]s &); trap '' TERM HUP INT; echo ready; sleep %[1]s", mark), "", "")
+		kernel := startToBeKilled(t, kind, fmt.Sprintf("setsid sleep %[1]s & (setsid sleep %[1]s &); trap '' TERM HUP INT; echo ready; sleep %[1]s", mark), "", "")
 		eventually(t, "the command runs", func() bool { return len(processesWith(mark)) >= 3 })
 		if err := kernel.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -111,7 +112,7 @@ func TestKilledKernel(t *testing.T) {
 	}
 }
 
-// TestUnfenced: without namespaces a command is still given nothing that it does not need.
+// TestUnfenced checks that a command without namespaces gets only what it needs.
 func TestUnfenced(t *testing.T) {
 	for _, kind := range kinds(t) {
 		if kind.Fenced() {
@@ -137,7 +138,8 @@ func TestUnfenced(t *testing.T) {
 	}
 }
 
-// TestLongCommand: a command may be longer than a pipe holds, up to what the system runs.
+// TestLongCommand checks that a command may be longer than a pipe holds, up to what the system
+// runs.
 func TestLongCommand(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -168,7 +170,7 @@ func BenchmarkTrue(b *testing.B) {
 	}
 }
 
-// BenchmarkPlain is the same command without a fence.
+// BenchmarkPlain runs the same command without a fence.
 func BenchmarkPlain(b *testing.B) {
 	for b.Loop() {
 		if err := exec.Command("bash", "-c", "true").Run(); err != nil {

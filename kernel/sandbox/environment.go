@@ -2,9 +2,9 @@ package sandbox
 
 import "strings"
 
-// passed are the variables that a command inherits. Any other variable could be a key, or lead to
-// one of the person's programs.
-var passed = [...]string{"PATH", "LANG", "LANGUAGE", "TZ", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME"}
+// inheritedVariables are the variables that a command inherits. Any other variable could be a key,
+// or lead to one of the person's programs.
+var inheritedVariables = [...]string{"PATH", "LANG", "LANGUAGE", "TZ", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME"}
 
 // defaultPath is used where PATH is not set.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
@@ -21,7 +21,7 @@ func (c Command) environment(home, temporary, user string) []string {
 		"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", // nobody can turn pages or answer
 	}
 	path := ""
-	for _, name := range passed {
+	for _, name := range inheritedVariables {
 		value := ""
 		if c.Environment != nil {
 			value = c.Environment(name)

@@ -12,10 +12,10 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// escapes are what programs try that want out: what it is, and a script that does it. None ends
-// well, and none does anything that is seen outside.
+// escapes are scripts of programs that try to leave the fence, with a name. None succeeds, and none
+// has an effect that is visible outside.
 var escapes = []struct{ name, script string }{
-	// The files of others.
+	// Files of others.
 	{"the root of another process", `cat /proc/[0-9]*/root$H/.authinfo /proc/[0-9]*/root$W/state/token`},
 	{"the directory of another process", `for p in /proc/[0-9]*; do cat $p/cwd/../home/.authinfo $p/cwd/../../state/token; done`},
 	{"the open files of another process", `for f in /proc/[0-9]*/fd/*; do timeout 0.1 head -c 100 $f; echo x >$f & done 2>/dev/null; wait`},
@@ -63,8 +63,8 @@ var escapes = []struct{ name, script string }{
 	{"the environment of the person", `env | grep -a 'EMACS\|SSH_\|DBUS\|DISPLAY\|TOKEN\|KEY\|XDG'; tr '\0' '\n' </proc/1/environ`},
 }
 
-// TestNoEscape: whatever is tried, from outside nothing is seen of it: no file that is another,
-// no visitor at any listener, no process that is left.
+// TestNoEscape checks that no attempt has a visible effect outside: no changed file, no connection
+// to a listener, no process that is left.
 func TestNoEscape(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -84,19 +84,19 @@ func TestNoEscape(t *testing.T) {
 	}
 }
 
-// TestNoEscapeByNetwork: with the network a command has that, and no socket that is reached by a
-// name.
+// TestNoEscapeByNetwork checks that a command with the network reaches the network, and no socket
+// with a name.
 func TestNoEscapeByNetwork(t *testing.T) {
 	kind := look(t)
 	if kind != sandbox.Whole {
-		return // nothing else keeps a command that has the network from sockets without a file
+		return // nothing else keeps a command with the network from sockets without a file
 	}
 	w := newWitness(t)
 	for _, socket := range w.sockets {
 		output, _ := w.run(t, kind, "./program attempt "+quoted(socket), true)
-		came := w.came(t) > 0
-		if reachable := !strings.HasPrefix(socket, "unix="); came != reachable {
-			t.Errorf("%s: it came: %t\n%s", socket, came, output)
+		reached := w.connections(t) > 0
+		if reachable := !strings.HasPrefix(socket, "unix="); reached != reachable {
+			t.Errorf("%s: it came: %t\n%s", socket, reached, output)
 		}
 	}
 	for _, e := range escapes[13:20] {
@@ -107,8 +107,8 @@ func TestNoEscapeByNetwork(t *testing.T) {
 	}
 }
 
-// TestWitness: what is tried in vain inside is seen when it is done outside, so that the tests
-// above can fail.
+// TestWitness checks that the witness sees the same attempts when they are made outside, so that
+// the tests above can fail.
 func TestWitness(t *testing.T) {
 	w := newWitness(t)
 	for script, want := range map[string]string{
@@ -146,7 +146,7 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestFilteredCalls: what programs need of the calls that are looked at they still have.
+// TestFilteredCalls checks that programs still have what they need of the filtered calls.
 func TestFilteredCalls(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -176,7 +176,7 @@ func TestFilteredCalls(t *testing.T) {
 	}
 }
 
-// TestFloods: what a command does without end ends with it, within the time that it has.
+// TestFloods checks that endless work of a command ends with it, within its time.
 func TestFloods(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {

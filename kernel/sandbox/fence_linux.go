@@ -110,7 +110,7 @@ func limit() error {
 	return nil
 }
 
-// landlockLevel is the system's version of Landlock, 0 for none.
+// landlockLevel returns the system's version of Landlock, or 0 if it has none.
 func landlockLevel() int {
 	level, err := landlocksyscall.LandlockGetABIVersion()
 	if err != nil {
@@ -119,8 +119,8 @@ func landlockLevel() int {
 	return level
 }
 
-// landlock is the second fence, around the files that the first one shows. A program that finds a
-// way around the mounts still reaches nothing that was not granted. Where the system supports it,
+// landlock makes the second fence, around the files that the first one shows. A program that finds
+// a way around the mounts still reaches nothing that was not granted. Where the system supports it,
 // signals and sockets are restricted too.
 func (t *task) landlock() error {
 	devices := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
@@ -128,7 +128,7 @@ func (t *task) landlock() error {
 	if t.Kind == Whole {
 		own, all = []string{"/tmp", t.Home, "/dev/shm", "/dev/pts"}, []string{"/"}
 	} else {
-		own, all = []string{t.Scratch}, append(append(append([]string{"/proc", "/dev/pts"}, system[:]...), "/var/lib", "/sys"), t.Shown...)
+		own, all = []string{t.Scratch}, append(append(append([]string{"/proc", "/dev/pts"}, systemDirectories[:]...), "/var/lib", "/sys"), t.Shown...)
 	}
 	if t.Directory != "" && t.Writes {
 		own = append(own, t.Directory)
@@ -174,8 +174,9 @@ func dropCapabilities() error {
 	return nil
 }
 
-// oblige makes the system choose this process, and the command with it, when memory is short.
-func oblige() error {
+// preferForOutOfMemory makes the system end this process first, and the command with it, when
+// memory is short.
+func preferForOutOfMemory() error {
 	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err != nil {
 		return fmt.Errorf("be the first to go when memory is short: %w", err)
 	}

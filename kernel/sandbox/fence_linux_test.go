@@ -14,18 +14,18 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// world is a person's machine: what runs there, what lies there, and a directory with the
-// program that tries to get at it.
+// world is a person's machine: what runs there, what lies there, and a directory with the program
+// that tries to reach it.
 type world struct {
 	home, project string
 	victim        string // an argument of a process
 	attempts      []string
 }
 
-// newWorld makes one in which everything can be had by who is not in a fence.
+// newWorld makes a world in which a program outside of a fence reaches everything.
 func newWorld(t *testing.T) world {
 	t.Helper()
-	root, err := os.MkdirTemp("", "w") // sockets have short names
+	root, err := os.MkdirTemp("", "w") // names of sockets must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func newWorld(t *testing.T) world {
 	for _, name := range []string{"home/.ssh/id_ed25519", "home/.authinfo", "home/org/notes.org", "state/token", "project-b/a"} {
 		path := file(name)
 		w.attempts = append(w.attempts, "read="+path, "append="+path)
-		if filepath.Dir(path) != w.home { // of that name it has one of its own
+		if filepath.Dir(path) != w.home { // it has a directory of its own with that name
 			w.attempts = append(w.attempts, "write="+path, "list="+filepath.Dir(path))
 		}
 	}
@@ -76,7 +76,7 @@ func newWorld(t *testing.T) world {
 	return w
 }
 
-// install puts the program that tries into the project.
+// install puts the trying program into the project.
 func (w world) install(t *testing.T) {
 	t.Helper()
 	program, err := os.Executable()
@@ -107,7 +107,7 @@ func listen(t *testing.T, network, address string) string {
 	return listener.Addr().String()
 }
 
-// answer answers every packet that comes to the address it returns.
+// answer answers every packet to the address that it returns.
 func answer(t *testing.T) string {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -129,7 +129,7 @@ func answer(t *testing.T) string {
 	return conn.LocalAddr().String()
 }
 
-// outcomes are what came of attempts, by what was attempted.
+// outcomes returns the results of attempts, by the name of the attempt.
 func outcomes(t *testing.T, output string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -160,7 +160,7 @@ func each(scripts []string) string {
 	return b.String()
 }
 
-// TestFence: nothing of the person's is had from inside, all of which can be had from outside.
+// TestFence checks that nothing of the person is reached from inside, and all of it from outside.
 func TestFence(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -186,7 +186,7 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// TestFenceWithNetwork: who has the network has no more than that.
+// TestFenceWithNetwork checks that a command with the network reaches nothing else.
 func TestFenceWithNetwork(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -207,7 +207,7 @@ func TestFenceWithNetwork(t *testing.T) {
 	}
 }
 
-// TestEscapes: what programs try that want out of such a fence.
+// TestEscapes checks what programs try that want to leave such a fence.
 func TestEscapes(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -269,8 +269,9 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// TestGuards: a command makes and changes nothing by which others are told what to run, also
-// where there is nothing of the kind; git works, is shown nothing new, and afterwards all is as it was.
+// TestGuards checks that a command can neither make nor change the files from which other programs
+// take commands, that git works and shows nothing new, and that the directory is afterwards as it
+// was.
 func TestGuards(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -315,8 +316,8 @@ git status --short; echo new >new; git add -A && git -c user.name=a -c user.emai
 	}
 }
 
-// TestGuardsShared: what guards a directory is there as long as a command needs it, and what a
-// killed kernel left is taken away by the next.
+// TestGuardsShared checks that the placeholders of a directory exist as long as a command needs
+// them, and that those of a killed kernel are removed by the next.
 func TestGuardsShared(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -359,7 +360,8 @@ func TestGuardsShared(t *testing.T) {
 	}
 }
 
-// TestEnvironment: a command's environment is what it needs, and nothing of who asks for it.
+// TestEnvironment checks that the environment of a command contains what it needs, and nothing of
+// the caller's.
 func TestEnvironment(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -386,7 +388,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestGranted: what is granted is there, no more of it than that, and nothing of it afterwards.
+// TestGranted checks that what is granted is there, no more than that, and nothing of it
+// afterwards.
 func TestGranted(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -429,8 +432,8 @@ func TestGranted(t *testing.T) {
 	}
 }
 
-// TestShown: what is shown can be read and not changed, without tokens, also in the empty home; what
-// must not be granted is not shown.
+// TestShown checks that shown directories can be read and not changed, without credentials, also in
+// the empty home, and that a directory which must not be granted is not shown.
 func TestShown(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -456,7 +459,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestMemory: what processes have together is bounded, not only what each has.
+// TestMemory checks that the memory of all processes together is bounded, and not only that of
+// each.
 func TestMemory(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -476,7 +480,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestRefused: no directory is granted that holds what is hidden, or lies in it.
+// TestRefused checks that a directory is not granted if it contains something hidden, or lies in
+// it.
 func TestRefused(t *testing.T) {
 	root := resolved(t)
 	c := sandbox.Command{Text: "true", Home: filepath.Join(root, "home"), Hidden: []string{filepath.Join(root, "home/.org-agent/config.org"), filepath.Join(root, "state")}}
@@ -504,10 +509,10 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAsOrdinaryUser runs the tests of the fence again as somebody who is not root.
+// TestAsOrdinaryUser runs the tests of the fence again as a user who is not root.
 func TestAsOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		return // they run so by themselves
+		return // an ordinary user runs them directly
 	}
 	const nobody = 65534
 	directory, err := os.MkdirTemp("", "u")
@@ -525,7 +530,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	output, err := command.CombinedOutput()
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EINVAL) {
-		return // a root who is nobody else, as in some containers
+		return // a root that cannot become another user, as in some containers
 	}
 	if err != nil || strings.Contains(string(output), "no tests to run") {
 		t.Errorf("as an ordinary user: %v\n%s", err, output)

@@ -14,27 +14,28 @@ import (
 	"org-agent/kernel/autorun"
 )
 
-// guard is a name in a directory by which programs outside of the fence are told what to run. A
-// command that may write in the directory may not write there.
+// guard is a name in a directory from which programs outside of the fence take commands. A command
+// that may write in the directory may not write there.
 type guard struct {
 	path string
-	// placed: if the name does not exist, something is put there while a command runs, so that the
-	// command cannot make it. That is an empty directory, which git ignores, or a file with the
-	// text.
-	placed bool
-	text   string
-	// open: the content may be written, except for what is a guard itself. The name is mounted on
-	// itself, so it cannot be moved away.
+	// placeholder is true if the command must not be able to make the name. If nothing has it, the
+	// sandbox puts something there while the command runs: an empty directory, which git ignores,
+	// or a file with the text.
+	placeholder bool
+	text        string
+	// open is true if the content may be written, except for what is a guard itself. The name is
+	// mounted on itself, so the command cannot move it away.
 	open bool
 }
 
-// guards are the guards of every directory in which a command may write. A repository's own
-// directory stands before the names in it.
+// guards returns the guards of every directory in which a command may write. The directory of a
+// repository stands before the names in it.
 func guards() []guard {
-	// In a directory without a repository, HEAD would be the first file of one without a .git.
-	all := []guard{{path: ".git", placed: true, open: true}, {path: head, placed: true}}
+	// In a directory without a repository, HEAD would be the first file of a repository without a
+	// .git.
+	all := []guard{{path: ".git", placeholder: true, open: true}, {path: head, placeholder: true}}
 	for _, n := range autorun.Names {
-		all = append(all, guard{path: n.Name, placed: n.Placed})
+		all = append(all, guard{path: n.Name, placeholder: n.Placeholder})
 	}
 	return all
 }
@@ -42,22 +43,22 @@ func guards() []guard {
 // head is the file by which git recognises a repository.
 const head = "HEAD"
 
-// gitGuards are the guards of every repository: names by which git is told what to run.
+// gitGuards are the guards of every repository: the names from which git takes commands.
 var gitGuards = [...]guard{
-	{path: "hooks", placed: true},
-	{path: "config", placed: true},
-	{path: "config.worktree", placed: true},
-	{path: "commondir", placed: true, text: ".\n"}, // it names the directory itself, which is what git assumes without the file
-	{path: "worktrees", placed: true},
-	{path: "modules", placed: true},
+	{path: "hooks", placeholder: true},
+	{path: "config", placeholder: true},
+	{path: "config.worktree", placeholder: true},
+	{path: "commondir", placeholder: true, text: ".\n"}, // it names the directory itself, which is what git assumes without the file
+	{path: "worktrees", placeholder: true},
+	{path: "modules", placeholder: true},
 }
 
-// guardsOf returns the guards of a directory, of the repositories in it, and of what git obeys
-// there by its settings.
+// guardsOf returns the guards of a directory, of the repositories in it, and of the files there
+// that git obeys because its settings name them.
 func guardsOf(directory string, repositories []string, obeyed []setting) []guard {
 	all := guards()
 	if base := filepath.Base(directory); base == ".emacs.d" || base == "emacs" {
-		all = append(all, guard{path: "init.el", placed: true}, guard{path: "early-init.el", placed: true})
+		all = append(all, guard{path: "init.el", placeholder: true}, guard{path: "early-init.el", placeholder: true})
 	}
 	top := filepath.Join(directory, ".git")
 	for _, repository := range append([]string{top}, slices.DeleteFunc(slices.Clone(repositories), func(r string) bool { return r == top })...) {
@@ -75,7 +76,7 @@ func guardsOf(directory string, repositories []string, obeyed []setting) []guard
 	}
 	for _, s := range obeyed {
 		if path, err := filepath.Rel(directory, s.Path); err == nil {
-			all = append(all, guard{path: path, placed: s.Hooks})
+			all = append(all, guard{path: path, placeholder: s.Hooks})
 		}
 	}
 	return all
@@ -101,7 +102,7 @@ func (t *task) mountGuards(attributes uint64) error {
 			return err
 		}
 		own := attributes
-		if !g.open || !info.IsDir() || info.Mode() == placedMode {
+		if !g.open || !info.IsDir() || info.Mode() == placeholderMode {
 			own |= unix.MOUNT_ATTR_RDONLY
 			closed[path] = true
 		}
@@ -121,11 +122,11 @@ func (t *task) mountGuards(attributes uint64) error {
 // repository HEAD is not guarded: git would take the file for the revision of that name.
 func (t *task) bare() bool {
 	git, err := os.Lstat(filepath.Join(t.Directory, ".git"))
-	if err == nil && git.Mode() != placedMode {
+	if err == nil && git.Mode() != placeholderMode {
 		return false
 	}
 	info, err := os.Lstat(filepath.Join(t.Directory, head))
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode() == placedMode
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode() == placeholderMode
 }
 
 // mountAbove mounts the directories between the granted directory and a guard on themselves.
@@ -169,7 +170,7 @@ func (t *task) guardLinked(path string, attributes uint64) error {
 	return t.mountOnce(real, attributes|unix.MOUNT_ATTR_RDONLY)
 }
 
-// mountOnce mounts a file or a directory on itself. What was closed in it before stays closed: a
+// mountOnce mounts a file or a directory on itself. What was closed in it before stays closed. A
 // second mount is made only to close it as a whole.
 func (t *task) mountOnce(path string, attributes uint64) error {
 	closes := attributes&unix.MOUNT_ATTR_RDONLY != 0
@@ -186,18 +187,18 @@ func (t *task) mountOnce(path string, attributes uint64) error {
 }
 
 // guarded returns the file with a guard's name, or nil if there is none and the command cannot make
-// one. What was placed there is locked until this process ends.
+// one. A placeholder there is locked until this process ends.
 func (t *task) guarded(path string, g guard) (fs.FileInfo, error) {
 	const tries = 100 // another command that ends at this moment removes its guards
 	for range tries {
 		info, err := os.Lstat(path)
 		switch {
-		case err == nil && !g.isPlaced(path, info):
+		case err == nil && !g.isPlaceholder(path, info):
 			return info, nil
 		case err == nil:
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
-		case !g.placed:
+		case !g.placeholder:
 			return nil, nil
 		default:
 			err := g.place(path)
@@ -224,7 +225,7 @@ func (t *task) guarded(path string, g guard) (fs.FileInfo, error) {
 	return nil, errors.New("it comes and goes")
 }
 
-// place puts a guard where nothing is.
+// place puts a placeholder where nothing is.
 func (g guard) place(path string) error {
 	if g.text == "" {
 		if err := os.Mkdir(path, 0o500); err != nil {
@@ -240,10 +241,10 @@ func (g guard) place(path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// isPlaced reports whether a file was placed as this guard.
-func (g guard) isPlaced(path string, info fs.FileInfo) bool {
-	if !g.placed || g.text == "" {
-		return g.placed && info.Mode() == placedMode
+// isPlaceholder reports whether a file is the placeholder of this guard.
+func (g guard) isPlaceholder(path string, info fs.FileInfo) bool {
+	if !g.placeholder || g.text == "" {
+		return g.placeholder && info.Mode() == placeholderMode
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm() != 0o400 || info.Size() != int64(len(g.text)) {
 		return false
@@ -274,23 +275,25 @@ func lock(path string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// unguard removes what was placed as guards in a directory and in the repositories in it. It leaves
-// what a running command has locked.
-func unguard(directory string, repositories []string, obeyed []setting) {
+// unguard removes the placeholders in a directory and in the repositories in it. It leaves those
+// that a running command has locked, and reports whether there were any.
+func unguard(directory string, repositories []string, obeyed []setting) (locked bool) {
 	all := guardsOf(directory, repositories, obeyed)
 	for i := range all {
 		g := all[len(all)-1-i] // the content of a directory before the directory
 		path := filepath.Join(directory, g.path)
-		if info, err := os.Lstat(path); err != nil || !g.isPlaced(path, info) {
+		if info, err := os.Lstat(path); err != nil || !g.isPlaceholder(path, info) {
 			continue
 		}
 		file, err := lock(path, unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil {
-			continue // another command uses it
+			locked = locked || errors.Is(err, unix.EWOULDBLOCK) // another command uses it
+			continue
 		}
-		if info, err := file.Stat(); err == nil && g.isPlaced(path, info) {
+		if info, err := file.Stat(); err == nil && g.isPlaceholder(path, info) {
 			_ = os.Remove(path) // a directory only if it is empty; its content would be somebody's
 		}
 		file.Close() // it was only read
 	}
+	return locked
 }

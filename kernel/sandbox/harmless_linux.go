@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// harmlessSettings are settings of a repository that make git run nothing and write nowhere else:
-// those that git init, git clone and git remote write. All others are removed from a repository
-// that a command made.
+// harmlessSettings are the settings of a repository that make git run nothing and write nowhere
+// else: those that git init, git clone and git remote write. All others are removed from a
+// repository that a command made.
 var harmlessSettings = [...]string{
 	"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase",
 	"core.precomposeunicode", "core.symlinks", "core.autocrlf", "core.eol", "core.quotepath", "core.sharedrepository",
@@ -19,7 +19,7 @@ var harmlessSettings = [...]string{
 	"submodule.active", "submodule.*.url", "submodule.*.active",
 }
 
-// harmless returns the harmless part of a file of settings, and whether that is all of it.
+// harmless returns the harmless part of a file of settings. whole is true if that is all of it.
 func harmless(text string) (allowed string, whole bool) {
 	output, err := git("/", []byte(text), "config", "--file", "-", "--no-includes", "--list", "-z")
 	if err != nil {

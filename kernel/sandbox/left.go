@@ -6,24 +6,25 @@ import (
 	"strings"
 )
 
-// Left is what a command left in the directory in which it could write, and that programs outside
-// of the fence obey. Others may have made it at the same time.
+// Left is what a command left in the directory in which it could write, as far as programs outside
+// of the fence obey it. Other programs may have made it at the same time.
 type Left struct {
-	// Repositories are new, named as by [Repositories].
+	// Repositories are the new ones, named as by [Repositories].
 	Repositories []string
-	// Startup are new or changed files: those of [autorun.Names], and programs in git's settings.
+	// Startup are the new or changed files from which programs take commands: those of
+	// [autorun.Names], and programs in git's settings.
 	Startup []string
 	// Steps are directories with steps of a rebase that would run programs. They are reported only
-	// while the command runs. When it has ended they are put aside, and in Aside.
+	// while the command runs. When it has ended they are put aside, and are in Aside.
 	Steps []string
 	// Aside are the new names of what git would have obeyed: hooks, settings, steps of a rebase. A
 	// file of settings was replaced by its harmless part.
 	Aside []string
-	// Unseen: not every directory could be searched.
+	// Unseen is true if not every directory could be searched.
 	Unseen bool
 }
 
-// Empty reports whether nothing was left.
+// Empty reports whether the command left nothing.
 func (l Left) Empty() bool {
 	return len(l.Repositories) == 0 && len(l.Startup) == 0 && len(l.Steps) == 0 && len(l.Aside) == 0 && !l.Unseen
 }
@@ -31,7 +32,7 @@ func (l Left) Empty() bool {
 // nameLimit is how many names of each kind are remembered for one command.
 const nameLimit = 1000
 
-// With is both together. Each list is sorted and holds at most a thousand names.
+// With returns the union of both. Each list is sorted and holds at most a thousand names.
 func (l Left) With(more Left) Left {
 	both := func(a, b []string) []string {
 		all := slices.Concat(a, b)
@@ -45,7 +46,7 @@ func (l Left) With(more Left) Left {
 	}
 }
 
-// Without is what is not in known.
+// Without returns what is in l and not in known.
 func (l Left) Without(known Left) Left {
 	rest := func(names, known []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(known, name) })
@@ -56,10 +57,10 @@ func (l Left) Without(known Left) Left {
 	}
 }
 
-// leftMost is how many names of each kind are shown.
-const leftMost = 10
+// shownLimit is how many names of each kind are shown.
+const shownLimit = 10
 
-// String describes it for the person. It is "" for nothing.
+// String describes what was left for the person. It is "" if nothing was.
 func (l Left) String() string {
 	var parts []string
 	say := func(names []string, one, more string) {
@@ -82,16 +83,16 @@ func (l Left) String() string {
 	return strings.Join(parts, " ")
 }
 
-// listed is a list's first names, quoted, and how many more there are.
+// listed returns the first names of a list, quoted, and how many more there are.
 func listed(names []string) string {
 	var b strings.Builder
-	for i, name := range names[:min(leftMost, len(names))] {
+	for i, name := range names[:min(shownLimit, len(names))] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		fmt.Fprintf(&b, "%q", name)
 	}
-	if more := len(names) - leftMost; more > 0 {
+	if more := len(names) - shownLimit; more > 0 {
 		fmt.Fprintf(&b, " and %d more", more)
 	}
 	return b.String()

@@ -16,8 +16,8 @@ import (
 	"org-agent/kernel/autorun"
 )
 
-// view is what programs outside of the fence obey in a directory at one moment. A note on the disk
-// holds it as JSON, see [Recover].
+// view is what programs outside of the fence obey in a directory at one moment. The file of
+// [Command.Note] holds it as JSON.
 type view struct {
 	Directory    string
 	Whole        bool // every directory below it was looked into
@@ -28,7 +28,8 @@ type view struct {
 	Steps        map[string][]string // what a stopped rebase would run, by the repository's own directory
 }
 
-// stamp is a file's identity and the time of its last change. No process in the fence can set them.
+// stamp is the identity of a file and the time of its last change. No process in the fence can set
+// them.
 type stamp struct {
 	File    uint64
 	Changed syscall.Timespec
@@ -44,7 +45,7 @@ func viewOf(directory string) *view {
 				continue
 			}
 			i, there := slices.BinarySearchFunc(entries, n.Name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
-			if there && !isPlaced(entries[i]) {
+			if there && !isPlaceholder(entries[i]) {
 				v.note(filepath.Join(at, n.Name))
 			}
 		}
@@ -60,26 +61,26 @@ func viewOf(directory string) *view {
 // ask asks git for the files that its settings name.
 func (v *view) ask() {
 	whole := false
-	v.Obeyed, whole = obeyed(v.Directory, v.Repositories)
+	v.Obeyed, whole = obeyedSettings(v.Directory, v.Repositories)
 	v.Whole = v.Whole && whole
 	for _, s := range v.Obeyed {
 		if s.Program {
 			v.note(s.Path)
 		}
-		if !there(s.Path) {
+		if !hasContent(s.Path) {
 			v.Absent = append(v.Absent, s.Path)
 		}
 	}
 }
 
-// there reports whether something exists at a path that is not a placed guard.
-func there(path string) bool {
+// hasContent reports whether something other than a placeholder exists at a path.
+func hasContent(path string) bool {
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode() != placedMode
+	return err == nil && info.Mode() != placeholderMode
 }
 
-// note stores the stamp of a startup file. For a directory only its existence is stored, because
-// its content is closed to commands.
+// note stores the stamp of a startup file. For a directory it stores only that it exists, because
+// the content is closed to commands.
 func (v *view) note(path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -92,8 +93,8 @@ func (v *view) note(path string) {
 	v.Startup[path] = s
 }
 
-// ownDirectory is the directory with a repository's settings, or "" if there is none. It follows a
-// link as git does, and the path in a file .git.
+// ownDirectory returns the directory with a repository's settings, or "" if there is none. It
+// follows links and the path in a file .git, as git does.
 func ownDirectory(repository string) string {
 	real, err := filepath.EvalSymlinks(repository)
 	if err != nil {
@@ -137,17 +138,17 @@ func readSmall(path string) (string, error) {
 	return string(text), err
 }
 
-// stopped are the files by which git continues a stopped operation and that name programs. Those of
-// git am name none.
-var stopped = [...]string{
+// rebaseFiles are the files by which git continues a stopped operation and that name programs.
+// Those of git am name none.
+var rebaseFiles = [...]string{
 	"rebase-merge/git-rebase-todo", "rebase-merge/strategy", "rebase-merge/strategy_opts",
 	"sequencer/todo", "sequencer/opts",
 }
 
-// stepsIn lists the programs in these files of a repository, each behind its file's name. A merge
-// strategy is a program too, unless it is one of git's own.
+// stepsIn lists the programs in these files of a repository, each after the name of its file. A
+// merge strategy is a program too, unless it is one of git's own.
 func stepsIn(own string) (steps []string) {
-	for _, name := range stopped {
+	for _, name := range rebaseFiles {
 		text, err := readSmall(filepath.Join(own, name))
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 			continue
@@ -183,11 +184,11 @@ func ownStrategy(name string) bool {
 }
 
 // cleanUp compares the directory with the view before the command. It puts aside what is new and
-// would have git run something, and returns what else is new.
+// would make git run something, and returns what else is new.
 //
-// While the command still runs (runs is true), the steps of a rebase are reported and stay: the
-// command itself may be going on with them. The command can undo whatever else was put aside, so
-// cleanUp is called again and again, and once more when nothing of the command runs.
+// If runs is true, the command still runs. The steps of a rebase are then reported and stay,
+// because the command itself may continue them. The command can undo whatever else was put aside,
+// so cleanUp is called repeatedly, and once more when nothing of the command runs.
 func (v *view) cleanUp(runs bool) (left Left) {
 	root, err := os.OpenRoot(v.Directory)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -203,14 +204,14 @@ func (v *view) cleanUp(runs bool) (left Left) {
 	for _, repository := range now.Repositories {
 		if !slices.Contains(v.Repositories, repository) {
 			left.Repositories = append(left.Repositories, repository)
-			s.made(repository)
+			s.disarmNew(repository)
 		}
 	}
 	for own, steps := range now.Steps {
 		if !within(own, v.Directory) {
 			continue
 		}
-		for _, path := range s.stepsMade(own, steps) {
+		for _, path := range s.newSteps(own, steps) {
 			if runs {
 				left.Steps = append(left.Steps, path)
 			} else {
@@ -244,7 +245,7 @@ type cleanup struct {
 func (s *cleanup) settings() {
 	for _, setting := range s.Obeyed {
 		switch {
-		case !slices.Contains(s.Absent, setting.Path) || !there(setting.Path):
+		case !slices.Contains(s.Absent, setting.Path) || !hasContent(setting.Path):
 		case setting.Program:
 			s.now.note(setting.Path) // it is reported among the startup files
 		default:
@@ -253,8 +254,8 @@ func (s *cleanup) settings() {
 	}
 }
 
-// made removes from a new repository what git would run.
-func (s *cleanup) made(repository string) {
+// disarmNew removes from a new repository what git would run.
+func (s *cleanup) disarmNew(repository string) {
 	own := ownDirectory(repository)
 	for known := range s.Steps {
 		if own == known || within(own, filepath.Join(known, "worktrees")) || within(own, filepath.Join(known, "modules")) {
@@ -271,8 +272,8 @@ func (s *cleanup) made(repository string) {
 	s.disarm(own)
 }
 
-// disarm takes from a repository's own directory what git would run. A repository as git makes it
-// is left as it is.
+// disarm removes from a repository's own directory what git would run. It leaves a repository as
+// git makes it unchanged.
 func (s *cleanup) disarm(own string) {
 	common := filepath.Join(own, "commondir")
 	if text, err := readSmall(common); err == nil {
@@ -299,10 +300,10 @@ func (s *cleanup) disarm(own string) {
 	}
 }
 
-// disarmSettings leaves of a file of settings what is harmless.
+// disarmSettings reduces a file of settings to its harmless part.
 func (s *cleanup) disarmSettings(path string) {
 	info, err := os.Lstat(path)
-	if !there(path) {
+	if !hasContent(path) {
 		return
 	}
 	if err != nil || !info.Mode().IsRegular() {
@@ -329,9 +330,9 @@ func (s *cleanup) disarmSettings(path string) {
 	s.failed = s.failed || err != nil
 }
 
-// stepsMade are the directories in which git keeps the steps that it would run now and would not
+// newSteps returns the directories in which git keeps steps that it would run now and would not
 // have run before the command.
-func (s *cleanup) stepsMade(own string, steps []string) (paths []string) {
+func (s *cleanup) newSteps(own string, steps []string) (paths []string) {
 	for _, step := range steps {
 		if slices.Contains(s.Steps[own], step) {
 			continue
@@ -344,7 +345,7 @@ func (s *cleanup) stepsMade(own string, steps []string) (paths []string) {
 	return paths
 }
 
-// putAside gives what has a name another, and reports whether it did.
+// putAside renames something, and reports whether it did.
 func (s *cleanup) putAside(path string) bool {
 	name, err := filepath.Rel(s.Directory, path)
 	if err != nil {

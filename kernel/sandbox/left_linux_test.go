@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// attack is what a command prepares in a directory for the person's own git, which is run there
-// afterwards. In each script CANARY is the path of a program, which must not have run.
+// attack is what a command prepares in a directory for the person's own git, which runs there
+// afterwards. In each script CANARY is the path of a program that must not run.
 type attack struct {
 	name     string
 	settings string // of the person, in their home
@@ -92,11 +92,11 @@ func person(t *testing.T, directory, script string) string {
 	command := exec.Command("bash", "-c", script)
 	command.Dir = directory
 	command.Env = append(os.Environ(), "GIT_EDITOR=true")
-	output, _ := command.CombinedOutput() // git may well complain of what it finds
+	output, _ := command.CombinedOutput() // git may complain about what it finds
 	return string(output)
 }
 
-// TestPersonsGit: what a command leaves makes the person's own git run nothing.
+// TestPersonsGit checks that what a command leaves makes the person's own git run nothing.
 func TestPersonsGit(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -127,14 +127,14 @@ func TestPersonsGit(t *testing.T) {
 				}
 			}
 			forget()
-			said := prepared(true)
+			output := prepared(true)
 			if _, err := os.Lstat(ran); err == nil {
-				t.Errorf("it ran: %s", said)
+				t.Errorf("it ran: %s", output)
 			}
 			forget()
-			said = prepared(false)
+			output = prepared(false)
 			if _, err := os.Lstat(ran); err != nil {
-				t.Errorf("the attack is none, even without a fence: %s", said)
+				t.Errorf("the attack is none, even without a fence: %s", output)
 			}
 		})
 	}
@@ -163,8 +163,8 @@ func left(t *testing.T, kind sandbox.Kind, directory, text string) sandbox.Left 
 	return p.Left()
 }
 
-// TestStartupFiles: what is there cannot be changed at the top, and what comes to be, or is changed
-// below it, is told.
+// TestStartupFiles checks that existing startup files at the top cannot be changed, and that new
+// ones, and changes below the top, are reported.
 func TestStartupFiles(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -197,8 +197,8 @@ touch -r sub/.envrc stamp; echo evil >sub/.envrc; touch -r stamp sub/.envrc; ech
 	}
 }
 
-// TestOrdinaryWork: what commands do that mean nothing by it goes as it goes elsewhere, and nothing
-// of it is put aside.
+// TestOrdinaryWork checks that ordinary work of commands succeeds as elsewhere, and that nothing of
+// it is put aside.
 func TestOrdinaryWork(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -227,7 +227,7 @@ git clone -q . copy && git -C copy commit -q --allow-empty -m copied && git -C c
 	}
 }
 
-// TestDisarmed: of a repository that a command made, what is harmless goes on.
+// TestDisarmed checks that the harmless part of a repository that a command made keeps working.
 func TestDisarmed(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {

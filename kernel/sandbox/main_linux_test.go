@@ -21,8 +21,8 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// The test binary is also the warden of the commands that the tests start, what tries to get
-// out of a fence, and a kernel that dies.
+// The test binary is also the warden of the commands that the tests start, the program that tries
+// to leave a fence, and a kernel that dies.
 func TestMain(m *testing.M) {
 	sandbox.Main()
 	if len(os.Args) > 1 && os.Args[1] == "attempt" {
@@ -31,10 +31,27 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "main-thread-ends" {
+		endMainThread()
+	}
 	if len(os.Args) > 5 && os.Args[1] == "doomed" {
-		os.Exit(doomed(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
+		os.Exit(runUntilKilled(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// endMainThread ends the main thread of this process. The other threads never end.
+func endMainThread() {
+	for {
+		go func() {
+			runtime.LockOSThread()
+			if unix.Gettid() == unix.Getpid() {
+				_, _, _ = syscall.Syscall(unix.SYS_EXIT, 0, 0, 0)
+			}
+			select {}
+		}()
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // attempt does one thing that a command must not do, and says "done" or why not.
@@ -104,7 +121,7 @@ func dial(network, address string) error {
 		return err
 	}
 	defer conn.Close()
-	if network == "udp" { // which is answered where it comes to somebody
+	if network == "udp" { // the packet is answered if it arrives
 		if _, err = conn.Write([]byte("x")); err == nil {
 			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 			_, err = conn.Read(make([]byte, 1))
@@ -113,7 +130,7 @@ func dial(network, address string) error {
 	return err
 }
 
-// multipath connects by MPTCP, which Landlock's rules for TCP do not see.
+// multipath connects by MPTCP, which Landlock's rules for TCP do not cover.
 func multipath(address string) error {
 	dialer := net.Dialer{Timeout: 30 * time.Second}
 	dialer.SetMultipathTCP(true)
@@ -124,8 +141,8 @@ func multipath(address string) error {
 	return conn.Close()
 }
 
-// disturb does something to the process that has such an argument, which is found by looking as
-// it cannot be known by which number.
+// disturb does something to the process with such an argument. It searches for the process, because
+// its number cannot be known.
 func disturb(how, argument string) error {
 	pid := -1
 	for _, p := range processesWith(argument) {
@@ -156,7 +173,7 @@ func disturb(how, argument string) error {
 	return file.Close()
 }
 
-// processesWith are the processes one of whose arguments is this.
+// processesWith returns the processes that have this argument.
 func processesWith(argument string) []int {
 	var found []int
 	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -174,9 +191,9 @@ func processesWith(argument string) []int {
 	return found
 }
 
-// doomed is a kernel that starts a command, which can write in directory if there is one, and
-// waits to be killed.
-func doomed(kind, text, directory, note string) int {
+// runUntilKilled starts a command, which can write in directory if there is one, and waits until
+// this process is killed.
+func runUntilKilled(kind, text, directory, note string) int {
 	p, err := sandbox.Start(context.Background(), sandbox.Kind(kind), sandbox.Command{
 		Text: text, Home: "/root", Directory: directory, Writes: directory != "", Note: note, Environment: os.Getenv,
 	}, nil, os.Stdout)
@@ -188,14 +205,15 @@ func doomed(kind, text, directory, note string) int {
 	return 0
 }
 
-// look is the kind of fence of this system. One without namespaces says why, and runs a command
-// all the same: the kernel asks about each there. The tests of the fence end then.
+// look returns the kind of fence of this system. If it has no namespaces, look checks the reason,
+// and that a command runs all the same: the kernel asks about each command there. The tests of the
+// fence then end.
 func look(t testing.TB) sandbox.Kind {
 	t.Helper()
-	kind, why := sandbox.Look(t.Context())
+	kind, why := sandbox.Probe(t.Context())
 	if !kind.Fenced() {
 		refused := func(how string) bool { return strings.Contains(why.Error(), how) }
-		if !slices.ContainsFunc([]string{"not permitted", "permission denied", "no space left"}, refused) { // or no more of them
+		if !slices.ContainsFunc([]string{"not permitted", "permission denied", "no space left"}, refused) { // or there are no more of them
 			t.Fatalf("no fence can be made: %v", why)
 		}
 		if output, outcome := run(t, kind, sandbox.Command{Text: "echo runs"}); output != "runs\n" {
@@ -231,7 +249,7 @@ func run(t testing.TB, kind sandbox.Kind, c sandbox.Command) (string, sandbox.Ou
 	return string(text), outcome
 }
 
-// resolved is a temporary directory by its real name.
+// resolved returns a temporary directory by its real name.
 func resolved(t testing.TB) string {
 	t.Helper()
 	directory, err := filepath.EvalSymlinks(t.TempDir())
@@ -241,10 +259,10 @@ func resolved(t testing.TB) string {
 	return directory
 }
 
-// quoted is a word for the shell.
+// quoted returns a word for the shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// eventually waits for what must come to be.
+// eventually waits until is returns true.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {

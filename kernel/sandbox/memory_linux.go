@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryLook is how often the memory of a command's processes is summed.
-const memoryLook = 250 * time.Millisecond
+// memoryInterval is how often the memory of a command's processes is summed.
+const memoryInterval = 250 * time.Millisecond
 
-// mostMemory is how much memory a command may use, by default half of the machine's. No single
-// process can allocate more. Their sum is checked repeatedly: on most machines this program may not
-// make a control group, by which the system would bound the sum.
-func (t *task) mostMemory() (uint64, error) {
+// memoryLimit returns how many bytes of memory a command may use, by default half of the machine's.
+// No single process can allocate more. Their sum is checked repeatedly, because on most machines
+// this program may not make a control group, by which the system would bound the sum.
+func (t *task) memoryLimit() (uint64, error) {
 	if t.Memory > 0 {
 		return t.Memory, nil
 	}
@@ -28,8 +28,8 @@ func (t *task) mostMemory() (uint64, error) {
 	return uint64(machine.Totalram) * uint64(machine.Unit) / 2, nil
 }
 
-// limitMemory bounds the data of each process of the command. It is applied to the command only,
-// because this process needs more address space.
+// limitMemory bounds the data of each process of the command. It applies the bound to the command
+// only, because this process needs more address space.
 func limitMemory(pid int, most uint64) error {
 	err := unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
 	if err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EPERM) { // it has ended, or has a lower limit
@@ -38,15 +38,15 @@ func limitMemory(pid int, most uint64) error {
 	return nil
 }
 
-// exceeds reports whether the command's processes use more memory than they may. It must be called
-// by the thread that started the command: Landlock lets no other one read their state.
+// exceeds reports whether the command's processes use more memory than they may. The thread that
+// started the command must call it: Landlock lets no other thread read their state.
 func (w *warden) exceeds(most uint64) bool {
 	pids := w.processes()
 	return memoryOf(pids, "statm") > most && memoryOf(pids, "smaps_rollup") > most
 }
 
 // memoryOf sums the memory of processes, from statm or smaps_rollup. statm is quick and counts
-// shared memory for each process; smaps_rollup counts it once.
+// shared memory once for each process. smaps_rollup counts it once.
 func memoryOf(pids []int, file string) uint64 {
 	total := uint64(0)
 	for _, pid := range pids {
@@ -71,7 +71,7 @@ func memoryOf(pids []int, file string) uint64 {
 	return total
 }
 
-// processes are the processes of the command.
+// processes returns the processes of the command.
 func (w *warden) processes() []int {
 	if !w.task.Kind.Fenced() {
 		return descendants()

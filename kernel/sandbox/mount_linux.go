@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// system are the directories of the machine that a command sees, read-only: programs and their
-// settings.
-var system = [...]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/run/current-system"}
+// systemDirectories are the directories of the machine that a command sees, read-only: programs and
+// their settings.
+var systemDirectories = [...]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/run/current-system"}
 
 // outside is where the machine's own files are mounted while the new root is built.
 const outside = "/.outside"
@@ -25,7 +25,7 @@ const scratchBytes = "size=512m"
 
 // mountRoot gives this process a root directory with only what a command may see.
 func (t *task) mountRoot() error {
-	if err := oblige(); err != nil { // while /proc can be written
+	if err := preferForOutOfMemory(); err != nil { // while /proc can be written
 		return err
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -67,7 +67,7 @@ func (t *task) mountSystem() error {
 	if err := os.WriteFile(emptyFile, nil, 0o400); err != nil {
 		return fmt.Errorf("build the command's files: %w", err)
 	}
-	for _, path := range system {
+	for _, path := range systemDirectories {
 		info, err := os.Lstat(outside + path)
 		if err != nil {
 			continue // not every system has it
@@ -99,8 +99,8 @@ func (t *task) mountSystem() error {
 	return t.showNames()
 }
 
-// hide covers private files among the system's: those in Hidden, and files in /etc that not
-// everybody may read. A command of root could read those otherwise.
+// hide covers private files of the system: those in Hidden, and files in /etc that not everybody
+// may read. A command of root could read those otherwise.
 func (t *task) hide() error {
 	hidden := append([]string{t.Home}, t.Hidden...)
 	if os.Geteuid() == 0 {
@@ -208,8 +208,8 @@ func (t *task) mountOwn() error {
 	return nil
 }
 
-// tokens are files in which programs store the person's credentials.
-var tokens = [...]string{"credentials", "credentials.toml", "credentials.json", "auth.json", ".npmrc", ".netrc"}
+// credentialFiles are files in which programs store the person's credentials.
+var credentialFiles = [...]string{"credentials", "credentials.toml", "credentials.json", "auth.json", ".npmrc", ".netrc"}
 
 // mountShown mounts the directories that every command can read, without the person's credentials.
 func (t *task) mountShown() error {
@@ -224,7 +224,7 @@ func (t *task) mountShown() error {
 		if err := show(directory, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
 			return err
 		}
-		for _, name := range tokens {
+		for _, name := range credentialFiles {
 			path := filepath.Join(directory, name)
 			info, err := os.Lstat(path)
 			if err != nil || !info.Mode().IsRegular() {
@@ -262,7 +262,7 @@ func show(path string, attributes uint64) error {
 }
 
 // cover mounts a file or a directory, with all mounts below it, on another. It follows no link to
-// it: whoever can write there could have put a link there since the path was resolved.
+// it, because the command could have put a link there since the path was resolved.
 func cover(path, with string, attributes uint64) error {
 	fail := func(err error) error { return fmt.Errorf("show %s: %w", path, err) }
 	source, err := unix.Openat2(unix.AT_FDCWD, with, &unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
@@ -286,9 +286,9 @@ func cover(path, with string, attributes uint64) error {
 
 // closeOutside unmounts the machine's own files and makes the root read-only.
 func closeOutside() error {
-	// In a namespace of its own the command would have capabilities again, and could use much more
-	// of the system. The number is this namespace's. Without the file no namespaces can be made
-	// anyway.
+	// The command could otherwise make namespaces, have capabilities in them, and use much more of
+	// the system. The number is that of this namespace. On a system without the file no namespaces
+	// can be made anyway.
 	limit := "/.outside/proc/sys/user/max_user_namespaces"
 	if err := os.WriteFile(limit, []byte("0"), 0); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, unix.EROFS) {
 		return fmt.Errorf("let the command make no namespaces: %w", err)

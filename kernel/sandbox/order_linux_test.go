@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestOrder: whoever is signalled comes after the process that started it, as deep as it goes.
+// TestOrder checks that a process is signalled after the process that started it, at any depth.
 func TestOrder(t *testing.T) {
 	const deep = 12 // processes, each started by the one before
 	command := exec.Command("/bin/bash", "-c", fmt.Sprintf("f() { echo $BASHPID; if [ $1 = 1 ]; then read -r; else (f $(($1-1)); true); fi; }; f %d", deep))

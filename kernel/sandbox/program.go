@@ -9,23 +9,23 @@ import (
 )
 
 // Program is a program from the person's settings that runs beside the kernel. It is not fenced in:
-// it has the files and the network of the person. It shares with a command that it ends with this
-// program, and that its environment holds no keys.
+// it has the files and the network of the person. Like a command it ends with this program, and its
+// environment holds no keys.
 type Program struct {
-	// Arguments are its name or its file, and the arguments.
+	// Arguments are the name or the file of the program, and its arguments.
 	Arguments []string
 	// Directory is its working directory, absolute.
 	Directory string
 	// Environment is where the inherited variables are taken from. Its PATH is used to find the
 	// program.
 	Environment func(string) string
-	// Variables are added to those, each NAME=VALUE.
+	// Variables are added to the inherited variables, each NAME=VALUE.
 	Variables []string
 }
 
-// usual are the variables that a program inherits beside those of a command. They say where the
-// person's own files are.
-var usual = [...]string{"HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
+// programVariables are the variables that a program inherits in addition to those of a command.
+// They say where the person's own files are.
+var programVariables = [...]string{"HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
 // prepare finds the program's file and makes its environment.
 func (p Program) prepare() (file string, environment []string, err error) {
@@ -38,7 +38,7 @@ func (p Program) prepare() (file string, environment []string, err error) {
 		}
 	}
 	environment = []string{"TERM=dumb"}
-	for _, name := range append(passed[:], usual[:]...) {
+	for _, name := range append(inheritedVariables[:], programVariables[:]...) {
 		if value := p.Environment(name); value != "" && name != "PATH" && !strings.ContainsRune(value, 0) {
 			environment = append(environment, name+"="+value)
 		}
@@ -62,7 +62,7 @@ func Find(name, path string) (string, error) {
 	return "", fmt.Errorf("there is no program %s on the PATH that this was started with: install it, or write its path", name)
 }
 
-// executable returns why a file cannot be run.
+// executable returns why a file cannot be run, or nil.
 func executable(file string) error {
 	info, err := os.Stat(file)
 	switch {

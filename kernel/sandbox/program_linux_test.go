@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// TestProgram: a program has its own output and complaints, the variables that it is given and none
-// that could be a key, and all that it started ends with it.
+// TestProgram checks that a program has its own output and standard error, the variables that it is
+// given and none that could be a key, and that everything that it started ends with it.
 func TestProgram(t *testing.T) {
 	mark := fmt.Sprintf("75432.%d", time.Now().UnixNano()%1e9)
 	environment := func(name string) string {
@@ -37,9 +37,9 @@ func TestProgram(t *testing.T) {
 	complaints.Close()
 	outcome, err := p.Wait()
 	text, _ := io.ReadAll(out)
-	said, _ := io.ReadAll(complained)
-	if err != nil || outcome.Status != 4 || string(said) != "a b\n" {
-		t.Errorf("it ended %v, %v, and complained %q", outcome, err, said)
+	written, _ := io.ReadAll(complained)
+	if err != nil || outcome.Status != 4 || string(written) != "a b\n" {
+		t.Errorf("it ended %v, %v, and complained %q", outcome, err, written)
 	}
 	if got := string(text); !strings.Contains(got, "OWN=1 2\n") || !strings.Contains(got, "HOME=/home/x\n") || strings.Contains(got, "canary") || strings.Contains(got, "relative") {
 		t.Errorf("its environment is\n%s", got)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// noted is the content of the file [Command.Note], as JSON.
-type noted struct {
+// noteContent is the content of the file [Command.Note], as JSON.
+type noteContent struct {
 	Warden string // identity of the command's warden
 	View   *view  // the directory before the command
 }
@@ -30,7 +30,7 @@ func (p *Process) writeNote() (err error) {
 			err = fmt.Errorf("note where the command may write: %w", err)
 		}
 	}()
-	text, err := json.Marshal(noted{Warden: identity(p.warden.Process.Pid), View: p.before})
+	text, err := json.Marshal(noteContent{Warden: identity(p.warden.Process.Pid), View: p.before})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (p *Process) writeNote() (err error) {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// restore removes the guards and looks the directory through. Nothing of the command may run any
+// restore removes the placeholders and scans the directory. Nothing of the command may run any
 // more.
 func (v *view) restore() Left {
 	unguard(v.Directory, v.Repositories, v.Obeyed)
@@ -55,8 +55,8 @@ func (v *view) restore() Left {
 const endLimit = 2 * time.Second
 
 // Recover finishes what was left undone when the program that had started a command was killed.
-// note is the path that was its [Command.Note]. Recover removes the guards, puts aside what git
-// would run, returns what else the command left, and deletes the note.
+// note is the path that was its [Command.Note]. Recover removes the placeholders, puts aside what
+// git would run, returns what else the command left, and deletes the note.
 //
 // It waits until nothing of the command runs. After an error the note is still there, and Recover
 // can be called again.
@@ -65,7 +65,7 @@ func Recover(note string) (directory string, left Left, err error) {
 	if err != nil {
 		return "", Left{}, fmt.Errorf("recover after a killed command: %w", err)
 	}
-	var n noted
+	var n noteContent
 	if err := json.Unmarshal(text, &n); err != nil || n.View == nil {
 		// The program was killed before the note was complete, and so before the command began.
 		return "", Left{}, os.Remove(note)
@@ -76,6 +76,11 @@ func Recover(note string) (directory string, left Left, err error) {
 			return directory, Left{}, fmt.Errorf("a command still runs in %s", directory)
 		}
 	}
+	// The warden's end kills the command's other processes, which hold the locks of the guards until
+	// they are gone. A lock that is held for longer belongs to another command.
+	for began := time.Now(); unguard(directory, n.View.Repositories, n.View.Obeyed) && time.Since(began) < endLimit; {
+		time.Sleep(time.Millisecond)
+	}
 	left = n.View.restore()
 	if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return directory, left, fmt.Errorf("recover after a killed command: %w", err)
@@ -83,25 +88,33 @@ func Recover(note string) (directory string, left Left, err error) {
 	return directory, left, nil
 }
 
-// identity distinguishes a process from all others, also from later ones with the same number. It
-// is "" for a process that has ended.
+// identity returns a text that distinguishes a process from all others, also from later ones with
+// the same number. It is "" for a process that has ended.
 func identity(pid int) string {
 	state, rest := status(pid)
-	if len(rest) < 19 || state == "Z" || state == "X" { // a zombie runs nothing, and its namespace is gone
+	if len(rest) < 19 || ended(state, rest) {
 		return ""
 	}
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without a boot id the start time has to be enough
 	return strings.Join([]string{strconv.Itoa(pid), rest[18], strings.TrimSpace(string(boot))}, " ")
 }
 
-// runs reports whether the process with an identity is still there.
+// runs reports whether the process with an identity still exists.
 func runs(process string) bool {
 	number, _, _ := strings.Cut(process, " ")
 	pid, err := strconv.Atoi(number)
 	return err == nil && identity(pid) == process
 }
 
-// status returns the state of a process and the fields behind it in /proc/PID/stat, the parent's
+// ended reports whether every thread of a process has ended, given the result of [status]. The main
+// thread is a zombie as soon as it has ended itself. Until the last thread has ended, the process
+// keeps its files and locks, and its namespace exists.
+func ended(state string, rest []string) bool {
+	const threads = 16 // the index of their number in rest
+	return state == "X" || state == "Z" && (len(rest) <= threads || rest[threads] == "0" || rest[threads] == "1")
+}
+
+// status returns the state of a process and the fields after it in /proc/PID/stat, the parent's
 // number first. Both are empty if there is no such process.
 func status(pid int) (state string, rest []string) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

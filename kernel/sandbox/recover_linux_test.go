@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"org-agent/kernel/sandbox"
 )
@@ -30,10 +31,11 @@ func newTrap(t *testing.T) trap {
 	return c
 }
 
-// fill puts the program in the place of CANARY.
+// fill replaces CANARY by the path of the program.
 func (c trap) fill(text string) string { return strings.ReplaceAll(text, canary, c.program) }
 
-// springs reports whether the program runs when the person uses git in a directory, and forgets it.
+// springs reports whether the program runs when the person uses git in a directory, and resets the
+// trap.
 func (c trap) springs(t *testing.T, directory string) bool {
 	t.Helper()
 	person(t, directory, "git status; git commit --allow-empty -m x")
@@ -44,8 +46,8 @@ func (c trap) springs(t *testing.T, directory string) bool {
 	return err == nil
 }
 
-// TestRecover: when a kernel was killed while a command ran, the next one looks through what the
-// command made, and takes away what guarded its directory.
+// TestRecover checks that after a kernel was killed during a command, the next one scans what the
+// command made, and removes the placeholders.
 func TestRecover(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -54,8 +56,8 @@ func TestRecover(t *testing.T) {
 	trap := newTrap(t)
 	directory, note := resolved(t), filepath.Join(t.TempDir(), "note")
 	at := func(name string) string { return filepath.Join(directory, name) }
-	kernel := startDoomed(t, kind, "echo ready; until [ -e go ]; do sleep 0.01; done; rm go; "+trap.fill(armed)+"touch made; sleep 1000", directory, note)
-	if err := kernel.Process.Signal(syscall.SIGSTOP); err != nil { // it looks nothing through from here on
+	kernel := startToBeKilled(t, kind, "echo ready; until [ -e go ]; do sleep 0.01; done; rm go; "+trap.fill(armed)+"touch made; sleep 1000", directory, note)
+	if err := kernel.Process.Signal(syscall.SIGSTOP); err != nil { // it scans nothing from here on
 		t.Fatal(err)
 	}
 	write(t, at("go"), "", 0o600)
@@ -92,7 +94,41 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestBrokenNote: a note that was not written to its end is of a command that did not begin.
+// TestRecoverAfterLateEnd checks that Recover waits for the locks of the placeholders. A process of
+// the command that ends later than the warden still holds them.
+func TestRecoverAfterLateEnd(t *testing.T) {
+	kind := look(t)
+	if !kind.Fenced() {
+		return
+	}
+	directory, note := resolved(t), filepath.Join(t.TempDir(), "note")
+	kernel := startToBeKilled(t, kind, "echo ready; sleep 1000", directory, note)
+	late, err := os.Open(filepath.Join(directory, ".envrc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(late.Fd()), syscall.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	if err := kernel.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = kernel.Wait()
+	ended := make(chan error)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		ended <- late.Close()
+	}()
+	_, _, err = sandbox.Recover(note)
+	if err := errors.Join(err, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 0 {
+		t.Errorf("there is %v, %v", entries, err)
+	}
+}
+
+// TestBrokenNote checks that an incomplete note belongs to a command that did not begin.
 func TestBrokenNote(t *testing.T) {
 	for _, text := range []string{"", `{"Warden":"1 2 3","View":{"Direc`, "/some/directory", "null", "{}"} {
 		note := filepath.Join(t.TempDir(), "note")
@@ -106,7 +142,7 @@ func TestBrokenNote(t *testing.T) {
 	}
 }
 
-// TestWhileItRuns: the person's git runs nothing of what a command made that still runs, also when
+// TestWhileItRuns checks that the person's git runs nothing that a running command made, also if
 // the command makes it again. The steps of its own rebase stay.
 func TestWhileItRuns(t *testing.T) {
 	kind := look(t)

@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// lookLimit is how many directories are searched for repositories at most.
+// lookLimit is the maximum number of directories that are searched for repositories.
 const lookLimit = 4000
 
-// stores are names of directories that contain many others and rarely a repository. They are
-// searched last.
-var stores = [...]string{"node_modules", "__pycache__", ".venv", ".cache", ".tox", ".mypy_cache", "target", "vendor"}
+// dependencyDirectories are names of directories that contain many others and rarely a repository.
+// They are searched last.
+var dependencyDirectories = [...]string{"node_modules", "__pycache__", ".venv", ".cache", ".tox", ".mypy_cache", "target", "vendor"}
 
-// placedMode is the mode of a directory that was placed as a guard. Nobody else uses it.
-const placedMode = fs.ModeDir | fs.ModeSticky | 0o500
+// placeholderMode is the mode of a directory that is a placeholder. Nobody else uses it.
+const placeholderMode = fs.ModeDir | fs.ModeSticky | 0o500
 
 // Repositories returns the paths of the repositories in a directory and below it: each .git,
-// whatever it is, and each directory that is a repository itself. Those less deep come first. whole
+// whatever it is, and each directory that is a repository itself. Less deep ones come first. whole
 // is false if not every directory was searched, because there are too many or one cannot be read.
 // Links are not followed, and repositories in a .git are not listed.
 func Repositories(directory string) (found []string, whole bool) {
@@ -32,20 +32,20 @@ func repositoriesAt(at string, entries []fs.DirEntry) (found []string) {
 		found = append(found, at)
 	}
 	for _, entry := range entries {
-		if entry.Name() == ".git" && !isPlaced(entry) {
+		if entry.Name() == ".git" && !isPlaceholder(entry) {
 			found = append(found, filepath.Join(at, ".git"))
 		}
 	}
 	return found
 }
 
-// isPlaced reports whether an entry is a guard of a running command.
-func isPlaced(entry fs.DirEntry) bool {
+// isPlaceholder reports whether an entry is the placeholder of a running command.
+func isPlaceholder(entry fs.DirEntry) bool {
 	info, err := entry.Info()
-	return err == nil && info.Mode() == placedMode
+	return err == nil && info.Mode() == placeholderMode
 }
 
-// walk visits a directory and those below it, except the content of a .git. Those less deep come
+// walk visits a directory and those below it, except the content of a .git. Less deep ones come
 // first. whole is false if not every directory was visited.
 func walk(directory string, visit func(at string, entries []fs.DirEntry)) (whole bool) {
 	whole = true
@@ -63,7 +63,7 @@ func walk(directory string, visit func(at string, entries []fs.DirEntry)) (whole
 		for _, entry := range entries {
 			switch {
 			case entry.Name() == ".git" || !entry.IsDir():
-			case slices.Contains(stores[:], entry.Name()):
+			case slices.Contains(dependencyDirectories[:], entry.Name()):
 				later = append(later, filepath.Join(at, entry.Name()))
 			default:
 				next = append(next, filepath.Join(at, entry.Name()))
@@ -80,7 +80,7 @@ func walk(directory string, visit func(at string, entries []fs.DirEntry)) (whole
 // refs, or a commondir that leads to them.
 func isRepository(entries []fs.DirEntry) bool {
 	there := func(name string) bool {
-		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && !isPlaced(e) })
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && !isPlaceholder(e) })
 	}
 	return there("HEAD") && (there("commondir") || there("objects") && there("refs"))
 }

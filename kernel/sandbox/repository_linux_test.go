@@ -23,8 +23,8 @@ func bash(t *testing.T, directory, script string) string {
 	return string(output)
 }
 
-// TestRepositories: the repositories that were in a directory run afterwards what they ran before,
-// however deep and of whatever kind they are; git works in them, and a new one is told.
+// TestRepositories checks that the repositories in a directory afterwards run what they ran before,
+// at any depth and of any kind, that git works in them, and that a new one is reported.
 func TestRepositories(t *testing.T) {
 	kind := look(t)
 	if !kind.Fenced() {
@@ -86,7 +86,8 @@ mkdir -p mine/a; mv mine/a mine/b; true`}, nil, nil)
 	}
 }
 
-// TestManyDirectories: a search has an end, says so, and begins with what people have themselves.
+// TestManyDirectories checks that a search is bounded, says so, and begins with people's own
+// directories.
 func TestManyDirectories(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

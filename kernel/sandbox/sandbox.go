@@ -1,23 +1,24 @@
 // Package sandbox runs a command in a fence. A [Command] says beforehand what the command may
-// touch. It sees nothing else of the machine: no file of the person's, no network, no other process,
-// no socket of a program that runs for the person, and no variable of the environment that could be
-// a key.
+// touch. The command sees nothing else of the machine: no file of the person, no network, no other
+// process, no socket of a program that runs for the person, and no variable of the environment that
+// could be a key.
 //
 // [Start] makes the fence. It starts this program once more, in namespaces of its own, where [Main]
-// builds a file system of what was granted, gives up every right that it has and runs the command as
-// its child. That second process is the warden. It is the first of its process namespace: when it
-// ends, everything that the command has started ends with it. It ends when the command does, when it
-// is asked to, and when the program that started it is gone.
+// builds a file system of what was granted, gives up every right that it has and runs the command
+// as its child. That second process is the warden. It is the first process of its process
+// namespace, so everything that the command has started ends with it. The warden ends when the
+// command does, when it is asked to, and when the program that started it is gone.
 //
 // A command that may write in a directory could make other programs run its code there: git, a
-// shell, an editor. The names that they obey at its top are closed to it, and so are the settings of
-// the repositories that are in it. What it makes elsewhere is looked for while it runs and when it
-// has ended; what git would run is put aside, and [Process.Left] says what else there is. If the
-// program that started it is killed meanwhile, [Recover] does this later.
+// shell, an editor. The names that they obey at the top of the directory are closed to the command,
+// and so are the settings of the repositories in it. The rest of the directory is scanned while the
+// command runs and when it has ended. What git would run is put aside, and [Process.Left] says what
+// else there is. If the program that started the command is killed meanwhile, [Recover] does this
+// later.
 //
-// Not every system lets a program make namespaces: [Look] says what this one has. Where it has none,
-// a command runs with the rights of the person. It is stopped like any other, and whoever decides
-// what may run has to know that.
+// Not every system lets a program make namespaces; [Probe] says what this one has. Without them, a
+// command runs with the rights of the person. It is stopped like any other, and the policy has to
+// ask about each.
 package sandbox
 
 import (
@@ -27,7 +28,7 @@ import (
 	"time"
 )
 
-// Kind is what a fence is made of.
+// Kind says what a fence is made of.
 type Kind string
 
 // The kinds of a fence.
@@ -52,7 +53,7 @@ type Command struct {
 	Writes bool
 	// Network gives it the network of this machine.
 	Network bool
-	// Terminal: the input is a terminal, and the command controls it.
+	// Terminal is true if the input is a terminal. The command then controls it.
 	Terminal bool
 	// Home is the person's home directory. The command sees an empty directory there.
 	Home string
@@ -61,7 +62,7 @@ type Command struct {
 	// Shown are directories with further programs, which every command can read. Those that
 	// [Command.Grantable] refuses or that do not exist are skipped.
 	Shown []string
-	// Memory is how many bytes all its processes may use together; 0 is half of the machine's.
+	// Memory is how many bytes all its processes may use together; 0 means half of the machine's.
 	Memory uint64
 	// Environment is where the few inherited variables are taken from.
 	Environment func(string) string
@@ -81,7 +82,7 @@ type Outcome struct {
 	Took   time.Duration
 }
 
-// String describes it in words.
+// String describes the outcome in words.
 func (o Outcome) String() string {
 	if o.Signal != "" {
 		return "it was ended by " + o.Signal
@@ -89,7 +90,7 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("exit status %d", o.Status)
 }
 
-// Check returns why a command cannot be granted its directory, nil if it can.
+// Check returns why a command cannot be granted its directory, or nil.
 func (c Command) Check() error {
 	if c.Directory == "" {
 		return nil
@@ -97,7 +98,7 @@ func (c Command) Check() error {
 	return c.Grantable(c.Directory)
 }
 
-// Grantable returns why a directory cannot be granted, nil if it can. A directory is refused if it
+// Grantable returns why a directory cannot be granted, or nil. A directory is refused if it
 // contains the person's home or a hidden file, or lies in a hidden directory.
 func (c Command) Grantable(directory string) error {
 	if !filepath.IsAbs(directory) || filepath.Clean(directory) != directory {

@@ -14,14 +14,14 @@ import (
 // setting is a file or a directory that git obeys because its settings name it.
 type setting struct {
 	Path string // absolute
-	// Hooks: it is a directory of hooks. It is placed if it does not exist.
+	// Hooks is true for a directory of hooks. If it does not exist, a placeholder is put there.
 	Hooks bool
-	// Program: it is a word of a command line. A new one is reported and not put aside.
+	// Program is true for a word of a command line. A new one is reported and not put aside.
 	Program bool
 }
 
-// pathSettings are the settings whose value is the path of something that git obeys. A * is any
-// name.
+// pathSettings are the settings whose value is the path of something that git obeys. A * stands for
+// any name.
 var pathSettings = [...]string{
 	"include.path", "includeif.*.path", // more settings
 	"core.hookspath",      // programs
@@ -52,12 +52,13 @@ func named(patterns []string, key string) bool {
 	})
 }
 
-// askLimit is in how many repositories git is asked for its settings at most.
+// askLimit is the maximum number of repositories whose settings git is asked for.
 const askLimit = 100
 
-// obeyed returns what git obeys by its settings in a directory and in the repositories there, as
-// far as it lies in the directory. whole is false if there are more repositories than askLimit.
-func obeyed(directory string, repositories []string) (found []setting, whole bool) {
+// obeyedSettings returns what git obeys because of its settings in a directory and in the
+// repositories there, as far as it lies in the directory. whole is false if there are more
+// repositories than askLimit.
+func obeyedSettings(directory string, repositories []string) (found []setting, whole bool) {
 	places := []string{directory}
 	for _, repository := range repositories {
 		if at := strings.TrimSuffix(repository, "/.git"); !slices.Contains(places, at) {
@@ -76,9 +77,9 @@ func obeyed(directory string, repositories []string) (found []setting, whole boo
 	return found, whole
 }
 
-// inside is the path by which a setting's path is guarded in a directory: the first link on the
-// way, which is guarded together with its target. A path that leads into the directory by links
-// from elsewhere is resolved first.
+// inside returns the path by which the path of a setting is guarded in a directory: the first link
+// on the way, which is guarded together with its target. A path that leads into the directory by
+// links from elsewhere is resolved first.
 func inside(path, directory string) string {
 	if !within(path, directory) {
 		if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
@@ -134,7 +135,7 @@ func settingsIn(place string) (found []setting) {
 	return found
 }
 
-// expanded is the absolute path of a setting's value.
+// expanded returns the absolute path of a setting's value.
 func expanded(value, base string) string {
 	if rest, ok := strings.CutPrefix(value, "~/"); ok {
 		return filepath.Join(os.Getenv("HOME"), rest)

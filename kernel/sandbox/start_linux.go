@@ -23,8 +23,8 @@ import (
 // wardenName is the argument that makes this program a warden.
 const wardenName = "sandbox"
 
-// task is the warden's task, one line of JSON. The pipe through which it comes stays open as long
-// as the program that wrote it lives.
+// task is what the warden has to do, one line of JSON. The pipe through which it comes stays open
+// as long as the program that wrote it lives.
 type task struct {
 	Text          string
 	Directory     string
@@ -47,7 +47,7 @@ type task struct {
 	mounted map[string]bool // paths in the directory that were mounted on themselves; true: read-only
 }
 
-// report is a line from the warden: that the command runs, how it ended, or why it could not begin.
+// report is a line from the warden: the command runs, how it ended, or why it could not begin.
 type report struct {
 	Started bool
 	Ended   bool
@@ -74,8 +74,8 @@ type Process struct {
 }
 
 // Start starts the command and returns when it runs. When ctx ends, the command and everything that
-// it started are ended. input and output are the command's; nil is nothing. The caller closes them
-// and may do so as soon as Start returns. The caller must wait for the process.
+// it started are ended. input and output belong to the caller, who closes them and may do so as
+// soon as Start returns; nil means nothing. The caller must wait for the process.
 func Start(ctx context.Context, kind Kind, c Command, input, output *os.File) (*Process, error) {
 	if err := errors.Join(ctx.Err(), c.Check()); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func StartProgram(ctx context.Context, program Program, input, output, complaint
 	return p, nil
 }
 
-// task is the task of a command's warden.
+// task returns the task of a command's warden.
 func (c Command) task(kind Kind) task {
 	t := task{
 		Text: c.Text, Directory: c.Directory, Writes: c.Writes, Network: c.Network, Terminal: c.Terminal,
@@ -198,7 +198,7 @@ func (p *Process) launch(t task, input, output, complaints *os.File) (reports *b
 		return nil, fmt.Errorf("start the command's warden: %w", err)
 	}
 	// The warden does nothing before it has its task, so the note is on the disk before the command
-	// begins. A task is longer than a pipe holds if the command is: the warden reads it meanwhile.
+	// begins. A task can be longer than a pipe holds, so the warden reads it at the same time.
 	err = p.writeNote()
 	if err == nil {
 		if _, err = life.Write(append(line, '\n')); err != nil {
@@ -223,12 +223,12 @@ func (c *closing) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// attributes are those of a warden. It is a session of its own, so that no terminal of the
-// person's is its.
+// attributes returns the attributes of a warden. A warden is a session of its own, so that it has
+// no terminal of the person.
 func attributes(t task) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true}
 	if !t.Kind.Fenced() {
-		attr.Pdeathsig = syscall.SIGTERM // which it ends its children for
+		attr.Pdeathsig = syscall.SIGTERM // it ends its children on this signal
 		return attr
 	}
 	attr.Pdeathsig = syscall.SIGKILL
@@ -264,9 +264,9 @@ func next(reports *bufio.Reader) (r report, err error) {
 	return r, json.Unmarshal(line, &r)
 }
 
-// follow waits until the warden has ended and notes how the command did.
+// follow waits until the warden has ended and records how the command ended.
 func (p *Process) follow(reports *bufio.Reader) {
-	stopLooking := p.lookThrough()
+	stopLooking := p.scanRepeatedly()
 	r, err := next(reports)
 	if err == nil {
 		_, _ = io.Copy(io.Discard, reports)
@@ -297,17 +297,17 @@ func (p *Process) reap() error {
 	return err
 }
 
-// forget closes and removes what the process had here.
+// forget closes and removes what belongs to the process here.
 func (p *Process) forget() {
 	p.end.Do(func() { p.closeLife() })
 	if p.before != nil {
-		p.left = Left{Aside: p.left.Aside}.With(p.before.restore()) // what else was found may be gone
+		p.left = Left{Aside: p.left.Aside}.With(p.before.restore()) // what else was found may be gone by now
 	}
 	if p.note != "" {
-		_ = os.Remove(p.note) // one that stays is read again, and nothing is found then
+		_ = os.Remove(p.note) // a note that stays is read again, and nothing is found then
 	}
 	if p.scratch != "" {
-		_ = os.RemoveAll(p.scratch) // what it made there is its own and may be closed to us
+		_ = os.RemoveAll(p.scratch) // what it made there is its own and may be unreadable for us
 	}
 }
 
@@ -339,13 +339,14 @@ func outcome(status syscall.WaitStatus) Outcome {
 // Done is closed when the command and everything that it started have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for that and returns how the command ended.
+// Wait waits until the command and everything that it started have ended, and returns how the
+// command ended.
 func (p *Process) Wait() (Outcome, error) {
 	<-p.done
 	return p.outcome, p.err
 }
 
-// Left is what the command left in its directory. It waits until the command has ended.
+// Left returns what the command left in its directory. It waits until the command has ended.
 func (p *Process) Left() Left {
 	<-p.done
 	return p.left
@@ -363,7 +364,7 @@ func (p *Process) Terminate() {
 // Kill ends the command and everything that it started.
 func (p *Process) Kill() {
 	p.end.Do(func() {
-		p.closeLife() // the warden ends then, and all the others with it
+		p.closeLife() // the warden ends then, and everything else with it
 		if p.kind.Fenced() {
 			_ = p.warden.Process.Kill() // its namespace ends with it
 		}

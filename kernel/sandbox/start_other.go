@@ -17,15 +17,15 @@ import (
 // Main does nothing where there are no wardens.
 func Main() {}
 
-// Look reports that no fence can be made on this system.
-func Look(context.Context) (Kind, error) {
+// Probe reports that no fence can be made on this system.
+func Probe(context.Context) (Kind, error) {
 	return None, errors.New("commands are fenced in on Linux alone")
 }
 
 // Recover does nothing, because no command is fenced in.
 func Recover(string) (directory string, left Left, err error) { return "", Left{}, nil }
 
-// Left is always empty: without a fence a command may have left something anywhere.
+// Left returns an empty Left: without a fence a command may have left something anywhere.
 func (p *Process) Left() Left { return Left{} }
 
 // Process is a command that runs.
@@ -117,7 +117,7 @@ func (p *Process) follow() {
 	}
 	p.outcome.Took = time.Since(p.began)
 	if p.scratch != "" {
-		_ = os.RemoveAll(p.scratch) // what it made there is its own and may be closed to us
+		_ = os.RemoveAll(p.scratch) // what it made there is its own and may be unreadable for us
 	}
 	close(p.done)
 }
@@ -125,7 +125,7 @@ func (p *Process) follow() {
 // Done is closed when the command has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for that and returns how the command ended.
+// Wait waits until the command has ended, and returns how it ended.
 func (p *Process) Wait() (Outcome, error) {
 	<-p.done
 	return p.outcome, p.err

@@ -1,4 +1,4 @@
 // The tests of this package run without the race detector: they start their own program for every
-// command, and with it in there that takes most of a second.
+// command, and with the race detector that takes most of a second.
 
 package sandbox

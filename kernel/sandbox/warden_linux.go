@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The numbers of the warden's own files. Those before them are the command's.
+// The numbers of the warden's own files. Lower numbers are the command's.
 const (
 	taskFile   = 3
 	reportFile = 4
@@ -73,7 +73,7 @@ type warden struct {
 func (w *warden) tell(r report) {
 	line, err := json.Marshal(r)
 	if err == nil {
-		_, _ = w.reports.Write(append(line, '\n')) // nobody reads them if this fails
+		_, _ = w.reports.Write(append(line, '\n')) // if this fails nobody reads the reports
 	}
 }
 
@@ -91,14 +91,14 @@ func (w *warden) run(task *os.File) error {
 	}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	most, err := w.task.mostMemory()
+	most, err := w.task.memoryLimit()
 	if err != nil {
 		return err
 	}
 	if err := w.begin(most); err != nil {
 		return err
 	}
-	look := time.NewTicker(memoryLook)
+	look := time.NewTicker(memoryInterval)
 	if w.task.Arguments != nil {
 		look.Stop() // a program may run for weeks, and summing takes time; each of its processes is bounded
 	}
@@ -131,7 +131,7 @@ func (w *warden) run(task *os.File) error {
 				w.signal(syscall.SIGTERM)
 				continue
 			}
-			w.endAll() // this program's parent is gone, or this process was asked to end
+			w.endAll() // the parent of this program is gone, or this process was asked to end
 			return nil
 		}
 	}
@@ -171,7 +171,7 @@ func (w *warden) begin(most uint64) error {
 	return null.Close()
 }
 
-// findShell finds bash. No other shell will do: the text was judged as bash reads it.
+// findShell finds bash. No other shell will do, because the text was judged as bash reads it.
 func findShell() (string, error) {
 	for _, path := range [...]string{"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"} {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -181,7 +181,7 @@ func findShell() (string, error) {
 	return "", errors.New("there is no bash, which commands are for: install it")
 }
 
-// reap waits for processes to end until the command has, and returns its status.
+// reap waits for processes until the command has ended, and returns its status.
 func (w *warden) reap() syscall.WaitStatus {
 	for {
 		var status syscall.WaitStatus
@@ -203,7 +203,7 @@ func (w *warden) signal(s syscall.Signal) {
 	}
 }
 
-// endAll ends everything that the command started. In a process namespace the system does so when
+// endAll ends everything that the command started. In a process namespace the system does this when
 // this process ends.
 func (w *warden) endAll() {
 	if w.task.Kind.Fenced() {
@@ -220,7 +220,7 @@ func (w *warden) endAll() {
 	}
 }
 
-// descendants are the running processes below this one, each behind its parent. If a shell got a
+// descendants returns the running processes below this one, each after its parent. If a shell got a
 // signal after its child, it would report how the child ended instead of its own end. A process
 // whose parent has ended is a child of this one.
 func descendants() []int {
@@ -231,7 +231,7 @@ func descendants() []int {
 		if err != nil {
 			continue
 		}
-		if state, rest := status(pid); len(rest) > 0 && state != "Z" {
+		if state, rest := status(pid); len(rest) > 0 && !ended(state, rest) {
 			parent, _ := strconv.Atoi(rest[0])
 			children[parent] = append(children[parent], pid)
 		}

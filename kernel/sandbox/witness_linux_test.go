@@ -20,17 +20,17 @@ import (
 // secretWords stand in every file that a command must not read.
 const secretWords = "witnessed-secret-4711"
 
-// witness is a person's machine that is looked at from outside: whatever a command did to it is
-// seen there, whatever the command says of it.
+// witness is a person's machine, observed from outside: it sees every effect of a command, whatever
+// the command prints.
 type witness struct {
 	root, home, project, mark string
-	visits                    atomic.Int64 // connections and packets that came
+	visits                    atomic.Int64 // connections and packets that arrived
 	files                     map[string]string
-	sockets                   []string // where to come to, as the program that tries has it
+	sockets                   []string // the addresses, as the trying program writes them
 	pattern                   string   // of core files
 }
 
-// newWitness makes one, with listeners wherever programs of a person's listen.
+// newWitness makes a witness, with listeners wherever programs of a person listen.
 func newWitness(t *testing.T) *witness {
 	t.Helper()
 	root, err := os.MkdirTemp("", "w")
@@ -66,7 +66,7 @@ func newWitness(t *testing.T) *witness {
 		w.listen(t, "unix", name)
 	}
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
-		if probe, err := net.Listen("tcp", address); err == nil { // not every machine has the second
+		if probe, err := net.Listen("tcp", address); err == nil { // not every machine has the second address
 			probe.Close()
 			w.listen(t, "tcp", address)
 		}
@@ -81,7 +81,7 @@ func newWitness(t *testing.T) *witness {
 	return w
 }
 
-// listen counts who comes.
+// listen counts connections.
 func (w *witness) listen(t *testing.T, network, address string) {
 	t.Helper()
 	if network == "unix" && address[0] != '@' {
@@ -102,14 +102,14 @@ func (w *witness) listen(t *testing.T, network, address string) {
 				return
 			}
 			w.visits.Add(1)
-			conn.Close() // so the visitor knows that it was counted
+			conn.Close() // so that the visitor knows that it was counted
 		}
 	}()
 	t.Cleanup(func() { listener.Close(); <-done })
 	w.sockets = append(w.sockets, network+"="+listener.Addr().String())
 }
 
-// receive counts packets that come.
+// receive counts packets.
 func (w *witness) receive(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -125,16 +125,16 @@ func (w *witness) receive(t *testing.T) {
 				return
 			}
 			w.visits.Add(1)
-			_, _ = conn.WriteTo(b[:1], from) // so the visitor knows that it was counted
+			_, _ = conn.WriteTo(b[:1], from) // so that the visitor knows that it was counted
 		}
 	}()
 	t.Cleanup(func() { conn.Close(); <-done })
 	w.sockets = append(w.sockets, "udp="+conn.LocalAddr().String())
 }
 
-// came is how many visits there were since it was asked last. A visit of our own is the last at each
-// listener: when it is counted, so are those before it.
-func (w *witness) came(t *testing.T) int64 {
+// connections returns how many visits there were since the last call. It visits each listener last
+// itself: when that visit is counted, the earlier ones are too.
+func (w *witness) connections(t *testing.T) int64 {
 	t.Helper()
 	for _, socket := range w.sockets {
 		network, address, _ := strings.Cut(socket, "=")
@@ -142,7 +142,7 @@ func (w *witness) came(t *testing.T) int64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // a connection that has none fails below
+		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // a connection without a deadline fails below
 		if network == "udp" {
 			if _, err := conn.Write([]byte("x")); err != nil {
 				t.Fatal(err)
@@ -156,8 +156,8 @@ func (w *witness) came(t *testing.T) int64 {
 	return w.visits.Swap(0) - int64(len(w.sockets))
 }
 
-// look is what every file outside of what a command may change is now: its mode and its text.
-// A command may put files into its project, and change the one that is there.
+// look returns the mode and the text of every file outside of what a command may change. A command
+// may put files into its project, and change the one that is there.
 func (w *witness) look(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -193,14 +193,14 @@ func (w *witness) look(t *testing.T) map[string]string {
 	return all
 }
 
-// check tells what a command did to the machine, "" for nothing.
+// check returns what a command did to the machine, or "".
 func (w *witness) check(t *testing.T, output string) string {
 	t.Helper()
 	var seen []string
 	if strings.Contains(output, secretWords) {
 		seen = append(seen, "it read what is secret")
 	}
-	if n := w.came(t); n > 0 {
+	if n := w.connections(t); n > 0 {
 		seen = append(seen, fmt.Sprintf("it came to a listener %d times", n))
 	}
 	now := w.look(t)

@@ -1,4 +1,4 @@
-// Package secret has the type of keys and tokens, which must not be shown.
+// Package secret defines the type of keys and tokens, which must not be shown.
 package secret
 
 import (
@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Redacted replaces a secret wherever it would be shown.
+// Redacted is shown in place of a secret.
 const Redacted = "REDACTED"
 
-// Text is a secret. Printing, encoding and logging it gives Redacted. Only Reveal returns it.
+// Text is a secret. Printing, encoding and logging it gives [Redacted]. Only Reveal returns it.
 type Text string
 
 // Reveal returns the secret itself, for code that sends or compares it.
 func (s Text) Reveal() string { return string(s) }
 
-// String returns Redacted, or nothing when there is no secret.
+// String returns [Redacted], or "" if there is no secret.
 func (s Text) String() string {
 	if s == "" {
 		return ""
@@ -26,20 +26,20 @@ func (s Text) String() string {
 	return Redacted
 }
 
-// GoString is String, so that %#v shows no more.
+// GoString returns the same as String, so that %#v shows no more.
 func (s Text) GoString() string { return s.String() }
 
-// LogValue is what slog prints.
+// LogValue returns what slog prints.
 func (s Text) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText is used by encoders, also for JSON.
+// MarshalText returns the same as String, for encoders, including those of JSON.
 func (s Text) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// shortest is the least length of a secret that Hide also looks for in other spellings. The
-// spellings of a shorter one could occur in any text.
+// shortest is the minimum length of a secret for which Hide also looks for other spellings. The
+// spellings of a shorter secret could occur in any text.
 const shortest = 8
 
-// Hide replaces the secret by [Redacted] in a text from somebody who knew the secret. It finds the
+// Hide replaces the secret by [Redacted] in a text by somebody who knew the secret. It finds the
 // secret as it is, in an address, in hexadecimal digits and in base64, whatever is around it.
 func (s Text) Hide(text string) string {
 	for _, spelling := range s.spellings() {
@@ -60,9 +60,9 @@ func (s Text) spellings() []string {
 	digits := hex.EncodeToString([]byte(plain))
 	all = append(all, url.QueryEscape(plain), url.PathEscape(plain), strings.ReplaceAll(plain, "/", `\/`), digits, strings.ToUpper(digits))
 	for _, encoding := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for before := range 3 { // bytes before it in a group of three
+		for before := range 3 { // how many bytes before it are in its group of three
 			coded := encoding.EncodeToString([]byte(strings.Repeat("x", before) + plain))
-			// Its first and last characters can contain bits of the text around it.
+			// The first and last characters can contain bits of the text around it.
 			all = append(all, coded[(before*8+5)/6:(before+len(plain))*8/6])
 		}
 	}

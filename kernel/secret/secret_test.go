@@ -40,7 +40,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestHide: a secret is found in whatever spelling whoever was told it writes it.
+// TestHide checks that a secret is found in every spelling in which a program may write it.
 func TestHide(t *testing.T) {
 	const key = secret.Text("sk-a/b+c=d?e-1234")
 	for _, c := range []struct{ text, want string }{

@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// The limits of injected events: how many can wait, and how many are taken in a minute. Without
+// The limits of injected events: how many can wait, and how many are accepted in a minute. Without
 // them a note that injects an event in answer to its own event would never end.
 const (
 	injectedWaiting = 100
@@ -24,7 +24,7 @@ const (
 // them, and their turns end with their last action. An event that is a message or a command is
 // refused, because only a person can write those. Make one with [NewInjected].
 type Injected struct {
-	// Logger receives the events that are not taken.
+	// Logger receives the events that are not accepted.
 	Logger *slog.Logger
 	// Now is the clock of the limit per minute. nil: time.Now.
 	Now func() time.Time

@@ -147,7 +147,7 @@ func TestFaults(t *testing.T) {
 // follows it.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	book := logfile.NewBook(path, io.Discard)
+	book := logfile.NewWriter(path, io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
 	delivered := make(chan struct{})
 	go func() { defer close(delivered); book.Deliver(ctx) }()

@@ -19,7 +19,7 @@ const (
 
 // Log shows the log. File is its path.
 type Log struct {
-	Book *logfile.Book
+	Book *logfile.Writer
 	File string
 }
 

@@ -66,7 +66,7 @@ func (m Memory) search(ctx context.Context, p protocol.MemorySearchParams) (prot
 		query.Under = m.kept()
 	}
 	indexing := !m.Upkeep.Await(ctx)
-	found, err := m.Index.SearchAlike(ctx, query, memory.Meant(p.Query))
+	found, err := m.Index.SearchAlike(ctx, query, memory.MeaningText(p.Query))
 	if err != nil {
 		return protocol.MemorySearchResult{}, err
 	}

@@ -113,7 +113,7 @@ func TestSpeechWaitsForNobody(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("what was given up has an answer")
 	}
-	for server.Left() == 0 {
+	for server.Abandoned() == 0 {
 		time.Sleep(time.Millisecond)
 	}
 }

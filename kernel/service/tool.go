@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode"
 
-	"org-agent/kernel/agent"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -31,8 +30,10 @@ type CallSessions interface {
 	Turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error)
 }
 
-// Calls returns the outcomes of calls.
+// Calls makes the events of calls, and returns the outcomes.
 type Calls interface {
+	// CallText returns a call as the text of an event.
+	CallText(p protocol.ToolCallParams) (string, error)
 	// AwaitCall must be called before the event is submitted. The caller must call forget at the
 	// end.
 	AwaitCall(event string) (outcome <-chan protocol.ToolCallResult, forget func())
@@ -61,7 +62,7 @@ func (t Tools) list(context.Context, protocol.Empty) (protocol.ToolListResult, e
 // records the call and its outcome, and a person is asked there if the policy asks. The call ends
 // when the client disconnects or cancels it.
 func (t Tools) call(ctx context.Context, r *rpc.Request, p protocol.ToolCallParams) (protocol.ToolCallResult, error) {
-	text, err := agent.CallOf(p)
+	text, err := t.Calls.CallText(p)
 	if err != nil {
 		return protocol.ToolCallResult{}, protocol.Errorf(protocol.CodeInvalidParams, "%v", err)
 	}

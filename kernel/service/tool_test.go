@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -48,6 +49,12 @@ func (s *switchboard) AwaitCall(event string) (<-chan protocol.ToolCallResult, f
 	s.waiting = map[string]chan protocol.ToolCallResult{event: outcome}
 	return outcome, func() { s.mu.Lock(); s.forgotten++; s.mu.Unlock() }
 }
+func (s *switchboard) CallText(p protocol.ToolCallParams) (string, error) {
+	if p.Tool == "" {
+		return "", errors.New("no tool is named")
+	}
+	return "a call of " + p.Tool, nil
+}
 func (s *switchboard) Submit(_ context.Context, event protocol.Event) (protocol.EventResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,8 +95,9 @@ func TestTools(t *testing.T) {
 	if err := conn.Call(within(t), protocol.MethodToolCall, call, &result); err != nil || result.Text != "four" || s.forgotten != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
+	refused(t, "a call of nothing", conn.Call(within(t), protocol.MethodToolCall, protocol.ToolCallParams{}, nil), protocol.CodeInvalidParams, "no tool is named")
 	event := s.submitted[0]
-	if event.ID != "e1" || event.Route.Kind != protocol.RouteMCP || event.Text != `(:type :request :target :tool :action :call :tool "read" :args (:path "a"))` || !protocol.ValidSession(event.Session) {
+	if event.ID != "e1" || event.Route.Kind != protocol.RouteMCP || event.Text != "a call of read" || !protocol.ValidSession(event.Session) {
 		t.Errorf("submitted: %+v", event)
 	}
 }

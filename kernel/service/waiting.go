@@ -32,9 +32,10 @@ type AskStore interface {
 	Ask(ctx context.Context, id string) (protocol.Ask, error)
 }
 
-// Decider takes a decision of the client with that name.
+// Decider takes a decision of that kind of client. Edited is the action of the parameters; it is empty
+// if they have none.
 type Decider interface {
-	Decide(ctx context.Context, p protocol.AskDecideParams, client string) (protocol.AskDecideResult, error)
+	Decide(ctx context.Context, p protocol.AskDecideParams, edited action.Proposed, client string) (protocol.AskDecideResult, error)
 }
 
 // Judge returns the policy's current verdict on an action.
@@ -96,10 +97,17 @@ func (a Asks) part(ctx context.Context, p protocol.AskGetParams) (protocol.AskGe
 }
 
 func (a Asks) decide(ctx context.Context, client *rpc.Client, p protocol.AskDecideParams) (protocol.AskDecideResult, error) {
-	if err := a.checkFresh(ctx, p); err != nil {
+	var edited action.Proposed
+	if p.Edited != "" {
+		var err error
+		if edited, err = action.Read(p.Edited); err != nil {
+			return protocol.AskDecideResult{}, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be read: %v", err)
+		}
+	}
+	if err := a.checkFresh(ctx, p, edited); err != nil {
 		return protocol.AskDecideResult{}, err
 	}
-	return a.Decider.Decide(ctx, p, client.Info().Name)
+	return a.Decider.Decide(ctx, p, edited, string(client.Capabilities().Channel()))
 }
 
 // check returns whether a waiting action could be performed now.
@@ -108,12 +116,12 @@ func (a Asks) check(ctx context.Context, p protocol.AskCheckParams) (protocol.As
 	if err != nil {
 		return protocol.AskCheckResult{}, err
 	}
-	return protocol.AskCheckResult{Stale: a.stale(ctx, approval, approval.Action)}, nil
+	return protocol.AskCheckResult{Stale: a.stale(ctx, approval, action.Recorded(approval.Action))}, nil
 }
 
 // checkFresh refuses the approval of an action that could not be performed now, because it would
 // only fail. The action continues to wait.
-func (a Asks) checkFresh(ctx context.Context, p protocol.AskDecideParams) error {
+func (a Asks) checkFresh(ctx context.Context, p protocol.AskDecideParams, edited action.Proposed) error {
 	if p.Decision == protocol.Deny {
 		return nil
 	}
@@ -121,11 +129,11 @@ func (a Asks) checkFresh(ctx context.Context, p protocol.AskDecideParams) error 
 	if err != nil || approval.Sort != protocol.AskApproval || !approval.Waits() {
 		return nil // the decision itself reports the error
 	}
-	action := approval.Action
-	if p.Edited != "" {
-		action = p.Edited
+	waits := edited.Action()
+	if p.Edited == "" {
+		waits = action.Recorded(approval.Action)
 	}
-	if stale := a.stale(ctx, approval, action); stale != "" {
+	if stale := a.stale(ctx, approval, waits); stale != "" {
 		return protocol.Errorf(protocol.CodeStale, "it cannot be done as things are, and waits on: %s", stale)
 	}
 	return nil
@@ -133,12 +141,8 @@ func (a Asks) checkFresh(ctx context.Context, p protocol.AskDecideParams) error 
 
 // stale judges a waiting action again, and asks its performer whether it could be performed. It
 // returns what prevents the action, or "" if nothing does or that is not known.
-func (a Asks) stale(ctx context.Context, approval protocol.Ask, text string) string {
-	waits, err := action.Read(text)
-	if err != nil {
-		return "" // performing the action reports the error
-	}
-	judged := a.Judge.Judge(ctx, waits.Action(), policy.Where{Session: approval.Session, Turn: approval.Turn})
+func (a Asks) stale(ctx context.Context, approval protocol.Ask, waits action.Action) string {
+	judged := a.Judge.Judge(ctx, waits, policy.Where{Session: approval.Session, Turn: approval.Turn})
 	switch {
 	case judged.Kind != policy.Refuse:
 	case judged.Failure != nil && judged.Failure.Code == protocol.ToolChanged:

@@ -31,8 +31,8 @@ func (d *desk) Ask(_ context.Context, id string) (protocol.Ask, error) {
 	return protocol.Ask{}, protocol.Errorf(protocol.CodeNotFound, "there is no approval %s", id)
 }
 
-func (d *desk) Decide(_ context.Context, p protocol.AskDecideParams, client string) (protocol.AskDecideResult, error) {
-	d.decided = append(d.decided, string(p.Decision)+" by "+client)
+func (d *desk) Decide(_ context.Context, p protocol.AskDecideParams, edited action.Proposed, client string) (protocol.AskDecideResult, error) {
+	d.decided = append(d.decided, strings.TrimSpace(string(p.Decision)+" by "+client+" "+edited.String()))
 	return protocol.AskDecideResult{}, nil
 }
 
@@ -107,7 +107,12 @@ func TestAsks(t *testing.T) {
 	if err := conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "q", Decision: protocol.Answered}, nil); err != nil {
 		t.Error(err)
 	}
-	if got := strings.Join(d.decided, ", "); got != "deny by a shell, answered by a shell" {
+	err = conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "a", Decision: protocol.AllowOnce, Edited: "(:type"}, nil)
+	refused(t, "what cannot be read", err, protocol.CodeInvalidParams, "the edited action cannot be read")
+	if err := conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "a", Decision: protocol.Deny, Edited: "(:type :log :text \"x\")"}, nil); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(d.decided, ", "); got != `deny by cli nil, answered by cli nil, deny by cli (:type :log :text "x")` {
 		t.Errorf("decided is %q", got)
 	}
 }

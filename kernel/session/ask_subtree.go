@@ -131,12 +131,12 @@ func scope(a protocol.Ask) string {
 	return words[a.Decision]
 }
 
-// by says who decided: the person, and with which kind of client.
+// by says who decided: the person, and where they did.
 func by(client string) string {
-	switch {
-	case client == "cli":
+	switch protocol.Channel(client) {
+	case protocol.ChannelCLI:
 		return "You, in a shell"
-	case strings.HasPrefix(strings.ToLower(client), "emacs"):
+	case protocol.ChannelEmacs:
 		return "You, in Emacs"
 	}
 	return "You"

@@ -187,7 +187,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 		sent := false
 		for _, a := range byTurn[t.ID] {
 			a.Text = marked(a, t)
-			if wire, ok := wireAct(a, t, view); ok && lacks(a.ID, a.Saved) {
+			if wire, ok := s.wireAct(a, t, view); ok && lacks(a.ID, a.Saved) {
 				kept.ID, kept.Answer = a.ID, wire.Payload.Text("text")
 				client.Notify(protocol.MethodTurnKept, kept)
 				kept.Question, sent = "", true

@@ -14,7 +14,7 @@ import (
 // keeps the file, into the file. Receipts are awaited beside the turn.
 func (s *Session) send(ctx context.Context, act journal.Act, turn journal.Turn) {
 	for _, a := range s.viewers.attached() {
-		if params, ok := wireAct(act, turn, a.view); ok {
+		if params, ok := s.wireAct(act, turn, a.view); ok {
 			s.sendTo(a, params)
 		}
 	}
@@ -23,7 +23,7 @@ func (s *Session) send(ctx context.Context, act journal.Act, turn journal.Turn) 
 
 // wireAct is the act as a client with this view gets it; false when it is not
 // for that view: the command line prints answers only.
-func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.Act, bool) {
+func (s *Session) wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.Act, bool) {
 	if act.Kind == journal.ActAction {
 		return protocol.Act{}, false // somebody did it already
 	}
@@ -34,12 +34,10 @@ func wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.A
 		}
 		text = act.Plain
 	}
-	return protocol.Act{
-		ID: act.ID, Session: act.Session, Turn: act.Turn, Event: act.Event,
-		Words: words(turn), Asks: act.Kind == journal.ActAsk,
-		Type: protocol.TypeRequest, Target: "emacs",
-		Payload: protocol.Object{{Key: "action", Value: protocol.Keyword("insert-at-end")}, {Key: "text", Value: text}},
-	}, true
+	sent := s.sessions.config.Insertion(text)
+	sent.ID, sent.Session, sent.Turn, sent.Event = act.ID, act.Session, act.Turn, act.Event
+	sent.Words, sent.Asks = words(turn), act.Kind == journal.ActAsk
+	return sent, true
 }
 
 // sendTo queues one act for one client, before what is sent to it next, and

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/session"
@@ -123,7 +124,7 @@ func open(t *testing.T, directory string, run runner) *fixture {
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  run, Directory: filepath.Join(directory, "sessions"),
 		NewID:  func() string { return fmt.Sprintf("id-%d-%d", start, h.ids.Add(1)) },
-		Logger: slog.New(slog.DiscardHandler),
+		Logger: slog.New(slog.DiscardHandler), Insertion: act.Insertion,
 	})
 	return h
 }

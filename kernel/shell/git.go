@@ -2,14 +2,14 @@ package shell
 
 import "strings"
 
-// gitCommands are git's own commands that run nothing but git as it is set up; any other may
-// be an alias of a person's, or a program.
+// gitCommands are git's own commands that run nothing but git as it is set up. Any other command
+// may be an alias of the person, or a program.
 const gitCommands = " add am annotate apply archive blame branch bundle cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff" +
 	" diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc grep hash-object help init log ls-files ls-remote ls-tree merge merge-base mv name-rev notes pull push" +
 	" range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status switch symbolic-ref tag update-index" +
 	" update-ref var verify-commit version whatchanged worktree write-tree "
 
-// gitOptions are those, of any command of git's, that run a program or write a file.
+// gitOptions are the options, of any git command, that run a program or write a file.
 const gitOptions = "upload-pack receive-pack exec open-files-in-pager ext-diff textconv tool extcmd template config command output filter separate-git-dir to-command" +
 	" strategy edit-description file-type gpg-sign signed smtp-server sendmail-cmd"
 

@@ -10,9 +10,9 @@ const (
 	ownWhy     = "what it runs stands in files of its own"
 )
 
-// wraps is a program that runs the words behind its options and operands. OnlyRuns: it does nothing
-// else.
-func wraps(onlyRuns bool, o options, operands int) program {
+// wrapper describes a program that runs the words after its options and operands. onlyRuns is true
+// if it does nothing else.
+func wrapper(onlyRuns bool, o options, operands int) program {
 	return program{onlyRuns: onlyRuns, read: func(c *call) {
 		next, ok := o.skip(c.rest())
 		if !ok {
@@ -32,8 +32,9 @@ func wraps(onlyRuns bool, o options, operands int) program {
 	}}
 }
 
-// code reads the words of an interpreter: the first operand, a script or code, decides what it does.
-func code(c *call) {
+// interpreter reads the words of an interpreter: the first operand, a script or code, decides what
+// it does.
+func interpreter(c *call) {
 	words := c.rest()
 	for i, w := range words {
 		if w.Kind != Literal || w.Home && i == 0 {
@@ -45,7 +46,7 @@ func code(c *call) {
 		}
 		if !strings.HasPrefix(w.Text, "-") {
 			if i == 0 {
-				c.literal(0, 1, codeWhy) // a script, whose arguments are its own
+				c.literal(0, 1, codeWhy) // a script; the arguments are the script's own
 			} else {
 				c.literal(0, len(words), codeWhy)
 			}
@@ -69,8 +70,8 @@ func code(c *call) {
 	c.unknown(-1, stdinWhy)
 }
 
-// whole is a program where every word decides what it runs.
-func whole(why string) program {
+// allWordsDecide describes a program where every word decides what it runs.
+func allWordsDecide(why string) program {
 	return program{read: func(c *call) {
 		if len(c.rest()) == 0 {
 			c.unknown(-1, stdinWhy)
@@ -79,11 +80,12 @@ func whole(why string) program {
 	}}
 }
 
-// never is a program whose words do not tell what it runs.
-func never(why string) program { return program{read: func(c *call) { c.unknown(-1, why) }} }
+// opaqueProgram describes a program whose words do not tell what it runs.
+func opaqueProgram(why string) program { return program{read: func(c *call) { c.unknown(-1, why) }} }
 
-// first is a program where the first n operands, and every option, decide what it runs.
-func first(n int, why string) program {
+// firstWordsDecide describes a program where the first n operands, and every option, decide what it
+// runs.
+func firstWordsDecide(n int, why string) program {
 	return program{read: func(c *call) {
 		operands := 0
 		for i, w := range c.rest() {
@@ -107,8 +109,8 @@ func first(n int, why string) program {
 	}}
 }
 
-// subcommands is a program with subcommands that run what stands in files: these names. Options are
-// those that make it run or write something else.
+// subcommands describes a program that runs the content of files with these subcommands. options
+// are those with which it runs or writes something else.
 func subcommands(names, options string) program {
 	return program{read: func(c *call) {
 		for i, w := range c.rest() {
@@ -140,13 +142,14 @@ func subcommands(names, options string) program {
 	}}
 }
 
-// guarded is a program that runs or writes something else only with some of its options.
-func guarded(short, long string) program {
-	return program{read: func(c *call) { guard(c, 0, short, long) }}
+// optionsDecide describes a program that runs or writes something else only with some of its
+// options.
+func optionsDecide(short, long string) program {
+	return program{read: func(c *call) { guardOptions(c, 0, short, long) }}
 }
 
-// guard looks for such options from word i of the rest on.
-func guard(c *call, i int, short, long string) {
+// guardOptions looks for such options in the rest, from word i on.
+func guardOptions(c *call, i int, short, long string) {
 	for ; i < len(c.rest()); i++ {
 		w := c.rest()[i]
 		if w.Kind != Literal {
@@ -162,8 +165,8 @@ func guard(c *call, i int, short, long string) {
 	}
 }
 
-// dangerous reports whether a word is one of these options. A letter may stand anywhere among
-// letters; a name may be abbreviated, and may begin with one hyphen.
+// dangerous reports whether a word is one of these options. A letter may stand anywhere among other
+// letters. A name may be abbreviated, and may begin with one hyphen.
 func dangerous(word, short, long string) bool {
 	if !strings.HasPrefix(word, "-") || len(word) < 2 {
 		return false

@@ -37,13 +37,13 @@ func readShell(c *call) {
 		}
 	}
 	if c.input.known {
-		c.otherwise(func() { c.runsText(c.input.text, -1) })
+		c.withOtherShell(func() { c.runsText(c.input.text, -1) })
 		return
 	}
 	c.unknown(-1, stdinWhy)
 }
 
-// shellText adds what the text behind -c runs. More options may stand before the text.
+// shellText adds what the text after -c runs. More options may stand before the text.
 func (c *call) shellText(i int) {
 	if i >= len(c.rest()) {
 		return
@@ -53,11 +53,11 @@ func (c *call) shellText(i int) {
 		c.unknown(-1, optionsWhy)
 		return
 	}
-	c.otherwise(func() { c.runsWord(i) })
+	c.withOtherShell(func() { c.runsWord(i) })
 }
 
-// otherwise calls read for a text that another shell than bash may get.
-func (c *call) otherwise(read func()) {
+// withOtherShell calls read for a text that a shell other than bash may get.
+func (c *call) withOtherShell(read func()) {
 	before := c.posix
 	c.posix = before || c.name != "bash"
 	read()
@@ -69,7 +69,7 @@ func readCommand(c *call) {
 	if words := c.rest(); len(words) > 0 && words[0].Kind == Literal && (words[0].Text == "-v" || words[0].Text == "-V") {
 		return
 	}
-	wraps(true, options{flags: "p"}, 0).read(c)
+	wrapper(true, options{flags: "p"}, 0).read(c)
 }
 
 func readXargs(c *call) {
@@ -125,7 +125,8 @@ func readTrap(c *call) {
 	}
 }
 
-// readSet reads the words of set. Options that only make a script stop earlier or say more are known.
+// readSet reads the words of set. The options that only make a script stop earlier or say more are
+// known.
 func readSet(c *call) {
 	for _, w := range c.rest() {
 		switch w.Text {
@@ -141,8 +142,9 @@ func readSet(c *call) {
 	}
 }
 
-// evaluates is the reason for a variable's name with brackets: the shell evaluates what they hold.
-const evaluates = "the shell evaluates what variables are named"
+// evaluatesWhy is the reason for a variable's name with brackets: the shell evaluates their
+// content.
+const evaluatesWhy = "the shell evaluates what variables are named"
 
 // readDeclare reads the words of declare and export, which set variables for the programs that follow.
 func readDeclare(c *call) {
@@ -150,8 +152,8 @@ func readDeclare(c *call) {
 		name, _, _ := strings.Cut(w.Text, "=")
 		switch {
 		case w.Kind == Many || w.Kind == One && !isAssignment(w) || strings.Contains(name, "["):
-			c.unknown(-1, evaluates)
-		case isAssignment(w) && steers(name, true):
+			c.unknown(-1, evaluatesWhy)
+		case isAssignment(w) && affectsPrograms(name, true):
 			c.unknown(i, "it sets "+name+", which programs look at")
 		case strings.HasPrefix(w.Text, "-") && strings.Trim(w.Text[1:], "raAgp") != "":
 			c.unknown(-1, "it can change what other words mean")
@@ -164,8 +166,8 @@ func readNames(c *call) {
 	for _, w := range c.rest() {
 		switch {
 		case w.Kind != Literal || strings.Contains(w.Text, "["):
-			c.unknown(-1, evaluates)
-		case isName(w.Text) && steers(w.Text, false):
+			c.unknown(-1, evaluatesWhy)
+		case isName(w.Text) && affectsPrograms(w.Text, false):
 			c.unknown(-1, "it sets "+w.Text+", which programs look at")
 		case strings.HasPrefix(w.Text, "-") && c.name == "mapfile" || c.name == "readarray":
 			c.unknown(-1, "it can run a command for what it reads")
@@ -173,8 +175,8 @@ func readNames(c *call) {
 	}
 }
 
-// readTest reads the words of [, test, printf and wait. They take the name of a variable only behind
-// an option, and a word that is not known could be that option.
+// readTest reads the words of [, test, printf and wait. They take the name of a variable only after
+// an option, and an unknown word could be that option.
 func readTest(c *call) {
 	words := c.rest()
 	for i, w := range words {
@@ -189,7 +191,7 @@ func readTest(c *call) {
 				w.Kind == One && i+1 < len(words) && (words[i+1].Kind != Literal || strings.Contains(words[i+1].Text, "["))
 		}
 		if named {
-			c.unknown(-1, evaluates)
+			c.unknown(-1, evaluatesWhy)
 			return
 		}
 	}
@@ -204,11 +206,11 @@ func readWatch(c *call) {
 		c.unknown(-1, optionsWhy)
 		return
 	}
-	c.joined(next)
+	c.runsJoined(next)
 }
 
-// joined adds what a shell runs that is given the words of the rest from i on as one text.
-func (c *call) joined(i int) {
+// runsJoined adds what a shell runs when it is given the words of the rest, from i on, as one text.
+func (c *call) runsJoined(i int) {
 	if i >= len(c.rest()) {
 		return
 	}
@@ -267,7 +269,8 @@ func readLock(c *call) {
 	}
 }
 
-// readSecureShell reads the words of ssh. A command on another machine is read like one on this.
+// readSecureShell reads the words of ssh. A command on another machine is read like one on this
+// machine.
 func readSecureShell(c *call) {
 	words := c.rest()
 	next, ok := options{flags: "46AaCfGgKkMNnqsTtVvXxYy", takes: "BbcDEeIiJLlmOpRSWw"}.skip(words)
@@ -285,11 +288,11 @@ func readSecureShell(c *call) {
 		c.unknown(-1, stdinWhy)
 		return
 	}
-	c.joined(next + 1)
+	c.runsJoined(next + 1)
 }
 
-// readMake reads the words of make. A target is known from make's file; an option or a variable can
-// change anything.
+// readMake reads the words of make. The makefile of the project defines the targets; an option or a
+// variable can change anything.
 func readMake(c *call) {
 	for i, w := range c.rest() {
 		switch {
@@ -310,7 +313,7 @@ func readTar(c *call) {
 	if words := c.rest(); len(words) > 0 && words[0].Kind == Literal && !strings.HasPrefix(words[0].Text, "-") && strings.ContainsAny(words[0].Text, "IFT") {
 		c.literal(0, len(words), optionWhy)
 	}
-	guard(c, 0, "IFT", "files-from use-compress-program info-script new-volume-script checkpoint-action to-command rsh-command rmt-command")
+	guardOptions(c, 0, "IFT", "files-from use-compress-program info-script new-volume-script checkpoint-action to-command rsh-command rmt-command")
 }
 
 // simpleSed are the commands of sed that only change the text.

@@ -1,13 +1,13 @@
 // Package shell reads what a command line would run: every simple command in it, wherever it
 // stands, and the files that its redirections touch. It judges nothing.
 //
-// It never guesses that something is harmless. A word is known or it is not. Where a program
-// runs others, its words are read, and what it runs is a [Command] of its own. Where that cannot
-// be told from the words, the command has an [Opacity] for it, with the word that a person would
-// have to agree to. The text is read as bash reads it, so bash has to run it. Where a command
-// names another shell, the text for that shell is read as any shell does.
+// It never guesses that something is harmless. A word is known or it is not. Where a program runs
+// others, its words are read, and each command that it runs is a [Command] of its own. If the words
+// do not tell what runs, the command has an [Opacity] that says so, with the word that a person
+// would have to agree to. The text is read as bash reads it, so bash has to run it. Where a command
+// names another shell, the text for that shell is read as any shell reads it.
 //
-// Everything here is a function of its arguments. Nothing blocks, and the work is bounded by the
+// All functions depend only on their arguments. Nothing blocks, and the work is bounded by the
 // length of the text, which has a limit.
 package shell
 
@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// textLimit is the most bytes of a command line; longer ones belong in a file.
+	// textLimit is the maximum length of a command line in bytes. A longer text belongs in a file.
 	textLimit = 32 << 10
 	// depthLimit is how deep brackets may be nested.
 	depthLimit = 200
 	// nestingLimit is how deep programs that run programs, and shells in shells, may be nested.
 	nestingLimit = 12
-	// commandLimit is how many simple commands there may be.
+	// commandLimit is the maximum number of simple commands.
 	commandLimit = 2000
 )
 
@@ -39,14 +39,14 @@ type Script struct {
 
 // Command is one simple command.
 type Command struct {
-	// Words are Assigns assignments, then the program, if there is one, and its arguments.
-	// An assignment from which nothing follows is left out.
+	// Words are Assigns assignments, then the program, if there is one, and its arguments. An
+	// assignment that has no effect is left out.
 	Words   []Word
 	Assigns int
 	Line    int // in the text, from 1; a command in the words of another has the line of the outermost
-	// By is the index in Script.Commands of the program that runs this command, -1 for the
-	// shell itself. From and At are indices of words of that program: this command begins in
-	// the word From, and its program stands in the word At.
+	// By is the index in Script.Commands of the program that runs this command, or -1 for the shell
+	// itself. From and At are indices of words of that program: this command begins in the word
+	// From, and its program stands in the word At.
 	By, From, At int
 	// Text is true if the command stands in a text for a shell, which is the word At.
 	Text bool
@@ -56,23 +56,23 @@ type Command struct {
 	Opaque []Opacity
 }
 
-// Opacity is one thing that cannot be told of a command.
+// Opacity is one thing that the words of a command do not tell.
 type Opacity struct {
 	Why string // a sentence about the command
-	// At is the index of the word that decides it: a person who agreed to this very word agreed
-	// to it. It is -1 where no word decides.
+	// At is the index of the word that decides it. A person who agreed to exactly this word agreed
+	// to it. At is -1 if no word decides.
 	At int
 }
 
 // Word is one argument.
 type Word struct {
-	Text string // its value; where that is not known, the text as it was written
+	Text string // its value, or the text as written if the value is unknown
 	Kind WordKind
 	// Home is true if the Text begins with a ~, which the shell replaces by the user's directory.
 	Home bool
 }
 
-// WordKind says what is known of a word before it runs.
+// WordKind says how much of a word is known before the command runs.
 type WordKind int
 
 const (
@@ -89,7 +89,7 @@ type File struct {
 	Within bool // a command changes the directory, so that a relative Path may be in another one
 }
 
-// ErrTooLarge is in the chain of the error of a text that is too long or nested too deep.
+// ErrTooLarge is wrapped by the error for a text that is too long or nested too deep.
 var ErrTooLarge = errors.New("too much for one command line")
 
 // Parse reads a command line. The error says what is wrong with it.
@@ -110,7 +110,7 @@ type reader struct {
 	moves  bool   // a command changes the directory
 	source string // the text that is read
 	posix  bool   // the shell may be another one than bash
-	depth  int    // of texts in texts
+	depth  int    // how many texts contain this one
 	err    error
 }
 
@@ -133,7 +133,7 @@ func (r *reader) text(text string, from origin) error {
 	if strings.ContainsAny(text, "\x00\r") {
 		return errors.New("a command has no NUL and no carriage return in it: shells do not agree on what they are")
 	}
-	if nested(text) > depthLimit {
+	if bracketDepth(text) > depthLimit {
 		return fmt.Errorf("%w: it is nested more than %d deep", ErrTooLarge, depthLimit)
 	}
 	file, err := parse(text)
@@ -183,9 +183,9 @@ func parse(text string) (file *syntax.File, err error) {
 	return file, nil
 }
 
-// nested returns an upper bound of how deep the brackets of a text are nested. Quotes are not
-// looked at. It keeps the parser's stack small for any text.
-func nested(text string) int {
+// bracketDepth returns an upper bound of how deep the brackets of a text are nested, without regard
+// to quotes. It keeps the parser's stack small for any text.
+func bracketDepth(text string) int {
 	open, most := 0, 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

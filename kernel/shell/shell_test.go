@@ -8,9 +8,9 @@ import (
 	"org-agent/kernel/shell"
 )
 
-// told is a script as a line: its commands, those that only run others in brackets, what
-// cannot be told behind a !, with the places of the words that decide it; then its files.
-func told(t *testing.T, text string) string {
+// summary returns a script on one line: its commands, those that only run others in brackets, what
+// is unknown after a !, with the places of the words that decide it; then its files.
+func summary(t *testing.T, text string) string {
 	t.Helper()
 	script, err := shell.Parse(text)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestParse(t *testing.T) {
 		{`jobs -x rm; git push ext::x; python3 -v; find . -execdir sh -c '> x' \;`, `jobs -x rm !-1 ; git push ext::x !2 ; python3 -v !-1 ; find . -execdir sh -c > x ; ; [sh -c > x] ; >x moved`},
 		{`ls "`, `error`},
 	} {
-		got := told(t, c.text)
+		got := summary(t, c.text)
 		if got != c.want && !(c.want == "error" && strings.HasPrefix(got, "error: ")) {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}

@@ -35,83 +35,83 @@ func programNamed(name string) (program, bool) {
 	case "perl", "ruby", "node", "nodejs", "php", "lua", "luajit", "tclsh", "wish", "Rscript", "julia", "deno", "bun", "osascript", "guile", "racket",
 		"sbcl", "clisp", "ecl", "scheme", "java", "groovy", "scala", "ghci", "runghc", "runhaskell", "erl", "escript", "elixir", "octave", "swift", "pwsh",
 		"zsh", "ksh", "mksh", "fish", "csh", "tcsh", "ash", "nu", "xonsh", "expect", "dc", "m4", "qjs", "jshell", "bb", "clojure", "clj":
-		return program{read: code}, true
+		return program{read: interpreter}, true
 	case "ed", "ex", "sqlite3", "psql", "mysql", "mariadb", "gdb", "lldb", "ftp", "lftp", "telnet", "at", "batch", "bc":
-		return never(stdinWhy), true
+		return opaqueProgram(stdinWhy), true
 	case "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "nano", "less", "more", "most", "pg", "crontab", "docker", "podman", "nerdctl", "kubectl",
 		"systemd-run", "systemctl", "machinectl", "nsenter", "unshare", "chroot", "setpriv", "capsh", "firejail", "bwrap", "tmux", "screen", "dtach", "abduco",
 		"strace", "ltrace", "perf", "valgrind", "rr", "entr", "inotifywait", "parallel", "sem", "rush", "direnv", "nix", "nix-shell", "nix-build", "guix", "pipx", "uv",
 		"uvx", "npx", "pnpx", "bunx", "poetry", "pipenv", "conda", "mamba", "hatch", "tox", "nox", "rake", "bundle", "just", "task", "invoke", "fab", "ansible",
 		"ansible-playbook", "vagrant", "terraform", "socat", "ncat", "nc", "netcat", "xdg-open", "open", "dbus-run-session", "dbus-send", "gdbus", "busctl",
 		"run-parts", "start-stop-daemon", "daemonize", "logrotate", "cpulimit", "fakeroot", "proot", "qemu", "wine", "x-terminal-emulator", "xterm", "hyperfine", "ld.so", "msgfilter":
-		return whole(optionWhy), true
+		return allWordsDecide(optionWhy), true
 	}
 	if strings.HasPrefix(name, "python") || strings.HasPrefix(name, "pypy") || strings.HasPrefix(name, "perl5") || strings.HasPrefix(name, "lua5") {
-		return program{read: code}, true
+		return program{read: interpreter}, true
 	}
 	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
-		return whole(optionWhy), true
+		return allWordsDecide(optionWhy), true
 	}
 	return toolNamed(name)
 }
 
-// wrapperNamed is programNamed for programs that run the words behind them.
+// wrapperNamed does the same as programNamed for programs that run the words after them.
 func wrapperNamed(name string) (program, bool) {
 	switch name {
 	case "env":
-		return wraps(true, options{flags: "i0v", takes: "u", long: "ignore-environment null unset= debug"}, 0), true
+		return wrapper(true, options{flags: "i0v", takes: "u", long: "ignore-environment null unset= debug"}, 0), true
 	case "nice":
-		return wraps(true, options{takes: "n", flags: "0123456789", long: "adjustment="}, 0), true
+		return wrapper(true, options{takes: "n", flags: "0123456789", long: "adjustment="}, 0), true
 	case "nohup", "unbuffer":
-		return wraps(true, options{}, 0), true
+		return wrapper(true, options{}, 0), true
 	case "timeout":
-		return wraps(true, options{flags: "vfp", takes: "ks", long: "preserve-status foreground verbose kill-after= signal="}, 1), true
+		return wrapper(true, options{flags: "vfp", takes: "ks", long: "preserve-status foreground verbose kill-after= signal="}, 1), true
 	case "time":
-		return wraps(true, options{flags: "pv", long: "portability verbose"}, 0), true
+		return wrapper(true, options{flags: "pv", long: "portability verbose"}, 0), true
 	case "command":
 		return program{onlyRuns: true, read: readCommand}, true
 	case "builtin":
-		return wraps(true, options{}, 0), true
+		return wrapper(true, options{}, 0), true
 	case "exec":
-		return wraps(true, options{flags: "cl", takes: "a"}, 0), true
+		return wrapper(true, options{flags: "cl", takes: "a"}, 0), true
 	case "stdbuf":
-		return wraps(true, options{takes: "ioe", long: "input= output= error="}, 0), true
+		return wrapper(true, options{takes: "ioe", long: "input= output= error="}, 0), true
 	case "ionice":
-		return wraps(true, options{flags: "t", takes: "cn", long: "class= classdata= ignore"}, 0), true
+		return wrapper(true, options{flags: "t", takes: "cn", long: "class= classdata= ignore"}, 0), true
 	case "setsid":
-		return wraps(false, options{flags: "cfw", long: "ctty fork wait"}, 0), true
+		return wrapper(false, options{flags: "cfw", long: "ctty fork wait"}, 0), true
 	case "chrt":
-		return wraps(false, options{flags: "bfiroRv"}, 1), true
+		return wrapper(false, options{flags: "bfiroRv"}, 1), true
 	case "taskset":
-		return wraps(false, options{flags: "c", long: "cpu-list"}, 1), true
+		return wrapper(false, options{flags: "c", long: "cpu-list"}, 1), true
 	case "sudo":
-		return wraps(false, options{flags: "ABbEHnPS", takes: "Cghprtu", long: "preserve-env non-interactive stdin set-home user= group= prompt="}, 0), true
+		return wrapper(false, options{flags: "ABbEHnPS", takes: "Cghprtu", long: "preserve-env non-interactive stdin set-home user= group= prompt="}, 0), true
 	case "doas":
-		return wraps(false, options{flags: "nL", takes: "u"}, 0), true
+		return wrapper(false, options{flags: "nL", takes: "u"}, 0), true
 	case "pkexec":
-		return wraps(false, options{long: "user= disable-internal-agent"}, 0), true
+		return wrapper(false, options{long: "user= disable-internal-agent"}, 0), true
 	case "xargs", "gxargs":
 		return program{onlyRuns: true, read: readXargs}, true
 	case "busybox", "toybox":
-		return wraps(true, options{}, 0), true
+		return wrapper(true, options{}, 0), true
 	}
 	return program{}, false
 }
 
-// builtinNamed is programNamed for the shell's own commands that change what later words mean, or
-// run their words.
+// builtinNamed does the same as programNamed for the shell's own commands that change what later
+// words mean, or run their words.
 func builtinNamed(name string) (program, bool) {
 	switch name {
 	case "eval":
 		return program{onlyRuns: true, read: readEval}, true
 	case ".", "source":
-		return first(1, codeWhy), true
+		return firstWordsDecide(1, codeWhy), true
 	case "trap":
 		return program{read: readTrap}, true
 	case "cd", "pushd", "popd":
 		return program{read: func(c *call) { c.moves = true }}, true
 	case "alias", "jobs", "enable", "bind", "complete", "compgen", "hash", "shopt", "fc", "history", "let":
-		return never("it can change what other words mean"), true
+		return opaqueProgram("it can change what other words mean"), true
 	case "set":
 		return program{read: readSet}, true
 	case "export", "declare", "typeset", "local", "readonly", "nameref":
@@ -124,43 +124,44 @@ func builtinNamed(name string) (program, bool) {
 	return program{}, false
 }
 
-// toolNamed is a program that does one thing, and others on demand.
+// toolNamed does the same as programNamed for programs that do one thing by default, and others on
+// demand.
 func toolNamed(name string) (program, bool) {
 	switch name {
 	case "tar", "gtar", "bsdtar":
 		return program{read: readTar}, true
 	case "sort", "gsort":
-		return guarded("", "compress-program"), true
+		return optionsDecide("", "compress-program"), true
 	case "rsync":
-		return guarded("eM", "rsh rsync-path remote-option"), true
+		return optionsDecide("eM", "rsh rsync-path remote-option"), true
 	case "scp":
-		return guarded("SoFD", ""), true
+		return optionsDecide("SoFD", ""), true
 	case "sftp":
-		return guarded("SobFD", ""), true
+		return optionsDecide("SobFD", ""), true
 	case "curl":
-		return guarded("KE", "config engine"), true
+		return optionsDecide("KE", "config engine"), true
 	case "wget":
-		return guarded("e", "execute use-askpass config"), true
+		return optionsDecide("e", "execute use-askpass config"), true
 	case "man":
-		return guarded("PHC", "pager html config-file"), true
+		return optionsDecide("PHC", "pager html config-file"), true
 	case "zip":
-		return guarded("T", "unzip-command TT"), true
+		return optionsDecide("T", "unzip-command TT"), true
 	case "split", "gsplit":
-		return guarded("", "filter"), true
+		return optionsDecide("", "filter"), true
 	case "rg":
-		return guarded("", "pre hostname-bin search-zip"), true
+		return optionsDecide("", "pre hostname-bin search-zip"), true
 	case "ag", "bat", "batcat", "delta":
-		return guarded("", "pager"), true
+		return optionsDecide("", "pager"), true
 	case "fd", "fdfind":
-		return guarded("xX", "exec exec-batch"), true
+		return optionsDecide("xX", "exec exec-batch"), true
 	case "date":
-		return guarded("s", "set"), true
+		return optionsDecide("s", "set"), true
 	case "tcpdump":
-		return guarded("z", "postrotate-command"), true
+		return optionsDecide("z", "postrotate-command"), true
 	case "ip":
 		return subcommands("netns vrf", "batch"), true
 	case "gcc", "cc", "clang", "g++", "c++", "clang++":
-		return guarded("", "wrapper fplugin Xclang"), true
+		return optionsDecide("", "wrapper fplugin Xclang"), true
 	case "make", "gmake", "ninja", "bmake":
 		return program{read: readMake}, true
 	case "go":
@@ -170,15 +171,15 @@ func toolNamed(name string) (program, bool) {
 	case "npm", "pnpm", "cnpm":
 		return subcommands("run run-script test t start stop restart exec x explore install i ci add install-test it publish rebuild create init dlx config set", "script-shell node-options prefix"), true
 	case "yarn":
-		return first(1, ownWhy), true
+		return firstWordsDecide(1, ownWhy), true
 	case "pip", "pip3", "gem", "opam", "stack", "cabal", "mix", "rebar3", "lein", "sbt", "mvn", "gradle", "gradlew", "ant", "bazel", "meson", "cmake", "ctest", "scons", "dotnet", "composer":
-		return first(1, ownWhy), true
+		return firstWordsDecide(1, ownWhy), true
 	case "jq":
-		return guarded("L", "from-file library-path"), true
+		return optionsDecide("L", "from-file library-path"), true
 	case "openssl":
-		return guarded("", "engine provider provider-path"), true
+		return optionsDecide("", "engine provider provider-path"), true
 	case "pytest", "py.test":
-		return guarded("pco", "rootdir confcutdir config-file"), true
+		return optionsDecide("pco", "rootdir confcutdir config-file"), true
 	}
 	return program{}, false
 }

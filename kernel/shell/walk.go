@@ -59,7 +59,7 @@ func (r *reader) walk(file *syntax.File, from origin) {
 	})
 }
 
-// opaque adds a command that is not known at all.
+// opaque adds a command of which nothing is known.
 func (r *reader) opaque(node syntax.Node, from origin, why string) {
 	r.add(Command{Words: []Word{{Text: r.written(node), Kind: Many}}, Opaque: []Opacity{{Why: why, At: -1}}}, from)
 }
@@ -76,7 +76,7 @@ func (r *reader) add(c Command, from origin) int {
 	return len(r.script.Commands) - 1
 }
 
-// statement is a command with its redirections.
+// statement adds a command with its redirections.
 func (r *reader) statement(s *syntax.Stmt, from origin) {
 	input := stdin{}
 	for _, redirect := range s.Redirs {
@@ -129,7 +129,7 @@ func (r *reader) redirection(n *syntax.Redirect, from origin, input *stdin) {
 	w := r.wordOf(n.Word)
 	if n.Op == syntax.DplIn || n.Op == syntax.DplOut {
 		if w.Kind == Literal && strings.Trim(w.Text, "0123456789-") == "" {
-			return // another name of what is open
+			return // another name of an open file
 		}
 	}
 	writes := n.Op != syntax.RdrIn && n.Op != syntax.DplIn
@@ -155,7 +155,7 @@ func (r *reader) file(w Word, writes bool, from origin) {
 	r.script.Files = append(r.script.Files, File{Path: w, Write: writes, Line: from.line})
 }
 
-// declaration is a command such as export, whose operands are assignments.
+// declaration adds a command such as export, whose operands are assignments.
 func (r *reader) declaration(n *syntax.DeclClause, from origin) {
 	words := []Word{{Text: n.Variant.Value}}
 	for _, a := range n.Args {
@@ -173,12 +173,12 @@ func (r *reader) declaration(n *syntax.DeclClause, from origin) {
 }
 
 func (r *reader) loop(n *syntax.ForClause, from origin) {
-	if words, ok := n.Loop.(*syntax.WordIter); ok && steers(words.Name.Value, false) {
+	if words, ok := n.Loop.(*syntax.WordIter); ok && affectsPrograms(words.Name.Value, false) {
 		r.opaque(n, from, "it sets "+words.Name.Value+", which programs look at")
 	}
 }
 
-// assignment returns NAME=VALUE as a word. matters is false if nothing follows from it.
+// assignment returns NAME=VALUE as a word. matters is false if it has no effect.
 func (r *reader) assignment(a *syntax.Assign, exported bool) (w Word, matters bool) {
 	name := ""
 	if a.Name != nil {
@@ -189,12 +189,13 @@ func (r *reader) assignment(a *syntax.Assign, exported bool) (w Word, matters bo
 	if a.Append || a.Array != nil || a.Index != nil || value.Home {
 		w = Word{Text: r.written(a), Kind: One}
 	}
-	return w, steers(name, exported)
+	return w, affectsPrograms(name, exported)
 }
 
-// steers reports whether programs may do something else when the variable is set. No program
-// sees a variable that is not exported. One in upper case, or of a proxy, may be exported already.
-func steers(name string, exported bool) bool {
+// affectsPrograms reports whether programs may do something else when the variable is set. No
+// program sees a variable that is not exported. A variable in upper case, or one that names a
+// proxy, may be exported already.
+func affectsPrograms(name string, exported bool) bool {
 	switch name {
 	case "LANG", "LANGUAGE", "TZ", "NO_COLOR", "CLICOLOR", "COLUMNS", "LINES":
 		return false
@@ -218,7 +219,7 @@ func (r *reader) expansion(n *syntax.ParamExp, from origin) {
 	case n.Exp == nil:
 	case n.Exp.Op == syntax.OtherParamOps:
 		r.opaque(n, from, runs)
-	case (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && steers(n.Param.Value, false):
+	case (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && affectsPrograms(n.Param.Value, false):
 		r.opaque(n, from, "it sets "+n.Param.Value+", which programs look at")
 	}
 }

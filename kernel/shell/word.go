@@ -13,7 +13,7 @@ func (r *reader) wordOf(w *syntax.Word) Word {
 	}
 	if len(w.Parts) == 1 {
 		if lit, ok := w.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(lit.Value, `\*?[{~`) {
-			return Word{Text: lit.Value} // nearly all are
+			return Word{Text: lit.Value} // nearly all words are such
 		}
 	}
 	var b strings.Builder
@@ -51,7 +51,7 @@ func partOf(part syntax.WordPart, quoted bool) (text string, kind WordKind) {
 	case *syntax.DblQuoted:
 		var b strings.Builder
 		if p.Dollar {
-			kind = One // translated
+			kind = One // the text is translated
 		}
 		for _, inner := range p.Parts {
 			text, of := partOf(inner, true)
@@ -79,8 +79,8 @@ func spreads(p *syntax.ParamExp) bool {
 	return p.Index != nil
 }
 
-// bare returns the text of a part that is not quoted. A pattern for names of files, or for several
-// words, is not known.
+// bare returns the text of a part that is not quoted. A pattern for file names, or for several
+// words, is unknown.
 func bare(value string) (text string, kind WordKind) {
 	if value == "[" {
 		return value, Literal // the command
@@ -110,8 +110,8 @@ func bare(value string) (text string, kind WordKind) {
 	return b.String(), Literal
 }
 
-// unescape removes the backslashes before these characters. Before the end of a line it removes the
-// end of the line too.
+// unescape removes the backslashes before these characters. A backslash before a line end is
+// removed together with the line end.
 func unescape(value, special string) string {
 	if !strings.Contains(value, `\`) {
 		return value
@@ -162,7 +162,7 @@ func heredoc(delimiter, text *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-// literals returns the texts of words, and whether all are known.
+// literals returns the texts of words. The second result is true if all are known.
 func literals(words []Word) ([]string, bool) {
 	texts := make([]string, len(words))
 	for i, w := range words {

@@ -52,11 +52,17 @@ var actionKeys = []string{"does", "fields", "perform"}
 var fieldKinds = []struct {
 	name    string
 	kind    action.FieldKind
-	example string // %s is the field's name
+	example func(field string) sexp.Sexp
 }{
-	{"text", action.Text, `"<%s>"`}, {"string", action.AnyText, `"<%s>"`}, {"name", action.Name, `"<%s>"`},
-	{"integer", action.Integer, "1"}, {"plist", action.Plist, `(:<%s> "<value>")`},
+	{"text", action.Text, gap}, {"string", action.AnyText, gap}, {"name", action.Name, gap},
+	{"integer", action.Integer, func(string) sexp.Sexp { return plist.Int(1) }},
+	{"plist", action.Plist, func(field string) sexp.Sexp {
+		return sexp.List{plist.Keyword("<" + field + ">"), plist.String("<value>")}
+	}},
 }
+
+// gap returns the example of a text: the name of its field in angle brackets, to be filled in.
+func gap(field string) sexp.Sexp { return plist.String("<" + field + ">") }
 
 // keptFields are the fields that have a meaning in every action. A note cannot define them.
 var keptFields = []string{"type", "target", "action", "id", "payload", "tool", "calls", "args", "digest", "approved", "verified", "policy", "origin"}
@@ -129,7 +135,7 @@ func (n *Note) registerAction(ctx context.Context, _ *lisp.Call, args []lisp.Val
 		return nil, err
 	}
 	a := &Action{Spec: action.Spec{Target: key.Target, Name: key.Name, Closed: true}, File: n.File, Digest: n.Hash, note: n}
-	a.Line = n.lineDefining("defaction", key.Target, key.Name)
+	a.Line = n.definitionLine("defaction", key.Target, key.Name)
 	if err := a.define(args[2], args[3], args[4]); err != nil {
 		return nil, fmt.Errorf("the action %s: %w", key, err)
 	}
@@ -205,10 +211,10 @@ func fieldOf(row lisp.Value) (field action.Field, err error) {
 	for _, known := range fieldKinds {
 		names = append(names, known.name)
 		if known.name == kind {
-			field.Kind, field.Example = known.kind, strings.ReplaceAll(known.example, "%s", field.Name)
+			field.Kind, field.Example = known.kind, known.example(field.Name)
 		}
 	}
-	if field.Example == "" {
+	if field.Example == nil {
 		return field, fmt.Errorf("the type of :%s is one of :%s%s", field.Name, strings.Join(names, " :"), meantKey(kind, names))
 	}
 	for i := 2; i < len(cells); i += 2 {
@@ -239,10 +245,10 @@ func setField(field *action.Field, key, value lisp.Value) error {
 		if err != nil {
 			return fmt.Errorf("its :example: %w", err)
 		}
-		field.Example = plist.Print(data)
 		if !field.Holds(data) {
-			return fmt.Errorf("its :example %s is not %s", field.Example, field.Kind)
+			return fmt.Errorf("its :example %s is not %s", plist.Print(data), field.Kind)
 		}
+		field.Example = data
 	default:
 		keys := []string{"required", "limit", "example"}
 		return fmt.Errorf("behind its type stand :%s%s", strings.Join(keys, " :"), meantKey(word, keys))
@@ -254,7 +260,7 @@ func setField(field *action.Field, key, value lisp.Value) error {
 // note may write the files that it was granted. The error says where in the note the function
 // failed.
 func (a *Action) Perform(ctx context.Context, fields sexp.List) (string, error) {
-	o := &occasion{purpose: purposeAction}
+	o := &invocation{purpose: purposeAction}
 	if err := a.note.apply(ctx, o, a.function, lisp.NewData(fields)); err != nil {
 		return "", inNote(err)
 	}

@@ -20,7 +20,8 @@ const knocks = `(defun knock (fields)
   :fields ((:text :text :required t :limit 20 :example "who is there") (:times :integer) (:how :name))
   :perform #'knock)`
 
-// A note defines an action: its spec is data for all that asks about it, and its function performs it.
+// TestDefaction checks that a note defines an action: its spec is data, and its function performs
+// it.
 func TestDefaction(t *testing.T) {
 	n := loaded(t, Options{}, knocks)
 	actions := n.Actions()
@@ -47,7 +48,8 @@ func TestDefaction(t *testing.T) {
 	}
 }
 
-// A note with an action may have tests, which run the function in an environment of its own.
+// TestDefactionWithTests checks that a note with an action may have tests, which run the function
+// in an environment of their own.
 func TestDefactionWithTests(t *testing.T) {
 	h := newHome(t)
 	h.write("a.org", note(knocks, "#+end_src", "", "#+begin_src lisp :test yes",
@@ -59,7 +61,8 @@ func TestDefactionWithTests(t *testing.T) {
 	}
 }
 
-// What an action cannot be is told where it is defined, with what to write instead.
+// TestDefactionFaults checks that an invalid action is reported at its definition, with what to
+// write instead.
 func TestDefactionFaults(t *testing.T) {
 	for form, want := range map[string]string{
 		`(defaction :knock :does "to knock" :perform #'car)`:                                       "the action :knock has no name",
@@ -98,8 +101,8 @@ func TestDefactionFaults(t *testing.T) {
 	}
 }
 
-// The actions of live notes are in the set. Of two notes that define one the second is not live, and
-// says what to do; without the first it is.
+// TestActionsOfTheSet checks that the actions of live notes are in the set. If two notes define the
+// same action, the second is not live and says what to do. Without the first it is.
 func TestActionsOfTheSet(t *testing.T) {
 	h := newHome(t)
 	h.write("a.org", note(knocks))
@@ -134,7 +137,8 @@ func TestActionsOfTheSet(t *testing.T) {
 	}
 }
 
-// A note is told for which chat an action is, as the kinds of actions say it.
+// TestActionDelivery checks that a note learns for which chat an action is, as the kinds of actions
+// say.
 func TestActionDelivery(t *testing.T) {
 	n := loaded(t, Options{}, knocks)
 	const here = `'(:payload (:sensor :chat-message :channel :telegram :chat-id 42))`

@@ -99,13 +99,13 @@ func (n *Note) makeEnvironment(ctx context.Context) error {
 		return fmt.Errorf("make the note's environment: %w", err)
 	}
 	n.environment = environment
-	return n.loadObjects(withOccasion(ctx, &occasion{purpose: purposeLoad}))
+	return n.loadObjects(withInvocation(ctx, &invocation{purpose: purposeLoad}))
 }
 
 // askNeuro asks the model. In a test with a script it returns the script's next reply. In other
 // tests and in a dry run it returns the question.
 func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
-	o := occasionOf(ctx)
+	o := invocationOf(ctx)
 	if o.script != nil {
 		ask, err := readAsk(args)
 		if err != nil {
@@ -130,7 +130,7 @@ func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value)
 	if o.asker == nil {
 		return nil, errors.New("there is no model to ask")
 	}
-	o.asked = true
+	o.modelAsked = true
 	reply, err := o.asker.Ask(ctx, ask)
 	if err != nil {
 		return nil, fmt.Errorf("ask the model: %w", err)
@@ -207,7 +207,7 @@ func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value
 		}
 		text, _ = formatted.(*lisp.String)
 	}
-	if !occasionOf(ctx).purpose.dry() && text != nil {
+	if !invocationOf(ctx).purpose.dry() && text != nil {
 		n.options.Log(n.name(), text.String())
 	}
 	return lisp.Nil, nil
@@ -226,7 +226,7 @@ func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Val
 	if err := plist.WellFormed(event); err != nil {
 		return nil, fmt.Errorf("read the event: %w", err)
 	}
-	switch p := occasionOf(ctx).purpose; p {
+	switch p := invocationOf(ctx).purpose; p {
 	case purposeTest, purposePreview, purposeDryNeuro:
 		return lisp.Nil, nil
 	case purposeNeuro, purposeSymbolic, purposeAction, purposeTyped:
@@ -257,7 +257,7 @@ func (n *Note) registerActuator(ctx context.Context, _ *lisp.Call, args []lisp.V
 // defining reports whether the call loads a note, so that its definitions count. A definition that
 // a person types is only checked. A definition in a function of a live note is an error.
 func defining(ctx context.Context, operator string) (bool, error) {
-	switch p := occasionOf(ctx).purpose; p {
+	switch p := invocationOf(ctx).purpose; p {
 	case purposeLoad, purposeTest:
 		return true, nil
 	case purposeTyped:

@@ -22,7 +22,7 @@ func BenchmarkLoadChat(b *testing.B) {
 	}
 }
 
-// smallNote is a note of the size a person writes: prose around the functions of
+// smallNote returns a note of the size that a person writes: prose around the functions of
 // kernel/lisp's benchmarks, each in a block of its own.
 func smallNote(b *testing.B) []byte {
 	code, err := os.ReadFile("../lisp/testdata/chat.lisp")
@@ -42,9 +42,9 @@ func smallNote(b *testing.B) []byte {
 	return []byte(note.String())
 }
 
-// BenchmarkLoadNote is all that is done to a note before it may be published: its Org
-// text is scanned, its blocks are tangled, read, compiled and evaluated in a new
-// environment, what they name is checked, and its trigger is probed.
+// BenchmarkLoadNote measures all that is done to a note before it may be published: its Org text is
+// scanned, its blocks are tangled, read, compiled and evaluated in a new environment, the names
+// that they use are checked, and its trigger is probed.
 func BenchmarkLoadNote(b *testing.B) {
 	source := smallNote(b)
 	b.ReportAllocs()
@@ -79,7 +79,7 @@ func BenchmarkChatNeuro(b *testing.B) {
 	m := &model{reply: "R"}
 	b.ReportAllocs()
 	for b.Loop() {
-		m.asked = m.asked[:0]
+		m.questions = m.questions[:0]
 		if _, err := k.Neuro(b.Context(), event, m); err != nil {
 			b.Fatal(err)
 		}

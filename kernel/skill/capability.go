@@ -77,8 +77,8 @@ func capabilityFault(word, kind string) string {
 
 // Capability is one thing that a note asks for.
 type Capability struct {
-	// Asked is the word as it stands in the note.
-	Asked string `json:"asked"`
+	// Word is the capability as it stands in the note.
+	Word string `json:"asked"`
 	// Name is the word as it is granted. It names a directory by its path without links.
 	Name string `json:"name,omitempty"`
 	// Meaning says in plain words what the capability allows.
@@ -91,7 +91,7 @@ type Capability struct {
 
 // understand interprets a word in this home.
 func (g *Grants) understand(kind, what string) Capability {
-	c := Capability{Asked: kind + ":" + what, kind: kind}
+	c := Capability{Word: kind + ":" + what, kind: kind}
 	switch kind {
 	case "net":
 		c.Refused = "no note can reach the network yet"

@@ -15,11 +15,11 @@ import (
 )
 
 // Command is a request to a skill that a person makes by name, with /NAME in a conversation or from
-// a buffer. The skill answers it without its trigger being asked.
+// a buffer. The skill answers it without a call of its trigger.
 type Command struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Wants lists what the command gets from the person's Emacs: a part of [wantable]. Nothing else
+	// Wants lists what the command gets from the person's Emacs: a part of [contextKinds]. Nothing else
 	// is sent to it.
 	Wants []string `json:"wants,omitempty"`
 	// Skill is the skill that answers.
@@ -34,9 +34,9 @@ const (
 	maximumDescription = 200 // characters
 )
 
-// wantable returns everything that a command can get from the person's Emacs: the buffer or region they
-// are in, and their agenda.
-func wantable() []string { return []string{"agenda", "buffer"} }
+// contextKinds returns everything that a command can get from the person's Emacs: the buffer or
+// region they are in, and their agenda.
+func contextKinds() []string { return []string{"agenda", "buffer"} }
 
 // commandsOf parses the value of :commands, a list of (NAME DESCRIPTION :wants (…)).
 func commandsOf(v lisp.Value) ([]Command, error) {
@@ -91,9 +91,9 @@ func commandOf(v lisp.Value) (Command, error) {
 	return command, nil
 }
 
-// wantsOf parses a list of keywords from [wantable].
+// wantsOf parses a list of keywords from [contextKinds].
 func wantsOf(v lisp.Value) ([]string, error) {
-	known := wantable()
+	known := contextKinds()
 	items, ok := lisp.Slice(v, len(known))
 	if !ok {
 		items = []lisp.Value{v}
@@ -117,7 +117,7 @@ func validCommand(name string) bool {
 	})
 }
 
-// mendedCommand returns a valid name for a command that is like the one given.
+// mendedCommand returns a valid name for a command that is similar to the given one.
 func mendedCommand(name string) string {
 	mended := strings.Map(func(r rune) rune {
 		if validCommand(string(r)) {
@@ -132,8 +132,8 @@ func mendedCommand(name string) string {
 	return mended
 }
 
-// SplitCommand splits "/NAME ARGUMENTS". Ok is false for a text that cannot be a command, such as
-// "/home/me" or "/ x". A command of that name need not exist.
+// SplitCommand splits "/NAME ARGUMENTS". ok is false for a text that cannot be a command, such as
+// "/home/me" or "/ x". A command with that name need not exist.
 func SplitCommand(text string) (name, arguments string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "/")
 	if !ok {
@@ -155,7 +155,7 @@ func (s *Set) Commands() []Command {
 	return slices.Clone(s.commands)
 }
 
-// Command returns the command of that name.
+// Command returns the command with that name.
 func (s *Set) Command(name string) (Command, bool) {
 	if s == nil {
 		return Command{}, false
@@ -182,8 +182,8 @@ func (s *Set) NearCommand(name string) string {
 	return best
 }
 
-// commanded returns the skill whose command the event is, nil if it is no command of a skill.
-func (s *Set) commanded(event sexp.List) *Skill {
+// commandSkill returns the skill whose command the event is, or nil.
+func (s *Set) commandSkill(event sexp.List) *Skill {
 	command, ok := s.Command(commandIn(event))
 	if !ok {
 		return nil
@@ -196,7 +196,7 @@ func (s *Set) commanded(event sexp.List) *Skill {
 	return nil
 }
 
-// commandIn returns the name of the command in an event, "" if the event is no command.
+// commandIn returns the name of the command in an event, or "".
 func commandIn(event sexp.List) string {
 	payload, _ := plist.Get(event, "payload")
 	if sensor, _ := plist.KeywordValue(payload, "sensor"); sensor != "user-command" {

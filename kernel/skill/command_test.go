@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// commanding is a note whose skill answers the command with text.
+// commanding returns a note whose skill answers the command with text.
 func commanding(skill, command, text string) []byte {
 	return note(fmt.Sprintf(`(defskill :%s :commands ((%q "Does %s.")) :neuro (lambda (c) (declare (ignore c)) %q))`, skill, command, command, text))
 }
@@ -77,8 +77,8 @@ b" "x"))`, `such as "a-b"`},
 	}
 }
 
-// A command is its skill's before any trigger is asked; of two notes with one command the
-// home's has it, and the other says so and stays live.
+// TestCommandsBelongToOneNote checks that a command is answered without triggers, and that of two
+// notes with one command the home's has it, while the other says so and stays live.
 func TestCommandsBelongToOneNote(t *testing.T) {
 	h := newHome(t)
 	h.write("greedy.org", note(`(defskill :greedy :priority 1000 :trigger (lambda (c) (getf (getf c :payload) :text)) :neuro (lambda (c) (declare (ignore c)) "greedy"))`))
@@ -99,9 +99,9 @@ func TestCommandsBelongToOneNote(t *testing.T) {
 		t.Errorf("the commands are %s", got)
 	}
 	for _, s := range r.Statuses() {
-		told := fmt.Sprint(s.Diagnostics)
-		if doubled := s.Skill == "a" || s.Skill == "c"; s.State != Live || doubled != strings.Contains(told, "4:1: warning: the command /look is that of "+h.dir) {
-			t.Errorf("%s is %s: %s", s.Skill, s.State, told)
+		diagnostics := fmt.Sprint(s.Diagnostics)
+		if doubled := s.Skill == "a" || s.Skill == "c"; s.State != Live || doubled != strings.Contains(diagnostics, "4:1: warning: the command /look is that of "+h.dir) {
+			t.Errorf("%s is %s: %s", s.Skill, s.State, diagnostics)
 		}
 	}
 	h.write("b.org", commanding("b", "see", "home"))
@@ -141,7 +141,8 @@ func TestNearCommand(t *testing.T) {
 	}
 }
 
-// In tests a string that begins with one of the note's commands is that command.
+// TestCommandsInTests checks that in tests a string that begins with one of the note's commands is
+// that command.
 func TestCommandsInTests(t *testing.T) {
 	source := append(note(`(defskill :s :priority 9 :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chat-message))`,
 		`  :neuro (lambda (c) (list :type :response :text (format nil "message ~a" (getf (getf c :payload) :text)))))`,

@@ -17,7 +17,8 @@ type consent struct {
 	capabilities []Capability
 	granted      bool
 	since        string
-	// why is the reason why nothing is granted, "" if it is granted or nothing is asked for.
+	// why is the reason why nothing is granted, or "" if everything is granted or nothing is
+	// requested.
 	why string
 }
 
@@ -43,13 +44,13 @@ func (n *Note) request(requested []capabilityRequest) {
 	for _, a := range requested {
 		n.Capabilities = append(n.Capabilities, a.word())
 	}
-	n.consent = n.options.Grants.consider(n)
+	n.consent = n.options.Grants.decide(n)
 	warn := func(a capabilityRequest, format string, arguments ...any) {
 		n.Diagnostics = append(n.Diagnostics, Diagnostic{File: n.File, Line: a.line, Column: a.column, Warning: true, Message: fmt.Sprintf(format, arguments...)})
 	}
 	for i, c := range n.consent.capabilities {
 		if c.Refused != "" {
-			warn(requested[i], "%s cannot be granted: %s", encodeName(c.Asked, false), c.Refused)
+			warn(requested[i], "%s cannot be granted: %s", encodeName(c.Word, false), c.Refused)
 		}
 	}
 	if names := n.consent.names(); len(names) > 0 && !n.consent.granted {
@@ -59,8 +60,8 @@ func (n *Note) request(requested []capabilityRequest) {
 	}
 }
 
-// consider decides about the capabilities that a note asks for.
-func (g *Grants) consider(n *Note) consent {
+// decide decides about the capabilities that a note asks for.
+func (g *Grants) decide(n *Note) consent {
 	c := consent{blocks: n.Hash}
 	if len(n.requested) == 0 {
 		return c
@@ -84,14 +85,14 @@ func (g *Grants) consider(n *Note) consent {
 		return c
 	}
 	c.note = path
-	c.why, c.since = g.missing(&c)
+	c.why, c.since = g.withheldReason(&c)
 	c.granted = c.why == ""
 	return c
 }
 
-// missing returns the reason why the capabilities are not granted, "" if they are, and the day since
-// which they are or were granted.
-func (g *Grants) missing(c *consent) (why, since string) {
+// withheldReason returns the reason why the capabilities are not granted, or "" if they are, and
+// the day since which they are or were granted.
+func (g *Grants) withheldReason(c *consent) (why, since string) {
 	t := g.table.Load()
 	if len(t.faults) > 0 {
 		return fmt.Sprintf("%s:%d is faulty, and voids all grants", filepath.Base(t.faults[0].File), t.faults[0].Line), ""
@@ -116,8 +117,8 @@ func (g *Grants) missing(c *consent) (why, since string) {
 	return "", since
 }
 
-// A withheldError is the error in a note that uses a capability it was not granted. Its text is fit
-// for the person the agent talks with.
+// A withheldError is the error in a note that uses a capability which it was not granted. Its text
+// may be shown to the person with whom the agent talks.
 type withheldError struct{ message string }
 
 func (e *withheldError) Error() string { return e.message }
@@ -131,7 +132,7 @@ func (n *Note) access() lisp.Access {
 	}
 	access := lisp.Access{
 		Check: func(ctx context.Context, kind, name string) error { return g.allow(ctx, c, n.File, kind, name) },
-		Dry:   func(ctx context.Context) bool { return occasionOf(ctx).effectless() },
+		Dry:   func(ctx context.Context) bool { return invocationOf(ctx).effectless() },
 	}
 	if g != nil {
 		access.Directory, access.Home = g.config.Home, g.config.User
@@ -160,22 +161,22 @@ func (g *Grants) allow(ctx context.Context, c consent, file, kind, name string) 
 			continue
 		}
 		if capability.Refused != "" && (name == "" || name == capability.what) {
-			return &withheldError{fmt.Sprintf("%s is not for notes: %s", encodeName(capability.Asked, false), capability.Refused)}
+			return &withheldError{fmt.Sprintf("%s is not for notes: %s", encodeName(capability.Word, false), capability.Refused)}
 		}
-		words = append(words, encodeName(capability.Asked, false))
+		words = append(words, encodeName(capability.Word, false))
 	}
 	why := c.why
 	if c.granted {
-		why, _ = g.missing(&c)
+		why, _ = g.withheldReason(&c)
 	}
 	if why != "" {
-		occasionOf(ctx).withheld = true
+		invocationOf(ctx).withheld = true
 		return &withheldError{fmt.Sprintf("%s is not granted (%s); %s", strings.Join(words, " "), why, howToGrant(file))}
 	}
 	if kind == "env" {
 		return nil
 	}
-	if purpose := occasionOf(ctx).purpose; kind == "write" && !purpose.mayWrite() {
+	if purpose := invocationOf(ctx).purpose; kind == "write" && !purpose.mayWrite() {
 		return fmt.Errorf("a file was to be written by %s; a note writes in a skill's neuro function", purpose)
 	}
 	return g.refuseFile(kind, name)
@@ -185,7 +186,7 @@ func howToGrant(file string) string {
 	return fmt.Sprintf("%q grants it, or C-c C-c on the line #+CAPABILITIES", grantCommand(file))
 }
 
-// grantCommand is the command line with which a person grants what a note asks for.
+// grantCommand returns the command line with which a person grants what a note asks for.
 func grantCommand(file string) string {
 	return "org-agent skill grant " + strings.TrimSuffix(filepath.Base(file), ".org")
 }

@@ -55,7 +55,7 @@ func dependencyWords(value string) []string {
 	return words
 }
 
-// canonical is the form in which names of notes and skills are compared.
+// canonical returns the form in which names of notes and skills are compared.
 func canonical(name string) string {
 	name = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(name, "file:"), ":"))
 	return shortName(noteKey(name[strings.LastIndexByte(name, '/')+1:]))

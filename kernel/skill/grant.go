@@ -70,8 +70,8 @@ func (g *Grants) Refresh() bool {
 	return g.take(g.readTable())
 }
 
-// take makes a table the current one and reports whether it differs. The caller holds writing since
-// before it read the table, so that an older table never replaces a newer one.
+// take makes a table the current one and reports whether it differs. The caller must hold writing
+// since before it read the table, so that an older table never replaces a newer one.
 func (g *Grants) take(now *grantTable) bool {
 	old := g.table.Load()
 	if old.text == now.text && slices.Equal(old.faults, now.faults) && (old.grants == nil) == (now.grants == nil) {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// grantHome is a person's directory with a home in it, whose notes may be granted things.
+// grantHome is a person's directory with a home in it, whose notes may be granted capabilities.
 type grantHome struct {
 	t          testing.TB
 	user, home string
@@ -67,14 +67,15 @@ func (h *grantHome) get(name string) string {
 
 func (h *grantHome) note(name string) string { return filepath.Join(h.home, "skills", name) }
 
-// asker is a note that asks for capabilities, and whose skill says what a form returns.
+// asker returns a note that asks for capabilities, and whose skill answers with the value of a
+// form.
 func asker(name, asks, form string) string {
 	return "#+TITLE: A note\n#+CAPABILITIES: " + asks + "\n\nProse.\n\n#+begin_src lisp\n" +
 		"(defskill :" + name + " :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chat-message))\n" +
 		"  :neuro (lambda (c) (declare (ignorable c)) " + form + "))\n#+end_src\n"
 }
 
-// says is what the only skill answers, or why it does not.
+// says returns the answer of the only skill, or why there is none.
 func (h *grantHome) says() string {
 	h.t.Helper()
 	skills := h.registry.Current().Skills()
@@ -93,7 +94,7 @@ func answerOf(t testing.TB, k *Skill) string {
 	return out.Text
 }
 
-// grant grants a note what it asks for, as a person who agrees to what is shown.
+// grant grants a note what it asks for, as a person does who agrees to what is shown.
 func (h *grantHome) grant(name string) {
 	h.t.Helper()
 	shown, err := h.registry.Requests(h.note(name))
@@ -112,8 +113,8 @@ func (h *grantHome) wantSays(what, want string) {
 	}
 }
 
-// TestGrant goes the whole way of a grant: not there, there, kept by prose, and lost by
-// whatever else changes.
+// TestGrant checks the life of a grant: missing, granted, unaffected by a change of prose, and lost
+// by any other change.
 func TestGrant(t *testing.T) {
 	h := newGrantHome(t)
 	ctx := t.Context()
@@ -162,7 +163,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestGrantIsOfAPath: the same text at another place has nothing, however it came there.
+// TestGrantIsOfAPath checks that the same text at another path has no grant, however it came there.
 func TestGrantIsOfAPath(t *testing.T) {
 	for name, move := range map[string]func(h *grantHome) error{
 		"renamed": func(h *grantHome) error { return os.Rename(h.note("reader.org"), h.note("other.org")) },
@@ -196,7 +197,7 @@ func TestGrantIsOfAPath(t *testing.T) {
 	}
 }
 
-// TestGrantIsOfWhatWasShown: what a person agreed to is what is granted, or nothing.
+// TestGrantIsOfWhatWasShown checks that a person grants exactly what they agreed to, or nothing.
 func TestGrantIsOfWhatWasShown(t *testing.T) {
 	h := newGrantHome(t)
 	h.put("home/skills/reader.org", asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`))
@@ -234,8 +235,8 @@ func TestGrantIsOfWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestDirectoryIsTheOneThatWasGranted: a link in its place leads to nothing, neither for the
-// note that runs nor for one that is loaded anew.
+// TestDirectoryIsTheOneThatWasGranted checks that a link in place of a granted directory leads to
+// nothing, neither for a running note nor for one that is loaded anew.
 func TestDirectoryIsTheOneThatWasGranted(t *testing.T) {
 	h := newGrantHome(t)
 	h.put("home/skills/reader.org", asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`))
@@ -249,7 +250,7 @@ func TestDirectoryIsTheOneThatWasGranted(t *testing.T) {
 	h.wantSays("loaded anew", "(capabilities changed since 2026-11-22)")
 }
 
-// TestPolicyIsFollowed: what a person does to policy.org counts at once, also for what runs.
+// TestPolicyIsFollowed checks that a change of policy.org counts at once, also for running notes.
 func TestPolicyIsFollowed(t *testing.T) {
 	h := newGrantHome(t)
 	policy := filepath.Join(h.home, "policy.org")
@@ -298,7 +299,7 @@ func TestPolicyIsFollowed(t *testing.T) {
 	}
 }
 
-// TestFaultyPolicyIsLeftAlone: into a table that cannot be read nothing is written.
+// TestFaultyPolicyIsLeftAlone checks that nothing is written into a faulty table.
 func TestFaultyPolicyIsLeftAlone(t *testing.T) {
 	h := newGrantHome(t)
 	h.put("home/policy.org", "* Grants\n| note | blocks |\n")
@@ -313,7 +314,7 @@ func TestFaultyPolicyIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestManyGrantsAtOnce: none is lost, and what else is in the file stays.
+// TestManyGrantsAtOnce checks that no grant is lost, and that the rest of the file stays.
 func TestManyGrantsAtOnce(t *testing.T) {
 	h := newGrantHome(t)
 	h.put("home/policy.org", "* Mine\nWords.\n")

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestNotesCannotReachFurther: what a granted note tries beyond its grant is refused, and
-// changes nothing.
+// TestNotesCannotReachFurther checks that a granted note that tries to go beyond its grant is
+// refused, and changes nothing.
 func TestNotesCannotReachFurther(t *testing.T) {
 	h := newGrantHome(t)
 	h.put("outside/a.txt", "outside")
@@ -99,15 +99,15 @@ func TestNotesCannotReachFurther(t *testing.T) {
 	}
 }
 
-// TestShadowingGivesNothing: neither a note that came with the program nor the person's own
-// that takes its place has anything that was not granted to it.
+// TestShadowingGivesNothing checks that neither a shipped note nor the person's own note in its
+// place has anything that was not granted to it.
 func TestShadowingGivesNothing(t *testing.T) {
 	h := newGrantHome(t)
 	text := asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`)
 	h.registry = New(Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{"reader.org": {Data: []byte(text)}}, Grants: h.grants(), Specs: kernelSpecs})
 	h.registry.Load(t.Context())
 	h.wantSays("shipped", "notes that came with the program are granted nothing")
-	// A row for it changes nothing, whatever path a person may write for it.
+	// A row for it changes nothing, whatever path it names.
 	h.put("home/policy.org", grantHeader+"| skills/reader.org | read:~/notes | "+h.registry.Statuses()[0].Hash+" | |\n")
 	h.registry.Load(t.Context())
 	h.wantSays("shipped, with a row", "notes that came with the program are granted nothing")
@@ -127,8 +127,8 @@ func TestShadowingGivesNothing(t *testing.T) {
 	h.wantSays("the shipped one is back", "notes that came with the program are granted nothing")
 }
 
-// TestWhenNotesWrite: a note writes while it answers. What tests and previews write is
-// dropped; what is loaded, chosen by or put into the prompt cannot write.
+// TestWhenNotesWrite checks that a note writes while it answers, that writing in tests and previews
+// is dropped, and that loading, triggers and augments cannot write.
 func TestWhenNotesWrite(t *testing.T) {
 	h := newGrantHome(t)
 	const add = `(with-open-file (s "~/notes/log" :direction :output :if-exists :append :if-does-not-exist :create) (princ "x" s))`
@@ -175,8 +175,8 @@ func TestWhenNotesWrite(t *testing.T) {
 	}
 }
 
-// TestTestsWithoutTheGrant: a test that needs what is not granted proves nothing, and keeps
-// nothing from being live; one that fails for another reason does.
+// TestTestsWithoutTheGrant checks that a test that needs a missing grant proves nothing and does
+// not keep the note from being live, and that one that fails for another reason does.
 func TestTestsWithoutTheGrant(t *testing.T) {
 	h := newGrantHome(t)
 	note := asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`) +
@@ -199,8 +199,8 @@ func TestTestsWithoutTheGrant(t *testing.T) {
 	h.wantSays("the last good version", "the text")
 }
 
-// TestPolicyIsWatched: a row that a person deletes is gone without a word to the kernel, also
-// where policy.org is a link.
+// TestPolicyIsWatched checks that the effect of a deleted row ends by itself, also if policy.org is
+// a link.
 func TestPolicyIsWatched(t *testing.T) {
 	h := newGrantHome(t)
 	h.put("home/skills/reader.org", asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`))
@@ -236,7 +236,7 @@ func TestPolicyIsWatched(t *testing.T) {
 	}
 	h.put("notes/a.txt", "through a link")
 	wait("a link", "through a link")
-	time.Sleep(300 * time.Millisecond) // the link is taken up
+	time.Sleep(300 * time.Millisecond) // until the link is noticed
 	h.put("dotfiles/policy", "")
 	wait("behind a link", "never granted")
 }

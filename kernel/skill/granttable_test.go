@@ -14,13 +14,13 @@ const (
 	grantHeader = "* Grants\n| note | capabilities | blocks | since |\n|------+---|\n"
 )
 
-// TestFaultyRows: whatever cannot be read is told at its line, and voids all rows.
+// TestFaultyRows checks that an unreadable row is reported with its line, and voids all rows.
 func TestFaultyRows(t *testing.T) {
 	g := NewGrants(GrantsConfig{User: "/home/me", Home: "/home/me/.org-agent"})
 	const good = "| /a.org | read:/x | " + someBlocks + " | [2026-11-22 Sun 04:10] |\n"
 	for _, test := range []struct {
 		text string
-		line int // 0: nothing is wrong
+		line int // 0: there is no fault
 		want string
 	}{
 		{grantHeader + good, 0, ""},
@@ -59,8 +59,8 @@ func TestFaultyRows(t *testing.T) {
 	}
 }
 
-// TestGrantsAreWrittenIntoAnyFile: the row is read again as it was written, every other byte
-// of the file stays, and taking the row back leaves what was there.
+// TestGrantsAreWrittenIntoAnyFile checks that a row is read again as it was written, that every
+// other byte of the file stays, and that removing the row restores the file.
 func TestGrantsAreWrittenIntoAnyFile(t *testing.T) {
 	g := NewGrants(GrantsConfig{User: "/home/me", Home: "/home/me/.org-agent"})
 	prose := rapid.SampledFrom([]string{
@@ -118,7 +118,7 @@ func TestGrantsAreWrittenIntoAnyFile(t *testing.T) {
 	})
 }
 
-// TestNamesOfFiles: any name can be written and read again, and shows as what it is.
+// TestNamesOfFiles checks that any name can be written and read again, and is shown as what it is.
 func TestNamesOfFiles(t *testing.T) {
 	for name, want := range map[string]string{
 		"/a b/ü|%.org": "/a b/ü%7C%25.org", "/x\n| y |": "/x%0A%7C y %7C", "/\u202eorg": "/%E2%80%AEorg", "/\xff": "/%FF", "/a\u00a0b\t": "/a%C2%A0b%09",
@@ -141,7 +141,7 @@ func TestNamesOfFiles(t *testing.T) {
 	})
 }
 
-// TestLargePolicy: a file as large as may be is read in a moment.
+// TestLargePolicy checks that a file of the maximum size is read quickly.
 func TestLargePolicy(t *testing.T) {
 	g := NewGrants(GrantsConfig{User: "/home/me", Home: "/home/me/.org-agent"})
 	var text strings.Builder
@@ -159,7 +159,7 @@ func TestLargePolicy(t *testing.T) {
 	}
 }
 
-// TestWhatNotesAsk: words that cannot be seen, and too many of them, are faults.
+// TestWhatNotesAsk checks that invisible words, and too many words, are faults.
 func TestWhatNotesAsk(t *testing.T) {
 	for asks, want := range map[string]string{
 		"read:/a\u202eb": "cannot be seen", "read:/a\x1b[31m": "cannot be seen", "READ:/a": "is no capability", "read:": "is no capability",

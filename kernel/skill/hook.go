@@ -32,7 +32,8 @@ const (
 
 var hookEvents = []string{string(BeforeTool), string(AfterTool), string(BeforeSend), string(SessionStart), string(TurnStart), string(TurnEnd)}
 
-// maximumHooks is how many hooks a note may have. Every call may have to wait for all of them.
+// maximumHooks is the maximum number of hooks of a note. Every call may have to wait for all of
+// them.
 const maximumHooks = 32
 
 // Hook is one defhook of a note, or one of its shell blocks with :hook. Its fields do not
@@ -53,20 +54,22 @@ type Hook struct {
 }
 
 // about reports whether the hook is called for an event of this tool. The tool is "" for an event
-// without one.
+// without a tool.
 func (h *Hook) about(event HookEvent, tool string) bool {
 	return h.Event == event && (len(h.Tools) == 0 || slices.ContainsFunc(h.Tools, func(name string) bool {
-		return name == "*" || toolKey(name) == toolKey(tool)
+		return name == "*" || SameTool(name, tool)
 	}))
 }
 
-// toolKey returns a tool's name in the form in which names are compared.
-func toolKey(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
+// SameTool reports whether two names in hooks are of the same tool.
+func SameTool(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "_", "-"), strings.ReplaceAll(b, "_", "-"))
+}
 
 // On returns the event with the tools, as a note spells it.
 func (h *Hook) On() string { return strings.Join(append([]string{string(h.Event)}, h.Tools...), " ") }
 
-// How long a hook in Lisp may run, and how long it may wait for other calls of its note first.
+// The maximum time of a hook in Lisp, and of its wait for other calls of its note.
 const (
 	hookTime     = time.Second
 	hookPatience = 5 * time.Second
@@ -82,7 +85,7 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 	limited, stop := context.WithCancelCause(patient)
 	defer stop(nil)
 	var timer *time.Timer
-	o := &occasion{purpose: purposeHook, begun: func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }}
+	o := &invocation{purpose: purposeHook, onBegin: func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }}
 	if dry {
 		o.purpose = purposeDryHook
 	}
@@ -103,10 +106,10 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 	return nil, inNote(err)
 }
 
-// inNote is the error of a function of a note with its place, and without data of the call in it.
+// inNote returns the error of a function of a note with its place, and without data of the call.
 func inNote(err error) error {
 	if fault, ok := errors.AsType[*lisp.Error](err); ok && fault.Line > 0 {
-		return fmt.Errorf("%s:%d:%d: %s", filepath.Base(fault.File), fault.Line, fault.Column, speakable(fault))
+		return fmt.Errorf("%s:%d:%d: %s", filepath.Base(fault.File), fault.Line, fault.Column, publicMessage(fault))
 	}
 	return err
 }
@@ -138,7 +141,7 @@ func expandDefhook(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 		lisp.NewList(call.Symbol("QUOTE"), values["ON"]), values["FUNCTION"]), nil
 }
 
-// registerHook takes a hook with its function evaluated.
+// registerHook adds a hook whose function was evaluated.
 func (n *Note) registerHook(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
@@ -164,7 +167,7 @@ func (n *Note) registerHook(ctx context.Context, _ *lisp.Call, args []lisp.Value
 			tools = append(tools, text)
 		}
 	}
-	h := &Hook{Name: name, Line: n.lineDefining("defhook", name), note: n}
+	h := &Hook{Name: name, Line: n.definitionLine("defhook", name), note: n}
 	if err := h.on(event, tools); err != nil {
 		return nil, fmt.Errorf("the hook %s: %w", name, err)
 	}
@@ -201,7 +204,7 @@ func (h *Hook) on(event string, tools []string) error {
 	return nil
 }
 
-// addHook adds a hook. The note has its hooks in the order of their lines.
+// addHook adds a hook. The hooks of a note are in the order of their lines.
 func (n *Note) addHook(h *Hook) error {
 	switch {
 	case slices.ContainsFunc(n.hooks, func(other *Hook) bool { return other.Name == h.Name }):
@@ -215,9 +218,9 @@ func (n *Note) addHook(h *Hook) error {
 	return nil
 }
 
-// lineDefining returns the line at which the block being loaded defines something by an operator and
-// names, else the first line of the block.
-func (n *Note) lineDefining(operator string, names ...string) int {
+// definitionLine returns the line at which the block being loaded defines something by an operator
+// and names, or else the first line of the block.
+func (n *Note) definitionLine(operator string, names ...string) int {
 	if n.block == nil {
 		return 1
 	}
@@ -235,7 +238,7 @@ func (n *Note) lineDefining(operator string, names ...string) int {
 	return n.block.Line
 }
 
-// scanHooks takes the shell blocks that are hooks.
+// scanHooks adds the shell blocks that are hooks.
 func (n *Note) scanHooks(doc *org.Document) (faults []Diagnostic) {
 	for _, found := range doc.HookBlocks() {
 		b := found.Block
@@ -288,24 +291,24 @@ func (s *Set) Hooks(event HookEvent, tool string) []*Hook {
 	return found
 }
 
-// Unhooked returns one fault for each note that is meant to have hooks and whose newest version is
-// not live. Its hooks are not called, so the caller has to ask the person instead.
-func (s *Set) Unhooked() []Diagnostic {
+// HookFaults returns one fault for each note that is meant to have hooks and whose newest version
+// is not live. Its hooks are not called, so the caller has to ask the person instead.
+func (s *Set) HookFaults() []Diagnostic {
 	if s == nil {
 		return nil
 	}
-	return slices.Clone(s.unhooked)
+	return slices.Clone(s.hookFaults)
 }
 
-// assignHooks returns the hooks of the live notes, and the faults for [Set.Unhooked].
-func assignHooks(order []*slot) (hooks []*Hook, unhooked []Diagnostic) {
+// assignHooks returns the hooks of the live notes, and the faults for [Set.HookFaults].
+func assignHooks(order []*slot) (hooks []*Hook, hookFaults []Diagnostic) {
 	order = slices.Clone(order)
 	slices.SortFunc(order, byPlace)
 	for _, s := range order {
 		if s.published {
 			hooks = append(hooks, s.live.hooks...)
 		}
-		if s.state == Shadowed || s.published && s.live == s.newest || !s.newest.meansHooks {
+		if s.state == Shadowed || s.published && s.live == s.newest || !s.newest.mentionsHooks {
 			continue
 		}
 		fault := Diagnostic{File: s.newest.File, Line: 1, Column: 1, Message: "it is not live"}
@@ -315,7 +318,7 @@ func assignHooks(order []*slot) (hooks []*Hook, unhooked []Diagnostic) {
 				break
 			}
 		}
-		unhooked = append(unhooked, fault)
+		hookFaults = append(hookFaults, fault)
 	}
-	return hooks, unhooked
+	return hooks, hookFaults
 }

@@ -12,6 +12,7 @@ import (
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/text"
 )
 
 // The identity of the agent comes from its user's IDENTITY.org and from a note with defidentity.
@@ -24,7 +25,7 @@ const defaultName = "org-agent"
 const (
 	nameRunes     = 80       // of a name
 	identityBytes = 64 << 10 // of all that a note says
-	personaBytes  = 4 << 10  // of one thing that the file says
+	personaBytes  = 4 << 10  // of one value of the file
 )
 
 // Identity is the identity that a note defines. The zero Identity defines nothing.
@@ -85,7 +86,7 @@ func (n *Note) defineIdentity(ctx context.Context, _ *lisp.Call, args []lisp.Val
 	if size := len(plist.Print(fields)); size > identityBytes {
 		return nil, fmt.Errorf("who the agent is takes %d bytes, more than the %d that it can", size, identityBytes)
 	}
-	if name, said := plist.Get(fields, "name"); said {
+	if name, there := plist.Get(fields, "name"); there {
 		if err := checkName(name); err != nil {
 			return nil, err
 		}
@@ -124,12 +125,12 @@ func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Va
 		return nil, errors.New("a keyword such as :name says what is wanted to be known")
 	}
 	name := strings.ToLower(key.Name())
-	if text := n.options.Persona(name); text != "" {
-		text = strings.ToValidUTF8(text[:min(len(text), personaBytes)], "")
-		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(text)) // COPY-SEQ charges the copy to the call
+	if value := n.options.Persona(name); value != "" {
+		value = text.Prefix(strings.ToValidUTF8(value, ""), personaBytes)
+		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(value)) // COPY-SEQ charges the copy to the call
 	}
 	identity := n.options.live()
-	if p := occasionOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {
+	if p := invocationOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {
 		identity = n.Identity
 	}
 	switch value := identity.value(name); {

@@ -9,14 +9,15 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// naming is a note whose skill tells what (identity …) is, and that says more of the agent.
+// naming returns a note whose skill answers with the value of (identity …), and that says more
+// about the agent.
 func naming(skill, identity, read string) []byte {
 	return note(identity, `(defskill :`+skill, `  :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chat-message))`,
 		`  :neuro (lambda (c) (declare (ignore c)) (prin1-to-string (list `+read+`))))`)
 }
 
-// TestIdentityIsRead: what the file says counts, then what the live note says, then the
-// default; and every note reads the same.
+// TestIdentityIsRead checks that the file counts first, then the live note, then the default, and
+// that every note reads the same.
 func TestIdentityIsRead(t *testing.T) {
 	h := newHome(t)
 	h.write("reader.org", naming("reader", "", `(identity :name) (identity :manner) (identity :town "Rome") (identity :town) (mapcar #'identity '(:name)) (let ((k :name)) (identity k))`))
@@ -56,8 +57,8 @@ func TestIdentityIsRead(t *testing.T) {
 	}
 }
 
-// TestOwnIdentityWhileProven: the tests of a note see what that note says, also while another
-// version of it is live.
+// TestOwnIdentityWhileProven checks that the tests of a note see the identity of that note, also
+// while another version is live.
 func TestOwnIdentityWhileProven(t *testing.T) {
 	h := newHome(t)
 	r := New(Config{Home: h.dir})

@@ -39,7 +39,7 @@ func loaded(t testing.TB, options Options, lines ...string) *Note {
 	return n
 }
 
-// theSkill is the first skill of a note that must load.
+// theSkill returns the first skill of a note that must load.
 func theSkill(t testing.TB, options Options, lines ...string) *Skill {
 	t.Helper()
 	return loaded(t, options, lines...).Skills()[0]
@@ -64,19 +64,19 @@ func chatMessage(t testing.TB, text string) sexp.List {
 	return list(t, `(:type :event :payload (:sensor :chat-message :text `+plist.Print(plist.String(text))+` :channel :emacs))`)
 }
 
-// model answers every question with the same reply and remembers what it was asked.
+// model answers every question with the same reply and records the questions.
 type model struct {
-	mu    sync.Mutex
-	reply string
-	err   error
-	asked []Ask
+	mu        sync.Mutex
+	reply     string
+	err       error
+	questions []Ask
 	// during, if set, runs while the note waits.
 	during func()
 }
 
 func (m *model) Ask(_ context.Context, ask Ask) (string, error) {
 	m.mu.Lock()
-	m.asked = append(m.asked, ask)
+	m.questions = append(m.questions, ask)
 	m.mu.Unlock()
 	if m.during != nil {
 		m.during()

@@ -90,15 +90,15 @@ type Note struct {
 	// Diagnostics are the note's warnings.
 	Diagnostics []Diagnostic
 
-	text         string // of the whole note
-	meansHooks   bool   // the text seems to define hooks, even if they are broken
-	key          string
-	ids          []string // its own :ID:s, for dependencies
-	dependencies []dependency
-	blocks       []org.SkillBlock
-	options      Options
-	requested    []capabilityRequest
-	consent      consent
+	text          string // of the whole note
+	mentionsHooks bool   // the text seems to define hooks, even if they are broken
+	key           string
+	ids           []string // its own :ID:s, for dependencies
+	dependencies  []dependency
+	blocks        []org.SkillBlock
+	options       Options
+	requested     []capabilityRequest
+	consent       consent
 
 	environment *lisp.Environment
 	skills      []*Skill
@@ -160,7 +160,7 @@ func limited(all []Diagnostic) Faults {
 // if there are faults.
 func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 	n := &Note{File: path, key: noteKey(filepath.Base(path)), options: options.withDefaults()}
-	n.meansHooks = hookText.Match(source)
+	n.mentionsHooks = hookText.Match(source)
 	if faults := checkEncoding(path, source); len(faults) > 0 {
 		return n, faults
 	}
@@ -177,10 +177,10 @@ func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 	n.Hash = hashBlocks(blocks, n.hooks)
 	n.scanDependencies(doc)
 	for _, d := range found {
-		if told := fromOrg(path, d); told.Warning {
-			n.Diagnostics = append(n.Diagnostics, told)
+		if fault := fromOrg(path, d); fault.Warning {
+			n.Diagnostics = append(n.Diagnostics, fault)
 		} else {
-			faults = append(faults, told)
+			faults = append(faults, fault)
 		}
 	}
 	requested, wrong := capabilities(path, doc)
@@ -217,7 +217,7 @@ func (n *Note) load(ctx context.Context) []Diagnostic {
 			continue
 		}
 		if err := n.loadBlock(ctx, i, purposeLoad); err != nil {
-			return []Diagnostic{spoiled(n.diagnose(n.blocks[i].Line, err), n.blocks[i])}
+			return []Diagnostic{hintEscapedQuote(n.diagnose(n.blocks[i].Line, err), n.blocks[i])}
 		}
 	}
 	faults := n.problems(ctx)
@@ -231,9 +231,9 @@ func (n *Note) load(ctx context.Context) []Diagnostic {
 // escapes strings leaves such marks in a block.
 var spoiledQuote = regexp.MustCompile(`(?m)(^|[\s(])\\"`)
 
-// spoiled adds a hint to a fault if its line contains such an escaped quotation mark: the reader
-// fails somewhere behind it, among the words of the string.
-func spoiled(d Diagnostic, b org.SkillBlock) Diagnostic {
+// hintEscapedQuote adds a hint to a fault if its line contains such an escaped quotation mark: the
+// reader fails somewhere after it, among the words of the string.
+func hintEscapedQuote(d Diagnostic, b org.SkillBlock) Diagnostic {
 	lines := strings.Split(b.Body, "\n")
 	if at := d.Line - b.Line; at >= 0 && at < len(lines) && spoiledQuote.MatchString(lines[at]) {
 		d.Message += `; a string here begins with \", and has to begin with "`
@@ -247,7 +247,7 @@ func (n *Note) loadBlock(ctx context.Context, i int, p purpose) error {
 	b := &n.blocks[i]
 	n.block = b
 	defer func() { n.block = nil }()
-	return n.placed(n.environment.Load(withOccasion(ctx, &occasion{purpose: p}), b.Body, n.File, n.lineOf(i)))
+	return n.mapPlace(n.environment.Load(withInvocation(ctx, &invocation{purpose: p}), b.Body, n.File, n.lineOf(i)))
 }
 
 // undefinedFunction is the class of the error for a call of an undefined function.
@@ -263,7 +263,7 @@ func (n *Note) problems(ctx context.Context) []Diagnostic {
 		return []Diagnostic{n.diagnose(1, err)}
 	}
 	for _, problem := range problems {
-		d := n.diagnose(1, n.placed(problem))
+		d := n.diagnose(1, n.mapPlace(problem))
 		if d.Warning = problem.Warning && problem.Class != undefinedFunction; d.Warning {
 			n.Diagnostics = append(n.Diagnostics, d)
 		} else {
@@ -279,7 +279,7 @@ func (n *Note) diagnose(line int, err error) Diagnostic { return fromLisp(n.File
 
 // apply calls a function of the note inside the environment's guard. It stores the returned value
 // as data in o. Errors have their place in the note.
-func (n *Note) apply(ctx context.Context, o *occasion, function lisp.Value, args ...lisp.Data) error {
+func (n *Note) apply(ctx context.Context, o *invocation, function lisp.Value, args ...lisp.Data) error {
 	values := make([]lisp.Value, 0, len(args)+1)
 	values = append(values, function)
 	for _, arg := range args {
@@ -289,18 +289,18 @@ func (n *Note) apply(ctx context.Context, o *occasion, function lisp.Value, args
 		}
 		values = append(values, value)
 	}
-	_, err := n.environment.Call(withOccasion(ctx, o), conveyName, values...)
-	return n.placed(err)
+	_, err := n.environment.Call(withInvocation(ctx, o), conveyName, values...)
+	return n.mapPlace(err)
 }
 
 const conveyName = "%convey"
 
-// conveyResult is the Lisp function that apply calls, because a note's return value can only be
-// read inside a call of the note.
+// conveyResult implements the Lisp function that apply calls, because a note's return value can
+// only be read inside a call of the note.
 func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
-	o := occasionOf(ctx)
-	if o.begun != nil {
-		o.begun()
+	o := invocationOf(ctx)
+	if o.onBegin != nil {
+		o.onBegin()
 	}
 	value, err := call.Apply(args[0], args[1:]...)
 	if call.Holds() {

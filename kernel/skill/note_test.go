@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Each note in testdata/check has what Check says about it, and then what became of its
-// tests, in the file of the same name that ends in .want.
+// TestCheck compares the result of Check for each note in testdata/check, and then of its tests,
+// with the file of the same name that ends in .want.
 func TestCheck(t *testing.T) {
 	notes, err := filepath.Glob("testdata/check/*.org")
 	if err != nil || len(notes) == 0 {
@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 }
 
 func checkAndTest(t *testing.T, name string, source []byte) string {
-	options := Options{Limits: lisp.Limits{Steps: 2_000_000}} // a slow machine must not come to the time first
+	options := Options{Limits: lisp.Limits{Steps: 2_000_000}} // a slow machine must not reach the time limit first
 	var out strings.Builder
 	for _, d := range Check(t.Context(), name, source, options) {
 		out.WriteString(d.String() + "\n")
@@ -154,7 +154,7 @@ func TestDependencyWords(t *testing.T) {
 	}
 }
 
-// A note that defines one of the kernel's names anew is told so.
+// TestRedefinedKernel checks that a note that redefines a name of the kernel gets a warning.
 func TestRedefinedKernel(t *testing.T) {
 	for _, form := range []string{
 		`(defun ask-neuro (x) x)`, `(defun %convey (x) x)`, `(defmacro ask-neuro (x) x)`, `(defmacro defskill (&rest r) r)`, `(defun defskill () 1)`,
@@ -168,7 +168,8 @@ func TestRedefinedKernel(t *testing.T) {
 	}
 }
 
-// Definitions in a function of a live note would change it behind the kernel's back.
+// TestDefinitionsBelongOutsideFunctions checks that a function of a live note cannot define
+// anything.
 func TestDefinitionsBelongOutsideFunctions(t *testing.T) {
 	for _, form := range []string{`(defskill :more :trigger #'car)`, `(def-cognitive-tool :x "y" :body #'car)`, `(register-actuator :x #'car)`, `(deftest x (is t))`} {
 		n := loaded(t, Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) `+form+` nil))`)
@@ -184,7 +185,7 @@ func TestDefinitionsBelongOutsideFunctions(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, loading it ends with diagnostics that stand in the file.
+// FuzzCheck checks that loading any file ends, and that the diagnostics have a place in the file.
 func FuzzCheck(f *testing.F) {
 	seeds, err := filepath.Glob("testdata/check/*.org")
 	if err != nil {

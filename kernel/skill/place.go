@@ -30,9 +30,9 @@ func (n *Note) lineOf(i int) int {
 	return start
 }
 
-// placed returns an error of the environment with its place mapped to the note. It must be
+// mapPlace returns an error of the environment with its place mapped to the note. It must be
 // applied once.
-func (n *Note) placed(err error) error {
+func (n *Note) mapPlace(err error) error {
 	var fault *lisp.Error
 	if !errors.As(err, &fault) || fault.Line == 0 || fault.File != n.File {
 		return err

@@ -23,8 +23,8 @@ func (n *Note) probe(ctx context.Context) []Diagnostic {
 		if k.trigger == nil {
 			continue
 		}
-		limited, cancel := context.WithTimeout(ctx, choosingTime)
-		o := &occasion{purpose: purposeTrigger}
+		limited, cancel := context.WithTimeout(ctx, triggerTime)
+		o := &invocation{purpose: purposeTrigger}
 		err := n.apply(limited, o, k.trigger, lisp.NewData(probeEvent))
 		cancel()
 		if err == nil {

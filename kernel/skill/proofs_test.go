@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestProvenBefore: a note that passed its tests with this program is live at the next start
-// before they have run again, and goes if they fail then; any other has to pass first.
+// TestProvenBefore checks that a note that passed its tests with this program is live at the next
+// start before they have run again, and is removed if they fail then. Any other note has to pass
+// first.
 func TestProvenBefore(t *testing.T) {
 	h, proven := newHome(t), filepath.Join(t.TempDir(), "proven.json")
 	named := "Nadia"
@@ -31,8 +32,8 @@ func TestProvenBefore(t *testing.T) {
 	named = "Otto" // its test would fail now
 	r := start("one")
 	expect(r, "it passed before", "s.org live")
-	if said, tests := says(t, r), r.Statuses()[0].Tests; said != "good" || tests != 1 {
-		t.Errorf("it says %q, and %d tests", said, tests)
+	if answer, tests := says(t, r), r.Statuses()[0].Tests; answer != "good" || tests != 1 {
+		t.Errorf("it says %q, and %d tests", answer, tests)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -45,8 +46,8 @@ func TestProvenBefore(t *testing.T) {
 	r = start("one")
 	r.Prove(t.Context())
 	expect(r, "its tests have run", "s.org failed")
-	if said := says(t, r); said != "" {
-		t.Errorf("what failed says %q", said)
+	if answer := says(t, r); answer != "" {
+		t.Errorf("what failed says %q", answer)
 	}
 	expect(start("one"), "it failed the last time", "s.org failed")
 
@@ -70,11 +71,11 @@ func TestProvenBefore(t *testing.T) {
 	}
 
 	named = "Nadia"
-	start("one") // which keeps what passed
+	start("one") // it stores the proofs
 	r = start("one")
 	r.Prove(t.Context())
 	expect(r, "its tests have run and passed", "s.org live")
-	if said := says(t, r); said != "good" {
-		t.Errorf("it says %q", said)
+	if answer := says(t, r); answer != "good" {
+		t.Errorf("it says %q", answer)
 	}
 }

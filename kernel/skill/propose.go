@@ -15,8 +15,8 @@ import (
 	"org-agent/kernel/text"
 )
 
-// proposalFunctions are the part of the test language that tests a whole skill: from an event to
-// the action that it proposes.
+// proposalFunctions returns the part of the test language that tests a whole skill: from an event
+// to the action that it proposes.
 func proposalFunctions() []lisp.KernelFunction {
 	return []lisp.KernelFunction{
 		{Name: "proposes", LambdaList: "(event expected &key reply asked)", Call: ofNote((*Note).proposes),
@@ -163,7 +163,7 @@ type trial struct {
 }
 
 func (n *Note) begin(ctx context.Context, call *lisp.Call, function string) (*trial, error) {
-	if p := occasionOf(ctx).purpose; p != purposeTest {
+	if p := invocationOf(ctx).purpose; p != purposeTest {
 		return nil, fmt.Errorf("%s was called by %s; it belongs in a test", function, p)
 	}
 	return &trial{n, ctx, call, function}, nil
@@ -256,7 +256,7 @@ func (t *trial) set() *Set {
 // chosen returns the note's skill that answers the event, as [Set.Best] does, or nil.
 func (t *trial) chosen(event sexp.List) (*Skill, error) {
 	set := t.set()
-	if k := set.commanded(event); k != nil {
+	if k := set.commandSkill(event); k != nil {
 		return k, nil
 	}
 	for _, k := range set.ordered() {
@@ -277,7 +277,7 @@ func (t *trial) answer(k *Skill, event sexp.List, model *script) (sexp.List, err
 	if k.neuro == nil {
 		return nil, nil
 	}
-	o := occasionOf(t.ctx)
+	o := invocationOf(t.ctx)
 	o.script = model
 	defer func() { o.script = nil }()
 	value, err := t.apply(k.neuro, event)

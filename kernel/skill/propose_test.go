@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parrot is a skill that asks the model, checks what it says, and a test's frame for it.
+// parrot is a skill that asks the model and checks the reply, and the beginning of a test of it.
 var parrot = []string{
 	`(defun trigger-parrot (context) (eq (getf (getf context :payload) :sensor) :chat-message))`,
 	`(defun neuro-parrot (context)
@@ -65,7 +65,7 @@ func TestLanguageOfProposals(t *testing.T) {
 	}
 }
 
-// wantFault has the note's only test fail with that fault, or pass if it is "".
+// wantFault checks that the note's only test fails with that fault, or passes if it is "".
 func wantFault(t *testing.T, n *Note, fault string) {
 	t.Helper()
 	results, err := n.Test(t.Context())
@@ -80,7 +80,7 @@ func wantFault(t *testing.T, n *Note, fault string) {
 	}
 }
 
-// The words of tests belong to tests.
+// TestProposesOutsideATest checks that the test language exists only in tests.
 func TestProposesOutsideATest(t *testing.T) {
 	k := theSkill(t, Options{}, `(defun n (c) (proposes "x" nil))`, `(defskill :x :trigger (lambda (c) t) :neuro #'n)`)
 	if _, err := k.Neuro(t.Context(), chatMessage(t, "x"), nil); err == nil || !strings.Contains(err.Error(), "belongs in a test") {
@@ -88,7 +88,8 @@ func TestProposesOutsideATest(t *testing.T) {
 	}
 }
 
-// The skill of the note that takes the event is tried, by priority.
+// TestProposesChoosesTheSkill checks that the note's skill that accepts the event is tested, by
+// priority.
 func TestProposesChoosesTheSkill(t *testing.T) {
 	n := loaded(t, Options{},
 		`(defun any (c) t)`, `(defun shouts (c) (search "!" (getf (getf c :payload) :text)))`,
@@ -134,7 +135,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// Headings under Success Criteria are proven by the blocks that name them.
+// TestProve checks that headings under Success Criteria are proven by the blocks that name them.
 func TestProve(t *testing.T) {
 	source := []byte(`* Success Criteria
 ** TODO It holds

@@ -185,7 +185,7 @@ func checkCall(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Va
 
 // failed records the failure, so that a test which handles errors fails too.
 func failed(ctx context.Context, message string) error {
-	o := occasionOf(ctx)
+	o := invocationOf(ctx)
 	o.failures = append(o.failures, message)
 	return errors.New(message)
 }
@@ -243,9 +243,9 @@ func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 
 func (n *Note) runTest(ctx context.Context, t test) TestResult {
 	result := TestResult{Name: t.name, Criterion: t.criterion, Line: t.line}
-	o := &occasion{purpose: purposeTest}
-	_, err := n.environment.Call(withOccasion(ctx, o), t.function)
-	if err = n.placed(err); err != nil {
+	o := &invocation{purpose: purposeTest}
+	_, err := n.environment.Call(withInvocation(ctx, o), t.function)
+	if err = n.mapPlace(err); err != nil {
 		d := n.diagnose(t.line, err)
 		d.Message = "the test " + t.name + " failed: " + d.Message
 		result.Faults, result.Withheld = append(result.Faults, d), o.withheld

@@ -38,7 +38,7 @@ func (r *Registry) publish() {
 	before := r.Statuses()
 	live := newSet(skills)
 	live.commands, live.identity = commands, identity
-	live.hooks, live.unhooked = assignHooks(order)
+	live.hooks, live.hookFaults = assignHooks(order)
 	live.actions = assignActions(order)
 	r.current.Store(live)
 	r.statuses.Store(&statuses)

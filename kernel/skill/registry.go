@@ -66,7 +66,7 @@ type Config struct {
 // Registry loads the notes and holds the live skills. It is safe for many goroutines.
 type Registry struct {
 	config   Config
-	keep     keep
+	keep     versionStore
 	proofs   proofs
 	memory   *lisp.Memory
 	current  atomic.Pointer[Set]
@@ -79,7 +79,7 @@ type Registry struct {
 	directory []Diagnostic
 }
 
-// slot is a note's file and the versions of it.
+// slot is a note's file with the versions of the note.
 type slot struct {
 	origin origin
 	name   string // of the file
@@ -119,7 +119,7 @@ func New(config Config) *Registry {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Registry{config: config, keep: keep{config.Keep}, proofs: proofs{path: config.Proven, program: config.Program}, slots: map[string]*slot{}, memory: lisp.NewMemory(memoryOfNotes)}
+	r := &Registry{config: config, keep: versionStore{config.Keep}, proofs: proofs{path: config.Proven, program: config.Program}, slots: map[string]*slot{}, memory: lisp.NewMemory(memoryOfNotes)}
 	r.current.Store(newSet(nil))
 	r.statuses.Store(&[]Status{})
 	return r
@@ -218,7 +218,7 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 		r.publish()
 	}
 	if changed || again {
-		r.keepLive()
+		r.storeLive()
 		r.keepProofs()
 	}
 	return missing
@@ -271,7 +271,7 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 		source = []byte(err.Error())
 	}
 	sum := sha256.Sum256(source)
-	if !again && s.newest != nil && sum == s.sum && s.newest.consent.same(r.config.Grants.consider(s.newest)) {
+	if !again && s.newest != nil && sum == s.sum && s.newest.consent.same(r.config.Grants.decide(s.newest)) {
 		return false
 	}
 	options, proven := r.options(s), false

@@ -31,14 +31,14 @@ func (h home) write(name string, source []byte) {
 	}
 }
 
-// answering is a note whose skill takes chat messages and says text.
+// answers returns a note whose skill accepts chat messages and answers with text.
 func answers(name, text string) []byte {
 	return note(`(defskill :`+name,
 		`  :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chat-message))`,
 		`  :neuro (lambda (c) (declare (ignore c)) "`+text+`"))`)
 }
 
-// says is what the registry's best skill says to a chat message.
+// says returns the answer of the registry's best skill to a chat message.
 func says(t testing.TB, r *Registry) string {
 	t.Helper()
 	best, faults := r.Current().Best(t.Context(), chatMessage(t, "x"))
@@ -52,7 +52,7 @@ func says(t testing.TB, r *Registry) string {
 	return out.Text
 }
 
-// summary tells the statuses in short.
+// summary returns the statuses in short.
 func summary(r *Registry) string {
 	var all []string
 	for _, s := range r.Statuses() {
@@ -76,22 +76,22 @@ func shipped(files map[string][]byte) fstest.MapFS {
 	return m
 }
 
-// loads reads every note anew, and checks what became of each and what the skill says then.
-func loads(t *testing.T, r *Registry, what, want, said string) {
+// loads loads every note anew, and checks the state of each and the answer of the skill.
+func loads(t *testing.T, r *Registry, what, want, answer string) {
 	t.Helper()
 	r.Load(t.Context())
 	if got := summary(r); got != want {
 		t.Errorf("%s: %s, want %s", what, got, want)
 	}
-	if got := says(t, r); got != said {
-		t.Errorf("%s: it says %q, want %q", what, got, said)
+	if got := says(t, r); got != answer {
+		t.Errorf("%s: it says %q, want %q", what, got, answer)
 	}
 }
 
 func TestShadowing(t *testing.T) {
 	h := newHome(t)
 	r := New(Config{Home: h.dir, Shipped: shipped(map[string][]byte{"chat.org": answers("chat", "shipped")})})
-	step := func(what, want, said string) { t.Helper(); loads(t, r, what, want, said) }
+	step := func(what, want, answer string) { t.Helper(); loads(t, r, what, want, answer) }
 	step("alone", "shipped/chat.org live", "shipped")
 	h.write("org-skill-chat.org", note(`(car 5)`))
 	step("a home note that never loaded", "org-skill-chat.org failed, shipped/chat.org live", "shipped")
@@ -131,7 +131,7 @@ func TestFailedTestsKeepTheOldVersion(t *testing.T) {
 func TestDuplicates(t *testing.T) {
 	h := newHome(t)
 	r := New(Config{Home: h.dir, Shipped: shipped(map[string][]byte{"z.org": answers("s", "shipped")})})
-	step := func(what, want, said string) { t.Helper(); loads(t, r, what, want, said) }
+	step := func(what, want, answer string) { t.Helper(); loads(t, r, what, want, answer) }
 	h.write("m.org", answers("s", "m"))
 	step("home before shipped", "m.org live, shipped/z.org duplicate", "m")
 	h.write("a.org", answers("s", "a"))
@@ -285,7 +285,8 @@ func TestRegistryOptionsReachTheNotes(t *testing.T) {
 	}
 }
 
-// Turns go on while notes are reloaded; each sees whole versions only.
+// TestConcurrentUse checks that turns continue while notes are reloaded, and that each sees
+// complete versions only.
 func TestConcurrentUse(t *testing.T) {
 	h := newHome(t)
 	m := &model{reply: "R"}

@@ -29,7 +29,7 @@ const rivalsTime = time.Millisecond
 // trigger is called once, and its log lines are dropped. unasked is the number of skills for which
 // there was no time.
 func (s *Set) Rivals(ctx context.Context, event sexp.List, chosen *Skill) (rivals []Rival, unasked int) {
-	if s.commanded(event) != nil {
+	if s.commandSkill(event) != nil {
 		return nil, 0
 	}
 	ctx, cancel := context.WithTimeout(ctx, rivalsTime)
@@ -47,7 +47,7 @@ func (s *Set) Rivals(ctx context.Context, event sexp.List, chosen *Skill) (rival
 		case ctx.Err() != nil:
 			unasked++
 		default:
-			o := &occasion{purpose: purposePreview}
+			o := &invocation{purpose: purposePreview}
 			err := k.call(ctx, o, "trigger", k.trigger, data)
 			if ctx.Err() != nil && err != nil {
 				unasked++

@@ -14,12 +14,12 @@ import (
 // Set holds the notes that were live at one moment. It is immutable and safe for many goroutines. A
 // nil Set is empty.
 type Set struct {
-	skills   []*Skill  // best first
-	commands []Command // by name
-	identity Identity
-	hooks    []*Hook // by the names of their notes
-	unhooked []Diagnostic
-	actions  []*Action
+	skills     []*Skill  // best first
+	commands   []Command // by name
+	identity   Identity
+	hooks      []*Hook // by the names of their notes
+	hookFaults []Diagnostic
+	actions    []*Action
 }
 
 // newSet returns a set of skills in the order of preference: by priority, then home before shipped,
@@ -74,7 +74,7 @@ func shortName(name string) string { return strings.TrimPrefix(name, "skill-") }
 // other skill matched. An error of a trigger counts as false. The first error of each skill is
 // returned, and later ones are not.
 func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
-	if k := s.commanded(event); k != nil {
+	if k := s.commandSkill(event); k != nil {
 		return k, nil
 	}
 	var faults []error
@@ -93,7 +93,7 @@ func (s *Set) Best(ctx context.Context, event sexp.List) (*Skill, []error) {
 
 // Matching returns all skills that receive a broadcast event, in the order of preference. Each
 // trigger runs once. Skills that match everything count only if no other skill matched. Errors of
-// triggers are as in [Set.Best].
+// triggers are handled as in [Set.Best].
 func (s *Set) Matching(ctx context.Context, event sexp.List) (matching []*Skill, faults []error) {
 	data := lisp.NewData(event)
 	for _, k := range s.ordered() {

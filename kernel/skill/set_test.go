@@ -7,7 +7,7 @@ import (
 	"github.com/chewxy/sexp"
 )
 
-// triggered is a note with one skill that takes one sensor, or everything for "t".
+// triggered returns a note with one skill that accepts one sensor, or everything for "t".
 func triggered(t *testing.T, name, priority, sensor string, shipped bool) *Skill {
 	t.Helper()
 	test := `(eq (getf (getf c :payload) :sensor) ` + sensor + `)`
@@ -56,8 +56,8 @@ func TestTriggerRunsOncePerEvent(t *testing.T) {
 	}
 }
 
-// TestTriggersShareNothing: what a trigger does to the event is not seen by the next one, nor
-// by the function that answers.
+// TestTriggersShareNothing checks that neither the next trigger nor the answering function sees
+// what a trigger does to the event.
 func TestTriggersShareNothing(t *testing.T) {
 	spoiling := theSkill(t, Options{}, `(defskill :spoiling :priority 90 :trigger (lambda (c)`,
 		`  (let ((payload (getf c :payload)))`,

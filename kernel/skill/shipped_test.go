@@ -11,7 +11,7 @@ import (
 	"org-agent/skills"
 )
 
-// shippedRegistry has the notes that come with the program.
+// shippedRegistry returns a registry with the shipped notes.
 func shippedRegistry(t testing.TB, homeDirectory string) *Registry {
 	t.Helper()
 	r := New(Config{Specs: kernelSpecs, Shipped: skills.Notes(), Home: homeDirectory})
@@ -19,7 +19,8 @@ func shippedRegistry(t testing.TB, homeDirectory string) *Registry {
 	return r
 }
 
-// The shipped notes are live, which means that their tests pass, and have no warnings.
+// TestShippedNotes checks that the shipped notes are live, which means that their tests pass, and
+// have no warnings.
 func TestShippedNotes(t *testing.T) {
 	r := shippedRegistry(t, "")
 	for _, s := range r.Statuses() {
@@ -40,7 +41,8 @@ func TestShippedNotes(t *testing.T) {
 	}
 }
 
-// Every heading under Success Criteria has a test, and every test's criterion is a heading.
+// TestShippedCriteria checks that every heading under Success Criteria has a test, and that every
+// test's criterion is a heading.
 func TestShippedCriteria(t *testing.T) {
 	for _, name := range []string{"chat.org", "identity.org", "days.org", "howto.org", "summarise.org", "rewrite.org", "capture.org", "review.org"} {
 		source, err := origin{files: skills.Notes()}.read(name)
@@ -74,7 +76,7 @@ func TestShippedCriteria(t *testing.T) {
 	}
 }
 
-// A home's copy of the persona changes it.
+// TestPersonaCanBeReplaced checks that a copy of the persona in the home changes it.
 func TestPersonaCanBeReplaced(t *testing.T) {
 	source, err := origin{files: skills.Notes()}.read("identity.org")
 	if err != nil {
@@ -112,7 +114,7 @@ func tree(depth int) *rapid.Generator[sexp.Sexp] {
 		}))...)
 }
 
-// proposal draws what a model may propose: mostly near to what may pass.
+// proposal draws proposals, most of them close to valid ones.
 func proposal() *rapid.Generator[sexp.List] {
 	return rapid.Custom(func(t *rapid.T) sexp.List {
 		var l sexp.List
@@ -140,11 +142,11 @@ func proposal() *rapid.Generator[sexp.List] {
 	})
 }
 
-// Whatever the model proposes, the chat note lets it through or says why not, in words,
-// and never signals an error. What it lets through names a conversation.
+// TestChatVerifiesEverything checks that the chat note lets any proposal through or says in words
+// why not, and never signals an error. A proposal that it lets through names a conversation.
 func TestChatVerifiesEverything(t *testing.T) {
 	k := shippedRegistry(t, "").Current().Named("chat")
-	// Something passes, whatever is drawn below.
+	// This proposal passes, so the test does not only see refusals.
 	good := `(:type :request :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "Hello")`
 	proposed, err := plist.Read(good)
 	if err != nil {
@@ -178,7 +180,7 @@ func TestChatVerifiesEverything(t *testing.T) {
 	})
 }
 
-// Whatever an event looks like, the chat note asks or answers.
+// TestChatAnswersEverything checks that the chat note asks or answers for any event.
 func TestChatAnswersEverything(t *testing.T) {
 	k := shippedRegistry(t, "").Current().Named("chat")
 	m := &model{reply: "R"}

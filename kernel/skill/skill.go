@@ -74,8 +74,8 @@ type Outcome struct {
 	Proposal sexp.List
 }
 
-// choosingTime is how long a trigger may run. Every message waits for it.
-const choosingTime = time.Second
+// triggerTime is how long a trigger may run. Every message waits for it.
+const triggerTime = time.Second
 
 // FunctionError is the failure of a function of a skill. Its text may be shown to the person with
 // whom the agent talks. The wrapped error holds all details for the note's author.
@@ -96,17 +96,16 @@ func (e *FunctionError) Error() string {
 	if fault.Line > 0 {
 		fmt.Fprintf(&b, "%s:%d:%d: ", fault.File, fault.Line, fault.Column)
 	}
-	fmt.Fprintf(&b, "the %s function of the skill %s failed: %s", e.Role, e.Skill, speakable(fault))
+	fmt.Fprintf(&b, "the %s function of the skill %s failed: %s", e.Role, e.Skill, publicMessage(fault))
 	return b.String()
 }
 
 // Unwrap returns the error that the function signalled.
 func (e *FunctionError) Unwrap() error { return e.Err }
 
-// speakable returns the message of an error, or only its class if the message contains data. It
-// returns a message about a file or a grant whole, because that names a path and the grant that is
-// missing.
-func speakable(fault *lisp.Error) string {
+// publicMessage returns the message of an error, or only its class if the message contains data. It
+// returns a message about a file or a grant whole, because that names a path and the missing grant.
+func publicMessage(fault *lisp.Error) string {
 	const longest = 160
 	if _, ok := errors.AsType[*withheldError](fault); ok {
 		return fault.Message
@@ -122,7 +121,7 @@ func speakable(fault *lisp.Error) string {
 }
 
 // call calls one of the skill's functions and stores its value in the occasion.
-func (k *Skill) call(ctx context.Context, o *occasion, role string, function lisp.Value, args ...lisp.Data) error {
+func (k *Skill) call(ctx context.Context, o *invocation, role string, function lisp.Value, args ...lisp.Data) error {
 	if err := k.note.apply(ctx, o, function, args...); err != nil {
 		return &FunctionError{Skill: k.Name, Role: role, Err: err}
 	}
@@ -134,9 +133,9 @@ func (k *Skill) matches(ctx context.Context, event lisp.Data) (bool, error) {
 	if k.trigger == nil {
 		return false, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, choosingTime)
+	limited, cancel := context.WithTimeout(ctx, triggerTime)
 	defer cancel()
-	o := &occasion{purpose: purposeTrigger}
+	o := &invocation{purpose: purposeTrigger}
 	err := k.call(limited, o, "trigger", k.trigger, event)
 	if err == nil {
 		return o.isTrue, nil
@@ -159,9 +158,9 @@ func (k *Skill) Neuro(ctx context.Context, event sexp.List, ask Asker) (Outcome,
 	return k.answer(ctx, purposeNeuro, event, ask)
 }
 
-// Look is a dry run of Neuro, which shows what the model would be asked. Files that the function
+// DryRun runs Neuro without effects, to show what the model would be asked. Files that the function
 // writes, text that it logs and events that it injects are dropped.
-func (k *Skill) Look(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
+func (k *Skill) DryRun(ctx context.Context, event sexp.List, ask Asker) (Outcome, error) {
 	return k.answer(ctx, purposeDryNeuro, event, ask)
 }
 
@@ -169,14 +168,14 @@ func (k *Skill) answer(ctx context.Context, p purpose, event sexp.List, ask Aske
 	if k.neuro == nil {
 		return Outcome{}, nil
 	}
-	o := &occasion{purpose: p, asker: ask}
+	o := &invocation{purpose: p, asker: ask}
 	if err := k.call(ctx, o, "neuro", k.neuro, lisp.NewData(event)); err != nil {
 		return Outcome{}, err
 	}
 	if o.unfit == nil {
 		switch x := o.result.(type) {
 		case plist.String:
-			if o.asked {
+			if o.modelAsked {
 				return Outcome{Kind: Reply, Text: string(x)}, nil
 			}
 			return Outcome{Kind: Prompt, Text: string(x)}, nil
@@ -197,8 +196,8 @@ func (k *Skill) Symbolic(ctx context.Context, action, event sexp.List) (sexp.Lis
 	return k.check(ctx, purposeSymbolic, action, lisp.NewData(event))
 }
 
-// Preview is a dry run of Symbolic, for an answer that is still being written. Text that the function
-// logs and events that it injects are dropped.
+// Preview runs Symbolic without effects, for an answer that is still being written. Text that the
+// function logs and events that it injects are dropped.
 func (k *Skill) Preview(ctx context.Context, action, event sexp.List) (sexp.List, error) {
 	return k.check(ctx, purposePreview, action, lisp.NewData(event))
 }
@@ -217,7 +216,7 @@ func (k *Skill) check(ctx context.Context, p purpose, action sexp.List, event li
 	if k.symbolic == nil {
 		return action, nil
 	}
-	o := &occasion{purpose: p}
+	o := &invocation{purpose: p}
 	if err := k.call(ctx, o, "symbolic", k.symbolic, lisp.NewData(action), event); err != nil {
 		return nil, err
 	}
@@ -233,7 +232,7 @@ func (k *Skill) check(ctx context.Context, p purpose, action sexp.List, event li
 	return returned, nil
 }
 
-func (k *Skill) unfit(role, wanted string, o *occasion) error {
+func (k *Skill) unfit(role, wanted string, o *invocation) error {
 	err := fmt.Errorf("it returned what is not %s", wanted)
 	if o.unfit != nil {
 		err = fmt.Errorf("%w: %w", err, o.unfit)
@@ -247,9 +246,9 @@ func (k *Skill) Augment(ctx context.Context) string {
 	if k.augment == nil {
 		return k.augmentText
 	}
-	limited, cancel := context.WithTimeout(ctx, choosingTime)
+	limited, cancel := context.WithTimeout(ctx, triggerTime)
 	defer cancel()
-	o := &occasion{purpose: purposeAugment}
+	o := &invocation{purpose: purposeAugment}
 	err := k.call(limited, o, "system-prompt-augment", k.augment)
 	if err == nil {
 		if text, ok := o.result.(plist.String); ok {

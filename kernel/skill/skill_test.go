@@ -18,7 +18,7 @@ func TestNeuroOutcome(t *testing.T) {
 		name, body string
 		kind       OutcomeKind
 		text       string
-		asked      int
+		questions  int
 	}{
 		{"asks and returns the reply", `(ask-neuro "Q")`, Reply, "the reply", 1},
 		{"asks and changes the reply", `(string-upcase (ask-neuro "Q"))`, Reply, "THE REPLY", 1},
@@ -43,8 +43,8 @@ func TestNeuroOutcome(t *testing.T) {
 			if out.Kind == Proposal {
 				text = plist.Print(out.Proposal)
 			}
-			if out.Kind != test.kind || text != test.text || len(m.asked) != test.asked {
-				t.Errorf("outcome %v %q after %d questions, want %v %q after %d", out.Kind, text, len(m.asked), test.kind, test.text, test.asked)
+			if out.Kind != test.kind || text != test.text || len(m.questions) != test.questions {
+				t.Errorf("outcome %v %q after %d questions, want %v %q after %d", out.Kind, text, len(m.questions), test.kind, test.text, test.questions)
 			}
 		})
 	}
@@ -56,7 +56,7 @@ func TestNeuroOptions(t *testing.T) {
 	if _, err := k.Neuro(t.Context(), chatMessage(t, ""), m); err != nil {
 		t.Fatal(err)
 	}
-	got := m.asked[0]
+	got := m.questions[0]
 	if got.Text != "Q" || got.System != "S" || !got.NoHistory || !got.NoStream || plist.Print(got.Options) != "(:temperature 0.5)" {
 		t.Errorf("asked %+v with options %s", got, plist.Print(got.Options))
 	}
@@ -64,7 +64,7 @@ func TestNeuroOptions(t *testing.T) {
 	if _, err := k.Neuro(t.Context(), chatMessage(t, ""), m); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.asked[1]; got.System != "" || got.NoHistory || got.NoStream || got.Options != nil {
+	if got := m.questions[1]; got.System != "" || got.NoHistory || got.NoStream || got.Options != nil {
 		t.Errorf("asked %+v", got)
 	}
 }
@@ -159,7 +159,8 @@ func TestSymbolicMissing(t *testing.T) {
 	}
 }
 
-// The text of an error goes to the person: it must not hold the proposal.
+// TestErrorsShowNoData checks that the text of an error, which the person sees, does not contain
+// the proposal.
 func TestErrorsShowNoData(t *testing.T) {
 	k := theSkill(t, Options{},
 		`(defun check (action context)`,
@@ -258,7 +259,8 @@ func TestInjectErrors(t *testing.T) {
 	}
 }
 
-// A trigger without an end is stopped, told once, and takes no other skill down.
+// TestLoopingTrigger checks that an endless trigger is stopped, reported once, and affects no other
+// skill.
 func TestLoopingTrigger(t *testing.T) {
 	started := time.Now()
 	k := theSkill(t, Options{Limits: lisp.Limits{Steps: 200_000}},
@@ -296,7 +298,8 @@ func TestCancelledContext(t *testing.T) {
 	}
 }
 
-// While a note waits for the model its other functions can be called.
+// TestOthersRunWhileAsking checks that a note's other functions can be called while it waits for
+// the model.
 func TestOthersRunWhileAsking(t *testing.T) {
 	k := theSkill(t, Options{},
 		`(defvar *seen* nil)`,

@@ -15,9 +15,9 @@ import (
 
 var together = flag.Duration("together", 2*time.Second, "how long TestManyNotesAtOnce runs")
 
-// busyNote is a note that uses much of the language on the message's text. Its globals
-// remember what was answered, and asking the model lets other calls in between; what it
-// answers depends on the text and n alone.
+// busyNote returns a note that uses much of the language on the message's text. Its globals store
+// the answers, and it asks the model, which lets other calls in between. Its answer depends only on
+// the text and n.
 func busyNote(n int) []byte {
 	return note(fmt.Sprintf(`(defvar *seen* (make-hash-table :test 'equal))
 (defvar *depth* 0)
@@ -59,8 +59,8 @@ func busyNote(n int) []byte {
       (list :type :request :target :log :action (list :text (answer text) :depth *depth*)))))`, n))
 }
 
-// TestManyNotesAtOnce runs twenty notes in eight goroutines at once. Each answer must be
-// what the note says alone.
+// TestManyNotesAtOnce runs twenty notes in eight goroutines at once. Each answer must be the one
+// that the note gives alone.
 func TestManyNotesAtOnce(t *testing.T) {
 	h := newHome(t)
 	for i := range 18 {
@@ -111,8 +111,8 @@ func TestManyNotesAtOnce(t *testing.T) {
 	t.Logf("%d calls of %d skills", calls, len(set.Skills()))
 }
 
-// whatItSays calls the functions of a skill that a message comes to: without a trigger,
-// or when it is false, there is no answer.
+// whatItSays calls the functions of a skill for a message. If the trigger is false, or missing,
+// there is no answer.
 func whatItSays(t *testing.T, k *Skill, text string) string {
 	event := chatMessage(t, text)
 	matches := false

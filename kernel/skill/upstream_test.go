@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Notes as people bring them from the systems before this one: each is live, or what is
-// said of it names what it lacks and where. They are one home, as they depend on each other.
+// TestNotesOfOtherSystems loads notes as people bring them from earlier systems. Each is live, or
+// its diagnostics name what it lacks and where. They are in one home, because they depend on each
+// other.
 func TestNotesOfOtherSystems(t *testing.T) {
 	const directory = "testdata/upstream"
 	r := New(Config{Home: directory})

@@ -14,7 +14,7 @@ import (
 	"org-agent/skills"
 )
 
-// sharedNote is the user's own note.
+// sharedNote returns the user's own note.
 func sharedNote(t *testing.T) []byte {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join(os.Getenv("ORG_AGENT_SHARED"), "seeds", "org-skill-chat.org"))
@@ -24,7 +24,8 @@ func sharedNote(t *testing.T) []byte {
 	return source
 }
 
-// The user's note loads unchanged, and wins chat beside the shipped notes.
+// TestTheUsersNoteWinsChat checks that the user's note loads unchanged, and takes precedence for
+// chat messages.
 func TestTheUsersNoteWinsChat(t *testing.T) {
 	h := newHome(t)
 	h.write("org-skill-chat.org", sharedNote(t))
@@ -50,7 +51,7 @@ func TestTheUsersNoteWinsChat(t *testing.T) {
 	}
 }
 
-// Every call of the user's note gives what SBCL gives.
+// TestTheUsersNoteConforms checks that every call of the user's note returns what SBCL returns.
 func TestTheUsersNoteConforms(t *testing.T) {
 	n, err := LoadNote(t.Context(), "org-skill-chat.org", sharedNote(t), Options{Specs: kernelSpecs})
 	if err != nil {

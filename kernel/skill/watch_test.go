@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/lisp"
 )
 
-// watched is a registry that follows a directory until the test ends.
+// watched returns a registry that follows a directory until the test ends.
 func watched(t *testing.T, config Config) (*Registry, chan []Status) {
 	t.Helper()
 	changes := make(chan []Status, 100)
@@ -34,7 +34,7 @@ func watched(t *testing.T, config Config) (*Registry, chan []Status) {
 	return r, changes
 }
 
-// eventually waits for the registry to say text; each change is a reason to look again.
+// eventually waits until the registry answers with text. It checks after each change.
 func eventually(t *testing.T, r *Registry, changes chan []Status, text string) {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -56,14 +56,14 @@ func TestWatch(t *testing.T) {
 	h.write("s.org", answers("s", "written"))
 	eventually(t, r, changes, "written")
 
-	// As Emacs does with make-backup-files: the old file is renamed, a new one is written.
+	// Emacs does this with make-backup-files: it renames the old file and writes a new one.
 	if err := os.Rename(filepath.Join(h.dir, "s.org"), filepath.Join(h.dir, "s.org~")); err != nil {
 		t.Fatal(err)
 	}
 	h.write("s.org", answers("s", "renamed"))
 	eventually(t, r, changes, "renamed")
 
-	// As editors do that write a new file and put it in the place of the old one.
+	// Editors do this that write a new file and put it in place of the old one.
 	h.write("s.org.tmp", answers("s", "replaced"))
 	if err := os.Rename(filepath.Join(h.dir, "s.org.tmp"), filepath.Join(h.dir, "s.org")); err != nil {
 		t.Fatal(err)
@@ -87,8 +87,8 @@ func TestWatch(t *testing.T) {
 	eventually(t, r, changes, "back")
 }
 
-// A file that is missing for a moment while it is saved is no reason to forget what the
-// last good version was.
+// TestWatchKeepsLastGoodOverASlowSave checks that a file that is missing for a moment while it is
+// saved does not remove its last good version.
 func TestWatchKeepsLastGoodOverASlowSave(t *testing.T) {
 	h := newHome(t)
 	h.write("s.org", answers("s", "good"))
@@ -138,7 +138,8 @@ func TestWatchWithoutAPlace(t *testing.T) {
 	}
 }
 
-// A note that never comes to an end holds up neither the others nor the end of the watch.
+// TestWatchANoteWithoutAnEnd checks that an endless note delays neither the others nor the end of
+// the watch.
 func TestWatchANoteWithoutAnEnd(t *testing.T) {
 	h := newHome(t)
 	r, changes := watched(t, Config{Home: h.dir, Limits: lisp.Limits{Steps: 100_000}})
@@ -147,8 +148,8 @@ func TestWatchANoteWithoutAnEnd(t *testing.T) {
 	eventually(t, r, changes, "here")
 }
 
-// What people do to the directory as a whole: put another in its place, move it away and
-// back, reach it by a link, check out another branch.
+// TestWatchTheDirectoryItself checks what people do to the directory as a whole: replace it, move
+// it away and back, reach it by a link, check out another branch.
 func TestWatchTheDirectoryItself(t *testing.T) {
 	place := t.TempDir()
 	linked := filepath.Join(t.TempDir(), "home")
@@ -190,7 +191,7 @@ func TestWatchTheDirectoryItself(t *testing.T) {
 	h.write("t.org", answers("a", "newer"))
 	eventually(t, r, changes, "newer")
 
-	// A checkout: files go, change and come in one go.
+	// A checkout removes, changes and adds many files at once.
 	for i := range 50 {
 		h.write(fmt.Sprintf("b%02d.org", i), answers(fmt.Sprintf("b%02d", i), "branch"))
 	}
@@ -205,7 +206,7 @@ func TestWatchTheDirectoryItself(t *testing.T) {
 		}
 	}
 
-	// One that cannot be listed: what was live stays, and it is said.
+	// If the directory cannot be listed, live notes stay live, and the fault is reported.
 	must(os.Rename(h.dir, elsewhere+"-too"))
 	must(os.WriteFile(h.dir, nil, 0o644))
 	for {
@@ -223,7 +224,8 @@ func TestWatchTheDirectoryItself(t *testing.T) {
 	}
 }
 
-// More notes than are read: the first ones are live, and it is said.
+// TestTooManyNotes checks that the first notes are live if there are more than the limit, and that
+// the fault is reported.
 func TestTooManyNotes(t *testing.T) {
 	h := newHome(t)
 	for i := range maximumNotes + 1 {

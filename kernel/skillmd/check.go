@@ -69,7 +69,7 @@ func tooLong(file string, size int64) []skill.Diagnostic {
 		"the file has %d bytes; a skill may have %d: put the rest into files beside it", size, fileBytes)}}
 }
 
-// objection is a rule that a value violates.
+// objection is a rule that a value violates, with the key of the value.
 type objection struct{ key, message string }
 
 func objections(m Matter, directory string) []objection {

@@ -27,12 +27,12 @@ func (c Config) Copy(name string) (string, error) {
 	if err := c.write(name, c.Home); err != nil {
 		return "", fmt.Errorf("copy the skill %s: %w", name, err)
 	}
-	return directory, c.Settle(name)
+	return directory, c.UpdateOriginal(name)
 }
 
-// Settle stores the current shipped skill as the original of the home's copy: the person has taken
-// over the changes that they want.
-func (c Config) Settle(name string) error {
+// UpdateOriginal stores the current shipped skill as the original of the home's copy, because the
+// person has taken over the changes that they want.
+func (c Config) UpdateOriginal(name string) error {
 	if !c.Ships(name) {
 		return fmt.Errorf("no shipped skill is named %s: %w", shown(name), fs.ErrNotExist)
 	}
@@ -48,7 +48,7 @@ func (c Config) Settle(name string) error {
 	return nil
 }
 
-// Ships reports whether the program comes with a skill of that name.
+// Ships reports whether the program comes with a skill with that name.
 func (c Config) Ships(name string) bool {
 	if c.Shipped == nil || !skillName.MatchString(name) {
 		return false

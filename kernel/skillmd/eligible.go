@@ -28,9 +28,9 @@ const (
 	Failed State = "failed"
 )
 
-// Surroundings are the machine and the settings that a skill can require. The zero value has no
+// Environment is the machine and the settings that a skill can require. The zero value has no
 // programs, variables or settings, and excludes no skill.
-type Surroundings struct {
+type Environment struct {
 	// OS is the system by its Go name. "" is the current system.
 	OS string
 	// Env returns a variable of the environment.
@@ -44,12 +44,12 @@ type Surroundings struct {
 	programs map[string]bool // the programs that were looked for; used by one goroutine at a time
 }
 
-// Eligible returns whether a skill with that front matter is effective in these surroundings, and
-// the reasons if it is not. It checks Disabled, Allowed and the system in this order and stops at
-// the first that excludes the skill. With Always it checks nothing else. Otherwise it reports
+// Eligible returns whether a skill with that front matter is effective in this environment, and the
+// reasons if it is not. It checks Disabled, Allowed and the system in this order and stops at the
+// first that excludes the skill. With Always it checks nothing else. Otherwise it reports
 // everything that is missing: programs, alternatives of programs, variables (an empty one is
 // missing) and settings.
-func (s Surroundings) Eligible(m Matter) (State, []string) {
+func (s Environment) Eligible(m Matter) (State, []string) {
 	goos := s.OS
 	if goos == "" {
 		goos = runtime.GOOS
@@ -71,13 +71,13 @@ func (s Surroundings) Eligible(m Matter) (State, []string) {
 	return Effective, nil
 }
 
-func (s Surroundings) names(list []string, m Matter) bool {
+func (s Environment) names(list []string, m Matter) bool {
 	return slices.ContainsFunc(list, func(name string) bool {
 		return strings.EqualFold(name, m.Name) || m.Key != "" && strings.EqualFold(name, m.Key)
 	})
 }
 
-func (s Surroundings) missing(needs Requirements) []string {
+func (s Environment) missing(needs Requirements) []string {
 	var missing []string
 	for _, name := range needs.Bins {
 		if !s.program(name) {
@@ -111,10 +111,10 @@ func off(value string) bool {
 
 // program reports whether a program with that name is on PATH. Only absolute directories count, and
 // a name with a slash is not valid.
-func (s Surroundings) program(name string) bool {
+func (s Environment) program(name string) bool {
 	found, known := s.programs[name]
 	if !known {
-		found = s.look(name)
+		found = s.findProgram(name)
 		if s.programs != nil {
 			s.programs[name] = found
 		}
@@ -122,7 +122,7 @@ func (s Surroundings) program(name string) bool {
 	return found
 }
 
-func (s Surroundings) look(name string) bool {
+func (s Environment) findProgram(name string) bool {
 	if s.Env == nil || name == "" || strings.ContainsAny(name, "/\x00") {
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 	"org-agent/kernel/skillmd"
 )
 
-// machine returns surroundings whose PATH has only these programs.
+// machine returns an environment whose PATH has only these programs.
 func machine(t testing.TB, programs ...string) string {
 	t.Helper()
 	directory := t.TempDir()
@@ -29,8 +29,8 @@ func machine(t testing.TB, programs ...string) string {
 
 func TestEligible(t *testing.T) {
 	path := machine(t, "here", "too")
-	around := func(change func(*skillmd.Surroundings)) skillmd.Surroundings {
-		s := skillmd.Surroundings{
+	around := func(change func(*skillmd.Environment)) skillmd.Environment {
+		s := skillmd.Environment{
 			OS: "linux",
 			Env: func(name string) string {
 				return map[string]string{"PATH": path + ":relative:", "SET": "x", "BLANK": " ", "EMPTY": ""}[name]
@@ -44,18 +44,18 @@ func TestEligible(t *testing.T) {
 		}
 		return s
 	}
-	disabled := func(names ...string) func(*skillmd.Surroundings) {
-		return func(s *skillmd.Surroundings) { s.Disabled = names }
+	disabled := func(names ...string) func(*skillmd.Environment) {
+		return func(s *skillmd.Environment) { s.Disabled = names }
 	}
-	allowed := func(names ...string) func(*skillmd.Surroundings) {
-		return func(s *skillmd.Surroundings) { s.Allowed = names }
+	allowed := func(names ...string) func(*skillmd.Environment) {
+		return func(s *skillmd.Environment) { s.Allowed = names }
 	}
 	type needs = skillmd.Requirements
 	cases := []struct {
 		name   string
 		needs  needs
 		key    string
-		change func(*skillmd.Surroundings)
+		change func(*skillmd.Environment)
 		state  skillmd.State
 		why    string // parts of the reasons in order, separated by |
 	}{
@@ -75,7 +75,7 @@ func TestEligible(t *testing.T) {
 		{name: "this system", needs: needs{OS: []string{"darwin", "linux"}}, state: skillmd.Effective},
 		{name: "this system in capitals", needs: needs{OS: []string{"Linux"}}, state: skillmd.Effective},
 		{name: "another system", needs: needs{OS: []string{"darwin", "win32"}}, state: skillmd.Ineligible, why: "darwin, win32, and this is linux"},
-		{name: "another name of the system", needs: needs{OS: []string{"macos"}}, change: func(s *skillmd.Surroundings) { s.OS = "darwin" }, state: skillmd.Effective},
+		{name: "another name of the system", needs: needs{OS: []string{"macos"}}, change: func(s *skillmd.Environment) { s.OS = "darwin" }, state: skillmd.Effective},
 		{name: "an unknown system", needs: needs{OS: []string{"amiga"}}, state: skillmd.Ineligible, why: "amiga"},
 		{name: "always does not help against the system", needs: needs{Always: true, OS: []string{"darwin"}}, state: skillmd.Ineligible, why: "darwin"},
 		{name: "always", needs: needs{Always: true, Bins: []string{"no"}, AnyBins: []string{"no"}, Env: []string{"NO"}, Config: []string{"no"}}, state: skillmd.Effective},
@@ -90,7 +90,7 @@ func TestEligible(t *testing.T) {
 		{name: "a variable", needs: needs{Env: []string{"SET"}}, state: skillmd.Effective},
 		{name: "a variable without a value", needs: needs{Env: []string{"EMPTY"}}, state: skillmd.Ineligible, why: "EMPTY has no value"},
 		{name: "no such variable", needs: needs{Env: []string{"SET", "UNSET"}}, state: skillmd.Ineligible, why: "UNSET"},
-		{name: "no environment", needs: needs{Env: []string{"SET"}, Bins: []string{"here"}}, change: func(s *skillmd.Surroundings) { s.Env = nil }, state: skillmd.Ineligible, why: "here|SET"},
+		{name: "no environment", needs: needs{Env: []string{"SET"}, Bins: []string{"here"}}, change: func(s *skillmd.Environment) { s.Env = nil }, state: skillmd.Ineligible, why: "here|SET"},
 		{name: "a setting", needs: needs{Config: []string{"calendar.url", "calendar.on"}}, state: skillmd.Effective},
 		{name: "a setting that says no", needs: needs{Config: []string{"calendar.off"}}, state: skillmd.Ineligible, why: "calendar.off"},
 		{name: "a setting that says nil", needs: needs{Config: []string{"calendar.nil"}}, state: skillmd.Ineligible, why: "calendar.nil"},

@@ -29,9 +29,9 @@ func (k *Skill) Read(file, section string) (string, error) {
 	if file = path.Clean(strings.ReplaceAll(file, `\`, "/")); file == "." || file == FileName {
 		return k.readBody(files, section)
 	}
-	text, size, err := beneath(files, file)
+	text, size, err := readNamed(files, file)
 	if err != nil {
-		return "", fmt.Errorf("read %s of the skill %s: %w%s", shown(file), k.Name, err, insteadOf(files, file))
+		return "", fmt.Errorf("read %s of the skill %s: %w%s", shown(file), k.Name, err, suggestFile(files, file))
 	}
 	text, size, err = part(text, size, section)
 	if err != nil {
@@ -80,8 +80,8 @@ func listing(files folder) string {
 	return "Files of this skill: " + strings.Join(names, ", ") + end
 }
 
-// beneath reads a file that a model named.
-func beneath(files folder, name string) (string, int64, error) {
+// readNamed reads a file that a model named.
+func readNamed(files folder, name string) (string, int64, error) {
 	if !fs.ValidPath(name) {
 		return "", 0, errors.New("only files beneath the skill's directory are read")
 	}
@@ -109,8 +109,8 @@ func beneath(files folder, name string) (string, int64, error) {
 	return text, size, nil
 }
 
-// insteadOf returns the name of the file that was probably meant.
-func insteadOf(files folder, name string) string {
+// suggestFile returns the name of the file that was probably meant.
+func suggestFile(files folder, name string) string {
 	names, _ := files.list()
 	if near := suggest.Of(name, names); near != "" && near != name {
 		return fmt.Sprintf("; did you mean %q?", text.PlainLine(near, 200))

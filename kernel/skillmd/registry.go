@@ -30,9 +30,9 @@ type Config struct {
 	// Notes returns the names of Org notes, each with the note's file. A skill with such a name is
 	// shadowed. It is called at each publishing. May be nil.
 	Notes func() map[string]string
-	// Surroundings returns the machine and the settings that decide whether skills are effective.
-	// It is called at each publishing. nil: the zero Surroundings.
-	Surroundings func() Surroundings
+	// Environment returns the machine and the settings that decide whether skills are effective. It
+	// is called at each publishing. nil: the zero Environment.
+	Environment func() Environment
 	// Changed is called with the new statuses when a publishing changed anything, one call at a
 	// time. It must not call Load or Refresh. May be nil.
 	Changed func([]Status)
@@ -73,7 +73,7 @@ type Skill struct {
 	File    string
 	Shipped bool
 
-	told   string // the description as lists show it
+	listed string // the description, shortened for lists
 	origin origin
 	faults []skill.Diagnostic
 }
@@ -181,7 +181,7 @@ func readSkill(o origin, name string) *Skill {
 		s.faults = tooLong(s.File, size)
 	default:
 		_, s.Matter, s.faults = examine(s.File, name, source)
-		s.told = text.PlainLine(s.Description, descriptionLength)
+		s.listed = text.PlainLine(s.Description, descriptionLength)
 	}
 	return s
 }
@@ -200,9 +200,9 @@ func otherCase(files fs.FS) string {
 // publish decides about every skill and makes the effective ones the current set. The caller holds
 // loading.
 func (r *Registry) publish() {
-	var around Surroundings
-	if r.config.Surroundings != nil {
-		around = r.config.Surroundings()
+	var around Environment
+	if r.config.Environment != nil {
+		around = r.config.Environment()
 	}
 	around.programs = map[string]bool{}
 	notes := map[string]string{}
@@ -249,7 +249,7 @@ func failed(s *Skill) bool {
 
 func (s *Skill) status() Status {
 	return Status{
-		File: s.File, Skill: s.Name, Description: s.told, Shipped: s.Shipped,
+		File: s.File, Skill: s.Name, Description: s.listed, Shipped: s.Shipped,
 		Version: text.PlainLine(s.Version, 40), OnlyUser: s.OnlyUser, Diagnostics: slices.Clone(s.faults),
 	}
 }

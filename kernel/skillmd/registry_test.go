@@ -68,14 +68,14 @@ func TestPrecedence(t *testing.T) {
 		shipped[name+"/SKILL.md"] = &fstest.MapFile{Data: []byte(text(name, ""))}
 	}
 	var needed string
-	var told []skillmd.Status
+	var statuses []skillmd.Status
 	r := skillmd.New(skillmd.Config{
-		Home: home, Shipped: shipped, Changed: func(all []skillmd.Status) { told = all },
+		Home: home, Shipped: shipped, Changed: func(all []skillmd.Status) { statuses = all },
 		Notes: func() map[string]string {
 			return map[string]string{"as-a-note": "as-a-note.org", "as-a-note-too": "x.org"}
 		},
-		Surroundings: func() skillmd.Surroundings {
-			return skillmd.Surroundings{Disabled: []string{"off"}, Env: func(string) string { return needed }}
+		Environment: func() skillmd.Environment {
+			return skillmd.Environment{Disabled: []string{"off"}, Env: func(string) string { return needed }}
 		},
 	})
 	want := `as-a-note shadowed
@@ -89,8 +89,8 @@ as-a-note-too shadowed shipped
 both shadowed shipped
 broken-here effective shipped
 theirs effective shipped`
-	if got := states(r.Load(t.Context())); got != want || states(told) != want {
-		t.Errorf("got\n%s\ntold\n%s\nwant\n%s", got, states(told), want)
+	if got := states(r.Load(t.Context())); got != want || states(statuses) != want {
+		t.Errorf("got\n%s\ntold\n%s\nwant\n%s", got, states(statuses), want)
 	}
 	set := r.Current()
 	var offered []string
@@ -188,8 +188,8 @@ func TestTenThousandSkills(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := skillmd.New(skillmd.Config{Home: home, Surroundings: func() skillmd.Surroundings {
-		return skillmd.Surroundings{Env: os.Getenv}
+	r := skillmd.New(skillmd.Config{Home: home, Environment: func() skillmd.Environment {
+		return skillmd.Environment{Env: os.Getenv}
 	}})
 	start := time.Now()
 	if all := r.Load(t.Context()); len(all) != 10_000 {
@@ -332,7 +332,7 @@ func TestCopyAndUpdate(t *testing.T) {
 	if got, err := os.ReadFile(mine); err != nil || string(got) != text("s", "license: mine\n") {
 		t.Errorf("the copy was changed: %q, %v", got, err)
 	}
-	if err := config.Settle("s"); err != nil {
+	if err := config.UpdateOriginal("s"); err != nil {
 		t.Fatal(err)
 	}
 	if got := notice(); got != "[]" {

@@ -75,12 +75,12 @@ func (s *Set) Nearest(name string) string {
 func Catalog(skills []*Skill, bytes int) (list string, left int) {
 	size := 0
 	for _, k := range skills {
-		size += len(k.Name) + len(k.told) + len("- : \n")
+		size += len(k.Name) + len(k.listed) + len("- : \n")
 	}
 	var b strings.Builder
 	b.Grow(min(size, bytes))
 	for i, k := range skills {
-		line := "- " + k.Name + ": " + k.told + "\n"
+		line := "- " + k.Name + ": " + k.listed + "\n"
 		if b.Len()+len(line) > bytes {
 			return b.String(), len(skills) - i
 		}

@@ -4,15 +4,15 @@ package suggest
 
 import "strings"
 
-// longest is the number of characters of a name that are looked at.
-const longest = 64
+// nameLimit is how many characters of a name are compared.
+const nameLimit = 64
 
 // Of returns the candidate that is most similar to name, the first of equals, or "" if none is
 // similar. A candidate is most similar to itself. If a third or more of the characters differ, an
 // abbreviation is preferred: cmd means command rather than cwd. A name that is similar to none may
 // begin with a candidate: old-string means old.
 func Of(name string, candidates []string) string {
-	length := min(len(name), longest)
+	length := min(len(name), nameLimit)
 	best, least := "", length/3+2
 	for _, candidate := range candidates {
 		if d := Distance(name, candidate); d < least {
@@ -44,7 +44,7 @@ func Of(name string, candidates []string) string {
 // with the first of whole among them.
 func abbreviates(short, whole string) bool {
 	from, of := []rune(short), []rune(whole)
-	from, of = from[:min(len(from), longest)], of[:min(len(of), longest)]
+	from, of = from[:min(len(from), nameLimit)], of[:min(len(of), nameLimit)]
 	if len(from) < 2 || len(from) >= len(of) || from[0] != of[0] {
 		return false
 	}
@@ -56,10 +56,10 @@ func abbreviates(short, whole string) bool {
 	return len(from) == 0
 }
 
-// Distance is how many characters must be inserted, removed or replaced to turn a into b.
+// Distance returns how many characters must be inserted, removed or replaced to turn a into b.
 func Distance(a, b string) int {
 	from, to := []rune(a), []rune(b)
-	from, to = from[:min(len(from), longest)], to[:min(len(to), longest)]
+	from, to = from[:min(len(from), nameLimit)], to[:min(len(to), nameLimit)]
 	row := make([]int, len(to)+1)
 	for j := range row {
 		row[j] = j

@@ -19,8 +19,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestOfWhatIsShortOrLong: names that models know from elsewhere.
-func TestOfWhatIsShortOrLong(t *testing.T) {
+// TestShortAndLongNames checks names that models know from elsewhere.
+func TestShortAndLongNames(t *testing.T) {
 	for _, c := range []struct{ name, candidates, want string }{
 		{"cmd", "command cwd writes network timeout", "command"},
 		{"cwd", "command cwd", "cwd"},

@@ -35,7 +35,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Whatever a text is, it fits, is valid, and a line of a stranger has nothing that a screen obeys.
+// TestTextFits checks that any text fits and is valid, and that a line of a stranger contains
+// nothing that controls a screen.
 func TestTextFits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		source := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(r, "text")

@@ -29,8 +29,8 @@ type agendaArguments struct {
 
 const (
 	agendaDays  = 62
-	agendaItems = 400 // most lines in an answer
-	agendaOpen  = 200 // most lines in the list of open tasks
+	agendaItems = 400 // maximum number of lines in an answer
+	agendaOpen  = 200 // maximum number of lines in the list of open tasks
 )
 
 func agendaTool(n Notes) Tool {
@@ -47,7 +47,7 @@ func agendaTool(n Notes) Tool {
 			if err != nil {
 				return "", err
 			}
-			l, err := n.look(ctx, by, a.Files)
+			l, err := n.readNotes(ctx, by, a.Files)
 			if err != nil {
 				return "", err
 			}
@@ -60,7 +60,7 @@ func agendaTool(n Notes) Tool {
 	})
 }
 
-// span is the range of days that the arguments name.
+// span returns the range of days that the arguments name.
 func (a agendaArguments) span(today org.Day) (agenda.Span, error) {
 	from, err := orgquery.ParseDay(cmp.Or(a.From, "today"), today)
 	if err != nil {
@@ -79,9 +79,9 @@ type agendaLine struct {
 }
 
 // lines returns the items on the days. For the agenda files they come from Emacs, so that they
-// agree with the person's own agenda. For all other files, and where Emacs does not answer, they
-// come from the files.
-func (n Notes) lines(ctx context.Context, by *Caller, l *look, span agenda.Span) ([]agendaLine, error) {
+// agree with the person's own agenda. For all other files, and if Emacs does not answer, they come
+// from the files.
+func (n Notes) lines(ctx context.Context, by *Caller, l *reading, span agenda.Span) ([]agendaLine, error) {
 	span.Warning = l.emacs.Warning
 	var all []agendaLine
 	live := l.live
@@ -113,7 +113,7 @@ func (n Notes) lines(ctx context.Context, by *Caller, l *look, span agenda.Span)
 	return all, nil
 }
 
-// timeSpan is a time with its end, if it has one.
+// timeSpan returns a time with its end, if it has one.
 func timeSpan(from, to string) string {
 	if to != "" && to != from {
 		return from + "-" + to
@@ -121,7 +121,7 @@ func timeSpan(from, to string) string {
 	return from
 }
 
-// agendaText is a heading without its stars.
+// agendaText returns a heading without its stars.
 func agendaText(h org.Heading) string {
 	tags := h.Tags
 	h.Tags = nil
@@ -141,7 +141,7 @@ func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, s
 			return nil, err
 		}
 		for _, i := range got.Items {
-			if withheld.Tagged(i.Tags) > withheld.Shown || f.Withholds(i.Line) {
+			if withheld.LevelOf(i.Tags) > withheld.Shown || f.Withholds(i.Line) {
 				continue
 			}
 			h := org.Heading{Level: 1, Todo: i.Todo, Priority: i.Priority, Title: i.Title, Tags: i.Tags}
@@ -162,8 +162,8 @@ func (n Notes) linesOfEmacs(ctx context.Context, by *Caller, f *orgquery.File, s
 	return all, nil
 }
 
-// renderAgenda is the answer about days.
-func (n Notes) renderAgenda(lines []agendaLine, l *look, span agenda.Span, open bool) string {
+// renderAgenda returns the answer about days.
+func (n Notes) renderAgenda(lines []agendaLine, l *reading, span agenda.Span, open bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Today is %s %s. %s to %s, %s:\n", span.Today.Weekday(), span.Today, span.From, span.To, l.from())
 	for day := span.From; day <= span.To; day++ {
@@ -208,7 +208,7 @@ func identified(id string) string {
 }
 
 // renderOpen adds all open tasks.
-func (n Notes) renderOpen(b *strings.Builder, l *look) {
+func (n Notes) renderOpen(b *strings.Builder, l *reading) {
 	var found []orgquery.Entry
 	q := orgquery.Query{Todo: []string{orgquery.Open}}
 	for _, f := range l.files {

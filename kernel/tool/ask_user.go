@@ -17,13 +17,13 @@ import (
 var askUserManual string
 
 // Asker shows a form to a person and waits for the answer for as long as the turn lasts. The text
-// is a plist of the answers, for the model. The error is a [Declined] when the person does not want
+// is a plist of the answers, for the model. The error is a [Declined] if the person does not want
 // to answer.
 type Asker interface {
 	AskUser(ctx context.Context, form protocol.QuestionForm) (string, error)
 }
 
-// Declined is the error of a person who does not answer. The reason may be empty.
+// Declined is the error if a person does not answer. The reason may be empty.
 type Declined struct{ Reason string }
 
 // Error implements error; the model reads it.
@@ -34,7 +34,7 @@ func (d Declined) Error() string {
 	return "the user declined to answer: " + d.Reason
 }
 
-// Limits of a form. Lengths of texts are in characters.
+// The limits of a form. Lengths of texts are in characters.
 const (
 	formFields   = 8
 	formOptions  = 20
@@ -77,7 +77,7 @@ func askUser() Tool {
 	})
 }
 
-// form is the checked form of the arguments.
+// form returns the arguments as a checked form.
 func (a askUserArguments) form() (protocol.QuestionForm, error) {
 	form := protocol.QuestionForm{Title: text.Line(a.Title)}
 	if len(a.Questions) > formFields {
@@ -110,7 +110,7 @@ func (a askUserArguments) form() (protocol.QuestionForm, error) {
 
 var answerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// field is one question as a field of the form.
+// field returns one question as a field of the form.
 func (q askUserQuestion) field() (protocol.FormField, error) {
 	f := protocol.FormField{
 		Name: strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(q.Name, ":")), "_", "-"), Kind: protocol.FieldKind(q.Kind),

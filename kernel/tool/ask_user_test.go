@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// person answers every form with what it is.
+// person answers every form with its content.
 type person struct{ declines bool }
 
 func (p person) AskUser(_ context.Context, form protocol.QuestionForm) (string, error) {
@@ -24,7 +24,7 @@ func (p person) AskUser(_ context.Context, form protocol.QuestionForm) (string, 
 	return string(text), err
 }
 
-// arguments are those of a call, from JSON.
+// argumentsOf returns the arguments of a call from JSON.
 func argumentsOf(t *testing.T, text string) (arguments protocol.Object) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &arguments); err != nil {

@@ -9,24 +9,25 @@ import (
 	"org-agent/kernel/websearch"
 )
 
-// Deps is what the built-in tools work with. A field is required unless its comment says otherwise.
+// Deps are the dependencies of the built-in tools. A field is required unless its comment says
+// otherwise.
 type Deps struct {
 	// Skills returns the live prompt skills.
 	Skills func() *skillmd.Set
 	Memory Memory
 	Past   Past
-	// Commands runs commands. With nil no tool that runs one is offered.
+	// Commands runs commands. nil: no tool that runs one is offered.
 	Commands *process.Table
 	Files    Files
 	Notes    Notes
-	// Pages fetches pages of the web. With nil no tool does.
+	// Pages fetches pages of the web. nil: no tool that does is offered.
 	Pages *fetch.Fetcher
-	// Search is the person's search server, nil for none.
+	// Search is the person's search server. nil: there is none.
 	Search *websearch.Server
 	// Subagents is true if a turn may start subagents.
 	Subagents bool
 	// Results returns a result that is stored outside of the journal, by its id. found is false for
-	// an id that it does not know. nil: there are none.
+	// an unknown id. nil: there are none.
 	Results func(ctx context.Context, in Conversation, id string) (text string, found bool, err error)
 }
 
@@ -54,7 +55,7 @@ func BuiltIn(d Deps) (*Registry, error) {
 		processTool(d.Commands),
 		readFile(d.Files),
 		searchMessages(d.Past),
-		sessionsSpawn(d.Subagents),
+		startSubagent(d.Subagents),
 		useSkill(d.Skills),
 		webFetch(d.Pages),
 		webSearch(d.Search),

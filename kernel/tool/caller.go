@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// Caller is the turn in which calls are made: what a tool must know about the turn, and how much
-// the turn has used of each tool. The owner of the turn makes one and gives it to [Registry.For];
-// all calls made with it share the turn's limits. The zero value is a turn outside of any
-// conversation, which can ask nobody and start no subagents. It must not be copied.
+// Caller is the turn in which calls are made: what a tool must know about the turn, and how much of
+// each tool the turn has used. The owner of the turn makes one and gives it to [Registry.For]. All
+// calls made with it share the turn's limits. The zero value is a turn outside of any conversation,
+// which can ask nobody and start no subagents. It must not be copied.
 type Caller struct {
 	// Conversation is the turn's conversation.
 	Conversation Conversation
-	// Asked is the skill that the person asked for by name, "" for none. The turn may use it even
-	// if it is for people only.
-	Asked string
+	// RequestedSkill is the skill that the person asked for by name, or "". The turn may use it
+	// even if it is for people only.
+	RequestedSkill string
 	// Asker asks the person of the turn. nil: nobody can be asked.
 	Asker Asker
 	// Results returns the result of an earlier call of the conversation, by its id. nil: there are
 	// none.
 	Results func(ctx context.Context, id string) (string, error)
-	// Spawner starts subagents for the turn. nil: it can start none.
-	Spawner Spawner
+	// Subagents starts subagents for the turn. nil: the turn can start none.
+	Subagents Subagents
 
 	mu    sync.Mutex
 	used  map[string]bool
@@ -38,7 +38,7 @@ func (r *Registry) For(caller *Caller) *Registry {
 	return &Registry{tools: r.tools, others: r.others, caller: caller}
 }
 
-// by is the caller of a call.
+// by returns the caller of a call.
 func (r *Registry) by() *Caller {
 	if r.caller == nil {
 		return &Caller{}
@@ -46,8 +46,8 @@ func (r *Registry) by() *Caller {
 	return r.caller
 }
 
-// use counts the use of a name and reports whether it is allowed: a name that was used before is,
-// and at most limit different names are.
+// use counts the use of a name and reports whether it is allowed. A name that was used before is
+// allowed. At most limit different names are.
 func (c *Caller) use(name string, limit int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,15 +61,15 @@ func (c *Caller) use(name string, limit int) bool {
 	return true
 }
 
-// keep counts one more saved record and reports whether it is allowed.
-func (c *Caller) keep(limit int) bool {
+// countSaved counts one more saved record and reports whether it is allowed.
+func (c *Caller) countSaved(limit int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.saved++
 	return c.saved <= limit
 }
 
-// take takes up to wanted bytes of what is left of limit.
+// take returns how many of the wanted bytes are left of limit, and counts them as used.
 func (c *Caller) take(wanted, limit int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// TestForCaller: a registry for a caller has the same tools, those of others among them, and is
-// nobody's but the caller's; none for a caller is none.
+// TestForCaller checks that a registry for a caller has the same tools, including those of other
+// programs, and makes calls for this caller only. Without a caller each call is a turn by itself.
 func TestForCaller(t *testing.T) {
 	r, err := tool.NewRegistry(echo("echo_it"))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"org-agent/kernel/websearch"
 )
 
-// TestCodes: what goes wrong with commands and on the web has a code that a program can go by,
-// whether it is the call's reach that refuses it or what it does.
+// TestCodes checks that failures of commands and on the web have a code, whether the call's Reach
+// or its Perform fails.
 func TestCodes(t *testing.T) {
 	commands := shop(t, sandbox.None)
 	pages, address := web(t, func(w http.ResponseWriter, r *http.Request) {

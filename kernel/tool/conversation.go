@@ -7,19 +7,19 @@ import (
 )
 
 // Conversation is the conversation of a call. Stored things record it as their source, and it
-// decides what may be brought up. The zero value is no conversation.
+// decides what may be mentioned. The zero value is no conversation.
 type Conversation struct {
 	Session string
 	Turn    string
 	Event   string // the question's id
-	// Alone is true if the person is alone with the agent. Private things may be brought up only
+	// Alone is true if the person is alone with the agent. Private things may be mentioned only
 	// then.
 	Alone bool
 	// Name is the conversation's name in the scope of a record.
 	Name string
 }
 
-// Scopes are the scopes of the records that may be brought up in the conversation.
+// Scopes returns the scopes of the records that may be mentioned in the conversation.
 func (c Conversation) Scopes() []string {
 	var scopes []string
 	if c.Alone {
@@ -31,8 +31,8 @@ func (c Conversation) Scopes() []string {
 	return scopes
 }
 
-// Scope is the scope of what is stored in the conversation: the person alone, unless others take
-// part.
+// Scope returns the scope of what is stored in the conversation: the person alone, unless others
+// take part.
 func (c Conversation) Scope() string {
 	if c.Alone {
 		return ""
@@ -40,19 +40,21 @@ func (c Conversation) Scope() string {
 	return c.Name
 }
 
-// Key is a name for the session in the names of files. Another session has another key.
+// Key returns a text that stands for the session in the names of files. Different sessions have
+// different keys.
 func (c Conversation) Key() string {
 	sum := sha256.Sum256([]byte(c.Session))
 	return hex.EncodeToString(sum[:8])
 }
 
-// errNowhere is the error of a call outside of any conversation.
-var errNowhere = errors.New("this is no conversation in which something could be remembered")
+// errNoConversation is the error for a call outside of any conversation.
+var errNoConversation = errors.New("this is no conversation in which something could be remembered")
 
-// conversation is the conversation of a call. Outside of any nothing is stored or brought up.
+// conversation returns the conversation of a call. Outside of a conversation nothing is stored or
+// mentioned.
 func (c *Caller) conversation() (Conversation, error) {
 	if !c.Conversation.Alone && c.Conversation.Name == "" {
-		return c.Conversation, errNowhere
+		return c.Conversation, errNoConversation
 	}
 	return c.Conversation, nil
 }

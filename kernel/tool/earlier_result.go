@@ -13,7 +13,7 @@ import (
 //go:embed earlier_result.md
 var earlierResultManual string
 
-// resultPart is how many bytes of a result one call gives at most.
+// resultPart is how many bytes of a result one call returns at most.
 const resultPart = 16 << 10
 
 type earlierResultArguments struct {
@@ -44,8 +44,8 @@ func earlierResult(stored func(ctx context.Context, in Conversation, id string) 
 	})
 }
 
-// partOf is the part of a text from a byte on, or from the first byte of the character that the
-// byte belongs to.
+// partOf returns the part of a text from a byte on, or from the first byte of the character that
+// the byte belongs to.
 func partOf(text string, from int) (string, error) {
 	if from < 0 || from > 0 && from >= len(text) {
 		return "", fmt.Errorf("the result has %d bytes: :from is less", len(text))

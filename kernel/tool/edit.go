@@ -29,7 +29,7 @@ func editFile(f Files) Tool {
 		Reach: func(ctx context.Context, by *Caller, a *editArguments) ([]protocol.Reach, error) {
 			reach, err := f.reach(by, protocol.ReachWrites, &a.Path)
 			if err == nil && a.Hash == "" && !(f.Unread != nil && f.Unread(a.Path)) {
-				// The hash ties the judgement and the approval to this text: a later version of the
+				// The hash ties the judgement and the approval to this text. A later version of the
 				// file needs a new call.
 				if text, err := files.Whole(ctx, a.Path); err == nil { // Perform reports the error
 					a.Hash = files.Hash(text)
@@ -54,7 +54,7 @@ func editFile(f Files) Tool {
 	})
 }
 
-// times is a number with its noun.
+// times returns a number with its noun.
 func times(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

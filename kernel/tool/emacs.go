@@ -8,7 +8,7 @@ import (
 
 // Emacs is the connected Emacs of the conversation in which a call is made. Each question has a
 // deadline: an Emacs that hangs or dies is an error, and a late answer is dropped. The error is
-// [ErrNoEmacs] when no Emacs is connected.
+// [ErrNoEmacs] if no Emacs is connected.
 type Emacs interface {
 	Notes(ctx context.Context, in Conversation, p protocol.EmacsNotesParams) (protocol.EmacsNotes, error)
 	Agenda(ctx context.Context, in Conversation, p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error)
@@ -19,5 +19,5 @@ type Emacs interface {
 	Edit(ctx context.Context, in Conversation, file, old, new string) (protocol.Receipt, error)
 }
 
-// ErrNoEmacs is the error of a call that needs an Emacs.
+// ErrNoEmacs is the error for a call that needs an Emacs when none is connected.
 var ErrNoEmacs error = protocol.ToolErrorf(protocol.ToolNotFound, "no Emacs is connected")

@@ -59,7 +59,7 @@ func (n Notes) renderBuffers(got protocol.EmacsBuffers) string {
 	return b.String()
 }
 
-// renderBuffer is the line about one buffer.
+// renderBuffer returns the line about one buffer.
 func (n Notes) renderBuffer(b protocol.EmacsBuffer) string {
 	parts := []string{fmt.Sprintf("%q", b.Name)}
 	if b.File != "" {

@@ -79,8 +79,8 @@ func (n Notes) buffer(ctx context.Context, by *Caller, a *emacsReadArguments) (p
 	return got.Of, nil
 }
 
-// params is the question to Emacs for a call that was judged. A call without a file was judged for
-// a buffer that visits none.
+// params returns the question to Emacs for a call that was judged. A call without a file was judged
+// for a buffer that visits none.
 func (a emacsReadArguments) params() protocol.EmacsReadParams {
 	limit := readBufferLines
 	if a.Limit > 0 {
@@ -98,7 +98,7 @@ func (a emacsReadArguments) part() string {
 	return fmt.Sprintf("lines %d to %d at most", p.From, p.From+p.Limit-1)
 }
 
-// renderText is a part of a buffer for a model.
+// renderText returns a part of a buffer for a model.
 func (n Notes) renderText(got protocol.EmacsRead) string {
 	var b strings.Builder
 	b.WriteString(n.renderBuffer(got.Of))

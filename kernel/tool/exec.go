@@ -20,8 +20,8 @@ var execManual string
 
 // How long a command may run, in seconds: by default, and at most.
 const (
-	usualTimeout = 60
-	mostTimeout  = 600
+	defaultTimeout = 60
+	mostTimeout    = 600
 )
 
 type execArguments struct {
@@ -51,7 +51,7 @@ func execCommand(commands *process.Table) Tool {
 		},
 		Perform: func(ctx context.Context, by *Caller, a execArguments) (string, error) {
 			if a.Timeout == 0 {
-				a.Timeout = usualTimeout
+				a.Timeout = defaultTimeout
 			}
 			r := a.request()
 			r.Session = by.Conversation.Session
@@ -64,7 +64,7 @@ func execCommand(commands *process.Table) Tool {
 	})
 }
 
-// reachOfCommand is what a command would touch. It resolves the command's directory.
+// reachOfCommand returns what a command would touch. It resolves the command's directory.
 func reachOfCommand(commands *process.Table, text string, directory *string, request func() process.Request) ([]protocol.Reach, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :command is empty")
@@ -96,8 +96,8 @@ func reachOfCommand(commands *process.Table, text string, directory *string, req
 	return append(reach, unfenced(commands)...), nil
 }
 
-// unfenced is what a command reaches, beside its grants, on a system without a fence: everything
-// that the person can reach.
+// unfenced returns what a command reaches, in addition to its grants, on a system without a fence:
+// everything that the person can reach.
 func unfenced(commands *process.Table) []protocol.Reach {
 	if commands.Kind().Fenced() {
 		return nil
@@ -105,7 +105,7 @@ func unfenced(commands *process.Table) []protocol.Reach {
 	return []protocol.Reach{{Kind: protocol.ReachFetches, URL: "*"}, {Kind: protocol.ReachWrites, Path: "/"}}
 }
 
-// resolveDirectory is the real path of a directory that a model named.
+// resolveDirectory returns the real path of a directory that a model named.
 func resolveDirectory(name string) (string, error) {
 	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/') {
 		home, err := os.UserHomeDir()
@@ -127,7 +127,7 @@ func resolveDirectory(name string) (string, error) {
 	return path, nil
 }
 
-// previewOfCommand is what a person sees of a command beside its text.
+// previewOfCommand returns what a person sees of a command in addition to its text.
 func previewOfCommand(commands *process.Table, r process.Request) (Preview, error) {
 	first, _, more := strings.Cut(strings.TrimSpace(r.Command), "\n")
 	if more {
@@ -162,13 +162,13 @@ func previewOfCommand(commands *process.Table, r process.Request) (Preview, erro
 	return p, nil
 }
 
-// A model gets the beginning and the end of an output that is longer than these two.
+// Of an output that is longer than both together, a model gets the beginning and the end.
 const (
 	headBytes = 10 << 10
 	tailBytes = 6 << 10
 )
 
-// renderRun is the answer about a command: whether it runs or how it ended, and what it wrote.
+// renderRun returns the answer about a command: whether it runs or how it ended, and its output.
 func renderRun(commands *process.Table, session string, r process.Report) string {
 	var b strings.Builder
 	b.WriteString("[" + r.State() + "]\n")
@@ -187,21 +187,21 @@ func renderRun(commands *process.Table, session string, r process.Report) string
 		}
 		return readable(part[:n])
 	}
-	if r.Kept <= headBytes+tailBytes {
+	if r.Stored <= headBytes+tailBytes {
 		b.WriteString(read(0, headBytes+tailBytes))
 	} else {
 		b.WriteString(read(0, headBytes))
-		fmt.Fprintf(&b, "\n[%d bytes are left out here: process (:action :output :id %q :from %d) gives you them]\n", r.Kept-headBytes-tailBytes, r.ID, headBytes)
-		b.WriteString(read(r.Kept-tailBytes, tailBytes))
+		fmt.Fprintf(&b, "\n[%d bytes are left out here: process (:action :output :id %q :from %d) gives you them]\n", r.Stored-headBytes-tailBytes, r.ID, headBytes)
+		b.WriteString(read(r.Stored-tailBytes, tailBytes))
 	}
-	if r.Bytes > r.Kept {
-		fmt.Fprintf(&b, "\n[it wrote %d bytes more, which are not kept]", r.Bytes-r.Kept)
+	if r.Bytes > r.Stored {
+		fmt.Fprintf(&b, "\n[it wrote %d bytes more, which are not kept]", r.Bytes-r.Stored)
 	}
 	return b.String()
 }
 
-// readable is the output of a program as text. Bytes that are no text are shown as such. Sequences
-// that move a terminal's cursor or colour its text are left out.
+// readable returns the output of a program as text. Bytes that are not text are shown as such.
+// Sequences that move a terminal's cursor or colour its text are left out.
 func readable(output []byte) string {
 	var b strings.Builder
 	text := string(output)
@@ -225,7 +225,7 @@ func readable(output []byte) string {
 	return b.String()
 }
 
-// escapeLength is the length of the terminal sequence at the beginning of the text, or 0.
+// escapeLength returns the length of the terminal sequence at the beginning of the text, or 0.
 func escapeLength(text string) int {
 	if len(text) < 2 || text[0] != 0x1b {
 		return 0

@@ -17,7 +17,7 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// shop has the tools that run commands, in a fence or without one.
+// shop returns the tools that run commands, in a fence or without one.
 func shop(t *testing.T, kind sandbox.Kind) *tool.Registry {
 	t.Helper()
 	table := process.New(process.Config{
@@ -32,7 +32,7 @@ func shop(t *testing.T, kind sandbox.Kind) *tool.Registry {
 	return r
 }
 
-// arguments are those that a plist has.
+// given returns the arguments in a plist.
 func given(t *testing.T, text string) (o protocol.Object) {
 	t.Helper()
 	list, err := plist.Read(text)
@@ -49,8 +49,8 @@ func inConversation(r *tool.Registry, session string) *tool.Registry {
 	return r.For(&tool.Caller{Conversation: tool.Conversation{Session: session, Alone: true}})
 }
 
-// TestCommandReaches: what a call would touch is said, with its directory resolved; what makes
-// no sense is refused with what to do.
+// TestCommandReaches checks that the reach of a call is complete, with its directory resolved, and
+// that a senseless call is refused with what to do.
 func TestCommandReaches(t *testing.T) {
 	directory, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -92,18 +92,18 @@ func TestCommandReaches(t *testing.T) {
 		{fenced, "process", `(:action :outptu)`, `error: the argument :action is one of :start :list :output :write :stop, not "outptu"; did you mean :output?`},
 	} {
 		_, reach, err := inConversation(c.r, "main").Reach(t.Context(), c.tool, given(t, c.arguments))
-		var said []string
+		var touched []string
 		for _, r := range reach {
 			switch r.Kind {
 			case protocol.ReachRuns:
-				said = append(said, fmt.Sprintf("runs %q in %s", r.Command, r.Path))
+				touched = append(touched, fmt.Sprintf("runs %q in %s", r.Command, r.Path))
 			case protocol.ReachFetches:
-				said = append(said, "fetches "+r.URL)
+				touched = append(touched, "fetches "+r.URL)
 			default:
-				said = append(said, string(r.Kind)+" "+r.Path)
+				touched = append(touched, string(r.Kind)+" "+r.Path)
 			}
 		}
-		got := strings.ReplaceAll(strings.Join(said, "; "), directory, "D")
+		got := strings.ReplaceAll(strings.Join(touched, "; "), directory, "D")
 		if err != nil {
 			got = "error: " + err.Error()
 		}
@@ -116,11 +116,11 @@ func TestCommandReaches(t *testing.T) {
 	}
 }
 
-// took is how long something took, which differs.
+// took matches how long something took, which varies.
 var took = regexp.MustCompile(`after [0-9.]+m?s`)
 
 func TestExec(t *testing.T) {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	r := shop(t, kind)
 	call := func(name, arguments string) string {
 		t.Helper()
@@ -153,10 +153,10 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// TestMadeRepositories: a model is told of the repositories that a command left, and nobody of
-// more than are read.
+// TestMadeRepositories checks that a model is told of the repositories that a command left, up to
+// the limit.
 func TestMadeRepositories(t *testing.T) {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	if !kind.Fenced() {
 		return
 	}
@@ -171,7 +171,7 @@ func TestMadeRepositories(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	kind, _ := sandbox.Look(t.Context())
+	kind, _ := sandbox.Probe(t.Context())
 	r := shop(t, kind)
 	main := inConversation(r, "main")
 	call := func(r *tool.Registry, arguments string) string {

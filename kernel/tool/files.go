@@ -11,22 +11,21 @@ import (
 	"org-agent/kernel/suggest"
 )
 
-// Files is what the tools for files work with. Without a home they are not offered.
+// Files is the dependency of the tools for files. Without a home they are not offered.
 type Files struct {
 	// Home is the directory in which relative names begin.
 	Home string
-	// Unread reports whether a file is passed over in every directory that is searched. nil: none
-	// is.
+	// Unread reports whether a file is skipped in every directory that is searched. nil: none is.
 	Unread func(path string) bool
 }
 
 func (f Files) there() bool { return f.Home != "" }
 
-// short is a file's name as it is shown. The tools accept it again.
+// short returns a file's name as it is shown. The tools accept it again.
 func (f Files) short(path string) string { return files.Short(path, f.Home) }
 
-// resolve replaces the name of an existing file by its one real path. For a file that is passed
-// over it does not say whether the file exists; the policy judges it.
+// resolve replaces the name of an existing file by its real path. For a file that is skipped it
+// does not say whether the file exists; the policy judges it.
 func (f Files) resolve(name *string) error {
 	path, exists, err := files.Resolve(*name, f.Home)
 	if err == nil && !exists && (f.Unread == nil || !f.Unread(path)) {
@@ -38,7 +37,7 @@ func (f Files) resolve(name *string) error {
 	return err
 }
 
-// missing is the error for a file that does not exist. In the home it suggests a similar name.
+// missing returns the error for a file that does not exist. In the home it suggests a similar name.
 func (f Files) missing(path string) error {
 	meant := ""
 	directory := filepath.Dir(path)
@@ -52,8 +51,8 @@ func (f Files) missing(path string) error {
 	return protocol.ToolErrorf(protocol.ToolNotFound, "there is no file %s%s", path, meant)
 }
 
-// reach is the reach of a call that reads or writes a file, or a directory with everything in it.
-// The file must exist.
+// reach returns the reach of a call that reads or writes a file, or a directory with everything in
+// it. The file must exist.
 func (f Files) reach(by *Caller, kind protocol.ReachKind, path *string) ([]protocol.Reach, error) {
 	if err := by.alone(); err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func (f Files) reach(by *Caller, kind protocol.ReachKind, path *string) ([]proto
 	return []protocol.Reach{{Kind: kind, Path: *path}}, nil
 }
 
-// searched is the reach of a call that searches a file or a directory. A file that is passed over
+// searched returns the reach of a call that searches a file or a directory. A file that is skipped
 // is refused.
 func (f Files) searched(by *Caller, path *string) ([]protocol.Reach, error) {
 	reach, err := f.reach(by, protocol.ReachReads, path)
@@ -83,7 +82,7 @@ func (c *Caller) alone() error {
 	return nil
 }
 
-// tree is the files below a directory.
+// tree returns the files below a directory.
 func (f Files) tree(path string, all bool) files.Tree {
 	return files.Tree{Root: path, All: all, Unread: f.Unread}
 }
@@ -95,12 +94,12 @@ func orHome(path *string) {
 	}
 }
 
-// changed is the answer after a file was written.
+// changed returns the answer after a file was written.
 func (f Files) changed(did string, c files.Change) string {
 	return fmt.Sprintf("%s %s: %d bytes, hash %s.", did, f.short(c.Path), len(c.After), files.Hash(c.After))
 }
 
-// preview is what a person sees of a change.
+// preview returns what a person sees of a change.
 func (f Files) preview(summary string, c files.Change, effects ...string) Preview {
 	for _, directory := range c.Directories() {
 		effects = append(effects, "it makes the directory "+directory)
@@ -108,5 +107,5 @@ func (f Files) preview(summary string, c files.Change, effects ...string) Previe
 	return Preview{Summary: summary + " " + f.short(c.Path), File: c.Path, Before: string(c.Before), After: string(c.After), Effects: effects}
 }
 
-// errNoChange is the error of a change that would change nothing.
+// errNoChange is the error for a change that would change nothing.
 var errNoChange = errors.New("the file has this content already: nothing is to be done")

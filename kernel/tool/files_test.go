@@ -17,7 +17,7 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// shed is the tools for files of a home with some in it.
+// shed returns the tools for files of a home with some in it.
 func shed(t *testing.T) (r *tool.Registry, home string) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -47,7 +47,7 @@ func plain(pairs ...any) (o protocol.Object) {
 	return o
 }
 
-// done makes a call as the agent does: what its reach leaves in the arguments is performed.
+// done makes a call as the agent does: it performs what Reach leaves in the arguments.
 func done(t *testing.T, r *tool.Registry, name string, pairs ...any) (string, error) {
 	t.Helper()
 	resolved, reach, err := r.Reach(t.Context(), name, plain(pairs...))
@@ -131,7 +131,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestFilesWhereOthersListen: nothing of the person's files comes before others.
+// TestFilesWhereOthersListen checks that nothing of the person's files is shown in a conversation
+// with others.
 func TestFilesWhereOthersListen(t *testing.T) {
 	r, _ := shed(t)
 	for alone, code := range map[bool]protocol.ToolErrorCode{true: "", false: protocol.ToolRefused} {
@@ -148,9 +149,9 @@ func TestFilesWhereOthersListen(t *testing.T) {
 	}
 }
 
-// TestAgain: a call that reads is made again while its error promises that it may go through, and
-// not otherwise; of what does more the model decides.
-func TestAgain(t *testing.T) {
+// TestRetry checks that a reading call is made again only while its error promises that it may
+// succeed. For any other call the model decides.
+func TestRetry(t *testing.T) {
 	for name, c := range map[string]struct {
 		failures, made int
 		retryable      bool
@@ -181,9 +182,9 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestAgainAfter: whoever was asked is left alone for as long as it wants, unless that is longer
-// than anybody waits, and what is slow each time is not asked until nobody waits any more.
-func TestAgainAfter(t *testing.T) {
+// TestRetryAfter checks that the pause that a server demands is respected, unless it exceeds the
+// limit, and that slow calls are not repeated beyond the limit.
+func TestRetryAfter(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes, after, over time.Duration
 		made               int
@@ -211,7 +212,7 @@ func TestAgainAfter(t *testing.T) {
 	}
 }
 
-// secretive is an Org text of which lines 3 to 5 and 8 are kept from every model.
+// secretive is an Org text of which lines 3 to 5 and 8 are withheld from every model.
 const secretive = "* Garden\nTwo cans of water.\n** Safe :noagent:\nThe key is CANARY-1 under a can of water.\n*** Deep\n** Roses\nwater\n* TODO Mine :@private:\n* Trip\r\nlast water"
 
 func TestWithheldIsNotShown(t *testing.T) {
@@ -238,7 +239,7 @@ func TestWithheldIsNotShown(t *testing.T) {
 	if body != want || !strings.Contains(text, "lines 1 to 10 of 10") {
 		t.Errorf("read:\n%s", text)
 	}
-	// From within what is kept, and no further than asked.
+	// It begins in a withheld part, and goes no further than asked.
 	if text := call("read", "path", "plan.org", "from", int64(4), "limit", int64(1)); !strings.HasSuffix(text, "lines 4 to 6 of 10\n[Lines 4 to 5 are not shown: what is tagged :noagent:, :@private: or :crypt:.]\n     6\t** Roses\n[More follows: go on with :from 7.]\n") {
 		t.Errorf("read from within:\n%s", text)
 	}
@@ -300,7 +301,7 @@ func TestWithheldIsNotChanged(t *testing.T) {
 	if now() != secretive {
 		t.Fatalf("it was changed: %q", now())
 	}
-	// Everything else is changed, to the byte.
+	// Everything else is changed, and no other byte.
 	if text, err := done(t, r, "edit", "path", "plan.org", "old", "water", "new", "wine", "all", true); err != nil || !strings.Contains(text, "3 places") {
 		t.Errorf("%s %v", text, err)
 	}

@@ -30,7 +30,7 @@ func NewForeign(f Foreign) Tool {
 	t.preview = func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error) {
 		p, err := f.Preview(ctx, by, arguments)
 		if err != nil {
-			return p, t.miscalled(err)
+			return p, t.argumentError(err)
 		}
 		return p, nil
 	}
@@ -41,20 +41,20 @@ func NewForeign(f Foreign) Tool {
 	return t
 }
 
-// Foreign reports whether the tool is another program's.
+// Foreign reports whether the tool belongs to another program.
 func (t Tool) Foreign() bool { return t.digest != "" }
 
-// Spelled is a name without the differences of spelling. Two tools with equal results are one tool
-// to whoever calls them.
+// Spelled returns a name without the differences of spelling. Two tools with equal results are one
+// tool for callers.
 func Spelled(name string) string { return folded(name) }
 
-// WithForeign returns the registry with other programs' tools behind its own. others is called
-// often and returns the tools of that moment, sorted by name, with names that no other tool has.
+// WithForeign returns the registry with other programs' tools after its own. others is called often
+// and returns the tools of that moment, sorted by name, with names that no other tool has.
 func (r *Registry) WithForeign(others func() []Tool) *Registry {
 	return &Registry{tools: r.tools, others: others, caller: r.caller}
 }
 
-// Digest is the digest of an offered tool of another program, "" for all others.
+// Digest returns the digest of an offered tool of another program, or "" for all others.
 func (r *Registry) Digest(name string) string {
 	t, _ := r.named(name)
 	return t.digest

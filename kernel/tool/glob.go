@@ -21,7 +21,7 @@ type globArguments struct {
 	Limit   int    `doc:"the most files, up to 2000 (default: 200)"`
 }
 
-// Limits of an answer.
+// The limits of an answer.
 const (
 	globFound     = 200
 	globFoundMost = 2000
@@ -64,12 +64,12 @@ func globFiles(f Files) Tool {
 				fmt.Fprintf(&b, "[%d more are left out: give a narrower pattern or a :path]\n", total-len(found))
 			}
 			if !whole {
-				b.WriteString(unwalked)
+				b.WriteString(incompleteNote)
 			}
 			return b.String(), nil
 		},
 	})
 }
 
-// unwalked says that a directory has more files than the limit.
-const unwalked = "[There are more files than are looked at: give a :path further down.]\n"
+// incompleteNote says that a directory has more files than the limit.
+const incompleteNote = "[There are more files than are looked at: give a :path further down.]\n"

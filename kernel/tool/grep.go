@@ -24,7 +24,7 @@ type grepArguments struct {
 	Limit      int    `doc:"the most lines, up to 1000 (default: 100)"`
 }
 
-// Limits of an answer.
+// The limits of an answer.
 const (
 	grepLines     = 100
 	grepLinesMost = 1000
@@ -32,7 +32,7 @@ const (
 	grepPattern   = 2000 // bytes
 )
 
-// search is the search that the arguments describe.
+// search returns the search that the arguments describe.
 func (a grepArguments) search() (s files.Search, err error) {
 	if len(a.Pattern) > grepPattern {
 		return s, protocol.ToolErrorf(protocol.ToolArguments, "the pattern has more than %d bytes: look for less", grepPattern)
@@ -96,8 +96,8 @@ func renderMatches(m files.Matches) string {
 	if m.Full {
 		text += "[There may be more: look for something narrower, or in fewer files.]\n"
 	}
-	if m.Unwalked {
-		text += unwalked
+	if m.Incomplete {
+		text += incompleteNote
 	}
 	if m.Withheld > 0 {
 		text += fmt.Sprintf("[What is tagged :noagent:, :@private: or :crypt: was not searched, in %s.]\n", times(m.Withheld, "file"))

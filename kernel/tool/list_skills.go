@@ -13,7 +13,7 @@ import (
 //go:embed list_skills.md
 var listSkillsManual string
 
-// listedBytes is the greatest size of a list.
+// listedBytes is the maximum size of a list in bytes.
 const listedBytes = 32 << 10
 
 type listSkillsArguments struct {

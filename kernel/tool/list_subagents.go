@@ -20,11 +20,11 @@ func listSubagents(offered bool) Tool {
 		Name: "list_subagents", Manual: listSubagentsManual, Effect: protocol.ToolReads,
 		Offered: func() bool { return offered },
 		Perform: func(ctx context.Context, by *Caller, a listSubagentsArguments) (string, error) {
-			s := by.Spawner
+			s := by.Subagents
 			if s == nil {
 				return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
 			}
-			return s.Subagents(ctx, a.ID, max(a.From, 0))
+			return s.Report(ctx, a.ID, max(a.From, 0))
 		},
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Memory is what the tools for memory work with. Without both fields they are not offered.
+// Memory is the dependency of the tools for memory. Without both fields they are not offered.
 type Memory struct {
 	Store *memory.Store
 	Index *memory.Index
@@ -19,12 +19,12 @@ type Memory struct {
 // there reports whether records can be stored.
 func (m Memory) there() bool { return m.Store != nil && m.Index != nil }
 
-// turnKept is how many records one turn may store. It bounds what a message can do that makes a
-// model store everything.
-const turnKept = 10
+// savedPerTurn is how many records one turn may store. It limits the effect of a message that makes
+// a model store everything.
+const savedPerTurn = 10
 
 // own returns the agent's own record with an id, its file, and the turn of the call. A record that
-// may not be brought up in the conversation counts as unknown.
+// may not be mentioned in the conversation counts as unknown.
 func (m Memory) own(by *Caller, id string) (r memory.Record, path, turn string, err error) {
 	c, err := by.conversation()
 	if err != nil {
@@ -44,10 +44,10 @@ func ownOnly(r memory.Record) error {
 	return nil
 }
 
-// source is the source of a record: the conversation and the question.
+// source returns the source of a record: the conversation and the question.
 func (c Conversation) source() string { return c.Session + "#" + c.Event }
 
-// renderFound is what was found, with at most limit characters of each text.
+// renderFound returns the found records, with at most limit characters of each text.
 func renderFound(found []memory.Found, limit int) string {
 	var b strings.Builder
 	for _, f := range found {
@@ -70,16 +70,17 @@ func renderFound(found []memory.Found, limit int) string {
 	return b.String()
 }
 
-// search looks for all of the words, and for some of them if no record has all.
+// search looks for records with all of the words, and if there are none for records with some of
+// them.
 func (m Memory) search(ctx context.Context, c Conversation, q memory.Query) ([]memory.Found, error) {
 	q.Scopes = c.Scopes()
-	found, err := m.Index.SearchAlike(ctx, q, memory.Meant(q.Text))
+	found, err := m.Index.SearchAlike(ctx, q, memory.MeaningText(q.Text))
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 && strings.Contains(strings.TrimSpace(q.Text), " ") && !q.Any {
 		q.Any = true
-		return m.Index.SearchAlike(ctx, q, memory.Meant(q.Text))
+		return m.Index.SearchAlike(ctx, q, memory.MeaningText(q.Text))
 	}
 	return found, nil
 }

@@ -20,7 +20,7 @@ type memorySaveArguments struct {
 	Here    bool     `doc:"use it only in this conversation"`
 }
 
-// record is the record that the arguments describe.
+// record returns the record that the arguments describe.
 func (a memorySaveArguments) record(c Conversation) memory.Record {
 	r := memory.Record{Title: a.Title, Text: a.Text, Tags: a.Tags, Scope: c.Scope(), Source: c.source()}
 	if a.Here {
@@ -60,8 +60,8 @@ func memorySave(m Memory) Tool {
 			if known.ID != "" {
 				return fmt.Sprintf("It is kept already, as %q [id %s], in %s:%d.", known.Title, known.ID, path, known.Line), nil
 			}
-			if !by.keep(turnKept) {
-				return "", fmt.Errorf("%d things were kept in this turn, which is all it may: answer now", turnKept)
+			if !by.countSaved(savedPerTurn) {
+				return "", fmt.Errorf("%d things were kept in this turn, which is all it may: answer now", savedPerTurn)
 			}
 			saved, change, err := m.Store.Save(ctx, c.Turn, r, a.Lasting)
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 //go:embed memory_search.md
 var memorySearchManual string
 
-// Limits of one search.
+// The limits of one search.
 const (
 	memoryHits     = 8
 	memoryHitsMost = 50

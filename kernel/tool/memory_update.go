@@ -19,7 +19,7 @@ type memoryUpdateArguments struct {
 	Tags  []string `doc:"its new tags"`
 }
 
-// changed is the record after the change.
+// changed returns the record after the change.
 func (a memoryUpdateArguments) changed(r memory.Record) (memory.Record, error) {
 	if a.Title == "" && a.Text == "" && a.Tags == nil {
 		return r, errors.New("nothing is to be changed: give a :title, a :text or :tags")

@@ -15,7 +15,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Notes is what the tools for Org files work with. Without a home they are not offered.
+// Notes is the dependency of the tools for Org files. Without a home they are not offered.
 type Notes struct {
 	Files
 	// Roots are the directories and files with notes that the person gave to the agent.
@@ -27,21 +27,21 @@ type Notes struct {
 }
 
 const (
-	notesFiles = 2000       // most files that are read
-	notesBytes = 128 << 20  // bytes of all of them
-	notesNamed = 200        // most files that a call may name
+	notesFiles = 2000       // maximum number of files that are read
+	notesBytes = 128 << 20  // maximum size of all of them in bytes
+	notesNamed = 200        // maximum number of files that a call may name
 	orgFiles   = "**/*.org" // the Org files of a directory
 )
 
-// look is what one call reads.
-type look struct {
+// reading is what one call reads.
+type reading struct {
 	files []*orgquery.File
 	emacs protocol.EmacsNotes
 	live  bool     // Emacs answered with its buffers
 	notes []string // remarks for the model, a line each
 }
 
-// today is the person's date.
+// today returns the person's date.
 func (n Notes) today() org.Day { return org.DayOf(n.Now()) }
 
 // reach resolves the files that a call names. A call without names gets the agenda files of Emacs
@@ -115,13 +115,14 @@ func (n Notes) ask(ctx context.Context, by *Caller, p protocol.EmacsNotesParams)
 	return n.Emacs.Notes(ctx, by.Conversation, p)
 }
 
-// look reads the files of a call: the text in Emacs if a buffer visits the file, and else the file.
-func (n Notes) look(ctx context.Context, by *Caller, names []string) (*look, error) {
+// readNotes reads the files of a call: the text in Emacs if a buffer visits the file, and otherwise
+// the file.
+func (n Notes) readNotes(ctx context.Context, by *Caller, names []string) (*reading, error) {
 	paths, err := n.named(ctx, by, names)
 	if err != nil {
 		return nil, err
 	}
-	l := &look{}
+	l := &reading{}
 	if l.emacs, err = n.ask(ctx, by, protocol.EmacsNotesParams{}); err == nil {
 		l.live = true
 	} else if !errors.Is(err, ErrNoEmacs) {
@@ -161,7 +162,7 @@ func (n Notes) look(ctx context.Context, by *Caller, names []string) (*look, err
 }
 
 // expand returns the Org files at some paths, each once.
-func (n Notes) expand(ctx context.Context, paths []string, l *look) []string {
+func (n Notes) expand(ctx context.Context, paths []string, l *reading) []string {
 	var all []string
 	for _, path := range paths {
 		if !files.IsDirectory(path) {
@@ -186,7 +187,7 @@ func (n Notes) expand(ctx context.Context, paths []string, l *look) []string {
 }
 
 // from says in a few words where the answer comes from.
-func (l *look) from() string {
+func (l *reading) from() string {
 	if l.live {
 		return "in " + times(len(l.files), "file") + ", with what is not saved in Emacs"
 	}

@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// desk is an Emacs that has what a test says; what it does not have it knows nothing of.
+// desk is an Emacs with the data of a test. For anything else it knows nothing.
 type desk struct {
 	notes  protocol.EmacsNotes
 	agenda func(protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error)
@@ -49,7 +49,8 @@ func (d *desk) Edit(_ context.Context, _ tool.Conversation, file, old, new strin
 
 const plan = "* Garden :home:\n** TODO Roses\nSCHEDULED: <2026-03-02 Mon>\n:PROPERTIES:\n:ID: roses\n:END:\nTwo cans.\n** DONE Prune\n* TODO Secret :noagent:\nSCHEDULED: <2026-03-02 Mon>\n* TODO Trip\n"
 
-// study is the tools for Org files: a home, notes that the person named, and a file elsewhere.
+// study returns the tools for Org files, with a home, notes that the person named, and a file
+// elsewhere.
 func study(t *testing.T, emacs tool.Emacs) (r *tool.Registry, home, notes, elsewhere string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -109,14 +110,14 @@ func TestOrgQuery(t *testing.T) {
 	if strings.Contains(text, "Secret") || strings.Contains(text, "Key") {
 		t.Errorf("what is withheld is told:\n%s", text)
 	}
-	// What Emacs has counts, and its agenda files are judged.
+	// Emacs's data counts, and its agenda files are judged.
 	emacs.notes = protocol.EmacsNotes{Agenda: []string{elsewhere, filepath.Join(notes, "plan.org")}, Sequences: []string{"LATER | PAST"},
 		Unsaved: []protocol.EmacsText{{File: elsewhere, Text: "* LATER Unsaved\n"}}}
 	text, reach, err = called(t, r, "org_query", "todo", []any{"LATER"})
 	if err != nil || len(reach) != 1 || reach[0] != (protocol.Reach{Kind: protocol.ReachReads, Path: elsewhere}) || !strings.Contains(text, "1 entry matches in 3 files, with what is not saved in Emacs:\n"+elsewhere+":1: LATER Unsaved\n") {
 		t.Errorf("%v %v\n%s", reach, err, text)
 	}
-	// An Emacs that hangs keeps nobody from the files.
+	// An Emacs that hangs does not prevent reading the files.
 	emacs.err = protocol.ToolErrorf(protocol.ToolTimeout, "Emacs did not answer")
 	text, _, err = called(t, r, "org_query", "files", []any{filepath.Join(home, "own.org")})
 	if err != nil || !strings.Contains(text, "own.org:1: Own\n[Emacs did not answer; what follows is from the files") {
@@ -150,7 +151,8 @@ func TestAgendaTool(t *testing.T) {
 		!strings.Contains(text, "  scheduled: TODO Roses  :home:  (") || !strings.Contains(text, "To be done, 3:\n") || strings.Contains(text, "Secret") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	// The agenda files are told by Emacs, the others by the kernel; what Emacs has a model may not see stays out.
+	// The items of the agenda files come from Emacs, the others from the kernel. What a model may
+	// not see stays out.
 	file := filepath.Join(notes, "plan.org")
 	var froms []string
 	emacs.err, emacs.notes.Agenda = nil, []string{file}
@@ -168,7 +170,7 @@ func TestAgendaTool(t *testing.T) {
 	if err != nil || strings.Join(froms, " ") != "2026-03-02 2026-03-03" || !strings.Contains(text, "  09:00, Scheduled: Mine  ("+file+":7)\n") || strings.Contains(text, "Hidden") || strings.Contains(text, "Roses") || !strings.Contains(text, "Deep") {
 		t.Errorf("%v %v\n%s", froms, err, text)
 	}
-	// One that says that it goes on and does not is not believed.
+	// An Emacs that announces more items and returns none is not asked for ever.
 	emacs.agenda = func(p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error) {
 		return protocol.EmacsAgenda{Next: p.From}, nil
 	}
@@ -205,7 +207,7 @@ func TestOrgEdit(t *testing.T) {
 	if err != nil || content() != want || !strings.Contains(text, "its :ID: is new-1") {
 		t.Errorf("%v %s\n%s", err, text, content())
 	}
-	// What was judged is what is done, or nothing.
+	// Exactly what was judged is performed, or nothing.
 	resolved, _, err := r.Reach(t.Context(), "org_edit", plain("id", "roses", "body", "One can."))
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +243,7 @@ func TestOrgEdit(t *testing.T) {
 			t.Errorf("%v: %v, not %s", c.pairs, err, c.err)
 		}
 	}
-	// A buffer that has the file is changed by Emacs, and what takes it back is kept.
+	// Emacs changes a buffer that visits the file, and the inverse change is recorded.
 	emacs.err, emacs.notes = nil, protocol.EmacsNotes{Entry: elsewhere, Unsaved: []protocol.EmacsText{{File: elsewhere, Text: "* TODO A\n:PROPERTIES:\n:ID: a\n:END:\n* TODO A\n"}}}
 	resolved, _, err = r.Reach(t.Context(), "org_edit", plain("id", "a", "tags", []any{"x"}))
 	if err != nil {
@@ -252,7 +254,7 @@ func TestOrgEdit(t *testing.T) {
 	}
 }
 
-// Lines that end in \r\n stay so.
+// TestOrgEditKeepsReturns checks that lines that end in \r\n stay so.
 func TestOrgEditKeepsReturns(t *testing.T) {
 	r, _, notes, _ := study(t, nil)
 	file := filepath.Join(notes, "dos.org")

@@ -35,8 +35,8 @@ type orgEditArguments struct {
 	Timestamp  string              `doc:"for a new entry: its time, written like :scheduled"`
 	Body       *string             `doc:"the text below the heading, replacing the present text"`
 	Under      []string            `doc:"move it below the entry with this title, in the same file"`
-	NewID      string              `doc:"the new entry's :ID:" settled:"true"`
-	Change     string              `doc:"the hash of the change" settled:"true"`
+	NewID      string              `doc:"the new entry's :ID:" internal:"true"`
+	Change     string              `doc:"the hash of the change" internal:"true"`
 }
 
 type orgEditProperties struct {
@@ -55,7 +55,7 @@ type orgChange struct {
 	summary       string
 }
 
-// known is the hash that identifies the change.
+// known returns the hash that identifies the change.
 func (c orgChange) known() string {
 	return files.Hash([]byte(c.path + "\x00" + c.old + "\x00" + c.new))
 }
@@ -138,7 +138,7 @@ func (n Notes) fileOf(ctx context.Context, by *Caller, id string) (string, error
 	if _, err := n.named(ctx, by, nil); err != nil {
 		return "", missing
 	}
-	l, err := n.look(ctx, by, nil)
+	l, err := n.readNotes(ctx, by, nil)
 	if err != nil {
 		return "", err
 	}
@@ -150,8 +150,8 @@ func (n Notes) fileOf(ctx context.Context, by *Caller, id string) (string, error
 	return "", missing
 }
 
-// change is the change that a call would make now. If the call was judged, the change must still be
-// the same.
+// change returns the change that a call would make now. If the call was judged, the change must
+// still be the same.
 func (n Notes) change(ctx context.Context, by *Caller, a orgEditArguments) (c orgChange, err error) {
 	c.path = a.File
 	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{File: c.path})
@@ -273,7 +273,7 @@ func (a orgEditArguments) changesIt() bool {
 		len(a.Tags)+len(a.Untag)+len(a.Properties) > 0
 }
 
-// changes are the changes of the entry.
+// changes returns the changes of the entry.
 func (a orgEditArguments) changes(n Notes) orgquery.Change {
 	return orgquery.Change{
 		Title: a.Title, Todo: a.Todo, Priority: a.Priority, Tags: a.Tags, Untagged: a.Untag, Properties: a.settings(),
@@ -281,7 +281,7 @@ func (a orgEditArguments) changes(n Notes) orgquery.Change {
 	}
 }
 
-// newEntry is the entry that the arguments describe.
+// newEntry returns the entry that the arguments describe.
 func (a orgEditArguments) newEntry(n Notes) (orgquery.New, error) {
 	if len(a.Untag)+len(a.Under) > 0 {
 		return orgquery.New{}, protocol.ToolErrorf(protocol.ToolArguments, "a new entry has no :untag and no :under")
@@ -298,7 +298,7 @@ func (a orgEditArguments) newEntry(n Notes) (orgquery.New, error) {
 	}, nil
 }
 
-// make makes the change, in the buffer if one visits the file, and else on the disk.
+// make makes the change, in the buffer if one visits the file, and otherwise on the disk.
 func (n Notes) make(ctx context.Context, by *Caller, c orgChange, id string) (string, files.Change, error) {
 	saved := true
 	change := files.Change{Path: c.path, Before: []byte(c.before), After: []byte(c.after)}

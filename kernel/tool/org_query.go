@@ -10,6 +10,7 @@ import (
 	"org-agent/kernel/org"
 	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 //go:embed org_query.md
@@ -53,7 +54,7 @@ func orgQuery(n Notes) Tool {
 			if err != nil {
 				return "", err
 			}
-			l, err := n.look(ctx, by, a.Files)
+			l, err := n.readNotes(ctx, by, a.Files)
 			if err != nil {
 				return "", err
 			}
@@ -71,7 +72,7 @@ func orgQuery(n Notes) Tool {
 	})
 }
 
-// query is the query of the arguments.
+// query returns the query of the arguments.
 func (a orgQueryArguments) query(today org.Day) (*orgquery.Query, error) {
 	q := &orgquery.Query{Words: strings.Fields(a.Words), Todo: a.Todo, Tags: a.Tags, Priorities: a.Priority}
 	bad := func(name string, err error) error {
@@ -109,8 +110,8 @@ func (a orgQueryArguments) query(today org.Day) (*orgquery.Query, error) {
 	return q, nil
 }
 
-// renderEntries is the answer with the entries that were found.
-func (n Notes) renderEntries(found []orgquery.Entry, a orgQueryArguments, l *look) string {
+// renderEntries returns the answer with the entries that were found.
+func (n Notes) renderEntries(found []orgquery.Entry, a orgQueryArguments, l *reading) string {
 	limit := queryEntries
 	if a.Limit > 0 {
 		limit = min(a.Limit, queryEntriesMost)
@@ -138,7 +139,7 @@ func (n Notes) renderEntries(found []orgquery.Entry, a orgQueryArguments, l *loo
 	return b.String()
 }
 
-// renderEntry is one entry: its heading, its properties, and its text.
+// renderEntry returns one entry: its heading, its properties, and its text.
 func (n Notes) renderEntry(e orgquery.Entry, body bool) string {
 	var b strings.Builder
 	shown := *e.Heading
@@ -175,13 +176,13 @@ func (n Notes) renderEntry(e orgquery.Entry, body bool) string {
 			fmt.Fprintf(&b, "    :%s: %s\n", p.Key, p.Value)
 		}
 	}
-	text := strings.Trim(e.Text, "\n")
-	cut := strings.ToValidUTF8(text[:min(len(text), queryBody)], "")
+	whole := strings.ToValidUTF8(strings.Trim(e.Text, "\n"), "")
+	cut := text.Prefix(whole, queryBody)
 	for line := range strings.Lines(cut) {
 		b.WriteString("    | " + strings.TrimRight(line, "\n") + "\n")
 	}
-	if len(cut) < len(text) {
-		fmt.Fprintf(&b, "    [%d more bytes: read the file from line %d]\n", len(text)-len(cut), e.Line)
+	if len(cut) < len(whole) {
+		fmt.Fprintf(&b, "    [%d more bytes: read the file from line %d]\n", len(whole)-len(cut), e.Line)
 	}
 	return b.String()
 }

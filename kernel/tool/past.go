@@ -15,7 +15,7 @@ import (
 type Past struct {
 	Sessions func(context.Context) (protocol.SessionListResult, error)
 	Search   func(context.Context, protocol.SessionSearchParams) (protocol.SessionSearchResult, error)
-	// Now is the person's time, for days and dates. nil is the machine's.
+	// Now is the person's clock, for days and dates. nil: the machine's clock.
 	Now func() time.Time
 }
 
@@ -28,7 +28,7 @@ func (p Past) now() time.Time {
 	return p.Now()
 }
 
-// at is a time of the wire in the person's zone.
+// at returns a time of the wire in the person's zone.
 func (p Past) at(wire string) string {
 	t, err := time.Parse(time.RFC3339, wire)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p Past) at(wire string) string {
 // pastDays is how many days are searched by default. The answer says so.
 const pastDays = 7
 
-// Limits of one answer.
+// The limits of one answer.
 const (
 	pastHits     = 10
 	pastHitsMost = 50
@@ -49,8 +49,8 @@ const (
 // errForeign refuses to search other conversations where others take part.
 var errForeign = errors.New("others listen here, so only what was said in this conversation can be looked at")
 
-// within is the only session that may be searched in the conversation, "" for all. Where others
-// take part it is the conversation itself.
+// within returns the only session that may be searched in the conversation, or "" for all. Where
+// others take part it is the conversation itself.
 func (c Conversation) within(session string) (string, error) {
 	if c.Alone {
 		return session, nil
@@ -79,7 +79,7 @@ func sinceOf(since string, now time.Time) (from time.Time, words string, err err
 	return from, fmt.Sprintf(":since %q", since), nil
 }
 
-// boundsOf takes since:DAY and until:DAY out of a query, so that the answer can say which time was
+// boundsOf removes since:DAY and until:DAY from a query, so that the answer can say which time was
 // searched.
 func boundsOf(query string) (rest, since, until string) {
 	var words []string
@@ -99,7 +99,7 @@ func boundsOf(query string) (rest, since, until string) {
 	return strings.Join(words, " "), since, until
 }
 
-// bounded is how many are shown if that many are wanted.
+// bounded returns how many are shown if that many are wanted.
 func bounded(limit int) int {
 	if limit <= 0 {
 		return pastHits

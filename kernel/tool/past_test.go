@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// What was said is looked for as far back as the result says, and where others listen in no
-// other conversation.
+// TestPast checks that a search goes as far back as the result says, and stays in its own
+// conversation where others listen.
 func TestPast(t *testing.T) {
 	day := func(days int) string { return time.Now().AddDate(0, 0, days).Format(time.DateOnly) }
 	at := func(days int) string { return time.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339) }
@@ -47,7 +47,7 @@ func TestPast(t *testing.T) {
 		tool      string
 		args      string
 		has, not  string
-		session   string // that was searched
+		session   string // the searched session
 		fromStart bool
 	}{
 		"the last days":          {alone: true, tool: "list_conversations", args: `{}`, has: "- main (", not: "old"},

@@ -82,7 +82,7 @@ func (a *processArguments) reach(by *Caller, commands *process.Table) ([]protoco
 	return append([]protocol.Reach{{Kind: protocol.ReachRuns, Command: withInput(r.Command, a.Input), Path: r.Directory}}, unfenced(commands)...), nil
 }
 
-// withInput is a command with its input, as a shell would write it.
+// withInput returns a command with its input, as a shell would write it.
 func withInput(command, input string) string {
 	end := "INPUT"
 	for strings.Contains(input, end) {
@@ -123,7 +123,7 @@ func (a *processArguments) perform(ctx context.Context, by *Caller, commands *pr
 	return a.output(commands, session)
 }
 
-// output is a part of a command's output, with the command's state if it is known.
+// output returns a part of a command's output, with the command's state if it is known.
 func (a *processArguments) output(commands *process.Table, session string) (string, error) {
 	part := make([]byte, resultPart)
 	n, stored, err := commands.Output(session, a.ID, int64(a.From), part)

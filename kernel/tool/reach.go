@@ -9,9 +9,10 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// reaching adapts a definition's Reach, nil if there is none. The arguments that it returns have
-// the tool's own names and order, without those that are not set. So two equal calls look equal.
-func reaching[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protocol.Reach, error)) func(context.Context, *Caller, protocol.Object) (protocol.Object, []protocol.Reach, error) {
+// reachFunction adapts a definition's Reach. It returns nil if there is none. The arguments that
+// the function returns have the tool's own names and order, without those that are not set, so that
+// two equal calls look equal.
+func reachFunction[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protocol.Reach, error)) func(context.Context, *Caller, protocol.Object) (protocol.Object, []protocol.Reach, error) {
 	if reach == nil {
 		return nil
 	}
@@ -19,7 +20,7 @@ func reaching[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protoc
 		var a A
 		value := reflect.ValueOf(&a).Elem()
 		if err := t.schema.read(arguments, value); err != nil {
-			return nil, nil, t.miscalled(err)
+			return nil, nil, t.argumentError(err)
 		}
 		all, err := reach(ctx, by, &a)
 		if err != nil {
@@ -29,7 +30,7 @@ func reaching[A any](t *Tool, reach func(context.Context, *Caller, *A) ([]protoc
 	}
 }
 
-// touchesShown is how many of the things that a call would touch are listed at most.
+// touchesShown is the maximum number of things that a call would touch in a list of them.
 const touchesShown = 8
 
 // touches lists what a call would touch, for a tool without a preview of its own.
@@ -55,7 +56,7 @@ func (t Tool) touches(ctx context.Context, by *Caller, arguments protocol.Object
 	return lines, nil
 }
 
-// write is the inverse of [schema.read].
+// write does the inverse of [schema.read].
 func (s schema) write(from reflect.Value) protocol.Object {
 	var arguments protocol.Object
 	for _, a := range s {
@@ -68,7 +69,7 @@ func (s schema) write(from reflect.Value) protocol.Object {
 	return arguments
 }
 
-// value is a field as a value of the wire.
+// value returns a field as a value of the wire.
 func (a argument) value(field reflect.Value) any {
 	switch a.kind {
 	case integer:
@@ -96,7 +97,7 @@ func (a argument) value(field reflect.Value) any {
 
 // Reach returns what a call would touch, and its arguments with resolved names. These arguments are
 // judged, shown and performed. A nil reach means that the tool does not know and that the arguments
-// are unchanged; an empty one means that the call touches nothing. An error refuses the call and
+// are unchanged. An empty one means that the call touches nothing. An error refuses the call and
 // says what to do.
 func (r *Registry) Reach(ctx context.Context, name string, arguments protocol.Object) (resolved protocol.Object, reach []protocol.Reach, err error) {
 	t, found := r.named(name)

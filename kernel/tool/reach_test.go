@@ -24,7 +24,7 @@ type reachArguments struct {
 	} `doc:"where else"`
 }
 
-// reacher has one tool, which resolves names and remembers what it was given.
+// reacher returns a registry with one tool, which resolves names and records its arguments.
 func reacher(t *testing.T, called *reachArguments) *tool.Registry {
 	t.Helper()
 	r, err := tool.NewRegistry(echo("echo_it"), tool.New(tool.Definition[reachArguments]{
@@ -49,8 +49,8 @@ func reacher(t *testing.T, called *reachArguments) *tool.Registry {
 	return r
 }
 
-// TestReach: what a tool leaves in the arguments is what is performed, and is left as it is
-// when it is asked again; how the arguments were spelled does not show.
+// TestReach checks that the arguments that Reach leaves are performed, that a second call of Reach
+// does not change them, and that the original spelling of the arguments does not matter.
 func TestReach(t *testing.T) {
 	var called reachArguments
 	r := reacher(t, &called)

@@ -19,7 +19,7 @@ type readArguments struct {
 	Limit int    `doc:"the number of lines, up to 2000 (default: 2000)"`
 }
 
-// listedNames is how many names of a directory are listed at most.
+// listedNames is the maximum number of names in the list of a directory.
 const listedNames = 1000
 
 func readFile(f Files) Tool {
@@ -59,7 +59,7 @@ func (f Files) list(path string) (string, error) {
 	return text, nil
 }
 
-// part is a part of a file for a model: its lines with numbers, and remarks that matter for
+// part returns a part of a file for a model: its lines with numbers, and remarks that matter for
 // changing it.
 func (f Files) part(path string, p files.Part) string {
 	var b strings.Builder
@@ -82,8 +82,8 @@ func (f Files) part(path string, p files.Part) string {
 	if p.Mark {
 		b.WriteString("[The file begins with a byte order mark, which is not shown.]\n")
 	}
-	if p.Returns > 0 {
-		fmt.Fprintf(&b, "[%d of these lines end in \\r\\n, which is not shown.]\n", p.Returns)
+	if p.CRLF > 0 {
+		fmt.Fprintf(&b, "[%d of these lines end in \\r\\n, which is not shown.]\n", p.CRLF)
 	}
 	if p.Escaped {
 		b.WriteString("[Not all of it is UTF-8: what is not stands as \\xNN.]\n")
@@ -98,8 +98,7 @@ func (f Files) part(path string, p files.Part) string {
 	return b.String()
 }
 
-// numberLines writes lines with their numbers, beginning at from, and marks the lines that are
-// withheld.
+// numberLines writes lines with their numbers, beginning at from, and marks the withheld lines.
 func numberLines(b *strings.Builder, from int, lines []string, withheld []protocol.LineSpan) {
 	number := from
 	skip := func() {
@@ -121,7 +120,7 @@ func numberLines(b *strings.Builder, from int, lines []string, withheld []protoc
 	skip()
 }
 
-// lastLine is the number of the last of so many shown lines. Withheld lines among them count.
+// lastLine returns the number of the last of so many shown lines. Withheld lines among them count.
 func lastLine(from, lines int, withheld []protocol.LineSpan) int {
 	last := from + lines - 1
 	for _, gap := range withheld {

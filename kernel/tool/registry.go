@@ -49,12 +49,12 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 	return r, errors.Join(faults...)
 }
 
-// All returns all tools, also those that are not offered now: ours first, each group by name.
+// All returns all tools, including those that are not offered now: ours first, each group by name.
 func (r *Registry) All() []Tool {
 	return slices.Clone(r.all())
 }
 
-// Names returns the names of all tools, also of those that are not offered now.
+// Names returns the names of all tools, including those that are not offered now.
 func (r *Registry) Names() []string {
 	var names []string
 	for _, t := range r.all() {
@@ -77,14 +77,15 @@ func (r *Registry) Offered() []Tool {
 
 func (t Tool) isOffered() bool { return t.offered == nil || t.offered() }
 
-// formerNames are earlier names of tools, folded, with their present names. They occur in rows of
-// policy.org, in notes and in journals, and a model may imitate an old conversation.
+// formerNames maps earlier names of tools, folded, to their present names. Earlier names occur in
+// rows of policy.org, in notes and in journals, and a model may imitate an old conversation.
 var formerNames = map[string]string{
-	folded("list_sessions"): "list_conversations",
-	folded("sessions_list"): "list_subagents",
+	folded("list_sessions"):  "list_conversations",
+	folded("sessions_list"):  "list_subagents",
+	folded("sessions_spawn"): "start_subagent",
 }
 
-// named is the offered tool with that name or former name, in any case and with hyphens or
+// named returns the offered tool with that name or former name, in any case and with hyphens or
 // underscores.
 func (r *Registry) named(name string) (Tool, bool) {
 	if r == nil {
@@ -107,20 +108,19 @@ func (r *Registry) named(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// Find returns the exact name of an offered tool and what a call of it takes. The policy asks it.
+// Find returns the exact name of an offered tool and the effect of a call. The policy calls it.
 func (r *Registry) Find(name string) (written string, effect protocol.ToolEffect, found bool) {
 	t, found := r.named(name)
 	return t.name, t.effect, found
 }
 
-// Own reports whether the results of an offered tool are always written by the person or by the
-// kernel.
+// Own reports whether only the person or the kernel writes the results of an offered tool.
 func (r *Registry) Own(name string) bool {
 	t, found := r.named(name)
 	return found && t.own
 }
 
-// Nearest returns the offered tool with the most similar name, "" if none is similar.
+// Nearest returns the offered tool with the most similar name, or "" if none is similar.
 func (r *Registry) Nearest(name string) string {
 	var names []string
 	for _, t := range r.Offered() {
@@ -137,7 +137,7 @@ func (r *Registry) Call(ctx context.Context, name string, arguments protocol.Obj
 		return "", nil, unknown(name)
 	}
 	by := r.by()
-	return t.again(ctx, func() (string, []protocol.FileChange, error) { return t.perform(ctx, by, arguments) })
+	return t.retry(ctx, func() (string, []protocol.FileChange, error) { return t.perform(ctx, by, arguments) })
 }
 
 func unknown(name string) error {
@@ -147,18 +147,18 @@ func unknown(name string) error {
 // pauses are the waits before a call is made again.
 var pauses = [...]time.Duration{100 * time.Millisecond, 400 * time.Millisecond}
 
-// A server may ask for a longer pause, up to the first limit. No call is made again when more time
-// than the second has passed since the first attempt.
+// A server may ask for a longer pause, up to longestPause. No call is made again when more time than
+// againWithin has passed since the first attempt.
 const (
 	longestPause = 15 * time.Second
 	againWithin  = 45 * time.Second
 )
 
-// again makes a call, and once more after each pause while its error promises that nothing happened
+// retry makes a call, and once more after each pause while its error promises that nothing happened
 // and that another attempt may succeed. Only calls that read are made again. For others the model
 // decides, and the error tells it of the promise. If a server asks for a longer pause than the
 // limit, the call is not made again.
-func (t Tool) again(ctx context.Context, call func() (string, []protocol.FileChange, error)) (text string, changed []protocol.FileChange, err error) {
+func (t Tool) retry(ctx context.Context, call func() (string, []protocol.FileChange, error)) (text string, changed []protocol.FileChange, err error) {
 	began := time.Now()
 	for made := 1; ; made++ {
 		if err := ctx.Err(); err != nil {
@@ -198,7 +198,7 @@ func (r *Registry) Preview(ctx context.Context, name string, arguments protocol.
 	return p, err == nil, err
 }
 
-// Check returns why a call cannot be made, nil if nothing is known against it.
+// Check returns why a call cannot be made, or nil if nothing is known against it.
 func (r *Registry) Check(ctx context.Context, name string, arguments protocol.Object) error {
 	t, found := r.named(name)
 	if !found || t.preview == nil {

@@ -20,7 +20,7 @@ type argument struct {
 	fields   schema   // of each plist, if the argument is a list of plists
 	words    []string // the allowed texts; none: any text
 	required bool
-	settled  bool // Reach sets it; models do not see it
+	internal bool // Reach sets it; models do not see it
 	field    int
 }
 
@@ -40,7 +40,7 @@ func (k kind) String() string {
 	return [...]string{"a string", "an integer", "t or nil", "a list of strings", "a number", "a list of plists"}[k]
 }
 
-// sample is a value of the argument in a form.
+// sample returns a value of the argument for a form.
 func (a argument) sample() string {
 	switch {
 	case a.words != nil:
@@ -58,7 +58,7 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	var s schema
 	for i := range arguments.NumField() {
 		field := arguments.Field(i)
-		a := argument{name: hyphened(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", settled: field.Tag.Get("settled") == "true", field: i}
+		a := argument{name: Hyphenated(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", internal: field.Tag.Get("internal") == "true", field: i}
 		switch field.Type {
 		case reflect.TypeFor[string](), reflect.TypeFor[*string](): // *string: the empty text differs from no value
 			a.kind = textual
@@ -90,25 +90,30 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	return s, nil
 }
 
-// hyphened is the argument's name for a field: MaxResults is max-results, ID is id.
-func hyphened(name string) string {
+// Hyphenated returns the name of an argument for a name in another spelling: MaxResults, maxResults and
+// max_results are max-results, and ID is id.
+func Hyphenated(name string) string {
 	var b strings.Builder
-	before := ' '
-	for i, c := range name {
-		if unicode.IsUpper(c) && i > 0 && !unicode.IsUpper(before) {
+	before := '-'
+	for _, c := range name {
+		switch {
+		case c == '_' || c == '-' || !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			c = '-'
+		case unicode.IsUpper(c) && before != '-' && !unicode.IsUpper(before):
 			b.WriteByte('-')
 		}
-		before = c
-		b.WriteRune(unicode.ToLower(c))
+		if before = c; c != '-' || b.Len() > 0 {
+			b.WriteRune(unicode.ToLower(c))
+		}
 	}
 	return b.String()
 }
 
-// form is the arguments as a plist: (:name "…" [:section "…"]).
+// form returns the arguments as a plist: (:name "…" [:section "…"]).
 func (s schema) form() string {
 	var parts []string
 	for _, a := range s {
-		if a.settled {
+		if a.internal {
 			continue
 		}
 		part := ":" + a.name + " " + a.sample()
@@ -120,12 +125,12 @@ func (s schema) form() string {
 	return "(" + strings.Join(parts, " ") + ")"
 }
 
-// json is the schema as a JSON Schema.
+// json returns the schema as a JSON Schema.
 func (s schema) json() protocol.Object {
 	var properties protocol.Object
 	var required []any
 	for _, a := range s {
-		if a.settled {
+		if a.internal {
 			continue
 		}
 		property := protocol.Object{{Key: "type", Value: protocol.Keyword([...]string{"string", "integer", "boolean", "array", "number", "array"}[a.kind])}}
@@ -200,7 +205,7 @@ func (s schema) unknown(key string) error {
 	return fmt.Errorf("there is no argument :%s", key)
 }
 
-// folded is a name without differences of case, hyphens and underscores.
+// folded returns a name without differences of case, hyphens and underscores.
 func folded(name string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", ""))
 }
@@ -253,7 +258,7 @@ func (a argument) storeRecords(value any, field reflect.Value) error {
 	return nil
 }
 
-// store puts a value of the wire into a field, and reports whether it has the kind. nil is the
+// store puts a value of the wire into a field, and reports whether it has the kind. nil becomes the
 // field's zero value.
 func (k kind) store(value any, field reflect.Value) bool {
 	switch v := value.(type) {

@@ -69,7 +69,7 @@ func searchMessages(past Past) Tool {
 // words, and its earlier answers. They are left out.
 const ownHits = 5
 
-// params is the search, and in words how far back it goes.
+// params returns the search, and in words how far back it goes.
 func (a searchMessagesArguments) params(c Conversation, now time.Time) (p protocol.SessionSearchParams, since string, err error) {
 	query, sinceDay, untilDay := boundsOf(a.Query)
 	a.Since, a.Until = cmp.Or(sinceDay, a.Since), cmp.Or(untilDay, a.Until)

@@ -12,20 +12,20 @@ import (
 )
 
 // Definition describes a tool. A is a struct whose exported fields are the arguments. Each has a
-// tag doc with its explanation and, if it is required, required:"true". A field with settled:"true"
-// is filled in by Reach; models do not see it.
+// tag doc with its explanation and, if it is required, required:"true". A field with
+// internal:"true" is set by Reach, and models do not see it.
 type Definition[A any] struct {
 	Name string
 	// Manual is the tool's Markdown file: a heading, and a first paragraph that says in a sentence
 	// or two what the tool does. That paragraph is shown in prompts.
 	Manual string
-	// Effect is what a call takes; by default a person's approval.
+	// Effect is the effect of a call. Default: it needs a person's approval.
 	Effect protocol.ToolEffect
-	// Own is true if only the person or the kernel write the results.
+	// Own is true if only the person or the kernel writes the results.
 	Own bool
 	// Offered reports whether the tool has anything to do. nil: always.
 	Offered func() bool
-	// Preview shows what a call would change, to the person who is asked about it. An error means
+	// Preview shows what a call would change to the person who is asked about it. An error means
 	// that the call cannot be made. nil: nothing is known beforehand.
 	Preview func(ctx context.Context, by *Caller, arguments A) (Preview, error)
 	// Reach returns what a call would touch. With it the rules of policy.org decide whether the
@@ -59,7 +59,7 @@ type Preview struct {
 // performer makes a call. It returns the text for the model, and what the call changed in files.
 type performer func(ctx context.Context, by *Caller, arguments protocol.Object) (text string, changed []protocol.FileChange, err error)
 
-// Tool is one tool. The zero value is none.
+// Tool is one tool. The zero value is no tool.
 type Tool struct {
 	name    string
 	spelled string // the name, folded
@@ -87,7 +87,7 @@ func New[A any](d Definition[A]) Tool {
 	t.perform = func(ctx context.Context, by *Caller, arguments protocol.Object) (string, []protocol.FileChange, error) {
 		var a A
 		if err := t.schema.read(arguments, reflect.ValueOf(&a).Elem()); err != nil {
-			return "", nil, t.miscalled(err)
+			return "", nil, t.argumentError(err)
 		}
 		if d.Perform != nil {
 			text, err := d.Perform(ctx, by, a)
@@ -99,26 +99,26 @@ func New[A any](d Definition[A]) Tool {
 		}
 		return text, []protocol.FileChange{change.Kept()}, nil
 	}
-	t.reach = reaching(&t, d.Reach)
+	t.reach = reachFunction(&t, d.Reach)
 	if d.Preview == nil {
 		return t
 	}
 	t.preview = func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error) {
 		var a A
 		if err := t.schema.read(arguments, reflect.ValueOf(&a).Elem()); err != nil {
-			return Preview{}, t.miscalled(err)
+			return Preview{}, t.argumentError(err)
 		}
 		return d.Preview(ctx, by, a)
 	}
 	return t
 }
 
-// miscalled is the error of a call with wrong arguments.
-func (t Tool) miscalled(err error) error {
+// argumentError returns the error for a call with wrong arguments.
+func (t Tool) argumentError(err error) error {
 	return protocol.ToolErrorf(protocol.ToolArguments, "%w; it is called as %s", err, t.form)
 }
 
-// summary is the first paragraph of a manual, on one line.
+// summary returns the first paragraph of a manual, on one line.
 func summary(manual string) string {
 	for paragraph := range strings.SplitSeq(manual, "\n\n") {
 		if line := text.Line(paragraph); line != "" && !strings.HasPrefix(line, "#") {
@@ -128,17 +128,17 @@ func summary(manual string) string {
 	return ""
 }
 
-// Name is the tool's name.
+// Name returns the tool's name.
 func (t Tool) Name() string { return t.name }
 
 // Does says in a sentence or two what the tool does.
 func (t Tool) Does() string { return t.does }
 
-// Line is the tool's line in a prompt: its name, its arguments and what it does.
+// Line returns the tool's line in a prompt: its name, its arguments and what it does.
 func (t Tool) Line() string { return t.form + ": " + t.does }
 
-// Effect is what a call of the tool takes.
+// Effect returns the effect of a call of the tool.
 func (t Tool) Effect() protocol.ToolEffect { return t.effect }
 
-// Schema is the JSON Schema of the arguments. For another program's tool it is empty.
+// Schema returns the JSON Schema of the arguments. For another program's tool it is empty.
 func (t Tool) Schema() protocol.Object { return t.schema.json() }

@@ -105,7 +105,8 @@ func TestDefinitionsThatAreWrong(t *testing.T) {
 	}
 }
 
-// The built-in tools are in order, and are not offered when there is nothing for them to do.
+// TestBuiltIn checks that the built-in tools are in order, and are not offered if they have nothing
+// to do.
 func TestBuiltIn(t *testing.T) {
 	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }})
 	if err != nil {
@@ -127,14 +128,14 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// A tool is found by what it was called before as well, in every spelling.
+// TestFormerNames checks that a tool is found by its former name too, in every spelling.
 func TestFormerNames(t *testing.T) {
 	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }, Subagents: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"list_subagents", "sessions_list", "Sessions-List"} {
-		if written, _, found := r.Find(name); !found || written != "list_subagents" {
+	for name, want := range map[string]string{"list_subagents": "list_subagents", "sessions_list": "list_subagents", "Sessions-List": "list_subagents", "sessions-spawn": "start_subagent"} {
+		if written, _, found := r.Find(name); !found || written != want {
 			t.Errorf("%s is found as %q", name, written)
 		}
 	}

@@ -33,7 +33,7 @@ func useSkill(skills func() *skillmd.Set) Tool {
 		Perform: func(ctx context.Context, by *Caller, a useSkillArguments) (string, error) {
 			set := skills()
 			k := set.Named(a.Name)
-			if k == nil || k.OnlyUser && by.Asked != k.Name {
+			if k == nil || k.OnlyUser && by.RequestedSkill != k.Name {
 				return "", unknownSkill(set, a.Name)
 			}
 			if !by.use(k.Name, turnSkills) {
@@ -43,7 +43,7 @@ func useSkill(skills func() *skillmd.Set) Tool {
 			if err != nil {
 				return "", err
 			}
-			return portion(by, read)
+			return withinTurn(by, read)
 		},
 	})
 }
@@ -55,8 +55,8 @@ func unknownSkill(set *skillmd.Set, name string) error {
 	return fmt.Errorf("there is no skill %q; list_skills says which there are", name)
 }
 
-// portion is as much of source as the turn may still read.
-func portion(by *Caller, source string) (string, error) {
+// withinTurn returns as much of source as the turn may still read.
+func withinTurn(by *Caller, source string) (string, error) {
 	part := text.Prefix(source, by.take(len(source), turnBytes))
 	if part == source {
 		return source, nil

@@ -51,13 +51,13 @@ func webFetch(f *fetch.Fetcher) Tool {
 			if page.Cut && strings.HasSuffix(page.Text, text) {
 				text += "\n[The page goes on, and is longer than what is read of one.]"
 			}
-			return about(page) + "\n" + text, nil
+			return pageFacts(page) + "\n" + text, nil
 		},
 	})
 }
 
-// about is what is known of a page, a line each.
-func about(page fetch.Page) string {
+// pageFacts returns what is known of a page, one fact on each line.
+func pageFacts(page fetch.Page) string {
 	var b strings.Builder
 	for _, row := range [...][2]string{{"Address", page.URL}, {"Title", page.Title}, {"Author", page.Author}, {"Site", page.Site}, {"Published", page.Published}} {
 		if row[1] != "" {

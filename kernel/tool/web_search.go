@@ -15,7 +15,7 @@ import (
 //go:embed web_search.md
 var webSearchManual string
 
-// Limits of one search.
+// The limits of one search.
 const (
 	webResults     = 8
 	webResultsMost = 20

@@ -16,7 +16,7 @@ import (
 	"org-agent/kernel/websearch"
 )
 
-// web is a registry with the tools of the web, whose fetcher may ask the server of the test.
+// web returns a registry with the tools of the web, whose fetcher may ask the server of the test.
 func web(t *testing.T, handler http.HandlerFunc, kind websearch.Kind) (r *tool.Registry, address string) {
 	t.Helper()
 	s := httptest.NewServer(handler)
@@ -45,8 +45,8 @@ func webArguments(pairs ...any) (o protocol.Object) {
 	return o
 }
 
-// TestWebFetch: what is judged is the address that is asked, and a long page comes in parts that
-// are the whole when they are put together.
+// TestWebFetch checks that the judged address is the one that is asked, and that the parts of a
+// long page make up the whole.
 func TestWebFetch(t *testing.T) {
 	var long strings.Builder
 	for i := range 6000 {

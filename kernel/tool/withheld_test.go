@@ -19,15 +19,15 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// Words of what is withheld and of what is not. A tag of the same case as the word in a text
-// would be found by any program that compares letters.
+// Words in withheld text and in other text. A tag in the same case as the word in a text would be
+// found by any program that compares letters.
 const (
 	canary  = "canaryword"
 	sparrow = "sparrowword"
 )
 
-// hidden is a text with a canary that is withheld, and a sparrow that is not where only a part
-// of it is; files are those it needs beside it.
+// hidden is a text with a canary that is withheld and, if only a part is withheld, a sparrow that
+// is not. files are the other files that it needs.
 type hidden struct {
 	place, suffix string
 	text          string
@@ -35,7 +35,7 @@ type hidden struct {
 	whole         bool
 }
 
-// randomCase is a word with letters of either case.
+// randomCase returns a word with letters of either case.
 func randomCase(t *rapid.T, word string) string {
 	return strings.Map(func(r rune) rune {
 		if rapid.Bool().Draw(t, "upper") {
@@ -90,8 +90,8 @@ func drawHidden(t *rapid.T) hidden {
 	return h
 }
 
-// TestWithheldFromAllReaders: a word of what is withheld comes out of no reader, however it is
-// withheld and whatever the file is called; a word of the rest comes out of each.
+// TestWithheldFromAllReaders checks that no reader returns a word of withheld text, however it is
+// withheld and whatever the name of the file, and that each returns a word of the rest.
 func TestWithheldFromAllReaders(t *testing.T) {
 	number := 0
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -143,7 +143,7 @@ func TestWithheldFromAllReaders(t *testing.T) {
 		}
 		files := tool.Files{Home: home}
 		emacs := &desk{notes: protocol.EmacsNotes{Agenda: []string{path}}, agenda: func(p protocol.EmacsAgendaParams) (protocol.EmacsAgenda, error) {
-			var items []protocol.EmacsAgendaItem // of an Emacs that knows of its own tags only
+			var items []protocol.EmacsAgendaItem // of an Emacs that knows only its own tags
 			for i, line := range strings.Split(h.text, "\n") {
 				if _, title, ok := strings.Cut(line, " TODO "); ok && strings.HasPrefix(line, "*") {
 					items = append(items, protocol.EmacsAgendaItem{Day: "2026-03-02", Title: title, Line: i + 1})
@@ -188,7 +188,7 @@ func TestWithheldFromAllReaders(t *testing.T) {
 		}
 		readers := []struct {
 			name  string
-			shows bool // what is not withheld
+			shows bool // it returns what is not withheld
 			read  func(word string) string
 		}{
 			{"read", true, func(string) string { return call(files0, "read", "path", path) }},
@@ -212,7 +212,8 @@ func TestWithheldFromAllReaders(t *testing.T) {
 			{"recall", true, recalled},
 			{"persona", true, persona},
 		}
-		// What is withheld whole by its name is so in the notes only: MEMORY.org is Org.
+		// A file that is withheld as a whole by its name is withheld only among the notes:
+		// MEMORY.org is Org.
 		byName := h.suffix == ".org.gpg" || h.suffix == ".age"
 		for _, r := range readers {
 			if got := r.read(canary); strings.Contains(got, canary) {

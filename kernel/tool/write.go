@@ -19,14 +19,14 @@ type writeArguments struct {
 	Hash    string  `doc:"for an existing file: the hash from read"`
 }
 
-// change is the change that the call would make to the file.
+// change returns the change that the call would make to the file.
 func (a writeArguments) change(ctx context.Context) (files.Change, error) {
 	c, err := files.Rewriting(ctx, a.Path, a.Hash, []byte(*a.Content))
 	if err == nil && !c.New && string(c.Before) == *a.Content {
 		err = errNoChange
 	}
 	if err == nil && !c.New {
-		err = orgquery.Intact(c.Path, string(c.Before), *a.Content)
+		err = orgquery.CheckWithheld(c.Path, string(c.Before), *a.Content)
 	}
 	return c, err
 }

@@ -1,7 +1,7 @@
 // Package watch calls back when files in some directories have changed and no more changes follow.
 //
 // It does not know what the files are. The caller says which names matter, and compares the files
-// with what it knew: one call may stand for many changes or, after a change that was undone, for
+// with what it knew. One call may stand for many changes or, after a change that was undone, for
 // none.
 package watch
 
@@ -16,24 +16,25 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A Watch is a set of directories and what to do when they change. [Watch.Follow] runs it.
+// A Watch is a set of directories, and what to do when they change. [Watch.Follow] runs it.
 type Watch struct {
-	// Of names what is watched in errors and in the log: "the notes".
+	// Of names the files in errors and in the log, such as "the notes".
 	Of string
 	// Above is a directory that must exist. It is watched too.
 	Above string
-	// Directories returns further directories to watch. It is called before each CatchUp; a
+	// Directories returns further directories to watch. It is called before each CatchUp. A
 	// directory that does not exist yet is watched after a later call.
 	Directories func() []string
 	// Concerns reports whether a change of a file's content or mode matters.
 	Concerns func(path string) bool
-	// CatchUp is called once when Follow begins, and each time when changes that matter are over;
-	// never twice at the same time. If it does not return 0 it is called again after that time.
+	// CatchUp is called once when Follow begins, and each time when changes that matter are over.
+	// It is never called twice at the same time. If it does not return 0 it is called again after
+	// that time.
 	CatchUp func(context.Context) (again time.Duration)
-	// A change is over when nothing more has happened for Quiet, at the latest after Patience.
+	// A change is over when nothing more has happened for Quiet, or at the latest after Patience.
 	// Editors save in several steps, and directories are copied file by file.
 	Quiet, Patience time.Duration
-	// Logger gets a warning for each directory that cannot be watched, once, and when the system
+	// Logger gets one warning for each directory that cannot be watched, and one when the system
 	// lost changes. It is required.
 	Logger *slog.Logger
 
@@ -48,7 +49,7 @@ func (w *Watch) Follow(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.Of, err)
 	}
-	defer func() { _ = watcher.Close() }() // nothing is lost by a watcher that does not close
+	defer func() { _ = watcher.Close() }() // a watcher that does not close loses nothing
 	if err := watcher.Add(w.Above); err != nil {
 		return fmt.Errorf("watch %s in %s: %w", w.Of, w.Above, err)
 	}
@@ -58,9 +59,9 @@ func (w *Watch) Follow(ctx context.Context) error {
 
 // wait waits for changes and calls CatchUp.
 func (w *Watch) wait(ctx context.Context) error {
-	quiet := time.NewTimer(0) // for changes before the watch began
+	quiet := time.NewTimer(0) // at once, for changes before the watch began
 	defer quiet.Stop()
-	var first time.Time // of the pending changes; zero for none
+	var first time.Time // of the pending changes; zero if there are none
 	for {
 		select {
 		case <-ctx.Done():
@@ -92,7 +93,7 @@ func (w *Watch) wait(ctx context.Context) error {
 	}
 }
 
-// addAll watches the directories that exist. One that is watched already stays watched.
+// addAll watches the directories that exist. A directory that is watched already stays watched.
 func (w *Watch) addAll() {
 	for _, directory := range w.Directories() {
 		err := w.watcher.Add(directory)

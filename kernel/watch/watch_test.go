@@ -14,7 +14,7 @@ import (
 
 const quiet = 10 * time.Millisecond
 
-// seen is a Watch of directory/in whose catching up tells what is there.
+// seen returns a channel with the files of directory/in at each call of CatchUp.
 func seen(t *testing.T, above string, logs *bytes.Buffer) <-chan []string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,8 +71,8 @@ func write(t *testing.T, name string) {
 	}
 }
 
-// TestFollow: a directory that comes later is watched, what does not concern is passed over,
-// and many changes in a row are few calls.
+// TestFollow checks that a directory that is made later is watched, that irrelevant changes are
+// ignored, and that many changes in a row lead to few calls.
 func TestFollow(t *testing.T) {
 	above := t.TempDir()
 	if err := os.Symlink("loop", filepath.Join(above, "loop")); err != nil {
@@ -116,7 +116,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowNeedsTheDirectoryAbove: without it nothing would ever be seen.
+// TestFollowNeedsTheDirectoryAbove checks the error if the directory above does not exist, because
+// no change would be seen.
 func TestFollowNeedsTheDirectoryAbove(t *testing.T) {
 	w := Watch{Of: "the files", Above: filepath.Join(t.TempDir(), "absent")}
 	if err := w.Follow(t.Context()); err == nil || !strings.Contains(err.Error(), "watch the files in ") {
@@ -124,7 +125,7 @@ func TestFollowNeedsTheDirectoryAbove(t *testing.T) {
 	}
 }
 
-// TestFollowCallsAgain: CatchUp says when it wants to look once more.
+// TestFollowCallsAgain checks that CatchUp can ask to be called again.
 func TestFollowCallsAgain(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	count := 0

@@ -35,7 +35,7 @@ const (
 	Brave   Kind = "brave"
 )
 
-// Limits for a server.
+// The limits for a server.
 const (
 	patience    = 30 * time.Second
 	answerLimit = 2 << 20
@@ -43,23 +43,23 @@ const (
 	textLimit   = 500
 )
 
-// Server is a search server. The zero value is none.
+// Server is a search server. The zero value is no server.
 type Server struct {
 	Kind Kind
 	// BaseURL is the address of SearxNG, or of the API of a server like Brave's.
 	BaseURL string
-	// Key returns the key each time it is needed; nil for none.
+	// Key returns the key each time it is needed. nil: there is no key.
 	Key func(ctx context.Context) (secret.Text, error)
-	// Patience limits the time for an answer; 0 is half a minute.
+	// Patience is how long to wait for an answer. 0 means half a minute.
 	Patience time.Duration
 }
 
-// Result is one hit.
+// Result is one hit of a search.
 type Result struct {
 	Title, URL, Text string
 }
 
-// URL is the address of a query. It is judged, shown and asked.
+// URL returns the address of a query. It is judged, shown and asked.
 func (s *Server) URL(question string, count int) string {
 	base := strings.TrimSuffix(s.BaseURL, "/")
 	if s.Kind == Brave {
@@ -84,7 +84,7 @@ func (s *Server) Search(ctx context.Context, question string, count int) ([]Resu
 		return nil, fmt.Errorf("search: %w", ctx.Err())
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		of = protocol.ToolErrorf(protocol.ToolTimeout, "the search server did not answer within %v: try it once more later", limit)
-	case fetch.Passing(err):
+	case fetch.Transient(err):
 		of = protocol.ToolErrorf(protocol.ToolFailed, "%w: try it once more later", err)
 	case err != nil:
 		return nil, err
@@ -122,13 +122,13 @@ func (s *Server) ask(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		var of *url.Error
 		if errors.As(err, &of) {
-			err = of.Err // without the address, which contains the query
+			err = of.Err // the error without the address, which contains the query
 		}
 		return nil, fmt.Errorf("the search server cannot be reached: %w", err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fetch.Later(s.status(response.StatusCode), response, time.Now())
+		return nil, fetch.MarkRetryable(s.status(response.StatusCode), response, time.Now())
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, answerLimit+1))
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Server) ask(ctx context.Context, address string) ([]byte, error) {
 	return body, nil
 }
 
-// status is the error for a status without results.
+// status returns the error for an HTTP status without results.
 func (s *Server) status(code int) *protocol.ToolError {
 	advice, kind := "the user has to look whether BASE_URL of Search in config.org is right", protocol.ToolFailed
 	switch {
@@ -154,8 +154,8 @@ func (s *Server) status(code int) *protocol.ToolError {
 	return protocol.ToolErrorf(kind, "the search server answers %d %s: %s", code, http.StatusText(code), advice)
 }
 
-// found is a result as servers send it: SearxNG's text is content, Brave's is description.
-type found struct {
+// hit is a result as servers send it. SearxNG sends its text as content, Brave as description.
+type hit struct {
 	Title       string `json:"title"`
 	URL         string `json:"url"`
 	Content     string `json:"content"`
@@ -164,9 +164,9 @@ type found struct {
 
 func (s *Server) results(body []byte, count int) ([]Result, error) {
 	var answer struct {
-		Results []found `json:"results"`
+		Results []hit `json:"results"`
 		Web     *struct {
-			Results []found `json:"results"`
+			Results []hit `json:"results"`
 		} `json:"web"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
@@ -185,13 +185,13 @@ func (s *Server) results(body []byte, count int) ([]Result, error) {
 		if len(results) == count {
 			break
 		}
-		results = append(results, Result{Title: words(f.Title, titleLimit), URL: u.String(), Text: words(f.Content+f.Description, textLimit)})
+		results = append(results, Result{Title: plainWords(f.Title, titleLimit), URL: u.String(), Text: plainWords(f.Content+f.Description, textLimit)})
 	}
 	return results, nil
 }
 
-// words is a text on one line, without markup and invisible characters.
-func words(s string, limit int) string {
+// plainWords returns a text on one line, without markup and invisible characters.
+func plainWords(s string, limit int) string {
 	s = html.UnescapeString(s)
 	for _, mark := range []string{"<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>", "<mark>", "</mark>"} {
 		s = strings.ReplaceAll(s, mark, "")

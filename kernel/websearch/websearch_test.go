@@ -53,8 +53,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestServerAtFault: whatever a server does, the error says what to do, and neither has the key
-// nor takes it elsewhere.
+// TestServerAtFault checks that the error for every fault of a server says what to do, and that the
+// key is neither in it nor sent elsewhere.
 func TestServerAtFault(t *testing.T) {
 	var elsewhere atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
@@ -92,11 +92,11 @@ func TestServerAtFault(t *testing.T) {
 		"moved": "302 Found", "page": "no list of results", "endless": "more than", "silent": "did not answer within 50ms", "403": "search.formats",
 		"401": "API_KEY", "404": "BASE_URL", "429": "once more later (not before 9s are over)", "503": "once more later", "500": "once more later", "breaks": "once more later",
 	} {
-		asked := *server
+		patient := *server
 		if question == "silent" {
-			asked.Patience = 50 * time.Millisecond
+			patient.Patience = 50 * time.Millisecond
 		}
-		_, err := asked.Search(t.Context(), question, 5)
+		_, err := patient.Search(t.Context(), question, 5)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; wanted %s", question, err, want)
 		} else if strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "Ignore") {

@@ -11,27 +11,27 @@ import (
 	"syscall"
 )
 
-// Limits for the other files whose tags count for a text. A file beyond them counts as tagged.
+// The limits for the other files whose tags count for a text. A file beyond them counts as tagged.
 const (
 	besideFiles = 1000
 	besideDepth = 20 // nested setup files
 	besideBytes = 64 << 20
 )
 
-// elsewhere matches names that are no files of this machine: URLs, and what Emacs reaches through
+// notLocal matches names that are not files of this machine: URLs, and what Emacs reaches through
 // another program.
-var elsewhere = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|/[A-Za-z0-9-]+(:[^:/]*)?:)`)
+var notLocal = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|/[A-Za-z0-9-]+(:[^:/]*)?:)`)
 
-// beside reads the other files whose tags count for a text.
-type beside struct {
+// relatedFiles reads the other files whose tags count for a text.
+type relatedFiles struct {
 	known map[string]Level // by path
 	paths []string         // in the order in which they were looked up
 	bytes int64
 }
 
-// complete adds to a scan what the other files say. path is the text's own file. Without an
-// absolute path there are no other files.
-func (b *beside) complete(s *scan, path string) {
+// complete adds to a scan what the other files say. path is the path of the text's own file. If it
+// is not absolute, there are no other files.
+func (b *relatedFiles) complete(s *scan, path string) {
 	if !filepath.IsAbs(path) || len(s.setups)+len(s.origins) == 0 {
 		return
 	}
@@ -50,8 +50,8 @@ func (b *beside) complete(s *scan, path string) {
 	}
 }
 
-// level is the level of the tags that a file gives to everything in it.
-func (b *beside) level(name, directory string, depth int) Level {
+// level returns the level of the tags that a file gives to everything in it.
+func (b *relatedFiles) level(name, directory string, depth int) Level {
 	path, ok := local(name, directory)
 	if !ok {
 		return Shown
@@ -69,7 +69,7 @@ func (b *beside) level(name, directory string, depth int) Level {
 	return level
 }
 
-func (b *beside) read(path string, depth int) Level {
+func (b *relatedFiles) read(path string, depth int) Level {
 	if encrypted(path) {
 		return Sealed
 	}
@@ -80,7 +80,7 @@ func (b *beside) read(path string, depth int) Level {
 	case err != nil:
 		return Sealed
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // the file is only read
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -101,9 +101,10 @@ func (b *beside) read(path string, depth int) Level {
 	return s.file
 }
 
-// local is the path of a name in a file of a directory, if it is a file of this machine.
+// local returns the path of a name in a file of a directory. The second result is false if the name
+// is not a file of this machine.
 func local(name, directory string) (string, bool) {
-	if elsewhere.MatchString(name) || strings.ContainsRune(name, 0) {
+	if notLocal.MatchString(name) || strings.ContainsRune(name, 0) {
 		return "", false
 	}
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {

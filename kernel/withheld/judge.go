@@ -12,14 +12,14 @@ type Judgement struct {
 	// Parts are withheld from every model. Those of them that are sealed are also in Sealed. Both
 	// are whole lines, in order, without overlaps.
 	Parts, Sealed []Part
-	// Beside are the other files whose tags were looked up.
-	Beside []string
+	// Related are the other files whose tags were looked up.
+	Related []string
 }
 
 // Part is a part of a text, in bytes.
 type Part struct{ Start, End int }
 
-// File judges the text of a file, or its future text. A file that is no Org is not withheld.
+// File judges the text of a file, or its future text. A file that is not Org is not withheld.
 func File(path, text string) Judgement {
 	if !isOrg(path, text) {
 		return Judgement{}
@@ -34,10 +34,10 @@ func Org(path, text string) Judgement {
 		return Judgement{Parts: whole, Sealed: whole}
 	}
 	var s scan
-	s.of(text)
-	var b beside
+	s.scanText(text)
+	var b relatedFiles
 	b.complete(&s, path)
-	j := Judgement{Beside: b.paths}
+	j := Judgement{Related: b.paths}
 	veil := Veil{all: s.file, inherits: s.inherits}
 	at := 0
 	for line := range strings.Lines(text) {
@@ -65,13 +65,13 @@ func extended(parts []Part, start, end int) []Part {
 	return append(parts, Part{start, end})
 }
 
-// At is the level of the line that begins at an offset.
+// At returns the level of the line that begins at an offset.
 func (j Judgement) At(offset int) Level {
 	switch {
 	case Overlaps(j.Sealed, offset, offset+1):
 		return Sealed
 	case Overlaps(j.Parts, offset, offset+1):
-		return Own
+		return Private
 	}
 	return Shown
 }
@@ -83,11 +83,11 @@ func Overlaps(parts []Part, start, end int) bool {
 	return i < len(parts) && parts[i].Start < end
 }
 
-// Stamps is the state of the other files of a judgement, with their paths. While [Standing] holds
-// for it their tags are unchanged.
+// Stamps returns the state of the related files, with their paths. As long as [Unchanged] holds for
+// it, the tags of these files are the same.
 func (j Judgement) Stamps() string {
 	var b strings.Builder
-	for _, path := range j.Beside {
+	for _, path := range j.Related {
 		if !strings.Contains(path, "\n") {
 			b.WriteString(stamp(path) + " " + path + "\n")
 		}
@@ -95,8 +95,8 @@ func (j Judgement) Stamps() string {
 	return b.String()
 }
 
-// Standing reports whether the files of stamps are unchanged.
-func Standing(stamps string) bool {
+// Unchanged reports whether the files of stamps are unchanged.
+func Unchanged(stamps string) bool {
 	for line := range strings.Lines(stamps) {
 		was, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if stamp(path) != was {
@@ -106,7 +106,7 @@ func Standing(stamps string) bool {
 	return true
 }
 
-// stamp is the state of one file.
+// stamp returns the state of one file.
 func stamp(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

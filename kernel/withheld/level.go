@@ -5,15 +5,15 @@ import "strings"
 // Level says from whom a text is withheld.
 type Level int
 
-// Levels, in order.
+// The levels, in order.
 const (
-	Shown  Level = iota // from nobody
-	Own                 // from every model; the person's own search finds it
-	Sealed              // from every model, and from every index
+	Shown   Level = iota // from nobody
+	Private              // from every model; the person's own search finds it
+	Sealed               // from every model, and from every index
 )
 
-// Tagged is the level of a text with these tags, in any case.
-func Tagged(tags []string) Level {
+// LevelOf returns the level of a text with these tags, in any case.
+func LevelOf(tags []string) Level {
 	level := Shown
 	for _, tag := range tags {
 		level = max(level, levelOf(tag))
@@ -26,18 +26,18 @@ func levelOf(tag string) Level {
 	case strings.EqualFold(tag, "noagent"), strings.EqualFold(tag, "crypt"):
 		return Sealed
 	case strings.EqualFold(tag, "@private"):
-		return Own
+		return Private
 	}
 	return Shown
 }
 
-// written is the level of tags between colons and blanks.
-func written(tags string) Level {
-	return Tagged(strings.FieldsFunc(tags, func(r rune) bool { return r == ':' || r == ' ' || r == '\t' || r == '\r' || r == '\n' }))
+// levelOfTags returns the level of tags between colons and blanks.
+func levelOfTags(tags string) Level {
+	return LevelOf(strings.FieldsFunc(tags, func(r rune) bool { return r == ':' || r == ' ' || r == '\t' || r == '\r' || r == '\n' }))
 }
 
-// headline is the depth of a heading, 0 for another line, and the level of its own tags. Words
-// between colons at the end are tags, even where Org reads them as the title.
+// headline returns the depth of a heading, or 0 for any other line, and the level of its own tags.
+// Words between colons at the end are tags, even where Org reads them as the title.
 func headline(line string) (depth int, level Level) {
 	for depth < len(line) && line[depth] == '*' {
 		depth++
@@ -53,10 +53,10 @@ func headline(line string) (depth int, level Level) {
 	if !strings.HasPrefix(word, ":") {
 		return depth, Shown
 	}
-	return depth, written(word)
+	return depth, levelOfTags(word)
 }
 
-// keyword is the value of a line that begins with name, in any case and behind blanks.
+// keyword returns the value of a line that begins with name, in any case and after blanks.
 func keyword(line, name string) (value string, ok bool) {
 	line = strings.TrimLeft(line, " \t")
 	if len(line) < len(name) || !strings.EqualFold(line[:len(name)], name) {

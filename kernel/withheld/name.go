@@ -24,7 +24,7 @@ const (
 // encrypted reports whether a file is encrypted, by its name.
 func encrypted(path string) bool { return encryptedName.MatchString(path) }
 
-// named reports whether a file is Org by its name.
+// named reports whether the name of a file says that it is Org.
 func named(path string) bool { return orgName.MatchString(path) || encrypted(path) }
 
 // declared reports whether a file is Org by its first line or by the local variables at its end, as

@@ -30,12 +30,12 @@ const lineBytes = 64 << 10
 
 const byteOrderMark = "\ufeff"
 
-// of scans a text in memory.
-func (s *scan) of(text string) {
+// scanText scans a text in memory.
+func (s *scan) scanText(text string) {
 	text = strings.TrimPrefix(text, byteOrderMark)
 	for line := range strings.Lines(text) {
 		s.number++
-		if telling(line) {
+		if mayMatter(line) {
 			s.line(line, false)
 		}
 	}
@@ -53,7 +53,7 @@ func (s *scan) read(text io.Reader) error {
 			if s.number++; s.number == 1 {
 				line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 			}
-			if telling(line) {
+			if mayMatter(line) {
 				s.line(string(line), errors.Is(err, bufio.ErrBufferFull))
 			}
 		}
@@ -63,8 +63,8 @@ func (s *scan) read(text io.Reader) error {
 	}
 }
 
-// telling reports by the first character whether a line can matter.
-func telling[Text string | []byte](line Text) bool {
+// mayMatter reports, by the first character, whether a line can matter.
+func mayMatter[Text string | []byte](line Text) bool {
 	for i := range len(line) {
 		switch line[i] {
 		case ' ', '\t':
@@ -79,7 +79,7 @@ func telling[Text string | []byte](line Text) bool {
 	return false
 }
 
-// line scans a line. cut says that only its beginning is given; the rest may contain any tag.
+// line scans a line. If cut is true, only its beginning is given, and the rest may contain any tag.
 func (s *scan) line(line string, cut bool) {
 	if depth, _ := headline(line); depth > 0 {
 		s.heading = s.number
@@ -89,7 +89,7 @@ func (s *scan) line(line string, cut bool) {
 		if cut {
 			return Sealed
 		}
-		return written(tags)
+		return levelOfTags(tags)
 	}
 	if tags, ok := keyword(line, "#+FILETAGS:"); ok {
 		s.file = max(s.file, level(tags))
@@ -104,7 +104,8 @@ func (s *scan) line(line string, cut bool) {
 	}
 }
 
-// archived is the value of a property of an archived entry, also of one that adds to another.
+// archived returns the value of a property of an archived entry, also of a property that adds to
+// another.
 func archived(line, name string) (value string, ok bool) {
 	if value, ok = keyword(line, ":ARCHIVE_"+name+":"); !ok {
 		value, ok = keyword(line, ":ARCHIVE_"+name+"+:")
@@ -112,7 +113,8 @@ func archived(line, name string) (value string, ok bool) {
 	return value, ok
 }
 
-// inherit records what the entry at a line inherits; before the first heading it is the whole file.
+// inherit records what the entry at a line inherits. Before the first heading this is for the whole
+// file.
 func (s *scan) inherit(heading int, level Level) {
 	switch {
 	case level == Shown:

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Veil says for the lines of a text, one after the other, whether they are withheld. The zero value
-// is for an Org text without other files and with file tags not yet known.
+// Veil reports for the lines of a text, one after the other, whether they are withheld. The zero
+// value is for an Org text without related files whose file tags are not known yet.
 type Veil struct {
 	all      Level
 	inherits map[int]Level
@@ -18,8 +18,8 @@ type Veil struct {
 	own, sealed int
 }
 
-// Over returns the veil of an open file, nil for one that is no Org. It reads the file to its end.
-// path must be absolute, so that the other files are found.
+// Over returns the veil of an open file, or nil if the file is not Org. It reads the file to its
+// end. path must be absolute, so that the related files are found.
 func Over(path string, file io.ReaderAt, info fs.FileInfo) (*Veil, error) {
 	if encrypted(path) {
 		return &Veil{all: Sealed}, nil
@@ -41,7 +41,7 @@ func Over(path string, file io.ReaderAt, info fs.FileInfo) (*Veil, error) {
 	if err := s.read(io.NewSectionReader(file, 0, info.Size())); err != nil {
 		return nil, err
 	}
-	(&beside{}).complete(&s, path)
+	(&relatedFiles{}).complete(&s, path)
 	return &Veil{all: s.file, inherits: s.inherits}, nil
 }
 
@@ -53,30 +53,30 @@ func part(file io.ReaderAt, from, to int64) ([]byte, error) {
 	return data, nil
 }
 
-// linked reports whether a file has other names. One of them may be an Org file's.
+// linked reports whether a file has other names. One of them may be the name of an Org file.
 func linked(info fs.FileInfo) bool {
 	system, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode().IsRegular() && system.Nlink > 1
 }
 
-// Hides reports whether the next line, given without its end, is withheld from models. cut says
-// that only its beginning is given.
+// Hides reports whether the next line, given without its end, is withheld from models. If cut is
+// true, only the beginning of the line is given.
 func (v *Veil) Hides(line string, cut bool) bool { return v.next(line, cut) > Shown }
 
-// next is the level of the next line.
+// next returns the level of the next line.
 func (v *Veil) next(line string, cut bool) Level {
 	v.number++
 	if v.all == Sealed {
 		return Sealed
 	}
-	if telling(line) {
+	if mayMatter(line) {
 		v.tell(line, cut)
 	}
 	switch {
 	case v.sealed > 0:
 		return Sealed
 	case v.own > 0:
-		return max(v.all, Own)
+		return max(v.all, Private)
 	}
 	return v.all
 }
@@ -95,13 +95,13 @@ func (v *Veil) tell(line string, cut bool) {
 		if level == Sealed && v.sealed == 0 {
 			v.sealed = depth
 		}
-		if level == Own && v.own == 0 {
+		if level == Private && v.own == 0 {
 			v.own = depth
 		}
 		return
 	}
 	if tags, ok := keyword(line, "#+FILETAGS:"); ok { // the file may have changed since the scan
-		if v.all = max(v.all, written(tags)); cut {
+		if v.all = max(v.all, levelOfTags(tags)); cut {
 			v.all = Sealed
 		}
 	}

@@ -86,6 +86,8 @@ type Program struct {
 	// profile. It reads the files at its first call only.
 	Settings settings.Turn
 	Persona  func() (memory.Persona, error)
+	// Kind is the kind of turn that system prompts are for; "" is a chat.
+	Kind prompt.Kind
 	// Mode is the length of the system prompt for the ask whose reply becomes the answer. Only, if it
 	// is set, is the mode of every ask.
 	Mode, Only prompt.Mode

@@ -152,7 +152,7 @@ func TestComposeProgram(t *testing.T) {
 	forms := func(context.Context, []prompt.Tool) []string { return []string{"- (:type :form)"} }
 	subagent := turnOf(t, c, asked("count the cups"), composer.Program{Mode: prompt.Minimal, Bound: true, Forms: forms,
 		Change: func(facts *prompt.Facts) {
-			facts.Kind, facts.Handed = prompt.Subagent, prompt.Handed{Requester: "main", Child: "main.cups", Label: "cups", Task: "count the cups"}
+			facts.Kind, facts.Delegation = prompt.Subagent, prompt.Delegation{Requester: "main", Subagent: "main.cups", Label: "cups", Task: "count the cups"}
 		}})
 	if got := compose(t, subagent, skill.Ask{Text: "count the cups"}).Request.System(); !strings.Contains(got, "main.cups") || !strings.Contains(got, "- (:type :form)") {
 		t.Errorf("a subagent is told\n%s", got)

@@ -52,12 +52,12 @@ func (c *Composition) Explain(dialect llm.Dialect, result *protocol.PromptResult
 func (c *Composition) sections() (list []protocol.PromptSection) {
 	for _, part := range c.system.Parts {
 		section := protocol.PromptSection{Name: part.Name, Title: part.Title, Trust: protocol.Keyword(part.Trust), Tier: protocol.Keyword(part.Tier),
-			Bytes: part.Bytes(), Lines: part.Lines(), Tokens: part.Tokens, Whole: part.Whole, Why: string(part.Why), Hash: part.Hash}
+			Bytes: part.Bytes(), Lines: part.Lines(), Tokens: part.Tokens, Whole: part.Whole, Why: string(part.Omission), Hash: part.Hash}
 		if part.Source != "" {
 			section.Sources = append(section.Sources, part.Source)
 		}
 		for _, file := range c.system.files {
-			if part.Text != "" && part.Tells(file) {
+			if part.Text != "" && part.Includes(file) {
 				section.Sources = append(section.Sources, file.Path)
 			}
 		}

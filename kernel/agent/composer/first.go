@@ -38,7 +38,7 @@ func (d *dryRun) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 // if the skill asks no model; then the outcome says what the skill does.
 func (t *Turn) First(ctx context.Context, k *skill.Skill, event sexp.List) (*Composition, skill.Outcome, error) {
 	dry := &dryRun{turn: t}
-	out, err := k.Look(ctx, event, dry)
+	out, err := k.DryRun(ctx, event, dry)
 	if err == nil && out.Kind == skill.Prompt {
 		_, err = dry.Ask(ctx, skill.Ask{Text: out.Text})
 	}

@@ -2,12 +2,10 @@ package composer
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/action"
-	"org-agent/kernel/lru"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 )
@@ -25,9 +23,6 @@ type Forms struct {
 	Event func() sexp.List
 	// Grammar is set if the model can be held to a grammar.
 	Grammar bool
-	// Read reads the texts of forms.
-	Read *FormReader
-	Log  *slog.Logger
 
 	found []action.Form // nil before they are known
 }
@@ -51,17 +46,11 @@ func (f *Forms) of(ctx context.Context, tools bool) []action.Form {
 	var forms []action.Form
 	var actions []sexp.List
 	for _, form := range f.Kinds.Specs().Forms(f.Route) {
-		if form.Target == "tool" && !tools || f.Kinds.Available(form.Key) != nil {
+		proposed := form.Proposed()
+		if form.CallsTools() && !tools || f.Refuses(proposed.Action()) || f.Kinds.Available(form.Key) != nil {
 			continue
 		}
-		proposed, err := f.Read.read(form)
-		if err != nil {
-			f.Log.Error("a form is no action", "form", form.Text, "err", err)
-			continue
-		}
-		if !f.Refuses(proposed.Action()) {
-			forms, actions = append(forms, form), append(actions, proposed.List())
-		}
+		forms, actions = append(forms, form), append(actions, proposed.List())
 	}
 	for i, passes := range f.Skill.Passes(ctx, actions, f.Event()) {
 		if passes {
@@ -94,28 +83,4 @@ func (f *Forms) Constraint(ctx context.Context, offered []prompt.Tool) string {
 		tools = append(tools, t.Name)
 	}
 	return action.Grammar(forms, tools)
-}
-
-// FormReader reads the texts of forms as proposals, and keeps what it read. It is safe for many
-// goroutines. Make one with [NewFormReader].
-type FormReader struct {
-	kept *lru.Cache[string, action.Proposed]
-}
-
-// formsKept is how many bytes of forms are kept as actions.
-const formsKept = 256 << 10
-
-// NewFormReader returns a reader.
-func NewFormReader() *FormReader { return &FormReader{lru.New[string, action.Proposed](formsKept)} }
-
-func (r *FormReader) read(form action.Form) (action.Proposed, error) {
-	if proposed, ok := r.kept.Get(form.Text); ok {
-		return proposed, nil
-	}
-	proposed, err := action.Read(form.Text)
-	if err == nil {
-		const atoms = 16 // about how much larger the atoms are than their text
-		r.kept.Put(form.Text, proposed, atoms*len(form.Text))
-	}
-	return proposed, err
 }

@@ -2,7 +2,6 @@ package composer_test
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -54,7 +53,6 @@ func TestForms(t *testing.T) {
 			forms := &composer.Forms{
 				Kinds: kind.New(act.Kinds(act.Deps{})...), Route: protocol.LocalRoute(protocol.ChannelEmacs), Skill: k, Event: func() sexp.List { return nil },
 				Refuses: func(a action.Action) bool { return c.refuses != "" && a.Key().Target == c.refuses }, Grammar: true,
-				Read: composer.NewFormReader(), Log: slog.New(slog.DiscardHandler),
 			}
 			lines := strings.Join(forms.Lines(t.Context(), c.tools), "\n")
 			grammar := forms.Constraint(t.Context(), c.tools)

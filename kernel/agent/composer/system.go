@@ -131,7 +131,7 @@ func (t *Turn) wishes(ask skill.Ask, style string) string {
 // factsOf returns the facts that the prompts of a turn are made of, without those of an ask.
 func (t *Turn) factsOf(ctx context.Context) prompt.Facts {
 	c := t.composer
-	facts := prompt.Facts{Kind: prompt.Chat, Augments: c.Skills.Current().Augments(ctx), Runtime: slices.Clone(c.Runtime), WithoutSafety: c.WithoutSafety}
+	facts := prompt.Facts{Kind: t.program.Kind, Augments: c.Skills.Current().Augments(ctx), Runtime: slices.Clone(c.Runtime), WithoutSafety: c.WithoutSafety}
 	if c.Sandbox != nil {
 		facts.Runtime = append(facts.Runtime, [2]string{"sandbox", c.Sandbox()})
 	}

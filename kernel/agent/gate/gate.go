@@ -20,7 +20,6 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -71,7 +70,6 @@ type Judge interface {
 // Kinds knows the kinds of actions.
 type Kinds interface {
 	Available(key action.Key) error
-	Ends(a action.Action, where policy.Where) bool
 	Reads(a action.Action) bool
 }
 
@@ -169,7 +167,7 @@ func (g *Gate) Previews(ctx context.Context, proposal sexp.List) bool {
 		return false
 	}
 	returned, err := g.Skill.Preview(ctx, proposed.List(), g.Turn.Event())
-	return err == nil && plist.Equal(returned, proposed.List())
+	return err == nil && proposed.Is(returned)
 }
 
 // Do takes an action through the gate that no skill checks.
@@ -193,7 +191,7 @@ func (g *Gate) check(ctx context.Context, proposed action.Proposed) (checked act
 		return proposed, errRefused("the skill " + g.SkillName + " refused it"), nil
 	}
 	returned, _ = g.Hide(returned).(sexp.List)
-	if plist.Equal(returned, proposed.List()) {
+	if proposed.Is(returned) {
 		return proposed, nil, nil
 	}
 	checked = action.Propose(returned)
@@ -229,7 +227,7 @@ func (g *Gate) rule(ctx context.Context, a action.Action, granted string, propos
 	switch {
 	case verified.Valid():
 		step.Light = granted == "" && g.Kinds.Reads(verdict.Action)
-		return g.perform(ctx, verified, step)
+		return g.perform(ctx, verified, verdict.Ends, step)
 	case verdict.Kind != policy.Refuse:
 		return g.ask(ctx, verdict, hash, step, proposed)
 	case verdict.Failure != nil:

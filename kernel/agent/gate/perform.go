@@ -11,10 +11,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// perform performs a verified action. What ends the turn becomes its answer.
-func (g *Gate) perform(ctx context.Context, verified policy.Verified, step Step) (Result, error) {
-	a := verified.Action()
-	if g.Kinds.Ends(a, g.Turn.Where()) && g.Kinds.Available(a.Key()) == nil {
+// perform performs a verified action. One that ends the turn becomes its answer.
+func (g *Gate) perform(ctx context.Context, verified policy.Verified, ends bool, step Step) (Result, error) {
+	if ends && g.Kinds.Available(step.Action.Key()) == nil {
 		g.Limits.Pause()                // the answer is there and takes no more time
 		order := g.Orders.AnswerOrder() // the conversation writes the answer into the journal
 		order.Action = verified

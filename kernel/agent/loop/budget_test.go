@@ -12,7 +12,7 @@ import (
 // A call of another program is in no time of a turn: that a person was waited for begins none.
 func TestPersonIsWaitedForWithoutClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := Budget{Budget: config.UsualBudget}
+		b := Budget{Budget: config.DefaultBudget}
 		b.Pause()
 		time.Sleep(time.Minute)
 		b.Resume()

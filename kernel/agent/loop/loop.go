@@ -150,7 +150,7 @@ func (l *Loop) Record(ctx context.Context, result gate.Result) (ended bool, err 
 	switch {
 	case result.Ended:
 		return true, nil
-	case step.Verdict == gate.Performed && step.Action.Type() == protocol.TypeLog && l.Steps.Count() == 0 && l.Where().Route.AwaitsAnswer():
+	case step.Verdict == gate.Performed && l.Kinds.Silent(step.Action) && l.Steps.Count() == 0 && l.Where().Route.AwaitsAnswer():
 		return false, errors.New("the model wrote to the log only and gave no answer")
 	}
 	l.Steps.Record(ctx, step)

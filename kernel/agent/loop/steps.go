@@ -59,6 +59,8 @@ type Kinds interface {
 	Outside(a action.Action) string
 	// ActsOnID reports whether the :id of the action says what is acted on.
 	ActsOnID(a action.Action) bool
+	// Silent reports whether nobody is shown what the action does.
+	Silent(a action.Action) bool
 	IsReply(proposal sexp.List) bool
 }
 

@@ -3,6 +3,7 @@ package person
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"org-agent/kernel/action"
@@ -39,23 +40,26 @@ func (w *Waiting) Decide(ctx context.Context) (gate.Decision, error) {
 	if err != nil {
 		return gate.Decision{}, err
 	}
-	edited, err := w.turn.Desk.readEdited(decision.Edited)
-	if err != nil {
-		return gate.Decision{}, err
-	}
-	return gate.Decision{Denied: decision.Decision == protocol.Deny, Reason: decision.Comment, Edited: edited}, nil
+	return gate.Decision{Denied: decision.Decision == protocol.Deny, Reason: decision.Comment, Edited: decision.edited}, nil
 }
 
-// readEdited reads the action that a person wrote in place of a proposal. It is empty if the text is.
-func (d *Desk) readEdited(text string) (edited action.Proposed, err error) {
-	if text == "" {
-		return edited, nil
-	}
-	if edited, err = action.Read(text); err != nil {
-		return edited, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be read: %v", err)
-	}
-	if edited, err = d.config.Usable(edited); err != nil {
+// usable returns the action that a person wrote in place of a proposal, as it can be used.
+func (d *Desk) usable(edited action.Proposed) (action.Proposed, error) {
+	usable, err := d.config.Usable(edited)
+	if err != nil {
 		return edited, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be used: %v", err)
 	}
-	return edited, nil
+	return usable, nil
+}
+
+// readEdited reads from a row of the journal what a person wrote in place of a proposal.
+func (d *Desk) readEdited(text string) (action.Proposed, error) {
+	if text == "" {
+		return action.Proposed{}, nil
+	}
+	edited, err := action.Read(text)
+	if err != nil {
+		return edited, fmt.Errorf("read the edited action: %w", err)
+	}
+	return d.usable(edited)
 }

@@ -45,39 +45,50 @@ type Desk struct {
 	Secrets Secrets
 
 	config  Config
-	waiting session.Waiting[session.Decision]
+	waiting session.Waiting[Decision]
+}
+
+// Decision is what a person decided about an ask, for the turn that waits for it. The journal has no
+// secrets: they are here, by the names of their fields, and nowhere else.
+type Decision struct {
+	protocol.AskOutcome
+	secrets map[string]string
+	edited  action.Proposed // what the person wrote in place of the action, usable; empty if nothing
 }
 
 // New returns a desk.
 func New(config Config) *Desk { return &Desk{config: config} }
 
 // Decide records a person's decision about an ask, made with that kind of client, and lets the turn
-// go on. Only a client with the token may call it. The first decision counts: the error of a second
-// one, and of one that comes too late, has [protocol.CodeConflict].
-func (d *Desk) Decide(ctx context.Context, p protocol.AskDecideParams, client string) (protocol.AskDecideResult, error) {
+// go on. Edited is the action of the parameters, as it was read. Only a client with the token may call
+// it. The first decision counts: the error of a second one, and of one that comes too late, has
+// [protocol.CodeConflict].
+func (d *Desk) Decide(ctx context.Context, p protocol.AskDecideParams, edited action.Proposed, client string) (protocol.AskDecideResult, error) {
 	var none protocol.AskDecideResult
 	ask, err := d.config.Asks.Ask(ctx, p.ID)
 	if err != nil {
 		return none, err
 	}
-	decision := session.Decision{AskOutcome: p.Outcome(client)}
+	decision := Decision{AskOutcome: p.Outcome(client)}
 	if err := ask.CheckOutcome(decision.AskOutcome); err != nil {
 		return none, err
 	}
 	if err := ask.CheckWaits(); err != nil {
 		return none, err
 	}
-	if _, err := d.readEdited(p.Edited); err != nil {
-		return none, err
+	if p.Edited != "" {
+		if decision.edited, err = d.usable(edited); err != nil {
+			return none, err
+		}
 	}
 	if p.Decision == protocol.Answered {
 		checked, err := ask.Form.Check(p.Answers)
 		if err != nil {
 			return none, err
 		}
-		decision.Answers, decision.Secrets = splitSecrets(*ask.Form, checked)
+		decision.Answers, decision.secrets = splitSecrets(*ask.Form, checked)
 	}
-	if len(decision.Secrets) > 0 && !d.waiting.Waits(p.ID) {
+	if len(decision.secrets) > 0 && !d.waiting.Waits(p.ID) {
 		return none, protocol.Errorf(protocol.CodeBusy, "the turn does not wait for it yet, as the kernel has just started, and a secret is kept nowhere: answer again in a moment")
 	}
 	if _, err := d.config.Asks.Decide(ctx, p.ID, decision.AskOutcome); err != nil {
@@ -146,7 +157,7 @@ type Waiting struct {
 	Ask protocol.Ask
 
 	turn      *Turn
-	decisions <-chan session.Decision
+	decisions <-chan Decision
 }
 
 // open records an ask, and waits for it.
@@ -170,7 +181,12 @@ func (t *Turn) Reopen(ctx context.Context, id string) (w *Waiting, closed bool, 
 		w.Close()
 		return nil, false, err
 	case w.Ask.Decision != "":
-		t.Desk.waiting.Resume(id, session.Decision{AskOutcome: w.Ask.AskOutcome})
+		edited, err := t.Desk.readEdited(w.Ask.Edited)
+		if err != nil {
+			w.Close()
+			return nil, false, err
+		}
+		t.Desk.waiting.Resume(id, Decision{AskOutcome: w.Ask.AskOutcome, edited: edited})
 	case !w.Ask.Waits():
 		w.Close()
 		return nil, true, nil
@@ -183,7 +199,7 @@ func (w *Waiting) Close() { w.turn.Desk.waiting.Forget(w.Ask.ID) }
 
 // await shows the ask and returns what a person decides. The time that the person takes is not counted,
 // neither for the turn nor for the action. The error is a [gate.StillWaiting] if ctx ends first.
-func (w *Waiting) await(ctx context.Context) (decision session.Decision, err error) {
+func (w *Waiting) await(ctx context.Context) (decision Decision, err error) {
 	t := w.turn
 	t.Clock.Pause()
 	if err := t.waits(ctx, true); err != nil {

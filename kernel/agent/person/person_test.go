@@ -93,10 +93,16 @@ func (o *office) decide(p protocol.AskDecideParams) (done <-chan error) {
 	failed := make(chan error, 1)
 	go func() {
 		p.ID = (<-o.shown).ID
-		_, err := o.desk.Decide(context.Background(), p, "emacs")
+		_, err := o.desk.Decide(context.Background(), p, edited(p), "emacs")
 		failed <- err
 	}()
 	return failed
+}
+
+// edited is the action of the parameters as the wire's service reads it.
+func edited(p protocol.AskDecideParams) action.Proposed {
+	proposed, _ := action.Read(p.Edited) // where it cannot be read the service refuses it
+	return proposed
 }
 
 func response(t *testing.T, text string) action.Action {
@@ -139,7 +145,7 @@ func TestApproval(t *testing.T) {
 			if err != nil || kept.Summary != "Say it" || kept.Hash != "hash" || kept.Decision != c.decides.Decision || kept.Client != "emacs" {
 				t.Errorf("the journal has %+v, %v", kept, err)
 			}
-			if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: "ask-1", Decision: protocol.AllowOnce}, "cli"); protocol.ErrorCode(err) != protocol.CodeConflict {
+			if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: "ask-1", Decision: protocol.AllowOnce}, action.Proposed{}, "cli"); protocol.ErrorCode(err) != protocol.CodeConflict {
 				t.Errorf("a second decision: %v", err)
 			}
 		})
@@ -157,16 +163,15 @@ func TestDecisionsThatCannotBe(t *testing.T) {
 	}()
 	id := (<-o.shown).ID
 	for what, p := range map[string]protocol.AskDecideParams{
-		"cannot be read": {Decision: protocol.AllowOnce, Edited: "(:type"},
 		"cannot be used": {Decision: protocol.AllowOnce, Edited: "(:type :response)"},
 		"not a decision": {Decision: protocol.Answered},
 	} {
 		p.ID = id
-		if _, err := o.desk.Decide(t.Context(), p, "emacs"); protocol.ErrorCode(err) != protocol.CodeInvalidParams || !strings.Contains(err.Error(), what) {
+		if _, err := o.desk.Decide(t.Context(), p, edited(p), "emacs"); protocol.ErrorCode(err) != protocol.CodeInvalidParams || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: "none", Decision: protocol.Deny}, "emacs"); protocol.ErrorCode(err) != protocol.CodeNotFound {
+	if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: "none", Decision: protocol.Deny}, action.Proposed{}, "emacs"); protocol.ErrorCode(err) != protocol.CodeNotFound {
 		t.Errorf("an ask that is none: %v", err)
 	}
 	if open, err := o.journal.Asks.OpenAsks(t.Context()); err != nil || len(open) != 1 {
@@ -262,14 +267,14 @@ func TestReopen(t *testing.T) {
 		o := newOffice(t)
 		id := question(o, form)
 		secret := append(plain, protocol.FieldAnswer{Name: "key", Values: []string{"swordfish"}})
-		if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: id, Decision: protocol.Answered, Answers: secret}, "emacs"); protocol.ErrorCode(err) != protocol.CodeBusy {
+		if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: id, Decision: protocol.Answered, Answers: secret}, action.Proposed{}, "emacs"); protocol.ErrorCode(err) != protocol.CodeBusy {
 			t.Errorf("a secret for nobody: %v", err)
 		}
 	})
 	t.Run("decided before", func(t *testing.T) {
 		o := newOffice(t)
 		id := question(o, name)
-		if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: id, Decision: protocol.Answered, Answers: plain}, "emacs"); err != nil {
+		if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: id, Decision: protocol.Answered, Answers: plain}, action.Proposed{}, "emacs"); err != nil {
 			t.Fatal(err)
 		}
 		again, closed, err := o.turn.Reopen(t.Context(), id)

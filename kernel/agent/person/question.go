@@ -12,7 +12,6 @@ import (
 	"org-agent/kernel/describe"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/session"
 	"org-agent/kernel/tool"
 )
 
@@ -60,7 +59,7 @@ func visible(form protocol.QuestionForm) protocol.QuestionForm {
 
 // AnswerText is the result of the call that asked, without secrets. It keeps the whole answers for the
 // skill.
-func (t *Turn) AnswerText(form protocol.QuestionForm, given session.Decision) (string, error) {
+func (t *Turn) AnswerText(form protocol.QuestionForm, given Decision) (string, error) {
 	if given.Decision == protocol.Declined {
 		return "", tool.Declined{Reason: given.Comment}
 	}
@@ -70,7 +69,7 @@ func (t *Turn) AnswerText(form protocol.QuestionForm, given session.Decision) (s
 		value := answerValue(field, a.Values)
 		shown := value
 		if field.Kind == protocol.FieldSecret {
-			secret, kept := given.Secrets[a.Name]
+			secret, kept := given.secrets[a.Name]
 			if !kept {
 				return "", errors.New("a secret was given, and the kernel ended before it was used; it is kept nowhere: ask again")
 			}

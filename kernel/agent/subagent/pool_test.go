@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/journal"
@@ -55,7 +56,7 @@ func start(t *testing.T, directory string, limit int, work func(ctx context.Cont
 	log := slog.New(slog.DiscardHandler)
 	k.Sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
-		Runner:  k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log,
+		Runner:  k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log, Insertion: act.Insertion,
 		Ended: func(turn journal.Turn) { k.pool.Ended(context.Background(), turn) },
 	})
 	k.pool = subagent.New(subagent.Config{

@@ -21,7 +21,7 @@ import (
 // labelLimit is how many characters a subagent's label has.
 const labelLimit = 40
 
-// Spawner starts subagents for a turn. It implements [tool.Spawner]. The calls of a batch use it at the
+// Spawner starts subagents for a turn. It implements [tool.Subagents]. The calls of a batch use it at the
 // same time. All of it is required but where it says so.
 type Spawner struct {
 	Pool *Pool // nil: no work is handed on
@@ -63,9 +63,9 @@ type Tools interface {
 	Nearest(name string) string
 }
 
-// Spawn implements [tool.Spawner]: a subagent does a part of the turn's work. If the call says so, it
+// Start implements [tool.Subagents]: a subagent does a part of the turn's work. If the call says so, it
 // blocks until the subagent has ended.
-func (sp *Spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) {
+func (sp *Spawner) Start(ctx context.Context, wanted tool.SubagentTask) (string, error) {
 	switch {
 	case sp.MayNot != nil:
 		return "", sp.MayNot
@@ -92,7 +92,7 @@ func (sp *Spawner) Spawn(ctx context.Context, wanted tool.Work) (string, error) 
 }
 
 // describe returns the subagent that is wanted. It fails if a tool or the model is not there.
-func (sp *Spawner) describe(ctx context.Context, wanted tool.Work) (journal.Subagent, error) {
+func (sp *Spawner) describe(ctx context.Context, wanted tool.SubagentTask) (journal.Subagent, error) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
 	sp.Began()
@@ -127,7 +127,7 @@ func didYouMean(near string) string {
 
 // settingsOf are the settings of the turn with those that are wanted for the subagent. No part
 // of its budget is larger than that of the turn.
-func settingsOf(record journal.Turn, model string, budget config.Budget, wanted tool.Work) protocol.TurnSettings {
+func settingsOf(record journal.Turn, model string, budget config.Budget, wanted tool.SubagentTask) protocol.TurnSettings {
 	const from = "the task"
 	var settings protocol.TurnSettings
 	for _, set := range record.Settings {
@@ -169,7 +169,7 @@ func narrower[N int | time.Duration](a, b N) N {
 }
 
 // labelOf is the label that is wanted for the work, or else the first words of the task.
-func labelOf(wanted tool.Work) string {
+func labelOf(wanted tool.SubagentTask) string {
 	label := strings.Join(strings.Fields(cmp.Or(strings.TrimSpace(wanted.Label), wanted.Task)), " ")
 	if runes := []rune(label); len(runes) > labelLimit {
 		label = strings.TrimSpace(string(runes[:labelLimit-1])) + "…"
@@ -220,8 +220,8 @@ func behind(mark, text string) string {
 	return mark + text
 }
 
-// Subagents implements [tool.Spawner].
-func (sp *Spawner) Subagents(ctx context.Context, id string, from int) (string, error) {
+// Report implements [tool.Subagents].
+func (sp *Spawner) Report(ctx context.Context, id string, from int) (string, error) {
 	pool, session := sp.Pool, sp.Turn.Session
 	if sp.MayNot != nil || pool == nil {
 		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")

@@ -39,7 +39,7 @@ func (s Work) NamedSkill(live *skill.Set) (*skill.Skill, error) {
 
 // withheldTools are the tools that no subagent has: nobody answers its questions, and it starts no
 // subagents.
-var withheldTools = [...]string{"sessions_spawn", "list_subagents", "ask_user"}
+var withheldTools = [...]string{"start_subagent", "list_subagents", "ask_user"}
 
 // has reports whether the subagent has the tool of that name, as it is written.
 func (s Work) has(name string) bool {
@@ -80,8 +80,7 @@ func (s Work) Refuses(a action.Action, where policy.Where) string {
 
 // Facts makes the facts of a prompt those of a subagent.
 func (s Work) Facts(facts *prompt.Facts) {
-	facts.Kind = prompt.Subagent
-	facts.Handed = prompt.Handed{Requester: s.Session, Child: s.Conversation, Label: s.Label, Task: s.Task}
+	facts.Delegation = prompt.Delegation{Requester: s.Session, Subagent: s.Conversation, Label: s.Label, Task: s.Task}
 	facts.Tools = slices.DeleteFunc(facts.Tools, func(t prompt.Tool) bool { return !s.has(t.Name) })
 	if !slices.ContainsFunc(facts.Tools, func(t prompt.Tool) bool { return t.Name == "use_skill" }) {
 		facts.Skills, facts.MoreSkills = "", 0

@@ -36,7 +36,7 @@ func TestWorkIsBounded(t *testing.T) {
 		{some, `(:type :request :target :tool :action :call :tool "read")`, "was not handed to this subagent: it has web_fetch"},
 		{all, `(:type :request :target :tool :action :call :tool "read")`, ""},
 		{all, `(:type :request :target :tool :action :call :tool "ask_user")`, "nobody answers its questions"},
-		{all, `(:type :request :target :tool :action :call :tool "sessions_spawn")`, "hands on nothing"},
+		{all, `(:type :request :target :tool :action :call :tool "start_subagent")`, "hands on nothing"},
 		{some, `(:type :request :target :tool :action :batch :calls ((:tool "web_fetch") (:tool "read")))`, "was not handed"},
 		{all, `(:type :request :target :peer :action :message :to "x" :text "y")`, "a subagent"},
 	} {
@@ -66,7 +66,7 @@ func TestFactsOfWork(t *testing.T) {
 			has = append(has, one.Name)
 		}
 		listed := slices.Contains(c.has, "use_skill")
-		if !slices.Equal(has, c.has) || facts.Kind != prompt.Subagent || facts.Handed.Task != "look it up" || (facts.Skills != "") != listed || (facts.MoreSkills > 0) != listed {
+		if !slices.Equal(has, c.has) || facts.Delegation.Task != "look it up" || (facts.Skills != "") != listed || (facts.MoreSkills > 0) != listed {
 			t.Errorf("%v: it has %v, %+v", c.handed, has, facts)
 		}
 	}
@@ -108,7 +108,7 @@ func TestSpawn(t *testing.T) {
 	sp.Turn.Settings = protocol.TurnSettings{{Name: protocol.SettingSystem, Value: "Be brief."}, {Name: protocol.SettingHistory, Value: "none"}, {Name: protocol.SettingModel, Value: "old"}}
 	began := false
 	sp.Began = func() { began = true }
-	text, err := sp.Spawn(t.Context(), tool.Work{Task: "Look up swordfish.", Label: "look up", Tools: []string{"READ"}, Rounds: 50, Tokens: 100})
+	text, err := sp.Start(t.Context(), tool.SubagentTask{Task: "Look up swordfish.", Label: "look up", Tools: []string{"READ"}, Rounds: 50, Tokens: 100})
 	if err != nil || !strings.Contains(text, "[look up is begun") || !began {
 		t.Fatal(text, err)
 	}
@@ -128,10 +128,10 @@ func TestSpawn(t *testing.T) {
 			t.Errorf("%s is %q and not %q", name, got, want)
 		}
 	}
-	if list, err := sp.Subagents(t.Context(), "", 0); err != nil || !strings.Contains(list, "| look up |") {
+	if list, err := sp.Report(t.Context(), "", 0); err != nil || !strings.Contains(list, "| look up |") {
 		t.Errorf("%s, %v", list, err)
 	}
-	if _, err := sp.Subagents(t.Context(), "none", 0); protocol.ToolErrorOf(err).Code != protocol.ToolNotFound {
+	if _, err := sp.Report(t.Context(), "none", 0); protocol.ToolErrorOf(err).Code != protocol.ToolNotFound {
 		t.Errorf("one that is none: %v", err)
 	}
 }
@@ -139,19 +139,19 @@ func TestSpawn(t *testing.T) {
 // TestSpawnRefused: where no work may be handed on, or something that it needs is not there, nothing is
 // begun, and the model is told why.
 func TestSpawnRefused(t *testing.T) {
-	for why, change := range map[string]func(sp *subagent.Spawner, w *tool.Work){
-		"it may not":                func(sp *subagent.Spawner, _ *tool.Work) { sp.MayNot = errors.New("it may not") },
-		"it may not leave":          func(sp *subagent.Spawner, _ *tool.Work) { sp.MayNotLeave = errors.New("it may not leave") },
-		"a conversation with":       func(sp *subagent.Spawner, _ *tool.Work) { sp.Skill = "" },
-		`did you mean "read"?`:      func(_ *subagent.Spawner, w *tool.Work) { w.Tools = []string{"raed"} },
-		"there is no model none":    func(_ *subagent.Spawner, w *tool.Work) { w.Model = "none" },
-		"no work is handed on here": func(sp *subagent.Spawner, _ *tool.Work) { sp.Pool = nil },
+	for why, change := range map[string]func(sp *subagent.Spawner, w *tool.SubagentTask){
+		"it may not":                func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.MayNot = errors.New("it may not") },
+		"it may not leave":          func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.MayNotLeave = errors.New("it may not leave") },
+		"a conversation with":       func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.Skill = "" },
+		`did you mean "read"?`:      func(_ *subagent.Spawner, w *tool.SubagentTask) { w.Tools = []string{"raed"} },
+		"there is no model none":    func(_ *subagent.Spawner, w *tool.SubagentTask) { w.Model = "none" },
+		"no work is handed on here": func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.Pool = nil },
 	} {
 		t.Run(why, func(t *testing.T) {
 			sp, k := starter(t)
-			wanted := tool.Work{Task: "look"}
+			wanted := tool.SubagentTask{Task: "look"}
 			change(sp, &wanted)
-			if _, err := sp.Spawn(t.Context(), wanted); err == nil || !strings.Contains(err.Error(), why) {
+			if _, err := sp.Start(t.Context(), wanted); err == nil || !strings.Contains(err.Error(), why) {
 				t.Errorf("%v", err)
 			}
 			if list, err := k.journal.Subagents.List(t.Context(), "main"); err != nil || len(list) > 0 {

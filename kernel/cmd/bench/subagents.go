@@ -19,7 +19,7 @@ func measureSubagents(ctx context.Context, p programs) ([]row, error) {
 		n     = 20 // turns of each kind, the first not counted
 		model = 20 * time.Millisecond
 	)
-	task := `(:tool "sessions_spawn" :args (:task "part"))`
+	task := `(:tool "start_subagent" :args (:task "part"))`
 	one := "(:type :request :target :tool :action :call " + task[1:]
 	batch := "(:type :request :target :tool :action :batch :calls (" + strings.Repeat(task, 4) + "))"
 	four, err := subagentTurns(ctx, p, n, model, batch)
@@ -57,7 +57,7 @@ func subagentTurns(ctx context.Context, p programs, n int, model time.Duration, 
 		return nil, err
 	}
 	defer in.close()
-	rule := "* Rules\n| rule | matches | verdict | why | since |\n| tool sessions_spawn | | allow | | |\n"
+	rule := "* Rules\n| rule | matches | verdict | why | since |\n| tool start_subagent | | allow | | |\n"
 	if err := os.MkdirAll(in.paths.Home, 0o755); err != nil {
 		return nil, fmt.Errorf("make the home: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"org-agent/kernel/act"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -140,7 +141,7 @@ func (t *talk) incoming(ctx context.Context, r *rpc.Request) (any, error) {
 	}
 	switch p := r.Params.(type) {
 	case *protocol.Act:
-		if p.Payload.Text("action") != "insert-at-end" {
+		if !act.IsInsertion(*p) {
 			return nil, protocol.Errorf(protocol.CodeForbidden, "the command line can only show text")
 		}
 		send(turnEvent{act: p})

@@ -45,7 +45,7 @@ func (c *doctorCommand) examine(ctx context.Context, w *world) ([]doctor.Finding
 		return []doctor.Finding{{Check: "home", State: doctor.Fail, Text: err.Error()}}, nil
 	}
 	checked := doctor.Config{
-		Paths: paths, Drivers: daemon.Drivers(), Tools: daemon.ToolNames(), Env: w.env, Version: version, Sandbox: sandbox.Look,
+		Paths: paths, Drivers: daemon.Drivers(), Tools: daemon.ToolNames(), Env: w.env, Version: version, Sandbox: sandbox.Probe,
 		Specs:  specs,
 		Grants: w.instance(paths).Grants,
 	}

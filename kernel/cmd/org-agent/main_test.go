@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 			if name != "sandbox" {
 				return false, fmt.Errorf("there is no condition %q", name)
 			}
-			kind, _ := sandbox.Look(t.Context())
+			kind, _ := sandbox.Probe(t.Context())
 			return kind.Fenced(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

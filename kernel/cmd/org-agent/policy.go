@@ -90,7 +90,7 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 	where := policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 	if c.Action == "" {
 		verdict := judge.JudgeReach(reach...)
-		verdict.Action = action.Propose(callFor(reach[0])).Action()
+		verdict.Action = judge.Kinds.Specs().ProposeCall(callFor(reach[0])).Action()
 		return judge.Narrowed(ctx, verdict, where), nil
 	}
 	proposed, err := action.Read(c.Action)
@@ -104,7 +104,7 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 }
 
 // callFor returns the tool call that most likely touches this, for the hooks to judge.
-func callFor(r protocol.Reach) sexp.List {
+func callFor(r protocol.Reach) action.Call {
 	name, arguments := "exec", sexp.List{plist.Keyword("command"), plist.String(r.Command), plist.Keyword("cwd"), plist.String(r.Path)}
 	switch r.Kind {
 	case protocol.ReachReads:
@@ -114,14 +114,13 @@ func callFor(r protocol.Reach) sexp.List {
 	case protocol.ReachFetches:
 		name, arguments = "web_fetch", sexp.List{plist.Keyword("url"), plist.String(r.URL)}
 	}
-	return sexp.List{plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target"), plist.Keyword("tool"), plist.Keyword("payload"), sexp.List{
-		plist.Keyword("action"), plist.Keyword("call"), plist.Keyword("tool"), plist.String(name), plist.Keyword("args"), arguments}}
+	return action.Call{Tool: name, Args: arguments}
 }
 
 // hooks returns the configuration of the hooks of the live notes. What the notes print is discarded.
 func (w *world) hooks(ctx context.Context, paths config.Paths, live *skill.Set) hook.Config {
-	c := w.instance(paths).Hooks(func() *skill.Set { return live }, kinds(live.Actions()))
-	c.Kind = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(ctx); return kind })
+	c := w.instance(paths).Hooks(func() *skill.Set { return live })
+	c.Kind = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(ctx); return kind })
 	c.Dry = true
 	return c
 }

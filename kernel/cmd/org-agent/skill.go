@@ -156,6 +156,7 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
+	known := kinds(registry.Current().Actions())
 	for _, s := range statuses {
 		name := s.Skill
 		if name == "" {
@@ -170,7 +171,7 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 		}
 		for _, h := range s.Hooks {
 			fmt.Fprintf(w.out, "    hook %s at %s, line %d\n", h.Name, h.On(), h.Line)
-			if why := hook.Unknown(h, tools); why != "" {
+			if why := hook.UnknownTool(h, tools, known); why != "" {
 				fmt.Fprintf(w.out, "    %s:%d: warning: it is never called: %s\n", skill.ShownFile(h.File), h.Line, why)
 			}
 		}

@@ -84,7 +84,7 @@ func (w *world) tools(ctx context.Context, paths config.Paths) (*tool.Registry, 
 	if err != nil {
 		return nil, err
 	}
-	fence := sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Look(ctx); return kind })
+	fence := sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(ctx); return kind })
 	home := w.instance(paths)
 	return tool.BuiltIn(tool.Deps{Commands: home.Commands(settings.Programs, fence, nil), Pages: home.Pages(settings, nil, nil), Search: home.SearchServer(settings.Search), Skills: sync.OnceValue(func() *skillmd.Set {
 		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Specs: specs})
@@ -148,7 +148,7 @@ func (c *skillCopy) directory(w *world) (done bool, err error) {
 	case !from.Ships(name):
 		return false, nil
 	case c.Settled:
-		return true, from.Settle(name)
+		return true, from.UpdateOriginal(name)
 	case c.To != "":
 		if from.Home, err = filepath.Abs(c.To); err != nil {
 			return true, fmt.Errorf("find the directory %s: %w", c.To, err)

@@ -11,7 +11,7 @@ import (
 // shownItems is how many skills or tools an answer lists.
 const shownItems = 12
 
-// titles are what "next" announces.
+// titles are the names of the topics in announcements of "next".
 var titles = map[topic]string{
 	topicChat:   "how this conversation works",
 	topicUndo:   "taking an answer back",
@@ -22,8 +22,7 @@ var titles = map[topic]string{
 	topicModel:  "adding a language model",
 }
 
-// answers are the replies that depend on nothing but the topic, as Org: a
-// heading, then the text.
+// answers are the replies that depend only on the topic, as Org: a heading, then the text.
 var answers = map[topic]string{
 	topicSelf: `* A guide, not a mind
 I am the built-in responder of org-agent, and *not a language model*. I look for a few phrases in what you write and answer from what I know about this program. Nothing you write to me leaves this machine.
@@ -140,21 +139,20 @@ The conversation is kept. =M-x org-agent-chat= opens it again where you left it.
 You have seen what I can show you. The rest is better with a model: ask =how do I add a model=. Or write a skill; that needs none.`,
 }
 
-// answerTo returns the answer to the last thing that was said, as Org text whose
-// first line is a heading.
-func answerTo(said []string, about About) string {
+// answerTo returns the answer to the last message, as Org text whose first line is a heading.
+func answerTo(messages []string, about About) string {
 	last := ""
-	if len(said) > 0 {
-		last = said[len(said)-1]
+	if len(messages) > 0 {
+		last = messages[len(messages)-1]
 	}
 	if text, ok := fenced(last); ok {
-		return counted(text)
+		return describeText(text)
 	}
-	now := resolve(said)
+	now := resolve(messages)
 	var answer string
 	switch now {
 	case topicHello:
-		answer = hello(about, len(said) > 1)
+		answer = hello(about, len(messages) > 1)
 	case topicHelp:
 		answer = help
 	case topicSkills:
@@ -164,9 +162,9 @@ func answerTo(said []string, about About) string {
 	case topicVersion:
 		answer = version(about)
 	case topicRepeat:
-		return "* You said\n" + repeated(last)
+		return "* You said\n" + textToRepeat(last)
 	case topicRecall:
-		return recall(said)
+		return recall(messages)
 	case topicQuestion, topicUnknown:
 		return unknown(last, now)
 	default:
@@ -175,16 +173,16 @@ func answerTo(said []string, about About) string {
 	if now == topicAuthor && about.Home != "" {
 		answer = strings.Replace(answer, "the =skills= directory of your home", "="+about.Home+"/skills=", 1)
 	}
-	return answer + invitation(said, now)
+	return answer + invitation(messages, now)
 }
 
-// invitation says what "next" would lead to, where a tour may begin or go on.
-func invitation(said []string, now topic) string {
+// invitation returns a sentence that says what "next" would show, if a tour may begin or continue.
+func invitation(messages []string, now topic) string {
 	switch now {
 	case topicStop, topicBye, topicDone, topicVersion:
 		return ""
 	}
-	next := afterThis(said)
+	next := nextTopic(messages)
 	if next == topicDone {
 		return ""
 	}
@@ -247,7 +245,7 @@ func version(about About) string {
 	return fmt.Sprintf("* org-agent %s\n=org-agent version= and =org-agent status= say it too.", about.Version)
 }
 
-// list is an Org list of items.
+// list returns the items as an Org list.
 func list(items []Item) string {
 	var b strings.Builder
 	for i, item := range items {
@@ -257,7 +255,7 @@ func list(items []Item) string {
 		}
 		fmt.Fprintf(&b, "- =%s=", item.Name)
 		if item.Does != "" {
-			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(item.Does), " "))
+			fmt.Fprintf(&b, ": %s", text.Line(item.Does))
 		}
 		b.WriteByte('\n')
 	}
@@ -275,24 +273,24 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// command is the word that asks for a text to be given back.
+// command matches the words that ask for a text to be repeated.
 var command = regexp.MustCompile(`(?is)^\W*(?:please\s+)?(?:repeat|echo|say)\b(?:\s+after\s+me)?[\s:,]*`)
 
-// repeated is the text that a message wants back.
-func repeated(message string) string {
+// textToRepeat returns the text that a message asks to have repeated.
+func textToRepeat(message string) string {
 	return strings.TrimSpace(command.ReplaceAllString(message, ""))
 }
 
-// recall answers from the conversation before the message.
-func recall(said []string) string {
-	if len(said) < 2 {
+// recall answers a question about the conversation before the message.
+func recall(messages []string) string {
+	if len(messages) < 2 {
 		return "* Nothing before this\nThis is the first message of the conversation that I am shown."
 	}
 	return fmt.Sprintf("* You said it here before\nThe message before this one began: “%s”\n\nI am shown the conversation with every message, as a model would be.",
-		text.Clip(text.Line(said[len(said)-2]), 60))
+		text.Clip(text.Line(messages[len(messages)-2]), 60))
 }
 
-// unknown is the honest answer to everything else.
+// unknown returns the answer to a message that matches no topic.
 func unknown(message string, about topic) string {
 	what := "I have nothing to say to that"
 	if about == topicQuestion {

@@ -1,16 +1,14 @@
-// Package builtin answers without a network, a key or a model, so that whoever
-// has just installed the program can try all of it at once: text that streams,
-// nests and folds, one step of undo, skills, the log.
+// Package builtin answers without a network, a key or a model, so that a person who has just
+// installed the program can try all of it at once: text that streams, nests and folds, one step of
+// undo, skills, the log.
 //
-// It is not a language model and says so. It looks for a few dozen phrases in
-// the message and in the conversation before it, and answers from what it is
-// told about the installation. It is given the same prompt as a model and obeys
-// it in two things: when the system prompt shows the form of a reply, it replies
-// in that form, and when it is asked for a skill and there is a tool to read
-// skills, it calls the tool and shows what came back.
+// It is not a language model and says so. It looks for a few dozen phrases in the message and in
+// the conversation before it, and answers from what it knows about the installation. It gets the
+// same prompt as a model and obeys it in two points. If the system prompt shows the form of a
+// reply, it replies in that form. If it is asked for a skill and there is a tool that reads skills,
+// it calls the tool and shows the result.
 //
-// Nothing is kept between requests and nothing but pauses blocks; a Provider
-// starts no goroutine.
+// It stores nothing between requests, blocks only for pauses, and starts no goroutine.
 package builtin
 
 import (
@@ -22,35 +20,34 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// Name is the provider's name, and its model's.
+// Name is the name of the provider and of its model.
 const Name = "builtin"
 
-// DefaultPace is a pause between words at which a person can watch them come.
+// DefaultPace is a pause between words at which a person can watch them appear.
 const DefaultPace = 15 * time.Millisecond
 
-// longest is how long the pauses of one reply are together at most.
+// longest is the maximum sum of the pauses of one reply.
 const longest = 5 * time.Second
 
-// About is what the provider knows about the program it is part of.
+// About is what the provider knows about the program that it is part of.
 type About struct {
-	// Skills and Tools are those that are live now. Texts are skills that are text for a
-	// model.
+	// Skills and Tools are the live ones. Texts are the skills that are text for a model.
 	Skills, Tools, Texts []Item
 	// Home is the directory with the user's own notes.
 	Home string
-	// Version is the program's.
+	// Version is the version of the program.
 	Version string
 }
 
-// Item is something that has a name and does something.
+// Item is a skill or a tool.
 type Item struct {
 	Name, Does string
 }
 
-// Provider is the built-in responder. Its zero value knows nothing about the
-// installation and does not pause.
+// Provider is the built-in responder. The zero value knows nothing about the installation and does
+// not pause.
 type Provider struct {
-	// About is asked at every request; nil knows nothing.
+	// About is called for every request. nil: nothing is known.
 	About func() About
 	// Pace is the pause between words.
 	Pace time.Duration
@@ -81,7 +78,7 @@ func (p Provider) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm
 	}
 }
 
-// reply is the whole reply, in the form that the system prompt asks for.
+// reply returns the whole reply, in the form that the system prompt asks for.
 func (p Provider) reply(request llm.Request) string {
 	var about About
 	if p.About != nil {
@@ -91,11 +88,11 @@ func (p Provider) reply(request llm.Request) string {
 	if result, ok := lastResult(request.Messages); ok {
 		answer = answerToResult(result)
 	} else {
-		said := conversation(request.Messages)
-		if call, ok := callFor(said, request.Tools, about); ok {
+		messages := conversation(request.Messages)
+		if call, ok := callFor(messages, request.Tools, about); ok {
 			return call
 		}
-		answer = answerTo(said, about)
+		answer = answerTo(messages, about)
 	}
 	form, ok := replyForm(request.System())
 	if !ok {
@@ -107,19 +104,19 @@ func (p Provider) reply(request llm.Request) string {
 	return form.fill(answer)
 }
 
-// conversation is what the user said, oldest first.
+// conversation returns the user's messages, the oldest first.
 func conversation(messages []llm.Message) []string {
-	var said []string
+	var texts []string
 	for _, message := range messages {
 		if message.Role == llm.RoleUser {
-			said = append(said, withoutData(llm.Unstamped(message.Text)))
+			texts = append(texts, withoutData(llm.Unstamped(message.Text)))
 		}
 	}
-	return said
+	return texts
 }
 
-// withoutData is a message without what was sent along with it, or what it brought up, which
-// stands before the person's words.
+// withoutData returns a message without the attachments and the recalled notes that stand before
+// the person's words.
 func withoutData(message string) string {
 	const line = "\nThe message:\n"
 	at := strings.LastIndex(message, line)
@@ -131,8 +128,7 @@ func withoutData(message string) string {
 	return message
 }
 
-// words cuts a text behind its blanks and its written line ends, which is where
-// a model would pause too.
+// words splits a text after its blanks and its escaped line ends, where a model would pause too.
 func words(text string) []string {
 	var list []string
 	from := 0
@@ -147,7 +143,7 @@ func words(text string) []string {
 	return list
 }
 
-// pause waits, and reports false when ctx ended.
+// pause waits. It returns false if ctx ended.
 func pause(ctx context.Context, pace time.Duration) bool {
 	if pace <= 0 {
 		return ctx.Err() == nil

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// here is an installation.
+// here returns an About of an installation.
 func here() builtin.About {
 	return builtin.About{
 		Skills:  []builtin.Item{{Name: "chat", Does: "answers every message of a conversation"}, {Name: "identity"}},
@@ -37,10 +37,10 @@ REQUIRED FORMATS:
 - To use a tool: (:type :REQUEST :target :tool :action :call :tool "<name>" :args (...))`
 
 // say returns the reply to a conversation of the user's messages.
-func say(t *testing.T, system string, said ...string) string {
+func say(t *testing.T, system string, messages ...string) string {
 	t.Helper()
 	request := llm.Request{Sections: llm.System(system)}
-	for i, text := range said {
+	for i, text := range messages {
 		if i > 0 {
 			request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: "* An answer"})
 		}
@@ -60,9 +60,9 @@ func TestSuite(t *testing.T) {
 	llmtest.Suite(t, builtin.Provider{About: here}, llm.Request{Sections: llm.System(emacsPrompt), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}})
 }
 
-// TestUnderstanding: what a newcomer may type, with words of the answer.
+// TestUnderstanding checks the answers to what a newcomer may type.
 func TestUnderstanding(t *testing.T) {
-	for _, c := range []struct{ said, want string }{
+	for _, c := range []struct{ message, want string }{
 		{"Hello", "* Hello, and welcome"},
 		{"hi there!", "* Hello, and welcome"},
 		{"Help", "* What you can ask me"},
@@ -97,19 +97,20 @@ func TestUnderstanding(t *testing.T) {
 		{"* TODO buy milk", "not a language model"},
 		{"What was kept on earlier days, or stands in the person's notes, and may bear on the message, 1 in number.\n--- m kept 1: Skills (n.org:1) ---\nHow do I write a skill?\n--- m end of kept 1 ---\n\nThe message:\nHello", "* Hello, and welcome"},
 	} {
-		if got := say(t, "", c.said); !strings.Contains(got, c.want) {
-			t.Errorf("%q: got\n%s\nwithout %q", c.said, got, c.want)
+		if got := say(t, "", c.message); !strings.Contains(got, c.want) {
+			t.Errorf("%q: got\n%s\nwithout %q", c.message, got, c.want)
 		}
 	}
 }
 
-// TestTour: next leads through everything once, also past what was asked for.
+// TestTour checks that "next" leads through every topic once, and skips those that were asked
+// about.
 func TestTour(t *testing.T) {
-	said := []string{"hello", "undo"}
+	messages := []string{"hello", "undo"}
 	var headings []string
 	for range 7 {
-		said = append(said, "next")
-		heading, _, _ := strings.Cut(say(t, "", said...), "\n")
+		messages = append(messages, "next")
+		heading, _, _ := strings.Cut(say(t, "", messages...), "\n")
 		headings = append(headings, heading)
 	}
 	want := []string{
@@ -124,7 +125,7 @@ func TestTour(t *testing.T) {
 	}
 }
 
-// TestReplyForm: the reply has the form that the system prompt shows.
+// TestReplyForm checks that the reply has the form that the system prompt shows.
 func TestReplyForm(t *testing.T) {
 	for _, c := range []struct{ name, system, want string }{
 		{"none", "Be kind.", "* You said\na \"b\" \\c\nd"},
@@ -139,6 +140,10 @@ func TestReplyForm(t *testing.T) {
 			`(:type :response :text "* You said\na \"b\" \\c\nd")`},
 		{"an example has no gap", `(:type :response :text "<answer>") for example (:type :REQUEST :target :telegram :chat-id "9" :text "Two.")`,
 			`(:type :response :text "* You said\na \"b\" \\c\nd")`},
+		{"what is no answer comes last", emacsPrompt + "\n- to show a line: (:type :REQUEST :target :emacs :action :message :text \"<line>\")\n- to light a lamp: (:type :REQUEST :target :lamp :text \"<colour>\")",
+			`(:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* You said\na \"b\" \\c\nd")`},
+		{"an answer by another editor", `- to answer: (:type :REQUEST :target :browser :action :append :text "* <heading>\n<answer>")`,
+			`(:type :REQUEST :target :browser :action :append :text "* You said\na \"b\" \\c\nd")`},
 		{"a form without end", `(:type :REQUEST :target :emacs :text "<r>`, "* You said\na \"b\" \\c\nd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -153,9 +158,9 @@ func TestReplyForm(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	telegram := `(:type :REQUEST :target :telegram :chat-id "42" :text "<Response>")`
 	var all strings.Builder
-	for _, said := range []string{"hello", "help", "who are you", "next", "undo", "stop", "skills", "write a skill", "tools", "safe?", "privacy",
+	for _, message := range []string{"hello", "help", "who are you", "next", "undo", "stop", "skills", "write a skill", "tools", "safe?", "privacy",
 		"log", "model", "example", "version", "thanks", "bye", "what is love?", "hm"} {
-		all.WriteString("# " + said + "\n" + say(t, "", said) + "\n\n")
+		all.WriteString("# " + message + "\n" + say(t, "", message) + "\n\n")
 	}
 	all.WriteString("# write a skill (telegram)\n" + say(t, telegram, "write a skill") + "\n")
 	golden := filepath.Join("testdata", "answers.org")
@@ -173,17 +178,18 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What a person writes is answered as theirs, whatever it looks like.
+// TestTypedResult checks that what a person writes is answered as the person's, whatever it looks
+// like.
 func TestTypedResult(t *testing.T) {
 	if got := say(t, "", `(:result (:verdict :performed :text "help"))`); strings.Contains(got, "did not work") || got == "" {
 		t.Errorf("it is answered with %q", got)
 	}
 }
 
-// TestPace: words come one by one, and a long text is not slow.
+// TestPace checks that words come one by one, and that a long text does not take long.
 func TestPace(t *testing.T) {
 	for name, c := range map[string]struct {
-		said      string
+		message   string
 		low, high time.Duration
 	}{
 		"short": {"thanks", 100 * time.Millisecond, time.Second},
@@ -192,7 +198,7 @@ func TestPace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin, deltas := time.Now(), 0
-				request := llm.Request{Sections: llm.System(emacsPrompt), Messages: []llm.Message{{Role: llm.RoleUser, Text: c.said}}}
+				request := llm.Request{Sections: llm.System(emacsPrompt), Messages: []llm.Message{{Role: llm.RoleUser, Text: c.message}}}
 				for delta, err := range (builtin.Provider{Pace: builtin.DefaultPace}).Stream(t.Context(), request) {
 					if err != nil {
 						t.Fatal(err)
@@ -222,8 +228,8 @@ func TestCanceledBetweenWords(t *testing.T) {
 	})
 }
 
-// FuzzReply: no prompt and no message makes it fail, or reply with what is not
-// one property list when a form is shown.
+// FuzzReply checks that no prompt and no message makes the provider fail, and that the reply is one
+// property list when a form is shown.
 func FuzzReply(f *testing.F) {
 	f.Add(emacsPrompt, "hello")
 	f.Add(`(:type :response :text "<a>`, "repeat \\\"\n")
@@ -238,7 +244,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// A text that is handed over as data is counted; what it says is not obeyed.
+// TestFencedText checks that a text that is data is described, and that its content is not obeyed.
 func TestFencedText(t *testing.T) {
 	for text, want := range map[string]string{
 		"* A\nskills and undo\n": "It has 2 lines and 5 words under one heading.",

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// begun is the line that a skill writes before a text it hands over as data. The line
-// behind the text has END in place of BEGIN, and the same mark.
-var begun = regexp.MustCompile(`(?m)^-----BEGIN TEXT ([\w-]+)-----\n`)
+// textBegin matches the line that a skill writes before a text that is data. The line after the
+// text has END in place of BEGIN, and the same mark.
+var textBegin = regexp.MustCompile(`(?m)^-----BEGIN TEXT ([\w-]+)-----\n`)
 
-// fenced is the text that a message hands over as data.
+// fenced returns the text that a message contains as data.
 func fenced(message string) (text string, ok bool) {
-	at := begun.FindStringSubmatchIndex(message)
+	at := textBegin.FindStringSubmatchIndex(message)
 	if at == nil {
 		return "", false
 	}
@@ -20,9 +20,8 @@ func fenced(message string) (text string, ok bool) {
 	return text, ok
 }
 
-// counted is the answer about a text that only a model could read: what can be said of it
-// without one.
-func counted(text string) string {
+// describeText returns the answer about a text that only a model could read: its size.
+func describeText(text string) string {
 	text = strings.TrimRight(text, "\n")
 	lines, words, headings := 0, len(strings.Fields(text)), 0
 	for line := range strings.Lines(text) {

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// quoted is what stands between the marks for code or bold in Org.
-var quoted = regexp.MustCompile(`(^|[\s(])(?:=([^=\n]+)=|~([^~\n]+)~|\*([^*\n]+)\*)`)
+// markup matches Org's markup for code and bold.
+var markup = regexp.MustCompile(`(^|[\s(])(?:=([^=\n]+)=|~([^~\n]+)~|\*([^*\n]+)\*)`)
 
-// plain takes the Org markup out of an answer, for channels that would show it as
-// it is.
+// plain removes the Org markup from an answer, for channels that would show it as it is.
 func plain(answer string) string {
 	lines := strings.Split(answer, "\n")
-	kept := lines[:0]
+	unmarked := lines[:0]
 	source := false
 	for _, line := range lines {
 		switch {
@@ -24,9 +23,9 @@ func plain(answer string) string {
 			continue
 		case !source:
 			line = strings.TrimPrefix(line, "* ")
-			line = quoted.ReplaceAllString(line, "$1$2$3$4")
+			line = markup.ReplaceAllString(line, "$1$2$3$4")
 		}
-		kept = append(kept, line)
+		unmarked = append(unmarked, line)
 	}
-	return strings.Join(kept, "\n")
+	return strings.Join(unmarked, "\n")
 }

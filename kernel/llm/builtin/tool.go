@@ -9,20 +9,20 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// wanted finds the skill that a message wants used: "use the skill garden", "read the
-// garden skill".
-var wanted = regexp.MustCompile(`(?i)^\W*(?:please\s+)?(?:use|read|show|open)\s+(?:me\s+)?(?:the\s+)?(?:skill\s+\W?([a-z0-9-]+)|([a-z0-9-]+)\s+skill\b)`)
+// wantedSkill matches a message that asks to use a skill: "use the skill garden", "read the garden
+// skill".
+var wantedSkill = regexp.MustCompile(`(?i)^\W*(?:please\s+)?(?:use|read|show|open)\s+(?:me\s+)?(?:the\s+)?(?:skill\s+\W?([a-z0-9-]+)|([a-z0-9-]+)\s+skill\b)`)
 
 // skillReader is the tool that reads skills.
 const skillReader = "use_skill"
 
-// callFor is the call that reads the skill which the last message wants, if there is one of
-// that name and the tool is offered.
-func callFor(said []string, tools []llm.Tool, about About) (call string, ok bool) {
-	if len(said) == 0 || !slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == skillReader }) {
+// callFor returns the call that reads the skill which the last message asks for. ok is false if
+// there is no such skill or the tool is not offered.
+func callFor(messages []string, tools []llm.Tool, about About) (call string, ok bool) {
+	if len(messages) == 0 || !slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == skillReader }) {
 		return "", false
 	}
-	found := wanted.FindStringSubmatch(said[len(said)-1])
+	found := wantedSkill.FindStringSubmatch(messages[len(messages)-1])
 	if found == nil {
 		return "", false
 	}
@@ -36,7 +36,7 @@ func callFor(said []string, tools []llm.Tool, about About) (call string, ok bool
 // shownText is how many characters of a tool's result are shown.
 const shownText = 3000
 
-// lastResult returns what came of the last call, if nothing was answered since.
+// lastResult returns the result of the last call, if there is no answer after it.
 func lastResult(messages []llm.Message) (result llm.Result, ok bool) {
 	for _, m := range slices.Backward(messages) {
 		if m.Role == llm.RoleAssistant {
@@ -49,7 +49,7 @@ func lastResult(messages []llm.Message) (result llm.Result, ok bool) {
 	return llm.Result{}, false
 }
 
-// answerToResult shows what came of a call.
+// answerToResult returns the answer that shows the result of a call.
 func answerToResult(result llm.Result) string {
 	if result.Verdict != "performed" {
 		return "* That did not work\n" + result.Text
@@ -57,7 +57,7 @@ func answerToResult(result llm.Result) string {
 	return "* What came back\n" + example(result.Text) + "\nI only show it. A language model would do what it says, as far as you asked for it."
 }
 
-// example is a text as an Org block in which nothing means anything.
+// example returns a text as an Org block in which nothing has a meaning.
 func example(text string) string {
 	runes := []rune(strings.TrimSpace(text))
 	end := ""

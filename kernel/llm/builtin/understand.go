@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// topic is what a message is about.
+// topic is the subject of a message.
 type topic string
 
 const (
@@ -34,11 +34,11 @@ const (
 	topicUnknown  topic = "unknown"
 )
 
-// tour is the order in which "next" leads through the topics.
+// tour is the order in which "next" goes through the topics.
 var tour = []topic{topicChat, topicUndo, topicSkills, topicAuthor, topicSafety, topicLog, topicModel}
 
-// phrases say which words make which topic. The first that fits holds, so what
-// is narrow stands before what is wide.
+// phrases says which words belong to which topic. The first match counts, so narrow phrases stand
+// before wide ones.
 var phrases = []struct {
 	topic topic
 	words *regexp.Regexp
@@ -65,9 +65,9 @@ var phrases = []struct {
 	{topicHello, regexp.MustCompile(`^(hi|hello|hey|hallo|good (morning|evening|afternoon|day)|greetings|salut|servus|yo|moin|bonjour|hola|test|testing|ping)\b`)},
 }
 
-// understand returns what a message is about, by itself.
-func understand(message string) topic {
-	plain := normal(message)
+// topicOf returns the topic of a single message.
+func topicOf(message string) topic {
+	plain := normalize(message)
 	for _, p := range phrases {
 		if p.words.MatchString(plain) {
 			return p.topic
@@ -79,18 +79,18 @@ func understand(message string) topic {
 	return topicUnknown
 }
 
-// wordLimit is how much of a message is looked at for phrases.
+// wordLimit is how many bytes of a message are searched for phrases.
 const wordLimit = 2000
 
-// spaces are the blanks between words; marks is what is no part of a word.
+// spaces are the blanks between words. marks are the characters that belong to no word.
 var (
 	spaces = regexp.MustCompile(`\s+`)
 	marks  = regexp.MustCompile(`[^\p{L}\p{N}\s']+`)
 )
 
-// normal is a message as the phrases expect it: lower case, one blank between
-// words, nothing else.
-func normal(message string) string {
+// normalize returns a message as the phrases expect it: lower case, one blank between words,
+// nothing else.
+func normalize(message string) string {
 	if len(message) > wordLimit {
 		message = message[:wordLimit]
 	}
@@ -98,22 +98,22 @@ func normal(message string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(message, " "))
 }
 
-// resolve returns what the last message of a conversation is about. "next" is
-// the first topic of the tour that was not talked about yet.
-func resolve(said []string) topic {
+// resolve returns the topic of the last message of a conversation. "next" is the first topic of the
+// tour that has not been mentioned yet.
+func resolve(messages []string) topic {
 	seen := map[topic]bool{}
 	now := topicHello
-	for _, message := range said {
-		if now = understand(message); now == topicNext {
-			now = following(seen)
+	for _, message := range messages {
+		if now = topicOf(message); now == topicNext {
+			now = nextOfTour(seen)
 		}
 		seen[now] = true
 	}
 	return now
 }
 
-// following is where the tour goes on.
-func following(seen map[topic]bool) topic {
+// nextOfTour returns the first topic of the tour that is not in seen.
+func nextOfTour(seen map[topic]bool) topic {
 	for _, t := range tour {
 		if !seen[t] {
 			return t
@@ -122,7 +122,7 @@ func following(seen map[topic]bool) topic {
 	return topicDone
 }
 
-// afterThis returns what "next" would be after the conversation so far.
-func afterThis(said []string) topic {
-	return resolve(append(append([]string(nil), said...), "next"))
+// nextTopic returns what "next" would be after the conversation.
+func nextTopic(messages []string) topic {
+	return resolve(append(append([]string(nil), messages...), "next"))
 }

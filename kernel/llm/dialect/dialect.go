@@ -1,8 +1,8 @@
-// Package dialect has the dialects in which models are shown calls, results and tools. Each is a
-// file with a type that implements [llm.Dialect], and a line in [All].
+// Package dialect contains the dialects in which models are shown calls, results and tools. Each is
+// a file with a type that implements [llm.Dialect], and a line in [All].
 //
-// A dialect renders values into what a server is sent. It asks nothing and keeps nothing but what
-// it rendered lately. The dialects are safe for use by several goroutines.
+// A dialect renders values into what a server is sent. It asks nothing, and caches only what it
+// rendered recently. The dialects are safe for use by several goroutines.
 package dialect
 
 import (
@@ -11,7 +11,7 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// All returns the dialects. The first is for models of which the settings say nothing.
+// All returns the dialects. The first is for models whose settings name none.
 func All() llm.Dialects {
 	return llm.Dialects{
 		NewPlist(),
@@ -19,8 +19,8 @@ func All() llm.Dialects {
 }
 
 // alternating returns messages as every server takes them: none is blank, the first is the user's,
-// and after one of the user comes one of the model. What of several stands together becomes one.
-// The messages that it is given are not changed.
+// and messages of the user and of the model alternate. Consecutive messages of one of them are
+// joined. It does not change its argument.
 func alternating(messages []llm.Message) []llm.Message {
 	fit := 0
 	for fit < len(messages) && fits(messages, fit) {
@@ -45,7 +45,7 @@ func alternating(messages []llm.Message) []llm.Message {
 	return joined
 }
 
-// fits reports whether a message can stand where it does, if all before it can.
+// fits reports whether a message can stay at its place, if all before it can.
 func fits(messages []llm.Message, at int) bool {
 	m := messages[at]
 	switch {

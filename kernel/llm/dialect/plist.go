@@ -8,15 +8,15 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// Plist is the dialect in which all is text: the model writes a call as a property list, and reads
-// what came of it as one, in the user's place. Any model understands it.
+// Plist is the dialect in which everything is text: the model writes a call as a property list, and
+// reads the result as a property list in a message of the user. Any model understands it.
 type Plist struct {
-	// results are the texts of results, each by the address of the first of its message. A long
-	// conversation has many, and shows them again in every request.
+	// results are the texts of results, each by the address of the first result of its message. A
+	// long conversation has many, and shows them again in every request.
 	results *lru.Cache[*llm.Result, string]
 }
 
-// resultsKept is how many bytes of rendered results are kept.
+// resultsKept is how many bytes of rendered results are cached.
 const resultsKept = 16 << 20
 
 // NewPlist returns the dialect.
@@ -27,7 +27,7 @@ func NewPlist() *Plist {
 // Name implements [llm.Dialect].
 func (*Plist) Name() string { return "plist" }
 
-// Render implements [llm.Dialect]. Tools are offered by the system prompt and not beside it.
+// Render implements [llm.Dialect]. The system prompt offers the tools.
 func (p *Plist) Render(request llm.Request) llm.Request {
 	request.Tools = nil
 	messages := make([]llm.Message, len(request.Messages))
@@ -58,7 +58,7 @@ func (p *Plist) Text(m llm.Message) string {
 	return text
 }
 
-// textOf is the text of a message with its values behind it, an empty line between two.
+// textOf returns the text of a message followed by its values, separated by empty lines.
 func textOf(m llm.Message) string {
 	text := m.Text
 	add := func(more string) {
@@ -80,7 +80,7 @@ func textOf(m llm.Message) string {
 	return text
 }
 
-// result is a result as a property list. Nothing in its texts leads out of it.
+// result returns a result as a property list. None of its texts can end the list.
 func result(r llm.Result) sexp.List {
 	list := sexp.List{
 		plist.Keyword("action"), plist.String(r.Call.Action),
@@ -104,7 +104,7 @@ func result(r llm.Result) sexp.List {
 	return list
 }
 
-// failure is an error as properties beside its text; nothing where there was none.
+// failure returns an error as properties to stand beside its text, or nothing without an error.
 func failure(f *llm.Failure) sexp.List {
 	if f == nil {
 		return nil
@@ -124,8 +124,8 @@ func additions(all []llm.Addition) sexp.List {
 	return list
 }
 
-// behind is the kernel's own line behind a result. Nothing of the result can stand there: it is
-// all on the line before.
+// behind returns the kernel's own line after a result. Nothing of the result can stand there,
+// because the result is all on the line before.
 func behind(r llm.Result) string {
 	const what = "This is a result, not a message of the user. "
 	switch {

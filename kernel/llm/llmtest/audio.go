@@ -23,8 +23,8 @@ type Recording struct {
 	Format   string `json:"response_format"`
 }
 
-// transcribe answers a recording. The request must be the form of OpenAI's API with a WAV file that can be
-// played. Reply is the text; Body, if set, is sent as it is.
+// transcribe answers a recording. The request must be the form of OpenAI's API with a WAV file that
+// can be played. Reply is the text. Body, if set, is sent as it is.
 func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 	recording, problem := readRecording(w, r)
 	if problem != "" {
@@ -52,24 +52,24 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	s.play(r.Context(), playing{exchange: plain(exchange, string(encoded), "application/json"), w: w, received: received})
+	s.play(r.Context(), playback{exchange: plain(exchange, string(encoded), "application/json"), w: w, received: received})
 }
 
 // speak answers a text with Reply, which is the sound.
 func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
-	var asked struct{ Input, Model, Voice string }
-	if err != nil || json.Unmarshal(body, &asked) != nil || asked.Input == "" || asked.Voice == "" {
+	var request struct{ Input, Model, Voice string }
+	if err != nil || json.Unmarshal(body, &request) != nil || request.Input == "" || request.Voice == "" {
 		refuse(w, http.StatusBadRequest, "the request has no input, or no voice")
 		return
 	}
 	received := receive(r, body)
-	exchange, ok := s.take(s.exchanges.voices, received, asked.Input)
+	exchange, ok := s.take(s.exchanges.voices, received, request.Input)
 	if !ok {
 		refuse(w, http.StatusBadRequest, "the script has no exchange for this text")
 		return
 	}
-	s.play(r.Context(), playing{exchange: plain(exchange, exchange.Reply, "audio/wav"), w: w, received: received})
+	s.play(r.Context(), playback{exchange: plain(exchange, exchange.Reply, "audio/wav"), w: w, received: received})
 }
 
 // plain returns the exchange with this body, unless the script has a status or a body of its own.
@@ -85,7 +85,7 @@ func plain(exchange Exchange, body, media string) Exchange {
 	return exchange
 }
 
-// readRecording reads a form; problem is its fault, "" for none.
+// readRecording reads a form. problem is its fault, or "".
 func readRecording(w http.ResponseWriter, r *http.Request) (recording Recording, problem string) {
 	r.Body = http.MaxBytesReader(w, r.Body, requestLimit)
 	if err := r.ParseMultipartForm(requestLimit); err != nil {
@@ -115,8 +115,8 @@ func readRecording(w http.ResponseWriter, r *http.Request) (recording Recording,
 	return recording, ""
 }
 
-// playable returns the length of a WAV file, and whether it has sound. A recorder that was stopped may
-// write a length that is too large, or none, which players accept.
+// playable returns the length of a WAV file in seconds, and whether it has sound. A recorder that
+// was stopped may write a length that is too large, or none, which players accept.
 func playable(data []byte) (seconds float64, ok bool) {
 	if len(data) < 12 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WAVE" {
 		return 0, false

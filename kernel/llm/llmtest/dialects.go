@@ -12,8 +12,8 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// conversation has a message of every sort, in the order in which turns make them. Each of its texts
-// has a word of its own that begins with "word-".
+// conversation has a message of every sort, in the order in which turns make them. Each of its
+// texts has a word of its own that begins with "word-".
 func conversation() []llm.Message {
 	look := llm.Call{ID: "7", Action: `(:type :request :target :tool :payload (:action :call :tool "read" :args (:path "word-path")))`}
 	batch := llm.Call{ID: "8", Action: `(:type :request :target :tool :payload (:action :batch :calls ((:tool "word-batch"))))`}
@@ -35,7 +35,7 @@ func conversation() []llm.Message {
 	}
 }
 
-// DialectSuite holds a dialect against the contract of [llm.Dialect].
+// DialectSuite tests a dialect against the contract of [llm.Dialect].
 func DialectSuite(t *testing.T, dialect llm.Dialect) {
 	t.Helper()
 	if !regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(dialect.Name()) {
@@ -49,7 +49,7 @@ func DialectSuite(t *testing.T, dialect llm.Dialect) {
 	t.Run("several at once", func(t *testing.T) { suiteRenderedAtOnce(t, dialect, request) })
 }
 
-// suiteUnchanged checks that rendering leaves the request as it is, and what is no message too.
+// suiteUnchanged checks that rendering does not change the request.
 func suiteUnchanged(t *testing.T, dialect llm.Dialect, request llm.Request) {
 	rendered := dialect.Render(request)
 	if !reflect.DeepEqual(request.Messages, conversation()) {
@@ -60,8 +60,8 @@ func suiteUnchanged(t *testing.T, dialect llm.Dialect, request llm.Request) {
 	}
 }
 
-// suiteComplete checks that every word of the conversation is rendered, as text or still as a value,
-// and that the text by which lengths are estimated has it too.
+// suiteComplete checks that every word of the conversation is rendered, as text or still as a
+// value, and that the text by which lengths are estimated contains it too.
 func suiteComplete(t *testing.T, dialect llm.Dialect, request llm.Request) {
 	words := regexp.MustCompile(`word-[a-z]+`)
 	rendered := fmt.Sprintf("%+v", dialect.Render(request).Messages)
@@ -89,8 +89,8 @@ func suiteComplete(t *testing.T, dialect llm.Dialect, request llm.Request) {
 	}
 }
 
-// everything returns the texts that a message adds to the conversation: of a result's call, only the
-// message of the call has the action.
+// everything returns the texts that a message adds to the conversation. Of a call and its result,
+// only the message of the call has the action.
 func everything(m llm.Message) string {
 	var b strings.Builder
 	results := slices.Clone(m.Results)
@@ -105,7 +105,7 @@ func everything(m llm.Message) string {
 	return b.String()
 }
 
-// suiteRoles checks that servers take the messages: none says nothing, none is the kernel's unless it
+// suiteRoles checks that servers take the messages: none is empty, none is the kernel's unless it
 // still has values, and the first is the user's.
 func suiteRoles(t *testing.T, dialect llm.Dialect, request llm.Request) {
 	messages := dialect.Render(request).Messages
@@ -122,8 +122,9 @@ func suiteRoles(t *testing.T, dialect llm.Dialect, request llm.Request) {
 	}
 }
 
-// suitePrefix checks that a conversation that goes on begins as it did, byte for byte: servers remember
-// beginnings. A model is asked where the kernel or the user spoke last and the model speaks next.
+// suitePrefix checks that a longer conversation begins as the shorter one did, byte for byte,
+// because servers cache beginnings. A model is asked where the kernel or the user spoke last and
+// the model speaks next.
 func suitePrefix(t *testing.T, dialect llm.Dialect, request llm.Request) {
 	all := dialect.Render(request).Messages
 	for n := 1; n < len(request.Messages); n++ {

@@ -20,9 +20,9 @@ type ServerScript struct {
 	// Voices answer texts that are to be spoken; Match is for the text.
 	Transcriptions []Exchange `json:"transcriptions"`
 	Voices         []Exchange `json:"voices"`
-	// Embeddings answer requests for vectors; Match is for the texts, a line each. If none fits,
-	// the server answers with real vectors, in which the words of one list of Alike count as
-	// one word; see [Vector].
+	// Embeddings answer requests for vectors; Match is for the texts, one on each line. If none
+	// matches, the server answers with real vectors, in which the words of one list of Alike count
+	// as one word; see [Vector].
 	Embeddings []Exchange `json:"embeddings"`
 	Alike      [][]string `json:"alike"`
 }
@@ -42,8 +42,8 @@ type Exchange struct {
 	Body     string `json:"body"`
 	BodySize int    `json:"body_size"`
 
-	// Reply is the text that is streamed. ReplyFile is a file, beside the script, that it is read
-	// from. Echo makes it the last message. Replace has pairs of strings: in the reply each first one
+	// Reply is the text that is streamed. ReplyFile is a file beside the script that contains it.
+	// Echo makes it the last message. Replace has pairs of strings: in the reply each first one
 	// becomes the second. Repeat repeats the reply that many times.
 	Reply     string   `json:"reply"`
 	ReplyFile string   `json:"reply_file"`
@@ -69,7 +69,7 @@ type Exchange struct {
 
 // Framing is how an answer is written to the connection. Real servers differ in all of it.
 type Framing struct {
-	// ReasoningField is the field of the reasoning, reasoning_content if it is empty.
+	// ReasoningField is the field of the reasoning; "" means reasoning_content.
 	ReasoningField string `json:"reasoning_field"`
 	// ChunkBytes cuts deltas at bytes instead of characters. Half a character is sent raw.
 	ChunkBytes int `json:"chunk_bytes"`
@@ -78,16 +78,17 @@ type Framing struct {
 	// KeepAlives is the number of comments before the first delta, BlankLines that of blank lines.
 	KeepAlives int `json:"keep_alives"`
 	BlankLines int `json:"blank_lines"`
-	// CRLF ends lines with it. NoBlank leaves out the line between events.
+	// CRLF ends lines with a carriage return and a newline. NoBlank leaves out the line between
+	// events.
 	CRLF    bool `json:"crlf"`
 	NoBlank bool `json:"no_blank"`
 }
 
 // Fault is what goes wrong in a stream.
 type Fault struct {
-	// CutAfter closes the connection after so many deltas. HangAfter sends nothing more until the
-	// client leaves. In both, -1 is before the first delta. Until names a file, beside the script: when
-	// it exists, the stream goes on.
+	// CutAfter closes the connection after that many deltas. HangAfter sends nothing more until the
+	// client leaves. In both, -1 is before the first delta. Until names a file beside the script:
+	// when the file exists, the stream continues.
 	CutAfter  int    `json:"cut_after"`
 	HangAfter int    `json:"hang_after"`
 	Until     string `json:"until"`
@@ -102,7 +103,7 @@ type Ending struct {
 	// Usage is the usage; it is counted from the texts if it is empty. NoUsage leaves it out.
 	Usage   json.RawMessage `json:"usage"`
 	NoUsage bool            `json:"no_usage"`
-	// NoDone leaves [DONE] out. HangAtEnd keeps the connection open behind it.
+	// NoDone leaves [DONE] out. HangAtEnd keeps the connection open after it.
 	NoDone    bool `json:"no_done"`
 	HangAtEnd bool `json:"hang_at_end"`
 	// Whole answers with one JSON object instead of a stream.

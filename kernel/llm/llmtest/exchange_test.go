@@ -89,8 +89,8 @@ func post(t *testing.T, server *llmtest.Server, message string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// TestServerChoosesTheExchange: by what the message says, each as often as it may
-// be used.
+// TestServerChoosesTheExchange checks that the message selects the exchange, and that each is used
+// as often as it may be.
 func TestServerChoosesTheExchange(t *testing.T) {
 	var trace bytes.Buffer
 	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Exchanges: []llmtest.Exchange{
@@ -119,7 +119,7 @@ func TestServerChoosesTheExchange(t *testing.T) {
 	}
 }
 
-// An echo can be changed on its way.
+// TestServerReplacesInTheEcho checks that parts of an echo can be replaced.
 func TestServerReplacesInTheEcho(t *testing.T) {
 	script := llmtest.ServerScript{Exchanges: []llmtest.Exchange{{Echo: true, Ending: llmtest.Ending{Whole: true}, Replace: []string{"one", "two", "two", "three"}}}}
 	server, err := llmtest.Listen("127.0.0.1:0", script, nil)

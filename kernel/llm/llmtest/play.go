@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// playing is one exchange on its way to one client.
-type playing struct {
-	exchange Exchange
-	w        http.ResponseWriter
-	received Received
-	said     bool // all of the reply was sent; the client may leave before the end of the stream
+// playback is one exchange on its way to one client.
+type playback struct {
+	exchange  Exchange
+	w         http.ResponseWriter
+	received  Received
+	sentWhole bool // all of the reply was sent; the client may leave before the end of the stream
 }
 
-// errCut is a connection that the script closes.
+// errCut is the error for a connection that the script closes.
 var errCut = errors.New("cut by the script")
 
 // run answers the request. It returns an error when the client left before the
 // end of the answer.
-func (p *playing) run(ctx context.Context) error {
+func (p *playback) run(ctx context.Context) error {
 	e := p.exchange
 	if err := wait(ctx, time.Duration(e.FirstDelay)); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (p *playing) run(ctx context.Context) error {
 }
 
 // sendBody answers with a status and a body as they are.
-func (p *playing) sendBody() error {
+func (p *playback) sendBody() error {
 	e := p.exchange
 	p.w.WriteHeader(max(e.Status, http.StatusOK))
 	if _, err := io.WriteString(p.w, e.Body); err != nil {
@@ -74,7 +74,7 @@ func (p *playing) sendBody() error {
 }
 
 // stream sends the reply as events.
-func (p *playing) stream(ctx context.Context) error {
+func (p *playback) stream(ctx context.Context) error {
 	e := p.exchange
 	if err := p.write(ctx, strings.Repeat(": keep-alive"+p.lineEnd(), e.KeepAlives)+strings.Repeat(p.lineEnd(), e.BlankLines)); err != nil {
 		return err
@@ -98,8 +98,8 @@ func (p *playing) stream(ctx context.Context) error {
 	return p.hangAtEnd(ctx)
 }
 
-// hangAtEnd keeps the connection open behind the end, if the script says so.
-func (p *playing) hangAtEnd(ctx context.Context) error {
+// hangAtEnd keeps the connection open after the end, if the script says so.
+func (p *playback) hangAtEnd(ctx context.Context) error {
 	if !p.exchange.HangAtEnd {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (p *playing) hangAtEnd(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// deltas sends text in pieces. With faults it counts them for the faults of the script.
-func (p *playing) deltas(ctx context.Context, field, text string, faults bool) error {
+// deltas sends text in pieces. If faults is true, it counts them for the faults of the script.
+func (p *playback) deltas(ctx context.Context, field, text string, faults bool) error {
 	e := p.exchange
 	sent := 0
 	for piece := range p.cutText(text) {
@@ -123,7 +123,7 @@ func (p *playing) deltas(ctx context.Context, field, text string, faults bool) e
 		if err := wait(ctx, time.Duration(e.Delay)); err != nil {
 			return err
 		}
-		// Built by hand, because the piece may be half a character.
+		// The JSON is built by hand, because the piece may be half a character.
 		head := fmt.Sprintf(`{"id":"test","object":"chat.completion.chunk","model":"test-model","choices":[{"index":0,"delta":{%q:`, field)
 		if err := p.line(ctx, "data: "+head+quoteRaw(piece)+`},"finish_reason":null}]}`); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (p *playing) deltas(ctx context.Context, field, text string, faults bool) e
 }
 
 // fault performs the script's fault for this number of deltas, if there is one.
-func (p *playing) fault(ctx context.Context, sent int) error {
+func (p *playback) fault(ctx context.Context, sent int) error {
 	due := func(after int) bool { return after > 0 && after == sent || after < 0 && sent == 0 }
 	switch {
 	case due(p.exchange.CutAfter):
@@ -149,7 +149,7 @@ func (p *playing) fault(ctx context.Context, sent int) error {
 }
 
 // hang sends nothing until the client leaves, or until the file of the script exists.
-func (p *playing) hang(ctx context.Context) error {
+func (p *playback) hang(ctx context.Context) error {
 	if p.exchange.Until == "" {
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -164,10 +164,10 @@ func (p *playing) hang(ctx context.Context) error {
 	}
 }
 
-// end sends the events behind the last delta.
-func (p *playing) end(ctx context.Context) error {
+// end sends the events after the last delta.
+func (p *playback) end(ctx context.Context) error {
 	e := p.exchange
-	p.said = true
+	p.sentWhole = true
 	if len(e.Error) > 0 {
 		return p.event(ctx, map[string]any{"error": e.Error})
 	}
@@ -188,7 +188,7 @@ func (p *playing) end(ctx context.Context) error {
 }
 
 // event sends an object as an event.
-func (p *playing) event(ctx context.Context, fields map[string]any) error {
+func (p *playback) event(ctx context.Context, fields map[string]any) error {
 	fields["id"], fields["object"], fields["model"] = "test", "chat.completion.chunk", "test-model"
 	encoded, err := json.Marshal(fields)
 	if err != nil {
@@ -197,8 +197,8 @@ func (p *playing) event(ctx context.Context, fields map[string]any) error {
 	return p.line(ctx, "data: "+string(encoded))
 }
 
-// line sends a line of an event, and the blank line behind it.
-func (p *playing) line(ctx context.Context, text string) error {
+// line sends a line of an event, and the blank line after it.
+func (p *playback) line(ctx context.Context, text string) error {
 	end := p.lineEnd()
 	if !p.exchange.NoBlank {
 		end += end
@@ -206,7 +206,7 @@ func (p *playing) line(ctx context.Context, text string) error {
 	return p.write(ctx, text+end)
 }
 
-func (p *playing) lineEnd() string {
+func (p *playback) lineEnd() string {
 	if p.exchange.CRLF {
 		return "\r\n"
 	}
@@ -214,7 +214,7 @@ func (p *playing) lineEnd() string {
 }
 
 // write sends bytes at once, a few at a time if the script says so.
-func (p *playing) write(ctx context.Context, text string) error {
+func (p *playback) write(ctx context.Context, text string) error {
 	step := p.exchange.WireChunk
 	if step <= 0 {
 		step = max(len(text), 1)
@@ -233,7 +233,7 @@ func (p *playing) write(ctx context.Context, text string) error {
 }
 
 // cut closes the connection in the middle of the answer.
-func (p *playing) cut() {
+func (p *playback) cut() {
 	connection, _, err := http.NewResponseController(p.w).Hijack()
 	if err == nil {
 		connection.Close()
@@ -241,7 +241,7 @@ func (p *playing) cut() {
 }
 
 // reply returns the text to be streamed.
-func (p *playing) reply() string {
+func (p *playback) reply() string {
 	text := p.exchange.Reply
 	if p.exchange.Echo {
 		text = p.received.last()
@@ -251,7 +251,7 @@ func (p *playing) reply() string {
 }
 
 // wholeReply returns the reply as one object.
-func (p *playing) wholeReply() map[string]any {
+func (p *playback) wholeReply() map[string]any {
 	return map[string]any{
 		"id": "test", "object": "chat.completion", "model": "test-model", "usage": p.usage(),
 		"choices": []any{map[string]any{"index": 0, "finish_reason": p.finish(),
@@ -259,15 +259,15 @@ func (p *playing) wholeReply() map[string]any {
 	}
 }
 
-func (p *playing) finish() string {
+func (p *playback) finish() string {
 	if p.exchange.Finish != "" {
 		return p.exchange.Finish
 	}
 	return "stop"
 }
 
-// usage returns the script's usage, or counts a token for each begun four bytes.
-func (p *playing) usage() any {
+// usage returns the script's usage, or counts a token for every four bytes.
+func (p *playback) usage() any {
 	if len(p.exchange.Usage) > 0 {
 		return p.exchange.Usage
 	}
@@ -279,7 +279,7 @@ func (p *playing) usage() any {
 }
 
 // cutText returns the pieces of a text.
-func (p *playing) cutText(text string) iter.Seq[string] {
+func (p *playback) cutText(text string) iter.Seq[string] {
 	if n := p.exchange.ChunkBytes; n > 0 {
 		return func(yield func(string) bool) {
 			for len(text) > 0 {

@@ -1,11 +1,10 @@
-// Package llmtest is for tests of code that asks language models. A [Script] is a
-// provider whose replies the test decides. A [Server] is a real HTTP server that
-// speaks OpenAI's streaming format with all the faults that real servers have.
-// [Suite] holds a provider against the contract of llm.Provider, and
-// [DialectSuite] a dialect against that of llm.Dialect.
+// Package llmtest is for tests of code that asks language models. A [Script] is a provider whose
+// replies the test decides. A [Server] is a real HTTP server that speaks OpenAI's streaming format
+// with all the faults that real servers have. [Suite] tests a provider against the contract of
+// llm.Provider, and [DialectSuite] a dialect against that of llm.Dialect.
 //
-// Nothing here is a model. Ordering and ownership are those of llm.Provider. A
-// Server's goroutines are gone when Close returns.
+// Nothing here is a model. Ordering and ownership are those of llm.Provider. The goroutines of a
+// Server have ended when Close returns.
 package llmtest
 
 import (
@@ -22,16 +21,16 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// Script is a provider that plays one turn for each request, in order, and then
-// Reply for every further one. Its zero value refuses every request. It is safe for
-// use by several goroutines, which get the turns in the order of their requests.
+// Script is a provider that plays one turn for each request, in order, and then Reply for every
+// further one. The zero value refuses every request. It is safe for use by several goroutines,
+// which get the turns in the order of their requests.
 type Script struct {
 	// Name is the provider's name in deltas and errors.
 	Name string
 	// Turns are played one for each request.
 	Turns []Turn
-	// Reply returns the turn of a request for which Turns has none. If it is nil,
-	// such a request is an error of llm.ClassBadRequest.
+	// Reply returns the turn for a request for which Turns has none. If it is nil, such a request
+	// is an error of llm.ClassBadRequest.
 	Reply func(request llm.Request) Turn
 
 	mu       sync.Mutex
@@ -41,8 +40,8 @@ type Script struct {
 // Turn has the steps of the reply to a request.
 type Turn []Step
 
-// Step is one step of a turn. It passes deltas to emit. A step that returns an
-// error ends the stream with it.
+// Step is one step of a turn. It passes deltas to emit. A step that returns an error ends the
+// stream with it.
 type Step func(ctx context.Context, request llm.Request, emit Emit) error
 
 // Emit passes a delta on. The step must return its error at once.
@@ -114,12 +113,12 @@ func (s *Script) next(request llm.Request) Turn {
 		Message: fmt.Sprintf("the script has no turn for request %d", number+1)})}
 }
 
-// Say is the turn of a whole reply in one delta.
+// Say returns the turn of a whole reply in one delta.
 func Say(text string) Turn {
 	return Turn{Text(text), Finish(llm.FinishStop)}
 }
 
-// Text passes on text in one delta; no text is no delta.
+// Text passes on text in one delta. It passes on no delta for an empty text.
 func Text(text string) Step {
 	return func(_ context.Context, _ llm.Request, emit Emit) error {
 		if text == "" {
@@ -144,7 +143,7 @@ func Runes(text string, n int, pause time.Duration) Step {
 	}
 }
 
-// Reasoning passes on what a model thinks aloud.
+// Reasoning passes on the model's thinking.
 func Reasoning(text string) Step {
 	return func(_ context.Context, _ llm.Request, emit Emit) error {
 		return emit(llm.Delta{Reasoning: text})
@@ -163,7 +162,7 @@ func Finish(reason llm.FinishReason) Step {
 	return FinishWith(reason, nil)
 }
 
-// FinishWith ends the reply and says what it cost.
+// FinishWith ends the reply with its usage.
 func FinishWith(reason llm.FinishReason, usage *llm.Usage) Step {
 	return func(_ context.Context, _ llm.Request, emit Emit) error {
 		return emit(llm.Delta{Finish: reason, Usage: usage})
@@ -197,8 +196,7 @@ func Gate(gate <-chan struct{}) Step {
 	}
 }
 
-// Signal closes the channel, to say that the script has come this far. It is for
-// one turn.
+// Signal closes the channel, to say that the script has come this far. It is for one turn.
 func Signal(reached chan<- struct{}) Step {
 	return func(context.Context, llm.Request, Emit) error {
 		close(reached)
@@ -211,7 +209,7 @@ func Hang() Step {
 	return Gate(nil)
 }
 
-// wait is a pause that ends with the context's error when that ends first.
+// wait pauses. It returns the context's error if the context ends first.
 func wait(ctx context.Context, pause time.Duration) error {
 	if pause <= 0 {
 		return nil
@@ -226,7 +224,7 @@ func wait(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// pieces cuts text into pieces of n characters, or none smaller than one.
+// pieces cuts text into pieces of n characters, at least one.
 func pieces(text string, n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {
@@ -243,7 +241,7 @@ func pieces(text string, n int) iter.Seq[string] {
 	}
 }
 
-// lastMessage is the content of a request's last message.
+// lastMessage returns the content of a request's last message.
 func lastMessage(request llm.Request) string {
 	if len(request.Messages) == 0 {
 		return ""

@@ -18,12 +18,12 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// requestLimit is how large a request may be.
+// requestLimit is the maximum size of a request in bytes.
 const requestLimit = 16 << 20
 
 // Server is a local HTTP server that speaks OpenAI's API as its script says: POST
-// /chat/completions, /embeddings, /audio/transcriptions and /audio/speech, and GET /models, below any
-// path.
+// /chat/completions, /embeddings, /audio/transcriptions and /audio/speech, and GET /models, below
+// any path.
 type Server struct {
 	trace     io.Writer
 	listener  net.Listener
@@ -33,17 +33,17 @@ type Server struct {
 	mu        sync.Mutex // guards what follows, and the writing of trace
 	models    []string
 	alike     [][]string
-	exchanges scripted
+	exchanges remaining
 	requests  []Received
 	left      int
 	took      time.Duration
 }
 
-// scripted has the exchanges of a script that are not used up.
-type scripted struct{ completions, transcriptions, voices, embeddings []Exchange }
+// remaining has the exchanges of a script that are not used up.
+type remaining struct{ completions, transcriptions, voices, embeddings []Exchange }
 
-// Received is a request. The Body of a request with a recording is its form, with the recording's name,
-// size and hash.
+// Received is a request. The Body of a request with a recording is its form, with the recording's
+// name, size and hash.
 type Received struct {
 	Path, Query string
 	Header      http.Header
@@ -104,10 +104,11 @@ func (r Received) Whole() []Message {
 	return body.Messages
 }
 
-// Listen starts a server at an address; "127.0.0.1:0" is any free port. Close ends it. A trace that is
-// not nil gets the body of every request, one JSON value a line, in the order of the requests.
+// Listen starts a server at an address; "127.0.0.1:0" is any free port. Close ends it. If trace is
+// not nil, it gets the body of every request, one JSON value on each line, in the order of the
+// requests.
 func Listen(address string, script ServerScript, trace io.Writer) (*Server, error) {
-	var exchanges scripted
+	var exchanges remaining
 	for _, of := range []struct {
 		list *[]Exchange
 		from []Exchange
@@ -131,7 +132,7 @@ func Listen(address string, script ServerScript, trace io.Writer) (*Server, erro
 	server.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	server.serving.Go(func() {
-		// Serve always returns an error; ErrServerClosed is the wanted one.
+		// Serve always returns an error; ErrServerClosed is the expected one.
 		if err := server.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			panic(fmt.Sprintf("llmtest: serve: %v", err))
 		}
@@ -142,7 +143,7 @@ func Listen(address string, script ServerScript, trace io.Writer) (*Server, erro
 // URL returns the base URL for a provider.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/v1" }
 
-// Close ends all requests and waits until the server is gone.
+// Close ends all requests and waits until the server has ended.
 func (s *Server) Close() {
 	s.stop()
 	s.http.Close()
@@ -163,9 +164,10 @@ func (s *Server) SetModels(names ...string) {
 	s.models = names
 }
 
-// Left returns the number of replies that were not sent whole because the client left. A client that
-// leaves after the last delta does not count: whether the end of the stream still reaches it is chance.
-func (s *Server) Left() int {
+// Abandoned returns the number of replies that were not sent whole because the client left. A
+// client that leaves after the last delta does not count: whether the end of the stream still
+// reaches it is chance.
+func (s *Server) Abandoned() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left
@@ -221,7 +223,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "the script has no exchange for this request")
 		return
 	}
-	s.play(r.Context(), playing{exchange: exchange, w: w, received: received})
+	s.play(r.Context(), playback{exchange: exchange, w: w, received: received})
 }
 
 // Took returns the total time of the completions, each from its request until its reply was sent.
@@ -244,23 +246,23 @@ func receive(r *http.Request, body json.RawMessage) Received {
 }
 
 // play answers a request, and counts a client that left before the end.
-func (s *Server) play(ctx context.Context, play playing) {
-	if err := play.run(ctx); err != nil && !play.said {
+func (s *Server) play(ctx context.Context, play playback) {
+	if err := play.run(ctx); err != nil && !play.sentWhole {
 		s.mu.Lock()
 		s.left++
 		s.mu.Unlock()
 	}
 }
 
-// take records a request and uses an exchange of the list that fits its text. mu guards the elements of
-// the list.
+// take records a request and uses an exchange of the list that fits its text. mu guards the
+// elements of the list.
 func (s *Server) take(list []Exchange, received Received, text string) (Exchange, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, received)
 	if s.trace != nil {
 		var line bytes.Buffer
-		// The body was checked to be JSON, so it can be compacted to a line.
+		// The body is JSON, which was checked, so it can be compacted to a line.
 		_ = json.Compact(&line, received.Body)
 		line.WriteByte('\n')
 		// A failed write shows as a missing line of the trace.
@@ -296,7 +298,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value)
 }
 
-// Start starts a server at any free port for a test, which closes it when it ends.
+// Start starts a server at a free port for a test, which closes it when it ends.
 func Start(t testing.TB, exchanges ...Exchange) *Server {
 	t.Helper()
 	server, err := Listen("127.0.0.1:0", ServerScript{Exchanges: exchanges}, nil)

@@ -11,9 +11,8 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// Suite holds a provider against the contract of [llm.Provider]. The provider must
-// answer the request ask with at least two deltas of text. Suite asks it about ten
-// times.
+// Suite tests a provider against the contract of [llm.Provider]. The provider must answer the
+// request ask with at least two deltas of text. Suite asks it about ten times.
 func Suite(t *testing.T, provider llm.Provider, ask llm.Request) {
 	t.Helper()
 	t.Run("whole reply", func(t *testing.T) { suiteWhole(t, provider, ask) })

@@ -2,7 +2,7 @@ package llmtest
 
 import "encoding/binary"
 
-// WAV is a file with so many seconds of silence, 16,000 samples of 16 bits each.
+// WAV returns a file with so many seconds of silence, 16,000 samples of 16 bits each.
 func WAV(seconds float64) []byte {
 	const rate = 16000
 	data := make([]byte, int(seconds*rate)*2)

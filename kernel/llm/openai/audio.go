@@ -15,14 +15,14 @@ import (
 	"org-agent/kernel/text"
 )
 
-// transcriptLimit is how much of the answer to a recording is read, and textLimit the longest text
-// in it, in bytes. Nobody says more in one recording.
+// transcriptLimit is how much of the answer to a recording is read, and textLimit the maximum
+// length of the text in it, in bytes. Nobody says more in one recording.
 const (
 	transcriptLimit = 128 << 10
 	textLimit       = 16 << 10
 )
 
-// soundLimit is the largest sound that is accepted for a text, in bytes.
+// soundLimit is the maximum size of the sound for a text, in bytes.
 const soundLimit = 5 << 20
 
 // Transcribe returns the words that are spoken in a WAV file. The language, such as "en", helps the
@@ -80,8 +80,7 @@ func recordingForm(recording []byte, model, language string) (form []byte, media
 	return b.Bytes(), writer.FormDataContentType(), err
 }
 
-// Speak returns a text as a WAV file in a voice that the server has. It asks once; see
-// [llm.Retry].
+// Speak returns a text as a WAV file in a voice that the server has. It asks once; see [llm.Retry].
 func (p *Provider) Speak(ctx context.Context, words, voice string) ([]byte, error) {
 	model, err := p.modelFor(ctx, "")
 	if err != nil {

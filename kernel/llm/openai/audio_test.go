@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/llm/openai"
 )
 
-// audio starts a server that answers recordings and texts as told.
+// audio starts a server that answers recordings and texts with these exchanges.
 func audio(t *testing.T, transcriptions, voices []llmtest.Exchange) *llmtest.Server {
 	t.Helper()
 	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Models: []string{"whisper"}, Transcriptions: transcriptions, Voices: voices}, nil)
@@ -77,8 +77,8 @@ func TestAudioFaults(t *testing.T) {
 	}
 }
 
-// TestAudioCut: a connection that breaks in the middle of the answer is an error that may
-// pass, and one that is given up ends at once.
+// TestAudioCut checks that a connection that breaks in the middle of the answer is a transient
+// error, and that a request that is given up ends at once.
 func TestAudioCut(t *testing.T) {
 	cut := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
@@ -112,7 +112,7 @@ func TestSpeak(t *testing.T) {
 	}
 }
 
-// TestServerTakesOnlyForms holds the test's own server to what a real one refuses.
+// TestServerTakesOnlyForms checks that the test's own server refuses what a real one refuses.
 func TestServerTakesOnlyForms(t *testing.T) {
 	server := audio(t, []llmtest.Exchange{{Times: -1, Reply: "x"}}, nil)
 	p := provider(t, server, openai.Config{Model: "m"})
@@ -122,7 +122,7 @@ func TestServerTakesOnlyForms(t *testing.T) {
 		}
 	}
 	stopped := llmtest.WAV(0.1)
-	copy(stopped[40:], "\xff\xff\xff\xff") // as a recorder leaves it that was killed
+	copy(stopped[40:], "\xff\xff\xff\xff") // as a killed recorder leaves it
 	if _, err := p.Transcribe(t.Context(), stopped, ""); err != nil {
 		t.Error(err)
 	}

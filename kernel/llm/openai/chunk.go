@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/text"
 )
 
-// chunk is an event of the stream. The fields in which servers differ are raw and
-// read leniently.
+// chunk is an event of the stream. The fields in which servers differ are raw and are read
+// leniently.
 type chunk struct {
 	Model   string          `json:"model"`
 	Choices []choice        `json:"choices"`
@@ -27,8 +27,8 @@ type choice struct {
 	FinishReason *string `json:"finish_reason"`
 }
 
-// part has the text. It is raw because it may hold half a character, which
-// encoding/json would destroy.
+// part has the text. It is raw because it may hold half a character, which encoding/json would
+// destroy.
 type part struct {
 	Content          json.RawMessage `json:"content"`
 	Refusal          json.RawMessage `json:"refusal"`
@@ -59,8 +59,8 @@ type decoder struct {
 	usage           *llm.Usage
 }
 
-// decode returns the delta of an event. It is empty if the event completes no
-// character. The finish reason and the usage are kept for last.
+// decode returns the delta of an event. It is empty if the event completes no character. The finish
+// reason and the usage are stored for last.
 func (d *decoder) decode(line []byte) (llm.Delta, error) {
 	var event chunk
 	if err := json.Unmarshal(line, &event); err != nil {
@@ -84,7 +84,7 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 			}
 			delta.Reasoning += d.reasoning.join(thought)
 		}
-		if err := d.ended(c.FinishReason); err != nil {
+		if err := d.recordFinish(c.FinishReason); err != nil {
 			return llm.Delta{}, err
 		}
 	}
@@ -101,8 +101,8 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 	return delta, nil
 }
 
-// ended records why the reply is complete.
-func (d *decoder) ended(reason *string) error {
+// recordFinish records why the reply is complete.
+func (d *decoder) recordFinish(reason *string) error {
 	if reason == nil || *reason == "" {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (d *decoder) ended(reason *string) error {
 	return nil
 }
 
-// count records the usage; the last one counts.
+// count records the usage. The last usage counts.
 func (d *decoder) count(raw json.RawMessage) {
 	var u *usage
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil || u == nil {

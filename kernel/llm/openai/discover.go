@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// discoverTime is the longest time that Discover takes.
+// discoverTime is the maximum time that Discover takes.
 const discoverTime = 300 * time.Millisecond
 
 // Endpoint is an address at which a model server may listen.
@@ -26,9 +26,9 @@ func LocalEndpoints() []Endpoint {
 	}
 }
 
-// Discover asks the endpoints at once and returns those whose server lists at
-// least one model, in the order of the endpoints. It takes 300 ms at most. It
-// asks this machine only and skips endpoints elsewhere. It uses no proxy.
+// Discover asks the endpoints at once and returns those whose server lists at least one model, in
+// the order of the endpoints. It takes 300 ms at most. It asks this machine only and skips
+// endpoints elsewhere. It uses no proxy.
 func Discover(ctx context.Context, endpoints []Endpoint) []llm.FoundServer {
 	ctx, cancel := context.WithTimeout(ctx, discoverTime)
 	defer cancel()

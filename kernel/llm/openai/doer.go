@@ -18,24 +18,24 @@ import (
 // errorBodyLimit is how much of the body of an error is read, in bytes.
 const errorBodyLimit = 64 << 10
 
-// answer is what the HTTP response has beside the text.
+// answer is what the HTTP response has in addition to the text.
 type answer struct {
 	retryAfter time.Duration
 	done       bool // the stream had [DONE]
 	events     *eventReader
 }
 
-// doer makes one HTTP request for go-openai. It adds fields that the library does not
-// know, and returns a body that the library can read.
+// doer makes one HTTP request for go-openai. It adds fields that the library does not know, and
+// returns a body that the library can read.
 type doer struct {
 	provider *Provider
 	messages []byte         // the conversation, encoded
-	fields   map[string]any // of the body, beside those that the library writes
+	fields   map[string]any // of the body, in addition to those that the library writes
 	answer   *answer
 }
 
-// Do sends the request. A redirect is an error; the body of an error status is
-// cut at errorBodyLimit; the body of a stream is made regular by an eventReader.
+// Do sends the request. A redirect is an error. The body of an error status is cut at
+// errorBodyLimit. The body of a stream is made regular by an eventReader.
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	if err := d.complete(request); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	switch {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		response.Body.Close()
-		return nil, d.provider.redirected(response)
+		return nil, d.provider.redirectError(response)
 	case response.StatusCode >= 400 || response.StatusCode < 200:
 		response.Body = limitBody(response.Body, errorBodyLimit)
 	default:
@@ -110,12 +110,12 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode >= 400:
-		said, _ := io.ReadAll(limitBody(response.Body, errorBodyLimit)) // part of a message is better than none
-		failure := statusFailure(response.StatusCode, "", "", bodyMessage(said))
+		body, _ := io.ReadAll(limitBody(response.Body, errorBodyLimit)) // a part of a message is better than none
+		failure := statusFailure(response.StatusCode, "", "", bodyMessage(body))
 		failure.RetryAfter = retryAfter(response.Header, time.Now())
 		return nil, p.complete(failure)
 	case response.StatusCode >= 300:
-		return nil, p.redirected(response)
+		return nil, p.redirectError(response)
 	}
 	answered, err := readLimited(response.Body, limit)
 	switch {
@@ -129,8 +129,8 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 	return nil, p.readFailure(err)
 }
 
-// redirected returns the error of a redirect, which is never followed.
-func (p *Provider) redirected(response *http.Response) *llm.Error {
+// redirectError returns the error for a redirect, which is never followed.
+func (p *Provider) redirectError(response *http.Response) *llm.Error {
 	to := llm.RedactURL(response.Header.Get("Location"))
 	return &llm.Error{Class: llm.ClassProtocol, Provider: p.config.Name, Status: response.StatusCode,
 		Message: "the server sends us on to " + text.PlainLine(to, messageLimit),
@@ -145,8 +145,8 @@ func limitBody(body io.ReadCloser, limit int64) io.ReadCloser {
 	}{io.LimitReader(body, limit), body}
 }
 
-// retryAfter returns the pause that the server demands: Retry-After in seconds or
-// as a date, or the more exact retry-after-ms; 0 if there is none.
+// retryAfter returns the pause that the server demands: Retry-After in seconds or as a date, or the
+// more exact retry-after-ms. It is 0 if there is none.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return seconds(ms / 1000)
@@ -161,7 +161,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// seconds is a duration of s seconds, a day at most.
+// seconds returns a duration of s seconds, a day at most.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(s, 24*60*60) * float64(time.Second))
 }

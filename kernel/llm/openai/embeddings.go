@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// embeddingTexts is the largest number of texts in one request.
+	// embeddingTexts is the maximum number of texts in one request.
 	embeddingTexts = 64
-	// embeddingDimensions is the longest vector that is accepted.
+	// embeddingDimensions is the maximum length of a vector.
 	embeddingDimensions = 8192
 	// embeddingBytes is how much of an answer is read for each text. A number takes up to 24
 	// characters.
 	embeddingBytes = 24 * embeddingDimensions
 )
 
-// Embed returns a vector for each of at most 64 texts, in the order of the texts. All have the same
-// length. It asks once; see [llm.Retry].
+// Embed returns a vector for each of at most 64 texts, in the order of the texts. All vectors have
+// the same length. It asks once; see [llm.Retry].
 func (p *Provider) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -65,7 +65,7 @@ func (p *Provider) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, nil
 }
 
-// checkVectors returns the fault of an answer with so many vectors, "" for none.
+// checkVectors returns what is wrong with an answer to a request for that many vectors, or "".
 func checkVectors(vectors [][]float32, answered int) string {
 	if answered != len(vectors) {
 		return fmt.Sprintf("the answer has %d embeddings for %d texts", answered, len(vectors))

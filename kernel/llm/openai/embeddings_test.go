@@ -11,7 +11,8 @@ import (
 	"org-agent/kernel/llm/openai"
 )
 
-// Embeddings come in the order of the texts, and an answer that is none is an error that says so.
+// TestEmbed checks that vectors come in the order of the texts, and that an answer without vectors
+// is an error that says so.
 func TestEmbed(t *testing.T) {
 	number := strings.TrimSuffix(strings.Repeat("1,", 9000), ",")
 	for name, c := range map[string]struct {

@@ -11,8 +11,8 @@ import (
 
 // ReadStream decodes the body of an answer as a provider does.
 func ReadStream(body io.Reader, see func(llm.Delta, error)) {
-	var told answer
-	events := newEventReader(io.NopCloser(body), &told)
+	var answer answer
+	events := newEventReader(io.NopCloser(body), &answer)
 	reply := decoder{provider: "test", model: "test"}
 	lines := bufio.NewReader(events)
 	for {

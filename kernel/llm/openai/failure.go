@@ -20,7 +20,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// messageLimit is the number of characters that are shown of a server's message.
+// messageLimit is how many characters of a server's message are shown.
 const messageLimit = 300
 
 // requestFailure returns the error of a request that opened no stream.
@@ -32,7 +32,7 @@ func (p *Provider) requestFailure(ctx context.Context, err error, answer *answer
 	if ours, ok := errors.AsType[*llm.Error](err); ok {
 		failure = ours
 	} else if other, ok := errors.AsType[*goopenai.RequestError](err); ok {
-		// First, because it may wrap an APIError that is empty.
+		// This case is first, because the error may wrap an empty APIError.
 		failure = statusFailure(other.HTTPStatusCode, "", "", bodyMessage(other.Body))
 	} else if api, ok := errors.AsType[*goopenai.APIError](err); ok {
 		failure = statusFailure(api.HTTPStatusCode, fmt.Sprint(api.Code), api.Type, api.Message)
@@ -82,10 +82,10 @@ func (p *Provider) complete(err error) *llm.Error {
 // statusFailure returns the error of a status, with a class by the server's message.
 func statusFailure(status int, code, kind, message string) *llm.Error {
 	failure := &llm.Error{Status: status, Message: text.PlainLine(message, messageLimit)}
-	said := strings.ToLower(code + " " + kind + " " + message)
+	text := strings.ToLower(code + " " + kind + " " + message)
 	has := func(words ...string) bool {
 		for _, word := range words {
-			if strings.Contains(said, word) {
+			if strings.Contains(text, word) {
 				return true
 			}
 		}
@@ -118,8 +118,8 @@ func statusFailure(status int, code, kind, message string) *llm.Error {
 	return failure
 }
 
-// streamError returns the error object that a stream may hold instead of its
-// choices, or beside them; nil if there is none.
+// streamError returns the error object that a stream may hold instead of its choices, or in
+// addition to them. It returns nil if there is none.
 func streamError(raw json.RawMessage) error {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" || string(raw) == "false" || string(raw) == `""` {
@@ -150,7 +150,7 @@ func streamError(raw json.RawMessage) error {
 	return failure
 }
 
-// unreachable returns the error of a request without an answer.
+// unreachable returns the error for a request without an answer.
 func (p *Provider) unreachable(cause error) *llm.Error {
 	failure := &llm.Error{Class: llm.ClassUnreachable, Message: text.PlainLine(cause.Error(), messageLimit), Err: cause}
 	var name *net.DNSError
@@ -209,7 +209,7 @@ func bodyMessage(body []byte) string {
 	return object.Message
 }
 
-// readLimited reads all of a body. A body longer than limit is an error.
+// readLimited reads a whole body. A body longer than limit is an error.
 func readLimited(body io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err == nil && int64(len(data)) > limit {

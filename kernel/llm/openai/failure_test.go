@@ -16,8 +16,8 @@ import (
 	"org-agent/kernel/secret"
 )
 
-// TestFailures: each fault has its class, says what the server said, and what
-// came before it is kept.
+// TestFailures checks that each fault has its class and the server's message, and that the text
+// before it is kept.
 func TestFailures(t *testing.T) {
 	html := map[string]string{"Content-Type": "text/html"}
 	cases := []struct {
@@ -119,8 +119,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestRateLimitThenSuccess goes through the whole: the pause that the server asks
-// for is kept, and the consumer sees one clean reply.
+// TestRateLimitThenSuccess checks the whole way: the pause that the server asks for passes, and the
+// consumer sees one clean reply.
 func TestRateLimitThenSuccess(t *testing.T) {
 	server := llmtest.Start(t,
 		llmtest.Exchange{Status: 429, Headers: map[string]string{"Retry-After-Ms": "200"}},
@@ -167,7 +167,7 @@ func TestNoSuchHost(t *testing.T) {
 	}
 }
 
-// TestServerThatHangsUp: a connection is taken and closed without a word.
+// TestServerThatHangsUp checks a server that closes the connection without an answer.
 func TestServerThatHangsUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -192,8 +192,8 @@ func TestServerThatHangsUp(t *testing.T) {
 	}
 }
 
-// TestSecretsStaySecret: neither the key nor what is hidden in the address shows
-// in an error, whatever the server says.
+// TestSecretsStaySecret checks that neither the key nor a secret in the address occurs in an error,
+// whatever the server answers.
 func TestSecretsStaySecret(t *testing.T) {
 	const key, header, password, query = "sk-very-secret", "header-secret", "pass-secret", "query-secret"
 	server := llmtest.Start(t, llmtest.Exchange{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` with ` + header + `"}}`})
@@ -217,7 +217,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 }
 
-// TestImagesNotTaken: who sent an image to a model that takes none is told what to do.
+// TestImagesNotTaken checks that the error for an image to a model without images says what to do.
 func TestImagesNotTaken(t *testing.T) {
 	server := llmtest.Start(t, status(400, `{"error":{"message":"this model does not support images"}}`))
 	_, err := ask(t, provider(t, server, openai.Config{}))

@@ -31,7 +31,7 @@ func provider(t *testing.T, server *llmtest.Server, config openai.Config) *opena
 	return made
 }
 
-// ask asks a provider and returns all of what comes.
+// ask asks a provider and returns the whole reply.
 func ask(t *testing.T, provider llm.Provider) (llm.Reply, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -39,7 +39,7 @@ func ask(t *testing.T, provider llm.Provider) (llm.Reply, error) {
 	return llm.Collect(provider.Stream(ctx, hello()))
 }
 
-// hello is a request for a reply.
+// hello returns a request for a reply.
 func hello() llm.Request {
 	return llm.Request{Model: "test-model", Sections: llm.System("Answer."), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}}
 }

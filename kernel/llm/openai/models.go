@@ -12,11 +12,11 @@ import (
 	"org-agent/kernel/text"
 )
 
-// modelsLimit is how much of a list of models is read, in bytes. The longest known
-// list, a router's with all details, is below one MiB.
+// modelsLimit is how much of a list of models is read, in bytes. The longest known list, a router's
+// with all details, is below one MiB.
 const modelsLimit = 8 << 20
 
-// shownModels is the largest number of models that an error lists.
+// shownModels is the maximum number of models that an error lists.
 const shownModels = 12
 
 // Models returns the names of the models that the server lists, sorted.
@@ -55,14 +55,13 @@ func (p *Provider) list(ctx context.Context) ([]listing, error) {
 	return list.Data, nil
 }
 
-// Model returns the model for requests that name none: the configured one, else the
-// only one that the server lists. Otherwise the error lists the models. The server is
-// asked once.
+// Model returns the model for requests that name none: the configured one, or else the only one
+// that the server lists. If there are several, the error lists them. The server is asked once.
 func (p *Provider) Model(ctx context.Context) (string, error) {
 	return p.modelFor(ctx, "")
 }
 
-// modelFor returns the model that a request names, else that of Model.
+// modelFor returns the model that a request names, or else the result of Model.
 func (p *Provider) modelFor(ctx context.Context, requested string) (string, error) {
 	for _, set := range []string{requested, p.config.Model} {
 		if set != "" {
@@ -70,7 +69,7 @@ func (p *Provider) modelFor(ctx context.Context, requested string) (string, erro
 		}
 	}
 	p.modelMu.Lock()
-	known := p.theModel
+	known := p.onlyModel
 	p.modelMu.Unlock()
 	if known != "" {
 		return known, nil
@@ -80,24 +79,24 @@ func (p *Provider) modelFor(ctx context.Context, requested string) (string, erro
 		return "", err
 	}
 	if len(names) != 1 {
-		return "", p.ambiguous(names)
+		return "", p.noSingleModel(names)
 	}
 	p.modelMu.Lock()
 	defer p.modelMu.Unlock()
-	p.theModel = names[0]
+	p.onlyModel = names[0]
 	return names[0], nil
 }
 
-// forgetModel makes the next request ask for the model again. It is called when the
-// server has no model of that name.
+// forgetModel makes the next request ask for the model again. It is called when the server has no
+// model with that name.
 func (p *Provider) forgetModel() {
 	p.modelMu.Lock()
 	defer p.modelMu.Unlock()
-	p.theModel = ""
+	p.onlyModel = ""
 }
 
-// ambiguous returns the error for a server that lists no model or several.
-func (p *Provider) ambiguous(names []string) *llm.Error {
+// noSingleModel returns the error for a server that lists no model or several.
+func (p *Provider) noSingleModel(names []string) *llm.Error {
 	failure := &llm.Error{Class: llm.ClassModel, Provider: p.config.Name}
 	if len(names) == 0 {
 		failure.Message = "no model is set and the server lists none"

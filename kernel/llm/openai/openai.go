@@ -1,17 +1,14 @@
-// Package openai asks every server that speaks OpenAI's chat completions:
-// OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, Groq, and the compatible
-// endpoints of Anthropic and Gemini.
+// Package openai asks every server that speaks OpenAI's chat completions: OpenAI, OpenRouter,
+// Ollama, llama.cpp, vLLM, Groq, and the compatible endpoints of Anthropic and Gemini.
 //
-// go-openai makes the requests. This package decodes the replies, because servers
-// differ where that library is strict: hundreds of keep-alives, two names for
-// reasoning, errors in the middle of a stream, characters cut in half between two
-// deltas, streams without an end.
+// go-openai makes the requests. This package decodes the replies, because servers differ where that
+// library is strict: hundreds of keep-alives, two names for reasoning, errors in the middle of a
+// stream, characters cut in half between two deltas, streams without an end.
 //
-// Ordering and blocking are those of llm.Provider. A Provider owns the idle
-// connections of its HTTP client until Close. The connection of a complete stream is
-// used again; any other is closed when its stream ends. Memory is bounded: a line of
-// the stream by LineLimit, the body of an error by 64 KiB. Text is passed on and not
-// kept.
+// Ordering and blocking are those of llm.Provider. A Provider owns the idle connections of its HTTP
+// client until Close. The connection of a complete stream is used again. Any other connection is
+// closed when its stream ends. Memory is bounded: a line of the stream by LineLimit, the body of an
+// error by 64 KiB. Text is passed on and not stored.
 package openai
 
 import (
@@ -37,16 +34,15 @@ import (
 // DefaultBaseURL is the server of a Config that names none.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// afterFinish is how long a stream may stay open behind its finish reason, for the
-// usage.
+// afterFinish is how long a stream may stay open after its finish reason, for the usage.
 const afterFinish = 2 * time.Second
 
-// afterDone is how long the body may take to end behind the last event. Only then can the connection
-// be used again, and a new one may take longer than all of the kernel's own work for a request.
+// afterDone is how long the body may take to end after the last event. Only then can the connection
+// be used again, and a new connection may take longer than all of the kernel's own work for a
+// request.
 const afterDone = 50 * time.Millisecond
 
-// Config is the address of a server and how to ask it. Its zero value is OpenAI
-// without a key.
+// Config is the address of a server and how to ask it. The zero value is OpenAI without a key.
 type Config struct {
 	// Name is the provider's name in errors and in deltas; by default the host.
 	Name string
@@ -54,18 +50,17 @@ type Config struct {
 	BaseURL string
 	// APIKey is sent as a bearer token; empty sends none.
 	APIKey secret.Text
-	// Model is the model for requests that name none; "" is the only one that the
-	// server lists.
+	// Model is the model for requests that name none. "" means the only one that the server lists.
 	Model string
 	// Headers are sent with every request. They replace others of the same name.
 	Headers map[string]secret.Text
-	// GrammarField is the field of the request for a GBNF grammar: "grammar" for
-	// llama.cpp, "guided_grammar" for vLLM, "" for a server that takes none.
+	// GrammarField is the field of the request for a GBNF grammar: "grammar" for llama.cpp,
+	// "guided_grammar" for vLLM, "" for a server that takes none.
 	GrammarField string
 	// Extra is merged into the body of every completion request.
 	Extra map[string]any
-	// HTTPClient makes the requests; nil is a client with timeouts for connections
-	// that follows no redirect, because a redirect would take the key elsewhere.
+	// HTTPClient makes the requests. nil means a client with timeouts for connections that follows
+	// no redirect, because a redirect would send the key elsewhere.
 	HTTPClient *http.Client
 }
 
@@ -79,15 +74,15 @@ func (c Config) GoString() string { return c.String() }
 
 // Provider asks one server. Use New to make one.
 type Provider struct {
-	config   Config
-	base     *url.URL
-	client   *http.Client
-	modelMu  sync.Mutex
-	theModel string // the only model of the server, after it was asked
+	config    Config
+	base      *url.URL
+	client    *http.Client
+	modelMu   sync.Mutex
+	onlyModel string // the only model of the server; set when the server was asked
 }
 
-// New returns a provider for the configured server. It sends nothing to the server;
-// its only error is an invalid base URL.
+// New returns a provider for the configured server. It sends nothing to the server. Its only error
+// is an invalid base URL.
 func New(config Config) (*Provider, error) {
 	if config.BaseURL == "" {
 		config.BaseURL = DefaultBaseURL
@@ -108,8 +103,8 @@ func New(config Config) (*Provider, error) {
 	return &Provider{config: config, base: base, client: client}, nil
 }
 
-// newClient returns the HTTP client of a provider whose Config has none. It does not
-// limit the time of an answer: llm.Timeouts does.
+// newClient returns the HTTP client of a provider whose Config has none. It does not limit the time
+// of an answer: llm.Timeouts does.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -142,8 +137,8 @@ func (p *Provider) Stream(ctx context.Context, request llm.Request) iter.Seq2[ll
 	}
 }
 
-// stream yields the deltas of one request. It returns the error that ended them,
-// or nil if they are complete or the consumer broke out of its loop.
+// stream yields the deltas of one request. It returns the error that ended them, or nil if they are
+// complete or the consumer broke out of its loop.
 func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(llm.Delta, error) bool) error {
 	model, err := p.modelFor(ctx, request.Model)
 	if err != nil {
@@ -196,8 +191,8 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	}
 }
 
-// finish ends the stream after its last line. A fault of the connection behind the
-// finish reason is no error of the reply.
+// finish ends the stream after its last line. A fault of the connection after the finish reason is
+// no error of the reply.
 func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, err error, yield func(llm.Delta, error) bool) error {
 	if ctx.Err() != nil {
 		return llm.ContextError(ctx, p.config.Name)
@@ -212,8 +207,7 @@ func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, e
 	return p.readFailure(err)
 }
 
-// open sends the request and returns its stream once the server has agreed to
-// answer.
+// open sends the request and returns its stream once the server has agreed to answer.
 func (p *Provider) open(ctx context.Context, request llm.Request, model string, answer *answer) (*goopenai.ChatCompletionStream, error) {
 	conversation, err := messages(request)
 	if err != nil {
@@ -237,7 +231,7 @@ func (p *Provider) extra(request llm.Request, model string) map[string]any {
 	for key, value := range p.config.Extra {
 		fields[key] = value
 	}
-	reasoning := reasons(model)
+	reasoning := isReasoningModel(model)
 	if request.Temperature != nil && !reasoning {
 		fields["temperature"] = *request.Temperature
 	}
@@ -257,9 +251,9 @@ func (p *Provider) extra(request llm.Request, model string) map[string]any {
 	return fields
 }
 
-// reasons reports whether a model is one of OpenAI's reasoning models, which
-// refuse a temperature and the old name of the token limit.
-func reasons(model string) bool {
+// isReasoningModel reports whether a model is one of OpenAI's reasoning models, which refuse a
+// temperature and the old name of the token limit.
+func isReasoningModel(model string) bool {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
 		if strings.HasPrefix(name, prefix) {

@@ -58,7 +58,7 @@ func TestRequestBody(t *testing.T) {
 	}
 }
 
-// TestReasoningModels: the library would refuse such a request on its own.
+// TestReasoningModels checks requests that the library itself would refuse.
 func TestReasoningModels(t *testing.T) {
 	zero := 0.0
 	for _, model := range []string{"o1-mini", "o3", "o4-mini", "gpt-5", "gpt-5-nano", "openai/gpt-5", "gpt-6-sol"} {
@@ -156,7 +156,7 @@ func TestModelRule(t *testing.T) {
 	}
 }
 
-// TestModelThatIsGone: after the server lost its only model it is asked anew.
+// TestModelThatIsGone checks that a server that lost its only model is asked for its models again.
 func TestModelThatIsGone(t *testing.T) {
 	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Models: []string{"a"}, Exchanges: []llmtest.Exchange{
 		{Reply: "x"}, {Status: 404, Body: `{"error":{"message":"model 'a' not found"}}`}, {Reply: "y"}}}, nil)
@@ -203,8 +203,8 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestModelsThatCannotBeListed: every way of not getting the list is an error
-// that says which.
+// TestModelsThatCannotBeListed checks that each reason for a missing list is an error that names
+// it.
 func TestModelsThatCannotBeListed(t *testing.T) {
 	for _, c := range []struct {
 		status int

@@ -11,26 +11,25 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// LineLimit is the largest line of a stream, in bytes, and the largest reply that
-// is not streamed.
+// LineLimit is the maximum length of a line of a stream in bytes, and the maximum size of a reply
+// that is not streamed.
 const LineLimit = 8 << 20
 
 // errNotAnAPI is the error for a web page with status 200.
 var errNotAnAPI = errors.New("a web page came back")
 
-// eventReader makes a server-sent event stream regular: it has exactly one line
-// "data: …" for each event. It removes comments, blank lines, other fields and
-// carriage returns. A last line without a line end is kept if it is whole, else
-// dropped. A line "error: {…}" becomes an event, and so does a body that is one
-// JSON object instead of a stream.
+// eventReader makes a server-sent event stream regular: the result has exactly one line "data: …"
+// for each event. It removes comments, blank lines, other fields and carriage returns. A last line
+// without a line end is used if it is complete, and dropped otherwise. A line "error: {…}" becomes
+// an event, and so does a body that is one JSON object instead of a stream.
 //
-// It reads no further than it must and never keeps more than LineLimit bytes.
+// It reads no further than it must and never stores more than LineLimit bytes.
 type eventReader struct {
 	body     io.ReadCloser
 	lines    *bufio.Scanner
-	searched int  // bytes of the current line that hold no line end
+	searched int  // bytes of the current line that contain no line end
 	cut      bool // the current line has no line end
-	begun    bool // a line that is not blank was seen
+	begun    bool // a line that is not blank was read
 	pending  []byte
 	answer   *answer
 	err      error
@@ -43,11 +42,11 @@ func newEventReader(body io.ReadCloser, answer *answer) *eventReader {
 	return r
 }
 
-// splitLine ends a line at a newline or at a carriage return. A CRLF so ends an empty
-// line too, which means nothing here.
+// splitLine ends a line at a newline or at a carriage return. After a CRLF it therefore returns an
+// empty line too, which has no meaning here.
 //
-// The scanner passes all of an unfinished line again each time more of it comes.
-// splitLine does not search the same bytes twice, so a long line takes linear time.
+// The scanner passes all of an unfinished line again each time more of it comes. splitLine does not
+// search the same bytes twice, so a long line takes linear time.
 func (r *eventReader) splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if i := bytes.IndexAny(data[r.searched:], "\r\n"); i >= 0 {
 		end := r.searched + i
@@ -75,8 +74,8 @@ func (r *eventReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// end reads and drops the rest of the body behind the last event. It is bounded by the context of the
-// request and by LineLimit.
+// end reads and drops the rest of the body after the last event. It is bounded by the context of
+// the request and by LineLimit.
 func (r *eventReader) end() { _, _ = io.CopyN(io.Discard, r.body, LineLimit) }
 
 // Close closes the server's body.
@@ -121,8 +120,8 @@ func (r *eventReader) advance() {
 	}
 }
 
-// event makes a line for one event. It puts a blank behind the brace because
-// go-openai parses lines that begin with {"error" by itself, and loses some.
+// event makes a line for one event. It puts a blank after the brace because go-openai parses lines
+// that begin with {"error" by itself, and loses some.
 func (r *eventReader) event(value []byte) {
 	switch {
 	case len(value) == 0, r.cut && !json.Valid(value) && string(value) != "[DONE]":

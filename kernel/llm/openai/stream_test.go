@@ -21,8 +21,8 @@ import (
 	"org-agent/kernel/llm/openai"
 )
 
-// everyScript has characters of one to four bytes, a combining one, quotes and
-// escapes: what breaks when a stream is cut in the wrong place.
+// everyScript has characters of one to four bytes, a combining one, quotes and escapes: what breaks
+// when a stream is cut in the wrong place.
 const everyScript = "(:type :request :text \"a \\\"quoted\\\" \\\\ word\")\né ß 漢字 🙂 e\u0301 \u2028 \t\x00 end"
 
 func TestSuite(t *testing.T) {
@@ -172,7 +172,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestDeltasComeAsTheyAreSent: text is not held back until more of it comes.
+// TestDeltasComeAsTheyAreSent checks that text is not held back until more of it comes.
 func TestDeltasComeAsTheyAreSent(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Reply: "first second", Chunk: 6, Fault: llmtest.Fault{HangAfter: 1}})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -188,7 +188,7 @@ func TestDeltasComeAsTheyAreSent(t *testing.T) {
 	}
 }
 
-// TestLeavingClosesTheConnection: the server sees both ways of giving up.
+// TestLeavingClosesTheConnection checks that the server sees both ways of giving up.
 func TestLeavingClosesTheConnection(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "first second", Chunk: 6, Fault: llmtest.Fault{HangAfter: 1}})
 	model := provider(t, server, openai.Config{})
@@ -209,15 +209,15 @@ func TestLeavingClosesTheConnection(t *testing.T) {
 		t.Errorf("the error is %v", last)
 	}
 	for range 6000 {
-		if server.Left() == 2 {
+		if server.Abandoned() == 2 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("the server saw %d of 2 clients leave", server.Left())
+	t.Errorf("the server saw %d of 2 clients leave", server.Abandoned())
 }
 
-// TestNothingBehindACancel: what has already come is not handed on either.
+// TestNothingBehindACancel checks that text that has already arrived is not passed on either.
 func TestNothingBehindACancel(t *testing.T) {
 	event := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
 	server := llmtest.Start(t, llmtest.Exchange{Body: strings.Repeat(event, 20)})
@@ -247,8 +247,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// FuzzEvents: whatever a server sends, the stream ends, in text that is UTF-8 and
-// in a finish or an error.
+// FuzzEvents checks that the stream ends in UTF-8 text and in a finish or an error, whatever a
+// server sends.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"))
 	f.Add([]byte("{\"choices\":[{\"message\":{\"content\":\"a\\ud83d\"},\"finish_reason\":\"length\"}]}"))
@@ -287,7 +287,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode reads the same without a network.
+// BenchmarkDecode reads the same reply without a network.
 func BenchmarkDecode(b *testing.B) {
 	body := []byte(strings.Repeat("data: {\"id\":\"test\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word \"},\"finish_reason\":null}]}\n\n", 2000))
 	b.SetBytes(int64(len(body)))
@@ -313,11 +313,11 @@ func BenchmarkLongLine(b *testing.B) {
 	}
 }
 
-// TestConnectionIsUsedAgain: a connection, which may have cost two round trips and a handshake,
-// serves one reply after the other, unless the server keeps a reply open behind its end.
+// TestConnectionIsUsedAgain checks that a connection, which may have cost two round trips and a
+// handshake, serves one reply after the other, unless the server keeps a reply open after its end.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
-		end   func(ctx context.Context) // of the body, behind [DONE]
+		end   func(ctx context.Context) // of the body, after [DONE]
 		dials int32
 	}{
 		"the end comes with [DONE]": {func(context.Context) {}, 1},

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// textOf returns the text of a JSON value: of a string its bytes as they were sent,
-// valid UTF-8 or not; of a list of parts the bytes of their texts; of anything else
-// nothing.
+// textOf returns the text of a JSON value. For a string that is its bytes as they were sent, valid
+// UTF-8 or not. For a list of parts it is the bytes of their texts. For anything else it is empty.
 func textOf(raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return nil
@@ -34,9 +33,9 @@ func textOf(raw json.RawMessage) []byte {
 	return nil
 }
 
-// unquote returns the bytes that a JSON string stands for. The string is valid except
-// for its encoding. Half a surrogate pair becomes the three bytes that UTF-8 would
-// have for it; the joiner puts the halves together.
+// unquote returns the bytes that a JSON string stands for. The string is valid except for its
+// encoding. Half a surrogate pair becomes the three bytes that UTF-8 would have for it; the joiner
+// puts the halves together.
 func unquote(quoted []byte) []byte {
 	inner := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
@@ -80,14 +79,14 @@ func appendUnit(out []byte, unit rune) []byte {
 	return utf8.AppendRune(out, unit)
 }
 
-// joiner puts characters together that were cut in half between two deltas. Its
-// zero value is ready; it keeps at most a few bytes.
+// joiner puts characters together that were cut in half between two deltas. The zero value is
+// ready. It stores at most a few bytes.
 type joiner struct {
 	rest []byte // the beginning of a character
 }
 
-// join returns the text that is complete with these bytes. Bytes that cannot
-// become a character are U+FFFD.
+// join returns the text that is complete with these bytes. Bytes that cannot become a character are
+// U+FFFD.
 func (j *joiner) join(data []byte) string {
 	if len(data) == 0 {
 		return ""
@@ -109,7 +108,7 @@ func (j *joiner) join(data []byte) string {
 	return string(out)
 }
 
-// flush returns U+FFFD if a character is incomplete, else nothing.
+// flush returns U+FFFD if a character is incomplete, and otherwise "".
 func (j *joiner) flush() string {
 	if len(j.rest) == 0 {
 		return ""
@@ -118,8 +117,8 @@ func (j *joiner) flush() string {
 	return string(utf8.RuneError)
 }
 
-// decodeUnit returns the first character and its size in bytes. The size is 0 if
-// more bytes are needed. A pair of surrogates is one character.
+// decodeUnit returns the first character and its size in bytes. The size is 0 if more bytes are
+// needed. A pair of surrogates is one character.
 func decodeUnit(data []byte) (rune, int) {
 	if high, ok := surrogate(data); ok {
 		if high >= 0xDC00 {

@@ -13,8 +13,8 @@ import (
 	"org-agent/kernel/llm/openai"
 )
 
-// TestTextWhereverItIsCut: a text cut between any two bytes, or between any two
-// UTF-16 units that are escaped, is whole again in the end.
+// TestTextWhereverItIsCut checks that a text cut between any two bytes, or between any two escaped
+// UTF-16 units, is complete in the end.
 func TestTextWhereverItIsCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := strings.ToValidUTF8(rapid.String().Draw(t, "whole"), "?")
@@ -36,7 +36,7 @@ func TestTextWhereverItIsCut(t *testing.T) {
 	})
 }
 
-// rawString quotes bytes, half characters and all.
+// rawString quotes bytes, including half characters.
 func rawString(bytes string) json.RawMessage {
 	out := []byte{'"'}
 	for i := range len(bytes) {
@@ -49,15 +49,15 @@ func rawString(bytes string) json.RawMessage {
 	return append(out, '"')
 }
 
-// FuzzText: a JSON string decodes as encoding/json decodes it, where that keeps
-// the text; always to UTF-8.
+// FuzzText checks that a JSON string decodes as encoding/json decodes it, if that keeps the text,
+// and always to UTF-8.
 func FuzzText(f *testing.F) {
 	f.Add(`"a\"b\\\/\b\f\n\r\t\u00e9\ud83d\ude42"`)
 	f.Add(`"\ud83d\ud83d\ude42"`)
 	f.Add("\"\xed\xa0\xbd\xed\xb9\x82 \xff\"")
 	f.Fuzz(func(t *testing.T, quoted string) {
 		var want string
-		var list []json.RawMessage // where a raw value has no blanks around it
+		var list []json.RawMessage // a raw value in it has no blanks around it
 		if json.Unmarshal([]byte("["+quoted+"]"), &list) != nil || len(list) != 1 || json.Unmarshal(list[0], &want) != nil || list[0][0] != '"' {
 			return
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// listing is a model as servers list it. The standard has only the id. Each server has its own name for
-// the context window.
+// listing is a model as servers list it. The standard has only the id. Each server has its own name
+// for the context window.
 type listing struct {
 	ID                  string `json:"id"`
 	ContextLength       count  `json:"context_length"`        // routers
@@ -25,7 +25,7 @@ type meta struct {
 	TrainContext count `json:"n_ctx_train"` // as the model was trained
 }
 
-// UnmarshalJSON accepts any value, and takes only the numbers of tokens from it.
+// UnmarshalJSON accepts any value, and uses only the numbers of tokens in it.
 func (m *meta) UnmarshalJSON(data []byte) error {
 	type plain meta
 	if json.Unmarshal(data, (*plain)(m)) != nil {
@@ -34,10 +34,10 @@ func (m *meta) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// count is a number of tokens; any other value is 0.
+// count is a number of tokens. Any other value is 0.
 type count int
 
-// mostTokens is more than any window.
+// mostTokens is more than the window of any model.
 const mostTokens = 1 << 30
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -50,21 +50,21 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// window returns the context window that the server tells, 0 if none. The window with which the model
-// runs goes before the largest that is possible.
+// window returns the context window that the server reports, or 0. The window with which the model
+// runs takes precedence over the largest possible one.
 func (l listing) window() int {
-	for _, told := range []count{
+	for _, size := range []count{
 		l.LoadedContextLength, l.Meta.Context, l.MaxModelLen, l.ContextWindow, l.ContextLength, l.MaxContextLength, l.Meta.TrainContext,
 	} {
-		if told > 0 {
-			return int(told)
+		if size > 0 {
+			return int(size)
 		}
 	}
 	return 0
 }
 
-// Window asks the server for the context window of a model, in tokens; 0 if it tells none. An empty
-// name is the configured model.
+// Window asks the server for the context window of a model, in tokens. It returns 0 if the server
+// reports none. An empty name means the configured model.
 func (p *Provider) Window(ctx context.Context, model string) (int, error) {
 	list, err := p.list(ctx)
 	if err != nil {

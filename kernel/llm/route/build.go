@@ -12,14 +12,15 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// The names of the choices that are no server.
+// The names of the choices that are not servers.
 const (
 	nameBuiltin = "builtin"
 	nameNone    = "none"
 )
 
-// New returns the router of the models that the settings and the environment choose. Its errors name
-// the line or the variable at fault. Where nothing is chosen it looks for servers on this machine.
+// New returns the router of the models that the settings and the environment choose. Its errors
+// name the line or the variable at fault. If nothing is chosen, it looks for servers on this
+// machine.
 func New(ctx context.Context, c Config) (*Router, error) {
 	r := &Router{config: c, consent: consent{path: c.Consent}}
 	choices, err := config.Choices(c.Settings, c.Env)
@@ -39,7 +40,7 @@ func New(ctx context.Context, c Config) (*Router, error) {
 	return r, nil
 }
 
-// add adds an endpoint. Of several with one name the first counts.
+// add adds an endpoint. If several have the same name, the first one counts.
 func (r *Router) add(e endpoint) {
 	if !slices.ContainsFunc(r.endpoints, func(known endpoint) bool { return known.name == e.name }) {
 		r.endpoints = append(r.endpoints, e)
@@ -59,11 +60,11 @@ func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Prov
 		}
 		cascade.Steps = append(cascade.Steps, llm.Step{Name: choice.Name, Provider: provider})
 		if choice.Kind == config.ChoiceDiscover {
-			break // what is found answers alone
+			break // a found server answers alone
 		}
 	}
 	if len(cascade.Steps) == 1 {
-		// No breaker: the person mends the server and asks again at once.
+		// There is no breaker: the person repairs the server and asks again at once.
 		return r.health.watch(cascade.Steps[0].Name, cascade.Steps[0].Provider), nil
 	}
 	for i, step := range cascade.Steps {
@@ -72,16 +73,16 @@ func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Prov
 	return cascade, nil
 }
 
-// choose returns the provider of one choice, nil if there is nothing to ask.
+// choose returns the provider of one choice, or nil if there is nothing to ask.
 func (r *Router) choose(ctx context.Context, choice config.Choice) (llm.Provider, error) {
 	switch choice.Kind {
 	case config.ChoiceBuiltin:
-		r.introduce(nameBuiltin, "")
+		r.setNotice(nameBuiltin, "")
 		responder := r.withImages(r.config.Builtin, "the built-in responder", llm.ImagesOmitted)
 		r.add(endpoint{name: nameBuiltin, standard: true, provider: responder})
 		return responder, nil
 	case config.ChoiceNone:
-		r.introduce(nameNone, "")
+		r.setNotice(nameNone, "")
 		return noModel{}, nil
 	case config.ChoiceDiscover:
 		found, drivers := r.config.Drivers.Discover(ctx)
@@ -109,13 +110,13 @@ func (r *Router) server(choice config.Choice) (llm.Provider, error) {
 			return nil, err
 		}
 	}
-	r.introduce(modelName(choice), notice)
+	r.setNotice(modelName(choice), notice)
 	heading := strings.HasPrefix(choice.Source, "config.org:")
 	r.add(endpoint{name: choice.Name, heading: heading, standard: true, provider: provider, server: server})
 	return provider, nil
 }
 
-// modelName is the name of a choice as people see it.
+// modelName returns the name of a choice as people see it.
 func modelName(choice config.Choice) string {
 	if choice.Model.Model == "" {
 		return choice.Name
@@ -123,8 +124,8 @@ func modelName(choice config.Choice) string {
 	return choice.Model.Model
 }
 
-// introduce notes the model's name and the notice that people see: those of the first choice.
-func (r *Router) introduce(model, notice string) {
+// setNotice stores the model's name and the notice that people see. Only the first call counts.
+func (r *Router) setNotice(model, notice string) {
 	if r.model == "" {
 		r.model, r.notice = model, notice
 	}
@@ -146,7 +147,7 @@ func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
 	retried := llm.Retry{Next: r.withKeys(server), Logger: r.config.Logger}
-	return r.withImages(agreed{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
+	return r.withImages(consenting{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
 }
 
 // withKeys adds the dialect, the time limits, and the rotation of keys where the server has several.
@@ -180,15 +181,15 @@ func (r *Router) withImages(provider llm.Provider, model string, rule llm.ImageR
 	return images
 }
 
-// agreed is a provider that is asked only after the person has agreed to its host. That also holds
-// for turns that no person began: of an event, of a retry, or of the kernel's start.
-type agreed struct {
+// consenting is a provider that is asked only after the person has agreed to its host. This also
+// holds for turns that no person began: of an event, of a retry, or of the kernel's start.
+type consenting struct {
 	llm.Provider
 	consent *consent
 }
 
 // Stream implements [llm.Provider].
-func (a agreed) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+func (a consenting) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	if err := a.consent.check(""); err != nil {
 		return func(yield func(llm.Delta, error) bool) { yield(llm.Delta{}, err) }
 	}

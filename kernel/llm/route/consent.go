@@ -13,9 +13,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// consent is a person's agreement that their words go to a host that was found
-// rather than configured. It is asked for once for each host. The file path
-// keeps the hosts agreed to, one a line. The zero value needs no agreement.
+// consent is a person's agreement that their words go to a host that was found rather than
+// configured. It is asked for once for each host. The file path stores the hosts that the person
+// agreed to, one on each line. The zero value needs no agreement.
 type consent struct {
 	path string
 
@@ -23,8 +23,7 @@ type consent struct {
 	host string // the host that needs agreement, or ""
 }
 
-// require makes a host need agreement, unless it is this machine or the person
-// agreed to it before.
+// require makes a host need agreement, unless it is this machine or the person agreed to it before.
 func (c *consent) require(host string) error {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -53,7 +52,8 @@ func (c *consent) needed() string {
 	return c.host
 }
 
-// check fails while a host needs agreement. Agreed is the host that the person agrees to now, or "".
+// check fails while a host needs agreement. agreed is the host that the person agrees to now, or
+// "".
 func (c *consent) check(agreed string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,9 +19,9 @@ func TestConsent(t *testing.T) {
 	if err := c.require("api.openai.com"); err != nil || c.needed() != "api.openai.com" {
 		t.Fatalf("%v, needs %q", err, c.needed())
 	}
-	for _, said := range []string{"", "other.example"} {
-		if err := c.check(said); protocol.ErrorCode(err) != protocol.CodeConsent {
-			t.Errorf("%q passed: %v", said, err)
+	for _, agreed := range []string{"", "other.example"} {
+		if err := c.check(agreed); protocol.ErrorCode(err) != protocol.CodeConsent {
+			t.Errorf("%q passed: %v", agreed, err)
 		}
 	}
 	if err := c.check("api.openai.com"); err != nil {

@@ -84,11 +84,11 @@ func TestAnotherDialect(t *testing.T) {
 		down: {`<call id="7">(:look)</call>`, `<result id="7" performed>here</result>`},
 		up:   {`(:look)`, `(:result (:action "(:look)" :verdict :performed :text "here"))`},
 	} {
-		asked := server.Requests()
-		if len(asked) != 1 {
-			t.Fatalf("a server was asked %d times", len(asked))
+		requests := server.Requests()
+		if len(requests) != 1 {
+			t.Fatalf("a server was asked %d times", len(requests))
 		}
-		messages := asked[0].Messages()
+		messages := requests[0].Messages()
 		if len(messages) != 3 || messages[1].Content != want[0] || !strings.HasPrefix(messages[2].Content, want[1]) {
 			t.Errorf("a server was sent %+v, not %q", messages, want)
 		}

@@ -19,12 +19,12 @@ type health struct {
 	models []protocol.ModelStatus
 }
 
-// watch returns the provider with its outcomes noted under the name.
+// watch returns the provider with its outcomes recorded under the name.
 func (h *health) watch(name string, provider llm.Provider) llm.Provider {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.models = append(h.models, protocol.ModelStatus{Name: name, State: "unasked"})
-	return watched{provider, h, len(h.models) - 1}
+	return monitored{provider, h, len(h.models) - 1}
 }
 
 // statuses returns the models in the order of the calls of watch.
@@ -53,15 +53,15 @@ func (h *health) note(i int, err error) {
 	}
 }
 
-// watched is a provider whose outcomes are noted.
-type watched struct {
+// monitored is a provider whose outcomes are recorded.
+type monitored struct {
 	llm.Provider
 	health *health
 	index  int
 }
 
 // Stream implements [llm.Provider].
-func (w watched) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+func (w monitored) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		for delta, err := range w.Provider.Stream(ctx, request) {
 			if err != nil || delta.Finish != "" {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// listPatience is how long a server may take to list its models for a person; listLimit is
-	// how many models of one server are listed.
+	// listPatience is how long a server may take to list its models for a person. listLimit is how
+	// many models of one server are listed.
 	listPatience = 5 * time.Second
 	listLimit    = 1000
-	// checkPatience is how long a message waits for a server's list of models; checkTime is how
+	// checkPatience is how long a message waits for a server's list of models. checkTime is how
 	// long that list is used.
 	checkPatience = 2 * time.Second
 	checkTime     = time.Minute
@@ -106,7 +106,7 @@ type modelList struct {
 	at    time.Time
 }
 
-// knownModels returns the names of the server's models, none if it does not list them.
+// knownModels returns the names of the server's models, or none if it does not list them.
 func (s *Server) knownModels(ctx context.Context) []string {
 	s.listed.mu.Lock()
 	defer s.listed.mu.Unlock()
@@ -119,8 +119,9 @@ func (s *Server) knownModels(ctx context.Context) []string {
 	return s.listed.names
 }
 
-// Check fails as [Router.Find] does. It also fails where the server of the model lists its models
-// without this one. The server is asked at most once a minute, and waited for two seconds.
+// Check fails as [Router.Find] does. It also fails if the server of the model lists its models and
+// this one is not among them. The server is asked at most once a minute, and waited for two
+// seconds.
 func (r *Router) Check(ctx context.Context, name string) error {
 	endpoint, model, err := r.find(name)
 	if err != nil || model == "" || endpoint.server == nil {
@@ -130,7 +131,7 @@ func (r *Router) Check(ctx context.Context, name string) error {
 		return nil
 	}
 	has := endpoint.server.knownModels(ctx)
-	base, _, _ := strings.Cut(model, ":") // a variant of one that is listed
+	base, _, _ := strings.Cut(model, ":") // a variant of a listed model
 	if len(has) == 0 || slices.ContainsFunc(has, func(h string) bool { return h == model || h == model+":latest" || h == base }) {
 		return nil
 	}

@@ -3,11 +3,11 @@
 // A [Router] is made from the settings and the environment. It has the models that are tried in
 // turn for a request that names none, and all others by their names. It is itself an
 // [llm.Provider], and adds to each server its time limits, retries, further keys, the rule about
-// images and the person's consent. What a server can do beyond answering is asked for with
-// [llm.As]. The protocols are the list of drivers that the Router is given.
+// images and the person's consent. [llm.As] tells what a server can do beyond answering. The
+// protocols are the list of drivers that the Router is given.
 //
 // A Router is safe for use by several goroutines. It asks no server before it is asked itself,
-// except that [New] looks once for servers on this machine where nothing is set.
+// except that [New] looks once for servers on this machine if nothing is set.
 package route
 
 import (
@@ -41,7 +41,7 @@ type Config struct {
 type Router struct {
 	config    Config
 	standard  llm.Provider
-	endpoints []endpoint // filled by New, and not changed any more
+	endpoints []endpoint // filled by New, and constant afterwards
 	model     string
 	notice    string
 	images    func(llm.Request) (llm.Request, error)
@@ -59,10 +59,11 @@ type endpoint struct {
 }
 
 // Model returns the name of the first standard model. It is "builtin" for the built-in responder,
-// and "none" where no model may be asked.
+// and "none" if no model may be asked.
 func (r *Router) Model() string { return r.model }
 
-// Notice says to a person where their words go, if the server was found rather than chosen; else "".
+// Notice tells a person where their words go, if the server was found rather than configured.
+// Otherwise it is "".
 func (r *Router) Notice() string { return r.notice }
 
 // IsModel reports whether the first standard model is a language model.
@@ -70,8 +71,8 @@ func (r *Router) IsModel() bool {
 	return r.model != "" && r.model != nameBuiltin && r.model != nameNone
 }
 
-// Dialect returns the dialect in which the first standard model is asked. The built-in responder is
-// asked in none; the first dialect stands for it.
+// Dialect returns the dialect in which the first standard model is asked. For the built-in
+// responder, which is asked in none, it returns the first dialect.
 func (r *Router) Dialect() llm.Dialect {
 	for _, e := range r.endpoints {
 		if e.standard && e.server != nil {
@@ -93,8 +94,8 @@ func (r *Router) Images(request llm.Request) (llm.Request, error) {
 func (r *Router) ConsentNeeded() string { return r.consent.needed() }
 
 // CheckConsent fails with [protocol.CodeConsent] while no person has agreed that words go to the
-// host that was found. Agreed is the host that this person agrees to, or "". The agreement is kept
-// in the file Config.Consent.
+// host that was found. agreed is the host that this person agrees to, or "". The agreement is
+// stored in the file Config.Consent.
 func (r *Router) CheckConsent(agreed string) error { return r.consent.check(agreed) }
 
 // Statuses returns the standard models in the order in which they are tried, with their states.
@@ -113,15 +114,15 @@ func (r *Router) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 	return endpoint.provider.Stream(ctx, request)
 }
 
-// Find fails with [protocol.CodeNotFound] where no server can be asked for a model of this name. The
+// Find fails with [protocol.CodeNotFound] if no server can be asked for a model with this name. The
 // error names the model that was probably meant. Find asks no server.
 func (r *Router) Find(name string) error {
 	_, _, err := r.find(name)
 	return err
 }
 
-// find returns the endpoint of the model of this name, and the model's name there. The name of an
-// endpoint is the model of its settings, for which the name there is "". ENDPOINT:MODEL is another
+// find returns the endpoint of the model with this name, and the model's name there. The name of an
+// endpoint stands for the model of its settings, whose name there is "". ENDPOINT:MODEL is another
 // model of it. Any other name is a model of the first standard server.
 func (r *Router) find(name string) (endpoint, string, error) {
 	for _, e := range r.endpoints {
@@ -160,8 +161,8 @@ func (r *Router) names() []string {
 	return names
 }
 
-// TakesGrammar reports whether the model of that name can be held to a grammar. The name "" stands
-// for the standard models, of which one suffices.
+// TakesGrammar reports whether the model with that name can be restricted to a grammar. The name ""
+// stands for the standard models, of which one suffices.
 func (r *Router) TakesGrammar(name string) bool {
 	if name == "" {
 		return slices.ContainsFunc(r.endpoints, func(e endpoint) bool { return e.standard && e.takesGrammar() })

@@ -19,8 +19,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// parrot is a protocol of its own: its servers say the name of the model that was asked for,
-// and can do nothing else.
+// parrot is a protocol whose servers answer with the name of the model that was asked for, and can
+// do nothing else.
 type parrot struct{ server llm.ServerConfig }
 
 func (p parrot) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
@@ -31,10 +31,10 @@ func (p parrot) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Del
 	}
 }
 
-// drivers are the real one and the parrot's, which finds servers when there are any.
+// drivers returns the real driver and that of the parrot, which finds these servers.
 func drivers(found ...llm.FoundServer) llm.Drivers {
 	real := openai.Driver()
-	real.Discover = nil // the machine that runs the test may have one
+	real.Discover = nil // the machine that runs the test may have a server
 	return llm.Drivers{real, {
 		Name:     "parrot",
 		Open:     func(c llm.ServerConfig) (llm.Provider, error) { return parrot{c}, nil },
@@ -42,7 +42,7 @@ func drivers(found ...llm.FoundServer) llm.Drivers {
 	}}
 }
 
-// parsed are the settings of a text, which has no fault.
+// parsed returns the settings of a text, which must have no fault.
 func parsed(t *testing.T, text string) config.Settings {
 	t.Helper()
 	settings := config.Parse("config.org", text)
@@ -54,7 +54,7 @@ func parsed(t *testing.T, text string) config.Settings {
 
 func none(string) string { return "" }
 
-// router is one of the settings, in an environment that says nothing.
+// router returns the router of the settings, in an empty environment.
 func router(t *testing.T, text string, all llm.Drivers) *route.Router {
 	t.Helper()
 	r, err := route.New(t.Context(), route.Config{
@@ -67,20 +67,20 @@ func router(t *testing.T, text string, all llm.Drivers) *route.Router {
 	return r
 }
 
-// heading is a model below "Models".
+// heading returns a heading of a model below "Models".
 func heading(name, address, rows string) string {
 	return "** " + name + "\n:PROPERTIES:\n:BASE_URL: " + address + "\n" + rows + ":END:\n"
 }
 
 func TestDriverOfTheSettingsAnswers(t *testing.T) {
 	r := router(t, "* Models\n"+heading("bird", "http://localhost:1/v1", ":DRIVER: parrot\n:MODEL: ara\n:PRICE: 1 2\n"), drivers())
-	for asked, want := range map[string]string{"": "bird ara", "bird": "bird ara", "bird:kea": "bird kea", "kea": "bird kea"} {
-		reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{Model: asked}))
+	for requested, want := range map[string]string{"": "bird ara", "bird": "bird ara", "bird:kea": "bird kea", "kea": "bird kea"} {
+		reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{Model: requested}))
 		if err != nil || reply.Text != want {
-			t.Errorf("asked for %q: %q, %v; want %q", asked, reply.Text, err, want)
+			t.Errorf("asked for %q: %q, %v; want %q", requested, reply.Text, err, want)
 		}
-		if priced := asked == "" || asked == "bird"; (reply.Usage.Cost != nil) != priced {
-			t.Errorf("asked for %q: the cost is %v", asked, reply.Usage.Cost)
+		if priced := requested == "" || requested == "bird"; (reply.Usage.Cost != nil) != priced {
+			t.Errorf("asked for %q: the cost is %v", requested, reply.Usage.Cost)
 		}
 	}
 	if r.Model() != "ara" || !r.IsModel() || r.Notice() != "" {
@@ -89,7 +89,7 @@ func TestDriverOfTheSettingsAnswers(t *testing.T) {
 	if all := r.Statuses(); len(all) != 1 || all[0].Name != "bird" || all[0].State != "well" {
 		t.Errorf("the statuses are %+v", all)
 	}
-	// What it cannot do beside answering is no fault.
+	// It is no fault if a provider can do nothing beyond answering.
 	if err := r.Check(t.Context(), "bird:anything"); err != nil {
 		t.Error(err)
 	}

@@ -11,18 +11,18 @@ import (
 	"org-agent/kernel/secret"
 )
 
-// Server asks one server with the settings of its heading in config.org. Its key is fetched when it
-// is first needed, which may run a command or ask a person. A Server is safe for use by several
+// Server asks one server with the settings of its heading in config.org. Its key is read when it is
+// first needed, which may run a command or ask a person. A Server is safe for use by several
 // goroutines.
 type Server struct {
 	choice config.Choice
 	driver llm.Driver
-	// dialect renders requests; a Server that answers none has none.
+	// dialect renders requests. A Server that answers none has no dialect.
 	dialect llm.Dialect
 	env     func(string) string
 
 	mu       sync.Mutex
-	provider llm.Provider // with the key; nil until the key is there
+	provider llm.Provider // with the key; nil until the key was read
 
 	spare []*Server // the same server with its further keys
 
@@ -31,8 +31,8 @@ type Server struct {
 	listed   modelList
 }
 
-// NewServer returns the server of a model that is no endpoint of a [Router]: one for speech or for
-// vectors of texts.
+// NewServer returns the server of a model that is not an endpoint of a [Router]: one for speech or
+// for vectors of texts.
 func NewServer(driver llm.Driver, model config.Model, env func(string) string) *Server {
 	return &Server{choice: config.Choice{Model: model, Kind: config.ChoiceServer}, driver: driver, env: env}
 }
@@ -45,7 +45,7 @@ func (s *Server) open(key secret.Text) (llm.Provider, error) {
 	})
 }
 
-// Provider returns the provider with its key. Where fetching the key fails, the next call tries it
+// Provider returns the provider with its key. If reading the key fails, the next call tries it
 // again.
 func (s *Server) Provider(ctx context.Context) (llm.Provider, error) {
 	s.mu.Lock()
@@ -61,8 +61,8 @@ func (s *Server) Provider(ctx context.Context) (llm.Provider, error) {
 	return s.provider, err
 }
 
-// Ask calls ask with a provider for each of the server's keys until a key is accepted. If none is, it
-// returns the error for the last.
+// Ask calls ask with a provider for each of the server's keys until a key is accepted. If none is,
+// it returns the error for the last.
 func (s *Server) Ask(ctx context.Context, ask func(llm.Provider) error) (err error) {
 	for _, with := range append([]*Server{s}, s.spare...) {
 		var provider llm.Provider
@@ -101,8 +101,8 @@ func (s *Server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 	}
 }
 
-// priced returns the usage with its cost. Where the server does not tell the cost it is computed
-// from the model's price in config.org, if that has one.
+// priced returns the usage with its cost. If the server does not report the cost, it is computed
+// from the model's price in config.org, if there is one.
 func (s *Server) priced(usage *llm.Usage, model string) *llm.Usage {
 	price := s.choice.Price
 	if usage == nil || usage.Cost != nil || price == nil || model != "" && model != s.choice.Model.Model {
@@ -114,14 +114,14 @@ func (s *Server) priced(usage *llm.Usage, model string) *llm.Usage {
 	return &priced
 }
 
-// windowPatience is how long a turn waits for a server to tell the context window of a model;
-// windowAgain is how long the answer counts, or that there was none.
+// windowPatience is how long a turn waits for a server to report the context window of a model.
+// windowAgain is how long an answer counts, or the fact that there was none.
 const (
 	windowPatience = time.Second
 	windowAgain    = 10 * time.Minute
 )
 
-// windowTeller is a provider whose server tells the context windows of its models, in tokens.
+// windowTeller is a provider whose server reports the context windows of its models, in tokens.
 type windowTeller interface {
 	Window(ctx context.Context, model string) (int, error)
 }
@@ -132,8 +132,8 @@ type windowAnswer struct {
 	until  time.Time
 }
 
-// window returns the context window of a model. It is that of config.org, or else that of the server,
-// if the server may be asked, or else that of models of its name.
+// window returns the context window of a model. It is that of config.org, or else that of the
+// server, if the server may be asked, or else that of models with its name.
 func (s *Server) window(ctx context.Context, model string, ask bool) llm.Window {
 	set := s.choice.Model.Model
 	w := llm.Window{Reply: s.choice.MaxTokens}
@@ -154,8 +154,8 @@ func (s *Server) window(ctx context.Context, model string, ask bool) llm.Window 
 	return w
 }
 
-// askWindow returns the server's last answer, 0 if there is none. If ask is set and the answer is too
-// old, it asks the server.
+// askWindow returns the server's last answer, or 0 if there is none. If ask is set and the answer
+// is too old, it asks the server.
 func (s *Server) askWindow(ctx context.Context, model string, ask bool) int {
 	s.windowMu.Lock()
 	defer s.windowMu.Unlock()

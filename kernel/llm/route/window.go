@@ -6,9 +6,9 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// Window returns the context window of the model of this name. For "" it is the smallest window of
-// the standard models. Servers that have not told it yet are asked only if ask is set; each takes a
-// second at most.
+// Window returns the context window of the model with this name. For "" it is the smallest window
+// of the standard models. Servers that have not reported it yet are asked only if ask is set. Each
+// takes a second at most.
 func (r *Router) Window(ctx context.Context, name string, ask bool) llm.Window {
 	if name != "" {
 		endpoint, model, err := r.find(name)

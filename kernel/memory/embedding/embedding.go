@@ -1,5 +1,4 @@
-// Package embedding asks a model server for the vectors with which notes are found by their
-// meaning.
+// Package embedding asks a model server for the vectors by which notes are found by meaning.
 package embedding
 
 import (

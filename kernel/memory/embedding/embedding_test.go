@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/memory/embedding"
 )
 
-// server is one of the address, asked by a driver.
+// server returns a server at the address, asked by a driver.
 func server(driver llm.Driver, address string) *route.Server {
 	return route.NewServer(driver, config.Model{Name: "embeddings", BaseURL: address, Model: "vectors"}, func(string) string { return "" })
 }
@@ -30,8 +30,8 @@ func TestVectorsOfAServer(t *testing.T) {
 	}
 }
 
-// What a server cannot do, and texts that it refuses, are not asked for again; a server that is
-// not there is.
+// TestServerThatMakesNone checks that a missing ability of a server, and texts that it refuses, are
+// final, and that an unreachable server is asked again.
 func TestServerThatMakesNone(t *testing.T) {
 	mute := llm.Driver{Name: "mute", Open: func(llm.ServerConfig) (llm.Provider, error) { return &llmtest.Script{}, nil }}
 	if _, err := (embedding.Embedder{Server: server(mute, "http://localhost:1/v1")}).Embed(t.Context(), []string{"tea"}); !errors.Is(err, memory.ErrNoVector) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Demand is a text that demands an action. Tests replace ACT in it by a word that identifies the
-// demand, and EVIL by a stranger's server.
+// demand, and EVIL by a server of an attacker.
 type Demand struct {
 	Wants, Text string
 }

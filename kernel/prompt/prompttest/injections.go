@@ -1,4 +1,4 @@
-// Package prompttest has texts for tests of prompts in several packages.
+// Package prompttest contains texts for tests of prompts in several packages.
 package prompttest
 
 import (
@@ -10,8 +10,8 @@ import (
 )
 
 // Injections returns the texts of testdata/injections/texts.txt, which try to be taken for
-// instructions. The file has them quoted, one a line. The test must be in a package two levels
-// below the project's directory.
+// instructions. In the file they are quoted, one on each line. The test must be in a package two
+// levels below the project's directory.
 func Injections(t testing.TB) []string {
 	t.Helper()
 	lines, err := os.ReadFile(filepath.Join("..", "..", "testdata", "injections", "texts.txt"))

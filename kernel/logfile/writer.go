@@ -18,9 +18,9 @@ const (
 	pendingBytes = 4 << 20
 )
 
-// Book is the log that the kernel writes, one line a call. It is safe for many goroutines. A write
-// never waits for followers.
-type Book struct {
+// Writer is the log that the kernel writes, one line for each call. It is safe for many goroutines.
+// A write never waits for followers.
+type Writer struct {
 	path string
 	file io.Writer
 
@@ -38,14 +38,14 @@ type follower struct {
 	tell   func(records []Record, dropped int)
 }
 
-// NewBook returns a book that writes to file, which is at path. If a killed kernel left an
-// unfinished last line there, NewBook ends it.
-func NewBook(path string, file io.Writer) *Book {
+// NewWriter returns a writer of the log in file, which is at path. If a killed kernel left an
+// unfinished last line there, NewWriter ends it.
+func NewWriter(path string, file io.Writer) *Writer {
 	if unfinished(path) {
 		// An error here will recur at the next write, which reports it.
 		_, _ = file.Write([]byte("\n"))
 	}
-	return &Book{path: path, file: file, followers: map[any]follower{}, wake: make(chan struct{}, 1)}
+	return &Writer{path: path, file: file, followers: map[any]follower{}, wake: make(chan struct{}, 1)}
 }
 
 func unfinished(path string) bool {
@@ -64,7 +64,7 @@ func unfinished(path string) bool {
 }
 
 // Write implements [io.Writer] for one record.
-func (b *Book) Write(line []byte) (int, error) {
+func (b *Writer) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n, err := b.file.Write(line)
@@ -79,17 +79,17 @@ func (b *Book) Write(line []byte) (int, error) {
 	b.bytes += len(line)
 	select {
 	case b.wake <- struct{}{}:
-	default: // it is already awake
+	default: // it is awake already
 	}
 	return n, err
 }
 
 // Follow returns the last records that match the filter, at most count, latest last. more says
-// whether older ones may exist. For the records after them it has tell called until [Book.Leave];
-// dropped counts the lines that were lost because too many were waiting. [Book.Deliver] calls tell,
-// which must not block. A second Follow of the same follower replaces the first. A nil tell follows
+// whether older ones may exist. [Writer.Deliver] calls tell for the records after them until
+// [Writer.Unfollow]. dropped counts the lines that were lost because too many were waiting. tell
+// must not block. A second Follow of the same follower replaces the first. A nil tell follows
 // nothing.
-func (b *Book) Follow(ctx context.Context, who any, filter Filter, count int, tell func(records []Record, dropped int)) ([]Record, bool, error) {
+func (b *Writer) Follow(ctx context.Context, who any, filter Filter, count int, tell func(records []Record, dropped int)) ([]Record, bool, error) {
 	b.mu.Lock()
 	file, size := b.open()
 	delete(b.followers, who)
@@ -102,34 +102,34 @@ func (b *Book) Follow(ctx context.Context, who any, filter Filter, count int, te
 	call(tells)
 	found, left, err := tail(ctx, b.path, file, size, filter, count)
 	if err != nil {
-		b.Leave(who)
+		b.Unfollow(who)
 	}
 	return found, left, err
 }
 
-// open opens the current file; nil if there is none. The caller holds mu.
-func (b *Book) open() (*os.File, int64) {
+// open opens the current file, or returns nil if there is none. The caller holds mu.
+func (b *Writer) open() (*os.File, int64) {
 	file, err := os.Open(b.path)
 	if err != nil {
 		return nil, 0
 	}
 	info, err := file.Stat()
 	if err != nil {
-		_ = file.Close() // it was opened only for reading
+		_ = file.Close() // it was only read
 		return nil, 0
 	}
 	return file, info.Size()
 }
 
-// Leave stops following. It does nothing for somebody who does not follow.
-func (b *Book) Leave(who any) {
+// Unfollow stops following. It does nothing for a follower that does not follow.
+func (b *Writer) Unfollow(who any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.followers, who)
 }
 
 // Deliver calls the followers with new lines, at most ten times a second, until ctx ends.
-func (b *Book) Deliver(ctx context.Context) {
+func (b *Writer) Deliver(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -157,7 +157,7 @@ func call(tells []func()) {
 
 // flush returns the calls that deliver the waiting lines to all followers except one. The caller
 // holds mu.
-func (b *Book) flush(except any) (tells []func()) {
+func (b *Writer) flush(except any) (tells []func()) {
 	if len(b.pending) == 0 && b.dropped == 0 {
 		return nil
 	}
@@ -181,5 +181,5 @@ func (b *Book) flush(except any) (tells []func()) {
 	return tells
 }
 
-// String names the file for errors.
-func (b *Book) String() string { return fmt.Sprintf("the log %s", b.path) }
+// String returns a name of the file for errors.
+func (b *Writer) String() string { return fmt.Sprintf("the log %s", b.path) }

@@ -7,9 +7,9 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// Intact returns an error if a change of a file's text would alter withheld text, or alter what is
-// withheld.
-func Intact(path, before, after string) error {
+// CheckWithheld returns an error if a change of a file's text would alter withheld text, or alter
+// what is withheld.
+func CheckWithheld(path, before, after string) error {
 	if withheldText(path, before) == withheldText(path, after) {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// seen is a text without what is kept, each part as "~".
+// seen returns a text with "~" in place of each withheld part.
 func seen(path, text string) string {
 	var b strings.Builder
 	end := 0
@@ -68,7 +68,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A heading that is cut may have any tag at its end.
+// TestVeilOfCutLines checks that a heading that is cut may have any tag at its end.
 func TestVeilOfCutLines(t *testing.T) {
 	var v withheld.Veil
 	if v.Hides("* "+strings.Repeat("x", 50), false) || !v.Hides("** "+strings.Repeat("x", 50), true) || !v.Hides("below", false) || v.Hides("* next", false) {
@@ -88,7 +88,8 @@ func write(t testing.TB, path, text string) string {
 	return path
 }
 
-// over is the text of a file without what its veil hides; ok is false for one that is no Org.
+// over returns the text of a file without the lines that its veil hides. ok is false if the file is
+// not Org.
 func over(t testing.TB, path string) (shown string, ok bool) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -119,10 +120,10 @@ func over(t testing.TB, path string) (shown string, ok bool) {
 	return shown, true
 }
 
-// TestBeside: tags count that stand in other files.
-func TestBeside(t *testing.T) {
+// TestRelatedFiles checks that tags in other files count.
+func TestRelatedFiles(t *testing.T) {
 	for name, c := range map[string]struct {
-		files  map[string]string // "" is the one that is judged
+		files  map[string]string // "" is the judged file
 		hidden bool
 	}{
 		"setup":               {map[string]string{"": "#+SETUPFILE: s.setup\n* A\n", "s.setup": "#+FileTags: :NoAgent:\n"}, true},
@@ -154,12 +155,12 @@ func TestBeside(t *testing.T) {
 			}
 			for file := range c.files {
 				stamps := j.Stamps()
-				if !withheld.Standing(stamps) {
+				if !withheld.Unchanged(stamps) {
 					t.Fatal("nothing changed, and it does not stand")
 				}
 				if file = filepath.Join(directory, file); strings.Contains(stamps, file+"\n") {
 					write(t, file, "changed to something else\n")
-					if withheld.Standing(stamps) {
+					if withheld.Unchanged(stamps) {
 						t.Errorf("%s changed, and it stands", file)
 					}
 				}
@@ -168,8 +169,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestSetupIsBounded: what is too large to be looked at may have any tag, and a pipe is waited
-// for by nobody.
+// TestSetupIsBounded checks that a file that is too large may have any tag, and that a pipe does
+// not block.
 func TestSetupIsBounded(t *testing.T) {
 	directory := t.TempDir()
 	path := write(t, filepath.Join(directory, "a.org"), "")
@@ -187,7 +188,7 @@ func TestSetupIsBounded(t *testing.T) {
 	}
 }
 
-// TestOver: a file is judged on the disk as its text is in memory, whatever it is called.
+// TestOver checks that a file on the disk is judged like its text in memory, whatever its name.
 func TestOver(t *testing.T) {
 	directory := t.TempDir()
 	text := "* A :NoAgent:\nx\n* B\n"
@@ -216,11 +217,11 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestLevels: what is only private is found by the person, the rest by nobody.
+// TestLevels checks that the person finds private text, and nobody the rest.
 func TestLevels(t *testing.T) {
 	text := "* A :@private:\n** B :crypt:\n** C\n* D :NoAgent:\n** E :@private:\n* F\n"
 	j := withheld.Org("a.org", text)
-	for title, want := range map[string]withheld.Level{"* A": withheld.Own, "** B": withheld.Sealed, "** C": withheld.Own, "* D": withheld.Sealed, "** E": withheld.Sealed, "* F": withheld.Shown} {
+	for title, want := range map[string]withheld.Level{"* A": withheld.Private, "** B": withheld.Sealed, "** C": withheld.Private, "* D": withheld.Sealed, "** E": withheld.Sealed, "* F": withheld.Shown} {
 		if got := j.At(strings.Index("\n"+text, "\n"+title)); got != want {
 			t.Errorf("%s: %d, want %d", title, got, want)
 		}

@@ -12,9 +12,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// TestPassing: an error says whether the same question may well be answered when it is asked once
-// more, and how long the server wants to be left alone before that.
-func TestPassing(t *testing.T) {
+// TestTransient checks that an error says whether the same request may succeed later, and how long
+// the server wants to be left alone.
+func TestTransient(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	address, f := server(t, fetch.Config{Now: func() time.Time { return now }}, func(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +63,7 @@ func TestPassing(t *testing.T) {
 		if of.Code != want.code || of.Retryable != want.retryable || of.After != want.after {
 			t.Errorf("%s: %s %v after %v: %v", path, of.Code, of.Retryable, of.After, err)
 		}
-		if told := strings.Contains(of.Message, "not before "); told != (want.after > 0) {
+		if hasPause := strings.Contains(of.Message, "not before "); hasPause != (want.after > 0) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// Look returns the best kind of fence that can be made here, by making one. why is the reason that
-// it is not a whole one, nil if it is.
-func Look(ctx context.Context) (kind Kind, why error) {
+// Probe returns the best kind of fence that can be made here, by making one. why is the reason why
+// it is not [Whole], or nil if it is.
+func Probe(ctx context.Context) (kind Kind, why error) {
 	level := landlockLevel()
 	kinds := []Kind{Namespaces, None}
 	if level >= scopingLevel {
@@ -25,8 +25,8 @@ func Look(ctx context.Context) (kind Kind, why error) {
 	return None, why
 }
 
-// scopingLevel is the first version of Landlock that restricts sockets without a file. They belong
-// to the network namespace.
+// scopingLevel is the first version of Landlock that restricts sockets without a file. Such sockets
+// belong to the network namespace.
 const scopingLevel = 6
 
 // try runs a command that does nothing.

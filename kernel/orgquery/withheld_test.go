@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/withheld"
 )
 
-// seen is a text without what is withheld.
+// seen returns a text without the withheld parts.
 func seen(path, text string) string {
 	var b strings.Builder
 	end := 0
@@ -21,13 +21,14 @@ func seen(path, text string) string {
 	return b.String() + text[end:]
 }
 
-// What is shown of a text are exactly the entries that a query may find, and what is before them.
-func TestKeptAsQueried(t *testing.T) {
+// TestShownAsQueried checks that the shown parts of a text are exactly the entries that a query may
+// find, and what stands before them.
+func TestShownAsQueried(t *testing.T) {
 	line := rapid.SampledFrom([]string{"* A", "** B", "*** C :home:", "* D :noagent:", "** E :x:@private:", "*** F :crypt:", "text", "#+begin_src org", "#+end_src", ":END:", "", "* :noagent:", "* TODO :noagent:"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(line, 0, 12).Draw(t, "lines"), "\n")
 		shown := text
-		if at := strings.Index("\n"+text, "\n*"); at >= 0 { // behind it all belongs to entries
+		if at := strings.Index("\n"+text, "\n*"); at >= 0 { // everything after it belongs to entries
 			shown = text[:at]
 			for _, e := range orgquery.Read(orgquery.Source{Path: "a.org", Text: text}).Entries {
 				shown += text[e.Start:e.Next]
@@ -51,10 +52,10 @@ func TestIntact(t *testing.T) {
 		"* A :noagent:\nx\n* C\n":               true,
 		"":                                      true,
 	} {
-		if err := orgquery.Intact("a.org", before, after); (err != nil) != refused {
+		if err := orgquery.CheckWithheld("a.org", before, after); (err != nil) != refused {
 			t.Errorf("%q: %v", after, err)
 		}
-		if err := orgquery.Intact("a.txt", before, after); err != nil {
+		if err := orgquery.CheckWithheld("a.txt", before, after); err != nil {
 			t.Errorf("no Org, %q: %v", after, err)
 		}
 	}

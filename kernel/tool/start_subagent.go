@@ -9,13 +9,13 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-//go:embed sessions_spawn.md
-var sessionsSpawnManual string
+//go:embed start_subagent.md
+var startSubagentManual string
 
-// taskLimit is the greatest size of a task in bytes. A longer text belongs in a file.
+// taskLimit is the maximum size of a task in bytes. A longer text belongs in a file.
 const taskLimit = 64 << 10
 
-type sessionsSpawnArguments struct {
+type startSubagentArguments struct {
 	Task    string   `doc:"the complete task" required:"true"`
 	Label   string   `doc:"a short name for people"`
 	Model   string   `doc:"the model that does it (default: yours)"`
@@ -27,11 +27,11 @@ type sessionsSpawnArguments struct {
 	Tokens  int      `doc:"the most tokens it may use"`
 }
 
-func sessionsSpawn(offered bool) Tool {
-	return New(Definition[sessionsSpawnArguments]{
-		Name: "sessions_spawn", Manual: sessionsSpawnManual, Effect: protocol.ToolSpawns,
+func startSubagent(offered bool) Tool {
+	return New(Definition[startSubagentArguments]{
+		Name: "start_subagent", Manual: startSubagentManual, Effect: protocol.ToolSpawns,
 		Offered: func() bool { return offered },
-		Preview: func(_ context.Context, by *Caller, a sessionsSpawnArguments) (Preview, error) {
+		Preview: func(_ context.Context, by *Caller, a startSubagentArguments) (Preview, error) {
 			if err := a.check(); err != nil {
 				return Preview{}, err
 			}
@@ -47,22 +47,22 @@ func sessionsSpawn(offered bool) Tool {
 			}
 			return p, nil
 		},
-		Perform: func(ctx context.Context, by *Caller, a sessionsSpawnArguments) (string, error) {
+		Perform: func(ctx context.Context, by *Caller, a startSubagentArguments) (string, error) {
 			if err := a.check(); err != nil {
 				return "", err
 			}
-			s := by.Spawner
+			s := by.Subagents
 			if s == nil {
 				return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
 			}
-			return s.Spawn(ctx, Work{Task: a.Task, Label: a.Label, Model: a.Model, Tools: a.Tools, Fork: a.Fork, Wait: a.Wait != "no",
+			return s.Start(ctx, SubagentTask{Task: a.Task, Label: a.Label, Model: a.Model, Tools: a.Tools, Fork: a.Fork, Wait: a.Wait != "no",
 				Minutes: a.Minutes, Rounds: a.Rounds, Tokens: a.Tokens})
 		},
 	})
 }
 
-// check returns what is wrong with the arguments.
-func (a sessionsSpawnArguments) check() error {
+// check returns what is wrong with the arguments, or nil.
+func (a startSubagentArguments) check() error {
 	switch {
 	case strings.TrimSpace(a.Task) == "":
 		return protocol.ToolErrorf(protocol.ToolArguments, "the :task is empty: describe the whole task")

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// lookInterval is the shortest time between two looks at the directory of a running command. After
-// a look that takes long the wait is longer, so that looking takes at most a twentieth of one
+// lookInterval is the shortest time between two scans of the directory of a running command. After
+// a scan that takes long the wait is longer, so that scanning takes at most a twentieth of one
 // processor.
 const lookInterval = 2 * time.Second
 
-// lookThrough looks the directory through repeatedly while the command runs. A command can run for
-// days, and until it ends the person's own git would run what it made. stop ends the looking and
-// waits for it.
-func (p *Process) lookThrough() (stop func()) {
+// scanRepeatedly scans the directory while the command runs. A command can run for days, and until
+// it ends the person's own git would run what it made. stop ends the scanning and waits for it.
+func (p *Process) scanRepeatedly() (stop func()) {
 	if p.before == nil {
 		return func() {}
 	}
@@ -31,7 +30,7 @@ func (p *Process) lookThrough() (stop func()) {
 			}
 			began := time.Now()
 			found := p.before.cleanUp(true)
-			found.Unseen = false // directories come and go; the look at the end decides
+			found.Unseen = false // directories come and go; the scan at the end decides
 			p.left = p.left.With(found)
 			if fresh := found.Without(reported); !fresh.Empty() && p.found != nil {
 				reported = reported.With(fresh)

@@ -9,20 +9,20 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Limits for elements that become much longer when they are written as Markdown.
+// The limits for elements that become much longer when they are written as Markdown.
 const (
 	quoteDepth = 12     // nested lists and quotations; each adds a prefix to all lines in it
 	tableCells = 20_000 // rows times columns
 	linkLimit  = 2 << 10
-	// workMost limits the work for an article. Each node, and each 64 bytes of text, counts once
-	// for every element around it, because each of those elements reads all its content.
+	// workMost is the maximum work for an article. Each node, and each 64 bytes of text, counts
+	// once for every element around it, because each of those elements reads all its content.
 	workMost = 2_000_000
 )
 
-// tame removes from a tree what is not for reading and what would become much longer. It reports
-// whether the rest is small enough for the conversion.
-func tame(root *html.Node) bool {
-	t := tamer{}
+// sanitize removes from a tree what is not for reading and what would become much longer. It
+// reports whether the rest is small enough for the conversion.
+func sanitize(root *html.Node) bool {
+	t := sanitizer{}
 	t.visit(root, 0, 0)
 	for _, n := range t.gone {
 		n.Parent.RemoveChild(n)
@@ -30,13 +30,13 @@ func tame(root *html.Node) bool {
 	return t.work <= workMost
 }
 
-type tamer struct {
+type sanitizer struct {
 	work int
 	gone []*html.Node
 }
 
 // visit recurses no deeper than the parser, which refuses 512 levels.
-func (t *tamer) visit(n *html.Node, level, depth int) {
+func (t *sanitizer) visit(n *html.Node, level, depth int) {
 	if t.work += level; n.Type == html.TextNode {
 		t.work += level * (len(n.Data) / 64)
 	}
@@ -53,7 +53,7 @@ func (t *tamer) visit(n *html.Node, level, depth int) {
 			rename(n)
 		}
 	case atom.Table:
-		if !measured(n) {
+		if !tableFits(n) {
 			for d := range n.Descendants() {
 				if tabular(d.DataAtom) {
 					rename(d)
@@ -62,9 +62,9 @@ func (t *tamer) visit(n *html.Node, level, depth int) {
 			rename(n)
 		}
 	}
-	n.Attr = slices.DeleteFunc(n.Attr, unwanted)
+	n.Attr = slices.DeleteFunc(n.Attr, isData)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.CommentNode || dropped(c.DataAtom) && c.DataAtom != atom.Noscript && !metadata(c) {
+		if c.Type == html.CommentNode || isUnreadable(c.DataAtom) && c.DataAtom != atom.Noscript && !metadata(c) {
 			t.gone = append(t.gone, c)
 			continue
 		}
@@ -74,15 +74,15 @@ func (t *tamer) visit(n *html.Node, level, depth int) {
 
 func rename(n *html.Node) { n.Data, n.DataAtom, n.Attr = "div", atom.Div, nil }
 
-// metadata reports whether a script has the metadata of an article.
+// metadata reports whether a script contains the metadata of an article.
 func metadata(n *html.Node) bool {
 	return n.DataAtom == atom.Script && slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
 		return a.Key == "type" && strings.EqualFold(strings.TrimSpace(a.Val), "application/ld+json")
 	})
 }
 
-// unwanted reports whether an attribute contains data instead of an address.
-func unwanted(a html.Attribute) bool {
+// isData reports whether an attribute contains data instead of an address.
+func isData(a html.Attribute) bool {
 	switch a.Key {
 	case "href", "src", "srcset", "poster", "data-src", "data-srcset":
 		scheme, _, has := strings.Cut(strings.TrimSpace(a.Val), ":")
@@ -99,9 +99,9 @@ func tabular(a atom.Atom) bool {
 	return false
 }
 
-// measured reports whether a table is small enough if all its rows are as long as the longest,
+// tableFits reports whether a table is small enough if all its rows are as long as the longest,
 // including spanned cells.
-func measured(n *html.Node) bool {
+func tableFits(n *html.Node) bool {
 	rows, widest, width, below := 0, 0, 0, 0
 	for d := range n.Descendants() {
 		switch d.DataAtom {
@@ -120,7 +120,8 @@ func measured(n *html.Node) bool {
 	return below+rows*widest <= tableCells
 }
 
-// span is how many cells a cell spans. A senseless number is more than any table may have.
+// span returns how many cells a cell spans. A senseless number becomes more than any table may
+// have.
 func span(n *html.Node, key string) int {
 	for _, a := range n.Attr {
 		if a.Key != key {

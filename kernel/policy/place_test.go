@@ -1,4 +1,4 @@
-package agent
+package policy
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// TestPlaced: the file that something stands in is found in what people are told of it.
-func TestPlaced(t *testing.T) {
+// TestPlaceOf: the file that something stands in is found in what people are told of it.
+func TestPlaceOf(t *testing.T) {
 	user := t.TempDir()
 	t.Setenv("HOME", user)
 	for _, name := range []string{"a.go", "one, two.org", "of b"} {
@@ -25,11 +25,11 @@ func TestPlaced(t *testing.T) {
 		if want != "" {
 			want = filepath.Join(user, want)
 		}
-		if got := placed(protocol.ContextItem{Kind: "file", Place: place}); got != want {
+		if got := placeOf(protocol.ContextItem{Kind: "file", Place: place}); got != want {
 			t.Errorf("%q: %q and not %q", place, got, want)
 		}
 	}
-	if got := placed(protocol.ContextItem{Kind: protocol.ContextMemory, Place: "~/a.go"}); got != "" {
+	if got := placeOf(protocol.ContextItem{Kind: protocol.ContextMemory, Place: "~/a.go"}); got != "" {
 		t.Errorf("what the kernel found itself opens %s", got)
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// longestAfter limits how much later a server can ask to be asked again.
+// longestAfter is the longest pause that a server can ask for.
 const longestAfter = 24 * time.Hour
 
-// Passing reports whether a failed request may succeed later: the server was slow, or the
-// connection broke. A wrong certificate, an unknown name and a closed port stay as they are.
-func Passing(err error) bool {
+// Transient reports whether a failed request may succeed later: the server was slow, or the
+// connection broke. A wrong certificate, an unknown name and a closed port are permanent.
+func Transient(err error) bool {
 	var slow net.Error
 	var name *net.DNSError
 	switch {
@@ -32,10 +32,10 @@ func Passing(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// Later makes an error retryable if the response says that the server is overloaded: 429, 502, 503
-// or 504. The error has the time from the header Retry-After, in seconds or as a date, if it can be
-// read.
-func Later(of *protocol.ToolError, response *http.Response, now time.Time) *protocol.ToolError {
+// MarkRetryable makes an error retryable if the response says that the server is overloaded: 429,
+// 502, 503 or 504. The error gets the pause from the header Retry-After, in seconds or as a date,
+// if it can be read.
+func MarkRetryable(of *protocol.ToolError, response *http.Response, now time.Time) *protocol.ToolError {
 	switch response.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 	default:

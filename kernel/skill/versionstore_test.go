@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// TestLastGoodOutlivesTheKernel: a note that is broken when the kernel starts is what it was
-// when it last was good, until it is deleted.
+// TestLastGoodOutlivesTheKernel checks that the last good version of a note that is broken when the
+// kernel starts is live, until the note is deleted.
 func TestLastGoodOutlivesTheKernel(t *testing.T) {
-	h, kept := newHome(t), filepath.Join(t.TempDir(), "state", "notes")
-	step := func(what, want, said string) {
+	h, stored := newHome(t), filepath.Join(t.TempDir(), "state", "notes")
+	step := func(what, want, answer string) {
 		t.Helper()
-		r := New(Config{Home: h.dir, Keep: kept}) // a kernel of its own
+		r := New(Config{Home: h.dir, Keep: stored}) // a kernel of its own
 		r.Load(t.Context())
 		if got := summary(r); got != want {
 			t.Errorf("%s: %s, want %s", what, got, want)
 		}
-		if got := says(t, r); got != said {
-			t.Errorf("%s: it says %q, want %q", what, got, said)
+		if got := says(t, r); got != answer {
+			t.Errorf("%s: it says %q, want %q", what, got, answer)
 		}
 	}
 	remove := func(name string) {
@@ -47,7 +47,7 @@ func TestLastGoodOutlivesTheKernel(t *testing.T) {
 	step("a new one of its name is broken", "s.org failed", "")
 	h.write("s.org", answers("s", "new"))
 	step("the new one is good", "s.org live", "new")
-	if err := os.WriteFile(filepath.Join(kept, "s.org"), []byte("#+begin_src lisp\n(car 5)\n#+end_src\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(stored, "s.org"), []byte("#+begin_src lisp\n(car 5)\n#+end_src\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h.write("s.org", note(`(defun`))

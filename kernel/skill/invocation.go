@@ -68,17 +68,17 @@ func (p purpose) mayWrite() bool {
 	return p != purposeLoad && p != purposeTrigger && p != purposeAugment
 }
 
-// occasion is one call into a note. It belongs to the goroutine of the call.
-type occasion struct {
+// invocation is one call into a note. It belongs to the goroutine of the call.
+type invocation struct {
 	purpose purpose
 	asker   Asker
 	// dry makes ask-neuro return its arguments instead of asking a model.
 	dry bool
-	// begun is called when this call begins, after it has waited for the note's other calls; may
-	// be nil.
-	begun func()
-	// asked is true if the model has been asked.
-	asked bool
+	// onBegin is called when this call begins, after it has waited for the note's other calls. It
+	// may be nil.
+	onBegin func()
+	// modelAsked is true if the model has been asked.
+	modelAsked bool
 	// isTrue and result hold the value that the function returned. unfit is true if the value is
 	// not data.
 	isTrue bool
@@ -93,27 +93,27 @@ type occasion struct {
 }
 
 // effectless reports whether the effects of the call outside of the note are dropped.
-func (o *occasion) effectless() bool {
+func (o *invocation) effectless() bool {
 	return o.purpose == purposeTest || o.purpose.dry()
 }
 
-type occasionKey struct{}
+type invocationKey struct{}
 
-func withOccasion(ctx context.Context, o *occasion) context.Context {
-	return context.WithValue(ctx, occasionKey{}, o)
+func withInvocation(ctx context.Context, o *invocation) context.Context {
+	return context.WithValue(ctx, invocationKey{}, o)
 }
 
-// occasionOf returns the occasion of the call. Code that this package did not call was typed by a
-// person.
-func occasionOf(ctx context.Context) *occasion {
-	if o, ok := ctx.Value(occasionKey{}).(*occasion); ok {
+// invocationOf returns the invocation of the call. Code that this package did not call was typed by
+// a person.
+func invocationOf(ctx context.Context) *invocation {
+	if o, ok := ctx.Value(invocationKey{}).(*invocation); ok {
 		return o
 	}
-	return &occasion{}
+	return &invocation{}
 }
 
 // Dry returns a context in which ask-neuro asks no model: it returns the list
 // (:asked TEXT . ARGUMENTS). Use it with [Note.Environment].
 func Dry(ctx context.Context) context.Context {
-	return withOccasion(ctx, &occasion{dry: true})
+	return withInvocation(ctx, &invocation{dry: true})
 }

@@ -10,13 +10,13 @@ import (
 	"org-agent/kernel/files"
 )
 
-// TestPiece: what is told of a change takes it back in what an editor shows, and is no longer
-// than it has to be.
+// TestPiece checks that the piece of a change undoes it in what an editor shows, and is no longer
+// than necessary.
 func TestPiece(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.StringOfN(rapid.RuneFrom([]rune("ab é\u00e8漢字😀\n")), 0, 120, -1)
-		head, old, made, tail := part.Draw(t, "head"), part.Draw(t, "old"), part.Draw(t, "new"), part.Draw(t, "tail")
-		before, after := head+old+tail, head+made+tail
+		head, old, changed, tail := part.Draw(t, "head"), part.Draw(t, "old"), part.Draw(t, "new"), part.Draw(t, "tail")
+		before, after := head+old+tail, head+changed+tail
 		disk := func(text string) string { return text }
 		if strings.Contains(before, "\n") && strings.Contains(after, "\n") && rapid.Bool().Draw(t, "DOS") {
 			disk = func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
@@ -25,8 +25,8 @@ func TestPiece(t *testing.T) {
 		if !ok {
 			t.Fatal("it is text")
 		}
-		if len(p.Old) > len(old) || len(p.New) > len(made) {
-			t.Fatalf("%q for %q and %q for %q", p.Old, old, p.New, made)
+		if len(p.Old) > len(old) || len(p.New) > len(changed) {
+			t.Fatalf("%q for %q and %q for %q", p.Old, old, p.New, changed)
 		}
 		for _, s := range []string{p.Old, p.New, p.Before, p.After} {
 			if !utf8.ValidString(s) {
@@ -44,7 +44,8 @@ func TestPiece(t *testing.T) {
 	})
 }
 
-// TestPieceOfNoText: an editor would show something else.
+// TestPieceOfNoText checks that there is no piece for a file that is not a text, because an editor
+// would show something else.
 func TestPieceOfNoText(t *testing.T) {
 	if p, ok := (files.Change{Before: []byte("a\xff"), After: []byte("b")}).Piece(); ok {
 		t.Errorf("%+v", p)

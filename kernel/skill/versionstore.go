@@ -12,13 +12,13 @@ import (
 	"org-agent/kernel/atomicfile"
 )
 
-// A keep stores the text of the last good version of each of the home's notes. If a note is broken
-// when the kernel starts, its kept version is loaded. The goroutine that holds Registry.loading
-// owns the keep. A failure to store a text is only logged.
-type keep struct{ directory string }
+// A versionStore stores the text of the last good version of each of the home's notes. If a note is
+// broken when the kernel starts, its stored version is loaded. The goroutine that holds
+// Registry.loading owns the versionStore. A failure to store a text is only logged.
+type versionStore struct{ directory string }
 
-// read returns the kept text of a note, nil if there is none.
-func (k keep) read(name string) ([]byte, error) {
+// read returns the stored text of a note, or nil if there is none.
+func (k versionStore) read(name string) ([]byte, error) {
 	if k.directory == "" {
 		return nil, nil
 	}
@@ -32,8 +32,8 @@ func (k keep) read(name string) ([]byte, error) {
 	return source, nil
 }
 
-// write keeps a note's text, unless the same text is kept already.
-func (k keep) write(name string, source []byte) error {
+// write stores a note's text, unless the same text is stored already.
+func (k versionStore) write(name string, source []byte) error {
 	if k.directory == "" {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (k keep) write(name string, source []byte) error {
 
 // retain deletes all notes but these. Otherwise the text of a deleted note could replace a new note
 // with the same name.
-func (k keep) retain(names map[string]bool) error {
+func (k versionStore) retain(names map[string]bool) error {
 	if k.directory == "" {
 		return nil
 	}
@@ -68,8 +68,8 @@ func (k keep) retain(names map[string]bool) error {
 	return errors.Join(faults...)
 }
 
-// restored loads the last good version of a broken note. It returns nil if there is none, or if that
-// version does not load any more.
+// restored loads the last good version of a broken note. It returns nil if there is none, or if
+// that version does not load any more.
 func (r *Registry) restored(ctx context.Context, s *slot, options Options) *Note {
 	source, err := r.keep.read(s.name)
 	if err != nil {
@@ -85,8 +85,8 @@ func (r *Registry) restored(ctx context.Context, s *slot, options Options) *Note
 	return n
 }
 
-// keepLive keeps the live versions of the home's notes, and no others.
-func (r *Registry) keepLive() {
+// storeLive stores the live versions of the home's notes, and no others.
+func (r *Registry) storeLive() {
 	names := map[string]bool{}
 	for _, s := range r.slots {
 		if s.origin.shipped {

@@ -6,20 +6,21 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
 
-// spawnTool is the tool that does the same as an :agent :spawn action.
-const spawnTool = "sessions_spawn"
+// subagentTool is the tool that does the same as an :agent :spawn action.
+const subagentTool = "start_subagent"
 
-// spawn starts a subagent, as the call of [spawnTool] does.
+// spawn starts a subagent, as the call of [subagentTool] does.
 func spawn(d Deps) kind.Kind {
 	return kind.Kind{
 		Spec: action.Spec{Target: "agent", Name: "spawn", Does: "to hand on a part of the work",
-			Fields: []action.Field{{Name: "task", Kind: action.Text, Required: true, Example: `"<task>"`}}},
+			Fields: []action.Field{{Name: "task", Kind: action.Text, Required: true, Example: plist.String("<task>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, _ action.Action) policy.Verdict {
-			return turn.Named(spawnTool, policy.Verdict{Kind: policy.Ask, Reason: "a subagent spends tokens and time"})
+			return turn.Named(subagentTool, policy.Verdict{Kind: policy.Ask, Reason: "a subagent spends tokens and time"})
 		},
 		Describe: func(a action.Action, _ describe.Deps) describe.Description {
 			return describe.Description{
@@ -27,9 +28,9 @@ func spawn(d Deps) kind.Kind {
 				Effects: []string{"it asks the model as often as its budget lets it: it costs time and tokens, how many is not known before"},
 			}
 		},
-		Subagent: none("a subagent hands on no work: do it, or say in the answer what is left to do"),
+		Subagent: noSubagent("a subagent hands on no work: do it, or say in the answer what is left to do"),
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
-			text, _, err := o.Tools.Call(ctx, spawnTool, protocol.Object{{Key: "task", Value: o.Action.Action().Text("task")}})
+			text, _, err := o.Tools.Call(ctx, subagentTool, protocol.Object{{Key: "task", Value: o.Action.Action().Text("task")}})
 			return kind.Result{Text: text}, err
 		},
 	}

@@ -2,18 +2,18 @@ package memory
 
 import "strings"
 
-// usualWord reports whether a word, in lower case, is among the most frequent words of a language,
+// isStopWord reports whether a word, in lower case, is among the most frequent words of a language,
 // which do not show what a message is about.
-func usualWord(word string) bool {
-	return strings.Contains(usualWords, " "+word+" ")
+func isStopWord(word string) bool {
+	return strings.Contains(stopWords, " "+word+" ")
 }
 
-// usualCharacter is the same for characters of Chinese and Japanese.
-func usualCharacter(c rune) bool { return strings.ContainsRune(usualCharacters, c) }
+// isStopCharacter does the same for characters of Chinese and Japanese.
+func isStopCharacter(c rune) bool { return strings.ContainsRune(stopCharacters, c) }
 
-const usualCharacters = "的是了在我你他她它们這这那有和就不也都一个個为為什么麼吗嗎呢吧啊をにはがのとでもへかしたているすまなれよね"
+const stopCharacters = "的是了在我你他她它们這这那有和就不也都一个個为為什么麼吗嗎呢吧啊をにはがのとでもへかしたているすまなれよね"
 
-const usualWords = " a about above after again all also am an and answer any are as ask at be because been before being below " +
+const stopWords = " a about above after again all also am an and answer any are as ask at be because been before being below " +
 	"between both but by can cannot could did do does doing don down each else ever every explain few find first for from further get give " +
 	"go going good got had has have having he hello help her here hers hey hi him his how however i if in into is it its just know let " +
 	"like ll look made make many may maybe me mean mention might more most much must my need never new no nor not now of off ok okay on " +

@@ -25,13 +25,13 @@ func (c Change) Kept() protocol.FileChange {
 }
 
 // Piece is the changed part of a file for an editor: New replaces Old between Before and After.
-// Those are up to 80 characters of the text around.
+// Before and After are up to 80 characters of the text around.
 type Piece struct {
 	Old, New, Before, After string
 }
 
-// Piece returns the changed part. ok is false if the file is no text, because an editor would show
-// something else.
+// Piece returns the changed part. ok is false if the file is not a text, because an editor would
+// show something else.
 func (c Change) Piece() (p Piece, ok bool) {
 	if !utf8.Valid(c.Before) || !utf8.Valid(c.After) {
 		return Piece{}, false
@@ -46,25 +46,25 @@ func (c Change) Piece() (p Piece, ok bool) {
 	if c.New || bytes.HasPrefix(before, []byte(mark)) {
 		before, after = bytes.TrimPrefix(before, []byte(mark)), bytes.TrimPrefix(after, []byte(mark))
 	}
-	old, made := string(before), string(after)
-	head := alike(old, made, func(s string, n int) byte { return s[n] })
-	for head > 0 && (head < len(old) && !utf8.RuneStart(old[head]) || head < len(made) && !utf8.RuneStart(made[head])) {
+	old, changed := string(before), string(after)
+	head := commonLength(old, changed, func(s string, n int) byte { return s[n] })
+	for head > 0 && (head < len(old) && !utf8.RuneStart(old[head]) || head < len(changed) && !utf8.RuneStart(changed[head])) {
 		head--
 	}
-	old, made = old[head:], made[head:]
-	tail := alike(old, made, func(s string, n int) byte { return s[len(s)-1-n] })
+	old, changed = old[head:], changed[head:]
+	tail := commonLength(old, changed, func(s string, n int) byte { return s[len(s)-1-n] })
 	for tail > 0 && !utf8.RuneStart(old[len(old)-tail]) {
 		tail--
 	}
 	whole := string(after)
 	return Piece{
-		Old: old[:len(old)-tail], New: made[:len(made)-tail],
-		Before: last(whole[:head], around), After: first(whole[len(whole)-tail:], around),
+		Old: old[:len(old)-tail], New: changed[:len(changed)-tail],
+		Before: last(whole[:head], contextLength), After: first(whole[len(whole)-tail:], contextLength),
 	}, true
 }
 
-// around is how many characters Before and After have at most.
-const around = 80
+// contextLength is the maximum length of Before and After in characters.
+const contextLength = 80
 
 // carriage reports whether a text has lines that all end in a carriage return and a newline.
 func carriage(text []byte) bool {
@@ -72,8 +72,8 @@ func carriage(text []byte) bool {
 	return lines > 0 && lines == bytes.Count(text, []byte("\r\n"))
 }
 
-// alike is how many bytes two texts have in common at one end.
-func alike(a, b string, at func(s string, n int) byte) int {
+// commonLength returns how many bytes two texts have in common at one end.
+func commonLength(a, b string, at func(s string, n int) byte) int {
 	n := 0
 	for n < min(len(a), len(b)) && at(a, n) == at(b, n) {
 		n++
@@ -81,7 +81,7 @@ func alike(a, b string, at func(s string, n int) byte) int {
 	return n
 }
 
-// last is the end of a text, at most n characters.
+// last returns the end of a text, at most n characters.
 func last(text string, n int) string {
 	at := len(text)
 	for ; n > 0 && at > 0; n-- {
@@ -91,7 +91,7 @@ func last(text string, n int) string {
 	return strings.Clone(text[at:])
 }
 
-// first is the beginning of a text, at most n characters.
+// first returns the beginning of a text, at most n characters.
 func first(text string, n int) string {
 	at := 0
 	for ; n > 0 && at < len(text); n-- {

@@ -1,0 +1,168 @@
+;;; org-agent-review-test.el --- Tests of actions looked at before a decision  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; With the real kernel, and the note of the tests of decisions: its skill
+;; proposes what the model says.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'smerge-mode)
+(require 'org-agent-fake-kernel)
+(require 'org-agent-kernel-test)
+(require 'org-agent-approval-test)
+(require 'org-agent-asks)
+(require 'org-agent-diff)
+(require 'org-agent-review)
+(require 'org-agent-section)
+
+(defun org-agent-review-test--open ()
+  "Wait for the edit, look at it, and return the buffer of its review."
+  (org-agent-approval-test--waits)
+  (org-agent-approval-view)
+  (org-agent-fake-wait (get-buffer "*org-agent-review*")))
+
+(ert-deftest org-agent-review-change-by-change ()
+  "What is taken of an edit runs, and nothing else."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit
+       file :old "wo\nthree\nfour\nfive\nsix\nseven\neight\nn"
+       :new "WO\nthree\nfour\nfive\nsix\nseven\neight and a half\nN")
+    (with-current-buffer (org-agent-review-test--open)
+      (should (looking-at "\\[X\\] @@ -2"))
+      (should (string-match-p "2 changes, 2 of them checked" (buffer-string)))
+      (org-agent-review-next)
+      (org-agent-review-toggle)
+      (should (looking-at "\\[ \\] @@"))
+      (org-agent-review-accept))
+    (with-current-buffer "*org-agent-chat*"
+      (org-agent-kernel-test--settle 2)
+      (should (string-match-p "DONE Approved once, edited" (org-agent-fake-text))))
+    (should (equal (org-agent-approval-test--text file)
+                   "one\ntWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"))))
+
+(ert-deftest org-agent-review-merged ()
+  "What is made of an edit with Ediff and Smerge is what runs."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit
+       file :old "two\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+       :new "TWO\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n")
+    (with-current-buffer (org-agent-review-test--open)
+      (let (proposed)
+        (cl-letf (((symbol-function 'ediff-buffers)
+                   (lambda (_ b hooks)
+                     (setq proposed b)
+                     (mapc #'funcall hooks))))
+          (org-agent-review-ediff))
+        (with-current-buffer proposed
+          (goto-char (point-min))
+          (search-forward "NINE")
+          (insert " lives"))
+        (save-current-buffer (run-hooks 'ediff-quit-hook)))
+      (should (string-match-p "^\\+NINE lives$" (buffer-string)))
+      (save-window-excursion
+        (org-agent-review-smerge)
+        (with-current-buffer (window-buffer (selected-window))
+          (should smerge-mode)
+          (should-error (org-agent-smerge-accept) :type 'user-error)
+          (should (looking-at "<<<<<<< as it is\ntwo\n=======\nTWO\n>>>>>>>"))
+          (smerge-keep-upper)
+          (smerge-next)
+          (smerge-keep-lower)
+          (org-agent-smerge-accept)))
+      (should (string-match-p "1 changes, 1 of them checked" (buffer-string)))
+      (org-agent-review-accept))
+    (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
+    (should (equal (org-agent-approval-test--text file)
+                   "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE lives\nten\n"))))
+
+(ert-deftest org-agent-review-of-properties ()
+  "Properties are shown as they are and would be, and taken one by one."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--action
+       :action :set-properties :id "p1" :properties '(:note "x" :effort "2:00"))
+    (write-region "* A\n  :PROPERTIES:\n  :ID: p1\n  :Effort: 1\n  :END:\n" nil file nil 'silent)
+    (let ((org-id-locations (make-hash-table :test #'equal)))
+      (puthash "p1" file org-id-locations)
+      (with-current-buffer (org-agent-review-test--open)
+        (should (string-match-p "^-  :Effort: 1\n\\+  :EFFORT:   2:00$" (buffer-string)))
+        (should (string-match-p "^\\+  :NOTE:     x$" (buffer-string)))
+        (should-error (org-agent-review-ediff) :type 'user-error)
+        (org-agent-review-toggle)
+        (org-agent-review-accept))
+      (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
+      (should (equal (org-agent-approval-test--text file)
+                     "* A\n  :PROPERTIES:\n  :ID: p1\n  :Effort: 1\n  :NOTE:     x\n  :END:\n")))))
+
+(ert-deftest org-agent-review-edited-whole ()
+  "An action can be rewritten; what cannot be used is refused and waits on."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (let ((id (plist-get (org-agent-approval-test--waits) :id)))
+      (org-agent-approval-edit)
+      (with-current-buffer (window-buffer (selected-window))
+        (should (derived-mode-p 'org-agent-review-action-mode))
+        (goto-char (point-min))
+        (search-forward ":new \"2")
+        (insert " (two)")
+        (save-excursion
+          (goto-char (point-min))
+          (delete-char 1)
+          (org-agent-review-send)
+          (org-agent-fake-settle)
+          (should (org-agent-asks-known id))
+          (insert "("))
+        (org-agent-review-send))
+      (org-agent-fake-wait (not (org-agent-asks-known id)))
+      (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
+      (should (string-prefix-p "one\n2 (two)\nthree" (org-agent-approval-test--text file))))))
+
+(ert-deftest org-agent-review-of-a-stale-edit ()
+  "The person sees what is there now, it waits on, and can be refused with that."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "one\ntwo\nthree\n" :new "2\n")
+    (let ((id (plist-get (org-agent-approval-test--waits) :id))
+          (asked nil))
+      (with-current-buffer (find-file-noselect file)
+        (goto-char (point-min))
+        (search-forward "two")
+        (insert " and a half"))
+      (call-interactively (key-binding (kbd "C-c C-c")))
+      (org-agent-fake-wait (get-buffer "*org-agent-action*"))
+      (should (org-agent-asks-known id))
+      (with-current-buffer "*org-agent-action*"
+        (goto-char (point-min))
+        (should (re-search-forward
+                 "\n +one\n +-two\n +\\+two and a half\n +three\n" nil t))
+        (should (search-forward "C-c C-k refuses it" nil t))
+        (should (search-forward "Change ~/note.org" nil t))
+        ;; Looked at again, what was folded is so, and point stays.
+        (org-agent-section-toggle)
+        (set-window-point (get-buffer-window) (point))
+        (let ((text (buffer-string)) (point (point)) (shown 0))
+          (should-not (string-match-p "asks because" text))
+          (cl-letf* ((show (symbol-function 'org-agent-section-show))
+                     ((symbol-function 'org-agent-section-show)
+                      (lambda (sections)
+                        (cl-incf shown)
+                        (funcall show sections))))
+            (revert-buffer)
+            (org-agent-fake-wait (= shown 1)))
+          (should (equal text (buffer-string)))
+          (should (= point (point))))
+        (cl-letf (((symbol-function 'read-string)
+                   (lambda (_prompt &optional _initial _history default)
+                     (setq asked default))))
+          (call-interactively #'org-agent-review-refuse)))
+      (should (string-match-p "\\+two and a half" asked))
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-kernel-test--settle 2)
+        (should (string-match-p "CANCELLED Refused: Change ~/note.org" (org-agent-fake-text))))
+      (should (string-prefix-p "one\ntwo\n" (org-agent-approval-test--text file))))))
+
+(provide 'org-agent-review-test)
+;;; org-agent-review-test.el ends here

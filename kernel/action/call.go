@@ -1,0 +1,128 @@
+package action
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/plist"
+	"org-agent/kernel/protocol"
+)
+
+// The fields of calls.
+const (
+	toolField   = "tool"
+	argsField   = "args"
+	digestField = "digest"
+)
+
+// Call is a call of a tool within an action. It is immutable.
+type Call struct {
+	Tool string
+	// Args are the arguments as they were written, or nil if there are none.
+	Args sexp.Sexp
+
+	fields sexp.List // all fields that were written; nil for a call that was made here
+}
+
+// CallOf returns the call with these fields. The Tool is "" if they name none.
+func CallOf(fields sexp.List) Call {
+	value, _ := plist.Get(fields, toolField)
+	args, _ := plist.Get(fields, argsField)
+	c := Call{Args: args, fields: fields}
+	switch v := value.(type) {
+	case plist.String:
+		c.Tool = strings.TrimSpace(string(v))
+	case plist.Keyword:
+		c.Tool = string(v)
+	}
+	return c
+}
+
+// Calls returns the calls within the action: all of a batch, the one of a call, or none.
+func (a Action) Calls() []Call {
+	if value, batch := a.Field("calls"); batch {
+		items, _ := value.(sexp.List)
+		var calls []Call
+		for _, item := range items {
+			if fields, ok := item.(sexp.List); ok {
+				calls = append(calls, CallOf(fields))
+			}
+		}
+		return calls
+	}
+	if c := CallOf(a.payload); c.Tool != "" {
+		return []Call{c}
+	}
+	return nil
+}
+
+// AsCall returns the call of a tool that would do the same as the action, with its fields as
+// arguments.
+func (a Action) AsCall(tool string) Call {
+	return Call{Tool: tool, Args: plist.Without(a.WithEntry(), "action")}
+}
+
+// Arguments returns the arguments for the wire.
+func (c Call) Arguments() (protocol.Object, error) {
+	var arguments protocol.Object
+	if plist.IsNil(c.Args) {
+		return nil, nil
+	}
+	if err := plist.Unmarshal(c.Args, &arguments); err != nil {
+		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :args of %s are no property list: %w", c.Tool, err)
+	}
+	return arguments, nil
+}
+
+// Of returns the call as one of the tool with this name.
+func (c Call) Of(tool string) Call {
+	c.Tool, c.fields = tool, plist.Put(c.fields, toolField, plist.String(tool))
+	return c
+}
+
+// With returns the call with other arguments.
+func (c Call) With(arguments protocol.Object) (Call, error) {
+	written, err := plist.Marshal(arguments)
+	if err != nil {
+		return c, fmt.Errorf("write the :args of %s: %w", c.Tool, err)
+	}
+	c.Args, c.fields = written, plist.Put(c.fields, argsField, written)
+	return c, nil
+}
+
+// Described returns the call of a tool whose description has this digest.
+func (c Call) Described(digest string) Call {
+	c.fields = plist.Put(c.fields, digestField, plist.String(digest))
+	return c
+}
+
+// CheckArguments returns an error if a call has no :args but has its arguments in another place. A model
+// that reads this error corrects the call; a model that only reads what is missing repeats it.
+func (c Call) CheckArguments() error {
+	if _, there := plist.Get(c.fields, argsField); there {
+		return nil
+	}
+	for i := 0; i+1 < len(c.fields); i += 2 {
+		switch key, _ := c.fields[i].(plist.Keyword); strings.ToLower(string(key)) {
+		case "", "action", toolField, digestField, "id":
+		case "arguments", "parameters", "params", "input":
+			return protocol.ToolErrorf(protocol.ToolArguments, "a call has its arguments in :args, as in (:tool %q :args (:NAME VALUE)); here is %s beside it", c.Tool, key)
+		default:
+			return protocol.ToolErrorf(protocol.ToolArguments, "a call has its arguments in :args, as in (:tool %q :args (%[2]s …)); here is %[2]s beside it", c.Tool, key)
+		}
+	}
+	return nil
+}
+
+// Fields returns all fields of the call. The caller must not change the list.
+func (c Call) Fields() sexp.List { return c.fields }
+
+// Line returns the call on one line: the tool, and its arguments if it has any.
+func (c Call) Line() string {
+	if c.Args == nil {
+		return c.Tool
+	}
+	return c.Tool + " " + plist.Print(c.Args)
+}
