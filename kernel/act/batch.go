@@ -25,7 +25,8 @@ const batchLimit = 16
 // a server. Calls that start subagents all begin at once, because subagents have their own queue.
 const parallelCalls = 4
 
-// batch makes several calls of tools at once. Each call only reads or starts a subagent.
+// batch makes several calls of tools at once. Each call only reads or starts a subagent, so none
+// changes a file.
 func batch(d Deps) kind.Kind {
 	one := sexp.List{plist.Keyword("tool"), plist.String("<name>"), plist.Keyword("args"), anyArguments()}
 	return kind.Kind{
@@ -37,9 +38,9 @@ func batch(d Deps) kind.Kind {
 		Reads:    func(a action.Action) bool { return d.all(a, protocol.ToolReads) },
 		Outside:  d.outside,
 		Subagent: d.neededTools,
-		Perform: d.withChanges(func(ctx context.Context, o kind.Order) (kind.Result, error) {
+		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			return callAll(ctx, o.Tools, o.Action.Action().Calls()), nil
-		}),
+		},
 		Undo: leavesNothing,
 	}
 }
@@ -126,7 +127,7 @@ func makeOne(ctx context.Context, tools kind.Tools, c action.Call) kind.Call {
 	made := kind.Call{Tool: c.Tool}
 	arguments, err := c.Arguments()
 	if err == nil {
-		made.Text, err = tools.Call(ctx, c.Tool, arguments)
+		made.Text, _, err = tools.Call(ctx, c.Tool, arguments)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = protocol.ToolErrorf(protocol.ToolCancelled, "it was stopped before it came to anything")

@@ -35,7 +35,8 @@ func response(d Deps) kind.Kind {
 		Ends:     func(action.Action, policy.Where) bool { return true },
 		Subagent: anySubagent,
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
-			return kind.Result{}, d.Conversations.Insert(ctx, o, o.Action.Action().Text("text"))
+			a := o.Action.Action()
+			return kind.Result{}, d.Conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), a.Text("text"))
 		},
 		Undo: leavesNothing,
 	}
@@ -107,13 +108,13 @@ func insertion(d Deps) kind.Kind {
 			a := o.Action.Action()
 			text, buffer := a.Text("text"), a.Text("buffer")
 			if ownBuffer(buffer, o.Session) {
-				return kind.Result{}, d.Conversations.Insert(ctx, o, text)
+				return kind.Result{}, d.Conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), text)
 			}
 			session, ok := protocol.BufferSession(buffer)
 			if !ok {
 				return kind.Result{}, fmt.Errorf("%q: %w", buffer, kind.ErrNoPerformer)
 			}
-			if err := d.Conversations.Post(ctx, o, session, text); err != nil {
+			if err := d.Conversations.Post(ctx, "post-"+o.ID, session, text); err != nil { // an event's id is no act's
 				return kind.Result{}, err
 			}
 			return kind.Result{Text: "the text stands in the conversation " + session}, nil

@@ -19,19 +19,19 @@ type Deps struct {
 	Catalog Catalog
 	// Commands is true if command lines can be run.
 	Commands bool
-	// WithChanges wraps a Performer so that its receipts record the changes of tools in files. nil:
-	// they are not recorded.
-	WithChanges func(kind.Performer) kind.Performer
-	Logger      *slog.Logger
+	// Changed is told of the files that tools changed, once for each order. nil: nobody is told.
+	Changed func(protocol.FileChanged)
+	Logger  *slog.Logger
 }
 
 // Conversations takes text for people. The sessions implement it.
 type Conversations interface {
-	// Insert puts the text into the conversation of the order's turn. When it returns nil, the
-	// journal holds the text durably and it is being sent to every attached client.
-	Insert(ctx context.Context, order kind.Order, text string) error
-	// Post puts the text at the end of another conversation, once for each order.
-	Post(ctx context.Context, order kind.Order, session, text string) error
+	// Insert puts the text into the conversation of a running turn, for an action in its canonical
+	// form. When it returns nil, the journal holds the text durably and it is being sent to every
+	// attached client.
+	Insert(ctx context.Context, session, turn, action, text string) error
+	// Post puts the text at the end of another conversation, once for each id of an event.
+	Post(ctx context.Context, id, session, text string) error
 }
 
 // Editors finds the client that performs an action which belongs to no conversation: the client

@@ -41,7 +41,7 @@ func shell(d Deps) kind.Kind {
 			if err != nil {
 				return kind.Result{}, err
 			}
-			text, err := o.Tools.Call(ctx, shellTool, arguments)
+			text, _, err := o.Tools.Call(ctx, shellTool, arguments)
 			return kind.Result{Text: text}, err
 		}
 	}

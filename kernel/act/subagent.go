@@ -30,7 +30,7 @@ func spawn(d Deps) kind.Kind {
 		},
 		Subagent: noSubagent("a subagent hands on no work: do it, or say in the answer what is left to do"),
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
-			text, err := o.Tools.Call(ctx, subagentTool, protocol.Object{{Key: "task", Value: o.Action.Action().Text("task")}})
+			text, _, err := o.Tools.Call(ctx, subagentTool, protocol.Object{{Key: "task", Value: o.Action.Action().Text("task")}})
 			return kind.Result{Text: text}, err
 		},
 	}

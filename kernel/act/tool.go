@@ -45,7 +45,7 @@ func call(d Deps) kind.Kind {
 			}
 			return o.Tools.Check(ctx, one.Tool, arguments)
 		},
-		Perform: d.withChanges(func(ctx context.Context, o kind.Order) (kind.Result, error) {
+		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			a := o.Action.Action()
 			one := action.CallOf(a.Payload())
 			arguments, err := one.Arguments()
@@ -55,9 +55,9 @@ func call(d Deps) kind.Kind {
 			if judged, now := a.Text("digest"), o.Tools.Digest(one.Tool); now != "" && judged != now {
 				return kind.Result{}, protocol.ToolErrorf(protocol.ToolChanged, "what is said of the tool %s changed while this was decided: look at it again", one.Tool)
 			}
-			text, err := o.Tools.Call(ctx, one.Tool, arguments)
-			return kind.Result{Text: text}, err
-		}),
+			text, changed, err := o.Tools.Call(ctx, one.Tool, arguments)
+			return d.result(o, text, changed), err
+		},
 		Undo: func(a action.Action, receipt protocol.Receipt) (changes []protocol.Change, stays []string) {
 			switch {
 			case d.all(a, protocol.ToolReads, protocol.ToolAsks):
@@ -70,12 +70,19 @@ func call(d Deps) kind.Kind {
 	}
 }
 
-// withChanges wraps a Performer so that its receipts record its changes in files.
-func (d Deps) withChanges(perform kind.Performer) kind.Performer {
-	if d.WithChanges == nil {
-		return perform
+// result is what came of an order. The receipt has what tools changed in files, so that it can be
+// taken back.
+func (d Deps) result(o kind.Order, text string, changed []protocol.FileChange) kind.Result {
+	var names []string
+	for _, c := range changed {
+		if !slices.Contains(names, c.File) {
+			names = append(names, c.File)
+		}
 	}
-	return d.WithChanges(perform)
+	if len(names) > 0 && d.Changed != nil {
+		d.Changed(protocol.FileChanged{Turn: o.Turn, Files: names})
+	}
+	return kind.Result{Text: text, Receipt: protocol.Receipt{Files: changed}}
 }
 
 // all reports whether every call of the action has one of these effects. It returns false if the

@@ -80,7 +80,8 @@ func newHousehold(t testing.TB) *household {
 			Shown:   func(path string) string { return path }, Logger: log,
 		},
 		Persona: func(string) (memory.Persona, error) { return home.Persona(now()), nil },
-		Policy:  &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: func() *kind.Set { return kinds }, Journal: j, NewID: func() string { return "id" }, Now: now, Model: "test-model",
+		Policy:  &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: func() *kind.Set { return kinds }, Journal: answering(j),
+		NewID: func() string { return "id" }, Now: now, Model: "test-model",
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: 1_000_000} },
 		Index:  index,
 	}
@@ -143,13 +144,20 @@ func (h *household) tools(prompts *skillmd.Registry) *tool.Registry {
 	return registry
 }
 
+// answering is what an agent reads of a journal and writes into it.
+func answering(j *journal.Journal) agent.Journal {
+	return agent.Journal{
+		Records: j.Records, Turns: j.Turns, Acts: j.Acts, Asks: j.Asks, Models: j.Sessions, Transcripts: j.Transcripts, Subagents: j.Subagents, Usage: j.Usage,
+	}
+}
+
 // alone is the same without notes of the person's own to choose among, and with nothing to be
 // reminded of.
 func (h *household) alone() agent.Config {
 	c := h.config
 	c.Index = nil
-	c.Skills = skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Logger: c.Logger})
-	c.Skills.Load(h.t.Context())
+	c.Sources.Skills = skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Logger: c.Sources.Logger})
+	c.Sources.Skills.Load(h.t.Context())
 	return c
 }
 
@@ -160,7 +168,7 @@ func (h *household) forgetful() agent.Config {
 	h.must(err)
 	h.t.Cleanup(func() { _ = j.Close() })
 	c := h.config
-	c.Journal = j
+	c.Journal = answering(j)
 	return c
 }
 
@@ -171,16 +179,16 @@ func (h *household) say() {
 	i := h.turns
 	ctx, j := h.t.Context(), h.journal
 	question, turn, answer := fmt.Sprintf("q%d", i), fmt.Sprintf("turn-%d", i), fmt.Sprintf("a%d", i)
-	_, _, err := j.Accept(ctx, protocol.Event{ID: question, Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: h.config.Now(),
+	_, _, err := j.Turns.Accept(ctx, protocol.Event{ID: question, Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: h.config.Now(),
 		Text: strings.Repeat("which notes mention Samarkand? ", 5)}, turn)
 	h.must(err)
 	if i%4 == 0 {
-		_, err := j.Append(ctx, journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: turn, ID: answer, Data: []byte(
+		_, err := j.Records.Append(ctx, journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: turn, ID: answer, Data: []byte(
 			`{"action":"(:type :request :target :tool :action :call :tool \"look_up_1\" :args (:query \"x\"))","verdict":"performed","text":"` + strings.Repeat(`- a line that was \"found\"\n`, 100) + `"}`)})
 		h.must(err)
 	}
-	h.must(j.PutAct(ctx, journal.Act{ID: answer, Session: "main", Turn: turn, Event: question, Kind: journal.ActAnswer, Raw: strings.Repeat("Both are from *April*, and more. ", 20), Final: true}))
-	_, err = j.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
+	h.must(j.Acts.PutAct(ctx, journal.Act{ID: answer, Session: "main", Turn: turn, Event: question, Kind: journal.ActAnswer, Raw: strings.Repeat("Both are from *April*, and more. ", 20), Final: true}))
+	_, err = j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
 	h.must(err)
 }
 
@@ -197,7 +205,7 @@ func BenchmarkPrompt(b *testing.B) {
 	look := func(a *agent.Agent) {
 		shown := a.Prompt(b.Context(), protocol.Event{ID: "now", Session: "main", Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs),
 			Text: "where does the samovar number 17 stand?", Level: 1, Stamp: h.config.Now()}, "", "")
-		if shown.Note != "" || shown.History.Turns < promptTurns || len(h.config.Tools.Offered()) != promptTools || !strings.Contains(shown.Parts[0].Text, "- look_up_1 ") || !strings.Contains(shown.Parts[0].Text, "skill-99") {
+		if shown.Note != "" || shown.History.Turns < promptTurns || len(h.config.Sources.Tools.Offered()) != promptTools || !strings.Contains(shown.Parts[0].Text, "- look_up_1 ") || !strings.Contains(shown.Parts[0].Text, "skill-99") {
 			b.Fatalf("%s %+v\n%s", shown.Note, shown.History, shown.Parts[0].Text)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 // Matching names the skills that a broadcast event is for, the preferred first. Their triggers run
 // here and not again when the turns are answered.
 func (a *Agent) Matching(ctx context.Context, event protocol.Event) []string {
-	matching, faults := a.config.Skills.Current().Matching(ctx, eventOf(journal.Turn{Session: event.Session, Event: event.ID, Question: event}))
+	matching, faults := a.config.Sources.Skills.Current().Matching(ctx, eventOf(journal.Turn{Session: event.Session, Event: event.ID, Question: event}))
 	for _, err := range faults {
-		a.config.Logger.Warn("trigger failed", "session", event.Session, "event", event.ID, "err", err)
+		a.config.Sources.Logger.Warn("trigger failed", "session", event.Session, "event", event.ID, "err", err)
 	}
 	names := make([]string, len(matching))
 	for i, k := range matching {

@@ -11,7 +11,6 @@ import (
 	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/skill"
 )
 
 // AwaitCall returns the channel on which the outcome of a call comes. The event is the one that the
@@ -33,7 +32,7 @@ func (r *run) makeCall(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the call: %w", err)
 	}
-	if proposed, err = r.policy.Usable(proposed); err != nil {
+	if proposed, err = r.plan.policy.Usable(proposed); err != nil {
 		return fmt.Errorf("it is no call: %v", err)
 	}
 	r.steps.Begin()
@@ -50,9 +49,9 @@ func (r *run) makeCall(ctx context.Context) error {
 	if step.Verdict != gate.Performed {
 		text += "\n" + step.Text
 	}
-	order := gateTurn{r}.AnswerOrder()
-	order.Action = r.policy.Notice(text)
-	if _, err := r.kinds.Perform(context.WithoutCancel(ctx), order); err != nil {
+	order := r.orders.AnswerOrder()
+	order.Action = r.plan.policy.Notice(text)
+	if _, err := r.plan.kinds.Perform(context.WithoutCancel(ctx), order); err != nil {
 		return fmt.Errorf("put what became of the call into the conversation: %w", err)
 	}
 	r.agent.calls.Resume(record.Event, protocol.ToolCallResult{
@@ -61,17 +60,9 @@ func (r *run) makeCall(ctx context.Context) error {
 	return nil
 }
 
-// nameOf is the name of the skill that answers, "" for a call of another program.
-func nameOf(k *skill.Skill) string {
-	if k == nil {
-		return ""
-	}
-	return k.Name
-}
-
 // toolOf is the name of the tool that an action calls, for people.
 func toolOf(a action.Action) string {
-	if name := calledTool(a); name != "" {
+	if name := action.CallOf(a.Payload()).Tool; name != "" {
 		return name
 	}
 	return "The call"

@@ -27,7 +27,7 @@ func TestToolsAreToldOfTheTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHousehold(t)
-	h.config.Tools = tools
+	h.config.Sources.Tools = tools
 	call, answer := `(:type :request :target :tool :action :call :tool "look")`, `(:type :response :text "* Nothing")`
 	both := `(:type :request :target :tool :action :batch :calls ((:tool "look")))`
 	r := h.routed(t, call, both, answer, call, answer)

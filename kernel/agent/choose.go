@@ -19,20 +19,20 @@ import (
 
 // choose finds the skill that answers a turn: the program's, the one that is set, or the best whose
 // trigger is true. Faults are the errors of triggers that failed.
-func (a *Agent) choose(ctx context.Context, record journal.Turn, set turnSettings, p *program, event sexp.List) (k *skill.Skill, faults []error, err error) {
-	if err := set.checkProfile(); err != nil {
+func (a *Agent) choose(ctx context.Context, p *plan, event sexp.List) (k *skill.Skill, faults []error, err error) {
+	if err := p.settings.checkProfile(); err != nil {
 		return nil, nil, err
 	}
-	live, question := a.config.Skills.Current(), record.Question
-	if k, err = p.skill(live); k == nil && err == nil {
-		k, err = a.setSkill(live, set.Skill)
+	live, question := a.config.Sources.Skills.Current(), p.record.Question
+	if k, err = p.program.skill(live); k == nil && err == nil {
+		k, err = a.setSkill(live, p.settings.Skill)
 	}
 	if k != nil || err != nil {
 		return k, nil, err
 	}
 	k, faults = live.Best(ctx, event)
 	for _, err := range faults {
-		a.config.Logger.Warn("trigger failed", "session", record.Session, "turn", record.ID, "err", err)
+		p.log.Warn("trigger failed", "err", err)
 	}
 	switch {
 	case k != nil:
@@ -45,7 +45,7 @@ func (a *Agent) choose(ctx context.Context, record journal.Turn, set turnSetting
 
 // nearCommand ends an error: it names the command that was probably meant.
 func (a *Agent) nearCommand(command string) string {
-	if near := a.config.Skills.Current().NearCommand(command); near != "" {
+	if near := a.config.Sources.Skills.Current().NearCommand(command); near != "" {
 		return "; did you mean /" + near + "?"
 	}
 	return "; \"org-agent skill list\" shows what is live"
@@ -85,7 +85,7 @@ func (a *Agent) askedSkill(question protocol.Event, set string) string {
 	if name := question.Payload.Text(protocol.PayloadSkill); name != "" {
 		return name
 	}
-	if set == "" || a.config.Skills.Current().Named(set) != nil {
+	if set == "" || a.config.Sources.Skills.Current().Named(set) != nil {
 		return ""
 	}
 	return set
@@ -98,7 +98,7 @@ func (a *Agent) setSkill(live *skill.Set, set protocol.TurnSetting) (*skill.Skil
 		return nil, nil
 	}
 	k := live.Named(set.Value)
-	if k == nil && (a.config.Prompts == nil || a.config.Prompts.Current().Command(set.Value) == nil) {
+	if k == nil && (a.config.Sources.Prompts == nil || a.config.Sources.Prompts.Current().Command(set.Value) == nil) {
 		return nil, fmt.Errorf("%s sets the skill %s, which is not live any more; \"org-agent skill list\" says why", set.From, set.Value)
 	}
 	return k, nil
@@ -119,8 +119,8 @@ func (s turnSettings) checkProfile() error {
 // askedCall is the step that gives the model the prompt skill that the question asks for, as if the
 // model had called for it. The person asked for it, so it needs neither a proposal nor a verdict. It is
 // nil if the question asks for none.
-func (r *run) askedCall() (*gate.Step, error) {
-	name, prompts := r.settings.asked, r.agent.config.Prompts
+func (a *Agent) askedCall(p *plan) (*gate.Step, error) {
+	name, prompts := p.settings.asked, a.config.Sources.Prompts
 	if name == "" || prompts == nil {
 		return nil, nil
 	}
@@ -132,7 +132,7 @@ func (r *run) askedCall() (*gate.Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the skill %s cannot be used: %v", name, err)
 	}
-	proposed := r.kinds.Specs().ProposeCall(action.Call{Tool: "use_skill", Args: sexp.List{plist.Keyword("name"), plist.String(name)}})
+	proposed := p.kinds.Specs().ProposeCall(action.Call{Tool: "use_skill", Args: sexp.List{plist.Keyword("name"), plist.String(name)}})
 	return &gate.Step{Action: proposed.Action(), Verdict: gate.Performed, Text: text}, nil
 }
 
@@ -153,14 +153,14 @@ type choice struct {
 	Faults   []string      `json:"faults,omitempty"`  // of triggers that failed
 }
 
-// recordChoice records why this skill answers.
-func (r *run) recordChoice(ctx context.Context, live *skill.Set, faults []error) {
-	k := r.skill
+// choice says why this skill answers.
+func (r *run) choice(ctx context.Context, faults []error) choice {
+	k, live := r.skill, r.agent.config.Sources.Skills.Current()
 	made := choice{
 		Skill: k.Name, Hash: k.Hash, Version: k.Version, Priority: k.Priority, File: k.File, Line: k.Line(),
 		Shipped: k.Shipped, Command: r.turn.Record.Question.Command,
 	}
-	if set := r.settings.Skill; live.Named(set.Value) == k && set.Value != "" {
+	if set := r.plan.settings.Skill; live.Named(set.Value) == k && set.Value != "" {
 		made.Set = set.From
 	} else {
 		made.Rivals, made.Unasked = live.Rivals(ctx, r.steps.Event(), k)
@@ -168,5 +168,5 @@ func (r *run) recordChoice(ctx context.Context, live *skill.Set, faults []error)
 	for _, err := range faults {
 		made.Faults = append(made.Faults, err.Error())
 	}
-	r.Record(ctx, journal.KindChoice, made)
+	return made
 }

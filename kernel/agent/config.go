@@ -8,6 +8,7 @@ import (
 	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/agent/loop"
+	"org-agent/kernel/agent/person"
 	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
@@ -22,13 +23,13 @@ import (
 // so.
 type Config struct {
 	// Sources are what requests are made of.
-	composer.Sources
+	Sources composer.Sources
 	// Persona is what the files of the home say with the profile of that name. nil: they say nothing.
 	Persona func(profile string) (memory.Persona, error)
 	// Index is what a turn is reminded from. nil: it is reminded of nothing.
 	Index composer.Recaller
 
-	// Provider answers requests: those of turns, of completions and of summaries.
+	// Provider answers requests: those of turns and of summaries.
 	Provider llm.Provider
 	// Model is the name that is shown before the provider has said its own.
 	Model string
@@ -69,43 +70,48 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Journal is what is read of the journal and written into it. Each part is the interface of its
-// consumer.
-type Journal interface {
-	composer.Journal   // what a request needs beside the earlier turns
-	history.Journal    // the earlier turns, for requests and for summaries
-	gate.Acts          // what is performed
-	loop.Spending      // what replies take
-	records            // earlier attempts at a turn
-	rows               // what happens in it
-	policy.Earlier     // which projects it is about
-	asks               // what waits for a person
-	origins            // which turn started a subagent
-	toolSteps          // results
-	completionSpending // what completions take
+// Journal is what is read of the journal and written into it. Each part is what its consumers use of
+// one store of the journal.
+type Journal struct {
+	Records     Records
+	Turns       Turns
+	Acts        gate.Acts
+	Asks        person.Asks
+	Models      history.Models
+	Transcripts Transcripts
+	Subagents   Subagents
+	Usage       Usage
 }
 
-// asks are what waits for a person. [protocol.CodeConflict] is the error of a second decision.
-type asks interface {
-	PutAsk(ctx context.Context, ask protocol.Ask) error
-	Ask(ctx context.Context, id string) (protocol.Ask, error)
-	Decide(ctx context.Context, id string, outcome protocol.AskOutcome) (protocol.Ask, error)
+// Records are the journal's rows. Append writes a row at once, AppendDeferred with what the turn does
+// next.
+type Records interface {
+	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
+	AppendDeferred(ctx context.Context, entry journal.Entry) error
+	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 
-// origins say which turn started a subagent.
-type origins interface {
-	Subagent(ctx context.Context, id string) (journal.Subagent, error)
+// Turns are the turns, and what was sent along with their questions.
+type Turns interface {
 	Turn(ctx context.Context, id string) (journal.Turn, error)
+	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
 }
 
-// toolSteps are the steps of turns. EachToolStep visits those since a moment, the oldest first, in the
-// session or in all if that is "".
-type toolSteps interface {
-	ToolStep(ctx context.Context, session string, seq int64) (journal.ToolStep, error)
-	EachToolStep(ctx context.Context, session string, since time.Time, visit func(journal.ToolStep)) error
+// Transcripts are the earlier turns of conversations, and the steps of turns.
+type Transcripts interface {
+	history.Transcripts
+	composer.Branches
+	policy.Earlier // which projects it is about
+	history.KeptSteps
 }
 
-// completionSpending keeps what completions take, which belong to no turn.
-type completionSpending interface {
-	PutCompletion(ctx context.Context, spent journal.Spent) error
+// Subagents say which turn started a subagent.
+type Subagents interface {
+	Subagent(ctx context.Context, id string) (journal.Subagent, error)
+}
+
+// Usage is what turns and summaries take.
+type Usage interface {
+	loop.Spending
+	composer.Corrections
 }

@@ -45,7 +45,7 @@ func TestPromptFollows(t *testing.T) {
 		{"a memory file", func() { edit("MEMORY.org", "number 17 stands in Samarkand", "number 17 stands in Bukhara") }, "number 17 stands in Samarkand", "number 17 stands in Bukhara"},
 		{"a skill", func() {
 			edit("skills/skill-9/SKILL.md", "when it is of use", "when it is of none")
-			h.config.Prompts.Load(t.Context())
+			h.config.Sources.Prompts.Load(t.Context())
 		}, "the skill number 9 is for, and when it is of use", "the skill number 9 is for, and when it is of none"},
 		{"the conversation", h.say, "", "which notes mention Samarkand?"},
 	} {
@@ -59,7 +59,7 @@ func TestPromptFollows(t *testing.T) {
 	}
 	before, _ := look()
 	edit("skills/note-3.org", `"note-3"`, `"samovar"`)
-	h.config.Skills.Load(t.Context())
+	h.config.Sources.Skills.Load(t.Context())
 	if after, _ := look(); before == after || !strings.Contains(after, "note-3") {
 		t.Errorf("chosen is %q, and was %q", after, before)
 	}

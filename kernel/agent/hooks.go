@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/agent/loop"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/journal"
@@ -22,15 +23,10 @@ import (
 type turnHooks struct {
 	turn    *session.Turn
 	hooks   *hook.Hooks
-	journal entries
+	journal composer.Rows
 	rows    *recorder
 	steps   *loop.Steps
 	place   func() policy.Where
-}
-
-// entries are rows of the journal.
-type entries interface {
-	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 
 // Result implements [gate.Hooks]: it shows hooks the result of an action, which they may change.

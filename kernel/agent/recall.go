@@ -6,24 +6,34 @@ import (
 	"fmt"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/composer"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 )
 
+// Recordings are the turns of a journal, as tests replay them.
+type Recordings struct {
+	Turns Turns
+	Rows  composer.Rows
+	Acts  interface {
+		ActsOf(ctx context.Context, turns ...string) ([]journal.Act, error)
+	}
+}
+
 // Recall returns a turn of the journal as a test replays it: the event that the skill got, the usable
 // replies of the turn's last attempt, and the action that became its answer. The error has
 // CodeNotFound if there is no such turn. A turn without an answer cannot be replayed.
-func Recall(ctx context.Context, j *journal.Journal, id string) (skill.Recording, error) {
-	turn, err := j.Turn(ctx, id)
+func (r Recordings) Recall(ctx context.Context, id string) (skill.Recording, error) {
+	turn, err := r.Turns.Turn(ctx, id)
 	if err != nil {
 		return skill.Recording{}, fmt.Errorf("recall the turn: %w", err)
 	}
-	replies, err := repliesOf(ctx, j, id)
+	replies, err := r.repliesOf(ctx, id)
 	if err != nil {
 		return skill.Recording{}, fmt.Errorf("recall the turn %s: %w", id, err)
 	}
-	acts, err := j.ActsOf(ctx, id)
+	acts, err := r.Acts.ActsOf(ctx, id)
 	if err != nil {
 		return skill.Recording{}, fmt.Errorf("recall the turn %s: %w", id, err)
 	}
@@ -46,11 +56,11 @@ func Recall(ctx context.Context, j *journal.Journal, id string) (skill.Recording
 
 // repliesOf are the model's replies in the turn's last attempt, without those that were
 // sent back as unusable.
-func repliesOf(ctx context.Context, j *journal.Journal, turn string) ([]string, error) {
+func (r Recordings) repliesOf(ctx context.Context, turn string) ([]string, error) {
 	var replies []string
 	query := journal.Query{Turn: turn, Kinds: []journal.Kind{journal.KindTurn, journal.KindModelReply, journal.KindProposal}}
 	for {
-		entries, err := j.Entries(ctx, query)
+		entries, err := r.Rows.Entries(ctx, query)
 		if err != nil || len(entries) == 0 {
 			return replies, err
 		}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"org-agent/kernel/journal"
-	"org-agent/kernel/session"
 )
 
 // rows is what the journal keeps as rows.
@@ -18,7 +17,7 @@ type rows interface {
 
 // recorder writes the rows of a turn.
 type recorder struct {
-	turn    *session.Turn
+	turn    journal.Turn
 	journal rows
 	hide    func([]byte) []byte // leaves out what is secret
 	log     *slog.Logger
@@ -52,7 +51,7 @@ func (r *recorder) RecordNow(ctx context.Context, kind journal.Kind, id string, 
 func (r *recorder) write(kind journal.Kind, id string, data any, write func(journal.Entry) error) {
 	raw, err := json.Marshal(data)
 	if err == nil {
-		err = write(journal.Entry{Kind: kind, Session: r.turn.Record.Session, Turn: r.turn.Record.ID, ID: id, Data: r.hide(raw)})
+		err = write(journal.Entry{Kind: kind, Session: r.turn.Session, Turn: r.turn.ID, ID: id, Data: r.hide(raw)})
 	}
 	if err != nil {
 		r.log.Error("journal row not kept", "kind", kind, "err", err)

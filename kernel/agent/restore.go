@@ -3,9 +3,12 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/gate"
+	"org-agent/kernel/agent/loop"
+	"org-agent/kernel/agent/person"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/protocol"
@@ -16,7 +19,6 @@ import (
 // kernel had not ended, and nothing that is known to be done is done again.
 func (r *run) restore(ctx context.Context) error {
 	begun := r.turn.Begun
-	r.questionKept = begun.First() > 0
 	for _, done := range begun.Steps {
 		if done.IsResult() {
 			if err := r.restoreResult(ctx, &done); err != nil {
@@ -26,8 +28,8 @@ func (r *run) restore(ctx context.Context) error {
 		r.steps.Restore(done.ToolStep)
 	}
 	r.meter.Restore(begun.Taken)
-	r.meter.HandedOn = r.questionKept // a turn that had asked the model may have started subagents
-	steps := r.compose.Exchange.Steps()
+	r.meter.HandedOn = begun.First() > 0 // a turn that had asked the model may have started subagents
+	steps := r.requests.Exchange.Steps()
 	if n := len(steps); n > 0 && steps[n-1].Last && !r.turn.Waits() {
 		r.steps.AddNote(ctx, "The user has you go on: actions are performed again, as many as before.")
 	}
@@ -53,11 +55,11 @@ func (r *run) restoreResult(ctx context.Context, done *journal.StepDone) error {
 // restoreAnswers finds what a person answered in a step. Secrets are kept nowhere: if there was one,
 // the step has failed, and its skill and the model are shown that.
 func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error {
-	question, err := r.agent.config.Journal.Ask(ctx, done.Question)
+	question, err := r.agent.config.Journal.Asks.Ask(ctx, done.Question)
 	if err != nil {
 		return err
 	}
-	_, err = r.answerText(*question.Form, decision{AskOutcome: question.AskOutcome})
+	_, err = r.person.AnswerText(*question.Form, person.Decision{AskOutcome: question.AskOutcome})
 	if _, declined := errors.AsType[tool.Declined](err); err != nil && !declined {
 		done.Verdict, done.Text = "failed", err.Error()
 	}
@@ -74,15 +76,81 @@ func (r *run) recordUntold(ctx context.Context, except string) error {
 		if id == except {
 			continue
 		}
-		question, err := r.agent.config.Journal.Ask(ctx, id)
+		question, err := r.agent.config.Journal.Asks.Ask(ctx, id)
 		if err != nil {
 			return err
 		}
-		text, err := r.answerText(*question.Form, decision{AskOutcome: question.AskOutcome})
+		text, err := r.person.AnswerText(*question.Form, person.Decision{AskOutcome: question.AskOutcome})
 		r.steps.Record(ctx, gate.Done(action.Recorded(question.Action), text, err))
 	}
 	if begun.Acting != "" && !r.turn.Waits() {
 		r.steps.Record(ctx, gate.Step{Action: action.Recorded(begun.Acting), Verdict: gate.Failed, Text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})
 	}
+	return nil
+}
+
+// resume waits again for what the turn had asked a person before the kernel was restarted. What a person
+// has decided meanwhile counts.
+func (r *run) resume(ctx context.Context) (ended bool, err error) {
+	rows, err := r.agent.config.Journal.Records.Entries(ctx, journal.Query{
+		Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindApproval, journal.KindQuestion}, Latest: true, Limit: 1})
+	if err != nil {
+		return false, err
+	}
+	if len(rows) == 0 {
+		return false, interruptedWaiting()
+	}
+	opened, closed, err := r.person.Reopen(ctx, rows[0].ID)
+	if err != nil {
+		return false, err
+	}
+	if closed {
+		return false, interruptedWaiting()
+	}
+	defer opened.Close()
+	if err := r.pick(ctx); err != nil {
+		return false, err
+	}
+	if err := r.recordUntold(ctx, opened.Ask.ID); err != nil {
+		return false, err
+	}
+	if opened.Ask.Sort == protocol.AskQuestion {
+		return false, r.resumeQuestion(ctx, opened)
+	}
+	return r.resumeApproval(ctx, opened)
+}
+
+// interruptedWaiting is the end of a turn whose question or approval the last kernel closed.
+func interruptedWaiting() error {
+	return loop.Ended{State: protocol.TurnInterrupted, Notice: "the kernel ended while this waited for you"}
+}
+
+// resumeApproval waits again for the decision on an approval. A decision that the last kernel did not
+// carry out counts.
+func (r *run) resumeApproval(ctx context.Context, approval *person.Waiting) (ended bool, err error) {
+	asked, err := action.Read(approval.Ask.Action)
+	if err != nil {
+		return false, fmt.Errorf("read the action that waits: %w", err)
+	}
+	decision, err := approval.Decide(ctx)
+	if err != nil {
+		return false, err
+	}
+	result, err := r.gate.Decided(ctx, asked.Action(), approval.Ask.Hash, decision)
+	if err != nil {
+		return false, err
+	}
+	return r.loop.Record(ctx, result)
+}
+
+// resumeQuestion waits again for the answer to a question. An answer that the last kernel did not record
+// in the turn counts.
+func (r *run) resumeQuestion(ctx context.Context, question *person.Waiting) error {
+	text, err := question.Answer(ctx)
+	if still, ok := errors.AsType[gate.StillWaiting](err); ok {
+		return still.Cause
+	}
+	r.gate.Receive(ctx, question.Ask.Act, kind.Result{Text: text}, err)
+	r.steps.Record(ctx, gate.Done(action.Recorded(question.Ask.Action), text, err))
 	return nil
 }

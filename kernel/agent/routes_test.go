@@ -69,8 +69,8 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	home := t.TempDir()
 	h.must(os.MkdirAll(filepath.Join(home, "skills"), 0o755))
 	h.must(os.WriteFile(filepath.Join(home, "skills", "routes.org"), []byte(note), 0o644))
-	h.config.Skills = skill.New(skill.Config{Home: filepath.Join(home, "skills"), Logger: h.config.Logger})
-	for _, s := range h.config.Skills.Load(t.Context()) {
+	h.config.Sources.Skills = skill.New(skill.Config{Home: filepath.Join(home, "skills"), Logger: h.config.Sources.Logger})
+	for _, s := range h.config.Sources.Skills.Load(t.Context()) {
 		if s.Skill == "" {
 			t.Fatalf("%+v", s)
 		}
@@ -80,28 +80,25 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	ids := 0
 	h.config.NewID = func() string { ids++; return fmt.Sprint("id-", ids) }
 	talk := &conversation{}
-	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Tools, Logger: h.config.Logger})...)
-	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Tools, Kinds: kinds}
+	kinds := kind.New(act.Kinds(act.Deps{Conversations: talk, Catalog: h.config.Sources.Tools, Logger: h.config.Sources.Logger})...)
+	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Sources.Tools, Kinds: kinds}
 	r.agent = agent.New(h.config)
 	r.sessions = session.New(session.Config{
-		Journal: h.journal, Runner: r.agent, NewID: h.config.NewID, Logger: h.config.Logger, Now: h.config.Now, Insertion: act.Insertion,
+		Journal: conversationJournal(h.journal), Runner: r.agent, NewID: h.config.NewID, Logger: h.config.Sources.Logger, Now: h.config.Now, Insertion: act.Insertion,
 		Ended: func(turn journal.Turn) { r.ended <- turn },
 	})
-	talk.sessions = r.sessions
+	talk.Sessions = r.sessions
 	t.Cleanup(r.sessions.Close)
 	return r
 }
 
-// conversation puts text into the sessions.
-type conversation struct{ sessions *session.Sessions }
-
-func (c *conversation) Insert(ctx context.Context, o kind.Order, text string) error {
-	return c.sessions.Insert(ctx, o.Session, o.Turn, o.Action.Action().Canonical(), text)
+// conversationJournal is what the sessions keep in a journal.
+func conversationJournal(j *journal.Journal) session.Journal {
+	return session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search}
 }
 
-func (c *conversation) Post(ctx context.Context, o kind.Order, session, text string) error {
-	return c.sessions.Post(ctx, o.ID, session, text)
-}
+// conversation is the sessions, which are made behind the kinds that write into them.
+type conversation struct{ *session.Sessions }
 
 // answers has an event answered and returns how its turn ended.
 func (r *routed) answers(t *testing.T, route protocol.Route, sensor protocol.Sensor) journal.Turn {
@@ -138,7 +135,7 @@ func TestNobodyAwaitsAnswer(t *testing.T) {
 		t.Errorf("the model was asked %d times", len(r.model.asked))
 	}
 	acts := 0
-	rows, err := r.journal.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindToolStep}})
+	rows, err := r.journal.Records.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindToolStep}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,67 +8,89 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/agent/loop"
+	"org-agent/kernel/agent/person"
+	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/session"
+	"org-agent/kernel/tool"
 )
 
 // newGate returns the gate of a turn. The skill is set when it is chosen.
 func newGate(r *run) *gate.Gate {
-	c := r.agent.config
+	p := r.plan
 	return &gate.Gate{
-		Policy: r.policy, Judge: r.policy, Kinds: r.kinds, Performer: performer{r}, Hooks: &r.turnHooks, Person: person{r},
-		Acts: c.Journal, Rows: &r.recorder, Turn: gateTurn{r}, Orders: gateTurn{r}, Limits: &r.meter.Budget, Screen: gateScreen{r},
-		Beyond: func(a action.Action) string { return r.program.refuses(a, r.where()) },
-		Hide:   r.agent.hideIn, Log: r.log,
+		Policy: p.policy, Judge: p.policy, Kinds: p.kinds, Performer: performer{p.kinds, r.person, r.steps}, Hooks: r.hooks, Person: r.person,
+		Acts: r.agent.config.Journal.Acts, Rows: r.rows, Turn: gateTurn{r.steps, p.scene}, Orders: r.orders, Limits: &r.meter.Budget, Screen: screen{r.turn, r.meter},
+		Beyond: func(a action.Action) string { return p.program.refuses(a, p.scene.where()) },
+		Hide:   r.agent.desk.Secrets.HideIn, Log: r.log,
 	}
 }
 
 // newLoop returns the loop of a turn. The skill is set when it is chosen.
 func newLoop(r *run) *loop.Loop {
 	return &loop.Loop{
-		Asker: func() loop.Asker { return &asker{run: r} }, Gate: r.gate, Policy: r.policy, Kinds: r.kinds, Rows: &r.recorder,
-		Steps: r.steps, Budget: &r.meter.Budget, Turn: r.turn, Where: r.where, Reply: r.reply, Hide: r.agent.Hide, HideIn: r.agent.hideIn, Log: r.log,
+		Asker: func() loop.Asker { return r.model.Asker() }, Gate: r.gate, Policy: r.plan.policy, Kinds: r.plan.kinds, Rows: r.rows,
+		Steps: r.steps, Budget: &r.meter.Budget, Turn: r.turn, Where: r.plan.scene.where, Reply: r.answer,
+		Hide: r.agent.Hide, HideIn: r.agent.desk.Secrets.HideIn, Log: r.log,
 	}
 }
 
-// performer performs verified actions, and tells the run which one it performs.
-type performer struct{ run *run }
+// performer performs verified actions, and says who asks when an action asks a person.
+type performer struct {
+	kinds  *kind.Set
+	person *person.Turn
+	steps  *loop.Steps
+}
 
 func (p performer) Check(ctx context.Context, order kind.Order, a action.Action) error {
-	return p.run.kinds.Check(ctx, order, a)
+	return p.kinds.Check(ctx, order, a)
 }
 
 func (p performer) Perform(ctx context.Context, order kind.Order) (kind.Result, error) {
-	p.run.acting = order
-	p.run.steps.Answered(nil)
-	return p.run.kinds.Perform(ctx, order)
+	p.person.Acting = order
+	p.steps.Answered(nil)
+	return p.kinds.Perform(ctx, order)
 }
 
 // gateTurn is the turn as its gate sees it.
-type gateTurn struct{ run *run }
+type gateTurn struct {
+	steps *loop.Steps
+	scene *scene
+}
 
-func (t gateTurn) Event() sexp.List { return t.run.steps.Event() }
+func (t gateTurn) Event() sexp.List { return t.steps.Event() }
 
 func (t gateTurn) Where() policy.Where {
-	where := t.run.where()
-	where.Outside = t.run.outside()
+	where := t.scene.where()
+	where.Outside = t.scene.Outside()
 	return where
 }
 
-func (t gateTurn) Order() kind.Order {
-	record := t.run.turn.Record
-	return kind.Order{
-		ID: t.run.agent.config.NewID(), Session: record.Session, Turn: record.ID, Event: record.Event, Route: record.Question.Route, Tools: t.run.tools}
+// orders makes the orders of a turn. The tools are called in its name.
+type orders struct {
+	newID  func() string
+	record journal.Turn
+	answer func() string // the id of its answer
+	tools  *tool.Registry
 }
 
-func (t gateTurn) AnswerOrder() kind.Order {
-	order := t.Order()
-	order.ID = t.run.turn.AnswerID()
+func (o orders) Order() kind.Order {
+	return kind.Order{
+		ID: o.newID(), Session: o.record.Session, Turn: o.record.ID, Event: o.record.Event, Route: o.record.Question.Route, Tools: o.tools}
+}
+
+func (o orders) AnswerOrder() kind.Order {
+	order := o.Order()
+	order.ID = o.answer()
 	return order
 }
 
-// gateScreen shows people how the turn goes on.
-type gateScreen struct{ run *run }
+// screen shows people how the turn goes on.
+type screen struct {
+	turn  *session.Turn
+	meter *loop.Meter
+}
 
-func (s gateScreen) Retract()      { s.run.turn.Retract() }
-func (s gateScreen) ShowProgress() { s.run.meter.ShowProgress() }
+func (s screen) Retract()      { s.turn.Retract() }
+func (s screen) ShowProgress() { s.meter.ShowProgress() }

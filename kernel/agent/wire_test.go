@@ -19,6 +19,7 @@ import (
 	"org-agent/kernel/act"
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent"
+	"org-agent/kernel/agent/complete"
 	"org-agent/kernel/channel"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
@@ -90,13 +91,13 @@ func newWireWith(t *testing.T, window int, more []tool.Tool, says ...string) *wi
 	w.server = llmtest.Start(t, exchanges...)
 	log := slog.New(slog.DiscardHandler)
 	c := &w.h.config
-	c.Tools, c.Prompts, c.Index = w.tools(), nil, nil
+	c.Sources.Tools, c.Sources.Prompts, c.Index = w.tools(), nil, nil
 	c.Persona = func(string) (memory.Persona, error) { return memory.Persona{}, nil }
 	home := t.TempDir()
 	w.h.must(os.MkdirAll(filepath.Join(home, "skills"), 0o755))
 	w.h.must(os.WriteFile(filepath.Join(home, "skills", "wire.org"), []byte(wireNotes), 0o644))
-	c.Skills = skill.New(skill.Config{Home: filepath.Join(home, "skills"), Logger: log})
-	for _, s := range c.Skills.Load(t.Context()) {
+	c.Sources.Skills = skill.New(skill.Config{Home: filepath.Join(home, "skills"), Logger: log})
+	for _, s := range c.Sources.Skills.Load(t.Context()) {
 		if s.Skill == "" {
 			t.Fatalf("%+v", s)
 		}
@@ -107,12 +108,12 @@ func newWireWith(t *testing.T, window int, more []tool.Tool, says ...string) *wi
 		Consent: filepath.Join(t.TempDir(), "consent"), Logger: log,
 	})
 	w.h.must(err)
-	c.Provider, c.Dialect = models, models.Dialect()
+	c.Provider, c.Sources.Dialect = models, models.Dialect()
 	c.Window = func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: window} }
 	ids := 0
 	c.NewID = func() string { ids++; return fmt.Sprint("id-", ids) }
 	talk := &conversation{}
-	kinds := append(act.Kinds(act.Deps{Conversations: talk, Catalog: c.Tools, Logger: log}), channel.Known()...)
+	kinds := append(act.Kinds(act.Deps{Conversations: talk, Catalog: c.Sources.Tools, Logger: log}), channel.Known()...)
 	for i := range kinds {
 		if judge := kinds[i].Judge; judge != nil {
 			kinds[i].Judge = func(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
@@ -123,7 +124,7 @@ func newWireWith(t *testing.T, window int, more []tool.Tool, says ...string) *wi
 	}
 	set := kind.New(kinds...)
 	c.Kinds = func() *kind.Set { return set }
-	c.Policy = &policy.Policy{Home: w.h.home, Tools: c.Tools, Kinds: set}
+	c.Policy = &policy.Policy{Home: w.h.home, Tools: c.Sources.Tools, Kinds: set}
 	w.talk = talk
 	w.serve(*c)
 	return w
@@ -133,10 +134,10 @@ func newWireWith(t *testing.T, window int, more []tool.Tool, says ...string) *wi
 func (w *wire) serve(c agent.Config) {
 	w.agent = agent.New(c)
 	w.sessions = session.New(session.Config{
-		Journal: w.h.journal, Runner: w.agent, NewID: c.NewID, Logger: c.Logger, Now: c.Now, Insertion: act.Insertion,
+		Journal: conversationJournal(w.h.journal), Runner: w.agent, NewID: c.NewID, Logger: c.Sources.Logger, Now: c.Now, Insertion: act.Insertion,
 		Ended: func(turn journal.Turn) { w.ended <- turn },
 	})
-	w.talk.sessions = w.sessions
+	w.talk.Sessions = w.sessions
 	w.t.Cleanup(w.sessions.Close)
 }
 
@@ -206,14 +207,14 @@ func (w *wire) earlier(question, answer string, steps ...string) {
 	w.turns++
 	ctx, j := w.t.Context(), w.h.journal
 	event, turn, id := fmt.Sprint("event-", w.turns), fmt.Sprint("turn-", w.turns), fmt.Sprint("answer-", w.turns)
-	_, _, err := j.Accept(ctx, protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: w.h.config.Now(), Text: question}, turn)
+	_, _, err := j.Turns.Accept(ctx, protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: w.h.config.Now(), Text: question}, turn)
 	w.h.must(err)
 	for _, step := range steps {
-		_, err := j.Append(ctx, journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: turn, ID: id, Data: []byte(step)})
+		_, err := j.Records.Append(ctx, journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: turn, ID: id, Data: []byte(step)})
 		w.h.must(err)
 	}
-	w.h.must(j.PutAct(ctx, journal.Act{ID: id, Session: "main", Turn: turn, Event: event, Kind: journal.ActAnswer, Raw: answer, Final: true}))
-	_, err = j.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
+	w.h.must(j.Acts.PutAct(ctx, journal.Act{ID: id, Session: "main", Turn: turn, Event: event, Kind: journal.ActAnswer, Raw: answer, Final: true}))
+	_, err = j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
 	w.h.must(err)
 }
 
@@ -391,7 +392,9 @@ func TestWire(t *testing.T) {
 		},
 		"completion": func(t *testing.T) {
 			w := newWire(t, wideWindow, " of tea")
-			_, err := w.agent.Complete(t.Context(), protocol.CompleteParams{Name: "notes.org", Mode: "org-mode", Before: "* Tea\na cup", After: "\nand milk"})
+			c := w.h.config
+			completer := &complete.Completer{Provider: c.Provider, Policy: c.Policy, Usage: w.h.journal.Usage, Hide: w.agent.Hide, Logger: c.Sources.Logger}
+			_, err := completer.Complete(t.Context(), protocol.CompleteParams{Name: "notes.org", Mode: "org-mode", Before: "* Tea\na cup", After: "\nand milk"})
 			w.h.must(err)
 			w.golden("completion")
 		},
@@ -404,9 +407,9 @@ func TestWire(t *testing.T) {
 func (w *wire) subagent() {
 	w.t.Helper()
 	ctx, j := w.t.Context(), w.h.journal
-	_, _, err := j.Accept(ctx, protocol.Event{ID: "above", Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: w.h.config.Now(), Text: "find it"}, "turn-above")
+	_, _, err := j.Turns.Accept(ctx, protocol.Event{ID: "above", Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Stamp: w.h.config.Now(), Text: "find it"}, "turn-above")
 	w.h.must(err)
-	w.h.must(j.PutSubagent(ctx, journal.Subagent{ID: "work", Session: "main", Turn: "turn-above", Event: "above", Conversation: "main.find", Label: "find",
+	w.h.must(j.Subagents.PutSubagent(ctx, journal.Subagent{ID: "work", Session: "main", Turn: "turn-above", Event: "above", Conversation: "main.find", Label: "find",
 		Task: "Find the samovar.", Skill: "plain", Tools: []string{"look_up"}, Route: protocol.LocalRoute(protocol.ChannelEmacs)}))
 	w.submit(protocol.Event{ID: "work", Session: "main.find", Sensor: protocol.SensorChatMessage, Route: protocol.Route{Kind: protocol.RouteSubagent},
 		Level: 1, Stamp: w.h.config.Now(), Text: "Find the samovar."})

@@ -53,7 +53,7 @@ func say(t *testing.T, paths config.Paths, words string) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), paths.Journal)
 	must(t, err)
-	_, _, err = j.Accept(t.Context(), protocol.Event{ID: words, Session: "main", Sensor: protocol.SensorChatMessage, Text: words}, "t-"+words)
+	_, _, err = j.Turns.Accept(t.Context(), protocol.Event{ID: words, Session: "main", Sensor: protocol.SensorChatMessage, Text: words}, "t-"+words)
 	must(t, err)
 	must(t, j.Close())
 }
@@ -105,7 +105,7 @@ func questions(t *testing.T, paths config.Paths) string {
 	t.Helper()
 	j, err := journal.OpenToRead(t.Context(), paths.Journal)
 	must(t, err)
-	rows, err := j.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindEvent}})
+	rows, err := j.Records.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindEvent}})
 	must(t, errors.Join(err, j.Close()))
 	var all []string
 	for _, row := range rows {

@@ -94,9 +94,9 @@ func Run(ctx context.Context, d Driver, c Config) error {
 
 // Conversations answers turns.
 type Conversations interface {
-	// Insert sends the text to where the order's turn came from, and puts it durably into the
-	// turn's conversation.
-	Insert(ctx context.Context, order kind.Order, text string) error
+	// Insert sends the text to where a running turn came from, and puts it durably into the turn's
+	// conversation, for an action in its canonical form.
+	Insert(ctx context.Context, session, turn, action, text string) error
 }
 
 // Drivers are all drivers of a kernel.
@@ -126,7 +126,7 @@ func Kind(d Driver, conversations Conversations) kind.Kind {
 	k.Perform = func(ctx context.Context, o kind.Order) (kind.Result, error) {
 		a := o.Action.Action()
 		if k.Ends(a, policy.Where{Session: o.Session, Route: o.Route}) {
-			return kind.Result{}, conversations.Insert(ctx, o, a.Text("text"))
+			return kind.Result{}, conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), a.Text("text"))
 		}
 		chat, _ := k.ChatOf(a)
 		return kind.Result{Text: "it was sent to " + chat}, send(ctx, d, Text{ID: o.ID, Chat: chat, Text: a.Text("text")})

@@ -212,7 +212,7 @@ func TestDecisionOutlivesTheKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Decide(t.Context(), approval.ID, protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "cli"}); err != nil {
+	if _, err := j.Asks.Decide(t.Context(), approval.ID, protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "cli"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

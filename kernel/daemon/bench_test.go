@@ -59,8 +59,8 @@ type talk struct {
 
 func openTalk(b *testing.B, in *instance, session string) *talk {
 	t := &talk{session: session, acts: make(chan time.Time, 1), ends: make(chan struct{}, 1)}
-	handler := func(_ context.Context, method string, _ any) (any, error) {
-		switch method {
+	handler := func(_ context.Context, r *rpc.Request) (any, error) {
+		switch r.Method {
 		case protocol.MethodAct:
 			t.acts <- time.Now()
 			return protocol.Receipt{Done: true, Saved: true}, nil

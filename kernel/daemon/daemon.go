@@ -14,10 +14,10 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"gopkg.in/natefinch/lumberjack.v2"
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/agent"
@@ -26,12 +26,16 @@ import (
 	"org-agent/kernel/channel"
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
+	"org-agent/kernel/describe"
+	"org-agent/kernel/hook"
 	"org-agent/kernel/instance"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/llm/route"
+	"org-agent/kernel/logfile"
 	"org-agent/kernel/mcp"
 	"org-agent/kernel/memory"
+	"org-agent/kernel/notekind"
 	"org-agent/kernel/persona"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
@@ -99,7 +103,7 @@ type daemon struct {
 	skills    noteSkills
 	tools     *tool.Registry
 	servers   *mcp.Servers // whose tools are there beside ours
-	commands  commands
+	commands  *instance.Commands
 	kinds     *kind.Set // without those of notes
 	policy    *policy.Policy
 	sessions  *session.Sessions
@@ -145,8 +149,11 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeIndex()) }()
-	d.commands = d.openCommands(ctx, chosen.Programs)
-	defer d.commands.close()
+	d.commands = &instance.Commands{}
+	if d.config.Commands {
+		d.commands = d.home.OpenCommands(ctx, chosen.Programs, d.log, d.warnOfCommand)
+	}
+	defer d.commands.Close()
 	if err := d.wire(ctx, chosen); err != nil {
 		return err
 	}
@@ -186,30 +193,42 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		s.Log(d.log)
 	}
 	d.skills.Prompts.Load(ctx)
-	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal, Tools: d.tools, Rules: d.home.Rules(), Kinds: d.kinds}
-	hooks := d.hooks()
+	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal.Asks, Tools: d.tools, Rules: d.home.Rules(), Kinds: d.kinds}
+	listening := d.home.Hooks(d.skills.Notes.Current)
+	listening.Logger, listening.Kind = d.log, d.commands.Kind
+	hooks := hook.New(listening)
 	d.policy.Hooks = hooks
 	d.subagents = d.openSubagents(settings, talk)
 	d.agent = agent.New(agent.Config{
 		Sources: composer.Sources{
 			Skills: d.skills.Notes, Library: d.persona.Library, Shown: shown, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
-			Sandbox: func() string { return string(d.commands.kind()) }, Emacs: d.clients.EmacsVersion, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Dialect: d.models.Dialect(), Logger: d.log,
+			Sandbox: func() string { return string(d.commands.Kind()) }, Emacs: d.clients.EmacsVersion, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Dialect: d.models.Dialect(), Logger: d.log,
 		},
-		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: d.journal, NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
+		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: turnJournal(d.journal), NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
 		HistoryTurns: settings.HistoryTurns, Window: d.models.Window,
 		Compacted: func(_ context.Context, summary protocol.SessionCompacted) {
 			d.sessions.Notify(summary.Session, protocol.MethodSessionCompacted, summary)
 		},
 		Grammar: d.models.TakesGrammar, Index: d.memory.index, SummaryModel: settings.SummaryModel,
 		Subagents: d.subagents, CheckModel: d.models.Check,
-		Hooks: hooks, Kinds: withNotes(d.kinds, d.skills.Notes),
+		Hooks: hooks, Kinds: notekind.Live(d.kinds, d.skills.Notes),
 	})
+	j := d.journal
 	d.sessions = session.New(session.Config{
-		Journal: d.journal, Runner: d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers, Ended: d.turnEnded,
+		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
+		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers,
+		Ended:     func(turn journal.Turn) { d.subagents.Ended(context.Background(), turn) }, // also while the kernel stops
 		Insertion: act.Insertion, Elsewhere: d.channels.Send,
 	})
 	talk.Sessions = d.sessions
 	return nil
+}
+
+// turnJournal is what the answering of turns reads of the journal and writes into it.
+func turnJournal(j *journal.Journal) agent.Journal {
+	return agent.Journal{
+		Records: j.Records, Turns: j.Turns, Acts: j.Acts, Asks: j.Asks, Models: j.Sessions, Transcripts: j.Transcripts, Subagents: j.Subagents, Usage: j.Usage,
+	}
 }
 
 // newID is a fresh id, as Org makes them.
@@ -217,9 +236,23 @@ func newID() string { return uuid.NewString() }
 
 // shown is a path as a person would write it.
 func shown(path string) string {
-	user, err := os.UserHomeDir()
-	if rest, within := strings.CutPrefix(path, user+"/"); err == nil && within {
-		return "~/" + rest
+	user, _ := os.UserHomeDir() // without one it is shown whole
+	return describe.Deps{User: user}.Short(path)
+}
+
+// openLog directs the log to the instance's file, a JSON record a line. The last few files are kept.
+func openLog(paths config.Paths, level slog.Level) (log *slog.Logger, book *logfile.Writer, closeLog func()) {
+	file := &lumberjack.Logger{Filename: paths.Log, MaxSize: 10, MaxBackups: 4} // megabytes and files
+	book = logfile.NewWriter(paths.Log, file)
+	return slog.New(logfile.Handler(book, level)), book, func() { _ = file.Close() }
+}
+
+// warnOfCommand tells people what a command made that other programs obey. Where nobody is there,
+// whoever comes next is told.
+func (d *daemon) warnOfCommand(directory, text string) {
+	if d.clients.Count() == 0 {
+		d.faults.Tell("a command's directory: "+directory, []string{text})
+		return
 	}
-	return path
+	d.clients.NotifyAll(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
 }

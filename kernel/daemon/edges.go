@@ -25,7 +25,7 @@ func (d *daemon) openChannels() {
 // resolver decides what holds for a message.
 func (d *daemon) resolver() *settings.Resolver {
 	return &settings.Resolver{
-		Live: d.settings, Directory: d.paths.Sessions, Names: d.sessions, Chosen: d.journal, Models: d.models, Skills: d.skills, Profiles: d.persona,
+		Live: d.settings, Directory: d.paths.Sessions, Names: d.sessions, Chosen: d.journal.Sessions, Models: d.models, Skills: d.skills, Profiles: d.persona,
 	}
 }
 

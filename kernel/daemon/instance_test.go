@@ -111,7 +111,7 @@ func (in *instance) rows(t testing.TB, query journal.Query) []journal.Entry {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	rows, err := j.Entries(t.Context(), query)
+	rows, err := j.Records.Entries(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,19 +2,17 @@ package daemon
 
 import (
 	"org-agent/kernel/act"
+	"org-agent/kernel/agent/subagent"
 	"org-agent/kernel/channel"
+	"org-agent/kernel/config"
 	"org-agent/kernel/kind"
-	"org-agent/kernel/notekind"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/skill"
-	"org-agent/kernel/undo"
+	"org-agent/kernel/session"
 )
 
-// withNotes returns what tells the kinds of actions that there are now: those of this kernel, and
-// behind them those that live notes define.
-func withNotes(fixed *kind.Set, notes *skill.Registry) func() *kind.Set {
-	return func() *kind.Set { return fixed.With(notekind.Kinds(notes.Current().Actions())...) }
-}
+// conversations are the sessions for kinds of actions and for subagents, which are made before there
+// are sessions.
+type conversations struct{ *session.Sessions }
 
 // Kinds are the kinds of actions that every kernel knows: those that are built in, and behind them
 // those of channels that may have no driver.
@@ -24,7 +22,8 @@ func Kinds(deps act.Deps) []kind.Kind { return append(act.Kinds(deps), channel.K
 // kernel knows, and behind them those that it was started with. They do not change while it runs.
 func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 	deps := act.Deps{
-		Conversations: talk, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.table != nil, WithChanges: d.noted, Logger: d.log,
+		Conversations: talk, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.Table != nil, Logger: d.log,
+		Changed: func(changed protocol.FileChanged) { d.clients.NotifyAll(protocol.MethodFileChanged, changed) },
 	}
 	var kinds []kind.Kind
 	for _, driver := range d.channels { // before those that are only known by name
@@ -37,7 +36,14 @@ func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 	return all
 }
 
-// noted keeps what tools change in files, so that it can be taken back, and tells every client.
-func (d *daemon) noted(perform kind.Performer) kind.Performer {
-	return undo.KeepChanges(perform, func(changed protocol.FileChanged) { d.clients.NotifyAll(protocol.MethodFileChanged, changed) })
+// openSubagents returns who answers work that is handed on; nil where none is.
+func (d *daemon) openSubagents(settings config.Settings, talk *conversations) *subagent.Pool {
+	limit := settings.SubagentsAtOnce()
+	if limit == 0 {
+		return nil
+	}
+	return subagent.New(subagent.Config{
+		Journal:  subagent.Journal{Subagents: d.journal.Subagents, Acts: d.journal.Acts, Turns: d.journal.Turns},
+		Sessions: talk, Limit: limit, Reads: d.kinds.Reads, Logger: d.log, NewID: newID,
+	})
 }

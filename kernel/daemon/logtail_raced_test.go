@@ -21,8 +21,8 @@ func TestLogTail(t *testing.T) {
 	var told []string
 	conn, err := rpc.Dial(within(t), rpc.DialConfig{
 		Socket: in.paths.Socket, Token: in.token(t), Client: protocol.ClientInfo{Name: "test"},
-		Handler: func(_ context.Context, method string, params any) (any, error) {
-			if lines, ok := params.(*protocol.LogLines); ok && method == protocol.MethodLog && lines.Mark == 7 {
+		Handler: func(_ context.Context, asked *rpc.Request) (any, error) {
+			if lines, ok := asked.Params.(*protocol.LogLines); ok && asked.Method == protocol.MethodLog && lines.Mark == 7 {
 				mu.Lock()
 				defer mu.Unlock()
 				for _, r := range lines.Records {

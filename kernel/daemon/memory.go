@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"time"
 
 	"org-agent/kernel/config"
@@ -30,18 +29,11 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 	if err != nil {
 		return nil, err
 	}
-	index := &memory.Index{Files: files, Logger: d.log, Meaning: d.meaning(settings.Embeddings), Outside: []string{d.paths.Home, d.paths.State}, Roots: []memory.Root{
-		{Path: filepath.Join(d.paths.Home, "MEMORY.org"), Memory: true},
-		{Path: filepath.Join(d.paths.Home, "MEMORY.md"), Memory: true},
-		{Path: filepath.Join(d.paths.Home, "memory"), Memory: true},
-	}}
+	index := &memory.Index{Files: files, Logger: d.log, Meaning: d.meaning(settings.Embeddings), Outside: []string{d.paths.Home, d.paths.State}, Roots: memory.HomeRoots(d.paths.Home)}
 	for _, path := range settings.Notes {
 		index.Roots = append(index.Roots, memory.Root{Path: d.notePath(path)})
 	}
-	store := &memory.Store{Home: d.paths.Home, Journal: d.journal.RecordStore, NewID: newID, Now: d.now, Changed: func(ctx context.Context, c memory.Change) {
-		if err := index.Take(ctx, c.Path); err != nil { // it is taken in when the file is seen to be another
-			d.log.Warn("what was kept is not found yet", "file", c.Path, "err", err)
-		}
+	store := &memory.Store{Home: d.paths.Home, Journal: d.journal.Records, NewID: newID, Now: d.now, Index: index, Changed: func(c memory.Change) {
 		d.clients.NotifyAll(protocol.MethodMemoryChanged, service.MemoryChange(c))
 	}}
 	upkeep := memory.NewUpkeep(index, d.paths.Home, func(text string) string { return d.agent.Hide(text) }, d.log)

@@ -35,19 +35,7 @@ func (d *daemon) server(model config.Model) *route.Server {
 
 // about is what the built-in responder knows of this kernel.
 func (d *daemon) about() builtin.About {
-	about := builtin.About{Home: d.paths.Home, Version: d.config.Version}
-	for _, s := range d.skills.Notes.Current().Skills() {
-		does := s.Description
-		if does == "" {
-			does = s.Title
-		}
-		about.Skills = append(about.Skills, builtin.Item{Name: s.Name, Does: does})
-	}
-	for _, s := range d.skills.Prompts.Current().Offered() {
-		about.Texts = append(about.Texts, builtin.Item{Name: s.Name, Does: s.Description})
-	}
-	for _, t := range d.tools.Offered() {
-		about.Tools = append(about.Tools, builtin.Item{Name: t.Name(), Does: t.Does()})
-	}
+	about := d.skills.About(d.tools)
+	about.Home, about.Version = d.paths.Home, d.config.Version
 	return about
 }

@@ -97,7 +97,7 @@ func TestSecretEndsWithItsKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers := []protocol.FieldAnswer{{Name: "word"}, {Name: "whom", Values: []string{"me"}}}
-	if _, err := j.Decide(t.Context(), e.Questions()[0].ID, protocol.AskOutcome{Decision: protocol.Answered, Answers: answers, Client: "emacs"}); err != nil {
+	if _, err := j.Asks.Decide(t.Context(), e.Questions()[0].ID, protocol.AskOutcome{Decision: protocol.Answered, Answers: answers, Client: "emacs"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

@@ -307,7 +307,7 @@ func TestQuestionOutlivesTheKernel(t *testing.T) {
 					t.Fatal(err)
 				}
 				answers := []protocol.FieldAnswer{{Name: "printer", Values: []string{"ink"}}, {Name: "copies", Values: []string{"2"}}, {Name: "both", Values: []string{"no"}}}
-				if _, err := j.Decide(t.Context(), question.ID, protocol.AskOutcome{Decision: protocol.Answered, Answers: answers, Client: "emacs"}); err != nil {
+				if _, err := j.Asks.Decide(t.Context(), question.ID, protocol.AskOutcome{Decision: protocol.Answered, Answers: answers, Client: "emacs"}); err != nil {
 					t.Fatal(err)
 				}
 				if err := j.Close(); err != nil {

@@ -2,9 +2,7 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -19,33 +17,39 @@ import (
 
 // serve listens, takes up what the last kernel left, and runs until ctx ends.
 func (d *daemon) serve(ctx context.Context, book *logfile.Writer) error {
-	if err := d.audit(ctx); err != nil {
-		return err
+	if d.config.WithoutSafety { // a kernel that cannot say so does not start
+		if err := d.journal.Records.Audit(ctx, "without-safety", d.config.Version); err != nil {
+			return fmt.Errorf("write down that the rules of safety are left out: %w", err)
+		}
+		d.log.Warn("started without the rules of safety: no model is told them", "option", "without-safety")
 	}
 	token, err := config.LoadOrCreateToken(d.paths.Token)
 	if err != nil {
 		return err
 	}
-	listeners, err := d.listen()
+	spare := ""
+	if d.config.Socket == "" { // the home is locked, so a kernel that answers there has another one
+		spare = d.paths.SpareSocket()
+	}
+	listeners, socket, err := rpc.Listen(d.paths.Socket, spare, d.config.Listen)
 	if err != nil {
 		return err
 	}
+	d.paths.Socket = socket
 	info := config.KernelInfo{PID: os.Getpid(), Socket: d.paths.Socket, Version: d.config.Version, Home: d.paths.Home, Started: d.began}
 	if err := config.WriteKernelInfo(d.paths.KernelJSON, info); err != nil {
 		return err
 	}
 	defer os.Remove(d.paths.KernelJSON)
-	if d.subagents != nil {
-		if err := d.subagents.Recover(ctx); err != nil {
-			return err
-		}
+	if err := d.subagents.Recover(ctx); err != nil {
+		return err
 	}
 	if err := d.sessions.Resume(ctx); err != nil {
 		return err
 	}
 	extraction, speech := d.extraction(), d.speech()
 	resolver := d.resolver()
-	intake := service.Intake{Settings: resolver, Known: d.journal, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, NewID: newID, Logger: d.log}
+	intake := service.Intake{Settings: resolver, Known: d.journal.Turns, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, NewID: newID, Logger: d.log}
 	table, err := d.methods(intake, resolver, book, extraction, speech)
 	if err != nil {
 		return err
@@ -66,10 +70,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Writer) error {
 		work.Go(func() { failed <- server.Serve(ctx, l) })
 	}
 	d.watch(ctx, &work)
-	runs := []func(context.Context){d.memory.upkeep.Run, book.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run}
-	if d.subagents != nil {
-		runs = append(runs, d.subagents.Run)
-	}
+	runs := []func(context.Context){d.memory.upkeep.Run, book.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run, d.subagents.Run}
 	if !d.settings.Last().ProposeAfter.Off {
 		runs = append(runs, extraction.Run)
 	}
@@ -78,8 +79,8 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Writer) error {
 	}
 	d.log.Info("kernel ready", "socket", d.paths.Socket, "version", d.config.Version, "dur", time.Since(d.began))
 	d.config.Ready(d.paths.Socket)
-	work.Go(func() { d.journal.KeepIndexed(ctx, d.log) })
-	work.Go(d.commands.prepare)
+	work.Go(func() { d.journal.Search.KeepIndexed(ctx, d.log) })
+	work.Go(d.commands.Prepare)
 	work.Go(func() { d.skills.Notes.Prove(ctx) })
 	err = <-failed
 	d.stop()
@@ -111,31 +112,11 @@ func (d *daemon) watch(ctx context.Context, work *sync.WaitGroup) {
 	}
 }
 
-func (d *daemon) listen() ([]net.Listener, error) {
-	unix, err := rpc.ListenUnix(d.paths.Socket)
-	if errors.Is(err, rpc.ErrInUse) && d.config.Socket == "" {
-		// Our home is locked, so that kernel has another one.
-		d.paths.Socket = d.paths.SpareSocket()
-		unix, err = rpc.ListenUnix(d.paths.Socket)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", d.paths.Socket, err)
-	}
-	if d.config.Listen == "" {
-		return []net.Listener{unix}, nil
-	}
-	tcp, err := rpc.ListenTCP(d.config.Listen)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("listen on %s: %w", d.config.Listen, err), unix.Close())
-	}
-	return []net.Listener{unix, tcp}, nil
-}
-
 // linger ends the kernel after a time without clients and without work.
 func (d *daemon) linger(ctx context.Context) {
 	busy := func() bool {
 		_, running, queued := d.sessions.Counts()
-		return running+queued > 0 || d.commands.table.Running() > 0
+		return running+queued > 0 || d.commands.Table.Running() > 0
 	}
 	if d.config.Linger > 0 && d.clients.Linger(ctx, d.config.Linger, busy) {
 		d.log.Info("ending: nobody was here", "dur", d.config.Linger)

@@ -5,38 +5,41 @@ import (
 	"os"
 	"time"
 
+	"org-agent/kernel/agent/complete"
 	"org-agent/kernel/agent/extract"
 	"org-agent/kernel/doctor"
+	"org-agent/kernel/explain"
 	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/logfile"
+	"org-agent/kernel/notekind"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/sandbox"
 	"org-agent/kernel/service"
 	"org-agent/kernel/settings"
+	"org-agent/kernel/undo"
 )
 
 // methods is the table of what clients may ask: a line for each family of methods.
 func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, book *logfile.Writer, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
 	reader := service.EventReader{Notes: d.skills.Notes.Current, Prompts: d.skills.Prompts.Current}
-	kinds := withNotes(d.kinds, d.skills.Notes)
-	var subagents service.Subagents
-	if d.subagents != nil {
-		subagents = d.subagents
-	}
+	kinds := notekind.Live(d.kinds, d.skills.Notes)
 	return service.NewTable(
 		service.Events{Reader: reader, Intake: intake, Used: func(client *rpc.Client, event string) { d.clients.Used(client, event) }}.Methods(),
-		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: subagents}.Methods(),
-		service.Conversations{Sessions: d.sessions, Asked: d.journal, Compaction: d.agent.Compaction(), Model: d.models.Model(), Left: extraction.Left}.Methods(),
-		service.Models{Router: d.models, Chosen: d.journal, Chooser: d.sessions}.Methods(),
-		service.Settings{Reader: reader, Live: d.settings, Resolver: resolver, Chosen: d.journal, Chooser: d.sessions, Profiles: d.persona.Profiles}.Methods(),
+		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: d.subagents}.Methods(),
+		service.Conversations{Sessions: d.sessions, Asked: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model(), Left: extraction.Left}.Methods(),
+		service.Models{Router: d.models, Chosen: d.journal.Sessions, Chooser: d.sessions}.Methods(),
+		service.Settings{Reader: reader, Live: d.settings, Resolver: resolver, Chosen: d.journal.Sessions, Chooser: d.sessions, Profiles: d.persona.Profiles}.Methods(),
 		service.Prompts{Reader: reader, Settings: resolver, Composer: d.agent}.Methods(),
 		service.NewCompletions(service.CompletionsConfig{
-			Completer: d.agent, Models: d.models, Consent: d.models, Guide: builtin.Name, Home: d.paths.Home,
+			Completer: &complete.Completer{Provider: d.models, Policy: d.policy, Usage: d.journal.Usage, Hide: d.agent.Hide, Logger: d.log},
+			Models:    d.models, Consent: d.models, Guide: builtin.Name, Home: d.paths.Home,
 			Model: func() string { return d.settings.Last().CompletionModel },
 		}).Methods(),
-		service.Asks{Store: d.journal, Decider: d.agent, Judge: d.policy, Kinds: d.kinds}.Methods(),
-		service.Changes{Turns: d.journal, Journal: d.journal, Kinds: kinds}.Methods(),
+		service.Asks{Store: d.journal.Asks, Decider: d.agent.Desk(), Judge: d.policy, Kinds: d.kinds}.Methods(),
+		service.Changes{
+			IDs: d.journal.Records, Turns: d.journal.Turns, Journal: undo.Journal{Acts: d.journal.Acts, Rows: d.journal.Records}, Kinds: kinds,
+		}.Methods(),
 		service.Memory{
 			Store: d.memory.store, Index: d.memory.index, Upkeep: d.memory.upkeep, Path: d.notePath,
 			Offer: func() bool { return !d.settings.Last().NotesSet },
@@ -44,21 +47,21 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, boo
 		d.skills.Methods(),
 		speech.Methods(),
 		service.Tools{Registry: d.tools, Sessions: d.sessions, Calls: d.agent, NewID: newID, Logger: d.log}.Methods(),
-		service.Usage{Turns: d.journal, Tools: d.agent}.Methods(),
+		service.Usage{Turns: d.journal.Usage, Steps: d.journal.Transcripts}.Methods(),
 		service.Log{Book: book, File: d.paths.Log}.Methods(),
-		service.Kernel{Doctor: d.doctor(), Journal: d.journal, Kinds: kinds, Stop: d.stop, Logger: d.log}.Methods(),
-		d.status(subagents).Methods(),
+		service.Kernel{Doctor: d.doctor(), Stories: explain.Reader{Rows: d.journal.Records, Turns: d.journal.Turns}, Kinds: kinds, Stop: d.stop, Logger: d.log}.Methods(),
+		d.status().Methods(),
 	)
 }
 
 // status is what status answers from.
-func (d *daemon) status(subagents service.Subagents) service.Status {
+func (d *daemon) status() service.Status {
 	return service.Status{
 		Fixed: protocol.StatusResult{
 			Version: d.config.Version, PID: os.Getpid(), Home: d.paths.Home, Socket: d.paths.Socket,
 			Started: d.began.UTC().Format(time.RFC3339), Model: d.models.Model(), WithoutSafety: d.config.WithoutSafety,
 		},
-		Started: d.began, Paths: d.paths, Journal: d.journal, Sessions: d.sessions, Subagents: subagents, Skills: d.skills.Notes,
+		Started: d.began, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
 		Clients: d.clients.Statuses, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Lasting, Settings: d.settings.Now,
 	}
 }
@@ -67,7 +70,7 @@ func (d *daemon) status(subagents service.Subagents) service.Status {
 func (d *daemon) doctor() doctor.Config {
 	return doctor.Config{
 		Paths: d.paths, Drivers: Drivers(), Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety,
-		Sandbox: func(context.Context) (sandbox.Kind, error) { return d.commands.fence() },
+		Sandbox: func(context.Context) (sandbox.Kind, error) { return d.commands.Fence() },
 		Specs:   d.kinds.Specs,
 		Grants:  d.home.Grants,
 	}
@@ -86,11 +89,11 @@ func (d *daemon) speech() service.Speech {
 // extraction has conversations looked at for what to keep of them.
 func (d *daemon) extraction() *extract.Extractor {
 	proposer := &extract.Proposer{
-		Turns: d.journal, Rows: d.journal, Spending: d.journal, Provider: d.models, Model: d.settings.Last().MemoryModel,
+		Transcripts: d.journal.Transcripts, Turns: d.journal.Turns, Models: d.journal.Sessions, Rows: d.journal.Records, Spending: d.journal.Usage, Provider: d.models, Model: d.settings.Last().MemoryModel,
 		Records: d.memory.index, Store: d.memory.store, Hide: d.agent.Hide,
 	}
 	return extract.New(extract.Config{
-		Conversations: d.journal, Model: proposer, Proposals: d.memory.store, Quiet: d.settings.Last().ProposeAfter.After,
+		Conversations: d.journal.Sessions, Model: proposer, Proposals: d.memory.store, Quiet: d.settings.Last().ProposeAfter.After,
 		May: func() bool { return d.models.IsModel() && d.models.ConsentNeeded() == "" },
 		Proposed: func(session string, waiting int) {
 			d.clients.NotifyAll(protocol.MethodMemoryProposed, protocol.MemoryProposed{Session: session, Waiting: waiting})

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"path/filepath"
 
 	"org-agent/kernel/action"
@@ -9,6 +8,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/memory"
+	"org-agent/kernel/notekind"
 	"org-agent/kernel/persona"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sensor"
@@ -28,9 +28,7 @@ type noteSkills struct {
 // they are loaded.
 func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 	grants := d.home.Grants(settings)
-	recorded := func(ctx context.Context, turn string) (skill.Recording, error) {
-		return agent.Recall(ctx, d.journal, turn)
-	}
+	recorded := agent.Recordings{Turns: d.journal.Turns, Rows: d.journal.Records, Acts: d.journal.Acts}.Recall
 	specs := func() action.Specs { return d.kinds.Specs() } // there are none before there are tools
 	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs}, sensor.NewInjected(d.log)}
 	d.skills.Notes = skill.New(skill.Config{
@@ -54,6 +52,6 @@ func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 // a prompt skill, or given it free.
 func (d *daemon) skillsChanged(statuses []skill.Status) {
 	d.skills.Prompts.Refresh()
-	hook.WarnUnknown(d.log, statuses, d.tools, withNotes(d.kinds, d.skills.Notes)())
+	hook.WarnUnknown(d.log, statuses, d.tools, notekind.Live(d.kinds, d.skills.Notes)())
 	d.clients.NotifyAll(protocol.MethodSkillChanged, d.skills.List(statuses))
 }

@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -191,12 +190,12 @@ func TestReplay(t *testing.T) {
 	defer j.Close()
 	for _, id := range []string{"q1", "q2"} {
 		ask(t, e, id, "Is it?")
-		turn, err := j.TurnOfEvent(t.Context(), id)
+		turn, err := j.Turns.TurnOfEvent(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		source := deciding(mine) + "\n#+begin_src lisp :test yes\n(deftest again (:turn \"" + turn.ID + "\"))\n#+end_src\n"
-		recorded := func(ctx context.Context, turn string) (skill.Recording, error) { return agent.Recall(ctx, j, turn) }
+		recorded := agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recall
 		for _, change := range []string{"", "(defun check (a c) (declare (ignore a c)) '(:type :response :text \"No\"))"} {
 			changed := strings.Replace(source, "(defskill", change+"\n(defskill", 1)
 			proofs, _, err := skill.Prove(t.Context(), "mine.org", []byte(changed), skill.Options{Recorded: recorded, Specs: kind.New(daemon.Kinds(act.Deps{})...).Specs})

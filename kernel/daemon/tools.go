@@ -23,7 +23,7 @@ func (d *daemon) openTools(settings config.Settings) error {
 	own, err := tool.BuiltIn(tool.Deps{
 		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index}, Past: d.past(),
 		Pages: d.home.Pages(settings, d.config.Addresses, d.redirected), Search: d.home.SearchServer(settings.Search),
-		Subagents: settings.SubagentsAtOnce() > 0, Commands: d.commands.table, Files: d.files(), Notes: d.notes(settings),
+		Subagents: settings.SubagentsAtOnce() > 0, Commands: d.commands.Table, Files: d.files(), Notes: d.notes(settings),
 	})
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func journalState(ctx context.Context, c Config) []Finding {
 	}
 	defer j.Close()
 	var found []Finding
-	if u, err := j.Unindexed(ctx); err == nil && u.Rows > 0 {
+	if u, err := j.Search.Unindexed(ctx); err == nil && u.Rows > 0 {
 		found = append(found, ok("%d %% of it is not in the index of words yet: the kernel makes it while it runs, and searches take longer until then", u.Percent()))
 	}
 	faults, err := j.Check(ctx)
@@ -85,7 +85,7 @@ func clock(ctx context.Context, c Config) []Finding {
 	j, err := journal.OpenToRead(ctx, c.Paths.Journal)
 	if err == nil {
 		defer j.Close()
-		rows, err := j.Entries(ctx, journal.Query{Latest: true, Limit: 1})
+		rows, err := j.Records.Entries(ctx, journal.Query{Latest: true, Limit: 1})
 		if err == nil && len(rows) > 0 && rows[0].Time.After(now.Add(5*time.Minute)) {
 			return []Finding{warn(advice, "the clock says %s, and the journal's last row is of %s", now.Format(time.DateTime), rows[0].Time.Local().Format(time.DateTime))}
 		}

@@ -32,19 +32,36 @@ type Trace struct {
 // entriesBytes bounds the data that is read of one turn.
 const entriesBytes = 64 << 20
 
+// Reader reads the stories of turns in a journal.
+type Reader struct {
+	Rows  Rows
+	Turns Turns
+}
+
+// Rows are the rows of a journal. Resolve finds what an id names, or the beginning of an id.
+type Rows interface {
+	Resolve(ctx context.Context, id string) (journal.Named, error)
+	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
+}
+
+// Turns finds turns.
+type Turns interface {
+	Turn(ctx context.Context, id string) (journal.Turn, error)
+}
+
 // Read finds the turn that an id belongs to, or the beginning of an id, and reads its rows.
-// Errors are those of [journal.Journal.Resolve]. Blanks around the id and "id:" before it,
+// Errors are those of [journal.RecordStore.Resolve]. Blanks around the id and "id:" before it,
 // as people copy it, do not count.
-func Read(ctx context.Context, j *journal.Journal, id string) (Trace, error) {
-	named, err := j.Resolve(ctx, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(id), "id:")))
+func (r Reader) Read(ctx context.Context, id string) (Trace, error) {
+	named, err := r.Rows.Resolve(ctx, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(id), "id:")))
 	if err != nil {
 		return Trace{}, err
 	}
 	t := Trace{Named: named}
-	if t.Turn, err = j.Turn(ctx, named.Turn); err != nil {
+	if t.Turn, err = r.Turns.Turn(ctx, named.Turn); err != nil {
 		return Trace{}, fmt.Errorf("trace the %s %s: %w", named.Kind, named.ID, err)
 	}
-	turns, err := copiesOf(ctx, j, t.Turn)
+	turns, err := r.copiesOf(ctx, t.Turn)
 	if err != nil {
 		return Trace{}, fmt.Errorf("trace where the turn %s comes from: %w", named.Turn, err)
 	}
@@ -57,7 +74,7 @@ func Read(ctx context.Context, j *journal.Journal, id string) (Trace, error) {
 		if i+1 < len(turns) {
 			before = turns[i+1].Seq
 		}
-		if err := t.read(ctx, j, turn, before, &size); err != nil {
+		if err := r.readRows(ctx, &t, turn, before, &size); err != nil {
 			return Trace{}, fmt.Errorf("trace the turn %s: %w", turn.ID, err)
 		}
 	}
@@ -65,11 +82,11 @@ func Read(ctx context.Context, j *journal.Journal, id string) (Trace, error) {
 }
 
 // copiesOf returns the turns that the turn is a copy of, the original first, and then the turn.
-func copiesOf(ctx context.Context, j *journal.Journal, turn journal.Turn) ([]journal.Turn, error) {
+func (r Reader) copiesOf(ctx context.Context, turn journal.Turn) ([]journal.Turn, error) {
 	turns := []journal.Turn{turn}
 	for turn.Origin != "" {
 		var err error
-		if turn, err = j.Turn(ctx, turn.Origin); err != nil {
+		if turn, err = r.Turns.Turn(ctx, turn.Origin); err != nil {
 			return nil, err
 		}
 		turns = append(turns, turn)
@@ -78,13 +95,13 @@ func copiesOf(ctx context.Context, j *journal.Journal, turn journal.Turn) ([]jou
 	return turns, nil
 }
 
-// read adds the turn's own rows from before another turn was copied from it. The rows that a copy
+// readRows adds the turn's own rows from before another turn was copied from it. The rows that a copy
 // begins with are its origin's, and are left out.
-func (t *Trace) read(ctx context.Context, j *journal.Journal, turn journal.Turn, before int64, size *int) error {
+func (r Reader) readRows(ctx context.Context, t *Trace, turn journal.Turn, before int64, size *int) error {
 	query := journal.Query{Turn: turn.ID}
 	own := turn.Origin == ""
 	for !t.Left {
-		entries, err := j.Entries(ctx, query)
+		entries, err := r.Rows.Entries(ctx, query)
 		if err != nil || len(entries) == 0 {
 			return err
 		}

@@ -135,21 +135,22 @@ func TestRead(t *testing.T) {
 	}
 	defer j.Close()
 	for _, id := range []string{"q1", "q2"} {
-		if _, _, err := j.Accept(t.Context(), protocol.Event{ID: id, Session: "main", Text: "hello " + id, Sensor: protocol.SensorChatMessage}, "turn-"+id); err != nil {
+		if _, _, err := j.Turns.Accept(t.Context(), protocol.Event{ID: id, Session: "main", Text: "hello " + id, Sensor: protocol.SensorChatMessage}, "turn-"+id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := j.PutAct(t.Context(), journal.Act{ID: "answer", Session: "main", Turn: "turn-q1", Kind: journal.ActAnswer}); err != nil {
+	if err := j.Acts.PutAct(t.Context(), journal.Act{ID: "answer", Session: "main", Turn: "turn-q1", Kind: journal.ActAnswer}); err != nil {
 		t.Fatal(err)
 	}
+	reader := explain.Reader{Rows: j.Records, Turns: j.Turns}
 	for _, id := range []string{"q1", "turn-q1", "answer", "ans", " id:answer\n"} {
-		told, err := explain.Read(t.Context(), j, id)
+		told, err := reader.Read(t.Context(), id)
 		if err != nil || told.Turn.ID != "turn-q1" || len(told.Entries) != 2 || !strings.Contains(told.Outline(builtIn), "hello q1") {
 			t.Errorf("%q: %+v, %v", id, told, err)
 		}
 	}
 	for id, code := range map[string]protocol.Code{"turn": protocol.CodeConflict, "q": protocol.CodeConflict, "x": protocol.CodeNotFound, "": protocol.CodeInvalidParams, "a b": protocol.CodeInvalidParams} {
-		if _, err := explain.Read(t.Context(), j, id); protocol.ErrorCode(err) != code {
+		if _, err := reader.Read(t.Context(), id); protocol.ErrorCode(err) != code {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -164,6 +165,7 @@ func TestReadOfCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
+	reader := explain.Reader{Rows: j.Records, Turns: j.Turns}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -172,29 +174,29 @@ func TestReadOfCopies(t *testing.T) {
 	}
 	note := func(turn, text string) {
 		t.Helper()
-		_, err := j.Append(ctx, journal.Entry{Kind: journal.KindNotice, Turn: turn, Session: "main", Data: json.RawMessage(`"` + text + `"`)})
+		_, err := j.Records.Append(ctx, journal.Entry{Kind: journal.KindNotice, Turn: turn, Session: "main", Data: json.RawMessage(`"` + text + `"`)})
 		must(err)
 	}
-	turn, _, err := j.Accept(ctx, protocol.Event{ID: "q", Session: "main", Text: "hello", Sensor: protocol.SensorChatMessage}, "t")
+	turn, _, err := j.Turns.Accept(ctx, protocol.Event{ID: "q", Session: "main", Text: "hello", Sensor: protocol.SensorChatMessage}, "t")
 	must(err)
 	note("t", "asked in main")
-	turn, err = j.SetTurn(ctx, journal.TurnChange{ID: "t", State: protocol.TurnAnswered})
+	turn, err = j.Turns.SetTurn(ctx, journal.TurnChange{ID: "t", State: protocol.TurnAnswered})
 	must(err)
 	fork := func(session, parent, id string) {
 		t.Helper()
 		copied := turn
 		copied.ID, copied.Event = id, id+"-question"
-		must(j.Fork(ctx, journal.Fork{Session: session, Parent: parent, Copies: []journal.Copy{{Turn: copied, Origin: turn.ID,
+		must(j.Sessions.Fork(ctx, journal.Fork{Session: session, Parent: parent, Copies: []journal.Copy{{Turn: copied, Origin: turn.ID,
 			Acts: []journal.Act{{ID: id + "-answer", Kind: journal.ActAnswer}}}}}))
-		turn, err = j.Turn(ctx, id)
+		turn, err = j.Turns.Turn(ctx, id)
 		must(err)
 	}
 	fork("child", "main", "c1")
 	note("t", "later in main")
-	_, err = j.Retry(ctx, "c1", "", nil)
+	_, err = j.Turns.Retry(ctx, "c1", "", nil)
 	must(err)
 	note("c1", "again in the child")
-	turn, err = j.SetTurn(ctx, journal.TurnChange{ID: "c1", State: protocol.TurnAnswered})
+	turn, err = j.Turns.SetTurn(ctx, journal.TurnChange{ID: "c1", State: protocol.TurnAnswered})
 	must(err)
 	fork("grandchild", "child", "c2")
 	note("c1", "later in the child")
@@ -204,7 +206,7 @@ func TestReadOfCopies(t *testing.T) {
 		"c1-answer": "asked in main, again in the child, later in the child",
 		"c2-answer": "asked in main, again in the child",
 	} {
-		told, err := explain.Read(ctx, j, id)
+		told, err := reader.Read(ctx, id)
 		must(err)
 		var said []string
 		events := 0

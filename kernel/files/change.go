@@ -114,16 +114,8 @@ func missingDirectories(path string) ([]string, error) {
 
 // Make makes the change completely or not at all. It fails if the file has changed since. It
 // follows no link, neither in the file's place nor above it. When Make returns, the change is on
-// the disk, and recorded as [WithRecorder] describes.
-func (c Change) Make(ctx context.Context) error {
-	err := c.make()
-	if err == nil {
-		RecordChange(ctx, c)
-	}
-	return err
-}
-
-func (c Change) make() error {
+// the disk.
+func (c Change) Make() error {
 	for _, directory := range c.Directories() {
 		if err := os.Mkdir(directory, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return systemError(directory, err)

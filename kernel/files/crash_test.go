@@ -50,7 +50,7 @@ func write(path string, which int) error {
 	}
 	c, err := files.Rewriting(context.Background(), path, files.Hash(now), []byte(contents[which]))
 	if err == nil {
-		err = c.Make(context.Background())
+		err = c.Make()
 	}
 	return err
 }

@@ -177,7 +177,7 @@ func TestEdit(t *testing.T) {
 		if err != nil || count != 1 {
 			r.Fatalf("%q: %d, %v", text, count, err)
 		}
-		if err := c.Make(t.Context()); err != nil {
+		if err := c.Make(); err != nil {
 			r.Fatal(err)
 		}
 		if got, _ := os.ReadFile(path); string(got) != before+new+after {
@@ -244,7 +244,7 @@ func TestWrite(t *testing.T) {
 		if err != nil || !slices.Equal(c.Directories(), []string{home + "/a", home + "/a/b"}) {
 			r.Fatalf("%v, %v", c.Directories(), err)
 		}
-		if err := c.Make(t.Context()); err != nil {
+		if err := c.Make(); err != nil {
 			r.Fatal(err)
 		}
 		if err := os.Chmod(path, 0o751); err != nil {
@@ -256,7 +256,7 @@ func TestWrite(t *testing.T) {
 		}
 		c, err = files.Rewriting(t.Context(), path, files.Hash(content), append(content, '!'))
 		if err == nil {
-			err = c.Make(t.Context())
+			err = c.Make()
 		}
 		got, _ := os.ReadFile(path)
 		info, failed := os.Stat(path)
@@ -288,23 +288,23 @@ func TestRaces(t *testing.T) {
 	}
 	c := change()
 	put(t, path, "one more")
-	wantCode(t, "changed meanwhile", c.Make(t.Context()), protocol.ToolChanged, "read it again")
+	wantCode(t, "changed meanwhile", c.Make(), protocol.ToolChanged, "read it again")
 	put(t, path, "one")
 	c = change()
 	if err := errors.Join(os.Remove(path), os.Symlink(victim, path)); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, "a link in its place", c.Make(t.Context()), protocol.ToolChanged, "link")
+	wantCode(t, "a link in its place", c.Make(), protocol.ToolChanged, "link")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, "gone", c.Make(t.Context()), protocol.ToolNotFound, "no file")
+	wantCode(t, "gone", c.Make(), protocol.ToolNotFound, "no file")
 	put(t, path, "one")
 	c = change()
 	if err := errors.Join(os.Rename(home+"/d", home+"/e"), os.Symlink(elsewhere, home+"/d")); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, "a link in the place of its directory", c.Make(t.Context()), protocol.ToolChanged, "another file")
+	wantCode(t, "a link in the place of its directory", c.Make(), protocol.ToolChanged, "another file")
 	_, err := files.Lines(t.Context(), path, 0, 0)
 	wantCode(t, "reading through it", err, protocol.ToolChanged, "another file")
 	n, err := files.Rewriting(t.Context(), home+"/new", "", []byte("mine"))
@@ -312,7 +312,7 @@ func TestRaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, home+"/new", "theirs")
-	wantCode(t, "made meanwhile", n.Make(t.Context()), protocol.ToolExists, "meanwhile")
+	wantCode(t, "made meanwhile", n.Make(), protocol.ToolExists, "meanwhile")
 	for file, want := range map[string]string{victim: "one", home + "/e/x": "one", home + "/new": "theirs"} {
 		if got, _ := os.ReadFile(file); string(got) != want {
 			t.Errorf("%s: %q, want %q", file, got, want)

@@ -2,39 +2,26 @@ package files
 
 import (
 	"bytes"
-	"context"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"org-agent/kernel/protocol"
 )
 
-type recorderKey struct{}
+// keptBytes is how many bytes of a change a receipt has at most: the journal keeps it for good. A longer
+// change is told, and cannot be taken back.
+const keptBytes = 256 << 10
 
-// recorder collects the changes that are made in a context, in their order.
-type recorder struct {
-	mu      sync.Mutex
-	changes []Change
-}
-
-// WithRecorder returns a context that records the changes made in it, and a function that returns
-// them in their order.
-func WithRecorder(ctx context.Context) (context.Context, func() []Change) {
-	m := &recorder{}
-	return context.WithValue(ctx, recorderKey{}, m), func() []Change {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return m.changes[:len(m.changes):len(m.changes)]
+// Kept is the change as a receipt has it: opaque if it cannot be taken back.
+func (c Change) Kept() protocol.FileChange {
+	kept := protocol.FileChange{File: c.Path, Created: c.New}
+	piece, isText := c.Piece()
+	if !isText || len(piece.Old)+len(piece.New) > keptBytes {
+		kept.Opaque = true
+		return kept
 	}
-}
-
-// RecordChange records a change in a context. [Change.Make] calls it. A tool calls it for a change
-// that an editor made.
-func RecordChange(ctx context.Context, c Change) {
-	if m, noting := ctx.Value(recorderKey{}).(*recorder); noting {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.changes = append(m.changes, c)
-	}
+	kept.Old, kept.New, kept.Before, kept.After = piece.Old, piece.New, piece.Before, piece.After
+	return kept
 }
 
 // Piece is the changed part of a file for an editor: New replaces Old between Before and After.

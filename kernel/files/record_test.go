@@ -57,3 +57,22 @@ func TestPieceOfNoText(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestKept: a receipt has the changed part of a text. What is no text or too long is named only.
+func TestKept(t *testing.T) {
+	changed := files.Change{Path: "/a", Before: []byte("one\ntwo\n"), After: []byte("one\n2\n")}.Kept()
+	if changed.File != "/a" || changed.Opaque || changed.Created || !strings.Contains(changed.Old, "two") || strings.Contains(changed.New, "two") {
+		t.Errorf("a changed text is kept as %+v", changed)
+	}
+	if made := (files.Change{Path: "/b", After: []byte("new\n"), New: true}).Kept(); !made.Created || made.Opaque || !strings.Contains(made.New, "new") {
+		t.Errorf("a new file is kept as %+v", made)
+	}
+	for name, c := range map[string]files.Change{
+		"no text": {Path: "/c", Before: []byte("\xff"), After: []byte("x")},
+		"a long":  {Path: "/c", After: []byte(strings.Repeat("long ", 1<<16)), New: true},
+	} {
+		if kept := c.Kept(); !kept.Opaque || kept.File != "/c" || kept.Created != c.New || kept.Old+kept.New != "" {
+			t.Errorf("%s is kept as %+v", name, kept)
+		}
+	}
+}

@@ -1,7 +1,10 @@
 package instance
 
 import (
+	"context"
+	"log/slog"
 	"path/filepath"
+	"sync"
 
 	"org-agent/kernel/policy"
 	"org-agent/kernel/process"
@@ -27,6 +30,62 @@ func (i Instance) Commands(programs []string, kind func() sandbox.Kind, warn fun
 		Environment: i.Env,
 		Warn:        warn,
 	})
+}
+
+// Commands are the commands of a kernel. The zero value runs none.
+type Commands struct {
+	// Table holds them; nil: none are run.
+	Table *process.Table
+	fence func() (sandbox.Kind, error)
+}
+
+// OpenCommands makes the commands of the instance's kernel, as [Instance.Commands] does. What fences
+// them in is found out when it is first asked for, because that takes as long as a command does. Each
+// command asks first, so none runs before what a killed kernel left was looked through. Whoever calls it
+// closes them.
+func (i Instance) OpenCommands(ctx context.Context, programs []string, log *slog.Logger, warn func(directory, text string)) *Commands {
+	c := &Commands{}
+	c.fence = sync.OnceValues(func() (sandbox.Kind, error) {
+		kind, why := sandbox.Probe(ctx)
+		if why != nil {
+			log.Warn("there is no whole sandbox for commands", "sandbox", kind, "err", why)
+		}
+		if err := c.Table.Recover(); err != nil {
+			log.Warn("what a killed kernel left was not looked through", "err", err)
+		}
+		return kind, why
+	})
+	c.Table = i.Commands(programs, c.Kind, warn)
+	return c
+}
+
+// Fence is the kind of the fence, with what is missing to a whole one.
+func (c *Commands) Fence() (sandbox.Kind, error) {
+	if c.fence == nil {
+		return sandbox.None, nil
+	}
+	return c.fence()
+}
+
+// Kind is the kind of the fence.
+func (c *Commands) Kind() sandbox.Kind {
+	kind, _ := c.Fence() // it is logged
+	return kind
+}
+
+// Prepare finds out what fences commands in, and throws away what earlier ones wrote when it is old.
+func (c *Commands) Prepare() {
+	c.Kind()
+	if c.Table != nil {
+		c.Table.Prune()
+	}
+}
+
+// Close ends those that run, and waits until they have ended.
+func (c *Commands) Close() {
+	if c.Table != nil {
+		c.Table.Close()
+	}
 }
 
 // hidden is what no command is granted.

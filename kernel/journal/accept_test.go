@@ -18,12 +18,12 @@ import (
 func TestAcceptTwice(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	first := accepted(t, j, "q1", "main", "text")
-	turn, again, err := j.Accept(ctx, message("q1", "main", "text"), "another")
+	turn, again, err := j.Turns.Accept(ctx, message("q1", "main", "text"), "another")
 	if err != nil || again || !reflect.DeepEqual(turn, first) {
 		t.Errorf("again: %+v, fresh %v, %v", turn, again, err)
 	}
 	set(t, j, first.ID, protocol.TurnRunning)
-	must(t, j.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: first.ID, Kind: ActAnswer}))
+	must(t, j.Acts.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: first.ID, Kind: ActAnswer}))
 	for _, test := range []struct {
 		event protocol.Event
 		turn  string
@@ -39,7 +39,7 @@ func TestAcceptTwice(t *testing.T) {
 		{protocol.Event{ID: "q2", Session: "main", Payload: protocol.Object{{Key: "x", Value: struct{}{}}}}, "t2", protocol.CodeInvalidParams},
 		{protocol.Event{ID: "q2", Session: "main", Payload: protocol.Object{{Key: "x", Value: math.NaN()}}}, "t2", protocol.CodeInvalidParams},
 	} {
-		_, _, err := j.Accept(ctx, test.event, test.turn)
+		_, _, err := j.Turns.Accept(ctx, test.event, test.turn)
 		wantCode(t, err, test.code)
 	}
 	if rows := entries(t, j, Query{Kinds: []Kind{KindEvent}}); len(rows) != 1 {
@@ -52,7 +52,7 @@ func TestAcceptTwice(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	j := fresh(t)
 	accepted(t, j, "taken", "main", "text")
-	j.writing <- struct{}{} // somebody writes
+	j.database.writing <- struct{}{} // somebody writes
 	var group sync.WaitGroup
 	var want []string
 	for i := range 200 {
@@ -63,20 +63,20 @@ func TestManyAtOnce(t *testing.T) {
 			want = append(want, "turn-"+id)
 		}
 		group.Go(func() {
-			_, fresh, err := j.Accept(t.Context(), message(id, "main", id), "turn-"+id)
+			_, fresh, err := j.Turns.Accept(t.Context(), message(id, "main", id), "turn-"+id)
 			if (id == "taken") != (protocol.ErrorCode(err) == protocol.CodeConflict) || fresh != (err == nil) {
 				t.Errorf("%s: fresh %v, %v", id, fresh, err)
 			}
 		})
 		waitUntil(t, func() bool {
-			j.queue.Lock()
-			defer j.queue.Unlock()
-			return len(j.queue.waiting) == i+1
+			j.Turns.queue.Lock()
+			defer j.Turns.queue.Unlock()
+			return len(j.Turns.queue.waiting) == i+1
 		})
 	}
-	<-j.writing
+	<-j.database.writing
 	group.Wait()
-	turns, err := j.Unfinished(t.Context())
+	turns, err := j.Turns.Unfinished(t.Context())
 	must(t, err)
 	if got := ids(turns[1:]); got != fmt.Sprint(want) {
 		t.Errorf("order: %s", got)
@@ -105,19 +105,19 @@ func TestEverythingAtOnce(t *testing.T) {
 		session := fmt.Sprint("session ", s)
 		group.Go(func() {
 			for i := range turns {
-				turn, _, err := j.Accept(ctx, message(fmt.Sprintf("q%d-%d", s, i), session, "text"), fmt.Sprintf("t%d-%d", s, i))
+				turn, _, err := j.Turns.Accept(ctx, message(fmt.Sprintf("q%d-%d", s, i), session, "text"), fmt.Sprintf("t%d-%d", s, i))
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				act := fmt.Sprintf("a%d-%d", s, i)
-				_, running := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnRunning})
-				_, ended := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnWaiting, Input: 1})
+				_, running := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnRunning})
+				_, ended := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnWaiting, Input: 1})
 				err = errors.Join(running, ended,
-					j.PutAct(ctx, Act{ID: act, Session: session, Turn: turn.ID, Kind: ActAnswer, Raw: "answer"}),
-					j.PutReceipt(ctx, act, Receipt{Client: "emacs", Receipt: protocol.Receipt{Saved: true}}))
-				_, answered := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnAnswered})
-				history, read := j.History(ctx, session, "", 0)
+					j.Acts.PutAct(ctx, Act{ID: act, Session: session, Turn: turn.ID, Kind: ActAnswer, Raw: "answer"}),
+					j.Acts.PutReceipt(ctx, act, Receipt{Client: "emacs", Receipt: protocol.Receipt{Saved: true}}))
+				_, answered := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnAnswered})
+				history, read := j.Transcripts.History(ctx, session, "", 0)
 				if err = errors.Join(err, answered, read); err != nil || len(history) != i+1 {
 					t.Errorf("%s, turn %d: %d exchanges, %v", session, i, len(history), err)
 				}
@@ -125,7 +125,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	infos, err := j.Sessions(ctx)
+	infos, err := j.Sessions.List(ctx)
 	must(t, err)
 	if len(infos) != sessions {
 		t.Errorf("%d sessions", len(infos))
@@ -187,10 +187,10 @@ func TestEventsComeBackAsTheyWere(t *testing.T) {
 		if len(event.Payload) == 0 {
 			event.Payload = nil
 		}
-		if _, _, err := j.Accept(t.Context(), event, fmt.Sprint("t", count)); err != nil {
+		if _, _, err := j.Turns.Accept(t.Context(), event, fmt.Sprint("t", count)); err != nil {
 			r.Fatal(err)
 		}
-		turn, err := j.TurnOfEvent(t.Context(), event.ID)
+		turn, err := j.Turns.TurnOfEvent(t.Context(), event.ID)
 		if err != nil || !reflect.DeepEqual(turn.Question, event) {
 			r.Fatalf("%v\n got %#v\nwant %#v", err, turn.Question, event)
 		}
@@ -201,7 +201,7 @@ func TestInvalidTextIsTheSameMessage(t *testing.T) {
 	j := fresh(t)
 	text := "a\xff\xfe\x00b"
 	accepted(t, j, "q1", "main", text)
-	turn, again, err := j.Accept(t.Context(), message("q1", "main", text), "t2")
+	turn, again, err := j.Turns.Accept(t.Context(), message("q1", "main", text), "t2")
 	if err != nil || again || turn.Question.Text != "a\uFFFD\x00b" {
 		t.Errorf("%q, fresh %v, %v", turn.Question.Text, again, err)
 	}
@@ -211,7 +211,7 @@ func TestLongMessage(t *testing.T) {
 	j := fresh(t)
 	text := strings.Repeat("\x01é\"", 1<<18)
 	accepted(t, j, "q1", "main", text)
-	turn, err := j.TurnOfEvent(t.Context(), "q1")
+	turn, err := j.Turns.TurnOfEvent(t.Context(), "q1")
 	must(t, err)
 	if turn.Question.Text != text {
 		t.Error("the text came back changed")

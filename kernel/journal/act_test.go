@@ -17,8 +17,8 @@ func TestActAndItsReceipts(t *testing.T) {
 		ID: "a1", Session: "main", Turn: turn.ID, Event: "q1", Kind: ActAnswer, Action: `(:type :response :text "x")`,
 		Raw: "x < y & z", Text: "** x\n", Plain: "x\n", Time: time.Date(2026, 11, 21, 1, 2, 3, 4000, time.UTC), Final: true,
 	}
-	must(t, j.PutAct(ctx, act))
-	wantCode(t, j.PutAct(ctx, act), protocol.CodeConflict)
+	must(t, j.Acts.PutAct(ctx, act))
+	wantCode(t, j.Acts.PutAct(ctx, act), protocol.CodeConflict)
 	for _, test := range []struct {
 		id, session, turn, kind string
 		code                    protocol.Code
@@ -29,36 +29,36 @@ func TestActAndItsReceipts(t *testing.T) {
 		{"a2", "main", turn.ID, "dance", protocol.CodeInvalidParams},
 		{"not an id", "main", turn.ID, ActAnswer, protocol.CodeInvalidParams},
 	} {
-		wantCode(t, j.PutAct(ctx, Act{ID: test.id, Session: test.session, Turn: test.turn, Kind: test.kind}), test.code)
+		wantCode(t, j.Acts.PutAct(ctx, Act{ID: test.id, Session: test.session, Turn: test.turn, Kind: test.kind}), test.code)
 	}
-	got, err := j.Act(ctx, "a1")
+	got, err := j.Acts.Act(ctx, "a1")
 	if err != nil || got != act {
 		t.Errorf("%v\n got %+v\nwant %+v", err, got, act)
 	}
 
-	must(t, j.PutReceipt(ctx, "a1", Receipt{Client: "terminal", Receipt: protocol.Receipt{Done: true}}))
-	must(t, j.PutReceipt(ctx, "a1", Receipt{Client: "emacs", Failure: "the buffer is read-only"}))
-	if got, _ := j.Act(ctx, "a1"); got.Saved {
+	must(t, j.Acts.PutReceipt(ctx, "a1", Receipt{Client: "terminal", Receipt: protocol.Receipt{Done: true}}))
+	must(t, j.Acts.PutReceipt(ctx, "a1", Receipt{Client: "emacs", Failure: "the buffer is read-only"}))
+	if got, _ := j.Acts.Act(ctx, "a1"); got.Saved {
 		t.Error("saved, and no receipt said so")
 	}
-	must(t, j.PutReceipt(ctx, "a1", Receipt{Client: "emacs", Receipt: protocol.Receipt{Buffer: "*org-agent-chat*", Saved: true}}))
-	if got, _ := j.Act(ctx, "a1"); !got.Saved {
+	must(t, j.Acts.PutReceipt(ctx, "a1", Receipt{Client: "emacs", Receipt: protocol.Receipt{Buffer: "*org-agent-chat*", Saved: true}}))
+	if got, _ := j.Acts.Act(ctx, "a1"); !got.Saved {
 		t.Error("not saved, and a receipt said so")
 	}
-	wantCode(t, j.PutReceipt(ctx, "nothing", Receipt{Client: "emacs"}), protocol.CodeNotFound)
-	wantCode(t, j.MarkSaved(ctx, "nothing"), protocol.CodeNotFound)
+	wantCode(t, j.Acts.PutReceipt(ctx, "nothing", Receipt{Client: "emacs"}), protocol.CodeNotFound)
+	wantCode(t, j.Acts.MarkSaved(ctx, "nothing"), protocol.CodeNotFound)
 	rows := entries(t, j, Query{ID: "a1", Kinds: []Kind{KindReceipt}})
 	if len(rows) != 3 || string(rows[1].Data) != `{"client":"emacs","failure":"the buffer is read-only"}` {
 		t.Errorf("receipts: %+v", rows)
 	}
 
-	must(t, j.PutAct(ctx, Act{ID: "a2", Session: "main", Turn: turn.ID, Kind: ActNotice, Text: "** stopped\n"}))
-	must(t, j.MarkSaved(ctx, "a2"))
-	acts, err := j.ActsOf(ctx, turn.ID, "nowhere")
+	must(t, j.Acts.PutAct(ctx, Act{ID: "a2", Session: "main", Turn: turn.ID, Kind: ActNotice, Text: "** stopped\n"}))
+	must(t, j.Acts.MarkSaved(ctx, "a2"))
+	acts, err := j.Acts.ActsOf(ctx, turn.ID, "nowhere")
 	if err != nil || len(acts) != 2 || acts[0].ID != "a1" || acts[1].ID != "a2" || !acts[1].Saved {
 		t.Errorf("acts: %+v, %v", acts, err)
 	}
-	if acts, err := j.ActsOf(ctx); err != nil || len(acts) != 0 {
+	if acts, err := j.Acts.ActsOf(ctx); err != nil || len(acts) != 0 {
 		t.Errorf("acts of no turn: %+v, %v", acts, err)
 	}
 }
@@ -68,18 +68,18 @@ func TestQuestionSaved(t *testing.T) {
 	accepted(t, j, "q1", "main", "text")
 	for want, mark := range []bool{false, true, true} {
 		if mark {
-			must(t, j.MarkQuestionSaved(ctx, "q1"))
+			must(t, j.Turns.MarkQuestionSaved(ctx, "q1"))
 		}
-		if saved, err := j.QuestionSaved(ctx, "q1"); err != nil || saved != (want > 0) {
+		if saved, err := j.Turns.QuestionSaved(ctx, "q1"); err != nil || saved != (want > 0) {
 			t.Errorf("saved %v, %v", saved, err)
 		}
 	}
 	if rows := entries(t, j, Query{ID: "q1", Kinds: []Kind{KindReceipt}}); len(rows) != 1 {
 		t.Errorf("marked twice, %d rows", len(rows))
 	}
-	_, err := j.QuestionSaved(ctx, "q2")
+	_, err := j.Turns.QuestionSaved(ctx, "q2")
 	wantCode(t, err, protocol.CodeNotFound)
-	wantCode(t, j.MarkQuestionSaved(ctx, "q2"), protocol.CodeNotFound)
+	wantCode(t, j.Turns.MarkQuestionSaved(ctx, "q2"), protocol.CodeNotFound)
 }
 
 func TestHistory(t *testing.T) {
@@ -94,7 +94,7 @@ func TestHistory(t *testing.T) {
 	running := accepted(t, j, "q5", "main", "four")
 	answered(t, j, accepted(t, j, "q6", "main", "five"), "a6", "later")
 
-	_, err := j.Retry(ctx, first.ID, "", nil)
+	_, err := j.Turns.Retry(ctx, first.ID, "", nil)
 	must(t, err)
 	if got := historyText(t, j, running.ID, 0); got != "one=first answer three=third answer" {
 		t.Errorf("while the first is retried: %s", got)
@@ -115,13 +115,13 @@ func TestHistory(t *testing.T) {
 			t.Errorf("before %q, limit %d: %s", test.before, test.limit, got)
 		}
 	}
-	_, err = j.History(ctx, "other", running.ID, 0)
+	_, err = j.Transcripts.History(ctx, "other", running.ID, 0)
 	wantCode(t, err, protocol.CodeNotFound)
 }
 
 func historyText(t *testing.T, j *Journal, before string, limit int) string {
 	t.Helper()
-	history, err := j.History(t.Context(), "main", before, limit)
+	history, err := j.Transcripts.History(t.Context(), "main", before, limit)
 	must(t, err)
 	var parts []string
 	for _, exchange := range history {
@@ -136,7 +136,7 @@ func TestHistoryKeepsTheLatestOfVeryMuch(t *testing.T) {
 	for i := range 6 {
 		answered(t, j, accepted(t, j, fmt.Sprint("q", i), "main", "question"), fmt.Sprint("a", i), long)
 	}
-	history, err := j.History(t.Context(), "main", "", 0)
+	history, err := j.Transcripts.History(t.Context(), "main", "", 0)
 	must(t, err)
 	if len(history) != 4 || history[3].Turn != "turn-q5" {
 		t.Errorf("%d exchanges, the last of %s", len(history), history[len(history)-1].Turn)
@@ -154,15 +154,15 @@ func TestKnownAndSessions(t *testing.T) {
 	for i := range 20000 {
 		ask = append(ask, fmt.Sprint("unknown-", i))
 	}
-	known, err := j.Known(ctx, "main", ask)
+	known, err := j.Sessions.Known(ctx, "main", ask)
 	if want := map[string]bool{"q1": true, "a1": true}; err != nil || !reflect.DeepEqual(known, want) {
 		t.Errorf("known: %v, %v", known, err)
 	}
-	if known, err := j.Known(ctx, "main", nil); err != nil || len(known) != 0 {
+	if known, err := j.Sessions.Known(ctx, "main", nil); err != nil || len(known) != 0 {
 		t.Errorf("none of none: %v, %v", known, err)
 	}
 
-	sessions, err := j.Sessions(ctx)
+	sessions, err := j.Sessions.List(ctx)
 	must(t, err)
 	if len(sessions) != 2 || sessions[0].Name != "other" || sessions[0].State != protocol.TurnAnswered ||
 		sessions[1].Turns != 2 || sessions[1].State != protocol.TurnQueued {

@@ -13,7 +13,7 @@ func TestPreferredAnswerIsShown(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	first := accepted(t, j, "q1", "main", "one")
 	answered(t, j, first, "a1", "first")
-	_, err := j.Retry(ctx, first.ID, "other-model", nil)
+	_, err := j.Turns.Retry(ctx, first.ID, "other-model", nil)
 	must(t, err)
 	answered(t, j, first, "a1-2", "second")
 	if got := historyText(t, j, "", 0); got != "one=second" {
@@ -24,17 +24,17 @@ func TestPreferredAnswerIsShown(t *testing.T) {
 		not  bool
 		want string
 	}{{"a1", false, "one=first"}, {"a1", false, "one=first"}, {"a1-2", true, "one=first"}, {"a1", true, "one=second"}} {
-		turn, err := j.Prefer(ctx, test.id, test.not)
+		turn, err := j.Turns.Prefer(ctx, test.id, test.not)
 		must(t, err)
 		if got := historyText(t, j, "", 0); got != test.want || turn.Wanted != "other-model" {
 			t.Errorf("%+v: %s, %+v", test, got, turn)
 		}
 	}
-	_, err = j.Prefer(ctx, "q1", false)
+	_, err = j.Turns.Prefer(ctx, "q1", false)
 	wantCode(t, err, protocol.CodeNotFound)
 
 	// An attempt that fails takes nothing away.
-	_, err = j.Retry(ctx, first.ID, "", nil)
+	_, err = j.Turns.Retry(ctx, first.ID, "", nil)
 	must(t, err)
 	set(t, j, first.ID, protocol.TurnFailed)
 	if got := historyText(t, j, "", 0); got != "one=second" {
@@ -47,7 +47,7 @@ func TestQuestionInThePlaceOfAnother(t *testing.T) {
 	say := func(id, instead, answer string) Turn {
 		event := message(id, "main", id)
 		event.Instead = instead
-		turn, _, err := j.Accept(ctx, event, "t-"+id)
+		turn, _, err := j.Turns.Accept(ctx, event, "t-"+id)
 		must(t, err)
 		if answer != "" {
 			answered(t, j, turn, "a-"+id, answer)
@@ -77,7 +77,7 @@ func TestQuestionInThePlaceOfAnother(t *testing.T) {
 	for _, instead := range []string{"nothing", "a-one"} {
 		event := message("six"+instead, "main", "six")
 		event.Instead = instead
-		_, _, err := j.Accept(ctx, event, "t-six"+instead)
+		_, _, err := j.Turns.Accept(ctx, event, "t-six"+instead)
 		wantCode(t, err, protocol.CodeNotFound)
 	}
 }
@@ -86,22 +86,22 @@ func TestSteersAreToldOnce(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	turn := accepted(t, j, "q1", "main", "one")
 	for range 2 {
-		must(t, j.PutSteer(ctx, Steer{ID: "s1", Turn: turn.ID, Text: "shorter\n* and \"so\""}))
+		must(t, j.Turns.PutSteer(ctx, Steer{ID: "s1", Turn: turn.ID, Text: "shorter\n* and \"so\""}))
 	}
-	wantCode(t, j.PutSteer(ctx, Steer{ID: "q1", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
-	wantCode(t, j.PutSteer(ctx, Steer{ID: "s2", Turn: "missing", Text: "x"}), protocol.CodeNotFound)
-	wantCode(t, j.PutSteer(ctx, Steer{ID: "s 2", Turn: turn.ID, Text: "x"}), protocol.CodeInvalidParams)
-	steers, err := j.Steers(ctx, turn.ID)
+	wantCode(t, j.Turns.PutSteer(ctx, Steer{ID: "q1", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
+	wantCode(t, j.Turns.PutSteer(ctx, Steer{ID: "s2", Turn: "missing", Text: "x"}), protocol.CodeNotFound)
+	wantCode(t, j.Turns.PutSteer(ctx, Steer{ID: "s 2", Turn: turn.ID, Text: "x"}), protocol.CodeInvalidParams)
+	steers, err := j.Turns.Steers(ctx, turn.ID)
 	must(t, err)
 	if len(steers) != 1 || steers[0].Used || steers[0].Text != "shorter\n* and \"so\"" {
 		t.Fatalf("steers %+v", steers)
 	}
-	must(t, j.UseSteers(ctx, "s1"))
+	must(t, j.Turns.UseSteers(ctx, "s1"))
 	answered(t, j, turn, "a1", "done")
 	if got := historyText(t, j, "", 0); got != "one/shorter\n* and \"so\"=done" {
 		t.Errorf("history %q", got)
 	}
-	wantCode(t, j.PutSteer(ctx, Steer{ID: "s3", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
+	wantCode(t, j.Turns.PutSteer(ctx, Steer{ID: "s3", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
 }
 
 func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
@@ -111,14 +111,14 @@ func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
 	ctx := t.Context()
 	price := func(f float64) *float64 { return &f }
 	one, two := accepted(t, j, "q1", "main", "one"), accepted(t, j, "q2", "other", "two")
-	must(t, j.PutSpent(ctx, Spent{Turn: one.ID, Model: "big", Input: 10, Output: 1, Cost: price(0.5)}))
-	must(t, j.PutSpent(ctx, Spent{Turn: one.ID, Model: "big", Input: 20, Output: 2}))
-	must(t, j.PutSpent(ctx, Spent{Turn: two.ID, Model: "small", Input: 5, Output: 5, Cost: price(0)}))
-	wantCode(t, j.PutSpent(ctx, Spent{Turn: "missing"}), protocol.CodeNotFound)
+	must(t, j.Usage.PutSpent(ctx, Spent{Turn: one.ID, Model: "big", Input: 10, Output: 1, Cost: price(0.5)}))
+	must(t, j.Usage.PutSpent(ctx, Spent{Turn: one.ID, Model: "big", Input: 20, Output: 2}))
+	must(t, j.Usage.PutSpent(ctx, Spent{Turn: two.ID, Model: "small", Input: 5, Output: 5, Cost: price(0)}))
+	wantCode(t, j.Usage.PutSpent(ctx, Spent{Turn: "missing"}), protocol.CodeNotFound)
 	must(t, j.Close())
 	j = reopen(t, path)
 	total := func(by protocol.UsageBy, session string) []protocol.Usage {
-		rows, err := j.Usage(ctx, by, session, time.Time{}, 3600)
+		rows, err := j.Usage.Sum(ctx, by, session, time.Time{}, 3600)
 		must(t, err)
 		return rows
 	}
@@ -144,10 +144,10 @@ func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
 	if got := total(protocol.UsageBySession, ""); len(got) != 2 || got[0].Session != "other" {
 		t.Errorf("by session %+v", got)
 	}
-	if rows, err := j.Usage(ctx, protocol.UsageTotal, "", time.Now().Add(time.Hour), 0); err != nil || len(rows) != 0 {
+	if rows, err := j.Usage.Sum(ctx, protocol.UsageTotal, "", time.Now().Add(time.Hour), 0); err != nil || len(rows) != 0 {
 		t.Errorf("in the future: %+v, %v", rows, err)
 	}
-	_, err = j.Usage(ctx, "colour", "", time.Time{}, 0)
+	_, err = j.Usage.Sum(ctx, "colour", "", time.Time{}, 0)
 	wantCode(t, err, protocol.CodeInvalidParams)
 }
 
@@ -158,15 +158,15 @@ func TestCompletionsAreCountedAndNotKept(t *testing.T) {
 	price := 0.25
 	before := len(entries(t, j, Query{}))
 	for range 50 {
-		must(t, j.PutCompletion(ctx, Spent{Model: "small", Input: 100, Output: 10, Cost: &price}))
+		must(t, j.Usage.PutCompletion(ctx, Spent{Model: "small", Input: 100, Output: 10, Cost: &price}))
 	}
-	must(t, j.PutCompletion(ctx, Spent{Model: "small", Input: 100, Output: 10}))
-	must(t, j.PutCompletion(ctx, Spent{Model: "big", Input: 1, Output: 1}))
+	must(t, j.Usage.PutCompletion(ctx, Spent{Model: "small", Input: 100, Output: 10}))
+	must(t, j.Usage.PutCompletion(ctx, Spent{Model: "big", Input: 1, Output: 1}))
 	if after := len(entries(t, j, Query{})); after != before {
 		t.Errorf("%d rows came to the journal", after-before)
 	}
 	of := func(by protocol.UsageBy, session string) []protocol.Usage {
-		rows, err := j.Usage(ctx, by, session, time.Time{}, 0)
+		rows, err := j.Usage.Sum(ctx, by, session, time.Time{}, 0)
 		must(t, err)
 		return rows
 	}
@@ -175,7 +175,7 @@ func TestCompletionsAreCountedAndNotKept(t *testing.T) {
 		t.Errorf("by model %+v", got)
 	}
 	turn := accepted(t, j, "q1", "main", "one")
-	must(t, j.PutSpent(ctx, Spent{Turn: turn.ID, Model: "small", Input: 7, Output: 1}))
+	must(t, j.Usage.PutSpent(ctx, Spent{Turn: turn.ID, Model: "small", Input: 7, Output: 1}))
 	if got := of(protocol.UsageBySession, ""); len(got) != 2 || got[0].Input+got[1].Input != 5101+7 || got[0].What+got[1].What != "completions" {
 		t.Errorf("by session %+v", got)
 	}
@@ -194,18 +194,18 @@ func TestModelOfASession(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	is := func(session, want string) {
 		t.Helper()
-		if got, err := j.SessionModel(ctx, session); err != nil || got != want {
+		if got, err := j.Sessions.SessionModel(ctx, session); err != nil || got != want {
 			t.Errorf("%s: %q, %v", session, got, err)
 		}
 	}
 	is("main", "")
-	must(t, j.SetSessionModel(ctx, "main", "big"))
+	must(t, j.Sessions.SetSessionModel(ctx, "main", "big"))
 	is("main", "big")
 	accepted(t, j, "q1", "main", "one")
 	is("main", "big")
-	must(t, j.SetSessionModel(ctx, "main", ""))
+	must(t, j.Sessions.SetSessionModel(ctx, "main", ""))
 	is("main", "")
-	wantCode(t, j.SetSessionModel(ctx, "../x", "big"), protocol.CodeInvalidParams)
+	wantCode(t, j.Sessions.SetSessionModel(ctx, "../x", "big"), protocol.CodeInvalidParams)
 }
 
 // A journal of the first schema is taken over: its whole answers count, and what
@@ -226,7 +226,7 @@ func TestFirstSchemaIsTakenOver(t *testing.T) {
 	if got := historyText(t, j, "", 0); got != "one=yes" {
 		t.Errorf("history %q", got)
 	}
-	rows, err := j.Usage(t.Context(), protocol.UsageTotal, "main", time.Time{}, 0)
+	rows, err := j.Usage.Sum(t.Context(), protocol.UsageTotal, "main", time.Time{}, 0)
 	must(t, err)
 	if len(rows) != 1 || rows[0].Input != 7 || rows[0].Cost != nil || rows[0].Unpriced != 1 {
 		t.Errorf("usage %+v", rows)

@@ -21,10 +21,10 @@ func asking(id string, turn Turn, hash string) protocol.Ask {
 func TestApprovalIsDecidedOnce(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	turn := accepted(t, j, "q1", "main", "text")
-	must(t, j.PutAsk(ctx, asking("p1", turn, "hash")))
-	wantCode(t, j.PutAsk(ctx, asking("p1", turn, "hash")), protocol.CodeConflict)
-	wantCode(t, j.PutAsk(ctx, asking("p2", Turn{ID: "nowhere", Session: "main"}, "hash")), protocol.CodeNotFound)
-	wantCode(t, j.PutAsk(ctx, asking("p2", turn, "")), protocol.CodeInvalidParams)
+	must(t, j.Asks.PutAsk(ctx, asking("p1", turn, "hash")))
+	wantCode(t, j.Asks.PutAsk(ctx, asking("p1", turn, "hash")), protocol.CodeConflict)
+	wantCode(t, j.Asks.PutAsk(ctx, asking("p2", Turn{ID: "nowhere", Session: "main"}, "hash")), protocol.CodeNotFound)
+	wantCode(t, j.Asks.PutAsk(ctx, asking("p2", turn, "")), protocol.CodeInvalidParams)
 
 	for _, test := range []struct {
 		id, edited string
@@ -36,7 +36,7 @@ func TestApprovalIsDecidedOnce(t *testing.T) {
 		{"p1", "", "", protocol.CodeInvalidParams},
 		{"p1", "(:type :request)", protocol.AllowAlways, protocol.CodeInvalidParams},
 	} {
-		_, err := j.Decide(ctx, test.id, protocol.AskOutcome{Decision: test.decision, Edited: test.edited, Client: "cli"})
+		_, err := j.Asks.Decide(ctx, test.id, protocol.AskOutcome{Decision: test.decision, Edited: test.edited, Client: "cli"})
 		wantCode(t, err, test.code)
 	}
 
@@ -44,7 +44,7 @@ func TestApprovalIsDecidedOnce(t *testing.T) {
 	var taken atomic.Int32
 	for range 8 {
 		group.Go(func() {
-			if _, err := j.Decide(ctx, "p1", protocol.AskOutcome{Decision: protocol.Deny, Comment: "too dangerous", Client: "cli"}); err == nil {
+			if _, err := j.Asks.Decide(ctx, "p1", protocol.AskOutcome{Decision: protocol.Deny, Comment: "too dangerous", Client: "cli"}); err == nil {
 				taken.Add(1)
 			} else if protocol.ErrorCode(err) != protocol.CodeConflict {
 				t.Error(err)
@@ -55,7 +55,7 @@ func TestApprovalIsDecidedOnce(t *testing.T) {
 	if taken.Load() != 1 {
 		t.Errorf("decided %d times", taken.Load())
 	}
-	got, err := j.Ask(ctx, "p1")
+	got, err := j.Asks.Ask(ctx, "p1")
 	if err != nil || got.Decision != protocol.Deny || got.Comment != "too dangerous" || got.Waits() || got.Action != `(:type :request)` || got.Asked == "" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -64,30 +64,30 @@ func TestApprovalIsDecidedOnce(t *testing.T) {
 func TestApprovalSurvivesAndEndsWithItsTurn(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	first, second := accepted(t, j, "q1", "main", "text"), accepted(t, j, "q2", "main", "text")
-	must(t, j.PutAsk(ctx, asking("p1", first, "h1")))
-	must(t, j.PutAsk(ctx, asking("p2", second, "h2")))
-	must(t, j.PutAsk(ctx, asking("p3", first, "h3")))
+	must(t, j.Asks.PutAsk(ctx, asking("p1", first, "h1")))
+	must(t, j.Asks.PutAsk(ctx, asking("p2", second, "h2")))
+	must(t, j.Asks.PutAsk(ctx, asking("p3", first, "h3")))
 	must(t, j.Close())
 	j = reopen(t, j.Path())
 	wantOpen(t, j, "p1", "p2", "p3")
 
-	closed, err := j.CloseAsks(ctx, first.ID)
+	closed, err := j.Asks.CloseAsks(ctx, first.ID)
 	if err != nil || len(closed) != 2 || closed[0].ID != "p1" || closed[1].ID != "p3" {
 		t.Errorf("closed: %+v, %v", closed, err)
 	}
 	wantOpen(t, j, "p2")
-	_, err = j.Decide(ctx, "p1", protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "cli"})
+	_, err = j.Asks.Decide(ctx, "p1", protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "cli"})
 	wantCode(t, err, protocol.CodeConflict)
 
 	set(t, j, second.ID, protocol.TurnCancelled) // without closing them first
 	wantOpen(t, j)
-	wantCode(t, j.PutAsk(ctx, asking("p4", second, "h4")), protocol.CodeNotFound)
+	wantCode(t, j.Asks.PutAsk(ctx, asking("p4", second, "h4")), protocol.CodeNotFound)
 	checkWhole(t, j)
 }
 
 func wantOpen(t *testing.T, j *Journal, want ...string) {
 	t.Helper()
-	open, err := j.OpenAsks(t.Context())
+	open, err := j.Asks.OpenAsks(t.Context())
 	must(t, err)
 	got := []string{}
 	for _, approval := range open {
@@ -103,8 +103,8 @@ func TestAllowed(t *testing.T) {
 	turn := accepted(t, j, "q1", "main", "text")
 	decide := func(hash string, decision protocol.Decision, edited string) {
 		id := fmt.Sprintf("p-%s-%s-%d", hash, decision, len(edited))
-		must(t, j.PutAsk(ctx, asking(id, turn, hash)))
-		_, err := j.Decide(ctx, id, protocol.AskOutcome{Decision: decision, Edited: edited, Client: "cli"})
+		must(t, j.Asks.PutAsk(ctx, asking(id, turn, hash)))
+		_, err := j.Asks.Decide(ctx, id, protocol.AskOutcome{Decision: decision, Edited: edited, Client: "cli"})
 		must(t, err)
 	}
 	decide("once", protocol.AllowOnce, "")
@@ -116,7 +116,7 @@ func TestAllowed(t *testing.T) {
 	decide("always", protocol.AllowSession, "")
 	decide("always", protocol.AllowAlways, "")
 	decide("always", protocol.Deny, "")
-	must(t, j.PutAsk(ctx, asking("waits", turn, "waits")))
+	must(t, j.Asks.PutAsk(ctx, asking("waits", turn, "waits")))
 
 	for _, test := range []struct {
 		hash, turn, session string
@@ -134,7 +134,7 @@ func TestAllowed(t *testing.T) {
 		{"always", "other", "other", protocol.AllowAlways},
 		{"nothing", turn.ID, "main", ""},
 	} {
-		got, ok, err := j.Allowed(ctx, test.hash, test.turn, test.session)
+		got, ok, err := j.Asks.Allowed(ctx, test.hash, test.turn, test.session)
 		if err != nil || got != test.want || ok != (test.want != "") {
 			t.Errorf("%s in turn %s of %s: %q, %v, %v", test.hash, test.turn, test.session, got, ok, err)
 		}
@@ -151,11 +151,11 @@ func questioning(id string, turn Turn) protocol.Ask {
 func TestQuestionIsAnsweredOnce(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	turn := accepted(t, j, "q1", "main", "text")
-	must(t, j.PutAsk(ctx, questioning("f1", turn)))
-	wantCode(t, j.PutAsk(ctx, questioning("f1", turn)), protocol.CodeConflict)
-	wantCode(t, j.PutAsk(ctx, questioning("f2", Turn{ID: "nowhere", Session: "main"})), protocol.CodeNotFound)
-	wantCode(t, j.PutAsk(ctx, protocol.Ask{ID: "f2", Sort: protocol.AskQuestion, Turn: turn.ID, Session: "main"}), protocol.CodeInvalidParams)
-	_, err := j.Decide(ctx, "f2", protocol.AskOutcome{Decision: protocol.Answered, Client: "cli"})
+	must(t, j.Asks.PutAsk(ctx, questioning("f1", turn)))
+	wantCode(t, j.Asks.PutAsk(ctx, questioning("f1", turn)), protocol.CodeConflict)
+	wantCode(t, j.Asks.PutAsk(ctx, questioning("f2", Turn{ID: "nowhere", Session: "main"})), protocol.CodeNotFound)
+	wantCode(t, j.Asks.PutAsk(ctx, protocol.Ask{ID: "f2", Sort: protocol.AskQuestion, Turn: turn.ID, Session: "main"}), protocol.CodeInvalidParams)
+	_, err := j.Asks.Decide(ctx, "f2", protocol.AskOutcome{Decision: protocol.Answered, Client: "cli"})
 	wantCode(t, err, protocol.CodeNotFound)
 
 	answer := protocol.AskOutcome{Decision: protocol.Answered, Client: "cli", Answers: []protocol.FieldAnswer{{Name: "copies", Values: []string{"3"}}, {Name: "token"}}}
@@ -163,7 +163,7 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 	var taken atomic.Int32
 	for range 8 {
 		group.Go(func() {
-			if _, err := j.Decide(ctx, "f1", answer); err == nil {
+			if _, err := j.Asks.Decide(ctx, "f1", answer); err == nil {
 				taken.Add(1)
 			} else if protocol.ErrorCode(err) != protocol.CodeConflict {
 				t.Error(err)
@@ -174,7 +174,7 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 	if taken.Load() != 1 {
 		t.Errorf("answered %d times", taken.Load())
 	}
-	got, err := j.Ask(ctx, "f1")
+	got, err := j.Asks.Ask(ctx, "f1")
 	if err != nil || got.Decision != protocol.Answered || got.Client != "cli" || got.Act != "act-f1" || got.Action != "(:type :request)" || got.Asked == "" ||
 		len(got.Answers) != 2 || got.Answers[0].Values[0] != "3" || got.Form.Title != "Printing" {
 		t.Errorf("%+v, %v", got, err)
@@ -183,36 +183,36 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 
 func TestQuestionSurvivesAndEndsWithItsTurn(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
-	path := j.path
+	path := j.database.path
 	turn := accepted(t, j, "q1", "main", "text")
 	set(t, j, turn.ID, protocol.TurnWaiting)
-	must(t, j.PutAsk(ctx, questioning("f1", turn)))
-	must(t, j.PutAsk(ctx, questioning("f2", turn)))
+	must(t, j.Asks.PutAsk(ctx, questioning("f1", turn)))
+	must(t, j.Asks.PutAsk(ctx, questioning("f2", turn)))
 	must(t, j.Close())
 	j = reopen(t, path)
-	open, err := j.OpenAsks(ctx)
+	open, err := j.Asks.OpenAsks(ctx)
 	must(t, err)
 	if len(open) != 2 || open[0].ID != "f1" || open[0].CheckWaits() != nil {
 		t.Fatalf("%+v waits", open)
 	}
 	// Declining is a decision, also without the name of a client.
-	declined, err := j.Decide(ctx, "f1", protocol.AskOutcome{Decision: protocol.Declined, Comment: "no"})
+	declined, err := j.Asks.Decide(ctx, "f1", protocol.AskOutcome{Decision: protocol.Declined, Comment: "no"})
 	must(t, err)
 	if declined.Decision != protocol.Declined || declined.Waits() {
 		t.Errorf("declined is %s", declined.Decision)
 	}
 	set(t, j, turn.ID, protocol.TurnCancelled)
-	withdrawn, err := j.Ask(ctx, "f2")
+	withdrawn, err := j.Asks.Ask(ctx, "f2")
 	must(t, err)
 	if withdrawn.Decision != "" || withdrawn.Waits() {
 		t.Errorf("withdrawn is %q", withdrawn.Decision)
 	}
-	_, err = j.Decide(ctx, "f2", protocol.AskOutcome{Decision: protocol.Answered, Client: "emacs"})
+	_, err = j.Asks.Decide(ctx, "f2", protocol.AskOutcome{Decision: protocol.Answered, Client: "emacs"})
 	wantCode(t, err, protocol.CodeConflict)
-	if open, err := j.OpenAsks(ctx); err != nil || len(open) != 0 {
+	if open, err := j.Asks.OpenAsks(ctx); err != nil || len(open) != 0 {
 		t.Errorf("%+v waits, %v", open, err)
 	}
-	if again, err := j.CloseAsks(ctx, turn.ID); err != nil || len(again) != 0 {
+	if again, err := j.Asks.CloseAsks(ctx, turn.ID); err != nil || len(again) != 0 {
 		t.Errorf("withdrawn again: %+v, %v", again, err)
 	}
 	checkWhole(t, j)
@@ -242,7 +242,7 @@ func TestOldAsksStay(t *testing.T) {
 	makeDatabase(t, path, script.String()+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 12", applicationID))
 	j := reopen(t, path)
 	wantOpen(t, j, "p-waits", "q-waits")
-	if n, err := j.Waiting(ctx); err != nil || n != 2 {
+	if n, err := j.Asks.Waiting(ctx); err != nil || n != 2 {
 		t.Errorf("%d wait, %v", n, err)
 	}
 	for _, test := range []struct {
@@ -260,7 +260,7 @@ func TestOldAsksStay(t *testing.T) {
 		{"q-declined", protocol.AskQuestion, protocol.AskOutcome{Decision: protocol.Declined, Comment: "not now", Client: "cli"}, false},
 		{"q-ended", protocol.AskQuestion, protocol.AskOutcome{}, false},
 	} {
-		ask, err := j.Ask(ctx, test.id)
+		ask, err := j.Asks.Ask(ctx, test.id)
 		must(t, err)
 		if ask.Sort != test.sort || ask.Waits() != test.waits || !reflect.DeepEqual(ask.AskOutcome, test.outcome) || ask.Session != "renamed" || ask.Asked != "2026-11-01T10:00:00Z" {
 			t.Errorf("%s is %+v", test.id, ask)
@@ -270,24 +270,24 @@ func TestOldAsksStay(t *testing.T) {
 			t.Errorf("%s asks %+v", test.id, ask)
 		}
 	}
-	if decision, ok, err := j.Allowed(ctx, "h-always", "another", "another"); err != nil || !ok || decision != protocol.AllowAlways {
+	if decision, ok, err := j.Asks.Allowed(ctx, "h-always", "another", "another"); err != nil || !ok || decision != protocol.AllowAlways {
 		t.Errorf("always is %q, %v, %v", decision, ok, err)
 	}
-	rows, err := j.Entries(ctx, Query{Kinds: []Kind{KindDecision, KindAnswer}})
+	rows, err := j.Records.Entries(ctx, Query{Kinds: []Kind{KindDecision, KindAnswer}})
 	must(t, err)
 	for _, row := range rows {
 		outcome, err := ReadOutcome(row)
 		must(t, err)
-		if ask, err := j.Ask(ctx, row.ID); err != nil || !reflect.DeepEqual(outcome, ask.AskOutcome) {
+		if ask, err := j.Asks.Ask(ctx, row.ID); err != nil || !reflect.DeepEqual(outcome, ask.AskOutcome) {
 			t.Errorf("the row of %s says %+v, the table %+v (%v)", row.ID, outcome, ask.AskOutcome, err)
 		}
 	}
 	if len(rows) != 6 {
 		t.Errorf("%d rows say how an ask was closed", len(rows))
 	}
-	_, err = j.Decide(ctx, "p-waits", protocol.AskOutcome{Decision: protocol.Deny, Client: "cli"})
+	_, err = j.Asks.Decide(ctx, "p-waits", protocol.AskOutcome{Decision: protocol.Deny, Client: "cli"})
 	must(t, err)
-	_, err = j.Decide(ctx, "q-answered", protocol.AskOutcome{Decision: protocol.Declined, Client: "cli"})
+	_, err = j.Asks.Decide(ctx, "q-answered", protocol.AskOutcome{Decision: protocol.Declined, Client: "cli"})
 	wantCode(t, err, protocol.CodeConflict)
 	wantOpen(t, j, "q-waits")
 	checkWhole(t, j)

@@ -30,7 +30,7 @@ var large = sync.OnceValues(func() (string, error) {
 		turns = 1_000
 	}
 	ctx, vocabulary := context.Background(), rand.New(rand.NewPCG(1, 2))
-	err = j.transact(ctx, "fill", func(ctx context.Context, tx *writer) error {
+	err = j.database.transact(ctx, "fill", func(ctx context.Context, tx *writer) error {
 		for i := range turns {
 			if err := fillTurn(ctx, tx, i, messageWords(vocabulary)); err != nil {
 				return err
@@ -119,7 +119,7 @@ func BenchmarkAccept(b *testing.B) {
 	j := openLarge(b)
 	for b.Loop() {
 		n := benchNumber()
-		_, _, err := j.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n))
+		_, _, err := j.Turns.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n))
 		must(b, err)
 	}
 }
@@ -133,7 +133,7 @@ func BenchmarkAccept200(b *testing.B) {
 		for range 200 {
 			group.Go(func() {
 				n := benchNumber()
-				if _, _, err := j.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n)); err != nil {
+				if _, _, err := j.Turns.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n)); err != nil {
 					b.Error(err)
 				}
 			})
@@ -146,7 +146,7 @@ func BenchmarkAppend(b *testing.B) {
 	j := openLarge(b)
 	entry := Entry{Kind: KindVerdict, Session: "session 7", Turn: "t7", Data: []byte(`{"verdict":"allowed"}`)}
 	for b.Loop() {
-		_, err := j.Append(b.Context(), entry)
+		_, err := j.Records.Append(b.Context(), entry)
 		must(b, err)
 	}
 }
@@ -154,10 +154,10 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkSetTurn(b *testing.B) {
 	j := openLarge(b)
 	n := benchNumber()
-	turn, _, err := j.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n))
+	turn, _, err := j.Turns.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n))
 	must(b, err)
 	for b.Loop() {
-		_, err := j.SetTurn(b.Context(), TurnChange{ID: turn.ID, State: protocol.TurnRunning})
+		_, err := j.Turns.SetTurn(b.Context(), TurnChange{ID: turn.ID, State: protocol.TurnRunning})
 		must(b, err)
 	}
 }
@@ -165,7 +165,7 @@ func BenchmarkSetTurn(b *testing.B) {
 func BenchmarkHistory50(b *testing.B) {
 	j := openLarge(b)
 	for b.Loop() {
-		history, err := j.History(b.Context(), "session 7", "", 50)
+		history, err := j.Transcripts.History(b.Context(), "session 7", "", 50)
 		if err != nil || len(history) == 0 {
 			b.Fatal(len(history), err)
 		}
@@ -175,7 +175,7 @@ func BenchmarkHistory50(b *testing.B) {
 func BenchmarkLatestEntries(b *testing.B) {
 	j := openLarge(b)
 	for b.Loop() {
-		rows, err := j.Entries(b.Context(), Query{Kinds: []Kind{KindLog, KindVerdict, KindApproval}, Limit: 50, Latest: true})
+		rows, err := j.Records.Entries(b.Context(), Query{Kinds: []Kind{KindLog, KindVerdict, KindApproval}, Limit: 50, Latest: true})
 		if err != nil || len(rows) != 50 {
 			b.Fatal(len(rows), err)
 		}
@@ -185,7 +185,7 @@ func BenchmarkLatestEntries(b *testing.B) {
 func BenchmarkUnfinished(b *testing.B) {
 	j := openLarge(b)
 	for b.Loop() {
-		_, err := j.Unfinished(b.Context())
+		_, err := j.Turns.Unfinished(b.Context())
 		must(b, err)
 	}
 }
@@ -193,7 +193,7 @@ func BenchmarkUnfinished(b *testing.B) {
 func BenchmarkSessions(b *testing.B) {
 	j := openLarge(b)
 	for b.Loop() {
-		_, err := j.Sessions(b.Context())
+		_, err := j.Sessions.List(b.Context())
 		must(b, err)
 	}
 }

@@ -55,17 +55,17 @@ func writeForEver(path string) int {
 	long := strings.Repeat("a long answer ", 5000) // many pages, so that a kill falls between them
 	for i := 0; ; i++ {
 		id := fmt.Sprintf("%d-%d", os.Getpid(), i)
-		turn, _, err := j.Accept(ctx, message("q"+id, "main", long), "t"+id)
+		turn, _, err := j.Turns.Accept(ctx, message("q"+id, "main", long), "t"+id)
 		if err != nil {
 			return complain(err)
 		}
 		fmt.Println("accept", turn.ID)
 		act := Act{ID: "a" + id, Session: "main", Turn: turn.ID, Event: turn.Event, Kind: ActAnswer, Raw: long}
-		if err := j.PutAct(ctx, act); err != nil {
+		if err := j.Acts.PutAct(ctx, act); err != nil {
 			return complain(err)
 		}
 		fmt.Println("act", act.ID)
-		if _, err := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
+		if _, err := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
 			return complain(err)
 		}
 		fmt.Println("answered", turn.ID)
@@ -108,12 +108,12 @@ func checkAcknowledged(t *testing.T, j *Journal, acknowledged map[string]string)
 	t.Helper()
 	for id, what := range acknowledged {
 		if what == "act" {
-			if _, err := j.Act(t.Context(), id); err != nil {
+			if _, err := j.Acts.Act(t.Context(), id); err != nil {
 				t.Errorf("the act %s was acknowledged: %v", id, err)
 			}
 			continue
 		}
-		turn, err := j.Turn(t.Context(), id)
+		turn, err := j.Turns.Turn(t.Context(), id)
 		if err != nil || (what == "answered") != (turn.State == protocol.TurnAnswered) && what == "answered" {
 			t.Errorf("%s %s was acknowledged, but it is %q: %v", what, id, turn.State, err)
 		}
@@ -134,7 +134,7 @@ func checkWhole(t *testing.T, j *Journal) {
 		{"SELECT count(*) FROM ask AS p JOIN turn AS t ON t.id = p.turn WHERE p.closed = 0 AND t.finished > 0", "0"},
 	} {
 		var got string
-		must(t, j.readers.QueryRowContext(t.Context(), check.query).Scan(&got))
+		must(t, j.database.readers.QueryRowContext(t.Context(), check.query).Scan(&got))
 		if got != check.want {
 			t.Errorf("%s: %s, want %s", check.query, got, check.want)
 		}
@@ -152,7 +152,7 @@ func acceptFifty(path string) int {
 		if i%2 == 1 {
 			id = fmt.Sprintf("own%d-%d", os.Getpid(), i)
 		}
-		if _, _, err := j.Accept(context.Background(), message(id, "main", "text"), fmt.Sprintf("t%d-%d", os.Getpid(), i)); err != nil {
+		if _, _, err := j.Turns.Accept(context.Background(), message(id, "main", "text"), fmt.Sprintf("t%d-%d", os.Getpid(), i)); err != nil {
 			return complain(err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	group.Wait()
 	j := reopen(t, path)
-	unfinished, err := j.Unfinished(t.Context())
+	unfinished, err := j.Turns.Unfinished(t.Context())
 	must(t, err)
 	if want := 25 + processes*25; len(unfinished) != want {
 		t.Errorf("%d turns, want %d", len(unfinished), want)

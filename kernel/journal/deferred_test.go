@@ -25,7 +25,7 @@ func kinds(t testing.TB, j *Journal, after int64) string {
 // waiting is a fresh journal in which what may wait does, however slow the machine is.
 func waiting(t *testing.T) *Journal {
 	j := fresh(t)
-	j.deferred.longest = time.Hour
+	j.database.deferred.longest = time.Hour
 	return j
 }
 
@@ -35,23 +35,23 @@ func TestAppendDeferred(t *testing.T) {
 	j := waiting(t)
 	turn := accepted(t, j, "q", "main", "a question")
 	for i := range 3 {
-		must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindProposal, Session: "main", Turn: turn.ID, ID: fmt.Sprint(i)}))
+		must(t, j.Records.AppendDeferred(t.Context(), Entry{Kind: KindProposal, Session: "main", Turn: turn.ID, ID: fmt.Sprint(i)}))
 	}
 	if got := kinds(t, j, turn.Seq); got != "" {
 		t.Errorf("what may wait was written: %s", got)
 	}
-	wantCode(t, j.PutAct(t.Context(), Act{ID: "q", Session: "main", Turn: turn.ID, Kind: ActAnswer}), protocol.CodeConflict)
+	wantCode(t, j.Acts.PutAct(t.Context(), Act{ID: "q", Session: "main", Turn: turn.ID, Kind: ActAnswer}), protocol.CodeConflict)
 	if got := kinds(t, j, turn.Seq); got != "" {
 		t.Errorf("a change that failed wrote %s", got)
 	}
-	must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindVerdict, ID: "3"}))
-	must(t, j.PutAct(t.Context(), Act{ID: "a", Session: "main", Turn: turn.ID, Kind: ActAnswer}))
+	must(t, j.Records.AppendDeferred(t.Context(), Entry{Kind: KindVerdict, ID: "3"}))
+	must(t, j.Acts.PutAct(t.Context(), Act{ID: "a", Session: "main", Turn: turn.ID, Kind: ActAnswer}))
 	set(t, j, turn.ID, protocol.TurnAnswered)
 	if got := kinds(t, j, turn.Seq); got != "proposal0 proposal1 proposal2 verdict3 acta turn" {
 		t.Errorf("written was %s", got)
 	}
 	for _, bad := range []Entry{{}, {Kind: KindLog, Data: []byte("{")}} {
-		wantCode(t, j.AppendDeferred(t.Context(), bad), protocol.CodeInvalidParams)
+		wantCode(t, j.Records.AppendDeferred(t.Context(), bad), protocol.CodeInvalidParams)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestAppendDeferred(t *testing.T) {
 func TestDeferredByTime(t *testing.T) {
 	j := fresh(t)
 	for round := range 2 {
-		must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(round)}))
+		must(t, j.Records.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(round)}))
 		want := []string{"log0", "log0 log1"}[round]
 		for deadline := time.Now().Add(time.Minute); kinds(t, j, 0) != want; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
@@ -77,23 +77,23 @@ func TestDeferredChanges(t *testing.T) {
 	action := func(id, turn string) Act {
 		return Act{ID: id, Session: "main", Turn: turn, Kind: ActAction, Action: "(:type :x)"}
 	}
-	must(t, j.PutSpentDeferred(ctx, Spent{Turn: turn.ID, Model: "m", Input: 10, Output: 2}))
-	must(t, j.PutSpentDeferred(ctx, Spent{Turn: "missing", Model: "m", Input: 1}))
-	must(t, j.PutActDeferred(ctx, action("a", turn.ID)))
-	must(t, j.PutActDeferred(ctx, action("a", turn.ID)))   // taken
-	must(t, j.PutActDeferred(ctx, action("q", turn.ID)))   // a question's
-	must(t, j.PutActDeferred(ctx, action("b", "missing"))) // of no turn
-	wantCode(t, j.PutActDeferred(ctx, action("not an id", turn.ID)), protocol.CodeInvalidParams)
+	must(t, j.Usage.PutSpentDeferred(ctx, Spent{Turn: turn.ID, Model: "m", Input: 10, Output: 2}))
+	must(t, j.Usage.PutSpentDeferred(ctx, Spent{Turn: "missing", Model: "m", Input: 1}))
+	must(t, j.Acts.PutActDeferred(ctx, action("a", turn.ID)))
+	must(t, j.Acts.PutActDeferred(ctx, action("a", turn.ID)))   // taken
+	must(t, j.Acts.PutActDeferred(ctx, action("q", turn.ID)))   // a question's
+	must(t, j.Acts.PutActDeferred(ctx, action("b", "missing"))) // of no turn
+	wantCode(t, j.Acts.PutActDeferred(ctx, action("not an id", turn.ID)), protocol.CodeInvalidParams)
 	set(t, j, turn.ID, protocol.TurnAnswered)
 	if got := kinds(t, j, turn.Seq); got != "usage acta turn" {
 		t.Errorf("written was %s", got)
 	}
-	used, err := j.Usage(ctx, protocol.UsageTotal, "main", time.Time{}, 0)
+	used, err := j.Usage.Sum(ctx, protocol.UsageTotal, "main", time.Time{}, 0)
 	must(t, err)
 	if len(used) != 1 || used[0].Input != 10 || used[0].Replies != 1 {
 		t.Errorf("counted was %+v", used)
 	}
-	if got, err := j.Act(ctx, "a"); err != nil || got.Action != "(:type :x)" || got.Time.IsZero() {
+	if got, err := j.Acts.Act(ctx, "a"); err != nil || got.Action != "(:type :x)" || got.Time.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -104,9 +104,9 @@ func TestDeferredAtClose(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j, err := Open(t.Context(), path)
 	must(t, err)
-	must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: "last"}))
+	must(t, j.Records.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: "last"}))
 	must(t, j.Close())
-	if err := j.AppendDeferred(t.Context(), Entry{Kind: KindLog}); err == nil {
+	if err := j.Records.AppendDeferred(t.Context(), Entry{Kind: KindLog}); err == nil {
 		t.Error("a closed journal took a row")
 	}
 	if got := kinds(t, reopen(t, path), 0); got != "loglast" {
@@ -114,7 +114,7 @@ func TestDeferredAtClose(t *testing.T) {
 	}
 	reader, err := OpenToRead(t.Context(), path)
 	must(t, err)
-	if err := reader.AppendDeferred(t.Context(), Entry{Kind: KindLog}); !errors.Is(err, errReadOnly) {
+	if err := reader.Records.AppendDeferred(t.Context(), Entry{Kind: KindLog}); !errors.Is(err, errReadOnly) {
 		t.Errorf("a journal to be read took a row: %v", err)
 	}
 	must(t, reader.Close())
@@ -125,9 +125,9 @@ func TestDeferredIsBounded(t *testing.T) {
 	j := waiting(t)
 	data := []byte(`{"text":"` + strings.Repeat("x", deferredBytes/4) + `"}`)
 	for i := range 5 {
-		must(t, j.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(i), Data: data}))
-		if j.deferred.size > deferredBytes {
-			t.Fatalf("%d bytes wait", j.deferred.size)
+		must(t, j.Records.AppendDeferred(t.Context(), Entry{Kind: KindLog, ID: fmt.Sprint(i), Data: data}))
+		if j.database.deferred.size > deferredBytes {
+			t.Fatalf("%d bytes wait", j.database.deferred.size)
 		}
 	}
 	var all string
@@ -153,14 +153,14 @@ func TestDeferredTogether(t *testing.T) {
 	for n := range turns {
 		work.Go(func() {
 			for i := range rows {
-				if err := j.AppendDeferred(t.Context(), Entry{Kind: KindProposal, Turn: fmt.Sprint("t", n), ID: fmt.Sprint(i)}); err != nil {
+				if err := j.Records.AppendDeferred(t.Context(), Entry{Kind: KindProposal, Turn: fmt.Sprint("t", n), ID: fmt.Sprint(i)}); err != nil {
 					t.Error(err)
 				}
 				switch i % 5 {
 				case 2:
-					_ = j.PutReceipt(t.Context(), "unknown", Receipt{}) // which fails
+					_ = j.Acts.PutReceipt(t.Context(), "unknown", Receipt{}) // which fails
 				case 4:
-					if _, err := j.Append(t.Context(), Entry{Kind: KindLog}); err != nil {
+					if _, err := j.Records.Append(t.Context(), Entry{Kind: KindLog}); err != nil {
 						t.Error(err)
 					}
 				}

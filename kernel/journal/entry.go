@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -70,6 +71,19 @@ type Entry struct {
 
 // dataLimit is the largest data of one row, in bytes.
 const dataLimit = 64 << 20
+
+// Audit records that a kernel was started with an option that takes a safeguard away.
+func (s *RecordStore) Audit(ctx context.Context, option, version string) error {
+	row, err := json.Marshal(struct {
+		Option  string `json:"option"`
+		Version string `json:"version"`
+		PID     int    `json:"pid"`
+	}{option, version, os.Getpid()})
+	if err == nil {
+		_, err = s.Append(ctx, Entry{Kind: KindAudit, Data: row})
+	}
+	return err
+}
 
 // Append writes one row and returns it with its Seq, and with the present as
 // its Time if it had none. Missing data is {}; data that is not JSON is

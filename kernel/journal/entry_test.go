@@ -16,9 +16,9 @@ import (
 func TestAppend(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	at := time.Date(1969, 12, 31, 23, 59, 59, 123456789, time.FixedZone("east", 3600))
-	first, err := j.Append(ctx, Entry{Time: at, Kind: KindProposal, Session: "main", Turn: "t1", ID: "x", Data: []byte(`{"a": "é\u0000<"}`)})
+	first, err := j.Records.Append(ctx, Entry{Time: at, Kind: KindProposal, Session: "main", Turn: "t1", ID: "x", Data: []byte(`{"a": "é\u0000<"}`)})
 	must(t, err)
-	second, err := j.Append(ctx, Entry{Kind: KindLog})
+	second, err := j.Records.Append(ctx, Entry{Kind: KindLog})
 	must(t, err)
 	if second.Seq <= first.Seq || second.Time.IsZero() || string(second.Data) != "{}" || !first.Time.Equal(at.Truncate(time.Microsecond)) {
 		t.Errorf("appended %+v, %+v", first, second)
@@ -35,7 +35,7 @@ func TestAppend(t *testing.T) {
 		{Entry{Kind: KindLog, Data: []byte(`{"a":1} {`)}, protocol.CodeInvalidParams},
 		{Entry{Kind: KindLog, Data: []byte(`"` + strings.Repeat("x", dataLimit) + `"`)}, protocol.CodeTooLarge},
 	} {
-		_, err := j.Append(ctx, test.entry)
+		_, err := j.Records.Append(ctx, test.entry)
 		wantCode(t, err, test.code)
 	}
 }
@@ -46,7 +46,7 @@ func TestEntriesAgainstFilter(t *testing.T) {
 	sessions, turns, names := []string{"", "main", "other"}, []string{"", "t1", "t2"}, []string{"", "x", "y"}
 	kinds := []Kind{KindLog, KindNotice, KindProposal, KindVerdict}
 	for i := range 200 {
-		_, err := j.Append(t.Context(), Entry{
+		_, err := j.Records.Append(t.Context(), Entry{
 			Kind: kinds[i*i%7%4], Session: sessions[i%3], Turn: turns[i/3%3], ID: names[i/5%3], Data: []byte(fmt.Sprint(i)),
 		})
 		must(t, err)
@@ -93,7 +93,7 @@ func TestEntriesEndEarly(t *testing.T) {
 	j := fresh(t)
 	data := []byte(`"` + strings.Repeat("x", entriesBytes/3) + `"`)
 	for range 5 {
-		_, err := j.Append(t.Context(), Entry{Kind: KindModelReply, Data: data})
+		_, err := j.Records.Append(t.Context(), Entry{Kind: KindModelReply, Data: data})
 		must(t, err)
 	}
 	var sizes []int
@@ -123,7 +123,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		actQuery + "WHERE a.id = 'x'", actsOfQuery, turnOrderQuery, changedQuery, untilQuery, exchangesQuery, knownQuery, openQuery, openOfTurn, allowedQuery, sessionsQuery,
 		unsavedTurnsQuery, unsavedActsQuery, marksQuery, turnsOfQuery, unmovedQuery, latestRenamingQuery, nextRenamingQuery, spanQuery, lastStampQuery,
 	} {
-		steps, err := collect(t.Context(), j.readers, func(row scanner) (step string, err error) {
+		steps, err := collect(t.Context(), j.database.readers, func(row scanner) (step string, err error) {
 			var unused int
 			return step, row.Scan(&unused, &unused, &unused, &step)
 		}, "EXPLAIN QUERY PLAN "+query, make([]any, 12)[:strings.Count(query, "?")]...)

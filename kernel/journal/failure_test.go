@@ -30,7 +30,7 @@ func wantAdvice(t *testing.T, err error, advice ...string) {
 // limitPages lets the file grow to so many pages, as a small disk would.
 func limitPages(t *testing.T, j *Journal, pages int) {
 	t.Helper()
-	_, err := j.writer.conn.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	_, err := j.database.writer.conn.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
 	must(t, err)
 }
 
@@ -40,15 +40,15 @@ func TestFullDisk(t *testing.T) {
 	limitPages(t, j, 1) // SQLite takes the size the file has
 
 	long := strings.Repeat("x", 1<<20)
-	_, _, err := j.Accept(ctx, message("q2", "other", long), "t2")
+	_, _, err := j.Turns.Accept(ctx, message("q2", "other", long), "t2")
 	wantAdvice(t, err, "the disk of "+filepath.Dir(j.Path())+" is full: free space and send again")
-	wantAdvice(t, j.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: ActAnswer, Raw: long}), "free space")
-	_, err = j.Append(ctx, Entry{Kind: KindLog, Data: []byte(`"` + long + `"`)})
+	wantAdvice(t, j.Acts.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: ActAnswer, Raw: long}), "free space")
+	_, err = j.Records.Append(ctx, Entry{Kind: KindLog, Data: []byte(`"` + long + `"`)})
 	wantAdvice(t, err, "free space")
 
-	_, err = j.TurnOfEvent(ctx, "q2")
+	_, err = j.Turns.TurnOfEvent(ctx, "q2")
 	wantCode(t, err, protocol.CodeNotFound)
-	known, err := j.Known(ctx, "main", []string{"q1", "q2", "a1"})
+	known, err := j.Sessions.Known(ctx, "main", []string{"q1", "q2", "a1"})
 	must(t, err)
 	if len(known) != 1 || !known["q1"] {
 		t.Errorf("known after a full disk: %v", known)
@@ -56,7 +56,7 @@ func TestFullDisk(t *testing.T) {
 	checkWhole(t, j)
 
 	limitPages(t, j, 1<<30)
-	if _, fresh, err := j.Accept(ctx, message("q2", "other", long), "t2"); err != nil || !fresh {
+	if _, fresh, err := j.Turns.Accept(ctx, message("q2", "other", long), "t2"); err != nil || !fresh {
 		t.Errorf("sent again with space: fresh %v, %v", fresh, err)
 	}
 }
@@ -130,9 +130,9 @@ func TestDamagedPages(t *testing.T) {
 
 	damage(len(data) / 2)
 	j := reopen(t, path)
-	_, err = j.Entries(t.Context(), Query{})
+	_, err = j.Records.Entries(t.Context(), Query{})
 	wantAdvice(t, err, "is damaged: move it away")
-	_, _, err = j.Accept(t.Context(), message("new", "main", "text"), "t-new")
+	_, _, err = j.Turns.Accept(t.Context(), message("new", "main", "text"), "t-new")
 	wantAdvice(t, err, "is damaged: move it away")
 }
 
@@ -193,14 +193,14 @@ func TestFileMode(t *testing.T) {
 func TestCancelledContext(t *testing.T) {
 	j := fresh(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	j.writing <- struct{}{} // somebody writes
+	j.database.writing <- struct{}{} // somebody writes
 	errs := make(chan error)
 	go func() {
-		_, _, err := j.Accept(ctx, message("q1", "main", "text"), "t1")
+		_, _, err := j.Turns.Accept(ctx, message("q1", "main", "text"), "t1")
 		errs <- err
 	}()
 	go func() {
-		_, err := j.Append(ctx, Entry{Kind: KindLog})
+		_, err := j.Records.Append(ctx, Entry{Kind: KindLog})
 		errs <- err
 	}()
 	cancel()
@@ -209,11 +209,11 @@ func TestCancelledContext(t *testing.T) {
 			t.Errorf("want the context's error, got %v", err)
 		}
 	}
-	<-j.writing
+	<-j.database.writing
 	if rows := entries(t, j, Query{}); len(rows) != 0 {
 		t.Errorf("written all the same: %+v", rows)
 	}
-	_, err := j.Unfinished(ctx)
+	_, err := j.Turns.Unfinished(ctx)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a read with a cancelled context: %v", err)
 	}
@@ -223,7 +223,7 @@ func TestRowsNeverChange(t *testing.T) {
 	j := fresh(t)
 	accepted(t, j, "q1", "main", "text")
 	for _, statement := range []string{"UPDATE journal SET data = '{}'", "DELETE FROM journal", "REPLACE INTO journal SELECT * FROM journal"} {
-		if _, err := j.writer.conn.ExecContext(t.Context(), statement); err == nil {
+		if _, err := j.database.writer.conn.ExecContext(t.Context(), statement); err == nil {
 			t.Errorf("%s was done", statement)
 		}
 	}
@@ -232,8 +232,8 @@ func TestRowsNeverChange(t *testing.T) {
 func TestAfterClose(t *testing.T) {
 	j := fresh(t)
 	must(t, j.Close())
-	_, _, err := j.Accept(t.Context(), message("q1", "main", "text"), "t1")
+	_, _, err := j.Turns.Accept(t.Context(), message("q1", "main", "text"), "t1")
 	wantCode(t, err, protocol.CodeStorage)
-	_, err = j.Sessions(t.Context())
+	_, err = j.Sessions.List(t.Context())
 	wantCode(t, err, protocol.CodeStorage)
 }

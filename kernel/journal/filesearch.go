@@ -14,7 +14,7 @@ import (
 
 // FileQuery says what to look for in [Files].
 type FileQuery struct {
-	// Text is as of [SearchIndex.Search]: every word must be there; "words in quotes" stand
+	// Text is as of [SearchIndex.Find]: every word must be there; "words in quotes" stand
 	// next to one another, a word* is the beginning of one. It may be empty when Tags,
 	// Under or days are given.
 	Text string

@@ -75,7 +75,7 @@ func (k *talk) rename() {
 	k.count++
 	i, name := k.from.IntN(len(k.sessions)), fmt.Sprint("named ", k.count)
 	former := k.sessions[i]
-	_, err := k.j.Rename(k.t.Context(), former, name)
+	_, err := k.j.Sessions.Rename(k.t.Context(), former, name)
 	must(k.t, err)
 	k.sessions[i] = name
 	for id, s := range k.said {
@@ -99,7 +99,7 @@ func (k *talk) fork() {
 	event, session := questions[k.from.IntN(len(questions))], fmt.Sprint("fork ", k.count)
 	c := copyOf(k.t, k.j, event)
 	c.ID, c.Event, c.Question.ID = fmt.Sprint("t-copy", k.count), fmt.Sprint("copy", k.count), fmt.Sprint("copy", k.count)
-	must(k.t, k.j.Fork(k.t.Context(), Fork{Session: session, Parent: k.said[event].session, At: event, Copies: []Copy{{Turn: c, Origin: "turn-" + event}}}))
+	must(k.t, k.j.Sessions.Fork(k.t.Context(), Fork{Session: session, Parent: k.said[event].session, At: event, Copies: []Copy{{Turn: c, Origin: "turn-" + event}}}))
 	k.said[c.Event] = spoken{session, k.said[event].text, true}
 	k.sessions = append(k.sessions, session)
 }
@@ -170,7 +170,7 @@ func oldTalk(t *testing.T, turns int) (*talk, string) {
 // formerTables is how many tables are left of the former index.
 func formerTables(t *testing.T, j *Journal) (left int) {
 	t.Helper()
-	must(t, j.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").Scan(&left))
+	must(t, j.database.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").Scan(&left))
 	return left
 }
 
@@ -178,7 +178,7 @@ func formerTables(t *testing.T, j *Journal) (left int) {
 // forked and renamed meanwhile, a search finds exactly what was said.
 func TestIndexingBesideWork(t *testing.T) {
 	k, _ := oldTalk(t, 400)
-	u, err := k.j.Unindexed(t.Context())
+	u, err := k.j.Search.Unindexed(t.Context())
 	must(t, err)
 	if u.Rows < 800 || u.Rows != u.All || u.Percent() != 100 {
 		t.Fatalf("an old journal has %+v to index", u)
@@ -194,9 +194,9 @@ func TestIndexingBesideWork(t *testing.T) {
 		case 2:
 			k.rename()
 		}
-		more, err = k.j.indexPiece(t.Context())
+		more, err = k.j.Search.indexPiece(t.Context())
 		must(t, err)
-		u, err := k.j.Unindexed(t.Context())
+		u, err := k.j.Search.Unindexed(t.Context())
 		must(t, err)
 		if u.Rows >= left || (u.Rows == 0) == more || u.Percent() > 100 || (u.Percent() == 0) == more {
 			t.Fatalf("after %d steps %+v, %d before; more %v", steps, u, left, more)
@@ -209,13 +209,13 @@ func TestIndexingBesideWork(t *testing.T) {
 	if steps < 8 {
 		t.Fatalf("only %d steps: the test proves nothing", steps)
 	}
-	must(t, k.j.Index(t.Context()))
+	must(t, k.j.Search.Index(t.Context()))
 	k.compare("after")
 	checkWhole(t, k.j)
 	if left := formerTables(t, k.j); left > 0 {
 		t.Errorf("%d tables are left of the former index", left)
 	}
-	if u, err := k.j.Unindexed(t.Context()); err != nil || u != (Unindexed{}) {
+	if u, err := k.j.Search.Unindexed(t.Context()); err != nil || u != (Unindexed{}) {
 		t.Errorf("%+v is left, %v", u, err)
 	}
 }
@@ -227,7 +227,7 @@ func indexForEver(path string) int {
 	if err != nil {
 		return complain(err)
 	}
-	for _, step := range []func(context.Context) (bool, error){j.indexPiece, j.removeFormer} {
+	for _, step := range []func(context.Context) (bool, error){j.Search.indexPiece, j.Search.removeFormer} {
 		for more := true; more; {
 			if more, err = step(ctx); err != nil {
 				return complain(err)
@@ -257,7 +257,7 @@ func TestKilledWhileIndexing(t *testing.T) {
 			t.Fatalf("round %d: the child was not killed: %v", round, err)
 		}
 		k.j = reopen(t, path)
-		u, err := k.j.Unindexed(t.Context())
+		u, err := k.j.Search.Unindexed(t.Context())
 		must(t, err)
 		if u.Rows == 0 || u.Rows >= left {
 			t.Fatalf("round %d: %d rows are left of %d", round, u.Rows, left)
@@ -266,7 +266,7 @@ func TestKilledWhileIndexing(t *testing.T) {
 		k.say()
 		k.compare(fmt.Sprintf("killed at %d", left))
 	}
-	must(t, k.j.Index(t.Context()))
+	must(t, k.j.Search.Index(t.Context()))
 	k.compare("at last")
 	checkWhole(t, k.j)
 }
@@ -277,18 +277,18 @@ func TestIndexingEnds(t *testing.T) {
 	k, path := oldTalk(t, 300)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := k.j.Index(ctx); !errors.Is(err, context.Canceled) {
+	if err := k.j.Search.Index(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled, it says %v", err)
 	}
 	other := reopen(t, path)
 	failed := make(chan error, 1)
-	go func() { failed <- other.Index(t.Context()) }()
-	must(t, k.j.Index(t.Context()))
+	go func() { failed <- other.Search.Index(t.Context()) }()
+	must(t, k.j.Search.Index(t.Context()))
 	must(t, <-failed)
 	k.compare("by two")
 	checkWhole(t, k.j)
 	var twice int
-	must(t, k.j.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM search WHERE search MATCH 'samarkand'").Scan(&twice))
+	must(t, k.j.database.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM search WHERE search MATCH 'samarkand'").Scan(&twice))
 	if want := len(k.scan([]string{"samarkand"}, "")); twice < want || twice > want+1 { // a copy may have it, too
 		t.Errorf("the index has %d rows with a word of %d texts", twice, want)
 	}
@@ -301,10 +301,10 @@ func TestNothingToIndex(t *testing.T) {
 	must(t, err)
 	said(t, j, "main", "a question", "an answer")
 	for range 2 {
-		if u, err := j.Unindexed(t.Context()); err != nil || u.Percent() != 0 || formerTables(t, j) > 0 {
+		if u, err := j.Search.Unindexed(t.Context()); err != nil || u.Percent() != 0 || formerTables(t, j) > 0 {
 			t.Errorf("%+v is to be indexed, %v", u, err)
 		}
-		must(t, j.Index(t.Context()))
+		must(t, j.Search.Index(t.Context()))
 		must(t, j.Close())
 		db, err := sql.Open("sqlite", dataSource(path))
 		must(t, err)
@@ -316,7 +316,7 @@ func TestNothingToIndex(t *testing.T) {
 	if got := found(t, j, "question", ""); got != "main-0" {
 		t.Errorf("found %s", got)
 	}
-	if _, err := j.Unindexed(t.Context()); protocol.ErrorCode(err) == protocol.CodeStorage {
+	if _, err := j.Search.Unindexed(t.Context()); protocol.ErrorCode(err) == protocol.CodeStorage {
 		t.Error(err)
 	}
 }

@@ -34,18 +34,19 @@ import (
 
 // Journal is an open journal: its file, and a store for each thing that the file keeps. The stores
 // share the file, its one writer and its transactions, so their order, blocking, durability and
-// errors are the package's. Give a consumer the store that it uses. Make a Journal with [Open].
+// errors are the package's. Give a consumer the stores that it uses. Make a Journal with [Open].
 type Journal struct {
-	*database
-	*RecordStore
-	*TurnStore
-	*ActStore
-	*AskStore
-	*SessionStore
-	*TranscriptStore
-	*SubagentStore
-	*UsageStore
-	*SearchIndex
+	Records     *RecordStore     // what happened, a row each
+	Turns       *TurnStore       // what was asked, and how far its answer is
+	Acts        *ActStore        // what was done and said
+	Asks        *AskStore        // what waits for a person
+	Sessions    *SessionStore    // the conversations, by name
+	Transcripts *TranscriptStore // what a model is shown of a conversation
+	Subagents   *SubagentStore   // what was handed on
+	Usage       *UsageStore      // what it took
+	Search      *SearchIndex     // where words stand
+
+	database *database
 }
 
 // Open opens the journal at path, which it creates (mode 0600) in a directory
@@ -58,11 +59,11 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 		return nil, fmt.Errorf("find the journal %s: %w", path, err)
 	}
 	j := newJournal(absolute)
-	if err := j.createFile(); err != nil {
+	if err := j.database.createFile(); err != nil {
 		return nil, err
 	}
-	if err := j.open(ctx); err != nil {
-		return nil, errors.Join(j.failure(ctx, "open the journal", err), j.Close())
+	if err := j.database.open(ctx); err != nil {
+		return nil, errors.Join(j.database.failure(ctx, "open the journal", err), j.Close())
 	}
 	return j, nil
 }
@@ -71,21 +72,21 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 func newJournal(path string) *Journal {
 	db := newDatabase(path)
 	return &Journal{
-		database:        db,
-		RecordStore:     &RecordStore{db},
-		TurnStore:       &TurnStore{database: db},
-		ActStore:        &ActStore{db},
-		AskStore:        &AskStore{db},
-		SessionStore:    &SessionStore{db},
-		TranscriptStore: newTranscriptStore(db),
-		SubagentStore:   &SubagentStore{db},
-		UsageStore:      &UsageStore{db},
-		SearchIndex:     &SearchIndex{db},
+		Records:     &RecordStore{db},
+		Turns:       &TurnStore{database: db},
+		Acts:        &ActStore{db},
+		Asks:        &AskStore{db},
+		Sessions:    &SessionStore{db},
+		Transcripts: newTranscriptStore(db),
+		Subagents:   &SubagentStore{db},
+		Usage:       &UsageStore{db},
+		Search:      &SearchIndex{db},
+		database:    db,
 	}
 }
 
 // Close waits for the write that runs and closes the file. A second call does nothing.
-func (j *Journal) Close() error { return j.close() }
+func (j *Journal) Close() error { return j.database.close() }
 
 // Path is the absolute path of the journal's file.
-func (j *Journal) Path() string { return j.path }
+func (j *Journal) Path() string { return j.database.path }

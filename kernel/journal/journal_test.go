@@ -59,7 +59,7 @@ func message(id, session, text string) protocol.Event {
 // accepted takes a message and returns its turn, "turn-" and the id.
 func accepted(t testing.TB, j *Journal, id, session, text string) Turn {
 	t.Helper()
-	turn, fresh, err := j.Accept(t.Context(), message(id, session, text), "turn-"+id)
+	turn, fresh, err := j.Turns.Accept(t.Context(), message(id, session, text), "turn-"+id)
 	if err != nil || !fresh {
 		t.Fatalf("accept %s: fresh %v, %v", id, fresh, err)
 	}
@@ -69,13 +69,13 @@ func accepted(t testing.TB, j *Journal, id, session, text string) Turn {
 // answered gives a turn an answer and ends it.
 func answered(t testing.TB, j *Journal, turn Turn, act, raw string) {
 	t.Helper()
-	must(t, j.PutAct(t.Context(), Act{ID: act, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Kind: ActAnswer, Raw: raw, Final: true}))
+	must(t, j.Acts.PutAct(t.Context(), Act{ID: act, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Kind: ActAnswer, Raw: raw, Final: true}))
 	set(t, j, turn.ID, protocol.TurnAnswered)
 }
 
 func set(t testing.TB, j *Journal, turn string, state protocol.TurnState) Turn {
 	t.Helper()
-	changed, err := j.SetTurn(t.Context(), TurnChange{ID: turn, State: state})
+	changed, err := j.Turns.SetTurn(t.Context(), TurnChange{ID: turn, State: state})
 	must(t, err)
 	return changed
 }
@@ -106,7 +106,7 @@ func ids(turns []Turn) string {
 
 func entries(t testing.TB, j *Journal, query Query) []Entry {
 	t.Helper()
-	found, err := j.Entries(context.WithoutCancel(t.Context()), query)
+	found, err := j.Records.Entries(context.WithoutCancel(t.Context()), query)
 	must(t, err)
 	return found
 }

@@ -82,7 +82,7 @@ func agree(r *rapid.T, err error, want protocol.Code) {
 func (m *model) accept(t *testing.T, r *rapid.T) {
 	id, session := m.run+modelEvents.Draw(r, "event"), modelSessions.Draw(r, "session")
 	text := rapid.SampledFrom([]string{"a", "b"}).Draw(r, "text")
-	turn, fresh, err := m.journal.Accept(t.Context(), message(id, session, text), fmt.Sprint("t", m.tick(), "-", id))
+	turn, fresh, err := m.journal.Turns.Accept(t.Context(), message(id, session, text), fmt.Sprint("t", m.tick(), "-", id))
 	known := m.turns[id]
 	switch {
 	case known == nil:
@@ -101,7 +101,7 @@ func (m *model) accept(t *testing.T, r *rapid.T) {
 
 // turnOf is the id of an event's turn, or one that does not exist.
 func (m *model) turnOf(t *testing.T, r *rapid.T, event string) string {
-	turn, err := m.journal.TurnOfEvent(t.Context(), event)
+	turn, err := m.journal.Turns.TurnOfEvent(t.Context(), event)
 	if m.turns[event] == nil {
 		agree(r, err, protocol.CodeNotFound)
 		return "missing"
@@ -112,7 +112,7 @@ func (m *model) turnOf(t *testing.T, r *rapid.T, event string) string {
 
 func (m *model) set(t *testing.T, r *rapid.T) {
 	event, state := m.run+modelEvents.Draw(r, "event"), modelStates.Draw(r, "state")
-	_, err := m.journal.SetTurn(t.Context(), TurnChange{ID: m.turnOf(t, r, event), State: state})
+	_, err := m.journal.Turns.SetTurn(t.Context(), TurnChange{ID: m.turnOf(t, r, event), State: state})
 	known := m.turns[event]
 	switch {
 	case known == nil:
@@ -129,7 +129,7 @@ func (m *model) set(t *testing.T, r *rapid.T) {
 
 func (m *model) retry(t *testing.T, r *rapid.T) {
 	event := m.run + modelEvents.Draw(r, "event")
-	_, err := m.journal.Retry(t.Context(), m.turnOf(t, r, event), "", nil)
+	_, err := m.journal.Turns.Retry(t.Context(), m.turnOf(t, r, event), "", nil)
 	known := m.turns[event]
 	switch {
 	case known == nil:
@@ -146,7 +146,7 @@ func (m *model) retry(t *testing.T, r *rapid.T) {
 func (m *model) end(t *testing.T, r *rapid.T) {
 	for event, known := range m.turns {
 		if !known.state.Final() {
-			_, err := m.journal.SetTurn(t.Context(), TurnChange{ID: m.turnOf(t, r, event), State: protocol.TurnCancelled})
+			_, err := m.journal.Turns.SetTurn(t.Context(), TurnChange{ID: m.turnOf(t, r, event), State: protocol.TurnCancelled})
 			agree(r, err, 0)
 		}
 	}
@@ -156,7 +156,7 @@ func (m *model) check(t *testing.T, r *rapid.T) {
 	var want []string
 	for _, event := range slices.Sorted(maps.Keys(m.turns)) {
 		known := m.turns[event]
-		turn, err := m.journal.TurnOfEvent(t.Context(), event)
+		turn, err := m.journal.Turns.TurnOfEvent(t.Context(), event)
 		agree(r, err, 0)
 		if turn.Session != known.session || turn.State != known.state || turn.Attempt != known.attempt || turn.Finished.IsZero() == known.state.Final() {
 			r.Fatalf("%+v, want %+v", turn, known)
@@ -174,7 +174,7 @@ func (m *model) check(t *testing.T, r *rapid.T) {
 		}
 		return m.turns[a].queued - m.turns[b].queued
 	})
-	unfinished, err := m.journal.Unfinished(t.Context())
+	unfinished, err := m.journal.Turns.Unfinished(t.Context())
 	agree(r, err, 0)
 	var got []string
 	for _, turn := range unfinished {

@@ -18,7 +18,7 @@ const (
 
 // PastQuestions returns questions that a person asked and might ask again: the latest ones, each
 // text once, of all sessions except the one named except ("" excludes none). With a query it
-// returns those that [SearchIndex.Search] finds, the best first; a query without a word is
+// returns those that [SearchIndex.Find] finds, the best first; a query without a word is
 // CodeInvalidParams. limit is 100 if 0, and at most 200.
 func (s *SearchIndex) PastQuestions(ctx context.Context, query, except string, limit int) ([]Turn, error) {
 	if limit <= 0 {
@@ -46,7 +46,7 @@ func (s *SearchIndex) PastQuestions(ctx context.Context, query, except string, l
 
 // pastQuestionsWith gathers the questions that match a query.
 func (s *SearchIndex) pastQuestionsWith(ctx context.Context, query string, gathered *questionSet) ([]Turn, error) {
-	found, err := s.Search(ctx, Search{Query: query, Limit: searchLimit})
+	found, err := s.Find(ctx, Search{Query: query, Limit: searchLimit})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestAskedOnceAndLatestFirst(t *testing.T) {
 		if command != "" {
 			event.Sensor, event.Command, event.Arguments = protocol.SensorUserCommand, command, arguments
 		}
-		_, _, err := j.Accept(ctx, event, fmt.Sprint("t", count))
+		_, _, err := j.Turns.Accept(ctx, event, fmt.Sprint("t", count))
 		must(t, err)
 	}
 	emacs, cli := protocol.ChannelEmacs, protocol.ChannelCLI
@@ -32,7 +32,7 @@ func TestAskedOnceAndLatestFirst(t *testing.T) {
 	ask("three", emacs, "long "+strings.Repeat("x", questionLength), "", "")
 	texts := func(query, except string, limit int) string {
 		t.Helper()
-		turns, err := j.PastQuestions(ctx, query, except, limit)
+		turns, err := j.Search.PastQuestions(ctx, query, except, limit)
 		must(t, err)
 		var list []string
 		for _, turn := range turns {
@@ -61,6 +61,6 @@ func TestAskedOnceAndLatestFirst(t *testing.T) {
 			t.Errorf("%+v: %q", test, got)
 		}
 	}
-	_, err := j.PastQuestions(ctx, "?!", "", 0)
+	_, err := j.Search.PastQuestions(ctx, "?!", "", 0)
 	wantCode(t, err, protocol.CodeInvalidParams)
 }

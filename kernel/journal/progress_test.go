@@ -14,25 +14,25 @@ func TestProgress(t *testing.T) {
 	turn := accepted(t, j, "q1", "main", "text")
 	state := func(state protocol.TurnState) {
 		t.Helper()
-		if _, err := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: state}); err != nil {
+		if _, err := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: state}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	retry := func() {
 		t.Helper()
-		if _, err := j.Retry(ctx, turn.ID, "", nil); err != nil {
+		if _, err := j.Turns.Retry(ctx, turn.ID, "", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	row := func(kind Kind, id, data string) int64 {
 		t.Helper()
-		e, err := j.Append(ctx, Entry{Kind: kind, Session: "main", Turn: turn.ID, ID: id, Data: json.RawMessage(data)})
+		e, err := j.Records.Append(ctx, Entry{Kind: kind, Session: "main", Turn: turn.ID, ID: id, Data: json.RawMessage(data)})
 		must(t, err)
 		return e.Seq
 	}
 	progress := func() Progress {
 		t.Helper()
-		p, err := j.Progress(ctx, turn.ID)
+		p, err := j.Turns.Progress(ctx, turn.ID)
 		must(t, err)
 		return p
 	}
@@ -46,12 +46,12 @@ func TestProgress(t *testing.T) {
 
 	state(protocol.TurnRunning)
 	first := row(KindModelRequest, "", `{"For":"x","System":"long"}`)
-	must(t, j.PutAct(ctx, Act{ID: "act1", Session: "main", Turn: turn.ID, Kind: ActAction, Action: "(one)"}))
+	must(t, j.Acts.PutAct(ctx, Act{ID: "act1", Session: "main", Turn: turn.ID, Kind: ActAction, Action: "(one)"}))
 	if p := progress(); p.Acting != "(one)" {
 		t.Errorf("while something is done: %+v", p)
 	}
-	must(t, j.PutAsk(ctx, questioning("f1", turn)))
-	if _, err := j.Decide(ctx, "f1", protocol.AskOutcome{Decision: protocol.Declined, Client: "cli"}); err != nil {
+	must(t, j.Asks.PutAsk(ctx, questioning("f1", turn)))
+	if _, err := j.Asks.Decide(ctx, "f1", protocol.AskOutcome{Decision: protocol.Declined, Client: "cli"}); err != nil {
 		t.Fatal(err)
 	}
 	if p := progress(); p.Acting != "" || len(p.Untold) != 1 || p.Untold[0] != "f1" {
@@ -60,7 +60,7 @@ func TestProgress(t *testing.T) {
 	row(KindToolStep, "a1", `{"said":"meanwhile"}`)
 	row(KindToolStep, "a1", `{"action":"(one)","verdict":"denied","took":5}`)
 	row(KindModelRequest, "", `{}`)
-	must(t, j.PutAsk(ctx, questioning("f2", turn)))
+	must(t, j.Asks.PutAsk(ctx, questioning("f2", turn)))
 	state(protocol.TurnInterrupted)
 	retry()
 	p := progress()
@@ -72,7 +72,7 @@ func TestProgress(t *testing.T) {
 	}
 
 	state(protocol.TurnRunning)
-	must(t, j.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: ActAnswer, Raw: "the beg…", Final: true}))
+	must(t, j.Acts.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: ActAnswer, Raw: "the beg…", Final: true}))
 	state(protocol.TurnInterrupted)
 	retry()
 	if p := progress(); p.Answer != "" || len(p.Steps) != 2 {

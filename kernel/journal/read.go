@@ -41,12 +41,12 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 		err = errors.New("it is not a regular file")
 	}
 	if err != nil {
-		return nil, j.unusable(err)
+		return nil, j.database.unusable(err)
 	}
-	if j.readers, err = newReaders(dataSource(absolute, "query_only(true)")); err != nil {
-		return nil, j.failure(ctx, "open the journal", err)
+	if j.database.readers, err = newReaders(dataSource(absolute, "query_only(true)")); err != nil {
+		return nil, j.database.failure(ctx, "open the journal", err)
 	}
-	version, err := j.checkVersion(ctx, j.readers)
+	version, err := j.database.checkVersion(ctx, j.database.readers)
 	if err == nil && version == 0 {
 		err = protocol.Errorf(protocol.CodeNotFound, "the journal %s is empty: nothing has been said here", absolute)
 	}
@@ -54,7 +54,7 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 		err = protocol.Errorf(protocol.CodeStorage, "%w: %s has schema %d, this one reads %d; the kernel brings it up to date when it starts", ErrOlder, absolute, version, schemaVersion)
 	}
 	if err != nil {
-		return nil, errors.Join(j.failure(ctx, "open the journal", err), j.Close())
+		return nil, errors.Join(j.database.failure(ctx, "open the journal", err), j.Close())
 	}
 	return j, nil
 }
@@ -62,9 +62,9 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 // Check has SQLite look through the whole file, and returns what is wrong with it, at most
 // a hundred lines; none means that it is sound. It takes a second or so for each gigabyte.
 func (j *Journal) Check(ctx context.Context) ([]string, error) {
-	lines, err := collect(ctx, j.readers, textColumn, "PRAGMA quick_check(100)")
+	lines, err := collect(ctx, j.database.readers, textColumn, "PRAGMA quick_check(100)")
 	if err != nil {
-		return nil, j.failure(ctx, "check the journal", err)
+		return nil, j.database.failure(ctx, "check the journal", err)
 	}
 	if len(lines) == 1 && lines[0] == "ok" {
 		return nil, nil
@@ -76,7 +76,7 @@ func (j *Journal) Check(ctx context.Context) ([]string, error) {
 func (j *Journal) Size() int64 {
 	var size int64
 	for _, suffix := range []string{"", "-wal"} {
-		if info, err := os.Stat(j.path + suffix); err == nil {
+		if info, err := os.Stat(j.database.path + suffix); err == nil {
 			size += info.Size()
 		}
 	}

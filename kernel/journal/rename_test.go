@@ -12,48 +12,48 @@ func TestRename(t *testing.T) {
 	j := fresh(t)
 	said(t, j, "first", "question", "answer", "unanswered")
 	said(t, j, "other", "else", "there")
-	_, err := j.Rename(t.Context(), "first", "other")
+	_, err := j.Sessions.Rename(t.Context(), "first", "other")
 	wantCode(t, err, protocol.CodeConflict)
-	_, err = j.Rename(t.Context(), "first", "../etc")
+	_, err = j.Sessions.Rename(t.Context(), "first", "../etc")
 	wantCode(t, err, protocol.CodeInvalidParams)
 
-	must(t, j.SetSessionModel(t.Context(), "first", "large"))
-	must(t, j.SetSessionPreset(t.Context(), "first", "concise"))
+	must(t, j.Sessions.SetSessionModel(t.Context(), "first", "large"))
+	must(t, j.Sessions.SetSessionPreset(t.Context(), "first", "concise"))
 	before := entries(t, j, Query{Session: "first"})
-	renamed, err := j.Rename(t.Context(), "first", "second")
+	renamed, err := j.Sessions.Rename(t.Context(), "first", "second")
 	must(t, err)
-	model, err := j.SessionModel(t.Context(), "second")
+	model, err := j.Sessions.SessionModel(t.Context(), "second")
 	must(t, err)
-	preset, err := j.SessionPreset(t.Context(), "second")
+	preset, err := j.Sessions.SessionPreset(t.Context(), "second")
 	must(t, err)
 	if model != "large" || preset != "concise" {
 		t.Errorf("the model is %q and the preset %q", model, preset)
 	}
-	unmoved, err := j.Unmoved(t.Context())
+	unmoved, err := j.Sessions.Unmoved(t.Context())
 	must(t, err)
 	if len(unmoved) != 1 || unmoved[0] != renamed {
 		t.Errorf("unmoved %v, want %v", unmoved, renamed)
 	}
-	must(t, j.MarkMoved(t.Context(), renamed.Seq))
-	if unmoved, err = j.Unmoved(t.Context()); err != nil || len(unmoved) > 0 {
+	must(t, j.Sessions.MarkMoved(t.Context(), renamed.Seq))
+	if unmoved, err = j.Sessions.Unmoved(t.Context()); err != nil || len(unmoved) > 0 {
 		t.Errorf("unmoved %v, %v", unmoved, err)
 	}
 
-	turns, err := j.Turns(t.Context(), "second", 0, 0)
+	turns, err := j.Turns.List(t.Context(), "second", 0, 0)
 	must(t, err)
 	if ids(turns) != "[turn-first-0 turn-first-1]" || turns[0].Question.Session != "second" {
 		t.Errorf("the turns are %s of %s", ids(turns), turns[0].Question.Session)
 	}
-	history, err := j.History(t.Context(), "second", "", 0)
+	history, err := j.Transcripts.History(t.Context(), "second", "", 0)
 	must(t, err)
 	if len(history) != 1 || found(t, j, "answer", "second") != "a-first-0" {
 		t.Errorf("history %v, found %s", history, found(t, j, "answer", "second"))
 	}
-	if has, err := j.HasSession(t.Context(), "first"); has || err != nil {
+	if has, err := j.Sessions.HasSession(t.Context(), "first"); has || err != nil {
 		t.Errorf("the former name is a session: %v, %v", has, err)
 	}
 	// The same message again, sent by who has not heard of it.
-	if _, again, err := j.Accept(t.Context(), message("first-1", "first", "unanswered"), "new"); again || err != nil {
+	if _, again, err := j.Turns.Accept(t.Context(), message("first-1", "first", "unanswered"), "new"); again || err != nil {
 		t.Errorf("taken again: %v, %v", again, err)
 	}
 	if now := len(entries(t, j, Query{Session: "second"})); now != len(before)+1 {
@@ -66,7 +66,7 @@ func TestNamesAreReused(t *testing.T) {
 	j := fresh(t)
 	rename := func(from, to string) {
 		t.Helper()
-		_, err := j.Rename(t.Context(), from, to)
+		_, err := j.Sessions.Rename(t.Context(), from, to)
 		must(t, err)
 	}
 	accepted(t, j, "one", "a", "1")
@@ -86,7 +86,7 @@ func TestNamesAreReused(t *testing.T) {
 		}
 	}
 	for former, want := range map[string]string{"a": "b2", "b": "a", "c": "a", "never": ""} {
-		if now, err := j.NameNow(t.Context(), former); now != want || err != nil {
+		if now, err := j.Sessions.NameNow(t.Context(), former); now != want || err != nil {
 			t.Errorf("%s is now %q, want %q (%v)", former, now, want, err)
 		}
 	}
@@ -96,7 +96,7 @@ func TestNamesAreReused(t *testing.T) {
 // renameRows.
 func TestRenameKnowsEveryTable(t *testing.T) {
 	j := fresh(t)
-	tables, err := collect(t.Context(), j.readers, textColumn,
+	tables, err := collect(t.Context(), j.database.readers, textColumn,
 		"SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND c.name IN ('session', 'parent') ORDER BY 1")
 	must(t, err)
 	if known := []string{"act", "ask", "digest", "journal", "session", "spawn", "turn"}; !slices.Equal(tables, known) {
@@ -107,21 +107,21 @@ func TestRenameKnowsEveryTable(t *testing.T) {
 func TestFork(t *testing.T) {
 	j := fresh(t)
 	said(t, j, "parent", "first question", "first answer", "second question")
-	turn, err := j.Turn(t.Context(), "turn-parent-0")
+	turn, err := j.Turns.Turn(t.Context(), "turn-parent-0")
 	must(t, err)
-	acts, err := j.ActsOf(t.Context(), turn.ID)
+	acts, err := j.Acts.ActsOf(t.Context(), turn.ID)
 	must(t, err)
 	copied := Copy{Turn: turn, Origin: turn.ID, Acts: acts}
 	copied.Turn.ID, copied.Turn.Event, copied.Acts[0].ID = "copy", "copied-question", "copied-answer"
 	fork := Fork{Session: "child", Parent: "parent", At: acts[0].ID, Copies: []Copy{copied}}
-	must(t, j.Fork(t.Context(), fork))
+	must(t, j.Sessions.Fork(t.Context(), fork))
 
-	history, err := j.History(t.Context(), "child", "", 0)
+	history, err := j.Transcripts.History(t.Context(), "child", "", 0)
 	must(t, err)
 	if h := history[0]; len(history) != 1 || h.Turn != "copy" || h.Event != "copied-question" || h.Question != "first question" || h.Answer != "first answer" {
 		t.Errorf("the history is %+v", history)
 	}
-	turns, questions, err := j.Unsaved(t.Context(), "child")
+	turns, questions, err := j.Turns.Unsaved(t.Context(), "child")
 	must(t, err)
 	if len(turns) != 1 || len(questions) != 1 || turns[0].Origin != "turn-parent-0" || turns[0].Input != 0 {
 		t.Errorf("unsaved: %+v, %+v", turns, questions)
@@ -129,7 +129,7 @@ func TestFork(t *testing.T) {
 	if everywhere, there := found(t, j, "first", ""), found(t, j, "first", "child"); everywhere != "a-parent-0 parent-0" || there != "copied-answer copied-question" {
 		t.Errorf("found %q everywhere, %q in the fork", everywhere, there)
 	}
-	list, err := j.Sessions(t.Context())
+	list, err := j.Sessions.List(t.Context())
 	must(t, err)
 	if list[0].Name != "child" || list[0].Parent != "parent" || list[0].Turns != 1 || list[0].Words != "first question" {
 		t.Errorf("the list is %+v", list)
@@ -141,15 +141,15 @@ func TestFork(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 
-	wantCode(t, j.Fork(t.Context(), fork), protocol.CodeConflict)
+	wantCode(t, j.Sessions.Fork(t.Context(), fork), protocol.CodeConflict)
 	fork.Session = "again" // the ids are taken: nothing of it is there
-	wantCode(t, j.Fork(t.Context(), fork), protocol.CodeConflict)
-	if has, err := j.HasSession(t.Context(), "again"); has || err != nil {
+	wantCode(t, j.Sessions.Fork(t.Context(), fork), protocol.CodeConflict)
+	if has, err := j.Sessions.HasSession(t.Context(), "again"); has || err != nil {
 		t.Errorf("a part of a fork: %v, %v", has, err)
 	}
-	_, err = j.Rename(t.Context(), "parent", "renamed")
+	_, err = j.Sessions.Rename(t.Context(), "parent", "renamed")
 	must(t, err)
-	if list, err = j.Sessions(t.Context()); err != nil || !slices.ContainsFunc(list, func(s protocol.SessionInfo) bool { return s.Name == "child" && s.Parent == "renamed" }) {
+	if list, err = j.Sessions.List(t.Context()); err != nil || !slices.ContainsFunc(list, func(s protocol.SessionInfo) bool { return s.Name == "child" && s.Parent == "renamed" }) {
 		t.Errorf("the fork does not know its parent's new name: %+v, %v", list, err)
 	}
 }
@@ -159,28 +159,28 @@ func TestFork(t *testing.T) {
 func TestForkTakesAlongWhatWasTold(t *testing.T) {
 	j := fresh(t)
 	ctx := t.Context()
-	must(t, j.SetSessionModel(ctx, "main", "small"))
+	must(t, j.Sessions.SetSessionModel(ctx, "main", "small"))
 	turn := accepted(t, j, "q1", "main", "question")
 	for _, id := range []string{"s1", "s2", "s3"} {
-		must(t, j.PutSteer(ctx, Steer{ID: id, Turn: turn.ID, Text: "told " + id}))
+		must(t, j.Turns.PutSteer(ctx, Steer{ID: id, Turn: turn.ID, Text: "told " + id}))
 	}
-	must(t, j.UseSteers(ctx, "s1", "s2"))
+	must(t, j.Turns.UseSteers(ctx, "s1", "s2"))
 	own := accepted(t, j, "s2", "main", "told s2")
 	answered(t, j, turn, "a1", "answer")
 	copied := Copy{Turn: turn, Origin: turn.ID, Acts: []Act{{ID: "a1-copy", Kind: ActAnswer, Raw: "answer", Final: true}}}
 	copied.Turn.ID, copied.Turn.Event, copied.Turn.State, copied.Turn.Answer = "copy", "q1-copy", protocol.TurnAnswered, "a1-copy"
-	must(t, j.Fork(ctx, Fork{Session: "fork", Parent: "main", Copies: []Copy{copied}}))
-	steers, err := j.Steers(ctx, "copy")
+	must(t, j.Sessions.Fork(ctx, Fork{Session: "fork", Parent: "main", Copies: []Copy{copied}}))
+	steers, err := j.Turns.Steers(ctx, "copy")
 	must(t, err)
 	if len(steers) != 1 || steers[0].Text != "told s1" || !steers[0].Used || steers[0].ID == "s1" {
 		t.Errorf("the copy was told %+v", steers)
 	}
-	history, err := j.History(ctx, "fork", "", 0)
+	history, err := j.Transcripts.History(ctx, "fork", "", 0)
 	must(t, err)
 	if len(history) != 1 || history[0].Question != "question" || strings.Join(history[0].Said, "|") != "told s1" {
 		t.Errorf("its history is %+v, the other turn is %s", history, own.ID)
 	}
-	if model, err := j.SessionModel(ctx, "fork"); model != "small" || err != nil {
+	if model, err := j.Sessions.SessionModel(ctx, "fork"); model != "small" || err != nil {
 		t.Errorf("it is answered by %q, %v", model, err)
 	}
 }

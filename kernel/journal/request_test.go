@@ -44,12 +44,12 @@ func TestRequestsAreWhole(t *testing.T) {
 		}
 		data, err := json.Marshal(row)
 		must(t, err)
-		entry, err := j.Append(t.Context(), Entry{Kind: KindModelRequest, Session: "main", Turn: fmt.Sprint("t", i), Data: data})
+		entry, err := j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Session: "main", Turn: fmt.Sprint("t", i), Data: data})
 		must(t, err)
 		sent, rows = append(sent, now), append(rows, entry.Seq)
 	}
 	for _, query := range []Query{{Kinds: []Kind{KindModelRequest}}, {Session: "main", Latest: true, Limit: 50}, {Turn: "t149"}} {
-		entries, err := j.Entries(t.Context(), query)
+		entries, err := j.Records.Entries(t.Context(), query)
 		must(t, err)
 		for i, e := range entries {
 			var got wrote
@@ -73,25 +73,25 @@ func TestRequestsOfNothing(t *testing.T) {
 	} {
 		j := fresh(t)
 		for range 2 {
-			_, err := j.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "t", Data: json.RawMessage(data)})
+			_, err := j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "t", Data: json.RawMessage(data)})
 			must(t, err)
 		}
-		if _, err := j.Entries(t.Context(), Query{Turn: "t"}); err == nil || !strings.Contains(err.Error(), "put the request of row 1 together") {
+		if _, err := j.Records.Entries(t.Context(), Query{Turn: "t"}); err == nil || !strings.Contains(err.Error(), "put the request of row 1 together") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	j := fresh(t)
-	first, err := j.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "t", Data: json.RawMessage(`{"Messages":[1]}`)})
+	first, err := j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "t", Data: json.RawMessage(`{"Messages":[1]}`)})
 	must(t, err)
-	_, err = j.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "u", Data: json.RawMessage(fmt.Sprintf(`{"Base":%d,"Same":2}`, first.Seq))})
+	_, err = j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "u", Data: json.RawMessage(fmt.Sprintf(`{"Base":%d,"Same":2}`, first.Seq))})
 	must(t, err)
-	if _, err := j.Entries(t.Context(), Query{Turn: "u"}); err == nil {
+	if _, err := j.Records.Entries(t.Context(), Query{Turn: "u"}); err == nil {
 		t.Error("a request has more of another than there is")
 	}
 	odd := json.RawMessage(`["no","request"]`)
-	_, err = j.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "v", Data: odd})
+	_, err = j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "v", Data: odd})
 	must(t, err)
-	if entries, err := j.Entries(t.Context(), Query{Turn: "v"}); err != nil || len(entries) != 1 || string(entries[0].Data) != string(odd) {
+	if entries, err := j.Records.Entries(t.Context(), Query{Turn: "v"}); err != nil || len(entries) != 1 || string(entries[0].Data) != string(odd) {
 		t.Errorf("a row of another shape is read as %v, %v", entries, err)
 	}
 }

@@ -19,27 +19,27 @@ func TestResolve(t *testing.T) {
 	for i := range 3 {
 		turn := accepted(t, j, fmt.Sprintf("question-%d", i), "main", "text")
 		set(t, j, turn.ID, protocol.TurnRunning)
-		must(t, j.PutAct(ctx, Act{ID: fmt.Sprintf("answer-%d", i), Session: "main", Turn: turn.ID, Kind: ActAnswer}))
-		must(t, j.PutAct(ctx, Act{ID: fmt.Sprintf("deed-%d%d", i, i), Session: "main", Turn: turn.ID, Kind: ActAction}))
-		must(t, j.PutAsk(ctx, asking(fmt.Sprintf("ask-%d", i), turn, "h")))
+		must(t, j.Acts.PutAct(ctx, Act{ID: fmt.Sprintf("answer-%d", i), Session: "main", Turn: turn.ID, Kind: ActAnswer}))
+		must(t, j.Acts.PutAct(ctx, Act{ID: fmt.Sprintf("deed-%d%d", i, i), Session: "main", Turn: turn.ID, Kind: ActAction}))
+		must(t, j.Asks.PutAsk(ctx, asking(fmt.Sprintf("ask-%d", i), turn, "h")))
 	}
-	turn, err := j.TurnOfEvent(ctx, "question-1")
+	turn, err := j.Turns.TurnOfEvent(ctx, "question-1")
 	must(t, err)
 	for id, kind := range map[string]string{
 		"question-1": "question", "answer-1": "answer", "deed-11": "action", "deed-1": "action", "ask-1": "approval", turn.ID: "turn",
 	} {
-		named, err := j.Resolve(ctx, id)
+		named, err := j.Records.Resolve(ctx, id)
 		if err != nil || named.Kind != kind || named.Turn != turn.ID {
 			t.Errorf("%s: %+v, %v", id, named, err)
 		}
 	}
-	_, err = j.Resolve(ctx, "question")
+	_, err = j.Records.Resolve(ctx, "question")
 	wantCode(t, err, protocol.CodeConflict)
 	if !strings.Contains(err.Error(), "question-0 (question), question-1 (question)") {
 		t.Errorf("not said which: %v", err)
 	}
 	for _, id := range []string{"", "%", "question-3", "_uestion", strings.Repeat("x", 300), "a\x00b", "\xff", "' OR 1"} {
-		if named, err := j.Resolve(ctx, id); protocol.ErrorCode(err) != protocol.CodeNotFound && protocol.ErrorCode(err) != protocol.CodeInvalidParams {
+		if named, err := j.Records.Resolve(ctx, id); protocol.ErrorCode(err) != protocol.CodeNotFound && protocol.ErrorCode(err) != protocol.CodeInvalidParams {
 			t.Errorf("%q: %+v, %v", id, named, err)
 		}
 	}
@@ -57,7 +57,7 @@ func TestResolveIsPrefixSearch(t *testing.T) {
 		}
 		turn := fmt.Sprintf("T%d", len(ids))
 		if _, known := ids[id]; !known {
-			if _, _, err := j.Accept(ctx, message(id, "main", "text"), turn); err != nil {
+			if _, _, err := j.Turns.Accept(ctx, message(id, "main", "text"), turn); err != nil {
 				r.Fatal(err)
 			}
 			ids[id] = turn
@@ -76,7 +76,7 @@ func TestResolveIsPrefixSearch(t *testing.T) {
 				}
 			}
 		}
-		named, err := j.Resolve(ctx, prefix)
+		named, err := j.Records.Resolve(ctx, prefix)
 		if err != nil && protocol.ErrorCode(err) == protocol.CodeConflict {
 			named.Turn = "several"
 		}
@@ -105,13 +105,13 @@ func TestOpenToRead(t *testing.T) {
 	beside, err := OpenToRead(t.Context(), path)
 	must(t, err)
 	defer beside.Close()
-	if named, err := beside.Resolve(t.Context(), "q1"); err != nil || named.Kind != "question" {
+	if named, err := beside.Records.Resolve(t.Context(), "q1"); err != nil || named.Kind != "question" {
 		t.Errorf("read beside: %+v, %v", named, err)
 	}
-	if _, _, err := beside.Accept(t.Context(), message("q2", "main", "text"), "t2"); err == nil {
+	if _, _, err := beside.Turns.Accept(t.Context(), message("q2", "main", "text"), "t2"); err == nil {
 		t.Error("an event was accepted")
 	}
-	if _, err := beside.Append(t.Context(), Entry{Kind: KindLog}); err == nil {
+	if _, err := beside.Records.Append(t.Context(), Entry{Kind: KindLog}); err == nil {
 		t.Error("a row was appended")
 	}
 	if faults, err := beside.Check(t.Context()); err != nil || faults != nil {

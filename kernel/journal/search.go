@@ -66,12 +66,12 @@ type Found struct {
 // that are not in the new one yet, and takes longer.
 type SearchIndex struct{ *database }
 
-// Search looks through questions and answers, the latest first, and returns the best of
+// Find looks through questions and answers, the latest first, and returns the best of
 // the latest 300 that have the words. It takes a few hundredths of a second and then
 // returns what it has: of very many texts the older ones may not have been looked at,
 // which Before says. A query without a word is CodeInvalidParams, a session that does
 // not exist CodeNotFound. When ctx ends the index is not read any further.
-func (s *SearchIndex) Search(ctx context.Context, query Search) (Found, error) {
+func (s *SearchIndex) Find(ctx context.Context, query Search) (Found, error) {
 	return s.search(ctx, query, searchBudget)
 }
 

@@ -25,7 +25,7 @@ func said(t testing.TB, j *Journal, session string, texts ...string) {
 // found are the ids that a query finds, the best first.
 func found(t testing.TB, j *Journal, query, session string) string {
 	t.Helper()
-	all, err := j.Search(t.Context(), Search{Query: query, Session: session})
+	all, err := j.Search.Find(t.Context(), Search{Query: query, Session: session})
 	must(t, err)
 	var list []string
 	for _, h := range all.Hits {
@@ -70,10 +70,10 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for _, empty := range []string{"", " ", `""`, "*", "?!", "\u0301"} {
-		_, err := j.Search(t.Context(), Search{Query: empty})
+		_, err := j.Search.Find(t.Context(), Search{Query: empty})
 		wantCode(t, err, protocol.CodeInvalidParams)
 	}
-	_, err := j.Search(t.Context(), Search{Query: "road", Session: "missing"})
+	_, err := j.Search.Find(t.Context(), Search{Query: "road", Session: "missing"})
 	wantCode(t, err, protocol.CodeNotFound)
 }
 
@@ -82,7 +82,7 @@ func TestSnippets(t *testing.T) {
 	j := fresh(t)
 	long := strings.Repeat("before \u00e4 ", 100) + "the\n\n needle\tand the  hay\u017ctack" + strings.Repeat(" behind", 100)
 	said(t, j, "main", long, strings.Repeat("needle ", 3), "needle", "n\u00e9edle")
-	all, err := j.Search(t.Context(), Search{Query: "needle hay*"})
+	all, err := j.Search.Find(t.Context(), Search{Query: "needle hay*"})
 	must(t, err)
 	hits := all.Hits
 	if len(hits) != 1 || all.More {
@@ -103,7 +103,7 @@ func TestSnippets(t *testing.T) {
 	if got := found(t, j, "needle", ""); got != "a-main-0 a-main-1 main-1 main-0" {
 		t.Errorf("the order is %s", got)
 	}
-	all, err = j.Search(t.Context(), Search{Query: "needle", Limit: 2})
+	all, err = j.Search.Find(t.Context(), Search{Query: "needle", Limit: 2})
 	must(t, err)
 	hits = all.Hits
 	if len(hits) != 2 || !all.More || hits[0].Answer != true || hits[0].Event != "main-0" || hits[0].Turn != "turn-main-0" || hits[0].Session != "main" {
@@ -117,7 +117,7 @@ func TestOldJournalIsIndexed(t *testing.T) {
 	j, err := Open(t.Context(), path)
 	must(t, err)
 	said(t, j, "main", "first question", "first answer", "second question")
-	must(t, j.PutAct(t.Context(), Act{ID: "n", Session: "main", Turn: "turn-main-1", Kind: ActNotice, Plain: "no question answered"}))
+	must(t, j.Acts.PutAct(t.Context(), Act{ID: "n", Session: "main", Turn: "turn-main-1", Kind: ActNotice, Plain: "no question answered"}))
 	must(t, j.Close())
 	backToFirstSchema(t, path)
 

@@ -64,7 +64,7 @@ func BenchmarkSearch(b *testing.B) {
 			before := processorTime(b)
 			for len(took) < 100 {
 				began := time.Now()
-				all, err := j.Search(b.Context(), Search{Query: query.text, Session: query.session})
+				all, err := j.Search.Find(b.Context(), Search{Query: query.text, Session: query.session})
 				must(b, err)
 				took = append(took, time.Since(began))
 				found, more = 0, all.Before > 0
@@ -75,7 +75,7 @@ func BenchmarkSearch(b *testing.B) {
 			spent := processorTime(b) - before
 			whole := time.Now()
 			for on := (Search{Query: query.text, Session: query.session}); more; more = on.Before > 0 {
-				all, err := j.Search(b.Context(), on)
+				all, err := j.Search.Find(b.Context(), on)
 				must(b, err)
 				on.Before = all.Before
 				if found += len(all.Hits); found > 100 {
@@ -120,7 +120,7 @@ func openSearched(b *testing.B) *Journal {
 	}
 	start, said := time.Now(), newTalker()
 	for done := 0; done < *searchMessages; done += 10_000 {
-		must(b, j.transact(b.Context(), "fill", func(ctx context.Context, tx *writer) error {
+		must(b, j.database.transact(b.Context(), "fill", func(ctx context.Context, tx *writer) error {
 			for i := done; i < done+10_000; i += 2 {
 				if err := fillSearched(ctx, tx, i, said); err != nil {
 					return err

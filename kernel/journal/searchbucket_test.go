@@ -17,7 +17,7 @@ func acrossBuckets(t *testing.T) (j *Journal, ids []string, times []time.Time) {
 	j = fresh(t)
 	for i, jump := range []int64{0, 8190, 16384, 131_070, 131_100, 262_144, 600_000, 2_097_151} {
 		if jump > 0 {
-			must(t, j.transact(t.Context(), "jump", func(ctx context.Context, tx *writer) error {
+			must(t, j.database.transact(t.Context(), "jump", func(ctx context.Context, tx *writer) error {
 				_, err := tx.ExecContext(ctx, "INSERT INTO journal (seq, time, kind, session, turn, id, data) VALUES (?, ?, 'log', '', '', '', '{}')", jump, micros(time.Now()))
 				return err
 			}))
@@ -26,7 +26,7 @@ func acrossBuckets(t *testing.T) (j *Journal, ids []string, times []time.Time) {
 		for n := range 3 {
 			id := fmt.Sprintf("q%d-%d", i, n)
 			accepted(t, j, id, session, fmt.Sprintf("the road number %d of w%d", n, i))
-			turn, err := j.TurnOfEvent(t.Context(), id)
+			turn, err := j.Turns.TurnOfEvent(t.Context(), id)
 			must(t, err)
 			ids, times = append(ids, id), append(times, turn.Accepted)
 		}
@@ -41,7 +41,7 @@ func pages(t *testing.T, j *Journal, s Search, budget time.Duration) (ids []stri
 	t.Helper()
 	s.Limit = searchLimit
 	for {
-		found, err := j.search(t.Context(), s, budget)
+		found, err := j.Search.search(t.Context(), s, budget)
 		must(t, err)
 		for _, h := range found.Hits {
 			ids = append(ids, h.ID)
@@ -110,7 +110,7 @@ func TestSearchGoesOn(t *testing.T) {
 // TestSearchLatestFirst: with hardly any time, what is found is the latest.
 func TestSearchLatestFirst(t *testing.T) {
 	j, _, _ := acrossBuckets(t)
-	found, err := j.search(t.Context(), Search{Query: "road"}, 0)
+	found, err := j.Search.search(t.Context(), Search{Query: "road"}, 0)
 	must(t, err)
 	if len(found.Hits) != 3 || found.Hits[0].ID[:3] != "q7-" || found.Before == 0 {
 		t.Errorf("found %+v", found)
@@ -138,7 +138,7 @@ func TestSearchEnds(t *testing.T) {
 	j, ids, _ := acrossBuckets(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := j.Search(ctx, Search{Query: "road"}); !errors.Is(err, context.Canceled) {
+	if _, err := j.Search.Find(ctx, Search{Query: "road"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a search that was cancelled: %v", err)
 	}
 	if got, _ := pages(t, j, Search{Query: "road"}, time.Hour); len(got) != len(ids) {
@@ -153,15 +153,15 @@ func TestSearchOfForksByTime(t *testing.T) {
 	for n := range 40 {
 		accepted(t, j, fmt.Sprint("q", n), "main", "the road")
 	}
-	middle, err := j.TurnOfEvent(t.Context(), "q20")
+	middle, err := j.Turns.TurnOfEvent(t.Context(), "q20")
 	must(t, err)
 	fork := Fork{Session: "fork", Parent: "main", At: "q19"}
 	for n := range 20 {
-		origin, err := j.TurnOfEvent(t.Context(), fmt.Sprint("q", n))
+		origin, err := j.Turns.TurnOfEvent(t.Context(), fmt.Sprint("q", n))
 		must(t, err)
 		fork.Copies = append(fork.Copies, Copy{Turn: copyOf(t, j, origin.Event), Origin: origin.ID})
 	}
-	must(t, j.Fork(t.Context(), fork))
+	must(t, j.Sessions.Fork(t.Context(), fork))
 	for n := range 40 {
 		accepted(t, j, fmt.Sprint("p", n), "main", "the road")
 	}
@@ -184,9 +184,9 @@ func TestSearchOfForksByTime(t *testing.T) {
 func TestPlacesAreNoWords(t *testing.T) {
 	j := fresh(t)
 	accepted(t, j, "q", "main", "one text")
-	must(t, j.Fork(t.Context(), Fork{Session: "fork", Parent: "main", At: "q", Copies: []Copy{{Turn: copyOf(t, j, "q"), Origin: "turn-q"}}}))
+	must(t, j.Sessions.Fork(t.Context(), Fork{Session: "fork", Parent: "main", At: "q", Copies: []Copy{{Turn: copyOf(t, j, "q"), Origin: "turn-q"}}}))
 	for _, query := range []string{"s1", "s*", "a0", "a*", "b*", "c*", "copy", "cop*", "\ue000a0", "\ue000*"} {
-		found, err := j.Search(t.Context(), Search{Query: query})
+		found, err := j.Search.Find(t.Context(), Search{Query: query})
 		if protocol.ErrorCode(err) == protocol.CodeInvalidParams {
 			continue // no word in it
 		}
@@ -206,7 +206,7 @@ func TestPlacesAreNoWords(t *testing.T) {
 // copyOf is the turn of a question as a fork has it.
 func copyOf(t *testing.T, j *Journal, event string) Turn {
 	t.Helper()
-	turn, err := j.TurnOfEvent(t.Context(), event)
+	turn, err := j.Turns.TurnOfEvent(t.Context(), event)
 	must(t, err)
 	turn.ID, turn.Event, turn.Question.ID = turn.ID+"-copy", turn.Event+"-copy", turn.Event+"-copy"
 	return turn

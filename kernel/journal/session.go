@@ -24,9 +24,9 @@ const sessionsQuery = `SELECT s.name, s.turns, s.updated, coalesce((SELECT sessi
 		WHERE t.session = s.name AND j.data ->> '$.sensor' <> 'post' ORDER BY t.seq LIMIT 1), '')
 	FROM session AS s ORDER BY s.updated DESC`
 
-// Sessions returns every session, latest first. State is that of the turn
+// List returns every session, latest first. State is that of the turn
 // being answered or next to be, else of the last one. File is left empty.
-func (s *SessionStore) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
+func (s *SessionStore) List(ctx context.Context) ([]protocol.SessionInfo, error) {
 	sessions, err := collect(ctx, s.readers, scanSession, sessionsQuery)
 	return sessions, s.failure(ctx, "list the sessions", err)
 }

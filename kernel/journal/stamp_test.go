@@ -35,38 +35,38 @@ func TestStamps(t *testing.T) {
 	}
 	for i, c := range cases {
 		event := protocol.Event{ID: fmt.Sprint("q", i), Session: c.session, Sensor: protocol.SensorChatMessage, Text: "x", Stamp: c.sent}
-		turn, _, err := j.Accept(t.Context(), event, fmt.Sprint("t", i))
+		turn, _, err := j.Turns.Accept(t.Context(), event, fmt.Sprint("t", i))
 		if err != nil || stampText(turn.Stamp) != c.want {
 			t.Errorf("case %d: %s, %v, want %s", i, stampText(turn.Stamp), err, c.want)
 		}
 		event.Stamp = event.Stamp.Add(time.Hour)
-		if again, fresh, err := j.Accept(t.Context(), event, "other"); err != nil || fresh || !again.Stamp.Equal(turn.Stamp) {
+		if again, fresh, err := j.Turns.Accept(t.Context(), event, "other"); err != nil || fresh || !again.Stamp.Equal(turn.Stamp) {
 			t.Errorf("sent again it is of %v, %v, %v", again.Stamp, fresh, err)
 		}
-		if err := j.PutAct(t.Context(), Act{ID: fmt.Sprint("a", i), Session: c.session, Turn: turn.ID, Event: event.ID, Kind: ActAnswer, Raw: "y", Final: true}); err != nil {
+		if err := j.Acts.PutAct(t.Context(), Act{ID: fmt.Sprint("a", i), Session: c.session, Turn: turn.ID, Event: event.ID, Kind: ActAnswer, Raw: "y", Final: true}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, err := j.SetTurn(t.Context(), TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
+			if _, err := j.Turns.SetTurn(t.Context(), TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := j.Retry(t.Context(), turn.ID, "", nil); err != nil || stampText(again.Stamp) != c.want {
+			if again, err := j.Turns.Retry(t.Context(), turn.ID, "", nil); err != nil || stampText(again.Stamp) != c.want {
 				t.Errorf("asked again it is of %v, %v", again.Stamp, err)
 			}
 		}
-		if _, err := j.SetTurn(t.Context(), TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
+		if _, err := j.Turns.SetTurn(t.Context(), TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	copied, err := j.Turn(t.Context(), "t1")
+	copied, err := j.Turns.Turn(t.Context(), "t1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	copied.ID, copied.Event, copied.Answer = "copy", "copied", ""
-	if err := j.Fork(t.Context(), Fork{Session: "fork", Parent: "main", At: "a1", Copies: []Copy{{Turn: copied, Origin: "t1"}}}); err != nil {
+	if err := j.Sessions.Fork(t.Context(), Fork{Session: "fork", Parent: "main", At: "a1", Copies: []Copy{{Turn: copied, Origin: "t1"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if fork, err := j.Turn(t.Context(), "copy"); err != nil || stampText(fork.Stamp) != cases[1].want {
+	if fork, err := j.Turns.Turn(t.Context(), "copy"); err != nil || stampText(fork.Stamp) != cases[1].want {
 		t.Errorf("the copy is of %v, %v", fork.Stamp, err)
 	}
 	path := j.Path()
@@ -74,7 +74,7 @@ func TestStamps(t *testing.T) {
 		t.Fatal(err)
 	}
 	j = reopen(t, path)
-	exchanges, err := j.History(t.Context(), "main", "", 0)
+	exchanges, err := j.Transcripts.History(t.Context(), "main", "", 0)
 	if err != nil || len(exchanges) != 7 {
 		t.Fatalf("%d exchanges, %v", len(exchanges), err)
 	}

@@ -104,20 +104,11 @@ func (s *SubagentStore) Subagent(ctx context.Context, id string) (Subagent, erro
 	return subagent, s.failure(ctx, "read what was handed on", notFound(err, "subagent", id))
 }
 
-// TakenBeside is the tokens and the cost, as servers counted them, of what a question took outside
-// of one of its turns. Its turns are the one that answers it and those of the subagents to which
-// that handed on work.
-func (s *SubagentStore) TakenBeside(ctx context.Context, turn, own string) (taken Taken, err error) {
-	err = s.readers.QueryRowContext(ctx, `SELECT coalesce(sum(input + output), 0), coalesce(sum(cost), 0) FROM usage WHERE turn <> ?2
-		AND (turn = ?1 OR turn IN (SELECT t.id FROM spawn AS s JOIN turn AS t ON t.event = s.id WHERE s.turn = ?1))`, turn, own).Scan(&taken.Tokens, &taken.Cost)
-	return taken, s.failure(ctx, "add up what a question took", err)
-}
-
 // spawnsLimit is how many of a session are told of at most.
 const spawnsLimit = 200
 
-// Subagents returns what a session handed on, the latest first, 200 at most.
-func (s *SubagentStore) Subagents(ctx context.Context, session string) ([]Subagent, error) {
+// List returns what a session handed on, the latest first, 200 at most.
+func (s *SubagentStore) List(ctx context.Context, session string) ([]Subagent, error) {
 	found, err := collect(ctx, s.readers, scanSubagent, subagentQuery+"WHERE s.session = ? ORDER BY s.seq DESC LIMIT ?", session, spawnsLimit)
 	return found, s.failure(ctx, "read what was handed on", err)
 }

@@ -14,53 +14,53 @@ func TestSubagentIsReportedOnce(t *testing.T) {
 	turn := accepted(t, j, "q1", "main", "look after flights")
 	spawn := Subagent{ID: "s1", Session: "main", Turn: turn.ID, Event: "q1", Conversation: "main.flights", Label: "flights", Task: "Find flights.", Skill: "chat",
 		Tools: []string{"read"}, Outside: "what a command wrote", Wait: true, Settings: protocol.TurnSettings{{Name: "MODEL", Value: "m"}}}
-	must(t, j.PutSubagent(ctx, spawn))
+	must(t, j.Subagents.PutSubagent(ctx, spawn))
 	again := spawn
 	again.ID = "s2"
-	wantCode(t, j.PutSubagent(ctx, again), protocol.CodeConflict) // the conversation is taken
+	wantCode(t, j.Subagents.PutSubagent(ctx, again), protocol.CodeConflict) // the conversation is taken
 	again.Conversation, again.Turn = "main.other", "none"
-	wantCode(t, j.PutSubagent(ctx, again), protocol.CodeNotFound)
-	_, err := j.Subagent(ctx, "nothing")
+	wantCode(t, j.Subagents.PutSubagent(ctx, again), protocol.CodeNotFound)
+	_, err := j.Subagents.Subagent(ctx, "nothing")
 	wantCode(t, err, protocol.CodeNotFound)
 
-	_, ok, err := j.TurnOfSubagent(ctx, "s1")
+	_, ok, err := j.Subagents.TurnOfSubagent(ctx, "s1")
 	if must(t, err); ok {
 		t.Error("it has a turn before its event was accepted")
 	}
 	task := message("s1", "main.flights", spawn.Task)
 	task.Sensor = protocol.SensorSubagent
-	_, _, err = j.Accept(ctx, task, "ts1")
+	_, _, err = j.Turns.Accept(ctx, task, "ts1")
 	must(t, err)
-	_, err = j.Rename(ctx, "main", "travel")
+	_, err = j.Sessions.Rename(ctx, "main", "travel")
 	must(t, err)
-	got, err := j.Subagent(ctx, "s1")
+	got, err := j.Subagents.Subagent(ctx, "s1")
 	must(t, err)
 	if got.Session != "travel" || got.Task != spawn.Task || got.Outside != spawn.Outside || !slices.Equal(got.Tools, spawn.Tools) || got.Asked.IsZero() || got.Settings.Value("MODEL") != "m" {
 		t.Errorf("it is kept as %+v", got)
 	}
-	sessions, err := j.Sessions(ctx)
+	sessions, err := j.Sessions.List(ctx)
 	must(t, err)
 	for _, s := range sessions {
 		if child := s.Name == "main.flights"; s.Subagent != child || child && s.Parent != "travel" {
 			t.Errorf("the list has %+v", s)
 		}
 	}
-	stopped, err := j.CancelSubagent(ctx, "s1")
+	stopped, err := j.Subagents.CancelSubagent(ctx, "s1")
 	if must(t, err); stopped {
 		t.Error("what has a turn is stopped by that")
 	}
 	for _, want := range [][]string{{"s1"}, nil} {
-		fresh, err := j.Report(ctx, "r1", "s1")
+		fresh, err := j.Subagents.Report(ctx, "r1", "s1")
 		if must(t, err); !slices.Equal(fresh, want) {
 			t.Errorf("reported %v, want %v", fresh, want)
 		}
 	}
-	owed, err := j.Owed(ctx)
+	owed, err := j.Subagents.Owed(ctx)
 	if must(t, err); len(owed) != 1 || owed[0].Reported != "r1" {
 		t.Errorf("owed are %+v", owed)
 	}
 	accepted(t, j, "r1", "travel", "The subagent flights is done.")
-	owed, err = j.Owed(ctx)
+	owed, err = j.Subagents.Owed(ctx)
 	if must(t, err); len(owed) != 0 {
 		t.Errorf("owed are %+v behind the report", owed)
 	}

@@ -276,9 +276,9 @@ func (s *TurnStore) Unfinished(ctx context.Context) ([]Turn, error) {
 // turnsLimit is how many turns one answer holds at most.
 const turnsLimit = 1000
 
-// Turns returns a session's turns in the order of the conversation: those with
+// List returns a session's turns in the order of the conversation: those with
 // a Seq greater than after, at most limit (1,000 if 0 or more).
-func (s *TurnStore) Turns(ctx context.Context, session string, after int64, limit int) ([]Turn, error) {
+func (s *TurnStore) List(ctx context.Context, session string, after int64, limit int) ([]Turn, error) {
 	if limit <= 0 || limit > turnsLimit {
 		limit = turnsLimit
 	}

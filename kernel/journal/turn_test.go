@@ -17,20 +17,20 @@ func TestTurnFromAcceptanceToAnswer(t *testing.T) {
 		t.Fatalf("running: %+v", running)
 	}
 	skill := "chat@3f9c"
-	_, err := j.SetTurn(ctx, TurnChange{ID: turn.ID, Skill: &skill, Input: 10, Output: 2, Cost: 0.5})
+	_, err := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, Skill: &skill, Input: 10, Output: 2, Cost: 0.5})
 	must(t, err)
-	_, err = j.SetTurn(ctx, TurnChange{ID: turn.ID, Input: 5, Cost: 0.25})
+	_, err = j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, Input: 5, Cost: 0.25})
 	must(t, err)
 	answered(t, j, turn, "a1", "two of them")
 
-	got, err := j.TurnOfEvent(ctx, "q1")
+	got, err := j.Turns.TurnOfEvent(ctx, "q1")
 	must(t, err)
 	if got.State != protocol.TurnAnswered || got.Skill != skill || got.Input != 15 || got.Output != 2 || got.Cost != 0.75 || got.Finished.IsZero() {
 		t.Fatalf("answered: %+v", got)
 	}
-	_, err = j.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnRunning})
+	_, err = j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnRunning})
 	wantCode(t, err, protocol.CodeConflict)
-	_, err = j.SetTurn(ctx, TurnChange{ID: "nobody", State: protocol.TurnRunning})
+	_, err = j.Turns.SetTurn(ctx, TurnChange{ID: "nobody", State: protocol.TurnRunning})
 	wantCode(t, err, protocol.CodeNotFound)
 	if kinds := entries(t, j, Query{Turn: turn.ID}); len(kinds) != 6 || kinds[0].Kind != KindEvent || kinds[4].Kind != KindAct || kinds[5].Kind != KindTurn {
 		t.Fatalf("rows: %+v", kinds)
@@ -41,22 +41,22 @@ func TestRetryGoesBehindTheQueued(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	first := accepted(t, j, "q1", "main", "one")
 	accepted(t, j, "q2", "main", "two")
-	_, err := j.Retry(ctx, first.ID, "", nil)
+	_, err := j.Turns.Retry(ctx, first.ID, "", nil)
 	wantCode(t, err, protocol.CodeConflict)
 
 	set(t, j, first.ID, protocol.TurnRunning)
 	set(t, j, first.ID, protocol.TurnInterrupted)
-	again, err := j.Retry(ctx, first.ID, "", nil)
+	again, err := j.Turns.Retry(ctx, first.ID, "", nil)
 	must(t, err)
 	if again.State != protocol.TurnQueued || again.Attempt != 2 || !again.Finished.IsZero() || !again.Started.IsZero() {
 		t.Fatalf("retried: %+v", again)
 	}
-	unfinished, err := j.Unfinished(ctx)
+	unfinished, err := j.Turns.Unfinished(ctx)
 	must(t, err)
 	if got := ids(unfinished); got != "[turn-q2 turn-q1]" {
 		t.Errorf("order of answering: %s", got)
 	}
-	turns, err := j.Turns(ctx, "main", 0, 0)
+	turns, err := j.Turns.List(ctx, "main", 0, 0)
 	must(t, err)
 	if got := ids(turns); got != "[turn-q1 turn-q2]" {
 		t.Errorf("order of the conversation: %s", got)
@@ -71,7 +71,7 @@ func TestUnfinished(t *testing.T) {
 	for _, id := range []string{"q2", "q3"} {
 		accepted(t, j, id, "main", "text")
 	}
-	left, err := j.Unfinished(t.Context())
+	left, err := j.Turns.Unfinished(t.Context())
 	must(t, err)
 	if len(left) != 2 || left[0].Event != "q2" || left[1].ID != "turn-q3" || left[0].State != protocol.TurnQueued || left[0].Session != "main" || left[0].Order == 0 {
 		t.Errorf("left is %+v", left)

@@ -38,26 +38,26 @@ func (m *muddle) step() {
 	switch what {
 	case 0, 6, 7:
 		turn := m.some()
-		if _, err := m.j.Retry(ctx, turn.ID, "", nil); err == nil && m.random.IntN(4) > 0 {
+		if _, err := m.j.Turns.Retry(ctx, turn.ID, "", nil); err == nil && m.random.IntN(4) > 0 {
 			m.answer(turn)
 		}
 	case 1, 2:
-		acts, err := m.j.ActsOf(ctx, m.some().ID)
+		acts, err := m.j.Acts.ActsOf(ctx, m.some().ID)
 		must(m.t, err)
 		if len(acts) > 0 {
-			_, err = m.j.Prefer(ctx, acts[m.random.IntN(len(acts))].ID, m.random.IntN(2) == 0)
+			_, err = m.j.Turns.Prefer(ctx, acts[m.random.IntN(len(acts))].ID, m.random.IntN(2) == 0)
 			must(m.t, err)
 		}
 	case 3:
 		id := m.id("s")
-		_ = m.j.PutSteer(ctx, Steer{ID: id, Turn: m.some().ID, Text: "by the way"})
+		_ = m.j.Turns.PutSteer(ctx, Steer{ID: id, Turn: m.some().ID, Text: "by the way"})
 		if m.random.IntN(2) == 0 {
-			must(m.t, m.j.UseSteers(ctx, id))
+			must(m.t, m.j.Turns.UseSteers(ctx, id))
 		}
 	case 4:
 		name := sessionNames[m.random.IntN(len(sessionNames))] // also one of before
-		if has, err := m.j.HasSession(ctx, session); err == nil && has {
-			if _, err := m.j.Rename(ctx, session, name); err == nil {
+		if has, err := m.j.Sessions.HasSession(ctx, session); err == nil && has {
+			if _, err := m.j.Sessions.Rename(ctx, session, name); err == nil {
 				m.sessions[slices.Index(m.sessions, session)] = name
 			}
 		}
@@ -70,7 +70,7 @@ func (m *muddle) step() {
 		if len(m.turns) > 0 && m.random.IntN(3) == 0 {
 			event.Instead = m.some().Event // of another session: refused
 		}
-		if turn, _, err := m.j.Accept(ctx, event, m.id("t")); err == nil {
+		if turn, _, err := m.j.Turns.Accept(ctx, event, m.id("t")); err == nil {
 			m.turns = append(m.turns, turn)
 			if m.random.IntN(4) > 0 {
 				m.answer(turn)
@@ -81,19 +81,19 @@ func (m *muddle) step() {
 
 func (m *muddle) answer(turn Turn) {
 	m.t.Helper()
-	now, err := m.j.Turn(m.t.Context(), turn.ID)
+	now, err := m.j.Turns.Turn(m.t.Context(), turn.ID)
 	must(m.t, err)
-	must(m.t, m.j.PutAct(m.t.Context(), Act{ID: m.id("a"), Session: now.Session, Turn: now.ID, Event: now.Event, Kind: ActAnswer, Raw: m.id("raw "), Final: true}))
+	must(m.t, m.j.Acts.PutAct(m.t.Context(), Act{ID: m.id("a"), Session: now.Session, Turn: now.ID, Event: now.Event, Kind: ActAnswer, Raw: m.id("raw "), Final: true}))
 	skill := m.id("skill")
-	_, _ = m.j.SetTurn(m.t.Context(), TurnChange{ID: now.ID, State: protocol.TurnAnswered, Skill: &skill}) // it may have ended
+	_, _ = m.j.Turns.SetTurn(m.t.Context(), TurnChange{ID: now.ID, State: protocol.TurnAnswered, Skill: &skill}) // it may have ended
 }
 
 func (m *muddle) fork(session, name string) {
 	m.t.Helper()
-	if has, err := m.j.HasSession(m.t.Context(), name); err != nil || has {
+	if has, err := m.j.Sessions.HasSession(m.t.Context(), name); err != nil || has {
 		return
 	}
-	turns, err := m.j.Turns(m.t.Context(), session, 0, 0)
+	turns, err := m.j.Turns.List(m.t.Context(), session, 0, 0)
 	must(m.t, err)
 	fork := Fork{Session: name, Parent: session}
 	for _, turn := range turns {
@@ -101,7 +101,7 @@ func (m *muddle) fork(session, name string) {
 		c.Turn.ID, c.Turn.Event, c.Turn.Instead, c.Turn.Answer, c.Turn.Preferred = m.id("t"), m.id("q"), "", "", ""
 		c.Turn.Question.ID = c.Turn.Event
 		if turn.Answer != "" {
-			act, err := m.j.Act(m.t.Context(), turn.Answer)
+			act, err := m.j.Acts.Act(m.t.Context(), turn.Answer)
 			must(m.t, err)
 			act.ID = m.id("a")
 			c.Acts, c.Turn.Answer, c.Answers[act.ID] = []Act{act}, act.ID, turn.Answer
@@ -109,7 +109,7 @@ func (m *muddle) fork(session, name string) {
 		fork.Copies = append(fork.Copies, c)
 		m.turns = append(m.turns, c.Turn)
 	}
-	must(m.t, m.j.Fork(m.t.Context(), fork))
+	must(m.t, m.j.Sessions.Fork(m.t.Context(), fork))
 	m.sessions = append(m.sessions, name)
 }
 
@@ -139,7 +139,7 @@ func TestTurnOrderIsCached(t *testing.T) {
 func compare(t *testing.T, random *rand.Rand, at string, j, none *Journal, session string) {
 	t.Helper()
 	before, from, limit := "", int64(0), random.IntN(8)
-	turns, err := j.Turns(t.Context(), session, 0, 0)
+	turns, err := j.Turns.List(t.Context(), session, 0, 0)
 	must(t, err)
 	if len(turns) > 0 && random.IntN(4) == 0 {
 		before = turns[random.IntN(len(turns))].ID
@@ -148,12 +148,12 @@ func compare(t *testing.T, random *rand.Rand, at string, j, none *Journal, sessi
 		from = turns[random.IntN(len(turns))].Seq
 	}
 	if random.IntN(12) == 0 {
-		_, err := j.readTurnOrder(t.Context(), session, from, 1+random.IntN(4))
+		_, err := j.Transcripts.readTurnOrder(t.Context(), session, from, 1+random.IntN(4))
 		must(t, err)
 	}
-	got, gotWhole, err := j.HistoryFrom(t.Context(), session, before, from, limit)
+	got, gotWhole, err := j.Transcripts.HistoryFrom(t.Context(), session, before, from, limit)
 	must(t, err)
-	want, wantWhole, err := none.HistoryFrom(t.Context(), session, before, from, limit)
+	want, wantWhole, err := none.Transcripts.HistoryFrom(t.Context(), session, before, from, limit)
 	must(t, err)
 	if !reflect.DeepEqual(got, want) || gotWhole != wantWhole {
 		t.Fatalf("%s: %s before %q from %d, at most %d is\n%+v, %v\nand should be\n%+v, %v", at, session, before, from, limit, got, gotWhole, want, wantWhole)

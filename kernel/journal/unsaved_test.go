@@ -17,37 +17,37 @@ func TestUnsaved(t *testing.T) {
 	defer j.Close()
 	for _, id := range []string{"q1", "q2"} {
 		event := protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Text: id, Level: 1}
-		if _, _, err := j.Accept(ctx, event, "t-"+id); err != nil {
+		if _, _, err := j.Turns.Accept(ctx, event, "t-"+id); err != nil {
 			t.Fatal(err)
 		}
 	}
 	unsaved := func(turns, acts int) {
 		t.Helper()
-		gotTurns, gotActs, err := j.Unsaved(ctx, "main")
+		gotTurns, gotActs, err := j.Turns.Unsaved(ctx, "main")
 		if err != nil || len(gotTurns) != turns || len(gotActs) != acts {
 			t.Errorf("%d turns, %d acts, %v; want %d and %d", len(gotTurns), len(gotActs), err, turns, acts)
 		}
 	}
 	unsaved(0, 0) // both are queued
-	if _, err := j.SetTurn(ctx, journal.TurnChange{ID: "t-q1", State: protocol.TurnRunning}); err != nil {
+	if _, err := j.Turns.SetTurn(ctx, journal.TurnChange{ID: "t-q1", State: protocol.TurnRunning}); err != nil {
 		t.Fatal(err)
 	}
 	unsaved(1, 0)
 	for _, act := range []journal.Act{{ID: "a1", Kind: journal.ActAnswer}, {ID: "a2", Kind: journal.ActAction}} {
 		act.Session, act.Turn, act.Event = "main", "t-q1", "q1"
-		if err := j.PutAct(ctx, act); err != nil {
+		if err := j.Acts.PutAct(ctx, act); err != nil {
 			t.Fatal(err)
 		}
 	}
 	unsaved(1, 1)
-	if err := j.MarkQuestionSaved(ctx, "q1"); err != nil {
+	if err := j.Turns.MarkQuestionSaved(ctx, "q1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.MarkSaved(ctx, "a1"); err != nil {
+	if err := j.Acts.MarkSaved(ctx, "a1"); err != nil {
 		t.Fatal(err)
 	}
 	unsaved(0, 0)
-	if turns, acts, err := j.Unsaved(ctx, "other"); err != nil || len(turns)+len(acts) != 0 {
+	if turns, acts, err := j.Turns.Unsaved(ctx, "other"); err != nil || len(turns)+len(acts) != 0 {
 		t.Errorf("another session has %d turns and %d acts, %v", len(turns), len(acts), err)
 	}
 }

@@ -123,10 +123,10 @@ const (
 	usageLimit     = ` LIMIT 1000`
 )
 
-// Usage sums what models took in the session, or in all if that is "", since a
+// Sum sums what models took in the session, or in all if that is "", since a
 // moment, in at most 1,000 rows. East is how many seconds the person's clock is
 // before UTC, which says when a day begins.
-func (s *UsageStore) Usage(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
+func (s *UsageStore) Sum(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
 	query, ok := usageQuery(by, session)
 	if !ok {
 		return nil, protocol.Errorf(protocol.CodeInvalidParams, "usage is told by turn, session, model, day, tool or in total, not by %q", by)
@@ -148,4 +148,13 @@ func scanUsage(row scanner) (protocol.Usage, error) {
 		u.What = string(words[:longest])
 	}
 	return u, nil
+}
+
+// TakenBeside is the tokens and the cost, as servers counted them, of what a question took outside
+// of one of its turns. Its turns are the one that answers it and those of the subagents to which
+// that handed on work.
+func (s *UsageStore) TakenBeside(ctx context.Context, turn, own string) (taken Taken, err error) {
+	err = s.readers.QueryRowContext(ctx, `SELECT coalesce(sum(input + output), 0), coalesce(sum(cost), 0) FROM usage WHERE turn <> ?2
+		AND (turn = ?1 OR turn IN (SELECT t.id FROM spawn AS s JOIN turn AS t ON t.event = s.id WHERE s.turn = ?1))`, turn, own).Scan(&taken.Tokens, &taken.Cost)
+	return taken, s.failure(ctx, "add up what a question took", err)
 }

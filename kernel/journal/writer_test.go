@@ -11,7 +11,7 @@ func TestSurvives(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	synchronous := func() (level int) {
 		t.Helper()
-		must(t, j.writer.conn.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level))
+		must(t, j.database.writer.conn.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level))
 		return level
 	}
 	const normal, full = 1, 2
@@ -20,14 +20,14 @@ func TestSurvives(t *testing.T) {
 		if got := synchronous(); got != full {
 			t.Errorf("an event was accepted with level %d", got)
 		}
-		_, err := j.SetTurn(ctx, TurnChange{ID: turn.ID, State: "running"})
+		_, err := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: "running"})
 		must(t, err)
 		if got := synchronous(); got != normal {
 			t.Errorf("a turn was begun with level %d", got)
 		}
 	}
 	for _, what := range []syncMode{syncFull, syncNormal, syncFull} {
-		must(t, j.writer.transaction(ctx, what, func(context.Context, *writer) error {
+		must(t, j.database.writer.transaction(ctx, what, func(context.Context, *writer) error {
 			if got := synchronous(); (got == full) != (what == syncFull) {
 				t.Errorf("in a transaction that is to survive %s the level is %d", what, got)
 			}
@@ -36,10 +36,10 @@ func TestSurvives(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	if err := j.writer.setSync(stopped, syncNormal); err == nil || j.writer.sync != "" {
-		t.Errorf("%v, and the level is taken to be %q", err, j.writer.sync)
+	if err := j.database.writer.setSync(stopped, syncNormal); err == nil || j.database.writer.sync != "" {
+		t.Errorf("%v, and the level is taken to be %q", err, j.database.writer.sync)
 	}
-	must(t, j.writer.setSync(ctx, syncFull))
+	must(t, j.database.writer.setSync(ctx, syncFull))
 	if got := synchronous(); got != full {
 		t.Errorf("after a change that failed the level is %d", got)
 	}

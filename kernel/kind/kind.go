@@ -44,8 +44,8 @@ type Order struct {
 
 // Tools calls tools.
 type Tools interface {
-	// Call performs one call and returns the text for the model.
-	Call(ctx context.Context, name string, arguments protocol.Object) (string, error)
+	// Call performs one call. It returns the text for the model, and what the call changed in files.
+	Call(ctx context.Context, name string, arguments protocol.Object) (text string, changed []protocol.FileChange, err error)
 	// Check returns an error if something prevents a call. It returns nil if nothing does, or if
 	// that is not known.
 	Check(ctx context.Context, name string, arguments protocol.Object) error

@@ -240,7 +240,8 @@ func registry(t *testing.T, h *mcp.Servers) *tool.Registry {
 func call(t *testing.T, h *mcp.Servers, name string, arguments ...protocol.Field) (string, error) {
 	t.Helper()
 	r := registry(t, h).For(&tool.Caller{Conversation: tool.Conversation{Session: "main", Alone: true}})
-	return r.Call(t.Context(), name, arguments)
+	text, _, err := r.Call(t.Context(), name, arguments)
+	return text, err
 }
 
 func argument(key string, value any) protocol.Field { return protocol.Field{Key: key, Value: value} }

@@ -100,7 +100,7 @@ func TestHang(t *testing.T) {
 	stopped := make(chan error, 1)
 	other := registry(t, h)
 	go func() {
-		_, err := other.Call(ctx, "other_hang", nil)
+		_, _, err := other.Call(ctx, "other_hang", nil)
 		stopped <- err
 	}()
 	if _, err := call(t, h, "slow_hang"); err == nil || protocol.ToolErrorOf(err).Code != protocol.ToolTimeout || !strings.Contains(err.Error(), "slow did not answer within 300ms: it is not known") {

@@ -48,6 +48,14 @@ type Root struct {
 	Memory bool
 }
 
+// HomeRoots returns the files and the directory of a home that hold the agent's memory.
+func HomeRoots(home string) (roots []Root) {
+	for _, name := range []string{"MEMORY.org", "MEMORY.md", "memory"} {
+		roots = append(roots, Root{Path: filepath.Join(home, name), Memory: true})
+	}
+	return roots
+}
+
 // private is the scope of text that is withheld from every model. Only the person's own search
 // finds it; see [withheld.Private].
 const private = "@private"

@@ -25,16 +25,37 @@ import (
 type Store struct {
 	// Home is the directory of MEMORY.org and of memory/.
 	Home    string
-	Journal *journal.RecordStore
+	Journal Journal
 	NewID   func() string
 	// Now returns the time where the person is.
 	Now func() time.Time
+	// Index takes in each change that was made; nil for none.
+	Index *Index
 	// Changed is called with each change that was made, before the method that made it returns. It
 	// may be nil.
-	Changed func(context.Context, Change)
+	Changed func(Change)
 
 	mu       sync.Mutex
 	deciding sync.Mutex // held while a proposal is decided about, before mu
+}
+
+// Journal is what the store reads of a journal and writes into it.
+type Journal interface {
+	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
+	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
+}
+
+// tell indexes a change and tells of it. A change that cannot be indexed now is indexed when the file is
+// read again.
+func (s *Store) tell(ctx context.Context, c Change) {
+	if s.Index != nil {
+		if err := s.Index.Take(ctx, c.Path); err != nil {
+			s.Index.Logger.Warn("what was kept is not found yet", "file", c.Path, "err", err)
+		}
+	}
+	if s.Changed != nil {
+		s.Changed(c)
+	}
 }
 
 // Operation is the kind of a change.
@@ -207,8 +228,8 @@ func (s *Store) change(ctx context.Context, turn, path string, c Change, edit fu
 		if err == nil {
 			err = atomicfile.Replace(path, old, []byte(text), 0o644)
 		}
-		if err == nil && s.Changed != nil {
-			s.Changed(ctx, c)
+		if err == nil {
+			s.tell(ctx, c)
 		}
 		if !errors.Is(err, atomicfile.ErrChanged) || tries == changeTries {
 			return c, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +30,7 @@ func newStore(t testing.TB) *Store {
 	})
 	var mu sync.Mutex
 	ids := 0
-	return &Store{Home: t.TempDir(), Journal: j.RecordStore, Now: func() time.Time { return noon }, NewID: func() string {
+	return &Store{Home: t.TempDir(), Journal: j.Records, Now: func() time.Time { return noon }, NewID: func() string {
 		mu.Lock()
 		defer mu.Unlock()
 		ids++
@@ -198,5 +199,30 @@ func TestManyAtOnce(t *testing.T) {
 		if strings.Count(text, fmt.Sprintf("* fact %d.\n", i)) != 1 {
 			t.Errorf("fact %d is not there once", i)
 		}
+	}
+}
+
+// TestStoreIsIndexed: what was kept is found at once, and every change is told of.
+func TestStoreIsIndexed(t *testing.T) {
+	x, home, _ := newIndex(t)
+	s := newStore(t)
+	s.Home, s.Index = home, x
+	var told []Operation
+	s.Changed = func(c Change) { told = append(told, c.Operation) }
+	r, _, err := s.Save(t.Context(), "t-1", Record{Text: "The samovar hums."}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := x.places(t, "samovar"); !strings.Contains(got, "MEMORY.org") {
+		t.Errorf("it is found at %q", got)
+	}
+	if _, err := s.Forget(t.Context(), "t-1", r.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.places(t, "samovar"); got != "" {
+		t.Errorf("it is still found at %q", got)
+	}
+	if !slices.Equal(told, []Operation{Saved, Forgotten}) {
+		t.Errorf("it is told %v", told)
 	}
 }

@@ -18,6 +18,12 @@ import (
 	"org-agent/kernel/skill"
 )
 
+// Live returns a function that returns the present kinds of actions: the fixed ones, and behind them those
+// that live notes define.
+func Live(fixed *kind.Set, notes *skill.Registry) func() *kind.Set {
+	return func() *kind.Set { return fixed.With(Kinds(notes.Current().Actions())...) }
+}
+
 // Kinds returns the kinds of the actions. They hold the versions of the notes that define them.
 func Kinds(actions []*skill.Action) []kind.Kind {
 	var kinds []kind.Kind

@@ -10,8 +10,8 @@ import (
 )
 
 func BenchmarkCall(b *testing.B) {
-	path := serve(b, &Server{Handler: handlerFunc(func(_ context.Context, _ *Client, _ string, params any) (any, error) {
-		return protocol.EventResult{Event: params.(*protocol.Object).Text("id"), Turn: "t"}, nil
+	path := serve(b, &Server{Handler: handlerFunc(func(_ context.Context, r *Request) (any, error) {
+		return protocol.EventResult{Event: r.Params.(*protocol.Object).Text("id"), Turn: "t"}, nil
 	})})
 	event := protocol.Object{{Key: "sensor", Value: protocol.Keyword("chat-message")}, {Key: "id", Value: "q1"}, {Key: "text", Value: "Which notes mention Samarkand?"}}
 	for _, codec := range codecs {
@@ -36,8 +36,8 @@ func BenchmarkNotify(b *testing.B) {
 				who := newPresence()
 				path := serve(b, &Server{Handler: handlerFunc(nothing), Presence: who})
 				heard, total := 0, make(chan int)
-				dial(b, DialConfig{Socket: path, Codec: codec.codec, Handler: func(_ context.Context, _ string, params any) (any, error) {
-					switch p := params.(type) {
+				dial(b, DialConfig{Socket: path, Codec: codec.codec, Handler: func(_ context.Context, r *Request) (any, error) {
+					switch p := r.Params.(type) {
 					case *protocol.Notice:
 						heard++
 					case *protocol.TurnDelta:

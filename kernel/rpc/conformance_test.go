@@ -312,27 +312,27 @@ func (tr *transcript) write(line string) {
 }
 
 // scripted is the handler of most cases: it does what an event's text says.
-func scripted(ctx context.Context, client *Client, method string, params any) (any, error) {
-	switch p := params.(type) {
+func scripted(ctx context.Context, r *Request) (any, error) {
+	switch p := r.Params.(type) {
 	case *protocol.Empty:
-		if method == protocol.MethodStatus {
+		if r.Method == protocol.MethodStatus {
 			return protocol.StatusResult{Version: "1.2", PID: 42, Skills: 2}, nil
 		}
 		return nil, nil
 	case *protocol.SessionLoadParams:
-		client.Notify(protocol.MethodTurnKept, protocol.TurnKept{Session: p.Session, State: protocol.TurnAnswered, Question: "* q?\n"})
+		r.Client.Notify(protocol.MethodTurnKept, protocol.TurnKept{Session: p.Session, State: protocol.TurnAnswered, Question: "* q?\n"})
 		return &protocol.SessionLoadResult{Session: p.Session, Keeper: p.Watch, NeverReceived: p.IDs}, nil
 	case *protocol.Object:
 		e, err := protocol.ParseEvent(*p)
 		if err != nil {
 			return nil, err
 		}
-		return perform(ctx, client, e)
+		return perform(ctx, r, e)
 	}
-	return nil, fmt.Errorf("the secret of %s", method)
+	return nil, fmt.Errorf("the secret of %s", r.Method)
 }
 
-func perform(ctx context.Context, client *Client, e protocol.Event) (any, error) {
+func perform(ctx context.Context, r *Request, e protocol.Event) (any, error) {
 	result := protocol.EventResult{Event: e.ID, Turn: "t1", State: protocol.TurnQueued}
 	switch e.Text {
 	case "panic":
@@ -340,21 +340,21 @@ func perform(ctx context.Context, client *Client, e protocol.Event) (any, error)
 	case "wrong type":
 		return 5, nil
 	case "wait":
-		Release(ctx)
+		r.Release()
 		<-ctx.Done()
 		return nil, ctx.Err()
 	case "hold": // the order
 		time.Sleep(time.Second)
 	case "act":
-		Release(ctx)
-		receipt, err := client.Act(ctx, protocol.Act{ID: "a1", Event: e.ID, Type: protocol.TypeRequest, Target: "emacs", Payload: e.Payload})
+		r.Release()
+		receipt, err := r.Client.Act(ctx, protocol.Act{ID: "a1", Event: e.ID, Type: protocol.TypeRequest, Target: "emacs", Payload: e.Payload})
 		if err != nil {
 			return nil, fmt.Errorf("act: %w", err)
 		}
 		result.Turn = fmt.Sprintf("%+v", receipt)
 	case "delta":
 		for i, text := range []string{"a", "ä", "😀"} {
-			client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{Turn: "t1", ID: "a1", Offset: i, Text: text})
+			r.Client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{Turn: "t1", ID: "a1", Offset: i, Text: text})
 		}
 	case "huge":
 		result.Turn = string(bytes.Repeat([]byte("x"), protocol.FrameLimit))

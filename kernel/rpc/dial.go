@@ -28,9 +28,9 @@ const (
 )
 
 // An IncomingHandler answers what the kernel sends to a client: acts, whose
-// result is a protocol.Receipt, and notifications, whose result is nil. Params
-// is a pointer to the method's params type. Calls come one after the other.
-type IncomingHandler func(ctx context.Context, method string, params any) (result any, err error)
+// result is a protocol.Receipt, and notifications, whose result is nil. They come one after the
+// other.
+type IncomingHandler func(ctx context.Context, r *Request) (result any, err error)
 
 // DialConfig says how to meet a kernel. Of Over, Socket and Addr the first that
 // is set counts.
@@ -122,7 +122,7 @@ func start(over net.Conn, config DialConfig) *Conn {
 	chain := typed(schema, false, func(ctx context.Context, call *call) (any, error) {
 		switch {
 		case config.Handler != nil:
-			return config.Handler(ctx, call.method, call.params)
+			return config.Handler(ctx, call.request(nil))
 		case call.kind == request:
 			return nil, protocol.Errorf(protocol.CodeMethodNotFound, "this client performs nothing")
 		}

@@ -20,6 +20,24 @@ const (
 	releasedLimit = 256      // handlers of one peer that run beside each other
 )
 
+// A Request is a request or a notification as a handler gets it.
+type Request struct {
+	Client *Client // who sent it; nil for a client's own handler, to which the kernel sends
+	Method string
+	Params any // a pointer to the method's params type
+
+	release func()
+}
+
+// Release lets the next request of this connection be handled while the handler of this one goes on.
+// A handler that waits for anything but its own work should call it. Outside of a connection it does
+// nothing.
+func (r *Request) Release() {
+	if r.release != nil {
+		r.release()
+	}
+}
+
 // A call is one request or notification on its way through the handlers.
 type call struct {
 	message
@@ -32,6 +50,11 @@ type call struct {
 	release   func()
 
 	passed chan struct{} // of a barrier, which is no message
+}
+
+// request is the call for a handler of somebody else's.
+func (c *call) request(of *Client) *Request {
+	return &Request{Client: of, Method: c.method, Params: c.params, release: c.release}
 }
 
 // A handler answers a call. Middleware is a function from one to another.
@@ -194,7 +217,7 @@ func (d *dispatcher) serve(c *call) {
 	err := context.Cause(c.ctx)
 	if err == nil {
 		result, err = d.protect(c, func() (any, error) {
-			return d.handle(context.WithValue(c.ctx, releaseKey{}, c.release), c)
+			return d.handle(c.ctx, c)
 		})
 	}
 	d.mu.Lock()
@@ -257,15 +280,4 @@ func (d *dispatcher) replyError(c *call, err error) *protocol.Error {
 	}
 	d.logger.Error("request failed", "method", text.Clip(c.method, quoted), "err", err)
 	return protocol.Errorf(protocol.CodeInternal, "an internal error in %s; the log has the details", text.Clip(c.method, quoted))
-}
-
-type releaseKey struct{}
-
-// Release lets the next request of this connection be handled while the handler
-// that was called with ctx goes on. A handler that waits for anything but its
-// own work should call it. Outside a handler it does nothing.
-func Release(ctx context.Context) {
-	if release, ok := ctx.Value(releaseKey{}).(func()); ok {
-		release()
-	}
 }

@@ -15,7 +15,7 @@
 // # Order
 //
 // The requests of one connection are handled one after the other in the order
-// they came, until a handler calls [Release]; connections do not wait for each
+// they came, until a handler calls [Request.Release]; connections do not wait for each
 // other. What is sent to one connection arrives in the order it was sent, except
 // that a turn/delta may be merged into a queued delta of the same act when no
 // other kind of message stands between them. Every request is answered exactly

@@ -38,8 +38,8 @@ func TestEmacs(t *testing.T) {
 	}
 }
 
-func emacsKernel(ctx context.Context, client *Client, _ string, params any) (any, error) {
-	switch p := params.(type) {
+func emacsKernel(ctx context.Context, r *Request) (any, error) {
+	switch p := r.Params.(type) {
 	case *protocol.SessionLoadParams:
 		if len(p.IDs) == 0 && p.View == "" {
 			return protocol.SessionLoadResult{Session: p.Session, File: "nothing"}, nil
@@ -50,8 +50,8 @@ func emacsKernel(ctx context.Context, client *Client, _ string, params any) (any
 		switch text {
 		case "act":
 			const inserted = "** grüß\n😀"
-			Release(ctx)
-			receipt, err := client.Act(ctx, protocol.Act{
+			r.Release()
+			receipt, err := r.Client.Act(ctx, protocol.Act{
 				ID: "a1", Session: "main", Type: protocol.TypeRequest, Target: "emacs",
 				Payload: protocol.Object{{Key: "action", Value: protocol.Keyword("insert-at-end")}, {Key: "text", Value: inserted}},
 			})
@@ -59,13 +59,13 @@ func emacsKernel(ctx context.Context, client *Client, _ string, params any) (any
 				return nil, err
 			}
 			sum := sha256.Sum256([]byte(inserted))
-			result.Turn = fmt.Sprint(receipt.Chars, " ", receipt.SHA256 == hex.EncodeToString(sum[:]) && receipt.Done && client.Capabilities().KeepsFile)
+			result.Turn = fmt.Sprint(receipt.Chars, " ", receipt.SHA256 == hex.EncodeToString(sum[:]) && receipt.Done && r.Client.Capabilities().KeepsFile)
 		case "burst":
 			for i := range 2000 {
-				client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: fmt.Sprint("é", i)})
+				r.Client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: fmt.Sprint("é", i)})
 			}
 		case "big":
-			client.Notify(protocol.MethodTurnKept, protocol.TurnKept{Question: strings.Repeat("é\"(\n → ", 100_000), State: protocol.TurnAnswered})
+			r.Client.Notify(protocol.MethodTurnKept, protocol.TurnKept{Question: strings.Repeat("é\"(\n → ", 100_000), State: protocol.TurnAnswered})
 		}
 		return result, nil
 	}

@@ -14,13 +14,13 @@ import (
 // The library's own connection, with its Content-Length codec, is a client as any
 // other: it initializes, sends events, performs an act and reads an error.
 func TestLibraryIsAClient(t *testing.T) {
-	path := serve(t, &Server{Handler: handlerFunc(func(ctx context.Context, client *Client, _ string, params any) (any, error) {
-		event, ok := params.(*protocol.Object)
+	path := serve(t, &Server{Handler: handlerFunc(func(ctx context.Context, r *Request) (any, error) {
+		event, ok := r.Params.(*protocol.Object)
 		if !ok {
 			return nil, protocol.Errorf(protocol.CodeNotFound, "there is none")
 		}
-		Release(ctx)
-		receipt, err := client.Act(ctx, protocol.Act{ID: "a1", Payload: *event})
+		r.Release()
+		receipt, err := r.Client.Act(ctx, protocol.Act{ID: "a1", Payload: *event})
 		return protocol.EventResult{Event: event.Text("id"), Turn: receipt.SHA256}, err
 	})})
 	over, err := net.Dial("unix", path)

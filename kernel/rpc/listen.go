@@ -16,6 +16,27 @@ import (
 // ErrInUse: another process answers on the socket.
 var ErrInUse = errors.New("another kernel answers there")
 
+// Listen listens on a Unix socket, or on the spare one if another process answers there and a spare one is
+// named. It also listens on HOST:PORT if the address is not "". It returns the socket that it took.
+func Listen(socket, spare, address string) (listeners []net.Listener, taken string, err error) {
+	unix, err := ListenUnix(socket)
+	if errors.Is(err, ErrInUse) && spare != "" {
+		socket = spare
+		unix, err = ListenUnix(socket)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if address == "" {
+		return []net.Listener{unix}, socket, nil
+	}
+	tcp, err := ListenTCP(address)
+	if err != nil {
+		return nil, "", errors.Join(err, unix.Close())
+	}
+	return []net.Listener{unix, tcp}, socket, nil
+}
+
 // ListenUnix listens on a Unix socket of mode 0600. Its directory is made with
 // mode 0700; one that exists must be a directory of this user's that nobody else
 // can write to. A socket nobody answers on is replaced; anything else at path,

@@ -66,19 +66,19 @@ func (r *caseHandler) handler(write func(line string)) Handler {
 	if r == nil {
 		return handlerFunc(scripted)
 	}
-	return handlerFunc(func(ctx context.Context, client *Client, method string, params any) (any, error) {
-		took, err := json.Marshal(params)
+	return handlerFunc(func(ctx context.Context, asked *Request) (any, error) {
+		took, err := json.Marshal(asked.Params)
 		if err != nil {
 			return nil, err
 		}
-		write(fmt.Sprintf("took %s %s", method, took))
-		if method == protocol.MethodEvent {
+		write(fmt.Sprintf("took %s %s", asked.Method, took))
+		if asked.Method == protocol.MethodEvent {
 			for _, m := range r.sends {
 				if newSchema()[m.method].Result == nil {
-					client.Notify(m.method, m.params)
+					asked.Client.Notify(m.method, m.params)
 					continue
 				}
-				had, err := client.Ask(ctx, m.method, m.params)
+				had, err := asked.Client.Ask(ctx, m.method, m.params)
 				if err != nil {
 					return nil, err
 				}
@@ -89,9 +89,9 @@ func (r *caseHandler) handler(write func(line string)) Handler {
 				write(fmt.Sprintf("had %s %s", m.method, answer))
 			}
 		}
-		result, known := r.results[method]
+		result, known := r.results[asked.Method]
 		if !known {
-			return nil, fmt.Errorf("the case has no result of %s", method)
+			return nil, fmt.Errorf("the case has no result of %s", asked.Method)
 		}
 		return result, nil
 	})

@@ -81,14 +81,14 @@ func TestClosingWaitsForEveryGoroutine(t *testing.T) {
 				listener := &heldListener{connections: make(chan net.Conn, 1), closed: make(chan struct{}), letGo: onlyIf("the listener")}
 				listener.connections <- kernel
 				who := newPresence()
-				server := &Server{Token: testToken, Presence: who, Handler: handlerFunc(func(context.Context, *Client, string, any) (any, error) {
+				server := &Server{Token: testToken, Presence: who, Handler: handlerFunc(func(context.Context, *Request) (any, error) {
 					<-onlyIf("the kernel's handler")
 					return nil, nil
 				})}
 				ctx, stop := context.WithCancel(t.Context())
 				var ended [2]error
 				served := begin(func() { ended[0] = server.Serve(ctx, listener) })
-				c, err := Dial(t.Context(), DialConfig{Over: client, Token: testToken, Handler: func(context.Context, string, any) (any, error) {
+				c, err := Dial(t.Context(), DialConfig{Over: client, Token: testToken, Handler: func(context.Context, *Request) (any, error) {
 					<-onlyIf("the client's handler")
 					return nil, nil
 				}})

@@ -70,7 +70,7 @@ func (p *presence) await(t testing.TB, n int) {
 	}
 }
 
-func nothing(context.Context, *Client, string, any) (any, error) { return nil, nil }
+func nothing(context.Context, *Request) (any, error) { return nil, nil }
 
 // A client that reads nothing is dropped after five seconds, and what another is
 // sent meanwhile arrives at once.
@@ -86,7 +86,7 @@ func TestSlowClientIsDroppedAlone(t *testing.T) {
 			return near
 		}
 		var heard atomic.Int64
-		fast, err := Dial(ctx, DialConfig{Over: connect(), Token: testToken, Client: protocol.ClientInfo{Name: "Emacs 28"}, Handler: func(context.Context, string, any) (any, error) {
+		fast, err := Dial(ctx, DialConfig{Over: connect(), Token: testToken, Client: protocol.ClientInfo{Name: "Emacs 28"}, Handler: func(context.Context, *Request) (any, error) {
 			heard.Add(1)
 			return nil, nil
 		}})
@@ -154,8 +154,8 @@ func TestHopelessClientCostsBoundedMemory(t *testing.T) {
 func TestTwoHundredClients(t *testing.T) {
 	const clients, events = 200, 20
 	who := newPresence()
-	path := serve(t, &Server{Presence: who, Handler: handlerFunc(func(_ context.Context, _ *Client, _ string, params any) (any, error) {
-		return protocol.EventResult{Event: params.(*protocol.Object).Text("id")}, nil
+	path := serve(t, &Server{Presence: who, Handler: handlerFunc(func(_ context.Context, r *Request) (any, error) {
+		return protocol.EventResult{Event: r.Params.(*protocol.Object).Text("id")}, nil
 	})})
 	var wg sync.WaitGroup
 	for i := range clients {
@@ -186,8 +186,8 @@ func TestTwoHundredClients(t *testing.T) {
 // 200 requests at once are answered in their order, none is lost.
 func TestBurstKeepsOrder(t *testing.T) {
 	var got []string
-	path := serve(t, &Server{Handler: handlerFunc(func(_ context.Context, _ *Client, _ string, params any) (any, error) {
-		got = append(got, params.(*protocol.Object).Text("id"))
+	path := serve(t, &Server{Handler: handlerFunc(func(_ context.Context, r *Request) (any, error) {
+		got = append(got, r.Params.(*protocol.Object).Text("id"))
 		return nil, nil
 	})})
 	for _, spelling := range spellings() {
@@ -265,7 +265,7 @@ func TestLostConnectionLeavesActsUnknown(t *testing.T) {
 	who := newPresence()
 	path := serve(t, &Server{Handler: handlerFunc(nothing), Presence: who})
 	acting := make(chan struct{})
-	c := dial(t, DialConfig{Socket: path, Handler: func(ctx context.Context, _ string, _ any) (any, error) {
+	c := dial(t, DialConfig{Socket: path, Handler: func(ctx context.Context, _ *Request) (any, error) {
 		close(acting)
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -294,7 +294,7 @@ func TestLostConnectionLeavesActsUnknown(t *testing.T) {
 func TestCallIsCancelledAtTheKernel(t *testing.T) {
 	cancelled := make(chan error, 1)
 	begun := make(chan struct{})
-	path := serve(t, &Server{Handler: handlerFunc(func(ctx context.Context, _ *Client, _ string, _ any) (any, error) {
+	path := serve(t, &Server{Handler: handlerFunc(func(ctx context.Context, _ *Request) (any, error) {
 		close(begun)
 		<-ctx.Done()
 		cancelled <- ctx.Err()
@@ -325,19 +325,19 @@ func TestServeWaitsAndFlushes(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	server := &Server{Token: testToken, Handler: handlerFunc(func(ctx context.Context, client *Client, method string, _ any) (any, error) {
-		if method == protocol.MethodShutdown {
+	server := &Server{Token: testToken, Handler: handlerFunc(func(ctx context.Context, r *Request) (any, error) {
+		if r.Method == protocol.MethodShutdown {
 			cancel()
 			<-ctx.Done()
-			client.Notify(protocol.MethodNotice, protocol.Notice{Text: "bye"})
+			r.Client.Notify(protocol.MethodNotice, protocol.Notice{Text: "bye"})
 		}
 		return nil, nil
 	})}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener) }()
 	heard := make(chan string, 1)
-	c := dial(t, DialConfig{Socket: path, Handler: func(_ context.Context, _ string, params any) (any, error) {
-		heard <- params.(*protocol.Notice).Text
+	c := dial(t, DialConfig{Socket: path, Handler: func(_ context.Context, r *Request) (any, error) {
+		heard <- r.Params.(*protocol.Notice).Text
 		return nil, nil
 	}})
 	if err := c.Call(t.Context(), protocol.MethodShutdown, nil, nil); err != nil {

@@ -18,17 +18,16 @@ import (
 // DefaultConnections is how many a [Server] takes where nothing is set.
 const DefaultConnections = 1024
 
-// A Handler answers what clients ask. Params is a pointer to the method's params
-// type of package protocol; the result is the method's result type or a pointer
-// to it, nil for an empty one. A *protocol.Error in an error's chain is what the
+// A Handler answers what clients ask. The result is the method's result type of package protocol or a
+// pointer to it, nil for an empty one. A *protocol.Error in an error's chain is what the
 // client is told; other errors are logged, and the client learns only that there
 // was one.
 //
 // The context ends when the client cancels the request or goes. Requests of one
-// client come one after the other, see [Release]; those of several at once.
+// client come one after the other, see [Request.Release]; those of several at once.
 // initialize never comes here; status comes also from clients without a token.
 type Handler interface {
-	Handle(ctx context.Context, client *Client, method string, params any) (result any, err error)
+	Handle(ctx context.Context, r *Request) (result any, err error)
 }
 
 // Presence hears of clients that have shown the token: Connected after
@@ -123,7 +122,7 @@ func (s *Server) attend(ctx context.Context, client *Client, c net.Conn, logger 
 		},
 	}
 	chain := shake.guard(typed(schema, true, func(ctx context.Context, c *call) (any, error) {
-		return s.Handler.Handle(ctx, client, c.method, c.params)
+		return s.Handler.Handle(ctx, c.request(client))
 	}))
 	client.connection = newConnection(c, nil, schema, chain, logger)
 	reason := client.connection.run(ctx, client.ending)

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,11 +19,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const testToken Token = "0123456789abcdef"
 
 // handlerFunc is a Handler made of a function.
-type handlerFunc func(ctx context.Context, client *Client, method string, params any) (any, error)
+type handlerFunc func(ctx context.Context, r *Request) (any, error)
 
-func (f handlerFunc) Handle(ctx context.Context, client *Client, method string, params any) (any, error) {
-	return f(ctx, client, method, params)
-}
+func (f handlerFunc) Handle(ctx context.Context, r *Request) (any, error) { return f(ctx, r) }
 
 // serve runs a server on a socket until the test ends.
 func serve(t testing.TB, s *Server) (path string) {
@@ -73,25 +72,25 @@ func TestRoundTrip(t *testing.T) {
 	var got protocol.Object
 	path := serve(t, &Server{
 		Version: "7",
-		Handler: handlerFunc(func(ctx context.Context, client *Client, method string, params any) (any, error) {
-			if method == protocol.MethodEvent {
-				got = *params.(*protocol.Object)
-				client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: "grüße"})
-				Release(ctx)
-				receipt, err := client.Act(ctx, protocol.Act{ID: "a1", Payload: protocol.Object{{Key: "text", Value: "😀"}, {Key: "action", Value: protocol.Keyword("insert-at-end")}}})
+		Handler: handlerFunc(func(ctx context.Context, r *Request) (any, error) {
+			if r.Method == protocol.MethodEvent {
+				got = *r.Params.(*protocol.Object)
+				r.Client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: "grüße"})
+				r.Release()
+				receipt, err := r.Client.Act(ctx, protocol.Act{ID: "a1", Payload: protocol.Object{{Key: "text", Value: "😀"}, {Key: "action", Value: protocol.Keyword("insert-at-end")}}})
 				if err != nil {
 					return nil, err
 				}
 				return protocol.EventResult{Event: got.Text("id"), Turn: receipt.SHA256, State: protocol.TurnQueued}, nil
 			}
-			return nil, protocol.Errorf(protocol.CodeNotFound, "no such %s", method)
+			return nil, protocol.Errorf(protocol.CodeNotFound, "no such %s", r.Method)
 		}),
 	})
 	for _, codec := range codecs {
 		t.Run(codec.name, func(t *testing.T) {
 			var heard []string
-			c := dial(t, DialConfig{Socket: path, Codec: codec.codec, Handler: func(_ context.Context, method string, params any) (any, error) {
-				switch p := params.(type) {
+			c := dial(t, DialConfig{Socket: path, Codec: codec.codec, Handler: func(_ context.Context, r *Request) (any, error) {
+				switch p := r.Params.(type) {
 				case *protocol.Notice:
 					heard = append(heard, p.Text)
 				case *protocol.Act:
@@ -219,5 +218,29 @@ func TestListenTCPIsLoopbackOnly(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A kernel whose socket is taken listens at the spare one, if it has one, and beside it on an address.
+func TestListen(t *testing.T) {
+	taken := serve(t, &Server{Handler: handlerFunc(nothing)})
+	spare := filepath.Join(t.TempDir(), "spare.sock")
+	if _, _, err := Listen(taken, "", ""); !errors.Is(err, ErrInUse) {
+		t.Errorf("without a spare one: %v", err)
+	}
+	listeners, socket, err := Listen(taken, spare, "127.0.0.1:0")
+	if err != nil || socket != spare || len(listeners) != 2 {
+		t.Fatal(listeners, socket, err)
+	}
+	for _, l := range listeners {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, _, err := Listen(spare, "", "192.0.2.1:4711"); err == nil || !strings.Contains(err.Error(), "loopback") {
+		t.Errorf("an address that others reach: %v", err)
+	}
+	if _, err := os.Lstat(spare); !os.IsNotExist(err) {
+		t.Errorf("the socket of a kernel that could not listen is there: %v", err)
 	}
 }

@@ -11,15 +11,19 @@ import (
 
 // Changes answers which texts turns changed, and records which changes a person undid.
 type Changes struct {
+	IDs     IDs
 	Turns   ChangedTurns
 	Journal undo.Journal
 	Kinds   func() *kind.Set
 }
 
+// IDs finds what an id names: a turn, an event, an answer or an act.
+type IDs interface {
+	Resolve(ctx context.Context, id string) (journal.Named, error)
+}
+
 // ChangedTurns finds turns.
 type ChangedTurns interface {
-	// Resolve returns what an id names: a turn, an event, an answer or an act.
-	Resolve(ctx context.Context, id string) (journal.Named, error)
 	Turn(ctx context.Context, id string) (journal.Turn, error)
 }
 
@@ -33,7 +37,7 @@ func (c Changes) Methods() []Method {
 
 // list returns the changes of texts by a turn.
 func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protocol.TurnChangesResult, error) {
-	named, err := c.Turns.Resolve(ctx, p.ID)
+	named, err := c.IDs.Resolve(ctx, p.ID)
 	if err != nil {
 		return protocol.TurnChangesResult{}, err
 	}

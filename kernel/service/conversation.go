@@ -16,6 +16,7 @@ import (
 type Conversations struct {
 	Sessions   *session.Sessions
 	Asked      AskedQuestions
+	Names      ConversationNames
 	Compaction Compaction
 	// Model is the model that is shown for a conversation without an answer.
 	Model string
@@ -23,10 +24,13 @@ type Conversations struct {
 	Left func(session string)
 }
 
-// AskedQuestions finds earlier messages of people, the latest first, and reports whether a
-// conversation has any message.
+// AskedQuestions finds earlier messages of people, the latest first.
 type AskedQuestions interface {
 	PastQuestions(ctx context.Context, query, except string, limit int) ([]journal.Turn, error)
+}
+
+// ConversationNames reports whether a conversation has any message.
+type ConversationNames interface {
 	HasSession(ctx context.Context, name string) (bool, error)
 }
 
@@ -49,7 +53,7 @@ func (c Conversations) Methods() []Method {
 		{protocol.MethodSessionRename, For(c.Sessions.Rename)},
 		{protocol.MethodSessionFork, For(c.Sessions.Fork)},
 		{protocol.MethodSessionAsked, For(c.asked)},
-		{protocol.MethodSessionCompact, For(c.compact)},
+		{protocol.MethodSessionCompact, ForRequest(c.compact)},
 		{protocol.MethodTurnPrefer, For(c.Sessions.Prefer)},
 		{protocol.MethodTurnSteer, For(c.Sessions.Steer)},
 		{protocol.MethodTurnGet, ForClient(func(ctx context.Context, client *rpc.Client, p protocol.TurnGetParams) (protocol.TurnGetResult, error) {
@@ -87,12 +91,12 @@ func (c Conversations) asked(ctx context.Context, p protocol.SessionAskedParams)
 	return result, err
 }
 
-func (c Conversations) compact(ctx context.Context, p protocol.SessionCompactParams) (protocol.SessionCompacted, error) {
+func (c Conversations) compact(ctx context.Context, r *rpc.Request, p protocol.SessionCompactParams) (protocol.SessionCompacted, error) {
 	session := p.Session
 	if session == "" {
 		session = protocol.MainSession
 	}
-	has, err := c.Asked.HasSession(ctx, session)
+	has, err := c.Names.HasSession(ctx, session)
 	if err == nil && !has {
 		err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", session)
 	}
@@ -105,7 +109,7 @@ func (c Conversations) compact(ctx context.Context, p protocol.SessionCompactPar
 	case p.Undo:
 		return c.Compaction.Undo(ctx, session)
 	}
-	rpc.Release(ctx) // it may take minutes; the client's next requests must not wait
+	r.Release() // it may take minutes; the client's next requests must not wait
 	if p.Stop {
 		return c.Compaction.Stop(ctx, session)
 	}

@@ -23,11 +23,17 @@ import (
 // and shutdown.
 type Kernel struct {
 	// Doctor configures the doctor's checks.
-	Doctor  doctor.Config
-	Journal *journal.Journal
+	Doctor doctor.Config
+	// Stories are those of turns.
+	Stories Stories
 	Kinds   func() *kind.Set
 	Stop    func()
 	Logger  *slog.Logger
+}
+
+// Stories reads the story of the turn to which an id belongs.
+type Stories interface {
+	Read(ctx context.Context, id string) (explain.Trace, error)
 }
 
 // Methods lists what is answered.
@@ -51,7 +57,7 @@ func (k Kernel) doctor(ctx context.Context, p protocol.DoctorParams) (protocol.D
 
 // trace returns the story of the turn to which an id belongs.
 func (k Kernel) trace(ctx context.Context, p protocol.TraceGetParams) (protocol.TraceGetResult, error) {
-	t, err := explain.Read(ctx, k.Journal, p.ID)
+	t, err := k.Stories.Read(ctx, p.ID)
 	if err != nil {
 		return protocol.TraceGetResult{}, err
 	}
@@ -70,17 +76,12 @@ func (k Kernel) shutdown(context.Context, protocol.Empty) (protocol.Empty, error
 // Usage answers how much turns used.
 type Usage struct {
 	Turns UsageStore
-	Tools ToolUsage
+	Steps ToolSteps
 }
 
 // UsageStore sums the usage of turns.
 type UsageStore interface {
-	Usage(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error)
-}
-
-// ToolUsage sums the usage of tool calls.
-type ToolUsage interface {
-	ToolUsage(ctx context.Context, session string, since time.Time) ([]protocol.ToolUsage, error)
+	Sum(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error)
 }
 
 // Methods lists what is answered.
@@ -107,11 +108,11 @@ func (u Usage) get(ctx context.Context, p protocol.UsageGetParams) (protocol.Usa
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", p.Session)
 	}
 	if by == protocol.UsageByTool {
-		tools, err := u.Tools.ToolUsage(ctx, p.Session, since)
+		tools, err := toolUsage(ctx, u.Steps, p.Session, since)
 		result.Tools = tools
 		return result, err
 	}
-	rows, err := u.Turns.Usage(ctx, by, p.Session, since, p.East)
+	rows, err := u.Turns.Sum(ctx, by, p.Session, since, p.East)
 	result.Rows = rows
 	return result, err
 }
@@ -123,9 +124,11 @@ type Status struct {
 	Started time.Time
 	Paths   config.Paths
 
-	Journal   StatusStore
+	Asks      AskCounter
+	Index     IndexProgress
+	Size      func() int64 // of the journal, in bytes
 	Sessions  StatusSessions
-	Subagents Subagents // nil: there are no subagents
+	Subagents Subagents
 	Skills    *skill.Registry
 	Clients   func() []protocol.ClientStatus // the connected clients; the one that a person used last stands last
 	Models    func() []protocol.ModelStatus
@@ -134,12 +137,14 @@ type Status struct {
 	Settings  func() config.Settings // from the current config.org
 }
 
-// StatusStore returns what waits for a person, what is not indexed yet, and the size of the
-// journal.
-type StatusStore interface {
+// AskCounter counts what waits for a person.
+type AskCounter interface {
 	Waiting(ctx context.Context) (int, error)
+}
+
+// IndexProgress returns what of the journal is not indexed yet.
+type IndexProgress interface {
 	Unindexed(ctx context.Context) (journal.Unindexed, error)
-	Size() int64
 }
 
 // StatusSessions counts conversations and turns, and returns the conversations that are being
@@ -157,7 +162,7 @@ func (s Status) Methods() []Method { return []Method{{protocol.MethodStatus, For
 func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (protocol.StatusResult, error) {
 	status := s.Fixed
 	var err error
-	status.Waiting, err = s.Journal.Waiting(ctx)
+	status.Waiting, err = s.Asks.Waiting(ctx)
 	status.Sessions, status.Running, status.Queued = s.Sessions.Counts()
 	status.Skills = len(s.Skills.Current().Skills())
 	clients := s.Clients()
@@ -165,14 +170,14 @@ func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (
 	if err != nil || !client.Introduced() {
 		return status, err
 	}
-	unindexed, err := s.Journal.Unindexed(ctx)
+	unindexed, err := s.Index.Unindexed(ctx)
 	if err != nil {
 		return status, err
 	}
 	status.Unindexed = unindexed.Percent()
 	status.Seconds = int(time.Since(s.Started).Seconds())
 	status.Memory = resident()
-	status.Log, status.Journal, status.JournalSize = s.Paths.Log, s.Paths.Journal, s.Journal.Size()
+	status.Log, status.Journal, status.JournalSize = s.Paths.Log, s.Paths.Journal, s.Size()
 	for _, note := range s.Skills.Statuses() {
 		if note.State == skill.Failed || note.State == skill.Duplicate {
 			status.Faulty++
@@ -182,9 +187,6 @@ func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (
 	status.Presets = presetStatuses(s.Settings())
 	status.Connected = clients
 	status.Conversations = s.Sessions.Busy()
-	if s.Subagents == nil {
-		return status, nil
-	}
 	subagents, err := s.Subagents.List(ctx, "")
 	status.Conversations = withParents(status.Conversations, subagents)
 	return status, err

@@ -29,6 +29,12 @@ func within(t *testing.T) context.Context {
 // what dials it.
 func served(t *testing.T, lists ...[]service.Method) (dial func(name string) *rpc.Conn) {
 	t.Helper()
+	return servedWith(t, nil, lists...)
+}
+
+// servedWith is served for clients that handle what they are sent.
+func servedWith(t *testing.T, handler rpc.IncomingHandler, lists ...[]service.Method) (dial func(name string) *rpc.Conn) {
+	t.Helper()
 	table, err := service.NewTable(lists...)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +56,7 @@ func served(t *testing.T, lists ...[]service.Method) (dial func(name string) *rp
 	})
 	return func(name string) *rpc.Conn {
 		t.Helper()
-		conn, err := rpc.Dial(within(t), rpc.DialConfig{Socket: socket, Token: "token", Client: protocol.ClientInfo{Name: name}})
+		conn, err := rpc.Dial(within(t), rpc.DialConfig{Socket: socket, Token: "token", Client: protocol.ClientInfo{Name: name}, Handler: handler})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // Handler answers a method. Parameters and results have the types in [protocol.Methods].
-type Handler func(ctx context.Context, client *rpc.Client, params any) (any, error)
+type Handler func(ctx context.Context, r *rpc.Request) (any, error)
 
 // Method is a method of the wire with its handler.
 type Method struct {
@@ -26,21 +26,24 @@ type Method struct {
 
 // For makes a handler from a function with typed parameters that does not need the client.
 func For[P, R any](answer func(ctx context.Context, params P) (R, error)) Handler {
-	return ForClient(func(ctx context.Context, _ *rpc.Client, params P) (R, error) { return answer(ctx, params) })
+	return ForRequest(func(ctx context.Context, _ *rpc.Request, params P) (R, error) { return answer(ctx, params) })
 }
 
 // ForClient is [For] for a function that also gets the client.
 func ForClient[P, R any](answer func(ctx context.Context, client *rpc.Client, params P) (R, error)) Handler {
-	return func(ctx context.Context, client *rpc.Client, params any) (any, error) {
-		return answer(ctx, client, *params.(*P))
-	}
+	return ForRequest(func(ctx context.Context, r *rpc.Request, params P) (R, error) { return answer(ctx, r.Client, params) })
+}
+
+// ForRequest is [For] for a function that also gets the request, which it may release.
+func ForRequest[P, R any](answer func(ctx context.Context, r *rpc.Request, params P) (R, error)) Handler {
+	return func(ctx context.Context, r *rpc.Request) (any, error) { return answer(ctx, r, *r.Params.(*P)) }
 }
 
 // Concurrent allows the client's next request to be handled at the same time.
 func Concurrent(handle Handler) Handler {
-	return func(ctx context.Context, client *rpc.Client, params any) (any, error) {
-		rpc.Release(ctx)
-		return handle(ctx, client, params)
+	return func(ctx context.Context, r *rpc.Request) (any, error) {
+		r.Release()
+		return handle(ctx, r)
 	}
 }
 
@@ -63,10 +66,10 @@ func NewTable(lists ...[]Method) (Table, error) {
 }
 
 // Handle implements [rpc.Handler].
-func (t Table) Handle(ctx context.Context, client *rpc.Client, name string, params any) (any, error) {
-	handle := t[name]
+func (t Table) Handle(ctx context.Context, r *rpc.Request) (any, error) {
+	handle := t[r.Method]
 	if handle == nil {
-		return nil, protocol.Errorf(protocol.CodeMethodNotFound, "%s is not a method that clients call", name)
+		return nil, protocol.Errorf(protocol.CodeMethodNotFound, "%s is not a method that clients call", r.Method)
 	}
-	return handle(ctx, client, params)
+	return handle(ctx, r)
 }

@@ -1,13 +1,16 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
+	"org-agent/kernel/tool"
 )
 
 // promptCommands is how many commands of prompt skills are listed for clients. All of them can be
@@ -40,6 +43,20 @@ func (s Skills) Methods() []Method {
 		{protocol.MethodSkillEvaluate, For(s.evaluate)},
 		{protocol.MethodSkillSymbols, For(s.symbols)},
 	}
+}
+
+// About describes what there is, for people who ask the built-in responder.
+func (s Skills) About(tools *tool.Registry) (about builtin.About) {
+	for _, k := range s.Notes.Current().Skills() {
+		about.Skills = append(about.Skills, builtin.Item{Name: k.Name, Does: cmp.Or(k.Description, k.Title)})
+	}
+	for _, k := range s.Prompts.Current().Offered() {
+		about.Texts = append(about.Texts, builtin.Item{Name: k.Name, Does: k.Description})
+	}
+	for _, t := range tools.Offered() {
+		about.Tools = append(about.Tools, builtin.Item{Name: t.Name(), Does: t.Does()})
+	}
+	return about
 }
 
 // Has reports whether a live skill of either form has the name.

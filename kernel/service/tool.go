@@ -43,7 +43,7 @@ type Calls interface {
 func (t Tools) Methods() []Method {
 	return []Method{
 		{protocol.MethodToolList, For(t.list)},
-		{protocol.MethodToolCall, For(t.call)},
+		{protocol.MethodToolCall, ForRequest(t.call)},
 	}
 }
 
@@ -61,7 +61,7 @@ func (t Tools) list(context.Context, protocol.Empty) (protocol.ToolListResult, e
 // call makes a call for another program, in a conversation of that program. The conversation
 // records the call and its outcome, and a person is asked there if the policy asks. The call ends
 // when the client disconnects or cancels it.
-func (t Tools) call(ctx context.Context, p protocol.ToolCallParams) (protocol.ToolCallResult, error) {
+func (t Tools) call(ctx context.Context, r *rpc.Request, p protocol.ToolCallParams) (protocol.ToolCallResult, error) {
 	text, err := t.Calls.CallText(p)
 	if err != nil {
 		return protocol.ToolCallResult{}, protocol.Errorf(protocol.CodeInvalidParams, "%v", err)
@@ -73,7 +73,7 @@ func (t Tools) call(ctx context.Context, p protocol.ToolCallParams) (protocol.To
 	if err != nil {
 		return protocol.ToolCallResult{}, err
 	}
-	rpc.Release(ctx) // the same client may make or cancel other calls
+	r.Release() // the same client may make or cancel other calls
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
 	for {

@@ -15,7 +15,7 @@ type Turns struct {
 	Names     Names
 	Models    ModelFinder
 	Settings  TurnResolver
-	Subagents Subagents // nil: there are no subagents
+	Subagents Subagents
 }
 
 // TurnSessions holds the turns of the conversations.
@@ -78,7 +78,7 @@ func (t Turns) retry(ctx context.Context, p protocol.TurnRetryParams) (protocol.
 // conversation.
 func (t Turns) cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
 	result, err := t.Sessions.Cancel(ctx, p)
-	if err != nil || t.Subagents == nil || p.Turn+p.Event != "" && !result.Cancelled {
+	if err != nil || p.Turn+p.Event != "" && !result.Cancelled {
 		return result, err
 	}
 	name, err := t.Names.NameNow(ctx, cmp.Or(p.Session, protocol.MainSession))
@@ -97,9 +97,6 @@ func (t Turns) cancel(ctx context.Context, p protocol.TurnParams) (protocol.Turn
 
 // subagents returns the states of the subagents.
 func (t Turns) subagents(ctx context.Context, p protocol.SubagentListParams) (protocol.SubagentListResult, error) {
-	if t.Subagents == nil {
-		return protocol.SubagentListResult{}, nil
-	}
 	name := p.Session
 	if name != "" {
 		var err error

@@ -106,18 +106,28 @@ func TestTurns(t *testing.T) {
 // counted is what turns and tools took.
 type counted struct{ asked string }
 
-func (c *counted) Usage(_ context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
+func (c *counted) Sum(_ context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
 	c.asked = string(by) + session + since.Format("/2006-01-02")
 	return []protocol.Usage{{What: "x"}}, nil
 }
 
-func (c *counted) ToolUsage(context.Context, string, time.Time) ([]protocol.ToolUsage, error) {
-	return []protocol.ToolUsage{{Tool: "read"}}, nil
+func (c *counted) EachToolStep(_ context.Context, session string, since time.Time, visit func(journal.ToolStep)) error {
+	call := func(tool string) string { return `(:type :request :target :tool :action :call :tool "` + tool + `")` }
+	for _, step := range []journal.ToolStep{
+		{Action: call("read"), Verdict: "performed", Text: "four"},
+		{Action: call("read"), Verdict: "failed", Text: "gone"},
+		{Action: call("grep"), Verdict: "refused", Text: "not counted"},
+		{Action: `(:type :request :target :tool :action :batch)`, Verdict: "performed", Text: "2 calls were made",
+			Calls: []journal.StepCall{{Tool: "grep", Text: "0123456789"}, {Tool: "read", Text: "more"}}},
+	} {
+		visit(step)
+	}
+	return nil
 }
 
 func TestUsage(t *testing.T) {
 	c := &counted{}
-	conn := served(t, service.Usage{Turns: c, Tools: c}.Methods())("test")
+	conn := served(t, service.Usage{Turns: c, Steps: c}.Methods())("test")
 	get := func(p protocol.UsageGetParams) (result protocol.UsageGetResult, err error) {
 		err = conn.Call(within(t), protocol.MethodUsageGet, p, &result)
 		return result, err
@@ -125,8 +135,14 @@ func TestUsage(t *testing.T) {
 	if result, err := get(protocol.UsageGetParams{Session: "main", Since: "2026-11-22T08:00:00Z"}); err != nil || len(result.Rows) != 1 || c.asked != "turnmain/2026-11-22" {
 		t.Errorf("%+v, %v, asked %q", result, err, c.asked)
 	}
-	if result, err := get(protocol.UsageGetParams{By: protocol.UsageByTool}); err != nil || len(result.Tools) != 1 || len(result.Rows) != 0 {
-		t.Errorf("%+v, %v", result, err)
+	result, err := get(protocol.UsageGetParams{By: protocol.UsageByTool})
+	if err != nil || len(result.Rows) != 0 || len(result.Tools) != 2 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	for i, want := range []protocol.ToolUsage{{Tool: "read", Calls: 3, Bytes: 12}, {Tool: "grep", Calls: 1, Bytes: 10}} { // the largest first
+		if got := result.Tools[i]; got.Tool != want.Tool || got.Calls != want.Calls || got.Bytes != want.Bytes || got.Tokens == 0 {
+			t.Errorf("%+v and not %+v", got, want)
+		}
 	}
 	for what, p := range map[string]protocol.UsageGetParams{"2026-11-22T08:00:00Z": {Since: "yesterday"}, "of a day at most": {East: 1e6}, "is not one": {Session: "../x"}} {
 		_, err := get(p)

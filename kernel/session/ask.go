@@ -57,7 +57,7 @@ func (t *Turn) Ask(ctx context.Context, ask protocol.Ask) error {
 		ID: ask.ID, Session: s.name(), Turn: t.Record.ID, Event: t.Record.Event, Kind: journal.ActAsk,
 		Text: waitingSubtree(t.Record.Level, ask),
 	}
-	err := s.keep(ctx, func() error { return s.sessions.config.Journal.PutAct(ctx, act) })
+	err := s.keep(ctx, func() error { return s.sessions.config.Journal.Acts.PutAct(ctx, act) })
 	switch {
 	case protocol.ErrorCode(err) == protocol.CodeConflict: // the last kernel showed it
 	case err != nil:
@@ -76,9 +76,9 @@ func (t *Turn) Ask(ctx context.Context, ask protocol.Ask) error {
 }
 
 // shownAsk is an ask that waits as clients of its conversation receive it.
-func shownAsk(ctx context.Context, j *journal.Journal, ask protocol.Ask) (protocol.Ask, error) {
+func shownAsk(ctx context.Context, j Journal, ask protocol.Ask) (protocol.Ask, error) {
 	ask = ask.Shown()
-	act, err := j.Act(ctx, ask.ID)
+	act, err := j.Acts.Act(ctx, ask.ID)
 	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return ask, fmt.Errorf("look for what is shown: %w", err)
 	}
@@ -88,7 +88,7 @@ func shownAsk(ctx context.Context, j *journal.Journal, ask protocol.Ask) (protoc
 
 // Remind notifies a client that attaches to a session of the asks that wait there.
 func (h *Sessions) Remind(ctx context.Context, client Client, session string) error {
-	open, err := h.config.Journal.OpenAsks(ctx)
+	open, err := h.config.Journal.Asks.OpenAsks(ctx)
 	if err != nil {
 		return err
 	}
@@ -150,12 +150,12 @@ func (a placedAsk) notification(session string) protocol.AskClosed {
 }
 
 // readAsk reads the ask of this id.
-func readAsk(ctx context.Context, j *journal.Journal, id string) (placedAsk, error) {
-	ask, err := j.Ask(ctx, id)
+func readAsk(ctx context.Context, j Journal, id string) (placedAsk, error) {
+	ask, err := j.Asks.Ask(ctx, id)
 	if err != nil {
 		return placedAsk{}, fmt.Errorf("look for what a person was asked: %w", err)
 	}
-	record, err := j.Turn(ctx, ask.Turn)
+	record, err := j.Turns.Turn(ctx, ask.Turn)
 	if err != nil {
 		return placedAsk{}, fmt.Errorf("look for the turn that asked: %w", err)
 	}
@@ -163,7 +163,7 @@ func readAsk(ctx context.Context, j *journal.Journal, id string) (placedAsk, err
 	if ask.Waits() {
 		return placed, nil
 	}
-	if act, err := j.Act(ctx, id); err == nil {
+	if act, err := j.Acts.Act(ctx, id); err == nil {
 		placed.waiting = act.Text
 	}
 	placed.closed = closedSubtree(record.Level, ask)
@@ -171,7 +171,7 @@ func readAsk(ctx context.Context, j *journal.Journal, id string) (placedAsk, err
 }
 
 // present replaces the texts of asks that are closed by their closed subtrees.
-func present(ctx context.Context, j *journal.Journal, acts []journal.Act) error {
+func present(ctx context.Context, j Journal, acts []journal.Act) error {
 	for i, a := range acts {
 		if a.Kind != journal.ActAsk {
 			continue

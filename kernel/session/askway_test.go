@@ -33,7 +33,7 @@ func TestAskGoesOneWay(t *testing.T) {
 		asks = []protocol.Ask{approval, question}
 		var err error
 		for _, a := range asks {
-			err = errors.Join(err, h.journal.PutAsk(ctx, a), turn.Ask(ctx, a))
+			err = errors.Join(err, h.journal.Asks.PutAsk(ctx, a), turn.Ask(ctx, a))
 		}
 		close(waits)
 		<-ctx.Done()
@@ -58,7 +58,7 @@ func TestAskGoesOneWay(t *testing.T) {
 	}
 	c.mu.Unlock()
 	for i, a := range asks {
-		kept, err := h.journal.Ask(t.Context(), a.ID)
+		kept, err := h.journal.Asks.Ask(t.Context(), a.ID)
 		if err != nil || !reflect.DeepEqual(kept, a) {
 			t.Errorf("the journal has %.300v, %v; what was asked is %.300v", kept, err, a)
 		}
@@ -72,11 +72,11 @@ func TestAskGoesOneWay(t *testing.T) {
 		{Decision: protocol.Answered, Answers: []protocol.FieldAnswer{{Name: "way", Values: []string{"north"}}}, Client: "emacs"},
 	}
 	for i, a := range asks {
-		decided, err := h.journal.Decide(t.Context(), a.ID, outcomes[i])
+		decided, err := h.journal.Asks.Decide(t.Context(), a.ID, outcomes[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, err := h.journal.Ask(t.Context(), a.ID)
+		kept, err := h.journal.Asks.Ask(t.Context(), a.ID)
 		if err != nil || !reflect.DeepEqual(kept, decided) || !reflect.DeepEqual(kept.AskOutcome, outcomes[i]) || kept.Waits() {
 			t.Errorf("the journal has %.300v, %v; what was decided is %.300v", kept, err, outcomes[i])
 		}

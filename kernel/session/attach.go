@@ -58,10 +58,10 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 // describe adds what a header line shows of the session: its model and its preset, if
 // one was chosen, and what it took so far.
 func (s *Session) describe(ctx context.Context, result *protocol.SessionLoadResult) (err error) {
-	if result.Model, err = s.sessions.config.Journal.SessionModel(ctx, s.name()); err != nil {
+	if result.Model, err = s.sessions.config.Journal.Sessions.SessionModel(ctx, s.name()); err != nil {
 		return err
 	}
-	if result.Preset, err = s.sessions.config.Journal.SessionPreset(ctx, s.name()); err != nil {
+	if result.Preset, err = s.sessions.config.Journal.Sessions.SessionPreset(ctx, s.name()); err != nil {
 		return err
 	}
 	result.Usage, err = s.total(ctx)
@@ -70,7 +70,7 @@ func (s *Session) describe(ctx context.Context, result *protocol.SessionLoadResu
 
 // total is what the session took so far, nil when nobody counted.
 func (s *Session) total(ctx context.Context) (*protocol.Usage, error) {
-	rows, err := s.sessions.config.Journal.Usage(ctx, protocol.UsageTotal, s.name(), time.Time{}, 0)
+	rows, err := s.sessions.config.Journal.Usage.Sum(ctx, protocol.UsageTotal, s.name(), time.Time{}, 0)
 	if len(rows) == 0 {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 // received. What a person took out of the file stays out.
 func (s *Session) replay(ctx context.Context, client Client, held []string, view protocol.View) ([]string, error) {
 	j := s.sessions.config.Journal
-	marks, err := j.Marks(ctx, s.name())
+	marks, err := j.Turns.Marks(ctx, s.name())
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Session) replay(ctx context.Context, client Client, held []string, view
 	lacking := lackingOf(marks, lacks)
 	const page = 200
 	for ids := range slices.Chunk(lacking, page) {
-		turns, err := j.TurnsOf(ctx, ids...)
+		turns, err := j.Turns.TurnsOf(ctx, ids...)
 		if err == nil {
 			err = s.replayTurns(ctx, client, turns, view, lacks)
 		}
@@ -139,7 +139,7 @@ func (s *Session) neverReceived(ctx context.Context, marks []journal.Mark, held 
 		marked[m.ID] = true
 	}
 	others := slices.DeleteFunc(slices.Clone(held), func(id string) bool { return marked[id] })
-	known, err := s.sessions.config.Journal.Known(ctx, s.name(), others)
+	known, err := s.sessions.config.Journal.Sessions.Known(ctx, s.name(), others)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	for i, t := range turns {
 		ids[i] = t.ID
 	}
-	acts, err := s.sessions.config.Journal.ActsOf(ctx, ids...)
+	acts, err := s.sessions.config.Journal.Acts.ActsOf(ctx, ids...)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (h *Sessions) Broadcast(ctx context.Context, event protocol.Event, skills [
 	if event.ID == "" {
 		event.ID = h.config.NewID()
 	}
-	if _, err := h.config.Journal.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) != protocol.CodeNotFound {
+	if _, err := h.config.Journal.Turns.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) != protocol.CodeNotFound {
 		if err != nil {
 			return result, err
 		}

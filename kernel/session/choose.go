@@ -16,7 +16,7 @@ func (h *Sessions) Choose(ctx context.Context, p protocol.SessionModelParams) er
 		return err
 	}
 	defer s.release()
-	if err := h.config.Journal.SetSessionModel(ctx, p.Session, p.Model); err != nil {
+	if err := h.config.Journal.Sessions.SetSessionModel(ctx, p.Session, p.Model); err != nil {
 		return err
 	}
 	s.viewers.broadcast(protocol.MethodModelChanged, p)
@@ -31,7 +31,7 @@ func (h *Sessions) ChoosePreset(ctx context.Context, p protocol.SessionPresetPar
 		return err
 	}
 	defer s.release()
-	if err := h.config.Journal.SetSessionPreset(ctx, p.Session, p.Preset); err != nil {
+	if err := h.config.Journal.Sessions.SetSessionPreset(ctx, p.Session, p.Preset); err != nil {
 		return err
 	}
 	s.viewers.broadcast(protocol.MethodPresetChanged, p)
@@ -41,7 +41,7 @@ func (h *Sessions) ChoosePreset(ctx context.Context, p protocol.SessionPresetPar
 // Prefer makes an answer the one of its question that later turns are shown, and
 // tells every client of the session.
 func (h *Sessions) Prefer(ctx context.Context, p protocol.TurnPreferParams) (protocol.TurnPreferred, error) {
-	record, err := h.config.Journal.Prefer(ctx, p.ID, p.Not)
+	record, err := h.config.Journal.Turns.Prefer(ctx, p.ID, p.Not)
 	if err != nil {
 		return protocol.TurnPreferred{}, err
 	}

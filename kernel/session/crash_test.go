@@ -15,14 +15,14 @@ func TestCrashBetweenTheAnswerAndItsEnd(t *testing.T) {
 		journal.ActAnswer: protocol.TurnAnswered, journal.ActNotice: protocol.TurnInterrupted,
 	} {
 		h := open(t, t.TempDir(), echo)
-		accepted, _, err := h.journal.Accept(t.Context(), message("q1", "hello"), "t1")
+		accepted, _, err := h.journal.Turns.Accept(t.Context(), message("q1", "hello"), "t1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.journal.SetTurn(t.Context(), journal.TurnChange{ID: "t1", State: protocol.TurnRunning}); err != nil {
+		if _, err := h.journal.Turns.SetTurn(t.Context(), journal.TurnChange{ID: "t1", State: protocol.TurnRunning}); err != nil {
 			t.Fatal(err)
 		}
-		err = h.journal.PutAct(t.Context(), journal.Act{
+		err = h.journal.Acts.PutAct(t.Context(), journal.Act{
 			ID: "a1", Session: accepted.Session, Turn: "t1", Event: "q1", Kind: kind, Final: true,
 			Text: "** Kept\n:PROPERTIES:\n:ID:       a1\n:END:\n",
 		})
@@ -33,7 +33,7 @@ func TestCrashBetweenTheAnswerAndItsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		until(t, "the queue", func() bool { _, running, queued := h.Counts(); return running+queued == 0 })
-		turn, err := h.journal.Turn(t.Context(), "t1")
+		turn, err := h.journal.Turns.Turn(t.Context(), "t1")
 		if err != nil || turn.State != want {
 			t.Errorf("%s: the turn is %s, %v", kind, turn.State, err)
 		}

@@ -52,13 +52,13 @@ func (s *Session) sendTo(a *attached, act protocol.Act) {
 		if err != nil {
 			kept.Failure = err.Error()
 		}
-		if err := h.config.Journal.PutReceipt(ctx, act.ID, kept); err != nil {
+		if err := h.config.Journal.Acts.PutReceipt(ctx, act.ID, kept); err != nil {
 			s.logger().Error("receipt not kept", "act", act.ID, "err", err)
 		}
 		if err == nil && receipt.Saved {
 			// The question as well: the keeper saved the whole buffer. What a person
 			// removes from now on stays away.
-			if err := h.config.Journal.MarkQuestionSaved(ctx, act.Event); err != nil {
+			if err := h.config.Journal.Turns.MarkQuestionSaved(ctx, act.Event); err != nil {
 				s.logger().Error("receipt not kept", "act", act.ID, "err", err)
 			}
 		}

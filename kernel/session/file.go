@@ -56,7 +56,7 @@ func (f *conversationFile) write(ctx context.Context) {
 }
 
 // journal returns the journal of the sessions.
-func (f *conversationFile) journal() *journal.Journal { return f.session.sessions.config.Journal }
+func (f *conversationFile) journal() Journal { return f.session.sessions.config.Journal }
 
 // writeUnkept writes the file if no client keeps it.
 func (f *conversationFile) writeUnkept(ctx context.Context) {
@@ -67,7 +67,7 @@ func (f *conversationFile) writeUnkept(ctx context.Context) {
 
 // add writes what the file lacks, once. The caller holds the lock.
 func (f *conversationFile) add(ctx context.Context) error {
-	turns, acts, err := f.journal().Unsaved(ctx, f.session.name())
+	turns, acts, err := f.journal().Turns.Unsaved(ctx, f.session.name())
 	if err != nil || len(turns)+len(acts) == 0 {
 		return err
 	}
@@ -146,7 +146,7 @@ func (f *conversationFile) actPlace(ctx context.Context, text string, a journal.
 		return insertion
 	}
 	subtree := a.Text
-	if turn, err := f.journal().Turn(ctx, a.Turn); err == nil && words(turn) != "" {
+	if turn, err := f.journal().Turns.Turn(ctx, a.Turn); err == nil && words(turn) != "" {
 		subtree = org.ReHeading(turn.Question.Text) + subtree
 	}
 	return org.InsertBeforeDraft(text, subtree)
@@ -188,12 +188,12 @@ func idsIn(text string) map[string]bool {
 // markSaved notes in the journal that the file has these.
 func (f *conversationFile) markSaved(ctx context.Context, turns []journal.Turn, acts []journal.Act) error {
 	for _, t := range turns {
-		if err := f.journal().MarkQuestionSaved(ctx, t.Event); err != nil {
+		if err := f.journal().Turns.MarkQuestionSaved(ctx, t.Event); err != nil {
 			return err
 		}
 	}
 	for _, a := range acts {
-		if err := f.journal().MarkSaved(ctx, a.ID); err != nil {
+		if err := f.journal().Acts.MarkSaved(ctx, a.ID); err != nil {
 			return err
 		}
 	}

@@ -20,14 +20,14 @@ func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindP
 	if err == nil && !turn.State.Final() {
 		id := turn.ID
 		h.awaited.add(id, client)
-		if turn, err = h.config.Journal.Turn(ctx, id); err != nil || turn.State.Final() {
+		if turn, err = h.config.Journal.Turns.Turn(ctx, id); err != nil || turn.State.Final() {
 			h.awaited.drop(id, client)
 		}
 	}
 	if err != nil {
 		return protocol.TurnFindResult{}, err
 	}
-	acts, err := h.config.Journal.ActsOf(ctx, turn.ID)
+	acts, err := h.config.Journal.Acts.ActsOf(ctx, turn.ID)
 	if err != nil {
 		return protocol.TurnFindResult{}, err
 	}
@@ -48,19 +48,19 @@ func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindP
 }
 
 // owner finds the turn by the id of its question, of one of its answers, or its own.
-func owner(ctx context.Context, j *journal.Journal, id string) (journal.Turn, error) {
-	turn, err := j.TurnOfEvent(ctx, id)
+func owner(ctx context.Context, j Journal, id string) (journal.Turn, error) {
+	turn, err := j.Turns.TurnOfEvent(ctx, id)
 	if protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return turn, err
 	}
-	act, err := j.Act(ctx, id)
+	act, err := j.Acts.Act(ctx, id)
 	switch {
 	case err == nil:
-		return j.Turn(ctx, act.Turn)
+		return j.Turns.Turn(ctx, act.Turn)
 	case protocol.ErrorCode(err) != protocol.CodeNotFound:
 		return journal.Turn{}, err
 	}
-	turn, err = j.Turn(ctx, id)
+	turn, err = j.Turns.Turn(ctx, id)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
 		err = protocol.Errorf(protocol.CodeNotFound, "nothing that was said has the id %q", id)
 	}

@@ -42,7 +42,7 @@ func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (prot
 	if fork.Session, err = h.forkName(ctx, at.session, p.To); err != nil {
 		return protocol.SessionForkResult{}, err
 	}
-	if err := h.config.Journal.Fork(ctx, fork); err != nil {
+	if err := h.config.Journal.Sessions.Fork(ctx, fork); err != nil {
 		return protocol.SessionForkResult{}, err
 	}
 	result := protocol.SessionForkResult{Session: fork.Session, File: h.directory.file(fork.Session), Turns: len(fork.Copies), Draft: at.draft}
@@ -56,7 +56,7 @@ func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (prot
 
 // forker makes the copies of a fork.
 type forker struct {
-	journal *journal.Journal
+	journal Journal
 	newID   func() string
 }
 
@@ -73,27 +73,27 @@ type forkPoint struct {
 func (f forker) point(ctx context.Context, p protocol.SessionForkParams) (forkPoint, error) {
 	if p.ID == "" {
 		name := orMain(p.Session)
-		has, err := f.journal.HasSession(ctx, name)
+		has, err := f.journal.Sessions.HasSession(ctx, name)
 		if err == nil && !has {
 			err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", name)
 		}
 		return forkPoint{session: name, last: 1<<63 - 1}, err
 	}
-	turn, err := f.journal.TurnOfEvent(ctx, p.ID)
+	turn, err := f.journal.Turns.TurnOfEvent(ctx, p.ID)
 	if err == nil {
 		return forkPoint{session: turn.Session, id: p.ID, last: turn.Seq - 1, draft: turn.Question.Text}, nil
 	}
 	if protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return forkPoint{}, err
 	}
-	act, err := f.journal.Act(ctx, p.ID)
+	act, err := f.journal.Acts.Act(ctx, p.ID)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
 		return forkPoint{}, protocol.Errorf(protocol.CodeNotFound, "%s is the :ID: of no question and no answer", p.ID)
 	}
 	if err != nil {
 		return forkPoint{}, err
 	}
-	turn, err = f.journal.Turn(ctx, act.Turn)
+	turn, err = f.journal.Turns.Turn(ctx, act.Turn)
 	return forkPoint{session: act.Session, id: p.ID, last: turn.Seq, act: act.ID}, err
 }
 
@@ -104,7 +104,7 @@ func (f forker) copies(ctx context.Context, at forkPoint) (journal.Fork, string,
 	ids := map[string]string{} // of questions and answers, what they are in the fork
 	const pageSize = 200
 	for after := int64(0); ; {
-		turns, err := f.journal.Turns(ctx, at.session, after, pageSize)
+		turns, err := f.journal.Turns.List(ctx, at.session, after, pageSize)
 		if err != nil {
 			return fork, "", err
 		}
@@ -112,7 +112,7 @@ func (f forker) copies(ctx context.Context, at forkPoint) (journal.Fork, string,
 		for i, t := range turns {
 			page[i], after = t.ID, t.Seq
 		}
-		acts, err := f.journal.ActsOf(ctx, page...)
+		acts, err := f.journal.Acts.ActsOf(ctx, page...)
 		if err == nil {
 			err = present(ctx, f.journal, acts)
 		}

@@ -17,7 +17,7 @@ const listLimit = 5000
 // List returns every session, latest first, with its file; also those of which there is
 // only a file.
 func (h *Sessions) List(ctx context.Context) (protocol.SessionListResult, error) {
-	infos, err := h.config.Journal.Sessions(ctx)
+	infos, err := h.config.Journal.Sessions.List(ctx)
 	if err != nil {
 		return protocol.SessionListResult{}, err
 	}

@@ -34,7 +34,7 @@ func TestRemindOfWhatIsClosed(t *testing.T) {
 		for _, id := range []string{"p1", "p2"} {
 			approval := protocol.Ask{ID: id, Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event, Asked: "2026-11-23T10:00:00Z",
 				AskedAction: protocol.AskedAction{Action: "(:type :log)", Hash: id}}
-			err = errors.Join(err, h.journal.PutAsk(ctx, approval), turn.Ask(ctx, approval))
+			err = errors.Join(err, h.journal.Asks.PutAsk(ctx, approval), turn.Ask(ctx, approval))
 		}
 		if err != nil {
 			return session.Outcome{State: protocol.TurnFailed, Notice: err.Error()}
@@ -54,7 +54,7 @@ func TestRemindOfWhatIsClosed(t *testing.T) {
 	}
 	c.decide = func() {
 		for _, id := range []string{"p1", "p2"} {
-			if _, err := h.journal.Decide(t.Context(), id, protocol.AskOutcome{Decision: protocol.Deny, Client: "another"}); err != nil {
+			if _, err := h.journal.Asks.Decide(t.Context(), id, protocol.AskOutcome{Decision: protocol.Deny, Client: "another"}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -83,9 +83,9 @@ func TestDecidedAsItsTurnEnds(t *testing.T) {
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
 		approval := protocol.Ask{ID: "p1", Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event, Asked: "2026-11-23T10:00:00Z",
 			AskedAction: protocol.AskedAction{Action: "(:type :log)", Hash: "p1"}}
-		err := errors.Join(h.journal.PutAsk(ctx, approval), turn.Ask(ctx, approval))
+		err := errors.Join(h.journal.Asks.PutAsk(ctx, approval), turn.Ask(ctx, approval))
 		if err == nil {
-			_, err = h.journal.Decide(ctx, "p1", protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "another"})
+			_, err = h.journal.Asks.Decide(ctx, "p1", protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "another"})
 		}
 		if err != nil {
 			t.Error(err)

@@ -78,15 +78,15 @@ func (h *Sessions) rename(ctx context.Context, s *Session, to string) error {
 	if err := h.refuseName(ctx, to); err != nil {
 		return err
 	}
-	renaming, err := h.config.Journal.Rename(ctx, former, to)
+	renaming, err := h.config.Journal.Sessions.Rename(ctx, former, to)
 	if err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := h.moveFile(ctx, renaming); err != nil {
-		back, backErr := h.config.Journal.Rename(ctx, to, former)
+		back, backErr := h.config.Journal.Sessions.Rename(ctx, to, former)
 		if backErr == nil {
-			backErr = errors.Join(h.config.Journal.MarkMoved(ctx, renaming.Seq), h.config.Journal.MarkMoved(ctx, back.Seq))
+			backErr = errors.Join(h.config.Journal.Sessions.MarkMoved(ctx, renaming.Seq), h.config.Journal.Sessions.MarkMoved(ctx, back.Seq))
 		}
 		return errors.Join(fmt.Errorf("not renamed: %w", err), backErr)
 	}
@@ -101,7 +101,7 @@ func (h *Sessions) refuseName(ctx context.Context, name string) error {
 	taken := h.open[name] != nil
 	if !taken {
 		var err error
-		if taken, err = h.config.Journal.HasSession(ctx, name); err != nil {
+		if taken, err = h.config.Journal.Sessions.HasSession(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (h *Sessions) refuseName(ctx context.Context, name string) error {
 
 // refuseNothing says no to a session of which there is nothing to rename.
 func (h *Sessions) refuseNothing(ctx context.Context, s *Session) error {
-	has, err := h.config.Journal.HasSession(ctx, s.name())
+	has, err := h.config.Journal.Sessions.HasSession(ctx, s.name())
 	if err != nil || has || len(s.viewers.attached()) > 0 {
 		return err
 	}
@@ -132,7 +132,7 @@ func (h *Sessions) refuseNothing(ctx context.Context, s *Session) error {
 
 // moveFiles moves the files of sessions that were renamed when the last kernel ended.
 func (h *Sessions) moveFiles(ctx context.Context) error {
-	unmoved, err := h.config.Journal.Unmoved(ctx)
+	unmoved, err := h.config.Journal.Sessions.Unmoved(ctx)
 	for _, renaming := range unmoved {
 		if err := h.moveFile(ctx, renaming); err != nil {
 			h.config.Logger.Error("the file of a renamed session has its former name", "former", renaming.Former, "session", renaming.Name, "err", err)
@@ -148,7 +148,7 @@ func (h *Sessions) moveFile(ctx context.Context, r journal.Renaming) error {
 			return err
 		}
 	}
-	return h.config.Journal.MarkMoved(ctx, r.Seq)
+	return h.config.Journal.Sessions.MarkMoved(ctx, r.Seq)
 }
 
 // move renames a file and replaces none. One that is not there needs no move; one that
@@ -186,10 +186,10 @@ func (h *Sessions) NameNow(ctx context.Context, name string) (string, error) {
 	if open {
 		return name, nil
 	}
-	if has, err := h.config.Journal.HasSession(ctx, name); has || err != nil {
+	if has, err := h.config.Journal.Sessions.HasSession(ctx, name); has || err != nil {
 		return name, err
 	}
-	now, err := h.config.Journal.NameNow(ctx, name)
+	now, err := h.config.Journal.Sessions.NameNow(ctx, name)
 	if now == "" {
 		now = name
 	}
@@ -202,12 +202,12 @@ func (h *Sessions) nameOf(ctx context.Context, name string, ids []string) (strin
 	if len(ids) == 0 {
 		return name, nil
 	}
-	now, err := h.config.Journal.NameNow(ctx, name)
+	now, err := h.config.Journal.Sessions.NameNow(ctx, name)
 	if err != nil || now == "" {
 		return name, err
 	}
 	for _, candidate := range []string{name, now} {
-		known, err := h.config.Journal.Known(ctx, candidate, ids)
+		known, err := h.config.Journal.Sessions.Known(ctx, candidate, ids)
 		if err != nil || len(known) > 0 {
 			return candidate, err
 		}

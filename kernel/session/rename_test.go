@@ -83,7 +83,7 @@ func TestRename(t *testing.T) {
 	}
 	// What was under way to the old name is of the session, as is who has not heard.
 	h.say(t, "q2")
-	if turn, err := h.journal.TurnOfEvent(t.Context(), "q2"); err != nil || turn.Session != "A new name" {
+	if turn, err := h.journal.Turns.TurnOfEvent(t.Context(), "q2"); err != nil || turn.Session != "A new name" {
 		t.Errorf("the turn is of %q, %v", turn.Session, err)
 	}
 	late := &client{id: "c2", emacs: true}
@@ -137,7 +137,7 @@ func TestRenameIsFinished(t *testing.T) {
 		h := open(t, t.TempDir(), echo)
 		h.say(t, "q1")
 		text := h.file(t, "main")
-		if _, err := h.journal.Rename(t.Context(), "main", "other"); err != nil {
+		if _, err := h.journal.Sessions.Rename(t.Context(), "main", "other"); err != nil {
 			t.Fatal(err)
 		}
 		if both {
@@ -151,7 +151,7 @@ func TestRenameIsFinished(t *testing.T) {
 		if h.file(t, "other") != text || h.file(t, "main") != "" {
 			t.Errorf("the files are %q and %q", h.file(t, "other"), h.file(t, "main"))
 		}
-		if unmoved, err := h.journal.Unmoved(t.Context()); len(unmoved) > 0 || err != nil {
+		if unmoved, err := h.journal.Sessions.Unmoved(t.Context()); len(unmoved) > 0 || err != nil {
 			t.Errorf("unmoved: %v, %v", unmoved, err)
 		}
 		h.close(t)
@@ -180,7 +180,7 @@ func TestRenameThatCannotMoveTheFile(t *testing.T) {
 	if h.file(t, "kept") != text {
 		t.Error("the file changed")
 	}
-	if has, err := h.journal.HasSession(t.Context(), "main"); !has || err != nil {
+	if has, err := h.journal.Sessions.HasSession(t.Context(), "main"); !has || err != nil {
 		t.Errorf("the session lost its name: %v", err)
 	}
 }
@@ -198,7 +198,7 @@ func TestFork(t *testing.T) {
 		return result
 	}
 	answer := ""
-	if acts, err := h.journal.ActsOf(t.Context(), mustTurn(t, h, "q2")); err != nil || len(acts) != 1 {
+	if acts, err := h.journal.Acts.ActsOf(t.Context(), mustTurn(t, h, "q2")); err != nil || len(acts) != 1 {
 		t.Fatalf("%v, %v", acts, err)
 	} else {
 		answer = acts[0].ID
@@ -255,7 +255,7 @@ func TestFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.waitIdle(t)
-	history, err := h.journal.History(t.Context(), "main fork", "", 0)
+	history, err := h.journal.Transcripts.History(t.Context(), "main fork", "", 0)
 	if err != nil || len(history) != 3 || history[0].Question != "text of q1" || history[2].Answer != "Answer to mine" {
 		t.Errorf("the history of the fork is %v, %v", history, err)
 	}
@@ -274,11 +274,11 @@ func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
 		approval := protocol.Ask{ID: "approval-" + turn.Record.Event, Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event,
 			AskedAction: protocol.AskedAction{Action: "(:type :request)", Hash: "h", Reason: "it asks", Summary: "Do it"}}
-		err := errors.Join(h.journal.PutAsk(ctx, approval), turn.Ask(ctx, approval))
+		err := errors.Join(h.journal.Asks.PutAsk(ctx, approval), turn.Ask(ctx, approval))
 		if turn.Record.Event == "q2" {
 			<-wait
 		}
-		_, decided := h.journal.Decide(ctx, approval.ID, protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "emacs"})
+		_, decided := h.journal.Asks.Decide(ctx, approval.ID, protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "emacs"})
 		turn.AskClosed(ctx, approval.ID)
 		if err := errors.Join(err, decided); err != nil {
 			return session.Outcome{State: protocol.TurnFailed, Notice: err.Error()}
@@ -287,7 +287,7 @@ func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 	})
 	defer h.close(t)
 	h.say(t, "q1")
-	acts, err := h.journal.ActsOf(t.Context(), mustTurn(t, h, "q1"))
+	acts, err := h.journal.Acts.ActsOf(t.Context(), mustTurn(t, h, "q1"))
 	if err != nil || len(acts) != 2 {
 		t.Fatalf("%v, %v", acts, err)
 	}
@@ -297,7 +297,7 @@ func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 	if _, err := h.Submit(t.Context(), message("q2", "text of q2")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the second approval", func() bool { pending, _ := h.journal.OpenAsks(t.Context()); return len(pending) == 1 })
+	until(t, "the second approval", func() bool { pending, _ := h.journal.Asks.OpenAsks(t.Context()); return len(pending) == 1 })
 	if _, err := h.Fork(t.Context(), protocol.SessionForkParams{Session: "main", To: "fork"}); err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestForkWithoutFile(t *testing.T) {
 
 func mustTurn(t *testing.T, h *fixture, event string) string {
 	t.Helper()
-	turn, err := h.journal.TurnOfEvent(t.Context(), event)
+	turn, err := h.journal.Turns.TurnOfEvent(t.Context(), event)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func (h *Sessions) Search(ctx context.Context, p protocol.SessionSearchParams) (
 	if search.Until, err = searchTime("until", p.Until); err != nil {
 		return protocol.SessionSearchResult{}, err
 	}
-	found, err := h.config.Journal.Search(ctx, search)
+	found, err := h.config.Journal.Search.Find(ctx, search)
 	result := protocol.SessionSearchResult{More: found.More, Before: found.Before}
 	if found.Before > 0 {
 		result.Reached = found.Reached.Format(time.RFC3339)

@@ -133,7 +133,7 @@ func (s *Session) whole(record *journal.Turn) (err error) {
 	if !record.Accepted.IsZero() {
 		return nil
 	}
-	*record, err = s.sessions.config.Journal.Turn(s.sessions.ctx, record.ID)
+	*record, err = s.sessions.config.Journal.Turns.Turn(s.sessions.ctx, record.ID)
 	return err
 }
 
@@ -172,7 +172,7 @@ func (s *Session) run(ctx context.Context, turn *Turn) {
 
 // interrupted ends a turn that was running when the last kernel ended.
 func (s *Session) interrupted(ctx context.Context, turn *Turn) {
-	acts, err := s.sessions.config.Journal.ActsOf(ctx, turn.Record.ID)
+	acts, err := s.sessions.config.Journal.Acts.ActsOf(ctx, turn.Record.ID)
 	if err != nil {
 		s.logger().Error("interrupted turn not ended", "turn", turn.Record.ID, "err", err)
 		return
@@ -195,7 +195,7 @@ func (s *Session) interrupted(ctx context.Context, turn *Turn) {
 // the notice stands below it.
 func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 	defer turn.cancel(nil)
-	record, err := s.sessions.config.Journal.SetTurn(ctx, journal.TurnChange{ID: turn.Record.ID, State: protocol.TurnRunning})
+	record, err := s.sessions.config.Journal.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.Record.ID, State: protocol.TurnRunning})
 	if err == nil {
 		turn.Record = record
 	}
@@ -233,7 +233,7 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 	s.closeAsks(ctx, turn.Record.ID)
 	var record journal.Turn
 	err := s.keep(s.sessions.ctx, func() (err error) {
-		record, err = s.sessions.config.Journal.SetTurn(ctx, turn.change(outcome))
+		record, err = s.sessions.config.Journal.Turns.SetTurn(ctx, turn.change(outcome))
 		return err
 	})
 	if err != nil {
@@ -283,7 +283,7 @@ func (s *Session) keep(ctx context.Context, write func() error) error {
 
 // closeAsks closes what waits for this turn, which ends, and shows that.
 func (s *Session) closeAsks(ctx context.Context, turn string) {
-	closed, err := s.sessions.config.Journal.CloseAsks(ctx, turn)
+	closed, err := s.sessions.config.Journal.Asks.CloseAsks(ctx, turn)
 	if err != nil {
 		s.sessions.config.Logger.Error("what waits is not closed", "turn", turn, "err", err)
 	}

@@ -121,7 +121,8 @@ func open(t *testing.T, directory string, run runner) *fixture {
 	h := &fixture{journal: j, directory: directory}
 	start := time.Now().UnixNano()
 	h.Sessions = session.New(session.Config{
-		Journal: j, Runner: run, Directory: filepath.Join(directory, "sessions"),
+		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
+		Runner:  run, Directory: filepath.Join(directory, "sessions"),
 		NewID:  func() string { return fmt.Sprintf("id-%d-%d", start, h.ids.Add(1)) },
 		Logger: slog.New(slog.DiscardHandler), Insertion: act.Insertion,
 	})

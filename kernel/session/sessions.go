@@ -16,7 +16,7 @@ import (
 // Config is what the sessions need. All fields but Directory are required; with
 // no Directory nothing is kept in files.
 type Config struct {
-	Journal   *journal.Journal
+	Journal   Journal
 	Runner    Runner
 	Directory string        // where NAME.org files are
 	NewID     func() string // a fresh id, fit for an Org :ID:
@@ -35,6 +35,34 @@ type Config struct {
 	// Everyone tells all people but those whose clients show the session, which shown knows by
 	// their ids; nil tells nobody.
 	Everyone func(shown func(client string) bool, method string, params any)
+}
+
+// Journal is what is kept of conversations. The stores of turns, acts and sessions are used nearly
+// whole, because they are what a conversation is kept in; of the others a few methods are.
+type Journal struct {
+	Turns    *journal.TurnStore
+	Acts     *journal.ActStore
+	Sessions *journal.SessionStore
+	Asks     Asks
+	Usage    Usage
+	Search   Search
+}
+
+// Asks are what waits for a person. CloseAsks closes those of a turn that ends.
+type Asks interface {
+	Ask(ctx context.Context, id string) (protocol.Ask, error)
+	OpenAsks(ctx context.Context) ([]protocol.Ask, error)
+	CloseAsks(ctx context.Context, turn string) ([]protocol.Ask, error)
+}
+
+// Usage sums what a conversation took.
+type Usage interface {
+	Sum(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error)
+}
+
+// Search finds what was said.
+type Search interface {
+	Find(ctx context.Context, query journal.Search) (journal.Found, error)
 }
 
 // Sessions is every conversation of one kernel.
@@ -162,7 +190,7 @@ func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Tur
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
 	event.Session, event.Stamp = s.name(), s.sessions.config.Now()
-	record, fresh, err := s.sessions.config.Journal.Accept(ctx, event, s.sessions.config.NewID())
+	record, fresh, err := s.sessions.config.Journal.Turns.Accept(ctx, event, s.sessions.config.NewID())
 	if err != nil {
 		return record, err
 	}
@@ -183,7 +211,7 @@ func (h *Sessions) Resume(ctx context.Context) error {
 	if err := h.moveFiles(ctx); err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}
-	unfinished, err := h.config.Journal.Unfinished(ctx)
+	unfinished, err := h.config.Journal.Turns.Unfinished(ctx)
 	if err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}
@@ -233,9 +261,9 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 // Turn finds the turn that is named by its id or by its question's.
 func (h *Sessions) Turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error) {
 	if p.Turn == "" && p.Event != "" {
-		return h.config.Journal.TurnOfEvent(ctx, p.Event)
+		return h.config.Journal.Turns.TurnOfEvent(ctx, p.Event)
 	}
-	return h.config.Journal.Turn(ctx, p.Turn)
+	return h.config.Journal.Turns.Turn(ctx, p.Turn)
 }
 
 // How often, and after which pauses, Retry looks whether a turn has ended.
@@ -262,10 +290,10 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams, settin
 	// A notice is shown just before its turn has ended: who is quick to ask for
 	// another try is not turned away.
 	model := cmp.Or(p.Model, settings.Model())
-	again, err := h.config.Journal.Retry(ctx, record.ID, model, settings)
+	again, err := h.config.Journal.Turns.Retry(ctx, record.ID, model, settings)
 	for tries := 0; protocol.ErrorCode(err) == protocol.CodeConflict && tries < retryTries; tries++ {
 		time.Sleep(retryPause)
-		again, err = h.config.Journal.Retry(ctx, record.ID, model, settings)
+		again, err = h.config.Journal.Turns.Retry(ctx, record.ID, model, settings)
 	}
 	if err != nil {
 		return protocol.EventResult{}, err
@@ -277,7 +305,7 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams, settin
 
 // Get returns a running turn's preview as this client sees it.
 func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetParams) (protocol.TurnGetResult, error) {
-	record, err := h.config.Journal.Turn(ctx, p.Turn)
+	record, err := h.config.Journal.Turns.Turn(ctx, p.Turn)
 	if err != nil {
 		return protocol.TurnGetResult{}, err
 	}
@@ -295,7 +323,7 @@ func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetPar
 	running := s.queue.current()
 	if running == nil || running.Record.ID != p.Turn {
 		// It may have ended since it was read, and nobody would be told of that again.
-		record, err = h.config.Journal.Turn(ctx, p.Turn)
+		record, err = h.config.Journal.Turns.Turn(ctx, p.Turn)
 		return protocol.TurnGetResult{State: record.State}, err
 	}
 	result := running.previewFrom(view, p.From)

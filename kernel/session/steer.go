@@ -23,7 +23,7 @@ func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (proto
 		return protocol.TurnSteerResult{}, protocol.Errorf(protocol.CodeTooLarge, "the text has %d bytes, more than the %d allowed", len(p.Text), protocol.TextLimit)
 	}
 	if p.Turn != "" {
-		record, err := h.config.Journal.Turn(ctx, p.Turn)
+		record, err := h.config.Journal.Turns.Turn(ctx, p.Turn)
 		if err != nil {
 			return protocol.TurnSteerResult{}, err
 		}
@@ -55,7 +55,7 @@ func (t *Turn) steer(ctx context.Context, id, text string) error {
 		return errEnded
 	}
 	t.heard = false
-	return t.session.sessions.config.Journal.PutSteer(ctx, journal.Steer{ID: id, Turn: t.Record.ID, Text: text})
+	return t.session.sessions.config.Journal.Turns.PutSteer(ctx, journal.Steer{ID: id, Turn: t.Record.ID, Text: text})
 }
 
 // hear reports whether a steering message may have come since its last call.
@@ -87,7 +87,7 @@ func (t *Turn) NewSteers(ctx context.Context) (texts []string, err error) {
 		}
 	}()
 	j := t.session.sessions.config.Journal
-	steers, err := j.Steers(ctx, t.Record.ID)
+	steers, err := j.Turns.Steers(ctx, t.Record.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (t *Turn) NewSteers(ctx context.Context) (texts []string, err error) {
 	for _, s := range steers {
 		if s.Used {
 			// A message of its own, of an earlier attempt that made no further request.
-			if _, err := j.TurnOfEvent(ctx, s.ID); err == nil {
+			if _, err := j.Turns.TurnOfEvent(ctx, s.ID); err == nil {
 				continue
 			}
 		}
@@ -111,7 +111,7 @@ func (t *Turn) NewSteers(ctx context.Context) (texts []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if err := j.UseSteers(ctx, ids...); err != nil {
+	if err := j.Turns.UseSteers(ctx, ids...); err != nil {
 		return nil, err
 	}
 	t.trail.mu.Lock()
@@ -130,7 +130,7 @@ func (s *Session) leftover(ctx context.Context, t *Turn) {
 		return
 	}
 	j := s.sessions.config.Journal
-	steers, err := j.Steers(ctx, t.Record.ID)
+	steers, err := j.Turns.Steers(ctx, t.Record.ID)
 	for _, steer := range steers {
 		if steer.Used {
 			continue
@@ -140,7 +140,7 @@ func (s *Session) leftover(ctx context.Context, t *Turn) {
 			ID: steer.ID, Session: s.name(), Sensor: protocol.SensorChatMessage, Route: event.Route, Level: t.Record.Level, Text: steer.Text,
 		})
 		if took == nil {
-			took = j.UseSteers(ctx, steer.ID)
+			took = j.Turns.UseSteers(ctx, steer.ID)
 		}
 		err = errors.Join(err, took)
 	}

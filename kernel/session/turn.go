@@ -43,7 +43,7 @@ func (t *Turn) begin(ctx context.Context) error {
 		state = protocol.TurnWaiting
 	}
 	err := t.session.keep(ctx, func() error {
-		record, err := t.session.sessions.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+		record, err := t.session.sessions.config.Journal.Turns.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
 		if err == nil {
 			t.Record.State, t.Record.Started = record.State, record.Started
 		}
@@ -53,7 +53,7 @@ func (t *Turn) begin(ctx context.Context) error {
 		return fmt.Errorf("begin the turn: %w", err)
 	}
 	if t.Record.Wanted == "" {
-		if t.Record.Wanted, err = t.session.sessions.config.Journal.SessionModel(ctx, t.session.name()); err != nil {
+		if t.Record.Wanted, err = t.session.sessions.config.Journal.Sessions.SessionModel(ctx, t.session.name()); err != nil {
 			return fmt.Errorf("begin the turn: %w", err)
 		}
 	}
@@ -69,7 +69,7 @@ func (t *Turn) begin(ctx context.Context) error {
 // resume finds what was done for the answer before the kernel ended. It goes on under the
 // same id, so that later turns are shown all of what led to it.
 func (t *Turn) resume(ctx context.Context) (err error) {
-	if t.Begun, err = t.session.sessions.config.Journal.Progress(ctx, t.Record.ID); err != nil {
+	if t.Begun, err = t.session.sessions.config.Journal.Turns.Progress(ctx, t.Record.ID); err != nil {
 		return err
 	}
 	t.answer = cmp.Or(t.Begun.Answer, t.answer)
@@ -105,7 +105,7 @@ func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
 	if waiting {
 		state = protocol.TurnWaiting
 	}
-	_, err := t.session.sessions.config.Journal.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+	_, err := t.session.sessions.config.Journal.Turns.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
 	if err == nil && waiting {
 		t.session.file.writeUnkept(ctx) // it may be days
 	}
@@ -179,7 +179,7 @@ func explanation(o Outcome) (title, body, hint string) {
 // journal cannot be written it waits, however the turn's context fares.
 func (t *Turn) deliver(ctx context.Context, act journal.Act) error {
 	err := t.session.keep(t.session.sessions.ctx, func() error {
-		return t.session.sessions.config.Journal.PutAct(ctx, act)
+		return t.session.sessions.config.Journal.Acts.PutAct(ctx, act)
 	})
 	if err != nil {
 		return err

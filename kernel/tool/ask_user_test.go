@@ -53,7 +53,7 @@ func TestAskUser(t *testing.T) {
 		{`{"questions":[{"question":"a","kind":"colour"}]}`, `:kind is one of :text :choice :choices :number :yes-no :secret, not "colour"`},
 		{`{"questions":[{"question":" "}]}`, "it asks nothing"},
 	} {
-		got, err := asks.Call(t.Context(), "ask-user", argumentsOf(t, c.arguments))
+		got, _, err := asks.Call(t.Context(), "ask-user", argumentsOf(t, c.arguments))
 		if err != nil {
 			got = err.Error()
 		}
@@ -61,12 +61,12 @@ func TestAskUser(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", c.arguments, got, c.want)
 		}
 	}
-	_, err = r.For(&tool.Caller{Asker: person{declines: true}}).Call(t.Context(), "ask_user", argumentsOf(t, `{"questions":{"question":"a"}}`))
+	_, _, err = r.For(&tool.Caller{Asker: person{declines: true}}).Call(t.Context(), "ask_user", argumentsOf(t, `{"questions":{"question":"a"}}`))
 	if !errors.As(err, new(tool.Declined)) || !strings.Contains(fmt.Sprint(err), "not now") {
 		t.Errorf("declined: %v", err)
 	}
 	for name, r := range map[string]*tool.Registry{"no turn": r, "a turn of nobody": r.For(&tool.Caller{})} {
-		if _, err := r.Call(t.Context(), "ask_user", argumentsOf(t, `{"questions":{"question":"a"}}`)); err == nil {
+		if _, _, err := r.Call(t.Context(), "ask_user", argumentsOf(t, `{"questions":{"question":"a"}}`)); err == nil {
 			t.Errorf("%s: somebody was asked", name)
 		}
 	}

@@ -25,7 +25,7 @@ func TestForCaller(t *testing.T) {
 		}
 	}
 	var none *tool.Registry
-	if _, err := none.For(&tool.Caller{}).Call(t.Context(), "echo_it", nil); protocol.ToolErrorOf(err).Code != protocol.ToolNotFound {
+	if _, _, err := none.For(&tool.Caller{}).Call(t.Context(), "echo_it", nil); protocol.ToolErrorOf(err).Code != protocol.ToolNotFound {
 		t.Errorf("of no tools one is called: %v", err)
 	}
 }

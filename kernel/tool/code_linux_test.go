@@ -71,7 +71,7 @@ func TestCodes(t *testing.T) {
 		r = inConversation(r, "main")
 		resolved, _, err := r.Reach(t.Context(), c.tool, given(t, strings.ReplaceAll(c.arguments, "ADDRESS", address)))
 		if err == nil {
-			_, err = r.Call(t.Context(), c.tool, resolved)
+			_, _, err = r.Call(t.Context(), c.tool, resolved)
 		}
 		if err == nil || protocol.ToolErrorOf(err).Code != c.code {
 			t.Errorf("%s %s: %v, with another code than %s", c.tool, c.arguments, err, c.code)

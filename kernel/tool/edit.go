@@ -44,15 +44,12 @@ func editFile(f Files) Tool {
 			}
 			return f.preview("Edit", c, fmt.Sprintf("it replaces a text in %s", times(count, "place"))), nil
 		},
-		Perform: func(ctx context.Context, by *Caller, a editArguments) (string, error) {
+		Change: func(ctx context.Context, by *Caller, a editArguments) (string, files.Change, error) {
 			c, count, err := change(ctx, a)
 			if err == nil {
-				err = c.Make(ctx)
+				err = c.Make()
 			}
-			if err != nil {
-				return "", err
-			}
-			return f.changed("Replaced "+times(count, "place")+" in", c), nil
+			return f.changed("Replaced "+times(count, "place")+" in", c), c, err
 		},
 	})
 }

@@ -124,7 +124,7 @@ func TestExec(t *testing.T) {
 	r := shop(t, kind)
 	call := func(name, arguments string) string {
 		t.Helper()
-		text, err := inConversation(r, "main").Call(t.Context(), name, given(t, arguments))
+		text, _, err := inConversation(r, "main").Call(t.Context(), name, given(t, arguments))
 		if err != nil {
 			return "error: " + err.Error()
 		}
@@ -164,7 +164,7 @@ func TestMadeRepositories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := inConversation(shop(t, kind), "main").Call(t.Context(), "exec", given(t, fmt.Sprintf(`(:command "for i in 0 1 2 3 4 5 6 7 8 9 a b; do mkdir -p $i/.git; done" :cwd %q :writes t)`, directory)))
+	text, _, err := inConversation(shop(t, kind), "main").Call(t.Context(), "exec", given(t, fmt.Sprintf(`(:command "for i in 0 1 2 3 4 5 6 7 8 9 a b; do mkdir -p $i/.git; done" :cwd %q :writes t)`, directory)))
 	if err != nil || !strings.Contains(text, "[tell the person: There are 12 git repositories more than before") || !strings.Contains(text, fmt.Sprintf("%q and 2 more.]\n", directory+"/9/.git")) {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -176,7 +176,7 @@ func TestProcess(t *testing.T) {
 	main := inConversation(r, "main")
 	call := func(r *tool.Registry, arguments string) string {
 		t.Helper()
-		text, err := r.Call(t.Context(), "process", given(t, arguments))
+		text, _, err := r.Call(t.Context(), "process", given(t, arguments))
 		if err != nil {
 			return "error: " + err.Error()
 		}

@@ -57,7 +57,8 @@ func done(t *testing.T, r *tool.Registry, name string, pairs ...any) (string, er
 	if len(reach) != 1 || !filepath.IsAbs(reach[0].Path) || resolved.Text("path") != reach[0].Path {
 		t.Errorf("%s %v reaches %v with %v", name, pairs, reach, resolved)
 	}
-	return r.Call(t.Context(), name, resolved)
+	text, _, err := r.Call(t.Context(), name, resolved)
+	return text, err
 }
 
 func TestFiles(t *testing.T) {
@@ -107,7 +108,7 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "notes.org"), []byte("* One\n  two\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Call(t.Context(), "edit", resolved); protocol.ToolErrorOf(err).Code != protocol.ToolChanged {
+	if got, _, err := r.Call(t.Context(), "edit", resolved); protocol.ToolErrorOf(err).Code != protocol.ToolChanged {
 		t.Errorf("an edit of what is another text since it was judged: %q, %v", got, err)
 	}
 	if got, err := done(t, r, "edit", "path", "notes.org", "old", "two\n", "new", "two"); err != nil {
@@ -171,7 +172,7 @@ func TestRetry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := r.Call(t.Context(), "it", nil)
+		text, _, err := r.Call(t.Context(), "it", nil)
 		if err != nil && (protocol.ToolErrorOf(err).Code != protocol.ToolTimeout || strings.Contains(err.Error(), "tried 3 times") != (c.made == 3)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -203,7 +204,7 @@ func TestRetryAfter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = r.Call(t.Context(), "it", nil)
+			_, _, err = r.Call(t.Context(), "it", nil)
 			if over := time.Since(began); err == nil || made != c.made || over != c.over || strings.Contains(err.Error(), "tried") != (made > 1) {
 				t.Errorf("%s: made %d times in %v: %v", name, made, over, err)
 			}

@@ -34,7 +34,10 @@ func NewForeign(f Foreign) Tool {
 		}
 		return p, nil
 	}
-	t.perform = f.Perform
+	t.perform = func(ctx context.Context, by *Caller, arguments protocol.Object) (string, []protocol.FileChange, error) {
+		text, err := f.Perform(ctx, by, arguments)
+		return text, nil, err
+	}
 	return t
 }
 

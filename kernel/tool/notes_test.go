@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"org-agent/kernel/files"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
@@ -92,7 +91,7 @@ func called(t *testing.T, r *tool.Registry, name string, pairs ...any) (text str
 	if err != nil {
 		return "", nil, err
 	}
-	text, err = r.Call(t.Context(), name, resolved)
+	text, _, err = r.Call(t.Context(), name, resolved)
 	return text, reach, err
 }
 
@@ -222,7 +221,7 @@ func TestOrgEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = r.Reach(t.Context(), "org_edit", resolved)
-	if _, also := r.Call(t.Context(), "org_edit", resolved); err == nil || also == nil || !strings.Contains(err.Error(), "is not what it was when this was judged; it is now:\n** DONE Roses") ||
+	if _, _, also := r.Call(t.Context(), "org_edit", resolved); err == nil || also == nil || !strings.Contains(err.Error(), "is not what it was when this was judged; it is now:\n** DONE Roses") ||
 		protocol.ToolErrorOf(err).Code != protocol.ToolChanged || content() != changed {
 		t.Errorf("%v %v\n%s", err, also, content())
 	}
@@ -250,9 +249,8 @@ func TestOrgEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, made := files.WithRecorder(t.Context())
-	if _, err := r.Call(ctx, "org_edit", resolved); err != nil || len(emacs.edited) != 2 || !strings.HasPrefix(emacs.edited[1], "* TODO A  ") || len(made()) != 1 || made()[0].Path != elsewhere {
-		t.Errorf("%v %q %+v", err, emacs.edited, made())
+	if _, made, err := r.Call(t.Context(), "org_edit", resolved); err != nil || len(emacs.edited) != 2 || !strings.HasPrefix(emacs.edited[1], "* TODO A  ") || len(made) != 1 || made[0].File != elsewhere {
+		t.Errorf("%v %q %+v", err, emacs.edited, made)
 	}
 }
 

@@ -91,10 +91,10 @@ func orgEdit(n Notes) Tool {
 			}
 			return Preview{Summary: c.summary, File: c.path, Before: c.before, After: c.after, Effects: []string{c.did, where}}, nil
 		},
-		Perform: func(ctx context.Context, by *Caller, a orgEditArguments) (string, error) {
+		Change: func(ctx context.Context, by *Caller, a orgEditArguments) (string, files.Change, error) {
 			c, err := n.change(ctx, by, a)
 			if err != nil {
-				return "", err
+				return "", files.Change{}, err
 			}
 			return n.make(ctx, by, c, a.NewID)
 		},
@@ -298,28 +298,27 @@ func (a orgEditArguments) newEntry(n Notes) (orgquery.New, error) {
 	}, nil
 }
 
-// make makes the change, in the buffer if one visits the file, and otherwise on the disk. It
-// records how to undo it.
-func (n Notes) make(ctx context.Context, by *Caller, c orgChange, id string) (string, error) {
+// make makes the change, in the buffer if one visits the file, and otherwise on the disk.
+func (n Notes) make(ctx context.Context, by *Caller, c orgChange, id string) (string, files.Change, error) {
 	saved := true
+	change := files.Change{Path: c.path, Before: []byte(c.before), After: []byte(c.after)}
 	if c.inEmacs {
 		receipt, err := n.Emacs.Edit(ctx, by.Conversation, c.path, c.old, c.new)
 		if err != nil {
-			return "", err
+			return "", change, err
 		}
 		saved = receipt.Saved
-		files.RecordChange(ctx, files.Change{Path: c.path, Before: []byte(c.before), After: []byte(c.after)})
 	} else {
 		before, after := c.before, c.after
 		if c.returns {
 			before, after = strings.ReplaceAll(before, "\n", "\r\n"), strings.ReplaceAll(after, "\n", "\r\n")
 		}
-		change, err := files.Rewriting(ctx, c.path, files.Hash([]byte(before)), []byte(after))
-		if err == nil {
-			err = change.Make(ctx)
+		var err error
+		if change, err = files.Rewriting(ctx, c.path, files.Hash([]byte(before)), []byte(after)); err == nil {
+			err = change.Make()
 		}
 		if err != nil {
-			return "", err
+			return "", change, err
 		}
 	}
 	text := fmt.Sprintf("%s (%s)", strings.ToUpper(c.did[:1])+c.did[1:], n.short(c.path))
@@ -329,5 +328,5 @@ func (n Notes) make(ctx context.Context, by *Caller, c orgChange, id string) (st
 	if !saved {
 		text += "; the buffer of Emacs had unsaved work and is not saved"
 	}
-	return text + ".", nil
+	return text + ".", change, nil
 }

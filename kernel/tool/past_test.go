@@ -36,7 +36,7 @@ func TestPast(t *testing.T) {
 	call := func(alone bool, name string, args string) string {
 		t.Helper()
 		r := r.For(&tool.Caller{Conversation: tool.Conversation{Session: "club", Name: "club", Alone: alone}})
-		text, err := r.Call(t.Context(), name, argumentsOf(t, args))
+		text, _, err := r.Call(t.Context(), name, argumentsOf(t, args))
 		if err != nil {
 			return "error: " + err.Error()
 		}

@@ -72,7 +72,7 @@ func TestReach(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(again, resolved) || !reflect.DeepEqual(same, reach) {
 			t.Fatalf("asked again: %v, %v, %v; before: %v", again, same, err, resolved)
 		}
-		if _, err := r.Call(t.Context(), "reach_it", resolved); err != nil {
+		if _, _, err := r.Call(t.Context(), "reach_it", resolved); err != nil {
 			t.Fatal(err)
 		}
 		want := fmt.Sprint("/root/"+given[0].Value.(string), given[1].Value, given[2].Value, weight, "[a  b]", "[{x} {}]")

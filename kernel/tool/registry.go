@@ -129,15 +129,15 @@ func (r *Registry) Nearest(name string) string {
 	return suggest.Of(name, names)
 }
 
-// Call performs one call and returns the text for the model. [protocol.ToolErrorOf] can describe
-// each of its errors.
-func (r *Registry) Call(ctx context.Context, name string, arguments protocol.Object) (string, error) {
+// Call performs one call. It returns the text for the model, and what the call changed in files.
+// [protocol.ToolErrorOf] can describe each of its errors.
+func (r *Registry) Call(ctx context.Context, name string, arguments protocol.Object) (text string, changed []protocol.FileChange, err error) {
 	t, found := r.named(name)
 	if !found {
-		return "", unknown(name)
+		return "", nil, unknown(name)
 	}
 	by := r.by()
-	return t.retry(ctx, func() (string, error) { return t.perform(ctx, by, arguments) })
+	return t.retry(ctx, func() (string, []protocol.FileChange, error) { return t.perform(ctx, by, arguments) })
 }
 
 func unknown(name string) error {
@@ -158,15 +158,15 @@ const (
 // and that another attempt may succeed. Only calls that read are made again. For others the model
 // decides, and the error tells it of the promise. If a server asks for a longer pause than the
 // limit, the call is not made again.
-func (t Tool) retry(ctx context.Context, call func() (string, error)) (text string, err error) {
+func (t Tool) retry(ctx context.Context, call func() (string, []protocol.FileChange, error)) (text string, changed []protocol.FileChange, err error) {
 	began := time.Now()
 	for made := 1; ; made++ {
 		if err := ctx.Err(); err != nil {
-			return "", err
+			return "", nil, err
 		}
-		text, err = call()
+		text, changed, err = call()
 		if err == nil || t.effect != protocol.ToolReads {
-			return text, err
+			return text, changed, err
 		}
 		of := protocol.ToolErrorOf(err)
 		if of.Retryable && made <= len(pauses) && of.After <= longestPause && time.Since(began) < againWithin {
@@ -179,7 +179,7 @@ func (t Tool) retry(ctx context.Context, call func() (string, error)) (text stri
 		if made > 1 {
 			err = fmt.Errorf("%w (it was tried %d times)", err, made)
 		}
-		return "", err
+		return "", nil, err
 	}
 }
 

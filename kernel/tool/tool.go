@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"org-agent/kernel/files"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/text"
 )
@@ -40,6 +41,9 @@ type Definition[A any] struct {
 	Reach func(ctx context.Context, by *Caller, arguments *A) ([]protocol.Reach, error)
 	// Perform makes the call. The model gets the text, or the error, which says what to do instead.
 	Perform func(ctx context.Context, by *Caller, arguments A) (string, error)
+	// Change is Perform for a tool that changes a file: it also returns the change that it made, which
+	// is kept so that a person can take it back.
+	Change func(ctx context.Context, by *Caller, arguments A) (string, files.Change, error)
 }
 
 // Preview is what a call would change: a text of the person's files, before and after.
@@ -52,6 +56,9 @@ type Preview struct {
 	Text string
 }
 
+// performer makes a call. It returns the text for the model, and what the call changed in files.
+type performer func(ctx context.Context, by *Caller, arguments protocol.Object) (text string, changed []protocol.FileChange, err error)
+
 // Tool is one tool. The zero value is no tool.
 type Tool struct {
 	name    string
@@ -63,7 +70,7 @@ type Tool struct {
 	schema  schema
 	digest  string // of another program's tool; "" for ours
 	form    string // a call with its arguments; those in brackets are optional
-	perform func(ctx context.Context, by *Caller, arguments protocol.Object) (string, error)
+	perform performer
 	reach   func(ctx context.Context, by *Caller, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) // nil: it does not say
 	preview func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error)                           // nil: none
 	err     error                                                                                                       // of its definition
@@ -74,15 +81,23 @@ func New[A any](d Definition[A]) Tool {
 	t := Tool{name: d.Name, spelled: folded(d.Name), does: summary(d.Manual), effect: d.Effect, offered: d.Offered, own: d.Own}
 	t.schema, t.err = schemaOf(reflect.TypeFor[A]())
 	t.form = t.name + " " + t.schema.form()
-	if d.Name == "" || t.does == "" || d.Perform == nil {
-		t.err = errors.Join(t.err, errors.New("a tool has a name, a manual and something to perform"))
+	if d.Name == "" || t.does == "" || (d.Perform == nil) == (d.Change == nil) {
+		t.err = errors.Join(t.err, errors.New("a tool has a name, a manual, and either something to perform or a change to make"))
 	}
-	t.perform = func(ctx context.Context, by *Caller, arguments protocol.Object) (string, error) {
+	t.perform = func(ctx context.Context, by *Caller, arguments protocol.Object) (string, []protocol.FileChange, error) {
 		var a A
 		if err := t.schema.read(arguments, reflect.ValueOf(&a).Elem()); err != nil {
-			return "", t.argumentError(err)
+			return "", nil, t.argumentError(err)
 		}
-		return d.Perform(ctx, by, a)
+		if d.Perform != nil {
+			text, err := d.Perform(ctx, by, a)
+			return text, nil, err
+		}
+		text, change, err := d.Change(ctx, by, a)
+		if err != nil {
+			return "", nil, err
+		}
+		return text, []protocol.FileChange{change.Kept()}, nil
 	}
 	t.reach = reachFunction(&t, d.Reach)
 	if d.Preview == nil {

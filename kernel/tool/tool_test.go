@@ -58,7 +58,7 @@ func TestArguments(t *testing.T) {
 		{o("path", o("x", "y")), ":path is a string"},
 	}
 	for _, c := range cases {
-		got, err := r.Call(t.Context(), "Echo-It", c.arguments)
+		got, _, err := r.Call(t.Context(), "Echo-It", c.arguments)
 		if err != nil {
 			got = err.Error()
 		}
@@ -68,7 +68,7 @@ func TestArguments(t *testing.T) {
 	}
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := r.Call(ended, "echo_it", o("path", "a")); !errors.Is(err, context.Canceled) {
+	if _, _, err := r.Call(ended, "echo_it", o("path", "a")); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that was cancelled: %v", err)
 	}
 }
@@ -119,7 +119,7 @@ func TestBuiltIn(t *testing.T) {
 	if _, _, found := r.Find("use_skill"); found {
 		t.Error("a tool that is not offered is found")
 	}
-	if _, err := r.Call(t.Context(), "use_skill", nil); err == nil {
+	if _, _, err := r.Call(t.Context(), "use_skill", nil); err == nil {
 		t.Error("a tool that is not offered is called")
 	}
 	var none *tool.Registry

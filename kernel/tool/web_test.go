@@ -74,7 +74,7 @@ func TestWebFetch(t *testing.T) {
 	if want := address + "/page"; err != nil || len(reach) != 1 || reach[0] != (protocol.Reach{Kind: protocol.ReachFetches, URL: want}) || resolved.Get("url") != want {
 		t.Fatalf("it reaches %v with %v, %v", reach, resolved, err)
 	}
-	text, err := r.Call(t.Context(), "web_fetch", resolved)
+	text, _, err := r.Call(t.Context(), "web_fetch", resolved)
 	if err != nil || !strings.HasPrefix(text, "Address: "+address+"/page\nTitle: Roads\n") || !strings.Contains(text, "By the **sea**.") {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -82,13 +82,13 @@ func TestWebFetch(t *testing.T) {
 		if _, reach, err := r.Reach(t.Context(), "web_fetch", webArguments("url", inner)); err == nil {
 			t.Errorf("%q reaches %v", inner, reach)
 		}
-		if text, err := r.Call(t.Context(), "web_fetch", webArguments("url", inner)); err == nil {
+		if text, _, err := r.Call(t.Context(), "web_fetch", webArguments("url", inner)); err == nil {
 			t.Errorf("%q gives %q", inner, text)
 		}
 	}
 	var whole string
 	for from := 0; ; {
-		text, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/long", "from", int64(from)))
+		text, _, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/long", "from", int64(from)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,13 +104,13 @@ func TestWebFetch(t *testing.T) {
 	if whole != strings.TrimSpace(long.String()) {
 		t.Errorf("the parts are %d bytes and the page has %d", len(whole), long.Len())
 	}
-	if _, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/long", "from", int64(1<<30))); err == nil {
+	if _, _, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/long", "from", int64(1<<30))); err == nil {
 		t.Error("behind its end there is a part of a page")
 	}
-	if _, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/empty")); err == nil || !strings.Contains(err.Error(), "no readable text") {
+	if _, _, err := r.Call(t.Context(), "web_fetch", webArguments("url", address+"/empty")); err == nil || !strings.Contains(err.Error(), "no readable text") {
 		t.Errorf("an empty page: %v", err)
 	}
-	text, err = r.Call(t.Context(), "web_fetch", webArguments("url", address+"/endless", "from", int64(1<<20-6000)))
+	text, _, err = r.Call(t.Context(), "web_fetch", webArguments("url", address+"/endless", "from", int64(1<<20-6000)))
 	if err != nil || !strings.HasSuffix(text, "longer than what is read of one.]") {
 		t.Errorf("%.100q, %v", text, err)
 	}
@@ -129,11 +129,11 @@ func TestWebSearch(t *testing.T) {
 	if err != nil || len(reach) != 1 || reach[0].Kind != protocol.ReachFetches || reach[0].URL != address+"/search?format=json&q=silk+roads" {
 		t.Fatalf("it reaches %v, %v", reach, err)
 	}
-	text, err := r.Call(t.Context(), "web_search", resolved)
+	text, _, err := r.Call(t.Context(), "web_search", resolved)
 	if err != nil || !strings.HasPrefix(text, "20 found:\n\n1. Roads\n   https://a.example/\n   By the sea * Heading\n") {
 		t.Errorf("%q, %v", text, err)
 	}
-	if text, err := r.Call(t.Context(), "web_search", webArguments("query", "nothing", "limit", int64(3))); err != nil || !strings.Contains(text, "other words") {
+	if text, _, err := r.Call(t.Context(), "web_search", webArguments("query", "nothing", "limit", int64(3))); err != nil || !strings.Contains(text, "other words") {
 		t.Errorf("%q, %v", text, err)
 	}
 	for _, question := range []string{" \n", strings.Repeat("word ", 200)} {

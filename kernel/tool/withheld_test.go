@@ -167,7 +167,7 @@ func TestWithheldFromAllReaders(t *testing.T) {
 			resolved, _, err := r.Reach(t.Context(), name, plain(pairs...))
 			text := ""
 			if err == nil {
-				text, err = r.Call(t.Context(), name, resolved)
+				text, _, err = r.Call(t.Context(), name, resolved)
 			}
 			if err != nil {
 				return text + err.Error()

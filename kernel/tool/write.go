@@ -52,15 +52,12 @@ func writeFile(f Files) Tool {
 			}
 			return f.preview("Write", c, fmt.Sprintf("it puts %d bytes in the place of all %d that are there", len(c.After), len(c.Before))), nil
 		},
-		Perform: func(ctx context.Context, by *Caller, a writeArguments) (string, error) {
+		Change: func(ctx context.Context, by *Caller, a writeArguments) (string, files.Change, error) {
 			c, err := a.change(ctx)
 			if err == nil {
-				err = c.Make(ctx)
+				err = c.Make()
 			}
-			if err != nil {
-				return "", err
-			}
-			return f.changed("Wrote", c), nil
+			return f.changed("Wrote", c), c, err
 		},
 	})
 }

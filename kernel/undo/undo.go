@@ -15,9 +15,19 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Journal is what is read of one, and noted in it.
-type Journal interface {
+// Journal is what is read of a journal, and noted in it.
+type Journal struct {
+	Acts Acts
+	Rows Rows
+}
+
+// Acts are what turns did.
+type Acts interface {
 	ActsOf(ctx context.Context, turns ...string) ([]journal.Act, error)
+}
+
+// Rows have the receipts of acts, and what a person took back.
+type Rows interface {
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
 }
@@ -43,7 +53,7 @@ const Bytes = 1 << 20
 // Of returns what a turn changed, without the first from changes. The lines about what stays are in
 // every answer.
 func Of(ctx context.Context, j Journal, kinds Kinds, turn string, from int) (Changes, error) {
-	acts, err := j.ActsOf(ctx, turn)
+	acts, err := j.Acts.ActsOf(ctx, turn)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -102,7 +112,7 @@ func outcomesOf(ctx context.Context, j Journal, turn string) (map[string]outcome
 	outcomes := map[string]outcome{}
 	query := journal.Query{Turn: turn, Kinds: []journal.Kind{journal.KindReceipt, journal.KindUndo}}
 	for {
-		rows, err := j.Entries(ctx, query)
+		rows, err := j.Rows.Entries(ctx, query)
 		if err != nil || len(rows) == 0 {
 			return outcomes, err
 		}
@@ -126,7 +136,7 @@ func outcomesOf(ctx context.Context, j Journal, turn string) (map[string]outcome
 
 // Note records which acts of a turn a person took back.
 func Note(ctx context.Context, j Journal, turn journal.Turn, acts []string) error {
-	made, err := j.ActsOf(ctx, turn.ID)
+	made, err := j.Acts.ActsOf(ctx, turn.ID)
 	if err != nil {
 		return err
 	}
@@ -140,7 +150,7 @@ func Note(ctx context.Context, j Journal, turn journal.Turn, acts []string) erro
 		}
 	}
 	for _, id := range acts {
-		if _, err := j.Append(ctx, journal.Entry{Kind: journal.KindUndo, Session: turn.Session, Turn: turn.ID, ID: id}); err != nil {
+		if _, err := j.Rows.Append(ctx, journal.Entry{Kind: journal.KindUndo, Session: turn.Session, Turn: turn.ID, ID: id}); err != nil {
 			return err
 		}
 	}

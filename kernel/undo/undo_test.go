@@ -28,7 +28,7 @@ func newHouse(t *testing.T) house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	if _, _, err := j.Accept(t.Context(), protocol.Event{ID: "q", Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Text: "go"}, "turn"); err != nil {
+	if _, _, err := j.Turns.Accept(t.Context(), protocol.Event{ID: "q", Session: "main", Sensor: protocol.SensorChatMessage, Level: 1, Text: "go"}, "turn"); err != nil {
 		t.Fatal(err)
 	}
 	return house{j, t}
@@ -37,20 +37,20 @@ func newHouse(t *testing.T) house {
 // did notes an act, and its receipt unless that is nil.
 func (h house) did(id, action string, receipt *journal.Receipt) {
 	h.t.Helper()
-	if err := h.PutAct(h.t.Context(), journal.Act{ID: id, Session: "main", Turn: "turn", Event: "q", Kind: journal.ActAction, Action: action}); err != nil {
+	if err := h.Acts.PutAct(h.t.Context(), journal.Act{ID: id, Session: "main", Turn: "turn", Event: "q", Kind: journal.ActAction, Action: action}); err != nil {
 		h.t.Fatal(err)
 	}
 	if receipt == nil {
 		return
 	}
-	if err := h.PutReceipt(h.t.Context(), id, *receipt); err != nil {
+	if err := h.Acts.PutReceipt(h.t.Context(), id, *receipt); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
 func (h house) changes(from int) undo.Changes {
 	h.t.Helper()
-	all, err := undo.Of(h.t.Context(), h.Journal, kinds, "turn", from)
+	all, err := undo.Of(h.t.Context(), undo.Journal{Acts: h.Acts, Rows: h.Records}, kinds, "turn", from)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -95,17 +95,17 @@ func TestChanges(t *testing.T) {
 func TestNote(t *testing.T) {
 	h := newHouse(t)
 	h.did("one", edit("a", "b"), &journal.Receipt{Receipt: protocol.Receipt{Done: true}})
-	turn, err := h.Turn(t.Context(), "turn")
+	turn, err := h.Turns.Turn(t.Context(), "turn")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := undo.Note(t.Context(), h.Journal, turn, []string{"one", "nothing"}); protocol.ErrorCode(err) != protocol.CodeNotFound {
+	if err := undo.Note(t.Context(), undo.Journal{Acts: h.Acts, Rows: h.Records}, turn, []string{"one", "nothing"}); protocol.ErrorCode(err) != protocol.CodeNotFound {
 		t.Errorf("an act that is none: %v", err)
 	}
 	if h.changes(0).Changes[0].Undone != "" {
 		t.Error("half of it was noted")
 	}
-	if err := undo.Note(t.Context(), h.Journal, turn, []string{"one"}); err != nil || h.changes(0).Changes[0].Undone == "" {
+	if err := undo.Note(t.Context(), undo.Journal{Acts: h.Acts, Rows: h.Records}, turn, []string{"one"}); err != nil || h.changes(0).Changes[0].Undone == "" {
 		t.Errorf("it was not noted: %v", err)
 	}
 }

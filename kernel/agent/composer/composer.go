@@ -43,10 +43,14 @@ type Sources struct {
 	Logger  *slog.Logger
 }
 
-// Journal has the records that a request needs beside the earlier turns.
-type Journal interface {
+// Branches reads branches of conversations.
+type Branches interface {
 	// Branch returns the turns above the heading with the id parent, the oldest first.
 	Branch(ctx context.Context, session, parent string) ([]*journal.Exchange, error)
+}
+
+// Corrections are what models count.
+type Corrections interface {
 	// Correction returns the number of tokens that a model counts for an estimated one.
 	Correction(ctx context.Context, model string) (float64, error)
 }
@@ -59,8 +63,9 @@ type Recaller interface {
 // Composer composes requests. Its fields do not change while it is used.
 type Composer struct {
 	Sources
-	Journal Journal
-	Past    history.Past
+	Branches    Branches
+	Corrections Corrections
+	Past        history.Past
 	// Index finds the reminders of a turn; nil if turns get none.
 	Index Recaller
 	// Home is the directory of the person's files.

@@ -65,8 +65,8 @@ func newComposer(t *testing.T, past ...*journal.Exchange) *composer.Composer {
 		t.Fatal(faults)
 	}
 	return &composer.Composer{
-		Sources: composer.Sources{Skills: live, Tools: tools, Prompts: skillmd.New(skillmd.Config{Logger: log}), Library: func() *prompt.Library { return library }, Dialect: plists, Logger: log},
-		Journal: earlier(past), Past: history.New(nil, plists, composer.EarlierQuestion(earlier(past))), Model: "test-model",
+		Sources:  composer.Sources{Skills: live, Tools: tools, Prompts: skillmd.New(skillmd.Config{Logger: log}), Library: func() *prompt.Library { return library }, Dialect: plists, Logger: log},
+		Branches: earlier(past), Corrections: earlier(past), Past: history.New(history.Journal{}, plists, composer.EarlierQuestion(earlier(past))), Model: "test-model",
 	}
 }
 

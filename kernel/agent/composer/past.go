@@ -20,7 +20,7 @@ func (t *Turn) earlier(ctx context.Context, fixed int) (isNew bool, err error) {
 	if t.past != nil {
 		return false, nil
 	}
-	factor, err := t.composer.Journal.Correction(ctx, t.Model())
+	factor, err := t.composer.Corrections.Correction(ctx, t.Model())
 	if err != nil {
 		return false, err
 	}
@@ -47,7 +47,7 @@ func (t *Turn) branch() func(context.Context) ([]*journal.Exchange, error) {
 		return func(context.Context) ([]*journal.Exchange, error) { return nil, nil }
 	case protocol.HistoryBranch:
 		return func(ctx context.Context) ([]*journal.Exchange, error) {
-			return t.composer.Journal.Branch(ctx, t.Record.Session, t.Record.Parent)
+			return t.composer.Branches.Branch(ctx, t.Record.Session, t.Record.Parent)
 		}
 	}
 	return nil
@@ -174,21 +174,16 @@ func (b *bounds) of(model string) int {
 	return b.tokens[model]
 }
 
-// itemReader reads the items that were sent along with a question, by the question's event.
-type itemReader interface {
-	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
-}
-
 // EarlierQuestion returns the function for [history.New] that returns the question of an earlier turn as a
 // model was sent it, with the time of that turn.
-func EarlierQuestion(j itemReader) func(ctx context.Context, e *journal.Exchange, whole bool) (string, error) {
+func EarlierQuestion(j SentItems) func(ctx context.Context, e *journal.Exchange, whole bool) (string, error) {
 	return func(ctx context.Context, e *journal.Exchange, whole bool) (string, error) {
 		text, err := earlierText(ctx, j, e, whole)
 		return llm.Stamped(e.Stamp, text), err
 	}
 }
 
-func earlierText(ctx context.Context, j itemReader, e *journal.Exchange, whole bool) (string, error) {
+func earlierText(ctx context.Context, j SentItems, e *journal.Exchange, whole bool) (string, error) {
 	switch {
 	case !whole:
 		return enclose(e.Question, e.Context), nil

@@ -34,7 +34,7 @@ const (
 
 // Conversations lists what was said where, the latest first.
 type Conversations interface {
-	Sessions(ctx context.Context) ([]protocol.SessionInfo, error)
+	List(ctx context.Context) ([]protocol.SessionInfo, error)
 }
 
 // Model proposes what to keep of what was said in a session since it was asked last, and
@@ -112,7 +112,7 @@ func (x *Extractor) lookAtQuiet(ctx context.Context, seen map[string]string) {
 	if !x.config.May() {
 		return
 	}
-	sessions, err := x.config.Conversations.Sessions(ctx)
+	sessions, err := x.config.Conversations.List(ctx)
 	if err != nil {
 		x.config.Logger.Warn("conversations are not looked at for what to keep", "err", err)
 		return
@@ -138,7 +138,7 @@ func (x *Extractor) lookAtLeft(ctx context.Context, name string) {
 	if !x.config.May() {
 		return
 	}
-	sessions, err := x.config.Conversations.Sessions(ctx)
+	sessions, err := x.config.Conversations.List(ctx)
 	if err != nil {
 		x.config.Logger.Warn("a conversation is not looked at for what to keep", "session", name, "err", err)
 		return

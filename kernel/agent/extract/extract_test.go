@@ -29,7 +29,7 @@ type conversations struct {
 	may      bool
 }
 
-func (h *conversations) Sessions(context.Context) ([]protocol.SessionInfo, error) {
+func (h *conversations) List(context.Context) ([]protocol.SessionInfo, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.sessions), nil

@@ -46,10 +46,12 @@ Reply with one property list and nothing else:
 // Proposer has a model propose what to keep of a conversation. It implements [Model]. All of it is
 // required, but for the name of the model. It may be used by several goroutines at once.
 type Proposer struct {
-	Turns    Turns
-	Rows     Rows
-	Spending Spending
-	Provider llm.Provider
+	Transcripts Transcripts
+	Turns       Turns
+	Models      Models
+	Rows        Rows
+	Spending    Spending
+	Provider    llm.Provider
 	// Model is the model that is asked; "" for that of the conversation.
 	Model   string
 	Records Records
@@ -58,10 +60,18 @@ type Proposer struct {
 	Hide func(text string) string
 }
 
-// Turns are the turns of conversations.
-type Turns interface {
+// Transcripts have what was said in conversations.
+type Transcripts interface {
 	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
+}
+
+// Turns finds turns.
+type Turns interface {
 	Turn(ctx context.Context, id string) (journal.Turn, error)
+}
+
+// Models have the model that is chosen for a conversation; "" for none.
+type Models interface {
 	SessionModel(ctx context.Context, session string) (string, error)
 }
 
@@ -147,7 +157,7 @@ func (p *Proposer) sinceLast(ctx context.Context, session string) (excerpt, erro
 			return found, fmt.Errorf("read up to where a conversation was looked at: %w", err)
 		}
 	}
-	exchanges, err := p.Turns.History(ctx, session, "", excerptTurns)
+	exchanges, err := p.Transcripts.History(ctx, session, "", excerptTurns)
 	if err != nil {
 		return found, err
 	}
@@ -171,7 +181,7 @@ func (p *Proposer) sinceLast(ctx context.Context, session string) (excerpt, erro
 
 // ask asks the model and takes what it proposes.
 func (p *Proposer) ask(ctx context.Context, e excerpt, row *extraction) error {
-	model, err := p.Turns.SessionModel(ctx, e.session)
+	model, err := p.Models.SessionModel(ctx, e.session)
 	if err != nil {
 		return err
 	}

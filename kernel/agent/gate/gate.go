@@ -80,9 +80,11 @@ type Performer interface {
 	Perform(ctx context.Context, order kind.Order) (kind.Result, error)
 }
 
-// Skill is the skill that answers. Checks reports whether it has a symbolic function.
+// Skill is the skill that answers. Checks reports whether it has a symbolic function. Preview is a
+// dry run of it.
 type Skill interface {
 	Symbolic(ctx context.Context, action, event sexp.List) (sexp.List, error)
+	Preview(ctx context.Context, action, event sexp.List) (sexp.List, error)
 	Checks() bool
 }
 
@@ -155,6 +157,17 @@ func (g *Gate) Pass(ctx context.Context, proposed action.Proposed) (Result, erro
 		return g.refuse(ctx, Step{Action: proposed.Action()}, refused, proposed.Action())
 	}
 	return g.rule(ctx, checked.Action(), "", proposed.Action())
+}
+
+// Previews reports whether skill and policy let a proposal, as far as it has come, into the turn's own
+// conversation without a change.
+func (g *Gate) Previews(ctx context.Context, proposal sexp.List) bool {
+	proposed, err := g.Policy.Usable(action.Propose(proposal))
+	if err != nil || proposed.Stripped() || !g.Judge.Answers(ctx, proposed.Action(), g.Turn.Where()) {
+		return false
+	}
+	returned, err := g.Skill.Preview(ctx, proposed.List(), g.Turn.Event())
+	return err == nil && proposed.Is(returned)
 }
 
 // Do takes an action through the gate that no skill checks.

@@ -381,12 +381,12 @@ func (s *stage) Retract()                      { s.say("what was shown is taken 
 func (s *stage) ShowProgress()                 {}
 
 // Insert is the conversation of the turn.
-func (s *stage) Insert(_ context.Context, o kind.Order, text string) error {
-	s.say("conversation: %s %q", o.ID, text)
+func (s *stage) Insert(_ context.Context, _, turn, _, text string) error {
+	s.say("conversation: %s %q", turn, text)
 	return nil
 }
 
-func (s *stage) Post(_ context.Context, o kind.Order, session, text string) error {
-	s.say("conversation %s: %s %q", session, o.ID, text)
+func (s *stage) Post(_ context.Context, id, session, text string) error {
+	s.say("conversation %s: %s %q", session, id, text)
 	return nil
 }

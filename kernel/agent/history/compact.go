@@ -207,7 +207,7 @@ func (c *Compactor) tell(ctx context.Context, state protocol.SessionCompacted) {
 // Undo takes the last summary back: the one before it counts again. Each further call takes one
 // more back, up to the beginning.
 func (c *Compactor) Undo(ctx context.Context, session string) (protocol.SessionCompacted, error) {
-	compactions, err := c.Past.Journal.Compactions(ctx, session)
+	compactions, err := c.Past.Journal.Transcripts.Compactions(ctx, session)
 	if err != nil {
 		return protocol.SessionCompacted{}, err
 	}
@@ -216,18 +216,18 @@ func (c *Compactor) Undo(ctx context.Context, session string) (protocol.SessionC
 	}
 	last := compactions[0]
 	for last.By != journal.CompactionBySummary && last.By != journal.CompactionByPerson && last.Base != 0 {
-		if last, err = c.Past.Journal.Compaction(ctx, last.Base); err != nil {
+		if last, err = c.Past.Journal.Transcripts.Compaction(ctx, last.Base); err != nil {
 			return protocol.SessionCompacted{}, err
 		}
 	}
 	var back journal.Compaction // the zero value where there was none
 	if last.Base != 0 {
-		if back, err = c.Past.Journal.Compaction(ctx, last.Base); err != nil {
+		if back, err = c.Past.Journal.Transcripts.Compaction(ctx, last.Base); err != nil {
 			return protocol.SessionCompacted{}, err
 		}
 	}
 	back.By, back.Base = journal.CompactionByUndo, back.Seq
-	if _, err := c.Past.Journal.PutCompaction(ctx, session, back, compactions[0].Seq); err != nil {
+	if _, err := c.Past.Journal.Transcripts.PutCompaction(ctx, session, back, compactions[0].Seq); err != nil {
 		return protocol.SessionCompacted{}, fmt.Errorf("take the summary back: %w", err)
 	}
 	state := protocol.SessionCompacted{Session: session, State: protocol.CompactingUndone, Turns: back.Turns,

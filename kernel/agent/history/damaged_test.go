@@ -71,8 +71,8 @@ func TestDamagedTailIsValid(t *testing.T) {
 			return false
 		}
 		defer j.Close()
-		past := New(j, plists, asked)
-		turn, _, err := j.Accept(t.Context(), protocol.Event{ID: "after", Session: "main", Sensor: protocol.SensorChatMessage, Text: "and now?", Level: 1}, "turn-after")
+		past := New(journalOf(j), plists, asked)
+		turn, _, err := j.Turns.Accept(t.Context(), protocol.Event{ID: "after", Session: "main", Sensor: protocol.SensorChatMessage, Text: "and now?", Level: 1}, "turn-after")
 		if err != nil {
 			t.Errorf("seed %d: nothing can be asked: %v", seed, err)
 			return false

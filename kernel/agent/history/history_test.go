@@ -33,7 +33,12 @@ func newTalk(t testing.TB) *talk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	return &talk{t: t, j: j, past: New(j, plists, asked)}
+	return &talk{t: t, j: j, past: New(journalOf(j), plists, asked)}
+}
+
+// journalOf is what is read of a journal, and recorded in it.
+func journalOf(j *journal.Journal) Journal {
+	return Journal{Transcripts: j.Transcripts, Models: j.Sessions, Usage: j.Usage, Rows: j.Records}
 }
 
 // asked is the question as it was asked.
@@ -50,7 +55,7 @@ func (k *talk) forget() {
 	j, err := journal.OpenToRead(k.t.Context(), k.j.Path())
 	k.must(err)
 	k.t.Cleanup(func() { _ = j.Close() })
-	k.past = New(j, plists, asked)
+	k.past = New(journalOf(j), plists, asked)
 }
 
 func (k *talk) must(err error) {
@@ -65,7 +70,7 @@ func (k *talk) ask(question string) {
 	k.t.Helper()
 	k.turns++
 	event := fmt.Sprintf("q%d", k.turns)
-	turn, _, err := k.j.Accept(k.t.Context(), protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage, Text: question, Level: 1}, "turn-"+event)
+	turn, _, err := k.j.Turns.Accept(k.t.Context(), protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage, Text: question, Level: 1}, "turn-"+event)
 	k.must(err)
 	k.last = turn.ID
 }
@@ -77,11 +82,11 @@ func (k *talk) answer(text string, steps ...journal.ToolStep) {
 	for _, step := range steps {
 		data, err := json.Marshal(step)
 		k.must(err)
-		_, err = k.j.Append(k.t.Context(), journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: k.last, ID: id, Data: data})
+		_, err = k.j.Records.Append(k.t.Context(), journal.Entry{Kind: journal.KindToolStep, Session: "main", Turn: k.last, ID: id, Data: data})
 		k.must(err)
 	}
-	k.must(k.j.PutAct(k.t.Context(), journal.Act{ID: id, Session: "main", Turn: k.last, Event: fmt.Sprintf("q%d", k.turns), Kind: journal.ActAnswer, Raw: text, Final: true}))
-	_, err := k.j.SetTurn(k.t.Context(), journal.TurnChange{ID: k.last, State: protocol.TurnAnswered})
+	k.must(k.j.Acts.PutAct(k.t.Context(), journal.Act{ID: id, Session: "main", Turn: k.last, Event: fmt.Sprintf("q%d", k.turns), Kind: journal.ActAnswer, Raw: text, Final: true}))
+	_, err := k.j.Turns.SetTurn(k.t.Context(), journal.TurnChange{ID: k.last, State: protocol.TurnAnswered})
 	k.must(err)
 }
 

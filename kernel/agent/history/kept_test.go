@@ -22,16 +22,16 @@ func (k *talk) meddle(random *rand.Rand) {
 	case 0: // answered once more, with another number of steps
 		n := some()
 		turn := fmt.Sprintf("turn-q%d", n)
-		if _, err := k.j.Retry(ctx, turn, "", nil); err != nil {
+		if _, err := k.j.Turns.Retry(ctx, turn, "", nil); err != nil {
 			return // it has not ended
 		}
 		k.say(n, fmt.Sprintf("b%d-%d", n, random.IntN(1<<30)), turn, random)
 	case 1:
-		_, _ = k.j.Prefer(ctx, fmt.Sprintf("a%d", some()), random.IntN(2) == 0) // it may have none
+		_, _ = k.j.Turns.Prefer(ctx, fmt.Sprintf("a%d", some()), random.IntN(2) == 0) // it may have none
 	case 2:
 		k.turns++
 		event := fmt.Sprintf("q%d", k.turns)
-		turn, _, err := k.j.Accept(ctx, protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage,
+		turn, _, err := k.j.Turns.Accept(ctx, protocol.Event{ID: event, Session: "main", Sensor: protocol.SensorChatMessage,
 			Text: "instead", Level: 1, Instead: fmt.Sprintf("q%d", 1+random.IntN(max(k.turns-1, 1)))}, "turn-"+event)
 		if err != nil {
 			k.turns--
@@ -42,23 +42,23 @@ func (k *talk) meddle(random *rand.Rand) {
 	case 3: // said while the turn runs
 		k.ask("a question that is steered")
 		id := fmt.Sprintf("s%d", random.IntN(1<<30))
-		k.must(k.j.PutSteer(ctx, journal.Steer{ID: id, Turn: k.last, Text: "by the way " + id}))
+		k.must(k.j.Turns.PutSteer(ctx, journal.Steer{ID: id, Turn: k.last, Text: "by the way " + id}))
 		if random.IntN(3) > 0 {
-			k.must(k.j.UseSteers(ctx, id))
+			k.must(k.j.Turns.UseSteers(ctx, id))
 		}
 		k.say(k.turns, fmt.Sprintf("a%d", k.turns), k.last, random)
 		if random.IntN(2) == 0 { // it becomes a message of its own after all
-			_, _, err := k.j.Accept(ctx, protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Text: "by the way " + id, Level: 1}, "turn-"+id)
+			_, _, err := k.j.Turns.Accept(ctx, protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Text: "by the way " + id, Level: 1}, "turn-"+id)
 			k.must(err)
-			_, err = k.j.SetTurn(ctx, journal.TurnChange{ID: "turn-" + id, State: protocol.TurnCancelled})
+			_, err = k.j.Turns.SetTurn(ctx, journal.TurnChange{ID: "turn-" + id, State: protocol.TurnCancelled})
 			k.must(err)
-			k.must(k.j.UseSteers(ctx, id))
+			k.must(k.j.Turns.UseSteers(ctx, id))
 		}
 	case 4:
-		compactions, err := k.j.Compactions(ctx, "main")
+		compactions, err := k.j.Transcripts.Compactions(ctx, "main")
 		k.must(err)
 		if len(compactions) > 0 && random.IntN(2) == 0 { // a person takes it back
-			_, err := k.j.PutCompaction(ctx, "main", journal.Compaction{By: journal.CompactionByUndo}, compactions[0].Seq)
+			_, err := k.j.Transcripts.PutCompaction(ctx, "main", journal.Compaction{By: journal.CompactionByUndo}, compactions[0].Seq)
 			k.must(err)
 		}
 	default:
@@ -77,14 +77,14 @@ func (k *talk) say(n int, id, turn string, random *rand.Rand) {
 	for range random.IntN(3) {
 		k.append(journal.KindToolStep, turn, id, fmt.Sprintf(`{"action":"(:type :request)","verdict":"performed","text":%q}`, strings.Repeat("result ", random.IntN(900))))
 	}
-	k.must(k.j.PutAct(ctx, journal.Act{ID: id, Session: "main", Turn: turn, Event: fmt.Sprintf("q%d", n), Kind: journal.ActAnswer, Raw: "answer " + id, Final: true}))
-	_, err := k.j.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
+	k.must(k.j.Acts.PutAct(ctx, journal.Act{ID: id, Session: "main", Turn: turn, Event: fmt.Sprintf("q%d", n), Kind: journal.ActAnswer, Raw: "answer " + id, Final: true}))
+	_, err := k.j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn, State: protocol.TurnAnswered})
 	k.must(err)
 }
 
 func (k *talk) append(kind journal.Kind, turn, id, data string) {
 	k.t.Helper()
-	_, err := k.j.Append(k.t.Context(), journal.Entry{Kind: kind, Session: "main", Turn: turn, ID: id, Data: []byte(data)})
+	_, err := k.j.Records.Append(k.t.Context(), journal.Entry{Kind: kind, Session: "main", Turn: turn, ID: id, Data: []byte(data)})
 	k.must(err)
 }
 
@@ -132,7 +132,7 @@ func TestUndoOfVeryMany(t *testing.T) {
 		if i%3 == 2 {
 			by = journal.CompactionByPruning
 		}
-		compaction, err := k.j.PutCompaction(t.Context(), "main", journal.Compaction{Base: latest.Seq, By: by, Turns: i + 1, Through: int64(i + 1)}, latest.Seq)
+		compaction, err := k.j.Transcripts.PutCompaction(t.Context(), "main", journal.Compaction{Base: latest.Seq, By: by, Turns: i + 1, Through: int64(i + 1)}, latest.Seq)
 		k.must(err)
 		latest = compaction
 	}

@@ -260,7 +260,7 @@ func TestLongLife(t *testing.T) {
 	query := journal.Query{Kinds: []journal.Kind{journal.KindCompaction}}
 	for rows := k.compactions(query); len(rows) > 0; rows = k.compactions(query) {
 		for _, row := range rows {
-			d, err := k.j.Compaction(t.Context(), row.Seq)
+			d, err := k.j.Transcripts.Compaction(t.Context(), row.Seq)
 			k.must(err)
 			compactions[d.By]++
 			query.After = row.Seq
@@ -285,14 +285,14 @@ func TestLongLife(t *testing.T) {
 	if len(k.failed) > 0 {
 		t.Errorf("no summary: %v", k.failed)
 	}
-	if all, err := k.j.History(t.Context(), "main", "", 5); err != nil || len(all) != 5 {
+	if all, err := k.j.Transcripts.History(t.Context(), "main", "", 5); err != nil || len(all) != 5 {
 		t.Errorf("the journal has %d, %v", len(all), err)
 	}
 }
 
 func (k *life) compactions(query journal.Query) []journal.Entry {
 	k.t.Helper()
-	rows, err := k.j.Entries(k.t.Context(), query)
+	rows, err := k.j.Records.Entries(k.t.Context(), query)
 	k.must(err)
 	return rows
 }

@@ -11,34 +11,40 @@ import (
 	"org-agent/kernel/lru"
 )
 
-// Exchanges reads the turns of conversations.
-type Exchanges interface {
+// Journal is what is read of a journal, and recorded in it.
+type Journal struct {
+	Transcripts Transcripts
+	Models      Models
+	Usage       Usage
+	Rows        Rows
+}
+
+// Transcripts have the turns of conversations, and their compactions.
+type Transcripts interface {
 	// HistoryFrom returns the turns before a turn, from a row on. whole is set if none is missing.
 	HistoryFrom(ctx context.Context, session, beforeTurn string, from int64, limit int) (exchanges []*journal.Exchange, whole bool, err error)
 	// ToolSteps returns the steps of the turn of an answer.
 	ToolSteps(ctx context.Context, answer string) ([]journal.ToolStep, error)
-}
-
-// Compactions reads and records the compactions of a conversation.
-type Compactions interface {
+	// Compactions are those of a conversation, the latest first.
 	Compactions(ctx context.Context, session string) ([]journal.Compaction, error)
 	Compaction(ctx context.Context, seq int64) (journal.Compaction, error)
 	PutCompaction(ctx context.Context, session string, compaction journal.Compaction, latest int64) (journal.Compaction, error)
 }
 
-// Requests records the requests for summaries, and knows the models that make them.
-type Requests interface {
+// Models have the model that is chosen for a conversation; "" for none.
+type Models interface {
 	SessionModel(ctx context.Context, session string) (string, error)
-	Correction(ctx context.Context, model string) (float64, error)
-	PutSpent(ctx context.Context, spent journal.Spent) error
-	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
 }
 
-// Journal has the records of conversations. kernel/journal implements it.
-type Journal interface {
-	Exchanges
-	Compactions
-	Requests
+// Usage keeps what summaries take. Correction is what a model counts for an estimated token.
+type Usage interface {
+	Correction(ctx context.Context, model string) (float64, error)
+	PutSpent(ctx context.Context, spent journal.Spent) error
+}
+
+// Rows keeps the requests for summaries and the replies.
+type Rows interface {
+	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
 }
 
 // Past shows the earlier turns of conversations. Make one with [New].
@@ -172,7 +178,7 @@ func (p Past) Keep(ctx context.Context, session string, shown Shown) error {
 	}
 	compaction := shown.Compaction
 	compaction.After = shown.Tokens
-	if _, err := p.Journal.PutCompaction(ctx, session, compaction, shown.latest); err != nil {
+	if _, err := p.Journal.Transcripts.PutCompaction(ctx, session, compaction, shown.latest); err != nil {
 		return fmt.Errorf("keep what is shown of the conversation: %w", err)
 	}
 	return nil
@@ -185,7 +191,7 @@ func (p Past) read(ctx context.Context, session, turn string, goes func(journal.
 		found, err = p.Branch(ctx)
 		return found, shown, true, err
 	}
-	compactions, err := p.Journal.Compactions(ctx, session)
+	compactions, err := p.Journal.Transcripts.Compactions(ctx, session)
 	if err != nil {
 		return nil, shown, false, err
 	}
@@ -196,7 +202,7 @@ func (p Past) read(ctx context.Context, session, turn string, goes func(journal.
 		if p.Before > 0 && d.Seq > p.Before {
 			continue
 		}
-		found, whole, err = p.Journal.HistoryFrom(ctx, session, turn, goes(d), 0)
+		found, whole, err = p.Journal.Transcripts.HistoryFrom(ctx, session, turn, goes(d), 0)
 		if err != nil {
 			return nil, shown, false, err
 		}

@@ -64,14 +64,14 @@ func (c *Compactor) compact(ctx context.Context, session string, by journal.Comp
 // begin finds the compaction that counts and returns the turns that are not summarised.
 func (r *run) begin(ctx context.Context) ([]*journal.Exchange, error) {
 	var err error
-	if r.model, err = r.Past.Journal.SessionModel(ctx, r.session); err != nil {
+	if r.model, err = r.Past.Journal.Models.SessionModel(ctx, r.session); err != nil {
 		return nil, err
 	}
 	window := r.Window(ctx, r.model, true)
 	if window.NoModel {
 		return nil, errors.New("the built-in responder is no language model and cannot summarise")
 	}
-	factor, err := r.Past.Journal.Correction(ctx, cmp.Or(r.model, r.Model))
+	factor, err := r.Past.Journal.Usage.Correction(ctx, cmp.Or(r.model, r.Model))
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, err
 		if len(e.Context) > 0 {
 			return false, nil
 		}
-		steps, err := r.Past.Journal.ToolSteps(ctx, e.AnswerID)
+		steps, err := r.Past.Journal.Transcripts.ToolSteps(ctx, e.AnswerID)
 		if err != nil {
 			return false, err
 		}
@@ -168,7 +168,7 @@ func (r *run) ask(ctx context.Context, text, turn string) (Summary, string, erro
 	if usage := reply.Usage; usage != nil {
 		spent := journal.Spent{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
 			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, Asked: cmp.Or(model, r.Model)}
-		if err := r.Past.Journal.PutSpent(context.WithoutCancel(ctx), spent); err != nil {
+		if err := r.Past.Journal.Usage.PutSpent(context.WithoutCancel(ctx), spent); err != nil {
 			r.Logger.Error("usage not kept", "err", err)
 		}
 	}
@@ -186,7 +186,7 @@ func (r *run) ask(ctx context.Context, text, turn string) (Summary, string, erro
 func (r *run) record(ctx context.Context, kind journal.Kind, data any) {
 	raw, err := json.Marshal(data)
 	if err == nil {
-		_, err = r.Past.Journal.Append(context.WithoutCancel(ctx), journal.Entry{Kind: kind, Session: r.session, Data: raw})
+		_, err = r.Past.Journal.Rows.Append(context.WithoutCancel(ctx), journal.Entry{Kind: kind, Session: r.session, Data: raw})
 	}
 	if err != nil {
 		r.Logger.Error("journal row not kept", "kind", kind, "err", err)
@@ -208,7 +208,7 @@ func (r *run) commit(ctx context.Context, summary Summary, through int64, turns 
 		if next.Through <= through {
 			next.Through, next.Turns = through, next.Told
 		}
-		kept, err := r.Past.Journal.PutCompaction(ctx, r.session, next, r.latest)
+		kept, err := r.Past.Journal.Transcripts.PutCompaction(ctx, r.session, next, r.latest)
 		if err == nil {
 			r.base, r.latest = kept, kept.Seq
 			return nil
@@ -216,7 +216,7 @@ func (r *run) commit(ctx context.Context, summary Summary, through int64, turns 
 		if protocol.ErrorCode(err) != protocol.CodeConflict || try == tries {
 			return err
 		}
-		compactions, failed := r.Past.Journal.Compactions(ctx, r.session)
+		compactions, failed := r.Past.Journal.Transcripts.Compactions(ctx, r.session)
 		if failed != nil {
 			return failed
 		}

@@ -65,7 +65,7 @@ func (r *run) passages(ctx context.Context, e *journal.Exchange, most int) ([]pa
 	if err != nil {
 		return nil, err
 	}
-	steps, err := r.Past.Journal.ToolSteps(ctx, e.AnswerID)
+	steps, err := r.Past.Journal.Transcripts.ToolSteps(ctx, e.AnswerID)
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func (p Past) build(ctx context.Context, e *journal.Exchange, compaction journal
 	one.messages = append(one.messages, llm.Message{Role: llm.RoleUser, Text: asked})
 	var steps []journal.ToolStep
 	if e.ToolSteps > 0 {
-		if steps, err = p.Journal.ToolSteps(ctx, e.AnswerID); err != nil {
+		if steps, err = p.Journal.Transcripts.ToolSteps(ctx, e.AnswerID); err != nil {
 			return nil, err
 		}
 	}

@@ -440,12 +440,12 @@ func (s *stage) AnswerOrder() kind.Order {
 }
 
 // Insert is the conversation of the turn.
-func (s *stage) Insert(_ context.Context, o kind.Order, text string) error {
+func (s *stage) Insert(_ context.Context, _, _, _, text string) error {
 	s.say("conversation: %q", text)
 	return nil
 }
 
-func (s *stage) Post(_ context.Context, o kind.Order, session, text string) error {
+func (s *stage) Post(_ context.Context, _, session, text string) error {
 	s.say("conversation %s: %q", session, text)
 	return nil
 }

@@ -109,21 +109,24 @@ func stepPlist(s gate.Step) sexp.List {
 	return append(list, plist.Keyword("calls"), calls)
 }
 
-// Event is the context that a skill's functions get:
+// Event is the context that a skill's functions get: see [Event].
+func (s *Steps) Event() sexp.List { return Event(s.Question, s.steps...) }
+
+// Event is the context that a skill's functions get after those steps:
 // (:type :event :id ID :session NAME :turn ID :payload (…) :results (…)).
-func (s *Steps) Event() sexp.List {
-	if len(s.steps) == 0 {
-		return s.Question
+func Event(question sexp.List, steps ...gate.Step) sexp.List {
+	if len(steps) == 0 {
+		return question
 	}
-	list := make(sexp.List, len(s.steps))
-	for i, step := range s.steps {
+	list := make(sexp.List, len(steps))
+	for i, step := range steps {
 		one := stepPlist(step)
 		if step.Answers != nil {
 			one = append(one, plist.Keyword("answers"), step.Answers)
 		}
 		list[i] = one
 	}
-	return append(slices.Clip(s.Question), plist.Keyword("results"), list)
+	return append(slices.Clip(question), plist.Keyword("results"), list)
 }
 
 // Record records the step of an action that does not end the turn, for the skill and for the model.

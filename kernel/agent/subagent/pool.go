@@ -9,7 +9,7 @@
 // memory.
 //
 // A [Pool] is safe for many goroutines. [Pool.Run] is its one goroutine, which begins subagents and
-// reports their ends; the other methods only wake it.
+// reports their ends; the other methods only wake it. A nil Pool is one in which nothing can be started.
 package subagent
 
 import (
@@ -39,14 +39,21 @@ type Sessions interface {
 	Notify(session, method string, params any)
 }
 
-// Journal is what is kept of subagents. kernel/journal implements it.
-type Journal interface {
-	Subagents
-	// TurnOfSubagent is the turn that answers the task; found is false where it has not begun.
-	TurnOfSubagent(ctx context.Context, id string) (turn journal.Turn, found bool, err error)
-	// Act is an act by its id, ActsOf are those of turns.
+// Journal is what is kept of subagents, and of their turns.
+type Journal struct {
+	Subagents Subagents
+	Acts      Acts
+	Turns     Turns
+}
+
+// Acts reads an act by its id, and those of turns.
+type Acts interface {
 	Act(ctx context.Context, id string) (journal.Act, error)
 	ActsOf(ctx context.Context, turns ...string) ([]journal.Act, error)
+}
+
+// Turns changes turns.
+type Turns interface {
 	SetTurn(ctx context.Context, change journal.TurnChange) (journal.Turn, error)
 }
 
@@ -56,7 +63,9 @@ type Subagents interface {
 	// CancelSubagent ends one; before says that it had not begun.
 	CancelSubagent(ctx context.Context, id string) (before bool, err error)
 	Subagent(ctx context.Context, id string) (journal.Subagent, error)
-	Subagents(ctx context.Context, session string) ([]journal.Subagent, error)
+	List(ctx context.Context, session string) ([]journal.Subagent, error)
+	// TurnOfSubagent is the turn that answers the task; found is false where it has not begun.
+	TurnOfSubagent(ctx context.Context, id string) (turn journal.Turn, found bool, err error)
 	// Report records that an event tells of the ends, and returns those that nobody told of.
 	Report(ctx context.Context, event string, ids ...string) (fresh []string, err error)
 	// Unreported are those of which nobody was told, Owed those that an event is to tell of.
@@ -112,7 +121,7 @@ func (p *Pool) Start(ctx context.Context, s journal.Subagent) error {
 	if full {
 		return protocol.ToolErrorf(protocol.ToolFailed, "%d subagents have not ended yet: wait until some have", unfinishedLimit)
 	}
-	if err := p.config.Journal.PutSubagent(ctx, s); err != nil {
+	if err := p.config.Journal.Subagents.PutSubagent(ctx, s); err != nil {
 		return err
 	}
 	c := &task{record: s, ended: make(chan struct{})}
@@ -153,7 +162,7 @@ func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
 	}
 	outcome, err := p.Outcome(ctx, id)
 	if err == nil {
-		_, err = p.config.Journal.Report(ctx, journal.ReportGiven, id)
+		_, err = p.config.Journal.Subagents.Report(ctx, journal.ReportGiven, id)
 	}
 	return outcome, err
 }
@@ -161,7 +170,10 @@ func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
 // Cancel stops the subagents of a conversation, or of one of its turns, and returns how many. Their
 // ends are not reported, because whoever stopped them knows.
 func (p *Pool) Cancel(ctx context.Context, session, turn string) (stopped int, err error) {
-	all, err := p.config.Journal.Unreported(ctx)
+	if p == nil {
+		return 0, nil
+	}
+	all, err := p.config.Journal.Subagents.Unreported(ctx)
 	for _, s := range all {
 		if s.Session != session || turn != "" && s.Turn != turn || !p.unfinished(s.ID) {
 			continue
@@ -180,12 +192,12 @@ func (p *Pool) unfinished(id string) bool {
 
 // stop stops a subagent whose end is not reported.
 func (p *Pool) stop(ctx context.Context, id string) error {
-	if _, err := p.config.Journal.Report(ctx, journal.ReportGiven, id); err != nil {
+	if _, err := p.config.Journal.Subagents.Report(ctx, journal.ReportGiven, id); err != nil {
 		return err
 	}
 	p.beginning.Lock()
 	defer p.beginning.Unlock()
-	before, err := p.config.Journal.CancelSubagent(ctx, id)
+	before, err := p.config.Journal.Subagents.CancelSubagent(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -216,6 +228,9 @@ func (p *Pool) end(id string) *task {
 // Ended takes note of the end of a turn: of a subagent, of which its conversation is told then,
 // or of one that was stopped and whose subagents are stopped with it.
 func (p *Pool) Ended(ctx context.Context, turn journal.Turn) {
+	if p == nil {
+		return
+	}
 	if turn.State == protocol.TurnCancelled {
 		if _, err := p.Cancel(ctx, turn.Session, turn.ID); err != nil {
 			p.config.Logger.Error("subagents of a turn that was stopped go on", "turn", turn.ID, "err", err)
@@ -240,6 +255,9 @@ func (p *Pool) Waiting(id string, waiting bool) {
 }
 
 func (p *Pool) change(id string, change func(*task)) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	c := p.live[id]
 	if c != nil {
@@ -263,6 +281,9 @@ func (p *Pool) tell(c *task) {
 
 // Run begins subagents while there is a place, and reports their ends, until ctx ends.
 func (p *Pool) Run(ctx context.Context) {
+	if p == nil {
+		return
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -312,7 +333,7 @@ func (p *Pool) begin(ctx context.Context, c *task) {
 		return
 	}
 	p.config.Logger.Error("a subagent is not begun", "subagent", c.record.ID, "err", err)
-	if _, err := p.config.Journal.CancelSubagent(ctx, c.record.ID); err != nil {
+	if _, err := p.config.Journal.Subagents.CancelSubagent(ctx, c.record.ID); err != nil {
 		p.config.Logger.Error("a subagent that is not begun is not kept as ended", "subagent", c.record.ID, "err", err)
 	}
 	if p.end(c.record.ID) != nil && !c.record.Wait {

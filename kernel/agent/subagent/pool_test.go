@@ -54,9 +54,15 @@ func start(t *testing.T, directory string, limit int, work func(ctx context.Cont
 	began := time.Now().UnixNano()
 	newID := func() string { return fmt.Sprintf("id-%d-%d", began, k.ids.Add(1)) }
 	log := slog.New(slog.DiscardHandler)
-	k.Sessions = session.New(session.Config{Journal: j, Runner: k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log, Insertion: act.Insertion,
-		Ended: func(turn journal.Turn) { k.pool.Ended(context.Background(), turn) }})
-	k.pool = subagent.New(subagent.Config{Journal: j, Sessions: k.Sessions, Limit: limit, Reads: func(action.Action) bool { return true }, Logger: log, NewID: newID})
+	k.Sessions = session.New(session.Config{
+		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
+		Runner:  k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log, Insertion: act.Insertion,
+		Ended: func(turn journal.Turn) { k.pool.Ended(context.Background(), turn) },
+	})
+	k.pool = subagent.New(subagent.Config{
+		Journal:  subagent.Journal{Subagents: j.Subagents, Acts: j.Acts, Turns: j.Turns},
+		Sessions: k.Sessions, Limit: limit, Reads: func(action.Action) bool { return true }, Logger: log, NewID: newID,
+	})
 	return k
 }
 
@@ -187,7 +193,7 @@ func TestLimit(t *testing.T) {
 	if k.mostAtOnce != 2 {
 		t.Errorf("%d were at work at once", k.mostAtOnce)
 	}
-	rows, err := k.journal.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindEvent}})
+	rows, err := k.journal.Records.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindEvent}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +223,7 @@ func TestAwait(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].State != protocol.SubagentDone {
 		t.Errorf("listed are %+v, %v", list, err)
 	}
-	if unreported, err := k.journal.Unreported(t.Context()); err != nil || len(unreported) > 0 || len(k.reported()) > 0 {
+	if unreported, err := k.journal.Subagents.Unreported(t.Context()); err != nil || len(unreported) > 0 || len(k.reported()) > 0 {
 		t.Errorf("untold are %v, %v, and told %v", unreported, err, k.reported())
 	}
 }
@@ -236,7 +242,7 @@ func TestReport(t *testing.T) {
 	until(t, "a report", func() bool { return len(k.reported()) > 0 })
 	var found strings.Builder
 	for _, report := range k.reported() {
-		items, err := k.journal.Context(t.Context(), report.ID)
+		items, err := k.journal.Turns.Context(t.Context(), report.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +254,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("told of were %+v", k.reported())
 	}
 	for _, id := range ids {
-		if s, err := k.journal.Subagent(t.Context(), id); err != nil || s.Reported != k.reported()[0].ID {
+		if s, err := k.journal.Subagents.Subagent(t.Context(), id); err != nil || s.Reported != k.reported()[0].ID {
 			t.Errorf("the journal has of %s: %+v, %v", id, s, err)
 		}
 	}
@@ -303,7 +309,7 @@ func TestRecover(t *testing.T) {
 	second.run()
 	for _, id := range []string{waiting, working} {
 		until(t, "it to be told of", func() bool {
-			s, err := second.journal.Subagent(t.Context(), id)
+			s, err := second.journal.Subagents.Subagent(t.Context(), id)
 			return err == nil && s.Reported != "" && second.state(id).Final()
 		})
 	}

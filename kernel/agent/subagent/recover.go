@@ -16,7 +16,10 @@ import (
 // nothing but read, and has ended else: what it had done is not known. What ended, and of which
 // nobody was told, is told of: also where a turn waited for it, which the kernel's end has ended.
 func (p *Pool) Recover(ctx context.Context) error {
-	owed, err := p.config.Journal.Owed(ctx)
+	if p == nil {
+		return nil
+	}
+	owed, err := p.config.Journal.Subagents.Owed(ctx)
 	if err != nil {
 		return fmt.Errorf("take up the subagents: %w", err)
 	}
@@ -28,7 +31,7 @@ func (p *Pool) Recover(ctx context.Context) error {
 		}
 		p.due[at].subagents = append(p.due[at].subagents, s)
 	}
-	unreported, err := p.config.Journal.Unreported(ctx)
+	unreported, err := p.config.Journal.Subagents.Unreported(ctx)
 	if err != nil {
 		return fmt.Errorf("take up the subagents: %w", err)
 	}
@@ -43,7 +46,7 @@ func (p *Pool) Recover(ctx context.Context) error {
 
 func (p *Pool) recoverOne(ctx context.Context, s journal.Subagent) error {
 	s.Wait = false // whoever waited is gone
-	turn, begun, err := p.config.Journal.TurnOfSubagent(ctx, s.ID)
+	turn, begun, err := p.config.Journal.Subagents.TurnOfSubagent(ctx, s.ID)
 	if err != nil {
 		return err
 	}
@@ -61,12 +64,12 @@ func (p *Pool) recoverOne(ctx context.Context, s journal.Subagent) error {
 	if turn.State != protocol.TurnRunning {
 		return nil
 	}
-	acts, err := p.config.Journal.ActsOf(ctx, turn.ID)
+	acts, err := p.config.Journal.Acts.ActsOf(ctx, turn.ID)
 	if err != nil || slices.ContainsFunc(acts, func(a journal.Act) bool {
 		return a.Kind != journal.ActAction || !p.config.Reads(action.Recorded(a.Action))
 	}) {
 		return err // the session ends it
 	}
-	_, err = p.config.Journal.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: protocol.TurnQueued})
+	_, err = p.config.Journal.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: protocol.TurnQueued})
 	return err
 }

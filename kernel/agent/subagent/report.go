@@ -92,7 +92,7 @@ func (p *Pool) report(ctx context.Context, r *report) error {
 		for i, s := range r.subagents {
 			ids[i] = s.ID
 		}
-		fresh, err := p.config.Journal.Report(ctx, r.event, ids...)
+		fresh, err := p.config.Journal.Subagents.Report(ctx, r.event, ids...)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (o Outcome) FindingsFrom(from int) string {
 
 // Outcome is how one is doing, or ended, and what it found; CodeNotFound for an id of none.
 func (p *Pool) Outcome(ctx context.Context, id string) (Outcome, error) {
-	s, err := p.config.Journal.Subagent(ctx, id)
+	s, err := p.config.Journal.Subagents.Subagent(ctx, id)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -153,20 +153,23 @@ func (p *Pool) Outcome(ctx context.Context, id string) (Outcome, error) {
 	if err != nil || info.State != protocol.SubagentDone {
 		return Outcome{Subagent: info}, err
 	}
-	turn, _, err := p.config.Journal.TurnOfSubagent(ctx, id)
+	turn, _, err := p.config.Journal.Subagents.TurnOfSubagent(ctx, id)
 	if err != nil || turn.Answer == "" {
 		return Outcome{Subagent: info}, err
 	}
-	act, err := p.config.Journal.Act(ctx, turn.Answer)
+	act, err := p.config.Journal.Acts.Act(ctx, turn.Answer)
 	return Outcome{Subagent: info, Findings: cmp.Or(act.Raw, act.Plain)}, err
 }
 
 // List is how those of a conversation are doing, the latest first; "" for all that have not ended.
 func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, error) {
+	if p == nil {
+		return nil, nil
+	}
 	var subagents []journal.Subagent
 	var err error
 	if session != "" {
-		subagents, err = p.config.Journal.Subagents(ctx, session)
+		subagents, err = p.config.Journal.Subagents.List(ctx, session)
 	} else {
 		p.mu.Lock()
 		for _, c := range p.live {
@@ -206,7 +209,7 @@ func (p *Pool) info(ctx context.Context, s journal.Subagent) (protocol.Subagent,
 	if c != nil {
 		return info, nil
 	}
-	turn, has, err := p.config.Journal.TurnOfSubagent(ctx, s.ID)
+	turn, has, err := p.config.Journal.Subagents.TurnOfSubagent(ctx, s.ID)
 	if err != nil {
 		return info, err
 	}
@@ -214,7 +217,7 @@ func (p *Pool) info(ctx context.Context, s journal.Subagent) (protocol.Subagent,
 		if s.Cancelled {
 			info.State = protocol.SubagentCancelled
 		}
-		now, err := p.config.Journal.Subagent(ctx, s.ID)
+		now, err := p.config.Journal.Subagents.Subagent(ctx, s.ID)
 		if now.Cancelled {
 			info.State = protocol.SubagentCancelled
 		}

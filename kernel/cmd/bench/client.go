@@ -43,8 +43,8 @@ func (in *instance) connect(ctx context.Context, session string, keeper bool) (*
 	return c, nil
 }
 
-func (c *client) handle(ctx context.Context, _ string, params any) (any, error) {
-	switch p := params.(type) {
+func (c *client) handle(ctx context.Context, r *rpc.Request) (any, error) {
+	switch p := r.Params.(type) {
 	case *protocol.Act:
 		select {
 		case c.acted <- time.Now():

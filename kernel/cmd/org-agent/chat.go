@@ -132,14 +132,14 @@ func (e turnEvent) turn() string {
 
 // incoming receives the kernel's notifications. It runs on the connection's goroutine. It passes
 // them on through a buffer, so it waits for the terminal only when the buffer is full.
-func (t *talk) incoming(ctx context.Context, method string, params any) (any, error) {
+func (t *talk) incoming(ctx context.Context, r *rpc.Request) (any, error) {
 	send := func(e turnEvent) {
 		select {
 		case t.turns <- e:
 		case <-ctx.Done():
 		}
 	}
-	switch p := params.(type) {
+	switch p := r.Params.(type) {
 	case *protocol.Act:
 		if !act.IsInsertion(*p) {
 			return nil, protocol.Errorf(protocol.CodeForbidden, "the command line can only show text")

@@ -32,7 +32,7 @@ func (c *whyCommand) Run(ctx context.Context, w *world) error {
 		return err
 	}
 	defer j.Close()
-	t, err := explain.Read(ctx, j, c.ID)
+	t, err := explain.Reader{Rows: j.Records, Turns: j.Turns}.Read(ctx, c.ID)
 	if err != nil {
 		return err
 	}

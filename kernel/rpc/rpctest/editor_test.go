@@ -29,8 +29,9 @@ type kernel struct {
 	whole  string // what turn/get returns
 }
 
-func (k *kernel) Handle(ctx context.Context, client *rpc.Client, method string, params any) (any, error) {
-	switch p := params.(type) {
+func (k *kernel) Handle(ctx context.Context, r *rpc.Request) (any, error) {
+	client := r.Client
+	switch p := r.Params.(type) {
 	case *protocol.SessionLoadParams:
 		for _, kept := range k.kept {
 			client.Notify(protocol.MethodTurnKept, kept)
@@ -40,7 +41,7 @@ func (k *kernel) Handle(ctx context.Context, client *rpc.Client, method string, 
 		return protocol.TurnGetResult{ID: "a1", Text: k.whole, State: protocol.TurnRunning}, nil
 	case *protocol.Object:
 		event := p.Text("id")
-		rpc.Release(ctx)
+		r.Release()
 		client.Notify(protocol.MethodTurnStarted, protocol.TurnStarted{Session: "main", Turn: "t-" + event, Event: event})
 		if err := k.answer(ctx, client, event, "t-"+event); err != nil {
 			return nil, err
@@ -214,7 +215,7 @@ func TestKilledEditorSavesNothing(t *testing.T) {
 		&protocol.SessionKeeper{Session: "main", Keeper: true},
 		&protocol.TurnFinished{Session: "main", Turn: "t", Event: "q1", State: protocol.TurnAnswered},
 	} {
-		if _, err := e.handle(t.Context(), "", arrived); err != nil {
+		if _, err := e.handle(t.Context(), &rpc.Request{Params: arrived}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // handle does what the kernel asks for.
-func (e *Editor) handle(ctx context.Context, method string, params any) (any, error) {
+func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
+	method, params := r.Method, r.Params
 	if act, ok := params.(*protocol.Act); ok && act.Check {
 		if e.config.Check == nil {
 			return protocol.Receipt{}, nil
@@ -20,7 +21,7 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 		return protocol.Receipt{}, e.config.Check(*act)
 	} else if ok {
 		if e.config.Faults.NoReceipts {
-			rpc.Release(ctx)
+			r.Release()
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -30,7 +31,7 @@ func (e *Editor) handle(ctx context.Context, method string, params any) (any, er
 		if e.config.Answer == nil {
 			return nil, protocol.Errorf(protocol.CodeMethodNotFound, "this editor knows no method %s", method)
 		}
-		rpc.Release(ctx)
+		r.Release()
 		return e.config.Answer(ctx, method, params)
 	}
 	if delta, ok := params.(*protocol.TurnDelta); ok {

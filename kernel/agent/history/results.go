@@ -1,0 +1,58 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"org-agent/kernel/journal"
+)
+
+// Results returns results of a conversation whole, to a model that was shown them shortened.
+type Results struct {
+	Session string
+	// Running are the steps of the running turn, and Kept those of earlier turns.
+	Running func() []journal.ToolStep
+	Kept    KeptSteps
+}
+
+// KeptSteps are steps of earlier turns, by their rows.
+type KeptSteps interface {
+	ToolStep(ctx context.Context, session string, seq int64) (journal.ToolStep, error)
+}
+
+// Whole returns the result with the id that stands where it is shortened. For a call of a batch the
+// number of the call stands behind a point.
+func (r Results) Whole(ctx context.Context, id string) (string, error) {
+	name, call, batch := strings.Cut(strings.TrimSpace(id), ".")
+	step, err := r.step(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if !batch {
+		return step.Text, nil
+	}
+	n, err := strconv.Atoi(call)
+	if err != nil || n < 1 || n > len(step.Calls) {
+		return "", fmt.Errorf("the batch %s has %d calls, and %q is none of them", name, len(step.Calls), id)
+	}
+	return step.Calls[n-1].Text, nil
+}
+
+// step returns a step of the running turn, or of an earlier turn of the conversation. No step is
+// added to the turn while its calls are made.
+func (r Results) step(ctx context.Context, name string) (journal.ToolStep, error) {
+	if index, running := RunningIndex(name); running {
+		steps := r.Running()
+		if index < 0 || index >= len(steps) {
+			return journal.ToolStep{}, fmt.Errorf("this turn has no step %d: it has had %d", index+1, len(steps))
+		}
+		return steps[index], nil
+	}
+	row, err := strconv.ParseInt(name, 10, 64)
+	if err != nil {
+		return journal.ToolStep{}, fmt.Errorf("%q is the id of no result: it is what stands where a result is shortened", name)
+	}
+	return r.Kept.ToolStep(ctx, r.Session, row)
+}

@@ -1,0 +1,65 @@
+package person
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/agent/gate"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+)
+
+// Decide implements [gate.Person]: it puts the action before a person and waits for the decision.
+func (t *Turn) Decide(ctx context.Context, verdict policy.Verdict, hash string) (gate.Decision, error) {
+	approval := protocol.Ask{
+		ID: t.Desk.config.NewID(), Sort: protocol.AskApproval, Session: t.Record.Session, Turn: t.Record.ID, Event: t.Record.Event,
+		Asked:       time.Now().UTC().Format(time.RFC3339),
+		AskedAction: protocol.AskedAction{Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Once: verdict.OnceOnly},
+		Subagent:    t.Subagent, Parent: t.Parent,
+	}
+	t.describe(ctx, &approval, verdict.Action)
+	opened, err := t.open(ctx, approval)
+	if err != nil {
+		return gate.Decision{}, err
+	}
+	defer opened.Close()
+	return opened.Decide(ctx)
+}
+
+// Decide shows the approval and waits for the decision. A turn that is stopped meanwhile fails with the
+// cause.
+func (w *Waiting) Decide(ctx context.Context) (gate.Decision, error) {
+	w.turn.Log.Info("waiting for a decision", "approval", w.Ask.ID, "action", w.Ask.Summary, "reason", w.Ask.Reason)
+	decision, err := w.await(ctx)
+	if still, ok := errors.AsType[gate.StillWaiting](err); ok {
+		return gate.Decision{}, still.Cause
+	}
+	if err != nil {
+		return gate.Decision{}, err
+	}
+	return gate.Decision{Denied: decision.Decision == protocol.Deny, Reason: decision.Comment, Edited: decision.edited}, nil
+}
+
+// usable returns the action that a person wrote in place of a proposal, as it can be used.
+func (d *Desk) usable(edited action.Proposed) (action.Proposed, error) {
+	usable, err := d.config.Usable(edited)
+	if err != nil {
+		return edited, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be used: %v", err)
+	}
+	return usable, nil
+}
+
+// readEdited reads from a row of the journal what a person wrote in place of a proposal.
+func (d *Desk) readEdited(text string) (action.Proposed, error) {
+	if text == "" {
+		return action.Proposed{}, nil
+	}
+	edited, err := action.Read(text)
+	if err != nil {
+		return edited, fmt.Errorf("read the edited action: %w", err)
+	}
+	return d.usable(edited)
+}

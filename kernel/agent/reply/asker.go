@@ -1,0 +1,111 @@
+package reply
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"org-agent/kernel/agent/composer"
+	"org-agent/kernel/agent/loop"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/prompt"
+	"org-agent/kernel/skill"
+)
+
+// asker answers a skill's ask-neuro with the model's reply, and shows the reply while it is written.
+// It serves one proposal.
+type asker struct {
+	*Turn
+	request  llm.Request // the last one
+	rendered llm.Request // the last one, as the provider that is asked first sends it
+	stream   bool
+	finish   llm.FinishReason // of the last reply
+	fault    error            // of the model, not of the skill
+	partial  string           // what had come of the reply before the fault
+	first    time.Duration    // from the request to the first piece of the reply
+	purpose  string           // of the request: see [composer.Composition]
+	estimate int              // of the request, in estimated tokens
+}
+
+// Ask implements [skill.Asker].
+func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
+	composed, err := a.compose(ctx, ask)
+	if err != nil {
+		a.fault = err
+		return "", err
+	}
+	a.request, a.stream = composed.Request, !ask.NoStream
+	reply, err := a.send(ctx)
+	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && a.Requests.Shorten(ctx, a.estimate) {
+		a.Log.Info("the model found the request too long, asking with less", "tokens", a.Requests.Window())
+		a.fault = nil
+		return a.Ask(ctx, ask)
+	}
+	return reply, err
+}
+
+// Again implements [loop.Asker].
+func (a *asker) Again(ctx context.Context, reply, reason string) (string, error) {
+	if len(a.request.Messages) == 0 {
+		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.Record.Question.Words()}}
+	}
+	a.request.Messages = append(a.request.Messages,
+		llm.Message{Role: llm.RoleAssistant, Text: reply},
+		llm.Message{Role: llm.RoleKernel, Text: "Your reply could not be used: " + reason + ".\n" +
+			"Answer again with exactly one property list and nothing else, for example:\n" +
+			a.Example().String()})
+	return a.send(ctx)
+}
+
+// Last implements [loop.Asker].
+func (a *asker) Last() loop.Asked {
+	return loop.Asked{Finish: a.finish, Fault: a.fault, Partial: a.partial}
+}
+
+// send sends the request and reads the reply. What a client shows of an earlier reply is taken back.
+func (a *asker) send(ctx context.Context) (string, error) {
+	config := a.Sender.config
+	a.Meter.CountBeside(ctx)
+	if err := a.Meter.Allows(); err != nil {
+		a.fault = err
+		return "", err
+	}
+	a.Screen.Retract()
+	a.request = a.request.Map(config.Hide)
+	if a.model == "" {
+		a.describe(cmp.Or(a.request.Model, config.Model))
+	}
+	a.rendered = config.Dialect.Render(a.request)
+	a.estimate = composer.Estimate(config.Dialect, a.rendered)
+	begun := time.Now()
+	reply, err := a.read(ctx)
+	a.finish = reply.Finish
+	a.keepReply(ctx, reply, time.Since(begun), err)
+	return reply.Text, err
+}
+
+// keepReply records a reply, and has the meter count it.
+func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Duration, err error) {
+	taken := loop.Reply{Usage: reply.Usage, Took: took}
+	if reply.Text+reply.Reasoning != "" {
+		taken.Estimate = a.Requests.Corrected(a.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
+	}
+	counted := llm.Usage{}
+	if reply.Usage != nil {
+		counted = *reply.Usage
+	}
+	entry := map[string]any{
+		"text": reply.Text, "finish": reply.Finish, "model": a.model, "input": counted.Input, "output": counted.Output,
+		"cost": counted.Cost, "first": a.first.Seconds(), "seconds": took.Seconds(), "taken": taken.Tokens(),
+	}
+	if reply.Reasoning != "" {
+		entry["thoughts"] = reply.Reasoning
+	}
+	if err != nil {
+		a.fault, a.partial = err, reply.Text
+		entry["err"] = err.Error()
+	}
+	a.Rows.Record(ctx, journal.KindModelReply, entry)
+	a.Meter.Count(ctx, taken, journal.Spent{Model: a.model, Estimate: a.estimate, Asked: a.Requests.Model()})
+}

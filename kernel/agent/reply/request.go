@@ -1,0 +1,67 @@
+package reply
+
+import (
+	"context"
+
+	"org-agent/kernel/agent/history"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+)
+
+// sent is the last request of a session and its row in the journal. It shares its texts with the
+// history, which keeps them anyway.
+type sent struct {
+	request history.Recorded
+	row     int64
+	depth   int // how many earlier rows hold parts of it
+}
+
+// sentKept is how many bytes of last requests stay in memory. If a session's last request is not there
+// any more, its next request is written whole.
+const sentKept = 32 << 20
+
+// recordRequest records the rendered request with what it shows of earlier turns. The messages that it
+// begins with in common with the session's last request are not written again.
+func (a *asker) recordRequest(ctx context.Context) {
+	request := history.Record(a.rendered)
+	session := a.Record.Session
+	last, _ := a.Sender.sent.Get(session)
+	now := sent{request: request}
+	data := struct {
+		history.Recorded
+		journal.Repeats
+		History *protocol.History `json:",omitempty"`
+		For     string            `json:",omitempty"`
+	}{Recorded: request, History: a.Requests.History(), For: a.purpose}
+	if same := sameMessages(last.request.Messages, request.Messages); last.row > 0 && last.depth < journal.RepeatsLimit &&
+		(same > 0 || last.request.System == request.System) {
+		now.depth = last.depth + 1
+		data.Repeats = journal.Repeats{Base: last.row, Same: same, SameSystem: last.request.System == request.System}
+		data.Messages = request.Messages[same:]
+		if data.SameSystem {
+			data.System = ""
+		}
+	}
+	if now.row = a.Rows.RecordNow(ctx, journal.KindModelRequest, "", data); now.row == 0 {
+		return
+	}
+	size := len(request.System)
+	for _, m := range request.Messages {
+		size += len(m.Content)
+	}
+	a.Sender.sent.Put(session, now, size)
+}
+
+// sameMessages is how many messages two requests have in common at their beginning. A row has only a
+// description of an image, so a message with one is like no other.
+func sameMessages(before, now []history.RecordedMessage) int {
+	same := 0
+	for same < min(len(before), len(now)) {
+		a, b := before[same], now[same]
+		if a.Role != b.Role || a.Content != b.Content || len(a.Images)+len(b.Images) > 0 {
+			break
+		}
+		same++
+	}
+	return same
+}

@@ -1,0 +1,127 @@
+package channel_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"org-agent/kernel/action"
+	"org-agent/kernel/channel"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/policy"
+	"org-agent/kernel/protocol"
+)
+
+// doves is a channel whose messages stand here. What is sent on it is kept.
+type doves struct {
+	brings []channel.Message
+	taken  []error
+	sent   []channel.Text
+	lost   error
+}
+
+func (*doves) Name() string { return "dove" }
+func (d *doves) Run(ctx context.Context, receive func(context.Context, channel.Message) error) error {
+	for _, m := range d.brings {
+		d.taken = append(d.taken, receive(ctx, m))
+	}
+	return d.lost
+}
+func (d *doves) Send(_ context.Context, text channel.Text) error {
+	d.sent = append(d.sent, text)
+	return d.lost
+}
+
+// Insert is the conversation of the turn.
+func (d *doves) Insert(_ context.Context, session, turn, _, text string) error {
+	d.sent = append(d.sent, channel.Text{ID: "answer of " + turn, Chat: session, Text: text})
+	return nil
+}
+
+// TestMessages: a message becomes an event with a route to its chat, in a session of that chat. A
+// stranger's is not answered, and a driver hears what the kernel could not take.
+func TestMessages(t *testing.T) {
+	long := strings.Repeat("long", 100)
+	d := &doves{brings: []channel.Message{
+		{ID: "1", Chat: "loft", Sender: "ada", Text: "hello", Sent: time.Unix(7, 0)}, {ID: "2", Chat: "loft", Sender: "eve", Text: "hello"},
+		{ID: long, Chat: long, Sender: "ada", Text: "all of you", Group: true}, {ID: "4", Chat: "loft", Sender: "ada", Text: "full"},
+	}, lost: errors.New("the wind is too strong")}
+	full := errors.New("the disk is full")
+	var events []protocol.Event
+	take := func(_ context.Context, event protocol.Event) (protocol.EventResult, error) {
+		events = append(events, event)
+		if event.Text == "full" {
+			return protocol.EventResult{}, full
+		}
+		return protocol.EventResult{}, nil
+	}
+	log := slog.New(slog.DiscardHandler)
+	if err := channel.Run(t.Context(), d, channel.Config{Take: take, May: func(m channel.Message) bool { return m.Sender == "ada" }, Logger: log}); !errors.Is(err, d.lost) {
+		t.Errorf("it ended with %v", err)
+	}
+	if len(events) != 3 || d.taken[0] != nil || d.taken[1] != nil || !errors.Is(d.taken[3], full) {
+		t.Fatalf("%+v were taken, %v", events, d.taken)
+	}
+	first := events[0]
+	if first.ID != "dove-1" || first.Session != "dove-loft" || first.Sensor != protocol.SensorChatMessage || first.Text != "hello" || !first.Stamp.Equal(time.Unix(7, 0)) ||
+		first.Route != (protocol.Route{Kind: protocol.RouteChannel, Channel: "dove", Chat: "loft"}) || first.Payload.Get(protocol.PayloadGroup) != nil {
+		t.Errorf("a message: %+v", first)
+	}
+	if group := events[1]; !protocol.ValidID(group.ID) || !protocol.ValidSession(group.Session) || group.Route.Chat != long || group.Payload.Get(protocol.PayloadGroup) != true {
+		t.Errorf("one to a group: %+v", group)
+	}
+	events = nil
+	if err := channel.Run(t.Context(), d, channel.Config{Take: take, Logger: log}); !errors.Is(err, d.lost) || len(events) > 0 {
+		t.Errorf("where nobody may talk: %+v, %v", events, err)
+	}
+}
+
+// TestSending: an answer to the chat of the turn goes into its conversation, from which it is sent. A
+// message to another chat is sent at once, and one that could not be sent has failed.
+func TestSending(t *testing.T) {
+	for name, c := range map[string]struct {
+		chat string
+		lost error
+		sent channel.Text
+		text string
+	}{
+		"the turn's chat": {"loft", nil, channel.Text{ID: "answer of t1", Chat: "dove-loft", Text: "Yes."}, ""},
+		"another chat":    {"tower", nil, channel.Text{ID: "act", Chat: "tower", Text: "Yes."}, "it was sent to tower"},
+		"lost":            {"tower", errors.New("the wind is too strong"), channel.Text{ID: "act", Chat: "tower", Text: "Yes."}, "it was sent to tower"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &doves{lost: c.lost}
+			kinds := kind.New(channel.Kind(d, d))
+			judge := &policy.Policy{Home: t.TempDir(), Kinds: kinds}
+			proposed, err := action.Read(`(:type :request :target :dove :chat-id "` + c.chat + `" :text "Yes.")`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			where := policy.Where{Session: "dove-loft", Turn: "t1", Route: protocol.Route{Kind: protocol.RouteChannel, Channel: "dove", Chat: "loft"}}
+			where.Granted = judge.Judge(t.Context(), proposed.Action(), where).Action.Hash()
+			verified, verdict, err := judge.Verify(t.Context(), proposed.Action(), where)
+			if err != nil || !verified.Valid() {
+				t.Fatal(verdict, err)
+			}
+			result, err := kinds.Perform(t.Context(), kind.Order{ID: "act", Session: where.Session, Turn: "t1", Route: where.Route, Action: verified})
+			if !errors.Is(err, c.lost) || err == nil && result.Text != c.text || len(d.sent) != 1 || d.sent[0] != c.sent {
+				t.Errorf("%+v, %v, sent %+v", result, err, d.sent)
+			}
+		})
+	}
+}
+
+// TestDrivers: the end of a turn is sent by the driver of the channel from which the turn came.
+func TestDrivers(t *testing.T) {
+	d := &doves{}
+	all := channel.Drivers{pigeons{}, d}
+	if err := all.Send(t.Context(), protocol.Route{Kind: protocol.RouteChannel, Channel: "dove", Chat: "loft"}, "a1", "Yes."); err != nil || len(d.sent) != 1 || d.sent[0] != (channel.Text{ID: "a1", Chat: "loft", Text: "Yes."}) {
+		t.Errorf("%v, sent %+v", err, d.sent)
+	}
+	if err := all.Send(t.Context(), protocol.Route{Kind: protocol.RouteChannel, Channel: "owl", Chat: "loft"}, "a1", "Yes."); err == nil || !strings.Contains(err.Error(), "owl") {
+		t.Errorf("without a driver: %v", err)
+	}
+}

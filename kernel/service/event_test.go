@@ -1,0 +1,192 @@
+package service_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/channel"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/kind"
+	"org-agent/kernel/prompt"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
+	"org-agent/kernel/service"
+	"org-agent/kernel/skill"
+	"org-agent/kernel/skillmd"
+	"org-agent/skills"
+)
+
+// shelf has the skills that come with the program, and one that is text for a model.
+func shelf(t *testing.T) service.Skills {
+	t.Helper()
+	home := t.TempDir()
+	text := "---\nname: tea-time\ndescription: How tea is made. Use it when tea is wanted.\n---\nBoil water.\n"
+	if err := os.Mkdir(filepath.Join(home, "tea-time"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "tea-time", "SKILL.md"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	specs := kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs
+	grants := skill.NewGrants(skill.GrantsConfig{File: filepath.Join(home, "policy.org"), Home: home})
+	s := service.Skills{Specs: specs, Grants: grants, Notes: skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Specs: specs, Logger: silent, Grants: grants})}
+	s.Notes.Load(t.Context())
+	s.Prompts = skillmd.New(skillmd.Config{Home: home, Logger: silent})
+	s.Prompts.Load(t.Context())
+	return s
+}
+
+// intake is everything that takes an event in, and what it was asked.
+type intake struct {
+	submitted []protocol.Event
+	broadcast []string
+	resolved  []string
+	matching  []string
+	known     string
+	consent   string
+	lost      string // a setting that is not there any more
+}
+
+func (i *intake) ResolveSent(ctx context.Context, event *protocol.Event) error {
+	return i.Resolve(ctx, event)
+}
+func (i *intake) Resolve(_ context.Context, event *protocol.Event) error {
+	i.resolved = append(i.resolved, event.ID)
+	if i.lost != "" {
+		return protocol.Errorf(protocol.CodeNotFound, "%s", i.lost)
+	}
+	return nil
+}
+func (i *intake) TurnOfEvent(_ context.Context, event string) (journal.Turn, error) {
+	if event == i.known {
+		return journal.Turn{}, nil
+	}
+	return journal.Turn{}, protocol.Errorf(protocol.CodeNotFound, "there is none")
+}
+func (i *intake) Submit(_ context.Context, event protocol.Event) (protocol.EventResult, error) {
+	i.submitted = append(i.submitted, event)
+	return protocol.EventResult{Event: event.ID, Turn: "t"}, nil
+}
+func (i *intake) Broadcast(_ context.Context, event protocol.Event, skills []string) (protocol.EventResult, error) {
+	i.broadcast = append(i.broadcast, skills...)
+	return protocol.EventResult{Event: event.ID}, nil
+}
+func (i *intake) Matching(context.Context, protocol.Event) []string { return i.matching }
+func (i *intake) CheckConsent(agreed string) error {
+	if agreed != i.consent {
+		return protocol.Errorf(protocol.CodeConsent, "agree to %s", i.consent)
+	}
+	return nil
+}
+
+func (i *intake) service(newID func() string) service.Intake {
+	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, NewID: newID, Logger: silent}
+}
+
+// TestEvents: a message goes to its conversation, a command to the skill that has it, and what is a
+// command of nobody to no model.
+func TestEvents(t *testing.T) {
+	s := shelf(t)
+	reader := service.EventReader{Notes: s.Notes.Current, Prompts: s.Prompts.Current}
+	i := &intake{}
+	var used []string
+	conn := served(t, service.Events{Reader: reader, Intake: i.service(func() string { return "made" }), Used: func(client *rpc.Client, event string) {
+		used = append(used, client.Info().Name+" "+event)
+	}}.Methods())("a shell")
+	send := func(pairs ...protocol.Field) (protocol.Event, error) {
+		i.submitted = nil
+		var result protocol.EventResult
+		err := conn.Call(within(t), protocol.MethodEvent, protocol.Object(pairs), &result)
+		if len(i.submitted) == 1 {
+			return i.submitted[0], err
+		}
+		return protocol.Event{}, err
+	}
+	field := func(key string, value any) protocol.Field { return protocol.Field{Key: key, Value: value} }
+	message := field("sensor", protocol.Keyword("chat-message"))
+
+	event, err := send(message, field("text", "hello"))
+	if err != nil || event.ID != "made" || event.Session != protocol.MainSession || event.Route != protocol.LocalRoute(protocol.ChannelCLI) || !slices.Equal(used, []string{"a shell made"}) {
+		t.Errorf("a message: %+v, %v, used %v", event, err, used)
+	}
+	event, err = send(message, field("id", "q1"), field("text", "/tea-time with milk"))
+	if err != nil || event.Sensor != protocol.SensorChatMessage || event.Payload.Text(protocol.PayloadSkill) != "tea-time" {
+		t.Errorf("a skill that is text: %+v, %v", event, err)
+	}
+	command := s.Notes.Current().Commands()[0].Name
+	event, err = send(message, field("id", "q2"), field("text", "/"+command+" one two"))
+	if err != nil || event.Sensor != protocol.SensorUserCommand || event.Command != command || event.Arguments != "one two" {
+		t.Errorf("a command: %+v, %v", event, err)
+	}
+	_, err = send(message, field("id", "q3"), field("text", "/"+command+"x"))
+	refused(t, "a misspelt command", err, protocol.CodeNotFound, "did you mean /"+command)
+	_, err = send(message, field("id", "q4"), field("text", "hello"), field("channel", protocol.Keyword("telegram")))
+	refused(t, "a channel", err, protocol.CodeForbidden, "a client's channel is :emacs or :cli")
+
+	i.consent = "a host"
+	_, err = send(message, field("id", "q5"), field("text", "hello"))
+	refused(t, "without consent", err, protocol.CodeConsent, "a host")
+	if event, err := send(message, field("id", "q5"), field("text", "hello"), field("consent", "a host")); err != nil || event.ID != "q5" {
+		t.Errorf("with consent: %+v, %v", event, err)
+	}
+	i.consent, i.lost, i.known = "", "the model is gone", "q5"
+	_, err = send(message, field("id", "q6"), field("text", "hello"))
+	refused(t, "a setting that is gone", err, protocol.CodeNotFound, "the model is gone")
+	if event, err := send(message, field("id", "q5"), field("text", "hello")); err != nil || event.ID != "q5" {
+		t.Errorf("an event that is sent again: %+v, %v", event, err)
+	}
+}
+
+// TestBroadcast: an event that is no message is for every skill that matches, or for nobody.
+func TestBroadcast(t *testing.T) {
+	i := &intake{}
+	take := i.service(func() string { return "made" }).Take
+	event := protocol.Event{Sensor: "heartbeat", Route: protocol.Route{Kind: protocol.RouteNone}}
+	if result, err := take(t.Context(), event); err != nil || result.Event != "made" || len(i.submitted)+len(i.broadcast) > 0 {
+		t.Errorf("for nobody: %+v, %v, %+v", result, err, i)
+	}
+	i.matching = []string{"one", "two"}
+	if _, err := take(t.Context(), event); err != nil || len(i.submitted) > 0 || !slices.Equal(i.broadcast, i.matching) {
+		t.Errorf("for two: %v, %+v", err, i)
+	}
+}
+
+// drafter composes nothing, and keeps what it was asked.
+type drafter struct{ asked []string }
+
+func (d *drafter) Prompt(_ context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult {
+	d.asked = append(d.asked, strings.Join([]string{event.Text, string(event.Sensor), string(mode), string(kind)}, "/"))
+	return protocol.PromptResult{Note: "composed"}
+}
+
+// TestPrompt: the prompt of a draft is shown with its settings, also before there is a text.
+func TestPrompt(t *testing.T) {
+	s := shelf(t)
+	i, d := &intake{}, &drafter{}
+	conn := served(t, service.Prompts{Reader: service.EventReader{Notes: s.Notes.Current, Prompts: s.Prompts.Current}, Settings: i, Composer: d}.Methods())("a shell")
+	get := func(pairs ...protocol.Field) (result protocol.PromptResult, err error) {
+		err = conn.Call(within(t), protocol.MethodPromptGet, protocol.Object(pairs), &result)
+		return result, err
+	}
+	if result, err := get(protocol.Field{Key: "id", Value: "d"}); err != nil || result.Note != "composed" || len(i.resolved) != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if _, err := get(protocol.Field{Key: "text", Value: "hello"}, protocol.Field{Key: protocol.PromptMode, Value: "minimal"}, protocol.Field{Key: protocol.PromptKind, Value: "task"}); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"…/chat-message//", "hello/chat-message/minimal/task"}; !slices.Equal(d.asked, want) {
+		t.Errorf("composed for %v and not %v", d.asked, want)
+	}
+	_, err := get(protocol.Field{Key: protocol.PromptMode, Value: "long"})
+	refused(t, "a mode that is none", err, protocol.CodeInvalidParams, `no mode "long"`)
+	_, err = get(protocol.Field{Key: protocol.PromptKind, Value: "poem"})
+	refused(t, "a kind that is none", err, protocol.CodeInvalidParams, `no kind "poem"`)
+	i.lost = "the profile is gone"
+	_, err = get()
+	refused(t, "a setting that is gone", err, protocol.CodeNotFound, "the profile is gone")
+}
