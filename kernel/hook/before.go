@@ -122,10 +122,7 @@ func UnknownTool(one *skill.Hook, tools policy.Tools, actions Names) string {
 		if _, _, found := tools.Find(name); found {
 			continue
 		}
-		if near := cmp.Or(tools.Nearest(name), suggest.Of(name, known)); near != "" {
-			return fmt.Sprintf("no tool is named %q now; did you mean %q?", name, near)
-		}
-		return fmt.Sprintf("no tool is named %q now", name)
+		return fmt.Sprintf("no tool is named %q now%s", name, suggest.Question(cmp.Or(tools.Nearest(name), suggest.Of(name, known)), "%q"))
 	}
 	return ""
 }

@@ -270,10 +270,7 @@ func (s schema) key(properties map[string]any, written string, exact bool) (stri
 		return written, nil
 	}
 	slices.Sort(names)
-	if near := suggest.Of(written, names); near != "" {
-		return "", fmt.Errorf("there is no argument :%s; did you mean :%s?", written, near)
-	}
-	return "", fmt.Errorf("there is no argument :%s", written)
+	return "", fmt.Errorf("there is no argument :%s%s", written, suggest.Question(suggest.Of(written, names), ":%s"))
 }
 
 // allowsMore reports whether the schema allows further properties.
@@ -381,11 +378,8 @@ func allowedValue(values []any, v any, name string) (any, error) {
 		}
 	}
 	const most = 20
-	meant := ""
-	if near := suggest.Of(fmt.Sprint(v), names); near != "" {
-		meant = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return nil, fmt.Errorf("the argument %s is one of %q, not %q%s", name, names[:min(len(names), most)], fmt.Sprint(v), meant)
+	value := fmt.Sprint(v)
+	return nil, fmt.Errorf("the argument %s is one of %q, not %q%s", name, names[:min(len(names), most)], value, suggest.Question(suggest.Of(value, names), "%q"))
 }
 
 // toJSON converts a value of the wire to JSON.

@@ -64,8 +64,5 @@ func (f *File) suggestTitle(id string, titles []string) string {
 	for _, e := range f.Entries {
 		names = append(names, e.Title)
 	}
-	if near := suggest.Of(titles[len(titles)-1], names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
+	return suggest.Question(suggest.Of(titles[len(titles)-1], names), "%q")
 }

@@ -149,7 +149,7 @@ func (t *tableReader) row(cells []string) (rule, error) {
 	verdicts := []string{"refuse", "ask", "allow"}
 	verdict := slices.Index(verdicts, strings.ToLower(cells[2]))
 	if verdict < 0 {
-		return rule{}, fmt.Errorf("the verdict is allow, ask or refuse, not %q%s", cells[2], meant(cells[2], verdicts))
+		return rule{}, fmt.Errorf("the verdict is allow, ask or refuse, not %q%s", cells[2], suggestion(cells[2], verdicts))
 	}
 	r.verdict = Kind(verdict)
 	matches := plain(cells[1])
@@ -189,7 +189,7 @@ func (r *rule) about(cell, matches string) error {
 		}
 	default:
 		kinds := []string{"reads", "writes", "runs", "fetches", "tool NAME", "action :TARGET :NAME"}
-		return fmt.Errorf("a rule is one of %s, not %q%s", strings.Join(kinds, ", "), cell, meant(cell, kinds[:4]))
+		return fmt.Errorf("a rule is one of %s, not %q%s", strings.Join(kinds, ", "), cell, suggestion(cell, kinds[:4]))
 	}
 	if r.kind = kind; matches != "" && matches != "*" {
 		return fmt.Errorf("a rule for a tool or an action matches all its calls: leave that cell empty, or write rules for what is read, written, run or fetched")
@@ -197,8 +197,9 @@ func (r *rule) about(cell, matches string) error {
 	return nil
 }
 
-func meant(word string, of []string) string {
-	if near := suggest.Of(strings.ToLower(word), of); near != "" {
+// suggestion returns the end of a message that suggests a similar word, or "".
+func suggestion(word string, words []string) string {
+	if near := suggest.Of(strings.ToLower(word), words); near != "" {
 		return fmt.Sprintf(": did you mean %s?", near)
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/suggest"
 )
 
 // Call judges one call with these fields. It returns the call as it was judged: with the current
@@ -148,8 +149,5 @@ func (p *Policy) findTool(name string) (written string, effect protocol.ToolEffe
 		}
 		near = p.Tools.Nearest(name)
 	}
-	if near != "" {
-		return "", "", protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q; did you mean %q?", name, near)
-	}
-	return "", "", protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q", name)
+	return "", "", protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q%s", name, suggest.Question(near, "%q"))
 }

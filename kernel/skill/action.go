@@ -83,7 +83,7 @@ func expandDefaction(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 		}
 		switch {
 		case !ok || !symbol.Keyword() || !slices.Contains(actionKeys, word):
-			return nil, fmt.Errorf("the action %s: defaction has the keys :%s%s", key, strings.Join(actionKeys, " :"), meantKey(word, actionKeys))
+			return nil, fmt.Errorf("the action %s: defaction has the keys :%s%s", key, strings.Join(actionKeys, " :"), suggestKey(word, actionKeys))
 		case i+1 == len(args):
 			return nil, fmt.Errorf("the last key of the action %s has no value", key)
 		case values[word] != nil:
@@ -120,12 +120,13 @@ func actionKeyOf(args []lisp.Value) (key action.Key, err error) {
 	return key, nil
 }
 
-// meantKey returns a suggestion for a misspelt word, or "".
-func meantKey(word string, known []string) string {
-	if near := suggest.Of(word, known); word != "" && near != "" && near != word {
-		return "; did you mean :" + near + "?"
+// suggestKey returns the end of a message that suggests a key for a misspelt word, or "".
+func suggestKey(word string, known []string) string {
+	near := suggest.Of(word, known)
+	if word == "" || near == word {
+		return ""
 	}
-	return ""
+	return suggest.Question(near, ":%s")
 }
 
 // registerAction adds an action whose keys were evaluated, in the order of actionKeys.
@@ -215,7 +216,7 @@ func fieldOf(row lisp.Value) (field action.Field, err error) {
 		}
 	}
 	if field.Example == nil {
-		return field, fmt.Errorf("the type of :%s is one of :%s%s", field.Name, strings.Join(names, " :"), meantKey(kind, names))
+		return field, fmt.Errorf("the type of :%s is one of :%s%s", field.Name, strings.Join(names, " :"), suggestKey(kind, names))
 	}
 	for i := 2; i < len(cells); i += 2 {
 		if err := setField(&field, cells[i], cells[i+1]); err != nil {
@@ -251,7 +252,7 @@ func setField(field *action.Field, key, value lisp.Value) error {
 		field.Example = data
 	default:
 		keys := []string{"required", "limit", "example"}
-		return fmt.Errorf("behind its type stand :%s%s", strings.Join(keys, " :"), meantKey(word, keys))
+		return fmt.Errorf("behind its type stand :%s%s", strings.Join(keys, " :"), suggestKey(word, keys))
 	}
 	return nil
 }

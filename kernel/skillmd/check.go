@@ -127,7 +127,7 @@ func advise(file string, m Matter, d Document) []skill.Diagnostic {
 	}
 	for _, system := range m.Requires.OS {
 		if systems[strings.ToLower(system)] == "" {
-			warn(lineOf(d, "os"), "%q is no operating system that is known here%s", text.Clip(system, 60), meant(system))
+			warn(lineOf(d, "os"), "%q is no operating system that is known here%s", text.Clip(system, 60), suggestSystem(system))
 		}
 	}
 	if strings.TrimSpace(d.Body) == "" {
@@ -139,16 +139,14 @@ func advise(file string, m Matter, d Document) []skill.Diagnostic {
 	return all
 }
 
-func meant(system string) string {
+// suggestSystem suggests the most similar operating system, for the end of a message.
+func suggestSystem(system string) string {
 	var names []string
 	for name := range systems {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if near := suggest.Of(strings.ToLower(system), names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
+	return suggest.Question(suggest.Of(strings.ToLower(system), names), "%q")
 }
 
 // encoding reports the first place that is not UTF-8, or a control character that cannot stand in a

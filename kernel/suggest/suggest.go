@@ -2,7 +2,10 @@
 // never blocks. It reads only 64 characters of each name.
 package suggest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // nameLimit is how many characters of a name are compared.
 const nameLimit = 64
@@ -38,6 +41,16 @@ func Of(name string, candidates []string) string {
 		return best
 	}
 	return part
+}
+
+// Question returns the end of a message about a misspelt name, such as `; did you mean "edit"?`.
+// near is the result of [Of], and format says how names are written, such as %q. Question returns
+// "" if near is empty.
+func Question(near, format string) string {
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + fmt.Sprintf(format, near) + "?"
 }
 
 // abbreviates reports whether short consists of two or more characters of whole in their order,

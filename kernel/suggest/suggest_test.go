@@ -54,3 +54,13 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestion checks the end of a message with and without a similar name.
+func TestQuestion(t *testing.T) {
+	if got := suggest.Question("edit", "%q"); got != `; did you mean "edit"?` {
+		t.Error(got)
+	}
+	if got := suggest.Question("", ":%s"); got != "" {
+		t.Error(got)
+	}
+}

@@ -39,16 +39,16 @@ func (f Files) resolve(name *string) error {
 
 // missing returns the error for a file that does not exist. In the home it suggests a similar name.
 func (f Files) missing(path string) error {
-	meant := ""
+	suggestion := ""
 	directory := filepath.Dir(path)
 	if short := f.short(path); !filepath.IsAbs(short) && files.IsDirectory(directory) && (f.Unread == nil || !f.Unread(path)) {
 		const limit = 1000
 		names, _, _ := files.Listed(directory, limit) // without names there is no suggestion
 		if near := suggest.Of(filepath.Base(path), names); near != "" {
-			meant = fmt.Sprintf("; did you mean %q?", f.short(filepath.Join(directory, strings.TrimRight(near, "/@="))))
+			suggestion = suggest.Question(f.short(filepath.Join(directory, strings.TrimRight(near, "/@="))), "%q")
 		}
 	}
-	return protocol.ToolErrorf(protocol.ToolNotFound, "there is no file %s%s", path, meant)
+	return protocol.ToolErrorf(protocol.ToolNotFound, "there is no file %s%s", path, suggestion)
 }
 
 // reach returns the reach of a call that reads or writes a file, or a directory with everything in

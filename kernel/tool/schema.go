@@ -199,10 +199,7 @@ func (s schema) unknown(key string) error {
 	for _, a := range s {
 		names = append(names, a.name)
 	}
-	if near := suggest.Of(key, names); near != "" {
-		return fmt.Errorf("there is no argument :%s; did you mean :%s?", key, near)
-	}
-	return fmt.Errorf("there is no argument :%s", key)
+	return fmt.Errorf("there is no argument :%s%s", key, suggest.Question(suggest.Of(key, names), ":%s"))
 }
 
 // folded returns a name without differences of case, hyphens and underscores.
@@ -227,11 +224,7 @@ func (a argument) store(value any, field reflect.Value) error {
 			return nil
 		}
 	}
-	meant := ""
-	if near := suggest.Of(field.String(), a.words); near != "" {
-		meant = "; did you mean :" + near + "?"
-	}
-	return fmt.Errorf("the argument :%s is one of :%s, not %q%s", a.name, strings.Join(a.words, " :"), field.String(), meant)
+	return fmt.Errorf("the argument :%s is one of :%s, not %q%s", a.name, strings.Join(a.words, " :"), field.String(), suggest.Question(suggest.Of(field.String(), a.words), ":%s"))
 }
 
 // storeRecords stores a list of plists. A single plist is a list of one.
