@@ -146,9 +146,9 @@ func corpus(today org.Day) string {
 	return b.String()
 }
 
-// TestAgendaIsThatOfOrg checks that the items of files are those of Org's own agenda, also where
+// TestAgendaMatchesOrg checks that the items of files are those of Org's own agenda, also where
 // the clock changes.
-func TestAgendaIsThatOfOrg(t *testing.T) {
+func TestAgendaMatchesOrg(t *testing.T) {
 	for _, c := range []struct {
 		today string
 		zone  string

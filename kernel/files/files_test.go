@@ -190,7 +190,7 @@ func TestEdit(t *testing.T) {
 	})
 }
 
-func TestEditsThatAreRefused(t *testing.T) {
+func TestRefusedEdits(t *testing.T) {
 	home := directory(t)
 	path := put(t, home+"/x", "one\n  two (a, b)\none\naaa\n")
 	edit := func(hash, old, new string, all bool) error {

@@ -76,15 +76,15 @@ func (h *Hooks) runFenced(ctx context.Context, kind sandbox.Kind, script string,
 	if err != nil {
 		return outcome, "", err
 	}
-	fed := make(chan struct{})
+	written := make(chan struct{})
 	go func() { // ends when the script has read everything, or has ended; it is waited for below
-		defer close(fed)
+		defer close(written)
 		_, _ = inputWriter.Write(input) // a script may exit without reading its input
 		inputWriter.Close()
 	}()
 	text, _ := io.ReadAll(io.LimitReader(outputReader, outputLimit)) // the end of a pipe is no error
 	_, _ = io.Copy(io.Discard, outputReader)
 	outcome, err = process.Wait()
-	<-fed
+	<-written
 	return outcome, string(text), err
 }

@@ -97,9 +97,9 @@ func (b *Writer) Follow(ctx context.Context, who any, filter Filter, count int, 
 		b.followers[who] = follower{filter, tell}
 	}
 	// The waiting lines are already in the file, where this follower finds them.
-	tells := b.flush(who)
+	calls := b.flush(who)
 	b.mu.Unlock()
-	call(tells)
+	call(calls)
 	found, left, err := tail(ctx, b.path, file, size, filter, count)
 	if err != nil {
 		b.Unfollow(who)
@@ -137,9 +137,9 @@ func (b *Writer) Deliver(ctx context.Context) {
 		case <-b.wake:
 		}
 		b.mu.Lock()
-		tells := b.flush(nil)
+		calls := b.flush(nil)
 		b.mu.Unlock()
-		call(tells)
+		call(calls)
 		select {
 		case <-ctx.Done():
 			return
@@ -149,15 +149,15 @@ func (b *Writer) Deliver(ctx context.Context) {
 }
 
 // call calls the followers. The caller must not hold mu, because followers may log.
-func call(tells []func()) {
-	for _, tell := range tells {
+func call(calls []func()) {
+	for _, tell := range calls {
 		tell()
 	}
 }
 
 // flush returns the calls that deliver the waiting lines to all followers except one. The caller
 // holds mu.
-func (b *Writer) flush(except any) (tells []func()) {
+func (b *Writer) flush(except any) (calls []func()) {
 	if len(b.pending) == 0 && b.dropped == 0 {
 		return nil
 	}
@@ -174,11 +174,11 @@ func (b *Writer) flush(except any) (tells []func()) {
 			}
 		}
 		if who != except && len(wanted)+dropped > 0 {
-			tells = append(tells, func() { f.tell(wanted, dropped) })
+			calls = append(calls, func() { f.tell(wanted, dropped) })
 		}
 	}
 	b.pending, b.bytes, b.dropped = nil, 0, 0
-	return tells
+	return calls
 }
 
 // String returns a name of the file for errors.

@@ -40,9 +40,9 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheKeepsWhatIsUsed checks that a working set of half the bound stays, however many other
+// TestCacheKeepsUsedEntries checks that a working set of half the bound stays, however many other
 // values are added.
-func TestCacheKeepsWhatIsUsed(t *testing.T) {
+func TestCacheKeepsUsedEntries(t *testing.T) {
 	c := New[int, int](100 * (1 + entryOverhead))
 	for i := range 10_000 {
 		c.Put(1000+i, i, 1)

@@ -344,9 +344,9 @@ func TestWeb(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft checks that no process of the servers runs after they were ended, whatever they
+// TestNoProcessIsLeft checks that no process of the servers runs after they were ended, whatever they
 // do.
-func TestNothingIsLeft(t *testing.T) {
+func TestNoProcessIsLeft(t *testing.T) {
 	mark := fmt.Sprintf("86543.%d", time.Now().UnixNano()%1e9)
 	runs := func() bool {
 		names, _ := filepath.Glob("/proc/[0-9]*/cmdline")

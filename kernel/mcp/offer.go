@@ -26,8 +26,8 @@ func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser,
 	if err := kernel.Call(ctx, protocol.MethodToolList, protocol.Empty{}, &list); err != nil {
 		return err
 	}
-	ctx, gone := context.WithCancel(ctx)
-	defer gone()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	server := sdk.NewServer(&sdk.Implementation{Name: "org-agent", Title: "org-agent", Version: version}, &sdk.ServerOptions{
 		Logger: slog.New(slog.DiscardHandler), Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		Instructions: "The tools of an agent that lives in Emacs. Each call is judged by the rules that its user wrote. A call that they do not allow waits until the user has decided, which may take long: their Emacs shows it.",
@@ -45,24 +45,24 @@ func Offer(ctx context.Context, kernel Kernel, version string, in io.ReadCloser,
 		})
 	}
 	input := &messages{from: bufio.NewReaderSize(in, 64<<10), close: in.Close, fault: func(error) {}, noise: func(string) {}}
-	err := server.Run(ctx, &sdk.IOTransport{Reader: &ending{input, gone}, Writer: out, MaxLineLength: messageLimit + 1})
+	err := server.Run(ctx, &sdk.IOTransport{Reader: &endingInput{input, cancel}, Writer: out, MaxLineLength: messageLimit + 1})
 	if ctx.Err() != nil { // the program has gone, or ctx has ended
 		return nil
 	}
 	return err
 }
 
-// ending is another program's input. It calls gone when the input ends.
-type ending struct {
+// endingInput is the input from another program. It calls onEnd when the input ends.
+type endingInput struct {
 	io.ReadCloser
-	gone func()
+	onEnd func()
 }
 
 // Read implements [io.Reader].
-func (e *ending) Read(b []byte) (int, error) {
+func (e *endingInput) Read(b []byte) (int, error) {
 	n, err := e.ReadCloser.Read(b)
 	if err != nil {
-		e.gone()
+		e.onEnd()
 	}
 	return n, err
 }

@@ -170,9 +170,9 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestMeaningOfWhatChanged checks that text that was written after it was indexed is not sent,
+// TestMeaningAfterChange checks that text that was written after it was indexed is not sent,
 // because it may be private by now.
-func TestMeaningOfWhatChanged(t *testing.T) {
+func TestMeaningAfterChange(t *testing.T) {
 	x, _, notes := newIndex(t)
 	server := x.means(t)
 	put(t, notes, "a.org", "* Diary :private_:\nhidden now\n* Other\ntext\n")
@@ -184,9 +184,9 @@ func TestMeaningOfWhatChanged(t *testing.T) {
 	}
 }
 
-// TestMeaningOfWhatComesMeanwhile checks that text that is written while vectors are made has a
+// TestMeaningOfConcurrentChange checks that text that is written while vectors are made has a
 // vector in the end, wherever it stands.
-func TestMeaningOfWhatComesMeanwhile(t *testing.T) {
+func TestMeaningOfConcurrentChange(t *testing.T) {
 	x, _, notes := newIndex(t)
 	x.means(t)
 	put(t, notes, "b.org", "* A car\n")

@@ -170,21 +170,21 @@ func (s *Store) Undo(ctx context.Context, id string) (Change, error) {
 		back.Operation = Saved
 	}
 	return s.change(ctx, "", made.Path, back, func(text string) (string, Record, error) {
-		standing, err := own(text, made.Record, s.Now().Location())
+		current, err := own(text, made.Record, s.Now().Location())
 		gone := errors.Is(err, ErrNotFound)
 		switch {
 		case gone && made.After == "":
 			return add(text, made.Before), Record{}, nil
 		case gone || err == nil && made.After == "":
-			return text, standing, ErrUndone
+			return text, current, ErrUndone
 		case err != nil:
-			return text, standing, err
-		case !same(text[standing.Start:standing.End], made.After):
-			return text, standing, errors.New("it was changed again since: undo the later change first")
+			return text, current, err
+		case !same(text[current.Start:current.End], made.After):
+			return text, current, errors.New("it was changed again since: undo the later change first")
 		case made.Before == "":
 			return removeRecord(text, made.Record, s.Now().Location())
 		}
-		return text[:standing.Start] + withEnding(made.Before, text[standing.Start:standing.End]) + text[standing.End:], standing, nil
+		return text[:current.Start] + withEnding(made.Before, text[current.Start:current.End]) + text[current.End:], current, nil
 	})
 }
 

@@ -29,10 +29,10 @@ type TangledFile struct {
 	MakeDirectory bool         // its directory is made if it does not exist
 	Line          int          // of the first block in it
 
-	text     strings.Builder
-	syntax   *commentSyntax
-	language string
-	banged   bool // it has its #! line
+	text       strings.Builder
+	syntax     *commentSyntax
+	language   string
+	hasShebang bool // it has its #! line
 }
 
 // Tangle returns the files that org-babel-tangle (Org 9.5) writes for a note, byte for byte, in the
@@ -191,9 +191,9 @@ func (t *tangler) tangle(p *place) {
 	if p.arguments.text("padline") != "no" && f.text.Len() > 0 {
 		f.text.WriteByte('\n')
 	}
-	if shebang != "" && !f.banged {
+	if shebang != "" && !f.hasShebang {
 		f.text.WriteString(shebang + "\n")
-		f.banged = true
+		f.hasShebang = true
 	}
 	t.write(f, p, body)
 }

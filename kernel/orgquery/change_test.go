@@ -146,7 +146,7 @@ func TestNarrow(t *testing.T) {
 	})
 }
 
-func TestStampsThatAreNone(t *testing.T) {
+func TestInvalidTimestamps(t *testing.T) {
 	for _, text := range []string{"", "soon", "2026-02-30", "2026-03-01 25:00", "2026-03-01 10:00-9:75", "2026-03-01 x y", "%%(x)", "2026-03-01\n* x", "+999999d"} {
 		if stamp, err := orgquery.Stamp(text, 20000); err == nil {
 			t.Errorf("%q became %s", text, stamp)

@@ -40,8 +40,8 @@ func notes() string {
 	return b.String()
 }
 
-// TestQueryIsThatOfOrg checks that a query finds in a file what Org's own matcher finds.
-func TestQueryIsThatOfOrg(t *testing.T) {
+// TestQueryMatchesOrg checks that a query finds in a file what Org's own matcher finds.
+func TestQueryMatchesOrg(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short starts no Emacs")
 	}

@@ -73,7 +73,7 @@ func TestMarshalWritesTheFormsOfTheWire(t *testing.T) {
 	}
 }
 
-func TestUnmarshalNamesThePathOfWhatIsWrong(t *testing.T) {
+func TestUnmarshalErrorNamesPath(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{`(:child (:text 5))`, `:child :text wants a string, not 5`},
 		{`(:rows ((:count 1) (:count "x")))`, `:rows element 2 :count wants an integer of 64 bits, not the string "x"`},
@@ -102,7 +102,7 @@ func TestUnmarshalNamesThePathOfWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestUnmarshalAcceptsWhatClientsSend(t *testing.T) {
+func TestUnmarshalClientValues(t *testing.T) {
 	x, err := plist.Read(`(:LEVEL "WARN" :unknown (1 . 2) :count nil :ratio 2 :on nil :child nil :rows nil :text nil)`)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestUnmarshalAcceptsWhatClientsSend(t *testing.T) {
 	}
 }
 
-func TestMarshalRefusesWhatHasNoForm(t *testing.T) {
+func TestMarshalUnsupported(t *testing.T) {
 	type loop struct {
 		Next *loop `json:"next,omitempty"`
 	}

@@ -74,7 +74,7 @@ const numbersAndNames = `0 -0 +0 007 -12 +5 5. -5. 1.5 .5 -.5 +.5 1e3 1E3 1.5e3 
 	9223372036854775807 9223372036854775808 -9223372036854775808 -9223372036854775809 99999999999999999999999999
 	:a :A :é é É a:b a::b pkg:sym :: : :1 nil NIL t T <= /= *x* a?b :?x x@y ~ ^ $ % & _ 漢字 1.0e+INF 0.0e+NaN 1e-400 100000.0 1e15 1e16 123456789012345678.0`
 
-func TestEmacsReadsWhatWePrintAsWeDo(t *testing.T) {
+func TestEmacsReadsPrinted(t *testing.T) {
 	var data []sexp.Sexp
 	for _, token := range strings.Fields(numbersAndNames) {
 		x, err := plist.Read(token)

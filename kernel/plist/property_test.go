@@ -55,7 +55,7 @@ func trees(depth int) *rapid.Generator[sexp.Sexp] {
 	)
 }
 
-func TestReadGivesBackWhatIsPrinted(t *testing.T) {
+func TestPrintReadRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := trees(6).Draw(t, "x")
 		printed := plist.Print(x)

@@ -59,7 +59,7 @@ func TestDataReadsAndPrintsCanonically(t *testing.T) {
 	}
 }
 
-func TestDataErrorsSayWhatAndWhere(t *testing.T) {
+func TestDataErrors(t *testing.T) {
 	for _, c := range []struct {
 		src  string
 		kind plist.ErrorKind
@@ -178,7 +178,7 @@ func TestLimitsAreForOneForm(t *testing.T) {
 	}
 }
 
-func TestTreesShareNothingThatCanBeChanged(t *testing.T) {
+func TestTreesAreIndependent(t *testing.T) {
 	forms, err := readAll("(a b) (c d)")
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestTreesShareNothingThatCanBeChanged(t *testing.T) {
 	}
 }
 
-func TestPrintOfWhatCannotBeRead(t *testing.T) {
+func TestPrintUnreadable(t *testing.T) {
 	inf := plist.Float(math.Inf(1))
 	for _, c := range []struct {
 		x    sexp.Sexp

@@ -156,8 +156,8 @@ func (f *finder) meaningful(from, to int) bool {
 	}
 }
 
-// peeled returns the first steps of the list.
-func (f *finder) peeled() []string {
+// firstSteps returns the first steps of the list.
+func (f *finder) firstSteps() []string {
 	if f.thought {
 		return []string{"think"}
 	}
@@ -166,7 +166,7 @@ func (f *finder) peeled() []string {
 
 // prose returns the result without a candidate.
 func (f *finder) prose(quoted bool) Recovered {
-	steps := f.peeled()
+	steps := f.firstSteps()
 	text := trimBlanks(f.between(0, len(f.text)))
 	proposal, fenced, err := whole(text)
 	if fenced {
@@ -311,7 +311,7 @@ func structure(text string, i *int, depth int, inString bool) (int, bool) {
 
 // proposal reads the candidate that counts.
 func (f *finder) proposal(c candidate, opt RecoverOptions, lost int) Recovered {
-	steps := f.peeled()
+	steps := f.firstSteps()
 	if c.fenced {
 		steps = append(steps, "fence")
 	}

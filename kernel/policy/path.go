@@ -72,12 +72,12 @@ var protectedDirectories = [...]string{"skills", "profiles", "prompt"}
 
 // protected reports whether a change of path may be allowed only once, exactly as it was shown.
 func (p *Policy) protected(path string) bool {
-	return Protected(p.Home, path) || p.State != "" && within(path, p.State) || p.holds(path)
+	return Protected(p.Home, path) || p.State != "" && within(path, p.State) || p.containsHome(path)
 }
 
-// holds reports whether the home or the state lies in path. Whoever may change everything in such a
+// containsHome reports whether the home or the state lies in path. Whoever may change everything in such a
 // directory may change protected files.
-func (p *Policy) holds(path string) bool {
+func (p *Policy) containsHome(path string) bool {
 	return p.State != "" && within(resolved(p.State), path) || p.Home != "" && within(resolved(p.Home), path)
 }
 

@@ -266,13 +266,13 @@ func next(reports *bufio.Reader) (r report, err error) {
 
 // follow waits until the warden has ended and records how the command ended.
 func (p *Process) follow(reports *bufio.Reader) {
-	stopLooking := p.scanRepeatedly()
+	stopScanning := p.scanRepeatedly()
 	r, err := next(reports)
 	if err == nil {
 		_, _ = io.Copy(io.Discard, reports)
 	}
 	waited := p.reap()
-	stopLooking()
+	stopScanning()
 	p.outcome = r.Outcome
 	switch {
 	case r.Fault != "":

@@ -46,9 +46,9 @@ func nested(t *rapid.T) string {
 	return text
 }
 
-// TestBashRunsWhatIsRead checks that the reader reports every program that bash looks for in a
+// TestProgramsAgreeWithBash checks that the reader reports every program that bash looks for in a
 // text, or reports that something is unknown.
-func TestBashRunsWhatIsRead(t *testing.T) {
+func TestProgramsAgreeWithBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Fatal("the shell that is given commands has to be there: install bash")

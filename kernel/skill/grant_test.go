@@ -197,8 +197,8 @@ func TestGrantIsOfAPath(t *testing.T) {
 	}
 }
 
-// TestGrantIsOfWhatWasShown checks that a person grants exactly what they agreed to, or nothing.
-func TestGrantIsOfWhatWasShown(t *testing.T) {
+// TestGrantAfterChange checks that a person grants exactly what they agreed to, or nothing.
+func TestGrantAfterChange(t *testing.T) {
 	h := newGrantHome(t)
 	h.put("home/skills/reader.org", asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`))
 	shown, err := h.registry.Requests(h.note("reader.org"))
@@ -235,9 +235,9 @@ func TestGrantIsOfWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestDirectoryIsTheOneThatWasGranted checks that a link in place of a granted directory leads to
+// TestReplacedDirectory checks that a link in place of a granted directory leads to
 // nothing, neither for a running note nor for one that is loaded anew.
-func TestDirectoryIsTheOneThatWasGranted(t *testing.T) {
+func TestReplacedDirectory(t *testing.T) {
 	h := newGrantHome(t)
 	h.put("home/skills/reader.org", asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`))
 	h.put("other/a.txt", "other")

@@ -99,9 +99,9 @@ func TestNotesCannotReachFurther(t *testing.T) {
 	}
 }
 
-// TestShadowingGivesNothing checks that neither a shipped note nor the person's own note in its
+// TestShadowingGrantsNothing checks that neither a shipped note nor the person's own note in its
 // place has anything that was not granted to it.
-func TestShadowingGivesNothing(t *testing.T) {
+func TestShadowingGrantsNothing(t *testing.T) {
 	h := newGrantHome(t)
 	text := asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`)
 	h.registry = New(Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{"reader.org": {Data: []byte(text)}}, Grants: h.grants(), Specs: kernelSpecs})

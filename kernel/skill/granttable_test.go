@@ -159,8 +159,8 @@ func TestLargePolicy(t *testing.T) {
 	}
 }
 
-// TestWhatNotesAsk checks that invisible words, and too many words, are faults.
-func TestWhatNotesAsk(t *testing.T) {
+// TestRequestFaults checks that invisible words, and too many words, are faults.
+func TestRequestFaults(t *testing.T) {
 	for asks, want := range map[string]string{
 		"read:/a\u202eb": "cannot be seen", "read:/a\x1b[31m": "cannot be seen", "READ:/a": "is no capability", "read:": "is no capability",
 		strings.Repeat("read:/x ", 65): "more than 64", strings.Repeat("read:/x ", 64): "not granted: read:/x (never",

@@ -109,7 +109,7 @@ func TestWatchKeepsLastGoodOverASlowSave(t *testing.T) {
 	}
 }
 
-func TestWatchADirectoryThatComesLater(t *testing.T) {
+func TestWatchLaterDirectory(t *testing.T) {
 	parent := newHome(t)
 	h := home{t, filepath.Join(parent.dir, "skills")}
 	r, changes := watched(t, Config{Home: h.dir, Shipped: shipped(map[string][]byte{"s.org": answers("s", "shipped")})})

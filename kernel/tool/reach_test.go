@@ -82,7 +82,7 @@ func TestReach(t *testing.T) {
 	})
 }
 
-func TestReachOfWhatSaysNothing(t *testing.T) {
+func TestReachOfUndeclaredTool(t *testing.T) {
 	r := reacher(t, &reachArguments{})
 	given := protocol.Object{{Key: "PATH", Value: "x"}}
 	if got, reach, err := r.Reach(t.Context(), "echo_it", given); err != nil || reach != nil || !reflect.DeepEqual(got, given) {

@@ -73,7 +73,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-func TestWhatAToolSaysOfItself(t *testing.T) {
+func TestToolDescription(t *testing.T) {
 	it := echo("echo_it")
 	if got := it.Line(); got != `echo_it (:path "…" [:max-results 1] [:whole t] [:names ("…")]): Echoes what it gets.` {
 		t.Error(got)
@@ -85,7 +85,7 @@ func TestWhatAToolSaysOfItself(t *testing.T) {
 	}
 }
 
-func TestDefinitionsThatAreWrong(t *testing.T) {
+func TestWrongDefinitions(t *testing.T) {
 	type unexplained struct{ Path string }
 	type wrongKind struct {
 		Path map[string]string `doc:"x"`

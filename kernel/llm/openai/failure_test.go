@@ -167,8 +167,8 @@ func TestNoSuchHost(t *testing.T) {
 	}
 }
 
-// TestServerThatHangsUp checks a server that closes the connection without an answer.
-func TestServerThatHangsUp(t *testing.T) {
+// TestServerHangsUp checks a server that closes the connection without an answer.
+func TestServerHangsUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

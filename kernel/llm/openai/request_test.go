@@ -92,7 +92,7 @@ func TestRequestHeaders(t *testing.T) {
 	}
 }
 
-func TestNewRefusesWhatIsNoAddress(t *testing.T) {
+func TestNewRefusesBadAddresses(t *testing.T) {
 	for _, address := range []string{"localhost:11434", "ftp://host/v1", "http://", "://", "/v1"} {
 		if _, err := openai.New(openai.Config{BaseURL: address}); err == nil || llm.HintOf(err) == "" {
 			t.Errorf("%q: %v", address, err)
@@ -156,8 +156,8 @@ func TestModelRule(t *testing.T) {
 	}
 }
 
-// TestModelThatIsGone checks that a server that lost its only model is asked for its models again.
-func TestModelThatIsGone(t *testing.T) {
+// TestModelNoLongerServed checks that a server that lost its only model is asked for its models again.
+func TestModelNoLongerServed(t *testing.T) {
 	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Models: []string{"a"}, Exchanges: []llmtest.Exchange{
 		{Reply: "x"}, {Status: 404, Body: `{"error":{"message":"model 'a' not found"}}`}, {Reply: "y"}}}, nil)
 	if err != nil {
@@ -203,9 +203,9 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestModelsThatCannotBeListed checks that each reason for a missing list is an error that names
+// TestModelsFailures checks that each reason for a missing list is an error that names
 // it.
-func TestModelsThatCannotBeListed(t *testing.T) {
+func TestModelsFailures(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		body   string

@@ -94,7 +94,7 @@ func TestReplyOfAMegabyte(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNotUTF8(t *testing.T) {
+func TestInvalidUTF8(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Reply: "a\xffb\xc3", Framing: llmtest.Framing{ChunkBytes: 1}})
 	reply, err := ask(t, provider(t, server, openai.Config{}))
 	if err != nil {
@@ -217,8 +217,8 @@ func TestLeavingClosesTheConnection(t *testing.T) {
 	t.Errorf("the server saw %d of 2 clients leave", server.Abandoned())
 }
 
-// TestNothingBehindACancel checks that text that has already arrived is not passed on either.
-func TestNothingBehindACancel(t *testing.T) {
+// TestNothingAfterCancel checks that text that has already arrived is not passed on either.
+func TestNothingAfterCancel(t *testing.T) {
 	event := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
 	server := llmtest.Start(t, llmtest.Exchange{Body: strings.Repeat(event, 20)})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -144,7 +144,7 @@ func TestModelsOfAServer(t *testing.T) {
 	}
 }
 
-func TestModelThatIsOffIsNotReplaced(t *testing.T) {
+func TestDisabledModelIsNotReplaced(t *testing.T) {
 	r := router(t, "* Models\n"+heading("bird", "http://localhost:1/v1", ":DRIVER: parrot\n")+heading("COMMENT far", "http://localhost:1/v1", ""), drivers())
 	for _, name := range []string{"far", "far:other"} {
 		if err := r.Find(name); protocol.ErrorCode(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "switched off") {
@@ -153,7 +153,7 @@ func TestModelThatIsOffIsNotReplaced(t *testing.T) {
 	}
 }
 
-func TestServerThatWasFound(t *testing.T) {
+func TestFoundServer(t *testing.T) {
 	found := llm.FoundServer{Name: "cage", BaseURL: "http://127.0.0.1:1/v1", Models: []string{"ara"}}
 	r := router(t, "", drivers(found))
 	if reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{})); err != nil || reply.Text != "cage ara" {
@@ -175,7 +175,7 @@ func TestServerThatWasFound(t *testing.T) {
 	}
 }
 
-func TestBuiltinWhereNothingIsFound(t *testing.T) {
+func TestBuiltinWithoutServer(t *testing.T) {
 	r := router(t, "", drivers())
 	reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{}))
 	if err != nil || r.Model() != "builtin" || r.IsModel() || !strings.HasPrefix(reply.Text, "guide") {

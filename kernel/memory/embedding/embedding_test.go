@@ -30,9 +30,9 @@ func TestVectorsOfAServer(t *testing.T) {
 	}
 }
 
-// TestServerThatMakesNone checks that a missing ability of a server, and texts that it refuses, are
+// TestServerWithoutEmbeddings checks that a missing ability of a server, and texts that it refuses, are
 // final, and that an unreachable server is asked again.
-func TestServerThatMakesNone(t *testing.T) {
+func TestServerWithoutEmbeddings(t *testing.T) {
 	mute := llm.Driver{Name: "mute", Open: func(llm.ServerConfig) (llm.Provider, error) { return &llmtest.Script{}, nil }}
 	if _, err := (embedding.Embedder{Server: server(mute, "http://localhost:1/v1")}).Embed(t.Context(), []string{"tea"}); !errors.Is(err, memory.ErrNoVector) {
 		t.Error(err)
