@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// The fields of calls.
+// The names of the fields of a call.
 const (
 	toolField   = "tool"
 	argsField   = "args"
@@ -26,7 +26,7 @@ type Call struct {
 	fields sexp.List // all fields that were written; nil for a call that was made here
 }
 
-// CallOf returns the call with these fields. The Tool is "" if they name none.
+// CallOf returns the call with these fields. Its Tool is "" if the fields name no tool.
 func CallOf(fields sexp.List) Call {
 	value, _ := plist.Get(fields, toolField)
 	args, _ := plist.Get(fields, argsField)
@@ -40,7 +40,8 @@ func CallOf(fields sexp.List) Call {
 	return c
 }
 
-// Calls returns the calls within the action: all of a batch, the one of a call, or none.
+// Calls returns the calls within the action: all calls of a batch, the one call of an action that is
+// a call, or none.
 func (a Action) Calls() []Call {
 	if value, batch := a.Field("calls"); batch {
 		items, _ := value.(sexp.List)
@@ -64,7 +65,7 @@ func (a Action) AsCall(tool string) Call {
 	return Call{Tool: tool, Args: plist.Without(a.WithEntry(), "action")}
 }
 
-// Arguments returns the arguments for the wire.
+// Arguments returns the arguments as they are on the wire, or nil if there are none.
 func (c Call) Arguments() (protocol.Object, error) {
 	var arguments protocol.Object
 	if plist.IsNil(c.Args) {
@@ -76,14 +77,14 @@ func (c Call) Arguments() (protocol.Object, error) {
 	return arguments, nil
 }
 
-// Of returns the call as one of the tool with this name.
-func (c Call) Of(tool string) Call {
+// WithTool returns the call as a call of the tool with this name.
+func (c Call) WithTool(tool string) Call {
 	c.Tool, c.fields = tool, plist.Put(c.fields, toolField, plist.String(tool))
 	return c
 }
 
-// With returns the call with other arguments.
-func (c Call) With(arguments protocol.Object) (Call, error) {
+// WithArguments returns the call with other arguments.
+func (c Call) WithArguments(arguments protocol.Object) (Call, error) {
 	written, err := plist.Marshal(arguments)
 	if err != nil {
 		return c, fmt.Errorf("write the :args of %s: %w", c.Tool, err)
@@ -92,8 +93,8 @@ func (c Call) With(arguments protocol.Object) (Call, error) {
 	return c, nil
 }
 
-// Described returns the call of a tool whose description has this digest.
-func (c Call) Described(digest string) Call {
+// WithDigest returns the call with the digest of the description of its tool.
+func (c Call) WithDigest(digest string) Call {
 	c.fields = plist.Put(c.fields, digestField, plist.String(digest))
 	return c
 }

@@ -59,8 +59,8 @@ func Recorded(text string) Action {
 // list.
 func (p Proposed) List() sexp.List { return p.list }
 
-// Is reports whether a list is the proposal, field for field.
-func (p Proposed) Is(list sexp.List) bool { return plist.Equal(list, p.list) }
+// Equals reports whether a list has the same fields as the proposal, in the same order.
+func (p Proposed) Equals(list sexp.List) bool { return plist.Equal(list, p.list) }
 
 // String returns the proposal in the shape in which it was written, on one line.
 func (p Proposed) String() string { return plist.Print(p.list) }

@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// TestPlaceOf: the file that something stands in is found in what people are told of it.
+// TestPlaceOf checks that the file of an item is found in a place that is written for people.
 func TestPlaceOf(t *testing.T) {
 	user := t.TempDir()
 	t.Setenv("HOME", user)

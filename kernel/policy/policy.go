@@ -40,9 +40,9 @@ type Kinds interface {
 	// Ends reports whether the action ends the turn, for example because it puts its text into the
 	// conversation of the turn.
 	Ends(a action.Action, where Where) bool
-	// Calls returns the calls of tools that an action stands for, which hooks are asked about.
+	// Calls returns the calls of tools that an action stands for. Hooks judge each of them.
 	Calls(a action.Action) []action.Call
-	// Sends returns who gets the text of an action. sends is false if it sends none.
+	// Sends returns the receiver of the action's text. sends is false if the action sends no text.
 	Sends(a action.Action) (to string, sends bool)
 }
 
@@ -64,7 +64,7 @@ type Policy struct {
 	// Hooks are called by Verify and can refuse an allowed action. nil: there are none.
 	Hooks Hooks
 
-	projectOf func(path string) string // of the judged turn; nil: it has no projects
+	projectOf func(path string) string // the project of the judged turn that contains path; nil: the turn has no projects
 }
 
 // Tools is what the policy needs to know about tools.

@@ -40,26 +40,35 @@ func ProjectOf(path string) string {
 	return ""
 }
 
-// Projects are the projects that the conversation of a turn is about: those that are given, those of
-// what the person sent along, in this turn and in earlier ones, and that of the directory they asked
-// from. They are found once, when they are first asked for. Only messages from this machine count. The
-// nil Projects are none.
+// Projects finds the projects that the conversation of a turn is about, at the first call of
+// [Projects.All]:
+//
+//   - the projects in Given,
+//   - the project of the directory in which the person asked,
+//   - the projects of the files that the person sent along, in this turn and in earlier ones.
+//
+// Only a turn from this machine has projects beside those in Given. A nil Projects has none.
 type Projects struct {
-	Turn    journal.Turn
-	Given   []string
+	// Turn is the turn.
+	Turn journal.Turn
+	// Given are projects that count in every case.
+	Given []string
+	// Earlier has the earlier turns.
 	Earlier Earlier
-	Log     *slog.Logger
+	// Log gets an error of Earlier. After an error only this turn counts.
+	Log *slog.Logger
 
-	find  sync.Once
+	once  sync.Once
 	found []string
 }
 
-// Earlier are the earlier turns of conversations.
+// Earlier reads the earlier turns of conversations. The journal implements it.
 type Earlier interface {
+	// History returns up to limit exchanges of a session before a turn.
 	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
 }
 
-// earlierTurns is how many earlier turns are looked at for projects.
+// earlierTurns is how many earlier turns are read to find projects.
 const earlierTurns = 50
 
 // All returns the projects. The caller must not change the slice.
@@ -67,11 +76,11 @@ func (p *Projects) All(ctx context.Context) []string {
 	if p == nil {
 		return nil
 	}
-	p.find.Do(func() { p.found = p.look(ctx) })
+	p.once.Do(func() { p.found = p.find(ctx) })
 	return p.found
 }
 
-func (p *Projects) look(ctx context.Context) []string {
+func (p *Projects) find(ctx context.Context) []string {
 	found := slices.Clone(p.Given)
 	question := p.Turn.Question
 	if !question.Route.Local() {
@@ -105,8 +114,8 @@ func (p *Policy) project(path string) string {
 	return p.projectOf(path)
 }
 
-// with returns the project that contains the file, or "".
-func (p *Projects) with(ctx context.Context, path string) string {
+// containing returns the project that contains the file, or "".
+func (p *Projects) containing(ctx context.Context, path string) string {
 	all := p.All(ctx)
 	i := slices.IndexFunc(all, func(project string) bool { return project != "" && isBelow(path, project) })
 	if i < 0 {
@@ -115,9 +124,9 @@ func (p *Projects) with(ctx context.Context, path string) string {
 	return all[i]
 }
 
-// placeOf is the file or the directory of an item that a person sent along, read from its place, which
-// is written for people: "lines 3-9 of ~/src/a.go, not saved". It is "" for an item without a file,
-// and for one of another machine.
+// placeOf returns the file or the directory of an item that a person sent along. It reads the place of
+// the item, which is written for people: "lines 3-9 of ~/src/a.go, not saved". It returns "" for an
+// item without a file and for a file on another machine.
 func placeOf(item protocol.ContextItem) string {
 	if item.Kind == protocol.ContextMemory {
 		return ""

@@ -31,13 +31,13 @@ func (t *Turn) Call(ctx context.Context, call action.Call) (judged action.Call, 
 	if err != nil {
 		return refuse(err)
 	}
-	call = call.Of(name)
+	call = call.WithTool(name)
 	if err := call.CheckArguments(); err != nil {
 		return refuse(err)
 	}
 	digest := p.Tools.Digest(name)
 	if digest != "" { // an approval is for the tool as it is described now
-		call = call.Described(digest)
+		call = call.WithDigest(digest)
 	}
 	arguments, err := call.Arguments()
 	if err != nil {
@@ -45,7 +45,7 @@ func (t *Turn) Call(ctx context.Context, call action.Call) (judged action.Call, 
 	}
 	arguments, reach, err := p.Tools.Reach(ctx, name, arguments)
 	if err == nil && reach != nil { // what is resolved is judged, shown and performed
-		call, err = call.With(arguments)
+		call, err = call.WithArguments(arguments)
 	}
 	if err != nil {
 		return refuse(err)

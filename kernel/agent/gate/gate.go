@@ -167,7 +167,7 @@ func (g *Gate) Previews(ctx context.Context, proposal sexp.List) bool {
 		return false
 	}
 	returned, err := g.Skill.Preview(ctx, proposed.List(), g.Turn.Event())
-	return err == nil && proposed.Is(returned)
+	return err == nil && proposed.Equals(returned)
 }
 
 // Do takes an action through the gate that no skill checks.
@@ -191,7 +191,7 @@ func (g *Gate) check(ctx context.Context, proposed action.Proposed) (checked act
 		return proposed, errRefused("the skill " + g.SkillName + " refused it"), nil
 	}
 	returned, _ = g.Hide(returned).(sexp.List)
-	if proposed.Is(returned) {
+	if proposed.Equals(returned) {
 		return proposed, nil, nil
 	}
 	checked = action.Propose(returned)

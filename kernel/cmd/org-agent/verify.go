@@ -75,7 +75,7 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 		if err != nil {
 			return err
 		}
-		rewritten = rewritten || checked.Stripped() || !proposed.Is(checked.List())
+		rewritten = rewritten || checked.Stripped() || !proposed.Equals(checked.List())
 		proposed = checked
 	}
 	code := 0
