@@ -19,18 +19,19 @@ type Deps struct {
 	Catalog Catalog
 	// Commands is true if command lines can be run.
 	Commands bool
-	// Changed is told of the files that tools changed, once for each order. nil: nobody is told.
+	// Changed is called once for each order whose tools changed files. It may be nil.
 	Changed func(protocol.FileChanged)
 	Logger  *slog.Logger
 }
 
-// Conversations takes text for people. The sessions implement it.
+// Conversations puts text into conversations. The sessions implement it.
 type Conversations interface {
-	// Insert puts the text into the conversation of a running turn, for an action in its canonical
-	// form. When it returns nil, the journal holds the text durably and it is being sent to every
+	// Insert puts the text into the conversation of a running turn. action is the action that does
+	// so, in its canonical form. When it returns nil, the journal holds the text durably and it is being sent to every
 	// attached client.
 	Insert(ctx context.Context, session, turn, action, text string) error
-	// Post puts the text at the end of another conversation, once for each id of an event.
+	// Post puts the text at the end of another conversation. id is that of the event; a second call
+	// with the same id does nothing.
 	Post(ctx context.Context, id, session, text string) error
 }
 

@@ -70,8 +70,8 @@ func call(d Deps) kind.Kind {
 	}
 }
 
-// result is what came of an order. The receipt has what tools changed in files, so that it can be
-// taken back.
+// result returns the result of an order, and reports the changed files to Changed. The receipt has the
+// changes, so that they can be undone.
 func (d Deps) result(o kind.Order, text string, changed []protocol.FileChange) kind.Result {
 	var names []string
 	for _, c := range changed {

@@ -15,9 +15,9 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// TestCallKeepsChanges: what a tool changed in a file is in the receipt, and people are told once
-// with the file's name. A call that fails or changes nothing tells nobody.
-func TestCallKeepsChanges(t *testing.T) {
+// TestCallReportsChanges checks that the receipt has the change of a tool in a file, and that Changed is
+// called once with the file's name. A call that fails or changes nothing does neither.
+func TestCallReportsChanges(t *testing.T) {
 	failure := errors.New("the disk is full")
 	for name, c := range map[string]struct {
 		tool    tool.Definition[numbered]
@@ -38,8 +38,8 @@ func TestCallKeepsChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var told []protocol.FileChanged
-			kinds := kind.New(act.Kinds(act.Deps{Catalog: tools, Changed: func(changed protocol.FileChanged) { told = append(told, changed) }})...)
+			var reports []protocol.FileChanged
+			kinds := kind.New(act.Kinds(act.Deps{Catalog: tools, Changed: func(changed protocol.FileChanged) { reports = append(reports, changed) }})...)
 			judge := &policy.Policy{Home: t.TempDir(), Tools: tools, Kinds: kinds}
 			proposed, err := action.Read(`(:type :request :target :tool :action :call :tool "change" :args (:n 1))`)
 			if err != nil {
@@ -53,20 +53,20 @@ func TestCallKeepsChanges(t *testing.T) {
 			}
 			result, err := kinds.Perform(t.Context(), kind.Order{ID: "a", Session: "main", Turn: "t1", Action: verified, Tools: tools})
 			if !errors.Is(err, c.err) {
-				t.Errorf("it came to %v, not %v", err, c.err)
+				t.Errorf("the error is %v, not %v", err, c.err)
 			}
-			var kept, names []string
+			var recorded, names []string
 			for _, f := range result.Receipt.Files {
-				kept = append(kept, f.File)
+				recorded = append(recorded, f.File)
 			}
-			for _, one := range told {
+			for _, one := range reports {
 				names = append(names, one.Files...)
 				if one.Turn != "t1" {
-					t.Errorf("it is told of the turn %q", one.Turn)
+					t.Errorf("the report is of the turn %q", one.Turn)
 				}
 			}
-			if !slices.Equal(kept, c.changed) || !slices.Equal(names, c.changed) || len(told) > 1 {
-				t.Errorf("the receipt has %v, and %v is told", kept, told)
+			if !slices.Equal(recorded, c.changed) || !slices.Equal(names, c.changed) || len(reports) > 1 {
+				t.Errorf("the receipt has %v, the reports are %v", recorded, reports)
 			}
 		})
 	}

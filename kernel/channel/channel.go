@@ -95,7 +95,7 @@ func Run(ctx context.Context, d Driver, c Config) error {
 // Conversations answers turns.
 type Conversations interface {
 	// Insert sends the text to where a running turn came from, and puts it durably into the turn's
-	// conversation, for an action in its canonical form.
+	// conversation. action is the action that does so, in its canonical form.
 	Insert(ctx context.Context, session, turn, action, text string) error
 }
 

@@ -15,40 +15,42 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// doves is a channel whose messages stand here. What is sent on it is kept.
+// doves is a channel for tests. It delivers messages, and records the errors of receive and the texts
+// that are sent. failure is the error of Run and of Send.
 type doves struct {
-	brings []channel.Message
-	taken  []error
-	sent   []channel.Text
-	lost   error
+	messages []channel.Message
+	errors   []error
+	sent     []channel.Text
+	failure  error
 }
 
 func (*doves) Name() string { return "dove" }
 func (d *doves) Run(ctx context.Context, receive func(context.Context, channel.Message) error) error {
-	for _, m := range d.brings {
-		d.taken = append(d.taken, receive(ctx, m))
+	for _, m := range d.messages {
+		d.errors = append(d.errors, receive(ctx, m))
 	}
-	return d.lost
+	return d.failure
 }
 func (d *doves) Send(_ context.Context, text channel.Text) error {
 	d.sent = append(d.sent, text)
-	return d.lost
+	return d.failure
 }
 
-// Insert is the conversation of the turn.
+// Insert records the text that goes into the conversation of a turn.
 func (d *doves) Insert(_ context.Context, session, turn, _, text string) error {
 	d.sent = append(d.sent, channel.Text{ID: "answer of " + turn, Chat: session, Text: text})
 	return nil
 }
 
-// TestMessages: a message becomes an event with a route to its chat, in a session of that chat. A
-// stranger's is not answered, and a driver hears what the kernel could not take.
+// TestMessages checks that a message becomes an event with a route to its chat, in a session of that
+// chat. The message of a stranger is not answered, and the driver gets the error for a message that the
+// kernel could not accept.
 func TestMessages(t *testing.T) {
 	long := strings.Repeat("long", 100)
-	d := &doves{brings: []channel.Message{
+	d := &doves{messages: []channel.Message{
 		{ID: "1", Chat: "loft", Sender: "ada", Text: "hello", Sent: time.Unix(7, 0)}, {ID: "2", Chat: "loft", Sender: "eve", Text: "hello"},
 		{ID: long, Chat: long, Sender: "ada", Text: "all of you", Group: true}, {ID: "4", Chat: "loft", Sender: "ada", Text: "full"},
-	}, lost: errors.New("the wind is too strong")}
+	}, failure: errors.New("the wind is too strong")}
 	full := errors.New("the disk is full")
 	var events []protocol.Event
 	take := func(_ context.Context, event protocol.Event) (protocol.EventResult, error) {
@@ -59,11 +61,11 @@ func TestMessages(t *testing.T) {
 		return protocol.EventResult{}, nil
 	}
 	log := slog.New(slog.DiscardHandler)
-	if err := channel.Run(t.Context(), d, channel.Config{Take: take, May: func(m channel.Message) bool { return m.Sender == "ada" }, Logger: log}); !errors.Is(err, d.lost) {
+	if err := channel.Run(t.Context(), d, channel.Config{Take: take, May: func(m channel.Message) bool { return m.Sender == "ada" }, Logger: log}); !errors.Is(err, d.failure) {
 		t.Errorf("it ended with %v", err)
 	}
-	if len(events) != 3 || d.taken[0] != nil || d.taken[1] != nil || !errors.Is(d.taken[3], full) {
-		t.Fatalf("%+v were taken, %v", events, d.taken)
+	if len(events) != 3 || d.errors[0] != nil || d.errors[1] != nil || !errors.Is(d.errors[3], full) {
+		t.Fatalf("the events are %+v, the errors %v", events, d.errors)
 	}
 	first := events[0]
 	if first.ID != "dove-1" || first.Session != "dove-loft" || first.Sensor != protocol.SensorChatMessage || first.Text != "hello" || !first.Stamp.Equal(time.Unix(7, 0)) ||
@@ -71,29 +73,29 @@ func TestMessages(t *testing.T) {
 		t.Errorf("a message: %+v", first)
 	}
 	if group := events[1]; !protocol.ValidID(group.ID) || !protocol.ValidSession(group.Session) || group.Route.Chat != long || group.Payload.Get(protocol.PayloadGroup) != true {
-		t.Errorf("one to a group: %+v", group)
+		t.Errorf("a message to a group: %+v", group)
 	}
 	events = nil
-	if err := channel.Run(t.Context(), d, channel.Config{Take: take, Logger: log}); !errors.Is(err, d.lost) || len(events) > 0 {
+	if err := channel.Run(t.Context(), d, channel.Config{Take: take, Logger: log}); !errors.Is(err, d.failure) || len(events) > 0 {
 		t.Errorf("where nobody may talk: %+v, %v", events, err)
 	}
 }
 
-// TestSending: an answer to the chat of the turn goes into its conversation, from which it is sent. A
-// message to another chat is sent at once, and one that could not be sent has failed.
+// TestSending checks that an answer to the chat of the turn goes into its conversation, from which it is
+// sent. A message to another chat is sent at once. If it cannot be sent, the action fails.
 func TestSending(t *testing.T) {
 	for name, c := range map[string]struct {
-		chat string
-		lost error
-		sent channel.Text
-		text string
+		chat    string
+		failure error
+		sent    channel.Text
+		text    string
 	}{
 		"the turn's chat": {"loft", nil, channel.Text{ID: "answer of t1", Chat: "dove-loft", Text: "Yes."}, ""},
 		"another chat":    {"tower", nil, channel.Text{ID: "act", Chat: "tower", Text: "Yes."}, "it was sent to tower"},
 		"lost":            {"tower", errors.New("the wind is too strong"), channel.Text{ID: "act", Chat: "tower", Text: "Yes."}, "it was sent to tower"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &doves{lost: c.lost}
+			d := &doves{failure: c.failure}
 			kinds := kind.New(channel.Kind(d, d))
 			judge := &policy.Policy{Home: t.TempDir(), Kinds: kinds}
 			proposed, err := action.Read(`(:type :request :target :dove :chat-id "` + c.chat + `" :text "Yes.")`)
@@ -107,14 +109,14 @@ func TestSending(t *testing.T) {
 				t.Fatal(verdict, err)
 			}
 			result, err := kinds.Perform(t.Context(), kind.Order{ID: "act", Session: where.Session, Turn: "t1", Route: where.Route, Action: verified})
-			if !errors.Is(err, c.lost) || err == nil && result.Text != c.text || len(d.sent) != 1 || d.sent[0] != c.sent {
+			if !errors.Is(err, c.failure) || err == nil && result.Text != c.text || len(d.sent) != 1 || d.sent[0] != c.sent {
 				t.Errorf("%+v, %v, sent %+v", result, err, d.sent)
 			}
 		})
 	}
 }
 
-// TestDrivers: the end of a turn is sent by the driver of the channel from which the turn came.
+// TestDrivers checks that the end of a turn is sent by the driver of the channel from which the turn came.
 func TestDrivers(t *testing.T) {
 	d := &doves{}
 	all := channel.Drivers{pigeons{}, d}

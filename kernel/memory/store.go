@@ -29,7 +29,7 @@ type Store struct {
 	NewID   func() string
 	// Now returns the time where the person is.
 	Now func() time.Time
-	// Index takes in each change that was made; nil for none.
+	// Index indexes each change that was made. nil: nothing is indexed.
 	Index *Index
 	// Changed is called with each change that was made, before the method that made it returns. It
 	// may be nil.
@@ -39,15 +39,15 @@ type Store struct {
 	deciding sync.Mutex // held while a proposal is decided about, before mu
 }
 
-// Journal is what the store reads of a journal and writes into it.
+// Journal stores the changes. [journal.Journal] implements it.
 type Journal interface {
 	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 
-// tell indexes a change and tells of it. A change that cannot be indexed now is indexed when the file is
-// read again.
-func (s *Store) tell(ctx context.Context, c Change) {
+// publish indexes a change and calls Changed. If the change cannot be indexed now, it is indexed when the
+// file is read the next time.
+func (s *Store) publish(ctx context.Context, c Change) {
 	if s.Index != nil {
 		if err := s.Index.Take(ctx, c.Path); err != nil {
 			s.Index.Logger.Warn("what was kept is not found yet", "file", c.Path, "err", err)
@@ -229,7 +229,7 @@ func (s *Store) change(ctx context.Context, turn, path string, c Change, edit fu
 			err = atomicfile.Replace(path, old, []byte(text), 0o644)
 		}
 		if err == nil {
-			s.tell(ctx, c)
+			s.publish(ctx, c)
 		}
 		if !errors.Is(err, atomicfile.ErrChanged) || tries == changeTries {
 			return c, err

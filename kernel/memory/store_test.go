@@ -202,13 +202,14 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestStoreIsIndexed: what was kept is found at once, and every change is told of.
+// TestStoreIsIndexed checks that a saved record is found at once, a forgotten one no longer, and that
+// Changed is called with every change.
 func TestStoreIsIndexed(t *testing.T) {
 	x, home, _ := newIndex(t)
 	s := newStore(t)
 	s.Home, s.Index = home, x
-	var told []Operation
-	s.Changed = func(c Change) { told = append(told, c.Operation) }
+	var operations []Operation
+	s.Changed = func(c Change) { operations = append(operations, c.Operation) }
 	r, _, err := s.Save(t.Context(), "t-1", Record{Text: "The samovar hums."}, true)
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +223,7 @@ func TestStoreIsIndexed(t *testing.T) {
 	if got := x.places(t, "samovar"); got != "" {
 		t.Errorf("it is still found at %q", got)
 	}
-	if !slices.Equal(told, []Operation{Saved, Forgotten}) {
-		t.Errorf("it is told %v", told)
+	if !slices.Equal(operations, []Operation{Saved, Forgotten}) {
+		t.Errorf("the changes are %v", operations)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Live returns a function that returns the present kinds of actions: the fixed ones, and behind them those
+// Live returns a function that returns the present kinds of actions: the fixed ones, followed by those
 // that live notes define.
 func Live(fixed *kind.Set, notes *skill.Registry) func() *kind.Set {
 	return func() *kind.Set { return fixed.With(Kinds(notes.Current().Actions())...) }

@@ -25,7 +25,7 @@ const door = `#+TITLE: Door
 #+end_src
 `
 
-// notes has the note live.
+// notes returns skills in which the note is live, the fixed kinds, and the home of the note.
 func notes(t *testing.T) (*skill.Registry, *kind.Set, string) {
 	t.Helper()
 	home := t.TempDir()
@@ -56,8 +56,8 @@ func knock(t *testing.T, who string) action.Action {
 	return proposed.Action()
 }
 
-// TestActionsOfNotes: an action that a note defines is offered, always asked about, and performed by the
-// note. What a person allowed is the action with the code that it had then.
+// TestActionsOfNotes checks that an action that a note defines is offered, needs an approval each time,
+// and is performed by the note. An approval holds only for the code that the note had then.
 func TestActionsOfNotes(t *testing.T) {
 	r, fixed, home := notes(t)
 	live := notekind.Live(fixed, r)
@@ -72,7 +72,7 @@ func TestActionsOfNotes(t *testing.T) {
 		t.Errorf("it is not offered in %s", offered)
 	}
 	judge := (&policy.Policy{Home: t.TempDir()}).With(kinds)
-	for who, came := range map[string]string{"Ada": "Ada was let in", "nobody": "done"} {
+	for who, want := range map[string]string{"Ada": "Ada was let in", "nobody": "done"} {
 		a, where := knock(t, who), policy.Where{Session: "main"}
 		verdict := judge.Judge(t.Context(), a, where)
 		if verdict.Kind != policy.Ask || !strings.Contains(verdict.Reason, "door.org") {
@@ -83,7 +83,7 @@ func TestActionsOfNotes(t *testing.T) {
 		if err != nil || !verified.Valid() {
 			t.Fatal(err)
 		}
-		if result, err := kinds.Perform(t.Context(), kind.Order{ID: "a", Session: "main", Action: verified}); err != nil || result.Text != came {
+		if result, err := kinds.Perform(t.Context(), kind.Order{ID: "a", Session: "main", Action: verified}); err != nil || result.Text != want {
 			t.Errorf("%s: %+v, %v", who, result, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestActionsOfNotes(t *testing.T) {
 	r.Load(t.Context())
 	judge = (&policy.Policy{Home: t.TempDir()}).With(live())
 	if now := judge.Judge(t.Context(), knock(t, "Ada"), policy.Where{Session: "main"}).Action.Hash(); now == before {
-		t.Error("what was allowed of the note is allowed of its new code")
+		t.Error("an approval of the note holds for its new code")
 	}
 	write(t, home, strings.Replace(door, "(defaction", "#+(or) (defaction", 1))
 	r.Load(t.Context())

@@ -41,8 +41,8 @@ type Definition[A any] struct {
 	Reach func(ctx context.Context, by *Caller, arguments *A) ([]protocol.Reach, error)
 	// Perform makes the call. The model gets the text, or the error, which says what to do instead.
 	Perform func(ctx context.Context, by *Caller, arguments A) (string, error)
-	// Change is Perform for a tool that changes a file: it also returns the change that it made, which
-	// is kept so that a person can take it back.
+	// Change is Perform for a tool that changes a file. It also returns the change, which goes into
+	// the receipt, so that a person can undo it.
 	Change func(ctx context.Context, by *Caller, arguments A) (string, files.Change, error)
 }
 
@@ -97,7 +97,7 @@ func New[A any](d Definition[A]) Tool {
 		if err != nil {
 			return "", nil, err
 		}
-		return text, []protocol.FileChange{change.Kept()}, nil
+		return text, []protocol.FileChange{change.ForReceipt()}, nil
 	}
 	t.reach = reachFunction(&t, d.Reach)
 	if d.Preview == nil {

@@ -21,7 +21,7 @@ func seen(path, text string) string {
 	return b.String() + text[end:]
 }
 
-func TestKept(t *testing.T) {
+func TestFile(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"a.org", "* A\nx\n* B :noagent:\ny\n** C\nz\n* D\n", "* A\nx\n~* D\n"},
 		{"a.org", "* A :@private:\nx\n** B\n* C :home:crypt:\n* D\n*no heading\n", "~* D\n*no heading\n"},

@@ -58,21 +58,22 @@ func TestPieceOfNoText(t *testing.T) {
 	}
 }
 
-// TestKept: a receipt has the changed part of a text. What is no text or too long is named only.
-func TestKept(t *testing.T) {
-	changed := files.Change{Path: "/a", Before: []byte("one\ntwo\n"), After: []byte("one\n2\n")}.Kept()
+// TestForReceipt checks that a receipt has the changed part of a text, and only the name of a file that
+// is not a text or whose change is too long.
+func TestForReceipt(t *testing.T) {
+	changed := files.Change{Path: "/a", Before: []byte("one\ntwo\n"), After: []byte("one\n2\n")}.ForReceipt()
 	if changed.File != "/a" || changed.Opaque || changed.Created || !strings.Contains(changed.Old, "two") || strings.Contains(changed.New, "two") {
-		t.Errorf("a changed text is kept as %+v", changed)
+		t.Errorf("a changed text is %+v", changed)
 	}
-	if made := (files.Change{Path: "/b", After: []byte("new\n"), New: true}).Kept(); !made.Created || made.Opaque || !strings.Contains(made.New, "new") {
-		t.Errorf("a new file is kept as %+v", made)
+	if made := (files.Change{Path: "/b", After: []byte("new\n"), New: true}).ForReceipt(); !made.Created || made.Opaque || !strings.Contains(made.New, "new") {
+		t.Errorf("a new file is %+v", made)
 	}
 	for name, c := range map[string]files.Change{
 		"no text": {Path: "/c", Before: []byte("\xff"), After: []byte("x")},
 		"a long":  {Path: "/c", After: []byte(strings.Repeat("long ", 1<<16)), New: true},
 	} {
-		if kept := c.Kept(); !kept.Opaque || kept.File != "/c" || kept.Created != c.New || kept.Old+kept.New != "" {
-			t.Errorf("%s is kept as %+v", name, kept)
+		if got := c.ForReceipt(); !got.Opaque || got.File != "/c" || got.Created != c.New || got.Old+got.New != "" {
+			t.Errorf("%s is %+v", name, got)
 		}
 	}
 }

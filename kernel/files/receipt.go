@@ -8,20 +8,21 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// keptBytes is how many bytes of a change a receipt has at most: the journal keeps it for good. A longer
-// change is told, and cannot be taken back.
-const keptBytes = 256 << 10
+// receiptBytes is the maximum size of a change in a receipt, in bytes, because the journal keeps
+// receipts permanently. A longer change is only named, and cannot be undone.
+const receiptBytes = 256 << 10
 
-// Kept is the change as a receipt has it: opaque if it cannot be taken back.
-func (c Change) Kept() protocol.FileChange {
-	kept := protocol.FileChange{File: c.Path, Created: c.New}
+// ForReceipt returns the change for a receipt. It is opaque, and cannot be undone, if the file is not a
+// text or the change is longer than 256 KiB.
+func (c Change) ForReceipt() protocol.FileChange {
+	result := protocol.FileChange{File: c.Path, Created: c.New}
 	piece, isText := c.Piece()
-	if !isText || len(piece.Old)+len(piece.New) > keptBytes {
-		kept.Opaque = true
-		return kept
+	if !isText || len(piece.Old)+len(piece.New) > receiptBytes {
+		result.Opaque = true
+		return result
 	}
-	kept.Old, kept.New, kept.Before, kept.After = piece.Old, piece.New, piece.Before, piece.After
-	return kept
+	result.Old, result.New, result.Before, result.After = piece.Old, piece.New, piece.Before, piece.After
+	return result
 }
 
 // Piece is the changed part of a file for an editor: New replaces Old between Before and After.
