@@ -167,7 +167,7 @@ Signal an error if the link leads to something that cannot be added."
                (org-agent-add-checked (list :type 'file :path file))))
     (org-agent-chat-restore-draft)
     (org-agent-add-line reference)
-    (message "%s (%s) goes along with the next message"
+    (message "%s (%s) is attached to the next message"
              (org-agent-context-name reference)
              (org-agent-context-size bytes))))
 
@@ -199,7 +199,7 @@ Point stays."
 
 ;;;###autoload
 (defun org-agent-add-mention-completion ()
-  "Complete the name behind an at sign in the draft.
+  "Complete the name after an at sign in the draft.
 This is for `completion-at-point-functions'."
   (let ((end (point)))
     (save-excursion

@@ -100,7 +100,7 @@ region stay.  No question is asked when the file has changed on disk."
               front-sticky (read-only)
               rear-nonsticky (read-only modification-hooks))
   "Text properties of an answer that is being written.
-Nothing can be inserted within it; text can be inserted behind it.")
+Nothing can be inserted within it; text can be inserted after it.")
 
 (defun org-agent-answer--with-properties (text preview-begins ours)
   "Return TEXT with the text properties that it has in a preview.
@@ -203,7 +203,7 @@ Hidden drawers and the hidden parts of links do not count."
          (eq (get-char-property position 'invisible) 'outline))))
 
 (defun org-agent-answer--hidden-from (position)
-  "Return the beginning of the fold that ends at, or holds, POSITION."
+  "Return the beginning of the fold that contains or ends at POSITION."
   (while (and (> position (point-min))
               (org-agent-answer--folded-p (1- position)))
     (setq position (previous-single-char-property-change position 'invisible)))
@@ -226,7 +226,7 @@ text from the end of HEADING's line on is folded."
 
 (defmacro org-agent-answer-folded-alike (heading &rest body)
   "Run BODY, which rewrites the subtree of HEADING, and keep its fold.
-If the fold begins behind the heading, it begins behind the new heading
+If the fold begins after the heading, it begins after the new heading
 afterwards."
   (declare (indent 1) (debug t))
   (let ((beg (make-symbol "beg")) (line-end (make-symbol "line-end")))
@@ -325,7 +325,7 @@ If the question is not in the buffer show nothing; the act will come."
         (org-agent-answer--fontify preview ours (length text))))))
 
 (defun org-agent-answer--continue (preview offset text gap)
-  "Add TEXT, which stands at OFFSET, to PREVIEW.
+  "Add TEXT, whose position in the answer is OFFSET, to PREVIEW.
 Text that came before is skipped; OFFSET 0 begins anew.  GAP is as for
 `org-agent-answer-delta'."
   (let ((received (org-agent-answer-partial-received preview)))
@@ -522,7 +522,7 @@ of WORDS if there are any."
 
 (defun org-agent-answer-insert-question (id subtree &optional parent)
   "Insert the question SUBTREE with the ID before the draft, once.
-PARENT is the ID of the heading that it stands below, if any."
+PARENT is the ID of the heading that it is below, or nil."
   (unless (org-agent-heading-find id)
     (org-agent-answer-undisturbed
       (let* ((above (and parent (org-agent-heading-find parent)))

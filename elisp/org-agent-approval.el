@@ -7,9 +7,9 @@
 
 ;;; Commentary:
 
-;; Some actions wait for a person's approval.  Each stands in its
+;; Some actions wait for a person's approval.  Each is in its
 ;; conversation, below the question, and `org-agent-approvals' lists all; in
-;; both places the same keys decide.  A decision holds for exactly the
+;; both places the same keys decide.  A decision applies to exactly the
 ;; action that the kernel asks about and shows.  Text that somebody wrote
 ;; decides nothing.
 ;;
@@ -106,7 +106,7 @@ there.")
 \\[org-agent-allow-turn] an equal one in this turn,
 \\[org-agent-allow-session] in this session, \
 \\[org-agent-allow-always] always; \\[org-agent-deny] refuses it with a reason.
-\\[org-agent-section-return] looks at the whole of it, or answers a question.
+\\[org-agent-section-return] shows an action in full, or answers a question.
 
 \\{org-agent-approval-mode-map}"
   (setq-local revert-buffer-function
@@ -182,7 +182,7 @@ The first decision counts, also while it is on its way."
   (let ((approval (org-agent-approval-at-point)))
     (when (< (- (float-time) org-agent-approval--moved)
              org-agent-approval--guard)
-      (user-error "What stood here was closed just now; look at what stands here by now"))
+      (user-error "The approval here was closed just now; check the one that is here now"))
     (when (and (plist-get approval :once)
                (not (eq decision :allow-once)))
       (user-error "This can be allowed once only"))

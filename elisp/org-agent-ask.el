@@ -169,7 +169,7 @@ A command of a skill chooses itself what it gets of the buffer."
   marker before after name)
 
 (defun org-agent-ask--note-place ()
-  "Return the place at point, or behind the region."
+  "Return the place at point, or after the region."
   (barf-if-buffer-read-only)
   (let ((position (if (use-region-p) (region-end) (point))))
     (make-org-agent-ask-place
@@ -188,7 +188,7 @@ There are fewer at an end of the buffer."
 
 (defun org-agent-ask--place-trouble (place)
   "Return why nothing can be inserted at PLACE, or nil.
-The text before it or behind it may have changed, but not both."
+The text before it or after it may have changed, but not both."
   (let* ((marker (org-agent-ask-place-marker place))
          (buffer (marker-buffer marker))
          (name (org-agent-ask-place-name place)))
@@ -202,7 +202,7 @@ The text before it or behind it may have changed, but not both."
       (format "its place in %s has changed" name)))))
 
 (defun org-agent-ask--same-p (position text direction)
-  "Return non-nil when TEXT stands before POSITION, or behind it.
+  "Return non-nil if TEXT is right before POSITION, or after it.
 DIRECTION is -1 or 1.  An empty TEXT counts only in an empty buffer."
   (and (or (not (string-empty-p text)) (zerop (buffer-size)))
        (equal text (org-agent-ask--nearby position
@@ -251,7 +251,7 @@ RAW is the text of the model."
                                       (org-agent-ask-place-name place)
                                       (error-message-string err)))))))
     (if (not trouble)
-        (message "The answer is in %s now; undo takes it back"
+        (message "The answer is in %s now; undo removes it"
                  (org-agent-ask-place-name place))
       (org-agent-ask-show
        id (org-agent-chat-open (plist-get result :session)))
@@ -318,7 +318,7 @@ Org its headings are moved below the heading at POSITION."
 
 (define-derived-mode org-agent-ask-mode special-mode "Org-Agent-Ask"
   "Major mode of a window that shows one answer.
-Approvals and questions of its turn stand first, with their keys.
+Approvals and questions of its turn are first, with their keys.
 \\<org-agent-ask-mode-map>\\[quit-window] closes it, \\[org-agent-ask-go] \
 goes to the conversation, \\[org-agent-ask-stop] stops the answer.
 

@@ -119,7 +119,7 @@ Subtrees that are known here are kept."
   (get-text-property (point) 'org-agent-asks))
 
 (defun org-agent-asks-intact-p (id subtree)
-  "Return non-nil when the ask ID stands in the buffer exactly as SUBTREE.
+  "Return non-nil if the ask ID is in the buffer exactly as SUBTREE.
 Otherwise make it ordinary text; the file may have been changed."
   (when-let* ((heading (org-agent-heading-find id)))
     (org-agent-heading-widely
@@ -221,7 +221,7 @@ the rest of the subtree is removed in any case."
             (org-agent-undo-replace nil heading end closed)))))))
 
 (defun org-agent-asks--at-p (position text)
-  "Return non-nil when TEXT stands at POSITION."
+  "Return non-nil if TEXT is at POSITION."
   (let ((end (+ position (length text))))
     (and (<= end (point-max))
          (not (string-empty-p text))

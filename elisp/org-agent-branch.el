@@ -10,9 +10,9 @@
 ;; `org-agent-branch' makes a draft below the question or answer at point:
 ;; a heading with the tag `:draft:', which C-c C-c in it sends.  With the
 ;; property HISTORY set to branch, the model gets only the turns that the
-;; question stands below.
+;; question is below.
 ;;
-;; A question may have several answers, one behind the other.  Later turns
+;; A question may have several answers, one after the other.  Later turns
 ;; get the last complete one, or the preferred one, which is marked by the
 ;; property PREFERRED in its drawer.  Ediff compares two answers.
 ;;
@@ -39,7 +39,7 @@
 
 (defcustom org-agent-branch-alone t
   "Whether a draft below an old heading gets the property HISTORY: branch.
-It holds for all questions below the draft.  If nil, the model gets the
+It applies to all questions below the draft.  If nil, the model gets the
 earlier turns of the whole conversation, as always."
   :type 'boolean
   :group 'org-agent-chat
@@ -213,7 +213,7 @@ becomes the next message."
   (org-agent-kernel-request
    "turn/steer" (list :session org-agent-chat-session :id (org-id-uuid)
                       :text (substring-no-properties text))
-   :success (lambda (_) (message "The agent is told with its next step"))
+   :success (lambda (_) (message "The agent gets the remark with its next step"))
    :failure (lambda (refusal)
               (org-agent-chat-complain "Not said" refusal))))
 
@@ -250,9 +250,9 @@ becomes the next message."
 (defun org-agent-edit-question ()
   "Edit the question at point in a buffer of its own and ask it anew.
 The old question and its answers stay as they are.  The new question
-stands at the end of the conversation, with the property INSTEAD.  Its
+is at the end of the conversation, with the property INSTEAD.  Its
 turn gets the turns before the old question.  Later turns get neither the
-old question nor the turns behind it.  A question that still waits for
+old question nor the turns after it.  A question that still waits for
 its turn is taken back, and the new one is a message like any other.  The
 draft stays as it is."
   (interactive)

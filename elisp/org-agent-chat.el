@@ -7,7 +7,7 @@
 
 ;;; Commentary:
 
-;; A conversation is an Org buffer.  The text behind the last turn is the
+;; A conversation is an Org buffer.  The text after the last turn is the
 ;; draft.  `C-c C-c' in it sends it, `C-c C-k' stops the answer that is
 ;; being written.  All other keys are those of Org.
 ;;
@@ -139,7 +139,7 @@ also has `:event', a plist (:sensor :command :arguments …).")
 
 (define-derived-mode org-agent-chat-mode org-mode "Org-Agent"
   "Major mode of a conversation with the agent.
-Write a message behind the last turn; \\[org-agent-chat-ctrl-c-ctrl-c]
+Write a message after the last turn; \\[org-agent-chat-ctrl-c-ctrl-c]
 there sends it and \\[org-agent-chat-ctrl-c-ctrl-k] stops the answer.  On a
 message that was not sent \\[org-agent-chat-ctrl-c-ctrl-c] sends it
 again; on an answer that was stopped or failed it asks for another.
@@ -547,7 +547,7 @@ Remove the mark from all other questions."
         (org-agent-answer-remove-all)
         (when (and (eq org-agent-kernel-state 'failed)
                    (not org-agent-file-owner-p))
-          ;; Without a kernel no Emacs is told that it owns the file.  This
+          ;; Without a kernel no Emacs is notified that it owns the file.  This
           ;; one does, so that what is written is saved.
           (org-agent-file-owner-take
            (org-agent-chat-file org-agent-chat-session)))))))

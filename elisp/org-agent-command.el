@@ -118,14 +118,14 @@ since they come from the kernel, which may be starting."
              (file-in-directory-p buffer-file-name
                                   (org-agent-state-file "")))
         "the kernel's token is in that directory")
-       ((not enable-multibyte-characters) "it holds no text")
+       ((not enable-multibyte-characters) "it contains no text")
        ((apply #'derived-mode-p
                '(image-mode doc-view-mode archive-mode tar-mode
                  pdf-view-mode))
-        "it holds no text")))))
+        "it contains no text")))))
 
 (defun org-agent-command-looked-at ()
-  "Return the buffer that the person looks at, or nil.
+  "Return the buffer that the person works in, or nil.
 In a conversation it is the buffer of another window of the frame."
   (if (not (or org-agent-chat-session (minibufferp)))
       (current-buffer)
@@ -205,7 +205,7 @@ The result is (PLIST . LINES); LINES describe it to the person."
 (defun org-agent-command-message (id level text)
   "Return the message ID at LEVEL for TEXT, a draft.
 If TEXT begins with the name of a command, the message is that command,
-with the data of the buffer that the person looks at."
+with the data of the buffer that the person works in."
   (pcase (org-agent-command--in text)
     (`(,command . ,arguments)
      (org-agent-command--message id level command text arguments
@@ -273,7 +273,7 @@ shown."
 
 ;;;###autoload
 (defun org-agent-command-completion ()
-  "Complete the name of a command behind a `/' that begins the draft.
+  "Complete the name of a command after a `/' that begins the draft.
 This is for `completion-at-point-functions'."
   (let ((end (point)))
     (save-excursion

@@ -11,7 +11,7 @@
 ;; come next, a moment after the person has typed something.  The reply is
 ;; shown as a ghost; the person accepts it or types on.
 ;;
-;; A *ghost* is text that is shown behind point and is not in the buffer:
+;; A *ghost* is text that is shown after point and is not in the buffer:
 ;; the string of one overlay, in the selected window.  An Emacs has one at a
 ;; time.  It is never in the undo list, in a saved file or in a copy, and it
 ;; moves nothing.  It disappears at the next command, unless that command
@@ -59,7 +59,7 @@
   "Non-nil while a ghost is shown in this buffer.")
 
 (defun org-agent-complete-ghost-show (text)
-  "Show TEXT, which is not empty, behind point, in the selected window."
+  "Show TEXT, which is not empty, after point, in the selected window."
   (org-agent-complete-ghost-hide)
   (unless org-agent-complete--ghost-overlay
     (setq org-agent-complete--ghost-overlay (make-overlay (point) (point))))
@@ -77,9 +77,9 @@
   (add-hook 'kill-buffer-hook #'org-agent-complete-ghost-hide nil t))
 
 (defun org-agent-complete--ghost-string (text)
-  "Return TEXT as it is shown behind point.
-The cursor stands before it, and lines are indented as the current one.
-The cursor cannot stand before a line break, so a blank precedes that."
+  "Return TEXT as it is shown after point.
+The cursor is before it, and lines are indented as the current one.
+The cursor cannot be before a line break, so a blank precedes that."
   (let ((string (propertize (if (string-prefix-p "\n" text)
                                 (concat " " text)
                               text)
@@ -190,7 +190,7 @@ that answers where none is chosen."
   "Have a model propose what comes next, as you type in this buffer.
 When you have typed something and then nothing for
 `org-agent-complete-delay' seconds, the text around point is sent to the
-model, and what it would write is shown behind point, in the face
+model, and what it would write is shown after point, in the face
 `org-agent-ghost'.  \\<org-agent-complete-map>\\[org-agent-complete-accept] \
 accepts it, \\[org-agent-complete-accept-word] a word and \
 \\[org-agent-complete-accept-line] a line of it.
@@ -199,7 +199,7 @@ These keys are in `org-agent-complete-map' and work only while a text is
 proposed.
 
 A request contains up to `org-agent-complete-before' characters before
-point and `org-agent-complete-after' behind it, the buffer's name without
+point and `org-agent-complete-after' after it, the buffer's name without
 directory and its mode.  It goes to `org-agent-complete-model'.  The
 kernel, which is started if none runs, stores no text of it and counts
 tokens and cost (\\[org-agent-usage]).

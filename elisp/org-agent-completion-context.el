@@ -12,12 +12,12 @@
 ;; sent from a buffer that may contain a secret, and only nearby text is
 ;; sent from others.
 ;;
-;; The rules for a buffer also hold for its parts: an indirect buffer, and a
+;; The rules for a buffer also apply to its parts: an indirect buffer, and a
 ;; buffer in which a source block is edited.
 ;;
 ;; A person who accepts a word does not check whether it is active Org.  So
 ;; in Org prose a proposal goes through `org-agent-inert', together with the
-;; line that it continues, since `+TBLFM:' is active behind a `#'.  The
+;; line that it continues, since `+TBLFM:' is active after a `#'.  The
 ;; person's own text is not changed.  If the line is active by itself
 ;; nothing is proposed.  In a block of code, and in a buffer that is not
 ;; Org, the proposal stays exactly as it is, but it never ends the block.
@@ -44,7 +44,7 @@
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-complete-after 800
-  "The number of characters behind point that are sent, 2000 at most."
+  "The number of characters after point that are sent, 2000 at most."
   :type 'natnum
   :group 'org-agent-complete
   :package-version '(org-agent . "0.1.0"))
@@ -194,7 +194,7 @@ contains a secret."
       (cons before after))))
 
 (defun org-agent-completion-context--line-after (beg point)
-  "Return the first line beginning from BEG on, BEG if it is behind POINT."
+  "Return the first line beginning from BEG on, BEG if it is after POINT."
   (save-excursion
     (goto-char beg)
     (unless (bolp) (forward-line))

@@ -152,7 +152,7 @@ directory: its token gives access to all that the person can do."
         (org-agent-context-read--with-local file
           (lambda (local) (org-agent-context-read--read-image file local)))))
      ((org-agent-context-read--no-text-p)
-      (org-agent-context-read--refuse "%s holds no text" (buffer-name)))
+      (org-agent-context-read--refuse "%s contains no text" (buffer-name)))
      ((plist-get reference :heading)
       (org-agent-context-read--read-heading reference))
      ((plist-get reference :lines)

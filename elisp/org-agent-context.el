@@ -26,7 +26,7 @@
 ;;   `:lines'   (FIRST . LAST), or nil for all of it
 ;;   `:span'    (BEG . END), markers around the text, or nil
 ;;   `:agreed'  non-nil when the person said that a secret may be sent
-;;   `:listed'  non-nil when it stands in a context line
+;;   `:listed'  non-nil if it is in a context line
 ;;   `:from' `:to'  its position in the text it was found in
 ;;
 ;; A conversation may have a project: the one that `org-agent-chat' was
@@ -62,7 +62,7 @@
 ;;;; Sizes and limits
 
 (defface org-agent-context-size '((t :inherit shadow))
-  "Face of the size behind a reference in the draft."
+  "Face of the size after a reference in the draft."
   :group 'org-agent-context)
 
 (defcustom org-agent-context-secret-names
@@ -111,7 +111,7 @@ If nil only context lines, which `org-agent-add' makes, are."
 
 (defconst org-agent-context--size-regexp
   "\\`\\(?:, [0-9.]+ \\(?:bytes?\\|kB\\|MB\\)\\)?\\'"
-  "Matches the text that may stand behind the link in a context line.")
+  "Regexp that matches the text after the link in a context line.")
 
 (defconst org-agent-context--lines-regexp
   "\\_<lines? \\([0-9]+\\)\\(?:-\\([0-9]+\\)\\)? of \\'"
@@ -299,7 +299,7 @@ A file on a connected machine is not checked before it is read."
 ;;;; Writing references
 
 (defun org-agent-context-link (reference &optional description)
-  "Return REFERENCE as text: a link with DESCRIPTION, behind line numbers."
+  "Return REFERENCE as text: a link with DESCRIPTION, after line numbers."
   (let ((path (plist-get reference :path))
         (lines (plist-get reference :lines))
         (heading (plist-get reference :heading)))
@@ -400,7 +400,7 @@ WORDS is its text without context lines, nil if there is none."
       (org-agent-context-show))))
 
 (defun org-agent-context-show ()
-  "Show the size of each reference in the draft behind it."
+  "Show the size of each reference in the draft after it."
   (setq org-agent-context--show-tick (buffer-chars-modified-tick))
   (org-agent-heading-widely
     (when-let* ((start (org-agent-draft-start)))
@@ -552,7 +552,7 @@ A directory that contains the home directory is no project."
 ;;;###autoload
 (defun org-agent-project-set (directory)
   "Let the agent read the project of DIRECTORY without asking.
-This holds for this conversation.  With a prefix argument, which makes
+This applies to this conversation.  With a prefix argument, which makes
 DIRECTORY nil, it has no project any more; only the projects of files that
 are sent along can be read."
   (interactive

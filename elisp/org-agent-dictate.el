@@ -13,7 +13,7 @@
 ;; was, as if it had been typed; in a conversation it goes into the draft.
 ;;
 ;; A program of the system records and prints the sound.  The sound is never
-;; in a file, so nothing is left behind when a process is killed, and the
+;; in a file, so nothing is left over when a process is killed, and the
 ;; recorder ends with Emacs.  A recording that could not be transcribed
 ;; stays in memory until the next; `org-agent-dictate-again' sends it again.
 ;;
@@ -374,7 +374,7 @@ length is corrected."
 
 (defun org-agent-dictate--insert (place text)
   "Insert TEXT at the marker PLACE as one undo step.
-If point is still there it moves behind TEXT, as if TEXT had been typed."
+If point is still there it moves after TEXT, as if TEXT had been typed."
   (with-current-buffer (marker-buffer place)
     (save-restriction
       (widen)

@@ -165,7 +165,8 @@ The number of their first line is FIRST, or else 1."
 ;;;###autoload
 (defun org-agent-diff-ediff (old new function)
   "Compare the text OLD with NEW, which can be edited, with Ediff.
-When Ediff ends, call FUNCTION with what NEW is then, nil if it is gone."
+When Ediff ends, call FUNCTION with the text of NEW, or with nil if its
+buffer is gone."
   (let ((a (generate-new-buffer "*org-agent: as it is*"))
         (b (generate-new-buffer "*org-agent: as proposed*"))
         (windows (current-window-configuration)))
@@ -251,7 +252,7 @@ Afterwards call FUNCTION with the merged text."
       (user-error "No changes are merged here")))
 
 (defun org-agent-smerge-accept ()
-  "Accept the text as it stands in this buffer."
+  "Accept the text of this buffer."
   (interactive nil org-agent-smerge-mode)
   (let ((function (org-agent-diff--smerge-here))
         (text (buffer-substring-no-properties (point-min) (point-max))))

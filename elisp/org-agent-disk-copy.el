@@ -60,12 +60,12 @@ See `org-agent-disk-copy-status'.")
   (add-hook 'kill-buffer-hook #'org-agent-disk-copy--forget nil t))
 
 (defun org-agent-disk-copy--before (beg _end)
-  "Note that text behind BEG is about to be changed."
+  "Note that text after BEG is about to be changed."
   (org-agent-disk-copy--check)
   (setq org-agent-disk-copy--same (min org-agent-disk-copy--same beg)))
 
 (defun org-agent-disk-copy--after (beg _end _length)
-  "Note that text behind BEG was changed."
+  "Note that text after BEG was changed."
   (setq org-agent-disk-copy--same (min org-agent-disk-copy--same beg)
         org-agent-disk-copy--tick (buffer-chars-modified-tick)))
 
@@ -182,7 +182,7 @@ with this text, nil if the file may have changed since."
         org-agent-disk-copy--status nil))
 
 (defun org-agent-disk-copy-pieces (from regions)
-  "Return the parts of the buffer behind FROM without REGIONS.
+  "Return the parts of the buffer after FROM without REGIONS.
 Parts and regions are pairs (BEG . END)."
   (let (pieces)
     (pcase-dolist (`(,beg . ,end) regions)

@@ -330,7 +330,7 @@ Emacs still runs the former code."
         "warn" "kernel" (format "this Emacs is not connected (%s): %s"
                                 org-agent-kernel-state
                                 (or org-agent-kernel-trouble "it is being looked for"))
-        "what stands below says why"))))
+        "the text below says why"))))
 
 (defun org-agent-doctor--auto-saves ()
   "Look for files that a killed Emacs left beside conversations."

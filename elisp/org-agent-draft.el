@@ -7,12 +7,12 @@
 
 ;;; Commentary:
 
-;; The *draft* is the text behind the last turn: from the first heading
-;; without an `:ID:' behind its subtree to the end of the buffer.  A heading
+;; The *draft* is the text after the last turn: from the first heading
+;; without an `:ID:' after its subtree to the end of the buffer.  A heading
 ;; with the tag `:draft:' below an old heading is a draft, too.
 ;;
 ;; The functions here find the draft and turn it into a question.  They
-;; look at the current buffer, widened, and keep point.
+;; use the current buffer, widened, and keep point.
 ;;
 ;; A tag and an `:ID:' make a heading a turn.  So a question or an answer
 ;; that somebody pastes into the draft would be a turn, and cut the draft in
@@ -21,7 +21,7 @@
 ;; back both.
 ;;
 ;; Elsewhere a turn that is moved stays a turn.  A copy of a turn becomes
-;; ordinary text, since its ID would stand twice.
+;; ordinary text, since its ID would occur twice.
 
 ;;; Code:
 
@@ -81,7 +81,7 @@ That is a heading with the tag `:draft:' and no `:ID:', which
         (and (org-agent-draft-branch-at position) t))))
 
 (defun org-agent-draft-raw ()
-  "Return the text of the draft, behind the stars, without its drawer.
+  "Return the text of the draft, after the stars, without its drawer.
 Its text properties stay.  The tag of a draft below an old heading is
 removed."
   (org-agent-heading-widely
@@ -145,9 +145,9 @@ Return nil when the buffer has a draft."
         (cons (point) (if (bolp) "* " "\n* ")))))))
 
 (defun org-agent-draft-mend (position)
-  "Insert the missing blank behind the stars at or before POSITION.
+  "Insert the missing blank after the stars at or before POSITION.
 The line `*Hello' is no heading; it arises when a person writes before the
-blank, as `i' of Evil does.  Only a line behind all turns is changed, and
+blank, as `i' of Evil does.  Only a line after all turns is changed, and
 only while there is no draft.  Return non-nil if a line was changed."
   (save-match-data
     (unless (org-agent-draft-start)
@@ -172,14 +172,14 @@ only while there is no draft.  Return non-nil if a line was changed."
              (eq (downcase (char-after (match-beginning 1))) ?b))))))
 
 (defun org-agent-draft--inside-turn-p ()
-  "Return non-nil when the last turn's heading is at or behind point."
+  "Return non-nil when the last turn's heading is at or after point."
   (when-let* ((last (org-agent-heading-last-turn)))
     (>= last (point))))
 
 (defun org-agent-draft-to-question (id text)
   "Turn the draft into the question TEXT with the ID, marked unsent.
 A new draft of the same level follows, and point goes to its end; it
-stays where it is when the draft stood below an old heading.  Return
+stays where it is if the draft was below an old heading.  Return
 \(LEVEL . RECORD); RECORD is the undo record of the question, nil without
 undo."
   (let* ((start (org-agent-draft-start))
@@ -283,8 +283,8 @@ Do so in a draft, and for copies of turns elsewhere."
 
 (defun org-agent-draft--paste-in-draft-p (from beg end)
   "Return non-nil when the text between BEG and END was inserted into the draft.
-FROM is the beginning of its first line.  That is so when no turn stands
-behind it, and the draft begins before it."
+FROM is the beginning of its first line.  That is so if there is no turn
+after it, and the draft begins before it."
   (and (null (org-agent-draft--paste-turns-behind end))
        (let ((last (org-agent-heading-last-turn nil nil from))
              found)
@@ -299,7 +299,7 @@ behind it, and the draft begins before it."
          found)))
 
 (defun org-agent-draft--paste-turns-behind (end)
-  "Return non-nil when a turn stands behind the line of END."
+  "Return non-nil if there is a turn after the line of END."
   (goto-char end)
   (unless (bolp) (forward-line))
   (let (found)
@@ -335,7 +335,7 @@ behind it, and the draft begins before it."
         (insert " :" (string-join tags ":") ":")))))
 
 (defun org-agent-draft--paste-join (beg)
-  "Delete stars that were inserted at BEG, right behind those of the draft."
+  "Delete stars that were inserted at BEG, right after those of the draft."
   (goto-char beg)
   (when (and (looking-at "\\*+ ")
              (save-match-data (looking-back "^\\*+ +" (line-beginning-position))))

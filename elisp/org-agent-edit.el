@@ -9,7 +9,7 @@
 
 ;; The act `:edit' replaces one text, `:old', by another, `:new', in a
 ;; file or in an entry that is named by its `:ID:'.  A person has allowed
-;; exactly this change, so it is made as it stands or not at all: `:old'
+;; exactly this change, so it is made exactly or not at all: `:old'
 ;; has to be there once.  It is made in the buffer that visits the file,
 ;; as one undo step; a buffer that held unsaved work stays unsaved, any
 ;; other is saved.  Nothing here asks: where Emacs would have to, the edit
@@ -237,11 +237,11 @@ files are not searched, since that can take long."
 ;;;; The change
 
 (defun org-agent-edit--change (old new)
-  "Replace OLD, which must stand once in the buffer, by NEW; return the receipt."
+  "Replace OLD, which must occur once in the buffer, by NEW; return the receipt."
   (org-agent-edit--replace-at (org-agent-edit-find old) old new))
 
 (defun org-agent-edit--replace-at (beg old new)
-  "Replace OLD, which stands at BEG, by NEW as one undo step; return the receipt."
+  "Replace OLD, which is at BEG, by NEW as one undo step; return the receipt."
   (let ((modified (buffer-modified-p)))
     (when (equal old new)
       (org-agent-kernel-refuse "the new text is the old one"))
@@ -263,7 +263,7 @@ files are not searched, since that can take long."
     (org-agent-edit--check-private beg old new)))
 
 (defun org-agent-edit-find (old)
-  "Return the position of OLD; refuse unless it stands there exactly once."
+  "Return the position of OLD; refuse unless it occurs exactly once."
   (let ((case-fold-search nil)
         (private (and org-agent-edit--veiled (org-agent-private-parts)))
         (places nil))
@@ -289,7 +289,7 @@ files are not searched, since that can take long."
                                     (org-agent-edit--describe-difference old)))
       (`(,beg) beg)
       (_ (org-agent-kernel-refuse
-          "the old text stands %d times in %s, on the lines %s: name more of it"
+          "the old text occurs %d times in %s, on the lines %s: give more of it"
           (length places) (buffer-name)
           (mapconcat (lambda (place)
                        (number-to-string (line-number-at-pos place t)))
@@ -399,7 +399,7 @@ This concerns only acts of a model."
                                (aref new index)))))
 
 (defun org-agent-edit-replace (beg old new)
-  "Replace OLD, which stands at BEG, by NEW.
+  "Replace OLD, which is at BEG, by NEW.
 Text that both have at their start or end is not changed, so that point,
 markers and folds there stay."
   (pcase-let ((`(,start . ,end) (org-agent-undo-common-ends old new)))
@@ -420,9 +420,9 @@ If a hook signals an error, the buffer stays unsaved and the receipt says so."
            nil)))
 
 (defun org-agent-edit--receipt (beg new saved)
-  "Return the receipt for NEW, which stands at BEG.
+  "Return the receipt for NEW, which is at BEG.
 SAVED is non-nil if it is in the file.  The receipt contains the text
-around NEW, with which the change can be taken back later."
+around NEW, with which the change can be undone later."
   (let ((end (+ beg (length new))))
     (save-restriction
       (widen)

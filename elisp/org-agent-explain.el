@@ -22,7 +22,7 @@
 ;; every byte, with sizes.  The kernel composes it in the same way as a real
 ;; request.  It sends nothing and stores nothing.
 ;;
-;; The texts stand in example blocks, where a line that Org would take for
+;; The texts are in example blocks, where a line that Org would take for
 ;; its own has a comma before it, as everywhere in Org.
 
 ;;; Code:
@@ -105,7 +105,7 @@ the `:ID:' of the heading, or of the nearest heading around it."
   "Major mode of the story of a turn.
 \\<org-agent-why-mode-map>TAB opens and closes what happened, \\[org-open-at-point] follows a link, \\[org-agent-why-visit] goes to
 the conversation, \\[org-agent-why-log] shows the turn's lines in the log,
-\\[org-agent-why-again] tells it again."
+\\[org-agent-why-again] updates it."
   (setq-local org-confirm-babel-evaluate t
               enable-local-variables nil
               ;; The end of a folded block's last line is seen: it has no colour.
@@ -225,7 +225,7 @@ If the buffer already shows that turn, folds and point stay."
   "Keymap of a prompt; its parent is `org-mode-map'.")
 
 (define-derived-mode org-agent-prompt-mode org-mode "Org-Agent-Prompt"
-  "Major mode of a prompt that is looked at.
+  "Major mode that shows a prompt.
 \\[org-agent-prompt-again] looks again."
   (setq-local enable-local-variables nil
               enable-local-eval nil
@@ -364,7 +364,7 @@ Nothing is sent."
    (when-let* ((count (plist-get history :summarised)))
      (format ", notes of the first %d" count))
    (when-let* ((count (plist-get history :left)))
-     (format ", %d behind those not at all" count))
+     (format ", %d after those not at all" count))
    (when-let* ((count (plist-get history :shortened)))
      (format ", %d results shortened" count))
    (when-let* ((count (plist-get history :omitted)))

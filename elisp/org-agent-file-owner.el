@@ -14,7 +14,7 @@
 ;; The kernel says which one it is (`session/keeper').
 ;;
 ;; The file is written whole or not at all.  An answer that is still being
-;; written is left out of it, so that a file never holds a part of one.
+;; written is left out of it, so that a file never contains a part of one.
 ;;
 ;; Others may change the file at any time (an editor, git, a kernel
 ;; without an Emacs).  The buffer checks for that before a turn is put into
@@ -93,7 +93,7 @@ rest when the mode is set."
   (or (org-agent-draft-start) (point-max)))
 
 (defun org-agent-file-owner--draft-string ()
-  "Return the draft with its heading, as it stands in the buffer."
+  "Return the text of the draft with its heading."
   (save-restriction
     (widen)
     (buffer-substring-no-properties (org-agent-file-owner--body-end) (point-max))))
@@ -477,7 +477,7 @@ nothing then."
                                    "@[0-9]+\\.org\\'"))))))
 
 (defun org-agent-file-owner-restore-draft ()
-  "Restore backups of a draft behind the draft that is there."
+  "Restore backups of a draft after the draft that is there."
   (dolist (file (org-agent-file-owner--backups))
     (condition-case err
         (let ((left (org-agent-file-owner--read file))

@@ -50,8 +50,8 @@
 
 (defun org-agent-fontify--hold-languages (limit)
   "Prevent Org from calling modes of unlisted languages, from point to LIMIT.
-This runs before Org's own rules, which look at the same text.  Org takes
-the word behind any `#+begin_NAME' for a language."
+This runs before Org's own rules for the same text.  Org takes
+the word after any `#+begin_NAME' for a language."
   (save-excursion
     (let ((case-fold-search t))
       (while (re-search-forward "^[ \t]*#\\+begin_[a-z]+[ \t]*\\([^ \t\n]+\\)" limit t)
@@ -162,7 +162,7 @@ PROGRESS is changed accordingly."
 
 (defun org-agent-fontify--block-start (line seen former)
   "Return the beginning of the block that goes on at LINE.
-If it does not begin behind SEEN return FORMER."
+If it does not begin after SEEN return FORMER."
   (goto-char line)
   (let ((case-fold-search t))
     (if (re-search-backward "^[ \t]*#\\+begin_" seen t)

@@ -7,7 +7,7 @@
 
 ;;; Commentary:
 
-;; A question of the agent stands in its conversation as a form.  Each field
+;; A question of the agent is in its conversation as a form.  Each field
 ;; has a numbered line, the *label*, and below it boxes to check or a place
 ;; to write.  A form is ordinary Org text that is edited, saved and undone
 ;; as any other.  It is found and read by its labels, which the kernel
@@ -182,7 +182,7 @@ An answer of one's own is the last."
       (org-agent-form--complain field region "has other options than it had: undo that"))
     (when (and own (nth 1 own) (string-empty-p written))
       (goto-char (nth 3 own))
-      (user-error "Write your own answer behind \"%s\"" org-agent-form--own))
+      (user-error "Write your own answer after \"%s\"" org-agent-form--own))
     (when (and own (not (string-empty-p written))
                (or (nth 1 own) (null values)
                    (eq (plist-get field :kind) :choices)))
@@ -257,7 +257,7 @@ Do nothing when a label was changed."
 
 (defun org-agent-form--mark (beg end category)
   "Give the text from BEG to END the CATEGORY.
-Text that is typed behind it does not inherit the category."
+Text that is typed after it does not inherit the category."
   (when (< beg end)
     (put-text-property beg end 'category category)
     (remove-list-of-text-properties beg end '(front-sticky rear-nonsticky))

@@ -83,7 +83,7 @@ which knows renamed conversations, where ID is, and return nil."
 ;;;###autoload
 (defun org-agent-goto-open (session id &optional words)
   "Return the buffer of SESSION, with point at the turn whose `:ID:' is ID.
-If WORDS stand in the turn, point is behind them.  If the buffer lacks the
+If the turn contains WORDS, point is after them.  If the buffer lacks the
 turn, go to it when the conversation is loaded, or show the turn in a
 buffer of its own if it was deleted.  Without ID point is in the draft."
   (let ((buffer (org-agent-chat-open session)))
@@ -113,7 +113,7 @@ Return nil when the buffer lacks the turn."
     t))
 
 (defun org-agent-goto--words (words end)
-  "Go behind WORDS, if they stand between point and END.
+  "Go past WORDS, if they are between point and END.
 Case and line breaks do not matter."
   (let ((case-fold-search t)
         (words (split-string (or words ""))))

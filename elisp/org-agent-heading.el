@@ -11,7 +11,7 @@
 ;; `:user:' (a question) or `:agent:' (an answer) and an `:ID:' in its
 ;; property drawer.  That ID identifies the turn; its position never does.
 ;;
-;; The functions here find headings and turns.  They look at the current
+;; The functions here find headings and turns.  They use the current
 ;; buffer, widened, and keep point.  They also write a question as a
 ;; subtree, with the same bytes that the kernel writes when no Emacs is
 ;; there to do it.
@@ -82,7 +82,7 @@ Before Org 9.6, which Emacs has since version 29, it is called FORMER."
 (defun org-agent-heading-properties (position)
   "Return the properties of the heading at POSITION.
 The result is an alist of names, in upper case, and values, with an
-element (t . END) where END is the position behind the drawer."
+element (t . END) where END is the position after the drawer."
   (save-excursion
     (goto-char position)
     (forward-line)
@@ -217,7 +217,7 @@ With ROLE, `user' or `agent', only turns of that role count."
     heading))
 
 (defun org-agent-heading-parent (heading)
-  "Return the heading that the one at HEADING stands below, or nil."
+  "Return the parent of the heading at HEADING, or nil."
   (org-agent-heading-widely
     (let ((level (org-agent-heading-level heading)))
       (goto-char heading)
@@ -248,7 +248,7 @@ With ROLE, `user' or `agent', only turns of that role count."
 
 (defun org-agent-heading-line (level title tags)
   "Return a heading line of LEVEL with TITLE and TAGS, a list of strings.
-The tags end at column 77, or stand one blank behind a longer title."
+The tags end at column 77, or follow a longer title after one blank."
   (let* ((head (string-trim-right (concat (make-string level ?*) " " title)))
          (tags (concat ":" (string-join tags ":") ":"))
          ;; Not `string-width', for which a window system and a terminal differ.
@@ -261,7 +261,7 @@ The tags end at column 77, or stand one blank behind a longer title."
                                          &optional instead properties)
   "Return the question TEXT as an Org subtree of LEVEL with the ID.
 With UNSENT it is marked as not yet acknowledged.  INSTEAD is the ID of
-the question in whose place it stands, if any.  PROPERTIES, an alist, are
+the question that it replaces, or nil.  PROPERTIES, an alist, are
 those that the person gave it."
   (pcase-let ((`(,first . ,rest) (org-agent-heading-cut text)))
     (concat (org-agent-heading-line level first

@@ -232,7 +232,7 @@ If kernels die soon after each start, reconnect ever more slowly."
 
 (defun org-agent-kernel--retry ()
   "Try to reach the kernel once more.
-A kernel that died left its `kernel.json' behind, and is started again.
+If a kernel has died and left its `kernel.json', it is started again.
 A kernel that was stopped deleted it."
   (setq org-agent-kernel--timer nil)
   (unless (or (memq org-agent-kernel-state '(starting connecting))
@@ -464,7 +464,7 @@ conditions again."
       receipt)))
 
 (defun org-agent-kernel-refuse (format-string &rest arguments)
-  "Refuse the act at hand with a reason.
+  "Refuse the current act with a reason.
 FORMAT-STRING and ARGUMENTS are as for `format'."
   (apply #'org-agent-rpc-refuse -32002 format-string arguments))
 

@@ -245,7 +245,7 @@ The file is read again when its size or time has changed."
                     org-agent-private--known)))))
 
 (defun org-agent-private--archived-p (file limit)
-  "Move behind the next property before LIMIT that makes an entry private.
+  "Move past the next property before LIMIT that makes an entry private.
 Such a property records the tags or the file that an archived entry had.
 FILE is that of the buffer.  Return nil when there is none."
   (let ((org-agent-private--seen (and file (list (expand-file-name file))))

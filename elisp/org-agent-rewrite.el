@@ -40,7 +40,7 @@
 
 (cl-defstruct (org-agent-rewrite-job (:copier nil))
   "A text that is being rewritten.
-It stands from BEG to END, two markers; NAME is its buffer's."
+It is from BEG to END, two markers; NAME is the name of its buffer."
   id beg end name wish
   (indentation "" :documentation "What all its lines begin with.")
   (partial nil :documentation "Non-nil when its first line does not begin a line.")
@@ -206,7 +206,7 @@ calling this command again applies it."
       (user-error "The text of %s has changed; this is the difference to what it is now" name)))
     (org-agent-rewrite--apply rewriting)
     (org-agent-rewrite--close rewriting)
-    (message "The new text is in %s; undo takes it back" name)))
+    (message "The new text is in %s; undo restores the old one" name)))
 
 (defun org-agent-rewrite--apply (rewriting)
   "Replace the text of REWRITING by the new one."
@@ -330,7 +330,7 @@ applies that."
    ((save-excursion
       (goto-char beg)
       (re-search-forward "[\x3fff80-\x3fffff]" end t))
-    (user-error "The region holds bytes that are no text"))))
+    (user-error "The region contains bytes that are no text"))))
 
 (defun org-agent-rewrite--bounds (beg end)
   "Return the bounds of the text from BEG to END without empty lines around it.

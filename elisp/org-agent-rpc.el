@@ -44,7 +44,7 @@
 (define-error 'org-agent-rpc-unreadable "Message cannot be read")
 
 (defun org-agent-rpc-refuse (code format-string &rest arguments)
-  "Refuse the request at hand with CODE and a reason.
+  "Refuse the current request with CODE and a reason.
 FORMAT-STRING and ARGUMENTS are as for `format'."
   (signal 'org-agent-rpc-error
           (list code (apply #'format format-string arguments))))

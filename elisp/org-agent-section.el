@@ -39,14 +39,14 @@
                (:copier nil))
   "One section.
 TYPE is a symbol; with nil it is text that cannot be folded or gone to.
-VALUE, compared with `equal', tells it from its siblings of that type.
+VALUE, compared with `equal', identifies it among siblings of that type.
 DATA is what it shows, for commands.  HEADING is a string of one line, nil
 for none.  BODY is a string, or a function that returns one; it is
 called only while the section is unfolded.  CHILDREN are sections.
 FOLDED says how the section is shown at first.
 
 The rest is set by `org-agent-section-show': KEY is the identity in the
-whole tree, with PARENT's behind it; DEPTH counts the parents; TEXT is
+whole tree, with PARENT's after it; DEPTH counts the parents; TEXT is
 what the section itself printed, and START is where, nil for nowhere."
   type value data heading body children folded
   key parent depth text start)
@@ -150,7 +150,7 @@ before stays the same object: text in the buffer has it."
   "The marks of what is folded, and of what is unfolded.")
 
 (defun org-agent-section--marker (section folded)
-  "Return what stands before the heading of SECTION, which may be FOLDED."
+  "Return the mark before the heading of SECTION, which may be FOLDED."
   (cond ((not (org-agent-section--foldable-p section)) "  ")
         ((not (char-displayable-p ?▸)) (if folded "+ " "- "))
         (t (nth (if folded 0 1) org-agent-section--markers))))
@@ -200,7 +200,7 @@ Where TEXT has keys, those of a button, say, they come first."
        (equal (object-intervals text) (object-intervals other))))
 
 (defun org-agent-section--reconcile (old new)
-  "Make the buffer, which holds OLD, show the sections NEW.
+  "Make the buffer, which shows OLD, show the sections NEW.
 OLD is an alist of keys and texts.  What is in both, in the same order
 and with the same text, is not touched."
   (let ((wanted (make-hash-table :test #'eq)))
@@ -210,8 +210,8 @@ and with the same text, is not touched."
     (dolist (section new)
       (let ((key (org-agent-section-key section))
             (text (org-agent-section-text section)))
-        ;; Of those that stand here, some are gone, some were printed above
-        ;; by now, and one may have moved below the next.
+        ;; Of the sections here, some are gone, some have been printed above,
+        ;; and one may have moved below the next.
         (while (and old
                     (or (not (gethash (caar old) wanted))
                         (and (not (eq key (caar old)))
@@ -392,8 +392,8 @@ those between them."
     (setq org-agent-section--text text)))
 
 (defun org-agent-section--places-beside (beg end length)
-  "Return a function that puts point, and every window, where they are now.
-It is called when LENGTH characters stand for those from BEG to END."
+  "Return a function that restores point and the positions of all windows.
+LENGTH characters have replaced the text from BEG to END when it is called."
   (cl-flet ((place (position)
               (cond ((<= position beg) (lambda () position))
                     ((>= position end) (lambda () (+ beg length (- position end))))
@@ -523,7 +523,7 @@ With TYPE return the innermost one that is of this type."
 
 (defun org-agent-section-header (&rest hints)
   "Return a header line of HINTS, keys as `substitute-command-keys' takes them.
-Those that are nil are left out; what every list has stands behind."
+Those that are nil are left out; the keys of all lists follow."
   (replace-regexp-in-string
    "%" "%%"
    (concat " " (substitute-command-keys

@@ -1,4 +1,4 @@
-;;; org-agent-undo-turn.el --- Take back what a turn changed  -*- lexical-binding: t; -*-
+;;; org-agent-undo-turn.el --- Undo the changes of a turn  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,13 +7,13 @@
 
 ;;; Commentary:
 
-;; `org-agent-undo-turn' takes back what a turn changed in texts: edits and
-;; properties, in any file, also after Emacs and the kernel were started
-;; again and when no buffer visits the file.  The kernel's journal lists the
-;; changes; the texts show whether they still stand.  A plan is made on
-;; copies of the buffers first, from the last change to the first.  It is
-;; carried out in all buffers or, when a text was changed since, in none.
-;; In each buffer it is one step of undo.
+;; `org-agent-undo-turn' undoes the changes of a turn: edits and properties,
+;; in any file, also after a restart of Emacs and the kernel, and if no buffer
+;; visits the file.  The kernel's journal lists the changes, and the texts
+;; show whether they are still there.  First a plan is made on copies of the
+;; buffers, from the last change to the first.  It is carried out in all
+;; buffers or, if a text was changed since, in none.  In each buffer it is
+;; one step of undo.
 
 ;;; Code:
 
@@ -28,29 +28,27 @@
 (require 'org-agent-list)
 (require 'org-agent-section)
 
-
 (defvar-local org-agent-undo-turn--reply nil
   "The kernel's reply about the turn of this buffer: a plist with its changes.")
 (put 'org-agent-undo-turn--reply 'permanent-local t)
 
 ;;;###autoload
 (defun org-agent-undo-turn (&optional others)
-  "Take back what the turn at point changed in texts and in properties.
-The turn is that of the question or the answer at point, in a draft the
-last one, or elsewhere the one whose change point is on.  In each buffer
-`undo' makes the changes again.
+  "Undo the changes of texts and properties that the turn at point made.
+The turn is that of the question, the answer or the change at point, and
+in a draft the last one.  In each buffer `undo' makes the changes again.
 
-When a text is not as the turn made it, nothing is taken back, and you
-are shown what is different.  With a prefix argument OTHERS all other
-changes are taken back then."
+If a text is not as the turn made it, nothing is undone, and the
+difference is shown.  With a prefix argument OTHERS, the other changes
+are undone then."
   (interactive "P")
   (let ((id (or (org-agent-undo-turn--id)
-                (user-error "No turn is here: go to it in its conversation, or to what it changed"))))
+                (user-error "There is no turn at point: go to it in its conversation, or to a change"))))
     (org-agent-kernel-check)
     (org-agent-undo-turn--ask id 0 nil (and others t))))
 
 (defun org-agent-undo-turn--id ()
-  "Return an id of the turn that is to be taken back, or nil."
+  "Return an id of the turn to undo, or nil."
   (cond
    (org-agent-undo-turn--reply (plist-get org-agent-undo-turn--reply :turn))
    ((derived-mode-p 'org-agent-why-mode) (plist-get org-agent-explain-story :turn))
@@ -60,7 +58,7 @@ changes are taken back then."
       (org-agent-heading-property heading "ID")))))
 
 (defun org-agent-undo-turn--ask (id from changes others)
-  "Ask the kernel for the changes of the turn with ID, and take them back.
+  "Request the changes of the turn ID from the kernel, and undo them.
 The kernel sends them in pages.  FROM is the number of the first change
 of this page, CHANGES are those of the pages before.  OTHERS is as for
 `org-agent-undo-turn'."
@@ -72,14 +70,14 @@ of this page, CHANGES are those of the pages before.  OTHERS is as for
            (next (plist-get reply :next)))
        (if next
            (org-agent-undo-turn--ask id next changes others)
-         (org-agent-undo-turn--take-back
+         (org-agent-undo-turn--undo
           (plist-put (copy-sequence reply) :changes changes) others))))
    :failure
    (lambda (refusal)
      (message "org-agent: %s" (plist-get refusal :message)))))
 
-(defun org-agent-undo-turn--take-back (reply others)
-  "Take back the changes in REPLY, the kernel's reply to turn/changes.
+(defun org-agent-undo-turn--undo (reply others)
+  "Undo the changes in REPLY, the kernel's reply to turn/changes.
 OTHERS is as for `org-agent-undo-turn'."
   (if (memq (plist-get reply :state) '(:queued :running :waiting))
       (message "The turn is not over yet; C-c C-k stops it")
@@ -96,17 +94,17 @@ OTHERS is as for `org-agent-undo-turn'."
               (org-agent-undo-turn--apply steps)
               (org-agent-undo-turn--report reply plan steps refused))
           ((inhibited-interaction text-read-only buffer-read-only file-error)
-           (message "Nothing was taken back: %s" (error-message-string err))))))))
+           (message "Nothing was undone: %s" (error-message-string err))))))))
 
 ;;;; The plan
 
 (defun org-agent-undo-turn--plan (changes)
-  "Return the plan to take back CHANGES, which are sorted oldest first.
+  "Return the plan to undo CHANGES, which are sorted oldest first.
 The plan is a list of parts, for the last change first.  A part is a
-plist with the :change and its :buffer.  It has a :step when something
-is to be done: a list of a position, the text there and the text to put
-there.  It has a :reason when the change cannot be taken back.  It has
-neither when the text is as it was before the change."
+plist with the :change and its :buffer.  It has a :step, a list of a
+position, the text there and the text that replaces it.  Or it has a
+:reason why the change cannot be undone.  If it has neither, the text is
+as it was before the change."
   (let (copies)
     (unwind-protect
         (cl-loop
@@ -141,7 +139,7 @@ neither when the text is as it was before the change."
                   changes))))
 
 (defun org-agent-undo-turn--back (change earlier)
-  "Take CHANGE back in this copy; return the step, nil if none is needed.
+  "Undo CHANGE in this copy; return the step, or nil if none is needed.
 EARLIER are the changes before it, the last first."
   (condition-case err
       (let ((step (save-restriction (org-agent-undo-turn--step change))))
@@ -149,12 +147,12 @@ EARLIER are the changes before it, the last first."
           (apply #'org-agent-edit-replace step)
           step))
     (org-agent-rpc-error
-     ;; CHANGE may have changed text that an EARLIER one had made.  When
-     ;; that one is taken back already, neither text of CHANGE is there.
-     (unless (org-agent-undo-turn--taken-back-p change earlier)
+     ;; CHANGE may have changed text that an EARLIER one had made.  If that
+     ;; one is undone already, neither text of CHANGE is there.
+     (unless (org-agent-undo-turn--undone-p change earlier)
        (signal (car err) (cdr err))))))
 
-(defun org-agent-undo-turn--taken-back-p (change earlier)
+(defun org-agent-undo-turn--undone-p (change earlier)
   "Return non-nil when CHANGE could be made again after the EARLIER ones.
 EARLIER are the changes before it, the last first."
   (let ((text (buffer-string))
@@ -169,7 +167,7 @@ EARLIER are the changes before it, the last first."
         t))))
 
 (defun org-agent-undo-turn--again (change)
-  "Make CHANGE in this copy unless it stands there; refuse if that fails."
+  "Make CHANGE in this copy unless it is made; refuse if that fails."
   (save-restriction
     (unless (org-agent-undo-turn--step change)
       (if (plist-get change :properties)
@@ -221,10 +219,10 @@ An entry is found by its `:ID:', also in another file."
             (org-agent-edit-buffer nil entry)
           (org-agent-rpc-error (or buffer (signal (car err) (cdr err)))))
       (or buffer
-          (org-agent-kernel-refuse "no receipt says which file it was in")))))
+          (org-agent-kernel-refuse "no receipt has its file")))))
 
 (defun org-agent-undo-turn--step (change)
-  "Return the step that takes CHANGE back in this buffer, nil if none is needed."
+  "Return the step that undoes CHANGE in this buffer, or nil."
   (if (plist-get change :properties)
       (org-agent-undo-turn--properties change)
     (org-agent-undo-turn--edit change)))
@@ -232,7 +230,7 @@ An entry is found by its `:ID:', also in another file."
 ;;;; Edits
 
 (defun org-agent-undo-turn--edit (change)
-  "Return the step that takes CHANGE, an edit, back, nil if none is needed."
+  "Return the step that undoes CHANGE, an edit, or nil."
   (let* ((old (or (plist-get change :old) ""))
          (new (or (plist-get change :new) ""))
          (before (or (plist-get change :before) ""))
@@ -244,20 +242,19 @@ An entry is found by its `:ID:', also in another file."
       ((pred integerp) (list position new old))
       ('before nil)
       (_ (org-agent-kernel-refuse
-          "what the turn made is not there any more%s"
+          "the text that the turn made has changed%s"
           (org-agent-undo-turn--difference before new after))))))
 
 (defun org-agent-undo-turn--find (old new before after)
   "Return the position of NEW, which replaced OLD between BEFORE and AFTER.
-The result is `before' when OLD is there again, and nil when neither is
-found.  The search uses as much of the text around it as it needs for a
-single match."
+The result is `before' if OLD is there again, and nil if neither is found.
+The search uses as much of the text around it as a single match needs."
   (cl-loop
    for size in (list (max (length before) (length after)) 80 24 8)
    for head = (substring before (- (min size (length before))))
    for tail = (substring after 0 (min size (length after)))
    for made = (or (org-agent-undo-turn--single (concat head new tail) (length head))
-                  ;; When one side was changed since, the other is enough.
+                  ;; If one side was changed since, the other is enough.
                   (and (not (string-blank-p new)) (< size 200)
                        (or (org-agent-undo-turn--single (concat head new)
                                                         (length head))
@@ -268,7 +265,7 @@ single match."
 
 (defun org-agent-undo-turn--find-unsure (old new)
   "Return the position of NEW, which may have replaced OLD, without a receipt.
-The result is `before' when the change does not seem to be made."
+The result is `before' if the change does not seem to be made."
   (let ((made (and (not (string-empty-p new))
                    (org-agent-undo-turn--single new 0))))
     (cond
@@ -278,7 +275,7 @@ The result is `before' when the change does not seem to be made."
      ((org-agent-undo-turn--occurrences old) 'before))))
 
 (defun org-agent-undo-turn--occurrences (text)
-  "Return the positions at which TEXT stands in this buffer."
+  "Return the positions of TEXT in this buffer."
   (let ((case-fold-search nil) positions)
     (save-excursion
       (goto-char (point-min))
@@ -290,8 +287,8 @@ The result is `before' when the change does not seem to be made."
         positions))))
 
 (defun org-agent-undo-turn--single (text ahead)
-  "Return the position AHEAD characters behind the start of TEXT.
-The result is nil unless TEXT stands exactly once in this buffer."
+  "Return the position AHEAD characters after the start of TEXT.
+The result is nil unless TEXT occurs exactly once in this buffer."
   (let ((positions (org-agent-undo-turn--occurrences text)))
     (and positions (null (cdr positions)) (+ (car positions) ahead))))
 
@@ -303,7 +300,7 @@ The result is nil unless TEXT stands exactly once in this buffer."
                 (org-agent-undo-turn--occurrences old))))
 
 (defun org-agent-undo-turn--difference (before new after)
-  "Return a diff from NEW to the text that is there now, for a refusal.
+  "Return a diff from NEW to the current text, for a refusal.
 BEFORE and AFTER are the texts around it; the diff compares whole lines."
   (let* ((made (concat (replace-regexp-in-string "\\`\\(?:.*\n\\)*" "" before)
                        new
@@ -311,21 +308,21 @@ BEFORE and AFTER are the texts around it; the diff compares whole lines."
          (difference (org-agent-edit-difference made)))
     (cond
      (difference
-      (concat ": what it made (-), and what is there now (+)\n" difference))
-     ((string-blank-p new) "; it took something out there")
+      (concat ": the text that it made (-), and the current text (+)\n" difference))
+     ((string-blank-p new) "; it deleted text there")
      (t (concat ". It was:\n" (org-agent-edit-clip made))))))
 
 ;;;; Properties
 
 (defun org-agent-undo-turn--properties (change)
-  "Return the step that takes CHANGE of properties back, nil if none is needed."
+  "Return the step that undoes CHANGE of properties, or nil."
   (when (or (plist-get change :unsure)
             ;; Another Emacs than the one that made it wrote the receipt.
             (cl-set-difference (plist-get change :properties)
                                (plist-get change :former)
                                :test #'equal
                                :key (lambda (named) (plist-get named :name))))
-    (org-agent-kernel-refuse "no receipt says what the properties were before"))
+    (org-agent-kernel-refuse "no receipt has the former properties"))
   (org-agent-edit-narrow (plist-get change :entry))
   (pcase-let* ((`(,beg . ,drawer) (org-agent-edit-properties-find))
                (back drawer) (differences ""))
@@ -343,7 +340,7 @@ BEFORE and AFTER are the texts around it; the diff compares whole lines."
                           (format "-:%s: %s\n" name (plist-get setting :value))
                           (and line (concat "+" (string-trim-left line)))))))))
     (unless (string-empty-p differences)
-      (org-agent-kernel-refuse "properties are others: what the turn made (-), and what is there now (+)\n%s"
+      (org-agent-kernel-refuse "the properties have changed: those that the turn made (-), and the current ones (+)\n%s"
                                differences))
     (unless (equal back drawer)
       (list beg drawer back))))
@@ -419,26 +416,26 @@ were done, REFUSED those that were not possible."
                            (plist-get (plist-get part :change) :act))
                          steps))
      :failure (lambda (refusal)
-                (org-agent-rpc-log "what was taken back is not in the journal: %s"
+                (org-agent-rpc-log "the journal does not have what was undone: %s"
                                    (plist-get refusal :message)))))
   (message
    "%s%s%s"
    (cond
     (steps (org-agent-undo-turn--sentence steps))
-    (refused "Nothing was taken back")
+    (refused "Nothing was undone")
     (plan (org-agent-undo-turn--nothing-to-do plan))
     (t "The turn changed no text"))
-   (if refused (format "; %d changes stay, as the text is another since"
+   (if refused (format "; %d changes stay, since their text has changed"
                        (length refused))
      "")
    (let ((stays (plist-get reply :stays)))
      (if stays
-         (concat "; what cannot be taken back: " (string-join stays ", "))
+         (concat "; not undone: " (string-join stays ", "))
        ""))))
 
 (defun org-agent-undo-turn--sentence (steps)
   "Return a sentence about STEPS, which were carried out."
-  (format "Taken back: %d change%s in %s; undo there makes %s again"
+  (format "Undone: %d change%s in %s; undo there makes %s again"
           (length steps) (if (cdr steps) "s" "")
           (mapconcat #'buffer-name
                      (cl-remove-duplicates
@@ -452,27 +449,27 @@ were done, REFUSED those that were not possible."
                        (plist-get (plist-get part :change) :undone))
                      plan)))
     (if at
-        (format "It was taken back already, %s"
+        (format "The turn was undone already, %s"
                 (org-agent-list-time at))
-      "There is nothing to take back: the texts are as they were before the turn")))
+      "There is nothing to undo: the texts are as they were before the turn")))
 
-;;;; Showing why a turn cannot be taken back
+;;;; Changes that cannot be undone
 
 (defvar org-agent-undo-turn-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map special-mode-map)
-    (define-key map (kbd "C-c C-c") '("take back the others" . org-agent-undo-turn-others))
+    (define-key map (kbd "C-c C-c") '("undo the others" . org-agent-undo-turn-others))
     map)
   "Keymap of `org-agent-undo-turn-mode'.")
 
 (define-derived-mode org-agent-undo-turn-mode special-mode "Org-Agent-Undo"
-  "Major mode that shows why a turn cannot be taken back.
-\\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] takes back the other changes."
+  "Major mode that shows why a turn cannot be undone.
+\\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] undoes the other changes."
   (setq truncate-lines nil
         bidi-display-reordering nil
         header-line-format
         (substitute-command-keys
-         " \\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] take back the others  \\[revert-buffer] look again  \\[quit-window] leave")
+         " \\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] undo the others  \\[revert-buffer] update  \\[quit-window] quit")
         revert-buffer-function (lambda (&rest _) (org-agent-undo-turn))))
 
 (defun org-agent-undo-turn--show (reply refused total)
@@ -484,15 +481,15 @@ The plan has TOTAL parts.  REPLY is the kernel's reply to turn/changes."
         (org-agent-undo-turn-mode))
       (org-agent-section-replace-text
        (apply #'concat
-              (format "Nothing was taken back: %d of %d changes of the turn are not as it made them.\n"
+              (format "Nothing was undone: %d of %d changes of the turn are not as it made them.\n"
                       (length refused) total)
               (mapcar #'org-agent-undo-turn--refused refused)))
       (setq org-agent-undo-turn--reply reply))
     (display-buffer buffer)
-    (message "Nothing was taken back: a text was changed since; C-c C-c there takes back the others")))
+    (message "Nothing was undone: a text was changed since; C-c C-c there undoes the others")))
 
 (defun org-agent-undo-turn--refused (part)
-  "Return the text that shows PART, a change that cannot be taken back."
+  "Return the text that shows PART, a change that cannot be undone."
   (let ((change (plist-get part :change)))
     (concat "\n"
             (propertize (or (plist-get change :file) (plist-get change :entry) "")
@@ -500,7 +497,7 @@ The plan has TOTAL parts.  REPLY is the kernel's reply to turn/changes."
             "\n" (org-agent-diff-fontify (plist-get part :reason)) "\n")))
 
 (defun org-agent-undo-turn-others ()
-  "Take back the changes of this buffer's turn that can be taken back."
+  "Undo the changes of this buffer's turn that can be undone."
   (interactive nil org-agent-undo-turn-mode)
   (let ((buffer (current-buffer)))
     (org-agent-undo-turn t)

@@ -49,7 +49,7 @@
   :prefix "org-agent-")
 
 (defgroup org-agent-context nil
-  "What goes along with a message."
+  "Files, buffers, regions and images that are sent with a message."
   :group 'org-agent
   :prefix "org-agent-")
 

@@ -10,7 +10,7 @@
 ;; without a warning.  Checkdoc has no complaint.  Headers, names and
 ;; `provide' are as package archives want them.  No file calls what a
 ;; version of Emacs from 28 to 31, or of the Org in it, has changed (see
-;; `check-changes').  The checks leave no files behind.
+;; `check-changes').  The checks leave no files.
 ;;
 ;; Each finding is one line, and the exit code is 1 when there is one.
 ;; CHECK_FILES in the environment, names separated by blanks, limits the

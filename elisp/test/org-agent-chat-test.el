@@ -375,7 +375,7 @@ Each came with what stands above its question."
       (should (equal (org-agent-chat-test--retried) '("q1"))))))
 
 (ert-deftest org-agent-chat-counts-what-waits ()
-  "Messages behind a running turn are counted in the header line."
+  "Messages after a running turn are counted in the header line."
   (org-agent-fake-with-chat
     (push (cons "event" (lambda (params)
                           (list :event (plist-get params :id) :state :queued

@@ -190,7 +190,7 @@
       (should (equal (org-agent-command-test--event) said)))))
 
 (ert-deftest org-agent-command-completes ()
-  "Names are completed behind a slash that begins the draft, nowhere else."
+  "Names are completed after a slash that begins the draft, nowhere else."
   (org-agent-command-test--with
     (goto-char (point-max))
     (insert "/lo")

@@ -418,7 +418,7 @@ the model is asked only through it."
                     (list (window-start) (window-start other)
                           (window-point other))))
            (before (funcall place)))
-      ;; Keys that the command loop reads, and the pause behind them.
+      ;; Keys that the command loop reads, and the pause after them.
       (setq unread-command-events (listify-key-sequence " and")
             timer (run-at-time 0.05 0.05 (lambda ()
                                            (when (org-agent-complete-ghost-at-point)

@@ -299,7 +299,7 @@
       (kill-buffer "mentioned.txt"))))
 
 (ert-deftest org-agent-context-completion ()
-  "What is chosen behind an at sign becomes a link to it."
+  "What is chosen after an at sign becomes a link to it."
   (org-agent-fake-with-chat
     (let ((file (org-agent-context-test--file "long name.org" "* A heading\nbody\n")))
       (org-agent-context-test--in file

@@ -56,7 +56,7 @@
     (should (> count 3))))
 
 (defun org-agent-conventions-test--keys (map prefix)
-  "Return the commands of ours in MAP, behind PREFIX, (KEYS . COMMAND)."
+  "Return the commands of ours in MAP, after PREFIX, (KEYS . COMMAND)."
   (let (all)
     (map-keymap-internal
      (lambda (key binding)

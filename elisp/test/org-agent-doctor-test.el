@@ -23,7 +23,7 @@
              (kill-buffer "*org-agent-doctor*")))))))
 
 (defun org-agent-doctor-test--wait (regexp)
-  "Wait until the doctor shows REGEXP and go behind it."
+  "Wait until the doctor shows REGEXP and go past it."
   (set-buffer "*org-agent-doctor*")
   (org-agent-fake-wait (progn (goto-char (point-min))
                               (re-search-forward regexp nil t))

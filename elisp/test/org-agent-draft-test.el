@@ -58,7 +58,7 @@
           (should (equal (car (org-agent-context-draft)) text)))))))
 
 (ert-deftest org-agent-draft-where-it-is ()
-  "The draft begins at the first heading without an ID behind the last turn."
+  "The draft begins at the first heading without an ID after the last turn."
   (pcase-dolist
       (`(,behind ,start)
        '(("* draft" "* draft")

@@ -132,7 +132,7 @@
       (should (= 2 (how-many "0123456789" (point-min) (point-max)))))))
 
 (ert-deftest org-agent-preview-that-comes-after-the-end ()
-  "A piece that was asked for and comes behind the turn's end is not shown."
+  "A piece that was asked for and comes after the turn's end is not shown."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello"))
           (alone (org-agent-fake-text)))
@@ -181,7 +181,7 @@
       (insert "x"))))
 
 (ert-deftest org-agent-preview-is-read-only-between-any-two-characters ()
-  "Whatever the pieces: before it and behind it there is room, within none."
+  "Whatever the pieces: before it and after it there is room, within none."
   (random "between")
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
@@ -425,7 +425,7 @@
 
 (ert-deftest org-agent-preview-undo-of-a-preview-that-went ()
   "A turn stays one undo step where it began, though its preview was taken back.
-An act that comes behind the end of its turn is in time as well."
+An act that comes after the end of its turn is in time as well."
   (dolist (how '(retracted finished other))
     (org-agent-fake-with-chat
       (let* ((question (org-agent-fake-say "Hello"))

@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; The other machine is a shell behind TRAMP, which knows no better.
+;; The other machine is a shell that TRAMP connects to, without a network.
 
 ;;; Code:
 

@@ -210,7 +210,7 @@ Point, the window and the folds stay with their sections."
         (should (equal (buffer-string) ""))))))
 
 (ert-deftest org-agent-section-follows-what-is-gone ()
-  "Point goes to the section behind one that is gone, at the end to the last."
+  "Point goes to the section after one that is gone, at the end to the last."
   (org-agent-section-test--with
     (org-agent-section-show (org-agent-section-test--numbers 1 2 3))
     (should (looking-at "▾ Number 1"))
@@ -331,9 +331,9 @@ Point, the window and the folds stay with their sections."
     (org-agent-section-insert
      (org-agent-section 'a 1 :heading "A" :data 'one :body "x\n" :folded t))
     (org-agent-section-insert (org-agent-section 'a 2 :heading "B" :data 'two))
-    (insert "behind\n")
+    (insert "after\n")
     (should (equal (substring-no-properties (buffer-string))
-                   "before\n▾ A\n    x\n  B\nbehind\n"))
+                   "before\n▾ A\n    x\n  B\nafter\n"))
     (goto-char (point-min))
     (should-not (org-agent-section-at-point))
     (org-agent-section-next)

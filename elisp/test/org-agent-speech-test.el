@@ -6,7 +6,7 @@
 
 ;; What records and what speaks are real programs: shell scripts that print
 ;; a sound until they are interrupted, or keep what they are given.  The
-;; server that transcribes is a real one, behind the real kernel.
+;; server that transcribes is a real one, used by the real kernel.
 
 ;;; Code:
 

@@ -23,7 +23,7 @@
   (search-forward text))
 
 (ert-deftest org-agent-turns-siblings ()
-  "A second answer by another model stands behind the first; one is preferred."
+  "A second answer by another model stands after the first; one is preferred."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "first")
             (org-agent-kernel-test--exchange "second")
@@ -151,7 +151,7 @@ and the next turn begins with none."
         (kill-buffer)))))
 
 (ert-deftest org-agent-turns-compared-with-ediff ()
-  "Ediff shows the words of two answers; its end leaves no buffer behind."
+  "Ediff shows the words of two answers; its end leaves no buffer."
   (require 'ediff)
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "Title\n\nsame\n\none\n")

@@ -86,7 +86,7 @@
   "What the kernel tells, as functions of a question's id.")
 
 (defun org-agent-undisturbed-test--behind (position)
-  "Return a few characters behind POSITION, by which a place is known."
+  "Return a few characters after POSITION, by which a place is known."
   (buffer-substring-no-properties position (min (point-max) (+ position 6))))
 
 (defun org-agent-undisturbed-test--state (window)
@@ -134,7 +134,7 @@
             (ert-info ((format "%s" name))
               (should (equal (org-agent-undisturbed-test--state window) before))
               (setq text (substring (org-agent-fake-text) 0 (- (length "my draft"))))
-              (if (memq name '(answer others-question)) ; began behind the draft
+              (if (memq name '(answer others-question)) ; began after the draft
                   (progn
                     (should (equal (org-agent-undisturbed-test--undo t) "* my draft"))
                     (should-not (string-match-p "Nine\\|By others" (buffer-string))))

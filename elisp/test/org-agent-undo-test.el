@@ -30,7 +30,7 @@
   (+ low (random (1+ (- high low)))))
 
 (defun org-agent-undo-test--state ()
-  "Return the text before and the text behind the streamed text."
+  "Return the text before and the text after the streamed text."
   (pcase-let ((`(,_ ,beg ,end) org-agent-undo-test--stream))
     (cons (buffer-substring-no-properties (point-min) beg)
           (buffer-substring-no-properties end (point-max)))))
@@ -189,7 +189,7 @@ The last is that before the streaming began."
       (should (equal (buffer-string) "before after")))))
 
 (ert-deftest org-agent-undo-of-what-began-before ()
-  "A text whose place was noted is undone behind what was done since."
+  "A text whose place was noted is undone after what was done since."
   (dolist (nothing '(nil t))
     (with-temp-buffer
       (buffer-enable-undo)

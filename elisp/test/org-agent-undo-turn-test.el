@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; A real kernel with a skill that makes several changes in one turn, which
-;; are taken back, also after restarts and beside what a person did.
+;; are undone, also after restarts and beside what a person did.
 
 ;;; Code:
 
@@ -114,19 +114,19 @@ All of them were allowed; `file' and `file2' are the notes."
             (org-agent-undo-turn-test--edit "two\n" "2\n" "~/two.org"))
     (let ((made (org-agent-approval-test--text file)))
       (should (equal made "* Plan\n:PROPERTIES:\n:ID: plan\n:EFFORT:   1:00\n:NOTE:     x\n:END:\nalpha short\n* Other\n"))
-      (should (string-match-p "Taken back: 5 changes in .*note.org.*undo there makes them again"
+      (should (string-match-p "Undone: 5 changes in .*note.org.*undo there makes them again"
                               (org-agent-undo-turn-test--run)))
       (should (equal (org-agent-approval-test--text file) org-agent-undo-turn-test--note))
       (should (equal (org-agent-approval-test--text file2) "two\n"))
-      (should (string-match-p "It was taken back already, [0-9]"
+      (should (string-match-p "The turn was undone already, [0-9]"
                               (org-agent-undo-turn-test--run)))
       (with-current-buffer (find-buffer-visiting file)
         (should-not (buffer-modified-p))
         (undo-boundary)
         (let ((last-command nil)) (undo))
         (should (equal (buffer-string) made)))
-      ;; What undo made again is taken back again.
-      (should (string-match-p "Taken back: 4 changes in note.org"
+      ;; What undo made again is undone again.
+      (should (string-match-p "Undone: 4 changes in note.org"
                               (org-agent-undo-turn-test--run)))
       (with-current-buffer (find-buffer-visiting file)
         (should (equal (buffer-string) org-agent-undo-turn-test--note))))))
@@ -136,7 +136,7 @@ All of them were allowed; `file' and `file2' are the notes."
   (list :type :request :target :tool :action :call :tool tool :args arguments))
 
 (ert-deftest org-agent-undo-turn-of-tools ()
-  "What tools wrote is shown where it is visited, and taken back on the disk."
+  "What tools wrote is shown where it is visited, and undone on the disk."
   (org-agent-approval-test--with
       (org-agent-approval-test--action :action :message :text "x")
     (let ((new (expand-file-name "made/new.org" org-agent-fake-directory))
@@ -159,7 +159,7 @@ All of them were allowed; `file' and `file2' are the notes."
         (should-not (buffer-modified-p))
         (should (looking-back "gamma" (- (point) 5)))
         (should (= (point) (+ point 9))))
-      (should (string-match-p "Taken back: 3 changes"
+      (should (string-match-p "Undone: 3 changes"
                               (org-agent-undo-turn-test--run)))
       (should (equal (org-agent-approval-test--text file)
                      org-agent-undo-turn-test--note))
@@ -171,7 +171,7 @@ All of them were allowed; `file' and `file2' are the notes."
         (set-buffer-modified-p nil)
         (kill-buffer))
       ;; All of it is as it was, and so nothing more is to be done.
-      (should (string-match-p "It was taken back already"
+      (should (string-match-p "The turn was undone already"
                               (org-agent-undo-turn-test--run)))
       ;; A buffer with a person's own changes is theirs.
       (with-current-buffer (find-buffer-visiting file)
@@ -198,7 +198,7 @@ All of them were allowed; `file' and `file2' are the notes."
     (org-agent-chat)
     (with-current-buffer "*org-agent-chat*"
       (org-agent-kernel-test--wait-attached))
-    (should (string-match-p "Taken back: 2 changes" (org-agent-undo-turn-test--run)))
+    (should (string-match-p "Undone: 2 changes" (org-agent-undo-turn-test--run)))
     (should (equal (org-agent-approval-test--text file) org-agent-undo-turn-test--note))))
 
 (ert-deftest org-agent-undo-turn-beside-a-person ()
@@ -217,7 +217,7 @@ All of them were allowed; `file' and `file2' are the notes."
       (insert "* Mine\n")
       (narrow-to-region (- (point-max) 7) (point-max))
       (goto-char (point-max))
-      (should (string-match-p "Taken back: 2 changes in note.org" (org-agent-undo-turn-test--run)))
+      (should (string-match-p "Undone: 2 changes in note.org" (org-agent-undo-turn-test--run)))
       (should (equal (buffer-string) "* Mine\n"))
       (should (eobp))
       (should (buffer-modified-p))
@@ -239,7 +239,7 @@ All of them were allowed; `file' and `file2' are the notes."
       (search-forward "1:00")
       (replace-match "2:00"))
     (let ((text (with-current-buffer (find-buffer-visiting file) (buffer-string))))
-      (should (string-match-p "Nothing was taken back" (org-agent-undo-turn-test--run)))
+      (should (string-match-p "Nothing was undone" (org-agent-undo-turn-test--run)))
       (with-current-buffer (find-buffer-visiting file)
         (should (equal (buffer-string) text)))
       (with-current-buffer "*org-agent-undo-turn*"
@@ -252,7 +252,7 @@ All of them were allowed; `file' and `file2' are the notes."
                        (when format (push (apply #'format format arguments) said)))))
             (org-agent-undo-turn-others)
             (org-agent-fake-wait said)
-            (should (string-match-p "Taken back: 1 change in note.org.*2 changes stay"
+            (should (string-match-p "Undone: 1 change in note.org.*2 changes stay"
                                     (car (last said)))))))
       (with-current-buffer (find-buffer-visiting file)
         (should (equal (buffer-string) (string-replace "very last" "last line" text)))))))
@@ -263,7 +263,7 @@ All of them were allowed; `file' and `file2' are the notes."
       (list (org-agent-undo-turn-test--edit "beta" "BETA"))
     (with-current-buffer (find-buffer-visiting file) (kill-buffer))
     (rename-file file (concat file ".moved"))
-    (should (string-match-p "Nothing was taken back" (org-agent-undo-turn-test--run)))
+    (should (string-match-p "Nothing was undone" (org-agent-undo-turn-test--run)))
     (with-current-buffer "*org-agent-undo-turn*"
       (should (string-match-p "not a regular file" (buffer-string))))
     (with-temp-buffer
@@ -306,7 +306,7 @@ All of them were allowed; `file' and `file2' are the notes."
     (insert "* Plan\n:PROPERTIES:\n:ID: plan\n:Effort: 2\n:END:\n")
     (delay-mode-hooks (org-mode))
     (should (equal
-             (list -32002 "no receipt says what the properties were before")
+             (list -32002 "no receipt has the former properties")
              (cdr (should-error
                    (org-agent-undo-turn--properties
                     '(:entry "plan" :properties ((:name "EFFORT" :value "2"))))
