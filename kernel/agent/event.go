@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"strings"
 
 	"github.com/chewxy/sexp"
 
@@ -44,9 +43,6 @@ func eventOf(record journal.Turn) sexp.List {
 		plist.Keyword("payload"), payload,
 	}
 }
-
-// blank reports whether there is nothing to show in text.
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // contextPlist describes what was sent along for a skill's functions: they get names and sizes, the
 // model gets the contents.
