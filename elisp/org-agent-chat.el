@@ -36,6 +36,7 @@
 (require 'org-agent-undo)
 (require 'org-agent-asks)
 (require 'org-agent-fontify)
+(require 'org-agent-page)
 
 (declare-function org-agent-add-drop-data "org-agent-add")
 (declare-function org-agent-add-drop-file "org-agent-add")
@@ -57,13 +58,6 @@
 (declare-function org-agent-send-waiting "org-agent-send")
 (declare-function org-agent-settings-preset-refresh "org-agent-settings")
 (declare-function org-agent-turn-ask-preview "org-agent-turn")
-
-(defcustom org-agent-chat-hide-drawers t
-  "Non-nil means to hide the content of property drawers in a conversation.
-TAB on a `:PROPERTIES:' line shows it."
-  :type 'boolean
-  :group 'org-agent-chat
-  :package-version '(org-agent . "0.1.0"))
 
 (defvar org-agent-chat-loaded-hook nil
   "Hook run in a conversation when the kernel has sent its missing turns.")
@@ -134,6 +128,7 @@ also has `:event', a plist (:sensor :command :arguments …).")
     (define-key map (kbd "C-c C-k") '("stop the answer" . org-agent-chat-ctrl-c-ctrl-k))
     ;; Org does not use this key, and minor modes may not.
     (define-key map (kbd "C-c C-x ?") '("agent" . org-agent-menu))
+    (define-key map (kbd "C-c C-x |") '("page or file" . org-agent-page-toggle))
     map)
   "Keymap of a conversation; its parent is `org-mode-map'.")
 
@@ -184,8 +179,7 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
   (org-agent-file-owner-watch-draft)
   ;; After the hooks of Org mode, which set some of these variables.
   (add-hook 'org-agent-chat-mode-hook #'org-agent-chat--lend-commands -90 t)
-  (when org-agent-chat-hide-drawers
-    (org-agent-fontify-drawers)))
+  (org-agent-page-setup))
 
 (defun org-agent-chat--lend-commands ()
   "Set up completion, imenu, bookmarks and dropping in this conversation.

@@ -24,12 +24,6 @@
 ;; Org highlights a block by calling the mode that the block names.  In
 ;; buffers with text of others only blocks of listed languages are
 ;; highlighted, whatever their file says.
-;;
-;; Every turn of a conversation has a property drawer, which its reader
-;; rarely wants to see.  Font lock hides its content with text properties,
-;; without an overlay for each turn.  TAB on a `:PROPERTIES:' line shows one
-;; drawer and hides it again.  The `:STATE:' of an answer that was stopped,
-;; failed or interrupted stays visible.
 
 ;;; Code:
 
@@ -175,121 +169,6 @@ An error in a rule of the user does not stop the answer."
   (when (< from to)
     (ignore-errors
       (font-lock-fontify-region from to))))
-
-;;;; Drawers
-
-(defvar font-lock-beg)
-(defvar font-lock-end)
-(defcustom org-agent-show-thoughts nil
-  "Non-nil means that the drawers THOUGHTS and CALLS of an answer are open.
-TAB on the first line of such a drawer opens and closes it."
-  :type 'boolean
-  :group 'org-agent-chat
-  :package-version '(org-agent . "0.1.0"))
-
-(defconst org-agent-fontify--drawer-regexp
-  "^[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\\(\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:\\)[ \t]*$"
-  "Matches a drawer whose content is hidden; group 1 is the content.
-All its lines begin with a colon, since those of thoughts and calls are
-fixed-width lines.")
-
-(defconst org-agent-fontify--drawer-start
-  "[ \t]*:\\(?:PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
-  "Matches the first line of such a drawer.")
-
-(defface org-agent-drawer-state '((t :inherit warning))
-  "Face of the state of an answer that is not complete."
-  :group 'org-agent-chat)
-
-(defun org-agent-fontify-drawers ()
-  "Hide the content of drawers in the current buffer, which is in Org mode."
-  (add-to-invisibility-spec '(org-agent-drawer . t))
-  (font-lock-add-keywords nil '((org-agent-fontify--drawer-fontify)) t)
-  (add-hook 'font-lock-extend-region-functions
-            #'org-agent-fontify--drawer-extend-region nil t)
-  (add-hook 'org-tab-first-hook #'org-agent-fontify-toggle-drawer nil t))
-
-(defun org-agent-fontify--drawer-fontify (limit)
-  "Hide the content of drawers between point and LIMIT; a font-lock matcher.
-Return nil, since nothing is left to highlight."
-  (let ((case-fold-search t))
-    (while (re-search-forward org-agent-fontify--drawer-regexp limit t)
-      (unless (org-agent-fontify--drawer-shown-p (match-beginning 0))
-        (org-agent-fontify--drawer-hide (match-beginning 1) (match-end 1)))))
-  nil)
-
-(defun org-agent-fontify--drawer-hide (beg end)
-  "Hide the lines of a drawer from BEG to END, except its `:STATE:'."
-  (put-text-property beg end 'invisible 'org-agent-drawer)
-  (save-excursion
-    (save-match-data
-      (goto-char beg)
-      (when (re-search-forward "\n:STATE:[ \t]+\\(\\S-.*\\)$" end t)
-        (remove-list-of-text-properties (match-beginning 0) (match-end 0)
-                                        '(invisible))
-        (add-face-text-property (match-beginning 1) (match-end 1)
-                                'org-agent-drawer-state)))))
-
-(defun org-agent-fontify--drawer-shown-p (position)
-  "Return non-nil when the drawer at POSITION is open.
-A person opens and closes it with TAB; the default is an option."
-  (pcase (get-text-property position 'org-agent-drawer-shown)
-    ('yes t)
-    ('no nil)
-    (_ (and org-agent-show-thoughts
-            (save-excursion
-              (goto-char position)
-              (looking-at-p "[ \t]*:\\(?:THOUGHTS\\|CALLS\\):"))))))
-
-(defun org-agent-fontify--drawer-extend-region ()
-  "Extend the region to be highlighted to whole drawers.
-Return non-nil when that changed it."
-  (let ((beg font-lock-beg) (end font-lock-end))
-    (setq font-lock-beg (org-agent-fontify--drawer-edge beg #'car)
-          font-lock-end (org-agent-fontify--drawer-edge end #'cdr))
-    (not (and (= beg font-lock-beg) (= end font-lock-end)))))
-
-(defun org-agent-fontify--drawer-edge (position edge)
-  "Return the EDGE, `car' or `cdr', of the drawer POSITION is within.
-Outside of drawers return POSITION."
-  (save-excursion
-    (goto-char position)
-    (let ((region (org-agent-fontify--drawer-around)))
-      (if (and region (< (car region) position (cdr region)))
-          (funcall edge region)
-        position))))
-
-(defun org-agent-fontify--drawer-around ()
-  "Return the drawer that point is in, (BEG . END), or nil."
-  (save-excursion
-    (save-match-data
-      (forward-line 0)
-      (let ((case-fold-search t))
-        (while (and (not (bobp))
-                    (looking-at "[ \t]*:")
-                    (not (looking-at org-agent-fontify--drawer-start)))
-          (forward-line -1))
-        (when (looking-at org-agent-fontify--drawer-regexp)
-          (cons (match-beginning 0)
-                (min (point-max) (1+ (match-end 0)))))))))
-
-(defun org-agent-fontify-toggle-drawer ()
-  "Show or hide the drawer whose first line point is on.
-Return nil when there is none.  This is for `org-tab-first-hook'."
-  (when-let* ((region (and (save-excursion
-                             (forward-line 0)
-                             (looking-at-p org-agent-fontify--drawer-start))
-                           (org-agent-fontify--drawer-around))))
-    (let ((shown (org-agent-fontify--drawer-shown-p (car region))))
-      (with-silent-modifications
-        (put-text-property (car region) (cdr region)
-                           'org-agent-drawer-shown (if shown 'no 'yes)))
-      (unless shown
-        (org-agent-heading-call-org 'org-fold-hide-drawer-toggle
-                                    'org-hide-drawer-toggle 'off t))
-      (font-lock-flush (car region) (cdr region))
-      (font-lock-ensure (car region) (cdr region)))
-    t))
 
 (provide 'org-agent-fontify)
 ;;; org-agent-fontify.el ends here

@@ -314,9 +314,6 @@ Return nil: there is nothing left to highlight."
       (goto-char next)
       (let ((end (min limit (line-end-position))))
         (add-face-text-property next end 'org-agent-waiting)
-        (when (re-search-forward ":user:" end t)
-          (put-text-property (match-beginning 0) (match-end 0)
-                             'display ":waiting:"))
         (goto-char (max (1+ next) end)))))
   nil)
 

@@ -1,0 +1,488 @@
+;;; org-agent-page.el --- A conversation as a page one likes to read  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A conversation is an Org file with much in it that only programs read:
+;; drawers, ids, tags that say whose turn it is.  This file shows such a
+;; file as a page: a question stands on a band behind a prompt, with room
+;; above it; an answer begins with a plain title; what the agent thought
+;; and called is one quiet line each, which TAB unfolds.  An answer that
+;; failed looks like an error.
+;;
+;; Nothing in the buffer changes for that.  Font lock sets text
+;; properties, so there is no overlay for each turn, and a text that is
+;; being written costs nothing while it comes.  `org-agent-page-toggle'
+;; shows the file as it is, and the page again.
+;;
+;; The draft, at the end, looks like the question that it will be.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'font-lock)
+(require 'org)
+(require 'subr-x)
+(require 'org-agent-heading)
+
+(defvar font-lock-beg)
+(defvar font-lock-end)
+
+(defgroup org-agent-page nil
+  "How a conversation with the agent looks."
+  :group 'org-agent-chat
+  :prefix "org-agent-page-")
+
+(defcustom org-agent-page-p t
+  "Non-nil means to show a conversation as a page.
+Otherwise it looks as any Org file does.  \\[org-agent-page-toggle] chooses
+for one buffer."
+  :type 'boolean
+  :group 'org-agent-page
+  :package-version '(org-agent . "0.1.0"))
+
+(defcustom org-agent-page-prompt '("❯ " . "> ")
+  "What stands before a question: a string, or (STRING . SIMPLER).
+The simpler one stands where the other cannot be displayed."
+  :type '(choice string (cons string string))
+  :group 'org-agent-page
+  :package-version '(org-agent . "0.1.0"))
+
+(defcustom org-agent-page-show-thoughts nil
+  "Non-nil means that thoughts and calls stand unfolded in an answer.
+TAB on their line opens and closes it."
+  :type 'boolean
+  :group 'org-agent-page
+  :package-version '(org-agent . "0.1.0"))
+
+;;;; Faces
+
+(defface org-agent-page-question
+  '((((class color) (min-colors 88) (background light))
+     :background "#edf2fa" :extend t)
+    (((class color) (min-colors 88) (background dark))
+     :background "#1f2733" :extend t))
+  "Face of the lines of a question: a band as wide as the window."
+  :group 'org-agent-page)
+
+(defface org-agent-page-question-title
+  '((((class color) (min-colors 88) (background light))
+     :foreground "#1f4e96" :weight bold)
+    (((class color) (min-colors 88) (background dark))
+     :foreground "#9dc2ff" :weight bold)
+    (t :weight bold))
+  "Face of the first line of a question."
+  :group 'org-agent-page)
+
+(defface org-agent-page-prompt '((t :inherit org-agent-page-question-title))
+  "Face of the prompt before a question."
+  :group 'org-agent-page)
+
+(defface org-agent-page-answer-title '((t :inherit default :weight bold))
+  "Face of the title of an answer."
+  :group 'org-agent-page)
+
+(defface org-agent-page-excerpt '((t :inherit shadow :weight normal))
+  "Face of a title that only repeats how the answer begins."
+  :group 'org-agent-page)
+
+(defface org-agent-page-quiet '((t :inherit shadow))
+  "Face of what is said in passing: thoughts, calls, what became of a turn."
+  :group 'org-agent-page)
+
+(defface org-agent-page-trouble '((t :inherit error))
+  "Face of the title of an answer that failed."
+  :group 'org-agent-page)
+
+(defface org-agent-page-unfinished '((t :inherit warning))
+  "Face of what says that a turn is not whole, or was not sent."
+  :group 'org-agent-page)
+
+;;;; The page
+
+(defvar-local org-agent-page--shown nil
+  "Non-nil while this buffer is shown as a page.")
+(put 'org-agent-page--shown 'permanent-local t)
+
+(defun org-agent-page-setup ()
+  "Show this buffer, a conversation, as a page if the user wants that.
+\\[org-agent-page-toggle] works either way."
+  (unless (local-variable-p 'org-agent-page--shown)
+    (setq org-agent-page--shown org-agent-page-p))
+  (add-to-invisibility-spec 'org-agent-page)
+  (setq-local font-lock-extra-managed-props
+              (append '(display line-prefix wrap-prefix)
+                      font-lock-extra-managed-props)
+              ;; C-a and C-k leave the prompt alone.
+              org-special-ctrl-a/e t
+              ;; Paragraphs are wrapped everywhere; nobody needs an arrow
+              ;; at each line to know.
+              fringe-indicator-alist (cons '(continuation nil nil)
+                                           fringe-indicator-alist))
+  (font-lock-add-keywords nil '((org-agent-page--fontify)) t)
+  (add-hook 'font-lock-extend-region-functions
+            #'org-agent-page--extend-region nil t)
+  (add-hook 'org-tab-first-hook #'org-agent-page-toggle-drawer nil t)
+  (org-agent-page--apply))
+
+(defun org-agent-page--apply ()
+  "Set what of Org a page needs otherwise than the user has it."
+  (if (not org-agent-page--shown)
+      (kill-local-variable 'org-hide-emphasis-markers)
+    (setq-local org-hide-emphasis-markers t)
+    ;; A page has its own margins; indentation by level would double them.
+    (when (bound-and-true-p org-indent-mode)
+      (org-indent-mode -1))))
+
+;;;###autoload
+(defun org-agent-page-toggle ()
+  "Show the file of this conversation as it is, or as a page again."
+  (interactive nil org-agent-chat-mode)
+  (setq org-agent-page--shown (not org-agent-page--shown))
+  (org-agent-page--apply)
+  (org-agent-heading-widely
+    (font-lock-flush (point-min) (point-max)))
+  (message "%s" (substitute-command-keys
+                 (if org-agent-page--shown
+                     "The page"
+                   "The file as it is; \\[org-agent-page-toggle] shows the page"))))
+
+(defconst org-agent-page--drawer-regexp
+  "^[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\n\\(\\(?:[ \t]*:.*\n\\)*?\\)[ \t]*:END:[ \t]*$"
+  "Matches a drawer that a page has otherwise; group 2 is what is in it.
+All its lines begin with a colon: those of thoughts and calls have a
+fixed width.")
+
+(defconst org-agent-page--drawer-start
+  "[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
+  "Matches the first line of such a drawer.")
+
+(defun org-agent-page--fontify (limit)
+  "Show the text from point to LIMIT as a page; a font-lock matcher.
+Return nil: there is nothing left to highlight."
+  (when org-agent-page--shown
+    (let ((case-fold-search nil)
+          (from (point)))
+      (org-agent-page--question-body from limit)
+      (org-agent-page--tables from limit)
+      (goto-char from)
+      (while (re-search-forward "^\\*+ " limit t)
+        (goto-char (match-beginning 0))
+        (org-agent-page--heading)
+        (end-of-line))
+      (goto-char from)
+      (let ((case-fold-search t))
+        (while (re-search-forward org-agent-page--drawer-regexp limit t)
+          (org-agent-page--drawer (match-beginning 0) (match-end 0)
+                                  (upcase (match-string 1)))))
+      (org-agent-page--gap-before limit)))
+  nil)
+
+(defun org-agent-page--hide (beg end)
+  "Hide the text from BEG to END."
+  (put-text-property beg end 'invisible 'org-agent-page))
+
+(defun org-agent-page--instead (beg end string)
+  "Show STRING instead of the text from BEG to END."
+  (put-text-property beg end 'display string))
+
+(defun org-agent-page--glyph (string simpler face)
+  "Return STRING, or SIMPLER where it cannot be displayed, in FACE."
+  (propertize (if (cl-every #'char-displayable-p string) string simpler)
+              'face face))
+
+(defun org-agent-page--prompt ()
+  "Return what stands before a question."
+  (pcase org-agent-page-prompt
+    (`(,string . ,simpler)
+     (org-agent-page--glyph string simpler
+                            '(org-agent-page-prompt org-agent-page-question)))
+    (string (propertize string 'face
+                        '(org-agent-page-prompt org-agent-page-question)))))
+
+;;;; Headings
+
+(defun org-agent-page--heading ()
+  "Show the heading at point as what it is: a question, an answer, a part."
+  (let* ((beg (point))
+         (stars (progn (skip-chars-forward "*") (1+ (point))))
+         (end (line-end-position))
+         (tags-from (and (re-search-forward org-agent-heading-tags-regexp end t)
+                         (match-beginning 0)))
+         (tags (and tags-from (split-string (match-string-no-properties 1) ":" t)))
+         (title-end (or tags-from end)))
+    (goto-char beg)
+    (cond
+     ((member "user" tags)
+      (org-agent-page--tags
+       tags-from end tags
+       (cond ((member "unsent" tags)
+              (propertize "  not sent; C-c C-c sends it"
+                          'face '(org-agent-page-unfinished
+                                  org-agent-page-question)))
+             ((get-text-property beg 'org-agent-waiting)
+              (propertize "  waits for its turn"
+                          'face '(org-agent-page-quiet
+                                  org-agent-page-question)))))
+      (org-agent-page--question beg stars title-end end))
+     ((member "agent" tags)
+      (org-agent-page--answer beg stars title-end end tags))
+     ((or (member "draft" tags) (org-agent-page--draft-p beg))
+      (when tags-from
+        (org-agent-page--tags tags-from end tags nil))
+      (org-agent-page--question beg stars title-end end))
+     ;; A heading of level one that is no turn is the person's own.
+     ((> stars (+ beg 2))
+      (org-agent-page--hide beg stars)))))
+
+(defun org-agent-page--draft-p (heading)
+  "Return non-nil when HEADING, which is no turn, is behind all turns.
+It is of level one, and so is not a part of an answer."
+  (save-excursion
+    (save-match-data
+      (goto-char heading)
+      (and (looking-at-p "\\* ")
+           (not (re-search-forward org-agent-heading-turn-regexp nil t))))))
+
+(defconst org-agent-page--machine-tags '("user" "agent" "draft" "unsent")
+  "Tags that tell programs what a heading is.")
+
+(defun org-agent-page--tags (beg end tags note)
+  "Hide what programs read of TAGS, which stand from BEG to END.
+NOTE, a string or nil, says the same to people."
+  (let ((own (cl-set-difference tags org-agent-page--machine-tags
+                                :test #'equal)))
+    (cond (own (org-agent-page--instead
+                beg end (concat note "  :" (string-join (cl-remove-if-not
+                                                         (lambda (tag) (member tag own))
+                                                         tags)
+                                                        ":")
+                                ":")))
+          (note (org-agent-page--instead beg end note))
+          (t (org-agent-page--hide beg end)))))
+
+(defun org-agent-page--question (beg stars title-end end)
+  "Show the heading from BEG to END as a question.
+Its text is from STARS to TITLE-END."
+  (org-agent-page--instead beg stars (org-agent-page--prompt))
+  (add-face-text-property stars title-end 'org-agent-page-question-title)
+  (add-face-text-property beg (min (1+ end) (point-max))
+                          'org-agent-page-question t)
+  (org-agent-page--gap beg))
+
+;; An answer that failed is told apart by its mark and face alone: its
+;; title says so in words.
+(defconst org-agent-page--states
+  '(("cancelled" . "stopped") ("interrupted" . "broke off")
+    ("truncated" . "cut short"))
+  "What people call the states of an answer that is not whole.")
+
+(defun org-agent-page--answer (beg stars title-end end tags)
+  "Show the heading from BEG to END as an answer.
+Its text is from STARS to TITLE-END, its TAGS follow."
+  (let* ((state (save-match-data (org-agent-heading-property beg "STATE")))
+         (failed (equal state "failed")))
+    (org-agent-page--tags
+     title-end end tags
+     (and state (not failed)
+          (propertize (concat "  " (or (cdr (assoc state org-agent-page--states))
+                                       state))
+                      'face 'org-agent-page-unfinished)))
+    (if failed
+        (org-agent-page--instead
+         beg stars (org-agent-page--glyph "✗ " "! " 'org-agent-page-trouble))
+      (org-agent-page--hide beg stars))
+    (add-face-text-property
+     stars title-end
+     (cond (failed 'org-agent-page-trouble)
+           ((eq (char-before title-end) ?…) 'org-agent-page-excerpt)
+           (t 'org-agent-page-answer-title)))))
+
+;;;; Room between turns
+
+(defun org-agent-page--gap (heading)
+  "Leave a line free above HEADING, but not at the beginning of the buffer."
+  (when (> heading (point-min))
+    (org-agent-page--instead (1- heading) heading "\n\n")))
+
+(defun org-agent-page--gap-before (limit)
+  "Leave a line free above the question that begins at LIMIT, if one does.
+The free line belongs to the character before LIMIT, which was
+highlighted anew while the question was not."
+  (when (and (< limit (point-max)) (eq (char-before limit) ?\n))
+    (save-excursion
+      (goto-char limit)
+      (when (and (looking-at-p "\\*+ ")
+                 (or (org-agent-page--draft-p limit)
+                     (seq-intersection (org-agent-heading-tags limit)
+                                       '("user" "draft"))))
+        (org-agent-page--gap limit)))))
+
+;;;; The body of a question
+
+(defconst org-agent-page--farthest 4000
+  "How many characters above a line its heading is looked for.
+Whoever pastes more into a question sees the band end there.")
+
+(defun org-agent-page--question-body (from limit)
+  "Put the lines of questions between FROM and LIMIT on the band.
+That is what stands between a question's heading and the next heading."
+  (goto-char from)
+  (let ((heading (and (not (looking-at-p "\\*+ "))
+                      (re-search-backward
+                       "^\\*+ " (max (point-min) (- from org-agent-page--farthest)) t))))
+    (goto-char from)
+    (while (or heading (re-search-forward "^\\*+ " limit t))
+      (let* ((beg (or heading (match-beginning 0)))
+             (body (progn (goto-char beg) (line-beginning-position 2)))
+             (end (progn (forward-line)
+                         (if (re-search-forward "^\\*+ " limit t)
+                             (match-beginning 0)
+                           limit))))
+        (setq heading nil)
+        (when (and (< body end)
+                   (or (member "user" (org-agent-heading-tags beg))
+                       (org-agent-page--draft-p beg)))
+          (add-face-text-property (max body from) end
+                                  'org-agent-page-question t))
+        (goto-char end)))))
+
+;;;; Tables
+
+(defun org-agent-page--tables (from limit)
+  "Show the markers of emphasis in tables between FROM and LIMIT.
+Columns are aligned by what stands in the file."
+  (goto-char from)
+  (while (re-search-forward "^[ \t]*|.*$" limit t)
+    (let ((end (match-end 0))
+          (next (match-beginning 0)))
+      (while (setq next (text-property-any next end 'invisible t))
+        (let ((after (or (next-single-property-change next 'invisible nil end) end)))
+          (unless (get-text-property next 'org-linked-text)
+            (when (get-text-property next 'org-emphasis)
+              (remove-list-of-text-properties next after '(invisible))))
+          (setq next after))))))
+
+;;;; Drawers
+
+(defun org-agent-page--drawer (beg end name)
+  "Show the drawer NAME from BEG to END, or rather what of it one reads.
+The properties of a turn are for programs."
+  (if (equal name "PROPERTIES")
+      (when (> beg (point-min))
+        (org-agent-page--hide (1- beg) end))
+    (let ((line-end (save-excursion (goto-char beg) (line-end-position)))
+          (unfolded (org-agent-page--drawer-unfolded-p beg)))
+      (org-agent-page--instead
+       beg line-end
+       (concat (org-agent-page--glyph (if unfolded "▾ " "▸ ")
+                                      (if unfolded "- " "+ ")
+                                      'org-agent-page-quiet)
+               (propertize (org-agent-page--drawer-summary name)
+                           'face 'org-agent-page-quiet)))
+      (if unfolded
+          (progn
+            (goto-char end)
+            (org-agent-page--hide (1- (line-beginning-position)) end))
+        (org-agent-page--hide line-end end)))))
+
+(defun org-agent-page--drawer-summary (name)
+  "Return one line for the drawer NAME, which was matched just now."
+  (let ((lines (split-string (match-string-no-properties 2) "\n" t)))
+    (if (equal name "THOUGHTS")
+        (let ((words (cl-reduce #'+ lines :key (lambda (line)
+                                                 (length (split-string line))))))
+          (format "thought, %d words" (max 0 (- words (length lines)))))
+      (let ((calls (cl-remove-if-not
+                    (lambda (line) (string-match-p "\\`[ \t]*: [^ \t]" line))
+                    lines)))
+        (org-agent-page--calls-summary calls)))))
+
+(defun org-agent-page--calls-summary (calls)
+  "Return one line for CALLS, lines of a drawer: which tools, how often."
+  (let (names)
+    (dolist (call calls)
+      (when (string-match "\\`[ \t]*: \\([[:alnum:]_.-]+\\)" call)
+        (let ((name (match-string 1 call)))
+          (if-let* ((cell (assoc name names)))
+              (cl-incf (cdr cell))
+            (push (cons name 1) names)))))
+    (if (null names)
+        "called tools"
+      (concat "called "
+              (mapconcat (pcase-lambda (`(,name . ,count))
+                           (if (= count 1) name (format "%s ×%d" name count)))
+                         (nreverse names) ", ")))))
+
+(defun org-agent-page--drawer-unfolded-p (position)
+  "Return non-nil when the drawer at POSITION is to be seen whole.
+That is what a person chose with TAB, or else what is the rule."
+  (pcase (get-text-property position 'org-agent-page-unfolded)
+    ('yes t)
+    ('no nil)
+    (_ org-agent-page-show-thoughts)))
+
+(defun org-agent-page--extend-region ()
+  "Extend the region to be highlighted to whole drawers, with their heading.
+Return non-nil when that changed it."
+  (when org-agent-page--shown
+    (let ((beg font-lock-beg) (end font-lock-end))
+      (setq font-lock-beg (org-agent-page--drawer-edge beg #'car)
+            font-lock-end (org-agent-page--drawer-edge end #'cdr))
+      (not (and (= beg font-lock-beg) (= end font-lock-end))))))
+
+(defun org-agent-page--drawer-edge (position edge)
+  "Return the EDGE, `car' or `cdr', of the drawer POSITION is within.
+The heading above belongs to it.  Outside of drawers return POSITION."
+  (save-excursion
+    (goto-char position)
+    (let ((region (org-agent-page--drawer-around)))
+      (if (and region (< (car region) position (cdr region)))
+          (funcall edge region)
+        position))))
+
+(defun org-agent-page--drawer-around ()
+  "Return the drawer that point is in and the heading above, (BEG . END), or nil."
+  (save-excursion
+    (save-match-data
+      (forward-line 0)
+      (let ((case-fold-search t))
+        (while (and (not (bobp))
+                    (looking-at "[ \t]*:")
+                    (not (looking-at org-agent-page--drawer-start)))
+          (forward-line -1))
+        (when (looking-at org-agent-page--drawer-regexp)
+          (let ((end (min (point-max) (1+ (match-end 0)))))
+            (forward-line -1)
+            (unless (looking-at-p "\\*+ ") (forward-line 1))
+            (cons (point) end)))))))
+
+(defun org-agent-page-toggle-drawer ()
+  "Unfold or fold the thoughts or calls on whose line point is.
+Return nil when there are none.  This is for `org-tab-first-hook'."
+  (when (and org-agent-page--shown
+             (save-excursion
+               (forward-line 0)
+               (let ((case-fold-search t))
+                 (looking-at-p "[ \t]*:\\(?:THOUGHTS\\|CALLS\\):[ \t]*$"))))
+    (let* ((beg (line-beginning-position))
+           (end (cdr (org-agent-page--drawer-around)))
+           (unfolded (org-agent-page--drawer-unfolded-p beg)))
+      (with-silent-modifications
+        (put-text-property beg end 'org-agent-page-unfolded
+                           (if unfolded 'no 'yes)))
+      (unless unfolded
+        (save-excursion
+          (goto-char beg)
+          (org-agent-heading-call-org 'org-fold-hide-drawer-toggle
+                                      'org-hide-drawer-toggle 'off t)))
+      (font-lock-flush beg end)
+      (font-lock-ensure beg end))
+    t))
+
+(provide 'org-agent-page)
+;;; org-agent-page.el ends here
