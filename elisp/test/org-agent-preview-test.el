@@ -323,47 +323,6 @@
       (should-not (org-agent-preview-test--hidden-p "see "))
       (should-not (org-agent-preview-test--hidden-p "and that")))))
 
-(ert-deftest org-agent-preview-drawers-are-hidden ()
-  "What is in a drawer is out of sight until TAB shows it."
-  (org-agent-fake-with-chat
-    (org-agent-fake-say "Hello\nbody")
-    (font-lock-ensure)
-    (should (org-agent-preview-test--hidden-p ":ID:"))
-    (should (org-agent-preview-test--hidden-p ":END:"))
-    (should-not (org-agent-preview-test--hidden-p ":PROPERTIES:"))
-    (should-not (org-agent-preview-test--hidden-p "body"))
-    (font-lock-flush)
-    (font-lock-ensure)
-    (should (org-agent-preview-test--hidden-p ":ID:"))
-    (goto-char (point-min))
-    (search-forward ":PROP")
-    (org-cycle)
-    (should-not (org-agent-preview-test--hidden-p ":ID:"))
-    (org-cycle)
-    (should (org-agent-preview-test--hidden-p ":ID:"))
-    (should-not (cl-remove-if-not (lambda (overlay)
-                                    (overlay-get overlay 'invisible))
-                                  (overlays-in (point-min) (point-max))))))
-
-(ert-deftest org-agent-preview-state-is-not-hidden ()
-  "That an answer is not whole is seen although its drawer is hidden."
-  (org-agent-fake-with-chat
-    (let ((inhibit-read-only t))
-      (goto-char (point-min))
-      (insert "* Answer :agent:\n:PROPERTIES:\n:ID:       x\n:STATE:    cancelled\n"
-              ":MODEL:    m\n:END:\nbody\n"))
-    (dotimes (_ 2)
-      (font-lock-flush)
-      (font-lock-ensure)
-      (should-not (org-agent-preview-test--hidden-p ":STATE:"))
-      (should-not (org-agent-preview-test--hidden-p "cancelled"))
-      (dolist (hidden '(":ID:" ":MODEL:" ":END:"))
-        (should (org-agent-preview-test--hidden-p hidden)))
-      (goto-char (point-min))
-      (search-forward "cancelled")
-      (should (memq 'org-agent-drawer-state
-                    (ensure-list (get-text-property (1- (point)) 'face)))))))
-
 ;;;; Undo
 
 (ert-deftest org-agent-preview-undo-takes-the-answer-at-once ()

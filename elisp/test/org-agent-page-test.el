@@ -1,0 +1,196 @@
+;;; org-agent-page-test.el --- Tests of what one sees of a conversation  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A test has a file and the page that one sees of it.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'org-agent-fake-kernel)
+(require 'org-agent-chat)
+(require 'org-agent-heading)
+(require 'org-agent-page)
+
+(defun org-agent-page-test--seen (&optional beg end)
+  "Return what one sees of the buffer between BEG and END."
+  (let ((position (or beg (point-min)))
+        (end (or end (point-max)))
+        (seen ""))
+    (while (< position end)
+      (let* ((next (min end (next-single-char-property-change position 'display)
+                        (next-single-char-property-change position 'invisible)))
+             (display (get-char-property position 'display)))
+        (cond ((invisible-p position))
+              ((stringp display) (setq seen (concat seen display)))
+              (t (setq seen (concat seen (buffer-substring position next)))))
+        ;; A string stands instead of all the text that has it.
+        (setq position (if (and (stringp display) (not (invisible-p position)))
+                           (min end (next-single-char-property-change
+                                     position 'display))
+                         next))))
+    (substring-no-properties seen)))
+
+(defmacro org-agent-page-test--with (file &rest body)
+  "Evaluate BODY in a buffer with the text FILE, shown as a page.
+It is shown as where there is nothing but ASCII."
+  (declare (indent 1) (debug t))
+  `(cl-letf (((symbol-function 'char-displayable-p) (lambda (char) (< char 128))))
+     (with-temp-buffer
+       (insert ,file)
+       (org-agent-chat-mode)
+       (font-lock-ensure)
+       ,@body)))
+
+(defun org-agent-page-test--faces (text)
+  "Return the faces of the first character of TEXT."
+  (save-excursion
+    (goto-char (point-min))
+    (search-forward text)
+    (ensure-list (get-text-property (match-beginning 0) 'face))))
+
+(defconst org-agent-page-test--turn
+  "* What is new?                                  :user:
+:PROPERTIES:
+:ID:       q1
+:END:
+In the last week.
+** Three things                                   :agent:
+:PROPERTIES:
+:ID:       a1
+:MODEL:    m
+:END:
+:THOUGHTS:
+: The person wants news,
+: and of the last week.
+:END:
+:CALLS:
+: read (:path \"a.org\")
+:   forty lines
+: read (:path \"b.org\")
+: glob (:pattern \"*.org\")
+:END:
+They are =new= and *bold*.
+*** The first
+| *a* | b |
+* "
+  "A question, its answer, and the draft.")
+
+(ert-deftest org-agent-page-is-what-one-reads ()
+  "Of drawers, tags and stars nothing is seen, of calls and thoughts a line each."
+  (org-agent-page-test--with org-agent-page-test--turn
+    (should (equal (org-agent-page-test--seen)
+                   "> What is new?
+In the last week.
+Three things
++ thought, 9 words
++ called read ×2, glob
+They are new and bold.
+The first
+| *a* | b |
+
+> "))
+    (should (memq 'org-agent-page-question (org-agent-page-test--faces "What")))
+    (should (memq 'org-agent-page-question (org-agent-page-test--faces "In the last")))
+    (should-not (memq 'org-agent-page-question (org-agent-page-test--faces "They are")))
+    (should (memq 'org-agent-page-answer-title (org-agent-page-test--faces "Three")))))
+
+(ert-deftest org-agent-page-however-it-is-highlighted ()
+  "The page is the same whichever part of it is highlighted anew, and when."
+  (random "page")
+  (org-agent-page-test--with
+      (concat org-agent-page-test--turn "More?  :user:\n:PROPERTIES:\n:ID: q2\n:END:\n"
+              "** Stopped :agent:\n:PROPERTIES:\n:ID: a2\n:STATE: cancelled\n:END:\nText.\n* ")
+    (let ((page (org-agent-page-test--seen)))
+      (dotimes (_ 200)
+        (let* ((a (+ (point-min) (random (buffer-size))))
+               (b (+ (point-min) (random (buffer-size)))))
+          (font-lock-flush (min a b) (max a b))
+          (font-lock-ensure (min a b) (max a b))
+          (should (equal (org-agent-page-test--seen) page)))))))
+
+(ert-deftest org-agent-page-file-is-there ()
+  "A key shows the file as it is, and the page again; the file never changes."
+  (org-agent-page-test--with org-agent-page-test--turn
+    (let ((page (org-agent-page-test--seen)))
+      (set-buffer-modified-p nil)
+      (org-agent-page-toggle)
+      (font-lock-ensure)
+      (should (equal (org-agent-page-test--seen) org-agent-page-test--turn))
+      (org-agent-page-toggle)
+      (font-lock-ensure)
+      (should (equal (org-agent-page-test--seen) page))
+      (should-not (buffer-modified-p))
+      (should (equal (buffer-string) org-agent-page-test--turn))
+      (should-not (overlays-in (point-min) (point-max))))))
+
+(ert-deftest org-agent-page-tab-unfolds ()
+  "TAB on the line of thoughts or calls shows them, and hides them again."
+  (org-agent-page-test--with org-agent-page-test--turn
+    (let ((page (org-agent-page-test--seen)))
+      (goto-char (point-min))
+      (search-forward ":CALLS:")
+      (let ((last-command nil) (this-command 'org-cycle))
+        (org-cycle))
+      (should (string-search "- called read ×2, glob
+: read (:path \"a.org\")
+:   forty lines
+: read (:path \"b.org\")
+: glob (:pattern \"*.org\")
+They are" (org-agent-page-test--seen)))
+      (org-cycle)
+      (should (equal (org-agent-page-test--seen) page)))
+    (let ((org-agent-page-show-thoughts t))
+      (font-lock-flush)
+      (font-lock-ensure)
+      (should (string-search "- thought, 9 words\n: The person" (org-agent-page-test--seen))))))
+
+(ert-deftest org-agent-page-states ()
+  "What became of a turn is said in words, and an error looks like one."
+  (cl-flet ((seen (heading state)
+              (org-agent-page-test--with
+                  (concat heading "\n:PROPERTIES:\n:ID: x\n" state ":END:\nbody\n")
+                (cons (org-agent-page-test--seen)
+                      (org-agent-page-test--faces "Words")))))
+    (pcase-dolist (`(,heading ,state ,page ,face)
+                   '(("** Words :agent:" ":STATE: failed\n" "! Words\nbody\n" org-agent-page-trouble)
+                     ("** Words :agent:" ":STATE: cancelled\n" "Words  stopped\nbody\n"
+                      org-agent-page-answer-title)
+                     ("** Words :agent:" ":STATE: interrupted\n" "Words  broke off\nbody\n"
+                      org-agent-page-answer-title)
+                     ("** Words and… :agent:" "" "Words and…\nbody\n" org-agent-page-excerpt)
+                     ("** Words :agent:mine:" "" "Words  :mine:\nbody\n" org-agent-page-answer-title)
+                     ("* Words :user:unsent:" "" "> Words  not sent; C-c C-c sends it\nbody\n"
+                      org-agent-page-question-title)))
+      (pcase-let ((`(,seen . ,faces) (seen heading state)))
+        (should (equal seen page))
+        (should (memq face faces))))))
+
+(ert-deftest org-agent-page-leaves-a-persons-text-alone ()
+  "A heading of the person's own is as they wrote it, and so is its drawer's name."
+  (org-agent-page-test--with
+      (concat "* My own :mine:\ntext\n" org-agent-page-test--turn)
+    (should (string-prefix-p "* My own :mine:\ntext\n" (org-agent-page-test--seen)))))
+
+(ert-deftest org-agent-page-waits ()
+  "A question that waits for its turn says so."
+  (org-agent-fake-with-chat
+    (let ((question (org-agent-fake-say "Hello")))
+      (org-agent-heading-mark-waiting question t)
+      (font-lock-ensure)
+      (should (string-match-p "Hello +waits for its turn\n" (org-agent-page-test--seen)))
+      (org-agent-heading-mark-waiting question nil)
+      (font-lock-ensure)
+      (should-not (string-match-p "waits" (org-agent-page-test--seen))))))
+
+(ert-deftest org-agent-page-no-room-for-programs ()
+  "Org's indentation is not added to the page."
+  (let ((org-startup-indented t))
+    (org-agent-page-test--with org-agent-page-test--turn
+      (should-not (bound-and-true-p org-indent-mode)))))
+
+(provide 'org-agent-page-test)
+;;; org-agent-page-test.el ends here
