@@ -138,7 +138,8 @@ Write a message after the last turn; \\[org-agent-chat-ctrl-c-ctrl-c]
 there sends it and \\[org-agent-chat-ctrl-c-ctrl-k] stops the answer.  On a
 message that was not sent \\[org-agent-chat-ctrl-c-ctrl-c] sends it
 again; on an answer that was stopped or failed it asks for another.
-\\[org-agent-menu] shows all commands.
+\\[org-agent-menu] shows all commands.  What you see is a page of
+the file; \\[org-agent-page-toggle] shows the file as it is.
 
 All other keys are those of Org.  \\[undo] takes back a whole answer at
 once.  \\[imenu] goes to a question or an answer by its words.

@@ -33,7 +33,6 @@
 (require 'org)
 (require 'org-src)
 (require 'subr-x)
-(require 'org-agent-heading)
 (require 'org-agent-inert)
 
 ;;;; Languages of blocks

@@ -44,15 +44,25 @@
     (should (> count 20))))
 
 (ert-deftest org-agent-conventions-faces-inherit ()
-  "Every face is another one by another name, so that themes fit."
+  "Every face is another one by another name, so that themes fit.
+One that has colours has them for light and for dark, and does without on
+a terminal of few colours."
   (let ((count 0))
     (org-agent-conventions-test--each
      (lambda (symbol)
-       (dolist (clause (get symbol 'face-defface-spec))
-         (cl-incf count)
-         (ert-info ((symbol-name symbol))
-           (should (equal (cl-remove-if-not #'keywordp (flatten-tree (cdr clause)))
-                          '(:inherit)))))))
+       (let ((spec (get symbol 'face-defface-spec)) backgrounds)
+         (pcase-dolist (`(,where . ,what) spec)
+           (cl-incf count)
+           (ert-info ((symbol-name symbol))
+             (if (or (eq where t)
+                     (not (cl-intersection '(:background :foreground)
+                                           (flatten-tree what))))
+                 (should-not (cl-set-difference
+                              (cl-remove-if-not #'keywordp (flatten-tree what))
+                              '(:inherit :weight :extend)))
+               (should (equal (assq 'min-colors where) '(min-colors 88)))
+               (push (cadr (assq 'background where)) backgrounds))))
+         (should (member (sort backgrounds #'string<) '(() (dark light)))))))
     (should (> count 3))))
 
 (defun org-agent-conventions-test--keys (map prefix)

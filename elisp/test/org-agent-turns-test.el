@@ -246,7 +246,7 @@ A question that waits is marked, and can be taken back."
       (org-agent-fake-wait (org-agent-heading-waits-p heading))
       (font-lock-ensure)
       (should (string-match-p
-               ":waiting:"
+               "waits for its turn"
                (mapconcat (lambda (position)
                             (or (get-text-property position 'display) ""))
                           (number-sequence heading (line-end-position)) ""))))
