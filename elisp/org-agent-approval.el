@@ -66,6 +66,7 @@
                    ("d" . org-agent-deny)
                    ("e" . org-agent-approval-edit)
                    ("v" . org-agent-approval-view)
+                   ("m" . org-agent-approval-more)
                    ("C-c C-c" . org-agent-allow-once)
                    ("C-c C-k" . org-agent-deny)))
     (define-key map (kbd key) command))
@@ -216,6 +217,24 @@ The first decision counts, also while it is on its way."
   (org-agent-approval-decide
    (org-agent-approval-at-point) :deny
    :reason (unless (string-empty-p reason) reason)))
+
+(defconst org-agent-approval--more
+  '((?t "this turn" "allow an equal action until the turn ends" org-agent-allow-turn)
+    (?s "this session" "allow an equal action in this conversation" org-agent-allow-session)
+    (?A "always" "allow an equal action from now on" org-agent-allow-always)
+    (?e "edit" "change the action, then allow it once" org-agent-approval-edit))
+  "Choices that few need: a key, a name, what it does, and its command.")
+
+(defun org-agent-approval-more ()
+  "Offer the choices about the action at point besides yes, no and a look."
+  (interactive nil org-agent-approval-mode org-agent-chat-mode)
+  (let* ((once (plist-get (org-agent-approval-at-point) :once))
+         (choice (read-multiple-choice
+                  "What else? "
+                  (if once
+                      (last org-agent-approval--more)
+                    org-agent-approval--more))))
+    (call-interactively (nth 3 choice))))
 
 ;;;; The list
 

@@ -281,24 +281,50 @@ Its text is from STARS to TITLE-END."
     ("truncated" . "cut short"))
   "What people call the states of an answer that is not whole.")
 
+(defconst org-agent-page--asks
+  '(("TODO" ("◆ " . "? ") org-agent-page-unfinished)
+    ("DONE" ("✓ " . "+ ") org-agent-page-quiet)
+    ("CANCELLED" ("✗ " . "- ") org-agent-page-quiet))
+  "How a heading that asks a person something begins.
+That is its keyword in the file, what one sees instead, and its face.")
+
+(defun org-agent-page--ask (heading stars)
+  "Return what the page has for the HEADING whose text begins at STARS.
+That is nil unless it asks, or asked, a person something; else an element
+of `org-agent-page--asks'."
+  (save-excursion
+    (save-match-data
+      (goto-char stars)
+      (when-let* ((keyword (and (looking-at "\\(TODO\\|DONE\\|CANCELLED\\) ")
+                                (match-string 1)))
+                  ((org-agent-heading-property heading "ASKS")))
+        (assoc keyword org-agent-page--asks)))))
+
 (defun org-agent-page--answer (beg stars title-end end tags)
   "Show the heading from BEG to END as an answer.
 Its text is from STARS to TITLE-END, its TAGS follow."
   (let* ((state (save-match-data (org-agent-heading-property beg "STATE")))
-         (failed (equal state "failed")))
+         (failed (equal state "failed"))
+         (ask (org-agent-page--ask beg stars)))
     (org-agent-page--tags
      title-end end tags
      (and state (not failed)
           (propertize (concat "  " (or (cdr (assoc state org-agent-page--states))
                                        state))
                       'face 'org-agent-page-unfinished)))
-    (if failed
-        (org-agent-page--instead
-         beg stars (org-agent-page--glyph "✗ " "! " 'org-agent-page-trouble))
-      (org-agent-page--hide beg stars))
+    (pcase ask
+      (`(,keyword (,glyph . ,simpler) ,face)
+       (org-agent-page--instead beg (+ stars (length keyword) 1)
+                                (org-agent-page--glyph glyph simpler face)))
+      ((guard failed)
+       (org-agent-page--instead
+        beg stars (org-agent-page--glyph "✗ " "! " 'org-agent-page-trouble)))
+      (_ (org-agent-page--hide beg stars)))
     (add-face-text-property
      stars title-end
-     (cond (failed 'org-agent-page-trouble)
+     (cond ((equal (car ask) "TODO") 'org-agent-page-answer-title)
+           (ask 'org-agent-page-quiet)
+           (failed 'org-agent-page-trouble)
            ((eq (char-before title-end) ?…) 'org-agent-page-excerpt)
            (t 'org-agent-page-answer-title)))))
 

@@ -105,11 +105,11 @@
     (let* ((beg (point))
            (end (next-single-property-change beg 'org-agent-asks))
            (last (progn (goto-char end) (forward-line -1) (point))))
-      (should (looking-at "On this line: /o/ once, /t/ for this turn"))
+      (should (looking-at "=C-c C-c= yes, once    =C-c C-k= no    =v= look closely    =m= more choices$"))
       (goto-char beg)
       (while (< (point) end)
         (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-allow-once))
-        (dolist (key '("o" "t" "s" "A" "d" "e" "v"))
+        (dolist (key '("o" "t" "s" "A" "d" "e" "v" "m"))
           (if (>= (point) last)
               (should (string-prefix-p
                        "org-agent-" (symbol-name (key-binding (kbd key)))))
@@ -126,11 +126,11 @@
     (save-window-excursion
       (save-current-buffer
         (org-todo-list)
-        (should (= 1 (how-many "Approve: Change ~/note.org" (point-min) (point-max))))
+        (should (= 1 (how-many "May I change ~/note.org" (point-min) (point-max))))
         (should-not (string-match-p "two" (buffer-string)))
         ;; Nothing of it is decided, or looks so, by what can be done there.
         (goto-char (point-min))
-        (search-forward "Approve: ")
+        (search-forward "May I ")
         (dolist (change (list #'org-agenda-todo
                               (lambda () (org-agenda-todo 'done))
                               #'org-agenda-priority-up
@@ -154,6 +154,31 @@
         (should-error (funcall change) :type 'text-read-only)))
     (should (equal text (org-agent-fake-text)))))
 
+(ert-deftest org-agent-approval-more-choices ()
+  "The choices that a letter does not name are told by one that it names."
+  (dolist (case '((?t . org-agent-allow-turn) (?s . org-agent-allow-session)
+                  (?A . org-agent-allow-always) (?e . org-agent-approval-edit)))
+    (let (called offered)
+      (cl-letf (((symbol-function 'org-agent-approval-at-point)
+                 (lambda () '(:id "a")))
+                ((symbol-function 'call-interactively)
+                 (lambda (command &rest _) (setq called command)))
+                ((symbol-function 'read-multiple-choice)
+                 (lambda (_prompt choices)
+                   (setq offered choices)
+                   (assq (car case) choices))))
+        (org-agent-approval-more)
+        (should (eq called (cdr case)))
+        (should (= (length offered) 4)))
+      ;; What can be allowed once only is not offered for longer.
+      (cl-letf (((symbol-function 'org-agent-approval-at-point)
+                 (lambda () '(:id "a" :once t)))
+                ((symbol-function 'call-interactively) #'ignore)
+                ((symbol-function 'read-multiple-choice)
+                 (lambda (_prompt choices) (setq offered choices) (car choices))))
+        (org-agent-approval-more)
+        (should (equal (mapcar #'car offered) '(?e)))))))
+
 (ert-deftest org-agent-approval-in-the-conversation ()
   "It stands below the question, read-only, and is allowed there."
   (org-agent-approval-test--with
@@ -165,7 +190,7 @@
       (let ((undo buffer-undo-list)
             (kills kill-ring))
         (org-agent-approval-test--decorated)
-        (should (looking-at "\\*\\* TODO Approve: Change ~/note.org +:agent:$"))
+        (should (looking-at "\\*\\* TODO May I change ~/note.org\\? +:agent:$"))
         (should (save-excursion (search-forward "#+begin_src diff\n" nil t)))
         (should (save-excursion (search-forward "\n-two\n+2\n" nil t)))
         (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-allow-once))

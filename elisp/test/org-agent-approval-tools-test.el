@@ -33,7 +33,7 @@
     (let ((approval (org-agent-approval-test--waits))
           (kills kill-ring)
           (ran (expand-file-name "project/ran" directory)))
-      (should (looking-at "\\*\\* TODO Approve: Run echo one … +:agent:$"))
+      (should (looking-at "\\*\\* TODO May I run echo one …\\? +:agent:$"))
       (let ((shown (buffer-substring-no-properties (point) (point-max))))
         (should (string-match-p "\necho one\necho two >> ran; cat ran\n#\\+end_src" shown))
         (should (string-match-p "can change everything there" shown)))
@@ -71,7 +71,7 @@
       (org-agent-approval-tools-test--call
        "web_fetch" :url "https://example.org/a?q=1#part")
     (org-agent-approval-test--waits)
-    (should (looking-at "\\*\\* TODO Approve: Fetch https://example.org/a\\?q=1 +:agent:$"))
+    (should (looking-at "\\*\\* TODO May I fetch https://example.org/a\\?q=1\\? +:agent:$"))
     (should (save-excursion (re-search-forward "^https://example.org/a\\?q=1$" nil t)))
     (org-agent-approval-test--keys)
     (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "no")))
@@ -86,7 +86,7 @@
       (org-agent-approval-tools-test--call
        "write" :path (concat file ".new") :content "* one\ntwo")
     (org-agent-approval-test--waits)
-    (should (looking-at "\\*\\* TODO Approve: Write the new file "))
+    (should (looking-at "\\*\\* TODO May I write the new file "))
     (should (save-excursion (search-forward "\n+* one\n+two\n" nil t)))
     (org-agent-approval-test--keys)
     (call-interactively (key-binding (kbd "C-c C-c")))

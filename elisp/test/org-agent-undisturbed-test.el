@@ -18,7 +18,7 @@
 
 (defun org-agent-undisturbed-test--asks (id)
   "Return the heading of what waits under the ID."
-  (concat (org-agent-heading-line 2 "TODO Approve: Change note.org" '("agent"))
+  (concat (org-agent-heading-line 2 "TODO May I change note.org?" '("agent"))
           ":PROPERTIES:\n" (format "%-10s %s\n" ":ID:" id)
           ":ASKS:     approval\n:END:\nIt asks.\n#+begin_src diff\n-a\n+b\n#+end_src\n"))
 

@@ -31,7 +31,7 @@ func TestApprovalInTheConversation(t *testing.T) {
 			if approval.Summary != "Write into *org-agent-chat: other*" || approval.Text != "psst" || approval.Language != "text" || len(approval.Effects) == 0 {
 				t.Errorf("it is shown as %+v", approval)
 			}
-			waits := "** TODO Approve: Write into *org-agent-chat: other*"
+			waits := "** TODO May I write into *org-agent-chat: other*?"
 			if text := e.Text(); !strings.Contains(text, waits) || !strings.Contains(text, ":ID:       "+approval.ID) || !strings.Contains(text, "psst") {
 				t.Errorf("the buffer has\n%s", text)
 			}
@@ -58,7 +58,7 @@ func TestApprovalInTheFile(t *testing.T) {
 	in.start(t)
 	shell := in.editor(t, rpctest.Config{Name: "cli", View: protocol.ViewPlain})
 	turn, approval := waiting(t, shell, "q1")
-	waits, done := "** TODO Approve: Write into", "** DONE Approved for the turn: Write into"
+	waits, done := "** TODO May I write into", "** DONE Approved for the turn: Write into"
 	until(t, "the approval in the file", func() bool { return strings.Contains(in.conversation(t, "main"), waits) })
 	away := in.conversation(t, "main")
 	if err := decide(t, shell, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowTurn}); err != nil {
@@ -89,8 +89,8 @@ func TestEditingDecidesNothing(t *testing.T) {
 	first.Edit(func(text string) string {
 		return strings.Replace(text, "What it will do:", "What it will do: I wonder. - [X] allowed", 1)
 	})
-	see(t, second, "what waits", func() bool { return strings.Contains(second.Text(), "TODO Approve") })
-	second.Edit(func(text string) string { return strings.Replace(text, "TODO Approve", "DONE Approve", 1) })
+	see(t, second, "what waits", func() bool { return strings.Contains(second.Text(), "TODO May I") })
+	second.Edit(func(text string) string { return strings.Replace(text, "TODO May I", "DONE May I", 1) })
 	if _, err := first.Send(within(t), "q2", "DONE approved C-c C-c"); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestKilledKernelLeavesNothingWaiting(t *testing.T) {
 	k := in.spawn(t)
 	shell := in.editor(t, rpctest.Config{Name: "cli", View: protocol.ViewPlain})
 	turn, _ := waiting(t, shell, "q1")
-	until(t, "the approval in the file", func() bool { return strings.Contains(in.conversation(t, "main"), "** TODO Approve: ") })
+	until(t, "the approval in the file", func() bool { return strings.Contains(in.conversation(t, "main"), "** TODO May I ") })
 	waits, err := os.ReadFile(in.mainFile())
 	if err != nil {
 		t.Fatal(err)

@@ -63,8 +63,9 @@ func (f *conversationFile) reconcileText(ctx context.Context, path string) error
 	return replaceFile(path, string(old), text)
 }
 
-// waitingHeading matches a heading that shows a waiting ask, with the :ID: of its drawer.
-var waitingHeading = regexp.MustCompile(`(?m)^\*+ TODO (?:Approve|Answer): .*\n[ \t]*:PROPERTIES:[ \t]*\n[ \t]*:ID:[ \t]+(\S+)[ \t]*$`)
+// waitingHeading matches a heading that shows a waiting ask, with the :ID: of its drawer. Conversations
+// from before 26 November 2026 have "Approve: ".
+var waitingHeading = regexp.MustCompile(`(?m)^\*+ TODO (?:Approve: |May I |Answer: ).*\n[ \t]*:PROPERTIES:[ \t]*\n[ \t]*:ID:[ \t]+(\S+)[ \t]*$`)
 
 // waitingIn returns the ids of the asks that a text shows as waiting.
 func waitingIn(text string) []string {

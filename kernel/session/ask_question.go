@@ -14,7 +14,7 @@ import (
 // written stands behind "Answer:". Clients find the fields by the lines of the items.
 func questionForm(level int, q protocol.Ask) string {
 	var b strings.Builder
-	b.WriteString(askHeading(level, "TODO Answer", q.Form.Title))
+	b.WriteString(askHeading(level, "TODO Answer: ", q.Form.Title, "", false))
 	b.WriteString("/C-c C-c/ sends the answers, /C-c C-k/ declines and says why")
 	if slices.ContainsFunc(q.Form.Fields, boxed) {
 		b.WriteString(", /RET/ checks a box")
@@ -94,7 +94,7 @@ func questionClosed(level int, q protocol.Ask) string {
 	case "":
 		words = "CANCELLED Not answered"
 	}
-	b.WriteString(askHeading(level, words, q.Form.Title))
+	b.WriteString(askHeading(level, words+": ", q.Form.Title, "", false))
 	b.WriteString(closing(q.Decision != "", q.Client, q.ClosedAt(), q.Comment))
 	if q.Decision == protocol.Answered {
 		for _, f := range q.Form.Fields {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
@@ -34,13 +36,16 @@ func closedSubtree(level int, a protocol.Ask) string {
 	return approvalClosed(level, a)
 }
 
-// approvalSubtree is an approval below a question of that level.
+// approvalSubtree is an approval below a question of that level. It reads like a short letter: what
+// the agent asks for, what that would do, why it has to ask, the change itself, and the choices.
 func approvalSubtree(level int, a protocol.Ask) string {
 	var b strings.Builder
-	b.WriteString(askHeading(level, "TODO Approve", summaryOf(a)))
-	fmt.Fprintf(&b, "It asks because %s. What it will do:\n", verbatimPath(strings.TrimSuffix(a.Reason, ".")))
+	b.WriteString(askHeading(level, "TODO May I ", request(summaryOf(a)), "?", a.Text != ""))
 	for _, effect := range a.Effects {
 		fmt.Fprintf(&b, "- %s\n", verbatimPath(effect))
+	}
+	if reason := whyAsked(a); reason != "" {
+		fmt.Fprintf(&b, "- you are asked because %s\n", verbatimPath(reason))
 	}
 	text, cut := excerpt(a.Text)
 	if text != "" {
@@ -52,15 +57,27 @@ func approvalSubtree(level int, a protocol.Ask) string {
 		fmt.Fprintf(&b, "\n%s%s\n%s\n%s\n", fence, language, strings.TrimSuffix(text, "\n"), fence)
 	}
 	if cut > 0 {
-		fmt.Fprintf(&b, "\nCut here: %d more bytes follow. =M-x org-agent-approval-view= shows all, and so does =org-agent approve %s=.\n", cut, a.ID)
-	}
-	scopes := "/o/ once, /t/ for this turn, /s/ for this session, /A/ always, "
-	if a.Once {
-		scopes = "/o/ once, "
+		fmt.Fprintf(&b, "\nCut here: %d more bytes follow. =v= below shows all, and so does =org-agent approve %s=.\n", cut, a.ID)
 	}
 	// The client knows the last line as the one on which single letters are keys.
-	fmt.Fprintf(&b, "\n/C-c C-c/ allows it once, /C-c C-k/ refuses it.\nOn this line: %s/d/ refuse, /e/ edit, /v/ look.\n", scopes)
+	b.WriteString("\n=C-c C-c= yes, once    =C-c C-k= no    =v= look closely    =m= more choices\n")
 	return askSubtree(level, a.ID, "approval", b.String())
+}
+
+// request is a summary, which begins with a verb, as it stands behind "May I".
+func request(summary string) string {
+	first, size := utf8.DecodeRuneInString(summary)
+	return string(unicode.ToLower(first)) + summary[size:]
+}
+
+// whyAsked is why the person is asked. A reason that only repeats what the action does says that no
+// rule is about it.
+func whyAsked(a protocol.Ask) string {
+	reason := strings.TrimSuffix(a.Reason, ".")
+	if slices.ContainsFunc(a.Effects, func(effect string) bool { return strings.HasPrefix(effect, reason) }) {
+		return "no rule of yours allows it"
+	}
+	return reason
 }
 
 // verbatimPath marks the path that a line ends in: Org reads emphasis between slashes.
@@ -82,7 +99,7 @@ func approvalClosed(level int, a protocol.Ask) string {
 	case protocol.Deny:
 		words = "CANCELLED Refused"
 	}
-	return askSubtree(level, a.ID, "approval", askHeading(level, words, summaryOf(a))+
+	return askSubtree(level, a.ID, "approval", askHeading(level, words+": ", summaryOf(a), "", false)+
 		closing(a.Decision != "", a.Client, a.ClosedAt(), a.Comment))
 }
 
@@ -102,13 +119,14 @@ func closing(decided bool, client string, at time.Time, reason string) string {
 // headingWidth is the column in which Org puts the last character of a tag.
 const headingWidth = 77
 
-// askHeading is the heading of an ask below a question of that level. With its tag it ends in the
-// column in which Org's headings end. A subject that is cut there is repeated whole below.
-func askHeading(level int, words, subject string) string {
-	room := headingWidth - len(" :agent:") - (level + len("* ")) - len(words) - len(": ")
+// askHeading is the heading of an ask below a question of that level: a subject between two other
+// texts. With its tag it ends in the column in which Org's headings end. A subject that is cut there
+// is repeated below, unless what follows shows it.
+func askHeading(level int, before, subject, behind string, shown bool) string {
+	room := headingWidth - len(" :agent:") - (level + len("* ")) - len(before) - len(behind)
 	short := org.Shorten(subject, room)
-	heading := fmt.Sprintf("* %s: %s\n", words, short)
-	if short != subject {
+	heading := fmt.Sprintf("* %s%s%s\n", before, short, behind)
+	if short != subject && !shown {
 		heading += "In full: " + subject + "\n"
 	}
 	return heading

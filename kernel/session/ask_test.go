@@ -84,7 +84,7 @@ func TestApprovalSubtree(t *testing.T) {
 func TestCloseInKeepsWhatIsAPersons(t *testing.T) {
 	a := approval("make install")
 	waiting, closed := approvalSubtree(1, a), approvalClosed(1, closed(a, time.Now(), protocol.AskOutcome{Decision: protocol.AllowOnce}))
-	mine := strings.Replace(waiting, "What it will do:", "What it will do:\nI am not sure.", 1)
+	mine := strings.Replace(waiting, "- you are asked", "I am not sure.\n- you are asked", 1)
 	if got := closeIn(mine, waiting, closed); !strings.HasPrefix(got, closed) || !strings.Contains(got, "I am not sure.") {
 		t.Errorf("the edited subtree became\n%s", got)
 	}
@@ -97,10 +97,10 @@ func TestCloseInKeepsWhatIsAPersons(t *testing.T) {
 // TestApprovalPathIsVerbatim: Org shows the path in a reason as it is, without emphasis.
 func TestApprovalPathIsVerbatim(t *testing.T) {
 	for reason, want := range map[string]string{
-		"it changes /home/ann/my notes/x.org": "It asks because it changes =/home/ann/my notes/x.org=. ",
-		"it changes a note's properties.":     "It asks because it changes a note's properties. ",
-		"it changes /a=b/c":                   "It asks because it changes /a=b/c. ",
-		"it changes /a, outside the home":     "It asks because it changes /a, outside the home. ",
+		"it changes /home/ann/my notes/x.org": "\n- you are asked because it changes =/home/ann/my notes/x.org=\n",
+		"it changes a note's properties.":     "\n- you are asked because it changes a note's properties\n",
+		"it changes /a=b/c":                   "\n- you are asked because it changes /a=b/c\n",
+		"it changes /a, outside the home":     "\n- you are asked because it changes /a, outside the home\n",
 	} {
 		if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: protocol.AskedAction{Reason: reason}}); !strings.Contains(got, want) {
 			t.Errorf("%q became\n%s", reason, got)

@@ -34,9 +34,13 @@ func TestAskHeadings(t *testing.T) {
 		if columns > 77 || !strings.HasSuffix(heading, " :agent:") || !strings.Contains(heading, "…") {
 			t.Errorf("%d columns: %s", columns, heading)
 		}
-		if !strings.Contains(rest, "\nIn full: "+summary+"\n") && !strings.Contains(rest, "\nIn full: "+title+"\n") {
+		if !strings.Contains(rest, "\nIn full: "+summary+"\n") && !strings.Contains(rest, "\nIn full: "+request(summary)+"\n") && !strings.Contains(rest, "\nIn full: "+title+"\n") {
 			t.Errorf("what is asked is not whole in\n%s", subtree)
 		}
+	}
+	command := protocol.Ask{ID: "a", AskedAction: protocol.AskedAction{Summary: "Run echo 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 …", Text: "echo {1..99}"}}
+	if subtree := approvalSubtree(1, command); !strings.HasPrefix(subtree, "** TODO May I run echo 1 2 3 ") || strings.Contains(subtree, "In full") {
+		t.Errorf("what stands whole in the text is repeated, cut, in\n%s", subtree)
 	}
 	refused := approvalClosed(1, closed(protocol.Ask{ID: "a", AskedAction: protocol.AskedAction{Summary: "Do it"}}, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"}))
 	if !strings.HasPrefix(refused, "** CANCELLED Refused: Do it ") || !strings.HasSuffix(refused, "\nYou, in Emacs, [2026-11-22 Sun 13:41]: no way\n") {
