@@ -167,7 +167,9 @@ Return nil: there is nothing left to highlight."
   (when org-agent-page--shown
     (let ((case-fold-search nil)
           (from (point)))
+      (org-agent-page--gap-gone from)
       (org-agent-page--question-body from limit)
+      (org-agent-page--lists from limit)
       (org-agent-page--tables from limit)
       (goto-char from)
       (while (re-search-forward "^\\*+ " limit t)
@@ -335,6 +337,14 @@ Its text is from STARS to TITLE-END, its TAGS follow."
   (when (> heading (point-min))
     (org-agent-page--instead (1- heading) heading "\n\n")))
 
+(defun org-agent-page--gap-gone (from)
+  "Take the free line above FROM away if no question begins there any more.
+Text came between the question and the character that has the free line."
+  (when (and (> from (point-min))
+             (equal (get-text-property (1- from) 'display) "\n\n"))
+    (remove-list-of-text-properties (1- from) from '(display))
+    (org-agent-page--gap-before from)))
+
 (defun org-agent-page--gap-before (limit)
   "Leave a line free above the question that begins at LIMIT, if one does.
 The free line belongs to the character before LIMIT, which was
@@ -376,6 +386,15 @@ That is what stands between a question's heading and the next heading."
           (add-face-text-property (max body from) end
                                   'org-agent-page-question t))
         (goto-char end)))))
+
+;;;; Lists
+
+(defun org-agent-page--lists (from limit)
+  "Have the items of lists between FROM and LIMIT wrapped below their text."
+  (goto-char from)
+  (while (re-search-forward "^[ \t]*\\(?:[-+]\\|[0-9]+[.)]\\)[ \t]+" limit t)
+    (put-text-property (match-beginning 0) (line-end-position) 'wrap-prefix
+                       (make-string (current-column) ?\s))))
 
 ;;;; Tables
 

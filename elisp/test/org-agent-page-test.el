@@ -11,6 +11,7 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
+(require 'org-agent-answer)
 (require 'org-agent-chat)
 (require 'org-agent-heading)
 (require 'org-agent-page)
@@ -189,6 +190,33 @@ They are" (org-agent-page-test--seen)))
       (org-agent-heading-mark-waiting question nil)
       (font-lock-ensure)
       (should-not (string-match-p "waits" (org-agent-page-test--seen))))))
+
+(ert-deftest org-agent-page-room-moves ()
+  "The free line is above the next question, also while an answer comes."
+  (org-agent-fake-with-chat
+    (cl-letf (((symbol-function 'char-displayable-p) (lambda (char) (< char 128)))
+              (question (org-agent-fake-say "Hello")))
+      (cl-flet ((seen ()
+                  (font-lock-ensure)
+                  (goto-char (point-min))
+                  (search-forward "* Hello")
+                  (org-agent-page-test--seen (line-beginning-position))))
+        (should (equal (seen) "> Hello\n\n> "))
+        (org-agent-fake-delta question "a1" 0 "** Title\nSome ")
+        (org-agent-fake-wait org-agent-answer-previews)
+        (org-agent-fake-settle)
+        (should (string-match-p "\\`> Hello\n\\S-*Title\nSome \n\n> \\'" (seen)))
+        (org-agent-fake-act "a1" question "** Title\nSome words\n")
+        (org-agent-fake-settle)
+        (should (string-match-p "\\`> Hello\n\\S-*Title\nSome words\n\n> \\'" (seen)))))))
+
+(ert-deftest org-agent-page-lists-are-aligned ()
+  "A long item goes on below its text."
+  (org-agent-page-test--with "- one\n  12. two\n"
+    (should (equal (get-text-property (point-min) 'wrap-prefix) "  "))
+    (goto-char (point-min))
+    (search-forward "two")
+    (should (equal (get-text-property (1- (point)) 'wrap-prefix) "      "))))
 
 (ert-deftest org-agent-page-no-room-for-programs ()
   "Org's indentation is not added to the page."
