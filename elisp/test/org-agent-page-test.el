@@ -196,6 +196,10 @@ They are" (org-agent-page-test--seen)))
   (org-agent-fake-with-chat
     (cl-letf (((symbol-function 'char-displayable-p) (lambda (char) (< char 128)))
               (question (org-agent-fake-say "Hello")))
+      ;; As in a window, where only what changed is highlighted anew.
+      (switch-to-buffer "*org-agent-chat*")
+      (let ((noninteractive nil)) (font-lock-mode 1))
+      (should jit-lock-mode)
       (cl-flet ((seen ()
                   (font-lock-ensure)
                   (goto-char (point-min))
