@@ -26,6 +26,7 @@
 (require 'org-agent-undo)
 (require 'org-agent-inert)
 (require 'org-agent-fontify)
+(require 'org-agent-page)
 (require 'org-agent-heading)
 (require 'org-agent-draft)
 
@@ -312,7 +313,9 @@ If the question is not in the buffer show nothing; the act will come."
                       turn (org-agent-fontify-ours ours
                              (org-agent-answer-insert
                               place (org-agent-answer--with-properties
-                                     (concat prefix shown) t ours)
+                                     (org-agent-page-with-room
+                                      (concat prefix shown) place)
+                                     t ours)
                               heading (org-agent-answer--record turn)))))
              (preview (make-org-agent-answer-partial
                        :id id :event event :record record
@@ -362,7 +365,9 @@ it can be seen whether it is active Org."
     (org-agent-fontify-ours ours
       (org-agent-answer--replace
        preview line (org-agent-answer--with-properties
-                     (org-agent-answer-closed (car checked))
+                     (org-agent-page-with-room
+                      (org-agent-answer-closed (car checked))
+                      (org-agent-answer-partial-end preview))
                      (= line (org-agent-answer-partial-beg preview)) ours)))
     (org-agent-answer--note preview line checked all text)
     (org-agent-answer--fontify preview ours (length text))))

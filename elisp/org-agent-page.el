@@ -349,14 +349,27 @@ Text came between the question and the character that has the free line."
   "Leave a line free above the question that begins at LIMIT, if one does.
 The free line belongs to the character before LIMIT, which was
 highlighted anew while the question was not."
-  (when (and (< limit (point-max)) (eq (char-before limit) ?\n))
-    (save-excursion
-      (goto-char limit)
-      (when (and (looking-at-p "\\*+ ")
-                 (or (org-agent-page--draft-p limit)
-                     (seq-intersection (org-agent-heading-tags limit)
-                                       '("user" "draft"))))
-        (org-agent-page--gap limit)))))
+  (when (org-agent-page--question-at-p limit)
+    (org-agent-page--gap limit)))
+
+(defun org-agent-page--question-at-p (position)
+  "Return non-nil when a question or a draft begins at POSITION."
+  (save-excursion
+    (goto-char position)
+    (and (bolp)
+         (looking-at-p "\\*+ ")
+         (or (org-agent-page--draft-p position)
+             (seq-intersection (org-agent-heading-tags position)
+                               '("user" "draft"))))))
+
+(defun org-agent-page-with-room (text position)
+  "Return TEXT, whole lines to be inserted at POSITION, with room behind it.
+That is a free line if a question begins there.  Nobody highlights the
+last line while it is being written."
+  (if (and org-agent-page--shown (org-agent-page--question-at-p position))
+      (concat (substring text 0 -1)
+              (propertize (substring text -1) 'display "\n\n"))
+    text))
 
 ;;;; The body of a question
 
