@@ -257,7 +257,8 @@ the same.  Return t, as `write-contents-functions' wants it."
             (unless (and added
                          (org-agent-disk-copy-write-added regions file temporary))
               (org-agent-file-owner--write-without regions temporary)))
-          (set-file-modes temporary (or modes (default-file-modes)))
+          ;; What is said is nobody else's business.
+          (set-file-modes temporary (or modes #o600))
           (setq status (org-agent-disk-copy-status temporary))
           (rename-file temporary file t)
           (setq temporary nil))

@@ -130,5 +130,46 @@
             (set-buffer-modified-p nil)
             (kill-buffer buffer)))))))
 
+(ert-deftest org-agent-draft-cannot-be-lost ()
+  "Whoever deletes the heading of the draft has another; undo takes back both."
+  (org-agent-fake-with-chat
+    (let ((question (org-agent-fake-say "Hello")))
+      (org-agent-fake-act "a1" question "** Title\nWords\n")
+      (org-agent-fake-settle))
+    (let ((before (buffer-string)))
+      (dolist (delete (list (lambda () (forward-line 0) (kill-line))
+                            (lambda () (delete-char -2))
+                            (lambda () (delete-region (1- (line-beginning-position)) (point)))))
+        (goto-char (point-max))
+        (undo-boundary)
+        (funcall delete)
+        (run-hooks 'post-command-hook)
+        (should (equal (buffer-string) before))
+        (should (= (point) (point-max)))
+        (insert "new words")
+        (should (org-agent-draft-p (point)))
+        (should (equal (string-trim (substring-no-properties (org-agent-draft-raw))) "new words"))
+        (delete-char -9)
+        (undo-boundary)
+        (let ((last-command nil)) (undo 1))
+        (should (equal (buffer-string) before))))))
+
+(ert-deftest org-agent-draft-tab-completes ()
+  "TAB completes a command and a mention in the draft, and is Org's elsewhere."
+  (org-agent-fake-with-chat
+    (let (completed)
+      (cl-letf (((symbol-function 'completion-at-point)
+                 (lambda () (interactive) (push (substring-no-properties (org-agent-draft-raw)) completed))))
+        (dolist (draft '("/he" "see @no" "see @"))
+          (delete-region (org-agent-draft-start) (point-max))
+          (insert "* " draft)
+          (let ((this-command 'org-cycle)) (org-cycle))
+          (should (equal (string-trim (car completed)) draft)))
+        (setq completed nil)
+        (delete-region (org-agent-draft-start) (point-max))
+        (insert "* a mail to ann@example.org and 1/2\n| a | b |")
+        (let ((this-command 'org-cycle)) (org-cycle))
+        (should-not completed)))))
+
 (provide 'org-agent-draft-kept-test)
 ;;; org-agent-draft-kept-test.el ends here

@@ -68,6 +68,15 @@
     (should-not (directory-files (file-name-directory buffer-file-name)
                                  nil "\\`\\.#\\|\\.org-agent"))))
 
+(ert-deftest org-agent-file-owner-new-file-is-private ()
+  "Nobody else can read a new conversation; a mode that it was given stays."
+  (org-agent-fake-with-chat
+    (org-agent-fake-say "Hello")
+    (should (= (file-modes buffer-file-name) #o600))
+    (set-file-modes buffer-file-name #o640)
+    (org-agent-fake-say "More")
+    (should (= (file-modes buffer-file-name) #o640))))
+
 (ert-deftest org-agent-file-owner-survives-what-saving-does ()
   "Hooks that tidy up on save break neither the draft nor identity."
   (org-agent-fake-with-chat

@@ -201,11 +201,11 @@ func (f *conversationFile) markSaved(ctx context.Context, turns []journal.Turn, 
 }
 
 // replaceFile puts a text in the place of the old one of a conversation's file, "" for one
-// that is new.
+// that is new. A new file can only be read by the person, and keeps the mode that they give it.
 func replaceFile(path, old, text string) error {
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
-		err = atomicfile.Replace(path, []byte(old), []byte(text), 0o644)
+		err = atomicfile.Replace(path, []byte(old), []byte(text), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)

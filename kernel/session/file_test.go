@@ -61,3 +61,38 @@ func TestALargeFileGrowsAsASmallOneDoes(t *testing.T) {
 		t.Errorf("the test proves nothing:\n%s", small)
 	}
 }
+
+// TestFileOfANewConversation: nobody else may read what is said. A mode that the person gives the
+// file stays.
+func TestFileOfANewConversation(t *testing.T) {
+	h := open(t, t.TempDir(), echo)
+	defer h.close(t)
+	directory := filepath.Join(h.directory, "sessions")
+	path := filepath.Join(directory, "main.org")
+	say := func(id string) {
+		t.Helper()
+		if _, err := h.Submit(t.Context(), message(id, id)); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the queue", func() bool { _, running, queued := h.Counts(); return running+queued == 0 })
+	}
+	mode := func(path string) os.FileMode {
+		t.Helper()
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	say("q1")
+	if of, in := mode(path), mode(directory); of != 0o600 || in != 0o700 {
+		t.Errorf("the file has mode %o, its directory %o", of, in)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	say("q2")
+	if of := mode(path); of != 0o640 {
+		t.Errorf("the file has mode %o, and was given 640", of)
+	}
+}
