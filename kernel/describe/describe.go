@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/chewxy/sexp"
 
@@ -87,6 +88,27 @@ func (d Deps) Short(path string) string {
 		return "~/" + rest
 	}
 	return path
+}
+
+// ShortIn writes ~ for the user's directory wherever a path in a text begins with it.
+func (d Deps) ShortIn(text string) string {
+	if d.User == "" || d.User == "/" {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, behind, found := strings.Cut(text, d.User+"/")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if last, _ := utf8.DecodeLastRuneInString(before); before == "" || strings.ContainsRune(" \"'(=:,", last) {
+			b.WriteString("~/")
+		} else {
+			b.WriteString(d.User + "/") // a longer path that ends so
+		}
+		text = behind
+	}
 }
 
 // Plain returns a string's text, or the written form of any other value.

@@ -20,3 +20,22 @@ func TestVisible(t *testing.T) {
 		}
 	}
 }
+
+// TestShortIn: the user's directory is ~ where a path begins with it, and nowhere else.
+func TestShortIn(t *testing.T) {
+	deps := describe.Deps{User: "/home/ann"}
+	for text, want := range map[string]string{
+		"changes /home/ann/x.org":                    "changes ~/x.org",
+		"/home/ann/a and (/home/ann/b)":              "~/a and (~/b)",
+		"reads /backup/home/ann/x":                   "reads /backup/home/ann/x",
+		"reads /home/anna/x and /home/ann":           "reads /home/anna/x and /home/ann",
+		"policy.org:12 asks about \"/home/ann/a b\"": "policy.org:12 asks about \"~/a b\"",
+	} {
+		if got := deps.ShortIn(text); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	if got := (describe.Deps{}).ShortIn("/home/ann/x"); got != "/home/ann/x" {
+		t.Errorf("without a user: %q", got)
+	}
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -80,14 +81,18 @@ func whyAsked(a protocol.Ask) string {
 	return reason
 }
 
-// verbatimPath marks the path that a line ends in: Org reads emphasis between slashes.
+// verbatimPath marks the path that a line ends in: Org reads emphasis between slashes, and code
+// between tildes.
 func verbatimPath(line string) string {
-	before, path, ok := strings.Cut(line, " /")
-	if !ok || strings.ContainsAny(path, "=\n,;") {
+	at := pathBegins.FindStringIndex(line)
+	if at == nil || strings.ContainsAny(line[at[0]:], "=\n,;") {
 		return line
 	}
-	return before + " =/" + path + "="
+	return line[:at[0]+1] + "=" + line[at[0]+1:] + "="
 }
+
+// pathBegins matches the blank before the first path of a line and how the path begins.
+var pathBegins = regexp.MustCompile(` ~?/`)
 
 // approvalClosed is the closed subtree: a heading with the decision, and below it by whom, when
 // and why it was made.

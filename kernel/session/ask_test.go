@@ -98,6 +98,7 @@ func TestCloseInKeepsWhatIsAPersons(t *testing.T) {
 func TestApprovalPathIsVerbatim(t *testing.T) {
 	for reason, want := range map[string]string{
 		"it changes /home/ann/my notes/x.org": "\n- you are asked because it changes =/home/ann/my notes/x.org=\n",
+		"it changes ~/notes/x.org":            "\n- you are asked because it changes =~/notes/x.org=\n",
 		"it changes a note's properties.":     "\n- you are asked because it changes a note's properties\n",
 		"it changes /a=b/c":                   "\n- you are asked because it changes /a=b/c\n",
 		"it changes /a, outside the home":     "\n- you are asked because it changes /a, outside the home\n",
@@ -105,6 +106,10 @@ func TestApprovalPathIsVerbatim(t *testing.T) {
 		if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: protocol.AskedAction{Reason: reason}}); !strings.Contains(got, want) {
 			t.Errorf("%q became\n%s", reason, got)
 		}
+	}
+	repeats := protocol.AskedAction{Reason: "it changes ~/x.org", Effects: []string{"it changes ~/x.org in its buffer", "it runs nothing"}}
+	if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: repeats}); !strings.Contains(got, "\n- you are asked because no rule of yours allows it\n") {
+		t.Errorf("a reason that repeats an effect became\n%s", got)
 	}
 	if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: protocol.AskedAction{Effects: []string{"it reads /home/ann/x.org"}}}); !strings.Contains(got, "\n- it reads =/home/ann/x.org=\n") {
 		t.Errorf("the effect became\n%s", got)

@@ -19,12 +19,13 @@ const shownFile = 16 << 20
 // describe adds what a person is shown of the action.
 func (t *Turn) describe(ctx context.Context, approval *protocol.Ask, asked action.Action) {
 	user, _ := os.UserHomeDir() // without one paths are shown whole
-	shown := t.Kinds.Describe(asked, describe.Deps{
+	deps := describe.Deps{
 		User: user, Read: readRegular, Once: approval.Once,
 		Change: func(tool string, arguments sexp.Sexp) describe.Change { return t.changeOf(ctx, tool, arguments) },
-	})
+	}
+	shown := t.Kinds.Describe(asked, deps)
 	approval.Summary, approval.Text, approval.Effects = shown.Summary, shown.Text, shown.Effects
-	approval.Reason = describe.Visible(approval.Reason)
+	approval.Reason = describe.Visible(deps.ShortIn(approval.Reason))
 	approval.Language = protocol.Keyword(shown.Language)
 }
 
