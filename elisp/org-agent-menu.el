@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; `org-agent-menu' is a menu of all commands that apply at point, with a
-;; key for each.
+;; `org-agent-menu' is a menu of what people do most, with a key for each,
+;; and of smaller menus that have all other commands.
 
 ;;; Code:
 
@@ -53,70 +53,92 @@ The text of the conversation does not change."
     ("s" "Subagents" org-agent-subagents)
     ("p" "Private buffer" org-agent-private-mode)]])
 
-;;;###autoload (autoload 'org-agent-menu "org-agent-menu" nil t)
-(transient-define-prefix org-agent-menu ()
-  "All commands of the agent.
-Commands that do not apply at point are not shown."
+(transient-define-prefix org-agent-menu-conversations ()
+  "Conversations, and what outlasts them."
   [["Conversations"
-    ("c" "Open" org-agent-chat)
     ("o" "Open another" org-agent-chat-other)
-    ("L" "List all" org-agent-sessions)
-    ("/" "Search all" org-agent-search)
+    ("r" "Rename this one" org-agent-session-rename :if org-agent-menu--chat-p)
+    ("t" "New topic" org-agent-topic :if org-agent-menu--chat-p)
+    ("b" "Draft below this" org-agent-branch :if org-agent-menu--chat-p)
+    ("Z" "Summaries" org-agent-menu-summaries :if org-agent-menu--chat-p)
+    ("|" "Page or file" org-agent-page-toggle :if org-agent-menu--chat-p)]
+   ["What outlasts them"
     ("K" "Memory" org-agent-memory)
     ("I" "Persona" org-agent-persona)
-    ("N" "Rename one" org-agent-session-rename)]
-   ["Message"
-    :if org-agent-menu--chat-p
-    ("s" "Send the draft" org-agent-send)
-    ("k" "Stop the answer" org-agent-stop-turn)
-    ("r" "Retry" org-agent-retry)
-    ("S" "Steer the turn" org-agent-steer)
-    ("E" "Edit a question" org-agent-edit-question)
-    ("f" "Fork at point" org-agent-fork)
-    ("D" "Draft below this" org-agent-branch)]
-   ["Answer"
-    :if org-agent-menu--chat-p
-    ("R" "Another model's" org-agent-regenerate-with)
-    ("P" "Prefer this one" org-agent-prefer-answer)
-    ("=" "Compare two" org-agent-compare-answers)
-    ("t" "Thoughts" org-agent-thoughts)
-    ("m" "Choose a model" org-agent-model)
-    ("T" "Choose a preset" org-agent-preset)
-    ("O" "New topic" org-agent-topic)]
-   ["From anywhere"
-    ("q" "Ask" org-agent-ask)
-    ("h" "Answer here" org-agent-ask-here)
-    ("e" "Rewrite region" org-agent-rewrite :if use-region-p)
-    ("x" "Run a command" org-agent-command)
-    ("+" "Attach this" org-agent-add)
-    ("A" "Speech, images" org-agent-menu-senses)
-    ("p" "Prompt" org-agent-prompt)]]
-  [["Agent"
-    ("a" "Approvals" org-agent-approvals)
     ("w" "Skills" org-agent-skills)
     ("n" "New skill" org-agent-skill-new)
-    ("g" "Grant a skill" org-agent-skill-grant)
-    ("M" "Mode line" org-agent-mode-line-mode)
-    ("Z" "Summaries" org-agent-menu-summaries :if org-agent-menu--chat-p)
-    ("Q" "Stop the kernel" org-agent-stop)]
-   ["Inspect"
-    ("y" "Explain a turn" org-agent-why)
-    ("u" "Usage and cost" org-agent-usage)
-    ("z" "Undo a turn" org-agent-undo-turn)
-    ("l" "Log" org-agent-log)
-    ("j" "Permissions" org-agent-menu-permissions)
-    ("i" "Status" org-agent-status)
-    ("d" "Doctor" org-agent-doctor)]
-   ["Writing"
-    ("v" "Complete" org-agent-complete)
-    ("V" "Complete as I type" org-agent-complete-mode)
+    ("g" "Grant a skill" org-agent-skill-grant)]])
+
+(transient-define-prefix org-agent-menu-answers ()
+  "What can be done with a question and its answers."
+  [["Again"
+    :if org-agent-menu--chat-p
+    ("r" "Retry" org-agent-retry)
+    ("w" "With another model" org-agent-regenerate-with)
+    ("e" "Edit the question" org-agent-edit-question)
+    ("S" "Steer the turn" org-agent-steer)
+    ("z" "Undo what it changed" org-agent-undo-turn)]
+   ["Look"
+    ("=" "Compare two answers" org-agent-compare-answers :if org-agent-menu--chat-p)
+    ("P" "Prefer this one" org-agent-prefer-answer :if org-agent-menu--chat-p)
+    ("t" "Thoughts" org-agent-thoughts :if org-agent-menu--chat-p)
+    ("b" "Copy a block" org-agent-copy-block)
+    ("B" "Insert the block" org-agent-yank-block)]])
+
+(transient-define-prefix org-agent-menu-writing ()
+  "Commands for the draft, and for writing anywhere."
+  [["The draft"
     ("<" "Previous question" org-agent-previous-question
      :if org-agent-menu--chat-p :transient t)
     (">" "Next question" org-agent-next-question
      :if org-agent-menu--chat-p :transient t)
     ("H" "Earlier questions" org-agent-insert-question :if org-agent-menu--chat-p)
-    ("b" "Copy a block" org-agent-copy-block)
-    ("B" "Insert the block" org-agent-yank-block)]])
+    ("T" "Choose a preset" org-agent-preset :if org-agent-menu--chat-p)
+    ("x" "Run a command" org-agent-command)
+    ("A" "Speech, images" org-agent-menu-senses)]
+   ["Anywhere"
+    ("h" "Answer here" org-agent-ask-here)
+    ("v" "Complete" org-agent-complete)
+    ("V" "Complete as I type" org-agent-complete-mode)]])
+
+(transient-define-prefix org-agent-menu-inspect ()
+  "How the agent is, and what it did."
+  [["What it did"
+    ("y" "Explain a turn" org-agent-why)
+    ("p" "What would be sent" org-agent-prompt)
+    ("u" "Usage and cost" org-agent-usage)
+    ("l" "Log" org-agent-log)]
+   ["How it is"
+    ("i" "Status" org-agent-status)
+    ("d" "Doctor" org-agent-doctor)
+    ("M" "Mode line" org-agent-mode-line-mode)
+    ("Q" "Stop the kernel" org-agent-stop)]])
+
+;;;###autoload (autoload 'org-agent-menu "org-agent-menu" nil t)
+(transient-define-prefix org-agent-menu ()
+  "What people do most with the agent; the last column leads to the rest.
+Commands that do not apply at point are not shown."
+  [["Talk"
+    ("c" "Open the chat" org-agent-chat)
+    ("q" "Ask from here" org-agent-ask)
+    ("+" "Attach this" org-agent-add)
+    ("e" "Rewrite region" org-agent-rewrite :if use-region-p)]
+   ["This conversation"
+    :if org-agent-menu--chat-p
+    ("s" "Send the draft" org-agent-send)
+    ("k" "Stop the answer" org-agent-stop-turn)
+    ("m" "Choose a model" org-agent-model)
+    ("f" "Fork at point" org-agent-fork)]
+   ["Find"
+    ("L" "Conversations" org-agent-sessions)
+    ("/" "Search all" org-agent-search)
+    ("a" "Approvals" org-agent-approvals)]
+   ["More"
+    ("C" "Conversations …" org-agent-menu-conversations)
+    ("A" "Answers …" org-agent-menu-answers)
+    ("W" "Writing …" org-agent-menu-writing)
+    ("I" "Inspect …" org-agent-menu-inspect)
+    ("j" "Permissions …" org-agent-menu-permissions)]])
 
 (provide 'org-agent-menu)
 ;;; org-agent-menu.el ends here

@@ -43,6 +43,13 @@
         (push (intern (match-string 1)) commands)))
     (cl-remove-if-not #'commandp (delete-dups commands))))
 
+(ert-deftest org-agent-menu-is-short ()
+  "The menu has the dozen things that people do; the others are one key farther."
+  (let* ((suffixes (org-agent-menu-test--suffixes))
+         (first (cl-count 1 suffixes :key (lambda (suffix) (length (car suffix))))))
+    (should (<= 10 first 16))
+    (should (cl-every (lambda (suffix) (<= (length (car suffix)) 3)) suffixes))))
+
 (ert-deftest org-agent-menu-is-complete ()
   "Every entry command is in the menu, under a key of its own."
   (let* ((suffixes (org-agent-menu-test--suffixes))
@@ -72,11 +79,11 @@
     (dolist (suffix suffixes)
       (should (commandp (cdr suffix))))))
 
-(defun org-agent-menu-test--size ()
-  "Return the (COLUMNS . LINES) that the menu takes with all that it has.
+(defun org-agent-menu-test--size (menu)
+  "Return the (COLUMNS . LINES) that MENU takes with all that it has.
 A group is as wide as its widest line, with three blanks to the next."
   (let ((columns 0) (lines -1))
-    (dolist (row (get 'org-agent-menu 'transient--layout))
+    (dolist (row (get menu 'transient--layout))
       (let ((width -3) (height 0))
         (dolist (group (aref row 3))
           (let ((suffixes (aref group 3)))
@@ -95,9 +102,13 @@ A group is as wide as its widest line, with three blanks to the next."
 
 (ert-deftest org-agent-menu-fits-a-terminal ()
   "On a terminal of 80 columns and 24 lines all of it is seen, and the text too."
-  (pcase-let ((`(,columns . ,lines) (org-agent-menu-test--size)))
-    (should (< 40 columns 80))
-    (should (< 10 lines 18))))
+  (dolist (menu '(org-agent-menu org-agent-menu-conversations
+                                 org-agent-menu-answers org-agent-menu-writing
+                                 org-agent-menu-inspect org-agent-menu-senses
+                                 org-agent-menu-permissions))
+    (pcase-let ((`(,columns . ,lines) (org-agent-menu-test--size menu)))
+      (should (< 10 columns 80))
+      (should (< 3 lines 10)))))
 
 (ert-deftest org-agent-menu-keys-have-names ()
   "The keys of our maps have names, which which-key shows, and no [tab]."
