@@ -48,11 +48,12 @@ earlier turns of the whole conversation, as always."
 ;;;###autoload
 (defun org-agent-branch ()
   "Begin a draft below the question or answer at point, and go there.
+From the draft at the end it is the last answer that is meant.
 \\[org-agent-send] sends it while point is in it.  The option
 `org-agent-branch-alone' says which earlier turns the model gets."
   (interactive)
   (org-agent-chat-check)
-  (let ((heading (org-agent-heading-turn-at (point))))
+  (let ((heading (org-agent-draft-turn-meant)))
     (unless heading
       (user-error "Point is on no question and no answer"))
     (when (member "unsent" (org-agent-heading-tags heading))
@@ -87,12 +88,16 @@ earlier turns of the whole conversation, as always."
     (nreverse found)))
 
 (defun org-agent-branch--at-point ()
-  "Return the heading of the answer that point is in, or nil."
-  (when-let* ((question (org-agent-heading-turn-at (point) 'user)))
-    (cl-find-if (lambda (answer)
-                  (and (>= (point) answer)
-                       (< (point) (org-agent-heading-subtree-end answer))))
-                (org-agent-branch--answers question))))
+  "Return the heading of the answer that point is in, or nil.
+From the draft at the end that is the last answer."
+  (when-let* ((question (org-agent-draft-turn-meant 'user)))
+    (let ((answers (org-agent-branch--answers question)))
+      (if (org-agent-heading-turn-at (point) 'user)
+          (cl-find-if (lambda (answer)
+                        (and (>= (point) answer)
+                             (< (point) (org-agent-heading-subtree-end answer))))
+                      answers)
+        (car (last answers))))))
 
 ;;;###autoload
 (defun org-agent-prefer-answer ()

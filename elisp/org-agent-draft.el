@@ -80,6 +80,17 @@ That is a heading with the tag `:draft:' and no `:ID:', which
     (or (and start (>= position start))
         (and (org-agent-draft-branch-at position) t))))
 
+(defun org-agent-draft-turn-meant (&optional role)
+  "Return the heading of the turn that a command at point is about, or nil.
+That is the innermost turn that point is in, and from the draft at the
+end the last one.  With ROLE, `user' or `agent', only turns of that role
+count."
+  (or (org-agent-heading-turn-at (point) role)
+      (when-let* ((start (org-agent-draft--last-start))
+                  ((>= (point) start))
+                  (last (org-agent-heading-last-turn)))
+        (org-agent-heading-turn-at last role))))
+
 (defun org-agent-draft-raw ()
   "Return the text of the draft, after the stars, without its drawer.
 Its text properties stay.  The tag of a draft below an old heading is

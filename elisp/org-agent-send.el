@@ -375,8 +375,9 @@ On a question that waits for its turn, cancel that turn instead."
 ;;;###autoload
 (defun org-agent-send-question-here ()
   "Return the heading of the question of the turn at point.
-Signal an error if there is none."
-  (or (org-agent-heading-turn-at (point) 'user)
+From the draft at the end that is the last question.  Signal an error if
+there is none."
+  (or (org-agent-draft-turn-meant 'user)
       (user-error "There is no question and no answer at point")))
 
 ;;;###autoload
