@@ -243,7 +243,7 @@
     (with-current-buffer "*org-agent-chat*"
       (goto-char (point-max))
       (insert "\n- Context: [[file:/tmp]]\n")
-      (should (string-match-p "what is to be done"
+      (should (string-match-p "the draft has attachments and no text"
                               (cadr (should-error (org-agent-send) :type 'user-error)))))))
 
 (ert-deftest org-agent-context-secrets-ask-first ()

@@ -149,7 +149,7 @@
         (`(,message . ,payload)
          `(("not in notes.org\\'" :old "gamma" :new "x")
            ("what is there now (\\+):\n--- notes.org\n\\+\\+\\+ notes.org\n@@ -4,[^@]*@@\n alpha\n-beta\n" :old "alpha\nbeta" :new "x")
-           ("stands 2 times in notes.org, on the lines 2, 4" :old "alpha" :new "x")
+           ("occurs 2 times in notes.org, on the lines 2, 4" :old "alpha" :new "x")
            ("not in notes.org" :old "ALPHA BETA" :new "x")
            ("the old text is empty" :old "" :new "x")
            ("the new text is the old one" :old "beta" :new "beta")

@@ -40,7 +40,7 @@
       (org-agent-fake-wait (= (length (org-agent-section-all 'hit)) 120))
       (org-agent-fake-settle)
       (should (= (length (org-agent-section-all 'hit)) 120))
-      (should (string-match-p "back to 2026-03-01.*\\+ goes on" mode-line-process))
+      (should (string-match-p "back to 2026-03-01.*\\+ for older" mode-line-process))
       (should (equal (plist-get (org-agent-section-data-at-point 'hit) :id) "q5000"))
       (forward-line 50)
       (let ((line (buffer-substring (point) (line-end-position))))
