@@ -55,7 +55,8 @@ await() {
 
 bin/llmtest-server --script testdata/screenshot/model.json >"$home/url" &
 children+=($!)
-Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset -ac 3>"$home/display" 2>"$home/xvfb.log" &
+# Without -noreset it is restarted when an Emacs ends, and the next one may not reach it.
+Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -ac -noreset 3>"$home/display" 2>"$home/xvfb.log" &
 children+=($!)
 ORG_AGENT_LLM_BASE_URL=$(await "$home/url")
 DISPLAY=:$(await "$home/display")

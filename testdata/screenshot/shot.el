@@ -24,6 +24,8 @@
   (blink-cursor-mode -1)
   (load-theme 'modus-operandi t)
   (set-face-attribute 'default nil :family "DejaVu Sans Mono" :height height)
+  ;; Else the font of blocks is another one on some systems, and taller.
+  (set-face-attribute 'fixed-pitch nil :family "DejaVu Sans Mono")
   (set-frame-size nil columns lines)
   (org-agent-chat))
 
