@@ -1,10 +1,12 @@
-package config
+package config_test
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/config"
 )
 
 // TestEmbeddingServer checks that a server for embeddings with a fault is left out as a whole.
@@ -16,7 +18,7 @@ func TestEmbeddingServer(t *testing.T) {
 		"no likeness":    {":BASE_URL: http://localhost:1/v1\n:MODEL: m\n:LIKENESS: 2", "is not a number between 0 and 1"},
 		"a misspelt one": {":BASE_URL: http://localhost:1/v1\n:MODLE: m", "did you mean MODEL"},
 	} {
-		got := Parse("config.org", "* Memory\n** Embeddings\n:PROPERTIES:\n"+c.drawer+"\n:END:\n")
+		got := config.Parse("config.org", "* Memory\n** Embeddings\n:PROPERTIES:\n"+c.drawer+"\n:END:\n")
 		faults := fmt.Sprint(got.Diagnostics)
 		if (got.Embeddings == nil) != (c.fault != "") || !strings.Contains(faults, c.fault) {
 			t.Errorf("%s: %+v %s", name, got.Embeddings, faults)
@@ -25,7 +27,7 @@ func TestEmbeddingServer(t *testing.T) {
 			t.Errorf("%s: %+v", name, got.Embeddings)
 		}
 	}
-	if got := fmt.Sprint(Parse("config.org", "* Memory\n** Embedings\n").Diagnostics); !strings.Contains(got, "only Embeddings is") {
+	if got := fmt.Sprint(config.Parse("config.org", "* Memory\n** Embedings\n").Diagnostics); !strings.Contains(got, "only Embeddings is") {
 		t.Errorf("a misspelt heading: %s", got)
 	}
 }

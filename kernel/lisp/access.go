@@ -1,7 +1,6 @@
 package lisp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -30,11 +29,12 @@ type Access struct {
 	Withheld []string
 	// Check, if set, is asked before a file or a variable is touched, by its path without
 	// links or its name, and with name "" by the functions of what is withheld. Its error
-	// refuses, and is what the note is told. It must not call into the environment.
-	Check func(ctx context.Context, kind, name string) error
+	// refuses, and is what the note is told. Reason is the call's: see [Environment.For]. It must
+	// not call into the environment.
+	Check func(reason any, kind, name string) error
 	// Dry, if set, reports whether the call is to have no effect: what it writes, renames
 	// and deletes is dropped then.
-	Dry func(ctx context.Context) bool
+	Dry func(reason any) bool
 }
 
 // The kinds of capability that give access to something.
@@ -56,23 +56,23 @@ func (a *Access) kinds() []string {
 }
 
 // check asks whether a use of what was granted is to be.
-func (a *Access) check(ctx context.Context, kind, name string) error {
+func (a *Access) check(reason any, kind, name string) error {
 	if a.Check == nil {
 		return nil
 	}
-	return a.Check(ctx, kind, name)
+	return a.Check(reason, kind, name)
 }
 
 // change does something to a file, unless the call is to have no effect.
-func (a *Access) change(ctx context.Context, do func() error) error {
-	if a.Dry != nil && a.Dry(ctx) {
+func (a *Access) change(reason any, do func() error) error {
+	if a.Dry != nil && a.Dry(reason) {
 		return nil
 	}
 	return do()
 }
 
 // locate finds a path in the directories granted for reading or writing.
-func (a *Access) locate(ctx context.Context, path, kind string) (location, error) {
+func (a *Access) locate(reason any, path, kind string) (location, error) {
 	full, err := a.absolute(path)
 	if err != nil {
 		return location{}, err
@@ -83,7 +83,7 @@ func (a *Access) locate(ctx context.Context, path, kind string) (location, error
 	}
 	for _, directory := range granted {
 		if name, err := filepath.Rel(directory, full); err == nil && filepath.IsLocal(name) {
-			return location{root: directory, name: name}, a.check(ctx, kind, full)
+			return location{root: directory, name: name}, a.check(reason, kind, full)
 		}
 	}
 	return location{}, fmt.Errorf("%s is outside of what was granted: ask for %s:%s in the note's #+CAPABILITIES line", path, kind, filepath.Dir(path))
@@ -131,8 +131,8 @@ func RealPath(path string) (string, error) {
 }
 
 // variable returns an environment variable that was granted.
-func (a *Access) variable(ctx context.Context, name string) (value string, set bool, err error) {
-	if err := a.check(ctx, kindVariable, name); err != nil {
+func (a *Access) variable(reason any, name string) (value string, set bool, err error) {
+	if err := a.check(reason, kindVariable, name); err != nil {
 		return "", false, err
 	}
 	if !slices.Contains(a.Environment, name) {
@@ -226,7 +226,7 @@ func (e *Environment) provided(symbol *Symbol) *Function {
 	return &Function{
 		name: fn.name, doc: fn.doc, list: fn.list, least: fn.least, most: fn.most, many: true,
 		call: func(c *Call, args []Value) Value {
-			err := access.check(c.ctx, kind, "")
+			err := access.check(c.reason, kind, "")
 			if err == nil {
 				err = errWithheld
 			}

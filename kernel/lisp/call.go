@@ -12,6 +12,7 @@ import (
 type Call struct {
 	environment *Environment
 	ctx         context.Context
+	reason      any // of the embedding program, nil for none
 	budget
 
 	// stack holds arguments of builtins being called; they must not keep the slices.
@@ -256,6 +257,9 @@ func (c *Call) resume(err error) {
 
 // Context returns the context of the call.
 func (c *Call) Context() context.Context { return c.ctx }
+
+// Reason returns the reason for which the embedding program makes the call: see [Environment.For].
+func (c *Call) Reason() any { return c.reason }
 
 // Environment returns the environment the call runs in.
 func (c *Call) Environment() *Environment { return c.environment }

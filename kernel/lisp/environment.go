@@ -260,18 +260,34 @@ func (e *Environment) acquire(ctx context.Context) error {
 
 func (e *Environment) release() { <-e.guard }
 
-// run runs body as a call: under the guard, within the limits.
+// run runs body as a call without a reason: under the guard, within the limits.
 func (e *Environment) run(ctx context.Context, body func(c *Call)) error {
+	return e.For(nil).run(ctx, body)
+}
+
+// Caller makes calls of an environment for one reason. It may be used by many goroutines.
+type Caller struct {
+	environment *Environment
+	reason      any
+}
+
+// For returns what makes calls of the environment for a reason. The functions that the embedding
+// program gives to notes find it with [Call.Reason], and [Access] is given it. The environment's own
+// methods have none.
+func (e *Environment) For(reason any) Caller { return Caller{e, reason} }
+
+func (r Caller) run(ctx context.Context, body func(c *Call)) error {
+	e := r.environment
 	if e.config.Memory == nil {
-		return e.runCall(ctx, nil, body)
+		return e.runCall(ctx, r.reason, nil, body)
 	}
 	l := &loan{memory: e.config.Memory}
 	defer l.giveBack() // when nothing holds what the call allocated any more
-	return e.runCall(ctx, l, body)
+	return e.runCall(ctx, r.reason, l, body)
 }
 
 // runCall is run with what the call has taken of a shared Memory, nil where it shares none.
-func (e *Environment) runCall(ctx context.Context, l *loan, body func(c *Call)) (err error) {
+func (e *Environment) runCall(ctx context.Context, reason any, l *loan, body func(c *Call)) (err error) {
 	if err := e.acquire(ctx); err != nil {
 		class := cancelCondition
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -279,7 +295,7 @@ func (e *Environment) runCall(ctx context.Context, l *loan, body func(c *Call)) 
 		}
 		return &Error{Class: class, Message: "waiting for the note's other calls was given up", Cause: err}
 	}
-	c := &Call{environment: e, ctx: ctx, budget: newBudget(e.config.Limits, l), held: true}
+	c := &Call{environment: e, ctx: ctx, reason: reason, budget: newBudget(e.config.Limits, l), held: true}
 	if e.full {
 		defer e.release()
 		return e.takeCensus(0, c.limits)
@@ -313,7 +329,12 @@ func (e *Environment) runCall(ctx context.Context, l *loan, body func(c *Call)) 
 // Call calls a function: a *Function, a symbol, or the name of a function in the
 // note's package as a Go string. It returns the first value.
 func (e *Environment) Call(ctx context.Context, function Value, args ...Value) (result Value, err error) {
-	err = e.run(ctx, func(c *Call) {
+	return e.For(nil).Call(ctx, function, args...)
+}
+
+// Call is [Environment.Call] for the reason.
+func (r Caller) Call(ctx context.Context, function Value, args ...Value) (result Value, err error) {
+	err = r.run(ctx, func(c *Call) {
 		if name, ok := function.(string); ok {
 			function = c.Symbol(strings.ToUpper(name))
 		}
@@ -326,26 +347,36 @@ func (e *Environment) Call(ctx context.Context, function Value, args ...Value) (
 // firstLine (1-based) of file. It stops at the first form that fails. What refers to
 // functions and variables that do not exist is told by [Environment.Problems].
 func (e *Environment) Load(ctx context.Context, source, file string, firstLine int) error {
-	return e.load(ctx, source, file, firstLine, nil)
+	return e.For(nil).Load(ctx, source, file, firstLine)
+}
+
+// Load is [Environment.Load] for the reason.
+func (r Caller) Load(ctx context.Context, source, file string, firstLine int) error {
+	return r.load(ctx, source, file, firstLine, nil)
 }
 
 // Eval is Load for text typed by a person; it gives each with what prin1 prints of the
 // first value of each top-level form, NIL for none, before it goes on to the next.
 func (e *Environment) Eval(ctx context.Context, source, file string, firstLine int, each func(printed string)) error {
-	return e.load(ctx, source, file, firstLine, func(c *Call, v Value) { each(c.Printed(Single(v), true)) })
+	return e.For(nil).Eval(ctx, source, file, firstLine, each)
 }
 
-func (e *Environment) load(ctx context.Context, source, file string, firstLine int, each func(*Call, Value)) error {
-	return e.run(ctx, func(c *Call) {
-		r := c.newReader(source, file, firstLine, true)
+// Eval is [Environment.Eval] for the reason.
+func (r Caller) Eval(ctx context.Context, source, file string, firstLine int, each func(printed string)) error {
+	return r.load(ctx, source, file, firstLine, func(c *Call, v Value) { each(c.Printed(Single(v), true)) })
+}
+
+func (r Caller) load(ctx context.Context, source, file string, firstLine int, each func(*Call, Value)) error {
+	return r.run(ctx, func(c *Call) {
+		forms := c.newReader(source, file, firstLine, true)
 		for {
 			c.at, c.running = nil, nil
-			form, err := r.next()
+			form, err := forms.next()
 			if err == io.EOF {
 				return
 			}
 			if err != nil {
-				c.readFailed(err, r)
+				c.readFailed(err, forms)
 			}
 			c.at = nil
 			v := c.topLevel(form, file)

@@ -126,7 +126,7 @@ func TestToSexpRefuses(t *testing.T) {
 // value evaluates source in a call and returns its value.
 func value(t testing.TB, e *Environment, source string) (v Value) {
 	t.Helper()
-	err := e.load(t.Context(), source, "test.lisp", 1, func(_ *Call, last Value) { v = Single(last) })
+	err := e.For(nil).load(t.Context(), source, "test.lisp", 1, func(_ *Call, last Value) { v = Single(last) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func fileFunctions() []Builtin {
 
 // change does something to a file.
 func (c *Call) change(p *Pathname, do func() error) {
-	if err := c.environment.config.Access.change(c.ctx, do); err != nil {
+	if err := c.environment.config.Access.change(c.reason, do); err != nil {
 		c.fileError(p, err)
 	}
 }

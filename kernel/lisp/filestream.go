@@ -122,7 +122,7 @@ func (c *Call) locate(p *Pathname, kind string) (location, error) {
 	path := c.MergePathname(p, c.DefaultPathname()).Plain()
 	c.Work(1000 * (1 + strings.Count(path, "/")))
 	c.Charge(1000 + 8*len(path))
-	return c.environment.config.Access.locate(c.ctx, path, kind)
+	return c.environment.config.Access.locate(c.reason, path, kind)
 }
 
 // lookedAt finds a file in what may be read, or else in what may be written.
@@ -253,13 +253,13 @@ func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, 
 	c.Charge(ObjectBytes)
 	s := &Stream{kind: kind, binary: binary, file: &openFile{path: p, store: func(c *Call, text string, add bool) error {
 		access := &c.environment.config.Access
-		if err := access.check(c.ctx, kindWrite, at.path()); err != nil {
+		if err := access.check(c.reason, kindWrite, at.path()); err != nil {
 			return err
 		}
 		if add {
-			return access.change(c.ctx, func() error { return at.add(text) })
+			return access.change(c.reason, func() error { return at.add(text) })
 		}
-		return access.change(c.ctx, func() error { return at.write(text) })
+		return access.change(c.reason, func() error { return at.write(text) })
 	}}}
 	switch {
 	case info == nil || !kept:

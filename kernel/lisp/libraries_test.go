@@ -79,7 +79,7 @@ func libraryAnswer(t testing.TB, form string) (string, error) {
 	config := Config{Access: libraryAccess(t), Now: func() time.Time { return time.Date(2026, 11, 22, 10, 30, 5, 123456789, time.UTC) }}
 	e := newEnvironment(t, config)
 	var parts []string
-	err := e.load(t.Context(), form, "case.lisp", 1, func(c *Call, v Value) {
+	err := e.For(nil).load(t.Context(), form, "case.lisp", 1, func(c *Call, v Value) {
 		parts = nil
 		for _, one := range every(v) {
 			parts = append(parts, c.Printed(one, true))

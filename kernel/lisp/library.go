@@ -302,7 +302,7 @@ func (c *Call) Appending(s *String) *Stream { return appendingStream.one(c, s).(
 
 // EnvironmentVariable reads a variable of the process, which must have been granted.
 func (c *Call) EnvironmentVariable(name string) (value string, set bool) {
-	value, set, err := c.environment.config.Access.variable(c.ctx, name)
+	value, set, err := c.environment.config.Access.variable(c.reason, name)
 	if err != nil {
 		c.Fail(SimpleError, "%v", err)
 	}

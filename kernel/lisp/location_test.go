@@ -73,7 +73,7 @@ func TestLinksWithinAGrant(t *testing.T) {
 		}
 	}
 	var asked []string
-	e := newEnvironment(t, Config{Access: Access{Read: []string{root}, Write: []string{root}, Directory: root, Check: func(_ context.Context, kind, name string) error {
+	e := newEnvironment(t, Config{Access: Access{Read: []string{root}, Write: []string{root}, Directory: root, Check: func(_ any, kind, name string) error {
 		asked = append(asked, kind+" "+strings.TrimPrefix(name, root))
 		if strings.Contains(name, "/closed/") {
 			return errors.New("the directory is closed")
@@ -143,7 +143,7 @@ func TestModeIsKept(t *testing.T) {
 // way that a note can handle, and that what was not asked for does not exist.
 func TestWithheld(t *testing.T) {
 	reason := errors.New("read:~/x is not granted")
-	e := newEnvironment(t, Config{Access: Access{Withheld: []string{"read", "env"}, Check: func(_ context.Context, kind, name string) error {
+	e := newEnvironment(t, Config{Access: Access{Withheld: []string{"read", "env"}, Check: func(_ any, kind, name string) error {
 		if name != "" {
 			t.Errorf("asked for %s %s", kind, name)
 		}

@@ -1,9 +1,11 @@
-package llm
+package llm_test
 
 import (
 	"testing"
 	"testing/quick"
 	"time"
+
+	"org-agent/kernel/llm"
 )
 
 func TestStamped(t *testing.T) {
@@ -32,12 +34,12 @@ func TestStamped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := Stamped(moment.In(place), "words"); got != want+"\nwords" {
+			if got := llm.Stamped(moment.In(place), "words"); got != want+"\nwords" {
 				t.Errorf("%s in %s is %q, want %q", at, zone, got, want)
 			}
 		}
 	}
-	if got := Stamped(time.Time{}, "words"); got != "words" {
+	if got := llm.Stamped(time.Time{}, "words"); got != "words" {
 		t.Errorf("an unknown time is %q", got)
 	}
 }
@@ -45,17 +47,17 @@ func TestStamped(t *testing.T) {
 func TestUnstamped(t *testing.T) {
 	property := func(seconds int64, offset int16, message string) bool {
 		at := time.Unix(seconds%(1<<36), 0).In(time.FixedZone("", int(offset)%840*60))
-		return at.Year() < 1000 || Unstamped(Stamped(at, message)) == message
+		return at.Year() < 1000 || llm.Unstamped(llm.Stamped(at, message)) == message
 	}
 	if err := quick.Check(property, nil); err != nil {
 		t.Error(err)
 	}
 	for _, message := range []string{"", "\n", "[2026-10-25 Sun] lunch", "[2026-10-25 Sun 02:30 +02:00] on its line", "see\n[2026-10-25 Sun 02:30 +02:00]\n"} {
-		if got := Unstamped(message); got != message {
+		if got := llm.Unstamped(message); got != message {
 			t.Errorf("%q became %q", message, got)
 		}
 	}
-	if got := Unstamped("[2026-10-25 Sun 02:30 +02:00]\n[2026-10-25 Sun 02:30 +02:00]\nx"); got != "[2026-10-25 Sun 02:30 +02:00]\nx" {
+	if got := llm.Unstamped("[2026-10-25 Sun 02:30 +02:00]\n[2026-10-25 Sun 02:30 +02:00]\nx"); got != "[2026-10-25 Sun 02:30 +02:00]\nx" {
 		t.Errorf("a stamp that was said became %q", got)
 	}
 }

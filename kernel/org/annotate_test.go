@@ -1,22 +1,24 @@
-package org
+package org_test
 
 import (
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/org"
 )
 
 const annotated = "** Two                                                                  :agent:\n:PROPERTIES:\n:ID:       a1\n:END:\nBoth.\n:END:\n"
 
 func TestAnnotate(t *testing.T) {
-	got := Annotate(annotated, []Property{{Key: "TOKENS", Value: "3/4"}},
-		[]Drawer{{Name: "THOUGHTS", Text: "\nIs it?\n\n* Yes\n:END:\n"}, {Name: "CALLS"}}, []Remark{{By: "You, meanwhile", Text: "be\n* short"}})
+	got := org.Annotate(annotated, []org.Property{{Key: "TOKENS", Value: "3/4"}},
+		[]org.Drawer{{Name: "THOUGHTS", Text: "\nIs it?\n\n* Yes\n:END:\n"}, {Name: "CALLS"}}, []org.Remark{{By: "You, meanwhile", Text: "be\n* short"}})
 	want := strings.Replace(annotated, ":END:\nBoth", ":TOKENS:   3/4\n:END:\n:THOUGHTS:\n: Is it?\n:\n: * Yes\n: :END:\n:END:\n- You, meanwhile :: be * short\nBoth", 1)
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := Annotate(annotated, nil, nil, nil); got != annotated {
+	if got := org.Annotate(annotated, nil, nil, nil); got != annotated {
 		t.Errorf("nothing added makes\n%s", got)
 	}
 }
@@ -30,14 +32,14 @@ func TestThoughtsAreInert(t *testing.T) {
 	})
 	rapid.Check(t, func(r *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 1, 12).Draw(r, "text"), "")
-		got := Annotate(annotated[:strings.Index(annotated, "Both")]+"Both.\n", []Property{{Key: "TOKENS", Value: "3/4"}}, []Drawer{{Name: "THOUGHTS", Text: text}, {Name: "CALLS", Text: text}}, []Remark{{By: "You, meanwhile", Text: text}})
-		if ok, reason := IsInert(got); !ok {
+		got := org.Annotate(annotated[:strings.Index(annotated, "Both")]+"Both.\n", []org.Property{{Key: "TOKENS", Value: "3/4"}}, []org.Drawer{{Name: "THOUGHTS", Text: text}, {Name: "CALLS", Text: text}}, []org.Remark{{By: "You, meanwhile", Text: text}})
+		if ok, reason := org.IsInert(got); !ok {
 			r.Fatalf("%s in\n%s", reason, got)
 		}
 		if n := strings.Count(got, "\n:END:\n"); n != 3 || !strings.HasSuffix(got, "Both.\n") {
 			r.Fatalf("%d drawers in\n%s", n, got)
 		}
-		document := Parse(got)
+		document := org.Parse(got)
 		if len(document.Headings) != 1 {
 			r.Fatalf("%d headings in\n%s", len(document.Headings), got)
 		}

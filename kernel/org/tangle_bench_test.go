@@ -1,9 +1,11 @@
-package org
+package org_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/org"
 )
 
 func BenchmarkTangle(b *testing.B) {
@@ -25,7 +27,7 @@ func BenchmarkTangle(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(note)))
 			for b.Loop() {
-				Tangle(TangleRequest{Path: "/n.org", Directory: "/", Home: "/", Source: []byte(note)})
+				org.Tangle(org.TangleRequest{Path: "/n.org", Directory: "/", Home: "/", Source: []byte(note)})
 			}
 		})
 	}

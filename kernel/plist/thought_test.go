@@ -1,6 +1,10 @@
-package plist
+package plist_test
 
-import "testing"
+import (
+	"testing"
+
+	"org-agent/kernel/plist"
+)
 
 func TestThoughtsAreToldApart(t *testing.T) {
 	const answer = `(:type :response :text "<think>no</think>")`
@@ -16,11 +20,11 @@ func TestThoughtsAreToldApart(t *testing.T) {
 		{"", ""},
 	}
 	for _, test := range tests {
-		if got := Recover(test.text, RecoverOptions{Finished: true}).Thought; got != test.want {
+		if got := plist.Recover(test.text, plist.RecoverOptions{Finished: true}).Thought; got != test.want {
 			t.Errorf("%q: thought %q, want %q", test.text, got, test.want)
 		}
 	}
-	var s Stream
+	var s plist.Stream
 	for _, piece := range []string{"<th", "ink>Is ", "it</think", ">" + answer} {
 		s.Write(piece)
 	}

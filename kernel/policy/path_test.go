@@ -1,10 +1,12 @@
-package policy
+package policy_test
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"org-agent/kernel/policy"
 )
 
 // TestProtected checks that protected files are recognized by name, by place, and through links of
@@ -38,11 +40,11 @@ func TestProtected(t *testing.T) {
 		at("any/deep/er/.git"): true, at("bare"): true, at("bare/hooks/update"): true, at("half/hooks/update"): false,
 		at("any/.vscode/tasks.json"): true, at("any/sub/.envrc"): true, at("any/.zshenv"): true, at("any/Makefile"): false, at("any/vscode"): false, at("parts/hooks/x"): true,
 	} {
-		if got := Protected(home, path); got != want {
+		if got := policy.Protected(home, path); got != want {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
-	if !Protected(at("second"), at("elsewhere/skills/x.org")) || !Protected(at("absent"), at("absent/skills/x.org")) || Protected("", at("home/skills/x.org")) {
+	if !policy.Protected(at("second"), at("elsewhere/skills/x.org")) || !policy.Protected(at("absent"), at("absent/skills/x.org")) || policy.Protected("", at("home/skills/x.org")) {
 		t.Error("the skills of a home that is a link, is absent, or is none")
 	}
 }

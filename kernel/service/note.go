@@ -91,7 +91,7 @@ func (s Skills) evaluate(ctx context.Context, p protocol.SkillEvaluateParams) (p
 	}
 	output.Reset()
 	var result protocol.SkillEvaluateResult
-	err = note.Environment().Eval(skill.Dry(ctx), p.Code, p.File, max(p.Line, 1), func(printed string) {
+	err = skill.DryRun(note.Environment()).Eval(ctx, p.Code, p.File, max(p.Line, 1), func(printed string) {
 		result.Values = append(result.Values, printed)
 	})
 	result.Output = output.String()

@@ -130,7 +130,7 @@ func suggestKey(word string, known []string) string {
 }
 
 // registerAction adds an action whose keys were evaluated, in the order of actionKeys.
-func (n *Note) registerAction(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) registerAction(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	key, err := actionKeyOf(args)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (n *Note) registerAction(ctx context.Context, _ *lisp.Call, args []lisp.Val
 	if err := n.mayDefine(a); err != nil {
 		return nil, err
 	}
-	if defines, err := defining(ctx, "defaction"); !defines {
+	if defines, err := defining(call, "defaction"); !defines {
 		return args[0], err
 	}
 	n.actions = append(n.actions, a)

@@ -99,13 +99,13 @@ func (n *Note) makeEnvironment(ctx context.Context) error {
 		return fmt.Errorf("make the note's environment: %w", err)
 	}
 	n.environment = environment
-	return n.loadObjects(withInvocation(ctx, &invocation{purpose: purposeLoad}))
+	return n.loadObjects(ctx)
 }
 
 // askNeuro asks the model. In a test with a script it returns the script's next reply. In other
 // tests and in a dry run it returns the question.
 func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
-	o := invocationOf(ctx)
+	o := invocationOf(call.Reason())
 	if o.script != nil {
 		ask, err := readAsk(args)
 		if err != nil {
@@ -198,7 +198,7 @@ func promptOf(v lisp.Value) (string, error) {
 }
 
 // kernelLog writes to the log. In a preview of an answer it writes nothing.
-func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) kernelLog(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	text, ok := args[0].(*lisp.String)
 	if len(args) > 1 || !ok || strings.Contains(text.String(), "~") {
 		formatted, err := call.Apply(call.Symbol("FORMAT"), append([]lisp.Value{lisp.Nil}, args...)...)
@@ -207,14 +207,14 @@ func (n *Note) kernelLog(ctx context.Context, call *lisp.Call, args []lisp.Value
 		}
 		text, _ = formatted.(*lisp.String)
 	}
-	if !invocationOf(ctx).purpose.dry() && text != nil {
+	if !invocationOf(call.Reason()).purpose.dry() && text != nil {
 		n.options.Log(n.name(), text.String())
 	}
 	return lisp.Nil, nil
 }
 
 // injectStimulus passes an event to the kernel. Tests and previews drop it.
-func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) injectStimulus(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	data, err := lisp.ToSexp(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("read the event: %w", err)
@@ -226,7 +226,7 @@ func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Val
 	if err := plist.WellFormed(event); err != nil {
 		return nil, fmt.Errorf("read the event: %w", err)
 	}
-	switch p := invocationOf(ctx).purpose; p {
+	switch p := invocationOf(call.Reason()).purpose; p {
 	case purposeTest, purposePreview, purposeDryNeuro:
 		return lisp.Nil, nil
 	case purposeNeuro, purposeSymbolic, purposeAction, purposeTyped:
@@ -241,12 +241,12 @@ func (n *Note) injectStimulus(ctx context.Context, _ *lisp.Call, args []lisp.Val
 }
 
 // registerActuator records the name.
-func (n *Note) registerActuator(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) registerActuator(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("the name of an actuator: %w", err)
 	}
-	if defines, err := defining(ctx, "register-actuator"); !defines {
+	if defines, err := defining(call, "register-actuator"); !defines {
 		return args[0], err
 	}
 	n.Actuators = append(n.Actuators, name)
@@ -256,8 +256,8 @@ func (n *Note) registerActuator(ctx context.Context, _ *lisp.Call, args []lisp.V
 
 // defining reports whether the call loads a note, so that its definitions count. A definition that
 // a person types is only checked. A definition in a function of a live note is an error.
-func defining(ctx context.Context, operator string) (bool, error) {
-	switch p := invocationOf(ctx).purpose; p {
+func defining(call *lisp.Call, operator string) (bool, error) {
+	switch p := invocationOf(call.Reason()).purpose; p {
 	case purposeLoad, purposeTest:
 		return true, nil
 	case purposeTyped:

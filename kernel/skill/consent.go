@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -131,8 +130,8 @@ func (n *Note) access() lisp.Access {
 		return lisp.Access{}
 	}
 	access := lisp.Access{
-		Check: func(ctx context.Context, kind, name string) error { return g.allow(ctx, c, n.File, kind, name) },
-		Dry:   func(ctx context.Context) bool { return invocationOf(ctx).effectless() },
+		Check: func(reason any, kind, name string) error { return g.allow(invocationOf(reason), c, n.File, kind, name) },
+		Dry:   func(reason any) bool { return invocationOf(reason).effectless() },
 	}
 	if g != nil {
 		access.Directory, access.Home = g.config.Home, g.config.User
@@ -154,7 +153,7 @@ func (n *Note) access() lisp.Access {
 }
 
 // allow decides about one use of a capability, while the note runs.
-func (g *Grants) allow(ctx context.Context, c consent, file, kind, name string) error {
+func (g *Grants) allow(o *invocation, c consent, file, kind, name string) error {
 	var words []string
 	for _, capability := range c.capabilities {
 		if capability.kind != kind {
@@ -170,13 +169,13 @@ func (g *Grants) allow(ctx context.Context, c consent, file, kind, name string) 
 		why, _ = g.withheldReason(&c)
 	}
 	if why != "" {
-		invocationOf(ctx).withheld = true
+		o.withheld = true
 		return &withheldError{fmt.Sprintf("%s is not granted (%s); %s", strings.Join(words, " "), why, howToGrant(file))}
 	}
 	if kind == "env" {
 		return nil
 	}
-	if purpose := invocationOf(ctx).purpose; kind == "write" && !purpose.mayWrite() {
+	if purpose := o.purpose; kind == "write" && !purpose.mayWrite() {
 		return fmt.Errorf("a file was to be written by %s; a note writes in a skill's neuro function", purpose)
 	}
 	return g.refuseFile(kind, name)

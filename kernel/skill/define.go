@@ -97,7 +97,7 @@ func quoted(call *lisp.Call, v lisp.Value) lisp.Value {
 }
 
 // registerSkill adds a skill whose keys were evaluated.
-func (n *Note) registerSkill(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) registerSkill(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("the name of a skill: %w", err)
@@ -121,7 +121,7 @@ func (n *Note) registerSkill(ctx context.Context, _ *lisp.Call, args []lisp.Valu
 			return nil, fmt.Errorf("the skill %s: %w", name, err)
 		}
 	}
-	if defines, err := defining(ctx, "defskill"); !defines {
+	if defines, err := defining(call, "defskill"); !defines {
 		return args[0], err
 	}
 	if err := n.takeCommands(k); err != nil {
@@ -257,7 +257,7 @@ func expandTool(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 }
 
 // registerTool records a tool.
-func (n *Note) registerTool(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) registerTool(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
 		return nil, err
@@ -275,7 +275,7 @@ func (n *Note) registerTool(ctx context.Context, _ *lisp.Call, args []lisp.Value
 	if description != nil {
 		tool.Description = description.String()
 	}
-	defines, err := defining(ctx, "def-cognitive-tool")
+	defines, err := defining(call, "def-cognitive-tool")
 	if defines {
 		n.Tools = append(n.Tools, tool)
 	}

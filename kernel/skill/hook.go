@@ -142,7 +142,7 @@ func expandDefhook(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 }
 
 // registerHook adds a hook whose function was evaluated.
-func (n *Note) registerHook(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) registerHook(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("the name of a hook: %w", err)
@@ -174,7 +174,7 @@ func (n *Note) registerHook(ctx context.Context, _ *lisp.Call, args []lisp.Value
 	if h.function, err = functionOf("function", args[2]); err != nil {
 		return nil, fmt.Errorf("the hook %s: %w", name, err)
 	}
-	if defines, err := defining(ctx, "defhook"); !defines {
+	if defines, err := defining(call, "defhook"); !defines {
 		return args[0], err
 	}
 	return args[0], n.addHook(h)

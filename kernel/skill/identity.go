@@ -74,7 +74,7 @@ func assignIdentity(order []*slot) (identity Identity) {
 }
 
 // defineIdentity stores the note's definition of the identity.
-func (n *Note) defineIdentity(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) defineIdentity(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	data, err := lisp.ToSexp(lisp.NewList(args...))
 	if err != nil {
 		return nil, fmt.Errorf("read who the agent is: %w", err)
@@ -91,7 +91,7 @@ func (n *Note) defineIdentity(ctx context.Context, _ *lisp.Call, args []lisp.Val
 			return nil, err
 		}
 	}
-	switch defines, err := defining(ctx, "defidentity"); {
+	switch defines, err := defining(call, "defidentity"); {
 	case !defines:
 		return lisp.Nil, err
 	case n.Identity.File != "":
@@ -130,7 +130,7 @@ func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Va
 		return call.Apply(call.Symbol("COPY-SEQ"), lisp.NewString(value)) // COPY-SEQ charges the copy to the call
 	}
 	identity := n.options.live()
-	if p := invocationOf(ctx).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {
+	if p := invocationOf(call.Reason()).purpose; identity.File == "" || n.Identity.File != "" && (p == purposeLoad || p == purposeTest || p == purposeTyped) {
 		identity = n.Identity
 	}
 	switch value := identity.value(name); {

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/lisp"
 )
 
 // Asker asks the model for a skill's neuro function.
@@ -97,23 +99,17 @@ func (o *invocation) effectless() bool {
 	return o.purpose == purposeTest || o.purpose.dry()
 }
 
-type invocationKey struct{}
-
-func withInvocation(ctx context.Context, o *invocation) context.Context {
-	return context.WithValue(ctx, invocationKey{}, o)
-}
-
-// invocationOf returns the invocation of the call. Code that this package did not call was typed by
-// a person.
-func invocationOf(ctx context.Context) *invocation {
-	if o, ok := ctx.Value(invocationKey{}).(*invocation); ok {
+// invocationOf returns the invocation that is the reason of a call. Code that this package did not call
+// was typed by a person.
+func invocationOf(reason any) *invocation {
+	if o, ok := reason.(*invocation); ok {
 		return o
 	}
 	return &invocation{}
 }
 
-// Dry returns a context in which ask-neuro asks no model: it returns the list
-// (:asked TEXT . ARGUMENTS). Use it with [Note.Environment].
-func Dry(ctx context.Context) context.Context {
-	return withInvocation(ctx, &invocation{dry: true})
+// DryRun returns what evaluates code of a person in an environment without asking a model: ask-neuro
+// returns the list (:asked TEXT . ARGUMENTS).
+func DryRun(environment *lisp.Environment) lisp.Caller {
+	return environment.For(&invocation{dry: true})
 }

@@ -1,9 +1,13 @@
-package skill
+package skill_test
 
-import "testing"
+import (
+	"testing"
+
+	"org-agent/kernel/skill"
+)
 
 func TestEntries(t *testing.T) {
-	entries, err := Entries(t.Context())
+	entries, err := skill.Entries(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

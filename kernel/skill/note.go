@@ -247,7 +247,7 @@ func (n *Note) loadBlock(ctx context.Context, i int, p purpose) error {
 	b := &n.blocks[i]
 	n.block = b
 	defer func() { n.block = nil }()
-	return n.mapPlace(n.environment.Load(withInvocation(ctx, &invocation{purpose: p}), b.Body, n.File, n.lineOf(i)))
+	return n.mapPlace(n.environment.For(&invocation{purpose: p}).Load(ctx, b.Body, n.File, n.lineOf(i)))
 }
 
 // undefinedFunction is the class of the error for a call of an undefined function.
@@ -289,7 +289,7 @@ func (n *Note) apply(ctx context.Context, o *invocation, function lisp.Value, ar
 		}
 		values = append(values, value)
 	}
-	_, err := n.environment.Call(withInvocation(ctx, o), conveyName, values...)
+	_, err := n.environment.For(o).Call(ctx, conveyName, values...)
 	return n.mapPlace(err)
 }
 
@@ -298,7 +298,7 @@ const conveyName = "%convey"
 // conveyResult implements the Lisp function that apply calls, because a note's return value can
 // only be read inside a call of the note.
 func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
-	o := invocationOf(ctx)
+	o := invocationOf(call.Reason())
 	if o.onBegin != nil {
 		o.onBegin()
 	}

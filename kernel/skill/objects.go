@@ -39,7 +39,7 @@ func (n *Note) loadObjects(ctx context.Context) error {
 	if !slices.ContainsFunc(n.blocks, func(b org.SkillBlock) bool { return namesObjects(b.Body) }) {
 		return nil
 	}
-	if err := n.environment.Load(ctx, objects, "objects.lisp", 1); err != nil {
+	if err := n.environment.For(&invocation{purpose: purposeLoad}).Load(ctx, objects, "objects.lisp", 1); err != nil {
 		return fmt.Errorf("make the object store: %w", err)
 	}
 	return nil

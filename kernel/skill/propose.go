@@ -163,7 +163,7 @@ type trial struct {
 }
 
 func (n *Note) begin(ctx context.Context, call *lisp.Call, function string) (*trial, error) {
-	if p := invocationOf(ctx).purpose; p != purposeTest {
+	if p := invocationOf(call.Reason()).purpose; p != purposeTest {
 		return nil, fmt.Errorf("%s was called by %s; it belongs in a test", function, p)
 	}
 	return &trial{n, ctx, call, function}, nil
@@ -171,7 +171,7 @@ func (n *Note) begin(ctx context.Context, call *lisp.Call, function string) (*tr
 
 // failf fails the test.
 func (t *trial) failf(format string, arguments ...any) error {
-	return failed(t.ctx, fmt.Sprintf(format, arguments...))
+	return failed(t.call, fmt.Sprintf(format, arguments...))
 }
 
 // list returns an argument as data.
@@ -277,7 +277,7 @@ func (t *trial) answer(k *Skill, event sexp.List, model *script) (sexp.List, err
 	if k.neuro == nil {
 		return nil, nil
 	}
-	o := invocationOf(t.ctx)
+	o := invocationOf(t.call.Reason())
 	o.script = model
 	defer func() { o.script = nil }()
 	value, err := t.apply(k.neuro, event)

@@ -117,12 +117,12 @@ func expandSignals(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 }
 
 // registerTest stores a test until the note is loaded.
-func (n *Note) registerTest(ctx context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func (n *Note) registerTest(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("the name of a test: %w", err)
 	}
-	defines, err := defining(ctx, "deftest")
+	defines, err := defining(call, "deftest")
 	if defines && n.block != nil {
 		n.tests = append(n.tests, test{name: name, line: n.block.Line, function: args[1],
 			criterion: criterionOf(n.block.Criterion, n.block.Name)})
@@ -156,7 +156,7 @@ func check(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value,
 			message += ": " + text.String()
 		}
 	}
-	return nil, failed(ctx, message)
+	return nil, failed(call, message)
 }
 
 // checkCall ends the test with an error when a comparison is false.
@@ -180,12 +180,12 @@ func checkCall(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Va
 		}
 		shown = append(shown, text)
 	}
-	return nil, failed(ctx, form+" is false for "+strings.Join(shown, " and "))
+	return nil, failed(call, form+" is false for "+strings.Join(shown, " and "))
 }
 
 // failed records the failure, so that a test which handles errors fails too.
-func failed(ctx context.Context, message string) error {
-	o := invocationOf(ctx)
+func failed(call *lisp.Call, message string) error {
+	o := invocationOf(call.Reason())
 	o.failures = append(o.failures, message)
 	return errors.New(message)
 }
@@ -244,7 +244,7 @@ func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 func (n *Note) runTest(ctx context.Context, t test) TestResult {
 	result := TestResult{Name: t.name, Criterion: t.criterion, Line: t.line}
 	o := &invocation{purpose: purposeTest}
-	_, err := n.environment.Call(withInvocation(ctx, o), t.function)
+	_, err := n.environment.For(o).Call(ctx, t.function)
 	if err = n.mapPlace(err); err != nil {
 		d := n.diagnose(t.line, err)
 		d.Message = "the test " + t.name + " failed: " + d.Message

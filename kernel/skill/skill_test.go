@@ -207,7 +207,7 @@ func TestOnlyNeuroAsks(t *testing.T) {
 func TestDry(t *testing.T) {
 	n := loaded(t, Options{}, `(defun f (x) (ask-neuro x :history nil))`)
 	var printed []string
-	err := n.Environment().Eval(Dry(t.Context()), `(f "Q")`, "typed", 1, func(text string) { printed = append(printed, text) })
+	err := DryRun(n.Environment()).Eval(t.Context(), `(f "Q")`, "typed", 1, func(text string) { printed = append(printed, text) })
 	if err != nil || strings.Join(printed, " ") != `(:ASKED "Q" :HISTORY NIL)` {
 		t.Errorf("printed %q, %v", printed, err)
 	}

@@ -73,7 +73,7 @@ func TestTheUsersNoteConforms(t *testing.T) {
 		count++
 		got := "error"
 		form := "(apply #'" + test.Function + " '" + test.Args + ")"
-		if err := n.Environment().Eval(Dry(t.Context()), form, "case", 1, func(text string) { got = text }); err != nil {
+		if err := DryRun(n.Environment()).Eval(t.Context(), form, "case", 1, func(text string) { got = text }); err != nil {
 			got = "error"
 		}
 		if want := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(test.Value); got != want {

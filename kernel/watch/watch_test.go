@@ -1,4 +1,4 @@
-package watch
+package watch_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/watch"
 )
 
 const quiet = 10 * time.Millisecond
@@ -20,7 +22,7 @@ func seen(t *testing.T, above string, logs *bytes.Buffer) <-chan []string {
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := make(chan []string, 100)
 	in := filepath.Join(above, "in")
-	w := Watch{
+	w := watch.Watch{
 		Of: "the files", Above: above, Quiet: quiet, Patience: 5 * quiet,
 		Logger:      slog.New(slog.NewTextHandler(logs, nil)),
 		Directories: func() []string { return []string{in, filepath.Join(above, "absent"), filepath.Join(above, "loop")} },
@@ -119,7 +121,7 @@ func TestFollow(t *testing.T) {
 // TestFollowNeedsTheDirectoryAbove checks the error if the directory above does not exist, because
 // no change would be seen.
 func TestFollowNeedsTheDirectoryAbove(t *testing.T) {
-	w := Watch{Of: "the files", Above: filepath.Join(t.TempDir(), "absent")}
+	w := watch.Watch{Of: "the files", Above: filepath.Join(t.TempDir(), "absent")}
 	if err := w.Follow(t.Context()); err == nil || !strings.Contains(err.Error(), "watch the files in ") {
 		t.Error(err)
 	}
@@ -129,7 +131,7 @@ func TestFollowNeedsTheDirectoryAbove(t *testing.T) {
 func TestFollowCallsAgain(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	count := 0
-	w := Watch{
+	w := watch.Watch{
 		Of: "the files", Above: t.TempDir(),
 		Directories: func() []string { return nil },
 		CatchUp: func(context.Context) time.Duration {

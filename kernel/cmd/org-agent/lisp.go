@@ -34,12 +34,13 @@ func (c *lispCommand) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
+	evaluates := environment.For(nil)
 	if c.Dry {
-		ctx = skill.Dry(ctx)
+		evaluates = skill.DryRun(environment)
 	}
 	show := func(printed string) { fmt.Fprintln(w.out, printed) }
 	for _, form := range c.Form {
-		if err := environment.Eval(ctx, form, "-e", 1, show); err != nil {
+		if err := evaluates.Eval(ctx, form, "-e", 1, show); err != nil {
 			return err
 		}
 	}
@@ -51,13 +52,13 @@ func (c *lispCommand) Run(ctx context.Context, w *world) error {
 		if err != nil {
 			return err
 		}
-		return environment.Eval(ctx, source, "-", 1, show)
+		return evaluates.Eval(ctx, source, "-", 1, show)
 	}
 	source, err := os.ReadFile(c.File)
 	if err != nil {
 		return fmt.Errorf("read the forms: %w", err)
 	}
-	return environment.Eval(ctx, string(source), c.File, 1, show)
+	return evaluates.Eval(ctx, string(source), c.File, 1, show)
 }
 
 // environment returns the note's package, or a fresh COMMON-LISP-USER.
