@@ -38,7 +38,8 @@ func (p *Policy) turn(ctx context.Context, where Where) *Turn {
 func (t *Turn) Reach(all ...protocol.Reach) Verdict { return t.policy.judgeReach(all) }
 
 // File returns the real path of a regular file that a proposal names. ~ is the user's directory, a
-// relative name lies in the home, and links are followed. The path is judged, shown and used.
+// relative name lies in the home, and links are followed. The path is judged, shown and used. It is
+// an error if there is no such file.
 func (t *Turn) File(name string) (path string, err error) { return resolve(name, t.policy.Home) }
 
 // Directory returns the real path of a directory that a proposal names. "" is the home.
