@@ -39,6 +39,10 @@ import (
 //     ClassTimeout when ctx had a deadline);
 //   - text is valid UTF-8, whatever the model sent.
 //
+// It sends the sections, and of each message the text and the images, or the stream is an error of
+// ClassBadRequest. See [Message.NeedsDialect] for the rest of a message. The other fields of a
+// request are left out by a provider whose protocol has no place for them.
+//
 // A Provider is safe for use by several goroutines.
 type Provider interface {
 	Stream(ctx context.Context, request Request) iter.Seq2[Delta, error]

@@ -86,6 +86,13 @@ func (m Message) Blank() bool {
 	return len(m.Images)+len(m.Calls)+len(m.Results)+len(m.Added) == 0 && strings.TrimSpace(m.Text) == ""
 }
 
+// NeedsDialect reports whether the message has what plain messages of servers do not have: the
+// kernel's role, calls, results or additions. A provider that cannot send these refuses a request
+// with such a message, which no dialect has rendered for it.
+func (m Message) NeedsDialect() bool {
+	return m.Role == RoleKernel || len(m.Calls)+len(m.Results)+len(m.Added) > 0
+}
+
 // Call is an action that a model proposed and that the kernel judged.
 type Call struct {
 	// ID is unique within the conversation.

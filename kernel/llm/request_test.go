@@ -75,3 +75,23 @@ func TestMapShares(t *testing.T) {
 		t.Errorf("%+v of %+v", other, request)
 	}
 }
+
+// TestNeedsDialect checks that a message with calls, results or additions, or in the kernel's role,
+// is for a dialect, and a message with text and images is not.
+func TestNeedsDialect(t *testing.T) {
+	for _, c := range []struct {
+		message llm.Message
+		want    bool
+	}{
+		{llm.Message{Role: llm.RoleUser, Text: "a", Images: []llm.Image{{Name: "i"}}}, false},
+		{llm.Message{Role: llm.RoleAssistant, Text: "a"}, false},
+		{llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "1"}}}, true},
+		{llm.Message{Role: llm.RoleKernel, Text: "a"}, true},
+		{llm.Message{Role: llm.RoleUser, Results: make([]llm.Result, 1)}, true},
+		{llm.Message{Role: llm.RoleUser, Added: []llm.Addition{{Text: "a"}}}, true},
+	} {
+		if got := c.message.NeedsDialect(); got != c.want {
+			t.Errorf("%+v: %v", c.message, got)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func messages(request llm.Request) ([]byte, error) {
 	}
 	for _, m := range request.Messages {
 		switch {
-		case m.Role == llm.RoleKernel || len(m.Calls)+len(m.Results)+len(m.Added) > 0:
+		case m.NeedsDialect():
 			return nil, &llm.Error{Class: llm.ClassBadRequest, Message: "a message is in no dialect that this server is asked in"}
 		case len(m.Images) > 0:
 			list = append(list, message{m.Role, parts(m)})
