@@ -45,7 +45,7 @@ type Driver interface {
 // Message is a message that somebody wrote in a chat.
 type Message struct {
 	ID     string // assigned by the chat, unique in the channel
-	Chat   string // the conversation on the channel
+	Chat   string // the conversation on the channel, in any characters
 	Sender string // the author's permanent name on the channel
 	Text   string
 	Group  bool // people other than the sender read the chat
@@ -54,7 +54,9 @@ type Message struct {
 
 // Text is a message to a chat.
 type Text struct {
-	ID   string // of the act
+	ID string // of the act
+	// Chat is that of a message, or another that a model proposed and a person allowed. A driver
+	// whose chats are paths or addresses checks it.
 	Chat string
 	Text string
 }

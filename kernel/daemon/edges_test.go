@@ -172,7 +172,7 @@ func (*thermometer) Name() string { return "thermometer" }
 func (s *thermometer) Run(ctx context.Context, take sensor.Take) error {
 	for range 2 { // the second time it is known
 		result, err := take(ctx, protocol.Event{
-			ID: "reading-1", Session: "weather", Sensor: "temperature", Level: 1, Text: "31", Route: protocol.Route{Kind: protocol.RouteNone},
+			ID: "reading-1", Session: "weather", Sensor: "temperature", Text: "31", Route: protocol.Route{Kind: protocol.RouteNone},
 		})
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ type Event struct {
 	// Command is the name of a :user-command, and Arguments the text behind the name. Both
 	// are "" for any other event.
 	Command, Arguments string
-	Level              int // of the question's heading, 1 or more
+	Level              int // of the question's heading; the journal makes 0 to 1
 	// Stamp is when the event was sent, in the person's time zone. Models see it unless it
 	// is zero. The event's record does not have it.
 	Stamp time.Time `json:"-"`
