@@ -1,7 +1,6 @@
 package agent
 
 import (
-
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/journal"
