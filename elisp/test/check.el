@@ -75,6 +75,8 @@
      "`org-agent-undo-replace-accessible'" "org-agent-undo.el")
     ("date-to-time" "31" "`iso8601-parse'")
     ("purecopy" "31" "nothing")
+    ("cl-\\(?:declare\\|gensym\\|locally\\|member-if\\)" "31"
+     "`defvar', `gensym', `progn', `cl-find-if'")
     ("font-lock-\\(?:builtin\\|comment\\(?:-delimiter\\)?\\|constant\\|doc\\(?:-markup\\)?\\|function-name\\|keyword\\|negation-char\\|preprocessor\\|string\\|type\\|variable-name\\|warning\\)-face"
      "31, as a variable" "the quoted face")
     ("revert-buffer-in-progress-p" "31" "a variable of ours")

@@ -1,12 +1,12 @@
-;;; org-agent-anywhere-test.el --- Every command, where it was not meant  -*- lexical-binding: t; -*-
+;;; org-agent-anywhere-test.el --- Tests of every command in any buffer  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; M-x completes the name of every command in every buffer.  Where one
-;; makes no sense, or without a kernel, it says so in words, at once;
-;; never with an error of Lisp, and never after a wait.
+;; M-x completes the name of every command in every buffer.  If a command
+;; makes no sense there, or without a kernel, it says so at once in plain
+;; words.  It signals no error of Lisp and does not wait.
 
 ;;; Code:
 
@@ -98,8 +98,8 @@
     (should (< (- (float-time) began) 240))))
 
 (ert-deftest org-agent-anywhere-without-a-kernel ()
-  "No command fails but in words, and none waits, where there is no kernel.
-Some of them change an Emacs for good: that is another one."
+  "Without a kernel, each command works or fails with a message, and none waits.
+Commands that change an Emacs for good run in another one."
   (org-agent-fake-elsewhere 'org-agent-anywhere-test
                             'org-agent-anywhere-test-without-a-kernel))
 

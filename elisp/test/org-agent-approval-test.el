@@ -1,10 +1,10 @@
-;;; org-agent-approval-test.el --- Tests of decisions  -*- lexical-binding: t; -*-
+;;; org-agent-approval-test.el --- Tests of approvals  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; With the real kernel, and a skill that does what the model says.
+;; With the real kernel, and a skill that proposes what the model says.
 
 ;;; Code:
 
@@ -180,7 +180,7 @@
         (should (equal (mapcar #'car offered) '(?e)))))))
 
 (ert-deftest org-agent-approval-in-the-conversation ()
-  "It stands below the question, read-only, and is allowed there."
+  "An approval is read-only below its question, and can be allowed there."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two\n" :new "2\n")
     (let ((approval (org-agent-approval-test--waits)))
@@ -225,7 +225,7 @@
         (should (string-match-p "DONE Approved" (org-agent-fake-text)))))))
 
 (ert-deftest org-agent-approval-is-refused-with-a-reason ()
-  "It is refused where it stands, and the agent is told why."
+  "An approval is refused in the conversation, and the agent gets the reason."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two\n" :new "2\n")
     (let ((id (plist-get (org-agent-approval-test--waits) :id)))
@@ -244,7 +244,7 @@
       (should-not (org-agent-asks-known id)))))
 
 (ert-deftest org-agent-approval-survives-everything ()
-  "The kernel dies, the file is edited, the buffer is opened anew."
+  "The kernel dies, the file is edited, and the buffer is opened again."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two\n" :new "2\n")
     (let ((id (plist-get (org-agent-approval-test--waits) :id)))
@@ -291,7 +291,7 @@
     (org-agent-fake-wait loaded)))
 
 (ert-deftest org-agent-approval-in-the-shipped-chat ()
-  "A change that the model proposes in a conversation is asked about and made."
+  "A change that the model proposes needs an approval, and is made after it."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit "~/note.org" :old "two\n" :new "2\n")
     (org-agent-approval-test--shipped-chat)
@@ -303,7 +303,7 @@
     (should (string-prefix-p "one\n2\nthree\n" (org-agent-approval-test--text file)))))
 
 (ert-deftest org-agent-approval-of-what-cannot-be-done ()
-  "The model hears at once that its change cannot be made; nobody is asked."
+  "If a change cannot be made, the model is told at once, and nobody is asked."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit "~/note.org" :old "one\ntoo\nthree\n" :new "2\n")
     (org-agent-approval-test--shipped-chat)
@@ -315,7 +315,7 @@
     (should (string-match-p "refused .*:\n.*\n\\(?:: .*\n\\)*: -too\n: \\+two\n" (org-agent-fake-text)))))
 
 (ert-deftest org-agent-approval-list-keeps-every-window ()
-  "A redraw leaves point, and that of every window, where they were."
+  "A redraw keeps point and the position of every window."
   (org-agent-fake-with-chat
     (dotimes (n 5)
       (org-agent-fake-notify
@@ -346,8 +346,8 @@
     (kill-buffer "*org-agent-approvals*")))
 
 (ert-deftest org-agent-approval-list-is-read-undisturbed ()
-  "What comes and goes meanwhile folds nothing and moves nothing.
-What was chosen stays under point, and a button does what it says."
+  "New and closed approvals fold nothing and move nothing.
+The chosen one stays under point, and a button acts on its own approval."
   (org-agent-fake-with-chat
     (let ((notify (lambda (id &rest more)
                     (apply #'org-agent-fake-notify "ask/opened" :sort :approval :id id
@@ -394,7 +394,7 @@ What was chosen stays under point, and a button does what it says."
       (kill-buffer "*org-agent-approvals*"))))
 
 (ert-deftest org-agent-approval-list-guards-what-came-under-point ()
-  "A key that was meant for what is gone does not allow what follows it."
+  "A key for an approval that was closed does not allow the next one."
   (org-agent-fake-with-chat
     (dolist (id '("a" "b" "c"))
       (org-agent-approval-test--ask :approval id "s"))
@@ -427,7 +427,8 @@ What was chosen stays under point, and a button does what it says."
    :summary id :text "one\n" :language :text :form (list :title id)))
 
 (ert-deftest org-agent-approval-last-one-goes-on ()
-  "While one of several things waits, the header line says so; renamed, too."
+  "The header line shows that approvals wait until the last one is decided.
+This is so after a rename, too."
   (org-agent-fake-with-chat
     (unwind-protect
         (let ((phase (lambda () (org-agent-fake-settle) (org-agent-chat-get :phase))))
@@ -457,7 +458,7 @@ What was chosen stays under point, and a button does what it says."
       (setq org-agent-asks-open nil))))
 
 (ert-deftest org-agent-approval-closed-while-folded ()
-  "What is folded when it is decided stays so, and its heading is to be seen."
+  "A folded approval stays folded when it is decided, and its heading is shown."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two\n" :new "2\n")
     (let ((id (plist-get (org-agent-approval-test--waits) :id)))
@@ -476,7 +477,7 @@ What was chosen stays under point, and a button does what it says."
       (should-not (get-char-property (point) 'invisible)))))
 
 (ert-deftest org-agent-approval-decided-twice ()
-  "Who decides twice at once is told that it is decided, and not that it failed."
+  "A second decision at the same time reports the first one, and no failure."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two\n" :new "2\n")
     (org-agent-approval-test--waits)

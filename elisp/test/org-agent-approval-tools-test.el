@@ -1,10 +1,10 @@
-;;; org-agent-approval-tools-test.el --- Tests of decisions about tools  -*- lexical-binding: t; -*-
+;;; org-agent-approval-tools-test.el --- Tests of approvals of tools  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; With the real kernel, and a skill that does what the model says.
+;; With the real kernel, and a skill that proposes what the model says.
 
 ;;; Code:
 
@@ -25,7 +25,7 @@
    (list :type :request :target :tool :action :call :tool tool :args args)))
 
 (ert-deftest org-agent-approval-of-a-command ()
-  "A command is shown whole with what it can do, runs when it is allowed, once."
+  "A command is shown in full with its effects, and runs once when allowed."
   (org-agent-approval-test--with
       (org-agent-approval-tools-test--call
        "exec" :command "echo one\necho two >> ran; cat ran"
@@ -51,7 +51,7 @@
       (should (invisible-p (1- (point)))))))
 
 (ert-deftest org-agent-approval-of-a-command-refused ()
-  "A command that is refused does not run, and the agent is told why."
+  "A refused command does not run, and the agent gets the reason."
   (org-agent-approval-test--with
       (org-agent-approval-tools-test--call
        "exec" :command "touch ran"
@@ -66,7 +66,7 @@
     (should-not (file-exists-p (expand-file-name "project/ran" directory)))))
 
 (ert-deftest org-agent-approval-of-a-page ()
-  "A page that is to be fetched is shown by its whole address, and for this turn."
+  "The approval of a web page shows its full address; it can be for the turn."
   (org-agent-approval-test--with
       (org-agent-approval-tools-test--call
        "web_fetch" :url "https://example.org/a?q=1#part")
@@ -81,7 +81,7 @@
     (should (re-search-forward "^\\*\\* CANCELLED Refused: Fetch https://example.org" nil t))))
 
 (ert-deftest org-agent-approval-of-a-file ()
-  "A file that is to be written is shown as a difference, and refused or written whole."
+  "A file to be written is shown as a diff, and is refused or written whole."
   (org-agent-approval-test--with
       (org-agent-approval-tools-test--call
        "write" :path (concat file ".new") :content "* one\ntwo")

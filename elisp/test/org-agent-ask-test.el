@@ -1,4 +1,4 @@
-;;; org-agent-ask-test.el --- Tests of asking from anywhere  -*- lexical-binding: t; -*-
+;;; org-agent-ask-test.el --- Tests of asking from any buffer  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -36,7 +36,7 @@
   (let ((last-command 'ignore)) (undo-boundary) (undo)))
 
 (ert-deftest org-agent-ask-in-the-chat ()
-  "A question is asked before the draft, which stays as it is; so does this buffer."
+  "A question is inserted before the draft; draft and buffer do not change."
   (org-agent-kernel-test--beside (org-agent-ask-test--reply "* Paris\nIt is.") "text"
     (org-agent-fake-type "my draft")
     (let ((tick (buffer-modified-tick)) (kill-ring nil))
@@ -49,7 +49,7 @@
                      '((1 "What is the capital?") (2 "Paris") (1 "my draft")))))))
 
 (ert-deftest org-agent-ask-in-the-conversation-in-use ()
-  "A question goes to the conversation last seen, never to one in the background."
+  "A question goes to the conversation that was seen last."
   (org-agent-fake-with-chat
     (save-window-excursion
       (switch-to-buffer "*org-agent-chat*")
@@ -65,7 +65,7 @@
       (should (equal (org-agent-chat-session-in-use) "main")))))
 
 (ert-deftest org-agent-ask-takes-the-region-along ()
-  "What is marked goes along; the conversation says so and does not show it."
+  "The region is attached; the conversation names it and does not show it."
   (org-agent-kernel-test--beside
       (list '((match . "line one\n[*] two") (reply . "Yes")))
       "line one\n* two\n#+TBLFM: x\nlast\n"
@@ -87,7 +87,7 @@
       (should-not (string-match-p "TBLFM" (buffer-string))))))
 
 (ert-deftest org-agent-ask-refuses-what-is-not-to-be-read ()
-  "What cannot go along is refused before a question is read."
+  "An attachment that is impossible is reported before the question is read."
   (org-agent-kernel-test--beside nil (make-string 3000000 ?x)
     (let ((transient-mark-mode t))
       (goto-char (point-min))
@@ -96,7 +96,7 @@
       (should (zerop (org-agent-kernel-test--answers))))))
 
 (ert-deftest org-agent-ask-at-point ()
-  "The answer comes in where point was, as one undo step; all else stays."
+  "The answer is inserted at the old point, as one undo step."
   (org-agent-kernel-test--beside (org-agent-ask-test--reply "* Heading\nOne\n\nTwo") "before after"
     (goto-char 8)
     (org-agent-ask "Well?" nil 'insert)
@@ -116,7 +116,7 @@
     (should (equal (buffer-string) "before after typed"))))
 
 (ert-deftest org-agent-ask-at-point-in-org ()
-  "In Org the answer's headings go below the one they come under."
+  "In Org the headings of the answer are below the heading at point."
   (org-agent-kernel-test--beside (org-agent-ask-test--reply "* Top\nText\n** Sub\nMore\n*** Deep") "* A\n** B\n\n"
     (delay-mode-hooks (org-mode))
     (goto-char (point-max))
@@ -125,7 +125,7 @@
     (should (equal (buffer-string) "* A\n** B\n\nText\n*** Sub\nMore\n**** Deep"))))
 
 (ert-deftest org-agent-ask-when-the-place-is-gone ()
-  "A place that is gone, changed or read-only gets nothing; the answer is shown."
+  "If the position is gone, changed or read-only, the answer is only shown."
   (dolist (change (list (lambda () (kill-buffer))
                         (lambda () (erase-buffer) (insert "all other text"))
                         (lambda () (setq buffer-read-only t))
@@ -148,7 +148,7 @@
           (should (equal (buffer-string) "The answer")))))))
 
 (ert-deftest org-agent-ask-without-an-answer ()
-  "A turn that failed inserts nothing and says why."
+  "A failed turn inserts nothing and reports the reason."
   (org-agent-kernel-test--beside (list '((status . 400))) "text"
     (org-agent-ask "Well?" nil 'insert)
     (ert-with-message-capture messages
@@ -157,7 +157,7 @@
     (should (equal (buffer-string) "text"))))
 
 (ert-deftest org-agent-ask-over-a-kernel-that-dies ()
-  "What is waited for is still waited for when the kernel was killed and is back."
+  "An answer still arrives after the kernel was killed and restarted."
   (org-agent-kernel-test--beside
       (list (org-agent-kernel-test--held
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 400))))
@@ -172,7 +172,7 @@
       (should (string-match-p "nothing was inserted\\|came in" messages)))))
 
 (ert-deftest org-agent-ask-where-the-conversation-is-killed ()
-  "What is waited for comes in although nobody shows its conversation any more."
+  "An answer is inserted even if no buffer shows its conversation any more."
   (org-agent-kernel-test--beside
       (list (org-agent-kernel-test--held
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 40))))
@@ -187,7 +187,7 @@
     (org-agent-fake-wait (string-match-p "word40" (buffer-string)))))
 
 (ert-deftest org-agent-ask-in-a-window ()
-  "The small window shows what comes, without drawers."
+  "The small window shows the answer as it streams in, without drawers."
   (org-agent-kernel-test--beside
       (list (org-agent-kernel-test--held
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 200)) 40))
@@ -218,7 +218,7 @@
   (forward-line 0))
 
 (ert-deftest org-agent-ask-window-decides ()
-  "What the turn of the small window asks is shown and decided there."
+  "The small window shows the approvals of its turn, and they are decided there."
   (dolist (decision (list (cons #'org-agent-allow-once "DONE Approved once")
                           (cons (lambda () (org-agent-deny "no")) "CANCELLED Refused")))
     (org-agent-approval-test--with
@@ -244,7 +244,7 @@
         (kill-buffer org-agent-ask-buffer)))))
 
 (ert-deftest org-agent-ask-window-answers ()
-  "A form of the turn of the small window is answered there, in the minibuffer."
+  "The small window shows questions of its turn, which are answered there."
   (org-agent-question-test--with
       '(:title "Printing" :questions ((:question "Which printer?" :options ("laser" "ink") :name "printer")))
     (unwind-protect

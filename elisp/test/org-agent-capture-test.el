@@ -1,4 +1,4 @@
-;;; org-agent-capture-test.el --- Tests of capturing and dropping  -*- lexical-binding: t; -*-
+;;; org-agent-capture-test.el --- Tests of capture and drag and drop  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -40,7 +40,7 @@
                     (buffer-list)))
 
 (ert-deftest org-agent-capture-asks ()
-  "What is captured is asked when the capture ends, with a link to where one was."
+  "A captured question is sent when the capture ends, with a link."
   (org-agent-capture-test--with
       (list (org-agent-kernel-test--exchange "Red ones"))
     (org-capture nil "a")
@@ -54,7 +54,7 @@
       (should (string-match-p "garden.txt" (buffer-string))))))
 
 (ert-deftest org-agent-capture-takes-the-region-along ()
-  "What is marked goes along; its text is not expanded, whatever it says."
+  "The region is attached; its text is not expanded."
   (org-agent-capture-test--with
       (list '((match . "roses\nand tulips") (reply . "Red ones")))
     (let ((transient-mark-mode t))
@@ -72,7 +72,7 @@
                               (buffer-string))))))
 
 (ert-deftest org-agent-capture-given-up ()
-  "A capture that is given up, or says nothing, asks nothing and leaves nothing."
+  "A cancelled or empty capture sends nothing and leaves nothing."
   (org-agent-capture-test--with nil
     (org-capture nil "a")
     (insert "Which roses?")
@@ -88,7 +88,7 @@
       (should-not (org-agent-heading-turn-ids)))))
 
 (ert-deftest org-agent-capture-setup-respects-what-is-there ()
-  "Loading adds no template; setting up twice adds one; no other is replaced."
+  "Loading adds no template, setting up twice adds one, and none is replaced."
   (should-not (assoc "a" (default-value 'org-capture-templates)))
   (let ((org-capture-templates '(("a" "Mine" plain (file "x.org") "")))
         (org-capture-after-finalize-hook nil))
@@ -104,7 +104,7 @@
     (dnd-handle-one-url (selected-window) 'copy url)))
 
 (ert-deftest org-agent-drop-goes-along ()
-  "Files and images that are dropped are listed in the draft, once."
+  "Dropped files and images are listed in the draft once."
   (org-agent-fake-with-chat
     (let ((file (expand-file-name "a b.txt" org-agent-fake-directory)))
       (write-region "text" nil file nil 'silent)

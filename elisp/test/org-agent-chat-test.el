@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A person writes, sends and undoes in the real buffer; the kernel is a
-;; fake that says what a test needs, when it needs it.
+;; A person writes, sends and undoes in the real buffer.  The kernel is a
+;; fake, which sends what a test needs, when it needs it.
 
 ;;; Code:
 
@@ -24,7 +24,7 @@
 ;;;; Sending
 
 (ert-deftest org-agent-chat-sends-the-draft ()
-  "The draft is sent: first marked and saved, then sent, then acknowledged."
+  "The draft is first marked and saved, then sent, then acknowledged."
   (org-agent-fake-with-chat
     (let (file)
       (push (cons "event"
@@ -51,7 +51,7 @@
         (should (eobp))))))
 
 (ert-deftest org-agent-chat-nothing-to-send ()
-  "An empty draft is not sent, and the buffer stays as it is."
+  "An empty draft is not sent, and the buffer does not change."
   (org-agent-fake-with-chat
     (let ((before (buffer-string)))
       (should-error (org-agent-send) :type 'user-error)
@@ -59,7 +59,7 @@
       (should-not (org-agent-fake-requests "event")))))
 
 (ert-deftest org-agent-chat-ctrl-c-ctrl-c-in-the-draft-sends ()
-  "Also on a table, a block, a checkbox; elsewhere it is Org's."
+  "It sends also on a table, a block or a checkbox; elsewhere it is Org's."
   (dolist (place '("| a" "ls" "- \\[ \\]" "TODO"))
     (org-agent-fake-with-chat
       (org-agent-fake-type "TODO x\n| a | b |\n#+begin_src sh\nls\n#+end_src\n- [ ] c")
@@ -81,7 +81,7 @@
                      (list question))))))
 
 (ert-deftest org-agent-chat-asks-where-words-go ()
-  "Words go to a host that was found only when the person agrees, once."
+  "A message goes to a host that was found only if the person agrees, once."
   (let (org-agent-send-agreed asked (answer nil))
     (org-agent-fake-with-home
       (setq org-agent-fake-answers
@@ -107,7 +107,7 @@
                          '("api.example" "api.example"))))))))
 
 (ert-deftest org-agent-chat-messages-queue ()
-  "What is sent while an answer is written goes out at once, in order."
+  "Messages that are sent while an answer is written are sent at once, in order."
   (org-agent-fake-with-chat
     (dotimes (n 20)
       (org-agent-fake-type (format "m%d" n))
@@ -149,7 +149,7 @@
           (should-not (string-match-p "unsent" (buffer-string))))))))
 
 (ert-deftest org-agent-chat-unsent-goes-out-when-the-kernel-is-back ()
-  "A message whose acknowledgement was lost is sent again, with its id."
+  "A message whose acknowledgement was lost is sent again with the same id."
   (org-agent-fake-with-chat
     (push (cons "event" (lambda (_) (org-agent-fake-kill) 'silence))
           org-agent-fake-answers)
@@ -168,7 +168,7 @@
     (should-not (string-match-p "unsent" (buffer-string)))))
 
 (ert-deftest org-agent-chat-without-a-kernel-nothing-is-lost ()
-  "What is sent when no kernel can be started is in the file, unsent."
+  "If no kernel can be started, the message is in the file, marked as unsent."
   (org-agent-fake-with-home
     (org-agent-chat)
     (with-current-buffer "*org-agent-chat*"
@@ -182,7 +182,7 @@
       (should-not (string-match-p "unsent" (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-chat-never-received-is-marked ()
-  "A question the kernel never received is marked unsent when it says so."
+  "A question that the kernel does not know is marked as unsent."
   (org-agent-fake-with-home
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
@@ -211,7 +211,7 @@
 ;;;; Answers
 
 (ert-deftest org-agent-chat-answer-nests-and-is-saved ()
-  "An act goes below its question, before the draft; the receipt tells all."
+  "An answer is inserted below its question; the receipt describes it."
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
            (text (org-agent-fake-answer-text "a1" "H\u00e9llo \u4e16\u754c" "Body"))
@@ -230,7 +230,7 @@
       (should (eq (plist-get receipt :saved) t)))))
 
 (ert-deftest org-agent-chat-act-is-performed-once ()
-  "The same act again changes nothing and gets the same receipt."
+  "A repeated act changes nothing and gets the same receipt."
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
            (text (org-agent-fake-answer-text "a1" "Hi" "Body"))
@@ -247,7 +247,7 @@
       (should (= 1 (how-many ":ID:       a1" (point-min) (point-max)))))))
 
 (ert-deftest org-agent-chat-text-without-line-ends ()
-  "A question without a line end and an answer without one are put right."
+  "Missing newlines at the ends of a question and an answer are inserted."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (delete-region (1- (org-agent-draft-start)) (point-max))
@@ -261,7 +261,7 @@
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-chat-question-is-gone ()
-  "Without its question an answer goes before the draft, under its words."
+  "If its question is gone, an answer is inserted before the draft."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (delete-region (point-min) (org-agent-draft-start))
@@ -277,7 +277,7 @@
                              "* my draft"))))))
 
 (ert-deftest org-agent-chat-acts-that-are-refused ()
-  "Other buffers, other targets, other actions and closed sessions."
+  "Acts for other buffers, targets, actions and closed sessions are refused."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")) (before (buffer-string)))
       (pcase-dolist
@@ -331,7 +331,7 @@ Each came with what stands above its question."
           (org-agent-fake-requests "turn/retry")))
 
 (ert-deftest org-agent-chat-stops-and-repeats ()
-  "The running turn can be stopped, and what is left repeated."
+  "The running turn can be stopped, and repeated."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (push (cons "turn/cancel" (lambda (_) '(:cancelled t))) org-agent-fake-answers)
@@ -359,7 +359,7 @@ Each came with what stands above its question."
       (should (equal (org-agent-chat-test--retried) (list question))))))
 
 (ert-deftest org-agent-chat-repeats-a-turn-of-the-past ()
-  "The turn of an old question is found by its event."
+  "An old question can be repeated by its id."
   (org-agent-fake-with-home
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
@@ -375,7 +375,7 @@ Each came with what stands above its question."
       (should (equal (org-agent-chat-test--retried) '("q1"))))))
 
 (ert-deftest org-agent-chat-counts-what-waits ()
-  "Messages after a running turn are counted in the header line."
+  "The header line counts the messages that wait for a running turn."
   (org-agent-fake-with-chat
     (push (cons "event" (lambda (params)
                           (list :event (plist-get params :id) :state :queued
@@ -396,7 +396,7 @@ Each came with what stands above its question."
         (should (string-match-p "thinking \\+1" (org-agent-header-line)))))))
 
 (ert-deftest org-agent-chat-acknowledged-late-does-not-wait ()
-  "A message whose turn runs before its acknowledgement came is not waiting."
+  "A message whose turn began before the acknowledgement is not waiting."
   (org-agent-fake-with-chat
     (push (cons "event" (lambda (params)
                           (org-agent-fake-notify
@@ -422,7 +422,7 @@ Each came with what stands above its question."
   (org-agent-fake-settle))
 
 (ert-deftest org-agent-chat-ended-while-loading-does-not-run ()
-  "A turn that `session/load' calls running and that has ended is not shown."
+  "A turn that ended after `session/load' reported it is not shown as running."
   (org-agent-fake-with-chat
     (push (cons "session/load" (lambda (_) '(:session "main" :running "t9" :running-event "q9")))
           org-agent-fake-answers)
@@ -430,7 +430,7 @@ Each came with what stands above its question."
     (should-not (string-match-p "thinking\\|streaming" (org-agent-header-line)))))
 
 (ert-deftest org-agent-chat-ended-while-loading-is-saved ()
-  "So is the preview of such a turn not, and the buffer is as its file."
+  "The preview of such a turn is removed, and the buffer equals the file."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (org-agent-fake-delta question "a1" 0 "** Half\nan ans" "t9")
@@ -445,7 +445,7 @@ Each came with what stands above its question."
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-chat-says-how-to-begin ()
-  "An empty conversation tells how to send; one with turns does not."
+  "An empty conversation says how to send a message; others do not."
   (org-agent-fake-with-chat
     (should (string-match-p "C-c C-c" (org-agent-header-line)))
     (org-agent-fake-type "Hello")
@@ -454,7 +454,7 @@ Each came with what stands above its question."
     (should-not (string-match-p "C-c C-c" (org-agent-header-line)))))
 
 (ert-deftest org-agent-chat-header-line ()
-  "It names model and state, and a percent sign in them is harmless."
+  "It shows model and state, and escapes percent signs."
   (org-agent-fake-with-chat
     (org-agent-chat-put :model "100%s")
     (should (string-match-p "100%%s" (org-agent-header-line)))
@@ -467,7 +467,7 @@ Each came with what stands above its question."
     (should (string-match-p "thinking" (org-agent-header-line)))))
 
 (ert-deftest org-agent-chat-mode-restarts ()
-  "A keyword line restarts the mode; the conversation goes on."
+  "A keyword line restarts the mode, and the conversation continues."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (goto-char (point-min))
@@ -489,7 +489,7 @@ Each came with what stands above its question."
       (should (eq (key-binding (kbd "C-c C-c")) 'org-ctrl-c-ctrl-c)))))
 
 (ert-deftest org-agent-chat-clones-are-no-conversations ()
-  "A clone of a part, as Org makes it, is killed without leaving the session."
+  "Killing a clone of a part of the buffer does not close the session."
   (org-agent-fake-with-chat
     (org-agent-fake-say "Hello")
     (let ((clone (org-get-indirect-buffer)))

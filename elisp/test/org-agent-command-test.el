@@ -1,4 +1,4 @@
-;;; org-agent-command-test.el --- Commands and what goes with them  -*- lexical-binding: t; -*-
+;;; org-agent-command-test.el --- Tests of commands and their input  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -49,7 +49,7 @@
        (kill-buffer buffer))))
 
 (ert-deftest org-agent-command-sends-what-is-wanted ()
-  "The buffer goes with a command that wants it, and only with that."
+  "The buffer is sent with a command that requests it, and only then."
   (org-agent-command-test--with
     (goto-char (point-max))
     (insert "a draft")
@@ -74,7 +74,7 @@
                             (org-agent-fake-text)))))
 
 (ert-deftest org-agent-command-region-and-limits ()
-  "The region goes alone, narrowing counts, and what is cut is said."
+  "The region is sent alone, narrowing is respected, and a cut is reported."
   (org-agent-command-test--with
     (org-agent-command-test--in "one\ntwo\nthree\n"
       (cl-flet ((sent () (let ((inhibit-message t)) (org-agent-command "look"))
@@ -107,7 +107,7 @@
         (should (= 2 (length (split-string (plist-get (sent) :said) "\n"))))))))
 
 (ert-deftest org-agent-command-private ()
-  "Buffers that are not for reading aloud are never sent."
+  "Private buffers are never sent."
   (org-agent-command-test--with
     (org-agent-command-test--in "password"
       (dolist (name '(" hidden" "*auth-source*" "x.gpg" ".authinfo"))
@@ -131,7 +131,7 @@
     (should-error (org-agent-command "nothing") :type 'user-error)))
 
 (ert-deftest org-agent-command-in-the-draft ()
-  "A draft that begins with a command is that command; what is near is not."
+  "A draft that begins with a command runs it; a similar draft does not."
   (org-agent-command-test--with
     (save-window-excursion
       (delete-other-windows)
@@ -157,7 +157,7 @@
           (should (equal (plist-get event :text) text)))))))
 
 (ert-deftest org-agent-command-sent-again ()
-  "A command that was refused is sent again with what it was given on."
+  "A refused command is sent again with the same input."
   (org-agent-command-test--with
     (push (cons "event" (lambda (_) '(:error (:code -32000 :message "full"))))
           org-agent-fake-answers)
@@ -190,7 +190,7 @@
       (should (equal (org-agent-command-test--event) said)))))
 
 (ert-deftest org-agent-command-completes ()
-  "Names are completed after a slash that begins the draft, nowhere else."
+  "Names are completed after a slash at the beginning of the draft only."
   (org-agent-command-test--with
     (goto-char (point-max))
     (insert "/lo")
@@ -206,7 +206,7 @@
     (should (equal (all-completions "" #'org-agent-command--table) '("new")))))
 
 (ert-deftest org-agent-command-agenda ()
-  "Open tasks and dates of the agenda's files are sent as data."
+  "Open tasks and dates of the agenda files are sent as data."
   (org-agent-command-test--with
     (let* ((today (format-time-string "%Y-%m-%d"))
            (file (expand-file-name "agenda.org" org-agent-fake-directory))
@@ -242,7 +242,7 @@
           (kill-buffer))))))
 
 (ert-deftest org-agent-command-real-kernel ()
-  "A note's command, saved while Emacs runs, is known and answered."
+  "A command of a note that is saved while Emacs runs is known and answered."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
     (let ((notes (expand-file-name "skills" (org-agent-home-directory))))
       (make-directory notes t)

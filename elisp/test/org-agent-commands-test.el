@@ -19,7 +19,7 @@
         :hash "h" :reason "it writes" :asked "2026-11-21T10:00:00Z"))
 
 (ert-deftest org-agent-commands-approvals ()
-  "What waits is listed whole, and each key decides the one at point."
+  "Approvals are listed in full, and each key decides the one at point."
   (org-agent-fake-with-chat
     (let ((long (concat "(:cmd \"" (make-string 500 ?x) "\")")))
       (push (cons "ask/list"
@@ -54,7 +54,7 @@
         (should-error (call-interactively (key-binding "o")) :type 'user-error)))))
 
 (ert-deftest org-agent-commands-approvals-come-and-go ()
-  "What is asked appears once in an open list; what is closed goes."
+  "A new approval appears once in an open list; a closed one is removed."
   (org-agent-fake-with-chat
     (save-window-excursion
       (org-agent-approvals)
@@ -72,7 +72,7 @@
 ;;;; Status
 
 (ert-deftest org-agent-commands-status ()
-  "The status is shown, or that there is none."
+  "The status is shown, or a message that there is no kernel."
   (org-agent-fake-with-chat
     (push (cons "status"
                 (lambda (_)

@@ -24,7 +24,7 @@
               (progn (kill-buffer) text)))))))
 
 (ert-deftest org-agent-compact-and-back ()
-  "A conversation is summarised and that is undone; the buffer does not change."
+  "A conversation is summarized, and that is undone; the buffer does not change."
   (org-agent-kernel-test--with
       (list (list '(match . "Now write the notes") '(times . -1)
                   '(reply . "* Facts\n- the key is blue"))
@@ -62,14 +62,14 @@
       (should (equal kill-ring '("kept"))))))
 
 (ert-deftest org-agent-compact-elsewhere ()
-  "Outside a conversation there is nothing to summarise."
+  "Outside of a conversation there is nothing to summarize."
   (with-temp-buffer
     (should-error (org-agent-compact) :type 'user-error)
     (should-error (org-agent-compact-stop) :type 'user-error)
     (should-error (org-agent-compact-undo) :type 'user-error)))
 
 (ert-deftest org-agent-compact-stopped ()
-  "A summary that is being made can be stopped; nothing changes by it."
+  "A summary in progress can be stopped, and nothing changes."
   (org-agent-kernel-test--with
       (list (list '(match . "Now write the notes") '(times . -1)
                   '(reply . "* Facts\n- half") '(hang_after . -1))

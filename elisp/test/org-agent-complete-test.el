@@ -1,11 +1,11 @@
-;;; org-agent-complete-test.el --- Tests of what is proposed as one types  -*- lexical-binding: t; -*-
+;;; org-agent-complete-test.el --- Tests of completion as you type  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; The real kernel, whose model says what the test wants: in time, too
-;; late, or as somebody who means harm.
+;; The real kernel, whose model answers as the test wants: in time, too late,
+;; or with hostile text.
 
 ;;; Code:
 
@@ -125,7 +125,7 @@ the model is asked only through it."
 ;;;; What is seen, and what comes in
 
 (ert-deftest org-agent-complete-shows-and-accepts ()
-  "What is proposed is seen and not there; accepted it is one undo step."
+  "A proposal is displayed and not inserted; accepting it is one undo step."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says " brown fox\njumps 世界"))
       "The quick| and slow\nmore\n" #'text-mode
@@ -148,7 +148,7 @@ the model is asked only through it."
       (should (equal (buffer-string) text)))))
 
 (ert-deftest org-agent-complete-accepts-piece-by-piece ()
-  "By word and by line; the rest stays to be seen."
+  "A word or a line can be accepted; the rest stays displayed."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "(one two)\n\n  three\nfour"))
       "f|" #'text-mode
@@ -163,7 +163,7 @@ the model is asked only through it."
       (should (equal (org-agent-complete-test--ghost) (nth 2 step))))))
 
 (ert-deftest org-agent-complete-goes-at-any-command ()
-  "Whatever else one does the ghost goes, and so does a late answer."
+  "Any other command removes the ghost, and so does a late answer."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "x"))
       "one |two\nthree\n" #'text-mode
@@ -192,7 +192,7 @@ the model is asked only through it."
 ;;;; As one types
 
 (ert-deftest org-agent-complete-as-one-types ()
-  "After a pause it is asked once; typing what is proposed goes on in it."
+  "After a pause there is one request; typing the proposal shortens it."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "own fox"))
       "The quick |\n" #'text-mode
@@ -223,7 +223,7 @@ the model is asked only through it."
     (should-not (memq #'org-agent-complete--after-command post-command-hook))))
 
 (ert-deftest org-agent-complete-is-given-up ()
-  "Who types on does not get an answer to what was before, and the next one is."
+  "If the person types on, the request is cancelled, and a new one is answered."
   (org-agent-complete-test--with
       (list '((match . "one t\n") (hang_after . -1) (reply . "never") (times . -1))
             (org-agent-complete-test--says "hree"))
@@ -250,7 +250,7 @@ the model is asked only through it."
                   (org-agent-complete-test--sent)))))
 
 (ert-deftest org-agent-complete-late-answers ()
-  "An answer that comes when one is elsewhere is not shown anywhere."
+  "An answer that arrives after point has moved is not shown."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "late" '(first_delay . "300ms") '(times . -1)))
       "one |two\n" #'text-mode
@@ -274,7 +274,7 @@ the model is asked only through it."
     (should-not (buffer-live-p org-agent-complete-test--buffer))))
 
 (ert-deftest org-agent-complete-tells-of-trouble-once ()
-  "A model that does not answer is told of once and left alone for a while."
+  "A model that does not answer is reported once, and not asked for a while."
   (org-agent-complete-test--with
       (list '((status . 401) (body . "{\"error\":{\"message\":\"no such key\"}}")
               (times . -1)))
@@ -295,7 +295,7 @@ the model is asked only through it."
       (should (= 2 (length (split-string messages "no such key")))))))
 
 (ert-deftest org-agent-complete-without-a-kernel ()
-  "Nothing happens by itself where no kernel is; asked for, it is said."
+  "Without a kernel nothing happens by itself, and the command reports it."
   (org-agent-fake-with-home
     (with-temp-buffer
       (set-window-buffer nil (current-buffer))
@@ -310,7 +310,7 @@ the model is asked only through it."
 ;;;; In a conversation
 
 (ert-deftest org-agent-complete-in-a-conversation ()
-  "The draft is completed, and nothing else of a conversation."
+  "In a conversation only the draft is completed."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "Samarkand?"))
       "" #'text-mode
@@ -328,7 +328,8 @@ the model is asked only through it."
 ;;;; Harm
 
 (ert-deftest org-agent-complete-no-part-of-it-runs ()
-  "A part may be active where the whole is not: it does not come in as it is."
+  "A part of a proposal may be active Org though the whole is not.
+Such a part is made inert."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "=src_sh{rm x}= b"))
       "one |\n" #'org-mode
@@ -342,7 +343,7 @@ the model is asked only through it."
                      (concat "-\n" (buffer-string)))))))
 
 (ert-deftest org-agent-complete-is-exact-in-code ()
-  "In code what the model says stays, but for what nobody sees."
+  "In code the proposal is exact, without invisible characters."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "x\u202e, `(:type :request :target :shell))\n  ;; #+TBLFM:\t'"))
       "(list |" #'emacs-lisp-mode
@@ -350,7 +351,7 @@ the model is asked only through it."
                    "x, `(:type :request :target :shell))\n  ;; #+TBLFM:\t'"))))
 
 (ert-deftest org-agent-complete-is-in-nobodys-way ()
-  "It is not shown while completion, a search or a region is in use."
+  "Nothing is shown during completion, a search or with an active region."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "two"))
       "one |\n" #'text-mode
@@ -370,7 +371,7 @@ the model is asked only through it."
     (should-not (org-agent-complete-test--ghost))))
 
 (ert-deftest org-agent-complete-leaves-nothing-behind ()
-  "The kernel has no turn of it, and what was proposed is in no file."
+  "The kernel has no turn of a completion, and no file has a proposal."
   (org-agent-complete-test--with
       (list (org-agent-complete-test--says "two three"))
       "one |\n" #'text-mode
@@ -435,7 +436,7 @@ the model is asked only through it."
         (set-buffer-modified-p nil)))))
 
 (ert-deftest org-agent-complete-on-a-terminal ()
-  "With real keys, pauses and redisplay nothing moves, in no window."
+  "With real keys, pauses and redisplay nothing moves in any window."
   (org-agent-kernel-test--with
       (list (org-agent-complete-test--says " so\nthe rest"))
     (kill-buffer)

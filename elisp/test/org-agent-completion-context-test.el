@@ -1,11 +1,11 @@
-;;; org-agent-completion-context-test.el --- Tests of the text that a completion sends and inserts  -*- lexical-binding: t; -*-
+;;; org-agent-completion-context-test.el --- Tests of the text that completion sends  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; Without a kernel: where nothing is sent, what is sent elsewhere, and
-;; what of a proposal may be inserted.
+;; These tests need no kernel: they check where nothing is sent, what is sent
+;; elsewhere, and which part of a proposal may be inserted.
 
 ;;; Code:
 
@@ -32,7 +32,7 @@
                                                 :type 'error))))))
 
 (ert-deftest org-agent-completion-context-sends-no-secrets ()
-  "Nothing is seen of buffers in which there may be a secret."
+  "Nothing is sent from buffers that may contain secrets."
   (with-temp-buffer
     (rename-buffer "plain" t)
     (insert "x ")
@@ -90,7 +90,7 @@ after text
 " "Org with parts that are for nobody else.")
 
 (ert-deftest org-agent-completion-context-sends-nothing-private-of-org ()
-  "What is tagged as private is not seen, neither at point nor beside it."
+  "Private text is not sent, neither at point nor near it."
   (dolist (mode (list #'org-mode #'fundamental-mode))
     (with-temp-buffer
       (rename-buffer "plain" t)
@@ -120,7 +120,7 @@ after text
       (setq buffer-file-name nil))))
 
 (ert-deftest org-agent-completion-context-source-blocks-are-of-their-buffer ()
-  "A block that is edited in a buffer of its own is as private as its entry."
+  "A block in an edit buffer is as private as its entry."
   (with-temp-buffer
     (rename-buffer "plain" t)
     (insert "* Mine :@private:\n#+begin_src emacs-lisp\n(one)\n#+end_src\n"
@@ -137,7 +137,7 @@ after text
 ;;;; What comes in
 
 (ert-deftest org-agent-completion-context-is-inert-in-org ()
-  "In Org nothing that is accepted runs; code stays exact and in its block."
+  "Accepted text is inert in Org; code is exact and stays in its block."
   (cl-flet ((comes-to (text proposed)
               (with-temp-buffer
                 (insert text)

@@ -1,4 +1,4 @@
-;;; org-agent-context-test.el --- What goes along with a message  -*- lexical-binding: t; -*-
+;;; org-agent-context-test.el --- Tests of attachments  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -76,7 +76,7 @@
 ;;;; Adding
 
 (ert-deftest org-agent-context-region-follows-the-text ()
-  "A region is listed with its lines and sent as it is when it is sent."
+  "A region is listed with its lines; its text at the time of sending is sent."
   (org-agent-fake-with-chat
     (org-agent-context-test--in
         (org-agent-context-test--file "a b.org" "one\ntwo\nthree\nfour\n")
@@ -100,7 +100,7 @@
                  (plist-get event :text)))))))
 
 (ert-deftest org-agent-context-what-the-line-says-is-sent ()
-  "A line that was deleted sends nothing; one that was changed what it says."
+  "A deleted line sends nothing; a changed line sends what it names."
   (org-agent-fake-with-chat
     (let ((file (org-agent-context-test--file "a.txt" "one\ntwo\nthree\nfour\n")))
       (org-agent-context-test--in file
@@ -123,7 +123,7 @@
           (should (equal (plist-get event :text) "Nothing?")))))))
 
 (ert-deftest org-agent-context-buffers ()
-  "Unsaved text is sent, a narrowed buffer as narrowed, a gone one refused."
+  "Unsaved text is sent, a narrowed buffer in part, a killed one is refused."
   (org-agent-fake-with-chat
     (let ((file (org-agent-context-test--file "a.org" "* one\n* two\n")))
       (org-agent-context-test--in file
@@ -153,7 +153,7 @@
       (should (string-match-p "Gone\\?" (org-agent-context-test--draft))))))
 
 (ert-deftest org-agent-context-subtrees-and-ids ()
-  "With a prefix argument the subtree goes along, by its ID if it has one."
+  "With a prefix argument the subtree is attached, by its ID if it has one."
   (org-agent-fake-with-chat
     (let ((org-id-locations (make-hash-table :test #'equal))
           (org-id-locations-file (expand-file-name "ids" org-agent-fake-directory))
@@ -179,7 +179,7 @@
                        ("subtree" "Two" "* Two\n:PROPERTIES:\n:ID: id-of-two\n:END:\ntext\n")))))))
 
 (ert-deftest org-agent-context-dired-and-links ()
-  "In Dired the marked files are added, on a link what it leads to."
+  "In Dired the marked files are attached, on a link its target."
   (org-agent-fake-with-chat
     (let* ((file (org-agent-context-test--file "d/a.txt" "text a"))
            (image (org-agent-context-test--image "d/p.png"))
@@ -205,7 +205,7 @@
       (should (file-exists-p image)))))
 
 (ert-deftest org-agent-context-refusals ()
-  "What cannot be sent is refused by name, says why, and is not sent."
+  "A file that cannot be sent is refused with its name and the reason."
   (org-agent-fake-with-chat
     (pcase-dolist (`(,name ,text ,says)
                    (list '("a.bin" "a\0b" "a\\.bin is no text")
@@ -231,7 +231,7 @@
       (should-error (org-agent-send) :type 'user-error))))
 
 (ert-deftest org-agent-context-lines-of-the-message ()
-  "A line that only looks as if it listed something is one of the message."
+  "A line that only looks like a context line is part of the message."
   (org-agent-fake-with-chat
     (let* ((file (org-agent-context-test--file "a.txt" "text"))
            (words (format "Do it\n- Context: a Debian server\n- Context: see [[file:%s]] first\n- Context: [[https://example.org]]" file))
@@ -247,7 +247,7 @@
                               (cadr (should-error (org-agent-send) :type 'user-error)))))))
 
 (ert-deftest org-agent-context-secrets-ask-first ()
-  "Secrets are asked about, by their real names too; the token is refused."
+  "Secrets are asked about, also by their real names; the token is refused."
   (org-agent-fake-with-chat
     (let* ((secret (org-agent-context-test--file ".ssh/config" "Host x"))
            (link (expand-file-name "innocent" org-agent-fake-directory))
@@ -273,7 +273,7 @@
 ;;;; Words
 
 (ert-deftest org-agent-context-words ()
-  "Links and mentions in the words count, in quoted blocks they do not."
+  "Links and mentions in the text are attached, except in quoted blocks."
   (org-agent-fake-with-chat
     (let ((file (org-agent-context-test--file "w.txt" "one\ntwo\n")))
       (with-current-buffer (get-buffer-create "mentioned.txt") (insert "m"))
@@ -299,7 +299,7 @@
       (kill-buffer "mentioned.txt"))))
 
 (ert-deftest org-agent-context-completion ()
-  "What is chosen after an at sign becomes a link to it."
+  "A choice after an at sign becomes a link."
   (org-agent-fake-with-chat
     (let ((file (org-agent-context-test--file "long name.org" "* A heading\nbody\n")))
       (org-agent-context-test--in file
@@ -321,7 +321,7 @@
                        '("file" "region" "subtree")))))))
 
 (ert-deftest org-agent-context-sizes-are-shown ()
-  "What will go along is shown with its size, and the text stays as it was."
+  "The size of each attachment is shown, and the text does not change."
   (org-agent-fake-with-chat
     (let ((file (org-agent-context-test--file "a.txt" "twelve bytes")))
       (goto-char (point-max))
@@ -338,7 +338,7 @@
         (should (= tick (buffer-chars-modified-tick)))))))
 
 (ert-deftest org-agent-context-sent-again ()
-  "A message that was not sent is sent again with what it names then."
+  "A message that was not sent is sent again with the current attachments."
   (org-agent-fake-with-chat
     (let ((file (org-agent-context-test--file "a.txt" "first")))
       (push (cons "event" (lambda (_) '(:error (:code -32007 :message "busy")))) org-agent-fake-answers)
@@ -385,7 +385,7 @@
               (alist-get 'messages (json-read))))))
 
 (ert-deftest org-agent-context-prompt-is-what-is-sent ()
-  "What `org-agent-prompt' shows is what the model receives."
+  "`org-agent-prompt' shows exactly what the model receives."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "(:type :response :text \"* Seen\\nit\")"
                                              '(times . -1)))

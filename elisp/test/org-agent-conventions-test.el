@@ -1,14 +1,14 @@
-;;; org-agent-conventions-test.el --- Emacs's conventions, held by every file  -*- lexical-binding: t; -*-
+;;; org-agent-conventions-test.el --- Tests of Emacs's conventions in every file  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; The compiler and checkdoc do not look at these: options have types that
-;; their values are of; faces inherit; C-h m tells every key of every mode,
-;; and no key is one that Emacs leaves to the person.  A name says which
-;; file defines it, and a private one is used in that file only.  Nothing
-;; happens when a file is loaded, and only what is used is loaded.
+;; The compiler and checkdoc do not check these conventions: options have
+;; types that match their values, faces inherit, C-h m shows every key of
+;; every mode, and no key is reserved for users.  A name shows the file that
+;; defines it, and a private one is used in that file only.  Loading a file
+;; has no effects, and loads only what is used.
 
 ;;; Code:
 
@@ -27,7 +27,7 @@
                 (funcall function symbol)))))
 
 (ert-deftest org-agent-conventions-options-have-types ()
-  "Every option says what it is, and is that."
+  "Every option has a type, a version and a default of its type."
   (let ((count 0))
     (org-agent-conventions-test--each
      (lambda (symbol)
@@ -81,7 +81,7 @@ a terminal of few colours."
     all))
 
 (ert-deftest org-agent-conventions-help-tells-all ()
-  "The help of every mode of ours names its keys, each of a command."
+  "The help of every mode names its keys, and each key is bound to a command."
   (let ((count 0))
     (org-agent-conventions-test--each
      (lambda (symbol)
@@ -155,7 +155,7 @@ They need neither the prefix of their file nor anything that calls them.")
            (commandp (intern (string-remove-suffix "-map" (symbol-name symbol)))))))
 
 (ert-deftest org-agent-conventions-names-say-the-file ()
-  "Every definition has its file's prefix but what people call by its name."
+  "Every definition has the prefix of its file, except commands and the like."
   (org-agent-fake-load-all)
   (dolist (file (org-agent-fake-files))
     (let ((prefix (if (equal file "ob-org-agent") "org-agent-babel" file)))
@@ -210,8 +210,8 @@ They need neither the prefix of their file nor anything that calls them.")
      (equal file "org-agent-autoloads"))))
 
 (ert-deftest org-agent-conventions-nothing-happens-at-load ()
-  "A file that is loaded defines what is its own, and changes nothing else.
-No hook, no advice, no timer, no option, and no key of others."
+  "Loading a file only defines its own names.
+It adds no hook, advice, timer, option or key of others."
   (dolist (file (org-agent-fake-files))
     (dolist (form (org-agent-conventions-test--forms file))
       (ert-info ((format "%s: %S" file form))
@@ -221,7 +221,7 @@ No hook, no advice, no timer, no option, and no key of others."
                '(unless done (run-with-idle-timer 1 t #'f)))))
 
 (ert-deftest org-agent-conventions-loads-what-it-uses ()
-  "A file requires another one of ours only if it uses what that defines."
+  "A file requires another one of ours only if it uses a definition of it."
   (org-agent-fake-load-all)
   (let ((home (make-hash-table)) unused)
     (dolist (file (org-agent-fake-files))
@@ -257,7 +257,7 @@ No hook, no advice, no timer, no option, and no key of others."
       known)))
 
 (ert-deftest org-agent-conventions-declared-is-autoloaded ()
-  "What a file declares instead of requiring its file comes when it is called."
+  "A function that is declared and not required is autoloaded."
   (let ((known (org-agent-conventions-test--autoloads)))
     (dolist (file (org-agent-fake-files))
       (dolist (form (org-agent-conventions-test--forms file))
@@ -309,8 +309,8 @@ itself, or the variable is looked at with `bound-and-true-p'."
                                             (format "%S" forms)))))))))))))
 
 (ert-deftest org-agent-conventions-autoloads-are-needed ()
-  "What is autoloaded is a command, or another file or Emacs calls it.
-A command that is not is called where its file is loaded: its file binds it."
+  "Each autoload is a command, or is called by another file or by Emacs.
+A command without an autoload is bound only in its own file."
   (org-agent-fake-load-all)
   (let ((known (org-agent-conventions-test--autoloads))
         (uses (make-hash-table)))
@@ -334,7 +334,7 @@ A command that is not is called where its file is loaded: its file binds it."
                           (string-suffix-p "-mode" (symbol-name symbol)))))))))))
 
 (ert-deftest org-agent-conventions-manuals-name-commands ()
-  "Who has only the autoloads has every command that a manual names."
+  "Every command that a manual names is autoloaded."
   (let ((known (org-agent-conventions-test--autoloads))
         (count 0))
     (dolist (manual '("README.org" "../README.org"))
@@ -375,7 +375,7 @@ A command that is not is called where its file is loaded: its file binds it."
 ;;;; Customizing, keys
 
 (ert-deftest org-agent-conventions-groups-by-feature ()
-  "What can be customized stands in a group of its feature."
+  "Each option is in a customization group of its feature."
   (org-agent-fake-load-all)
   (let ((groups (get 'org-agent 'custom-group)))
     (should (> (length groups) 5))
@@ -388,7 +388,7 @@ A command that is not is called where its file is loaded: its file binds it."
           (should (get member 'custom-group)))))))
 
 (ert-deftest org-agent-conventions-keys-of-org-stay ()
-  "A conversation takes two keys of Org's, and no other."
+  "A conversation rebinds two keys of Org and no other."
   (should (equal (sort (cl-loop for (keys . _) in (org-agent-conventions-test--keys
                                                    org-agent-chat-mode-map [])
                                 when (commandp (lookup-key org-mode-map (kbd keys)))
@@ -397,9 +397,9 @@ A command that is not is called where its file is loaded: its file binds it."
                  '("C-c C-c" "C-c C-k"))))
 
 (ert-deftest org-agent-conventions-keys-are-ours-to-take ()
-  "No key of ours is a person's, Emacs's help, or its way out.
-Behind the prefix of modes a letter is the person's, and so are the keys
-F5 to F9; what quits, what helps and ESC end a sequence of keys as always."
+  "No map of ours binds a key that is reserved for users, or for help and quit.
+Users own the letters after the prefix of modes, and the keys F5 to F9.
+The keys that quit and help, and ESC, keep their meaning after a prefix."
   (let ((count 0))
     (org-agent-conventions-test--each
      (lambda (symbol)
@@ -423,8 +423,8 @@ F5 to F9; what quits, what helps and ESC end a sequence of keys as always."
     (should (> count 100))))
 
 (ert-deftest org-agent-conventions-repeat-maps ()
-  "The commands of a repeat map repeat in it, and no others do.
-No key of it is a letter, which would be missing in the draft."
+  "The commands of a repeat map have the property, and no others.
+No key of it is a letter, since that is input for the draft."
   (let ((count 0))
     (org-agent-conventions-test--each
      (lambda (symbol)

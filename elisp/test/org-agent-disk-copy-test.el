@@ -1,11 +1,11 @@
-;;; org-agent-disk-copy-test.el --- Tests of saving what was added  -*- lexical-binding: t; -*-
+;;; org-agent-disk-copy-test.el --- Tests of saving the end of a file  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; A large conversation is saved by its end.  Whatever happened to buffer
-;; and file, the file then has what the buffer has, byte for byte.
+;; A large conversation is saved by writing its end.  After any history of
+;; buffer and file, the file equals the buffer, byte for byte.
 
 ;;; Code:
 
@@ -48,7 +48,7 @@
                    (encode-coding-string text 'utf-8-unix)))))
 
 (ert-deftest org-agent-disk-copy-a-turn-is-added ()
-  "A turn of a large conversation is written without the rest of it."
+  "A turn of a large conversation is written without writing the rest."
   (org-agent-disk-copy-test--counting
     (org-agent-fake-with-chat
       (org-agent-fake-say "First, caf\u00e9 \U0001f600")
@@ -74,7 +74,7 @@
         (org-agent-disk-copy-test--check)))))
 
 (ert-deftest org-agent-disk-copy-sees-what-nobody-told ()
-  "Changes without hooks, in a clone, or of the file are not passed over."
+  "Changes without hooks, in a clone, or of the file are noticed."
   (org-agent-disk-copy-test--counting
     (org-agent-fake-with-chat
       (org-agent-fake-say "A first question of some length")
@@ -115,7 +115,7 @@
         (org-agent-disk-copy-test--check)))))
 
 (ert-deftest org-agent-disk-copy-any-history ()
-  "Random edits, saves and changes of the file by others."
+  "Random edits, saves and changes of the file by others give the same file."
   (dolist (seed '("one" "two" "three"))
     (random seed)
     (org-agent-disk-copy-test--counting
@@ -140,7 +140,7 @@
                    (org-agent-disk-copy-test--check))))))))))
 
 (ert-deftest org-agent-disk-copy-large-opens-whole ()
-  "A large conversation has its settings, all of its text and its draft."
+  "A large conversation opens with its settings, its text and its draft."
   (let ((org-agent-disk-copy-large 20))
     (org-agent-fake-with-chat
       (org-agent-fake-say "A question that is long enough")

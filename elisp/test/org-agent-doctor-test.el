@@ -36,7 +36,7 @@
   (org-agent-doctor-test--wait regexp))
 
 (ert-deftest org-agent-doctor-finds-and-mends-the-kernels-side ()
-  "A directory that others can see is found and mended."
+  "A directory that others can read is found and mended."
   (org-agent-doctor-test--with
     (goto-char (point-min))
     (should-not (re-search-forward "^ *[ ▾▸] *FAIL" nil t))
@@ -51,7 +51,7 @@
       (org-agent-doctor-test--wait "^ *[ ▾▸] *OK +state"))))
 
 (ert-deftest org-agent-doctor-finds-and-mends-emacs ()
-  "What is wrong in Emacs is found, and mended where that can be."
+  "Problems in Emacs are found, and mended if possible."
   (org-agent-doctor-test--with
     (let ((org-confirm-babel-evaluate nil)
           (read-process-output-max 4096)
@@ -78,7 +78,7 @@
       (should-not (re-search-forward "^ *[ ▾▸] *WARN +\\(ids\\|left\\)" nil t)))))
 
 (ert-deftest org-agent-doctor-old-code-is-noticed ()
-  "Compiled files that are old are deleted; loaded code that is old is told of."
+  "Old compiled files are deleted; loaded old code is reported."
   (org-agent-fake-with-home
     (let* ((org-agent-directory (file-name-as-directory org-agent-fake-directory))
            (source (expand-file-name "org-agent-x.el" org-agent-fake-directory))
@@ -98,7 +98,7 @@
         (should-not (file-exists-p compiled))))))
 
 (ert-deftest org-agent-doctor-without-a-program ()
-  "Without the program Emacs is looked at all the same."
+  "Without the program the doctor still checks Emacs."
   (org-agent-fake-with-home
     (let ((org-agent-program nil)
           (exec-path nil)
@@ -120,7 +120,7 @@
         (should (equal "ok" (plist-get (car (org-agent-doctor--compiled)) :state)))))))
 
 (ert-deftest org-agent-doctor-reads-anything ()
-  "What the program prints is read as far as it is what it should be."
+  "Invalid output of the program is skipped."
   (should (equal (mapcar (lambda (f) (plist-get f :text))
                          (org-agent-doctor--read
                           "{\"check\":\"a\",\"state\":\"ok\",\"text\":\"t\"}\nnoise\n[1]\n{\"text\":3}\n"))

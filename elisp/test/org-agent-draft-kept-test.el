@@ -1,4 +1,4 @@
-;;; org-agent-draft-kept-test.el --- Tests of drafts that stand in no file  -*- lexical-binding: t; -*-
+;;; org-agent-draft-kept-test.el --- Tests of restored drafts  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -44,7 +44,7 @@
          (directory-files directory t "\\.org\\'"))))
 
 (ert-deftest org-agent-draft-kept-over-the-buffer ()
-  "What was written beside the owner of the file is there again, until it is sent."
+  "A draft beside another owner of the file is restored until it is sent."
   (org-agent-draft-kept-test--with
     (should-not org-agent-file-owner-p)
     (org-agent-fake-type "half a\n** \u4e16\u754c")
@@ -64,7 +64,7 @@
     (should-not (org-agent-draft-kept-test--files))))
 
 (ert-deftest org-agent-draft-kept-over-emacs ()
-  "Of an Emacs that was killed there is what was saved by itself; of one that lives nothing is taken."
+  "The auto-saved draft of a killed Emacs is restored, not that of a live one."
   (org-agent-draft-kept-test--with
     (org-agent-fake-type "mine")
     (run-hooks 'auto-save-hook)
@@ -88,7 +88,7 @@
       (should (equal (org-agent-fake-file-text) "* mine\n* of another\n")))))
 
 (ert-deftest org-agent-draft-kept-by-the-file-owner ()
-  "What the owner of the file did not save yet is kept, and nothing of it comes twice."
+  "An unsaved draft of the owner is restored, and nothing is duplicated."
   (org-agent-fake-with-chat
     (org-agent-fake-type "half")
     (org-agent-file-owner-save)
@@ -110,7 +110,7 @@
         (should-not (org-agent-draft-kept-test--files))))))
 
 (ert-deftest org-agent-draft-kept-copy-elsewhere ()
-  "A conversation that is written to another file is a copy, and no conversation."
+  "A conversation that is written to another file becomes a plain copy."
   (org-agent-fake-with-chat
     (let ((copy (expand-file-name "copy.org" org-agent-fake-directory))
           (buffer (current-buffer)))

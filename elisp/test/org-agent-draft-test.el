@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; Pure text: what is the draft, what is sent, and which bytes it leaves.
+;; Tests of pure text: where the draft is, what is sent, and which bytes it
+;; leaves.
 
 ;;; Code:
 
@@ -77,7 +78,7 @@
                          start)))))))
 
 (ert-deftest org-agent-draft-missing-is-known ()
-  "What a buffer lacks to have a draft."
+  "Each way in which a buffer can lack a draft is recognized."
   (pcase-dolist
       (`(,text ,whole)
        `(("" "* ")
@@ -102,7 +103,7 @@
             (should-not (org-agent-draft-missing))))))))
 
 (ert-deftest org-agent-draft-is-mended ()
-  "Words written between the star and its blank are the draft all the same."
+  "Words between the star and its blank belong to the draft."
   (pcase-dolist
       (`(,behind ,sent)
        '(("*Hello there " "Hello there")
@@ -126,7 +127,7 @@
     (should-not (org-agent-draft-mend (point-max)))))
 
 (ert-deftest org-agent-draft-becomes-a-question ()
-  "Sending writes the heading with its tags, and the drawer."
+  "Sending makes the draft a heading with its tags and its drawer."
   (org-agent-draft-test--in (concat org-agent-draft-test--turn
                                     "* What\nis this?\n* Sub")
     (should (equal (car (org-agent-draft-to-question
@@ -141,7 +142,7 @@
                    "What\nis this?\n** Sub"))))
 
 (ert-deftest org-agent-draft-tags-end-at-column-77 ()
-  "Tags end at column 77 as it is seen; at least one blank is before them."
+  "Tags end at display column 77, after at least one blank."
   (should (equal (org-agent-heading-line 1 "\u6f22\u5b57" '("user"))
                  (concat "* \u6f22\u5b57" (make-string 65 ?\s) ":user:\n")))
   (should (equal (org-agent-heading-line 2 (make-string 67 ?x) '("user"))
@@ -150,7 +151,7 @@
                  (concat "** " (make-string 90 ?x) " :user:\n"))))
 
 (ert-deftest org-agent-draft-turns-are-found ()
-  "Turns are headings with an ID and one of the two tags, nothing else."
+  "Turns are headings with an ID and one of the two tags."
   (org-agent-draft-test--in
       (concat org-agent-draft-test--turn
               "* Not :user:\n* Nor this\n:PROPERTIES:\n:ID: n1\n:END:\n"
@@ -167,14 +168,14 @@
       (should (equal (buffer-substring end (+ end 5)) "* Not")))))
 
 (ert-deftest org-agent-draft-of-one-long-line ()
-  "A megabyte on one line is a draft as any other."
+  "A megabyte on one line is a draft like any other."
   (let ((line (apply #'concat (make-list 200000 "a :b "))))
     (org-agent-draft-test--in (concat org-agent-draft-test--turn "* " line)
       (should (equal (org-agent-heading-turn-ids) '("q1" "a1")))
       (should (equal (car (org-agent-context-draft)) (string-trim line))))))
 
 (ert-deftest org-agent-draft-keeps-point-and-narrowing ()
-  "Looking does not move anything."
+  "Reading the draft moves nothing."
   (org-agent-draft-test--in (concat org-agent-draft-test--turn "* draft")
     (goto-char 5)
     (narrow-to-region 2 20)

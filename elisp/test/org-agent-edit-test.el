@@ -57,7 +57,7 @@
              (kill-buffer)))))))
 
 (ert-deftest org-agent-edit-file ()
-  "A file that nobody visits is changed, saved, and can be undone at once."
+  "A file without a buffer is changed and saved, and can be undone."
   (org-agent-edit-test--with "* Inbox\n* Gr\u00fc\u00dfe \u4e16\u754c\n"
     (let* ((new "* Inbox\n** TODO \u00dcben\n")
            (answer (plist-get (org-agent-edit-test--send
@@ -76,7 +76,7 @@
         (should (equal (buffer-string) "* Inbox\n* Gr\u00fc\u00dfe \u4e16\u754c\n"))))))
 
 (ert-deftest org-agent-edit-withheld ()
-  "What is kept from every model is neither changed by its acts nor told of."
+  "Private text is neither changed by acts nor revealed in refusals."
   (let ((text (concat "* A\nsome water\n* Safe :noagent:\n:PROPERTIES:\n:ID: safe\n:END:\n"
                       "canary water\n* B\nend\n")))
     (org-agent-edit-test--with text
@@ -112,7 +112,7 @@
                                      (string-replace "some water" "some wine" text)))))))
 
 (ert-deftest org-agent-edit-live-buffer ()
-  "Unsaved work stays unsaved; typing before and after is undone by itself."
+  "Unsaved work stays unsaved; typing before and after is undone separately."
   (org-agent-edit-test--with "one\ntwo\nthree\n"
     (with-current-buffer (find-file-noselect file)
       (buffer-enable-undo)
@@ -143,7 +143,7 @@
         (should (equal (buffer-string) "one\ntwo\nthree\n"))))))
 
 (ert-deftest org-agent-edit-refuses ()
-  "What is not there once is refused with what was found; nothing changes."
+  "If the old text does not occur once, the edit is refused with what was found."
   (org-agent-edit-test--with "* A\nalpha beta\n* B\nalpha\n"
     (pcase-dolist
         (`(,message . ,payload)
@@ -171,7 +171,7 @@
     (should (equal (org-agent-edit-test--text file) "* A\nalpha beta\n* B\nalpha\n"))))
 
 (ert-deftest org-agent-edit-asks-nothing ()
-  "Where Emacs would have to ask, the edit is refused."
+  "If Emacs would have to ask, the edit is refused."
   (org-agent-edit-test--with "one\n"
     (cl-flet ((refusal () (org-agent-edit-test--refusal
                            (org-agent-edit-test--send
@@ -202,7 +202,7 @@
                    nil :file file :old "other" :new "\u4e16"))))))))
 
 (ert-deftest org-agent-edit-entry ()
-  "An entry that is named by its id is changed, and only that."
+  "The entry with the given id is changed, and no other."
   (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:END:\nword\n** Below\nlow\n* B\nword\n"
     (let ((org-id-locations (make-hash-table :test #'equal)))
       (puthash "a1" file org-id-locations)
@@ -220,7 +220,7 @@
                      "* A\n:PROPERTIES:\n:ID: a1\n:END:\ndeed\n** Below\nhigh\n* B\nword\n")))))
 
 (ert-deftest org-agent-edit-once ()
-  "An act is performed once for its id, and settled by what is there."
+  "An act is performed once for its id; a lost receipt is made from the text."
   (org-agent-edit-test--with "* Inbox\n"
     (cl-flet ((send (act settle &rest texts)
                 (org-agent-fake-request
@@ -249,7 +249,7 @@
                            :done))))))
 
 (ert-deftest org-agent-edit-set-properties ()
-  "Properties of an entry are set in its drawer, once; others are refused."
+  "Properties of an entry are set in its drawer once; invalid ones are refused."
   (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\nEffort\n* B\n"
     (let ((org-id-locations (make-hash-table :test #'equal)))
       (puthash "a1" file org-id-locations)
@@ -270,7 +270,7 @@
 ;;;; What the kernel asks about acts
 
 (ert-deftest org-agent-edit-check ()
-  "Whether an act could be performed is told, and nothing is done."
+  "A check reports whether an act is possible, and changes nothing."
   (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\nword\n"
     (let ((org-id-locations (make-hash-table :test #'equal))
           (text (org-agent-edit-test--text file)))
@@ -307,7 +307,7 @@
                            :done))))))
 
 (ert-deftest org-agent-edit-receipts-say-how-it-was ()
-  "A receipt has what stood around the change, and properties as they were."
+  "A receipt has the text around the change and the former properties."
   (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\nword here\n"
     (let ((org-id-locations (make-hash-table :test #'equal)))
       (puthash "a1" file org-id-locations)
@@ -326,7 +326,7 @@
                        '((:name "EFFORT" :line ":Effort: 1") (:name "NEW"))))))))
 
 (ert-deftest org-agent-edit-settle-properties ()
-  "Whether properties were set is seen in the drawer."
+  "Whether properties were set is read from the drawer."
   (org-agent-edit-test--with "* A\n:PROPERTIES:\n:ID: a1\n:Effort: 1\n:END:\n"
     (let ((org-id-locations (make-hash-table :test #'equal)))
       (puthash "a1" file org-id-locations)
@@ -348,7 +348,7 @@
 ;;;; What is an edit
 
 (ert-deftest org-agent-edit-tells-what-is-one ()
-  "An action is an edit by what performs it here, and not by its name."
+  "An action is an edit if its performer is one, whatever its name."
   (cl-flet ((act (target action)
               (list :type :request :target target
                     :payload (list :action action :old "a" :new "b"))))

@@ -49,7 +49,7 @@
     (nreverse ids)))
 
 (ert-deftest org-agent-explain-tells-the-story ()
-  "The story of the text at point is told, folded, inert and read-only."
+  "The turn of the text at point is explained, folded, inert and read-only."
   (org-agent-explain-test--with
     (pcase-let ((`(,question ,answer) (org-agent-explain-test--ids))
                 (tick (buffer-chars-modified-tick))
@@ -81,7 +81,7 @@
         (should (looking-at-p "\\* Which notes"))))))
 
 (ert-deftest org-agent-explain-goes-with-the-text ()
-  "What was copied elsewhere still knows its turn; what is typed beside it does not."
+  "Copied text still has its turn; text that is typed beside it does not."
   (org-agent-explain-test--with
     (let ((answer (cadr (org-agent-explain-test--ids)))
           copied)
@@ -104,7 +104,7 @@
           (should (equal answer (org-agent-explain-id))))))))
 
 (ert-deftest org-agent-explain-without-a-kernel ()
-  "The journal is read when no kernel runs, and errors are told."
+  "Without a kernel the journal is read, and errors are reported."
   (org-agent-explain-test--with
     (let ((question (car (org-agent-explain-test--ids))))
       (ert-with-message-capture messages
@@ -121,7 +121,7 @@
       (should-error (org-agent-why " ") :type 'user-error))))
 
 (ert-deftest org-agent-explain-marks-edits ()
-  "What an edit wrote into a note is known to be the agent's."
+  "Text that an edit wrote into a note is marked as the agent's."
   (org-agent-fake-with-chat
     (let ((file (expand-file-name "home/note.org" org-agent-fake-directory)))
       (with-temp-file file (insert "* A note\nold text\nend\n"))
@@ -143,7 +143,7 @@
         (kill-buffer)))))
 
 (ert-deftest org-agent-explain-folds-without-bars ()
-  "The end of a folded block's last line is seen, and has no colour."
+  "The end of the last line of a folded block is shown without a colour."
   (org-agent-explain-test--with
     (goto-char (point-min))
     (call-interactively #'org-agent-why)

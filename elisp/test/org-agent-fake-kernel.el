@@ -4,11 +4,10 @@
 
 ;;; Commentary:
 
-;; A kernel in Emacs Lisp for what a real one cannot be made to do at
-;; will: faults within a frame, deaths between two messages, hostile
-;; acts.  It listens on a real Unix socket and is found through a real
-;; `kernel.json'.  What a test needs of the protocol it answers from
-;; `org-agent-fake-answers'.
+;; A kernel in Emacs Lisp for what a real one cannot be made to do: faults
+;; within a frame, deaths between two messages, hostile acts.  It listens on
+;; a real Unix socket and is found through a real `kernel.json'.  It answers
+;; requests from `org-agent-fake-answers'.
 
 ;;; Code:
 

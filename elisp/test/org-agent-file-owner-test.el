@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; File and buffer, and everybody who writes to either.
+;; The file of a conversation, its buffer, and all programs that write to
+;; either.
 
 ;;; Code:
 
@@ -78,7 +79,7 @@
     (should (= (file-modes buffer-file-name) #o640))))
 
 (ert-deftest org-agent-file-owner-survives-what-saving-does ()
-  "Hooks that tidy up on save break neither the draft nor identity."
+  "Hooks that clean up on save break neither the draft nor the identity."
   (org-agent-fake-with-chat
     (let ((require-final-newline t)
           (mode-require-final-newline t)
@@ -100,7 +101,7 @@
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-file-owner-never-saves-a-part-of-an-answer ()
-  "What is saved while an answer is written has nothing of it."
+  "A save while an answer is written has nothing of it."
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
            (saved (org-agent-fake-file-text)))
@@ -117,7 +118,7 @@
         (should (equal (org-agent-heading-turn-ids) (list question second)))))))
 
 (ert-deftest org-agent-file-owner-takes-what-others-wrote ()
-  "A file that changed is taken before the next turn goes in."
+  "A changed file is read before the next turn is inserted."
   (org-agent-file-owner-test--asking-fails
     (org-agent-fake-with-chat
       (let ((question (org-agent-fake-say "Hello")))
@@ -133,7 +134,7 @@
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))))
 
 (ert-deftest org-agent-file-owner-overwrites-nobody ()
-  "When file and buffer both changed, neither is touched, and that is said."
+  "If file and buffer both changed, neither is overwritten, with a message."
   (org-agent-file-owner-test--asking-fails
     (org-agent-fake-with-chat
       (let ((question (org-agent-fake-say "Hello")))
@@ -158,7 +159,7 @@
                                       (org-agent-header-line))))))))
 
 (ert-deftest org-agent-file-owner-streams-into-a-changed-file ()
-  "Deltas into an unmodified buffer whose file changed make nobody ask."
+  "Deltas into an unmodified buffer with a changed file ask nothing."
   (org-agent-file-owner-test--asking-fails
     (org-agent-fake-with-chat
       (let ((question (org-agent-fake-say "Hello")))
@@ -175,7 +176,7 @@
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))))
 
 (ert-deftest org-agent-file-owner-is-somebody-else ()
-  "Who does not keep the file visits none and writes none."
+  "An Emacs that does not own the file neither visits nor writes it."
   (org-agent-fake-with-home
     (let ((text (concat (org-agent-heading-question 1 "q1" "Hello" nil)
                         "* their draft")))
@@ -210,7 +211,7 @@
           (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))))
 
 (ert-deftest org-agent-file-owner-becomes-it-while-an-answer-is-written ()
-  "The file is taken when the answer is there, not before."
+  "The file is taken over when the answer is complete."
   (org-agent-fake-with-home
     (org-agent-file-owner-test--elsewhere
       (let ((question (org-agent-fake-say "Hello"))
@@ -241,7 +242,7 @@
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))))
 
 (ert-deftest org-agent-file-owner-cannot-save ()
-  "Where nothing can be saved that is said, and the text stays."
+  "If the file cannot be saved, that is reported, and the text stays."
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
            (directory (directory-file-name
@@ -261,7 +262,7 @@
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-file-owner-follows-links ()
-  "A file that is a link stays one."
+  "A symbolic link stays a link."
   (org-agent-fake-with-home
     (let ((file (org-agent-fake-file "main"))
           (real (expand-file-name "elsewhere.org" org-agent-fake-directory)))
@@ -290,7 +291,7 @@
       (should (equal (org-agent-fake-text) "* half a thought")))))
 
 (ert-deftest org-agent-file-owner-any-text ()
-  "Every character comes back from the file as it went in."
+  "Every character survives saving and reading."
   (org-agent-fake-with-chat
     (let ((text "caf\u00e9 \u4e16\u754c \U0001f600 \u200b \ufeff x\ty \u00a0 \u2028 end"))
       (org-agent-fake-say text)

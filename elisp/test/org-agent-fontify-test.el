@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; Text that streams into a window is highlighted line by line, and in the
-;; end as font lock has it.
+;; end as font lock does it.
 
 ;;; Code:
 
@@ -83,7 +83,7 @@
     (apply (timer--function timer) (timer--args timer))))
 
 (ert-deftest org-agent-fontify-fast-text-waits ()
-  "Text that comes too fast to be read is highlighted when less comes, or none."
+  "Highlighting waits while text arrives too fast to be read."
   (org-agent-fontify-test--shown
     (let ((question (org-agent-fake-say "Hello"))
           (line "Some *bold* words.\n") (offset 0) (calls 0))
@@ -127,7 +127,7 @@
             (should-not (memq timer timer-list))))))))
 
 (ert-deftest org-agent-fontify-line-by-line ()
-  "However it is cut, a line looks right when it is finished, and in the end."
+  "A finished line is highlighted the same way however the text was cut."
   (random "fontify")
   (dolist (longest '(15 60 60 150 150 400 400))
     (org-agent-fontify-test--shown
@@ -160,7 +160,7 @@
                          (org-agent-fontify-test--reference beg end))))))))
 
 (ert-deftest org-agent-fontify-long-block ()
-  "A block that is long is highlighted while it comes, in linear time."
+  "A long block is highlighted while it streams in, in linear time."
   (org-agent-fontify-test--shown
     (let ((question (org-agent-fake-say "Hello"))
           (line "(defun f (x) (list x \"and\" x)) ; and so on\n")
@@ -187,7 +187,7 @@
         (should (< 0 work (* 4 offset)))))))
 
 (ert-deftest org-agent-fontify-rule-that-fails ()
-  "A rule of the user's that fails stops nothing."
+  "A rule of the user that fails stops nothing."
   (org-agent-fontify-test--shown
     (let ((question (org-agent-fake-say "Hello")))
       (font-lock-add-keywords nil '(((lambda (_limit) (error "No"))) ))
@@ -199,7 +199,7 @@
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-fontify-unseen-is-left-alone ()
-  "What no window shows is left to font lock."
+  "Text that no window shows is left to font lock."
   (org-agent-fontify-test--shown
     (let ((question (org-agent-fake-say "Hello")))
       (switch-to-buffer "*scratch*")
@@ -219,7 +219,7 @@
                            (org-agent-fontify-test--reference beg end)))))))))
 
 (ert-deftest org-agent-fontify-says-nothing ()
-  "The mode of a block has nothing to say in the echo area, whoever wrote it."
+  "The mode of a block shows no message in the echo area."
   (org-agent-fake-with-chat
     (let ((said (lambda ()
                   (with-current-buffer (messages-buffer)

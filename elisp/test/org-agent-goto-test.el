@@ -4,8 +4,7 @@
 
 ;;; Commentary:
 
-;; The ways that lead to what was said, with the real kernel where it has
-;; a say.
+;; Links, bookmarks and imenu, with the real kernel where it is needed.
 
 ;;; Code:
 
@@ -71,7 +70,7 @@
       (should (string-prefix-p "org-agent:main::" (caar org-stored-links))))))
 
 (ert-deftest org-agent-link-to-what-is-gone ()
-  "A link says so when it leads nowhere; nothing is begun for it."
+  "A link to a missing target says so, and makes no conversation."
   (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (save-window-excursion
       (should-error (org-agent-goto-link-follow "x/y::z") :type 'user-error)
@@ -86,7 +85,7 @@
     (should-not (file-exists-p (org-agent-chat-file "nobody")))))
 
 (ert-deftest org-agent-link-to-what-was-taken-out ()
-  "What a person took out of the file stays out and is shown beside it."
+  "A turn that a person deleted stays deleted, and is shown in a buffer."
   (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (org-agent-goto-test--talk)
     (goto-char (point-min))
@@ -119,7 +118,7 @@
       (should-not (string-match-p "Which" (org-agent-fake-text))))))
 
 (ert-deftest org-agent-link-rebuilds-the-conversation ()
-  "A conversation without a buffer and a file comes back for a link."
+  "A link restores a conversation that has neither a buffer nor a file."
   (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (org-agent-goto-test--talk)
     (goto-char (point-min))
@@ -140,7 +139,7 @@
         (should (equal text (org-agent-fake-text)))))))
 
 (ert-deftest org-agent-link-to-a-renamed-conversation ()
-  "A link from before a conversation was renamed leads to it all the same."
+  "A link from before a rename leads to the renamed conversation."
   (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (org-agent-goto-test--talk)
     (goto-char (point-min))
@@ -161,7 +160,7 @@
       (should-not (org-agent-chat-buffer "main")))))
 
 (ert-deftest org-agent-link-exports-as-words ()
-  "An exported link is its description or the turn's words, escaped."
+  "A link is exported as its description or the words of the turn, escaped."
   (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (org-agent-goto-test--talk)
     (goto-char (point-min))
@@ -181,7 +180,7 @@
         (org-export-string-as "[[org-agent:///]]" (car case) t)))))
 
 (ert-deftest org-agent-link-completes ()
-  "The index of the conversation is what a link is completed from."
+  "Completion of a link offers the index of the conversation."
   (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (org-agent-goto-test--talk)
     (cl-letf* ((answers '("main" "And _then_? / Nothing"))
@@ -192,7 +191,7 @@
         (should (looking-at "\\*\\* Nothing"))))))
 
 (ert-deftest org-agent-bookmark-leads-back ()
-  "Bookmarks of a turn and of the draft lead there after the file was rewritten."
+  "Bookmarks of a turn and of the draft work after the file was rewritten."
   (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (org-agent-goto-test--talk)
     (let ((bookmark-alist nil) (bookmark-save-flag nil)
@@ -221,7 +220,7 @@
         (should-error (bookmark-jump "odd") :type 'user-error)))))
 
 (ert-deftest org-agent-imenu-of-a-thousand-turns ()
-  "The index has every turn once, quickly, and leads there after edits."
+  "The index has every turn once, is fast, and works after edits."
   (org-agent-fake-with-chat
     (let ((inhibit-modification-hooks t))
       (goto-char (point-min))

@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; With the real program: granting on the line that asks, what the list
-;; of skills and Flymake say of it, and what is refused.
+;; With the real program: granting on the line that requests, the list of
+;; skills, Flymake, and refusals.
 
 ;;; Code:
 
@@ -74,7 +74,7 @@ It is started anew each second, as it is for a person who types on."
   (string-match-p "| env:" (or (org-agent-grant-test--policy) "")))
 
 (ert-deftest org-agent-grant-on-the-line-that-asks ()
-  "The key shows what is asked for and grants it on yes, and only then."
+  "The key shows the capabilities and grants them only after a yes."
   (org-agent-skill-test--with org-agent-grant-test--note
     (flymake-start)
     (org-agent-grant-test--wait 2)
@@ -110,7 +110,7 @@ It is started anew each second, as it is for a person who types on."
     (should-not (buffer-modified-p))))
 
 (ert-deftest org-agent-grant-counts-what-is-saved ()
-  "A note with changes is saved first, or nothing is granted."
+  "A modified note is saved first, or nothing is granted."
   (org-agent-skill-test--with org-agent-grant-test--note
     (goto-char (point-max))
     (insert "\n#+begin_src lisp\n(defun more () 1)\n#+end_src\n")
@@ -131,7 +131,7 @@ It is started anew each second, as it is for a person who types on."
                                      (org-agent-grant-test--warnings)))))
 
 (ert-deftest org-agent-grant-of-what-was-shown ()
-  "A note that becomes another while the question stands is granted nothing."
+  "If the note changes while the question is shown, nothing is granted."
   (org-agent-skill-test--with org-agent-grant-test--note
     (org-agent-grant-test--go-to-line)
     (org-agent-grant-test--answering
@@ -145,7 +145,7 @@ It is started anew each second, as it is for a person who types on."
     (should-not (org-agent-grant-test--granted-p))))
 
 (ert-deftest org-agent-grant-lines-are-known ()
-  "Only a line that asks is one: not in a block, and not in prose."
+  "The line is not recognized in a block or in prose."
   (with-temp-buffer
     (org-mode)
     (insert "#+capabilities: env:A\ntext #+CAPABILITIES: x\n"
@@ -159,7 +159,7 @@ It is started anew each second, as it is for a person who types on."
     (should-not (org-agent-skills-grant-line-p))))
 
 (ert-deftest org-agent-grant-shows-in-the-list ()
-  "The list says what is asked for, granted and why not; a key grants there."
+  "The list shows requests, grants and reasons; a key grants there."
   (org-agent-skill-test--with org-agent-grant-test--note
     (org-agent-skills)
     (with-current-buffer "*org-agent-skills*"

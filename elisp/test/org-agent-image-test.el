@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; What takes images is a real program, a script that prints one.
+;; The program that takes images is a real one, a script that prints an
+;; image.
 
 ;;; Code:
 
@@ -25,7 +26,7 @@
                        (funcall messages-function)))
 
 (ert-deftest org-agent-image-from-the-system ()
-  "The clipboard's image and a screenshot are listed, seen, sent, and can be taken out."
+  "The clipboard's image and a screenshot are attached, shown, sent and removed."
   (org-agent-fake-with-chat
     (let* ((image (org-agent-context-test--image "i.png"))
            (temporary-file-directory
@@ -62,7 +63,7 @@
         (should (equal (plist-get (car items) :data) org-agent-context-test--pixel))))))
 
 (ert-deftest org-agent-image-failures ()
-  "Without an image, a program or a screen it is said what to do; nothing is added."
+  "Without an image, a program or a screen, a message says what to do."
   (org-agent-fake-with-chat
     (pcase-dolist (`(,says . ,lines)
                    '(("Nothing was taken from the clipboard: There is no image in it (target image/png not available)"
@@ -89,7 +90,7 @@
     (dnd-handle-one-url (selected-window) action uri)))
 
 (ert-deftest org-agent-image-dropped-data ()
-  "Image data that is dropped goes along; other data is refused, and nothing fetched."
+  "Dropped image data is attached, other data is refused, none is fetched."
   (org-agent-fake-with-chat
     (dolist (uri (list (concat "data:image/png;base64," org-agent-context-test--pixel)
                        (concat "data:image/png;base64," (url-hexify-string org-agent-context-test--pixel))))

@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; Three oracles: a table of shapes; Org's own parser, over random hostile
-;; texts; and C-c C-c itself, pressed at every position of hostile answers
-;; while everything that evaluates is watched.
+;; There are three oracles: a table of shapes; Org's own parser, over random
+;; hostile texts; and C-c C-c at every position of hostile answers, while
+;; all functions that evaluate are watched.
 
 ;;; Code:
 
@@ -32,7 +32,7 @@
   (replace-regexp-in-string org-agent-inert-mark "\u00b7" text))
 
 (ert-deftest org-agent-inert-shapes ()
-  "Each active shape loses its activity, and nothing else changes."
+  "Each active construct is made inert, and nothing else changes."
   (pcase-dolist
       (`(,text ,inert)
        '(("#+TBLFM: $1=2" "\u00b7#+TBLFM: $1=2")
@@ -75,7 +75,7 @@
                      inert)))))
 
 (ert-deftest org-agent-inert-what-stays ()
-  "What is harmless stays as it is, to the byte."
+  "Harmless text is not changed by a byte."
   (dolist (text '("** An answer   :agent:\n:PROPERTIES:\n:ID:       a\n:SKILL:    chat@1\n:MODEL:    m:7b\n:STATE:    failed\n:END:\n*b* /i/ _u_ +s+ =v= ~c~\n"
                   "*** Sub\n- a\n  1. b [3/4] [[https://x.org/a_(b)][c d]]\n- [ ] t :: d\n"
                   "| a | b |\n|---+---|\n| 1 | a=b |\n"
@@ -92,7 +92,7 @@
       (should (equal (org-agent-inert text) text)))))
 
 (ert-deftest org-agent-inert-drawer-of-the-answer ()
-  "Only an answer's own drawer is one, and only harmless properties are."
+  "Only the drawer of the answer is one, with harmless properties only."
   (let ((text (org-agent-inert
                "** A :agent:\n:PROPERTIES:\n:ID: a\n:header-args: :var x=(f)\n:CRON: * * * * *\n:END:\n:PROPERTIES:\n:ID: b\n:END:\n** B\n:PROPERTIES:\n:ID: c\n:END:\n")))
     (with-temp-buffer
@@ -183,7 +183,7 @@ Making it inert again changes nothing, and only marks were added."
                          (string-replace org-agent-inert-mark "" text))))))))
 
 (ert-deftest org-agent-inert-lines-do-not-depend-on-cuts ()
-  "A text that comes in pieces ends up as one that came at once."
+  "A text in pieces gives the same result as the whole text."
   (random "cuts")
   (dotimes (_ 500)
     (let* ((text (org-agent-inert-test--random-text))
@@ -221,13 +221,13 @@ Making it inert again changes nothing, and only marks were added."
                      (org-agent-modes-lines "listed") :test #'equal))
 
 (ert-deftest org-agent-inert-languages-are-those-of-the-kernel ()
-  "The languages are those that the kernel's tests read."
+  "The languages are those in the test data of the kernel."
   (should (equal (sort (copy-sequence org-agent-inert-languages) #'string<)
                  (sort (org-agent-modes-lines "listed") #'string<))))
 
 (ert-deftest org-agent-inert-the-modes-are-seen ()
-  "As they stand most of the hostile texts do call a mode.
-Org 9.5 calls one for all but a few, Org 9.7 no longer for examples."
+  "Without protection most of the hostile texts call a mode.
+Org 9.5 calls one for nearly all, Org 9.7 not for examples."
   (let ((calling (cl-count-if
                   (lambda (line)
                     (cl-letf (((symbol-function 'org-agent-modes-lines)
@@ -238,8 +238,8 @@ Org 9.5 calls one for all but a few, Org 9.7 no longer for examples."
     (should (>= calling (if (fboundp 'org-fold-region) 12 20)))))
 
 (ert-deftest org-agent-inert-no-block-calls-what-is-not-listed ()
-  "Whatever language a block names, no function of Emacs is called for it.
-Neither is when the text comes line by line."
+  "No language in a block makes Emacs call its function.
+This is also so if the text arrives line by line."
   (let ((languages (org-agent-modes-languages)) (highlighted 0))
     (should (> (length languages) 300))
     (dolist (language '("recentf" "org-agent" "org-agent-chat" "org" "ditaa"))
@@ -261,7 +261,7 @@ Neither is when the text comes line by line."
     (should (> highlighted 40))))
 
 (ert-deftest org-agent-inert-languages-that-are-held ()
-  "A language that is not listed is held by its name, and the code is as it was."
+  "The name of a language that is not listed is made inert, not the code."
   (pcase-dolist
       (`(,text ,inert)
        '(("#+begin_src recentf\n<2026-01-01> [[elisp:x]]\n#+end_src"
@@ -276,7 +276,7 @@ Neither is when the text comes line by line."
       (should (equal (org-agent-inert (org-agent-inert text)) (org-agent-inert text))))))
 
 (ert-deftest org-agent-inert-listed-languages-only-highlight ()
-  "A listed language stays, and what it calls is a major mode that only highlights."
+  "The mode of a listed language is a major mode that only highlights."
   (let ((modes (copy-sequence global-minor-modes)) called
         (code "\"a\" 'b' (c) <d> # e\n--- /ssh:nowhere.invalid:/x\n+++ /ssh:nowhere.invalid:/x\n@@ -1 +1 @@\n-x\n+y\n"))
     (dolist (language (org-agent-modes-lines "listed"))
@@ -308,8 +308,8 @@ Neither is when the text comes line by line."
     (should (> (length (delete-dups called)) 30))))
 
 (ert-deftest org-agent-inert-conversations-of-the-past ()
-  "A conversation that was saved with such blocks calls nothing when it is opened.
-What is listed is highlighted there, and other buffers are left alone."
+  "An old conversation with such blocks calls nothing when it is opened.
+Listed languages are highlighted, and other buffers are not affected."
   (org-agent-fake-with-home
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
@@ -411,7 +411,7 @@ The buffer is as it was before each."
           (insert text))))))
 
 (ert-deftest org-agent-inert-the-watch-sees ()
-  "The hostile texts do run something where nothing protects from them.
+  "Without protection the hostile texts do run something.
 Otherwise the next test could not fail."
   (let (harmless (inhibit-message t))
     (dolist (text org-agent-inert-test--hostile)
@@ -427,8 +427,8 @@ Otherwise the next test could not fail."
     (should (< (length harmless) 10))))
 
 (ert-deftest org-agent-inert-ctrl-c-ctrl-c-everywhere ()
-  "In no hostile answer does `org-ctrl-c-ctrl-c', anywhere, run anything.
-The same goes for TAB, which recalculates tables."
+  "`org-ctrl-c-ctrl-c' runs nothing at any position of a hostile answer.
+Neither does TAB, which recalculates tables."
   (dolist (body org-agent-inert-test--hostile)
     (ert-info (body)
       (org-agent-fake-with-chat
@@ -443,7 +443,7 @@ The same goes for TAB, which recalculates tables."
             (should-not org-agent-inert-test--ran)))))))
 
 (ert-deftest org-agent-inert-ctrl-c-ctrl-c-while-written ()
-  "Nor does it in a hostile answer that is being written."
+  "It runs nothing in a hostile answer that is being written."
   (dolist (body org-agent-inert-test--hostile)
     (ert-info (body)
       (org-agent-fake-with-chat
@@ -459,7 +459,7 @@ The same goes for TAB, which recalculates tables."
             (should-not org-agent-inert-test--ran)))))))
 
 (ert-deftest org-agent-inert-is-logged ()
-  "What had to be made inert is logged."
+  "The log reports text that had to be made inert."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (org-agent-fake-act "hostile" question
@@ -471,7 +471,7 @@ The same goes for TAB, which recalculates tables."
                               (buffer-string))))))
 
 (ert-deftest org-agent-inert-evaluates-no-local-variables ()
-  "Neither opening a conversation nor restarting its mode evaluates any."
+  "Neither opening a conversation nor restarting its mode evaluates them."
   (org-agent-fake-with-home
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
@@ -489,9 +489,8 @@ The same goes for TAB, which recalculates tables."
           (should-not org-agent-inert-test--ran))))))
 
 (ert-deftest org-agent-inert-long-lines ()
-  "A line of ten thousands of characters is made inert, and only marked.
-With the work of each place as long as the line it took hours, and
-the process that runs the tests would be ended."
+  "A line of ten thousands of characters is made inert in linear time.
+With quadratic work it took hours, and the process would be killed."
   (dolist (unit '("[[" "src_x{" "{{{a" "= [["))
     (let ((text (concat "x " (apply #'concat (make-list 10000 unit)))))
       (should (equal text (string-replace org-agent-inert-mark ""

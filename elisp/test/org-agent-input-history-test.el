@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; A shell's history, but nothing that was written is ever lost.
+;; The history works as that of a shell, and no text of the person is lost.
 
 ;;; Code:
 
@@ -52,7 +52,7 @@
        (should (equal kill-ring '("mine"))))))
 
 (ert-deftest org-agent-input-history-goes-through-questions ()
-  "Earlier questions come, several lines whole, and at the end what was written."
+  "Earlier questions come in order, and the own text is the last entry."
   (org-agent-input-history-test--with '("one" "two\nlines\n** and a heading" "two" "two")
     (insert "mine so far")
     (backward-char 3)
@@ -72,7 +72,7 @@
       (should (equal (org-agent-input-history-test--step 'org-agent-previous-question) "one|")))))
 
 (ert-deftest org-agent-input-history-undoes-step-by-step ()
-  "Each step is one of undo, and what was written comes back by it, too."
+  "Each step is one of undo, which also restores the own text."
   (org-agent-input-history-test--with '("one" "two")
     (setq buffer-undo-list nil)
     (insert "mine")
@@ -87,7 +87,7 @@
       (should (equal (funcall text) "mine")))))
 
 (ert-deftest org-agent-input-history-keeps-what-was-changed ()
-  "A question that was changed is what one wrote: it comes back, too."
+  "A changed question is an entry of its own."
   (org-agent-input-history-test--with '("one" "two" "three")
     (insert "mine")
     (org-agent-input-history-test--step 'org-agent-previous-question)
@@ -114,7 +114,7 @@
     (should-error (org-agent-next-question) :type 'user-error)))
 
 (ert-deftest org-agent-input-history-sees-what-was-asked-since ()
-  "After another question was sent it is the first that comes."
+  "A question that was sent meanwhile is the first to come."
   (org-agent-input-history-test--with '("one")
     (org-agent-input-history-test--step 'org-agent-previous-question)
     (should (equal (org-agent-input-history-test--step 'org-agent-next-question) "|"))
@@ -122,7 +122,7 @@
     (should (equal (org-agent-input-history-test--step 'org-agent-previous-question) "two|"))))
 
 (ert-deftest org-agent-input-history-finds-by-the-beginning ()
-  "What stands before point decides, stays, and case does not count."
+  "Questions match by the text before point, which stays; case is ignored."
   (org-agent-input-history-test--with '("Explain a" "list b" "explain c" "(a) [b")
     (insert "ex")
     (should (equal (org-agent-input-history-test--step 'org-agent-previous-matching-question)
@@ -144,7 +144,7 @@
                    "|explain c"))))
 
 (ert-deftest org-agent-input-history-without-a-kernel ()
-  "The buffer is enough; what was given with a command is not part of it."
+  "The buffer is enough, and the input of a command is left out."
   (org-agent-input-history-test--with
       '("one" "/rewrite shorter\nand\nOn lines 3-9 of [[file:~/a.txt][a.txt]], 80 characters\nOn the agenda, 3 entries of 2 files")
     (org-agent-fake-stop)
@@ -154,7 +154,7 @@
     (should (equal (org-agent-input-history-test--step 'org-agent-previous-question) "one|"))))
 
 (ert-deftest org-agent-input-history-where-there-is-no-draft ()
-  "It says so, and does nothing, where there is nothing to put a question into."
+  "Without a draft there is an error, and nothing changes."
   (with-temp-buffer
     (should-error (org-agent-previous-question) :type 'user-error))
   (org-agent-input-history-test--with '("one")
@@ -169,7 +169,7 @@
     (should (string-suffix-p "\n* one" (org-agent-fake-text)))))
 
 (ert-deftest org-agent-input-history-chooses ()
-  "One chooses among lines; those of other conversations say where they are from."
+  "Completion offers lines; those of other conversations name them."
   (org-agent-input-history-test--with '("one" "two\n\n  lines" "two")
     (setq org-agent-input-history--elsewhere
           '((:session "main" :id "a" :time "2026-11-22T10:00:00Z" :text "of this one")
@@ -196,7 +196,7 @@
                    "mine|"))))
 
 (ert-deftest org-agent-input-history-from-the-kernel ()
-  "In a new conversation come the questions of others, and ones found by words.
+  "A new conversation offers the questions of others, also by search.
 The minibuffer of `org-agent-ask' has them in its history."
   (org-agent-kernel-test--with
       (list (append (org-agent-kernel-test--exchange "An answer") '((times . -1))))
@@ -237,7 +237,7 @@ The minibuffer of `org-agent-ask' has them in its history."
     (org-agent-input-history-test--draft)))
 
 (ert-deftest org-agent-input-history-keys-repeat ()
-  "In `repeat-mode' a short key goes on, however the first step was called."
+  "In `repeat-mode' the keys work however the first step was called."
   (org-agent-input-history-test--with '("one" "two" "three")
     (let ((repeat repeat-mode)
           (minor-mode-map-alist

@@ -24,7 +24,7 @@
     file))
 
 (ert-deftest org-agent-kernel-files-of-homes ()
-  "The default home has its plain name, any other one of its own."
+  "The default home has a plain file name, every other one its own."
   (let* ((directory (file-truename (make-temp-file "org-agent-test" t)))
          (process-environment
           (append (list (concat "HOME=" directory) "ORG_AGENT_HOME"
@@ -76,7 +76,7 @@
                                 (org-agent-header-line)))))))
 
 (ert-deftest org-agent-kernel-start-fails ()
-  "What a kernel says that does not start is shown; it is tried once."
+  "The message of a kernel that does not start is shown; it is tried once."
   (org-agent-fake-with-home
     (let ((org-agent-program
            (org-agent-kernel-start-test--program
@@ -93,8 +93,8 @@
         (should (= 1 (count-lines (point-min) (point-max))))))))
 
 (ert-deftest org-agent-kernel-start-is-asynchronous ()
-  "A kernel that takes its time does not hold up Emacs.
-This one is not ready before Emacs, which went on, has written a file."
+  "A slow kernel does not block Emacs.
+This one is ready only after Emacs has written a file."
   (org-agent-fake-with-home
     (let* ((go (expand-file-name "go" org-agent-fake-directory))
            (org-agent-program
@@ -121,7 +121,7 @@ This one is not ready before Emacs, which went on, has written a file."
                          "insert-at-end")))))))
 
 (ert-deftest org-agent-kernel-refuses ()
-  "A kernel that refuses is not asked again and again."
+  "After a refusal the kernel is not asked again."
   (org-agent-fake-with-home
     (setq org-agent-fake-answers
           (list (cons "initialize"
@@ -148,7 +148,7 @@ This one is not ready before Emacs, which went on, has written a file."
       (org-agent-fake-wait (org-agent-kernel-ready-p)))))
 
 (ert-deftest org-agent-kernel-comes-back ()
-  "A kernel that died is looked for, and found when it is there again."
+  "After a kernel died, Emacs connects to the next one."
   (org-agent-fake-with-chat
     (org-agent-fake-kill)
     (org-agent-fake-wait (not org-agent-chat-attached))
@@ -158,7 +158,7 @@ This one is not ready before Emacs, which went on, has written a file."
     (should (= 2 (length (org-agent-fake-requests "session/load"))))))
 
 (ert-deftest org-agent-kernel-that-died-is-started ()
-  "One that died is started again; one that was stopped is not."
+  "A kernel that died is started again; one that was stopped is not."
   (org-agent-fake-with-home
     (let ((org-agent-program
            (org-agent-kernel-start-test--program
@@ -179,7 +179,7 @@ This one is not ready before Emacs, which went on, has written a file."
       (org-agent-fake-wait (funcall tries)))))
 
 (ert-deftest org-agent-kernel-stops ()
-  "`org-agent-stop' ends the kernel, and nobody looks for it."
+  "`org-agent-stop' ends the kernel, and Emacs does not look for it."
   (org-agent-fake-with-chat
     (push (cons "shutdown" (lambda (_) (run-at-time 0.05 nil #'org-agent-fake-stop) nil))
           org-agent-fake-answers)
@@ -193,7 +193,7 @@ This one is not ready before Emacs, which went on, has written a file."
     (should (org-agent-kernel-ready-p))))
 
 (ert-deftest org-agent-kernel-stops-while-it-starts ()
-  "A kernel that is stopped before it listens is stopped when it does."
+  "A kernel that is stopped while it starts is stopped when it listens."
   (org-agent-fake-with-home
     (org-agent-fake-start)
     (push (cons "shutdown" (lambda (_) (run-at-time 0.05 nil #'org-agent-fake-stop) nil))

@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; The real program, on a home of its own, with a real model server that
-;; says what the test wants.  ORG_AGENT_PROGRAM is the program,
+;; answers as the test wants.  ORG_AGENT_PROGRAM is the program,
 ;; ORG_AGENT_LLMTEST the model server (`llmtest-server'); by default
 ;; they are in `bin' beside the directory of this package.
 
@@ -225,7 +225,7 @@ The buffers that were opened for what was asked from there go with it."
     (should (string-match-p "[0-9]k? in, [0-9]+ out" (org-agent-header-line)))))
 
 (ert-deftest org-agent-kernel-streams-while-one-types ()
-  "An answer streams in while a draft is typed; all of it undoes."
+  "An answer streams in while the draft is typed, and can be undone."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 200))
@@ -260,7 +260,7 @@ The buffers that were opened for what was asked from there go with it."
                        '((1 "Tell me") (1 ""))))))))
 
 (ert-deftest org-agent-kernel-stops-and-repeats ()
-  "An answer can be stopped, and `org-agent-retry' has another one."
+  "An answer can be stopped, and `org-agent-retry' gets another one."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 2000))
@@ -279,7 +279,7 @@ The buffers that were opened for what was asked from there go with it."
                    '((2 "Second try") (1 ""))))))
 
 (ert-deftest org-agent-kernel-takes-200-messages-in-order ()
-  "200 messages sent at once are answered, in order, each once."
+  "200 messages that are sent at once are answered once and in order."
   (org-agent-kernel-test--with
       (list '((echo . t) (times . -1)))
     (dotimes (n 200)
@@ -296,7 +296,7 @@ The buffers that were opened for what was asked from there go with it."
                              '("")))))))
 
 (ert-deftest org-agent-kernel-error-is-an-answer ()
-  "When the model cannot be had, that stands under the question."
+  "If the model fails, the error is below the question."
   (org-agent-kernel-test--with
       (list '((status . 401) (body . "{\"error\":{\"message\":\"bad key\"}}") (times . -1)))
     (org-agent-kernel-test--say "Hello")
@@ -305,7 +305,7 @@ The buffers that were opened for what was asked from there go with it."
     (should (re-search-forward "^:STATE: +failed$" nil t))))
 
 (ert-deftest org-agent-kernel-and-client-agree-what-is-inert ()
-  "The client has nothing to make inert in what the kernel sends."
+  "The client changes nothing in the kernel's inert text."
   (let ((hostile (mapconcat #'identity org-agent-inert-test--hostile "\n\n")))
     (org-agent-kernel-test--with
         (list (org-agent-kernel-test--exchange hostile)
@@ -326,7 +326,7 @@ The buffers that were opened for what was asked from there go with it."
 ;;;; Deaths
 
 (ert-deftest org-agent-kernel-is-killed-while-streaming ()
-  "SIGKILL: the kernel is started again, and the turn ends visibly, once."
+  "After SIGKILL the kernel is started again, and the turn ends visibly, once."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 2000))
@@ -386,7 +386,7 @@ Return its process, whose buffer has what it prints."
                   (buffer-string)))))
 
 (ert-deftest org-agent-kernel-emacs-is-killed-while-streaming ()
-  "An Emacs that dies while an answer streams loses nothing it had sent."
+  "An Emacs that dies while an answer streams loses no sent message."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--held
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150))))
@@ -412,7 +412,7 @@ Return its process, whose buffer has what it prints."
       (should (= 1 (how-many "word150" (point-min) (point-max)))))))
 
 (ert-deftest org-agent-kernel-reopens-the-conversation ()
-  "Closed and opened again, the conversation is there, once."
+  "A closed conversation is complete, once, when it is opened again."
   (org-agent-kernel-test--with
       (list '((echo . t) (times . -1)))
     (dotimes (n 3)
@@ -436,7 +436,7 @@ Return its process, whose buffer has what it prints."
 ;;;; Two Emacsen
 
 (ert-deftest org-agent-kernel-two-emacsen ()
-  "Both show the same turns, whoever asks; one of them keeps the file."
+  "Both show the same turns, and one of them owns the file."
   (org-agent-kernel-test--with
       (list '((echo . t) (times . -1) (chunk . 3) (delay . "2ms")))
     (org-agent-kernel-test--say "from the first")
@@ -472,7 +472,7 @@ Return its process, whose buffer has what it prints."
                      '("from the first" "from the second" "the last" ""))))))
 
 (ert-deftest org-agent-kernel-file-owner-passes-on ()
-  "When the owner of the file goes the other Emacs owns it."
+  "When the owner of the file exits, the other Emacs becomes the owner."
   (org-agent-kernel-test--with
       (list '((echo . t) (times . -1)))
     (kill-buffer)

@@ -40,7 +40,7 @@
              (kill-buffer "*org-agent-log*")))))))
 
 (ert-deftest org-agent-log-line-is-one-line ()
-  "A record is one readable line, whatever is in it."
+  "Any record is one readable line."
   (pcase-dolist
       (`(,record ,line)
        '(((:time "2026-11-21T10:00:00.5Z" :level :info :message "turn" :turn "t1" :fields "  n=3  turn=t1")
@@ -51,7 +51,7 @@
     (should (string-suffix-p line (org-agent-log-line record)))))
 
 (ert-deftest org-agent-log-follows-the-kernel ()
-  "What the kernel logs comes by itself, once, also after it was killed."
+  "Records of the kernel arrive once, also after it was killed."
   (org-agent-log-test--with
     (with-current-buffer "*org-agent-log*"
       (should (eobp))
@@ -73,7 +73,7 @@
       (should (eobp)))))
 
 (ert-deftest org-agent-log-shows-what-is-asked-for ()
-  "Level, session, turn and text choose, and the header line says so."
+  "Level, session, turn and text filter, and the header line shows them."
   (org-agent-log-test--with
     (with-current-buffer "*org-agent-log*"
       (org-agent-log-set-text "KERNEL ready")
@@ -92,7 +92,7 @@
       (should (string-match-p "not followed" (org-agent-log--header))))))
 
 (ert-deftest org-agent-log-without-a-kernel ()
-  "The file of a kernel that is gone is shown."
+  "Without a kernel the file of the last one is shown."
   (org-agent-log-test--with
     (setq org-agent-kernel--wanted nil)
     (org-agent-kernel-test--end-kernel)
@@ -104,7 +104,7 @@
       (should (string-match-p "no kernel runs" (org-agent-log--header))))))
 
 (ert-deftest org-agent-log-is-bounded ()
-  "A flood keeps the latest lines; point and the reader's place stay."
+  "After a flood the latest lines are kept, and point and window stay."
   (org-agent-fake-with-chat
     (when (get-buffer "*org-agent-log*") (kill-buffer "*org-agent-log*"))
     (save-window-excursion

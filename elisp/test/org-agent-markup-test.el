@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; What an answer becomes in other modes, and that it comes in so.
+;; Answers are converted for other modes, and inserted there.
 
 ;;; Code:
 
@@ -24,7 +24,7 @@
     (org-agent-markup-for-mode org (or raw org))))
 
 (ert-deftest org-agent-markup-goes-and-words-stay ()
-  "In a text, and in a mail, nothing of Org is left."
+  "In plain text and mail no markup of Org is left."
   (dolist (row '(("* Title\nOne *bold /both/* word, =code= and ~x_y~."
                   . "Title\nOne bold both word, code and x_y.")
                  ("See [[https://a.org/b][the *page*]] or [[https://c.org]]."
@@ -40,7 +40,7 @@
       (should (equal (org-agent-markup-test--in mode (car row)) (cdr row))))))
 
 (ert-deftest org-agent-markup-of-markdown ()
-  "In Markdown an answer in Markdown is as it was written, one in Org translated."
+  "In Markdown an answer in Markdown is not changed, one in Org is translated."
   (should (equal (org-agent-markup-test--in
                   'markdown-mode "*a* =b=" "\n**a** `b`\n")
                  "**a** `b`"))
@@ -53,7 +53,7 @@
                  "# A\n```recentf\n<2026-01-01>\n```")))
 
 (ert-deftest org-agent-markup-in-code ()
-  "In code blocks are to the letter, and words are comments."
+  "In code, blocks are exact, and other text is comments."
   (let ((org "Here it is:\n\n#+begin_src python\ndef f(x):\n    return x * 2 * 3  # =a=\n\n,#+not a keyword\n#+end_src\n\nIt *doubles*.\nTwice."))
     (should (equal (org-agent-markup-test--in 'python-mode org)
                    "# Here it is:\ndef f(x):\n    return x * 2 * 3  # =a=\n\n#+not a keyword\n# It doubles.\n# Twice."))
@@ -76,7 +76,7 @@
                  "T\nx is it")))
 
 (ert-deftest org-agent-markup-comes-in-at-point ()
-  "An answer that comes in at point is as the mode there writes it, one undo step."
+  "An answer at point is converted for the mode, as one undo step."
   (org-agent-kernel-test--beside
       (org-agent-ask-test--reply "* Doubling\nSo:\n\n```elisp\n(* 2 `x')\n,@a\n```\n\nThat *is* it.")
       "(a)\n\n(b)"

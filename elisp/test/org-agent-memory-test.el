@@ -1,11 +1,11 @@
-;;; org-agent-memory-test.el --- Tests of what is kept  -*- lexical-binding: t; -*-
+;;; org-agent-memory-test.el --- Tests of the memory  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; With the real kernel: what a model keeps is listed, found, opened and
-;; taken back; what it would keep is accepted, changed or dropped.
+;; With the real kernel: saved entries are listed, found, opened and undone;
+;; proposals are accepted, edited or dropped.
 
 ;;; Code:
 
@@ -41,7 +41,7 @@ Nil if the agent kept nothing there."
      (org-agent-kernel-test--with ,exchanges ,@body)))
 
 (ert-deftest org-agent-memory-is-listed-and-taken-back ()
-  "What the model keeps is said, listed, opened and taken back."
+  "A saved entry is reported, listed, opened and undone."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange
              "(:type :request :target :tool :action :call :tool \"memory_save\" :args (:title \"The samovar\" :text \"It is in the attic.\" :tags (\"home\") :lasting t))"
@@ -83,7 +83,7 @@ Nil if the agent kept nothing there."
         (should (string-match-p "(undone).*The samovar" (buffer-string)))))))
 
 (ert-deftest org-agent-memory-proposals-are-decided ()
-  "What the model would keep is accepted, changed before, or dropped."
+  "Proposals are accepted, edited or dropped."
   (org-agent-memory-test--with
       (list (org-agent-kernel-test--exchange
              "(:type :memory :changes ((:action :add :title \"Tea\" :text \"Likes it black.\" :lasting t) (:action :add :title \"Kettle\" :tags (\"home\") :lasting t) (:action :add :title \"Nothing\")))"
@@ -124,7 +124,7 @@ Nil if the agent kept nothing there."
         (should-error (org-agent-memory-accept-all) :type 'user-error)))))
 
 (ert-deftest org-agent-memory-notes-are-offered-once ()
-  "Which notes may be looked through is asked once, and stands in config.org."
+  "The person is asked once about notes, and the answer is in config.org."
   (org-agent-memory-test--with
       (list (org-agent-kernel-test--exchange
              "(:type :response :text \"Hello.\")" '(times . -1)))

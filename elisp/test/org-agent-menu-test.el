@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; The menu has every command, keys have names, help tells of both.
+;; The menu has every command, keys have names, and the help shows both.
 
 ;;; Code:
 
@@ -111,7 +111,7 @@ A group is as wide as its widest line, with three blanks to the next."
       (should (< 3 lines 10)))))
 
 (ert-deftest org-agent-menu-keys-have-names ()
-  "The keys of our maps have names, which which-key shows, and no [tab]."
+  "The keys of our maps have names for which-key, and none is [tab]."
   (dolist (map (list org-agent-chat-mode-map org-agent-rewrite-mode-map))
     (cl-labels ((walk (key binding)
                   (should-not (memq key '(tab return)))
@@ -123,7 +123,7 @@ A group is as wide as its widest line, with three blanks to the next."
       (map-keymap-internal #'walk map))))
 
 (ert-deftest org-agent-menu-help-tells-all ()
-  "The description of the mode names the keys there are."
+  "The description of the mode names its keys."
   (with-temp-buffer
     (use-local-map org-agent-chat-mode-map)
     (let ((help (substring-no-properties

@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; The desktop is a real D-Bus session bus with another Emacs on it, which
-;; takes notifications, and clicks them.
+;; receives notifications and clicks them.
 
 ;;; Code:
 
@@ -87,8 +87,8 @@
 
 (ert-deftest org-agent-notify-over-the-bus ()
   "A long turn is notified of over D-Bus.
-Another Emacs does it, which is started with the address of the bus in
-its environment: libdbus reads that, and nothing that is set later."
+This runs in another Emacs, which is started with the address of the bus
+in its environment, since libdbus reads only that."
   (let* ((directory (make-temp-file "org-agent-bus" t))
          (socket (expand-file-name "bus" directory))
          (address (concat "unix:path=" socket))
@@ -106,7 +106,7 @@ its environment: libdbus reads that, and nothing that is set later."
       (delete-directory directory t))))
 
 (ert-deftest org-agent-notify-without-a-bus ()
-  "Without a bus the echo area says it; nothing fails and nothing waits."
+  "Without a bus the echo area is used; nothing fails and nothing waits."
   (dolist (address '(nil "" "unix:path=/nonexistent" "autolaunch:" "tcp:host=x"))
     (org-agent-fake-with-chat
       (let ((process-environment
@@ -122,7 +122,7 @@ its environment: libdbus reads that, and nothing that is set later."
                                                  messages))))))))
 
 (ert-deftest org-agent-notify-only-of-what-is-not-seen ()
-  "Short turns, what is looked at and other people's turns are not notified of."
+  "Short turns, visible ones and those of others are not notified of."
   (org-agent-fake-with-chat
     (let* (told (org-agent-notify-function
                  (lambda (title text _) (push (list title text) told))))
@@ -150,7 +150,7 @@ its environment: libdbus reads that, and nothing that is set later."
               (should-not (tell 30)))))))))
 
 (ert-deftest org-agent-mode-line-counts ()
-  "The mode line counts what runs and what waits, and nothing when off."
+  "The mode line counts running answers and approvals, and is empty when off."
   (org-agent-fake-with-chat
     (let ((global-mode-string '("mine")))
       (unwind-protect

@@ -32,7 +32,7 @@
   (let ((last-command nil)) (undo)))
 
 (ert-deftest org-agent-paste-into-the-draft ()
-  "A question and its answer are words in the draft: all of it is sent, once."
+  "A pasted question with its answer is text of the draft, and sent once."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "first")
             (org-agent-kernel-test--exchange "second"))
@@ -62,7 +62,7 @@
     (should (string-match-p "^\\*\\* Whence\\? :work:\nand why\n" (org-agent-fake-file-text)))))
 
 (ert-deftest org-agent-paste-before-it-is-looked-at ()
-  "What a program puts in and sends at once is words, too."
+  "Text that a program inserts and sends at once is text of the draft, too."
   (org-agent-fake-with-chat
     (goto-char (point-max))
     (insert "Look\n" org-agent-paste-test--other)
@@ -73,7 +73,7 @@
     (should (= 1 (length (org-agent-heading-turn-ids))))))
 
 (ert-deftest org-agent-paste-moves-turns ()
-  "A turn that is cut and yanked stays one; of a copy the ID stands once."
+  "A turn that is cut and yanked stays a turn; a copy loses its ID."
   (org-agent-fake-with-chat
     (goto-char (point-min))
     (insert (replace-regexp-in-string "elsewhere" "one" org-agent-paste-test--other)
@@ -98,7 +98,7 @@
       (should (equal (how-many "^\\* Whence\\? :work:$" (point-min)) 1)))))
 
 (ert-deftest org-agent-paste-into-a-branch ()
-  "In a draft below an old heading it stays below, and the draft a draft."
+  "In a branch draft, pasted text is below the old heading and in the draft."
   (org-agent-fake-with-chat
     (goto-char (point-min))
     (insert org-agent-paste-test--other)

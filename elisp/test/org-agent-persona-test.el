@@ -10,7 +10,7 @@
 (require 'org-agent-settings)
 
 (ert-deftest org-agent-persona-opens-what-is-there ()
-  "A file in Org is opened before one in Markdown, and none is written."
+  "A file in Org is preferred to Markdown, and none is written."
   (let* ((org-agent-home (file-name-as-directory (make-temp-file "persona" t)))
          (markdown (expand-file-name "SOUL.md" org-agent-home))
          (starter (expand-file-name "USER.org" org-agent-home))

@@ -15,7 +15,7 @@
 (require 'org-agent-kernel)
 
 (ert-deftest org-agent-policy-opens-the-row-that-decided ()
-  "What waits says which row asks, and the command goes there; else to the table."
+  "From an approval the command goes to its row, elsewhere to the table."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two" :new "2")
     (let ((policy (expand-file-name "policy.org" home)))
@@ -58,7 +58,7 @@
     (org-agent-fake-wait read)))
 
 (ert-deftest org-agent-policy-opens-the-hook-that-asks ()
-  "A hook that asks is told of where it is decided, for once alone; it is listed."
+  "A hook that requires approval is shown in its note, and listed."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two" :new "2")
     (let ((note (org-agent-policy-test--hook
@@ -84,7 +84,7 @@
         (kill-buffer)))))
 
 (ert-deftest org-agent-policy-opens-the-note-that-is-broken ()
-  "A note with hooks that is not live has edits asked about, and is opened."
+  "If a note with hooks is not live, edits need approval, and it is opened."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two" :new "2")
     (let ((note (org-agent-policy-test--hook "(frob event)")))
@@ -100,7 +100,7 @@
           (kill-buffer))))))
 
 (ert-deftest org-agent-policy-without-a-file ()
-  "Nothing is written where there is none."
+  "If there is no file, none is written."
   (let ((org-agent-home (file-name-as-directory (make-temp-file "policy" t))))
     (unwind-protect
         (progn (should-error (org-agent-policy) :type 'user-error)

@@ -36,7 +36,7 @@
 ;;;; Previews
 
 (ert-deftest org-agent-preview-in-all-pieces ()
-  "Whatever the pieces, the preview is what came, and the act keeps it."
+  "However it is cut, the preview is the text so far, and the act keeps it."
   (random "pieces")
   (dotimes (_ 30)
     (org-agent-fake-with-chat
@@ -81,7 +81,7 @@
                                text "* ")))))))
 
 (ert-deftest org-agent-preview-begins-anew ()
-  "A delta at 0 begins anew; an empty one takes the preview back."
+  "A delta at 0 replaces the preview; an empty one removes it."
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
            (alone (org-agent-fake-text)))
@@ -107,7 +107,7 @@
       (should (equal (org-agent-fake-text) alone)))))
 
 (ert-deftest org-agent-preview-gap-is-asked-for ()
-  "What is missing is asked for, once; what came twice is left out."
+  "Missing text is requested once; repeated text is skipped."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (push (cons "turn/get"
@@ -132,7 +132,7 @@
       (should (= 2 (how-many "0123456789" (point-min) (point-max)))))))
 
 (ert-deftest org-agent-preview-that-comes-after-the-end ()
-  "A piece that was asked for and comes after the turn's end is not shown."
+  "A requested piece that arrives after the end of the turn is not shown."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello"))
           (alone (org-agent-fake-text)))
@@ -151,7 +151,7 @@
       (should (equal (org-agent-fake-text) alone)))))
 
 (ert-deftest org-agent-preview-is-read-only-while-written ()
-  "It cannot be changed, not even by undo; around it everything can."
+  "The preview is read-only, also for undo; the text around it is not."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (org-agent-fake-delta question "a1" 0 "** Title\nsome text")
@@ -181,7 +181,7 @@
       (insert "x"))))
 
 (ert-deftest org-agent-preview-is-read-only-between-any-two-characters ()
-  "Whatever the pieces: before it and after it there is room, within none."
+  "Text can be inserted before and after the preview, not within it."
   (random "between")
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
@@ -206,7 +206,7 @@
                 (delete-char -1)))))))))
 
 (ert-deftest org-agent-preview-streaming-disturbs-nobody ()
-  "Point, mark, region, kill ring, draft and match data stay as they are."
+  "Point, mark, region, kill ring, draft and match data do not change."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (org-agent-fake-type "my draft")
@@ -237,7 +237,7 @@
           (org-agent-fake-settle))))))
 
 (ert-deftest org-agent-preview-windows-stay ()
-  "Windows that are not at the end do not move; those at the end follow."
+  "Windows at the end follow, and others do not move."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (save-window-excursion
@@ -309,7 +309,7 @@
       (should-not (org-agent-preview-test--hidden-p "body four")))))
 
 (ert-deftest org-agent-preview-hidden-brackets-are-no-fold ()
-  "A line that ends in a link, whose brackets are hidden, stays in sight."
+  "A line that ends in a link with hidden brackets stays visible."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (org-agent-fake-delta question "a1" 0 "** T\nsee [[https://x.y][this]]")
@@ -326,7 +326,7 @@
 ;;;; Undo
 
 (ert-deftest org-agent-preview-undo-takes-the-answer-at-once ()
-  "What the user did while it came undoes one by one, then the answer."
+  "Undo undoes the user's edits one by one, then the whole answer."
   (org-agent-fake-with-chat
     (let* ((question (org-agent-fake-say "Hello"))
            (alone (org-agent-fake-text))
@@ -358,7 +358,7 @@
       (should (equal (org-agent-fake-text) "* ")))))
 
 (ert-deftest org-agent-preview-undo-of-history-is-none ()
-  "What was loaded is no news, and undo does not take it away."
+  "Loaded turns are not part of the undo history."
   (org-agent-fake-with-home
     (push (cons "session/load"
                 (lambda (_)
@@ -383,8 +383,8 @@
         (should-error (org-agent-preview-test--undo t))))))
 
 (ert-deftest org-agent-preview-undo-of-a-preview-that-went ()
-  "A turn stays one undo step where it began, though its preview was taken back.
-An act that comes after the end of its turn is in time as well."
+  "A turn is one undo step where it began, even if its preview was removed.
+This is also so if the act arrives after the end of its turn."
   (dolist (how '(retracted finished other))
     (org-agent-fake-with-chat
       (let* ((question (org-agent-fake-say "Hello"))

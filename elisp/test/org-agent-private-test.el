@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; The cases are those of the kernel's package "withheld": both judge alike.
+;; The cases are those of the kernel's package "withheld", since both must
+;; decide alike.
 
 ;;; Code:
 
@@ -38,7 +39,7 @@ FILES are conses of the name and the text of others."
       (delete-directory directory t))))
 
 (ert-deftest org-agent-private-parts-of-texts ()
-  "Tags keep what has them, in any case and in any Org file."
+  "Tags hide text in any case and in any Org file."
   (pcase-dolist
       (`(,name ,text ,want)
        '(("a.org" "* A\nx\n* B :noagent:\ny\n** C\nz\n* D\n" "* A\nx\n~* D\n")
@@ -67,7 +68,7 @@ FILES are conses of the name and the text of others."
                    (list name text want)))))
 
 (ert-deftest org-agent-private-parts-beside ()
-  "Tags count that stand in other files."
+  "Tags in other files are respected."
   (pcase-dolist
       (`(,kept ,text . ,files)
        '((t "#+SETUPFILE: s.setup\n* A\n" ("s.setup" . "#+FileTags: :NoAgent:\n"))
@@ -87,7 +88,7 @@ FILES are conses of the name and the text of others."
                    (list text (if kept "~" text))))))
 
 (ert-deftest org-agent-private-parts-of-a-link ()
-  "Another name of an Org file hides what that keeps."
+  "Another name of an Org file hides the same text."
   (let* ((directory (file-name-as-directory (make-temp-file "org-agent" t)))
          (file (expand-file-name "a.org" directory))
          (other (expand-file-name "a.txt" directory)))

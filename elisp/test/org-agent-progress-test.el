@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; With the real kernel and a scripted model: how far a turn has come is
-;; shown while it runs, what ends it is told, and "continue" goes on.
+;; With the real kernel and a scripted model: the progress of a turn is
+;; shown while it runs, its end is reported, and "continue" continues it.
 
 ;;; Code:
 
@@ -21,7 +21,7 @@
    options))
 
 (ert-deftest org-agent-progress-words ()
-  "What a turn took is told as people read it."
+  "The usage of a turn is described in words."
   (dolist (case '(((:round 3 :of-rounds 20 :tokens 12345 :of-tokens 100000
                     :seconds 4.5 :of-seconds 3600 :cost 0.021 :of-cost 0.5)
                    "round 3 of 20, 12k of 100k tokens, $0.02 of $0.50"
@@ -37,7 +37,7 @@
     (should (equal (org-agent-header-progress-text (nth 0 case) t) (nth 2 case)))))
 
 (ert-deftest org-agent-progress-shown-and-stopped ()
-  "The header line and the status tell how far a turn is; the rest is kept."
+  "The header line and the status show the progress of a turn."
   (org-agent-kernel-test--with
       (list (org-agent-progress-test--search "zebra" (cons 'usage '((prompt_tokens . 12000) (completion_tokens . 300) (cost . 0.02))))
             (org-agent-progress-test--search "gnu")

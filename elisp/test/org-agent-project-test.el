@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; What goes along with a message is seen by a fake kernel; what a project
-;; opens is the real one's to say, and is tried there.
+;; A fake kernel receives the attachments.  What a project allows is tested
+;; with the real kernel.
 
 ;;; Code:
 
@@ -36,7 +36,7 @@
        (delete-directory above t))))
 
 (ert-deftest org-agent-project-is-found ()
-  "A project is the nearest directory above with a sign; no home is one."
+  "A project is the nearest directory above with a marker file, never a home."
   (org-agent-project-test--with
     (should (equal (org-agent-context-project-of root) root))
     (should (equal (org-agent-context-project-of (concat root "deep/er")) root))
@@ -55,7 +55,7 @@
                    (concat root "deep/")))))
 
 (ert-deftest org-agent-project-goes-along ()
-  "The project a conversation is opened from is shown, and goes along."
+  "The project of a conversation is shown and sent."
   (org-agent-fake-with-chat
     (org-agent-project-test--with
       (cl-flet ((sent () (plist-get (car (last (org-agent-fake-requests "event")))

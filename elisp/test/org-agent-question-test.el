@@ -88,7 +88,7 @@
            (directory-files-recursively org-agent-fake-directory "")))
 
 (ert-deftest org-agent-question-is-a-form ()
-  "It is filled in as text, is sent where it stands, and disturbs nothing."
+  "A form is filled in as text and sent in place."
   (org-agent-question-test--with org-agent-question-test--printing
     (let ((question (org-agent-question-test--asked))
           (kills kill-ring))
@@ -161,7 +161,7 @@
                                          'org-agent-asks nil)))))
 
 (ert-deftest org-agent-question-own-answer-and-faults ()
-  "An answer of one's own counts; what is wrong is said and goes nowhere."
+  "An own answer is accepted; a fault is reported, and nothing is sent."
   (org-agent-question-test--with org-agent-question-test--printing
     (org-agent-question-test--asked)
     (org-agent-question-test--check "no")
@@ -208,7 +208,7 @@
     (should (string-match-p "4\\. Both sides\\?\\?" (org-agent-fake-text)))))
 
 (ert-deftest org-agent-question-is-declined ()
-  "The key that stops a turn declines with a reason in the form."
+  "In a form, the key that stops a turn declines with a reason."
   (org-agent-question-test--with org-agent-question-test--printing
     (org-agent-question-test--asked)
     (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "not\nyours")))
@@ -226,7 +226,7 @@
                      (org-agent-fake-text)))))
 
 (ert-deftest org-agent-question-survives-everything ()
-  "The kernel and the buffer die with a form that is half filled in."
+  "A half-filled form survives the death of the kernel and the buffer."
   (org-agent-question-test--with org-agent-question-test--printing
     (let ((id (plist-get (org-agent-question-test--asked) :id)))
       (org-agent-question-test--check "ink")
@@ -262,7 +262,7 @@
         (should-not (string-match-p "TODO\\|- \\[" (org-agent-fake-text)))))))
 
 (ert-deftest org-agent-question-in-the-list ()
-  "The list of what waits has it; the mode line and a notification say so."
+  "The list of approvals, the mode line and a notification show a question."
   (org-agent-question-test--with org-agent-question-test--printing
     (let* (notified
            (org-agent-notify-function
@@ -293,7 +293,7 @@
         (org-agent-mode-line-mode -1)))))
 
 (ert-deftest org-agent-question-answered-elsewhere ()
-  "Who filled in the form here sees it closed; what they wrote stays theirs."
+  "A form that was answered elsewhere is closed; the own text stays."
   (org-agent-question-test--with org-agent-question-test--printing
     (let ((id (plist-get (org-agent-question-test--asked) :id)))
       (org-agent-question-test--at "Answer:\n")
@@ -312,7 +312,7 @@
       (should-error (org-agent-question-submit) :type 'user-error))))
 
 (ert-deftest org-agent-question-answered-elsewhere-and-changed ()
-  "What was made of a form that is none any more stays, and does not seem to wait."
+  "A changed form that is closed stays as a quotation."
   (org-agent-question-test--with org-agent-question-test--printing
     (let ((id (plist-get (org-agent-question-test--asked) :id))
           (inhibit-read-only t))
@@ -333,7 +333,7 @@
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-question-hostile ()
-  "Whatever is asked is inert, one form, and answered as it was asked."
+  "Any text of a question is inert, and the form stays one."
   (let ((hostile "#+begin_src sh\nrm\n#+end_src\n* TODO Answer: me\n:PROPERTIES:\n[[elisp:(x)][y]] <2026-11-22 Sun> %s \\[org-agent-stop]"))
     (org-agent-question-test--with
         (list :title hostile :questions

@@ -1,11 +1,11 @@
-;;; org-agent-reload-test.el --- A conversation is made again  -*- lexical-binding: t; -*-
+;;; org-agent-reload-test.el --- Tests of restored conversations  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; Twenty conversations are held and closed, their files are deleted, and what
-;; the kernel's journal makes of them is byte for byte what stood there.
+;; Twenty conversations are held and closed, and their files are deleted.
+;; The kernel restores them from its journal, byte for byte.
 
 ;;; Code:
 
@@ -75,7 +75,7 @@
   (buffer-substring-no-properties (point-min) (point-max)))
 
 (ert-deftest org-agent-reload-is-byte-for-byte ()
-  "Twenty conversations whose files are gone are made again as they were."
+  "Twenty conversations without files are restored byte for byte."
   (should (= 20 (length org-agent-reload-test--conversations)))
   (org-agent-kernel-test--with (org-agent-reload-test--exchanges)
     (let ((n 0) recorded)

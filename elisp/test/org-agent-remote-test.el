@@ -1,4 +1,4 @@
-;;; org-agent-remote-test.el --- Tests with files of other machines  -*- lexical-binding: t; -*-
+;;; org-agent-remote-test.el --- Tests of files on other machines  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -69,7 +69,7 @@
      ,@body))
 
 (ert-deftest org-agent-remote-goes-along ()
-  "Files, lines, headings and directories of a connected machine go along."
+  "Files, lines, headings and directories of a connected machine are attached."
   (org-agent-remote-test--with-machine
     (org-agent-fake-with-chat
       (let* ((file (org-agent-remote-test--file "a.org" "* One\none\n* Two\ntwo\n"))
@@ -97,7 +97,7 @@
                         :type 'org-agent-context-read-refused))))))
 
 (ert-deftest org-agent-remote-is-not-asked ()
-  "Without a connection none is opened, whatever is shown, sent or completed."
+  "Showing, sending and completing never opens a connection."
   (org-agent-remote-test--with-machine
     (org-agent-fake-with-chat
       (let ((file (org-agent-remote-test--file "a.org" "text\n")))
@@ -135,7 +135,7 @@
                        '("text\n")))))))
 
 (ert-deftest org-agent-remote-buffers ()
-  "A buffer of a file there goes along as it is, connected or not."
+  "A buffer of a remote file is attached, connected or not."
   (org-agent-remote-test--with-machine
     (org-agent-fake-with-chat
       (let ((file (org-agent-remote-test--file "a.txt" "one\ntwo\n")))
@@ -159,7 +159,7 @@
                                (list (concat "line 1 of " file) (concat file ", not saved"))))))))))))
 
 (ert-deftest org-agent-remote-edits-are-refused ()
-  "What a model wants changed there is refused by the kernel, in words."
+  "The kernel refuses edits of remote files with a reason."
   (org-agent-remote-test--with-machine
     (let (file)
       (org-agent-fake-with-home
@@ -187,7 +187,7 @@
           (should (string-suffix-p "one\n" (buffer-string))))))))
 
 (ert-deftest org-agent-remote-home-of-a-buffer ()
-  "From a buffer of another machine the kernel of this one is started and talked to."
+  "In a remote buffer, the local kernel is started and used."
   (org-agent-remote-test--with-machine
     (org-agent-kernel-test--with (list (org-agent-kernel-test--exchange "Here."))
       (let ((pid (org-agent-kernel-test--pid)))

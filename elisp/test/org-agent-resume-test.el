@@ -1,12 +1,12 @@
-;;; org-agent-resume-test.el --- Going on after everything died  -*- lexical-binding: t; -*-
+;;; org-agent-resume-test.el --- Tests of restarts  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; The kernel, Emacs, or both, are killed in the middle of an answer, while
-;; another message waits and a third was written; then everything is opened
-;; again.  That of one alone, without more, is in `org-agent-kernel-test.el'.
+;; The kernel, Emacs, or both are killed during an answer, while another
+;; message waits and a third was written.  Then all is opened again.  The
+;; death of one alone is tested in `org-agent-kernel-test.el'.
 
 ;;; Code:
 
@@ -71,7 +71,7 @@
     (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))))
 
 (ert-deftest org-agent-resume-after-both-died ()
-  "Emacs and kernel die in the middle of an answer, whichever is first."
+  "Emacs and kernel die during an answer, in either order."
   (dolist (first '(kernel emacs))
     (org-agent-kernel-test--with
         (list (org-agent-resume-test--long)
@@ -93,8 +93,8 @@
       (org-agent-resume-test--open))))
 
 (ert-deftest org-agent-resume-with-what-was-not-sent ()
-  "A message that was written when there was no kernel outlives Emacs.
-It is marked, and sent with its own id when a person says so."
+  "A message that was written without a kernel survives Emacs.
+It is marked, and sent with the same id when the person sends it."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "heard" '(times . -1)))
     (kill-buffer)

@@ -1,10 +1,10 @@
-;;; org-agent-review-test.el --- Tests of actions looked at before a decision  -*- lexical-binding: t; -*-
+;;; org-agent-review-test.el --- Tests of reviews of actions  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; With the real kernel, and the note of the tests of decisions: its skill
+;; With the real kernel, and the skill of the tests of approvals, which
 ;; proposes what the model says.
 
 ;;; Code:
@@ -27,7 +27,7 @@
   (org-agent-fake-wait (get-buffer "*org-agent-review*")))
 
 (ert-deftest org-agent-review-change-by-change ()
-  "What is taken of an edit runs, and nothing else."
+  "Only the checked changes of an edit are made."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit
        file :old "wo\nthree\nfour\nfive\nsix\nseven\neight\nn"
@@ -46,7 +46,7 @@
                    "one\ntWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"))))
 
 (ert-deftest org-agent-review-merged ()
-  "What is made of an edit with Ediff and Smerge is what runs."
+  "The result of Ediff and Smerge is what is executed."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit
        file :old "two\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
@@ -81,7 +81,7 @@
                    "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE lives\nten\n"))))
 
 (ert-deftest org-agent-review-of-properties ()
-  "Properties are shown as they are and would be, and taken one by one."
+  "Properties are shown before and after, and checked one by one."
   (org-agent-approval-test--with
       (org-agent-approval-test--action
        :action :set-properties :id "p1" :properties '(:note "x" :effort "2:00"))
@@ -99,7 +99,7 @@
                      "* A\n  :PROPERTIES:\n  :ID: p1\n  :Effort: 1\n  :NOTE:     x\n  :END:\n")))))
 
 (ert-deftest org-agent-review-edited-whole ()
-  "An action can be rewritten; what cannot be used is refused and waits on."
+  "An action can be edited; an invalid one is refused and still waits."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "two\n" :new "2\n")
     (let ((id (plist-get (org-agent-approval-test--waits) :id)))
@@ -122,7 +122,7 @@
       (should (string-prefix-p "one\n2 (two)\nthree" (org-agent-approval-test--text file))))))
 
 (ert-deftest org-agent-review-of-a-stale-edit ()
-  "The person sees what is there now, it waits on, and can be refused with that."
+  "The person sees the current text, and can refuse with it."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit file :old "one\ntwo\nthree\n" :new "2\n")
     (let ((id (plist-get (org-agent-approval-test--waits) :id))

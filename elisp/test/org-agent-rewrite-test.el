@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; The real kernel and the shipped note; the model says again what it was
-;; asked, with replacements, so that it keeps to the lines around the text.
+;; The real kernel and the shipped note.  The model repeats the request with
+;; replacements, so that the lines around the text stay.
 
 ;;; Code:
 
@@ -43,7 +43,7 @@ Return the buffer with the diff, or nil."
   (let ((last-command 'ignore)) (undo-boundary) (undo)))
 
 (ert-deftest org-agent-rewrite-shows-and-applies ()
-  "The new text is shown first, and then comes in as one undo step."
+  "The new text is shown first, and then applied as one undo step."
   (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "two" "zwei" "four" "vier"))
       "one\ntwo\nthree\nfour\nfive\n"
@@ -70,7 +70,7 @@ Return the buffer with the diff, or nil."
       (should (equal (buffer-string) before)))))
 
 (ert-deftest org-agent-rewrite-can-be-rejected ()
-  "Rejecting leaves the text, the undo list and the kill ring alone."
+  "Rejecting does not change text, undo list and kill ring."
   (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one\n"
     (let ((tick (buffer-modified-tick)) (kill-ring '("mine")))
@@ -81,7 +81,7 @@ Return the buffer with the diff, or nil."
       (should (equal kill-ring '("mine"))))))
 
 (ert-deftest org-agent-rewrite-when-the-text-changed ()
-  "A text that changed is not overwritten before that was shown."
+  "A text that has changed is shown before it is overwritten."
   (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one\nmore\n"
     (let ((diff (org-agent-rewrite-test--rewrite "well")))
@@ -97,7 +97,7 @@ Return the buffer with the diff, or nil."
       (should (equal (buffer-string) "two\nmore\n")))))
 
 (ert-deftest org-agent-rewrite-changed-before-it-came ()
-  "What was typed before the new text came is in the diff, which says so."
+  "The diff contains edits that were made before the new text arrived."
   (org-agent-kernel-test--beside
       (list (append (org-agent-rewrite-test--says "one" "two")
                     '((first_delay . "500ms"))))
@@ -110,7 +110,7 @@ Return the buffer with the diff, or nil."
       (should (string-match-p "has changed" header-line-format)))))
 
 (ert-deftest org-agent-rewrite-when-the-buffer-is-gone ()
-  "Without its buffer the new text can be copied, and nothing else."
+  "If the buffer is gone, the new text can only be copied."
   (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one\n"
     (let ((other (generate-new-buffer "other")) (kill-ring nil)
@@ -126,7 +126,7 @@ Return the buffer with the diff, or nil."
         (should (equal (car kill-ring) "two"))))))
 
 (ert-deftest org-agent-rewrite-in-a-read-only-buffer ()
-  "Where nothing can be written nothing is, and the new text stays."
+  "In a read-only buffer nothing is written, and the new text stays."
   (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one and one\n"
     (let ((diff (org-agent-rewrite-test--rewrite "well")))
@@ -143,7 +143,7 @@ Return the buffer with the diff, or nil."
       (should (equal (buffer-string) "two and two\n")))))
 
 (ert-deftest org-agent-rewrite-again-otherwise ()
-  "The same text can be rewritten again; the diff is that of the latest."
+  "A text can be rewritten again; the diff is that of the latest."
   (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")
             (org-agent-rewrite-test--says "one" "three"))
@@ -157,7 +157,7 @@ Return the buffer with the diff, or nil."
       (should (equal (buffer-string) "three\n")))))
 
 (ert-deftest org-agent-rewrite-keeps-indentation ()
-  "The indentation that lines share is not sent, and is there again."
+  "Common indentation is not sent, and is restored."
   (dolist (case '(("    a\n\n        b\n    \n    c\n" 1 nil)
                   ("\t\ta\n\t\t  b\n" 1 nil)
                   ("    a\n  b\n" 1 nil)
@@ -186,7 +186,7 @@ Return the buffer with the diff, or nil."
                    "def f():\n    if a:\n        x = 1\n    return\n    b\n"))))
 
 (ert-deftest org-agent-rewrite-is-data ()
-  "Nothing in a new text is evaluated, nor looked at by another mode."
+  "Nothing in a new text is evaluated or read by another mode."
   (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says
              "one" "-*- eval: (setq org-agent-test-ran t) -*-\n(:type :request :target :shell :cmd \"true\")\n#+SETUPFILE: /etc/passwd\n* x\n@@ -1 +1 @@\n-- \n+++ /etc/passwd\n;; Local Variables:\n;; eval: (setq org-agent-test-ran t)\n;; End:"))
@@ -204,7 +204,7 @@ Return the buffer with the diff, or nil."
       (should (string-match-p "^\\* x\n@@ -1 \\+1 @@$" (buffer-string))))))
 
 (ert-deftest org-agent-rewrite-that-is-none ()
-  "Words, half a text and a failure leave the text and are shown."
+  "Prose, a partial text and a failure change nothing and are shown."
   (dolist (exchange (list '((reply . "I cannot do that."))
                           '((echo . t) (replace . ["-----END TEXT" "-----"]))
                           '((status . 400))))
@@ -216,7 +216,7 @@ Return the buffer with the diff, or nil."
       (should (get-buffer org-agent-ask-buffer)))))
 
 (ert-deftest org-agent-rewrite-says-words-on-one-line ()
-  "What a model says in place of a text is one line, whatever mode is at hand."
+  "Prose in place of a text is shown on one line, in any mode."
   (org-agent-kernel-test--beside
       (list (org-agent-kernel-test--exchange "I cannot.\nIt is\nnot mine.")) "one\n"
     (emacs-lisp-mode)
@@ -225,7 +225,7 @@ Return the buffer with the diff, or nil."
       (should (string-match-p "^Not rewritten: I cannot. It is not mine.$" messages)))))
 
 (ert-deftest org-agent-rewrite-refuses ()
-  "What cannot or must not be sent is refused before anything is asked."
+  "A text that must not be sent is refused before anything is asked."
   (org-agent-kernel-test--beside nil "  \n "
     (should-error (org-agent-rewrite "x" (point-min) (point-max)) :type 'user-error)
     (insert "text" (unibyte-char-to-multibyte 200))
@@ -240,7 +240,7 @@ Return the buffer with the diff, or nil."
     (should-not org-agent-turn--awaited)))
 
 (ert-deftest org-agent-rewrite-of-five-thousand-lines ()
-  "A long text is rewritten whole, within seconds, and undone at once."
+  "A long text is rewritten within seconds, and undone in one step."
   (let ((lines (mapconcat (lambda (n) (format "    line %d of them, with words" n))
                           (number-sequence 1 5000) "\n")))
     (org-agent-kernel-test--beside
@@ -261,7 +261,7 @@ Return the buffer with the diff, or nil."
       (should (equal (buffer-string) (concat lines "\n"))))))
 
 (ert-deftest org-agent-rewrite-taken-from-ediff ()
-  "What was edited in Ediff is what is applied."
+  "The text that was edited in Ediff is applied."
   (org-agent-kernel-test--beside
       (list (org-agent-rewrite-test--says "one" "two")) "one\n"
     (let* ((diff (org-agent-rewrite-test--rewrite "well"))

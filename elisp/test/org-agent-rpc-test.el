@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; What a socket can do to a client: cut frames anywhere, join them, die.
+;; The faults of a socket: it cuts frames anywhere, joins them, and dies.
 
 ;;; Code:
 
@@ -17,7 +17,7 @@
 ;;;; Text
 
 (ert-deftest org-agent-rpc-print-is-canonical ()
-  "What is printed is one line, whatever the printer's variables say."
+  "Printed data is one line, whatever the printer's variables are."
   (pcase-dolist
       (`(,value ,text)
        '(("a\nb\tc\rd" "\"a\\nb\\tc\\rd\"")
@@ -202,7 +202,7 @@
                -32601))))
 
 (ert-deftest org-agent-rpc-handlers-may-wait ()
-  "What comes while a handler lets Emacs read waits its turn."
+  "Messages that arrive while a handler waits are handled after it."
   (org-agent-rpc-test--with
     (process-send-string org-agent-fake-client
                          (org-agent-rpc-test--number 1 :wait))
@@ -213,7 +213,7 @@
                                 '(3 2 (after 1) 1)))))
 
 (ert-deftest org-agent-rpc-handlers-may-throw ()
-  "A handler that leaves by a throw does not keep the rest waiting."
+  "A handler that throws does not block the following messages."
   (org-agent-rpc-test--with
     (let ((process (org-agent-rpc-connection-process
                     org-agent-kernel--connection)))
@@ -225,7 +225,7 @@
       (org-agent-fake-wait (equal org-agent-rpc-test-taken '(2 1))))))
 
 (ert-deftest org-agent-rpc-bad-header-closes ()
-  "A header that is none ends the connection, which is made anew."
+  "An invalid header ends the connection, which is opened again."
   (org-agent-rpc-test--with
     (let ((first org-agent-kernel--connection))
       (process-send-string org-agent-fake-client "GET / HTTP/1.1\r\n")
@@ -242,7 +242,7 @@
       (should (= gc-cons-threshold before)))))
 
 (ert-deftest org-agent-rpc-every-request-ends ()
-  "When the connection is lost what is outstanding fails, readably, once."
+  "When the connection is lost, each open request fails once."
   (org-agent-rpc-test--with
     (let (failures)
       (push (cons "status" (lambda (_) 'silence)) org-agent-fake-answers)

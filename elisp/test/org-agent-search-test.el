@@ -1,11 +1,11 @@
-;;; org-agent-search-test.el --- Tests of a search that goes on  -*- lexical-binding: t; -*-
+;;; org-agent-search-test.el --- Tests of a search in pages  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; The kernel looks at the latest first and says where it is; what a real
-;; one finds is tested in `org-agent-sessions-test.el'.
+;; The kernel searches the latest turns first and reports its position.  The
+;; hits of a real kernel are tested in `org-agent-sessions-test.el'.
 
 ;;; Code:
 
@@ -31,7 +31,7 @@
                  (list :before now :reached (format "2026-0%d-01T10:00:00Z" now))))))
 
 (ert-deftest org-agent-search-goes-on ()
-  "Pages are asked for until there are enough, and more when one asks."
+  "Pages are requested until there are enough hits, and more on demand."
   (org-agent-fake-with-chat
     (push (cons "session/search" #'org-agent-search-test--answer)
           org-agent-fake-answers)
@@ -55,7 +55,7 @@
                      '(nil 5 4 3 2))))))
 
 (ert-deftest org-agent-search-shows-the-latest-question-only ()
-  "What is under way for another query is neither shown nor asked on."
+  "Results of an earlier query are neither shown nor continued."
   (org-agent-fake-with-chat
     (push (cons "session/search"
                 (lambda (params)

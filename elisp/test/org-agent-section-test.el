@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; Random trees become other random trees, folded and unfolded meanwhile:
-;; what the buffer shows is what a new buffer would show, and what was
-;; looked at is where it was.
+;; Random trees become other random trees, and are folded and unfolded
+;; meanwhile.  The buffer always shows what a new buffer would show, and
+;; point and windows stay at their text.
 
 ;;; Code:
 
@@ -110,7 +110,7 @@ repeat now and then."
       (list key line column))))
 
 (ert-deftest org-agent-section-refresh-is-a-fresh-rendering ()
-  "Whatever a tree becomes, the buffer is what a new one would be.
+  "After any change the buffer equals a fresh rendering.
 Point, the window and the folds stay with their sections."
   (let ((kept 0) (folded 0))
     (dotimes (seed 40)
@@ -210,7 +210,7 @@ Point, the window and the folds stay with their sections."
         (should (equal (buffer-string) ""))))))
 
 (ert-deftest org-agent-section-follows-what-is-gone ()
-  "Point goes to the section after one that is gone, at the end to the last."
+  "Point goes to the section after a deleted one, or to the last."
   (org-agent-section-test--with
     (org-agent-section-show (org-agent-section-test--numbers 1 2 3))
     (should (looking-at "▾ Number 1"))
@@ -237,7 +237,7 @@ Point, the window and the folds stay with their sections."
         (org-agent-section nil "end" :heading "That is all")))
 
 (ert-deftest org-agent-section-commands-move-and-fold ()
-  "Sections are gone to and folded by their keys, in every window."
+  "The keys move to sections and fold them, in every window."
   (org-agent-section-test--with
     (org-agent-section-show (org-agent-section-test--family "A" "B"))
     (should (equal (substring-no-properties (buffer-string))
@@ -272,7 +272,7 @@ Point, the window and the folds stay with their sections."
       (should (string-match-p "\\`▸" (buffer-string))))))
 
 (ert-deftest org-agent-section-body-is-lazy ()
-  "What is folded is not made."
+  "The body of a folded section is not computed."
   (org-agent-section-test--with
     (let* ((made 0)
            (sections (lambda ()
@@ -301,7 +301,7 @@ Point, the window and the folds stay with their sections."
   "\\<org-agent-section-test--map>\\[ignore] 100%")
 
 (ert-deftest org-agent-section-types-have-keys ()
-  "A type's keys hold on it, also on its buttons, and the header line says so."
+  "The keys of a type work on its sections, and the header line shows them."
   (org-agent-section-test--with
     (let (pressed)
       (org-agent-section-show
@@ -325,7 +325,7 @@ Point, the window and the folds stay with their sections."
       (should-not (string-match-p "100" (org-agent-section--header))))))
 
 (ert-deftest org-agent-section-outside-of-a-tree ()
-  "A section that is inserted somewhere is found there, unfolded."
+  "A section that is inserted elsewhere is found there, unfolded."
   (with-temp-buffer
     (insert "before\n")
     (org-agent-section-insert
@@ -345,7 +345,7 @@ Point, the window and the folds stay with their sections."
 ;;;; Buffers that are one text
 
 (ert-deftest org-agent-section-replaces-a-text ()
-  "Only lines that differ are changed, and what is looked at stays."
+  "Only differing lines are changed, and the visible text stays."
   (save-window-excursion
     (with-temp-buffer
       (set-window-buffer nil (current-buffer))
@@ -391,7 +391,7 @@ Point, the window and the folds stay with their sections."
           (should (= (point) (point-max))))))))
 
 (ert-deftest org-agent-section-replaces-random-texts ()
-  "Whatever was shown, the text is shown as in a buffer that was empty."
+  "Any text is replaced as if the buffer were empty."
   (with-temp-buffer
     (dotimes (_ 300)
       (let ((text (cl-loop repeat (org-agent-section-test--random 8)

@@ -41,7 +41,7 @@
             (org-agent-section-all 'hit))))
 
 (ert-deftest org-agent-sessions-are-listed-and-opened ()
-  "The list has what there is, and RET opens it."
+  "The list has all conversations, and RET opens one."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
     (org-agent-kernel-test--say "Tell me of Samarkand")
     (org-agent-kernel-test--settle 1)
@@ -59,7 +59,7 @@
       (should-error (org-agent-sessions-open) :type 'user-error))))
 
 (ert-deftest org-agent-search-goes-to-what-was-said ()
-  "A result is shown with its match and leads to its place, closed or folded."
+  "A result is shown with its match and leads to its turn, folded or closed."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "Two of them\n\nBoth on the road to *Bukhara*.")
             '((echo . t) (times . -1)))
@@ -101,7 +101,7 @@
       (should-not (string-match-p "Samarkand" (org-agent-fake-text))))))
 
 (ert-deftest org-agent-search-takes-any-text ()
-  "Nothing that is typed is an error of the kernel's."
+  "No query is an error of the kernel."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
     (org-agent-kernel-test--say "naive caf\u00e9 \u5bff\u53f8\u3092\u98df\u3079\u308b")
     (org-agent-kernel-test--settle 1)
@@ -117,7 +117,7 @@
     (should (org-agent-kernel-ready-p))))
 
 (ert-deftest org-agent-session-is-renamed ()
-  "Buffer, file and kernel follow; text, draft, point and undo stay."
+  "Buffer, file and kernel are renamed; text, draft, point and undo stay."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
     (org-agent-kernel-test--say "First")
     (org-agent-kernel-test--settle 1)
@@ -154,7 +154,7 @@
         (should-not (org-agent-heading-turn-ids))))))
 
 (ert-deftest org-agent-session-is-renamed-while-away ()
-  "An Emacs that was not there finds the conversation under its new name."
+  "An Emacs that was not connected finds the renamed conversation."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
     (org-agent-kernel-test--say "First")
     (org-agent-kernel-test--settle 1)
@@ -176,7 +176,7 @@
         (should-not (string-match-p ":unsent:" text))))))
 
 (ert-deftest org-agent-fork-goes-on-by-itself ()
-  "At an answer, a question and the draft: what each takes along."
+  "A fork at an answer, a question and the draft has the right turns."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
     (dolist (text '("one" "two\nwith *more* of it" "three"))
       (org-agent-kernel-test--say text))
@@ -213,7 +213,7 @@
       (should (equal main (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-fork-refuses ()
-  "What was not sent is in no fork, and says so."
+  "Unsent messages are in no fork, which is reported."
   (org-agent-fake-with-chat
     (push (cons "event" (lambda (_) 'silence)) org-agent-fake-answers)
     (org-agent-fake-say "Hello")

@@ -1,12 +1,12 @@
-;;; org-agent-siege-test.el --- Others at the file of a conversation  -*- lexical-binding: t; -*-
+;;; org-agent-siege-test.el --- Tests of a file that others change  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; One Emacs owns a conversation's file; other programs change it, with the
-;; project's kernel.  Whoever changes the file, and whenever, no text is
-;; lost, nothing stands twice, and the header line says what is wrong.
+;; One Emacs owns the file of a conversation, and other programs change it,
+;; with the project's kernel.  No text is lost, nothing is duplicated, and
+;; the header line says what is wrong.
 
 ;;; Code:
 
@@ -69,7 +69,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
        ,@body)))
 
 (ert-deftest org-agent-siege-edited-while-an-answer-is-written ()
-  "Another editor's text and the answer both stand, once, in buffer and file."
+  "Another editor's text and the answer are in buffer and file, once."
   (org-agent-siege-test--with-slow-answer
     (org-agent-fake-type "my draft")
     (org-agent-siege-test--sed "1i # a remark")
@@ -85,7 +85,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (should (equal (org-agent-fake-text) text)))))
 
 (ert-deftest org-agent-siege-checked-out-while-an-answer-is-written ()
-  "After a checkout of an older version the answer is there, and nothing twice."
+  "After a checkout of an old version the answer is there, once."
   (org-agent-siege-test--with-slow-answer
     (org-agent-stop-turn)
     (org-agent-kernel-test--settle 2)
@@ -105,7 +105,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (should (equal (org-agent-fake-text) text)))))
 
 (ert-deftest org-agent-siege-both-edited ()
-  "Two people's edits: neither is touched, and either can be taken whole."
+  "If two people edited, neither text is overwritten, and either can be taken."
   (org-agent-siege-test--with-slow-answer
     (org-agent-kernel-test--let-go)
     (org-agent-kernel-test--settle 2)
@@ -132,7 +132,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (should (= 0 (org-agent-siege-test--count "# mine"))))))
 
 (ert-deftest org-agent-siege-deleted-renamed-directory-gone ()
-  "The file is written anew, whole, and a copy elsewhere stays."
+  "The file is written again, whole, and a copy elsewhere stays."
   (org-agent-siege-test--with-slow-answer
     (let ((file (org-agent-fake-file "main")))
       (delete-file file)
@@ -150,7 +150,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (should-not org-agent-file-owner-trouble))))
 
 (ert-deftest org-agent-siege-read-only ()
-  "A file that was made read-only is left alone, and that is said."
+  "A read-only file is not written, and that is reported."
   (org-agent-siege-test--with-slow-answer
     (org-agent-kernel-test--let-go)
     (org-agent-kernel-test--settle 2)
@@ -169,7 +169,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (should-not org-agent-file-owner-trouble))))
 
 (ert-deftest org-agent-siege-kernel-dies-and-the-file-is-edited ()
-  "SIGKILL of the kernel while it answers, and an edit meanwhile."
+  "The kernel is killed during an answer, and the file is edited."
   (org-agent-siege-test--with-slow-answer
     (let ((pid (org-agent-kernel-test--pid)))
       (signal-process pid 'SIGKILL)
@@ -183,7 +183,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
     (should-not org-agent-file-owner-trouble)))
 
 (ert-deftest org-agent-siege-file-owner-dies-while-an-answer-is-written ()
-  "Of two Emacsen the one that owns the file is killed amid an answer; the other goes on."
+  "The owner of the file is killed during an answer; the other continues."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--held
              (org-agent-kernel-test--envelope (org-agent-kernel-test--long 150)))
@@ -213,7 +213,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
         (org-agent-kernel-test--settle 2)))))
 
 (ert-deftest org-agent-siege-terminal-beside-emacs ()
-  "What is said in a terminal stands in the buffer, the file and the terminal."
+  "Turns of a terminal are in the buffer, the file and the terminal."
   (org-agent-kernel-test--with (list '((echo . t) (times . -1)))
     (org-agent-kernel-test--say "from Emacs")
     (org-agent-kernel-test--settle 1)

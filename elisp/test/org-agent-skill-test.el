@@ -1,11 +1,11 @@
-;;; org-agent-skill-test.el --- Tests of what helps with skills  -*- lexical-binding: t; -*-
+;;; org-agent-skill-test.el --- Tests of writing skills  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; With the real program: what is wrong with a note, what a name means,
-;; evaluating, testing, the list.
+;; With the real program: diagnostics of a note, documentation of names,
+;; evaluation, tests, and the list.
 
 ;;; Code:
 
@@ -78,7 +78,7 @@
           (flymake-diagnostics)))
 
 (ert-deftest org-agent-skill-mode-is-on-in-notes ()
-  "A note of the home has the mode; an Org file elsewhere has not."
+  "The mode is on in a note of the home, and off in other Org files."
   (org-agent-skill-test--with org-agent-skill-test--note
     (should org-agent-skill-mode)
     (should (memq 'org-agent-skill-ctrl-c-ctrl-c org-ctrl-c-ctrl-c-hook))
@@ -92,7 +92,7 @@
     (should-not (memq 'org-agent-skill-ctrl-c-ctrl-c org-ctrl-c-ctrl-c-hook))))
 
 (ert-deftest org-agent-skill-faults-are-where-they-are ()
-  "What is wrong is marked, on the characters that are wrong, while one types."
+  "Errors are marked at their characters while the person types."
   (org-agent-skill-test--with org-agent-skill-test--note
     (goto-char (point-min))
     (search-forward "(+ *step* x y)")
@@ -111,7 +111,7 @@
     (org-agent-fake-wait (not (org-agent-skill-test--diagnostics)))))
 
 (ert-deftest org-agent-skill-names-are-known ()
-  "Names of the note and of the language are explained and completed."
+  "Names of the note and of the language are documented and completed."
   (org-agent-skill-test--with org-agent-skill-test--note
     (org-agent-fake-wait (and (org-agent-skill--symbols)
                               (gethash "mapcar" (org-agent-skill--symbols))))
@@ -139,7 +139,7 @@
       (other (ert-fail other)))))
 
 (ert-deftest org-agent-skill-blocks-are-evaluated ()
-  "The key evaluates the block in the note as it stands, and says what is wrong."
+  "The key evaluates the block of the buffer, and reports errors."
   (org-agent-skill-test--with org-agent-skill-test--note
     (goto-char (point-min))
     (search-forward "*step* 1")
@@ -169,7 +169,7 @@
         (should (string-prefix-p (format "%d:" (line-number-at-pos)) said))))))
 
 (ert-deftest org-agent-skill-criteria-are-set-to-what-was-proven ()
-  "On a criterion the key runs the tests; TODO and DONE are what they said."
+  "On a criterion the key runs the tests and sets TODO or DONE."
   (org-agent-skill-test--with org-agent-skill-test--note
     (goto-char (point-min))
     (search-forward "It adds")
@@ -203,7 +203,7 @@
       (should (= point (with-current-buffer faults (point)))))))
 
 (ert-deftest org-agent-skills-are-listed ()
-  "The list has the notes and follows what is saved; RET goes to the fault."
+  "The list has the notes and is updated on save; RET goes to the error."
   (org-agent-skill-test--with org-agent-skill-test--note
     (org-agent-skills)
     (with-current-buffer "*org-agent-skills*"
@@ -223,7 +223,7 @@
       (kill-buffer))))
 
 (ert-deftest org-agent-skills-list-has-actions ()
-  "The list tells which actions a note defines."
+  "The list shows the actions that a note defines."
   (org-agent-skill-test--with
       "#+begin_src lisp
 (defaction :door :knock :does \"to knock\" :perform (lambda (fields) fields))
@@ -236,7 +236,7 @@
       (kill-buffer))))
 
 (ert-deftest org-agent-skills-list-has-prompt-skills ()
-  "Directories with a SKILL.md are listed too, with why one does not count."
+  "Directories with a SKILL.md are listed, with the reason if one is ignored."
   (org-agent-kernel-test--with nil
     (let ((file (expand-file-name "skills/garden/SKILL.md" org-agent-home)))
       (make-directory (file-name-directory file) t)
@@ -267,7 +267,7 @@
         (kill-buffer)))))
 
 (ert-deftest org-agent-skill-new-begins-one ()
-  "A new skill is live and its criteria are proven; a bad name is told."
+  "A new skill is live and its tests pass; a bad name is reported."
   (org-agent-kernel-test--with nil
     (save-window-excursion
       (org-agent-skill-new "garden")
@@ -284,7 +284,7 @@
           (kill-buffer note))))))
 
 (ert-deftest org-agent-skill-babel-evaluates-anywhere ()
-  "A block in the language org-agent has a note, or none."
+  "A block in the language org-agent is evaluated with a note or without."
   (org-agent-skill-test--with org-agent-skill-test--note
     (with-temp-buffer
       (org-mode)
@@ -304,7 +304,7 @@
         (should-error (org-babel-execute-src-block))))))
 
 (ert-deftest org-agent-log-goes-to-the-note ()
-  "RET on a line of the log goes to the place in the note that it names."
+  "RET on a line of the log goes to the position in the note."
   (org-agent-skill-test--with org-agent-skill-test--note
     (save-window-excursion
       (with-temp-buffer

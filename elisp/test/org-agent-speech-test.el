@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; What records and what speaks are real programs: shell scripts that print
-;; a sound until they are interrupted, or keep what they are given.  The
+;; The programs that record and speak are real ones: shell scripts that
+;; print a sound until they are interrupted, or store their input.  The
 ;; server that transcribes is a real one, used by the real kernel.
 
 ;;; Code:
@@ -78,7 +78,7 @@
 ;;;; Dictating
 
 (ert-deftest org-agent-dictate-into-the-draft ()
-  "What is said comes into the draft as one undo step; the rest stays as it is."
+  "Dictated text is inserted into the draft as one undo step."
   (org-agent-speech-test--with
       '((transcriptions . [((reply . " Which notes\nmention Samarkand? "))
                            ((reply . "All of them."))]))
@@ -111,7 +111,7 @@
       (should-not (directory-files org-agent-fake-directory nil "wav")))))
 
 (ert-deftest org-agent-dictate-anywhere ()
-  "In any buffer the words come in where point was, whatever is done meanwhile."
+  "In any buffer the text is inserted at the old point."
   (org-agent-speech-test--with '((transcriptions . [((reply . "two three") (times . -1))]))
     (let ((org-agent-dictate-program (list (list (org-agent-speech-test--recorder)))))
       (with-temp-buffer
@@ -140,7 +140,7 @@
         (should-error (org-agent-dictate-again) :type 'user-error)))))
 
 (ert-deftest org-agent-dictate-is-inert ()
-  "What a server says is heard is no Org, no link, no mention and no command."
+  "Transcribed text has no Org, no link, no mention and no command."
   (let ((file (make-temp-file "org-agent-test" nil "secret")))
     (unwind-protect
         (dolist (text (list (format "/undo [[file:%s][x]] @%s file:%s" file file file)
@@ -171,7 +171,7 @@
     (should (equal (buffer-string) "x [[a]] b"))))
 
 (ert-deftest org-agent-dictate-failures ()
-  "Each failure says what to do, nothing goes on then, and no word is lost."
+  "Each failure is reported with a remedy, and no recording is lost."
   (org-agent-speech-test--with
       '((transcriptions . [((status . 401) (body . "{\"error\":{\"message\":\"no such key\"}}"))
                            ((reply . "Kept."))]))
@@ -202,7 +202,7 @@
         (should (string-match-p "config\\.org" (cadr (should-error (org-agent-dictate) :type 'user-error))))))))
 
 (ert-deftest org-agent-dictate-ends ()
-  "A recording has an end: by time, by size, by its person, by force."
+  "A recording ends by time, by size, by the person, or by force."
   (org-agent-speech-test--with
       '((transcriptions . [((reply . "One.")) ((reply . "Two.")) ((first_delay . "1h"))]))
     (let ((org-agent-dictate-program (list (list (org-agent-speech-test--recorder)))))
@@ -239,7 +239,7 @@
       (should-not (org-agent-dictate-recording-p org-agent-dictate--now)))))
 
 (ert-deftest org-agent-dictate-wav ()
-  "A recorder's file is put right; raw sound becomes a file."
+  "The header of a recorder's file is corrected; raw sound becomes a file."
   (let ((raw (org-agent-dictate--wav (make-string 5 0))))
     (should (= (length raw) 48))
     (should (equal (substring raw 40 44) "\4\0\0\0"))
@@ -266,7 +266,7 @@
       "")))
 
 (ert-deftest org-agent-speak-answers ()
-  "The answer at point is spoken, each as it ends in the mode, a region as marked."
+  "The answer at point is spoken; the mode speaks each; so is a region."
   (org-agent-speech-test--with nil
     (let ((org-agent-speak-program (list (list (org-agent-speech-test--speaker) "--stdin")))
           (org-agent-speak-with-server nil))
@@ -302,7 +302,7 @@
         (should-error (org-agent-speak) :type 'user-error)))))
 
 (ert-deftest org-agent-speak-stops ()
-  "Speaking ends when it is told to, and when the program fails or is missing."
+  "Speaking stops on demand, and if the program fails or is missing."
   (org-agent-fake-with-home
     (with-temp-buffer
       (setq-local transient-mark-mode t)
@@ -333,7 +333,7 @@
         (should-not org-agent-speak-mode)))))
 
 (ert-deftest org-agent-speak-with-the-server ()
-  "The server's voice is played, in pieces; what fails says so, and nothing stays."
+  "The server's voice is played in pieces; errors are reported."
   (org-agent-speech-test--with
       '((voices . [((match . "^Two of them.") (reply . "RIFF0000WAVEsound"))
                    ((status . 400) (body . "{\"error\":{\"message\":\"unknown voice\"}}"))
@@ -362,7 +362,7 @@
       (should-not (directory-files temporary-file-directory nil "speak")))))
 
 (ert-deftest org-agent-spoken-words ()
-  "Markup is not spoken, code is told of, links are their words."
+  "Markup is not spoken, code is mentioned, and links are their words."
   (pcase-dolist
       (`(,org ,said)
        '(("** Two of *them* :agent:\n:PROPERTIES:\n:ID: x\n:END:\n:THOUGHTS:\n: hm\n:END:\nText"
@@ -383,7 +383,7 @@
     (should (equal (list org (org-agent-speak-words org)) (list org said)))))
 
 (ert-deftest org-agent-spoken-pieces-are-all ()
-  "Every word is in a piece, no piece is long, whatever the text."
+  "The pieces have every word of any text, and none is too long."
   (dolist (text (list "One. Two! Three?" "" " \n " (make-string 5000 ?x)
                       (apply #'concat (make-list 3000 "Ein Satz, der so geht. "))
                       (apply #'concat (make-list 3000 "word "))

@@ -1,14 +1,14 @@
-;;; org-agent-storm-test.el --- Somebody edits while answers stream in  -*- lexical-binding: t; -*-
+;;; org-agent-storm-test.el --- Tests of random edits beside random answers  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
 ;; The real kernel streams random Markdown, cut at random, into a
-;; conversation in which a person does random things.  Whatever comes
-;; when: the answer is the one that came whole, nothing of the person's
-;; moves or changes, the file has what the buffer has, and undo brings
-;; back every state the person saw, and then takes the answer at once.
+;; conversation in which a person does random things.  The answer is
+;; complete, nothing of the person's moves or changes, and the file equals
+;; the buffer.  Undo restores every state that the person saw, and then
+;; removes the answer in one step.
 
 ;;; Code:
 
@@ -257,7 +257,7 @@ KNOWN are the ids that stood there before it was answered first."
                      (org-agent-storm-test--headings whole))))))
 
 (ert-deftest org-agent-storm ()
-  "Random answers, cut at random, beside a person who does random things."
+  "Random answers, cut at random, arrive while a person edits at random."
   (let ((seed (or (getenv "STORM_SEED") "storm")))
     (random seed)
     (ert-info ((format "STORM_SEED=%s" seed))

@@ -1,11 +1,11 @@
-;;; org-agent-subagent-test.el --- Tests of work that is handed on  -*- lexical-binding: t; -*-
+;;; org-agent-subagent-test.el --- Tests of subagents  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; With the real kernel and a scripted model: what subagents do is shown
-;; below the question while they do it, can be read, and is stopped with it.
+;; With the real kernel and a scripted model: running subagents are shown
+;; below the question, can be read, and are stopped with it.
 
 ;;; Code:
 
@@ -38,7 +38,7 @@
                            :decision :allow-once)))
 
 (ert-deftest org-agent-subagent-words ()
-  "How a subagent is doing is told as people read it."
+  "The state of a subagent is described in words."
   (dolist (case '(((:label "a" :state :queued) "a: queued")
                   ((:label "a" :state :running :round 3 :tokens 12345)
                    "a: running, round 3, 12k tokens")
@@ -49,7 +49,7 @@
     (should (equal (org-agent-subagent-text (car case)) (cadr case)))))
 
 (ert-deftest org-agent-subagent-shown-and-stopped ()
-  "Two are shown while they work, can be read, and end with their turn."
+  "Two subagents are shown while they run, can be read, and end with the turn."
   (org-agent-kernel-test--with
       (list (list (cons 'match "^Go on") (cons 'reply org-agent-subagent-test--two))
             (append (list (cons 'match "^part") (cons 'first_delay "1h") (cons 'times -1))
@@ -109,7 +109,7 @@
       (kill-buffer (org-agent-chat-buffer child)))))
 
 (ert-deftest org-agent-subagent-asks ()
-  "What a subagent wants waits with its name, also where nobody shows it."
+  "An approval of a subagent has its name, also without its buffer."
   (org-agent-kernel-test--with
       (list (list (cons 'match "^Go on")
                   (cons 'reply "(:type :request :target :tool :action :call :tool \"start_subagent\" :args (:task \"part\" :label \"the writer\"))"))

@@ -1,13 +1,12 @@
-;;; org-agent-terminal-test.el --- What is seen in a real terminal  -*- lexical-binding: t; -*-
+;;; org-agent-terminal-test.el --- Tests in a real terminal  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; Windows move when Emacs draws them, and Emacs in batch mode draws none.
-;; So another Emacs runs on a terminal, a pseudo-terminal that is read,
-;; with the real kernel; it draws, looks, and writes what it found into a
-;; file, an error too.
+;; Windows scroll when Emacs redisplays them, and Emacs in batch mode never
+;; does.  So another Emacs runs on a pseudo-terminal with the real kernel.
+;; It redisplays, checks, and writes its findings and errors into a file.
 
 ;;; Code:
 
@@ -144,9 +143,9 @@ An error there is one here."
     (nreverse left)))
 
 (ert-deftest org-agent-terminal-two-frames ()
-  "An answer, its thoughts and its drawers come while one reads in two frames.
-What they show does not move by a line, the draft is followed, and undo
-takes back what was typed and then the whole answer."
+  "Answers, thoughts and drawers arrive while a person reads in two frames.
+Their lines do not move, the draft is followed, and undo undoes the typed
+text and then the whole answer."
   (org-agent-kernel-test--with
       (append
        (cl-loop repeat 3

@@ -1,11 +1,11 @@
-;;; org-agent-tools-test.el --- What the kernel asks of an Emacs for its tools  -*- lexical-binding: t; -*-
+;;; org-agent-tools-test.el --- Tests of the kernel's requests for tools  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; What Emacs answers is asked by a fake kernel; that a model gets it, and
-;; what a person is asked before, is tried with the real one.
+;; A fake kernel sends the requests to Emacs.  With the real one it is
+;; tested that a model gets the results, and what a person has to allow.
 
 ;;; Code:
 
@@ -94,7 +94,7 @@
 ;;;; What Emacs answers
 
 (ert-deftest org-agent-tools-notes ()
-  "Unsaved texts, agenda files and keywords are told; private ones are not."
+  "Unsaved texts, agenda files and keywords are sent; private ones are not."
   (org-agent-tools-test--with
     (should-not (plist-get (org-agent-tools-test--ask "emacs/notes") :unsaved))
     (with-current-buffer (find-file-noselect file)
@@ -123,7 +123,7 @@
                        (list file)))))))
 
 (ert-deftest org-agent-tools-agenda ()
-  "Days are told as Org's agenda has them; nothing is shown, opened or run."
+  "Days are as in Org's agenda; nothing is shown, opened or run."
   (org-agent-tools-test--with
     (cl-letf (((symbol-function 'org-today)
                (lambda () (calendar-absolute-from-gregorian '(3 2 2026)))))
@@ -166,7 +166,7 @@
                        -32002))))))
 
 (ert-deftest org-agent-tools-buffers ()
-  "Buffers are listed and read; private ones are not there."
+  "Buffers are listed and read, except private ones."
   (org-agent-tools-test--with
     (let ((words (generate-new-buffer "words"))
           (key (generate-new-buffer ".authinfo")))
@@ -245,7 +245,7 @@
   "An Org text of which the lines 3 to 5 and 9 are kept from every model.")
 
 (ert-deftest org-agent-tools-read-withheld ()
-  "What is tagged so is not read; the other lines keep their numbers."
+  "Private text is not read; the other lines keep their numbers."
   (org-agent-tools-test--with
     (with-current-buffer (find-file-noselect file)
       (erase-buffer)
@@ -277,7 +277,7 @@
         (should (equal (read) '(1 12 nil nil ((:first 1 :last 12)))))))))
 
 (ert-deftest org-agent-tools-withheld-elsewhere ()
-  "Of an agenda those lines are not read, and buffers of such a part are private."
+  "Private agenda lines are not read, and buffers of such parts are private."
   (org-agent-tools-test--with
     (with-current-buffer (find-file-noselect file)
       (goto-char (point-max))
@@ -329,7 +329,7 @@
               (kill-buffer buffer))))))))
 
 (ert-deftest org-agent-tools-give-way ()
-  "While the person types the answer is that Emacs is busy."
+  "While the person types, the answer is that Emacs is busy."
   (org-agent-tools-test--with
     (let ((unread-command-events (list ?a)))
       (pcase-dolist (`(,method . ,params)
@@ -372,7 +372,7 @@
   (org-agent-fake-text))
 
 (ert-deftest org-agent-tools-query-for-a-model ()
-  "A query finds what is not saved, and nothing that is kept from models."
+  "A query finds unsaved text and nothing private."
   (org-agent-tools-test--kernel
       (org-agent-tools-test--call "org_query" :todo "open" :sort "title")
     (let ((buffer (find-file-noselect file)))
@@ -389,7 +389,7 @@
         (should-not (string-match-p "Secret" text))))))
 
 (ert-deftest org-agent-tools-agenda-for-a-model ()
-  "The agenda is Org's own, without what is kept from models."
+  "The agenda is Org's own, without private entries."
   (org-agent-tools-test--kernel
       (org-agent-tools-test--call "agenda" :from "2026-03-02" :days 4)
     (let ((text (org-agent-tools-test--went)))
@@ -416,7 +416,7 @@
       (kill-buffer words))))
 
 (ert-deftest org-agent-tools-read-withheld-for-a-model ()
-  "A model is told that lines are not shown, and not what they are."
+  "A model learns that lines are not shown, and not their text."
   (org-agent-tools-test--kernel
       (org-agent-tools-test--call "emacs_read" :file "plan.org")
     (with-current-buffer (find-file-noselect file)
@@ -430,7 +430,7 @@
       (should-not (string-match-p "canary\\|Safe\\|Mine" text)))))
 
 (ert-deftest org-agent-tools-edit-for-a-model ()
-  "An entry is changed in the live buffer, once, and the turn can be taken back."
+  "An entry is changed in the live buffer once, and the turn can be undone."
   (org-agent-tools-test--kernel
       (org-agent-tools-test--call "org_edit" :id "roses" :tags '("now") :deadline "2026-03-30")
     (with-current-buffer (find-file-noselect file)

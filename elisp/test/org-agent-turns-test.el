@@ -1,11 +1,11 @@
-;;; org-agent-turns-test.el --- Tests of what is done with turns  -*- lexical-binding: t; -*-
+;;; org-agent-turns-test.el --- Tests of commands on turns  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
 ;; With the real kernel and scripted models: several answers, thoughts,
-;; calls, usage, questions asked anew, words to a turn that runs.
+;; calls, usage, edited questions, remarks to a running turn.
 
 ;;; Code:
 
@@ -23,7 +23,7 @@
   (search-forward text))
 
 (ert-deftest org-agent-turns-siblings ()
-  "A second answer by another model stands after the first; one is preferred."
+  "A second answer by another model is after the first; one is preferred."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "first")
             (org-agent-kernel-test--exchange "second")
@@ -54,7 +54,7 @@
           (kill-buffer buffer))))))
 
 (ert-deftest org-agent-turns-thoughts-and-usage ()
-  "Thoughts stand folded and inert in the answer, with what it took."
+  "Thoughts are folded and inert in the answer, with its usage."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange
              "The answer"
@@ -87,7 +87,7 @@
       (kill-buffer))))
 
 (ert-deftest org-agent-turns-usage-of-tools ()
-  "The table by tool has columns of its own, and the others come back."
+  "The table by tool has its own columns, and the others come back."
   (org-agent-kernel-test--with
       (list (list (cons 'reply "(:type :request :target :tool :action :call :tool \"list_conversations\")"))
             (org-agent-kernel-test--exchange "Done" '(usage . ((prompt_tokens . 12) (completion_tokens . 3)))))
@@ -110,9 +110,9 @@
       (kill-buffer))))
 
 (ert-deftest org-agent-turns-thoughts-are-read-as-they-come ()
-  "Thoughts are shown in a buffer of their own while the model thinks.
-They are plain text, the conversation has them when it has the answer,
-and the next turn begins with none."
+  "Thoughts are shown in a buffer of their own while they stream in.
+They are plain text.  The conversation gets them with the answer, and the
+next turn begins without any."
   (let ((thoughts (mapconcat (lambda (n) (format "thought %d [[elisp:(error)]]" n))
                              (number-sequence 1 60) "\n* ")))
     (org-agent-kernel-test--with
@@ -203,7 +203,7 @@ and the next turn begins with none."
                    before)))))
 
 (ert-deftest org-agent-turns-edit-and-resend ()
-  "An edited question stands at the end, and goes on from where the old one was."
+  "An edited question is at the end, and continues from the old one's turns."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "one" (cons 'match "First"))
             (org-agent-kernel-test--exchange "two" (cons 'match "Second"))
@@ -230,8 +230,8 @@ and the next turn begins with none."
       (should-not (string-match-p ":unsent:" (org-agent-fake-text))))))
 
 (ert-deftest org-agent-turns-steer-and-queue ()
-  "What is said to a turn that makes no further request is the next message.
-A question that waits is marked, and can be taken back."
+  "A remark to a turn without a further request is the next message.
+A question that waits is marked, and can be cancelled."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--held
              (org-agent-kernel-test--envelope
@@ -272,7 +272,7 @@ A question that waits is marked, and can be taken back."
     (should (equal (org-agent-chat-get :model) "chosen-one"))))
 
 (ert-deftest org-agent-turns-models-are-completed ()
-  "A model is read without waiting: what the kernel says comes while one types."
+  "A model is read without waiting for the kernel's list."
   (org-agent-fake-with-chat
     (setq org-agent-settings--model-known nil)
     (let (held asked offered)
@@ -311,7 +311,7 @@ A question that waits is marked, and can be taken back."
       (should (= 3 (length (org-agent-fake-requests "model/list")))))))
 
 (ert-deftest org-agent-turns-blocks ()
-  "The code of an answer is copied and inserted without its commas."
+  "The code of an answer is copied and inserted without escapes."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "Code:\n```org\n* heading\n```\nDone."))
     (org-agent-kernel-test--say "Question?")

@@ -1,12 +1,12 @@
-;;; org-agent-undisturbed-test.el --- News disturb nobody  -*- lexical-binding: t; -*-
+;;; org-agent-undisturbed-test.el --- Tests that notifications disturb nobody  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; Whatever the kernel tells a conversation, and so writes into it: point,
-;; mark, windows, kill ring and draft stay the person's, the person's
-;; changes are undone one by one, and what came stays then.
+;; The kernel sends everything that it may send to a conversation.  Point,
+;; mark, windows, kill ring and draft do not change.  The person's changes
+;; are undone one by one, and the kernel's text stays.
 
 ;;; Code:
 
@@ -143,7 +143,7 @@
                 (should (equal (org-agent-fake-text) text))))))))))
 
 (ert-deftest org-agent-undisturbed ()
-  "Whatever is told, wherever point is, nothing of the person's changes."
+  "No notification changes the person's state, wherever point is."
   (pcase-dolist (`(,name . ,news) org-agent-undisturbed-test--news)
     (dolist (place (list (lambda () (goto-char (point-min)) (search-forward "words "))
                          (lambda () (goto-char (org-agent-draft-start)))

@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; A user edits around a text that streams in.  Whatever the interleaving,
-;; undoing step by step must bring back every state the user saw, with the
-;; whole streamed text in its place, and then that text goes as one step.
+;; A user edits around a text that streams in.  In any interleaving, undo
+;; restores every state that the user saw, step by step, with the whole
+;; streamed text in its place, and then removes that text in one step.
 
 ;;; Code:
 
@@ -145,14 +145,14 @@ The last is that before the streaming began."
                          (car state))))))))
 
 (ert-deftest org-agent-undo-random-interleavings ()
-  "Undo takes back the user's edits one by one and the stream at once."
+  "Undo undoes the user's edits one by one and the stream at once."
   (random "org-agent")
   (dotimes (run org-agent-undo-test-runs)
     (ert-info ((format "run %d" run))
       (org-agent-undo-test--once))))
 
 (ert-deftest org-agent-undo-typing-is-not-joined ()
-  "What is typed right after a turn began is an undo step of its own."
+  "Text that is typed right after a turn began is a separate undo step."
   (with-temp-buffer
     (buffer-enable-undo)
     (insert "draft")
@@ -169,7 +169,7 @@ The last is that before the streaming began."
       (should (equal (buffer-string) "draftab")))))
 
 (ert-deftest org-agent-undo-removed-text ()
-  "A text that was taken away again leaves the user's edits undoable."
+  "After a text was removed again, the user's edits can be undone."
   (with-temp-buffer
     (buffer-enable-undo)
     (insert "before after")
@@ -189,7 +189,7 @@ The last is that before the streaming began."
       (should (equal (buffer-string) "before after")))))
 
 (ert-deftest org-agent-undo-of-what-began-before ()
-  "A text whose place was noted is undone after what was done since."
+  "A text with a noted place is undone after later edits."
   (dolist (nothing '(nil t))
     (with-temp-buffer
       (buffer-enable-undo)
@@ -216,7 +216,7 @@ The last is that before the streaming began."
       (should-not (org-agent-undo-vacant (org-agent-undo-place))))))
 
 (ert-deftest org-agent-undo-disabled ()
-  "Without undo recording text goes in and out, and nothing is recorded."
+  "Without undo recording nothing is recorded."
   (with-temp-buffer
     (insert "x")
     (should (eq buffer-undo-list t))

@@ -1,11 +1,11 @@
-;;; org-agent-undo-turn-test.el --- Tests of taking turns back  -*- lexical-binding: t; -*-
+;;; org-agent-undo-turn-test.el --- Tests of undoing a turn  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; A real kernel with a skill that makes several changes in one turn, which
-;; are undone, also after restarts and beside what a person did.
+;; A real kernel with a skill that makes several changes in one turn.  They
+;; are undone, also after restarts, and without touching the person's text.
 
 ;;; Code:
 
@@ -105,7 +105,7 @@ All of them were allowed; `file' and `file2' are the notes."
       (car (last said)))))
 
 (ert-deftest org-agent-undo-turn-takes-all-back ()
-  "Edits and properties of several files, as one undo step in each buffer."
+  "Edits and properties of several files are one undo step in each buffer."
   (org-agent-undo-turn-test--with
       (list (org-agent-undo-turn-test--edit "beta" "BETA and more")
             (org-agent-undo-turn-test--edit "BETA and more gamma" "short")
@@ -136,7 +136,7 @@ All of them were allowed; `file' and `file2' are the notes."
   (list :type :request :target :tool :action :call :tool tool :args arguments))
 
 (ert-deftest org-agent-undo-turn-of-tools ()
-  "What tools wrote is shown where it is visited, and undone on the disk."
+  "Edits of tools are undone on the disk, and shown in visiting buffers."
   (org-agent-approval-test--with
       (org-agent-approval-test--action :action :message :text "x")
     (let ((new (expand-file-name "made/new.org" org-agent-fake-directory))
@@ -183,7 +183,7 @@ All of them were allowed; `file' and `file2' are the notes."
         (set-buffer-modified-p nil)))))
 
 (ert-deftest org-agent-undo-turn-after-restarts ()
-  "From the journal, when the kernel was killed and nobody visits the files."
+  "A turn is undone from the journal after a restart, without buffers."
   (org-agent-undo-turn-test--with
       (list (org-agent-undo-turn-test--edit "beta" "BETA")
             (org-agent-undo-turn-test--set :effort "1:00"))
@@ -202,7 +202,7 @@ All of them were allowed; `file' and `file2' are the notes."
     (should (equal (org-agent-approval-test--text file) org-agent-undo-turn-test--note))))
 
 (ert-deftest org-agent-undo-turn-beside-a-person ()
-  "What a person wrote stays; point, unsaved work and narrowing, too."
+  "The person's text, point, unsaved work and narrowing stay."
   (org-agent-undo-turn-test--with
       (list (org-agent-undo-turn-test--edit "beta" "BETA")
             (org-agent-undo-turn-test--set :effort "1:00" :note "x"))
@@ -226,7 +226,7 @@ All of them were allowed; `file' and `file2' are the notes."
                      "* Plan\n:PROPERTIES:\n:ID: plan\n:Effort: 1\n:MINE: 1\n:END:\nalpha beta gamma mine\n* Other\nalpha\nlast line\n* Mine\n")))))
 
 (ert-deftest org-agent-undo-turn-refuses-with-a-diff ()
-  "A text that was changed since is shown, and all stays until a person says so."
+  "A text that was changed is shown, and nothing changes until asked."
   (org-agent-undo-turn-test--with
       (list (org-agent-undo-turn-test--edit "alpha beta gamma\n" "one\ntwo\nthree\n")
             (org-agent-undo-turn-test--set :effort "1:00")
@@ -258,7 +258,7 @@ All of them were allowed; `file' and `file2' are the notes."
         (should (equal (buffer-string) (string-replace "very last" "last line" text)))))))
 
 (ert-deftest org-agent-undo-turn-where-nothing-is ()
-  "A turn without changes, a file that is gone, and no turn at all are told."
+  "A turn without changes, a missing file and no turn are reported."
   (org-agent-undo-turn-test--with
       (list (org-agent-undo-turn-test--edit "beta" "BETA"))
     (with-current-buffer (find-buffer-visiting file) (kill-buffer))
@@ -280,7 +280,7 @@ All of them were allowed; `file' and `file2' are the notes."
         (should (equal (car (last said)) "The turn changed no text"))))))
 
 (ert-deftest org-agent-undo-turn-finds-the-place ()
-  "The place is the one where it was changed, or none."
+  "The position is the one of the change, or none."
   (pcase-dolist
       (`(,text ,old ,new ,before ,after ,place)
        '(("a x b x c" "y" "x" "a " " b x c" 3)
@@ -301,7 +301,7 @@ All of them were allowed; `file' and `file2' are the notes."
                      (list text old new place))))))
 
 (ert-deftest org-agent-undo-turn-without-what-was-before ()
-  "Properties whose receipt does not say what they were are left as they are."
+  "Properties without a complete receipt are not changed."
   (with-temp-buffer
     (insert "* Plan\n:PROPERTIES:\n:ID: plan\n:Effort: 2\n:END:\n")
     (delay-mode-hooks (org-mode))
