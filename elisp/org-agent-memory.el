@@ -48,8 +48,9 @@
 (defvar org-agent-memory-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map org-agent-list-sections-mode-map)
-    (define-key map (kbd "RET") #'org-agent-memory-visit)
+    ;; The header line shows the last key of a command.
     (define-key map (kbd "o") #'org-agent-memory-visit)
+    (define-key map (kbd "RET") #'org-agent-memory-visit)
     (define-key map (kbd "s") #'org-agent-memory-search)
     (define-key map (kbd "/") #'org-agent-memory-search)
     (define-key map (kbd "u") #'org-agent-memory-undo)

@@ -336,10 +336,10 @@ LINES are those of a property drawer, PAIR is a name and a value."
   "Return the text that shows REVIEW."
   (let ((number 0) (moved 0))
     (with-temp-buffer
-      (insert (format "%s: %d changes, %d of them checked\n\n"
+      (insert (format "%s: %d of %d changes checked\n\n"
                       (org-agent-review-name review)
-                      (length (org-agent-review-changes review))
-                      (length (org-agent-review-selected review))))
+                      (length (org-agent-review-selected review))
+                      (length (org-agent-review-changes review))))
       (dolist (change (org-agent-review-changes review))
         (let ((beg (point))
               (selected (memq number (org-agent-review-selected review))))
