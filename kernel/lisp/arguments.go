@@ -2,6 +2,7 @@ package lisp
 
 import (
 	"fmt"
+	"iter"
 	"math/big"
 	"slices"
 	"strings"
@@ -136,9 +137,11 @@ func (a Args) find(name string) Value {
 func (c *Call) bound(p *parameters, args []Value) Args {
 	base := len(c.stack)
 	positional := min(len(args), p.positional)
-	c.stack = append(c.stack, args[:positional]...)
+	for _, v := range args[:positional] {
+		c.push(v)
+	}
 	for range len(p.names) - positional {
-		c.stack = append(c.stack, nil)
+		c.push(nil)
 	}
 	bound := Args{p, c.stack[base:len(c.stack):len(c.stack)]}
 	if len(args) > positional {
@@ -287,7 +290,9 @@ func (c *Call) Chars(v Value) []rune {
 	case *Symbol:
 		return c.codePoints(x.name)
 	case Character:
-		return []rune{rune(x)}
+		chars := MakeSlice[rune](c, 1)
+		chars[0] = rune(x)
+		return chars
 	}
 	c.TypeError(v, "STRING")
 	return nil
@@ -298,8 +303,11 @@ func (c *Call) Name(v Value) string {
 	if symbol, ok := v.(*Symbol); ok {
 		return symbol.name
 	}
-	return string(c.Chars(v))
+	return c.GoText(c.Chars(v))
 }
+
+// TakeText takes a string as a Go string.
+func (c *Call) TakeText(v Value) string { return c.GoText(c.TakeString(v).chars) }
 
 // next takes the next cell of a list, or reports its end; a dotted list is an error.
 func (c *Call) next(list Value) (*Cons, bool) {
@@ -314,6 +322,17 @@ func (c *Call) next(list Value) (*Cons, bool) {
 	}
 	c.TypeError(list, "LIST")
 	return nil, false
+}
+
+// cells are the conses of a list, up to its end or to an atom.
+func (c *Call) cells(list Value) iter.Seq[*Cons] {
+	return func(yield func(*Cons) bool) {
+		for cell, ok := list.(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
+			if c.Step(); !yield(cell) {
+				return
+			}
+		}
+	}
 }
 
 // Slice takes a proper list as a fresh slice. A circular list ends at a limit.

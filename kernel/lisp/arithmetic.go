@@ -38,9 +38,8 @@ func numberFunctions() []Builtin {
 		{Name: "min", LambdaList: "(number &rest more)", Doc: "The smallest.", Call: func(c *Call, args []Value) Value { return c.extreme(args, -1) }},
 		{Name: "gcd", LambdaList: "(&rest integers)", Doc: "The greatest common divisor.", Call: func(c *Call, args []Value) Value {
 			return c.fold(args, Integer(0), func(c *Call, a, b Value) Value {
-				c.chargeArithmetic(a, b)
 				x, y := c.Integer(a), c.Integer(b)
-				c.Work(x.BitLen() / 64 * (y.BitLen() / 64))
+				c.chargeExact(a, b, divisorCost)
 				return normal(new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y)))
 			})
 		}},
@@ -50,8 +49,7 @@ func numberFunctions() []Builtin {
 				if x.Sign() == 0 || y.Sign() == 0 {
 					return Integer(0)
 				}
-				c.chargeArithmetic(a, b)
-				c.Work(x.BitLen() / 64 * (y.BitLen() / 64))
+				c.chargeExact(a, b, divisorCost)
 				product := new(big.Int).Mul(x, y)
 				product.Abs(product)
 				return normal(product.Quo(product, new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y))))
@@ -92,7 +90,7 @@ func (c *Call) absolute(a Value) Value {
 	case float64:
 		return math.Abs(x)
 	case *Complex:
-		return c.toFloat(math.Hypot(double(x.real), double(x.imaginary)), x.real)
+		return c.toFloat(math.Hypot(c.double(x.real), c.double(x.imaginary)), x.real)
 	}
 	if sign(a) < 0 {
 		return c.negate(a)
@@ -308,11 +306,18 @@ func (c *Call) quotient(a, b Value, how rounding) (q, r Value) {
 	if k >= singleKind {
 		return c.floatQuotient(a, b, how, k == singleKind)
 	}
-	c.chargeArithmetic(a, b)
-	c.Work((bits(a)/64 + 1) * (bits(b)/64 + 1) / 8)
-	ratio := new(big.Rat).Quo(rational(a), rational(b))
-	n := roundRatio(ratio, how)
-	q = normal(n)
+	if k == ratioKind {
+		c.chargeExact(a, b, ratioCost)
+		ratio := new(big.Rat).Quo(c.rational(a), c.rational(b))
+		q = normal(roundedDivision(ratio.Num(), ratio.Denom(), how))
+	} else {
+		c.chargeExact(a, b, quotientCost)
+		x, y := c.Integer(a), c.Integer(b)
+		if y.Sign() < 0 {
+			x, y = new(big.Int).Neg(x), new(big.Int).Neg(y)
+		}
+		q = normal(roundedDivision(x, y, how))
+	}
 	return q, c.subtract(a, c.multiply(q, b))
 }
 
@@ -344,8 +349,9 @@ func roundedQuotient(x, y int64, how rounding) int64 {
 	return q
 }
 
-func roundRatio(ratio *big.Rat, how rounding) *big.Int {
-	q, r := new(big.Int).QuoRem(ratio.Num(), ratio.Denom(), new(big.Int))
+// roundedDivision divides by a positive integer.
+func roundedDivision(x, y *big.Int, how rounding) *big.Int {
+	q, r := new(big.Int).QuoRem(x, y, new(big.Int))
 	if r.Sign() == 0 {
 		return q
 	}
@@ -361,7 +367,7 @@ func roundRatio(ratio *big.Rat, how rounding) *big.Int {
 		}
 	case roundRounding:
 		twice := new(big.Int).Abs(new(big.Int).Lsh(r, 1))
-		half := twice.Cmp(ratio.Denom())
+		half := twice.Cmp(y)
 		if half > 0 || half == 0 && q.Bit(0) == 1 {
 			if r.Sign() > 0 {
 				q.Add(q, one)
@@ -374,7 +380,7 @@ func roundRatio(ratio *big.Rat, how rounding) *big.Int {
 }
 
 func (c *Call) floatQuotient(a, b Value, how rounding, single bool) (q, r Value) {
-	x, y := double(a), double(b)
+	x, y := c.double(a), c.double(b)
 	z := x / y
 	if math.IsInf(z, 0) || math.IsNaN(z) {
 		c.overflow([]Value{a, b})
@@ -396,7 +402,7 @@ func (c *Call) floatQuotient(a, b Value, how rounding, single bool) (q, r Value)
 // toFloat converts v to the float type of like, single if that is no float.
 func (c *Call) toFloat(v, like Value) Value {
 	_, isDouble := like.(float64)
-	return c.finite(double(v), !isDouble, v)
+	return c.finite(c.double(v), !isDouble, v)
 }
 
 // floatFunctions are what yields or takes floats.
@@ -414,37 +420,37 @@ func floatFunctions() []Builtin {
 			if n.Sign() < 0 {
 				c.TypeError(a, "UNSIGNED-BYTE")
 			}
-			c.chargeArithmetic(a, a)
-			c.Work(n.BitLen() / 64 * n.BitLen() / 64)
+			c.chargeExact(a, a, rootCost)
 			return normal(new(big.Int).Sqrt(n))
 		}},
-		{Name: "log", LambdaList: "(number &optional base)", Doc: "The logarithm, natural without a base.", Call: logarithm},
-		{Name: "atan", LambdaList: "(y &optional x)", Doc: "The arc tangent of y/x.", Call: func(c *Call, args []Value) Value {
-			c.number(args[0])
-			if len(args) == 1 {
-				if _, isComplex := args[0].(*Complex); isComplex {
-					return c.fromComplex(cmplx.Atan(complexValue(args[0])), args[0])
+		{Name: "log", LambdaList: "(number &optional base)", Doc: "The logarithm, natural without a base.", Named: func(c *Call, args Args) Value {
+			return logarithm(c, args.Get("number"), args.Get("base"))
+		}},
+		{Name: "atan", LambdaList: "(y &optional x)", Doc: "The arc tangent of y/x.", Named: func(c *Call, args Args) Value {
+			y, x := args.Get("y"), args.Get("x")
+			c.number(y)
+			if x == nil {
+				if _, isComplex := y.(*Complex); isComplex {
+					return c.fromComplex(cmplx.Atan(c.complexValue(y)), y)
 				}
-				return c.toFloat(math.Atan(double(args[0])), args[0])
+				return c.toFloat(math.Atan(c.double(y)), y)
 			}
-			c.realNumber(args[0])
-			c.realNumber(args[1])
-			return c.toFloat(math.Atan2(double(args[0]), double(args[1])), c.add(args[0], args[1]))
+			c.realNumber(y)
+			c.realNumber(x)
+			return c.toFloat(math.Atan2(c.double(y), c.double(x)), c.add(y, x))
 		}},
 		{Name: "expt", LambdaList: "(base power)", Doc: "Base to the power.", Two: power},
-		{Name: "float", LambdaList: "(number &optional like)", Doc: "The number as a float, of the type of like.", Call: func(c *Call, args []Value) Value {
-			k := c.realNumber(args[0])
-			if len(args) == 1 {
-				if k >= singleKind {
-					return args[0]
-				}
-				return c.toFloat(args[0], Nil)
+		{Name: "float", LambdaList: "(number &optional like)", Doc: "The number as a float, of the type of like.", Named: func(c *Call, args Args) Value {
+			number, like := args.Get("number"), args.Get("like")
+			k := c.realNumber(number)
+			if like == nil && k >= singleKind {
+				return number
 			}
-			return c.toFloat(args[0], args[1])
+			return c.toFloat(number, like)
 		}},
 		{Name: "rational", LambdaList: "(number)", Doc: "Exactly the number as a rational.", One: func(c *Call, a Value) Value {
 			c.realNumber(a)
-			return normalRatio(rational(a))
+			return normalRatio(c.rational(a))
 		}},
 		{Name: "rationalize", LambdaList: "(number)", Doc: "The simplest rational that is the same float.", One: rationalize},
 	}
@@ -460,19 +466,19 @@ func rationalize(c *Call, a Value) Value {
 		f, _ := r.Float64()
 		if k == singleKind {
 			g, _ := r.Float32()
-			return float64(g) == double(a)
+			return float64(g) == c.double(a)
 		}
-		return f == double(a)
+		return f == c.double(a)
 	}
-	x := rational(a)
+	x := c.rational(a)
 	if x == nil {
 		c.Fail(arithmeticError, "%s is not finite", c.Shown(a))
 	}
 	p0, q0, p1, q1 := big.NewInt(0), big.NewInt(1), big.NewInt(1), big.NewInt(0)
 	rest := new(big.Rat).Set(x)
 	for range 200 {
-		c.Step()
-		n := roundRatio(rest, floorRounding)
+		c.chargeExact(rest, rest, ratioCost)
+		n := roundedDivision(rest.Num(), rest.Denom(), floorRounding)
 		p0, p1 = p1, new(big.Int).Add(new(big.Int).Mul(n, p1), p0)
 		q0, q1 = q1, new(big.Int).Add(new(big.Int).Mul(n, q1), q0)
 		candidate := new(big.Rat).SetFrac(p1, q1)
@@ -491,7 +497,7 @@ func bitFunctions() []Builtin {
 		return Builtin{Name: name, LambdaList: "(&rest integers)", Doc: doc, Call: func(c *Call, args []Value) Value {
 			result := big.NewInt(start)
 			for _, arg := range args {
-				c.chargeArithmetic(result, arg)
+				c.chargeExact(result, arg, conversionCost)
 				result = combine(new(big.Int), result, c.Integer(arg))
 			}
 			return normal(result)
@@ -501,21 +507,23 @@ func bitFunctions() []Builtin {
 		fold("logand", "The bitwise and.", -1, (*big.Int).And),
 		fold("logior", "The bitwise or.", 0, (*big.Int).Or),
 		fold("logxor", "The bitwise exclusive or.", 0, (*big.Int).Xor),
-		{Name: "lognot", LambdaList: "(integer)", Doc: "The bitwise complement.", One: func(c *Call, a Value) Value { return normal(new(big.Int).Not(c.Integer(a))) }},
+		{Name: "lognot", LambdaList: "(integer)", Doc: "The bitwise complement.", One: func(c *Call, a Value) Value { return normal(c.complement(a)) }},
 		{Name: "logtest", LambdaList: "(a b)", Doc: "True if a bit is set in both.", Two: func(c *Call, a, b Value) Value {
-			return Boolean(new(big.Int).And(c.Integer(a), c.Integer(b)).Sign() != 0)
+			x, y := c.Integer(a), c.Integer(b)
+			c.chargeExact(a, b, sumCost)
+			return Boolean(new(big.Int).And(x, y).Sign() != 0)
 		}},
 		{Name: "logbitp", LambdaList: "(index integer)", Doc: "True if the bit is set.", Two: func(c *Call, a, b Value) Value {
 			n, i := c.Integer(b), c.amount(a)
 			if n.Sign() < 0 {
-				return Boolean(new(big.Int).Not(n).Bit(i) == 0)
+				return Boolean(c.complement(b).Bit(i) == 0)
 			}
 			return Boolean(n.Bit(i) == 1)
 		}},
 		{Name: "logcount", LambdaList: "(integer)", Doc: "The number of one bits, zero bits if negative.", One: func(c *Call, a Value) Value {
 			n := c.Integer(a)
 			if n.Sign() < 0 {
-				n = new(big.Int).Not(n)
+				n = c.complement(a)
 			}
 			ones := 0
 			for i := range n.BitLen() {
@@ -527,12 +535,19 @@ func bitFunctions() []Builtin {
 		{Name: "integer-length", LambdaList: "(integer)", Doc: "The bits needed in two's complement.", One: func(c *Call, a Value) Value {
 			n := c.Integer(a)
 			if n.Sign() < 0 {
-				n = new(big.Int).Not(n)
+				n = c.complement(a)
 			}
 			return Count(n.BitLen())
 		}},
 		{Name: "ash", LambdaList: "(integer count)", Doc: "The integer shifted left, or right if negative.", Two: shift},
 	}
+}
+
+// complement is the integer with all bits turned.
+func (c *Call) complement(v Value) *big.Int {
+	n := c.Integer(v)
+	c.chargeExact(v, v, sumCost)
+	return new(big.Int).Not(n)
 }
 
 func shift(c *Call, a, b Value) Value {
@@ -545,14 +560,12 @@ func shift(c *Call, a, b Value) Value {
 		if -by > int64(n.BitLen()) {
 			by = -int64(n.BitLen()) - 1
 		}
+		c.chargeExact(a, a, sumCost)
 		return normal(new(big.Int).Rsh(n, uint(-by)))
 	}
 	if n.Sign() == 0 {
 		return Integer(0)
 	}
-	if by/8 > c.left() {
-		c.chargeAll()
-	}
-	c.ChargeMany(int(by/8)+n.BitLen()/8+8, 1)
+	c.chargeBits(float64(by) + float64(n.BitLen()))
 	return normal(new(big.Int).Lsh(n, uint(by)))
 }

@@ -144,7 +144,7 @@ func arrayFunctions() []Builtin {
 	}
 	return []Builtin{
 		{Name: "vector", LambdaList: "(&rest objects)", Doc: "A new vector.", Call: func(c *Call, args []Value) Value {
-			return c.NewVector(cloneSlice(c, args))
+			return c.NewVector(Clone(c, args))
 		}},
 		{Name: "aref", LambdaList: "(array &rest subscripts)", Doc: "An element of an array.", Two: func(c *Call, a, b Value) Value {
 			if v, ok := a.(*Vector); ok && v.dimensions != nil {
@@ -179,8 +179,8 @@ func arrayFunctions() []Builtin {
 		}},
 		{Name: "array-in-bounds-p", LambdaList: "(array &rest subscripts)", Doc: "True if there is such an element.", Call: inBounds},
 		{Name: "array-element-type", LambdaList: "(array)", Doc: "The type that the elements must be of.", One: func(c *Call, a Value) Value { return c.arrayKind(a).name }},
-		{Name: "upgraded-array-element-type", LambdaList: "(type &optional environment)", Doc: "The element type that an array made for a type has.", Call: func(c *Call, args []Value) Value {
-			return c.elementType(args[0]).name
+		{Name: "upgraded-array-element-type", LambdaList: "(type &optional environment)", Doc: "The element type that an array made for a type has.", Named: func(c *Call, args Args) Value {
+			return c.elementType(args.Get("type")).name
 		}},
 		{Name: "array-displacement", LambdaList: "(array)", Doc: "The array that another is displaced to, and the offset.", Many: true, Call: func(c *Call, args []Value) Value {
 			c.dimensions(args[0])
@@ -313,7 +313,7 @@ func (o *arrayOptions) make(c *Call) Value {
 		return o.displaced(c)
 	}
 	if o.kind == characterElements && len(o.sizes) == 1 {
-		s := &String{chars: o.characters(c), capacity: -1}
+		s := c.StringOf(o.characters(c))
 		o.finishString(c, s)
 		return s
 	}
@@ -392,9 +392,8 @@ func (o *arrayOptions) displaced(c *Call) Value {
 }
 
 func (o *arrayOptions) characters(c *Call) []rune {
-	c.ChargeMany(o.total, RuneBytes)
 	if o.contents == nil {
-		chars := make([]rune, o.total)
+		chars := MakeSlice[rune](c, o.total)
 		if o.element != nil {
 			r := rune(c.Character(o.element))
 			for i := range chars {
@@ -403,9 +402,10 @@ func (o *arrayOptions) characters(c *Call) []rune {
 		}
 		return chars
 	}
-	var chars []rune
-	for _, item := range o.items(c) {
-		chars = append(chars, rune(c.Character(item)))
+	items := o.items(c)
+	chars := MakeSlice[rune](c, len(items))
+	for i, item := range items {
+		chars[i] = rune(c.Character(item))
 	}
 	return chars
 }

@@ -381,7 +381,7 @@ func TestCancellation(t *testing.T) {
 // TestDeepestStack makes the recursions that use most Go stack for each level. With -short they
 // are a quarter as deep, and may use a quarter of it.
 func TestDeepestStack(t *testing.T) {
-	depth, most := maximumDepth, uint64(512<<20)
+	depth, most := maximumDepth, uint64(128<<20)
 	if testing.Short() {
 		depth, most = depth/4, most/4
 	}

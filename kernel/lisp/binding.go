@@ -59,7 +59,7 @@ func (cp *Compiler) letBindings(list Value) []letBinding {
 			cp.malformedBinding(item)
 		}
 		b.symbol = cp.checkBindable(item)
-		bindings = append(bindings, b)
+		bindings = Append(cp.Call, bindings, b)
 	}
 	return bindings
 }
@@ -78,7 +78,7 @@ func (cp *Compiler) checkDistinct(bindings []letBinding) {
 		if seen[b.symbol] {
 			cp.Fail(ProgramError, "the variable %s is bound twice", b.symbol.name)
 		}
-		seen[b.symbol] = true
+		Insert(cp.Call, seen, b.symbol, true)
 	}
 }
 
@@ -98,7 +98,7 @@ func compileLet(cp *Compiler, form *Cons, sc *scope) expression {
 	cp.checkDistinct(bindings)
 	specials, _, forms := cp.declarations(rest.Cdr, false)
 	inner, own := cp.letScope(form, sc)
-	values := make([]code, len(bindings))
+	values := MakeSlice[code](cp.Call, len(bindings))
 	for i, b := range bindings {
 		values[i] = cp.compile(b.value, sc).one()
 	}
@@ -108,11 +108,11 @@ func compileLet(cp *Compiler, form *Cons, sc *scope) expression {
 }
 
 func (cp *Compiler) letTargets(bindings []letBinding, inner *scope, specials []*Symbol) []target {
-	targets := make([]target, len(bindings))
+	targets := MakeSlice[target](cp.Call, len(bindings))
 	for i, b := range bindings {
 		if cp.special(b.symbol, specials) {
 			inner.addVariable(b.symbol, true)
-			targets[i].global = cp.environment.global(b.symbol)
+			targets[i].global = cp.global(b.symbol)
 			continue
 		}
 		targets[i].slot = inner.addVariable(b.symbol, false).slot
@@ -172,8 +172,7 @@ func specialLet(values []code, targets []target, inner *scope, own bool, body co
 	return func(c *Call, f *frame) Value {
 		base := len(c.stack)
 		for _, value := range values {
-			v := value(c, f)
-			c.stack = append(c.stack, v)
+			c.push(value(c, f))
 		}
 		g := f
 		if own {
@@ -196,13 +195,13 @@ func compileLetStar(cp *Compiler, form *Cons, sc *scope) expression {
 	bindings := cp.letBindings(rest.Car)
 	specials, _, forms := cp.declarations(rest.Cdr, false)
 	inner, own := cp.letScope(form, sc)
-	values, targets := make([]code, len(bindings)), make([]target, len(bindings))
+	values, targets := MakeSlice[code](cp.Call, len(bindings)), MakeSlice[target](cp.Call, len(bindings))
 	special := false
 	for i, b := range bindings {
 		values[i] = cp.compile(b.value, inner).one()
 		if cp.special(b.symbol, specials) {
 			inner.addVariable(b.symbol, true)
-			targets[i].global, special = cp.environment.global(b.symbol), true
+			targets[i].global, special = cp.global(b.symbol), true
 			continue
 		}
 		targets[i].slot = inner.addVariable(b.symbol, false).slot
@@ -294,8 +293,7 @@ func compileMultipleValueCall(cp *Compiler, form *Cons, sc *scope) expression {
 		fn := function(c, f)
 		var args []Value
 		for _, producer := range producers {
-			args = append(args, every(producer(c, f))...)
-			c.ChargeMany(len(args), ValueBytes)
+			args = Append(c, args, every(producer(c, f))...)
 		}
 		c.at = at
 		return c.funcall(fn, args)
@@ -468,10 +466,9 @@ func compileMacrolet(cp *Compiler, form *Cons, sc *scope) expression {
 	rest := form.Cdr.(*Cons)
 	inner := sc.nested()
 	for _, d := range cp.localDefinitions(rest.Car) {
-		cp.Charge(ObjectBytes)
 		top := sc.macros()
 		function := cp.compileLambda(definitionName(d.name), d.rest, top, lambdaKind{block: cp.blockName(d.name), macro: true})
-		fn := function(cp.Call, newFrame(nil, top.layout.slots)).(*Function)
+		fn := function(cp.Call, cp.newFrame(nil, top.layout.slots)).(*Function)
 		inner.functions = append(inner.functions, localFunction{name: d.name, macro: &macro{name: definitionName(d.name), function: fn}})
 	}
 	specials, _, forms := cp.declarations(rest.Cdr, false)

@@ -138,7 +138,7 @@ func (c *Call) bind(g *global, value Value) {
 		c.dynamic = map[*global]Value{}
 	}
 	c.Charge(indexBytes)
-	c.bindings = append(c.bindings, binding{g, c.dynamic[g]})
+	c.bindings = Append(c, c.bindings, binding{g, c.dynamic[g]})
 	c.dynamic[g] = value
 }
 
@@ -179,7 +179,7 @@ func (c *Call) Variable(symbol *Symbol) Value {
 	if symbol.Keyword() {
 		return symbol
 	}
-	g := c.environment.global(symbol)
+	g := c.global(symbol)
 	value := c.special(g)
 	if value == nil {
 		return c.unbound(symbol)
@@ -297,11 +297,18 @@ var noValues = &multiple{}
 
 // Values returns vs as the values of a form. It does not keep vs.
 func (c *Call) Values(vs ...Value) Value {
-	if len(vs) == 1 {
+	switch len(vs) {
+	case 1:
 		return vs[0]
+	case 0, 2: // garbage at once, as frames are
+		m := &struct {
+			multiple
+			room [2]Value
+		}{}
+		m.values = m.room[:copy(m.room[:], vs)]
+		return &m.multiple
 	}
-	c.Charge(len(vs) * ValueBytes)
-	return &multiple{values: append([]Value(nil), vs...)}
+	return Allocate(c, multiple{values: Clone(c, vs)})
 }
 
 // Single returns the first value of what a form returned.

@@ -395,11 +395,6 @@ func (c *Call) setSlot(object Value, name *Symbol, v Value) {
 	i.set(index, v)
 }
 
-func setSlotValue(c *Call, args []Value) Value {
-	c.setSlot(args[1], c.TakeSymbol(args[2]), args[0])
-	return args[0]
-}
-
 // compileWithSlots handles with-slots and with-accessors: names that stand for places.
 func compileWithSlots(cp *Compiler, form *Cons, sc *scope) expression {
 	parts := cp.Arguments(form, 2, -1)
@@ -454,12 +449,13 @@ func slotFunctions() []Builtin {
 // classFunctions find and name classes.
 func classFunctions() []Builtin {
 	return []Builtin{
-		{Name: "find-class", LambdaList: "(name &optional error environment)", Doc: "The class of that name.", Call: func(c *Call, args []Value) Value {
-			if class := c.environment.class(c.TakeSymbol(args[0])); class != nil {
+		{Name: "find-class", LambdaList: "(name &optional error environment)", Doc: "The class of that name.", Named: func(c *Call, args Args) Value {
+			name := args.Get("name")
+			if class := c.environment.class(c.TakeSymbol(name)); class != nil {
 				return class
 			}
-			if len(args) == 1 || args[1] != Nil {
-				c.noClass(args[0])
+			if args.Get("error") != Nil {
+				c.noClass(name)
 			}
 			return Nil
 		}},

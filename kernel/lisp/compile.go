@@ -69,7 +69,7 @@ type standardForm struct {
 const maximumNesting = 2000
 
 func (c *Call) newCompiler(file string) *Compiler {
-	return &Compiler{Call: c, language: c.environment.language, file: file, current: site{file: file}}
+	return Allocate(c, Compiler{Call: c, language: c.environment.language, file: file, current: site{file: file}})
 }
 
 // topLevel evaluates a form outside any function. The parts of a progn are top-level
@@ -95,7 +95,7 @@ func (cp *Compiler) compileTop(form Value) code {
 	weight := cp.weight()
 	return func(c *Call, _ *frame) Value {
 		c.Descend(weight)
-		v := e.run(c, newFrame(nil, sc.layout.slots))
+		v := e.run(c, c.newFrame(nil, sc.layout.slots))
 		c.Ascend(weight)
 		return v
 	}
@@ -109,16 +109,16 @@ func (cp *Compiler) site(form Value) *site {
 	if cp.here != nil && cp.here.of == form {
 		return cp.here
 	}
-	s := cp.current
+	s := Allocate(cp.Call, cp.current)
 	if s.of == form {
-		cp.here = &s
-		return &s
+		cp.here = s
+		return s
 	}
 	s.of = form
 	if cell, ok := form.(*Cons); !ok || cell.line > 0 || s.line == 0 {
 		s.form = form // else it was made by a macro: what was written says more
 	}
-	return &s
+	return s
 }
 
 // enter begins the compilation of a form.
@@ -136,13 +136,16 @@ func (cp *Compiler) enter(form *Cons) {
 		cp.Fail(ProgramError, "forms are nested more than %d deep", maximumNesting)
 	}
 	cp.Descend(4)
-	cp.Charge(ObjectBytes)
 	cp.at = &cp.current
 }
+
+// codeBytes is what the code of a form takes, without the parts of the form.
+const codeBytes = 128
 
 // compile compiles one form.
 func (cp *Compiler) compile(form Value, sc *scope) expression {
 	cp.Step()
+	cp.Charge(codeBytes)
 	switch x := form.(type) {
 	case *Symbol:
 		return cp.compileVariable(x, sc)
@@ -162,7 +165,7 @@ func (cp *Compiler) compile(form Value, sc *scope) expression {
 func (cp *Compiler) literal(v Value) expression {
 	switch v.(type) {
 	case *Cons, *Vector, *String:
-		cp.literals = append(cp.literals, v)
+		cp.literals = Append(cp.Call, cp.literals, v)
 	}
 	return constant(v)
 }
@@ -215,7 +218,7 @@ func (cp *Compiler) body(forms Value, sc *scope) expression {
 	var steps []code
 	for _, item := range items[:len(items)-1] {
 		if e := cp.compile(item, sc); e.constant == nil {
-			steps = append(steps, e.run)
+			steps = Append(cp.Call, steps, e.run)
 		}
 	}
 	last := cp.compile(items[len(items)-1], sc)
@@ -244,7 +247,7 @@ func (cp *Compiler) Forms(list Value) []Value {
 	if !ok {
 		cp.Fail(ProgramError, "a form must be a proper list: %s", Sketch(list, formLength))
 	}
-	cp.ChargeMany(len(items), ValueBytes)
+	cp.ChargeMany(len(items), 3*ValueBytes) // Slice grows by copying
 	return items
 }
 
@@ -283,7 +286,7 @@ func (cp *Compiler) compileVariable(symbol *Symbol, sc *scope) expression {
 }
 
 func (cp *Compiler) compileSpecial(symbol *Symbol, declared bool) expression {
-	g := cp.environment.global(symbol)
+	g := cp.global(symbol)
 	if g.expansion != nil {
 		cp.Descend(8)
 		defer cp.Ascend(8)
@@ -374,7 +377,7 @@ func (cp *Compiler) special(symbol *Symbol, locally []*Symbol) bool {
 
 // compileAll compiles each form to give one value.
 func (cp *Compiler) compileAll(forms []Value, sc *scope) []code {
-	codes := make([]code, len(forms))
+	codes := MakeSlice[code](cp.Call, len(forms))
 	for i, form := range forms {
 		codes[i] = cp.compile(form, sc).one()
 	}
@@ -438,7 +441,11 @@ type scope struct {
 }
 
 // layout counts the slots of a frame while its scopes are compiled.
-type layout struct{ slots int }
+type layout struct {
+	slots int
+	// captured says that closures may hold the frame.
+	captured bool
+}
 
 func (l *layout) slot() int {
 	l.slots++

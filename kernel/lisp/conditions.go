@@ -89,7 +89,9 @@ func (c *Call) newCondition(class, message string, slots ...any) *Instance {
 }
 
 func (c *Call) conditionOf(k *Class, message string, slots ...any) *Instance {
-	object := &Instance{class: k, slots: make([]Value, len(k.slots)), message: message}
+	object := c.allocate(k)
+	object.message = message
+	c.Charge(len(message))
 	for i := 0; i+1 < len(slots); i += 2 {
 		for j := range k.slots {
 			if k.slots[j].name.name == slots[i] {
@@ -171,7 +173,7 @@ func (c *Call) Report(condition *Instance) string {
 		case *Function:
 			stream := c.NewOutput()
 			c.Call2(report, condition, stream)
-			return stream.Text()
+			return c.Collected(stream)
 		}
 	}
 	if control, ok := condition.Slot("FORMAT-CONTROL").(*String); ok {
@@ -256,7 +258,7 @@ func (c *Call) undefinedFunction(symbol *Symbol, setter bool) *Function {
 		name, text = Form(symSetf, symbol), "(SETF "+text+")"
 		place = func(g *global) **Function { return &g.setter }
 	}
-	function := place(c.environment.global(symbol))
+	function := place(c.global(symbol))
 	return c.supplied(c.newCondition(undefinedClass, "The function "+text+" is undefined.", "NAME", name),
 		func() Value {
 			if *function == nil {
@@ -274,7 +276,7 @@ func (c *Call) undefinedFunction(symbol *Symbol, setter bool) *Function {
 // unbound signals that a variable has no value. It returns the one that a restart
 // supplied.
 func (c *Call) unbound(symbol *Symbol) Value {
-	g := c.environment.global(symbol)
+	g := c.global(symbol)
 	return c.supplied(c.newCondition(unboundVariable, "The variable "+c.symbolText(symbol)+" is unbound.", "NAME", symbol),
 		func() Value { return c.special(g) },
 		func(v Value) Value { return v },
@@ -295,14 +297,13 @@ func (c *Call) supplied(condition *Instance, look func() Value, taken func(Value
 	if c.handlers == nil {
 		c.signalError(condition) // there is nobody to choose
 	}
-	c.Charge(3 * ObjectBytes)
 	for {
 		c.Step()
 		outer := c.restarts
 		serves := []Value{condition}
-		inner := &restart{outer: outer, name: symStoreValue, report: storeReport, index: 2, conditions: serves}
-		inner = &restart{outer: inner, name: symUseValue, report: useReport, index: 1, conditions: serves}
-		inner = &restart{outer: inner, name: symContinue, report: retryReport, conditions: serves}
+		inner := Allocate(c, restart{outer: outer, name: symStoreValue, report: storeReport, index: 2, conditions: serves})
+		inner = Allocate(c, restart{outer: inner, name: symUseValue, report: useReport, index: 1, conditions: serves})
+		inner = Allocate(c, restart{outer: inner, name: symContinue, report: retryReport, conditions: serves})
 		_, choice, args := c.runRestartable(inner, outer, func(c *Call, _ *frame) Value {
 			c.signalError(condition)
 			return nil

@@ -20,16 +20,16 @@ func controlFunctions() []Builtin {
 			return Allocate(c, Function{name: "COMPLEMENT", most: -1, frame: c.frameOf(fn), call: func(c *Call, args []Value) Value { return Boolean(Single(c.apply(fn, args)) == Nil) }})
 		}},
 		{Name: "eval", LambdaList: "(form)", Doc: "Evaluate a form.", Many: true, One: func(c *Call, a Value) Value { return c.evaluate(a) }},
-		{Name: "compile", LambdaList: "(name &optional definition)", Doc: "The function; everything is compiled already.", Many: true, Call: func(c *Call, args []Value) Value {
-			if len(args) == 1 {
-				c.Function(args[0])
-				return c.Values(args[0], Nil, Nil)
+		{Name: "compile", LambdaList: "(name &optional definition)", Doc: "The function; everything is compiled already.", Many: true, Named: func(c *Call, args Args) Value {
+			name, fn := args.Get("name"), args.Get("definition")
+			if fn == nil {
+				c.Function(name)
+				return c.Values(name, Nil, Nil)
 			}
-			fn := args[1]
 			if list, ok := fn.(*Cons); ok && list.Car == symLambda {
 				fn = Single(c.evaluate(Form(symFunction, list)))
 			}
-			if symbol, ok := args[0].(*Symbol); ok && symbol != Nil {
+			if symbol, ok := name.(*Symbol); ok && symbol != Nil {
 				c.definable(symbol).function = c.Function(fn)
 				return c.Values(symbol, Nil, Nil)
 			}
@@ -73,7 +73,7 @@ func (c *Call) proclaim(declaration Value) {
 	parts := c.Slice(declaration)
 	if len(parts) > 0 && parts[0] == symSpecial {
 		for _, part := range parts[1:] {
-			c.environment.global(c.TakeSymbol(part)).special = true
+			c.global(c.TakeSymbol(part)).special = true
 		}
 	}
 }
@@ -93,7 +93,7 @@ func documentation(c *Call, args Args) Value {
 	if !ok {
 		return Nil
 	}
-	g := c.environment.global(symbol)
+	g := c.global(symbol)
 	kind, _ := args.Get("kind").(*Symbol)
 	if doc, ok := g.docs[kind]; ok {
 		return doc
@@ -184,8 +184,7 @@ func (cp *Compiler) exitScope(forms Value, sc *scope) (inner *scope, own bool) {
 // inFrame runs code in a frame of its own.
 func inFrame(inner *scope, run code) code {
 	return func(c *Call, f *frame) Value {
-		c.Charge(ObjectBytes)
-		return run(c, newFrame(f, inner.layout.slots))
+		return run(c, c.newFrame(f, inner.layout.slots))
 	}
 }
 
@@ -339,7 +338,7 @@ func compileCatch(cp *Compiler, form *Cons, sc *scope) expression {
 	return expression{many: true, run: func(c *Call, f *frame) (result Value) {
 		t := tag(c, f)
 		point := c.newExitPoint()
-		c.catches = append(c.catches, &catchTag{tag: t, point: point})
+		c.catches = Append(c, c.catches, &catchTag{tag: t, point: point})
 		defer func() {
 			if e, ok := c.landed(point); ok {
 				recover()

@@ -28,7 +28,7 @@ func definitionForms() []standardForm {
 // (setf symbol).
 func (cp *Compiler) definedName(name Value) (g *global, setter bool, text string) {
 	if symbol, ok := setfName(name); ok {
-		return cp.environment.global(symbol), true, "(SETF " + symbol.name + ")"
+		return cp.global(symbol), true, "(SETF " + symbol.name + ")"
 	}
 	symbol, ok := name.(*Symbol)
 	if !ok || symbol.Keyword() {
@@ -153,7 +153,7 @@ func compileDeftype(cp *Compiler, form *Cons, sc *scope) expression {
 		fn := function(c, f).(*Function)
 		c.environment.types[symbol] = fn
 		if fn.doc != "" {
-			c.environment.global(symbol).document(symTypeWord, c.Text(fn.doc))
+			c.global(symbol).document(symTypeWord, c.Text(fn.doc))
 		}
 		return symbol
 	})
@@ -206,7 +206,7 @@ func compileInPackage(cp *Compiler, form *Cons, _ *scope) expression {
 		if p := c.environment.packages[c.Name(name)]; p != nil && p.madeByNote {
 			target = p
 		}
-		c.setSpecial(c.environment.global(symPackage), target)
+		c.setSpecial(c.global(symPackage), target)
 		return target
 	})
 }

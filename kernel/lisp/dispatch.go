@@ -1,7 +1,7 @@
 package lisp
 
 import (
-	"sort"
+	"slices"
 )
 
 // distance tells how far v's own class is from the specializer; ok is false if it does
@@ -31,8 +31,7 @@ func (c *Call) applicable(gf *generic, args []Value) []*method {
 		if len(args) < len(m.specializers) {
 			continue
 		}
-		c.Charge(ObjectBytes)
-		k := candidate{method: m}
+		k := candidate{method: m, rank: MakeSlice[int](c, len(m.specializers))[:0]}
 		applies := true
 		for i := range m.specializers {
 			c.Step()
@@ -47,18 +46,10 @@ func (c *Call) applicable(gf *generic, args []Value) []*method {
 			k.rank = append(k.rank, n)
 		}
 		if applies {
-			found = append(found, k)
+			found = Append(c, found, k)
 		}
 	}
-	sort.SliceStable(found, func(i, j int) bool {
-		a, b := found[i].rank, found[j].rank
-		for n := range min(len(a), len(b)) {
-			if a[n] != b[n] {
-				return a[n] < b[n]
-			}
-		}
-		return false
-	})
+	slices.SortStableFunc(found, func(a, b candidate) int { return slices.Compare(a.rank, b.rank) })
 	methods := make([]*method, len(found))
 	for i := range found {
 		methods[i] = found[i].method
@@ -72,8 +63,7 @@ func (c *Call) dispatch(fn *Function, args []Value) Value {
 	if gf.fallback == nil && gf.shape != nil && gf.shape.refuses(len(args)) {
 		c.wrongCount(gf.name, len(args))
 	}
-	own := append([]Value(nil), args...)
-	c.Charge(len(own) * ValueBytes)
+	own := Clone(c, args)
 	c.Descend(8)
 	defer c.Ascend(8)
 	all := c.applicable(gf, own)
@@ -163,18 +153,17 @@ func (c *Call) callMethod(m *method, next []*method, args []Value) Value {
 	if !m.chained {
 		return c.apply(m.function, args)
 	}
-	c.Charge(2 * ObjectBytes)
-	proceed := &Function{name: symCallNext.name, most: -1, many: true, frame: &frame{slots: args}, call: func(c *Call, given []Value) Value {
+	proceed := Allocate(c, Function{name: symCallNext.name, most: -1, many: true, frame: Allocate(c, frame{slots: args}), call: func(c *Call, given []Value) Value {
 		if len(given) == 0 {
 			given = args
 		}
 		if len(next) == 0 {
-			return c.standard(symNoNext, append([]Value{m.generic, m}, given...)...)
+			return c.standard(symNoNext, Append(c, []Value{m.generic, m}, given...)...)
 		}
-		return c.callMethod(next[0], next[1:], append([]Value(nil), given...))
-	}}
-	present := &Function{name: symNextP.name, call: func(*Call, []Value) Value { return Boolean(len(next) > 0) }}
-	return c.apply(m.function, append([]Value{proceed, present}, args...))
+		return c.callMethod(next[0], next[1:], Clone(c, given))
+	}})
+	present := Allocate(c, Function{name: symNextP.name, call: func(*Call, []Value) Value { return Boolean(len(next) > 0) }})
+	return c.apply(m.function, Append(c, []Value{proceed, present}, args...))
 }
 
 // printsObjects reports that the note has methods on print-object.
@@ -194,7 +183,7 @@ func (c *Call) printObject(p *printer, i *Instance) bool {
 	case i.class.printer != nil:
 		fn = c.Function(i.class.printer)
 	case c.environment.printsObjects():
-		fn = c.environment.global(symPrintObject).function
+		fn = c.global(symPrintObject).function
 		if len(c.applicable(fn.generic, []Value{i, Nil})) == 0 {
 			return false
 		}
@@ -204,7 +193,7 @@ func (c *Call) printObject(p *printer, i *Instance) bool {
 	stream := c.NewOutput()
 	c.Descend(24)
 	mark := len(c.bindings)
-	c.bind(c.environment.global(symPrintEscape), Boolean(p.escape))
+	c.bind(c.global(symPrintEscape), Boolean(p.escape))
 	c.Call2(fn, i, stream)
 	c.unbind(mark)
 	c.Ascend(24)
@@ -285,9 +274,8 @@ func (c *Call) combined(fn *Function, all []*method, args []Value) Value {
 		// The operator may be a macro or special form, which decides what is called.
 		calls := NewListBuilder(c)
 		for _, m := range primary {
-			called := &Function{name: gf.name, many: true, call: func(c *Call, _ []Value) Value { return c.callMethod(m, nil, args) }}
-			c.Charge(ObjectBytes + 4*ConsBytes)
-			calls.Add(Form(symFuncall, called))
+			called := Allocate(c, Function{name: gf.name, many: true, call: func(c *Call, _ []Value) Value { return c.callMethod(m, nil, args) }})
+			calls.Add(c.NewList([]Value{symFuncall, called}))
 		}
 		return c.evaluate(&Cons{Car: gf.combination.operator, Cdr: calls.List()})
 	}

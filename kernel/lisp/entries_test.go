@@ -82,6 +82,22 @@ func everything() Access {
 	return Access{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}, Environment: []string{"NOTHING"}, Directory: "/nowhere"}
 }
 
+// TestArgumentsAreBound makes sure that optional and keyword arguments are bound by the lambda list
+// of their row, and not taken by their position.
+func TestArgumentsAreBound(t *testing.T) {
+	check := func(f *Function) {
+		if p := f.parameters; (p.positional > p.required || len(p.keys) > 0) && (f.named == nil || f.call != nil) {
+			t.Errorf("%s %s takes its arguments by their position", f.name, f.list)
+		}
+	}
+	for _, f := range testLanguage.functions {
+		check(f)
+	}
+	for _, f := range testLanguage.setters {
+		check(f)
+	}
+}
+
 // TestKeywordsAreTrue calls every function that has &key with each keyword its lambda
 // list names, and with one that it does not.
 func TestKeywordsAreTrue(t *testing.T) {

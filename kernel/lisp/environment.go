@@ -167,6 +167,16 @@ func (e *Environment) makePackages() error {
 	return nil
 }
 
+// global returns what symbol means. A record that is made for it is charged.
+func (c *Call) global(symbol *Symbol) *global {
+	e := c.environment
+	if g, ok := e.globals[symbol]; ok {
+		return g
+	}
+	c.Charge(sizeOf[global]() + indexBytes)
+	return e.global(symbol)
+}
+
 // global returns what symbol means, making a record for it if there is none.
 func (e *Environment) global(symbol *Symbol) *global {
 	if g, ok := e.globals[symbol]; ok {

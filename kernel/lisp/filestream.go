@@ -119,9 +119,9 @@ func (c *Call) located(p *Pathname, kind string) location {
 
 // locate is located with its error. Each directory on the way is looked at several times.
 func (c *Call) locate(p *Pathname, kind string) (location, error) {
-	path := c.MergePathname(p, c.DefaultPathname()).Plain()
+	path := c.Plain(c.MergePathname(p, c.DefaultPathname()))
 	c.Work(1000 * (1 + strings.Count(path, "/")))
-	c.Charge(1000 + 8*len(path))
+	c.ChargeMany(len(path)+100, lookUpBytes)
 	return c.environment.config.Access.locate(c.reason, path, kind)
 }
 
@@ -142,14 +142,20 @@ func (c *Call) lookedAt(p *Pathname) location {
 
 // FileText is the text of a file, charged before it is read.
 func (c *Call) FileText(p *Pathname) []rune {
-	text, err := c.located(p, kindRead).read(c.ctx, func(size int64) {
-		c.ChargeMany(int(min(size, 1<<40)), 3*RuneBytes)
-	})
+	text, err := c.readFile(p)
 	if err != nil {
 		c.fileError(p, err)
 	}
-	return []rune(string(text))
+	return c.codePoints(string(text))
 }
+
+// readFile reads a file, of which the size is charged before.
+func (c *Call) readFile(p *Pathname) ([]byte, error) {
+	return c.located(p, kindRead).read(c.ctx, func(size int64) { c.ChargeMany(int(min(size, 1<<40)), 2) })
+}
+
+// lookUpBytes is what Go allocates to look up a path, for each of its bytes.
+const lookUpBytes = 24
 
 // FileInfo looks at a file; nil if there is none.
 func (c *Call) FileInfo(p *Pathname) fs.FileInfo {
@@ -250,8 +256,7 @@ func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, 
 	default:
 		c.Fail(SimpleError, ":if-exists is :error, :supersede, :append, :overwrite or nil, not %s", c.Shown(ifExists))
 	}
-	c.Charge(ObjectBytes)
-	s := &Stream{kind: kind, binary: binary, file: &openFile{path: p, store: func(c *Call, text string, add bool) error {
+	s := Allocate(c, Stream{kind: kind, binary: binary, file: Allocate(c, openFile{path: p, store: func(c *Call, text string, add bool) error {
 		access := &c.environment.config.Access
 		if err := access.check(c.reason, kindWrite, at.path()); err != nil {
 			return err
@@ -260,7 +265,7 @@ func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, 
 			return access.change(c.reason, func() error { return at.add(text) })
 		}
 		return access.change(c.reason, func() error { return at.write(text) })
-	}}}
+	}})})
 	switch {
 	case info == nil || !kept:
 	case ifExists == Value(kwAppend) && kind == fileOutput:
@@ -277,16 +282,14 @@ func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, 
 
 // loadFile reads a file into the stream.
 func (c *Call) loadFile(s *Stream) {
-	text, err := c.located(s.file.path, kindRead).read(c.ctx, func(size int64) {
-		c.ChargeMany(int(min(size, 1<<40)), 3*RuneBytes)
-	})
+	text, err := c.readFile(s.file.path)
 	switch {
 	case err != nil:
 		c.fileError(s.file.path, err)
 	case s.binary != nil:
 		s.binary.data = []byte(text)
 	default:
-		s.input = []rune(string(text))
+		s.input = c.codePoints(string(text))
 	}
 }
 
@@ -442,9 +445,8 @@ func (c *Call) writeByte(s *Stream, v Value) {
 		c.TypeError(v, Sketch(s.binary.name(), formLength))
 	}
 	c.ChargeOutput(len(bytes))
-	c.Charge(len(bytes))
 	c.writeFile(s, 1, func() {
 		n := copy(s.binary.data[s.pos*len(bytes):], bytes)
-		s.binary.data = append(s.binary.data, bytes[n:]...)
+		s.binary.data = Append(c, s.binary.data, bytes[n:]...)
 	})
 }

@@ -28,8 +28,11 @@ func complexFunctions() []Builtin {
 			return realPart(a)
 		}},
 		{Name: "imagpart", LambdaList: "(number)", Doc: "The imaginary part, of a real number zero.", One: func(c *Call, a Value) Value {
-			if z, ok := a.(*Complex); ok {
+			switch z := a.(type) {
+			case *Complex:
 				return z.imaginary
+			case *big.Int, *big.Rat:
+				return Integer(0)
 			}
 			return c.multiply(a, Integer(0))
 		}},
@@ -43,21 +46,22 @@ func complexFunctions() []Builtin {
 		{Name: "phase", LambdaList: "(number)", Doc: "The angle of the number in the complex plane.", One: func(c *Call, a Value) Value {
 			c.number(a)
 			if z, ok := a.(*Complex); ok {
-				return c.toFloat(math.Atan2(double(z.imaginary), double(z.real)), z.real)
+				return c.toFloat(math.Atan2(c.double(z.imaginary), c.double(z.real)), z.real)
 			}
-			if math.Signbit(double(a)) {
+			if math.Signbit(c.double(a)) {
 				return c.toFloat(math.Pi, a)
 			}
 			return c.toFloat(0.0, a)
 		}},
 		{Name: "cis", LambdaList: "(angle)", Doc: "The complex number of length 1 with this angle.", One: func(c *Call, a Value) Value {
 			c.realNumber(a)
-			sin, cos := math.Sincos(double(a))
+			sin, cos := math.Sincos(c.double(a))
 			return c.complex(c.toFloat(cos, a), c.toFloat(sin, a))
 		}},
-		{Name: "upgraded-complex-part-type", LambdaList: "(type &optional environment)", Doc: "The type of the parts of complex numbers with parts of the type.", Call: func(c *Call, args []Value) Value {
-			c.checkPartType(args[0])
-			return args[0]
+		{Name: "upgraded-complex-part-type", LambdaList: "(type &optional environment)", Doc: "The type of the parts of complex numbers with parts of the type.", Named: func(c *Call, args Args) Value {
+			kind := args.Get("type")
+			c.checkPartType(kind)
+			return kind
 		}},
 	}
 }
@@ -77,8 +81,7 @@ func (c *Call) complex(real, imaginary Value) Value {
 		}
 		real, imaginary = c.toFloat(real, like), c.toFloat(imaginary, like)
 	}
-	c.Charge(ConsBytes)
-	return &Complex{real: real, imaginary: imaginary}
+	return Allocate(c, Complex{real: real, imaginary: imaginary})
 }
 
 func realPart(v Value) Value {
@@ -137,8 +140,8 @@ func (c *Call) complexQuotient(a Value, y *Complex) Value {
 }
 
 // complexValue is any number for the functions of package cmplx.
-func complexValue(v Value) complex128 {
-	return complex(double(realPart(v)), double(imaginaryPart(v)))
+func (c *Call) complexValue(v Value) complex128 {
+	return complex(c.double(realPart(v)), c.double(imaginaryPart(v)))
 }
 
 // fromComplex makes a complex number of the float type that the number like has.
@@ -153,11 +156,11 @@ func analytic(name, doc string, real func(float64) float64, plane func(complex12
 	return Builtin{Name: name, LambdaList: "(number)", Doc: doc, One: func(c *Call, a Value) Value {
 		c.number(a)
 		if _, isComplex := a.(*Complex); !isComplex {
-			if y := real(double(a)); !math.IsNaN(y) {
+			if y := real(c.double(a)); !math.IsNaN(y) {
 				return c.toFloat(y, a)
 			}
 		}
-		z := plane(complexValue(a))
+		z := plane(c.complexValue(a))
 		if cmplx.IsNaN(z) {
 			c.Fail(arithmeticError, "%s has no value for %s", name, c.Shown(a))
 		}
@@ -236,50 +239,53 @@ var symComplex = CL("COMPLEX")
 
 var symRational = CL("RATIONAL")
 
-func logarithm(c *Call, args []Value) Value {
-	for _, arg := range args {
-		c.number(arg)
+// logarithm is log; b is nil where there is no base.
+func logarithm(c *Call, a, b Value) Value {
+	c.number(a)
+	if b == nil {
+		if isZero(a) {
+			c.divisionByZero(CL("LOG"), a)
+		}
+		return c.fromLogarithm(c.naturalLogarithm(a), a)
 	}
-	if isZero(args[0]) {
-		c.divisionByZero(CL("LOG"), args...)
+	c.number(b)
+	if isZero(a) {
+		c.divisionByZero(CL("LOG"), a, b)
 	}
-	if len(args) == 1 {
-		return c.fromLogarithm(naturalLogarithm(args[0]), args[0])
-	}
-	a, b := args[0], args[1]
 	if isZero(b) {
 		return c.toFloat(0.0, realPart(c.add(c.multiply(a, Integer(0)), b)))
 	}
 	// Logarithms to the base two keep powers of integers exact.
-	x, aPositive := binaryLogarithm(a)
-	y, bPositive := binaryLogarithm(b)
+	x, aPositive := c.binaryLogarithm(a)
+	y, bPositive := c.binaryLogarithm(b)
 	_, aDouble := a.(float64)
 	_, bDouble := b.(float64)
 	switch {
 	case aPositive && bPositive && y != 0:
 		return c.toFloat(x/y, Nil)
 	case aPositive && bDouble && sign(b) > 0 && b != Value(1.0):
-		return x / (math.Log(double(b)) / math.Ln2)
+		return x / (math.Log(c.double(b)) / math.Ln2)
 	case bPositive && aDouble && sign(a) > 0 && y != 0:
-		return math.Log(double(a)) / math.Ln2 / y
+		return math.Log(c.double(a)) / math.Ln2 / y
 	}
-	return c.divide(logarithm(c, args[:1]), logarithm(c, args[1:]))
+	return c.divide(logarithm(c, a, nil), logarithm(c, b, nil))
 }
 
 // binaryLogarithm is that of a positive integer.
-func binaryLogarithm(v Value) (x float64, positive bool) {
+func (c *Call) binaryLogarithm(v Value) (x float64, positive bool) {
 	switch n := v.(type) {
 	case int64:
 		return math.Log2(float64(n)), n > 0
 	case *big.Int:
-		mantissa, exponent := binaryParts(n)
+		mantissa, exponent := c.binaryParts(n)
 		return math.Log2(mantissa) + exponent, n.Sign() > 0
 	}
 	return 0, false
 }
 
 // binaryParts are a number below one and a power of two that make an integer.
-func binaryParts(n *big.Int) (mantissa, exponent float64) {
+func (c *Call) binaryParts(n *big.Int) (mantissa, exponent float64) {
+	c.chargeExact(n, n, conversionCost)
 	fraction := new(big.Float)
 	exponent = float64(new(big.Float).SetInt(n).MantExp(fraction))
 	mantissa, _ = fraction.Float64()
@@ -287,12 +293,12 @@ func binaryParts(n *big.Int) (mantissa, exponent float64) {
 }
 
 // naturalLogarithm is that of a number which is not zero, of integers of any size.
-func naturalLogarithm(v Value) complex128 {
+func (c *Call) naturalLogarithm(v Value) complex128 {
 	if n, ok := v.(*big.Int); ok {
-		mantissa, exponent := binaryParts(n)
+		mantissa, exponent := c.binaryParts(n)
 		return cmplx.Log(complex(mantissa, 0)) + complex(exponent*math.Ln2, 0)
 	}
-	return cmplx.Log(complexValue(v))
+	return cmplx.Log(c.complexValue(v))
 }
 
 // fromLogarithm makes a number that is real when it can be.
@@ -311,7 +317,7 @@ func power(c *Call, base, exponent Value) Value {
 	if z, ok := base.(*Complex); ok && whole {
 		return c.wholePower(z, n)
 	}
-	if k == complexKind || other == complexKind || sign(base) < 0 && !whole && other < complexKind && !integral(exponent) {
+	if k == complexKind || other == complexKind || sign(base) < 0 && !whole && other < complexKind && !c.integral(exponent) {
 		return c.complexPower(base, exponent)
 	}
 	if whole && k < singleKind {
@@ -321,10 +327,10 @@ func power(c *Call, base, exponent Value) Value {
 		} else if x, ok := base.(int64); ok {
 			size = float64(new(big.Int).SetInt64(x).BitLen()) * math.Abs(float64(n))
 		}
-		if size > 8*float64(c.left()) {
-			c.chargeAll()
+		if k == ratioKind {
+			size *= 6 // a common divisor is searched in vain
 		}
-		c.ChargeMany(int(size/8)+1, 1)
+		c.chargeBits(2 * size)
 		c.Work(int(math.Pow(size/64, 1.6) / 16))
 		return c.rationalPower(base, n)
 	}
@@ -337,7 +343,7 @@ func power(c *Call, base, exponent Value) Value {
 		}
 		c.divisionByZero(CL("EXPT"), base, exponent)
 	}
-	y := math.Pow(double(base), double(exponent))
+	y := math.Pow(c.double(base), c.double(exponent))
 	if math.IsNaN(y) {
 		c.Fail(arithmeticError, "%s to the power of %s has no real value", c.Shown(base), c.Shown(exponent))
 	}
@@ -346,12 +352,20 @@ func power(c *Call, base, exponent Value) Value {
 	return c.finite(y, !a && !b, base, exponent)
 }
 
+// chargeBits accounts for an integer of so many bits, however many they are.
+func (c *Call) chargeBits(n float64) {
+	if n > 8*float64(c.left()) {
+		c.chargeAll()
+	}
+	c.ChargeMany(int(n/8)+exactBytes, 1)
+}
+
 // integral reports a real number without a fraction.
-func integral(v Value) bool {
+func (c *Call) integral(v Value) bool {
 	if _, ratio := v.(*big.Rat); ratio {
 		return false
 	}
-	x := double(v)
+	x := c.double(v)
 	return x == math.Trunc(x)
 }
 
@@ -376,7 +390,7 @@ func (c *Call) rationalPower(base Value, n int64) Value {
 func (c *Call) complexPower(base, power Value) Value {
 	like := c.add(realPart(base), realPart(power))
 	if !isZero(base) {
-		return c.fromComplex(cmplx.Pow(complexValue(base), complexValue(power)), like)
+		return c.fromComplex(cmplx.Pow(c.complexValue(base), c.complexValue(power)), like)
 	}
 	if sign(realPart(power)) > 0 {
 		return c.multiply(base, power)
@@ -476,14 +490,15 @@ func floatPartFunctions() []Builtin {
 			}
 			return Count(digits)
 		}},
-		{Name: "float-sign", LambdaList: "(float &optional magnitude)", Doc: "The magnitude, 1 by default, with the sign of the float.", Call: func(c *Call, args []Value) Value {
-			x, digits := c.floatArgument(args[0])
+		{Name: "float-sign", LambdaList: "(float &optional magnitude)", Doc: "The magnitude, 1 by default, with the sign of the float.", Named: func(c *Call, args Args) Value {
+			float, magnitude := args.Get("float"), args.Get("magnitude")
+			x, digits := c.floatArgument(float)
 			size, wide := 1.0, digits
-			if len(args) > 1 {
-				size, wide = c.floatArgument(args[1])
+			if magnitude != nil {
+				size, wide = c.floatArgument(magnitude)
 				wide = max(wide, digits)
 			}
-			return c.finite(math.Copysign(size, x), wide == 24, args...)
+			return c.finite(math.Copysign(size, x), wide == 24, float)
 		}},
 		{Name: "decode-float", LambdaList: "(float)", Doc: "Mantissa from a half to below one, exponent and sign.", Many: true, One: func(c *Call, a Value) Value {
 			x, digits := c.floatArgument(a)

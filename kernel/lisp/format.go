@@ -25,6 +25,7 @@ type formatParam struct {
 
 // formatParser reads a control string.
 type formatParser struct {
+	call  *Call
 	chars []rune
 	pos   int
 	depth int
@@ -33,8 +34,8 @@ type formatParser struct {
 // maximumFormatDepth bounds nested directives.
 const maximumFormatDepth = 64
 
-func parseFormat(chars []rune) ([]directive, error) {
-	p := &formatParser{chars: chars}
+func parseFormat(c *Call, chars []rune) ([]directive, error) {
+	p := &formatParser{call: c, chars: chars}
 	directives, end, err := p.sequence("")
 	if err == nil && end != nil {
 		err = fmt.Errorf("~%c without its opening directive", end.char)
@@ -55,7 +56,7 @@ func (p *formatParser) sequence(closers string) (directives []directive, end *di
 			continue
 		}
 		if p.pos > start {
-			directives = append(directives, directive{text: p.chars[start:p.pos]})
+			directives = Append(p.call, directives, directive{text: p.chars[start:p.pos]})
 		}
 		d, err := p.directive()
 		if err != nil {
@@ -65,12 +66,13 @@ func (p *formatParser) sequence(closers string) (directives []directive, end *di
 			if !strings.ContainsRune(closers, d.char) {
 				return nil, nil, fmt.Errorf("~%c is not expected here", d.char)
 			}
-			return directives, &d, nil
+			closing := d
+			return directives, &closing, nil
 		}
 		if d.char != '\n' {
-			directives = append(directives, d)
+			directives = Append(p.call, directives, d)
 		} else if d.at {
-			directives = append(directives, directive{text: []rune{'\n'}})
+			directives = Append(p.call, directives, directive{text: []rune{'\n'}})
 		}
 		start = p.pos
 	}
@@ -78,7 +80,7 @@ func (p *formatParser) sequence(closers string) (directives []directive, end *di
 		return nil, nil, errors.New("a directive is not closed: one of ~" + closers[len(closers)-1:] + " is missing")
 	}
 	if p.pos > start {
-		directives = append(directives, directive{text: p.chars[start:p.pos]})
+		directives = Append(p.call, directives, directive{text: p.chars[start:p.pos]})
 	}
 	return directives, nil, nil
 }
@@ -133,13 +135,13 @@ func (p *formatParser) parameters(d *directive) error {
 		r := p.chars[p.pos]
 		switch {
 		case r == '\'' && p.pos+1 < len(p.chars):
-			d.params = append(d.params, formatParam{'c', int(p.chars[p.pos+1])})
+			d.params = Append(p.call, d.params, formatParam{'c', int(p.chars[p.pos+1])})
 			p.pos += 2
 		case r == 'v' || r == 'V':
-			d.params = append(d.params, formatParam{kind: 'v'})
+			d.params = Append(p.call, d.params, formatParam{kind: 'v'})
 			p.pos++
 		case r == '#':
-			d.params = append(d.params, formatParam{kind: '#'})
+			d.params = Append(p.call, d.params, formatParam{kind: '#'})
 			p.pos++
 		case r >= '0' && r <= '9' || (r == '-' || r == '+') && p.pos+1 < len(p.chars) && p.chars[p.pos+1] >= '0' && p.chars[p.pos+1] <= '9':
 			n, negative := 0, r == '-'
@@ -153,9 +155,9 @@ func (p *formatParser) parameters(d *directive) error {
 			if negative {
 				n = -n
 			}
-			d.params = append(d.params, formatParam{'n', n})
+			d.params = Append(p.call, d.params, formatParam{'n', n})
 		case r == ',':
-			d.params = append(d.params, formatParam{})
+			d.params = Append(p.call, d.params, formatParam{})
 		default:
 			return nil
 		}
@@ -177,7 +179,7 @@ func (p *formatParser) clausesOf(d *directive, closers string) error {
 		if err != nil {
 			return err
 		}
-		d.clauses = append(d.clauses, clause)
+		d.clauses = Append(p.call, d.clauses, clause)
 		if end.char != ';' {
 			d.closeColon = end.colon
 			return nil
@@ -196,7 +198,7 @@ func checkFormat(cp *Compiler, form *Cons) {
 	if !ok {
 		return
 	}
-	directives, err := parseFormat(control.chars)
+	directives, err := parseFormat(cp.Call, control.chars)
 	if err == nil {
 		err = checkDirectives(directives)
 	}
@@ -238,7 +240,7 @@ type formatter struct {
 func formatFunction(c *Call, args []Value) Value {
 	rest := args[2:]
 	if fn, ok := args[1].(*Function); ok {
-		return c.formatTo(args[0], func(s *Stream) { c.apply(fn, append([]Value{s}, rest...)) })
+		return c.formatTo(args[0], func(s *Stream) { c.apply(fn, Append(c, []Value{s}, rest...)) })
 	}
 	control := c.TakeString(args[1])
 	return c.formatTo(args[0], func(s *Stream) { c.formatInto(s, control, rest) })
@@ -274,18 +276,24 @@ func (c *Call) formatTo(destination Value, write func(*Stream)) Value {
 func (c *Call) Format(control *String, args []Value) string {
 	s := c.NewOutput()
 	c.formatInto(s, control, args)
-	return s.Text()
+	return c.Collected(s)
 }
 
-func (c *Call) formatInto(s *Stream, control *String, args []Value) {
+// directives are those of a control string, which must be well formed.
+func (c *Call) directives(control *String) []directive {
 	c.Work(len(control.chars) / 4)
-	directives, err := parseFormat(control.chars)
+	directives, err := parseFormat(c, control.chars)
 	if err != nil {
 		c.Fail(SimpleError, "in the format string %s: %v", c.Shown(control), err)
 	}
+	return directives
+}
+
+// formatInto writes to a stream as a control string says.
+func (c *Call) formatInto(s *Stream, control *String, args []Value) {
+	directives := c.directives(control)
 	// The arguments lie on the call's stack, which calls made from here may move.
-	c.Charge(len(args) * ValueBytes)
-	f := &formatter{call: c, out: s, args: append([]Value(nil), args...)}
+	f := &formatter{call: c, out: s, args: Clone(c, args)}
 	c.Descend(8)
 	f.run(directives)
 	c.Ascend(8)
@@ -357,7 +365,7 @@ func (f *formatter) resolve(d *directive) *directive {
 	for _, p := range d.params {
 		if p.kind == 'v' || p.kind == '#' {
 			fixed := *d
-			fixed.params = make([]formatParam, len(d.params))
+			fixed.params = MakeSlice[formatParam](f.call, len(d.params))
 			for i, p := range d.params {
 				fixed.params[i] = p
 				if p.kind == 'v' || p.kind == '#' {

@@ -2,7 +2,6 @@ package lisp
 
 import (
 	"math/big"
-	"strings"
 	"unicode"
 
 	"org-agent/kernel/plist"
@@ -46,14 +45,14 @@ func (f *formatter) integer(d *directive, base, first int) {
 	}
 	p := printer{call: f.call, printControl: plainControl(base)}
 	p.rational(v)
-	text := string(p.out)
+	text := p.out
 	if d.colon {
-		text = grouped(text, rune(f.number(d, first+2, ',')), f.number(d, first+3, 3))
+		text = f.grouped(text, rune(f.number(d, first+2, ',')), f.number(d, first+3, 3))
 	}
 	if d.at && sign(v) >= 0 {
-		text = "+" + text
+		text = Append(f.call, []rune{'+'}, text...)
 	}
-	f.pad([]rune(text), f.number(d, first, 0), rune(f.number(d, first+1, ' ')))
+	f.pad(text, f.number(d, first, 0), rune(f.number(d, first+1, ' ')))
 }
 
 // pad writes text at the right of a column.
@@ -63,20 +62,20 @@ func (f *formatter) pad(text []rune, width int, pad rune) {
 }
 
 // grouped puts a separator between groups of digits.
-func grouped(digits string, separator rune, size int) string {
-	digits, negative := strings.CutPrefix(digits, "-")
+func (f *formatter) grouped(digits []rune, separator rune, size int) []rune {
+	b := NewStringBuilder(f.call)
+	if digits[0] == '-' {
+		b.WriteRune('-')
+		digits = digits[1:]
+	}
 	size = max(size, 1)
-	var b strings.Builder
 	for i, r := range digits {
 		if i > 0 && (len(digits)-i)%size == 0 {
 			b.WriteRune(separator)
 		}
 		b.WriteRune(r)
 	}
-	if negative {
-		return "-" + b.String()
-	}
-	return b.String()
+	return b.chars
 }
 
 // radix is ~r: in a base, in words, or in Roman numerals.
@@ -181,7 +180,7 @@ func (f *formatter) recursive(d *directive) left {
 			f.calledWith(fn)
 			return ran
 		}
-		f.call.apply(fn, append([]Value{f.out}, f.call.Slice(f.arg())...))
+		f.call.apply(fn, Append(f.call, []Value{f.out}, f.call.Slice(f.arg())...))
 		return ran
 	}
 	control := f.call.TakeString(given)
@@ -189,10 +188,7 @@ func (f *formatter) recursive(d *directive) left {
 		f.call.formatInto(f.out, control, f.call.Slice(f.arg()))
 		return ran
 	}
-	directives, err := parseFormat(control.chars)
-	if err != nil {
-		f.call.Fail(SimpleError, "in the format string %s: %v", f.call.Shown(control), err)
-	}
+	directives := f.call.directives(control)
 	f.call.Descend(8)
 	defer f.call.Ascend(8)
 	return f.run(directives)
@@ -269,12 +265,7 @@ func (f *formatter) iteration(d *directive) {
 			f.iterateFunction(d, fn, limit)
 			return
 		}
-		control := f.call.TakeString(given)
-		parsed, err := parseFormat(control.chars)
-		if err != nil {
-			f.call.Fail(SimpleError, "in the format string %s: %v", f.call.Shown(control), err)
-		}
-		body = parsed
+		body = f.call.directives(f.call.TakeString(given))
 	}
 	f.call.Descend(8)
 	defer f.call.Ascend(8)
@@ -320,7 +311,7 @@ func (f *formatter) justify(d *directive) left {
 		if how != ran {
 			break
 		}
-		parts = append(parts, text)
+		parts = Append(f.call, parts, text)
 		total += len(text)
 	}
 	gaps := len(parts) - 1
@@ -422,11 +413,11 @@ func (f *formatter) called(d *directive) {
 	for i, p := range d.params {
 		switch p.kind {
 		case 0:
-			args = append(args, Nil)
+			args = Append(c, args, Value(Nil))
 		case 'c':
-			args = append(args, Character(p.value))
+			args = Append(c, args, Value(Character(p.value)))
 		default:
-			args = append(args, Count(f.number(d, i, 0)))
+			args = Append(c, args, Count(f.number(d, i, 0)))
 		}
 	}
 	c.Descend(24)
@@ -439,7 +430,7 @@ func (f *formatter) called(d *directive) {
 func (f *formatter) calledWith(fn *Function) {
 	c := f.call
 	c.Descend(24)
-	rest := c.Slice(Single(c.apply(fn, append([]Value{f.out}, f.args[f.next:]...))))
+	rest := c.Slice(Single(c.apply(fn, Append(c, []Value{f.out}, f.args[f.next:]...))))
 	c.Ascend(24)
 	f.next = max(f.next, len(f.args)-len(rest))
 }
@@ -453,7 +444,7 @@ func (f *formatter) iterateFunction(d *directive, fn *Function, limit int) {
 	for round := 0; (limit < 0 || round < limit) && (inner.next < len(inner.args) || round == 0 && d.closeColon); round++ {
 		f.call.Step()
 		if d.colon {
-			f.call.apply(fn, append([]Value{f.out}, f.call.Slice(inner.arg())...))
+			f.call.apply(fn, Append(f.call, []Value{f.out}, f.call.Slice(inner.arg())...))
 			continue
 		}
 		inner.calledWith(fn)

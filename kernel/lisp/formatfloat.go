@@ -17,7 +17,7 @@ func (f *formatter) decimal(d *directive) (x float64, ok bool) {
 		f.repeat(' ', f.number(d, 0, 0)-len(text))
 		return 0, false
 	}
-	x = double(v)
+	x = f.call.double(v)
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		f.pad(f.call.printedRunes(v, false), f.number(d, 0, 0), ' ')
 		return 0, false
@@ -25,15 +25,34 @@ func (f *formatter) decimal(d *directive) (x float64, ok bool) {
 	return x, true
 }
 
-// shortest is the decimal expansion of a number that reads back as the same float.
-func shortest(v Value) string {
-	if x, ok := v.(float32); ok {
-		return strconv.FormatFloat(float64(x), 'f', -1, 32)
+// chargeDigits accounts for the text of a float with so many digits more than it has by itself.
+// The text is put together in several steps, and is made characters at the end.
+func (f *formatter) chargeDigits(more ...int) {
+	total := floatDigits
+	for _, n := range more {
+		total += max(n, 0)
 	}
-	if x, ok := v.(float64); ok {
+	f.call.ChargeMany(total, 3*RuneBytes)
+}
+
+// floatDigits are those that the text of a float takes in most cases.
+const floatDigits = 64
+
+// span is how many digits a float has before its point, or zeros behind it.
+func span(x float64) int {
+	if x == 0 {
+		return 0
+	}
+	exponent := math.Ilogb(x)
+	return max(exponent, -exponent) / 3
+}
+
+// shortest is the decimal expansion of a number, which x is near, that reads back as the same float.
+func shortest(v Value, x float64) string {
+	if _, ok := v.(float64); ok {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	return strconv.FormatFloat(float64(float32(double(v))), 'f', -1, 32)
+	return strconv.FormatFloat(float64(float32(x)), 'f', -1, 32)
 }
 
 // fixed is ~f with width, digits, scale, overflow character and pad character.
@@ -44,8 +63,8 @@ func (f *formatter) fixed(d *directive) {
 	}
 	digits, scale := f.number(d, 1, -1), f.number(d, 2, 0)
 	width := f.number(d, 0, 0)
-	f.call.ChargeMany(max(digits, 0), 8)
-	text := shortest(f.args[f.next-1])
+	f.chargeDigits(digits, span(x), min(max(scale, -scale), 400))
+	text := shortest(f.args[f.next-1], x)
 	if scale != 0 {
 		text = strconv.FormatFloat(x*math.Pow(10, float64(max(min(scale, 400), -400))), 'f', -1, 64)
 	}
@@ -121,7 +140,7 @@ func (f *formatter) money(d *directive) {
 		return
 	}
 	digits, least, width := f.number(d, 0, 2), f.number(d, 1, 1), f.number(d, 2, 0)
-	f.call.ChargeMany(max(digits, 0)+max(least, 0), 8)
+	f.chargeDigits(digits, least)
 	text := roundDecimal(f.args[f.next-1], math.Abs(x), 0, digits)
 	whole := strings.IndexByte(text, '.')
 	if whole < least {
@@ -173,7 +192,7 @@ func (f *formatter) exponential(d *directive) {
 
 func (f *formatter) writeExponential(d *directive, v Value, x float64, digits, scale int) {
 	width, places := f.number(d, 0, 0), f.number(d, 2, -1)
-	f.call.ChargeMany(max(digits, 0)+max(scale, -scale)+max(places, 0), 8)
+	f.chargeDigits(digits, max(scale, -scale), places)
 	significant := -1
 	if digits >= 0 {
 		significant = digits + 1
@@ -246,20 +265,15 @@ func (f *formatter) exponentMarker(d *directive, v Value) string {
 // before it.
 func placePoint(text string, scale, digits int) (mantissa string, leading bool) {
 	if scale <= 0 {
-		text = "." + strings.Repeat("0", -scale) + text
-		for digits >= 0 && len(text) < digits+1 {
-			text += "0"
-		}
-		return text, true
+		return withZeros("."+strings.Repeat("0", -scale)+text, digits+1), true
 	}
-	for len(text) < scale {
-		text += "0"
-	}
-	text = text[:scale] + "." + text[scale:]
-	for digits >= 0 && len(text) < digits+2 {
-		text += "0"
-	}
-	return text, false
+	text = withZeros(text, scale)
+	return withZeros(text[:scale]+"."+text[scale:], digits+2), false
+}
+
+// withZeros is text with zeros at its end up to a length.
+func withZeros(text string, length int) string {
+	return text + strings.Repeat("0", max(length-len(text), 0))
 }
 
 // general is ~g: ~f where the number is readable so, else ~e.
@@ -272,7 +286,7 @@ func (f *formatter) general(d *directive) {
 	_, power := scaled(v, x, -1)
 	digits := f.number(d, 1, -1)
 	if digits < 0 {
-		digits = max(len(withPoint(strings.TrimLeft(shortest(v), "-0")))-1, 1, min(power, 7))
+		digits = max(len(withPoint(strings.TrimLeft(shortest(v, x), "-0")))-1, 1, min(power, 7))
 		if x == 0 {
 			digits = 0
 		}

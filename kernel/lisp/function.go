@@ -42,7 +42,7 @@ func (c *Call) Call1(fn *Function, a Value) Value {
 		return fn.one(c, a)
 	}
 	base := len(c.stack)
-	c.stack = append(c.stack, a)
+	c.push(a)
 	v := Single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
 	c.stack = c.stack[:base]
 	return v
@@ -55,7 +55,8 @@ func (c *Call) Call2(fn *Function, a, b Value) Value {
 		return fn.two(c, a, b)
 	}
 	base := len(c.stack)
-	c.stack = append(c.stack, a, b)
+	c.push(a)
+	c.push(b)
 	v := Single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
 	c.stack = c.stack[:base]
 	return v
@@ -98,7 +99,7 @@ func (c *Call) Function(v Value) *Function {
 	case *Function:
 		return x
 	case *Symbol:
-		g := c.environment.global(x)
+		g := c.global(x)
 		if g.function == nil {
 			return c.undefinedFunction(x, false)
 		}
@@ -108,7 +109,7 @@ func (c *Call) Function(v Value) *Function {
 			return Single(c.evaluate(NewList(symFunction, x))).(*Function)
 		}
 		if name, ok := setfName(x); ok {
-			if g := c.environment.global(name); g.setter != nil {
+			if g := c.global(name); g.setter != nil {
 				return g.setter
 			}
 			return c.undefinedFunction(name, true)
@@ -142,12 +143,14 @@ func (cp *Compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression 
 		if check := name.operator.check; check != nil {
 			check(cp, form)
 		}
-		if wrong := (&Error{}).keywordProblem(builtin, keywordCall(form)); wrong != nil {
-			cp.environment.refer(reference{at: at, function: cp.functionName(), problem: wrong.Message, hint: wrong.Hint})
+		if call := keywordCall(form); call != nil {
+			if wrong := (&Error{}).keywordProblem(builtin, call); wrong != nil {
+				cp.environment.refer(reference{at: at, function: cp.functionName(), problem: wrong.Message, hint: wrong.Hint})
+			}
 		}
 		return compileBuiltin(builtin, args, at)
 	}
-	g := cp.environment.global(name)
+	g := cp.global(name)
 	if name.operator != nil && name.operator.check != nil {
 		name.operator.check(cp, form)
 	}
@@ -167,7 +170,7 @@ func (cp *Compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression 
 // nothing but required arguments.
 func (c *Call) invoke(fn *Function, args []code, f *frame, at *site) Value {
 	if l := fn.lambda; l != nil && l.plain && l.required == len(args) {
-		callee := newFrame(fn.frame, l.layout.slots)
+		callee := c.callFrame(fn.frame, l.layout)
 		for i, arg := range args {
 			callee.slots[i] = arg(c, f)
 		}
@@ -177,8 +180,7 @@ func (c *Call) invoke(fn *Function, args []code, f *frame, at *site) Value {
 	}
 	base := len(c.stack)
 	for _, arg := range args {
-		v := arg(c, f)
-		c.stack = append(c.stack, v)
+		c.push(arg(c, f))
 	}
 	c.at = at
 	v := c.apply(fn, c.stack[base:len(c.stack):len(c.stack)])
@@ -296,6 +298,11 @@ func (cp *Compiler) compileLambda(name string, list Value, sc *scope, kind lambd
 	if text, ok := l.doc.(*String); ok {
 		doc = text.String()
 	}
+	for s := sc; s != nil; s = s.parent {
+		if s.layout != nil {
+			s.layout.captured = true
+		}
+	}
 	return func(c *Call, f *frame) Value {
 		return Allocate(c, Function{name: name, doc: doc, least: least, most: most, lambda: l, frame: f, many: true})
 	}
@@ -338,7 +345,7 @@ func (cp *Compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 	if kind.macro && !kind.values {
 		l.body = single1(l.body)
 	}
-	l.weight = cp.weight()
+	l.weight = cp.weight() + l.layout.slots*ValueBytes/levelBytes
 	if name == "" && running != nil {
 		// Errors inside an anonymous function are told as the named one's around it.
 		l.name = running.name
@@ -366,7 +373,7 @@ func single1(run code) code {
 }
 
 func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
-	f := newFrame(parent, l.layout.slots)
+	f := c.callFrame(parent, l.layout)
 	if l.plain {
 		if len(args) != l.required {
 			c.wrongCount(l.name, len(args))

@@ -3,6 +3,7 @@ package lisp
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -79,7 +80,7 @@ func TestBuiltinsWithOddArguments(t *testing.T) {
 				t.Errorf("%s: %v\n%v", source, failed, failed.Cause)
 			}
 		}
-		if standardSetters()[name.Name] != nil {
+		if testLanguage.setters[standardTable[strings.ToUpper(name.Name)]] != nil {
 			for i, a := range odd {
 				for j, b := range odd {
 					place := name.Name + " " + a

@@ -58,13 +58,13 @@ func (c *Call) generic(name Value) *Function {
 	var place **Function
 	text := definitionName(name)
 	if symbol, ok := setfName(name); ok {
-		g := c.environment.global(symbol)
+		g := c.global(symbol)
 		if symbol.home == standardPackage && g.setter != nil {
 			c.Fail(packageError, "%s belongs to Common Lisp and cannot get methods", text)
 		}
 		place = &g.setter
 	} else {
-		g := c.environment.global(c.TakeSymbol(name))
+		g := c.global(c.TakeSymbol(name))
 		if g.function == nil || !g.function.open {
 			g = c.unfrozen(g.symbol)
 		}
@@ -77,15 +77,14 @@ func (c *Call) generic(name Value) *Function {
 	if old != nil && old.generic != nil {
 		return old
 	}
-	gf := &generic{name: text}
-	fn := &Function{name: text, most: -1, many: true, generic: gf}
+	gf := Allocate(c, generic{name: text})
+	fn := Allocate(c, Function{name: text, most: -1, many: true, generic: gf})
 	if old != nil {
 		if !old.open {
 			c.Fail(ProgramError, "%s is an ordinary function and cannot get methods", text)
 		}
 		fn.open, gf.fallback = true, old
 	}
-	c.Charge(2 * ObjectBytes)
 	fn.call = func(c *Call, args []Value) Value { return c.dispatch(fn, args) }
 	*place = fn
 	return fn
@@ -93,7 +92,6 @@ func (c *Call) generic(name Value) *Function {
 
 func (c *Call) addMethod(fn *Function, m *method) {
 	gf := fn.generic
-	c.Charge(ObjectBytes)
 	if gf.shape == nil {
 		shape := m.parameters
 		shape.keys, shape.open = nil, false
@@ -109,13 +107,12 @@ func (c *Call) addMethod(fn *Function, m *method) {
 	for i, other := range gf.methods {
 		c.Step()
 		if sameQualifiers(other.qualifiers, m.qualifiers) && sameSpecializers(other.specializers, m.specializers) {
-			gf.methods = append([]*method(nil), gf.methods...)
+			gf.methods = Clone(c, gf.methods)
 			gf.methods[i] = m
 			return
 		}
 	}
-	gf.methods = append(gf.methods[:len(gf.methods):len(gf.methods)], m)
-	c.ChargeMany(len(gf.methods), ValueBytes)
+	gf.methods = Append(c, gf.methods[:len(gf.methods):len(gf.methods)], m)
 }
 
 // bounds sets how many arguments a function takes, so that wrong calls are found when
@@ -366,12 +363,11 @@ func (cp *Compiler) compileChained(name string, lambda *Cons, sc *scope, block *
 	inner.functions = append(inner.functions, localFunction{name: symCallNext, slot: slots[0]}, localFunction{name: symNextP, slot: slots[1]})
 	body := cp.compileLambda(name, lambda, inner, lambdaKind{block: block, method: true})
 	return func(c *Call, f *frame) Value {
-		c.Charge(ObjectBytes)
-		return &Function{name: name, least: 2, most: -1, many: true, call: func(c *Call, args []Value) Value {
-			g := newFrame(f, inner.layout.slots)
+		return Allocate(c, Function{name: name, least: 2, most: -1, many: true, call: func(c *Call, args []Value) Value {
+			g := c.newFrame(f, inner.layout.slots)
 			g.slots[slots[0]], g.slots[slots[1]] = args[0], args[1]
 			return c.apply(body(c, g).(*Function), args[2:])
-		}}
+		}})
 	}
 }
 
@@ -438,7 +434,7 @@ func methodFunctions() []Builtin {
 	return []Builtin{
 		{Name: "method-qualifiers", LambdaList: "(method)", Doc: "The qualifiers of a method.", One: func(c *Call, a Value) Value { return c.NewList(c.method(a).qualifiers) }},
 		{Name: "ensure-generic-function", LambdaList: "(name &key lambda-list documentation argument-precedence-order method-combination generic-function-class method-class declare environment)", Doc: "The generic function of that name, made if there is none.", Named: ensureGenericFunction},
-		{Name: "find-method", LambdaList: "(function qualifiers specializers &optional error)", Doc: "The method with these qualifiers and specializers.", Call: findMethod},
+		{Name: "find-method", LambdaList: "(function qualifiers specializers &optional error)", Doc: "The method with these qualifiers and specializers.", Named: findMethod},
 		{Name: "add-method", LambdaList: "(function method)", Doc: "Add a method to a generic function.", Two: func(c *Call, a, b Value) Value {
 			fn, m := c.genericFunction(a), c.method(b)
 			if m.generic != nil && m.generic != fn {
@@ -497,11 +493,11 @@ func (c *Call) genericFunction(v Value) *Function {
 	return fn
 }
 
-func findMethod(c *Call, args []Value) Value {
-	fn := c.genericFunction(args[0])
-	qualifiers := c.Slice(args[1])
+func findMethod(c *Call, args Args) Value {
+	fn := c.genericFunction(args.Get("function"))
+	qualifiers := c.Slice(args.Get("qualifiers"))
 	var kinds []specializer
-	for _, kind := range c.Slice(args[2]) {
+	for _, kind := range c.Slice(args.Get("specializers")) {
 		if cell, ok := kind.(*Cons); ok {
 			if object, ok := marked(cell, symEql); ok {
 				kinds = append(kinds, specializer{object: object})
@@ -519,7 +515,7 @@ func findMethod(c *Call, args []Value) Value {
 			return m
 		}
 	}
-	if len(args) < 4 || args[3] != Nil {
+	if args.Get("error") != Nil {
 		c.Fail(SimpleError, "%s has no such method", fn.name)
 	}
 	return Nil

@@ -43,7 +43,7 @@ func compileHandlerCase(cp *Compiler, form *Cons, sc *scope) expression {
 			}
 			return v
 		}
-		g := newFrame(f, inner.layout.slots)
+		g := c.newFrame(f, inner.layout.slots)
 		if slot := clauses[clause].slot; slot >= 0 {
 			g.slots[slot] = condition
 		}
@@ -132,7 +132,7 @@ func compileHandlerBind(cp *Compiler, form *Cons, sc *scope) expression {
 // handlerFunction takes the function of a handler. One that is not defined is looked for
 // again when there is something to handle.
 func (c *Call) handlerFunction(v Value) *Function {
-	if symbol, ok := v.(*Symbol); ok && c.environment.global(symbol).function == nil {
+	if symbol, ok := v.(*Symbol); ok && c.global(symbol).function == nil {
 		return &Function{name: symbol.name, least: 1, most: 1, one: func(c *Call, condition Value) Value {
 			return Single(c.apply(c.Function(symbol), []Value{condition}))
 		}}

@@ -33,7 +33,17 @@ type entry struct {
 	dead       bool
 }
 
-func newHashTable(test hashTest) *HashTable { return &HashTable{test: test, index: map[any]int{}} }
+func (c *Call) newHashTable(test hashTest) *HashTable {
+	c.Charge(emptyIndexBytes)
+	return Allocate(c, HashTable{test: test, index: map[any]int{}})
+}
+
+const (
+	// emptyIndexBytes is what the index of a table takes before it grows.
+	emptyIndexBytes = 160
+	// indexBytes is what a key takes in the index of a table, which grows by copying.
+	indexBytes = 80
+)
 
 func (h *HashTable) count() int { return h.live }
 
@@ -43,14 +53,13 @@ func (h *HashTable) digest(c *Call, key Value) any {
 		return c.digestNumber(key)
 	}
 	switch x := key.(type) {
-	case *big.Int:
-		c.ChargeMany(x.BitLen()/4, 1)
-		return "i" + string(x.Bytes())
-	case *big.Rat:
-		c.ChargeMany(x.Num().BitLen()/4+x.Denom().BitLen()/4, 1)
-		return "r" + string(x.Num().Bytes()) + "/" + string(x.Denom().Bytes())
+	case *big.Int, *big.Rat:
+		return c.digestLong(x)
 	case *Complex:
-		return "c" + sketchDigest(h.digest(c, x.real)) + sketchDigest(h.digest(c, x.imaginary))
+		hash := fnvStart
+		hash.mixDigest(h.digest(c, x.real))
+		hash.mixDigest(h.digest(c, x.imaginary))
+		return hash
 	case float32:
 		return float32Bits(x)
 	case float64:
@@ -61,13 +70,13 @@ func (h *HashTable) digest(c *Call, key Value) any {
 	}
 	switch x := key.(type) {
 	case *Pathname:
-		return "p" + x.String()
+		return "p" + c.Namestring(x)
 	case *String:
 		c.Work(len(x.chars) / 4)
 		if h.test == equalpTest {
 			return c.digestArray(h, x)
 		}
-		return string(x.chars)
+		return c.GoText(x.chars)
 	case *Cons:
 		return c.digestTree(h, x, 64)
 	case Character:
@@ -86,14 +95,29 @@ func (h *HashTable) digest(c *Call, key Value) any {
 	return key
 }
 
+// digestLong is the digest of an integer that is not small, or of a ratio.
+func (c *Call) digestLong(v Value) any {
+	c.chargeExact(v, v, conversionCost)
+	if r, ok := v.(*big.Rat); ok {
+		return "r" + string(r.Num().Bytes()) + "/" + string(r.Denom().Bytes())
+	}
+	return "i" + string(v.(*big.Int).Bytes())
+}
+
 // fnv mixes what a digest is made of.
 type fnv uint64
 
-const fnvStart fnv = 14695981039346656037
+const (
+	fnvStart fnv = 14695981039346656037
+	// mixedBytes are the bytes of each leaf that count.
+	mixedBytes = 64
+)
+
+const fnvPrime = 1099511628211
 
 func (f *fnv) mix(s string) {
-	for i := 0; i < len(s) && i < 64; i++ {
-		*f = (*f ^ fnv(s[i])) * 1099511628211
+	for i := 0; i < len(s) && i < mixedBytes; i++ {
+		*f = (*f ^ fnv(s[i])) * fnvPrime
 	}
 }
 
@@ -103,28 +127,32 @@ func (c *Call) digestArray(h *HashTable, v Value) any {
 	hash := fnvStart
 	if s, ok := v.(*String); ok {
 		for _, r := range s.chars {
-			hash = (hash ^ fnv(Lower(r))) * 1099511628211
+			hash = (hash ^ fnv(Lower(r))) * fnvPrime
 		}
 		return hash
 	}
 	for _, element := range v.(*Vector).elements {
 		c.Step()
 		if ch, ok := element.(Character); ok {
-			hash = (hash ^ fnv(Lower(rune(ch)))) * 1099511628211
+			hash = (hash ^ fnv(Lower(rune(ch)))) * fnvPrime
 			continue
 		}
-		hash.mix(leafDigest(h, c, element))
+		hash.mixLeaf(h, c, element)
 	}
 	return hash
 }
 
+// digestNumber is the same for numbers of any type that are equal.
 func (c *Call) digestNumber(v Value) any {
-	if r := rational(v); r != nil {
+	if n, ok := v.(int64); ok {
+		return n
+	}
+	if r := c.rational(v); r != nil {
 		n := normalRatio(r)
 		if small, ok := n.(int64); ok {
 			return small
 		}
-		return r.String()
+		return c.digestLong(n)
 	}
 	return "not finite"
 }
@@ -139,7 +167,7 @@ func (c *Call) digestTree(h *HashTable, v Value, budget int) any {
 			c.Step()
 			cell, ok := v.(*Cons)
 			if !ok {
-				hash.mix(leafDigest(h, c, v))
+				hash.mixLeaf(h, c, v)
 				return
 			}
 			hash.mix("(")
@@ -151,29 +179,39 @@ func (c *Call) digestTree(h *HashTable, v Value, budget int) any {
 	return hash
 }
 
-func leafDigest(h *HashTable, c *Call, v Value) string {
+// mixLeaf mixes what is no list. Objects whose parts can change are all alike.
+func (f *fnv) mixLeaf(h *HashTable, c *Call, v Value) {
 	switch x := v.(type) {
 	case *Symbol:
-		return "s" + x.name
-	case *String, Character, int64, float32, float64, *big.Int, *big.Rat, *Complex:
-		d := h.digest(c, x)
-		return sketchDigest(d)
+		f.mix("s")
+		f.mix(x.name)
+	case *String:
+		if h.test != equalpTest {
+			f.mix("t")
+			f.mix(c.GoText(x.chars[:min(len(x.chars), mixedBytes)]))
+		}
+	case Character, int64, float32, float64, *big.Int, *big.Rat, *Complex:
+		f.mixDigest(h.digest(c, x))
+	default:
+		f.mix("o")
 	}
-	return "o"
 }
 
-func sketchDigest(d any) string {
+// mixDigest mixes the digest of a character or a number.
+func (f *fnv) mixDigest(d any) {
 	switch x := d.(type) {
 	case string:
-		return "t" + x
+		f.mix("t")
+		f.mix(x)
 	case int64:
-		return "n" + string(big.NewInt(x).Append(nil, 36))
+		*f = (*f ^ fnv(x)) * fnvPrime
 	case uint32:
-		return "f" + string(rune(x&0xffff)) + string(rune(x>>16))
+		*f = (*f ^ fnv(x)) * fnvPrime
+	case uint64:
+		*f = (*f ^ fnv(x)) * fnvPrime
 	case Character:
-		return "c" + string(rune(x))
+		*f = (*f ^ fnv(x)) * fnvPrime
 	}
-	return "o"
 }
 
 func (h *HashTable) same(c *Call, a, b Value) bool {
@@ -188,6 +226,7 @@ func (h *HashTable) same(c *Call, a, b Value) bool {
 
 // find returns the index of an entry, -1 if there is none.
 func (h *HashTable) find(c *Call, key Value, digest any) int {
+	c.Step()
 	i, ok := h.index[digest]
 	if !ok {
 		return -1
@@ -202,7 +241,6 @@ func (h *HashTable) find(c *Call, key Value, digest any) int {
 }
 
 func (h *HashTable) get(c *Call, key Value) (Value, bool) {
-	c.Step()
 	if i := h.find(c, key, h.digest(c, key)); i >= 0 {
 		return h.entries[i].value, true
 	}
@@ -211,7 +249,6 @@ func (h *HashTable) get(c *Call, key Value) (Value, bool) {
 
 func (h *HashTable) put(c *Call, key, value Value) {
 	digest := h.digest(c, key)
-	c.Step()
 	if i := h.find(c, key, digest); i >= 0 {
 		h.entries[i].value = value
 		return
@@ -269,7 +306,6 @@ func hashFunctions() []Builtin {
 	return []Builtin{
 		{Name: "make-hash-table", LambdaList: "(&key test size rehash-size rehash-threshold weakness synchronized)", Doc: "A new hash table.", Named: func(c *Call, args Args) Value {
 			testArg, sizeArg := args.Get("test"), args.Get("size")
-			c.Charge(2 * ObjectBytes)
 			test, size := eqlTest, 14
 			if testArg != nil {
 				var ok bool
@@ -280,7 +316,7 @@ func hashFunctions() []Builtin {
 			if sizeArg != nil {
 				size = max(size, c.Index(sizeArg))
 			}
-			h := newHashTable(test)
+			h := c.newHashTable(test)
 			h.size = size
 			return h
 		}},
@@ -323,7 +359,7 @@ func hashFunctions() []Builtin {
 		{Name: "hash-table-test", LambdaList: "(table)", Doc: "The name of the test.", One: func(c *Call, a Value) Value { return CL(c.HashTable(a).test.name()) }},
 		{Name: "hash-table-p", LambdaList: "(object)", Doc: "True for a hash table.", One: func(_ *Call, a Value) Value { _, ok := a.(*HashTable); return Boolean(ok) }},
 		{Name: "sxhash", LambdaList: "(object)", Doc: "A hash code that is the same for EQUAL objects.", One: func(c *Call, a Value) Value {
-			h := newHashTable(equalTest)
+			h := c.newHashTable(equalTest)
 			if v, ok := a.(*Vector); ok && v.bits() {
 				return Integer(int64(c.digestArray(h, v).(fnv) >> 2))
 			}
@@ -363,7 +399,7 @@ func (c *Call) equal(a, b Value) bool {
 			continue
 		case *String:
 			y, ok := b.(*String)
-			return ok && sameRunes(c, x.chars, y.chars)
+			return ok && c.SameRunes(x.chars, y.chars)
 		case *Pathname:
 			y, ok := b.(*Pathname)
 			return ok && c.equalPathnames(x, y)
@@ -375,7 +411,8 @@ func (c *Call) equal(a, b Value) bool {
 	}
 }
 
-func sameRunes(c *Call, a, b []rune) bool {
+// SameRunes compares characters.
+func (c *Call) SameRunes(a, b []rune) bool {
 	if len(a) != len(b) {
 		return false
 	}

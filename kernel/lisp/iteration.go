@@ -276,8 +276,7 @@ func (c *Call) join(b *ListBuilder, v Value) {
 	default:
 		b.first = v
 	}
-	for cell, ok := v.(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
-		c.Step()
+	for cell := range c.cells(v) {
 		b.last = cell
 	}
 }

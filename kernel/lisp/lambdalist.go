@@ -318,7 +318,7 @@ func (cp *Compiler) compileTarget(b *binder, name Value, sc *scope, specials []*
 	if cp.special(symbol, specials) {
 		sc.addVariable(symbol, true)
 		b.special = true
-		return target{global: cp.environment.global(symbol)}
+		return target{global: cp.global(symbol)}
 	}
 	return target{slot: sc.addVariable(symbol, false).slot}
 }
@@ -356,8 +356,7 @@ func (b *binder) bind(c *Call, f *frame, args []Value, tail Value) {
 		}
 	}
 	if b.rest != nil {
-		c.ChargeMany(len(args), ConsBytes)
-		b.rest.set(c, f, listStar(args, tail))
+		b.rest.set(c, f, c.listStar(args, tail))
 	}
 	if b.hasKeys {
 		b.bindKeys(c, f, args)
@@ -447,9 +446,8 @@ func (b *binder) take(c *Call, f *frame, list Value) {
 		if b.rest != nil && !b.hasKeys && len(args) >= len(b.required)+len(b.optional) {
 			break // what is left becomes the rest as it is, not a copy
 		}
-		c.Charge(ValueBytes)
 		c.Step()
-		args = append(args, cell.Car)
+		args = Append(c, args, cell.Car)
 		tail = cell.Cdr
 	}
 	b.bind(c, f, args, tail)

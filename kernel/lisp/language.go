@@ -110,14 +110,9 @@ func newLanguage() *Language {
 	for name, expander := range standardPlaces() {
 		l.places[CL(name)] = expander
 	}
-	for name, setter := range standardSetters() {
-		symbol := CL(strings.ToUpper(name))
-		reader := l.functions[symbol]
-		setter.least, setter.most = reader.least+1, -1
-		if reader.most >= 0 {
-			setter.most = reader.most + 1
-		}
-		l.setters[symbol] = setter
+	setters := standardSetters()
+	for i := range setters {
+		l.setters[CL(strings.ToUpper(setters[i].Name))] = l.setter(&setters[i])
 	}
 	l.putf = &Function{name: "(SETF GETF)", least: 3, most: 3, call: putf}
 	for _, name := range []string{

@@ -160,6 +160,15 @@ func NewFunction(row Builtin) *Function {
 	return row.function(row.Name, parameters)
 }
 
+// NewFunction is [NewFunction] for a call.
+func (c *Call) NewFunction(row Builtin) *Function {
+	c.Charge(rowBytes)
+	return NewFunction(row)
+}
+
+// rowBytes is what the function of a row takes, with its parameters.
+const rowBytes = 512
+
 // What follows are the methods of Call that libraries need beside those which take and make
 // values. They end the call, or make a non-local exit, by a panic that only the evaluator
 // recovers.
@@ -170,10 +179,14 @@ func (c *Call) Lookup(name string) *Symbol { return c.environment.language.symbo
 
 // Funcall calls a function, a symbol naming one or a lambda expression. What it returns may
 // be several values: see [Single] and [Every].
-func (c *Call) Funcall(function Value, args ...Value) Value { return c.funcall(function, args) }
+func (c *Call) Funcall(function Value, args ...Value) Value {
+	c.Charge(len(args) * ValueBytes)
+	return c.funcall(function, args)
+}
 
 // Standard calls the function of the standard of that name, in upper case.
 func (c *Call) Standard(name string, args ...Value) Value {
+	c.Charge(len(args) * ValueBytes)
 	return c.funcall(CL(name), args)
 }
 
@@ -185,7 +198,7 @@ func (c *Call) Signal(class, message string, slots ...any) {
 
 // SetVariable sets a special variable.
 func (c *Call) SetVariable(symbol *Symbol, v Value) Value {
-	c.setSpecial(c.environment.global(symbol), v)
+	c.setSpecial(c.global(symbol), v)
 	return v
 }
 
@@ -233,7 +246,10 @@ func (c *Call) FindPackage(v Value) *Package {
 }
 
 // Decimal is what an integer is in decimal digits.
-func (c *Call) Decimal(v Value) string { return string(c.printedWith(v, plainControl(10))) }
+func (c *Call) Decimal(v Value) string {
+	p := printer{call: c, printControl: plainControl(10)}
+	return p.digits(c.Integer(v))
+}
 
 // Characters takes a character, or the characters of a sequence.
 func (c *Call) Characters(v Value) []rune {
@@ -254,8 +270,7 @@ func (c *Call) Characters(v Value) []rune {
 // CharacterBag is the test of the characters in a sequence.
 func (c *Call) CharacterBag(v Value) func(rune) bool {
 	characters := c.Characters(v)
-	c.ChargeMany(len(characters), RuneBytes)
-	bag := slices.Clone(characters)
+	bag := Clone(c, characters)
 	slices.Sort(bag)
 	return func(r rune) bool {
 		_, found := slices.BinarySearch(bag, r)
@@ -271,8 +286,7 @@ func (c *Call) Ahead(s *Stream) []rune {
 			chars = from.input[from.pos:len(from.input):len(from.input)]
 			continue
 		}
-		c.ChargeMany(len(chars)+len(from.input)-from.pos, RuneBytes)
-		chars = append(chars, from.input[from.pos:]...)
+		chars = Append(c, chars, from.input[from.pos:]...)
 	}
 	return chars
 }
@@ -281,8 +295,7 @@ func (c *Call) Ahead(s *Stream) []rune {
 func (c *Call) Rest(s *Stream) []rune {
 	var text []rune
 	for _, from := range c.sources(s) {
-		c.ChargeMany(len(from.input)-from.pos, RuneBytes)
-		text = append(text, from.input[from.pos:]...)
+		text = Append(c, text, from.input[from.pos:]...)
 		from.pos = len(from.input)
 	}
 	return text

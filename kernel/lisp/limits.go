@@ -3,6 +3,8 @@ package lisp
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 	"time"
 	"unicode/utf8"
 	"unsafe"
@@ -13,11 +15,12 @@ type Limits struct {
 	// Steps is the number of function calls, loop rounds and elements a builtin
 	// touches. Default 200 million.
 	Steps int64
-	// Bytes is the sum of all allocations, freed or not. Default 256 MiB.
+	// Bytes is the sum of all allocations, freed or not, and of what deep recursion takes.
+	// Default 256 MiB.
 	Bytes int64
 	// Depth is the number of nested forms being evaluated, the bodies of active
 	// functions included. Default and most 300,000, for which the Go stack stays
-	// below 256 MiB.
+	// within 64 MiB.
 	Depth int
 	// Output is the number of characters written to streams and printed into
 	// strings. Default 8 Mi.
@@ -61,9 +64,11 @@ const (
 	RuneBytes   = 4
 	ObjectBytes = 128
 	EntryBytes  = 96
-	// indexBytes is what a key takes in the index of a hash table, which grows by copying.
-	indexBytes = 80
-	ratioBytes = 160
+	ratioBytes  = 64
+	// symbolBytes is what a symbol takes with its place in a package, beside its name.
+	symbolBytes = 224
+	// numberBytes is what a number takes that does not fit a Value.
+	numberBytes = 8
 )
 
 // budget is what is left of a call's limits.
@@ -71,6 +76,7 @@ type budget struct {
 	limits   Limits
 	steps    int64
 	fuel     int // steps until the context is polled
+	polls    int // polls until the heap is looked at
 	output   int64
 	deadline time.Time
 	// bytes are granted and not used yet, ungranted is what can still be granted.
@@ -88,11 +94,11 @@ const pollEvery = 1024
 func newBudget(limits Limits, l *loan) budget {
 	limits = limits.withDefaults()
 	b := budget{
-		limits: limits, steps: limits.Steps, fuel: pollEvery, bytes: limits.Bytes, output: limits.Output,
-		deadline: time.Now().Add(limits.Duration), deepest: limits.Depth, loan: l,
+		limits: limits, steps: limits.Steps, fuel: pollEvery, polls: collectEvery, bytes: limits.Bytes, output: limits.Output,
+		deadline: time.Now().Add(limits.Duration), deepest: min(freeLevels, limits.Depth), loan: l,
 	}
 	if l != nil {
-		b.bytes, b.ungranted, b.deepest = 0, limits.Bytes, min(loanLevels, limits.Depth)
+		b.bytes, b.ungranted = 0, limits.Bytes
 	}
 	return b
 }
@@ -132,6 +138,44 @@ func (c *Call) poll() {
 	}
 	if time.Now().After(c.deadline) {
 		c.abort(timeCondition, fmt.Sprintf("the limit of %v is exceeded", c.limits.Duration))
+	}
+	if c.polls--; c.polls <= 0 {
+		c.polls = collectEvery
+		c.collectGarbage()
+	}
+}
+
+const (
+	// collectEvery is the number of polls between two looks at the heap.
+	collectEvery = 32
+	// garbageShare is the part of Limits.Bytes, or of a shared Memory, that may be garbage beside what
+	// is in use.
+	garbageShare = 8
+)
+
+// The metrics of package runtime that say what the heap has, what of it was in use when the collector
+// ran last, and what the stacks have.
+const (
+	heapObjects = "/memory/classes/heap/objects:bytes"
+	heapLive    = "/gc/heap/live:bytes"
+	heapStacks  = "/memory/classes/heap/stacks:bytes"
+)
+
+// collectGarbage runs the collector when much has gathered since it last ran. A call is not charged
+// for what is garbage at once, such as the frames of functions. By itself Go would let as much of
+// that gather as there is in use, so that a call which holds all it may would take twice as much.
+func (c *Call) collectGarbage() {
+	allowed := c.limits.Bytes / garbageShare
+	if c.loan != nil {
+		allowed = min(allowed, c.loan.memory.total/garbageShare)
+	}
+	if c.limits.Bytes-c.left() < allowed {
+		return
+	}
+	samples := [...]metrics.Sample{{Name: heapObjects}, {Name: heapLive}}
+	metrics.Read(samples[:])
+	if heap, live := samples[0].Value.Uint64(), samples[1].Value.Uint64(); heap > live+uint64(allowed) {
+		runtime.GC()
 	}
 }
 
@@ -179,11 +223,30 @@ func (c *Call) ChargeOutput(n int) {
 	c.Work(n / 8)
 }
 
-// Descend enters n levels of nesting; the caller leaves them by ascend.
+// Descend enters n levels of nesting; the caller leaves them by Ascend.
 func (c *Call) Descend(n int) {
 	c.depth += n
 	if c.depth > c.deepest {
 		c.deepen()
+	}
+}
+
+const (
+	// levelBytes is what a level of nesting takes of the Go stack and in frames.
+	levelBytes = 256
+	// freeLevels is the number of levels that are charged at once. The first so many are free.
+	freeLevels = 8192
+)
+
+// deepen lets the call nest deeper, by some thousand levels, or ends it. Levels are charged the
+// first time that the call is as deep.
+func (c *Call) deepen() {
+	for c.depth > c.deepest {
+		if c.depth > c.limits.Depth {
+			c.abort(storageCondition, "the recursion is too deep (control stack exhausted)")
+		}
+		c.Charge(freeLevels * levelBytes)
+		c.deepest = min(c.deepest+freeLevels, c.limits.Depth)
 	}
 }
 
@@ -197,21 +260,43 @@ func (c *Call) Ascend(n int) { c.depth -= n }
 // Append is append for what a call collects.
 func Append[T any](c *Call, items []T, more ...T) []T {
 	if n := len(items) + len(more); n > cap(items) {
-		grown := make([]T, len(items), c.chargeSlice(max(n, 2*cap(items), 4), sizeOf[T]()))
-		copy(grown, items)
-		items = grown
+		items = reallocate(c, items, n)
 	}
 	return append(items, more...)
+}
+
+// reallocate copies items to an array with room for at least n.
+func reallocate[T any](c *Call, items []T, n int) []T {
+	grown := make([]T, len(items), c.chargeSlice(max(n, 2*cap(items), 4), sizeOf[T]()))
+	copy(grown, items)
+	return grown
+}
+
+// push puts an argument on the stack of the call. What the stack has grown to it keeps.
+func (c *Call) push(v Value) {
+	if len(c.stack) == cap(c.stack) {
+		c.stack = reallocate(c, c.stack, len(c.stack)+1)
+	}
+	c.stack = append(c.stack, v)
 }
 
 // MakeSlice is make for a call.
 func MakeSlice[T any](c *Call, n int) []T { return make([]T, c.chargeSlice(n, sizeOf[T]())) }
 
-// cloneSlice copies items for a call.
-func cloneSlice[T any](c *Call, items []T) []T {
-	own := MakeSlice[T](c, len(items))
-	copy(own, items)
-	return own
+// Clone copies items for a call.
+func Clone[T any](c *Call, items []T) []T { return Concat(c, items) }
+
+// Concat joins items in a new slice for a call.
+func Concat[T any](c *Call, parts ...[]T) []T {
+	n := 0
+	for _, part := range parts {
+		n += len(part)
+	}
+	joined := MakeSlice[T](c, n)[:0]
+	for _, part := range parts {
+		joined = append(joined, part...)
+	}
+	return joined
 }
 
 // Allocate makes an object for a call.
@@ -220,17 +305,55 @@ func Allocate[T any](c *Call, object T) *T {
 	return &object
 }
 
-// newFrame makes a frame that is not of a function's call.
+// newFrame makes a frame that something may hold.
 func (c *Call) newFrame(parent *frame, slots int) *frame {
 	c.Charge(sizeOf[frame]() + max(slots, 2)*ValueBytes + allocationBytes)
 	return newFrame(parent, slots)
 }
+
+// callFrame makes the frame of a function's call. Unless closures hold it, it is garbage when the
+// function returns and is not charged; but a large one takes time, too, and room while the function
+// runs (see lambda.weight).
+func (c *Call) callFrame(parent *frame, l *layout) *frame {
+	if l.captured {
+		return c.newFrame(parent, l.slots)
+	}
+	if l.slots > smallFrame {
+		c.Work(l.slots / smallFrame)
+	}
+	return newFrame(parent, l.slots)
+}
+
+// smallFrame is the number of slots that a frame has without further ado.
+const smallFrame = 8
 
 // frameOf makes a frame by which a function made here tells what it holds.
 func (c *Call) frameOf(v Value) *frame {
 	f := c.newFrame(nil, 1)
 	f.slots[0] = v
 	return f
+}
+
+// Insert puts an entry into a map for a call.
+func Insert[K comparable, V any](c *Call, entries map[K]V, key K, v V) {
+	if _, ok := entries[key]; !ok {
+		c.Charge(EntryBytes)
+	}
+	entries[key] = v
+}
+
+// Intern is [Package.Intern] for a call.
+func (c *Call) Intern(p *Package, name string, keep bool) (symbol *Symbol, made bool) {
+	if symbol, made = p.Intern(name, keep); made {
+		c.Charge(symbolBytes + len(name))
+	}
+	return symbol, made
+}
+
+// newSymbol makes a symbol that is in no package.
+func (c *Call) newSymbol(name string) *Symbol {
+	c.Charge(len(name))
+	return Allocate(c, Symbol{name: name})
 }
 
 func sizeOf[T any]() int {
@@ -292,19 +415,16 @@ func (c *Call) Cons(car, cdr Value) *Cons {
 }
 
 // NewList makes a list of items.
-func (c *Call) NewList(items []Value) Value {
-	c.ChargeMany(len(items), ConsBytes)
-	return listStar(items, Nil)
-}
+func (c *Call) NewList(items []Value) Value { return c.listStar(items, Nil) }
 
-// NewString makes a string of new characters, which it charges and keeps.
-func (c *Call) NewString(chars []rune) *String {
-	c.chargeSlice(len(chars), RuneBytes)
-	return c.StringOf(chars)
+// listStar makes a list of items that ends with tail.
+func (c *Call) listStar(items []Value, tail Value) Value {
+	c.ChargeMany(len(items), ConsBytes)
+	return listStar(items, tail)
 }
 
 // CopyRunes makes a string of a copy of characters.
-func (c *Call) CopyRunes(chars []rune) *String { return c.StringOf(cloneSlice(c, chars)) }
+func (c *Call) CopyRunes(chars []rune) *String { return c.StringOf(Clone(c, chars)) }
 
 // StringOf makes a string of characters that are charged already; it keeps them.
 func (c *Call) StringOf(chars []rune) *String {
@@ -321,6 +441,16 @@ func (c *Call) codePoints(text string) []rune {
 		chars = append(chars, r)
 	}
 	return chars
+}
+
+// GoText is characters as a Go string.
+func (c *Call) GoText(chars []rune) string {
+	n := 0
+	for _, r := range chars {
+		n += max(utf8.RuneLen(r), 1)
+	}
+	c.Charge(n + allocationBytes)
+	return string(chars)
 }
 
 // StringBuilder collects the characters of a string, which are charged to a call.
@@ -342,10 +472,17 @@ func (b *StringBuilder) WriteRunes(chars []rune) {
 }
 
 // WriteString adds the code points of a text.
-func (b *StringBuilder) WriteString(text string) {
-	for _, r := range text {
-		b.WriteRune(r)
+func (b *StringBuilder) WriteString(text string) { b.chars = appendText(b.call, b.chars, text) }
+
+// appendText is Append for the code points of a text.
+func appendText(c *Call, chars []rune, text string) []rune {
+	if n := len(chars) + utf8.RuneCountInString(text); n > cap(chars) {
+		chars = reallocate(c, chars, n)
 	}
+	for _, r := range text {
+		chars = append(chars, r)
+	}
+	return chars
 }
 
 // Value is the string. The builder is not used afterwards.
@@ -353,11 +490,12 @@ func (b *StringBuilder) Value() *String { return b.call.StringOf(b.chars) }
 
 // Text is what was collected, as a Go string.
 func (b *StringBuilder) Text() string {
-	b.call.chargeSlice(len(b.chars), RuneBytes)
-	return string(b.chars)
+	return b.call.GoText(b.chars)
 }
 
-// NewVector makes a vector of elements that are charged already; it keeps them.
+// NewVector makes a vector of elements that are charged already; it keeps them. The numbers that
+// they may be set to take room of their own, which is charged here.
 func (c *Call) NewVector(elements []Value) *Vector {
+	c.Charge(len(elements) * numberBytes)
 	return Allocate(c, Vector{elements: elements, capacity: -1})
 }

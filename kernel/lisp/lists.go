@@ -60,8 +60,7 @@ func consFunctions() []Builtin {
 		{Name: "rplacd", LambdaList: "(cons object)", Doc: "Change the cdr.", Two: func(c *Call, a, b Value) Value { c.cell(a).Cdr = b; return a }},
 		{Name: "list", LambdaList: "(&rest objects)", Doc: "A new list.", Call: func(c *Call, args []Value) Value { return c.NewList(args) }},
 		{Name: "list*", LambdaList: "(object &rest more)", Doc: "A new list that ends with the last object.", Call: func(c *Call, args []Value) Value {
-			c.ChargeMany(len(args), ConsBytes)
-			return listStar(args[:len(args)-1], args[len(args)-1])
+			return c.listStar(args[:len(args)-1], args[len(args)-1])
 		}},
 		{Name: "make-list", LambdaList: "(size &key initial-element)", Doc: "A list of size elements.", Named: func(c *Call, args Args) Value {
 			n := c.Index(args.Get("size"))
@@ -69,7 +68,7 @@ func consFunctions() []Builtin {
 			if element == nil {
 				element = Nil
 			}
-			c.ChargeMany(n, ConsBytes)
+			c.ChargeMany(n, ConsBytes) // at once, as all of them may be more than there is
 			list := Value(Nil)
 			for range n {
 				list = &Cons{Car: element, Cdr: list}
@@ -115,11 +114,11 @@ func (c *Call) nthcdr(n, list Value) Value {
 		c.TypeError(list, "LIST")
 	}
 	for range c.Index(n) {
-		if list == Nil {
+		cell, ok := c.next(list)
+		if !ok {
 			return Nil
 		}
-		c.Step()
-		list = cdrOf(c, list)
+		list = cell.Cdr
 	}
 	return list
 }
@@ -161,11 +160,11 @@ func listFunctions() []Builtin {
 			}
 			return b.List()
 		}},
-		{Name: "last", LambdaList: "(list &optional n)", Doc: "The last n conses.", Call: last},
-		{Name: "butlast", LambdaList: "(list &optional n)", Doc: "The list without its last n elements.", Call: func(c *Call, args []Value) Value {
+		{Name: "last", LambdaList: "(list &optional n)", Doc: "The last n conses.", Named: last},
+		{Name: "butlast", LambdaList: "(list &optional n)", Doc: "The list without its last n elements.", Named: func(c *Call, args Args) Value {
 			kept := c.allBut(args)
 			b := NewListBuilder(c)
-			list := args[0]
+			list := args.Get("list")
 			for range kept {
 				cell := list.(*Cons)
 				b.Add(cell.Car)
@@ -173,40 +172,39 @@ func listFunctions() []Builtin {
 			}
 			return b.List()
 		}},
-		{Name: "nbutlast", LambdaList: "(list &optional n)", Doc: "The list without its last n elements, by changing it.", Call: func(c *Call, args []Value) Value {
-			kept := c.allBut(args)
+		{Name: "nbutlast", LambdaList: "(list &optional n)", Doc: "The list without its last n elements, by changing it.", Named: func(c *Call, args Args) Value {
+			kept, list := c.allBut(args), args.Get("list")
 			if kept == 0 {
 				return Nil
 			}
-			c.cell(c.nthcdr(Count(kept-1), args[0])).Cdr = Nil
-			return args[0]
+			c.cell(c.nthcdr(Count(kept-1), list)).Cdr = Nil
+			return list
 		}},
 		{Name: "ldiff", LambdaList: "(list tail)", Doc: "The elements before tail.", Two: func(c *Call, a, b Value) Value {
 			result := NewListBuilder(c)
 			if !IsList(a) {
 				c.TypeError(a, "LIST")
 			}
-			for !eql(a, b) {
-				cell, ok := a.(*Cons)
-				if !ok {
-					return result.listStar(a)
+			for cell := range c.cells(a) {
+				if cell == b {
+					return result.List()
 				}
-				c.Step()
 				result.Add(cell.Car)
 				a = cell.Cdr
 			}
-			return result.List()
+			if eql(a, b) {
+				return result.List()
+			}
+			return result.listStar(a)
 		}},
 		{Name: "tailp", LambdaList: "(object list)", Doc: "True if object is a tail of list.", Two: func(c *Call, a, b Value) Value {
-			for !eql(a, b) {
-				cell, ok := b.(*Cons)
-				if !ok {
-					return Nil
+			for cell := range c.cells(b) {
+				if a == cell {
+					return T
 				}
-				c.Step()
 				b = cell.Cdr
 			}
-			return T
+			return Boolean(eql(a, b))
 		}},
 		{Name: "list-length", LambdaList: "(list)", Doc: "The length, nil if circular.", One: func(c *Call, a Value) Value {
 			slow, n := a, 0
@@ -255,55 +253,47 @@ func nconc(c *Call, args []Value) Value {
 			}
 			break
 		}
-		for {
-			c.Step()
-			next, ok := cell.Cdr.(*Cons)
-			if !ok || i == len(args)-1 {
-				break
-			}
-			cell = next
+		if i == len(args)-1 {
+			break
 		}
-		last = cell
+		for next := range c.cells(cell) {
+			last = next
+		}
 	}
 	return result
 }
 
-func last(c *Call, args []Value) Value {
-	n := 1
-	if len(args) > 1 {
-		n = c.amount(args[1])
-	}
-	list, lag := args[0], args[0]
-	if !IsList(list) {
-		c.TypeError(list, "LIST")
-	}
-	for i := 0; ; i++ {
-		cell, ok := list.(*Cons)
-		if !ok {
-			return lag
-		}
-		c.Step()
-		list = cell.Cdr
-		if i >= n {
+func last(c *Call, args Args) Value {
+	list, n := c.listEnd(args)
+	lag, i := list, 0
+	for range c.cells(list) {
+		if i++; i > n {
 			lag = lag.(*Cons).Cdr
 		}
 	}
+	return lag
 }
 
 // allBut is the number of conses of a list without the last n.
-func (c *Call) allBut(args []Value) int {
-	n, conses := 1, 0
-	if len(args) > 1 {
-		n = c.amount(args[1])
-	}
-	if !IsList(args[0]) {
-		c.TypeError(args[0], "LIST")
-	}
-	for cell, ok := args[0].(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
-		c.Step()
+func (c *Call) allBut(args Args) int {
+	list, n := c.listEnd(args)
+	conses := 0
+	for range c.cells(list) {
 		conses++
 	}
 	return max(conses-n, 0)
+}
+
+// listEnd takes the parameters list and n, of which the latter is 1 if it is not given.
+func (c *Call) listEnd(args Args) (list Value, n int) {
+	list, n = args.Get("list"), 1
+	if v := args.Get("n"); v != nil {
+		n = c.amount(v)
+	}
+	if !IsList(list) {
+		c.TypeError(list, "LIST")
+	}
+	return list, n
 }
 
 // plistFunctions are about property and association lists.
@@ -356,10 +346,10 @@ func plistFunctions() []Builtin {
 			if defaultArg != nil {
 				fallback = defaultArg
 			}
-			return c.getf(c.environment.global(c.TakeSymbol(args.Get("symbol"))).plist, args.Get("indicator"), fallback)
+			return c.getf(c.global(c.TakeSymbol(args.Get("symbol"))).plist, args.Get("indicator"), fallback)
 		}},
 		{Name: "remprop", LambdaList: "(symbol indicator)", Doc: "Remove a property of a symbol.", Two: func(c *Call, a, b Value) Value {
-			g := c.environment.global(c.TakeSymbol(a))
+			g := c.global(c.TakeSymbol(a))
 			tail := Value(Nil)
 			for list := g.plist; list != Nil && tail == Nil; list = cdrOf(c, cdrOf(c, list)) {
 				if carOf(c, list) == b {
@@ -369,7 +359,7 @@ func plistFunctions() []Builtin {
 			g.plist, _ = c.removeProperty(g.plist, b)
 			return tail
 		}},
-		{Name: "symbol-plist", LambdaList: "(symbol)", Doc: "All properties of a symbol.", One: func(c *Call, a Value) Value { return c.environment.global(c.TakeSymbol(a)).plist }},
+		{Name: "symbol-plist", LambdaList: "(symbol)", Doc: "All properties of a symbol.", One: func(c *Call, a Value) Value { return c.global(c.TakeSymbol(a)).plist }},
 	}
 }
 
@@ -377,14 +367,10 @@ func plistFunctions() []Builtin {
 // the search comes to its end.
 func (c *Call) getf(list, indicator, fallback Value) Value {
 	for {
-		cell, ok := list.(*Cons)
+		cell, ok := c.next(list)
 		if !ok {
-			if list == Nil {
-				return fallback
-			}
-			c.TypeError(list, "LIST")
+			return fallback
 		}
-		c.Step()
 		value, ok := cell.Cdr.(*Cons)
 		if !ok {
 			c.Fail(simpleTypeErr, "malformed property list: %s", c.Shown(list))
@@ -440,15 +426,11 @@ func (c *Call) removeProperty(list, indicator Value) (Value, bool) {
 
 // addCells adds the elements of a list, which may be dotted, and returns its end.
 func (c *Call) addCells(b *ListBuilder, list Value) Value {
-	for {
-		cell, ok := list.(*Cons)
-		if !ok {
-			return list
-		}
-		c.Step()
+	for cell := range c.cells(list) {
 		b.Add(cell.Car)
 		list = cell.Cdr
 	}
+	return list
 }
 
 // treeFunctions work on nested conses.

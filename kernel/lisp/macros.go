@@ -529,7 +529,7 @@ func (cp *Compiler) quasiquoteList(list Value, level int) Value {
 	var pending []Value
 	flush := func() {
 		if len(pending) > 0 {
-			parts = append(parts, &Cons{Car: symList, Cdr: NewList(pending...)})
+			parts = Append(cp.Call, parts, Value(cp.Cons(symList, cp.NewList(pending))))
 			pending = nil
 		}
 	}
@@ -539,7 +539,6 @@ func (cp *Compiler) quasiquoteList(list Value, level int) Value {
 		if !ok {
 			break
 		}
-		cp.Charge(ConsBytes)
 		if _, ok := marked(cell, symUnquote); ok {
 			break // `(a . ,b)
 		}
@@ -548,13 +547,13 @@ func (cp *Compiler) quasiquoteList(list Value, level int) Value {
 		}
 		if operands, ok := cp.operands(cell.Car, symUnquoteSplicing); ok && level == 1 {
 			flush()
-			parts = append(parts, operands...)
+			parts = Append(cp.Call, parts, operands...)
 		} else if ok {
-			pending = append(pending, cp.laterUnquote(symUnquoteSplicing, operands, level))
+			pending = Append(cp.Call, pending, cp.laterUnquote(symUnquoteSplicing, operands, level))
 		} else if operands, ok := cp.operands(cell.Car, symUnquote); ok && level == 1 {
-			pending = append(pending, operands...)
+			pending = Append(cp.Call, pending, operands...)
 		} else {
-			pending = append(pending, cp.quasiquote(cell.Car, level))
+			pending = Append(cp.Call, pending, cp.quasiquote(cell.Car, level))
 		}
 		rest = cell.Cdr
 	}

@@ -5,31 +5,41 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"time"
 )
 
 // Memory is a budget of bytes that the calls of several environments share. [Limits] bound what
-// one call has in use; Memory bounds what all calls that run at once have in use together, with
-// the garbage that ended calls leave.
+// one call allocates in all; Memory bounds what all calls that run at once have in use together, with
+// the garbage that they and ended calls leave.
 //
-// A call takes from it as it allocates and as it recurses, and gives all of it back when it ends.
-// Where too little is left, the garbage of ended calls is collected. Where that is too little as
-// well, the call waits until others end. Its clock stands meanwhile, but it waits for no longer
-// than Limits.Duration. It ends as if it had exceeded its own limit when that time is over, or when
-// all calls that have taken anything wait: then the last one to ask ends, and the others go on.
+// A call takes from it as it allocates and as it recurses. Where too little is left, the collector
+// runs, and what is not in use any more is there again. Where that is too little as well, the call
+// waits until others end. Its clock stands meanwhile, but it waits for no longer than
+// Limits.Duration. It ends as if it had exceeded its own limit when that time is over, or when all
+// calls that have taken anything wait: then the last one to ask ends, and the others go on.
 //
-// What environments hold between calls is not counted. Limits.Retained bounds that.
+// What is in use is measured: it is what the heap of the program has grown by since no call ran. A
+// program that grows by itself meanwhile leaves the calls less. What environments hold between calls
+// is not counted. Limits.Retained bounds that.
 //
 // A Memory is safe for many goroutines.
 type Memory struct {
 	total int64
 	mutex sync.Mutex
-	// lent is what calls that run have taken, garbage what ended calls had since the last collection.
-	lent, garbage int64
-	// borrowers are the calls that have taken anything, waiting those of them that wait.
+	// held is what calls had in use at the last collection, taken what they took since. After it ended
+	// calls may have left garbage.
+	held, taken int64
+	ended       bool
+	// base is what the heap had when no call ran, measured at the time looked.
+	base   int64
+	looked time.Time
+	// borrowers are the calls that have taken anything, waiting those of them that wait, pending what
+	// each of them took last, of which it may not have allocated anything yet.
 	borrowers, waiting int
-	// returned is closed and made anew when a call gives back what it took.
+	pending            int64
+	// returned is closed and made anew when a call ends.
 	returned chan struct{}
 }
 
@@ -39,7 +49,8 @@ func NewMemory(bytes int64) *Memory { return &Memory{total: bytes, returned: mak
 // loan is what one call has taken from a Memory.
 type loan struct {
 	memory *Memory
-	lent   int64
+	// lent is what it took in all, last what it took last.
+	lent, last int64
 	// unused is what of it was not allocated. It is known when the call ends.
 	unused int64
 }
@@ -47,10 +58,13 @@ type loan struct {
 const (
 	// loanBytes is the least that a call takes at once, so that it seldom asks.
 	loanBytes = 1 << 20
-	// levelBytes is what a level of nesting takes of the Go stack and in frames, and loanLevels
-	// the number of levels that are paid for at once. So many are free.
-	levelBytes = 512
-	loanLevels = 8192
+	// worthCollecting is the part of a Memory that must have been taken since the last collection for
+	// another one, unless calls have ended.
+	worthCollecting = 8
+	// worthReturning is the part of a Memory that may be garbage when no call runs.
+	worthReturning = 4
+	// lookEvery is how often the heap is looked at when a call begins and no other runs.
+	lookEvery = time.Second
 )
 
 var (
@@ -64,6 +78,11 @@ func (l *loan) take(ctx context.Context, n int64, patience time.Duration) (waite
 	m := l.memory
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
+	if m.borrowers == 0 {
+		m.look()
+	}
+	m.pending -= l.last // it has allocated that by now
+	l.last = 0
 	if !m.fits(n) {
 		waited, err = m.wait(ctx, l, n, patience)
 	}
@@ -74,22 +93,44 @@ func (l *loan) take(ctx context.Context, n int64, patience time.Duration) (waite
 		m.borrowers++
 	}
 	l.lent += n
-	m.lent += n
+	m.taken += n
+	m.pending += n
+	l.last = n
 	return waited, nil
+}
+
+// look measures the heap while no call runs. What calls have left in it is taken for garbage.
+func (m *Memory) look() {
+	if now := time.Now(); now.Sub(m.looked) >= lookEvery {
+		m.looked, m.base = now, max(heapInUse()-m.held-m.taken, 0)
+	}
+}
+
+// heapInUse is what the heap has, with garbage that was not collected and with the stacks.
+func heapInUse() int64 {
+	samples := [...]metrics.Sample{{Name: heapObjects}, {Name: heapStacks}}
+	metrics.Read(samples[:])
+	return int64(samples[0].Value.Uint64() + samples[1].Value.Uint64())
 }
 
 // fits reports whether n more bytes can be lent, and collects garbage where that helps.
 func (m *Memory) fits(n int64) bool {
-	if m.lent+m.garbage+n > m.total && m.garbage > 0 && m.lent+n <= m.total {
+	if m.held+m.taken+n > m.total && (m.ended || m.taken > m.total/worthCollecting) {
 		m.collect()
 	}
-	return m.lent+m.garbage+n <= m.total
+	return m.held+m.taken+n <= m.total
 }
 
-// collect frees what ended calls left, and gives it back to the system.
+// collect frees what is not in use, gives it back to the system, and measures what is.
 func (m *Memory) collect() {
 	debug.FreeOSMemory()
-	m.garbage = 0
+	live := heapInUse()
+	if m.borrowers == 0 {
+		m.held, m.base, m.looked = 0, live, time.Now()
+	} else {
+		m.held = min(m.held+m.taken, max(live-m.base, 0)+m.pending)
+	}
+	m.taken, m.ended = 0, false
 }
 
 // wait waits until n bytes fit. The mutex is held when it begins and when it ends.
@@ -137,9 +178,9 @@ func (l *loan) giveBack() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.borrowers--
-	m.lent -= l.lent
-	m.garbage += l.lent - l.unused
-	if m.lent == 0 && m.garbage > m.total/4 {
+	m.pending -= l.last
+	m.taken, m.ended = max(m.taken-l.unused, 0), true
+	if m.borrowers == 0 && m.held+m.taken > m.total/worthReturning {
 		m.collect()
 	}
 	m.waiting = 0
@@ -179,18 +220,3 @@ func (c *Call) borrow(n int64) *Error {
 
 // left is how many bytes the call may still allocate.
 func (c *Call) left() int64 { return c.bytes + c.ungranted }
-
-// deepen lets the call nest deeper, by some thousand levels, or ends it.
-func (c *Call) deepen() {
-	for c.depth > c.deepest {
-		if c.depth > c.limits.Depth {
-			c.abort(storageCondition, "the recursion is too deep (control stack exhausted)")
-		}
-		if c.loan != nil {
-			if failed := c.borrow(loanLevels * levelBytes); failed != nil {
-				c.end(failed)
-			}
-		}
-		c.deepest = min(c.deepest+loanLevels, c.limits.Depth)
-	}
-}

@@ -106,6 +106,16 @@ var hogs = []struct{ name, source string }{
 	{"catches", `(defun f () (catch 'a (unwind-protect (1+ (f)) 1))) (f)`},
 	{"methods", `(defgeneric m (x)) (let ((i 0)) (loop (eval (list 'defmethod 'm (list (list 'x (list 'eql (incf i)))) 1))))`},
 	{"a property list", `(let ((i 0)) (loop (setf (get 'a (incf i)) i)))`},
+	{"conditions that are handled", `(let (l) (loop (push (handler-case (car 1) (error (e) e)) l)))`},
+	{"records of symbols", `(loop (boundp (make-symbol "a")))`},
+	{"blocks that closures hold", `(let (l) (loop (block b (push (lambda () (return-from b 1)) l))))`},
+	{"garbage beside a list", `(let ((l (make-list 400000))) (labels ((f (n) (if (< n 2) n (+ (f (- n 1)) (f (- n 2)))))) (f 24)) (length l))`},
+	{"frames that closures hold", `(defmacro wide (n) (list 'defun 'g (loop for i below n collect (gensym)) '(lambda () 1))) (wide 300) (let ((a (make-list 300)) l) (loop (push (apply #'g a) l)))`},
+	{"large frames", `(defmacro wide (n) (list 'defun 'g (loop for i below n collect (gensym)) '(1+ (apply #'g *a*)))) (defvar *a* (make-list 3000)) (wide 3000) (apply #'g *a*)`},
+	{"arguments that wait", `(defmacro many (n) (list* 'list (append (loop for i below n collect i) '((f))))) (defun f () (many 2000)) (f)`},
+	{"numbers in a vector", `(let ((v (make-array 900000)) (x 0.5d0)) (dotimes (i 900000) (setf (aref v i) (incf x))) v)`},
+	{"digits", `(format nil "~,20000000e" 1.5)`},
+	{"sorted strings", `(let (l) (loop (push (sort (make-string 100000 :initial-element #\a) #'char<) l)))`},
 	{"documented", `(let ((i 0)) (loop (eval (list 'defvar (intern (format nil "V~a" (incf i))) i "doc"))))`},
 }
 

@@ -28,15 +28,45 @@ func normalRatio(r *big.Rat) Value {
 	return r
 }
 
-// digitBytes is what Go allocates for each digit of a long number that it parses.
-const digitBytes = 12
+const (
+	// digitBytes is what Go allocates for each digit of a long number that it parses.
+	digitBytes = 24
+	// togetherDigits are parsed at once. For more Go allocates more than linearly.
+	togetherDigits = 1000
+)
 
 // ParseInteger reads an integer of any size from its digits, in time that is quadratic in their
 // number.
 func (c *Call) ParseInteger(digits string, base int) (*big.Int, bool) {
-	c.ChargeMany(len(digits), digitBytes)
 	c.Work(len(digits) / 16 * (len(digits) / 16))
-	return new(big.Int).SetString(digits, base)
+	c.ChargeMany(len(digits), digitBytes)
+	rest := strings.TrimLeft(digits, "+-")
+	if len(rest) <= togetherDigits || len(digits)-len(rest) > 1 {
+		return new(big.Int).SetString(digits, base)
+	}
+	n, ok := parseDigits(rest, base)
+	if ok && digits[0] == '-' {
+		n.Neg(n)
+	}
+	return n, ok
+}
+
+// parseDigits reads an integer from digits without a sign, by halves.
+func parseDigits(digits string, base int) (*big.Int, bool) {
+	if len(digits) <= togetherDigits {
+		if digits[0] == '+' || digits[0] == '-' {
+			return nil, false
+		}
+		return new(big.Int).SetString(digits, base)
+	}
+	half := len(digits) / 2
+	high, ok := parseDigits(digits[:len(digits)-half], base)
+	low, okToo := parseDigits(digits[len(digits)-half:], base)
+	if !ok || !okToo {
+		return nil, false
+	}
+	power := new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(half)), nil)
+	return low.Add(low, power.Mul(power, high)), true
 }
 
 // parseNumber reads a token that is a number in base ten.
@@ -62,11 +92,14 @@ func parseNumber(kind plist.NumberKind, text string, double bool) (Value, bool) 
 	return nil, false
 }
 
+// exponentMarkers are those that only Lisp has.
+var exponentMarkers = strings.NewReplacer("d", "e", "D", "e", "l", "e", "L", "e", "s", "e", "S", "e", "f", "e", "F", "e")
+
 // parseFloat reads a float; the exponent marker decides between single and double,
 // which double says for e and no marker at all.
 func parseFloat(text string, double bool) (Value, bool) {
 	double = double && !strings.ContainsAny(text, "fFsS") || strings.ContainsAny(text, "dDlL")
-	plain := strings.NewReplacer("d", "e", "D", "e", "l", "e", "L", "e", "s", "e", "S", "e", "f", "e", "F", "e").Replace(text)
+	plain := exponentMarkers.Replace(text)
 	if double {
 		x, err := strconv.ParseFloat(plain, 64)
 		return x, err == nil
@@ -127,14 +160,16 @@ func (c *Call) realNumber(v Value) kind {
 }
 
 // double converts any real number.
-func double(v Value) float64 {
+func (c *Call) double(v Value) float64 {
 	switch x := v.(type) {
 	case int64:
 		return float64(x)
 	case *big.Int:
+		c.chargeExact(v, v, conversionCost)
 		f, _ := new(big.Float).SetInt(x).Float64()
 		return f
 	case *big.Rat:
+		c.chargeExact(v, v, roundingCost)
 		f, _ := x.Float64()
 		return f
 	case float32:
@@ -145,17 +180,20 @@ func double(v Value) float64 {
 	return math.NaN()
 }
 
-func rational(v Value) *big.Rat {
+// rational converts any real number exactly. It is nil for what is no number.
+func (c *Call) rational(v Value) *big.Rat {
 	switch x := v.(type) {
 	case int64:
 		return new(big.Rat).SetInt64(x)
 	case *big.Int:
+		c.chargeExact(v, v, sumCost)
 		return new(big.Rat).SetInt(x)
 	case *big.Rat:
 		return x
 	case float32:
-		return new(big.Rat).SetFloat64(float64(x))
+		return c.rational(float64(x))
 	case float64:
+		c.Charge(ratioBytes + (max(math.Ilogb(x), -math.Ilogb(x))&0x7ff)/2)
 		return new(big.Rat).SetFloat64(x)
 	}
 	return nil
@@ -174,18 +212,47 @@ func bits(v Value) int {
 
 func isRatio(v Value) bool { _, ok := v.(*big.Rat); return ok }
 
-// chargeArithmetic accounts for an exact operation on a and b before it is done.
-// Multiplication of long integers is worse than linear.
-func (c *Call) chargeArithmetic(a, b Value) {
+// exactCost is what an exact operation on two numbers takes: how many copies of them Go allocates
+// on the way, and a part of the product of their lengths in words that it does as work.
+type exactCost struct{ copies, part int }
+
+var (
+	// sumCost is of sums, products and comparisons of integers.
+	sumCost = exactCost{copies: 1}
+	// conversionCost is of conversions to floats, and of what takes two steps.
+	conversionCost = exactCost{copies: 2}
+	// quotientCost is of quotients of integers with their remainders.
+	quotientCost = exactCost{copies: 8, part: 8}
+	// roundingCost is of conversions of ratios to floats, for which they are divided.
+	roundingCost = exactCost{copies: 6}
+	// divisorCost is of common divisors.
+	divisorCost = exactCost{copies: 7, part: 1}
+	// ratioCost is of everything that makes a ratio, of which a common divisor is searched.
+	ratioCost = exactCost{copies: 12, part: 8}
+	// rootCost is of square roots.
+	rootCost = exactCost{copies: 10, part: 1}
+)
+
+// chargeExact accounts for an exact operation on a and b before it is done. Multiplication of long
+// integers is worse than linear.
+func (c *Call) chargeExact(a, b Value, cost exactCost) {
 	x, y := bits(a)/64+1, bits(b)/64+1
-	c.Charge(8*(x+y) + 32)
-	if isRatio(a) || isRatio(b) {
-		c.Charge(ratioBytes)
+	work := x * min(y, 64) / 16
+	if cost.part > 0 {
+		work += x * y / cost.part
 	}
-	c.Work(x * min(y, 64) / 16)
+	c.Work(work)
+	n := 8*(x+y)*cost.copies + exactBytes
+	if isRatio(a) || isRatio(b) {
+		n += ratioBytes
+	}
+	c.Charge(n)
 }
 
-// exact finishes a float operation; overflow and invalid operations are errors as they
+// exactBytes is what Go allocates for an exact operation beside the digits.
+const exactBytes = 96
+
+// finite finishes a float operation; overflow and invalid operations are errors as they
 // are in SBCL.
 func (c *Call) finite(x float64, single bool, operands ...Value) Value {
 	if single {
@@ -254,7 +321,7 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 	case complexKind:
 		return c.complexArithmetic(a, b, operator)
 	case singleKind, doubleKind:
-		x, y := double(a), double(b)
+		x, y := c.double(a), c.double(b)
 		if operator == '/' && y == 0 && x == 0 && min(c.number(a), c.number(b)) >= singleKind {
 			c.signalError(c.newCondition("FLOATING-POINT-INVALID-OPERATION", "",
 				"OPERATION", CL("/"), "OPERANDS", NewList(a, b)))
@@ -275,10 +342,10 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 		}
 		return c.finite(z, k == singleKind, a, b)
 	}
-	c.chargeArithmetic(a, b)
 	if k == ratioKind || operator == '/' {
 		return c.ratioArithmetic(a, b, operator)
 	}
+	c.chargeExact(a, b, sumCost)
 	x, y := c.Integer(a), c.Integer(b)
 	switch operator {
 	case '+':
@@ -290,8 +357,8 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 }
 
 func (c *Call) ratioArithmetic(a, b Value, operator byte) Value {
-	x, y := rational(a), rational(b)
-	c.Work((bits(a)/64 + 1) * (bits(b)/64 + 1) / 8) // a common divisor is searched
+	c.chargeExact(a, b, ratioCost)
+	x, y := c.rational(a), c.rational(b)
 	switch operator {
 	case '+':
 		return normalRatio(new(big.Rat).Add(x, y))
@@ -314,18 +381,24 @@ func (c *Call) compare(a, b Value) int {
 		}
 	}
 	x, y := c.realNumber(a), c.realNumber(b)
-	if x >= singleKind && y >= singleKind {
-		return order(double(a), double(b))
+	if x >= singleKind && y >= singleKind || immediate(a) && immediate(b) {
+		return order(c.double(a), c.double(b))
 	}
-	if max(x, y) < singleKind {
-		c.chargeArithmetic(a, b)
-		return rational(a).Cmp(rational(b))
+	if max(x, y) < ratioKind {
+		return c.Integer(a).Cmp(c.Integer(b))
 	}
-	p, q := rational(a), rational(b)
+	c.chargeExact(a, b, sumCost)
+	p, q := c.rational(a), c.rational(b)
 	if p == nil || q == nil { // an infinity
-		return order(double(a), double(b))
+		return order(c.double(a), c.double(b))
 	}
 	return p.Cmp(q)
+}
+
+// immediate reports that a float is exactly the number.
+func immediate(v Value) bool {
+	n, ok := v.(int64)
+	return !ok && kindOf(v).float() || ok && n >= -1<<53 && n <= 1<<53
 }
 
 // sameValue is = of two numbers.
@@ -356,8 +429,12 @@ func sign(v Value) int {
 		return x.Sign()
 	case *big.Rat:
 		return x.Sign()
+	case float32:
+		return order(float64(x), 0)
+	case float64:
+		return order(x, 0)
 	}
-	return order(double(v), 0)
+	return 0
 }
 
 var (
@@ -446,7 +523,7 @@ func byteFunctions() []Builtin {
 	logical := func(name, doc string, combine func(a, b *big.Int) *big.Int) Builtin {
 		return Builtin{Name: name, LambdaList: "(a b)", Doc: doc, Two: func(c *Call, a, b Value) Value {
 			x, y := c.Integer(a), c.Integer(b)
-			c.chargeArithmetic(a, b)
+			c.chargeExact(a, b, conversionCost)
 			return normal(combine(x, y))
 		}}
 	}
@@ -461,11 +538,13 @@ func byteFunctions() []Builtin {
 		{Name: "byte-position", LambdaList: "(byte)", Doc: "The position of a byte.", One: func(c *Call, a Value) Value { _, at := c.byteSpecifier(a); return Count(at) }},
 		{Name: "ldb", LambdaList: "(byte integer)", Doc: "The bits of a byte, as a number.", Two: func(c *Call, a, b Value) Value {
 			size, at := c.byteSpecifier(a)
+			c.chargeExact(b, b, sumCost)
 			n := new(big.Int).Rsh(c.Integer(b), uint(at))
 			return normal(n.And(n, c.mask(min(size, n.BitLen()+64*boolBit(n.Sign() < 0)+size*boolBit(n.Sign() < 0)))))
 		}},
 		{Name: "ldb-test", LambdaList: "(byte integer)", Doc: "True if a bit of the byte is set.", Two: func(c *Call, a, b Value) Value {
 			size, at := c.byteSpecifier(a)
+			c.chargeExact(b, b, sumCost)
 			n := new(big.Int).Rsh(c.Integer(b), uint(at))
 			if n.Sign() < 0 && size > n.BitLen() {
 				return T
@@ -499,7 +578,7 @@ func byteFunctions() []Builtin {
 		{Name: "logeqv", LambdaList: "(&rest integers)", Doc: "The complement of exclusive or.", Call: func(c *Call, args []Value) Value {
 			result := big.NewInt(-1)
 			for _, arg := range args {
-				c.chargeArithmetic(result, arg)
+				c.chargeExact(result, arg, conversionCost)
 				result = not(new(big.Int).Xor(result, c.Integer(arg)))
 			}
 			return normal(result)
@@ -510,7 +589,7 @@ func byteFunctions() []Builtin {
 				c.TypeError(args[0], "(INTEGER 0 15)")
 			}
 			x, y := c.Integer(args[1]), c.Integer(args[2])
-			c.chargeArithmetic(args[1], args[2])
+			c.chargeExact(args[1], args[2], conversionCost)
 			return normal(boole(operation, x, y))
 		}},
 	}

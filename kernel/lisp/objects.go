@@ -90,7 +90,7 @@ func (c *Call) defineClass(d *classDefinition, f *frame) *Class {
 	c.inheritClass(class, own)
 	c.environment.classes[d.name] = class
 	if d.doc != nil {
-		c.environment.global(d.name).document(symTypeWord, d.doc)
+		c.global(d.name).document(symTypeWord, d.doc)
 	}
 	for i := range d.slots {
 		c.defineAccessors(class, &d.slots[i])
@@ -270,8 +270,7 @@ func (i *Instance) Slot(name string) Value {
 
 // allocate makes an instance without values.
 func (c *Call) allocate(class *Class) *Instance {
-	c.Charge(ObjectBytes + len(class.slots)*ValueBytes)
-	return &Instance{class: class, slots: make([]Value, len(class.slots))}
+	return Allocate(c, Instance{class: class, slots: MakeSlice[Value](c, len(class.slots))})
 }
 
 // instantiate makes a condition from initialisation arguments, which no methods of the
@@ -289,8 +288,7 @@ func (c *Call) instantiate(class *Class, args []Value) *Instance {
 func (c *Call) withDefaults(class *Class, args []Value) []Value {
 	for _, d := range class.defaults {
 		if _, given := initarg(args, d.keyword); !given {
-			c.Charge(2 * ValueBytes)
-			args = append(args[:len(args):len(args)], d.keyword, Single(c.apply(d.value, nil)))
+			args = Append(c, args[:len(args):len(args)], Value(d.keyword), Single(c.apply(d.value, nil)))
 		}
 	}
 	return args
@@ -346,7 +344,7 @@ func (c *Call) checkInitargs(class *Class, object Value, args []Value, operation
 	}
 	known := &keySet{}
 	for _, operation := range operations {
-		if gf := c.environment.global(operation).function.generic; gf != nil {
+		if gf := c.global(operation).function.generic; gf != nil {
 			c.methodKeys(gf, object, args, known)
 		}
 	}
@@ -427,12 +425,12 @@ var (
 
 // standard calls a standard generic function, methods of the note included.
 func (c *Call) standard(name *Symbol, args ...Value) Value {
-	return c.apply(c.environment.global(name).function, args)
+	return c.apply(c.global(name).function, args)
 }
 
 // HasMethods reports that the note added methods to a standard generic function.
 func (c *Call) HasMethods(name *Symbol) bool {
-	return c.environment.global(name).function.generic != nil
+	return c.global(name).function.generic != nil
 }
 
 func protocolFunctions() []Builtin {
@@ -469,14 +467,14 @@ func protocolFunctions() []Builtin {
 			c.namedClass(a)
 			return a
 		}},
-		{Name: "slot-unbound", LambdaList: "(class object name)", Doc: "Called for the value of a slot that has none: an error.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
-			name := c.TakeSymbol(args[2])
-			c.signalError(c.newCondition(unboundSlotClass, "The slot "+name.name+" is unbound in an object of class "+c.classOf(args[1]).name.name+".", "NAME", name, "INSTANCE", args[1]))
+		{Name: "slot-unbound", LambdaList: "(class object name)", Doc: "Called for the value of a slot that has none: an error.", Open: true, Many: true, Named: func(c *Call, args Args) Value {
+			name, object := c.TakeSymbol(args.Get("name")), args.Get("object")
+			c.signalError(c.newCondition(unboundSlotClass, "The slot "+name.name+" is unbound in an object of class "+c.classOf(object).name.name+".", "NAME", name, "INSTANCE", object))
 			return nil
 		}},
-		{Name: "slot-missing", LambdaList: "(class object name operation &optional value)", Doc: "Called for a slot that an object does not have: an error.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
-			name := c.TakeSymbol(args[2])
-			c.signalError(c.newCondition(cellError, "The slot "+name.name+" is missing from an object of class "+c.classOf(args[1]).name.name+".", "NAME", name))
+		{Name: "slot-missing", LambdaList: "(class object name operation &optional value)", Doc: "Called for a slot that an object does not have: an error.", Open: true, Many: true, Named: func(c *Call, args Args) Value {
+			name := c.TakeSymbol(args.Get("name"))
+			c.signalError(c.newCondition(cellError, "The slot "+name.name+" is missing from an object of class "+c.classOf(args.Get("object")).name.name+".", "NAME", name))
 			return nil
 		}},
 		{Name: "no-applicable-method", LambdaList: "(function &rest arguments)", Doc: "Called when no method applies: an error.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
@@ -494,11 +492,13 @@ func protocolFunctions() []Builtin {
 			return object
 		}},
 		{Name: "describe-object", LambdaList: "(object stream)", Doc: "Describe an object.", Open: true, Many: true, Two: func(c *Call, object, stream Value) Value {
-			c.Write(c.OutputStream(stream), append(c.printedRunes(object, true), '\n'))
+			s := c.OutputStream(stream)
+			c.Write(s, c.printedRunes(object, true))
+			c.Write(s, []rune{'\n'})
 			return noValues
 		}},
-		{Name: "make-load-form", LambdaList: "(object &optional environment)", Doc: "An error: objects of notes have none.", Open: true, Many: true, Call: func(c *Call, args []Value) Value {
-			c.Fail(SimpleError, "there is no load form for %s", c.Shown(args[0]))
+		{Name: "make-load-form", LambdaList: "(object &optional environment)", Doc: "An error: objects of notes have none.", Open: true, Many: true, Named: func(c *Call, args Args) Value {
+			c.Fail(SimpleError, "there is no load form for %s", c.Shown(args.Get("object")))
 			return nil
 		}},
 	}

@@ -5,30 +5,28 @@ import "slices"
 // packageChanges make packages and change what is in them.
 func packageChanges() []Builtin {
 	symbolsDo := func(name, doc string, do func(c *Call, p *Package, symbol *Symbol)) Builtin {
-		return Builtin{Name: name, LambdaList: "(symbols &optional package)", Doc: doc, Call: func(c *Call, args []Value) Value {
-			p := c.changeable(c.packageArgument(args, 1))
-			for _, symbol := range c.designated(args[0]) {
-				c.Charge(EntryBytes)
+		return Builtin{Name: name, LambdaList: "(symbols &optional package)", Doc: doc, Named: func(c *Call, args Args) Value {
+			p := c.changeable(c.packageArgument(args))
+			for _, symbol := range c.designated(args.Get("symbols")) {
 				do(c, p, c.TakeSymbol(symbol))
 			}
 			return T
 		}}
 	}
 	return []Builtin{
-		{Name: "intern", LambdaList: "(name &optional package)", Doc: "The symbol of that name, made if there is none; and its status.", Many: true, Call: func(c *Call, args []Value) Value {
-			p, name := c.packageArgument(args, 1), c.TakeString(args[0]).String()
+		{Name: "intern", LambdaList: "(name &optional package)", Doc: "The symbol of that name, made if there is none; and its status.", Many: true, Named: func(c *Call, args Args) Value {
+			p, name := c.packageArgument(args), c.TakeText(args.Get("name"))
 			if symbol, ok := p.Find(name); ok {
 				return c.Values(symbol, p.status(symbol))
 			}
 			if p.name == standardPackage {
 				c.Fail(packageError, "COMMON-LISP is locked: no symbol can be added to it")
 			}
-			c.Charge(EntryBytes + len(name))
-			symbol, _ := p.Intern(name, false)
+			symbol, _ := c.Intern(p, name, false)
 			return c.Values(symbol, Nil)
 		}},
-		{Name: "unintern", LambdaList: "(symbol &optional package)", Doc: "Remove a symbol from a package.", Call: func(c *Call, args []Value) Value {
-			return Boolean(c.unintern(c.changeable(c.packageArgument(args, 1)), c.TakeSymbol(args[0])))
+		{Name: "unintern", LambdaList: "(symbol &optional package)", Doc: "Remove a symbol from a package.", Named: func(c *Call, args Args) Value {
+			return Boolean(c.unintern(c.changeable(c.packageArgument(args)), c.TakeSymbol(args.Get("symbol"))))
 		}},
 		symbolsDo("export", "Make symbols visible to packages that use theirs.", (*Call).export),
 		symbolsDo("unexport", "Take symbols back from packages that use theirs.", func(c *Call, p *Package, symbol *Symbol) {
@@ -41,25 +39,25 @@ func packageChanges() []Builtin {
 		}),
 		symbolsDo("import", "Make symbols present in a package.", (*Call).importSymbol),
 		symbolsDo("shadowing-import", "Make symbols present in a package, hiding others of their names.", (*Call).shadowingImport),
-		{Name: "shadow", LambdaList: "(names &optional package)", Doc: "Give a package its own symbols of these names.", Call: func(c *Call, args []Value) Value {
-			p := c.changeable(c.packageArgument(args, 1))
-			for _, v := range c.designated(args[0]) {
+		{Name: "shadow", LambdaList: "(names &optional package)", Doc: "Give a package its own symbols of these names.", Named: func(c *Call, args Args) Value {
+			p := c.changeable(c.packageArgument(args))
+			for _, v := range c.designated(args.Get("names")) {
 				c.shadowName(p, c.Name(v))
 			}
 			return T
 		}},
-		{Name: "use-package", LambdaList: "(packages &optional package)", Doc: "Use the exported symbols of packages.", Call: func(c *Call, args []Value) Value {
-			p := c.changeable(c.packageArgument(args, 1))
-			for _, name := range c.designated(args[0]) {
+		{Name: "use-package", LambdaList: "(packages &optional package)", Doc: "Use the exported symbols of packages.", Named: func(c *Call, args Args) Value {
+			p := c.changeable(c.packageArgument(args))
+			for _, name := range c.designated(args.Get("packages")) {
 				c.usePackage(p, c.Package(name))
 			}
 			return T
 		}},
-		{Name: "unuse-package", LambdaList: "(packages &optional package)", Doc: "Use packages no longer.", Call: func(c *Call, args []Value) Value {
-			p := c.changeable(c.packageArgument(args, 1))
-			for _, name := range c.designated(args[0]) {
+		{Name: "unuse-package", LambdaList: "(packages &optional package)", Doc: "Use packages no longer.", Named: func(c *Call, args Args) Value {
+			p := c.changeable(c.packageArgument(args))
+			for _, name := range c.designated(args.Get("packages")) {
 				used := c.Package(name)
-				p.setUses(slices.DeleteFunc(slices.Clone(p.uses), func(other *Package) bool { return other == used }))
+				p.setUses(slices.DeleteFunc(Clone(c, p.uses), func(other *Package) bool { return other == used }))
 			}
 			return T
 		}},
@@ -104,7 +102,8 @@ func (c *Call) conflict(p *Package, a, b *Symbol) {
 }
 
 // bring makes a symbol of another package, or of none, present.
-func (p *Package) bring(symbol *Symbol) {
+func (c *Call) bring(p *Package, symbol *Symbol) {
+	c.Charge(EntryBytes)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if symbol.home == "" {
@@ -113,18 +112,18 @@ func (p *Package) bring(symbol *Symbol) {
 	p.put(symbol)
 }
 
-func (p *Package) shadow(name string) {
+func (c *Call) shadow(p *Package, name string) {
 	if p.shadowing == nil {
 		p.shadowing = map[string]bool{}
 	}
-	p.shadowing[name] = true
+	Insert(c, p.shadowing, name, true)
 }
 
 func (c *Call) importSymbol(p *Package, symbol *Symbol) {
 	if other, ok := p.Find(symbol.name); ok && other != symbol {
 		c.conflict(p, other, symbol)
 	}
-	p.bring(symbol)
+	c.bring(p, symbol)
 }
 
 // shadowingImport puts a symbol in the place of the one of its name, which goes.
@@ -133,8 +132,8 @@ func (c *Call) shadowingImport(p *Package, symbol *Symbol) {
 		delete(p.shadowing, symbol.name)
 		c.unintern(p, other)
 	}
-	p.bring(symbol)
-	p.shadow(symbol.name)
+	c.bring(p, symbol)
+	c.shadow(p, symbol.name)
 }
 
 func (c *Call) export(p *Package, symbol *Symbol) {
@@ -146,6 +145,7 @@ func (c *Call) export(p *Package, symbol *Symbol) {
 			c.conflict(user, other, symbol)
 		}
 	}
+	c.Charge(EntryBytes)
 	p.export(symbol)
 }
 
@@ -153,8 +153,7 @@ func (c *Call) usePackage(p, used *Package) {
 	if p == used || slices.Contains(p.uses, used) {
 		return
 	}
-	c.ChargeMany(used.size(), 4*ValueBytes)
-	for _, symbol := range used.listed(true) {
+	for _, symbol := range c.listed(used, true) {
 		if !used.madeByNote && used.name != standardPackage && used.name != keywordPackage {
 			break // libraries offer the same names; the first one used counts
 		}
@@ -162,16 +161,16 @@ func (c *Call) usePackage(p, used *Package) {
 			c.conflict(p, other, symbol)
 		}
 	}
-	p.setUses(append(p.uses[:len(p.uses):len(p.uses)], used))
+	p.setUses(Append(c, p.uses[:len(p.uses):len(p.uses)], used))
 }
 
 func (c *Call) shadowName(p *Package, name string) {
-	c.Charge(2*EntryBytes + len(name))
 	if _, ok := p.own(name); !ok {
-		symbol := &Symbol{name: name, home: p.name}
-		p.bring(symbol)
+		symbol := c.newSymbol(name)
+		symbol.home = p.name
+		c.bring(p, symbol)
 	}
-	p.shadow(name)
+	c.shadow(p, name)
 }
 
 // unintern removes a symbol that is present; one that hid two different ones of used
@@ -220,9 +219,8 @@ func (c *Call) addNicknames(p *Package, names []Value) {
 		if other := c.environment.packages[name]; other != nil && other != p {
 			c.Fail(packageError, "the name %s is taken by the package %s", name, other.name)
 		} else if other == nil {
-			c.Charge(EntryBytes + len(name))
-			p.nicknames = append(p.nicknames, name)
-			c.environment.packages[name] = p
+			p.nicknames = Append(c, p.nicknames, name)
+			Insert(c, c.environment.packages, name, p)
 		}
 	}
 }
@@ -236,14 +234,13 @@ func renamePackage(c *Call, args Args) Value {
 	if p == c.environment.user {
 		c.Fail(packageError, "a note cannot rename its own package")
 	}
-	c.ChargeMany(p.size(), ValueBytes)
-	for _, symbol := range p.listed(false) {
+	for _, symbol := range c.listed(p, false) {
 		if symbol.home == p.name {
 			symbol.home = name
 		}
 	}
 	c.forgetNames(p)
-	c.Charge(EntryBytes + len(name))
+	c.Charge(EntryBytes)
 	p.name = name
 	c.environment.addPackage(p)
 	if nicknames != nil {
@@ -272,8 +269,7 @@ func deletePackage(c *Call, a Value) Value {
 	if users := c.users(p); len(users) > 0 {
 		c.signalError(c.newCondition(packageError, "The package "+p.name+" is used by "+users[0].name+".", "PACKAGE", p))
 	}
-	c.ChargeMany(p.size(), ValueBytes)
-	for _, symbol := range p.listed(false) {
+	for _, symbol := range c.listed(p, false) {
 		if symbol.home == p.name {
 			symbol.home = ""
 		}
@@ -373,11 +369,9 @@ func (c *Call) packageOption(p *Package, kind string, v Value) {
 	case "USE":
 		c.usePackage(p, c.Package(v))
 	case "INTERN":
-		c.Charge(EntryBytes)
-		p.Intern(c.Name(v), true)
+		c.Intern(p, c.Name(v), true)
 	case "EXPORT":
-		c.Charge(EntryBytes)
-		symbol, _ := p.Intern(c.Name(v), true)
+		symbol, _ := c.Intern(p, c.Name(v), true)
 		c.export(p, symbol)
 	case "IMPORT-FROM", "SHADOWING-IMPORT-FROM":
 		list := c.Slice(v)
@@ -386,7 +380,6 @@ func (c *Call) packageOption(p *Package, kind string, v Value) {
 		}
 		from := c.Package(list[0])
 		for _, name := range list[1:] {
-			c.Charge(EntryBytes)
 			symbol, ok := from.Find(c.Name(name))
 			if !ok {
 				c.Fail(packageError, "there is no symbol %s in %s", c.Name(name), from.name)

@@ -19,8 +19,8 @@ func packageFunctions() []Builtin {
 			}
 			return Nil
 		}},
-		{Name: "find-symbol", LambdaList: "(name &optional package)", Doc: "The symbol of that name, or nil; and its status.", Many: true, Call: func(c *Call, args []Value) Value {
-			p, name := c.packageArgument(args, 1), c.TakeString(args[0]).String()
+		{Name: "find-symbol", LambdaList: "(name &optional package)", Doc: "The symbol of that name, or nil; and its status.", Many: true, Named: func(c *Call, args Args) Value {
+			p, name := c.packageArgument(args), c.TakeText(args.Get("name"))
 			if symbol, ok := p.Find(name); ok {
 				return c.Values(symbol, p.status(symbol))
 			}
@@ -31,17 +31,19 @@ func packageFunctions() []Builtin {
 			var found []Value
 			for _, p := range c.allPackages() {
 				if symbol, ok := p.own(name); ok && !slices.Contains(found, Value(symbol)) {
-					found = append(found, symbol)
+					found = Append(c, found, Value(symbol))
 				}
 			}
 			return c.NewList(found)
 		}},
-		{Name: "apropos-list", LambdaList: "(text &optional package)", Doc: "The symbols with text in their names, of a package or of all.", Call: func(c *Call, args []Value) Value {
+		{Name: "apropos-list", LambdaList: "(text &optional package)", Doc: "The symbols with text in their names, of a package or of all.", Named: func(c *Call, args Args) Value {
 			return c.NewList(c.apropos(args))
 		}},
-		{Name: "apropos", LambdaList: "(text &optional package)", Doc: "Print the symbols with text in their names.", Call: func(c *Call, args []Value) Value {
+		{Name: "apropos", LambdaList: "(text &optional package)", Doc: "Print the symbols with text in their names.", Named: func(c *Call, args Args) Value {
 			for _, symbol := range c.apropos(args) {
-				c.Write(c.stream(symStandardOutput), []rune(c.Printed(symbol, true)+"\n"))
+				out := c.stream(symStandardOutput)
+				c.Write(out, c.printedRunes(symbol, true))
+				c.Write(out, []rune{'\n'})
 			}
 			return noValues
 		}, Many: true},
@@ -62,14 +64,13 @@ func packageFunctions() []Builtin {
 		{Name: "package-used-by-list", LambdaList: "(package)", Doc: "The packages that use it.", One: func(c *Call, a Value) Value { return c.packageList(c.users(c.Package(a))) }},
 		{Name: "package-shadowing-symbols", LambdaList: "(package)", Doc: "The symbols that hide what used packages export.", One: func(c *Call, a Value) Value {
 			p := c.Package(a)
-			var names []string
+			names := MakeSlice[string](c, len(p.shadowing))[:0]
 			for name := range p.shadowing {
 				names = append(names, name)
 			}
 			slices.Sort(names)
 			b := NewListBuilder(c)
 			for _, name := range names {
-				c.Charge(ConsBytes)
 				if symbol, ok := p.own(name); ok {
 					b.Add(symbol)
 				}
@@ -81,22 +82,31 @@ func packageFunctions() []Builtin {
 }
 
 // apropos finds the symbols whose names contain the text, in any case.
-func (c *Call) apropos(args []Value) []Value {
-	text := strings.ToUpper(c.Name(args[0]))
+func (c *Call) apropos(args Args) []Value {
+	text := c.upper(c.Name(args.Get("text")))
 	packages := c.allPackages()
-	if len(args) > 1 && args[1] != Nil {
-		packages = []*Package{c.Package(args[1])}
+	if pkg := args.Get("package"); Given(pkg) {
+		packages = []*Package{c.Package(pkg)}
 	}
 	var found []Value
 	for _, p := range packages {
-		c.ChargeMany(p.size(), 2*ValueBytes)
-		for _, symbol := range p.listed(false) {
-			if c.Work(1 + len(symbol.name)/8); strings.Contains(strings.ToUpper(symbol.name), text) && (p.fixed != nil || symbol.home == p.name || symbol.home == "") {
-				found = append(found, symbol)
+		for _, symbol := range c.listed(p, false) {
+			if strings.Contains(c.upper(symbol.name), text) && (p.fixed != nil || symbol.home == p.name || symbol.home == "") {
+				found = Append(c, found, Value(symbol))
 			}
 		}
 	}
 	return found
+}
+
+// upper is a text in upper case.
+func (c *Call) upper(text string) string {
+	c.Work(1 + len(text)/8)
+	upper := strings.ToUpper(text)
+	if upper != text {
+		c.Charge(len(upper))
+	}
+	return upper
 }
 
 func (c *Call) packageList(packages []*Package) Value {
@@ -109,8 +119,7 @@ func (c *Call) packageList(packages []*Package) Value {
 
 // allPackages are the packages of the note, by name.
 func (c *Call) allPackages() []*Package {
-	c.ChargeMany(len(c.environment.packages), ValueBytes)
-	var all []*Package
+	all := MakeSlice[*Package](c, len(c.environment.packages))[:0]
 	for name, p := range c.environment.packages {
 		if name == p.name {
 			all = append(all, p)
@@ -125,7 +134,7 @@ func (c *Call) users(p *Package) []*Package {
 	var users []*Package
 	for _, other := range c.allPackages() {
 		if slices.Contains(other.uses, p) {
-			users = append(users, other)
+			users = Append(c, users, other)
 		}
 	}
 	return users
@@ -143,8 +152,9 @@ func (c *Call) Package(v Value) *Package {
 	return p
 }
 
-func (c *Call) packageArgument(args []Value, i int) *Package {
-	if v := Optional(args, i); v != nil {
+// packageArgument takes the parameter package, which is the current one if it is not given.
+func (c *Call) packageArgument(args Args) *Package {
+	if v := args.Get("package"); v != nil {
 		return c.Package(v)
 	}
 	return c.CurrentPackage()
@@ -162,8 +172,8 @@ func (p *Package) status(symbol *Symbol) Value {
 }
 
 // listed lists the symbols that are in a package itself, by name.
-func (p *Package) listed(externalOnly bool) []*Symbol {
-	var symbols []*Symbol
+func (c *Call) listed(p *Package, externalOnly bool) []*Symbol {
+	symbols := MakeSlice[*Symbol](c, p.size())[:0]
 	p.mu.Lock()
 	for name, symbol := range p.symbols {
 		if !externalOnly || p.open || p.external[name] {
@@ -214,7 +224,7 @@ var packageSymbols = &Function{name: "PACKAGE-SYMBOLS", least: 2, most: 2, two: 
 		for _, used := range p.uses {
 			for _, v := range c.symbolsOf(used, true) {
 				if symbol := v.(*Symbol); !p.shadowing[symbol.name] && p.status(symbol) == Value(kwInherited) {
-					items = append(items, symbol)
+					items = Append(c, items, Value(symbol))
 				}
 			}
 		}
@@ -223,10 +233,10 @@ var packageSymbols = &Function{name: "PACKAGE-SYMBOLS", least: 2, most: 2, two: 
 }}
 
 func (c *Call) symbolsOf(p *Package, externalOnly bool) []Value {
-	c.ChargeMany(p.size(), 4*ValueBytes)
-	var items []Value
-	for _, symbol := range p.listed(externalOnly) {
-		items = append(items, symbol)
+	symbols := c.listed(p, externalOnly)
+	items := MakeSlice[Value](c, len(symbols))
+	for i, symbol := range symbols {
+		items[i] = symbol
 	}
 	return items
 }
@@ -274,8 +284,7 @@ var packageEntries = &Function{name: "PACKAGE-ENTRIES", least: 2, most: 2, two: 
 		for _, symbol := range c.Slice(packageSymbols.two(c, p, kwAll)) {
 			status := p.status(symbol.(*Symbol))
 			if slices.Contains(wanted, status) {
-				c.Charge(3 * ConsBytes)
-				entries = append(entries, NewList(T, symbol, status, p))
+				entries = Append(c, entries, c.NewList([]Value{T, symbol, status, p}))
 			}
 		}
 	}
@@ -317,22 +326,22 @@ func symbolFunctions() []Builtin {
 		{Name: "symbol-function", LambdaList: "(symbol)", Doc: "The function a symbol names.", One: func(c *Call, a Value) Value { return c.Function(c.TakeSymbol(a)) }},
 		{Name: "fdefinition", LambdaList: "(name)", Doc: "The function a name names.", One: func(c *Call, a Value) Value { return c.Function(a) }},
 		{Name: "boundp", LambdaList: "(symbol)", Doc: "True if the variable has a value.", One: func(c *Call, a Value) Value {
-			return Boolean(c.special(c.environment.global(c.TakeSymbol(a))) != nil)
+			return Boolean(c.special(c.global(c.TakeSymbol(a))) != nil)
 		}},
 		{Name: "fboundp", LambdaList: "(name)", Doc: "True if there is a function or macro of that name.", One: func(c *Call, a Value) Value {
 			if symbol, ok := setfName(a); ok {
-				return Boolean(c.environment.global(symbol).setter != nil)
+				return Boolean(c.global(symbol).setter != nil)
 			}
 			symbol := c.TakeSymbol(a)
-			if fn := c.environment.global(symbol).function; fn != nil {
+			if fn := c.global(symbol).function; fn != nil {
 				return fn
 			}
 			return Boolean(symbol.operator != nil && symbol.operator.special != nil || c.environment.macro(symbol) != nil)
 		}},
-		{Name: "constantp", LambdaList: "(form &optional environment)", Doc: "True if a form always has the same value.", Call: func(c *Call, args []Value) Value {
-			switch x := args[0].(type) {
+		{Name: "constantp", LambdaList: "(form &optional environment)", Doc: "True if a form always has the same value.", Named: func(c *Call, args Args) Value {
+			switch x := args.Get("form").(type) {
 			case *Symbol:
-				return Boolean(c.environment.global(x).constant)
+				return Boolean(c.global(x).constant)
 			case *Cons:
 				return Boolean(x.Car == symQuote)
 			}
@@ -352,16 +361,17 @@ func symbolFunctions() []Builtin {
 			return a
 		}},
 		{Name: "set", LambdaList: "(symbol value)", Doc: "Set a global variable.", Two: func(c *Call, a, b Value) Value {
-			c.setSpecial(c.environment.global(c.TakeSymbol(a)), b)
+			c.setSpecial(c.global(c.TakeSymbol(a)), b)
 			return b
 		}},
 		{Name: "macro-function", LambdaList: "(symbol &optional environment)", Doc: "The expander of the macro a symbol names, or nil.", Named: macroFunction},
-		{Name: "compiler-macro-function", LambdaList: "(name &optional environment)", Doc: "The compiler macro of that name, which is never used, or nil.", Call: func(c *Call, args []Value) Value {
-			symbol, ok := setfName(args[0])
+		{Name: "compiler-macro-function", LambdaList: "(name &optional environment)", Doc: "The compiler macro of that name, which is never used, or nil.", Named: func(c *Call, args Args) Value {
+			name := args.Get("name")
+			symbol, ok := setfName(name)
 			if !ok {
-				symbol = c.TakeSymbol(args[0])
+				symbol = c.TakeSymbol(name)
 			}
-			if g := c.environment.global(symbol); g.compilerMacro != nil && !ok {
+			if g := c.global(symbol); g.compilerMacro != nil && !ok {
 				return g.compilerMacro
 			}
 			return Nil
@@ -369,34 +379,31 @@ func symbolFunctions() []Builtin {
 		{Name: "special-operator-p", LambdaList: "(symbol)", Doc: "True for a special operator.", One: func(c *Call, a Value) Value {
 			return Boolean(c.TakeSymbol(a).home == standardPackage && specialOperators[c.TakeSymbol(a).name])
 		}},
-		{Name: "gensym", LambdaList: "(&optional prefix)", Doc: "A new uninterned symbol.", Call: gensym},
+		{Name: "gensym", LambdaList: "(&optional prefix)", Doc: "A new uninterned symbol.", Named: gensym},
 		{Name: "make-symbol", LambdaList: "(name)", Doc: "A new uninterned symbol of that name.", One: func(c *Call, a Value) Value {
-			c.Charge(EntryBytes + len(c.TakeString(a).chars))
-			return &Symbol{name: c.TakeString(a).String()}
+			return c.newSymbol(c.TakeText(a))
 		}},
 		{Name: "copy-symbol", LambdaList: "(symbol &optional properties)", Doc: "A new uninterned symbol of the same name, with the same value, function and properties if asked.", Named: func(c *Call, args Args) Value {
 			properties := args.Get("properties")
-			c.Charge(2 * EntryBytes)
 			original := c.TakeSymbol(args.Get("symbol"))
-			made := &Symbol{name: original.name}
+			made := c.newSymbol(original.name)
 			if properties != nil && properties != Nil {
-				from, to := c.environment.global(original), c.environment.global(made)
+				from, to := c.global(original), c.global(made)
 				to.value, to.function, to.macro, to.plist = c.special(from), from.function, from.macro, c.NewList(c.Slice(from.plist))
 			}
 			return made
 		}},
-		{Name: "gentemp", LambdaList: "(&optional prefix package)", Doc: "A new interned symbol.", Call: func(c *Call, args []Value) Value {
+		{Name: "gentemp", LambdaList: "(&optional prefix package)", Doc: "A new interned symbol.", Named: func(c *Call, args Args) Value {
 			prefix := "T"
-			if len(args) > 0 {
-				prefix = c.TakeString(args[0]).String()
+			if given := args.Get("prefix"); given != nil {
+				prefix = c.TakeText(given)
 			}
-			p := c.changeable(c.packageArgument(args, 1))
+			p := c.changeable(c.packageArgument(args))
 			for {
 				c.environment.gensyms++
 				name := prefix + strconv.FormatInt(c.environment.gensyms, 10)
-				c.Charge(EntryBytes + len(name))
-				c.Step()
-				if symbol, made := p.Intern(name, false); made {
+				c.Work(1 + len(name)/8)
+				if symbol, made := c.Intern(p, name, false); made {
 					return symbol
 				}
 			}
@@ -414,13 +421,13 @@ func macroFunction(c *Call, args Args) Value {
 		if symbol.operator == nil || symbol.operator.special == nil || specialOperators[symbol.name] {
 			return Nil
 		}
-		return &Function{name: symbol.name, least: 2, most: 2, two: func(c *Call, form, _ Value) Value {
+		return Allocate(c, Function{name: symbol.name, least: 2, most: 2, two: func(c *Call, form, _ Value) Value {
 			expansion, _ := conventional(c.cell(form), symbol)
 			if expansion == nil {
 				return form
 			}
 			return expansion
-		}}
+		}})
 	}
 	return Allocate(c, Function{name: m.name, least: 2, most: 2, two: func(c *Call, form, environment Value) Value {
 		return c.newCompiler("").expandIn(m, c.cell(form), c.scopeArgument(environment))
@@ -428,27 +435,25 @@ func macroFunction(c *Call, args Args) Value {
 }
 
 // gensym counts by *gensym-counter*, unless it is given a number.
-func gensym(c *Call, args []Value) Value {
+func gensym(c *Call, args Args) Value {
 	prefix := "G"
-	counter := c.environment.global(CL("*GENSYM-COUNTER*"))
+	counter := c.global(CL("*GENSYM-COUNTER*"))
 	number := c.special(counter)
-	switch x := Optional(args, 0).(type) {
+	switch x := args.Get("prefix").(type) {
 	case nil:
 	case *String:
-		prefix = x.String()
+		prefix = c.GoText(x.chars)
 	default:
 		if !c.typep(x, CL("UNSIGNED-BYTE")) {
 			c.TypeError(x, "STRING")
 		}
-		c.Charge(2*EntryBytes + bits(x))
-		return &Symbol{name: prefix + c.Integer(x).String()}
+		return c.newSymbol(prefix + c.Decimal(x))
 	}
 	if !c.typep(number, CL("UNSIGNED-BYTE")) {
 		c.TypeError(number, "UNSIGNED-BYTE")
 	}
-	c.Charge(2*EntryBytes + len(prefix) + bits(number))
 	c.setSpecial(counter, c.add(number, Integer(1)))
-	return &Symbol{name: prefix + c.Integer(number).String()}
+	return c.newSymbol(prefix + c.Decimal(number))
 }
 
 var specialOperators = map[string]bool{
@@ -462,7 +467,7 @@ func (c *Call) unfrozen(symbol *Symbol) *global {
 	if symbol.home == standardPackage {
 		c.Fail(packageError, "%s belongs to Common Lisp and cannot be redefined; choose another name", symbol.name)
 	}
-	return c.environment.global(symbol)
+	return c.global(symbol)
 }
 
 // definable takes a symbol whose function or macro a note may change: neither one of the

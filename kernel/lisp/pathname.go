@@ -1,16 +1,17 @@
 package lisp
 
 import (
+	"slices"
 	"strings"
 )
 
 // Pathname is a file's name in parts. It is text only: nothing looks at a file.
 type Pathname struct {
-	// directory is :absolute or :relative and the names below, Nil for none; name and
-	// kind are a string, :wild or Nil.
+	// Directory is a list of :absolute or :relative and the names below, Nil for none. Name and
+	// Type are a string, :wild or Nil.
 	Directory, Name, Type Value
-	// pattern says that a star or question mark in a string stands for other characters;
-	// else it is one of a file's own.
+	// pattern says that a star or question mark in a string stands for other characters. Without
+	// it they are characters of a file's name.
 	pattern bool
 }
 
@@ -37,8 +38,8 @@ var (
 
 // ParsePathname takes a namestring apart. See parsePathname.
 func (c *Call) ParsePathname(text string) *Pathname {
-	// A part of a directory is a cons and a string, and takes two characters at least.
-	c.ChargeMany(len(text)+8, (ConsBytes+ObjectBytes)/2)
+	c.ChargeMany(len(text), 2*RuneBytes)
+	c.ChargeMany(strings.Count(text, "/")+2, ConsBytes+ObjectBytes)
 	return parsePathname(text)
 }
 
@@ -133,9 +134,57 @@ func (p *Pathname) partText(v Value) string {
 	return ""
 }
 
-// DirectoryText is the directory as it is written, with its slash at the end.
-func (p *Pathname) DirectoryText() string {
-	items, _ := Slice(p.Directory, 10_000)
+// maximumDirectories bounds the parts of a directory that are written.
+const maximumDirectories = 10_000
+
+// chargeText accounts for a pathname that is written.
+func (c *Call) chargeText(p *Pathname) {
+	size := 0
+	add := func(v Value) {
+		if s, ok := v.(*String); ok {
+			size += len(s.chars)
+		}
+	}
+	add(p.Name)
+	add(p.Type)
+	items := 0
+	for cell, ok := p.Directory.(*Cons); ok && items < maximumDirectories; cell, ok = cell.Cdr.(*Cons) {
+		add(cell.Car)
+		items++
+	}
+	c.ChargeMany(size, 2*RuneBytes)
+	c.ChargeMany(items+1, ObjectBytes)
+}
+
+// Namestring is a pathname as it is written, with the backslashes that Lisp needs.
+func (c *Call) Namestring(p *Pathname) string {
+	c.chargeText(p)
+	return p.String()
+}
+
+// DirectoryText is the directory of a pathname as it is written, with its slash at the end.
+func (c *Call) DirectoryText(p *Pathname) string {
+	c.chargeText(p)
+	return p.directoryText()
+}
+
+// FileName is the name of a pathname with its type.
+func (c *Call) FileName(p *Pathname) string {
+	c.chargeText(p)
+	return p.fileName()
+}
+
+// Plain is a pathname without the backslashes before stars, as files have it.
+func (c *Call) Plain(p *Pathname) string {
+	c.chargeText(p)
+	return strings.ReplaceAll(p.String(), `\`, "")
+}
+
+// String is the whole name as it is written. It is for messages: [Call.Namestring] charges for it.
+func (p *Pathname) String() string { return p.directoryText() + p.fileName() }
+
+func (p *Pathname) directoryText() string {
+	items, _ := Slice(p.Directory, maximumDirectories)
 	if len(items) == 0 {
 		return ""
 	}
@@ -149,8 +198,7 @@ func (p *Pathname) DirectoryText() string {
 	return b.String()
 }
 
-// FileName is the name with its type.
-func (p *Pathname) FileName() string {
+func (p *Pathname) fileName() string {
 	text := p.partText(p.Name)
 	if p.Type != Nil && p.Type != kwUnspecific {
 		text += "." + p.partText(p.Type)
@@ -158,19 +206,13 @@ func (p *Pathname) FileName() string {
 	return text
 }
 
-// String is the whole name as it is written, with the backslashes that Lisp needs.
-func (p *Pathname) String() string { return p.DirectoryText() + p.FileName() }
-
-// Plain is the name without the backslashes before stars, as files have it.
-func (p *Pathname) Plain() string { return strings.ReplaceAll(p.String(), `\`, "") }
-
 // Pathname takes a pathname designator: a pathname, a namestring or a file's stream.
 func (c *Call) Pathname(v Value) *Pathname {
 	switch x := v.(type) {
 	case *Pathname:
 		return x
 	case *String:
-		return c.ParsePathname(x.String())
+		return c.ParsePathname(c.GoText(x.chars))
 	case *Stream:
 		if x.file != nil {
 			return x.file.path
@@ -228,8 +270,8 @@ func pathnameFunctions() []Builtin {
 			return part(c.Pathname(args.Get("pathname")))
 		}}
 	}
-	text := func(name, doc string, text func(*Pathname) string) Builtin {
-		return Builtin{Name: name, LambdaList: "(pathname)", Doc: doc, One: func(c *Call, a Value) Value { return c.Text(text(c.Pathname(a))) }}
+	text := func(name, doc string, text func(*Call, *Pathname) string) Builtin {
+		return Builtin{Name: name, LambdaList: "(pathname)", Doc: doc, One: func(c *Call, a Value) Value { return c.Text(text(c, c.Pathname(a))) }}
 	}
 	return []Builtin{
 		{Name: "pathname", LambdaList: "(designator)", Doc: "The pathname that a string names.", One: func(c *Call, a Value) Value { return c.Pathname(a) }},
@@ -243,10 +285,10 @@ func pathnameFunctions() []Builtin {
 			}
 			return c.MergePathname(c.Pathname(args.Get("pathname")), defaults)
 		}},
-		text("namestring", "The pathname as a string.", (*Pathname).String),
-		text("file-namestring", "The name and type as a string.", (*Pathname).FileName),
-		text("directory-namestring", "The directory as a string.", (*Pathname).DirectoryText),
-		text("host-namestring", "The empty string: there are no hosts.", func(*Pathname) string { return "" }),
+		text("namestring", "The pathname as a string.", (*Call).Namestring),
+		text("file-namestring", "The name and type as a string.", (*Call).FileName),
+		text("directory-namestring", "The directory as a string.", (*Call).DirectoryText),
+		text("host-namestring", "The empty string: there are no hosts.", func(*Call, *Pathname) string { return "" }),
 		{Name: "enough-namestring", LambdaList: "(pathname &optional defaults)", Doc: "The part of a pathname that the defaults do not give.", Named: func(c *Call, args Args) Value {
 			defaultsArg := args.Get("defaults")
 			defaults := c.DefaultPathname()
@@ -254,8 +296,8 @@ func pathnameFunctions() []Builtin {
 				defaults = c.Pathname(defaultsArg)
 			}
 			p := c.Pathname(args.Get("pathname"))
-			rest, _ := strings.CutPrefix(p.DirectoryText(), defaults.DirectoryText())
-			return c.Text(rest + p.FileName())
+			rest, _ := strings.CutPrefix(c.DirectoryText(p), c.DirectoryText(defaults))
+			return c.Text(rest + c.FileName(p))
 		}},
 		part("pathname-directory", "The directory as a list, or nil.", func(p *Pathname) Value { return p.Directory }),
 		part("pathname-name", "The name, or nil.", func(p *Pathname) Value { return p.Name }),
@@ -290,7 +332,7 @@ func pathnameFunctions() []Builtin {
 
 func (p *Pathname) isWild(v Value) bool {
 	s, ok := v.(*String)
-	return v == kwWild || v == kwWildInferior || ok && p.pattern && strings.ContainsAny(s.String(), "*?")
+	return v == kwWild || v == kwWildInferior || ok && p.pattern && (slices.Contains(s.chars, '*') || slices.Contains(s.chars, '?'))
 }
 
 // MatchPart compares a part with one that may be a wildcard; a missing one fits all.
@@ -342,7 +384,7 @@ func (c *Call) matchDirectory(items, wild []Value) bool {
 			c.Descend(1)
 			defer c.Ascend(1)
 			for n := 0; n <= len(items); n++ {
-				if c.matchDirectory(items[n:], append([]Value{}, wild[1:]...)) && (len(wild) > 1 || n == len(items)) {
+				if c.matchDirectory(items[n:], wild[1:]) && (len(wild) > 1 || n == len(items)) {
 					return true
 				}
 			}
@@ -366,8 +408,7 @@ func parseNamestring(c *Call, args Args) Value {
 		return c.Values(c.Pathname(thing), start)
 	}
 	from, to := c.Bounds(start, args.Get("end"), len(s.chars))
-	c.ChargeMany(to-from, 2*RuneBytes)
-	return c.Values(c.ParsePathname(string(s.chars[from:to])), Count(to))
+	return c.Values(c.ParsePathname(c.GoText(s.chars[from:to])), Count(to))
 }
 
 func makePathname(c *Call, args Args) Value {
@@ -408,14 +449,14 @@ func (c *Call) directoryArgument(v Value) Value {
 			return Nil
 		}
 	case *Cons:
-		items := append([]Value(nil), c.Slice(x)...)
+		items := c.Slice(x)
 		if items[0] != kwAbsolute && items[0] != kwRelative {
 			c.Fail(SimpleError, "a directory begins with :ABSOLUTE or :RELATIVE, not %s", c.Shown(items[0]))
 		}
 		for i, item := range items[1:] {
-			if s, ok := item.(*String); ok && s.String() == ".." {
+			if s, ok := item.(*String); ok && s.is("..") {
 				items[i+1] = kwUp
-			} else if ok && s.String() == "**" {
+			} else if ok && s.is("**") {
 				items[i+1] = kwWildInferior
 			} else if !ok {
 				c.TakeSymbol(item)
@@ -432,7 +473,7 @@ func (c *Call) partArgument(v Value) Value {
 	case nil:
 		return Nil
 	case *String:
-		if x.String() == "*" {
+		if x.is("*") {
 			return kwWild
 		}
 		return x

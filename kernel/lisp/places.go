@@ -19,7 +19,7 @@ type place struct {
 type placeExpander func(cp *Compiler, form *Cons, args []Value, sc *scope) *place
 
 // Gensym makes a symbol for an expansion, which nothing else can name.
-func (cp *Compiler) Gensym(prefix string) *Symbol { return &Symbol{name: prefix} }
+func (cp *Compiler) Gensym(prefix string) *Symbol { return Allocate(cp.Call, Symbol{name: prefix}) }
 
 // expandPlace is get-setf-expansion.
 func (cp *Compiler) expandPlace(form Value, sc *scope) *place {
@@ -32,7 +32,7 @@ func (cp *Compiler) expandPlace(form Value, sc *scope) *place {
 			if v, _, ok := sc.variable(x); ok {
 				return cp.expandPlace(v.expansion, sc)
 			}
-			return cp.expandPlace(cp.environment.global(x).expansion, sc)
+			return cp.expandPlace(cp.global(x).expansion, sc)
 		}
 		store := cp.Gensym("NEW")
 		return &place{stores: []*Symbol{store}, write: NewList(symSetq, x, store), read: x}
@@ -50,7 +50,7 @@ func (cp *Compiler) expandPlace(form Value, sc *scope) *place {
 		if expander, ok := cp.language.places[head]; ok {
 			return expander(cp, x, cp.Forms(x.Cdr), sc)
 		}
-		if expander := cp.environment.global(head).place; expander != nil {
+		if expander := cp.global(head).place; expander != nil {
 			return expander(cp, x, cp.Forms(x.Cdr), sc)
 		}
 		if m := cp.environment.macro(head); m != nil {
@@ -70,21 +70,21 @@ func (cp *Compiler) functionPlace(name *Symbol, args []Value, sc *scope) *place 
 	p.stores = []*Symbol{store}
 	setter := NewList(symFunction, NewList(symSetf, name))
 	if _, _, hidden := sc.function(NewList(symSetf, name)); hidden || cp.language.setters[name] == nil {
-		if _, _, local := sc.function(NewList(symSetf, name)); !local && cp.environment.global(name).setter == nil {
+		if _, _, local := sc.function(NewList(symSetf, name)); !local && cp.global(name).setter == nil {
 			cp.environment.refer(reference{symbol: name, setter: true, arguments: -1, at: cp.site(NewList(symSetf, name)), function: cp.functionName()})
 		}
 	} else {
 		setter = NewList(symQuote, cp.language.setters[name])
 	}
-	p.write = &Cons{Car: symFuncall, Cdr: &Cons{Car: setter, Cdr: &Cons{Car: store, Cdr: NewList(temporaries...)}}}
-	p.read = &Cons{Car: name, Cdr: NewList(temporaries...)}
+	p.write = cp.Cons(symFuncall, cp.Cons(setter, cp.Cons(store, cp.NewList(temporaries))))
+	p.read = cp.Cons(name, cp.NewList(temporaries))
 	return p
 }
 
 // temporize binds each argument to a temporary, constants excepted, and returns what
 // stands for the arguments now.
 func (p *place) temporize(cp *Compiler, args []Value) []Value {
-	stand := make([]Value, len(args))
+	stand := MakeSlice[Value](cp.Call, len(args))
 	for i, arg := range args {
 		switch x := arg.(type) {
 		case *Symbol:
@@ -102,8 +102,8 @@ func (p *place) temporize(cp *Compiler, args []Value) []Value {
 			continue
 		}
 		temporary := cp.Gensym("ARG")
-		p.temporaries = append(p.temporaries, temporary)
-		p.values = append(p.values, arg)
+		p.temporaries = Append(cp.Call, p.temporaries, temporary)
+		p.values = Append(cp.Call, p.values, arg)
 		stand[i] = temporary
 	}
 	return stand
@@ -169,7 +169,7 @@ func (cp *Compiler) symbolMacro(symbol *Symbol, sc *scope) bool {
 	if v, _, ok := sc.variable(symbol); ok {
 		return v.expansion != nil
 	}
-	return cp.environment.global(symbol).expansion != nil
+	return cp.global(symbol).expansion != nil
 }
 
 func (cp *Compiler) compileStore(target, value Value, sc *scope) expression {
@@ -387,140 +387,129 @@ func compileModify(cp *Compiler, form *Cons, sc *scope) expression {
 	return cp.compile(p.storing(FormStar(parts[1], NewList(parts[2:]...), p.read)), sc)
 }
 
-// standardSetters are the functions behind setf: they take the new value first, then
-// what the function of the same name takes.
-func standardSetters() map[string]*Function {
-	setters := map[string]func(c *Call, args []Value) Value{
-		"car":     func(c *Call, args []Value) Value { c.cell(args[1]).Car = args[0]; return args[0] },
-		"cdr":     func(c *Call, args []Value) Value { c.cell(args[1]).Cdr = args[0]; return args[0] },
-		"rest":    func(c *Call, args []Value) Value { c.cell(args[1]).Cdr = args[0]; return args[0] },
-		"nth":     func(c *Call, args []Value) Value { c.cell(c.nthcdr(args[1], args[2])).Car = args[0]; return args[0] },
-		"elt":     func(c *Call, args []Value) Value { c.setElement(args[1], c.Index(args[2]), args[0]); return args[0] },
-		"gethash": func(c *Call, args []Value) Value { c.HashTable(args[2]).put(c, args[1], args[0]); return args[0] },
-		"symbol-value": func(c *Call, args []Value) Value {
-			c.setSpecial(c.environment.global(c.TakeSymbol(args[1])), args[0])
-			return args[0]
-		},
-		"symbol-function": setFunctionOf,
-		"fdefinition":     setFunctionOf,
-		"macro-function":  setMacroFunction,
-		"compiler-macro-function": func(c *Call, args []Value) Value {
-			g := c.unfrozen(c.TakeSymbol(args[1]))
-			if g.compilerMacro = nil; args[0] != Nil {
-				g.compilerMacro = c.Function(args[0])
+// standardSetters are the functions behind setf. Their parameters are value and those of the
+// function of the same name.
+func standardSetters() []Builtin {
+	set := func(name string, set func(c *Call, args Args, v Value)) Builtin {
+		return Builtin{Name: name, Named: func(c *Call, args Args) Value {
+			v := args.Get("value")
+			set(c, args, v)
+			return v
+		}}
+	}
+	cdr := func(c *Call, args Args, v Value) { c.cell(args.Get("list")).Cdr = v }
+	rows := []Builtin{
+		set("car", func(c *Call, args Args, v Value) { c.cell(args.Get("list")).Car = v }), set("cdr", cdr), set("rest", cdr),
+		set("nth", func(c *Call, args Args, v Value) { c.cell(c.nthcdr(args.Get("n"), args.Get("list"))).Car = v }),
+		set("elt", func(c *Call, args Args, v Value) { c.setElement(args.Get("sequence"), c.Index(args.Get("index")), v) }),
+		set("gethash", func(c *Call, args Args, v Value) { c.HashTable(args.Get("table")).put(c, args.Get("key"), v) }),
+		set("symbol-value", func(c *Call, args Args, v Value) { c.setSpecial(c.global(c.TakeSymbol(args.Get("symbol"))), v) }),
+		set("symbol-function", func(c *Call, args Args, v Value) { c.setFunction(args.Get("symbol"), v) }),
+		set("fdefinition", func(c *Call, args Args, v Value) { c.setFunction(args.Get("name"), v) }),
+		set("macro-function", setMacroFunction),
+		set("compiler-macro-function", func(c *Call, args Args, v Value) {
+			g := c.unfrozen(c.TakeSymbol(args.Get("name")))
+			if g.compilerMacro = nil; v != Nil {
+				g.compilerMacro = c.Function(v)
 			}
-			return args[0]
-		},
-		"symbol-plist": func(c *Call, args []Value) Value {
-			c.environment.global(c.TakeSymbol(args[1])).plist = args[0]
-			return args[0]
-		},
-		"fill-pointer": func(c *Call, args []Value) Value { c.setFillPointer(args[1], c.Index(args[0])); return args[0] },
-		"slot-value":   setSlotValue,
-		"class-name": func(c *Call, args []Value) Value {
-			class := c.namedClass(args[1])
+		}),
+		set("symbol-plist", func(c *Call, args Args, v Value) { c.global(c.TakeSymbol(args.Get("symbol"))).plist = v }),
+		set("fill-pointer", func(c *Call, args Args, v Value) { c.setFillPointer(args.Get("vector"), c.Index(v)) }),
+		set("slot-value", func(c *Call, args Args, v Value) { c.setSlot(args.Get("object"), c.TakeSymbol(args.Get("name")), v) }),
+		set("class-name", func(c *Call, args Args, v Value) {
+			class := c.namedClass(args.Get("class"))
 			if c.environment.language.classes[class.name] == class {
 				c.Fail(packageError, "%s belongs to Common Lisp and cannot be renamed", class.name.name)
 			}
-			class.name = c.TakeSymbol(args[0])
-			return class.name
-		},
-		"find-class": func(c *Call, args []Value) Value {
-			name := c.unfrozen(c.TakeSymbol(args[1])).symbol
-			if args[0] == Nil {
+			class.name = c.TakeSymbol(v)
+		}),
+		set("find-class", func(c *Call, args Args, v Value) {
+			name := c.unfrozen(c.TakeSymbol(args.Get("name"))).symbol
+			if v == Nil {
 				delete(c.environment.classes, name)
 			} else {
-				c.environment.classes[name] = c.namedClass(args[0])
+				c.environment.classes[name] = c.namedClass(v)
 			}
-			return args[0]
-		},
-		"readtable-case": setReadtableCase,
-		"subseq":         setSubseq,
-		"documentation": func(c *Call, args []Value) Value {
-			if p, ok := args[1].(*Package); ok {
-				c.changeable(p).doc = args[0]
-				return args[0]
+		}),
+		set("readtable-case", setReadtableCase),
+		set("subseq", func(c *Call, args Args, v Value) {
+			replacement, sequence := c.ownElements(v), args.Get("sequence")
+			from, to := c.Bounds(args.Get("start"), args.Get("end"), c.Length(sequence))
+			c.store(sequence, from, replacement[:min(len(replacement), to-from)])
+		}),
+		set("documentation", func(c *Call, args Args, v Value) {
+			object := args.Get("object")
+			if p, ok := object.(*Package); ok {
+				c.changeable(p).doc = v
+				return
 			}
-			c.environment.global(c.TakeSymbol(args[1])).document(c.TakeSymbol(Optional(args, 2)), args[0])
-			return args[0]
-		},
-		"row-major-aref": func(c *Call, args []Value) Value {
-			c.setArrayElement(args[1], c.Index(args[2]), args[0])
-			return args[0]
-		},
-		"aref":  setAref,
-		"svref": setAref,
-		"char":  setAref,
-		"schar": setAref,
-		"bit":   setBit,
-		"sbit":  setBit,
-		"get": func(c *Call, args []Value) Value {
-			g := c.environment.global(c.TakeSymbol(args[1]))
-			g.plist = putf(c, []Value{g.plist, args[2], args[0]})
-			return args[0]
-		},
+			c.global(c.TakeSymbol(object)).document(c.TakeSymbol(args.Get("kind")), v)
+		}),
+		set("row-major-aref", func(c *Call, args Args, v Value) { c.setArrayElement(args.Get("array"), c.Index(args.Get("index")), v) }),
+		set("svref", func(c *Call, args Args, v Value) { c.setAref(args.Get("vector"), v, args.Get("index")) }),
+		set("char", func(c *Call, args Args, v Value) { c.setAref(args.Get("string"), v, args.Get("index")) }),
+		set("schar", func(c *Call, args Args, v Value) { c.setAref(args.Get("string"), v, args.Get("index")) }),
+		{Name: "aref", Call: setSubscripted}, {Name: "bit", Call: setBit}, {Name: "sbit", Call: setBit},
+		set("get", func(c *Call, args Args, v Value) {
+			g := c.global(c.TakeSymbol(args.Get("symbol")))
+			g.plist = putf(c, []Value{g.plist, args.Get("indicator"), v})
+		}),
 	}
 	for i, name := range ordinals {
-		setters[name] = setNth(i)
+		rows = append(rows, set(name, func(c *Call, args Args, v Value) { c.cell(c.nthcdr(Count(i), args.Get("list"))).Car = v }))
 	}
 	for _, steps := range paths {
-		follow := path(steps[1:])
-		car := steps[0] == 'a'
-		setters["c"+steps+"r"] = func(c *Call, args []Value) Value {
-			cell := c.cell(follow(c, args[1]))
-			if car {
-				cell.Car = args[0]
+		follow, first := path(steps[1:]), steps[0] == 'a'
+		rows = append(rows, set("c"+steps+"r", func(c *Call, args Args, v Value) {
+			cell := c.cell(follow(c, args.Get("list")))
+			if first {
+				cell.Car = v
 			} else {
-				cell.Cdr = args[0]
+				cell.Cdr = v
 			}
-			return args[0]
-		}
+		}))
 	}
-	table := map[string]*Function{}
-	for name, call := range setters {
-		table[name] = &Function{name: "(SETF " + strings.ToUpper(name) + ")", call: call}
-	}
-	return table
+	return rows
 }
 
-func setNth(n int) func(c *Call, args []Value) Value {
-	return func(c *Call, args []Value) Value {
-		c.cell(c.nthcdr(Count(n), args[1])).Car = args[0]
-		return args[0]
+// setter is the function of a row, whose other parameters are those of the function that reads.
+func (l *Language) setter(b *Builtin) *Function {
+	reader := l.functions[CL(strings.ToUpper(b.Name))]
+	parameters, err := parseParameters("(value " + strings.TrimPrefix(reader.list, "("))
+	if err != nil {
+		panic("lisp: " + err.Error()) // the reader has the same list
 	}
+	return b.function("(SETF "+reader.name+")", parameters)
 }
 
-func setFunctionOf(c *Call, args []Value) Value {
-	fn := c.Function(args[0])
-	if name, ok := setfName(args[1]); ok {
-		c.environment.global(name).setter = fn
-		return fn
+// setFunction makes a function what a name or (setf name) means.
+func (c *Call) setFunction(name, v Value) {
+	fn := c.Function(v)
+	if name, ok := setfName(name); ok {
+		c.global(name).setter = fn
+		return
 	}
-	c.definable(c.TakeSymbol(args[1])).function = fn
-	return fn
+	c.definable(c.TakeSymbol(name)).function = fn
 }
 
-func setMacroFunction(c *Call, args []Value) Value {
-	fn, g := c.Function(args[0]), c.definable(c.TakeSymbol(args[1]))
-	g.macro = &macro{name: g.symbol.name, expand: func(cp *Compiler, form *Cons) Value {
+func setMacroFunction(c *Call, args Args, v Value) {
+	fn, g := c.Function(v), c.definable(c.TakeSymbol(args.Get("symbol")))
+	g.macro = Allocate(c, macro{name: g.symbol.name, expand: func(cp *Compiler, form *Cons) Value {
 		return Single(cp.apply(fn, []Value{form, Nil}))
-	}}
-	return fn
+	}})
 }
 
-func setAref(c *Call, args []Value) Value {
-	c.setArrayElement(args[1], c.rowMajor(args[1], args[2:]), args[0])
+// setAref stores into the element of an array that subscripts name.
+func (c *Call) setAref(array, v Value, subscripts ...Value) {
+	c.setArrayElement(array, c.rowMajor(array, subscripts), v)
+}
+
+func setSubscripted(c *Call, args []Value) Value {
+	c.setAref(args[1], args[0], args[2:]...)
 	return args[0]
 }
 
 func setBit(c *Call, args []Value) Value {
 	c.element(bitElements, args[0])
-	return setAref(c, args)
-}
-
-func setSubseq(c *Call, args []Value) Value {
-	replacement := append([]Value(nil), c.Elements(args[0])...)
-	from, to := c.Bounds(args[2], Optional(args, 3), c.Length(args[1]))
-	c.store(args[1], from, replacement[:min(len(replacement), to-from)])
-	return args[0]
+	return setSubscripted(c, args)
 }

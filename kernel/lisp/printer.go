@@ -30,8 +30,9 @@ const maximumPrintDepth = 10_000
 var barred = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 
 // Printed returns what prin1 (escape) or princ prints.
-func (c *Call) Printed(v Value, escape bool) string { return string(c.printedRunes(v, escape)) }
+func (c *Call) Printed(v Value, escape bool) string { return c.GoText(c.printedRunes(v, escape)) }
 
+// printedRunes are the characters that prin1 or princ prints. They must not be changed.
 func (c *Call) printedRunes(v Value, escape bool) []rune {
 	if s, ok := v.(*String); ok && !escape {
 		c.ChargeOutput(len(s.chars))
@@ -58,7 +59,7 @@ func (c *Call) printedWith(v Value, control printControl) []rune {
 
 func (p *printer) text(s string) {
 	p.call.ChargeOutput(len(s))
-	p.out = Append(p.call, p.out, []rune(s)...)
+	p.out = appendText(p.call, p.out, s)
 }
 
 func (p *printer) print(v Value) {
@@ -103,11 +104,11 @@ func (p *printer) print(v Value) {
 		p.text(x.LispText(p.call, p.escape))
 	case *Pathname:
 		if !p.escape {
-			p.text(x.String())
+			p.text(p.call.Namestring(x))
 			return
 		}
 		p.text("#P")
-		p.str(NewString(x.String()))
+		p.str(p.call.Text(p.call.Namestring(x)))
 	default:
 		p.unreadable(v, p.call.opaque(v))
 	}
@@ -122,11 +123,9 @@ func (p *printer) unreadable(v Value, text string) {
 	p.text(text)
 }
 
-// rational prints integers and ratios in the base. The digits of a long number take
-// more than linear time, which is charged first.
+// rational prints integers and ratios in the base.
 func (p *printer) rational(v Value) {
 	size := bits(v)
-	p.call.Work(size / 64 * size / 64 / 8)
 	p.call.ChargeOutput(size / 4)
 	suffix := ""
 	if p.radix {
@@ -141,11 +140,25 @@ func (p *printer) rational(v Value) {
 	case int64:
 		p.text(strings.ToUpper(strconv.FormatInt(x, p.base)) + suffix)
 	case *big.Int:
-		p.text(strings.ToUpper(x.Text(p.base)) + suffix)
+		p.text(p.digits(x) + suffix)
 	case *big.Rat:
-		p.text(strings.ToUpper(x.Num().Text(p.base) + "/" + x.Denom().Text(p.base)))
+		p.text(p.digits(x.Num()))
+		p.text("/")
+		p.text(p.digits(x.Denom()))
 	}
 }
+
+// digits are those of an integer in the base. Long ones take more than linear time.
+func (p *printer) digits(n *big.Int) string {
+	words := n.BitLen() / 64
+	p.call.Work(words * words / 8)
+	p.call.chargeExact(n, n, conversionCost)
+	p.call.ChargeMany(int(float64(n.BitLen())/math.Log2(float64(p.base)))+2, digitTextBytes)
+	return strings.ToUpper(n.Text(p.base))
+}
+
+// digitTextBytes is what Go allocates for each digit of a number that is printed.
+const digitTextBytes = 6
 
 func radixPrefix(base int) string {
 	switch base {
@@ -240,11 +253,13 @@ func (p *printer) symbol(s *Symbol) {
 	case prefix != "":
 		prefix = p.name(prefix)
 	}
-	p.text(prefix + colons + p.name(s.name))
+	p.text(prefix + colons)
+	p.text(p.name(s.name))
 }
 
 // name is a name as it can be read.
 func (p *printer) name(name string) string {
+	p.call.Charge(2 * len(name))
 	if plainName(name, p.reading) && (p.base <= 10 || !plist.RadixNumber(name, p.base)) {
 		return p.cased(name)
 	}

@@ -10,7 +10,7 @@ import (
 func printFunctions() []Builtin {
 	toString := func(name, doc string, escape bool) Builtin {
 		return Builtin{Name: name, LambdaList: "(object)", Doc: doc, One: func(c *Call, a Value) Value {
-			return c.StringOf(append([]rune(nil), c.printedRunes(a, escape)...))
+			return c.CopyRunes(c.printedRunes(a, escape))
 		}}
 	}
 	toStream := func(name, doc string, escape bool) Builtin {
@@ -45,7 +45,7 @@ func printFunctions() []Builtin {
 			return object
 		}},
 		{Name: "write-to-string", LambdaList: "(object &key escape readably base radix circle pretty level length case lines array gensym right-margin miser-width pprint-dispatch)", Doc: "Print to a string as the variables and options say.", Named: func(c *Call, args Args) Value {
-			return c.StringOf(append([]rune(nil), c.written(args.Get("object"), args)...))
+			return c.StringOf(c.written(args.Get("object"), args))
 		}},
 		{Name: "format", LambdaList: "(destination control &rest arguments)", Doc: "Write as a control string says; to a string if destination is nil.", Call: formatFunction, Check: checkFormat},
 	}
@@ -66,7 +66,7 @@ func (c *Call) written(v Value, args Args) []rune {
 	mark := len(c.bindings)
 	for _, o := range writeOptions {
 		if option := args.Get(o.name); option != nil {
-			c.bind(c.environment.global(o.variable), option)
+			c.bind(c.global(o.variable), option)
 		}
 	}
 	text := c.printedWith(v, c.printControl())
@@ -202,8 +202,7 @@ func (c *Call) findShared(v Value) *labels {
 			l.seen[v] = -1
 			continue
 		}
-		c.Charge(EntryBytes)
-		l.seen[v] = 0
+		Insert(c, l.seen, v, 0)
 		switch x := v.(type) {
 		case *Cons:
 			pending = append(pending, x.Cdr, x.Car)
@@ -263,10 +262,10 @@ var (
 // prettyFunctions lay nothing out.
 func prettyFunctions() []Builtin {
 	nothing := func(name, list string) Builtin {
-		return Builtin{Name: name, LambdaList: list, Doc: "Does nothing: everything is printed on one line.", Call: func(*Call, []Value) Value { return Nil }}
+		return Builtin{Name: name, LambdaList: list, Doc: "Does nothing: everything is printed on one line.", Named: func(*Call, Args) Value { return Nil }}
 	}
 	list := func(name, parameters string) Builtin {
-		return Builtin{Name: name, LambdaList: parameters, Doc: "Print the elements of a list with blanks between, in parentheses unless the third argument is nil.", Call: prettyList}
+		return Builtin{Name: name, LambdaList: parameters, Doc: "Print the elements of a list with blanks between, in parentheses unless the third argument is nil.", Named: prettyList}
 	}
 	return []Builtin{
 		nothing("pprint-newline", "(kind &optional stream)"), nothing("pprint-indent", "(relative-to n &optional stream)"),
@@ -276,14 +275,14 @@ func prettyFunctions() []Builtin {
 	}
 }
 
-func prettyList(c *Call, args []Value) Value {
-	s := c.OutputStream(args[0])
-	cell, ok := args[1].(*Cons)
-	if !ok && args[1] != Nil {
-		c.Write(s, c.printedWith(args[1], c.printControl()))
+func prettyList(c *Call, args Args) Value {
+	s, list := c.OutputStream(args.Get("stream")), args.Get("list")
+	cell, ok := list.(*Cons)
+	if !ok && list != Nil {
+		c.Write(s, c.printedWith(list, c.printControl()))
 		return Nil
 	}
-	parentheses := len(args) < 3 || args[2] != Nil
+	parentheses := args.Get("colon") != Nil
 	if parentheses {
 		c.WriteText(s, "(")
 	}
@@ -403,20 +402,15 @@ func expandLogicalBlock(cp *Compiler, form *Cons) Value {
 // makeFormatter makes the function of a control string; it returns the arguments that
 // are left.
 var makeFormatter = &Function{name: "MAKE-FORMATTER", least: 1, most: 1, one: func(c *Call, a Value) Value {
-	control := c.TakeString(a)
-	directives, err := parseFormat(control.chars)
-	if err != nil {
-		c.Fail(SimpleError, "in the format string %s: %v", c.Shown(control), err)
-	}
-	c.ChargeMany(len(control.chars)+1, ObjectBytes)
-	return &Function{name: "FORMATTER", least: 1, most: -1, call: func(c *Call, args []Value) Value {
-		f := &formatter{call: c, out: c.OutputStream(args[0]), args: append([]Value(nil), args[1:]...)}
-		c.ChargeMany(len(args), ValueBytes)
+	// The control string may change, and the directives are parts of it.
+	directives := c.directives(c.CopyRunes(c.TakeString(a).chars))
+	return Allocate(c, Function{name: "FORMATTER", least: 1, most: -1, call: func(c *Call, args []Value) Value {
+		f := &formatter{call: c, out: c.OutputStream(args[0]), args: Clone(c, args[1:])}
 		c.Descend(8)
 		f.run(directives)
 		c.Ascend(8)
 		return c.NewList(f.args[min(f.next, len(f.args)):])
-	}}
+	}})
 }}
 
 // quoted escapes texts in sketches.
@@ -432,8 +426,13 @@ func Sketch(v Value, limit int) string {
 
 // SketchText shortens a text to limit characters.
 func SketchText(text string, limit int) string {
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit-1]) + "…"
+	n, last := 0, 0
+	for i := range text {
+		if n++; n == limit {
+			last = i
+		} else if n > limit {
+			return text[:last] + "…"
+		}
 	}
 	return text
 }

@@ -24,12 +24,11 @@ func randomFunctions() []Builtin {
 		{Name: "random", LambdaList: "(limit &optional state)", Doc: "A random number from 0 to below limit.", Named: randomNumber},
 		{Name: "make-random-state", LambdaList: "(&optional state)", Doc: "A copy of a state for random, of the current one without an argument or for nil, and a new one for t.", Named: func(c *Call, args Args) Value {
 			state := args.Get("state")
-			c.Charge(ObjectBytes)
-			if state == Value(T) {
-				return newRandomState()
+			generator := newRandomState().generator
+			if state != Value(T) {
+				generator = c.randomState(state).generator
 			}
-			copied := *c.randomState(state).generator
-			return &randomState{generator: &copied}
+			return Allocate(c, randomState{generator: Allocate(c, *generator)})
 		}},
 	}
 }
@@ -37,7 +36,7 @@ func randomFunctions() []Builtin {
 // randomState takes a state for random; the current one is the default.
 func (c *Call) randomState(v Value) *randomState {
 	if !Given(v) {
-		v = c.special(c.environment.global(symRandomState))
+		v = c.special(c.global(symRandomState))
 	}
 	state, ok := v.(*randomState)
 	if !ok {
@@ -67,7 +66,7 @@ func randomNumber(c *Call, args Args) Value {
 		}
 	case *big.Int:
 		if limit.Sign() > 0 {
-			c.Charge(limit.BitLen()/4 + 64)
+			c.chargeExact(limit, limit, quotientCost)
 			words := make([]big.Word, len(limit.Bits())+1)
 			for i := range words {
 				words[i] = big.Word(source.Uint64())

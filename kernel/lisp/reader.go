@@ -58,13 +58,23 @@ const (
 	sourceBytes = 8 << 20
 )
 
+const (
+	// readerBytes is what a reader takes, with that of package plist.
+	readerBytes = 1700
+	// shortToken is the length up to which a token takes nothing beside the symbol or number that it
+	// is, and longTokenBytes what a longer one takes for each of its bytes.
+	shortToken     = 32
+	longTokenBytes = 6
+)
+
 func (c *Call) newReader(source, file string, firstLine int, keep bool) *reader {
+	c.Charge(readerBytes)
 	r := &reader{call: c, file: file, text: source, firstLine: max(firstLine, 1), keep: keep}
 	size := 16
 	for keep && size < 256 && size < len(source)/24 {
 		size *= 2
 	}
-	r.spellings = make([]spelling, size)
+	r.spellings = MakeSlice[spelling](c, size)
 	r.together = min(len(source)/16, 85) // 4 kB at most, and no more than a small source fills
 	r.source = plist.NewReader[Value](source, r, plist.Lisp, plist.Limits{Depth: sourceDepth, Atoms: sourceAtoms, Bytes: sourceBytes})
 	return r
@@ -92,7 +102,7 @@ func (r *reader) next() (Value, error) {
 
 // CurrentPackage is the value of *package*.
 func (c *Call) CurrentPackage() *Package {
-	if p, ok := c.special(c.environment.global(symPackage)).(*Package); ok {
+	if p, ok := c.special(c.global(symPackage)).(*Package); ok {
 		return p
 	}
 	return c.environment.user
@@ -137,6 +147,9 @@ func (c *Call) resumeExit(err error) {
 	}
 }
 
+// elementBytes is what a vector takes for each element, with the numbers that it may be set to.
+const elementBytes = ValueBytes + numberBytes
+
 func (r *reader) cons(at plist.Position, car, cdr Value) *Cons {
 	return &Cons{Car: car, Cdr: cdr, line: int32(at.Line + r.firstLine - 1), column: int32(at.Column)}
 }
@@ -146,7 +159,7 @@ func (r *reader) List(at plist.Position, items []Value) (Value, error) {
 }
 
 func (r *reader) Dotted(at plist.Position, items []Value, tail Value) (Value, error) {
-	if err := r.charge(len(items) * ConsBytes); err != nil {
+	if err := r.charge(len(items) * (ConsBytes + 2*ValueBytes)); err != nil {
 		return nil, err
 	}
 	if len(items) == 0 {
@@ -197,14 +210,14 @@ func (r *reader) charge(n int) error {
 }
 
 func (r *reader) Vector(at plist.Position, items []Value) (Value, error) {
-	if err := r.charge(len(items) * ValueBytes); err != nil {
+	if err := r.charge(len(items)*(elementBytes+2*ValueBytes) + ObjectBytes); err != nil {
 		return nil, err
 	}
 	return NewVector(append([]Value(nil), items...)), nil
 }
 
 func (r *reader) String(_ plist.Position, s string) (Value, error) {
-	if err := r.charge(len(s) * RuneBytes); err != nil {
+	if err := r.charge(len(s)*RuneBytes + ObjectBytes); err != nil {
 		return nil, err
 	}
 	return NewString(s), nil
@@ -235,7 +248,13 @@ func (r *reader) Prefixed(at plist.Position, kind plist.Prefix, v Value) (Value,
 		if !ok {
 			return nil, &Error{Class: readerError, Message: "#P wants a string"}
 		}
+		if err := r.charge(len(s.chars)*ObjectBytes + ObjectBytes); err != nil {
+			return nil, err
+		}
 		return parsePathname(s.String()), nil
+	}
+	if err := r.charge(2 * ConsBytes); err != nil {
+		return nil, err
 	}
 	return r.cons(at, operator, NewList(v)), nil
 }
@@ -257,6 +276,9 @@ func (r *reader) Feature(name string) bool {
 
 func (r *reader) Uninterned(_ plist.Position, text string, escaped bool) (Value, error) {
 	_, _, name := r.table.symbolParts(text, escaped)
+	if err := r.charge(ObjectBytes + 2*len(name)); err != nil {
+		return nil, err
+	}
 	return &Symbol{name: strings.Clone(name)}, nil
 }
 
@@ -277,6 +299,11 @@ func (r *reader) Radix(_ plist.Position, radix int, text string) (Value, error) 
 }
 
 func (r *reader) Token(at plist.Position, text string, escaped bool) (Value, error) {
+	if len(text) > shortToken {
+		if err := r.charge(len(text) * longTokenBytes); err != nil {
+			return nil, err
+		}
+	}
 	if escaped {
 		return r.symbol(text, true)
 	}
@@ -373,7 +400,7 @@ func (r *reader) intern(p *Package, name string) (*Symbol, error) {
 		}
 		return symbol, nil
 	}
-	if err := r.charge(EntryBytes + len(name)); err != nil {
+	if err := r.charge(symbolBytes + len(name)); err != nil {
 		return nil, err
 	}
 	// The name may lie in the source, which must not live as long as the symbol.

@@ -3,6 +3,7 @@ package lisp
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -29,7 +30,7 @@ func readtableFunctions() []Builtin {
 	return []Builtin{
 		{Name: "copy-readtable", LambdaList: "(&optional from to)", Doc: "A copy of a readtable, of the standard one for nil.", Named: func(c *Call, args Args) Value {
 			fromArg, toArg := args.Get("from"), args.Get("to")
-			from, to := c.readtable(), &readtable{}
+			from, to := c.readtable(), Allocate(c, readtable{})
 			switch {
 			case fromArg != nil && fromArg == Nil:
 				from = standardReadtable
@@ -39,7 +40,6 @@ func readtableFunctions() []Builtin {
 			if Given(toArg) {
 				to = c.readtableArgument(toArg)
 			}
-			c.Charge(ObjectBytes)
 			*to = *from
 			return to
 		}},
@@ -49,15 +49,14 @@ func readtableFunctions() []Builtin {
 	}
 }
 
-func setReadtableCase(c *Call, args []Value) Value {
-	table := c.readtableArgument(args[1])
-	switch args[0] {
+func setReadtableCase(c *Call, args Args, v Value) {
+	table := c.readtableArgument(args.Get("readtable"))
+	switch v {
 	case kwUpcase, kwDowncase, kwPreserve, kwInvert:
-		table.letters = args[0].(*Symbol)
-		return args[0]
+		table.letters = v.(*Symbol)
+	default:
+		c.TypeError(v, "(MEMBER :UPCASE :DOWNCASE :PRESERVE :INVERT)")
 	}
-	c.TypeError(args[0], "(MEMBER :UPCASE :DOWNCASE :PRESERVE :INVERT)")
-	return nil
 }
 
 func (c *Call) readtableArgument(v Value) *readtable {
@@ -247,7 +246,7 @@ func (r *reader) Bits(_ plist.Position, number int, digits string) (Value, error
 		}
 		n = number
 	}
-	if err := r.charge(n * ValueBytes); err != nil {
+	if err := r.charge(n*elementBytes + ObjectBytes); err != nil {
 		return nil, err
 	}
 	v := NewVector(make([]Value, n))
@@ -332,9 +331,10 @@ func (r *reader) filledVector(number int, v Value) (Value, error) {
 	if !ok || len(items) > number || len(items) == 0 && number > 0 {
 		return nil, errors.New("#( has more elements than its length, or none to fill it with")
 	}
-	if err := r.charge(number * ValueBytes); err != nil {
+	if err := r.charge(number*elementBytes + ObjectBytes + len(items)*3*ValueBytes); err != nil {
 		return nil, err
 	}
+	items = slices.Grow(items, number-len(items))
 	for len(items) < number {
 		items = append(items, items[len(items)-1])
 	}
@@ -359,7 +359,7 @@ func (r *reader) array(rank int, v Value) (Value, error) {
 			size = len(elements)
 			next = append(next, elements...)
 		}
-		if err := r.charge(len(next) * ValueBytes); err != nil {
+		if err := r.charge(len(next) * (elementBytes + 2*ValueBytes)); err != nil {
 			return nil, err
 		}
 		dimensions = append(dimensions, max(size, 0))

@@ -95,7 +95,7 @@ func (c *Call) restartText(r *restart) string {
 	case *Function:
 		stream := c.NewOutput()
 		c.Call1(report, stream)
-		return stream.Text()
+		return c.Collected(stream)
 	}
 	return c.Shown(r.name)
 }
@@ -108,8 +108,7 @@ type restartClause struct {
 }
 
 func (k *restartClause) make(c *Call, f *frame, outer *restart) *restart {
-	c.Charge(ObjectBytes)
-	r := &restart{outer: outer, name: k.name}
+	r := Allocate(c, restart{outer: outer, name: k.name})
 	if k.report != nil {
 		r.report = k.report(c, f)
 	}
@@ -332,7 +331,6 @@ func restartFunctions() []Builtin {
 			condition := args.Get("condition")
 			b := NewListBuilder(c)
 			for r := c.restarts; r != nil; r = r.outer {
-				c.Charge(ConsBytes)
 				if c.serves(r, condition) {
 					b.Add(r)
 				}
@@ -363,23 +361,23 @@ func restartFunction(name string, symbol *Symbol, must bool) Builtin {
 }
 
 func valueRestart(name string, symbol *Symbol) Builtin {
-	return Builtin{Name: name, LambdaList: "(value &optional condition)", Doc: "Invoke the restart of this name with a value, if it is active.", Many: true, Call: func(c *Call, args []Value) Value {
-		if c.findRestart(symbol, Optional(args, 1)) == nil {
+	return Builtin{Name: name, LambdaList: "(value &optional condition)", Doc: "Invoke the restart of this name with a value, if it is active.", Many: true, Named: func(c *Call, args Args) Value {
+		condition := args.Get("condition")
+		if c.findRestart(symbol, condition) == nil {
 			return Nil
 		}
-		return c.invokeRestart(symbol, Optional(args, 1), args[:1])
+		return c.invokeRestart(symbol, condition, []Value{args.Get("value")})
 	}}
 }
 
 // continuable signals an error within the restart continue, which a format control
 // and its arguments report.
 func (c *Call) continuable(control Value, condition *Instance, args []Value) Value {
-	args = append([]Value(nil), args...)
-	report := &Function{name: "REPORT", least: 1, most: 1, one: func(c *Call, stream Value) Value {
-		return c.apply(c.environment.language.functions[CL("FORMAT")], append([]Value{stream, control}, args...))
-	}}
-	c.Charge(2 * ObjectBytes)
-	r := &restart{outer: c.restarts, name: symContinue, report: report, conditions: []Value{condition}}
+	args = Clone(c, args)
+	report := Allocate(c, Function{name: "REPORT", least: 1, most: 1, one: func(c *Call, stream Value) Value {
+		return c.apply(c.environment.language.functions[CL("FORMAT")], Append(c, []Value{stream, control}, args...))
+	}})
+	r := Allocate(c, restart{outer: c.restarts, name: symContinue, report: report, conditions: []Value{condition}})
 	c.runRestartable(r, c.restarts, func(c *Call, _ *frame) Value {
 		c.signalError(condition)
 		return nil
@@ -398,7 +396,10 @@ func warn(c *Call, args []Value) Value {
 		return Nil
 	}, nil)
 	if clause < 0 {
-		c.Write(c.stream(symErrorOutput), []rune("WARNING: "+c.Report(condition)+"\n"))
+		out := c.stream(symErrorOutput)
+		for _, text := range []string{"WARNING: ", c.Report(condition), "\n"} {
+			c.WriteText(out, text)
+		}
 	}
 	return Nil
 }

@@ -104,7 +104,7 @@ func (c *Call) folded(chars []rune, fold folding) []rune {
 	if fold != withoutCase {
 		return chars
 	}
-	copied := cloneSlice(c, chars)
+	copied := Clone(c, chars)
 	MapRunes(copied, Lower)
 	return copied
 }
@@ -143,8 +143,7 @@ func (s *scan) find() int {
 
 // chosen marks the elements looked for, at most limit of them, and counts them.
 func (s *scan) chosen() (marks []bool, n int) {
-	s.call.Charge(s.size)
-	marks = make([]bool, s.size)
+	marks = MakeSlice[bool](s.call, s.size)
 	mark := func(i int) {
 		if n != s.limit && s.wanted(i) {
 			marks[i] = true
@@ -399,7 +398,7 @@ func (s *scan) delete(marks []bool) Value {
 func (s *scan) replaced(item Value, marks []bool) Value {
 	c := s.call
 	if s.items == nil && s.size > 0 {
-		chars := cloneSlice(c, s.chars)
+		chars := Clone(c, s.chars)
 		for i, marked := range marks {
 			if marked {
 				chars[i] = rune(c.Character(item))
@@ -407,7 +406,7 @@ func (s *scan) replaced(item Value, marks []bool) Value {
 		}
 		return c.StringOf(chars)
 	}
-	items := cloneSlice(c, s.items)
+	items := Clone(c, s.items)
 	for i, marked := range marks {
 		if marked {
 			items[i] = item
@@ -420,8 +419,7 @@ func (s *scan) replaced(item Value, marks []bool) Value {
 // before them.
 func (c *Call) duplicates(args Args) (s *scan, marks []bool) {
 	s = c.newScan(args.Get("sequence"), c.matcher(args), args.Get("start"), args.Get("end"), args.Get("from-end"))
-	c.ChargeMany(2*s.size, ValueBytes)
-	marks, parts := make([]bool, s.size), make([]Value, s.size)
+	marks, parts := MakeSlice[bool](c, s.size), MakeSlice[Value](c, s.size)
 	for i := s.from; i < s.to; i++ {
 		parts[i] = s.keyed(s.element(i))
 	}
@@ -448,11 +446,11 @@ func (s *scan) hashed() *HashTable {
 		return nil
 	}
 	if s.test == nil {
-		return newHashTable(eqlTest)
+		return s.call.newHashTable(eqlTest)
 	}
 	for name, test := range hashTests {
 		if s.test == s.call.environment.language.functions[CL(name)] {
-			return newHashTable(test)
+			return s.call.newHashTable(test)
 		}
 	}
 	return nil
@@ -480,8 +478,7 @@ func sortFunctions() []Builtin {
 			t := c.sequenceType(args.Get("type"))
 			less := c.order(args.Get("predicate"), args.Get("key"))
 			a, b := c.Elements(args.Get("a")), c.Elements(args.Get("b"))
-			c.ChargeMany(len(a)+len(b), ValueBytes)
-			return c.makeSequence(t, mergeRuns(a, b, make([]Value, 0, len(a)+len(b)), less))
+			return c.makeSequence(t, mergeRuns(a, b, MakeSlice[Value](c, len(a)+len(b))[:0], less))
 		}},
 	}
 }
@@ -497,9 +494,8 @@ func sortSequence(c *Call, args Args) Value {
 	if IsList(sequence) {
 		return c.sortList(sequence, less)
 	}
-	items := append([]Value(nil), c.Elements(sequence)...)
-	c.ChargeMany(2*len(items), ValueBytes)
-	c.store(sequence, 0, mergeSort(items, make([]Value, len(items)), less))
+	items := c.ownElements(sequence)
+	c.store(sequence, 0, mergeSort(items, MakeSlice[Value](c, len(items)), less))
 	return sequence
 }
 
@@ -507,13 +503,12 @@ func sortSequence(c *Call, args Args) Value {
 func (c *Call) sortList(list Value, less func(x, y Value) bool) Value {
 	var cells []*Cons
 	for cell, ok := c.next(list); ok; cell, ok = c.next(cell.Cdr) {
-		c.Charge(2 * ValueBytes)
-		cells = append(cells, cell)
+		cells = Append(c, cells, cell)
 	}
 	if len(cells) == 0 {
 		return Nil
 	}
-	cells = sortCells(cells, make([]*Cons, len(cells)), less)
+	cells = sortCells(cells, MakeSlice[*Cons](c, len(cells)), less)
 	for i, cell := range cells[:len(cells)-1] {
 		cell.Cdr = cells[i+1]
 	}

@@ -31,6 +31,15 @@ func (c *Call) Elements(v Value) []Value {
 	return nil
 }
 
+// ownElements are the elements of a sequence in a slice of their own.
+func (c *Call) ownElements(v Value) []Value {
+	items := c.Elements(v)
+	if _, ok := v.(*Vector); ok {
+		return Clone(c, items)
+	}
+	return items
+}
+
 // Length is the number of elements of a sequence.
 func (c *Call) Length(v Value) int {
 	switch x := v.(type) {
@@ -102,10 +111,7 @@ func (c *Call) subsequence(sequence, start, end Value) Value {
 	case *Vector:
 		items := c.Elements(x)
 		from, to := c.Bounds(start, end, len(items))
-		c.ChargeMany(to-from, ValueBytes)
-		v := c.NewVector(append([]Value(nil), items[from:to]...))
-		v.kind = x.kind
-		return v
+		return c.vectorOfKind(x.kind, Clone(c, items[from:to]))
 	}
 	items := c.Elements(sequence)
 	from, to := c.Bounds(start, end, len(items))
@@ -115,18 +121,13 @@ func (c *Call) subsequence(sequence, start, end Value) Value {
 func reverse(c *Call, a Value) Value {
 	switch x := a.(type) {
 	case *String:
-		chars := c.NewString(make([]rune, len(x.chars)))
-		for i, r := range x.chars {
-			chars.chars[len(x.chars)-1-i] = r
-		}
-		return chars
+		copied := c.CopyRunes(x.chars)
+		slices.Reverse(copied.chars)
+		return copied
 	case *Vector:
-		items := c.Elements(x)
-		reversed := MakeSlice[Value](c, len(items))
-		for i, v := range items {
-			reversed[len(items)-1-i] = v
-		}
-		return Allocate(c, Vector{elements: reversed, capacity: -1, kind: x.kind})
+		reversed := c.ownElements(x)
+		slices.Reverse(reversed)
+		return c.vectorOfKind(x.kind, reversed)
 	}
 	result := Value(Nil)
 	if !IsList(a) {
@@ -270,9 +271,8 @@ func replaceElements(c *Call, args Args) Value {
 		copy(x.chars[from1:from1+n], y.chars[from2:from2+n])
 		return x
 	}
-	source := c.Elements(sourceArg)
-	c.ChargeMany(n, ValueBytes)
-	c.store(target, from1, append([]Value(nil), source[from2:from2+n]...))
+	source := c.ownElements(sourceArg)
+	c.store(target, from1, source[from2:from2+n])
 	return target
 }
 
@@ -381,14 +381,19 @@ func (c *Call) vectorOf(kind *elementType, items []Value) Value {
 	if kind == characterElements {
 		return c.stringOf(items)
 	}
-	c.ChargeMany(len(items), ValueBytes)
-	v := c.NewVector(items)
-	if kind != generalElements {
-		for _, item := range items {
-			c.element(kind, item)
-		}
-		v.kind = kind
+	if kind == generalElements {
+		return c.NewVector(items)
 	}
+	for _, item := range items {
+		c.element(kind, item)
+	}
+	return c.vectorOfKind(kind, items)
+}
+
+// vectorOfKind makes a vector of elements of a type, which are charged already; it keeps them.
+func (c *Call) vectorOfKind(kind *elementType, items []Value) *Vector {
+	v := c.NewVector(items)
+	v.kind = kind
 	return v
 }
 
@@ -489,7 +494,5 @@ func coerce(c *Call, a, b Value) Value {
 		c.signalError(c.newCondition(TypeErrorClass, c.Shown(a)+" can't be converted to type "+c.Shown(b)+".", "DATUM", a, "EXPECTED-TYPE", b))
 	}
 	t := c.sequenceType(b)
-	items := c.Elements(a)
-	c.ChargeMany(len(items), ValueBytes)
-	return c.makeSequence(t, append([]Value(nil), items...))
+	return c.makeSequence(t, c.ownElements(a))
 }

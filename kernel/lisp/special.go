@@ -50,7 +50,7 @@ func compileFunction(cp *Compiler, form *Cons, sc *scope) expression {
 	}
 	at := cp.site(form)
 	if place, ok := setfName(name); ok {
-		g := cp.environment.global(place)
+		g := cp.global(place)
 		return simple(func(c *Call, _ *frame) Value {
 			if g.setter == nil {
 				c.at = at
@@ -66,7 +66,7 @@ func compileFunction(cp *Compiler, form *Cons, sc *scope) expression {
 	if builtin := symbol.fixedFunction(); builtin != nil {
 		return constant(builtin)
 	}
-	g := cp.environment.global(symbol)
+	g := cp.global(symbol)
 	cp.environment.refer(reference{symbol: symbol, arguments: -1, at: at, function: cp.functionName()})
 	return simple(func(c *Call, _ *frame) Value {
 		if g.function == nil {
@@ -333,7 +333,7 @@ func (cp *Compiler) assignment(symbol *Symbol, value code, sc *scope) code {
 			return x
 		}
 	}
-	g := cp.environment.global(symbol)
+	g := cp.global(symbol)
 	if !ok && !g.special && g.value == nil {
 		cp.environment.refer(reference{symbol: symbol, variable: true, assigned: true, at: cp.site(symbol), function: cp.functionName()})
 	}
@@ -367,7 +367,7 @@ func compileProgv(cp *Compiler, form *Cons, sc *scope) expression {
 			if i < len(given) {
 				v = given[i]
 			}
-			c.bind(c.environment.global(c.TakeSymbol(name)), v)
+			c.bind(c.global(c.TakeSymbol(name)), v)
 		}
 		v := body.run(c, f)
 		c.unbind(mark)

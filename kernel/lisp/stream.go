@@ -109,8 +109,8 @@ func (s *Stream) content(from int) string {
 	return string(s.input[from:])
 }
 
-// Text is what was written to a stream that collects.
-func (s *Stream) Text() string { return string(s.out) }
+// Collected is what was written to a stream that collects.
+func (c *Call) Collected(s *Stream) string { return c.GoText(s.out) }
 
 func (s *Stream) flush() {
 	if len(s.out) > 0 && s.sink != nil {
@@ -144,9 +144,9 @@ func (c *Call) resolve(s *Stream) *Stream {
 		case terminalStream:
 			return c.console
 		case synonymStream:
-			next, ok := c.special(c.environment.global(s.variable)).(*Stream)
+			next, ok := c.special(c.global(s.variable)).(*Stream)
 			if !ok {
-				c.TypeError(c.special(c.environment.global(s.variable)), "STREAM")
+				c.TypeError(c.special(c.global(s.variable)), "STREAM")
 			}
 			s = next
 		default:
@@ -206,14 +206,14 @@ func (c *Call) Write(s *Stream, text []rune) {
 	}
 	s.out = Append(c, s.out, text...)
 	if s.sink != nil && len(s.out) > 4096 {
+		c.Charge(len(s.out))
 		s.flush()
 	}
 }
 
 // WriteText writes text.
 func (c *Call) WriteText(s *Stream, text string) {
-	c.chargeSlice(len(text), RuneBytes)
-	c.Write(s, []rune(text))
+	c.Write(s, c.codePoints(text))
 }
 
 // column is where the next character goes in its line.
@@ -232,7 +232,7 @@ func (c *Call) streamError(s *Stream, message string) {
 
 // stream resolves a stream variable.
 func (c *Call) stream(variable *Symbol) *Stream {
-	v := c.special(c.environment.global(variable))
+	v := c.special(c.global(variable))
 	s, ok := v.(*Stream)
 	if !ok {
 		c.TypeError(v, "STREAM")
@@ -422,13 +422,7 @@ func (c *Call) readForm(s *Stream) (Value, error) {
 		return c.readText(c.characters(s, s))
 	}
 	// The rest of the text is collected, and as much of it read again as was used.
-	var chars []rune
-	rest := Allocate(c, Stream{kind: stringInput})
-	for _, from := range c.sources(s) {
-		c.ChargeMany(len(from.input)-from.pos, RuneBytes)
-		chars = append(chars, from.input[from.pos:]...)
-	}
-	rest.input = chars
+	rest := c.NewInput(c.Ahead(s))
 	form, err := c.readText(rest)
 	for range rest.pos {
 		c.TakeRune(s)
@@ -449,7 +443,7 @@ func (c *Call) sources(s *Stream) []*Stream {
 	case concatenatedStream:
 		var all []*Stream
 		for _, part := range s.parts {
-			all = append(all, c.sources(c.InputStream(part))...)
+			all = Append(c, all, c.sources(c.InputStream(part))...)
 		}
 		return all
 	}
@@ -460,8 +454,7 @@ func (c *Call) sources(s *Stream) []*Stream {
 func (c *Call) readText(s *Stream) (Value, error) {
 	at := s.form
 	if at == nil {
-		c.ChargeMany(len(s.input), 1)
-		at = &formReader{text: string(s.input)}
+		at = Allocate(c, formReader{text: c.GoText(s.input)})
 		s.form = at
 	}
 	if at.pos > s.pos {

@@ -11,13 +11,12 @@ func streamFunctions() []Builtin {
 	}
 	return []Builtin{
 		{Name: "make-string-output-stream", LambdaList: "(&key element-type)", Doc: "A stream that collects what is written.", Named: func(c *Call, args Args) Value {
-			c.Charge(ObjectBytes)
 			return c.NewOutput()
 		}},
 		{Name: "make-string-input-stream", LambdaList: "(string &optional start end)", Doc: "A stream that reads from a string.", Named: func(c *Call, args Args) Value {
 			s := c.TakeString(args.Get("string"))
 			start, end := c.Bounds(args.Get("start"), args.Get("end"), len(s.chars))
-			return Allocate(c, Stream{kind: stringInput, input: cloneSlice(c, s.chars[:end]), pos: start, start: start})
+			return Allocate(c, Stream{kind: stringInput, input: Clone(c, s.chars[:end]), pos: start, start: start})
 		}},
 		{Name: "get-output-stream-string", LambdaList: "(stream)", Doc: "What was written since the last look.", One: func(c *Call, a Value) Value {
 			s, ok := a.(*Stream)
@@ -32,7 +31,7 @@ func streamFunctions() []Builtin {
 			c.CloseStream(c.streamArgument(args.Get("stream")), args.True("abort"))
 			return T
 		}},
-		{Name: "file-position", LambdaList: "(stream &optional position)", Doc: "Where the next character is read or written, or go there.", Call: filePosition},
+		{Name: "file-position", LambdaList: "(stream &optional position)", Doc: "Where the next character is read or written, or go there.", Named: filePosition},
 		{Name: "file-string-length", LambdaList: "(stream object)", Doc: "The characters that writing an object takes.", Two: func(c *Call, a, b Value) Value {
 			s := c.resolve(c.streamArgument(a))
 			if _, ok := b.(Character); ok || s.kind == broadcastStream && len(s.parts) == 0 {
@@ -91,32 +90,19 @@ func (c *Call) streamArgument(v Value) *Stream {
 	return s
 }
 
-func filePosition(c *Call, args []Value) Value {
-	s := c.resolve(c.streamArgument(args[0]))
-	if len(args) == 1 || args[1] == Nil {
-		switch s.kind {
-		case stringInput:
-			return Count(s.pos - s.start)
-		case fileInput, fileOutput, fileBoth:
-			return Count(s.file.base + s.pos)
-		case stringOutput:
-			return Count(len(s.out))
-		case broadcastStream:
-			if len(s.parts) == 0 {
-				return Integer(0)
-			}
-			return filePosition(c, []Value{s.parts[len(s.parts)-1]})
-		}
-		return Nil
+func filePosition(c *Call, args Args) Value {
+	s, position := c.resolve(c.streamArgument(args.Get("stream"))), args.Get("position")
+	if !Given(position) {
+		return c.position(s)
 	}
 	at := 0
 	switch {
-	case args[1] == kwStart:
+	case position == kwStart:
 		at = s.start
-	case args[1] == kwEnd:
+	case position == kwEnd:
 		at = s.length()
 	default:
-		at = c.Index(args[1]) + s.start
+		at = c.Index(position) + s.start
 	}
 	if s.kind != stringInput && s.file == nil || at > s.length() || s.file != nil && s.file.base > 0 {
 		return Nil
@@ -126,6 +112,26 @@ func filePosition(c *Call, args []Value) Value {
 		return Count(at - s.start)
 	}
 	return T
+}
+
+// position is where the next character of a stream is read or written, nil if it has no places.
+func (c *Call) position(s *Stream) Value {
+	for s.kind == broadcastStream {
+		if len(s.parts) == 0 {
+			return Integer(0)
+		}
+		c.Step()
+		s = c.resolve(s.parts[len(s.parts)-1])
+	}
+	switch s.kind {
+	case stringInput:
+		return Count(s.pos - s.start)
+	case fileInput, fileOutput, fileBoth:
+		return Count(s.file.base + s.pos)
+	case stringOutput:
+		return Count(len(s.out))
+	}
+	return Nil
 }
 
 // outputFunctions write to streams.
@@ -278,8 +284,7 @@ func (c *Call) readLine(s *Stream, eof endOfInput) Value {
 			s.pos++
 		}
 		c.Work(s.pos - start)
-		c.ChargeMany(s.pos-start, RuneBytes)
-		line = append(line, s.input[start:s.pos]...)
+		line = Append(c, line, s.input[start:s.pos]...)
 		if s.pos == len(s.input) {
 			return c.Values(c.StringOf(line), T)
 		}
@@ -306,11 +311,7 @@ func readSequence(c *Call, args Args) Value {
 	case *Vector:
 		store = func(i int, v Value) { c.setElement(x, i, v) }
 	default:
-		rest := sequence
-		for range from {
-			c.Step()
-			rest = rest.(*Cons).Cdr
-		}
+		rest := c.nthcdr(Count(from), sequence)
 		store = func(_ int, v Value) {
 			cell := rest.(*Cons)
 			cell.Car, rest = v, cell.Cdr
@@ -390,10 +391,9 @@ func compoundStreamFunctions() []Builtin {
 
 // compound makes a stream of streams that all go one way.
 func (c *Call) compound(kind streamKind, args []Value, fits func(*Stream) bool) Value {
-	c.ChargeMany(len(args)+8, ValueBytes)
 	s := Allocate(c, Stream{kind: kind})
 	for _, arg := range args {
-		s.parts = append(s.parts, c.partStream(arg, fits))
+		s.parts = Append(c, s.parts, c.partStream(arg, fits))
 	}
 	return s
 }

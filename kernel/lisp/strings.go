@@ -13,9 +13,9 @@ import (
 func stringFunctions() []Builtin {
 	convert := func(name, doc string, change func([]rune)) Builtin {
 		return Builtin{Name: name, LambdaList: "(string &key start end)", Doc: doc, Named: func(c *Call, args Args) Value {
-			chars := append([]rune(nil), c.Chars(args.Get("string"))...)
+			chars := c.Chars(args.Get("string"))
 			from, to := c.Bounds(args.Get("start"), args.Get("end"), len(chars))
-			result := c.NewString(chars)
+			result := c.CopyRunes(chars)
 			change(result.chars[from:to])
 			return result
 		}}
@@ -37,7 +37,7 @@ func stringFunctions() []Builtin {
 			if s, ok := a.(*String); ok {
 				return s
 			}
-			return c.NewString(c.Chars(a))
+			return c.CopyRunes(c.Chars(a))
 		}},
 		{Name: "make-string", LambdaList: "(size &key initial-element element-type)", Doc: "A string of size characters.", Named: func(c *Call, args Args) Value {
 			initialElement := args.Get("initial-element")
@@ -94,7 +94,7 @@ func trimString(c *Call, bag, v Value, left, right bool) Value {
 		set = s.chars
 	} else {
 		for _, item := range c.Elements(bag) {
-			set = append(set, rune(c.Character(item)))
+			set = Append(c, set, rune(c.Character(item)))
 		}
 	}
 	in := func(r rune) bool {
@@ -361,12 +361,11 @@ func characterComparisons() []Builtin {
 		return Builtin{Name: name, LambdaList: "(character &rest more)", Doc: "True if all are different.", Call: func(c *Call, args []Value) Value {
 			seen := map[rune]bool{}
 			for _, arg := range args {
-				c.Charge(EntryBytes)
 				r := fold(rune(c.Character(arg)))
 				if seen[r] {
 					return Nil
 				}
-				seen[r] = true
+				Insert(c, seen, r, true)
 			}
 			return T
 		}}

@@ -39,8 +39,8 @@ func expandDefstruct(cp *Compiler, form *Cons) Value {
 	if len(slots) > 0 {
 		if doc, ok := slots[0].(*String); ok {
 			slots = slots[1:]
-			cp.environment.global(o.name).document(symStructure, doc)
-			cp.environment.global(o.name).document(symTypeWord, doc)
+			cp.global(o.name).document(symStructure, doc)
+			cp.global(o.name).document(symTypeWord, doc)
 		}
 	}
 	class := &Class{name: o.name, kind: structureClass, supers: []*Class{cp.language.classes[CL("STRUCTURE-OBJECT")]}}
@@ -170,8 +170,7 @@ func vectorSpecifier(v Value) bool {
 
 // interned is the symbol of that name in the current package.
 func (c *Call) interned(name string) *Symbol {
-	c.Charge(EntryBytes + len(name))
-	symbol, _ := c.CurrentPackage().Intern(name, true)
+	symbol, _ := c.Intern(c.CurrentPackage(), name, true)
 	return symbol
 }
 
@@ -279,15 +278,13 @@ func (cp *Compiler) structureSlots(items []Value) []slot {
 
 // construct makes an object of a structure from the values of its slots.
 func (c *Call) construct(class *Class, r *record, args []Value) Value {
-	c.Charge(ObjectBytes + len(args)*ValueBytes)
 	for i := range class.slots {
 		c.checkSlot(&class.slots[i], args[i])
 	}
 	if r == nil {
-		return &Instance{class: class, slots: append([]Value(nil), args...)}
+		return Allocate(c, Instance{class: class, slots: Clone(c, args)})
 	}
-	c.ChargeMany(r.size, ConsBytes)
-	parts := make([]Value, r.size)
+	parts := MakeSlice[Value](c, r.size)
 	for i := range parts {
 		parts[i] = Nil
 	}
@@ -300,7 +297,7 @@ func (c *Call) construct(class *Class, r *record, args []Value) Value {
 	if r.vector {
 		return c.NewVector(parts)
 	}
-	return listStar(parts, Nil)
+	return c.NewList(parts)
 }
 
 func (c *Call) checkSlot(s *slot, v Value) {
@@ -379,28 +376,27 @@ func (s *slot) initialForm() Value {
 
 // structureFunctions is a function that defines accessors, predicate and copier.
 func (cp *Compiler) structureFunctions(o *structureOptions, class *Class, r *record) *Function {
-	accessors := make([]*Symbol, len(class.slots))
+	accessors := MakeSlice[*Symbol](cp.Call, len(class.slots))
 	for i := range class.slots {
 		accessors[i] = cp.interned(o.prefix + class.slots[i].name.name)
 		cp.definable(accessors[i])
 	}
 	return &Function{name: "DEFSTRUCT", call: func(c *Call, _ []Value) Value {
-		c.ChargeMany(len(accessors), 4*ObjectBytes)
 		for i, accessor := range accessors {
 			if o.include != nil && c.inheritedAccessor(accessor, class, i) {
 				continue
 			}
-			g := c.environment.global(accessor)
-			g.function, g.macro, g.setter = structureReader(accessor.name, class, r, i), nil, nil
+			g := c.global(accessor)
+			g.function, g.macro, g.setter = structureReader(c, accessor.name, class, r, i), nil, nil
 			if !class.slots[i].readOnly {
-				g.setter = structureWriter(accessor.name, class, r, i)
+				g.setter = structureWriter(c, accessor.name, class, r, i)
 			}
 		}
 		if o.predicate != nil {
-			c.definable(o.predicate).function = structurePredicate(o.predicate.name, class, r)
+			c.definable(o.predicate).function = structurePredicate(c, o.predicate.name, class, r)
 		}
 		if o.copier != nil {
-			c.definable(o.copier).function = structureCopier(o.copier.name, class, r)
+			c.definable(o.copier).function = structureCopier(c, o.copier.name, class, r)
 		}
 		return Nil
 	}}
@@ -408,7 +404,7 @@ func (cp *Compiler) structureFunctions(o *structureOptions, class *Class, r *rec
 
 // inheritedAccessor reports that the accessor is that of the included structure already.
 func (c *Call) inheritedAccessor(accessor *Symbol, class *Class, i int) bool {
-	fn := c.environment.global(accessor).function
+	fn := c.global(accessor).function
 	return i < len(class.supers[0].slots) && fn != nil && fn.accesses == class.supers[0]
 }
 
@@ -424,8 +420,8 @@ func (c *Call) structure(v Value, class *Class) *Instance {
 	return i
 }
 
-func structureReader(name string, class *Class, r *record, index int) *Function {
-	fn := &Function{name: name, least: 1, most: 1, accesses: class}
+func structureReader(c *Call, name string, class *Class, r *record, index int) *Function {
+	fn := Allocate(c, Function{name: name, least: 1, most: 1, accesses: class})
 	fn.one = func(c *Call, a Value) Value { return c.structure(a, class).slots[index] }
 	if r != nil {
 		position := r.positions[index]
@@ -434,9 +430,9 @@ func structureReader(name string, class *Class, r *record, index int) *Function 
 	return fn
 }
 
-func structureWriter(name string, class *Class, r *record, index int) *Function {
+func structureWriter(c *Call, name string, class *Class, r *record, index int) *Function {
 	s := &class.slots[index]
-	return &Function{name: "(SETF " + name + ")", least: 2, most: 2, two: func(c *Call, v, a Value) Value {
+	return Allocate(c, Function{name: "(SETF " + name + ")", least: 2, most: 2, two: func(c *Call, v, a Value) Value {
 		c.checkSlot(s, v)
 		if r != nil {
 			c.setElement(a, r.positions[index], v)
@@ -444,11 +440,11 @@ func structureWriter(name string, class *Class, r *record, index int) *Function 
 			c.structure(a, class).slots[index] = v
 		}
 		return v
-	}}
+	}})
 }
 
-func structurePredicate(name string, class *Class, r *record) *Function {
-	return &Function{name: name, least: 1, most: 1, one: func(c *Call, a Value) Value {
+func structurePredicate(c *Call, name string, class *Class, r *record) *Function {
+	return Allocate(c, Function{name: name, least: 1, most: 1, one: func(c *Call, a Value) Value {
 		if r == nil {
 			i, ok := a.(*Instance)
 			return Boolean(ok && i.class.isA(class))
@@ -469,11 +465,11 @@ func structurePredicate(name string, class *Class, r *record) *Function {
 		}
 		cell, ok := a.(*Cons)
 		return Boolean(ok && cell.Car == Value(tag.name))
-	}}
+	}})
 }
 
-func structureCopier(name string, class *Class, r *record) *Function {
-	return &Function{name: name, least: 1, most: 1, one: func(c *Call, a Value) Value {
+func structureCopier(c *Call, name string, class *Class, r *record) *Function {
+	return Allocate(c, Function{name: name, least: 1, most: 1, one: func(c *Call, a Value) Value {
 		if r == nil {
 			original := c.structure(a, class)
 			copied := c.allocate(original.class)
@@ -481,5 +477,5 @@ func structureCopier(name string, class *Class, r *record) *Function {
 			return copied
 		}
 		return c.funcall(CL("COPY-SEQ"), []Value{a})
-	}}
+	}})
 }

@@ -172,7 +172,7 @@ func (s *samples) end(v Value) {
 	case *big.Rat:
 		s.ends = append(s.ends, x)
 	case float32, float64:
-		if r := new(big.Rat); r.SetFloat64(double(x)) != nil {
+		if r := new(big.Rat); r.SetFloat64(s.call.double(x)) != nil {
 			s.ends = append(s.ends, r)
 		}
 	}
@@ -199,10 +199,17 @@ func (s *samples) width(name string, args []Value) {
 	s.end(new(big.Int).Neg(limit))
 }
 
+const (
+	// representativesBytes is what the representatives of any two types take.
+	representativesBytes = 6 << 10
+	// endBytes is what the numbers around the end of an interval take, beside their digits.
+	endBytes = 4 << 10
+)
+
 // objects are the representatives.
 func (s *samples) objects() []Value {
 	c := s.call
-	c.Charge(256 * ObjectBytes)
+	c.Charge(representativesBytes)
 	all := append([]Value{
 		Nil, T, c.gensymNamed("OTHER"), Keyword("KEY"), Character('a'), Character('é'), Character(7), NewString("abc"), NewString(""), &String{chars: make([]rune, 1, 5), capacity: 5},
 		&HashTable{}, &Function{name: "OTHER"}, &Function{name: "OTHER", generic: &generic{}}, c.environment.user, &Stream{}, c.environment.language.classes[T], &method{}, &restart{name: Nil},
@@ -223,12 +230,12 @@ func (s *samples) numbers() []Value {
 		s.end(v)
 	}
 	compare := func(a, b *big.Rat) int {
-		s.call.chargeArithmetic(a, b)
+		s.call.chargeExact(a, b, sumCost)
 		return a.Cmp(b)
 	}
 	slices.SortFunc(s.ends, compare)
 	s.ends = slices.CompactFunc(s.ends, func(a, b *big.Rat) bool { return compare(a, b) == 0 })
-	s.call.ChargeMany(len(s.ends), 32*ObjectBytes)
+	s.call.ChargeMany(len(s.ends), endBytes)
 	var all []Value
 	add := func(r *big.Rat) {
 		all = append(all, normalRatio(r))
@@ -252,7 +259,7 @@ func (s *samples) numbers() []Value {
 	}
 	for i, end := range s.ends {
 		for range 16 { // about as many operations on numbers of this length
-			s.call.chargeArithmetic(end, end)
+			s.call.chargeExact(end, end, sumCost)
 		}
 		add(end)
 		around(end)
@@ -276,11 +283,10 @@ func (s *samples) numbers() []Value {
 
 // complexNumbers are those with the parts of some of the numbers.
 func (s *samples) complexNumbers(numbers []Value) []Value {
-	s.call.ChargeMany(len(numbers), ConsBytes)
 	var all []Value
 	for _, v := range numbers {
 		if sign(v) != 0 {
-			all = append(all, &Complex{real: v, imaginary: v})
+			all = Append(s.call, all, Value(Allocate(s.call, Complex{real: v, imaginary: v})))
 		}
 	}
 	return all
@@ -296,8 +302,7 @@ func (s *samples) instances() []Value {
 			if class.kind == builtinClass {
 				continue
 			}
-			c.Charge(ObjectBytes)
-			all = append(all, &Instance{class: class})
+			all = Append(c, all, Value(Allocate(c, Instance{class: class})))
 		}
 	}
 	for _, class := range s.classes {
@@ -322,11 +327,10 @@ func (s *samples) conses() []Value {
 	c.Descend(64)
 	defer c.Ascend(64)
 	cars, cdrs := part(s.cars), part(s.cdrs)
-	c.ChargeMany(len(cars)*len(cdrs), ConsBytes+ValueBytes)
 	var all []Value
 	for _, car := range cars {
 		for _, cdr := range cdrs {
-			all = append(all, &Cons{Car: car, Cdr: cdr})
+			all = Append(c, all, Value(c.Cons(car, cdr)))
 		}
 	}
 	return all
@@ -389,15 +393,15 @@ func (s *samples) arrays() []Value {
 			for _, n := range shape {
 				size *= n
 			}
-			s.call.ChargeMany(size+8, 2*ValueBytes)
-			switch {
-			case len(shape) == 1 && e == characterElements:
-				all = append(all, StringOf(make([]rune, size)))
-			case len(shape) == 1:
-				all = append(all, &Vector{elements: make([]Value, size), kind: kind, capacity: -1})
-			default:
-				all = append(all, &Vector{elements: make([]Value, size), dimensions: shape, kind: kind, capacity: -1})
+			if len(shape) == 1 && e == characterElements {
+				all = Append(s.call, all, Value(s.call.StringOf(MakeSlice[rune](s.call, size))))
+				continue
 			}
+			v := s.call.vectorOfKind(kind, MakeSlice[Value](s.call, size))
+			if len(shape) != 1 {
+				v.dimensions = shape
+			}
+			all = Append(s.call, all, Value(v))
 		}
 		if e != characterElements { // one that is not simple
 			all = append(all, &Vector{elements: make([]Value, 1, 4), kind: kind, capacity: 4})

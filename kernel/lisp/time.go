@@ -12,7 +12,7 @@ func sleep(c *Call, seconds Value) Value {
 		c.TypeError(seconds, "UNSIGNED-BYTE")
 	}
 	left := time.Until(c.deadline) + time.Millisecond
-	if wanted := double(seconds); wanted < left.Seconds() {
+	if wanted := c.double(seconds); wanted < left.Seconds() {
 		left = time.Duration(wanted * float64(time.Second))
 	}
 	timer := time.NewTimer(left)
@@ -47,18 +47,18 @@ func timeFunctions() []Builtin {
 		{Name: "get-decoded-time", LambdaList: "()", Doc: "Like decode-universal-time of now.", Many: true, Call: func(c *Call, _ []Value) Value {
 			return c.decodeTime(c.environment.config.Now().Unix()+UniversalEpoch, nil)
 		}},
-		{Name: "encode-universal-time", LambdaList: "(second minute hour day month year &optional zone)", Doc: "The universal time of a date.", Call: func(c *Call, args []Value) Value {
+		{Name: "encode-universal-time", LambdaList: "(second minute hour day month year &optional zone)", Doc: "The universal time of a date.", Named: func(c *Call, args Args) Value {
 			var n [6]int
 			for i := range n {
-				n[i] = int(c.Fixnum(args[i]))
+				n[i] = int(c.Fixnum(args.At(i)))
 				if bounds := timeBounds[i]; n[i] < bounds[0] || n[i] > bounds[1] {
-					c.TypeError(args[i], fmt.Sprintf("(INTEGER %d %d)", bounds[0], bounds[1]))
+					c.TypeError(args.At(i), fmt.Sprintf("(INTEGER %d %d)", bounds[0], bounds[1]))
 				}
 			}
 			if n[5] < 100 {
 				n[5] = nearYear(n[5], c.environment.config.Now().Year())
 			}
-			t := time.Date(n[5], time.Month(n[4]), n[3], n[2], n[1], n[0], 0, c.zone(Optional(args, 6)))
+			t := time.Date(n[5], time.Month(n[4]), n[3], n[2], n[1], n[0], 0, c.zone(args.Get("zone")))
 			universal := t.Unix() + UniversalEpoch
 			if universal < 0 {
 				c.TypeError(Integer(universal), "UNSIGNED-BYTE")

@@ -266,10 +266,10 @@ func (c *Call) typeOf(v Value) Value {
 func typeFunctions() []Builtin {
 	rows := []Builtin{
 		{Name: "typep", LambdaList: "(object type &optional environment)", Doc: "True if the object is of the type.", Two: func(c *Call, a, b Value) Value { return Boolean(c.typep(a, b)) },
-			Call: func(c *Call, args []Value) Value { return Boolean(c.typep(args[0], args[1])) }},
+			Named: func(c *Call, args Args) Value { return Boolean(c.typep(args.Get("object"), args.Get("type"))) }},
 		{Name: "type-of", LambdaList: "(object)", Doc: "The type of an object.", One: func(c *Call, a Value) Value { return c.typeOf(a) }},
-		{Name: "subtypep", LambdaList: "(a b &optional environment)", Doc: "True if a is known to be a subtype of b.", Many: true, Call: func(c *Call, args []Value) Value {
-			return c.Values(c.subtype(args[0], args[1]))
+		{Name: "subtypep", LambdaList: "(a b &optional environment)", Doc: "True if a is known to be a subtype of b.", Many: true, Named: func(c *Call, args Args) Value {
+			return c.Values(c.subtype(args.Get("a"), args.Get("b")))
 		}},
 	}
 	for name, kind := range map[string]string{

@@ -49,8 +49,11 @@ func NewString(text string) *String {
 // StringOf is a Lisp string of characters, which it keeps. That of a call is charged: see [Call.StringOf].
 func StringOf(chars []rune) *String { return &String{chars: chars, capacity: -1} }
 
-// String returns the text as a Go string.
+// String returns the text as a Go string. It is for messages: [Call.GoText] charges for it.
 func (s *String) String() string { return string(s.chars) }
+
+// is compares with a short text.
+func (s *String) is(text string) bool { return len(s.chars) == len(text) && string(s.chars) == text }
 
 // all is the characters without regard to the fill pointer.
 func (s *String) all() []rune { return s.chars[:max(len(s.chars), s.capacity)] }

@@ -82,8 +82,8 @@ func (c *Call) grow(v Value, n int) {
 		copy(chars, x.all())
 		x.chars, x.capacity, x.header = chars[:used], n, &arrayHeader{}
 	case *Vector:
-		c.ChargeMany(n, ValueBytes)
-		items, used := make([]Value, n), len(x.elements)
+		c.Charge(n * numberBytes)
+		items, used := MakeSlice[Value](c, n), len(x.elements)
 		zero := c.arrayKind(x).zero
 		for i := copy(items, x.all()); i < n; i++ {
 			items[i] = zero
@@ -152,7 +152,9 @@ func (c *Call) bitTarget(a *Vector, target Value) *Vector {
 	c.Work(len(a.all()))
 	switch {
 	case target == nil || target == Nil:
-		return Allocate(c, Vector{elements: MakeSlice[Value](c, len(a.all())), dimensions: a.dimensions, capacity: -1, kind: bitElements})
+		made := c.vectorOfKind(bitElements, MakeSlice[Value](c, len(a.all())))
+		made.dimensions = a.dimensions
+		return made
 	case target == T:
 		return a
 	}

@@ -111,8 +111,9 @@ type slot struct {
 	unproven bool
 }
 
-// memoryOfNotes is how much memory the calls of all notes may use together, in bytes.
-const memoryOfNotes = 448 << 20
+// memoryOfNotes is how much memory the calls of all notes may have in use together, in bytes. With it
+// a kernel stays within 200 MB, whatever its notes do.
+const memoryOfNotes = 96 << 20
 
 // New returns a registry without skills. Call Load.
 func New(config Config) *Registry {

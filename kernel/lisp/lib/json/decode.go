@@ -169,7 +169,7 @@ func (d *valueReader) key(name []rune) lisp.Value {
 	c := d.call
 	named := lisp.Value(nil)
 	if d.names != nil {
-		named = lisp.Single(c.Funcall(d.names, c.NewString(name)))
+		named = lisp.Single(c.Funcall(d.names, c.CopyRunes(name)))
 	} else {
 		named = lispName(c, name)
 	}
@@ -190,8 +190,7 @@ func keyPackage(c *lisp.Call) *lisp.Package {
 // keySymbol makes the symbol of a key. Those that the note does not have yet go when
 // nothing refers to them any more.
 func keySymbol(c *lisp.Call, name string) *lisp.Symbol {
-	c.Charge(lisp.EntryBytes + 2*len(name))
-	symbol, _ := keyPackage(c).Intern(name, false)
+	symbol, _ := c.Intern(keyPackage(c), name, false)
 	return symbol
 }
 
@@ -285,7 +284,7 @@ func (d *valueReader) number() lisp.Value {
 	if real {
 		kind = d.reals
 	}
-	text := string(d.chars[start:d.pos])
+	text := d.call.GoText(d.chars[start:d.pos])
 	if kind != nil {
 		return d.token(kind, text)
 	}

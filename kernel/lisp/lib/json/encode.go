@@ -55,7 +55,7 @@ func (e *valueWriter) value(v lisp.Value) {
 	c := e.call
 	stream := c.NewOutput()
 	c.Funcall(c.Lookup("JSON:ENCODE-JSON"), v, stream)
-	e.text(stream.Text())
+	e.text(c.Collected(stream))
 }
 
 func (e *valueWriter) text(text string) {
@@ -86,7 +86,7 @@ func (e *valueWriter) top(v lisp.Value) {
 		}
 	case *lisp.String:
 		c.ChargeOutput(len(x.Runes()))
-		e.str(x.String())
+		e.str(c.GoText(x.Runes()))
 	case lisp.Character:
 		e.str(string(rune(x)))
 	case int64, *big.Int:
@@ -147,7 +147,7 @@ func (e *valueWriter) told(list *lisp.Cons) {
 		e.text(strings.ToLower(list.Car.(*lisp.Symbol).Name()))
 	case kwJSON:
 		for _, part := range e.call.Slice(list.Cdr) {
-			e.text(e.call.TakeString(part).String())
+			e.text(e.call.TakeText(part))
 		}
 	case kwList, kwArray:
 		e.list(list.Cdr)
@@ -172,7 +172,6 @@ func (e *valueWriter) array(cell *lisp.Cons) bool {
 	if known, ok := e.arrays[cell]; ok {
 		return known
 	}
-	e.call.Charge(lisp.EntryBytes)
 	e.call.Descend(4)
 	defer e.call.Ascend(4)
 	result := true
@@ -189,7 +188,7 @@ func (e *valueWriter) array(cell *lisp.Cons) bool {
 		}
 		rest = next.Cdr
 	}
-	e.arrays[cell] = result
+	lisp.Insert(e.call, e.arrays, cell, result)
 	return result
 }
 

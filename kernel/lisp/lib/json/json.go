@@ -52,17 +52,17 @@ func functions() []lisp.Builtin {
 		name("camel-case-to-lisp", "The name of the symbol for a field.", lispName),
 		name("simplified-camel-case-to-lisp", "The name of a field in capitals, with hyphens before its capitals.", simpleLispName),
 		name("lisp-to-camel-case", "The name of the field for a symbol.", fieldName),
-		{Name: "json-intern", LambdaList: "(name)", Doc: "The symbol of that name in the package of JSON keys.", One: func(c *lisp.Call, a lisp.Value) lisp.Value { return keySymbol(c, c.TakeString(a).String()) }},
+		{Name: "json-intern", LambdaList: "(name)", Doc: "The symbol of that name in the package of JSON keys.", One: func(c *lisp.Call, a lisp.Value) lisp.Value { return keySymbol(c, c.TakeText(a)) }},
 		{Name: "safe-json-intern", LambdaList: "(name)", Doc: "The symbol of that name in the package of JSON keys if there is one, else an error.", One: func(c *lisp.Call, a lisp.Value) lisp.Value {
-			name := c.TakeString(a).String()
+			name := c.TakeText(a)
 			symbol, ok := keyPackage(c).Find(name)
 			if !ok {
 				c.Signal("JSON:UNKNOWN-SYMBOL-ERROR", "there is no symbol "+lisp.SketchText(name, 60)+" yet", a)
 			}
 			return symbol
 		}},
-		{Name: "%parse-number", LambdaList: "(token)", Doc: "The number that a JSON token names.", One: func(c *lisp.Call, a lisp.Value) lisp.Value { return tokenNumber(c, c.TakeString(a).String()) }},
-		{Name: "%boolean", LambdaList: "(token)", Doc: "What the JSON tokens true, false and null mean.", One: func(c *lisp.Call, a lisp.Value) lisp.Value { return lisp.Boolean(c.TakeString(a).String() == "true") }},
+		{Name: "%parse-number", LambdaList: "(token)", Doc: "The number that a JSON token names.", One: func(c *lisp.Call, a lisp.Value) lisp.Value { return tokenNumber(c, c.TakeText(a)) }},
+		{Name: "%boolean", LambdaList: "(token)", Doc: "What the JSON tokens true, false and null mean.", One: func(c *lisp.Call, a lisp.Value) lisp.Value { return lisp.Boolean(c.TakeText(a) == "true") }},
 		{Name: "json-bool", LambdaList: "(value)", Doc: "What the explicit encoder writes as true or false.", One: func(_ *lisp.Call, a lisp.Value) lisp.Value {
 			if a == lisp.Nil {
 				return lisp.NewList(kwFalse)

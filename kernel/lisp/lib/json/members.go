@@ -36,10 +36,10 @@ func encodeTo(c *lisp.Call, v lisp.Value, stream *lisp.Stream) {
 }
 
 // memberBeginner is what as-array-member and as-object-member do first.
-var memberBeginner = lisp.NewFunction(lisp.Builtin{Name: "BEGIN-MEMBER", LambdaList: "(stream &optional key)", Call: func(c *lisp.Call, args []lisp.Value) lisp.Value {
-	stream := outputTo(c, args[0])
-	if len(args) > 1 {
-		writeKey(c, args[1], stream)
+var memberBeginner = lisp.NewFunction(lisp.Builtin{Name: "BEGIN-MEMBER", LambdaList: "(stream &optional key)", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
+	stream := outputTo(c, args.Get("stream"))
+	if key := args.Get("key"); key != nil {
+		writeKey(c, key, stream)
 	} else {
 		beginMember(c, kwArray, stream)
 	}
@@ -71,8 +71,7 @@ func memberFunctions() []lisp.Builtin {
 		}},
 		{Name: "stream-array-member-encoder", LambdaList: "(stream &optional encoder)", Doc: "A function that writes its argument as a member of an array.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stream, encoder := c.OutputStream(args.Get("stream")), args.Get("encoder")
-			c.Charge(lisp.ObjectBytes)
-			return lisp.NewFunction(lisp.Builtin{Name: "ARRAY-MEMBER-ENCODER", LambdaList: "(value)", One: func(c *lisp.Call, v lisp.Value) lisp.Value {
+			return c.NewFunction(lisp.Builtin{Name: "ARRAY-MEMBER-ENCODER", LambdaList: "(value)", One: func(c *lisp.Call, v lisp.Value) lisp.Value {
 				beginMember(c, kwArray, stream)
 				member(c, encoder, v, stream)
 				return lisp.Nil
@@ -80,8 +79,7 @@ func memberFunctions() []lisp.Builtin {
 		}},
 		{Name: "stream-object-member-encoder", LambdaList: "(stream &optional encoder)", Doc: "A function that writes its arguments, a key and a value, as a member of an object.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stream, encoder := c.OutputStream(args.Get("stream")), args.Get("encoder")
-			c.Charge(lisp.ObjectBytes)
-			return lisp.NewFunction(lisp.Builtin{Name: "OBJECT-MEMBER-ENCODER", LambdaList: "(key value)", Two: func(c *lisp.Call, key, v lisp.Value) lisp.Value {
+			return c.NewFunction(lisp.Builtin{Name: "OBJECT-MEMBER-ENCODER", LambdaList: "(key value)", Two: func(c *lisp.Call, key, v lisp.Value) lisp.Value {
 				writeKey(c, key, stream)
 				member(c, encoder, v, stream)
 				return lisp.Nil
@@ -186,7 +184,7 @@ next:
 
 // jsonField finds the value at a path of names with points between.
 var jsonField = lisp.NewFunction(lisp.Builtin{Name: "JSON-FIELD", LambdaList: "(object path)", Two: func(c *lisp.Call, object, path lisp.Value) lisp.Value {
-	for _, name := range strings.Split(c.TakeString(path).String(), ".") {
+	for name := range strings.SplitSeq(c.TakeText(path), ".") {
 		found := lisp.Value(lisp.Nil)
 		for cell, ok := object.(*lisp.Cons); ok && found == lisp.Nil; cell, ok = cell.Cdr.(*lisp.Cons) {
 			c.Step()

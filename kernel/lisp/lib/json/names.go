@@ -123,7 +123,7 @@ func underscore(text, instead string) string {
 func allCapitals(c *lisp.Call, parts []namePart, before nameKind, fromDigits bool) (text string, found, thrown bool) {
 	c.Descend(2)
 	defer c.Ascend(2)
-	defer func() { c.ChargeMany(len(text), 1) }()
+	defer func() { c.ChargeMany(len(text), 2) }()
 	if len(parts) == 0 {
 		if fromDigits {
 			return "", false, true

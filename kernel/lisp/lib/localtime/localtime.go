@@ -186,18 +186,21 @@ func fixedZone(c *lisp.Call, zone, offset lisp.Value) *Timezone {
 
 // findTimezone looks into the system's database of zones, or else into our own copy.
 func findTimezone(c *lisp.Call, a lisp.Value) lisp.Value {
-	name := c.TakeString(a).String()
+	name := c.TakeText(a)
 	if len(name) > 100 || name == "" || name == "Local" || strings.Contains(name, "..") {
 		return c.Values(lisp.Nil, lisp.Nil)
 	}
-	c.Charge(16 * 1024)
 	c.Work(1000)
+	c.Charge(zoneBytes)
 	location, err := time.LoadLocation(name)
 	if err != nil {
 		return c.Values(lisp.Nil, lisp.Nil)
 	}
-	return c.Values(&Timezone{location: location, name: name}, lisp.T)
+	return c.Values(lisp.Allocate(c, Timezone{location: location, name: name}), lisp.T)
 }
+
+// zoneBytes is what the rules of a zone take.
+const zoneBytes = 16 << 10
 
 // momentComparisons compare any number of moments.
 func momentComparisons() []lisp.Builtin {
@@ -232,12 +235,11 @@ func momentComparisons() []lisp.Builtin {
 		{Name: "timestamp/=", LambdaList: "(&rest timestamps)", Doc: "True if no two are the same moment.", Call: func(c *lisp.Call, args []lisp.Value) lisp.Value {
 			seen := map[time.Time]bool{}
 			for _, arg := range args {
-				c.Charge(lisp.EntryBytes)
 				t := moment(c, arg)
 				if seen[t] {
 					return lisp.Nil
 				}
-				seen[t] = true
+				lisp.Insert(c, seen, t, true)
 			}
 			return lisp.T
 		}},

@@ -57,7 +57,6 @@ func parseTimestring(c *lisp.Call, text lisp.Value, o timeOptions) lisp.Value {
 		o.start = nil
 	}
 	from, to := c.Bounds(o.start, o.end, len(chars))
-	c.ChargeMany(to-from, lisp.RuneBytes)
 	separator := func(v lisp.Value, usual string) []rune {
 		if v == nil {
 			return []rune(usual)
@@ -97,11 +96,11 @@ func (r *timeReader) parts(text, separators []rune) [][]rune {
 	for i, ch := range text {
 		r.call.Work(len(separators))
 		if slices.ContainsFunc(separators, func(s rune) bool { return lisp.Lower(s) == lisp.Lower(ch) }) {
-			parts, start = append(parts, text[start:i]), i+1
+			parts, start = lisp.Append(r.call, parts, text[start:i]), i+1
 		}
 	}
 	if start < len(text) {
-		parts = append(parts, text[start:])
+		parts = lisp.Append(r.call, parts, text[start:])
 	}
 	return parts
 }

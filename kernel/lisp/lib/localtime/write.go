@@ -110,20 +110,19 @@ var (
 // none; the text.
 func writeMoment(c *lisp.Call, destination, stamp, format, zone lisp.Value) lisp.Value {
 	t := moment(c, stamp).In(timezone(c, zone).location)
-	var b strings.Builder
+	b := lisp.NewStringBuilder(c)
 	for _, part := range c.Slice(format) {
-		text := timeField(c, t, stamp, part)
-		c.Charge(len(text))
-		b.WriteString(text)
+		b.WriteString(timeField(c, t, stamp, part))
 	}
+	text := b.Value()
 	switch destination {
 	case lisp.Nil:
 	case lisp.T:
-		c.WriteText(c.OutputStream(lisp.Nil), b.String())
+		c.Write(c.OutputStream(lisp.Nil), text.Runes())
 	default:
-		c.WriteText(c.OutputStream(destination), b.String())
+		c.Write(c.OutputStream(destination), text.Runes())
 	}
-	return c.Text(b.String())
+	return text
 }
 
 // LispClass is the name of the class.
@@ -131,7 +130,7 @@ func (*Timestamp) LispClass() string { return "LOCAL-TIME:TIMESTAMP" }
 
 // LispText is how a moment is printed.
 func (t *Timestamp) LispText(c *lisp.Call, escape bool) string {
-	text := writeMoment(c, lisp.Nil, t, isoFormat, nil).(*lisp.String).String()
+	text := c.TakeText(writeMoment(c, lisp.Nil, t, isoFormat, nil))
 	if escape {
 		return "@" + text
 	}
@@ -159,10 +158,11 @@ func timeField(c *lisp.Call, t time.Time, stamp, part lisp.Value) string {
 	}
 	switch x := field.(type) {
 	case *lisp.String:
-		return x.String()
+		return c.GoText(x.Runes())
 	case lisp.Character:
 		return string(rune(x))
 	case *lisp.Symbol:
+		c.Charge(fieldBytes)
 		if text, ok := timeText(t, x.Name()); ok {
 			return text
 		}
@@ -177,6 +177,9 @@ func timeField(c *lisp.Call, t time.Time, stamp, part lisp.Value) string {
 	c.Fail(lisp.TypeErrorClass, "%s is no field of a time", c.Shown(field))
 	return ""
 }
+
+// fieldBytes is what Go allocates for a field of a time.
+const fieldBytes = 128
 
 // timeText is a field that is not a number.
 func timeText(t time.Time, field string) (text string, ok bool) {

@@ -24,24 +24,24 @@ func (r *patternReader) class() lisp.Value {
 		if hyphen && last != nil {
 			items[len(items)-1], last = r.list(kwRange, last, item), nil
 		} else {
-			items, last = append(items, item), item
+			items, last = lisp.Append(r.call, items, item), item
 		}
 		hyphen = false
 	}
 	// named adds a class inside of the class; hyphens beside it are themselves.
 	named := func(item lisp.Value) {
-		items = append(items, item)
+		items = lisp.Append(r.call, items, item)
 		if hyphen {
-			items = append(items, lisp.Character('-'))
+			items = lisp.Append(r.call, items, lisp.Value(lisp.Character('-')))
 		}
 		if r.peek() == '-' {
-			items = append(items, lisp.Character('-'))
+			items = lisp.Append(r.call, items, lisp.Value(lisp.Character('-')))
 			r.pos++
 		}
 		hyphen = false
 	}
 	for first := true; ; first = false {
-		r.call.Charge(lisp.ConsBytes + lisp.ValueBytes)
+		r.call.Step()
 		switch ch := r.take(); {
 		case ch == end:
 			r.fail(start, "the class of characters is not closed by ]")
@@ -62,7 +62,7 @@ func (r *patternReader) class() lisp.Value {
 			add(lisp.Character(ch))
 		case ch == ']':
 			if hyphen {
-				items = append(items, lisp.Character('-'))
+				items = lisp.Append(r.call, items, lisp.Value(lisp.Character('-')))
 			}
 			return r.list(items...)
 		case ch == '-' && last != nil && !hyphen:

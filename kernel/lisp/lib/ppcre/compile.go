@@ -103,7 +103,7 @@ type patternCompiler struct {
 
 // compilePattern makes a scanner of a parse tree.
 func compilePattern(c *lisp.Call, tree lisp.Value, m modes) *scanner {
-	pc := &patternCompiler{call: c, out: &scanner{remembers: true, firstIs: -1}, modes: &m}
+	pc := &patternCompiler{call: c, out: lisp.Allocate(c, scanner{remembers: true, firstIs: -1}), modes: &m}
 	pc.emit(tree)
 	pc.add(instruction{op: opMatch})
 	s := pc.out
@@ -129,10 +129,9 @@ func (pc *patternCompiler) add(in instruction) int32 {
 	if n >= maximumProgram {
 		patternError(pc.call, lisp.Nil, lisp.Nil, "the pattern is too large: its repetitions come to more than %d steps", maximumProgram)
 	}
-	pc.call.Charge(96)
 	pc.call.Step()
 	in.join, in.next = -1, int32(n+1)
-	pc.out.program = append(pc.out.program, in)
+	pc.out.program = lisp.Append(pc.call, pc.out.program, in)
 	return int32(n)
 }
 
@@ -149,7 +148,7 @@ func (pc *patternCompiler) emit(tree lisp.Value) {
 		pc.text([]rune{rune(x)})
 	case *lisp.String:
 		if len(x.Runes()) > 0 {
-			pc.text(slices.Clone(x.Runes()))
+			pc.text(lisp.Clone(c, x.Runes()))
 		}
 	case *lisp.Symbol:
 		pc.word(x)
@@ -166,7 +165,6 @@ func (pc *patternCompiler) emit(tree lisp.Value) {
 
 // text appends characters that are matched one after the other.
 func (pc *patternCompiler) text(text []rune) {
-	pc.call.ChargeMany(len(text), lisp.RuneBytes)
 	if !pc.modes.fold {
 		pc.add(instruction{op: opText, text: text})
 		return
@@ -179,17 +177,17 @@ func (pc *patternCompiler) text(text []rune) {
 func (pc *patternCompiler) word(word *lisp.Symbol) {
 	assert := func(a assertion) { pc.add(instruction{op: opAssert, assert: a}) }
 	if test := namedTest(word); test != nil {
-		pc.set(&charSet{tests: []func(rune) bool{test}})
+		pc.set(charSet{tests: []func(rune) bool{test}})
 		return
 	}
 	switch word {
 	case kwVoid:
 	case kwEverything:
 		if pc.modes.oneLine {
-			pc.set(&charSet{tests: []func(rune) bool{func(rune) bool { return true }}})
+			pc.set(charSet{tests: []func(rune) bool{func(rune) bool { return true }}})
 			return
 		}
-		pc.set(&charSet{tests: []func(rune) bool{func(r rune) bool { return r != '\n' }}})
+		pc.set(charSet{tests: []func(rune) bool{func(r rune) bool { return r != '\n' }}})
 	case kwStartAnchor:
 		assert(map[bool]assertion{true: lineStart, false: textStart}[pc.modes.manyLines])
 	case kwEndAnchor:
@@ -231,9 +229,8 @@ func (pc *patternCompiler) flag(word *lisp.Symbol) bool {
 	return true
 }
 
-func (pc *patternCompiler) set(s *charSet) {
-	pc.call.Charge(lisp.EntryBytes + 128)
-	pc.add(instruction{op: opSet, set: s.ready()})
+func (pc *patternCompiler) set(s charSet) {
+	pc.add(instruction{op: opSet, set: lisp.Allocate(pc.call, s).ready()})
 }
 
 // operator handles the parts that are lists.
@@ -267,7 +264,7 @@ func (pc *patternCompiler) operator(head *lisp.Symbol, args []lisp.Value) {
 		pc.class(args, head == kwInvertedCharClass)
 	case kwProperty, kwInvertedProperty:
 		need(1)
-		pc.set(&charSet{tests: []func(rune) bool{pc.property(args[0])}, inverted: head == kwInvertedProperty})
+		pc.set(charSet{tests: []func(rune) bool{pc.property(args[0])}, inverted: head == kwInvertedProperty})
 	case kwFlags:
 		for _, arg := range args {
 			if word, ok := arg.(*lisp.Symbol); !ok || !pc.flag(word) {
@@ -309,7 +306,7 @@ func (pc *patternCompiler) alternation(choices []lisp.Value) {
 		}
 		split := pc.add(instruction{op: opSplit})
 		pc.emit(choice)
-		ends = append(ends, pc.add(instruction{op: opJump}))
+		ends = lisp.Append(pc.call, ends, pc.add(instruction{op: opJump}))
 		pc.out.program[split].other = pc.here()
 	}
 	for _, jump := range ends {
@@ -340,8 +337,8 @@ func (pc *patternCompiler) reference(v lisp.Value) {
 	var numbers []int
 	if name, ok := v.(*lisp.String); ok {
 		for i := len(pc.out.names) - 1; i >= 0; i-- {
-			if own, ok := pc.out.names[i].(*lisp.String); ok && own.String() == name.String() {
-				numbers = append(numbers, i+1)
+			if own, ok := pc.out.names[i].(*lisp.String); ok && slices.Equal(own.Runes(), name.Runes()) {
+				numbers = lisp.Append(pc.call, numbers, i+1)
 			}
 		}
 	} else if n, ok := v.(int64); ok && n > 0 && n <= maximumProgram {
@@ -352,14 +349,14 @@ func (pc *patternCompiler) reference(v lisp.Value) {
 	}
 	var ends []int32
 	for i, n := range numbers {
-		pc.references = append(pc.references, n)
+		pc.references = lisp.Append(pc.call, pc.references, n)
 		split := int32(-1)
 		if i < len(numbers)-1 {
 			split = pc.add(instruction{op: opSplit})
 		}
 		pc.add(instruction{op: opReference, slot: int32(2 * (n - 1)), fold: pc.modes.fold})
 		if split >= 0 {
-			ends = append(ends, pc.add(instruction{op: opJump}))
+			ends = lisp.Append(pc.call, ends, pc.add(instruction{op: opJump}))
 			pc.out.program[split].other = pc.here()
 		}
 	}
@@ -372,7 +369,7 @@ func (pc *patternCompiler) property(v lisp.Value) func(rune) bool {
 	switch x := v.(type) {
 	case *lisp.String:
 		pc.call.Work(500)
-		if test := propertyTest(x.String()); test != nil {
+		if test := propertyTest(pc.call.GoText(x.Runes())); test != nil {
 			return test
 		}
 		patternError(pc.call, lisp.Nil, lisp.Nil, "there is no property called %s", pc.call.Shown(v))
@@ -387,13 +384,13 @@ func (pc *patternCompiler) class(items []lisp.Value, inverted bool) {
 	if len(items) == 0 {
 		patternError(c, lisp.Nil, lisp.Nil, "a class of characters is empty")
 	}
-	s := &charSet{inverted: inverted, fold: pc.modes.fold}
+	s := charSet{inverted: inverted, fold: pc.modes.fold}
 	var ranges []runeRange
 	named := map[lisp.Value]bool{}
 	for _, item := range items {
-		c.Charge(lisp.EntryBytes)
+		c.Step()
 		if ch, ok := item.(lisp.Character); ok {
-			ranges = append(ranges, runeRange{rune(ch), rune(ch)})
+			ranges = lisp.Append(c, ranges, runeRange{rune(ch), rune(ch)})
 			continue
 		}
 		if test := namedTest(item); test != nil {
@@ -416,7 +413,7 @@ func (pc *patternCompiler) class(items []lisp.Value, inverted bool) {
 			if from > to {
 				patternError(c, lisp.Nil, lisp.Nil, "the range from %s to %s in a class of characters is empty", c.Shown(parts[0]), c.Shown(parts[1]))
 			}
-			ranges = append(ranges, runeRange{from, to})
+			ranges = lisp.Append(c, ranges, runeRange{from, to})
 		case head == kwProperty && len(parts) == 1:
 			s.tests = append(s.tests, pc.property(parts[0]))
 		case head == kwInvertedProperty && len(parts) == 1:

@@ -74,19 +74,19 @@ func (m Match) register(n int) (start, end int, ok bool) {
 // Bounds are the four values of scan.
 func (m Match) Bounds() []lisp.Value {
 	n := m.of.scanner.registers
-	m.of.call.ChargeMany(2*n+4, lisp.ValueBytes)
-	starts, ends := make([]lisp.Value, n), make([]lisp.Value, n)
+	starts, ends := lisp.MakeSlice[lisp.Value](m.of.call, n), lisp.MakeSlice[lisp.Value](m.of.call, n)
 	for i := range n {
 		starts[i], ends[i] = lisp.Nil, lisp.Nil
 		if start, end, ok := m.register(i); ok {
 			starts[i], ends[i] = lisp.Count(start), lisp.Count(end)
 		}
 	}
-	return []lisp.Value{lisp.Count(m.start), lisp.Count(m.end), m.of.call.NewVector(starts), m.of.call.NewVector(ends)}
+	bounds := []lisp.Value{lisp.Count(m.start), lisp.Count(m.end), m.of.call.NewVector(starts), m.of.call.NewVector(ends)}
+	return lisp.Clone(m.of.call, bounds)
 }
 
 func (m Match) part(start, end int) *lisp.String {
-	return m.of.call.NewString(append([]rune(nil), m.of.text[start:end]...))
+	return m.of.call.CopyRunes(m.of.text[start:end])
 }
 
 // Text is what the match matched, as a string.

@@ -156,8 +156,7 @@ func (r *patternReader) alternatives() lisp.Value {
 }
 
 func (r *patternReader) list(items ...lisp.Value) lisp.Value {
-	r.call.Charge(len(items) * lisp.ConsBytes)
-	return lisp.NewList(items...)
+	return r.call.NewList(items)
 }
 
 // sequence reads what follows one another; characters side by side become a string.
@@ -171,7 +170,6 @@ func (r *patternReader) sequence() lisp.Value {
 		text = nil
 	}
 	for r.skip(); r.pos < len(r.text) && r.peek() != ')' && r.peek() != '|'; r.skip() {
-		r.call.Charge(lisp.ConsBytes)
 		part := r.quantified()
 		ch, isCharacter := part.(lisp.Character)
 		if n := len(parts); isCharacter && n > 0 {
@@ -181,12 +179,12 @@ func (r *patternReader) sequence() lisp.Value {
 				continue
 			}
 			if text != nil {
-				text = append(text, rune(ch))
+				text = lisp.Append(r.call, text, rune(ch))
 				continue
 			}
 		}
 		end()
-		parts = append(parts, part)
+		parts = lisp.Append(r.call, parts, part)
 	}
 	end()
 	switch len(parts) {
@@ -195,7 +193,7 @@ func (r *patternReader) sequence() lisp.Value {
 	case 1:
 		return parts[0]
 	}
-	return r.list(append([]lisp.Value{kwSequence}, parts...)...)
+	return r.call.Cons(kwSequence, r.list(parts...))
 }
 
 // quantified reads one part and how often it is to be there.
@@ -385,7 +383,7 @@ func (r *patternReader) registerName() lisp.Value {
 		}
 	}
 	r.pos += length + 1
-	return r.call.NewString(slices.Clone(name))
+	return r.call.CopyRunes(name)
 }
 
 // escape reads what is behind a backslash outside of a class.
@@ -427,7 +425,7 @@ func (r *patternReader) property() lisp.Value {
 	if r.peek() != '{' || length < 0 {
 		r.fail(start, `\p wants the name of a property in braces, as \p{L}`)
 	}
-	name := r.call.NewString(slices.Clone(r.text[r.pos+1 : r.pos+length]))
+	name := r.call.CopyRunes(r.text[r.pos+1 : r.pos+length])
 	r.pos += length + 1
 	return r.list(kind, name)
 }

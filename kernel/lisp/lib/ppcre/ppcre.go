@@ -87,13 +87,13 @@ func regexpFunctions() []lisp.Builtin {
 
 // quoted puts a backslash before all that is no ASCII letter, digit or underscore.
 func quoted(c *lisp.Call, chars []rune) []rune {
-	c.ChargeMany(2*len(chars), lisp.RuneBytes)
+	c.Work(len(chars) / 8)
 	var out []rune
 	for _, r := range chars {
 		if r >= 128 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
-			out = append(out, '\\')
+			out = lisp.Append(c, out, '\\')
 		}
-		out = append(out, r)
+		out = lisp.Append(c, out, r)
 	}
 	return out
 }
@@ -115,8 +115,7 @@ func createScanner(c *lisp.Call, args lisp.Args) lisp.Value {
 		}
 		s = compilePattern(c, x, m)
 	}
-	c.Charge(4 * lisp.ObjectBytes)
-	return c.Values(s.function(), c.NewList(s.names))
+	return c.Values(s.function(c), c.NewList(s.names))
 }
 
 // patternKey tells compiled patterns apart.
@@ -152,8 +151,8 @@ func scannerOf(c *lisp.Call, v lisp.Value) *scanner {
 
 // function is the scanner as notes have it: called with a text and its bounds it does
 // what scan does.
-func (s *scanner) function() *lisp.Function {
-	fn := lisp.NewFunction(lisp.Builtin{Name: "SCANNER", LambdaList: "(text start end)", Many: true, Call: func(c *lisp.Call, args []lisp.Value) lisp.Value {
+func (s *scanner) function(c *lisp.Call) *lisp.Function {
+	fn := c.NewFunction(lisp.Builtin{Name: "SCANNER", LambdaList: "(text start end)", Many: true, Call: func(c *lisp.Call, args []lisp.Value) lisp.Value {
 		match, ok := search(c, s, args[0], args[1], args[2]).Next()
 		if !ok {
 			return lisp.Nil
@@ -167,8 +166,7 @@ func (s *scanner) function() *lisp.Function {
 // compiledPattern compiles a pattern, unless it was among the last ones.
 func compiledPattern(c *lisp.Call, pattern *lisp.String, m modes, extended bool) *scanner {
 	cache := lisp.StateOf[patternCache](c)
-	c.Charge(len(pattern.Runes()))
-	key := patternKey{pattern.String(), m, extended, patternSwitch(c, "*ALLOW-QUOTING*"), patternSwitch(c, "*ALLOW-NAMED-REGISTERS*")}
+	key := patternKey{c.GoText(pattern.Runes()), m, extended, patternSwitch(c, "*ALLOW-QUOTING*"), patternSwitch(c, "*ALLOW-NAMED-REGISTERS*")}
 	if s, ok := cache.patterns[key]; ok {
 		return s
 	}
@@ -206,14 +204,14 @@ func unquoted(c *lisp.Call, text []rune) []rune {
 	for {
 		start := patternMark(text, 'Q')
 		if start < 0 {
-			return append(out, text...)
+			return lisp.Append(c, out, text...)
 		}
-		out, text = append(out, text[:start]...), text[start+2:]
+		out, text = lisp.Append(c, out, text[:start]...), text[start+2:]
 		stop := patternMark(text, 'E')
 		if stop < 0 {
-			return append(out, quoted(c, text)...)
+			return lisp.Append(c, out, quoted(c, text)...)
 		}
-		out, text = append(out, quoted(c, text[:stop])...), text[stop+2:]
+		out, text = lisp.Append(c, out, quoted(c, text[:stop])...), text[stop+2:]
 	}
 }
 

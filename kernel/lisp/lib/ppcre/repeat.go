@@ -39,7 +39,7 @@ func (pc *patternCompiler) repetition(args []lisp.Value, greedy bool) {
 	var ends []int32
 	for range most - least {
 		split := pc.add(instruction{op: opSplit})
-		ends = append(ends, split)
+		ends = lisp.Append(pc.call, ends, split)
 		again()
 	}
 	for _, split := range ends {

@@ -1,7 +1,6 @@
 package ppcre
 
 import (
-	"slices"
 	"unicode"
 
 	"org-agent/kernel/lisp"
@@ -64,7 +63,7 @@ func Replace(c *lisp.Call, what Replacement, limit int) lisp.Value {
 		r.match = match
 		piece := r.text()
 		if r.keep {
-			piece = slices.Clone(piece)
+			piece = lisp.Clone(c, piece)
 			likeCase(piece, text.of.text[found.search.from:found.search.to], match.start-found.search.from, match.end-found.search.from)
 		}
 		add(piece)
@@ -103,7 +102,7 @@ func replacementParts(c *lisp.Call, v lisp.Value) []lisp.Value {
 func templateParts(c *lisp.Call, text []rune) []lisp.Value {
 	var parts []lisp.Value
 	last := 0
-	c.ChargeMany(len(text), lisp.ValueBytes)
+	c.Work(len(text) / 8)
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] != '\\' {
 			continue
@@ -113,13 +112,13 @@ func templateParts(c *lisp.Call, text []rune) []lisp.Value {
 			continue
 		}
 		if i > last {
-			parts = append(parts, c.StringOf(slices.Clone(text[last:i])))
+			parts = lisp.Append(c, parts, lisp.Value(c.CopyRunes(text[last:i])))
 		}
-		parts = append(parts, part)
+		parts = lisp.Append(c, parts, part)
 		i += length
 		last = i + 1
 	}
-	return append(parts, c.StringOf(slices.Clone(text[last:])))
+	return lisp.Append(c, parts, lisp.Value(c.CopyRunes(text[last:])))
 }
 
 // templatePart reads what is behind a backslash; length is 0 if that is nothing special.
@@ -196,10 +195,10 @@ func (r *replacing) part(part lisp.Value) []rune {
 	c.Descend(8) // a function that replaces in turn
 	defer c.Ascend(8)
 	if r.simple {
-		return c.TakeString(lisp.Single(c.Funcall(fn, append([]lisp.Value{r.match.Text()}, r.match.groups()...)...))).Runes()
+		return c.TakeString(lisp.Single(c.Funcall(fn, lisp.Append(c, []lisp.Value{r.match.Text()}, r.match.groups()...)...))).Runes()
 	}
 	bounds := r.match.Bounds()
-	return c.TakeString(lisp.Single(c.Funcall(fn, append([]lisp.Value{r.target, lisp.Count(m.from), lisp.Count(m.to)}, bounds...)...))).Runes()
+	return c.TakeString(lisp.Single(c.Funcall(fn, lisp.Append(c, []lisp.Value{r.target, lisp.Count(m.from), lisp.Count(m.to)}, bounds...)...))).Runes()
 }
 
 // likeCase changes piece to upper case, lower case or capitals if all words of the text

@@ -35,15 +35,11 @@ type triedBlock struct {
 	bits   []uint64
 }
 
-const choiceBytes = 16
-
 // newTextSearch prepares searches of text between two places.
 func newTextSearch(c *lisp.Call, s *scanner, text []rune, from, to int) *textSearch {
-	c.Charge(lisp.ObjectBytes + 16*s.slots)
-	m := &textSearch{call: c, scanner: s, text: text, from: from, to: to, slots: make([]int, s.slots)}
+	m := lisp.Allocate(c, textSearch{call: c, scanner: s, text: text, from: from, to: to, slots: lisp.MakeSlice[int](c, s.slots)})
 	if s.remembers && s.joins > 0 {
-		c.ChargeMany((to-from)/64+1, 32)
-		m.tried = make([]triedBlock, (to-from)/64+1)
+		m.tried = lisp.MakeSlice[triedBlock](c, (to-from)/64+1)
 	}
 	return m
 }
@@ -190,10 +186,7 @@ func (m *textSearch) holds(a assertion, pos int) bool {
 }
 
 func (m *textSearch) push(ch choice) {
-	if len(m.choices) == cap(m.choices) {
-		m.call.ChargeMany(max(len(m.choices), 16), 2*choiceBytes)
-	}
-	m.choices = append(m.choices, ch)
+	m.choices = lisp.Append(m.call, m.choices, ch)
 }
 
 // keep sets a slot until what follows fails.
@@ -223,8 +216,7 @@ func (m *textSearch) again(join int32, pos int) bool {
 	place := pos - m.from
 	block := &m.tried[place/64]
 	if block.bits == nil {
-		m.call.ChargeMany(m.scanner.joins, 8)
-		block.bits = make([]uint64, m.scanner.joins)
+		block.bits = lisp.MakeSlice[uint64](m.call, m.scanner.joins)
 	}
 	if block.search != m.searches {
 		m.call.Work(m.scanner.joins / 8)

@@ -19,12 +19,12 @@ func strCases() []lisp.Builtin {
 			return out
 		}}
 	}
-	words := func(name, doc, separator string, finish func([]rune) []rune) lisp.Builtin {
+	words := func(name, doc, separator string, finish func(c *lisp.Call, text []rune) []rune) lisp.Builtin {
 		return lisp.Builtin{Name: name, LambdaList: "(string)", Doc: doc, One: func(c *lisp.Call, a lisp.Value) lisp.Value {
 			if a == lisp.Nil {
 				return lisp.Nil
 			}
-			return c.StringOf(finish(caseWords(c, c.Chars(a), []rune(separator))))
+			return c.StringOf(finish(c, caseWords(c, c.Chars(a), []rune(separator))))
 		}}
 	}
 	return []lisp.Builtin{
@@ -60,27 +60,27 @@ func strCases() []lisp.Builtin {
 			if stringArg == lisp.Nil {
 				return lisp.Nil
 			}
-			return c.StringOf(camelWords(caseWords(c, c.Chars(stringArg), []rune(" ")), args.True("merge-numbers")))
+			return c.StringOf(camelWords(c, caseWords(c, c.Chars(stringArg), []rune(" ")), args.True("merge-numbers")))
 		}},
-		words("pascal-case", "The words with capitals and nothing between; an underscore before digits.", " ", func(text []rune) []rune { return capitalFirst(camelWords(text, false)) }),
+		words("pascal-case", "The words with capitals and nothing between; an underscore before digits.", " ", func(c *lisp.Call, text []rune) []rune { return capitalFirst(c, camelWords(c, text, false)) }),
 		words("snake-case", "The words in lower case with underscores between.", "_", unchanged),
 		words("param-case", "The words in lower case with hyphens between.", "-", unchanged),
 		words("dot-case", "The words in lower case with points between.", ".", unchanged),
 		words("path-case", "The words in lower case with slashes between.", "/", unchanged),
-		words("constant-case", "The words in upper case with underscores between.", "_", func(text []rune) []rune { lisp.MapRunes(text, lisp.Upper); return text }),
+		words("constant-case", "The words in upper case with underscores between.", "_", func(_ *lisp.Call, text []rune) []rune { lisp.MapRunes(text, lisp.Upper); return text }),
 		words("sentence-case", "The words in lower case with blanks between, the first with a capital.", " ", capitalFirst),
-		words("header-case", "The words with capitals and hyphens between.", "-", func(text []rune) []rune { return capitalWords(text, '-') }),
-		words("title-case", "The words with capitals and blanks between.", " ", func(text []rune) []rune { return capitalWords(text, ' ') }),
+		words("header-case", "The words with capitals and hyphens between.", "-", func(_ *lisp.Call, text []rune) []rune { return capitalWords(text, '-') }),
+		words("title-case", "The words with capitals and blanks between.", " ", func(_ *lisp.Call, text []rune) []rune { return capitalWords(text, ' ') }),
 	}
 }
 
-func unchanged(text []rune) []rune { return text }
+func unchanged(_ *lisp.Call, text []rune) []rune { return text }
 
 // caseWords writes the words of a name in lower case with a separator between. They are
 // parted where a capital follows a small letter or a digit, before the last of several
 // capitals if a small letter follows, and at all that is no letter and no number.
 func caseWords(c *lisp.Call, name, separator []rune) []rune {
-	c.ChargeMany(len(name), (2+len(separator))*lisp.RuneBytes)
+	c.Work(len(name) / 8)
 	var out []rune
 	parted := false // a separator is due before the next letter
 	for i, r := range name {
@@ -89,10 +89,10 @@ func caseWords(c *lisp.Call, name, separator []rune) []rune {
 			continue
 		}
 		if blank := i > 0 && unicode.IsUpper(r) && beginsWord(name, i); blank || parted {
-			out = append(out, separator...)
+			out = lisp.Append(c, out, separator...)
 			parted = false
 		}
-		out = append(out, lisp.Lower(r))
+		out = lisp.Append(c, out, lisp.Lower(r))
 	}
 	return out
 }
@@ -107,8 +107,8 @@ func beginsWord(name []rune, i int) bool {
 }
 
 // camelWords joins words with capitals.
-func camelWords(text []rune, merge bool) []rune {
-	var out []rune
+func camelWords(c *lisp.Call, text []rune, merge bool) []rune {
+	out := lisp.MakeSlice[rune](c, len(text))[:0]
 	for i, r := range text {
 		after := i > 0 && text[i-1] == ' '
 		switch {
@@ -124,7 +124,7 @@ func camelWords(text []rune, merge bool) []rune {
 	return out
 }
 
-func capitalFirst(text []rune) []rune {
+func capitalFirst(_ *lisp.Call, text []rune) []rune {
 	if len(text) > 0 {
 		text[0] = lisp.Upper(text[0])
 	}

@@ -57,7 +57,7 @@ func strPieces() []lisp.Builtin {
 			if n < 0 || n >= int64(len(chars)) {
 				return c.Text("")
 			}
-			return c.NewString([]rune{chars[n]})
+			return c.CopyRunes(chars[n : n+1])
 		}},
 		{Name: "s-assoc-value", LambdaList: "(alist key)", Doc: "The value of a key in an alist, whatever its case, and the pair.", Many: true, Two: func(c *lisp.Call, a, b lisp.Value) lisp.Value {
 			pair := lisp.Single(c.Standard("ASSOC", b, a, lisp.Keyword("TEST"), lisp.CL("STRING-EQUAL")))
@@ -84,12 +84,11 @@ func strPieces() []lisp.Builtin {
 				return lisp.Nil
 			}
 			from, to := c.Bounds(args.Get("start"), args.Get("end"), len(chars))
-			c.ChargeMany(to-from+len(part), 8)
-			text, search := string(chars[from:to]), string(part)
+			text, search := chars[from:to], part
 			if lisp.Given(defaulted(c, args.Get("ignore-case"), "*IGNORE-CASE*")) {
-				text, search = strings.Map(lisp.Lower, text), strings.Map(lisp.Lower, search)
+				text, search = lowered(c, text), lowered(c, search)
 			}
-			return lisp.Count(strings.Count(text, search))
+			return lisp.Count(strings.Count(c.GoText(text), c.GoText(search)))
 		}},
 	}
 }
@@ -103,7 +102,7 @@ func shorten(c *lisp.Call, length, text, ellipsis lisp.Value) lisp.Value {
 		return text
 	}
 	mark := charsOrNone(c, ellipsis)
-	return c.NewString(slices.Concat(chars[:max(0, n-int64(len(mark)))], mark))
+	return c.StringOf(lisp.Concat(c, chars[:max(0, n-int64(len(mark)))], mark))
 }
 
 func strReplacing() []lisp.Builtin {

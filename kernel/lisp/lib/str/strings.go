@@ -2,7 +2,6 @@ package str
 
 import (
 	"slices"
-	"strings"
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/lisp/lib/ppcre"
@@ -45,13 +44,7 @@ func strJoining() []lisp.Builtin {
 			}
 			inBag := c.CharacterBag(defaulted(c, args.Get("char-bag"), "*WHITESPACES*"))
 			chars := c.Chars(stringArg)
-			c.Work(len(chars))
-			for left && len(chars) > 0 && inBag(chars[0]) {
-				chars = chars[1:]
-			}
-			for right && len(chars) > 0 && inBag(chars[len(chars)-1]) {
-				chars = chars[:len(chars)-1]
-			}
+			chars = trimmed(c, chars, inBag, left, right)
 			return c.CopyRunes(chars)
 		}}
 	}
@@ -75,7 +68,7 @@ func strJoining() []lisp.Builtin {
 			if index < 0 || index > int64(len(chars)) {
 				return args[2]
 			}
-			return c.NewString(slices.Concat(chars[:index], part, chars[index:]))
+			return c.StringOf(lisp.Concat(c, chars[:index], part, chars[index:]))
 		}},
 		{Name: "repeat", LambdaList: "(count string)", Doc: "The string count times.", Two: func(c *lisp.Call, a, b lisp.Value) lisp.Value {
 			n, chars := c.Index(a), charsOrNone(c, b)
@@ -100,6 +93,25 @@ func strJoining() []lisp.Builtin {
 			return ppcre.Replace(c, ppcre.Replacement{Pattern: lisp.NewString(`[^\p{L}\p{N}]+`), Target: stringArg, With: innerReplacement(blank)}, -1)
 		}},
 	}
+}
+
+// trimmed is a text without the characters of a bag at its ends.
+func trimmed(c *lisp.Call, chars []rune, inBag func(rune) bool, left, right bool) []rune {
+	c.Work(len(chars))
+	for left && len(chars) > 0 && inBag(chars[0]) {
+		chars = chars[1:]
+	}
+	for right && len(chars) > 0 && inBag(chars[len(chars)-1]) {
+		chars = chars[:len(chars)-1]
+	}
+	return chars
+}
+
+// lowered is a text in lower case.
+func lowered(c *lisp.Call, text []rune) []rune {
+	text = lisp.Clone(c, text)
+	lisp.MapRunes(text, lisp.Lower)
+	return text
 }
 
 // innerReplacement replaces matches that do not touch the ends of the text.
@@ -165,10 +177,7 @@ func strParting() []lisp.Builtin {
 			}
 			chars := c.Chars(stringArg)
 			inBag := c.CharacterBag(defaulted(c, nil, "*WHITESPACES*"))
-			for len(chars) > 0 && inBag(chars[0]) {
-				c.Step()
-				chars = chars[1:]
-			}
+			chars = trimmed(c, chars, inBag, true, false)
 			limit := args.Get("limit")
 			if limit == nil {
 				limit = lisp.Integer(0)
@@ -179,8 +188,7 @@ func strParting() []lisp.Builtin {
 			parts := c.Slice(ppcre.Split(c, lisp.NewString(`\n\n`), a, ppcre.Splitting{}))
 			inBag := c.CharacterBag(defaulted(c, nil, "*WHITESPACES*"))
 			for i, part := range parts {
-				c.Work(len(part.(*lisp.String).Runes()))
-				parts[i] = c.Text(strings.TrimFunc(part.(*lisp.String).String(), inBag))
+				parts[i] = c.CopyRunes(trimmed(c, part.(*lisp.String).Runes(), inBag, true, true))
 			}
 			return c.NewList(parts)
 		}},

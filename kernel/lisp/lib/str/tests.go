@@ -87,21 +87,17 @@ func strMatching(name, doc, pattern string, found func(ppcre.Match) []lisp.Value
 
 // strAffixTests look for a string in another one.
 func strAffixTests() []lisp.Builtin {
-	affix := func(name, list, doc string, test func(part, text []rune) bool) lisp.Builtin {
+	affix := func(name, list, doc string, test func(c *lisp.Call, part, text []rune) bool) lisp.Builtin {
 		return lisp.Builtin{Name: name, LambdaList: list, Doc: doc, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			part, text := c.Chars(args.At(0)), charsOrNone(c, args.At(1))
 			if lisp.Given(defaulted(c, args.Get("ignore-case"), "*IGNORE-CASE*")) {
-				c.ChargeMany(len(part)+len(text), lisp.RuneBytes)
-				part, text = slices.Clone(part), slices.Clone(text)
-				lisp.MapRunes(part, lisp.Lower)
-				lisp.MapRunes(text, lisp.Lower)
+				part, text = lowered(c, part), lowered(c, text)
 			}
-			c.Work(len(part) / 8)
-			return lisp.Boolean(len(part) <= len(text) && test(part, text))
+			return lisp.Boolean(len(part) <= len(text) && test(c, part, text))
 		}}
 	}
-	starts := func(part, text []rune) bool { return slices.Equal(part, text[:len(part)]) }
-	ends := func(part, text []rune) bool { return slices.Equal(part, text[len(text)-len(part):]) }
+	starts := func(c *lisp.Call, part, text []rune) bool { return c.SameRunes(part, text[:len(part)]) }
+	ends := func(c *lisp.Call, part, text []rune) bool { return c.SameRunes(part, text[len(text)-len(part):]) }
 	contains := func(name string) lisp.Builtin {
 		return lisp.Builtin{Name: name, LambdaList: "(substring string &key ignore-case)", Doc: "True if string contains substring.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			stringArg := args.Get("string")
@@ -109,12 +105,10 @@ func strAffixTests() []lisp.Builtin {
 			if stringArg == lisp.Nil && len(part) == 0 {
 				return lisp.Nil
 			}
-			c.ChargeMany(len(part)+len(text), 8)
-			own, other := string(part), string(text)
 			if lisp.Given(defaulted(c, args.Get("ignore-case"), "*IGNORE-CASE*")) {
-				own, other = strings.Map(lisp.Lower, own), strings.Map(lisp.Lower, other)
+				part, text = lowered(c, part), lowered(c, text)
 			}
-			return lisp.Boolean(strings.Contains(other, own))
+			return lisp.Boolean(strings.Contains(c.GoText(text), c.GoText(part)))
 		}}
 	}
 	return []lisp.Builtin{
@@ -183,14 +177,13 @@ func strAffixes() []lisp.Builtin {
 
 func hasAffix(c *lisp.Call, affix, v lisp.Value, end bool) bool {
 	part, text := c.Chars(affix), charsOrNone(c, v)
-	c.Work(len(part) / 8)
 	if len(part) > len(text) {
 		return false
 	}
 	if end {
-		return slices.Equal(part, text[len(text)-len(part):])
+		return c.SameRunes(part, text[len(text)-len(part):])
 	}
-	return slices.Equal(part, text[:len(part)])
+	return c.SameRunes(part, text[:len(part)])
 }
 
 func withAffix(c *lisp.Call, affix, v lisp.Value, end bool) lisp.Value {
@@ -198,7 +191,7 @@ func withAffix(c *lisp.Call, affix, v lisp.Value, end bool) lisp.Value {
 	if end {
 		part, text = text, part
 	}
-	return c.NewString(slices.Concat(part, text))
+	return c.StringOf(lisp.Concat(c, part, text))
 }
 
 // ensured adds an affix that is not there; nil stays nil.
@@ -206,7 +199,7 @@ func ensured(c *lisp.Call, affix, text lisp.Value, end bool) lisp.Value {
 	if affix == lisp.Nil || text == lisp.Nil || hasAffix(c, affix, text, end) {
 		return text
 	}
-	return withAffix(c, c.NewString(c.Chars(affix)), text, end)
+	return withAffix(c, affix, text, end)
 }
 
 // commonAffix is the longest text that all strings begin or end with.

@@ -111,7 +111,7 @@ func uiopLooking() []lisp.Builtin {
 		}}
 	}
 	directory := func(c *lisp.Call, p *lisp.Pathname) bool {
-		info := c.FileInfo(directoryForm(p))
+		info := c.FileInfo(directoryForm(c, p))
 		return info != nil && info.IsDir()
 	}
 	exists := func(c *lisp.Call, p *lisp.Pathname) bool { return c.FileInfo(p) != nil }
@@ -124,7 +124,7 @@ func uiopLooking() []lisp.Builtin {
 			if a == lisp.Nil || !directory(c, c.Pathname(a)) {
 				return lisp.Nil
 			}
-			return c.Truename(directoryForm(c.Pathname(a)))
+			return c.Truename(directoryForm(c, c.Pathname(a)))
 		}},
 		{Name: "probe-file*", Needs: lisp.NeedsReadWrite, LambdaList: "(file &key truename)", Doc: "The file's pathname if there is such a file; without links if truename is true.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			file := args.Get("file")
@@ -161,7 +161,7 @@ func uiopLooking() []lisp.Builtin {
 			return entriesOf(c, a, true, func(*lisp.Pathname) bool { return true })
 		}},
 		{Name: "collect-sub*directories", Needs: lisp.NeedsRead, LambdaList: "(directory collect recurse collector)", Doc: "Call collector with a directory and those below that functions say are to be collected and gone into.", Call: func(c *lisp.Call, args []lisp.Value) lisp.Value {
-			walkDirectories(c, directoryForm(c.Pathname(args[0])), args[1:])
+			walkDirectories(c, directoryForm(c, c.Pathname(args[0])), args[1:])
 			return lisp.Nil
 		}},
 	}
@@ -169,7 +169,7 @@ func uiopLooking() []lisp.Builtin {
 
 // entriesOf are the files or directories in a directory that fit.
 func entriesOf(c *lisp.Call, v lisp.Value, directories bool, fits func(p *lisp.Pathname) bool) lisp.Value {
-	directory := directoryForm(c.Pathname(v))
+	directory := directoryForm(c, c.Pathname(v))
 	if c.FileInfo(directory) == nil {
 		return lisp.Nil
 	}
@@ -180,7 +180,7 @@ func entriesOf(c *lisp.Call, v lisp.Value, directories bool, fits func(p *lisp.P
 			continue
 		}
 		suffix := map[bool]string{true: "/"}[directories]
-		list.Add(c.ParsePathname(filepath.Join(base.Plain(), entry.Name()) + suffix))
+		list.Add(c.ParsePathname(filepath.Join(c.Plain(base), entry.Name()) + suffix))
 	}
 	return list.List()
 }

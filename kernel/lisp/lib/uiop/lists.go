@@ -82,7 +82,7 @@ func uiopLists() []lisp.Builtin {
 			return ensureFunction(c, args.Get("function"))
 		}},
 		{Name: "call-function", LambdaList: "(function &rest arguments)", Doc: "Call what uiop:ensure-function makes of something.", Many: true, Call: func(c *lisp.Call, args []lisp.Value) lisp.Value {
-			return c.Funcall(ensureFunction(c, args[0]), slices.Clone(args[1:])...)
+			return c.Funcall(ensureFunction(c, args[0]), lisp.Clone(c, args[1:])...)
 		}},
 		{Name: "call-functions", LambdaList: "(functions)", Doc: "Call functions without arguments.", One: func(c *lisp.Call, a lisp.Value) lisp.Value {
 			for _, fn := range c.Slice(a) {
@@ -100,7 +100,7 @@ func uiopLists() []lisp.Builtin {
 				case lisp.Given(documentation) && isText && text == lisp.Nil && len(forms) > 1:
 					text = forms[0]
 				case isList && head.Car == lisp.CL("DECLARE"):
-					declarations = append(declarations, head)
+					declarations = lisp.Append(c, declarations, lisp.Value(head))
 				default:
 					return c.Values(c.NewList(forms), c.NewList(declarations), text)
 				}
@@ -117,7 +117,7 @@ func withoutKeys(c *lisp.Call, list lisp.Value, keys []lisp.Value) lisp.Value {
 	for i := 0; i+1 < len(items); i += 2 {
 		c.Work(len(keys))
 		if !slices.Contains(keys, items[i]) {
-			kept = append(kept, items[i], items[i+1])
+			kept = lisp.Append(c, kept, items[i], items[i+1])
 		}
 	}
 	return c.NewList(kept)
@@ -165,7 +165,7 @@ func uiopSymbols() []lisp.Builtin {
 			if !ok {
 				c.Fail(lisp.SimpleError, "there is no function %s in %s", c.Name(args[1]), c.Package(args[0]).Name())
 			}
-			return c.Funcall(symbol, slices.Clone(args[2:])...)
+			return c.Funcall(symbol, lisp.Clone(c, args[2:])...)
 		}},
 		{Name: "find-symbol*", LambdaList: "(name package &optional error)", Doc: "The symbol of that name; an error, or nil if error is nil, if there is none.", Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			nameArg, packageArg := args.Get("name"), args.Get("package")

@@ -26,7 +26,7 @@ func uiopStreams() []lisp.Builtin {
 	}
 	return []lisp.Builtin{
 		{Name: "slurp-stream-string", LambdaList: "(stream &key stripped element-type)", Doc: "The rest of a stream as a string, without its last end of line if stripped.", Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
-			text := c.NewString(c.Rest(c.InputStream(args.Get("stream"))))
+			text := c.StringOf(c.Rest(c.InputStream(args.Get("stream"))))
 			if args.True("stripped") {
 				return c.Funcall(c.Lookup("UIOP:STRIPLN"), text)
 			}
@@ -167,7 +167,7 @@ var withOutput = lisp.NewFunction(lisp.Builtin{Name: "WITH-OUTPUT", LambdaList: 
 	if a == lisp.Nil {
 		stream := c.NewOutput()
 		c.Funcall(body, stream)
-		return c.Text(stream.Text())
+		return c.Text(c.Collected(stream))
 	}
 	return c.Funcall(body, destination(c, a))
 }})

@@ -13,15 +13,14 @@ func uiopFunctions() []lisp.Builtin {
 }
 
 func uiopStrings() []lisp.Builtin {
-	affix := func(name, list, doc string, text, part int, test func(s, x []rune) bool) lisp.Builtin {
-		return lisp.Builtin{Name: name, LambdaList: list, Doc: doc, Call: func(c *lisp.Call, args []lisp.Value) lisp.Value {
-			s, x := c.Chars(args[text]), c.Chars(args[part])
-			c.Work(len(x) / 8)
-			return lisp.Boolean(len(x) <= len(s) && test(s, x))
+	affix := func(name, list, doc string, test func(c *lisp.Call, s, x []rune) bool) lisp.Builtin {
+		return lisp.Builtin{Name: name, LambdaList: list, Doc: doc, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
+			s, x := c.Chars(args.Get("string")), c.Chars(args.Get("affix"))
+			return lisp.Boolean(len(x) <= len(s) && test(c, s, x))
 		}}
 	}
-	begins := func(s, x []rune) bool { return slices.Equal(s[:len(x)], x) }
-	ends := func(s, x []rune) bool { return slices.Equal(s[len(s)-len(x):], x) }
+	begins := func(c *lisp.Call, s, x []rune) bool { return c.SameRunes(s[:len(x)], x) }
+	ends := func(c *lisp.Call, s, x []rune) bool { return c.SameRunes(s[len(s)-len(x):], x) }
 	end := func(name, doc string, pick func(chars []rune) rune) lisp.Builtin {
 		return lisp.Builtin{Name: name, LambdaList: "(string)", Doc: doc, One: func(c *lisp.Call, a lisp.Value) lisp.Value {
 			if text, ok := a.(*lisp.String); ok && len(text.Runes()) > 0 {
@@ -32,12 +31,11 @@ func uiopStrings() []lisp.Builtin {
 	}
 	return []lisp.Builtin{
 		{Name: "split-string", LambdaList: "(string &key max separator)", Doc: "The parts between separator characters in a list; at most max, counted from the end.", Named: splitString},
-		affix("string-prefix-p", "(affix string)", "True if string begins with affix.", 1, 0, begins),
-		affix("string-suffix-p", "(string affix)", "True if string ends with affix.", 0, 1, ends),
+		affix("string-prefix-p", "(affix string)", "True if string begins with affix.", begins),
+		affix("string-suffix-p", "(string affix)", "True if string ends with affix.", ends),
 		{Name: "string-enclosed-p", LambdaList: "(prefix string suffix)", Doc: "True if string begins with prefix and ends with suffix.", Call: func(c *lisp.Call, args []lisp.Value) lisp.Value {
 			p, s, x := c.Chars(args[0]), c.Chars(args[1]), c.Chars(args[2])
-			c.Work((len(p) + len(x)) / 8)
-			return lisp.Boolean(len(p) <= len(s) && len(x) <= len(s) && begins(s, p) && ends(s, x))
+			return lisp.Boolean(len(p) <= len(s) && len(x) <= len(s) && begins(c, s, p) && ends(c, s, x))
 		}},
 		{Name: "strcat", LambdaList: "(&rest strings)", Doc: "Strings and characters joined; nil is none.", Call: func(c *lisp.Call, args []lisp.Value) lisp.Value { return strcat(c, args) }},
 		{Name: "reduce/strcat", LambdaList: "(strings &key key start end)", Doc: "The strings and characters of a list joined.", Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
@@ -59,10 +57,10 @@ func uiopStrings() []lisp.Builtin {
 		end("first-char", "The first character, or nil.", func(chars []rune) rune { return chars[0] }),
 		end("last-char", "The last character, or nil.", func(chars []rune) rune { return chars[len(chars)-1] }),
 		{Name: "stripln", LambdaList: "(string)", Doc: "The string without the end of line at its end, and that.", Many: true, One: func(c *lisp.Call, a lisp.Value) lisp.Value {
-			text := c.TakeString(a).String()
+			chars := c.TakeString(a).Runes()
 			for _, ending := range []string{"\r\n", "\n", "\r"} {
-				if line, found := strings.CutSuffix(text, ending); found {
-					return c.Values(c.Text(line), c.Text(ending))
+				if at := len(chars) - len(ending); at >= 0 && string(chars[at:]) == ending {
+					return c.Values(c.CopyRunes(chars[:at]), c.Text(ending))
 				}
 			}
 			return c.Values(a, lisp.Nil)
@@ -126,11 +124,9 @@ func splitString(c *lisp.Call, args lisp.Args) lisp.Value {
 // looked at again.
 func frobSubstrings(c *lisp.Call, args lisp.Args) lisp.Value {
 	replacement := args.Get("replacement")
-	var out strings.Builder
+	out := lisp.NewStringBuilder(c)
 	put := func(c *lisp.Call, a lisp.Value) lisp.Value {
-		text := c.TakeString(a).String()
-		c.Charge(len(text))
-		out.WriteString(text)
+		out.WriteRunes(c.TakeString(a).Runes())
 		return lisp.Nil
 	}
 	write := lisp.NewFunction(lisp.Builtin{Name: "WRITE-PART", LambdaList: "(string)", One: put})
@@ -138,12 +134,12 @@ func frobSubstrings(c *lisp.Call, args lisp.Args) lisp.Value {
 	frob = func(text string, rest []lisp.Value) {
 		c.Descend(4)
 		defer c.Ascend(4)
-		c.ChargeMany(len(text), 1)
+		c.Work(len(text) / 8)
 		if len(rest) == 0 {
 			out.WriteString(text)
 			return
 		}
-		wanted := c.TakeString(rest[0]).String()
+		wanted := c.TakeText(rest[0])
 		for wanted != "" {
 			before, after, found := strings.Cut(text, wanted)
 			if !found {
@@ -163,6 +159,6 @@ func frobSubstrings(c *lisp.Call, args lisp.Args) lisp.Value {
 		}
 		frob(text, rest[1:])
 	}
-	frob(c.TakeString(args.Get("string")).String(), c.Slice(args.Get("substrings")))
-	return c.Text(out.String())
+	frob(c.TakeText(args.Get("string")), c.Slice(args.Get("substrings")))
+	return out.Value()
 }

@@ -1,7 +1,6 @@
 package uiop
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,7 +74,14 @@ func uiopVersions() []lisp.Builtin {
 				return lisp.Nil
 			}
 			v[len(v)-1]++
-			return c.Text(strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", "."), "[]"))
+			version := lisp.NewStringBuilder(c)
+			for i, n := range v {
+				if i > 0 {
+					version.WriteRune('.')
+				}
+				version.WriteString(strconv.Itoa(n))
+			}
+			return version.Value()
 		}},
 		version("version<", "True if version a is before b.", func(a, b []int) bool { return slices.Compare(a, b) < 0 }),
 		version("version<=", "True if version a is not behind b.", func(a, b []int) bool { return slices.Compare(a, b) <= 0 }),
@@ -107,14 +113,18 @@ func numbersOf(c *lisp.Call, v lisp.Value) []int {
 		}
 		return nil
 	}
-	c.ChargeMany(len(text.Runes()), lisp.ValueBytes)
 	var numbers []int
-	for _, part := range strings.Split(text.String(), ".") {
-		n, err := strconv.ParseUint(part, 10, 40)
+	for part := range strings.SplitSeq(c.GoText(text.Runes()), ".") {
+		c.Step()
+		digits := strings.TrimLeft(part, "0")
+		if part == "" || len(digits) > len("1099511627775") { // 40 bits
+			return nil
+		}
+		n, err := strconv.ParseUint("0"+digits, 10, 40)
 		if err != nil {
 			return nil
 		}
-		numbers = append(numbers, int(n))
+		numbers = lisp.Append(c, numbers, int(n))
 	}
 	return numbers
 }
