@@ -137,12 +137,11 @@ func (a Args) find(name string) Value {
 func (c *Call) bound(p *parameters, args []Value) Args {
 	base := len(c.stack)
 	positional := min(len(args), p.positional)
-	for _, v := range args[:positional] {
-		c.push(v)
-	}
+	c.stack = append(c.stack, args[:positional]...)
 	for range len(p.names) - positional {
-		c.push(nil)
+		c.stack = append(c.stack, nil)
 	}
+	c.stackGrew()
 	bound := Args{p, c.stack[base:len(c.stack):len(c.stack)]}
 	if len(args) > positional {
 		c.bindKeys(p, bound.values[p.positional:], args[positional:])
@@ -324,11 +323,22 @@ func (c *Call) next(list Value) (*Cons, bool) {
 	return nil, false
 }
 
-// cells are the conses of a list, up to its end or to an atom.
-func (c *Call) cells(list Value) iter.Seq[*Cons] {
+// Cells are the conses of a list, up to its end or to an atom. Each is a step.
+func (c *Call) Cells(list Value) iter.Seq[*Cons] {
 	return func(yield func(*Cons) bool) {
 		for cell, ok := list.(*Cons); ok; cell, ok = cell.Cdr.(*Cons) {
 			if c.Step(); !yield(cell) {
+				return
+			}
+		}
+	}
+}
+
+// Rounds counts from 0 to n. Each round is a step.
+func (c *Call) Rounds(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if c.Step(); !yield(i) {
 				return
 			}
 		}

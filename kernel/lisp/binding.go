@@ -170,9 +170,11 @@ func letCode(values []code, targets []target, inner *scope, own bool, body code)
 // specialLet evaluates all values before it binds any.
 func specialLet(values []code, targets []target, inner *scope, own bool, body code) code {
 	return func(c *Call, f *frame) Value {
+		c.stackGrew()
 		base := len(c.stack)
 		for _, value := range values {
-			c.push(value(c, f))
+			v := value(c, f)
+			c.stack = append(c.stack, v)
 		}
 		g := f
 		if own {

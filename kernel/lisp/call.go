@@ -35,6 +35,8 @@ type Call struct {
 
 	// held says that the call has the guard now.
 	held bool
+	// room is the capacity of stack that is charged.
+	room int32
 	// console is what the standard streams write to.
 	console *Stream
 

@@ -423,7 +423,6 @@ func (c *Call) writeByte(s *Stream, v Value) {
 	s = c.resolve(s)
 	c.Descend(4)
 	defer c.Ascend(4)
-	c.Step()
 	switch s.kind {
 	case broadcastStream:
 		for _, part := range s.parts {

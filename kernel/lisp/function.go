@@ -42,7 +42,8 @@ func (c *Call) Call1(fn *Function, a Value) Value {
 		return fn.one(c, a)
 	}
 	base := len(c.stack)
-	c.push(a)
+	c.stack = append(c.stack, a)
+	c.stackGrew()
 	v := Single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
 	c.stack = c.stack[:base]
 	return v
@@ -55,8 +56,8 @@ func (c *Call) Call2(fn *Function, a, b Value) Value {
 		return fn.two(c, a, b)
 	}
 	base := len(c.stack)
-	c.push(a)
-	c.push(b)
+	c.stack = append(c.stack, a, b)
+	c.stackGrew()
 	v := Single(c.apply(fn, c.stack[base:len(c.stack):len(c.stack)]))
 	c.stack = c.stack[:base]
 	return v
@@ -71,7 +72,7 @@ func (c *Call) apply(fn *Function, args []Value) Value {
 	if len(args) < fn.least || fn.most >= 0 && len(args) > fn.most {
 		c.wrongCount(fn.name, len(args))
 	}
-	c.Descend(2)
+	c.nest(2)
 	var v Value
 	switch {
 	case fn.call != nil:
@@ -170,7 +171,12 @@ func (cp *Compiler) compileCall(name *Symbol, form *Cons, sc *scope) expression 
 // nothing but required arguments.
 func (c *Call) invoke(fn *Function, args []code, f *frame, at *site) Value {
 	if l := fn.lambda; l != nil && l.plain && l.required == len(args) {
-		callee := c.callFrame(fn.frame, l.layout)
+		var callee *frame
+		if l.heavy {
+			callee = c.heavyFrame(fn.frame, l.layout)
+		} else {
+			callee = newFrame(fn.frame, l.layout.slots)
+		}
 		for i, arg := range args {
 			callee.slots[i] = arg(c, f)
 		}
@@ -178,9 +184,11 @@ func (c *Call) invoke(fn *Function, args []code, f *frame, at *site) Value {
 		c.Step()
 		return l.run(c, callee)
 	}
+	c.stackGrew()
 	base := len(c.stack)
 	for _, arg := range args {
-		c.push(arg(c, f))
+		v := arg(c, f)
+		c.stack = append(c.stack, v)
 	}
 	c.at = at
 	v := c.apply(fn, c.stack[base:len(c.stack):len(c.stack)])
@@ -265,6 +273,8 @@ type lambda struct {
 	required   int
 	// plain says that the arguments are simply the first slots of the frame.
 	plain bool
+	// heavy says that the frame is large, or that closures may hold it.
+	heavy bool
 	// macro says that the only argument is a macro form to be taken apart.
 	macro bool
 	// literals are the constants and the functions in the body.
@@ -346,6 +356,7 @@ func (cp *Compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 		l.body = single1(l.body)
 	}
 	l.weight = cp.weight() + l.layout.slots*ValueBytes/levelBytes
+	l.heavy = l.layout.captured || l.layout.slots > smallFrame
 	if name == "" && running != nil {
 		// Errors inside an anonymous function are told as the named one's around it.
 		l.name = running.name
@@ -373,7 +384,12 @@ func single1(run code) code {
 }
 
 func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
-	f := c.callFrame(parent, l.layout)
+	var f *frame
+	if l.heavy {
+		f = c.heavyFrame(parent, l.layout)
+	} else {
+		f = newFrame(parent, l.layout.slots)
+	}
 	if l.plain {
 		if len(args) != l.required {
 			c.wrongCount(l.name, len(args))
@@ -384,7 +400,7 @@ func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
 	mark := len(c.bindings)
 	outer := c.running
 	c.running = l
-	c.Descend(l.weight)
+	c.nest(l.weight)
 	if l.macro {
 		l.binder.destructureForm(c, f, args[0])
 	} else {
@@ -403,7 +419,7 @@ func (l *lambda) apply(c *Call, parent *frame, args []Value) Value {
 func (l *lambda) run(c *Call, f *frame) Value {
 	outer := c.running
 	c.running = l
-	c.Descend(l.weight)
+	c.nest(l.weight)
 	v := l.body(c, f)
 	c.Ascend(l.weight)
 	c.running = outer

@@ -104,8 +104,8 @@ func (c *Call) addMethod(fn *Function, m *method) {
 		c.Fail(ProgramError, "the lambda list of the method does not agree with that of the generic function %s", gf.name)
 	}
 	m.generic = fn
-	for i, other := range gf.methods {
-		c.Step()
+	for i := range c.Rounds(len(gf.methods)) {
+		other := gf.methods[i]
 		if sameQualifiers(other.qualifiers, m.qualifiers) && sameSpecializers(other.specializers, m.specializers) {
 			gf.methods = Clone(c, gf.methods)
 			gf.methods[i] = m
@@ -509,8 +509,8 @@ func findMethod(c *Call, args Args) Value {
 	if fn.generic.shape != nil && len(kinds) != fn.generic.shape.required {
 		c.Fail(SimpleError, "%s has methods with %d specializers", fn.name, fn.generic.shape.required)
 	}
-	for _, m := range fn.generic.methods {
-		c.Step()
+	for i := range c.Rounds(len(fn.generic.methods)) {
+		m := fn.generic.methods[i]
 		if sameQualifiers(m.qualifiers, qualifiers) && sameSpecializers(m.specializers, kinds) {
 			return m
 		}

@@ -72,7 +72,6 @@ func (h *HashTable) digest(c *Call, key Value) any {
 	case *Pathname:
 		return "p" + c.Namestring(x)
 	case *String:
-		c.Work(len(x.chars) / 4)
 		if h.test == equalpTest {
 			return c.digestArray(h, x)
 		}

@@ -276,7 +276,7 @@ func (c *Call) join(b *ListBuilder, v Value) {
 	default:
 		b.first = v
 	}
-	for cell := range c.cells(v) {
+	for cell := range c.Cells(v) {
 		b.last = cell
 	}
 }

@@ -73,12 +73,13 @@ const (
 
 // budget is what is left of a call's limits.
 type budget struct {
-	limits   Limits
-	steps    int64
-	fuel     int // steps until the context is polled
-	polls    int // polls until the heap is looked at
-	output   int64
-	deadline time.Time
+	limits Limits
+	steps  int64
+	// fuel is the number of steps until the context is polled, polls that of polls until the heap is
+	// looked at.
+	fuel, polls int32
+	output      int64
+	deadline    time.Time
 	// bytes are granted and not used yet, ungranted is what can still be granted.
 	bytes, ungranted int64
 	// depth is how deep the call is nested, deepest how deep it may be until it asks for more.
@@ -116,7 +117,7 @@ func (c *Call) Work(n int) {
 	if n < 0 {
 		n = 0
 	}
-	if n > c.fuel {
+	if n > int(c.fuel) {
 		c.steps -= int64(n)
 		if c.steps < 0 {
 			c.abort(stepsCondition, fmt.Sprintf("the limit of %d steps is exceeded", c.limits.Steps))
@@ -124,7 +125,7 @@ func (c *Call) Work(n int) {
 		c.poll()
 		return
 	}
-	c.fuel -= n
+	c.fuel -= int32(n)
 }
 
 func (c *Call) poll() {
@@ -223,8 +224,14 @@ func (c *Call) ChargeOutput(n int) {
 	c.Work(n / 8)
 }
 
-// Descend enters n levels of nesting; the caller leaves them by Ascend.
+// Descend enters n levels of nesting, which is a step; the caller leaves them by Ascend.
 func (c *Call) Descend(n int) {
+	c.Step()
+	c.nest(n)
+}
+
+// nest is Descend where the step is counted otherwise.
+func (c *Call) nest(n int) {
 	c.depth += n
 	if c.depth > c.deepest {
 		c.deepen()
@@ -272,12 +279,18 @@ func reallocate[T any](c *Call, items []T, n int) []T {
 	return grown
 }
 
-// push puts an argument on the stack of the call. What the stack has grown to it keeps.
-func (c *Call) push(v Value) {
-	if len(c.stack) == cap(c.stack) {
-		c.stack = reallocate(c, c.stack, len(c.stack)+1)
+// stackGrew accounts for what the stack of arguments has grown by. It is called wherever arguments are put
+// on the stack. Where their evaluation can nest it is called before, so that each nested call charges
+// what those around it have put there. The stack never shrinks.
+func (c *Call) stackGrew() {
+	if cap(c.stack) > int(c.room) {
+		c.chargeStack()
 	}
-	c.stack = append(c.stack, v)
+}
+
+func (c *Call) chargeStack() {
+	c.ChargeMany(cap(c.stack), ValueBytes)
+	c.room = int32(cap(c.stack))
 }
 
 // MakeSlice is make for a call.
@@ -311,16 +324,14 @@ func (c *Call) newFrame(parent *frame, slots int) *frame {
 	return newFrame(parent, slots)
 }
 
-// callFrame makes the frame of a function's call. Unless closures hold it, it is garbage when the
-// function returns and is not charged; but a large one takes time, too, and room while the function
-// runs (see lambda.weight).
-func (c *Call) callFrame(parent *frame, l *layout) *frame {
+// heavyFrame makes the frame of a function's call that is large or may be held by closures. Others
+// are garbage when the function returns and are not charged; and so is a large one, but it takes time,
+// and room while the function runs (see lambda.weight).
+func (c *Call) heavyFrame(parent *frame, l *layout) *frame {
 	if l.captured {
 		return c.newFrame(parent, l.slots)
 	}
-	if l.slots > smallFrame {
-		c.Work(l.slots / smallFrame)
-	}
+	c.Work(l.slots / smallFrame)
 	return newFrame(parent, l.slots)
 }
 
@@ -449,6 +460,7 @@ func (c *Call) GoText(chars []rune) string {
 	for _, r := range chars {
 		n += max(utf8.RuneLen(r), 1)
 	}
+	c.Work(len(chars) / 8)
 	c.Charge(n + allocationBytes)
 	return string(chars)
 }

@@ -185,7 +185,7 @@ func listFunctions() []Builtin {
 			if !IsList(a) {
 				c.TypeError(a, "LIST")
 			}
-			for cell := range c.cells(a) {
+			for cell := range c.Cells(a) {
 				if cell == b {
 					return result.List()
 				}
@@ -198,7 +198,7 @@ func listFunctions() []Builtin {
 			return result.listStar(a)
 		}},
 		{Name: "tailp", LambdaList: "(object list)", Doc: "True if object is a tail of list.", Two: func(c *Call, a, b Value) Value {
-			for cell := range c.cells(b) {
+			for cell := range c.Cells(b) {
 				if a == cell {
 					return T
 				}
@@ -256,7 +256,7 @@ func nconc(c *Call, args []Value) Value {
 		if i == len(args)-1 {
 			break
 		}
-		for next := range c.cells(cell) {
+		for next := range c.Cells(cell) {
 			last = next
 		}
 	}
@@ -266,7 +266,7 @@ func nconc(c *Call, args []Value) Value {
 func last(c *Call, args Args) Value {
 	list, n := c.listEnd(args)
 	lag, i := list, 0
-	for range c.cells(list) {
+	for range c.Cells(list) {
 		if i++; i > n {
 			lag = lag.(*Cons).Cdr
 		}
@@ -278,7 +278,7 @@ func last(c *Call, args Args) Value {
 func (c *Call) allBut(args Args) int {
 	list, n := c.listEnd(args)
 	conses := 0
-	for range c.cells(list) {
+	for range c.Cells(list) {
 		conses++
 	}
 	return max(conses-n, 0)
@@ -426,7 +426,7 @@ func (c *Call) removeProperty(list, indicator Value) (Value, bool) {
 
 // addCells adds the elements of a list, which may be dotted, and returns its end.
 func (c *Call) addCells(b *ListBuilder, list Value) Value {
-	for cell := range c.cells(list) {
+	for cell := range c.Cells(list) {
 		b.Add(cell.Car)
 		list = cell.Cdr
 	}

@@ -493,7 +493,6 @@ func (cp *Compiler) laterUnquote(operator *Symbol, operands []Value, level int) 
 
 // quasiquote returns a form that builds template; level counts backquotes around it.
 func (cp *Compiler) quasiquote(template Value, level int) Value {
-	cp.Step()
 	cp.Descend(4)
 	defer cp.Ascend(4)
 	if inner, ok := marked(template, symUnquote); ok && level == 1 {

@@ -212,13 +212,21 @@ func bits(v Value) int {
 
 func isRatio(v Value) bool { _, ok := v.(*big.Rat); return ok }
 
-// exactCost is what an exact operation on two numbers takes: how many copies of them Go allocates
-// on the way, and a part of the product of their lengths in words that it does as work.
-type exactCost struct{ copies, part int }
+// exactCost is what an exact operation on two numbers takes.
+type exactCost struct {
+	// copies is how many copies of both Go allocates on the way.
+	copies int
+	// part is the part of the product of their lengths in words that is done as work, product that
+	// they are multiplied, which takes less.
+	part    int
+	product bool
+}
 
 var (
-	// sumCost is of sums, products and comparisons of integers.
+	// sumCost is of sums and comparisons of integers.
 	sumCost = exactCost{copies: 1}
+	// productCost is of products of integers.
+	productCost = exactCost{copies: 1, product: true}
 	// conversionCost is of conversions to floats, and of what takes two steps.
 	conversionCost = exactCost{copies: 2}
 	// quotientCost is of quotients of integers with their remainders.
@@ -233,13 +241,15 @@ var (
 	rootCost = exactCost{copies: 10, part: 1}
 )
 
-// chargeExact accounts for an exact operation on a and b before it is done. Multiplication of long
-// integers is worse than linear.
+// chargeExact accounts for an exact operation on a and b before it is done.
 func (c *Call) chargeExact(a, b Value, cost exactCost) {
 	x, y := bits(a)/64+1, bits(b)/64+1
 	work := x * min(y, 64) / 16
-	if cost.part > 0 {
+	switch {
+	case cost.part > 0:
 		work += x * y / cost.part
+	case cost.product && min(x, y) > 1000: // as Karatsuba multiplies
+		work += int(float64(max(x, y)) * math.Pow(float64(min(x, y)), 0.585) / 32)
 	}
 	c.Work(work)
 	n := 8*(x+y)*cost.copies + exactBytes
@@ -345,15 +355,16 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 	if k == ratioKind || operator == '/' {
 		return c.ratioArithmetic(a, b, operator)
 	}
-	c.chargeExact(a, b, sumCost)
 	x, y := c.Integer(a), c.Integer(b)
-	switch operator {
-	case '+':
-		return normal(new(big.Int).Add(x, y))
-	case '-':
-		return normal(new(big.Int).Sub(x, y))
+	if operator == '*' {
+		c.chargeExact(a, b, productCost)
+		return normal(new(big.Int).Mul(x, y))
 	}
-	return normal(new(big.Int).Mul(x, y))
+	c.chargeExact(a, b, sumCost)
+	if operator == '+' {
+		return normal(new(big.Int).Add(x, y))
+	}
+	return normal(new(big.Int).Sub(x, y))
 }
 
 func (c *Call) ratioArithmetic(a, b Value, operator byte) Value {

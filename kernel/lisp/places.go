@@ -23,7 +23,6 @@ func (cp *Compiler) Gensym(prefix string) *Symbol { return Allocate(cp.Call, Sym
 
 // expandPlace is get-setf-expansion.
 func (cp *Compiler) expandPlace(form Value, sc *scope) *place {
-	cp.Step()
 	cp.Descend(8)
 	defer cp.Ascend(8)
 	switch x := form.(type) {

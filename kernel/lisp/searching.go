@@ -240,8 +240,7 @@ func (c *Call) pairScan(args Args, a, b string) *pairScan {
 
 // matchesAt reports that all of the first sequence is found in the second at j.
 func (p *pairScan) matchesAt(c *Call, j int) bool {
-	for i := range p.size1 {
-		c.Step()
+	for i := range c.Rounds(p.size1) {
 		if !p.equal(i, i+j) {
 			return false
 		}
@@ -252,12 +251,11 @@ func (p *pairScan) matchesAt(c *Call, j int) bool {
 func searchPart(c *Call, args Args) Value {
 	p := c.pairScan(args, "part", "sequence")
 	last := p.size2 - p.size1
-	for n := range last + 1 {
+	for n := range c.Rounds(last + 1) {
 		j := n
 		if p.fromEnd {
 			j = last - n
 		}
-		c.Step()
 		if p.matchesAt(c, j) {
 			return Count(j + p.offset2)
 		}
@@ -268,8 +266,7 @@ func searchPart(c *Call, args Args) Value {
 func mismatch(c *Call, args Args) Value {
 	p := c.pairScan(args, "a", "b")
 	n := 0
-	for ; n < p.size1 && n < p.size2; n++ {
-		c.Step()
+	for range c.Rounds(min(p.size1, p.size2)) {
 		i, j := n, n
 		if p.fromEnd {
 			i, j = p.size1-1-n, p.size2-1-n
@@ -277,6 +274,7 @@ func mismatch(c *Call, args Args) Value {
 		if !p.equal(i, j) {
 			break
 		}
+		n++
 	}
 	if n == p.size1 && n == p.size2 {
 		return Nil

@@ -159,7 +159,6 @@ func (c *Call) checkValues(values, kinds []Value) {
 
 // knownType reports that every name in a type specifier means something.
 func (c *Call) knownType(kind Value) bool {
-	c.Step()
 	c.Descend(2)
 	defer c.Ascend(2)
 	switch x := kind.(type) {

@@ -291,7 +291,6 @@ func (c *Call) InputStream(v Value) *Stream {
 func (c *Call) source(s *Stream) (from, echo *Stream) {
 	c.Descend(4)
 	defer c.Ascend(4)
-	c.Step()
 	switch s.kind {
 	case stringInput, fileInput, fileBoth:
 		if s.pos < s.length() {
@@ -434,7 +433,6 @@ func (c *Call) readForm(s *Stream) (Value, error) {
 func (c *Call) sources(s *Stream) []*Stream {
 	c.Descend(4)
 	defer c.Ascend(4)
-	c.Step()
 	switch s.kind {
 	case stringInput, fileInput, fileBoth:
 		return []*Stream{c.characters(s, s)}

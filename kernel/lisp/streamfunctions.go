@@ -194,7 +194,6 @@ func (c *Call) finishOutput(s *Stream) {
 	s = c.resolve(s)
 	c.Descend(4)
 	defer c.Ascend(4)
-	c.Step()
 	if s.file != nil && s.file.unsaved {
 		c.storeFile(s)
 	}

@@ -112,7 +112,6 @@ var symConsType = CL("CONS")
 // collect notes what a type mentions.
 func (s *samples) collect(kind Value) {
 	c := s.call
-	c.Step()
 	c.Descend(8)
 	defer c.Ascend(8)
 	if class := c.classNamed(kind); class != nil && class.kind != builtinClass {

@@ -85,7 +85,6 @@ func (c *Call) expandType(kind Value) (Value, bool) {
 func (c *Call) typep(v, kind Value) bool {
 	c.Descend(1)
 	defer c.Ascend(1)
-	c.Step()
 	switch x := kind.(type) {
 	case *Symbol:
 		if test, ok := c.environment.language.types[x]; ok {

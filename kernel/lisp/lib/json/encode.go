@@ -71,7 +71,6 @@ func (e *valueWriter) fail(v lisp.Value) {
 // top writes an object as the library does.
 func (e *valueWriter) top(v lisp.Value) {
 	c := e.call
-	c.Step()
 	c.Descend(8)
 	defer c.Ascend(8)
 	switch x := v.(type) {
@@ -102,8 +101,8 @@ func (e *valueWriter) top(v lisp.Value) {
 			e.list(x)
 			return
 		}
-		for rest, ok := x, true; ok; rest, ok = rest.Cdr.(*lisp.Cons) {
-			if c.Step(); !isConsValue(rest.Car) {
+		for cell := range c.Cells(x) {
+			if !isConsValue(cell.Car) {
 				e.fail(x)
 			}
 		}
@@ -174,32 +173,23 @@ func (e *valueWriter) array(cell *lisp.Cons) bool {
 	}
 	e.call.Descend(4)
 	defer e.call.Ascend(4)
-	result := true
-	for rest := lisp.Value(cell); rest != lisp.Nil; {
-		e.call.Step()
-		next, ok := rest.(*lisp.Cons)
-		if !ok {
-			result = false
-			break
-		}
+	result, rest := true, lisp.Value(cell)
+	for next := range e.call.Cells(cell) {
 		if inner, ok := next.Car.(*lisp.Cons); ok && !e.array(inner) && !e.object(inner) {
 			result = false
 			break
 		}
 		rest = next.Cdr
 	}
+	result = result && rest == lisp.Nil
 	lisp.Insert(e.call, e.arrays, cell, result)
 	return result
 }
 
 // object reports that a list can be written as an alist.
 func (e *valueWriter) object(cell *lisp.Cons) bool {
-	for rest := lisp.Value(cell); rest != lisp.Nil; {
-		e.call.Step()
-		next, ok := rest.(*lisp.Cons)
-		if !ok {
-			return false
-		}
+	rest := lisp.Value(cell)
+	for next := range e.call.Cells(cell) {
 		pair, ok := next.Car.(*lisp.Cons)
 		if !ok {
 			return false
@@ -209,7 +199,7 @@ func (e *valueWriter) object(cell *lisp.Cons) bool {
 		}
 		rest = next.Cdr
 	}
-	return true
+	return rest == lisp.Nil
 }
 
 func isConsValue(v lisp.Value) bool { _, ok := v.(*lisp.Cons); return ok }

@@ -186,11 +186,11 @@ next:
 var jsonField = lisp.NewFunction(lisp.Builtin{Name: "JSON-FIELD", LambdaList: "(object path)", Two: func(c *lisp.Call, object, path lisp.Value) lisp.Value {
 	for name := range strings.SplitSeq(c.TakeText(path), ".") {
 		found := lisp.Value(lisp.Nil)
-		for cell, ok := object.(*lisp.Cons); ok && found == lisp.Nil; cell, ok = cell.Cdr.(*lisp.Cons) {
-			c.Step()
-			if pair, isPair := cell.Car.(*lisp.Cons); isPair {
-				if key, isSymbol := pair.Car.(*lisp.Symbol); isSymbol && key.Name() == name {
+		for cell := range c.Cells(object) {
+			if pair, ok := cell.Car.(*lisp.Cons); ok {
+				if key, ok := pair.Car.(*lisp.Symbol); ok && key.Name() == name && pair.Cdr != lisp.Nil {
 					found = pair.Cdr
+					break
 				}
 			}
 		}

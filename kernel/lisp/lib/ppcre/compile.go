@@ -140,7 +140,6 @@ func (pc *patternCompiler) here() int32 { return int32(len(pc.out.program)) }
 // emit appends what a parse tree means.
 func (pc *patternCompiler) emit(tree lisp.Value) {
 	c := pc.call
-	c.Step()
 	c.Descend(4)
 	defer c.Ascend(4)
 	switch x := tree.(type) {

@@ -87,7 +87,6 @@ func regexpFunctions() []lisp.Builtin {
 
 // quoted puts a backslash before all that is no ASCII letter, digit or underscore.
 func quoted(c *lisp.Call, chars []rune) []rune {
-	c.Work(len(chars) / 8)
 	var out []rune
 	for _, r := range chars {
 		if r >= 128 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {

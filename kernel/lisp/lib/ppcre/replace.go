@@ -102,7 +102,6 @@ func replacementParts(c *lisp.Call, v lisp.Value) []lisp.Value {
 func templateParts(c *lisp.Call, text []rune) []lisp.Value {
 	var parts []lisp.Value
 	last := 0
-	c.Work(len(text) / 8)
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] != '\\' {
 			continue

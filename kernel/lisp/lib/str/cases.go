@@ -80,7 +80,6 @@ func unchanged(_ *lisp.Call, text []rune) []rune { return text }
 // parted where a capital follows a small letter or a digit, before the last of several
 // capitals if a small letter follows, and at all that is no letter and no number.
 func caseWords(c *lisp.Call, name, separator []rune) []rune {
-	c.Work(len(name) / 8)
 	var out []rune
 	parted := false // a separator is due before the next letter
 	for i, r := range name {

@@ -33,8 +33,7 @@ func uiopLists() []lisp.Builtin {
 		{Name: "remove-plist-keys", LambdaList: "(keys plist)", Doc: "The plist without some keys.", Two: func(c *lisp.Call, a, b lisp.Value) lisp.Value { return withoutKeys(c, b, c.Slice(a)) }},
 		{Name: "length=n-p", LambdaList: "(list n)", Doc: "True if a list has n elements, found without going through all of it.", Two: func(c *lisp.Call, a, b lisp.Value) lisp.Value {
 			n := c.Index(b)
-			for ; n > 0; n-- {
-				c.Step()
+			for range c.Rounds(n) {
 				cell, ok := a.(*lisp.Cons)
 				if !ok {
 					return lisp.Nil

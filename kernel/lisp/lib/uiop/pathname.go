@@ -173,7 +173,6 @@ func uiopNames() []lisp.Builtin {
 		{Name: "split-unix-namestring-directory-components", LambdaList: "(name &key ensure-directory dot-dot)", Doc: "Whether a name begins at the root, its directories, the name of the file, and whether it is only that.", Many: true, Named: func(c *lisp.Call, args lisp.Args) lisp.Value {
 			ensureDirectory := args.Get("ensure-directory")
 			text := c.TakeText(args.Get("name"))
-			c.Work(len(text))
 			head, onlyFile := lisp.Keyword("RELATIVE"), !strings.Contains(text, "/") && !lisp.Given(ensureDirectory)
 			if strings.HasPrefix(text, "/") {
 				head = lisp.Keyword("ABSOLUTE")

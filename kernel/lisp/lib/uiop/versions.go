@@ -115,7 +115,6 @@ func numbersOf(c *lisp.Call, v lisp.Value) []int {
 	}
 	var numbers []int
 	for part := range strings.SplitSeq(c.GoText(text.Runes()), ".") {
-		c.Step()
 		digits := strings.TrimLeft(part, "0")
 		if part == "" || len(digits) > len("1099511627775") { // 40 bits
 			return nil
