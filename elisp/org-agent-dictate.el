@@ -414,6 +414,7 @@ along."
       (setq text (substring (org-agent-inert (concat "x " text)) 2))
       (pcase-dolist (`(,regexp . ,to)
                      `(("\\[\\[" . ,(concat "[" mark "["))
+                       ("<\\([0-9]\\)" . ,(concat "<" mark "\\1"))
                        ("\\(\\`\\|[ \t(]\\)@" . ,(concat "\\1@" mark))
                        ("\\_<\\(file\\|id\\|org-agent-buffer\\):"
                         . ,(concat "\\1" mark ":"))

@@ -29,7 +29,7 @@
        ,@body)))
 
 (defconst org-agent-fontify-test--answer
-  (concat "** Title\n:PROPERTIES:\n:ID: a1\n:END:\n"
+  (concat "** Title :agent:\n:PROPERTIES:\n:ID: a1\n:END:\n"
           "\nSome *bold* and =verbatim= text, see [[https://x.org/y][this]].\n"
           "- a /slanted/ word\n- [fn:1] and _more_\n*** Next\n"
           "#+begin_quote\nHe said *no*.\n#+end_quote\n"

@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; There are three oracles: a table of shapes; Org's own parser, over random
-;; hostile texts; and C-c C-c at every position of hostile answers, while
-;; all functions that evaluate are watched.
+;; Three oracles: the cases that the kernel is tested with too; Org's own
+;; parser, over random hostile texts; and C-c C-c itself, pressed at every position of hostile answers
+;; while everything that evaluates is watched.
 
 ;;; Code:
 
@@ -27,82 +27,85 @@
                         (file-name-directory (or load-file-name buffer-file-name)))
       nil t)
 
+(defconst org-agent-inert-test--cases-file
+  (expand-file-name "../../testdata/held/cases"
+                    (file-name-directory (or load-file-name buffer-file-name)))
+  "What is held and what stays, which the kernel's tests read too.")
+
 (defun org-agent-inert-test--visible (text)
-  "Return TEXT with its zero-width spaces as a middle dot."
-  (replace-regexp-in-string org-agent-inert-mark "\u00b7" text))
+  "Return TEXT with its zero-width spaces as they stand in the cases."
+  (string-replace org-agent-inert-mark "\u2039\u203a" text))
 
-(ert-deftest org-agent-inert-shapes ()
-  "Each active construct is made inert, and nothing else changes."
-  (pcase-dolist
-      (`(,text ,inert)
-       '(("#+TBLFM: $1=2" "\u00b7#+TBLFM: $1=2")
-         ("  #+begin_export html" "  \u00b7#+begin_export html")
-         ("#+CALL: f()" "\u00b7#+CALL: f()")
-         ("#+begin_src sh :var x=(f)\nls\n#+end_src"
-          "\u00b7#+begin_src sh :var x=(f)\nls\n#+end_src")
-         ("#+begin_src sh -n\nls\n#+end_src" "\u00b7#+begin_src sh -n\nls\n#+end_src")
-         (":LOGBOOK:\nx\n:END:" "\u00b7:LOGBOOK:\nx\n\u00b7:END:")
-         ("SCHEDULED: <2026-01-01>" "\u00b7SCHEDULED: <\u00b72026-01-01>")
-         ("CLOCK: [2026-01-01 Thu 10:00]" "\u00b7CLOCK: [2026-01-01 Thu 10:00]")
-         ("%%(diary-float t 4 2)" "\u00b7%%(diary-float t 4 2)")
-         ("&%%(diary-float t 4 2)" "\u00b7&%%(diary-float t 4 2)")
-         ("<%%(diary-float t 4 2)>" "<\u00b7%%(diary-float t 4 2)>")
-         ("\\begin{align}" "\u00b7\\begin{align}")
-         ("# Local Variables:" "# Local\u00b7 Variables:")
-         ("a src_sh{ls} b" "a src\u00b7_sh{ls} b")
-         ("call_f(1)" "call\u00b7_f(1)")
-         ("{{{m(1)}}}" "{{\u00b7{m(1)}}}")
-         ("[[elisp:(f)][x]]" "[\u00b7[elisp\u00b7:(f)][x]]")
-         ("elisp:(f) shell:ls" "elisp\u00b7:(f) shell\u00b7:ls")
-         ("<elisp:(f)>" "<elisp\u00b7:(f)>")
-         ("[[file:/ssh:host:/x]]" "[\u00b7[file\u00b7:/ssh:host:/x]]")
-         ("<<target>> <<<radio>>>" "<\u00b7<target>> <<\u00b7<radio>>>")
-         ("@@html:<b>@@" "@\u00b7@html:<b>@@")
-         ("[cite:@a]" "[\u00b7cite:@a]")
-         ("| a | ='(f) | :=2 |" "| a | \u00b7='(f) | \u00b7:=2 |")
-         ("** a :user:" "** a :user\u00b7:")
-         ("** a :draft:" "** a :draft\u00b7:")
-         ("** a :x:agent:\n** b :agent:" "** a :x:agent\u00b7:\n** b :agent\u00b7:")
-         ("*a =src_sh{x} b* c=" "*a =src\u00b7_sh{x} b* c=")
-         ("=<2026-01-01>=" "=<\u00b72026-01-01>=")
-         ("[fn:1] a\n#+begin_src sh\n\n\nsrc_sh[:var x=(f)]{}\n#+end_src"
-          "[fn:1] a\n#+begin_src sh\n\n\nsrc\u00b7_sh[:var x=(f)]{}\n#+end_src")
-         ("#+begin_src sh\nsrc_sh{ls}" "\u00b7#+begin_src sh\nsrc\u00b7_sh{ls}")
-         ("#+begin_src sh\n* h\n#+TBLFM:\n#+end_src"
-          "\u00b7#+begin_src sh\n* h\n\u00b7#+TBLFM:\n#+end_src")))
-    (ert-info (text)
-      (should (equal (org-agent-inert-test--visible (org-agent-inert text))
-                     inert)))))
+(defconst org-agent-inert-test--rules
+  '(language argument keyword formula inline property)
+  "The rules in the order of their numbers, from 1.")
 
-(ert-deftest org-agent-inert-what-stays ()
-  "Harmless text is not changed by a byte."
-  (dolist (text '("** An answer   :agent:\n:PROPERTIES:\n:ID:       a\n:SKILL:    chat@1\n:MODEL:    m:7b\n:STATE:    failed\n:END:\n*b* /i/ _u_ +s+ =v= ~c~\n"
-                  "*** Sub\n- a\n  1. b [3/4] [[https://x.org/a_(b)][c d]]\n- [ ] t :: d\n"
-                  "| a | b |\n|---+---|\n| 1 | a=b |\n"
-                  "#+begin_src emacs-lisp\n,* x\n,#+y\nsrc_sh{ls} {{{m}}} [[elisp:f]]\n#+end_src\n"
-                  "#+begin_src\nx\n#+end_src\n#+BEGIN_EXAMPLE\n:x:\n#+END_EXAMPLE\n"
-                  "#+begin_quote\nq\n#+end_quote\n#+begin_verse\nv\n#+end_verse\n"
-                  "See [fn:1], [[id:abc][a note]], [[file:x.org::*A][b]], [[./y.txt]].\n\n[fn:1] Text.\n"
-                  "https://en.wikipedia.org/wiki/Help:Contents mailto:a@b.c <https://x.y>\n"
-                  "[2026-01-01 Thu 10:00] a call me a src of a: b :c d\n"
-                  "Use ~{{{x}}}~ and =src_sh{ls}= or ~#+TBLFM:~ and ~elisp:(f)~.\n"
-                  "a @ b << c, x | y, E = mc^2, -----\n"
-                  ""))
-    (ert-info (text)
-      (should (equal (org-agent-inert text) text)))))
+(defun org-agent-inert-test--cases ()
+  "Return the cases of testdata/held: (NAME RULES TEXT WANTED)."
+  (with-temp-buffer
+    (let ((coding-system-for-read 'utf-8-unix) cases)
+      (insert-file-contents org-agent-inert-test--cases-file)
+      (while (re-search-forward "<U\\+\\([0-9A-F]\\{4\\}\\)>" nil t)
+        (replace-match (string (string-to-number (match-string 1) 16)) t t))
+      (goto-char (point-min))
+      (flush-lines "^########")
+      (goto-char (point-min))
+      (while (re-search-forward "^== \\([0-9 ]+\\) \\(.*\\)\n" nil t)
+        (let* ((name (match-string 2))
+               (rules (mapcar #'string-to-number (split-string (match-string 1))))
+               (beg (point))
+               (end (if (re-search-forward "^== " nil t) (match-beginning 0) (point-max)))
+               (body (string-replace
+                      "\u2039\u203a" org-agent-inert-mark
+                      (concat (string-trim-right (buffer-substring beg end) "\n+") "\n")))
+               (parts (split-string body "^--\n")))
+          (goto-char end)
+          (push (list name rules (car parts) (or (cadr parts) (car parts))) cases)))
+      (nreverse cases))))
+
+(ert-deftest org-agent-inert-cases ()
+  "Each case is held as the file says, by the rules that it says.
+What was held is inert, and what comes line by line is held alike."
+  (let ((cases (org-agent-inert-test--cases)))
+    (should (> (length cases) 60))
+    (pcase-dolist (`(,name ,rules ,text ,wanted) cases)
+      (ert-info (name)
+        (let* ((held nil)
+               (inert (org-agent-inert text nil (lambda (_ rule _) (push rule held)))))
+          (should (equal (org-agent-inert-test--visible inert)
+                         (org-agent-inert-test--visible wanted)))
+          (should (equal (sort (delete-dups
+                                (mapcar (lambda (rule)
+                                          (1+ (cl-position rule org-agent-inert-test--rules)))
+                                        held))
+                               #'<)
+                         (sort (remove 0 (delete-dups rules)) #'<)))
+          (should (equal (org-agent-inert inert) inert)))))))
 
 (ert-deftest org-agent-inert-drawer-of-the-answer ()
-  "Only the drawer of the answer is one, with harmless properties only."
+  "Only an answer's own drawer may have an ID."
   (let ((text (org-agent-inert
-               "** A :agent:\n:PROPERTIES:\n:ID: a\n:header-args: :var x=(f)\n:CRON: * * * * *\n:END:\n:PROPERTIES:\n:ID: b\n:END:\n** B\n:PROPERTIES:\n:ID: c\n:END:\n")))
+               "** A :work:agent:\n:PROPERTIES:\n:ID: a\n:header-args: :var x=(f)\n:SKILL: s\n:END:\n:PROPERTIES:\n:ID: b\n:END:\n** B :agent:\n:PROPERTIES:\n:ID: c\n:END:\n")))
     (with-temp-buffer
       (insert text)
-      (let ((properties (org-agent-heading-properties (point-min))))
-        (should (equal (mapcar #'car properties)
-                       '(t "ID" "X-HEADER-ARGS" "X-CRON"))))
+      (should (equal (mapcar #'car (org-agent-heading-properties (point-min)))
+                     '(t "ID" "HELD_HEADER-ARGS" "SKILL")))
       (should (org-agent-heading-find "a"))
       (should-not (org-agent-heading-find "b"))
-      (should-not (org-agent-heading-find "c")))))
+      (should-not (org-agent-heading-find "c"))
+      (should (string-match-p "^\\*\\* B :agent\u200b:$" text)))))
+
+(ert-deftest org-agent-inert-names-of-the-file ()
+  "A name that the file has, or that a block of the person's asks for, is held."
+  (with-temp-buffer
+    (insert "#+NAME: data\n| 1 |\n#+begin_src sh :var x=table :noweb yes\n<<setup>>\n#+end_src\n#+CALL: run(1)\ncall_go(2)\n$1=remote(far,@1)\n#+NAME: gone\n")
+    (let ((names (org-agent-inert-names (cons (- (point-max) 13) (point-max)))))
+      (dolist (name '("Data" "setup" "table" "run" "go" "far"))
+        (should (equal (org-agent-inert (format "#+NAME: %s\n#+RESULTS: %s\n" name name) names)
+                       (format "#\u200b+NAME: %s\n#\u200b+RESULTS: %s\n" name name))))
+      (dolist (name '("new" "gone"))
+        (let ((text (format "#+NAME: %s\n#+RESULTS: %s\n" name name)))
+          (should (equal (org-agent-inert text names) text)))))))
 
 ;;;; Org's parser as the judge
 
@@ -129,63 +132,103 @@
                 (if (zerop (random 3)) " " "")))
    (make-list (1+ (random 9)) nil) "\n"))
 
+(defconst org-agent-inert-test--whole-file
+  '("STARTUP" "SETUPFILE" "INCLUDE" "BIND" "MACRO" "TODO" "FILETAGS" "PROPERTY"
+    "OPTIONS" "CALL" "HTML" "LATEX" "HTML_HEAD" "EXPORT_FILE_NAME")
+  "Some keywords that are held.")
+
+(defun org-agent-inert-test--active-p (element)
+  "Return non-nil when ELEMENT, as Org's parser has it, is in the list."
+  (let ((get (lambda (property) (org-element-property property element)))
+        (case-fold-search t))
+    (pcase (org-element-type element)
+      ((or 'babel-call 'inline-babel-call 'inline-src-block 'dynamic-block
+           'macro 'export-snippet 'citation 'diary-sexp)
+       t)
+      ('export-block (funcall get :type))
+      ('keyword (member (funcall get :key) org-agent-inert-test--whole-file))
+      ('timestamp (eq (funcall get :type) 'diary))
+      ('link (or (not (member (funcall get :type)
+                              '("http" "https" "mailto" "id" "file" "fuzzy"
+                                "custom-id" "coderef" "radio")))
+                 (and (equal (funcall get :type) "file")
+                      (string-match-p "\\`/+[^/]+:" (funcall get :path)))))
+      ('src-block
+       (or (and (funcall get :language)
+                (not (string-match-p "\\`[-+:\"\u200b]" (funcall get :language)))
+                (not (member (funcall get :language) org-agent-inert-languages)))
+           (cl-some (lambda (arguments)
+                      (cl-some (lambda (argument)
+                                 (and (stringp (cdr argument))
+                                      (string-match-p (if (eq (car argument) :var)
+                                                          "\\`[('`[]\\|=[('`[]"
+                                                        "\\`[('`[]")
+                                                      (cdr argument))))
+                               (org-babel-parse-header-arguments arguments 'no-eval)))
+                    (cons (funcall get :parameters) (funcall get :header)))))
+      ('table-cell
+       (string-match-p "\\`[ \t]*:?=[ \t]*'"
+                       (buffer-substring-no-properties (funcall get :begin)
+                                                       (funcall get :end))))
+      ('table (cl-some (lambda (line) (string-match-p "'(" line)) (funcall get :tblfm)))
+      ('node-property
+       (string-match-p "\\`\\(?:id\\|cron\\|header-args.*\\|dir\\)\\+?\\'" (funcall get :key)))
+      ((or 'latex-fragment 'latex-environment)
+       (string-match-p "\\\\\\(?:input\\|write\\|csname\\)\\_>" (funcall get :value)))
+      ('headline
+       (cl-intersection '("user" "agent" "draft") (funcall get :tags) :test #'equal)))))
+
 (defun org-agent-inert-test--active ()
   "Return what Org's parser finds active in the current buffer."
-  (let ((allowed '("http" "https" "mailto" "id" "file" "fuzzy" "custom-id"
-                   "coderef"))
-        found)
+  (let (found)
     (org-element-map (org-element-parse-buffer)
-        '(babel-call inline-babel-call inline-src-block keyword dynamic-block
-          export-block export-snippet special-block comment-block macro
-          target radio-target planning clock timestamp diary-sexp drawer
-          property-drawer latex-environment link src-block citation headline)
+        (append org-element-all-elements org-element-all-objects)
       (lambda (element)
-        (let ((type (org-element-type element)))
-          (when
-              (pcase type
-                ('timestamp (memq (org-element-property :type element)
-                                  '(active active-range diary)))
-                ('link
-                 (or (not (member (org-element-property :type element) allowed))
-                     (string-match-p "\\`/[^/]+:"
-                                     (org-element-property :path element))))
-                ('src-block
-                 (or (org-element-property :parameters element)
-                     (org-element-property :switches element)
-                     (org-element-property :header element)
-                     (org-element-property :name element)))
-                ('headline
-                 (cl-intersection '("user" "agent" "draft")
-                                  (org-element-property :tags element)
-                                  :test #'equal))
-                (_ t))
-            (push (list type (buffer-substring-no-properties
-                              (org-element-property :begin element)
-                              (org-element-property :end element)))
-                  found)))))
+        (when (org-agent-inert-test--active-p element)
+          (push (list (org-element-type element)
+                      (buffer-substring-no-properties
+                       (org-element-property :begin element)
+                       (org-element-property :end element)))
+                found)))
+      nil nil nil t)
     found))
 
+(defun org-agent-inert-test--bare (text)
+  "Return TEXT without what holding adds to it or changes in it."
+  (let ((case-fold-search t))
+    (setq text (replace-regexp-in-string "[\u200b\u200c]" "" text))
+    (setq text (replace-regexp-in-string "^\\([ \t]*\\),\\(\\*\\|#\\+\\)" "\\1\\2" text))
+    (setq text (replace-regexp-in-string "#\\+\\(begin\\|end\\)_\\(src\\|example\\)" "#+\\1_x" text))
+    (setq text (replace-regexp-in-string "\\(?:\n+#\\+end_\\(?:x\\|export\\|comment\\)\\)?\n*\\'" "" text))
+    (string-replace "HELD_" "" text)))
+
 (ert-deftest org-agent-inert-random-texts ()
-  "In no text that was made inert does Org find anything active.
-Making it inert again changes nothing, and only marks were added."
+  "In no text that was made inert does Org find anything of the list.
+Making it inert again changes nothing, and only places were held."
   (random "inert")
-  (with-temp-buffer
-    (let ((org-inhibit-startup t)) (org-mode))
-    (dotimes (_ 3000)
-      (let* ((text (org-agent-inert-test--random-text))
-             (inert (org-agent-inert text)))
-        (ert-info ((format "%S" text))
-          (erase-buffer)
-          (insert inert)
-          (should-not (org-agent-inert-test--active))
-          (should (equal (org-agent-inert inert) inert))
-          (should (equal (string-replace org-agent-inert-mark "" inert)
-                         (string-replace org-agent-inert-mark "" text))))))))
+  (let ((active 0))
+    (with-temp-buffer
+      (let ((org-inhibit-startup t)) (org-mode))
+      (dotimes (_ 1500)
+        (let* ((text (org-agent-inert-test--random-text))
+               (inert (org-agent-inert text)))
+          (ert-info ((format "%S" text))
+            (erase-buffer)
+            (insert inert)
+            (should-not (org-agent-inert-test--active))
+            (should (equal (org-agent-inert inert) inert))
+            (should (equal (org-agent-inert-test--bare inert)
+                           (org-agent-inert-test--bare text)))
+            (erase-buffer)
+            (insert text)
+            (when (org-agent-inert-test--active) (cl-incf active))))))
+    ;; As they came most of the texts do have something of the list.
+    (should (> active 500))))
 
 (ert-deftest org-agent-inert-lines-do-not-depend-on-cuts ()
-  "A text in pieces gives the same result as the whole text."
+  "A text that comes in pieces ends up as one that came at once."
   (random "cuts")
-  (dotimes (_ 500)
+  (dotimes (_ 200)
     (let* ((text (org-agent-inert-test--random-text))
            (whole (car (org-agent-inert-lines
                         text (make-org-agent-inert-state))))
@@ -221,13 +264,13 @@ Making it inert again changes nothing, and only marks were added."
                      (org-agent-modes-lines "listed") :test #'equal))
 
 (ert-deftest org-agent-inert-languages-are-those-of-the-kernel ()
-  "The languages are those in the test data of the kernel."
+  "The languages are those that the kernel's tests read."
   (should (equal (sort (copy-sequence org-agent-inert-languages) #'string<)
                  (sort (org-agent-modes-lines "listed") #'string<))))
 
 (ert-deftest org-agent-inert-the-modes-are-seen ()
-  "Without protection most of the hostile texts call a mode.
-Org 9.5 calls one for nearly all, Org 9.7 not for examples."
+  "As they stand most of the hostile texts do call a mode.
+Org 9.5 calls one for all but a few, Org 9.7 no longer for examples."
   (let ((calling (cl-count-if
                   (lambda (line)
                     (cl-letf (((symbol-function 'org-agent-modes-lines)
@@ -238,8 +281,8 @@ Org 9.5 calls one for nearly all, Org 9.7 not for examples."
     (should (>= calling (if (fboundp 'org-fold-region) 12 20)))))
 
 (ert-deftest org-agent-inert-no-block-calls-what-is-not-listed ()
-  "No language in a block makes Emacs call its function.
-This is also so if the text arrives line by line."
+  "Whatever language a block names, no function of Emacs is called for it.
+Neither is when the text comes line by line."
   (let ((languages (org-agent-modes-languages)) (highlighted 0))
     (should (> (length languages) 300))
     (dolist (language '("recentf" "org-agent" "org-agent-chat" "org" "ditaa"))
@@ -260,28 +303,13 @@ This is also so if the text arrives line by line."
     ;; As it came, the text does call functions of Emacs.
     (should (> highlighted 40))))
 
-(ert-deftest org-agent-inert-languages-that-are-held ()
-  "The name of a language that is not listed is made inert, not the code."
-  (pcase-dolist
-      (`(,text ,inert)
-       '(("#+begin_src recentf\n<2026-01-01> [[elisp:x]]\n#+end_src"
-          "#+begin_src \u00b7recentf\n<2026-01-01> [[elisp:x]]\n#+end_src")
-         ("  #+BEGIN_SRC\tPython  \n  #+END_SRC" "  #+BEGIN_SRC\t\u00b7Python  \n  #+END_SRC")
-         ("#+begin_src org-agent\n#+end_src" "#+begin_src \u00b7org-agent\n#+end_src")
-         ("#+begin_src python\n#+end_src" "#+begin_src python\n#+end_src")
-         ("#+begin_example \u200brecentf\nx\n#+end_example" "#+begin_example \u00b7recentf\nx\n#+end_example")
-         ("#+begin_example recentf\nx\n#+end_example" "\u00b7#+begin_example recentf\nx\n#+end_example")))
-    (ert-info (text)
-      (should (equal (org-agent-inert-test--visible (org-agent-inert text)) inert))
-      (should (equal (org-agent-inert (org-agent-inert text)) (org-agent-inert text))))))
-
 (ert-deftest org-agent-inert-listed-languages-only-highlight ()
-  "The mode of a listed language is a major mode that only highlights."
+  "A listed language stays, and what it calls is a major mode that only highlights."
   (let ((modes (copy-sequence global-minor-modes)) called
         (code "\"a\" 'b' (c) <d> # e\n--- /ssh:nowhere.invalid:/x\n+++ /ssh:nowhere.invalid:/x\n@@ -1 +1 @@\n-x\n+y\n"))
     (dolist (language (org-agent-modes-lines "listed"))
       (ert-info (language)
-        (let ((text (format "#+begin_src %s\n%s#+end_src\n" language code))
+        (let ((text (format "#+begin_src %s :exports code\n%s#+end_src\n" language code))
               (mode (org-src-get-lang-mode language)))
           (should (equal (org-agent-inert text) text))
           (should (equal (org-agent-inert-test--highlighted text)
@@ -308,8 +336,8 @@ This is also so if the text arrives line by line."
     (should (> (length (delete-dups called)) 30))))
 
 (ert-deftest org-agent-inert-conversations-of-the-past ()
-  "An old conversation with such blocks calls nothing when it is opened.
-Listed languages are highlighted, and other buffers are not affected."
+  "A conversation that was saved with such blocks calls nothing when it is opened.
+What is listed is highlighted there, and other buffers are left alone."
   (org-agent-fake-with-home
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
@@ -411,7 +439,7 @@ The buffer is as it was before each."
           (insert text))))))
 
 (ert-deftest org-agent-inert-the-watch-sees ()
-  "Without protection the hostile texts do run something.
+  "The hostile texts do run something where nothing protects from them.
 Otherwise the next test could not fail."
   (let (harmless (inhibit-message t))
     (dolist (text org-agent-inert-test--hostile)
@@ -427,8 +455,8 @@ Otherwise the next test could not fail."
     (should (< (length harmless) 10))))
 
 (ert-deftest org-agent-inert-ctrl-c-ctrl-c-everywhere ()
-  "`org-ctrl-c-ctrl-c' runs nothing at any position of a hostile answer.
-Neither does TAB, which recalculates tables."
+  "In no hostile answer does `org-ctrl-c-ctrl-c', anywhere, run anything.
+The same goes for TAB, which recalculates tables."
   (dolist (body org-agent-inert-test--hostile)
     (ert-info (body)
       (org-agent-fake-with-chat
@@ -443,7 +471,7 @@ Neither does TAB, which recalculates tables."
             (should-not org-agent-inert-test--ran)))))))
 
 (ert-deftest org-agent-inert-ctrl-c-ctrl-c-while-written ()
-  "It runs nothing in a hostile answer that is being written."
+  "Nor does it in a hostile answer that is being written."
   (dolist (body org-agent-inert-test--hostile)
     (ert-info (body)
       (org-agent-fake-with-chat
@@ -459,19 +487,19 @@ Neither does TAB, which recalculates tables."
             (should-not org-agent-inert-test--ran)))))))
 
 (ert-deftest org-agent-inert-is-logged ()
-  "The log reports text that had to be made inert."
+  "What had to be made inert is logged."
   (org-agent-fake-with-chat
     (let ((question (org-agent-fake-say "Hello")))
       (org-agent-fake-act "hostile" question
-                          (org-agent-fake-answer-text "hostile" "A" "#+TBLFM: x"))
+                          (org-agent-fake-answer-text "hostile" "A" "#+CALL: x()"))
       (should (string-match-p "made inert"
                               (with-current-buffer "*org-agent-log*"
                                 (buffer-string))))
-      (should (string-match-p (concat "^" org-agent-inert-mark "#\\+TBLFM")
+      (should (string-match-p (concat "^#" org-agent-inert-mark "\\+CALL")
                               (buffer-string))))))
 
 (ert-deftest org-agent-inert-evaluates-no-local-variables ()
-  "Neither opening a conversation nor restarting its mode evaluates them."
+  "Neither opening a conversation nor restarting its mode evaluates any."
   (org-agent-fake-with-home
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
@@ -489,8 +517,9 @@ Neither does TAB, which recalculates tables."
           (should-not org-agent-inert-test--ran))))))
 
 (ert-deftest org-agent-inert-long-lines ()
-  "A line of ten thousands of characters is made inert in linear time.
-With quadratic work it took hours, and the process would be killed."
+  "A line of ten thousands of characters is made inert, and only marked.
+With the work of each place as long as the line it took hours, and
+the process that runs the tests would be ended."
   (dolist (unit '("[[" "src_x{" "{{{a" "= [["))
     (let ((text (concat "x " (apply #'concat (make-list 10000 unit)))))
       (should (equal text (string-replace org-agent-inert-mark ""

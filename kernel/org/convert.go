@@ -2,8 +2,11 @@ package org
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"org-agent/kernel/org/inert"
 )
 
 // maxText is the number of bytes a [Converter] accepts. It drops what a model writes beyond that.
@@ -22,8 +25,6 @@ const (
 	// OrgWithMarkdown is Org in which only what Org lacks is converted: fences, **bold**,
 	// `code`, [text](url), ![alt](url), ~~struck~~, "## heading".
 	OrgWithMarkdown
-	// PureOrg is Org in which nothing is converted, only made inert.
-	PureOrg
 )
 
 // Options say what a [Converter] makes. The zero value prints a text alone, its
@@ -37,10 +38,12 @@ type Options struct {
 	// drawer with Properties, in that order, right below.
 	Answer     bool
 	Properties []Property
+	// File is what the file has that the text goes to, so far as its names matter. Nil means nothing.
+	File *inert.File
 }
 
-// A Converter turns a stream of text from outside into inert Org (see [Inert]). Its output is only
-// ever appended to: the result is what Write and Close returned, joined, and does not depend on how
+// A Converter turns a stream of text from outside into inert Org (see package inert). Its output is
+// only ever appended to: the result is what Write and Close returned, joined, and does not depend on how
 // the input was cut into pieces. It holds back the current line until its kind is known, an inline
 // construct until it is closed or eight lines have passed, and a table until it ends. A Converter
 // belongs to one goroutine and serves one text.
@@ -52,41 +55,43 @@ type Converter struct {
 	retry    int     // no step is tried before pending has this length
 	accepted int     // bytes of input taken
 
-	out     strings.Builder
-	written bool // a line has been begun
-	body    bool // that line belongs to the body
-	blank   int  // empty lines to write before the next line
-	hard    bool // the paragraph's last line ended in a hard break
+	out     strings.Builder // Org that is not inert yet
+	inert   *inert.Writer
+	done    strings.Builder // inert Org that was not returned yet
+	written bool            // a line has been begun
+	body    bool            // that line belongs to the body
+	blank   int             // empty lines to write before the next line
+	hard    bool            // the paragraph's last line ended in a hard break
 
 	text    inline
 	midLine bool // the beginning of the line is written, its text is not yet
 
-	headed     bool // the answer's heading is written
-	underline  bool // the line before became the answer's heading, and an underline may follow
-	own        int  // the level f of the answer's own heading
-	deeper     bool // a later heading had a level <= f
-	containers []container
-	column     int // indentation taken off the line behind its innermost quote mark
-	fence      *fence
-	indented   bool   // in an indented code block
-	paragraph  bool   // a paragraph is open
-	defining   bool   // that paragraph consists of reference definitions
-	carried    string // the end of its last line, held because the next line may close a construct in it
-	apart      bool   // the last line was a heading written as bold text: no paragraph continues it
-	held       string // first line of a paragraph that may be a heading
-	holding    bool
-	rows       []string // of a table
-	rowPrefix  string
-	bullet     string   // of an item whose first line is not written yet
-	footnotes  bool     // the last block was a footnote definition
-	open       []string // kinds of Org quote-like blocks, outermost first
-	verbatim   string   // kind of the Org block whose body is being copied, as it is written
-	verbatimIn string   // the same kind as it was read
+	headed      bool // the answer's heading is written
+	underline   bool // the line before became the answer's heading, and an underline may follow
+	own         int  // the level f of the answer's own heading
+	deeper      bool // a later heading had a level <= f
+	containers  []container
+	column      int // indentation taken off the line behind its innermost quote mark
+	fence       *fence
+	indented    bool   // in an indented code block
+	paragraph   bool   // a paragraph is open
+	defining    bool   // that paragraph consists of reference definitions
+	carried     string // the end of its last line, held because the next line may close a construct in it
+	apart       bool   // the last line was a heading written as bold text: no paragraph continues it
+	held        string // first line of a paragraph that may be a heading
+	holding     bool
+	rows        []string // of a table
+	rowPrefix   string
+	bullet      string // of an item whose first line is not written yet
+	footnotes   bool   // the last block was a footnote definition
+	verbatim    string // kind of the Org block whose body is being copied
+	environment string // name of the LaTeX environment that is being copied
+	drawer      bool   // within a drawer of Org
 }
 
 // NewConverter returns a converter for one text.
 func NewConverter(options Options) *Converter {
-	c := &Converter{options: options, dialect: options.Dialect, headed: !options.Answer}
+	c := &Converter{options: options, dialect: options.Dialect, headed: !options.Answer, inert: inert.New(inert.Options{File: options.File})}
 	c.text.links = map[string]string{}
 	return c
 }
@@ -113,18 +118,21 @@ func (c *Converter) Close() string {
 	}
 	c.flushHeld()
 	c.closeBlocks(0)
-	c.closeOrgBlocks()
 	c.flushCarried()
 	if c.written {
 		c.out.WriteByte('\n')
 	}
-	return c.take()
+	last := c.take()
+	return last + c.inert.Close()
 }
 
+// take returns what is final.
 func (c *Converter) take() string {
-	out := c.out.String()
+	c.done.WriteString(c.inert.Write(c.out.String()))
 	c.out.Reset()
-	return out
+	done := c.done.String()
+	c.done.Reset()
+	return done
 }
 
 // process converts as much of the pending input as can be decided.
@@ -228,7 +236,6 @@ func (c *Converter) line(l string, complete bool) (n int, ok bool) {
 		}
 	}
 	c.text.markdown = c.dialect == Markdown
-	c.text.inertOnly = c.dialect == PureOrg
 	if !c.headed {
 		if isBlank(l) {
 			return 0, complete
@@ -263,9 +270,9 @@ func decideDialect(l string, complete bool) Dialect {
 	case stars > 0 && l[stars] == ' ' || strings.HasPrefix(l, "#+"):
 		return OrgWithMarkdown
 	case l[0] == ':':
-		if live, decided := drawerStart(l, complete); !decided {
+		if is, decided := startsDrawer(l, complete); !decided {
 			return Auto
-		} else if live {
+		} else if is {
 			return OrgWithMarkdown
 		}
 	}
@@ -305,22 +312,34 @@ func (c *Converter) beginText(prefix string, continues bool) {
 // MarkdownToOrg converts a whole Markdown text, its headings at their own levels.
 func MarkdownToOrg(text string) string { return convert(text, Options{Dialect: Markdown}) }
 
-// Inert makes a text that is Org already safe to have in a buffer. It converts nothing.
-//
-// These stay Org: headings, paragraphs, lists, tables, footnotes, emphasis and verbatim text;
-// quote, verse, center, example and src blocks; inactive timestamps; links of the types http,
-// https, mailto, id and file (but no remote file). A src block keeps only a bare language from a
-// list; a block in another language becomes an example, with the language behind a zero-width
-// space, and other blocks keep nothing behind their name. What only changes how text looks stays
-// too: comments, fixed-width lines, rules, line breaks, sub- and superscripts, cookies, and LaTeX
-// commands that name a character or lay out a formula.
-//
-// Everything else becomes plain text by a zero-width space between the characters that make it
-// live: other "#+" lines, ":NAME:" lines, planning and clock lines, file variables, inline code and
-// calls, macros, targets, export snippets, citations, other links, active timestamps and diary
-// expressions, other LaTeX commands, the tags :user:, :agent: and :draft:, and a table cell that
-// begins like a formula. The body of a src block is never changed except for comma escapes.
-func Inert(text string) string { return convert(text, Options{Dialect: PureOrg}) }
+// Inert makes a text that is Org already inert. It converts nothing. A text that is not empty begins
+// with text and ends in one line end.
+func Inert(text string) string {
+	if text = strings.Trim(text, "\n"); text == "" {
+		return ""
+	}
+	return strings.TrimRight(inert.Text(text+"\n"), "\n") + "\n"
+}
+
+// IsInert reports whether a text is inert, and if not, why, with the line. A text may begin with an
+// answer's own heading, tagged :agent:, with a property drawer below it ([Annotate]).
+func IsInert(text string) (ok bool, reason string) {
+	body, lines := text, 0
+	if heading, rest, _ := strings.Cut(text, "\n"); headingLevel(heading) > 0 && strings.HasSuffix(heading, ":"+agentTag+":") {
+		title := strings.TrimLeft(strings.TrimSuffix(heading, ":"+agentTag+":"), "* ")
+		if place, ok := inert.Check("* " + title); !ok {
+			return false, "line 1: " + place.What
+		}
+		body, lines = rest, 1
+		if drawer, rest, ok := strings.Cut(rest, "\n:END:\n"); ok && strings.HasPrefix(drawer, ":PROPERTIES:\n") {
+			body, lines = rest, lines+strings.Count(drawer, "\n")+2
+		}
+	}
+	if place, ok := inert.Check(body); !ok {
+		return false, fmt.Sprintf("line %d: %s", lines+place.Line, place.What)
+	}
+	return true, ""
+}
 
 func convert(text string, options Options) string {
 	c := NewConverter(options)

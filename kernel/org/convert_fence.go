@@ -11,8 +11,7 @@ type fence struct {
 	prefix  string // indentation of its first and last line in Org
 }
 
-// openFence writes the first line of a block. A fence without a language, or with one that is not
-// on the list, becomes an example. In a list the body of a block is not indented: Org would take
+// openFence writes the first line of a block. A fence without a language becomes an example. In a list the body of a block is not indented: Org would take
 // the indentation for code, and would turn tabs into blanks when it removes it.
 func (c *Converter) openFence(l, prefix string) {
 	c.flushBullet()
@@ -54,13 +53,17 @@ func (c *Converter) fenceLine(l string) {
 		return
 	}
 	c.beginLine("")
-	c.out.WriteString(c.sourceLine(l, f.kind))
+	c.out.WriteString(escapedLine(l))
 }
 
 // reread reads a line that does not belong to a block like any other line.
 func (c *Converter) reread(l string) {
 	l = textOf(l)
-	if n, _ := c.markdownLine(l, true); c.midLine {
+	read := c.orgLine
+	if c.dialect == Markdown {
+		read = c.markdownLine
+	}
+	if n, _ := read(l, true); c.midLine {
 		c.runText(l[n:], true)
 	}
 }
@@ -72,16 +75,8 @@ func (c *Converter) endFence() {
 	}
 }
 
-// sourceLine escapes a line of a block. In source nothing else is changed. In an example, which the
-// agenda reads, timestamps and diary expressions are broken up.
-func (c *Converter) sourceLine(l, kind string) string {
-	if kind != "src" {
-		verbatim := inline{}
-		l = verbatim.defuseVerbatim(l, false)
-		if indent := indentation(l); len(l) >= indent+6 && strings.EqualFold(l[indent:indent+6], "clock:") {
-			l = l[:indent+5] + zeroWidthSpace + l[indent+5:]
-		}
-	}
+// escapedLine escapes a line of a block, so that Org finds the line as it came.
+func escapedLine(l string) string {
 	indent := indentation(l)
 	rest := strings.TrimLeft(l[indent:], ",")
 	if strings.HasPrefix(rest, "*") || strings.HasPrefix(rest, "#+") {
@@ -99,7 +94,7 @@ func (c *Converter) indentedLine(l string) {
 		c.paragraph = false
 	}
 	c.beginLine("")
-	c.out.WriteString(c.sourceLine(takeIndent(l, 4), "example"))
+	c.out.WriteString(escapedLine(takeIndent(l, 4)))
 }
 
 func (c *Converter) endIndented() {

@@ -3,6 +3,8 @@ package org
 import (
 	"strings"
 	"unicode/utf8"
+
+	"org-agent/kernel/org/inert"
 )
 
 // titleLimit is the greatest length, in code points, of a plain first line that becomes the
@@ -59,9 +61,7 @@ func (c *Converter) headingLine(l string, complete bool) (level int, title strin
 			return 0, "", false
 		}
 		if level > 1 || level == 1 && c.dialect == Markdown {
-			if c.dialect != PureOrg {
-				return level, title, true
-			}
+			return level, title, true
 		}
 	}
 	if c.dialect == Markdown {
@@ -114,10 +114,10 @@ func (c *Converter) firstText(l string) (text string, plain bool) {
 		}
 	}
 	if l == "" || strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~") || l[0] == '|' ||
-		strings.HasPrefix(l, "#+") || isRule(l) || strings.HasPrefix(l, "<!--") {
+		strings.HasPrefix(l, "#+") || isRule(l) || strings.HasPrefix(l, "<!--") || environmentStart.MatchString(l) || planningStart.MatchString(l) {
 		return "", false
 	}
-	if live, _ := drawerStart(l, true); l[0] == ':' && live {
+	if is, _ := startsDrawer(l, true); l[0] == ':' && is {
 		return "", false
 	}
 	if c.dialect != Markdown && (l == "#" || strings.HasPrefix(l, "# ") || strings.HasPrefix(l, ": ")) {
@@ -179,22 +179,24 @@ func (c *Converter) title(text string) string {
 	return c.titleText(text, func(title *inline) { title.run(text, true) })
 }
 
-// titleText converts the text of a heading so that its words are not taken for a keyword, COMMENT
-// or tags.
+// titleText converts the text of a heading. In Markdown its words are not a keyword, COMMENT or tags.
 func (c *Converter) titleText(text string, write func(*inline)) string {
-	title := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, begun: true, links: c.text.links}
+	title := &inline{markdown: c.dialect == Markdown, begun: true, links: c.text.links}
 	write(title)
 	converted := strings.TrimSpace(title.out.String())
-	if word, rest, _ := strings.Cut(converted, " "); c.dialect == Markdown && (word == "TODO" || word == "DONE") {
+	if c.dialect != Markdown {
+		return converted
+	}
+	if word, rest, _ := strings.Cut(converted, " "); word == "TODO" || word == "DONE" {
 		converted = strings.TrimRight(word+zeroWidthSpace+" "+rest, " ")
 	}
-	return c.inertTags(inertComment(converted))
+	return plainTags(plainComment(converted))
 }
 
-// inertComment breaks up COMMENT where a heading may have it: as the first word, behind one word
+// plainComment breaks up COMMENT where a heading may have it: as the first word, behind one word
 // that may be a keyword, or behind a priority. Org's parser also takes a longer word that begins
 // with COMMENT.
-func inertComment(title string) string {
+func plainComment(title string) string {
 	title = breakComment(title, 0)
 	return breakComment(title, len(firstField(title)))
 }
@@ -214,18 +216,9 @@ func breakComment(title string, skip int) string {
 	return title
 }
 
-// inertTags keeps the end of a title from being read as tags. Markdown has no tags, so all are
-// broken up; in Org only those that mark a conversation's headings or hide text.
-func (c *Converter) inertTags(title string) string {
-	_, tags := cutTags(" " + title)
-	live := c.dialect == Markdown && len(tags) > 0
-	for _, tag := range tags {
-		switch strings.ToLower(tag) {
-		case userTag, agentTag, draftTag, "archive", "crypt":
-			live = true
-		}
-	}
-	if live {
+// plainTags keeps the end of a title from being read as tags.
+func plainTags(title string) string {
+	if _, tags := cutTags(" " + title); len(tags) > 0 {
 		return title[:len(title)-1] + zeroWidthSpace + ":"
 	}
 	return title
@@ -236,9 +229,10 @@ func (c *Converter) writeAnswerHeading(title string) {
 	if title == "" {
 		title = "Answer"
 	}
-	c.headed = true
-	c.beginLine(strings.TrimSuffix(tagged(c.options.QuestionLevel+1, title, agentTag)+drawer(c.options.Properties), "\n"))
-	c.body = false
+	c.headed, c.written, c.body = true, true, false
+	title, tags := cutTags(" " + inert.Title(title))
+	heading := tagged(c.options.QuestionLevel+1, title, strings.Join(append(tags, agentTag), ":"))
+	c.done.WriteString(c.inert.Trusted(strings.TrimSuffix(heading+drawer(c.options.Properties), "\n")))
 }
 
 // heading writes a further heading at its level below the answer's.

@@ -16,6 +16,7 @@ const (
 	tableLine
 	footnoteLine
 	definitionLine
+	elementLine // of Org
 )
 
 // A surrounding is what decides, in addition to the text of a Markdown line, how the line is read.
@@ -118,7 +119,7 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 	}
 	if kind == quoteLine {
 		// The text of a quote begins a line of Org, so its guard must be decided too.
-		if _, _, decided := guard(rest, false, true); !decided {
+		if _, _, decided := guard(rest, false); !decided {
 			return kind, false
 		}
 	}

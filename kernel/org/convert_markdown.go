@@ -15,9 +15,9 @@ type container struct {
 
 // markdownLine begins a line of Markdown.
 func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
-	if c.fence != nil {
+	if c.copies() {
 		if complete {
-			c.fenceLine(l)
+			c.copyLine(l)
 		}
 		return 0, complete
 	}
@@ -32,6 +32,9 @@ func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
 			c.blankLine(matched)
 		}
 		return 0, complete
+	}
+	if used, decided := c.markdownElement(rest, matched, complete); used || !decided {
+		return 0, decided
 	}
 	kind, decided := c.surrounding(matched).kindOf(rest, complete)
 	if !decided {
@@ -53,6 +56,24 @@ func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
 		return c.blockLine(kind, l, rest, complete, sibling)
 	}
 	return c.blockLine(kind, l, rest, complete, false)
+}
+
+// markdownElement copies a line that is Org and not Markdown. In a quote there is none, because it
+// could end the quote.
+func (c *Converter) markdownElement(l string, matched int, complete bool) (used, decided bool) {
+	trimmed := l[indentation(l):]
+	if c.quotes() > 0 || markdownColumn(l) >= tabStop {
+		return false, true
+	}
+	used, decided = c.isElement(trimmed, complete)
+	if used && decided {
+		c.flushTable()
+		c.closeBlocks(matched)
+		c.endIndented()
+		c.element(l, trimmed)
+	}
+	c.drawer = c.drawer && used
+	return used, decided
 }
 
 // blockLine writes a line whose kind is known and whose containers are open.

@@ -1,12 +1,15 @@
 package org
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // orgLine begins a line of Org text.
 func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
-	if c.verbatim != "" || c.fence != nil {
+	if c.copies() {
 		if complete {
-			c.verbatimLine(l)
+			c.copyLine(l)
 		}
 		return 0, complete
 	}
@@ -30,141 +33,117 @@ func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
 		return 0, complete
 	}
 	c.flushTable()
-	if c.blank > 1 {
-		c.footnotes = false
+	if element, decided := c.isElement(trimmed, complete); element || !decided {
+		if decided {
+			c.element(l, trimmed)
+		}
+		return 0, decided
 	}
+	c.drawer = false
 	switch trimmed[0] {
 	case '*', '#':
-		if used, decided := c.orgSpecial(l, trimmed, complete); used || !decided {
-			c.paragraph = c.paragraph && !used
-			return 0, decided
+		level, title, decided := c.headingLine(l, complete)
+		if !decided || level > 0 && !complete {
+			return 0, false
+		}
+		if level > 0 {
+			c.heading(level, title)
+			return 0, true
 		}
 	case '`', '~':
 		kind, decided := fenceKind(trimmed, complete)
-		if c.dialect != PureOrg && !decided {
+		if !decided {
 			return 0, false
 		}
-		if kind == fenceLine && c.dialect != PureOrg {
-			c.endFootnote()
+		if kind == fenceLine {
 			c.openFence(l, l[:indent])
 			return 0, true
 		}
 	}
-	return c.orgText(l, indent, complete)
-}
-
-// orgText opens a line of text, behind its indentation and bullet.
-func (c *Converter) orgText(l string, indent int, complete bool) (n int, ok bool) {
-	n, ok = c.textLine(l[:indent], l[indent:], indent, complete, c.paragraph)
+	n, ok = c.textLine(l[:indent], trimmed, indent, complete, c.paragraph)
 	c.paragraph = c.paragraph || ok
 	return n, ok
 }
 
-// orgSpecial handles headings and blocks. used says that the line was one of them.
-func (c *Converter) orgSpecial(l, trimmed string, complete bool) (used, decided bool) {
-	level, title, decided := c.headingLine(l, complete)
-	if !decided || level > 0 && !complete {
-		return false, false
-	}
-	if level > 0 {
-		c.closeOrgBlocks()
-		c.heading(level, title)
-		return true, true
-	}
-	if trimmed[0] != '#' {
-		return false, true
-	}
-	if len(trimmed) < 2 && !complete {
-		return false, false
-	}
-	if !strings.HasPrefix(trimmed, "#+") {
-		return false, true
-	}
-	if !complete {
-		return false, false
-	}
-	begin, kind, rest, ok := blockDelimiter(trimmed)
-	if !ok {
-		return false, true
-	}
-	prefix := l[:len(l)-len(trimmed)]
-	if begin {
-		return c.beginOrgBlock(prefix, kind, rest), true
-	}
-	if len(c.open) > 0 && c.open[len(c.open)-1] == kind {
-		c.open = c.open[:len(c.open)-1]
-		c.beginLine(prefix + "#+end_" + kind)
-		return true, true
-	}
-	return false, true
+// copies reports whether lines are copied: in a fenced block, in a block of Org that is no Org, and
+// in a LaTeX environment.
+func (c *Converter) copies() bool {
+	return c.fence != nil || c.verbatim != "" || c.environment != ""
 }
 
-// beginOrgBlock opens a block that may stay Org, and returns false for any other.
-func (c *Converter) beginOrgBlock(prefix, kind, rest string) bool {
-	inVerse := len(c.open) > 0 && c.open[len(c.open)-1] == "verse"
-	for _, open := range c.open {
-		if open == kind {
-			return false
-		}
-	}
-	if inVerse {
-		return false
-	}
-	first := prefix + "#+begin_" + kind
-	c.verbatim, c.verbatimIn = "", ""
-	switch kind {
-	case "quote", "center", "verse":
-		c.open = append(c.open, kind)
-	case "src":
-		c.verbatim, first = beginCode(languageName(rest))
-		c.verbatimIn, first = kind, prefix+first
-	case "example":
-		c.verbatim, c.verbatimIn = kind, kind
-		if language := heldLanguage(rest); language != "" {
-			first += " " + zeroWidthSpace + language
-		}
-	default:
-		return false
-	}
-	c.endFootnote()
-	c.beginLine(first)
-	return true
-}
-
-// verbatimLine copies a line of a block's body or ends the block. Text that a model escaped stays
-// escaped once. What would end the conversation's section is escaped for the model.
-func (c *Converter) verbatimLine(l string) {
-	if c.verbatim == "" {
+// copyLine copies a line, or ends what is copied.
+func (c *Converter) copyLine(l string) {
+	switch {
+	case c.fence != nil:
 		c.fenceLine(l)
 		return
-	}
-	if begin, kind, _, ok := blockDelimiter(strings.TrimRight(l, "\r")); ok && !begin && kind == c.verbatimIn {
-		c.beginLine(l[:indentation(l)] + "#+end_" + c.verbatim)
-		c.verbatim = ""
+	case c.environment != "" && isBlank(l):
+		c.environment = "" // without its end it was none
+		c.reread(l)
 		return
 	}
 	c.beginLine("")
-	indent := indentation(l)
-	if rest := l[indent:]; strings.HasPrefix(rest, ",") {
-		// The line is escaped already: one comma is removed before the line is escaped again.
-		if escaped := strings.TrimLeft(rest, ","); strings.HasPrefix(escaped, "*") || strings.HasPrefix(escaped, "#+") {
-			l = l[:indent] + rest[1:]
-		}
-	}
-	c.out.WriteString(c.sourceLine(l, c.verbatim))
-}
-
-// closeOrgBlocks ends the blocks that are open, innermost first.
-func (c *Converter) closeOrgBlocks() {
-	blank := c.blank
-	c.blank = 0
-	if c.verbatim != "" {
-		c.beginLine("#+end_" + c.verbatim)
+	c.out.WriteString(strings.TrimRight(l, "\r"))
+	if begin, kind, _, ok := blockDelimiter(strings.TrimRight(l, "\r")); ok && !begin && kind == c.verbatim {
 		c.verbatim = ""
 	}
-	for i := len(c.open) - 1; i >= 0; i-- {
-		c.beginLine("#+end_" + c.open[i])
+	if c.environment != "" && strings.HasSuffix(trimBlanks(l), `\end{`+c.environment+"}") {
+		c.environment = ""
 	}
-	c.open = nil
-	c.blank = blank
+}
+
+// elementWords are what lines of Org begin with that are neither text nor headings, in upper case.
+var elementWords = []string{"#+", `\BEGIN{`, "SCHEDULED:", "DEADLINE:", "CLOSED:", "CLOCK:"}
+
+var (
+	environmentStart = regexp.MustCompile(`^\\begin\{([A-Za-z0-9*]+)\}`)
+	planningStart    = regexp.MustCompile(`^(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):[ \t]*[<\[]`)
+)
+
+// isElement reports whether a line without its indentation is one of Org that is copied as it is: a
+// keyword, the beginning or end of a block or drawer, a property, planning, a LaTeX environment, and
+// in Org text a comment and a line of fixed width.
+func (c *Converter) isElement(l string, complete bool) (is, decided bool) {
+	if !complete {
+		for _, word := range elementWords {
+			if n := min(len(word), len(l)); strings.EqualFold(l[:n], word[:n]) {
+				return false, false
+			}
+		}
+		return false, l[0] != ':' && l[0] != '#'
+	}
+	switch l[0] {
+	case '#':
+		return strings.HasPrefix(l, "#+") || c.dialect != Markdown && (l == "#" || strings.HasPrefix(l, "# ")), true
+	case ':':
+		if isDrawer(l) {
+			return true, true
+		}
+		_, _, property := propertyLine(l)
+		return c.drawer && property || c.dialect != Markdown && (l == ":" || strings.HasPrefix(l, ": ")), true
+	case '\\':
+		return environmentStart.MatchString(l), true
+	}
+	return planningStart.MatchString(l), true
+}
+
+// element copies a line for which isElement is true. l has its indentation.
+func (c *Converter) element(l, trimmed string) {
+	c.flushCarried()
+	c.flushBullet()
+	c.paragraph = false
+	if trimmed[0] != ':' || isDrawer(trimmed) {
+		c.drawer = trimmed[0] == ':' && !strings.EqualFold(trimBlanks(trimmed), ":END:")
+	}
+	if begin, kind, _, ok := blockDelimiter(trimmed); ok && begin && isVerbatim(kind) && kind != "verse" {
+		c.verbatim = kind
+	}
+	if start := environmentStart.FindStringSubmatch(trimmed); start != nil && !strings.HasSuffix(trimBlanks(trimmed), `\end{`+start[1]+"}") {
+		c.environment = start[1]
+	}
+	prefix := l[:len(l)-len(trimmed)]
+	if c.dialect == Markdown {
+		prefix = c.indent()
+	}
+	c.beginLine(prefix + strings.TrimRight(trimmed, " \t\r"))
 }

@@ -24,7 +24,7 @@ func (c *Converter) flushTable() {
 	}
 	rows := c.rows
 	c.rows = nil
-	if len(rows) == 1 && c.dialect == Markdown || len(rows) == 1 && !strings.HasSuffix(rows[0], "|") {
+	if len(rows) == 1 && !strings.HasSuffix(rows[0], "|") {
 		c.textRow(rows[0])
 		return
 	}
@@ -123,16 +123,11 @@ func alignmentCookies(marks []byte) []string {
 	return cells
 }
 
-// cell converts the text of a cell. A cell that Org would take for a formula gets a zero-width
-// space at its front.
+// cell converts the text of a cell.
 func (c *Converter) cell(text string) string {
-	inner := &inline{markdown: c.dialect == Markdown, inertOnly: c.dialect == PureOrg, cell: true, begun: true, links: c.text.links}
+	inner := &inline{markdown: c.dialect == Markdown, cell: true, begun: true, links: c.text.links}
 	inner.run(text, true)
-	converted := strings.TrimSpace(inner.out.String())
-	if strings.HasPrefix(converted, "=") || strings.HasPrefix(converted, ":=") {
-		return zeroWidthSpace + converted
-	}
-	return converted
+	return strings.TrimSpace(inner.out.String())
 }
 
 // align pads the cells as org-table-align does: to the widest cell of the column, with numbers to

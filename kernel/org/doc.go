@@ -8,9 +8,9 @@
 //   - [InsertUnder] and [InsertBeforeDraft] are pure functions from text to
 //     text that add a turn to a conversation.
 //   - [Converter] turns what a model writes (Markdown, Org, or a mixture) into Org
-//     that is safe to have in a buffer; [Inert] defines what "safe" means. Its result
-//     does not depend on how the text was cut into deltas. It decides what a line is
-//     (convert_kind.go), opens and closes what stands around it (convert_markdown.go,
+//     that is inert: package inert has the list of what is held in it, and the rest stays
+//     Org as it was written. Its result does not depend on how the text was cut into
+//     deltas. It decides what a line is (convert_kind.go), opens and closes what stands around it (convert_markdown.go,
 //     convert_orgtext.go), keeps its beginning from being Org (convert_guard.go), and
 //     writes its text token by token (inline.go and its neighbours). A construct that
 //     the next line of a paragraph may close waits for it (convert_paragraph.go).

@@ -1,6 +1,8 @@
 package org
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -8,71 +10,92 @@ import (
 	"pgregory.net/rapid"
 )
 
-// traps are texts that call (org-agent-fire) if they are not converted, when a person works in
-// their buffer: C-c C-c, TAB in a table, following links, exporting, the agenda.
-var traps = []string{
-	"elisp:(org-agent-fire)", "[[elisp:(org-agent-fire)]]", "[[elisp:(org-agent-fire)][text]]", "<elisp:(org-agent-fire)>", "[text](elisp:(org-agent-fire))",
-	"shell:true", "[[shell:true]]", "![text](shell:true)",
-	"\n%%(org-agent-fire)\n", "\n&%%(org-agent-fire)\n", "<%%(org-agent-fire)>", "SCHEDULED: <%%(org-agent-fire)>\n",
-	"| 1 |\n| 2 |\n#+TBLFM: $1='(org-agent-fire)\n", "| ='(org-agent-fire) | 1 |\n", "| :='(org-agent-fire) | 1 |\n", "| a |\n|---|\n| ='(org-agent-fire) |\n",
-	"#+begin_src emacs-lisp :var x=(org-agent-fire)\nx\n#+end_src\n", "```emacs-lisp :var x=(org-agent-fire)\nx\n```\n",
-	"#+header: :var x=(org-agent-fire)\n#+begin_src emacs-lisp\nx\n#+end_src\n", "* H\n:PROPERTIES:\n:header-args: :var x=(org-agent-fire)\n:END:\n",
-	"#+CALL: f(x=(org-agent-fire))\n", "src_emacs-lisp[:var x=(org-agent-fire)]{x}", "call_f(x=(org-agent-fire))",
-	"#+MACRO: fire (eval (org-agent-fire))\n{{{fire}}}\n", "#+begin_export ascii\nx\n#+end_export\n",
-	"#+begin_src emacs-lisp :tangle stolen.el\nx\n#+end_src\n", "```emacs-lisp :tangle stolen.el\nx\n```\n", "#+PROPERTY: header-args :tangle stolen.el\n",
-	"#+BIND: org-export-filter-body-functions (org-agent-fire)\n", "#+STARTUP: fold\n", "#+TODO: A(a@/!) | B(b)\n",
-	"#+INCLUDE: \"/etc/passwd\" src sh\n", "#+SETUPFILE: https://example.org/setup.org\n", "#+SETUPFILE: /etc/passwd\n",
-	"#+BEGIN: org-agent-fire\n#+END:\n", "#+BEGIN: clocktable :formula '(org-agent-fire)\n#+END:\n", "#+CONSTANTS: a='(org-agent-fire)\n",
-	"Local Variables:\norg-agent-canary: t\nEnd:\n",
-	"-*- mode: org; org-agent-canary: t; eval: (org-agent-fire) -*-\n", "# -*- org-agent-canary: t -*-\n", "* x -*- org-agent-canary: t -*-\n",
-	"[[file+sys:/bin/true]]", "[[file+emacs:/etc/passwd]]", "[[file:/sudo:root@localhost:/etc/passwd]]", "[[calc:1]]",
-	"- [ ] a [/]\n  - [ ] b\n", "* TODO x\nSCHEDULED: <2026-01-01 Thu +1d>\n", "<<<org>>>", "#+LINK: x elisp:(org-agent-fire)\n[[x:y]]\n", "#+ATTR_HTML: :x y\n",
-	"#+begin_src emacs-lisp :results silent :session x :dir /tmp :eval yes\n(org-agent-fire)\n#+end_src\n", "```sh\n%%(org-agent-fire)\n&%%(org-agent-fire)\n```\n", "- a\n  ```sh\n  %%(org-agent-fire)\n%%(org-agent-fire)\n  ```\n", "> ```\n> %%(org-agent-fire)\n", "    %%(org-agent-fire)\n",
-	"#+RESULTS:\n| a |\n", "#+NAME: f\n",
+// A trap is a case of testdata/held/hostile: a text, and what leaves a trace when it is done with the
+// text as it stands.
+type trap struct {
+	uses []string
+	name string
+	text string
 }
 
-// variables is a text that sets a variable when its file is opened.
-const variables = "x\n# Local Variables:\n# org-agent-canary: t\n# End:\n"
+func traps(t *testing.T) []trap {
+	t.Helper()
+	data, err := os.ReadFile("../../testdata/held/hostile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := strings.Fields("display visit C-c-C-c TAB open link ascii html latex md icalendar beamer odt tangle agenda columns attach archive refile export-file")
+	text := regexp.MustCompile(`(?m)^########.*\n`).ReplaceAllString(string(data), "")
+	var all []trap
+	for _, section := range strings.Split(text, "\n== ")[1:] {
+		first, body, _ := strings.Cut(section, "\n")
+		found := trap{text: strings.TrimRight(body, "\n") + "\n"}
+		for _, word := range strings.Fields(first) {
+			if found.name == "" && slices.Contains(uses, word) {
+				found.uses = append(found.uses, word)
+			} else {
+				found.name += " " + word
+			}
+		}
+		if len(found.uses) == 0 {
+			t.Fatalf("%s: no use", first)
+		}
+		all = append(all, found)
+	}
+	return all
+}
 
-// TestEmacsRunsNothing uses converted traps, mixed with other text, as a person would, and the
-// traps that only the client's check has treated. No code may run. The unconverted traps must run
-// some code, or the test proves nothing.
-func TestEmacsRunsNothing(t *testing.T) {
-	mixed := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(slices.Concat(fragments, traps, traps, traps)), 1, 12).Draw(t, "mixed"), "")
-	})
+// TestEmacsTrapsLeaveTraces: as it stands each hostile text leaves a trace by each use that it names.
+// Otherwise the next test would prove nothing.
+func TestEmacsTrapsLeaveTraces(t *testing.T) {
+	all := traps(t)
+	var texts []string
+	for _, trap := range all {
+		texts = append(texts, strings.Join(trap.uses, " ")+"\n"+trap.text)
+	}
 	var fired [][]string
-	runEmacs(t, "org-agent-use-text", []string{strings.Join(traps, "\n"), variables}, &fired)
-	for _, way := range []string{"C-c C-c", "C-c C-o", "recalculate", "execute-buffer", "tables", "ascii", "html", "latex", "md", "agenda"} {
-		if !slices.Contains(fired[0], way) {
-			t.Errorf("the traps as they stand do not fire by %s: %v", way, fired[0])
+	runEmacs(t, "org-agent-use-case", texts, &fired)
+	for i, trap := range all {
+		for _, use := range trap.uses {
+			if !slices.Contains(fired[i], use) {
+				t.Errorf("%s: no trace by %s, only by %v\n%s", trap.name, use, fired[i], trap.text)
+			}
 		}
 	}
-	if !slices.Contains(fired[1], "opening") {
-		t.Errorf("file variables do not fire: %v", fired[1])
-	}
-	var raw, converted []string
-	for i, text := range append(slices.Clone(traps), variables) {
-		raw, converted = append(raw, text), append(converted, convert(text, Options{Dialect: dialects[i%2]}))
-	}
-	for seed := range 15 {
-		text := emacsText(mixed.Example(seed))
-		raw, converted = append(raw, text), append(converted, convert(text, Options{Dialect: dialects[seed%len(dialects)]}))
-	}
-	runEmacs(t, "org-agent-use-text", converted, &fired)
-	for i := range fired {
-		if len(fired[i]) > 0 {
-			t.Errorf("code ran by %v\ninput:  %q\noutput: %s", fired[i], raw[i], visible(converted[i]))
+}
+
+// TestEmacsInertLeavesNone: whatever is done with the hostile texts, together and mixed with others,
+// after the kernel or the client alone made them inert, leaves no trace.
+func TestEmacsInertLeavesNone(t *testing.T) {
+	var raw []string
+	for group := range slices.Chunk(traps(t), 12) {
+		var text strings.Builder
+		for _, trap := range group {
+			text.WriteString("* " + trap.name + "\n" + trap.text + "\n\n")
 		}
+		raw = append(raw, text.String())
 	}
-	var grouped []string
-	for group := range slices.Chunk(raw, 8) {
-		grouped = append(grouped, strings.Join(group, "\n\n"))
+	var pieces []string
+	for _, trap := range traps(t) {
+		pieces = append(pieces, trap.text)
 	}
-	runEmacs(t, "org-agent-use-checked-text", grouped, &fired)
-	for i := range fired {
-		if len(fired[i]) > 0 {
-			t.Errorf("checked by the client alone, code ran by %v\ninput:  %q", fired[i], grouped[i])
+	mixed := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(slices.Concat(fragments, pieces, pieces)), 1, 14).Draw(t, "mixed"), "")
+	})
+	for seed := range 6 {
+		raw = append(raw, emacsText(mixed.Example(seed)))
+	}
+	var converted []string
+	for i, text := range raw {
+		converted = append(converted, convert(text, Options{Dialect: dialects[1+i%2]}))
+	}
+	for by, texts := range map[string][]string{"org-agent-use-text": converted, "org-agent-use-checked-text": raw} {
+		var fired [][]string
+		runEmacs(t, by, texts, &fired)
+		for i := range fired {
+			if len(fired[i]) > 0 {
+				t.Errorf("%s: a trace by %v\n%s\nfrom\n%s", by, fired[i], visible(texts[i]), raw[i])
+			}
 		}
 	}
 }

@@ -23,23 +23,20 @@ const wordLimit = 64
 type inline struct {
 	out      bytes.Buffer
 	markdown bool
-	// inertOnly leaves Markdown unchanged, because the text is Org already.
-	inertOnly bool
-	cell      bool              // in a table cell
-	inLink    bool              // in a link's description
-	inURL     bool              // behind "https:", until a blank
-	math      bool              // a $, \( or \[ came before in this paragraph
-	active    string            // emphasis markers around the text
-	prev      rune              // last rune written on this line, 0 at its start
-	source    rune              // last rune read on this line, 0 at its start
-	begun     bool              // something was written on this line
-	part      bool              // the text is a part of a line: more follows behind its end
-	after     bool              // an emphasis just ended
-	apart     bool              // a construct that became plain text just ended
-	opened    [128]int          // marker -> line number+1 of a plain character that Org may take for an opening
-	line      int               // counts lines of the paragraph
-	links     map[string]string // reference definitions seen, by lower-case label
-	noCloser  map[byte]int      // delimiter -> bytes left of the line when none was found
+	literals bool              // nothing is converted: the text is neither Markdown nor Org
+	cell     bool              // in a table cell
+	inLink   bool              // in a link's description
+	inURL    bool              // behind "https:", until a blank
+	active   string            // emphasis markers around the text
+	prev     rune              // last rune written on this line, 0 at its start
+	source   rune              // last rune read on this line, 0 at its start
+	begun    bool              // something was written on this line
+	after    bool              // an emphasis just ended
+	apart    bool              // a construct that was written as plain text just ended
+	opened   [128]int          // marker -> line number+1 of a plain character that Org may take for an opening
+	line     int               // counts lines of the paragraph
+	links    map[string]string // reference definitions seen, by lower-case label
+	noCloser map[byte]int      // delimiter -> bytes left of the line when none was found
 }
 
 // startLine resets the state of a line, startParagraph that of a paragraph.
@@ -51,7 +48,6 @@ func (c *inline) startLine() {
 
 func (c *inline) startParagraph() {
 	c.opened = [128]int{}
-	c.math = false
 	c.line = 0
 }
 
@@ -123,7 +119,7 @@ func (c *inline) token(text string, final bool) int {
 	case b == ' ' || b == '\t' || b == '\r' || b == '\f' || b == '\v':
 		return c.blanks(text, final)
 	}
-	if n, decided := c.hazard(text, final); !decided || n > 0 {
+	if n, decided := c.orgLink(text, final); !decided || n > 0 {
 		return n
 	}
 	before, begun := c.out.Len(), c.begun
@@ -194,11 +190,6 @@ func (c *inline) write(text string) {
 	c.prev = lastRune(text)
 }
 
-// breakUp appends first, a zero-width space and, later, the text that follows.
-func (c *inline) breakUp(first string) {
-	c.write(first + zeroWidthSpace)
-}
-
 func mayPrecedeEmphasis(r rune) bool {
 	return r == 0 || r == '-' || r == '(' || r == '\'' || r == '"' || r == '{' || isSpace(r)
 }
@@ -250,7 +241,7 @@ func plainWords(text string) int {
 	for i := range len(text) {
 		switch b := text[i]; {
 		case b == ' ':
-			if i == start || i+1 == len(text) || !isAlnum(text[i+1]) || text[i-1]|0x20 == 'l' {
+			if i == start || i+1 == len(text) || !isAlnum(text[i+1]) {
 				return end
 			}
 			start, end = i+1, i+1
@@ -281,78 +272,17 @@ func (c *inline) word(text string, final bool) int {
 	if n < wordLimit && n == len(text) && !final {
 		return 0
 	}
-	if n < len(text) {
-		switch text[n] {
-		case ':', '_', ' ':
-			return c.wordBefore(text, n, final)
+	if n < len(text) && text[n] == ':' {
+		if n+1 == len(text) && !final {
+			return 0
+		}
+		kind := strings.ToLower(text[strings.LastIndexAny(text[:n], "-+")+1 : n])
+		if isHarmlessLink(kind) && n+1 < len(text) && strings.IndexByte(" \t\r", text[n+1]) < 0 {
+			c.inURL = true
 		}
 	}
 	c.write(text[:n])
 	return n
-}
-
-// wordBefore handles a word of n bytes that is followed by a colon, an underscore or a blank.
-func (c *inline) wordBefore(text string, n int, final bool) int {
-	lower := strings.ToLower(text[:n])
-	hazard, decided := false, true
-	switch text[n] {
-	case ':':
-		if n+1 == len(text) && !final {
-			return 0
-		}
-		if n+1 == len(text) && !c.part || n+1 < len(text) && strings.IndexByte(" \t\r", text[n+1]) >= 0 {
-			break
-		}
-		hazard, decided = c.linkType(lower, text[n+1:], final)
-	case '_':
-		if strings.HasSuffix(lower, "src") || strings.HasSuffix(lower, "call") {
-			hazard, decided = babelCall(text[n+1:], final, c.part)
-		}
-	case ' ':
-		if strings.HasSuffix(lower, "local") {
-			hazard, decided = hasPrefixFold(text[n:], " variables:", final)
-		}
-	}
-	if !decided {
-		return 0
-	}
-	if hazard {
-		c.inURL = false
-		c.breakUp(text[:n])
-	} else {
-		c.write(text[:n])
-	}
-	return n
-}
-
-// linkType reports whether a word before a colon makes a live link. The type may stand behind a
-// dash or a plus, as in "foo-elisp:x".
-func (c *inline) linkType(word, rest string, final bool) (live, decided bool) {
-	kind := word[strings.LastIndexAny(word, "-+")+1:]
-	if isLiveLink(word) || isLiveLink(word[strings.LastIndexByte(word, '-')+1:]) || isLiveLink(kind) {
-		return true, true
-	}
-	if !isHarmlessLink(kind) {
-		return false, true
-	}
-	c.inURL = true
-	if kind == "file" && rest == "" {
-		return true, true // a part ends here, and a name may follow
-	}
-	if kind == "file" {
-		return remoteFile(rest, final)
-	}
-	return false, true
-}
-
-// hasPrefixFold reports whether text begins with prefix in any case. It is undecided while text is
-// a beginning of prefix and more text may follow.
-func hasPrefixFold(text, prefix string, final bool) (has, decided bool) {
-	n := min(len(text), len(prefix))
-	if !strings.EqualFold(text[:n], prefix[:n]) {
-		return false, true
-	}
-	return n == len(prefix), n == len(prefix) || final
 }
 
 // construct handles the constructs of Markdown that Org does not have. It returns the length of
@@ -363,7 +293,7 @@ func (c *inline) construct(text string, final bool) (n int, decided bool) {
 			return n, decided
 		}
 	}
-	if c.inertOnly || c.inURL && text[0] != '*' && text[0] != '`' {
+	if c.literals || c.inURL && text[0] != '*' && text[0] != '`' {
 		return 0, true
 	}
 	switch text[0] {
@@ -397,7 +327,7 @@ func (c *inline) orgConstruct(text string, final bool) (n int, decided bool) {
 	if end == 0 || !decided {
 		return 0, decided
 	}
-	c.write(text[:1] + c.defuseVerbatim(text[1:end-1], true) + text[end-1:end])
+	c.write(text[:end])
 	return end, true
 }
 

@@ -48,7 +48,7 @@ func (c *inline) codeSpan(text string, final bool) (n int, decided bool) {
 // code writes verbatim text as ~x~, or as =x= where the content or the text around it would end ~x~
 // early. If neither works it is written as plain text.
 func (c *inline) code(content string) {
-	content = c.defuseVerbatim(blankControls(content), true)
+	content = blankControls(content)
 	first, _ := utf8.DecodeRuneInString(content)
 	last, _ := utf8.DecodeLastRuneInString(content)
 	if c.cell && strings.IndexByte(content, '|') >= 0 {
@@ -93,7 +93,7 @@ func (c *inline) verbatimFits(content string, marker byte) bool {
 
 // plain writes a text and converts nothing in it.
 func (c *inline) plain(content string) {
-	literal := inline{cell: c.cell, prev: c.prev, inertOnly: true, begun: true, part: true, math: c.math}
+	literal := inline{cell: c.cell, prev: c.prev, literals: true, begun: true}
 	literal.run(content, true)
 	text := literal.out.String()
 	for i := range len(text) {

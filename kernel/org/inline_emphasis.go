@@ -15,9 +15,6 @@ func isMarker(b byte) bool {
 func (c *inline) literal(text string, final bool) int {
 	b := text[0]
 	switch {
-	case b == '$':
-		c.math = true
-		c.write("$")
 	case b == '|' && c.cell:
 		c.vertical()
 	case b == '\\' && c.cell && len(text) > 1 && text[1] == '|':
@@ -157,7 +154,7 @@ func orgMarker(b byte, use int) byte {
 // emphasize writes content between markers if Org reads them as markers there, and else without.
 func (c *inline) emphasize(content string, marker byte) {
 	inner := inline{
-		markdown: c.markdown, cell: c.cell, inLink: c.inLink, math: c.math, begun: true, part: true, links: c.links,
+		markdown: c.markdown, cell: c.cell, inLink: c.inLink, begun: true, links: c.links,
 		active: c.active + string(marker), opened: c.opened, line: c.line,
 	}
 	plain := strings.IndexByte(c.active, marker) >= 0 || c.blocked(marker)
@@ -166,7 +163,7 @@ func (c *inline) emphasize(content string, marker byte) {
 	}
 	inner.run(content, true)
 	rendered := inner.out.String()
-	c.math, c.opened = inner.math, inner.opened
+	c.opened = inner.opened
 	first, _ := utf8.DecodeRuneInString(rendered)
 	last, _ := utf8.DecodeLastRuneInString(rendered)
 	if plain || rendered == "" || isSpace(first) || isSpace(last) {

@@ -62,7 +62,7 @@ func (c *inline) escaped(text string) {
 	case isMarker(b):
 		c.markers(text, 1, true)
 	case strings.IndexByte("<{@%[$\\&`!^-", b) >= 0 && len(text) > 1 && strings.IndexByte(" \t.,;:!?", text[1]) < 0:
-		c.breakUp(text[:1])
+		c.write(text[:1] + zeroWidthSpace)
 	default:
 		c.write(text[:1])
 	}

@@ -185,13 +185,12 @@ func parseDestination(text string) (destination string, end int) {
 // link writes a link, or only its text where Org could not follow the link safely.
 func (c *inline) link(label, destination string) {
 	target, ok := linkTarget(destination)
-	inner := inline{markdown: c.markdown, cell: c.cell, math: c.math, inLink: true, begun: true, part: true, links: c.links, line: c.line, active: c.active}
+	inner := inline{markdown: c.markdown, cell: c.cell, inLink: true, begun: true, links: c.links, line: c.line, active: c.active}
 	if c.inLink || !ok {
 		inner.prev, inner.opened = c.prev, c.opened
 	}
 	inner.run(label, true)
 	description := inner.out.String()
-	c.math = inner.math
 	if c.inLink || !ok {
 		c.writePlain(description)
 		c.opened = inner.opened
@@ -363,6 +362,66 @@ func (c *inline) lineBreak(text string, final bool) (n int, decided bool) {
 	return n, true
 }
 
+// orgLink copies a whole [[target][description]] as it is. It returns 0 if the text begins none.
+func (c *inline) orgLink(text string, final bool) (n int, decided bool) {
+	if text[0] != '[' || c.literals {
+		return 0, true
+	}
+	if len(text) == 1 {
+		return 0, final
+	}
+	if text[1] != '[' || c.inLink {
+		return 0, true
+	}
+	limited := text[:min(len(text), spanLimit)]
+	target, description, end := cutOrgLink(limited)
+	if end == 0 || target == "" || c.cell && strings.IndexByte(description, '|') >= 0 {
+		return 0, final || len(limited) < len(text) || end > 0
+	}
+	c.write(text[:end])
+	return end, true
+}
+
+// cutOrgLink reads [[target]] or [[target][description]] at the start of text.
+func cutOrgLink(text string) (target, description string, end int) {
+	i := strings.IndexAny(text[2:], "[]")
+	if i <= 0 || text[2+i] != ']' {
+		return "", "", 0
+	}
+	target = text[2 : 2+i]
+	rest := text[2+i+1:]
+	if strings.HasPrefix(rest, "]") {
+		return target, "", len(text) - len(rest) + 1
+	}
+	if !strings.HasPrefix(rest, "[") {
+		return "", "", 0
+	}
+	closing := strings.Index(rest, "]]")
+	if closing <= 1 {
+		return "", "", 0
+	}
+	return target, rest[1:closing], len(text) - len(rest) + closing + 2
+}
+
+// isHarmlessLink reports whether a link in Markdown may become one of this type in Org.
+func isHarmlessLink(kind string) bool {
+	switch kind {
+	case "http", "https", "mailto", "id", "file":
+		return true
+	}
+	return false
+}
+
+// remoteFile reports whether Emacs would open a file through another program or machine.
+func remoteFile(path string) bool {
+	name := strings.TrimLeft(path, "/")
+	if strings.HasPrefix(name, `\\`) || len(path)-len(name) == 2 {
+		return true
+	}
+	end := strings.IndexAny(name, "/: \t")
+	return len(name) < len(path) && end >= 0 && name[end] == ':'
+}
+
 // linkTarget converts a destination to the target of an Org link. ok is false for a type other than
 // http(s), mailto, id and file, and for a destination that cannot be written safely.
 func linkTarget(destination string) (string, bool) {
@@ -377,16 +436,14 @@ func linkTarget(destination string) (string, bool) {
 	case hasScheme && lower == "id":
 		return "id:" + rest, isPlainPath(rest)
 	case hasScheme && lower == "file":
-		remote, _ := remoteFile(rest, true)
-		return "file:" + rest, isPlainPath(rest) && !remote
+		return "file:" + rest, isPlainPath(rest) && !remoteFile(rest)
 	case hasScheme || destination == "" || destination[0] == '#':
 		return "", false
 	case strings.HasPrefix(destination, "//"):
 		return "https:" + encodeURL(destination), true
 	}
 	path := strings.ReplaceAll(destination, "%20", " ")
-	remote, _ := remoteFile(path, true)
-	return "file:" + path, isPlainPath(path) && !remote
+	return "file:" + path, isPlainPath(path) && !remoteFile(path)
 }
 
 // encodeURL percent-encodes the characters that an Org link cannot contain.

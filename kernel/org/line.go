@@ -125,3 +125,5 @@ func propertyLine(text string) (key, value string, ok bool) {
 	}
 	return "", "", false
 }
+
+func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }

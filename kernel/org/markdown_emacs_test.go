@@ -33,6 +33,7 @@ var differing = map[string][]int{
 	"a tag or address in a link's text does not hide its end":                   {524, 526},
 	"an address of another kind stays in its brackets":                          {596, 598, 599, 601, 602, 606},
 	"a bare mail address stays as it is":                                        {612},
+	"a link of Org stays one":                                                   {548, 590},
 }
 
 // TestEmacsFindsTheSpecification converts the examples of CommonMark's specification, which the

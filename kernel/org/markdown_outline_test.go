@@ -13,6 +13,8 @@ import (
 	extended "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"org-agent/kernel/org/inert"
 )
 
 // An outline describes a document, with a line for each block, in words that Markdown and Org
@@ -128,7 +130,7 @@ func (o *outline) paragraph(words string) {
 func (o *outline) code(language, body string) {
 	kind := "example"
 	switch {
-	case isListedLanguage(language):
+	case inert.Listed(language):
 		kind = "src " + language
 	case language != "":
 		kind = "example " + language // the first line of the example has the name

@@ -12,64 +12,11 @@
 (require 'ob-core)
 (require 'ob-emacs-lisp)
 (require 'json)
+(require 'org-agent-inert)
 
 (setq org-babel-default-header-args nil
       org-babel-default-header-args:emacs-lisp nil
       org-element-use-cache nil)
-
-(defconst org-agent-parse-live
-  '(babel-call clock comment-block diary-sexp drawer dynamic-block export-block inlinetask
-    keyword latex-environment planning special-block citation citation-reference
-    export-snippet inline-babel-call inline-src-block macro radio-target target)
-  "Types of what may do something, or hides text.")
-
-(defconst org-agent-parse-properties '("ID" "SKILL" "MODEL")
-  "Properties of an answer.")
-
-(defun org-agent-parse-live-p (element)
-  "Return a string that says why ELEMENT is live, or nil."
-  (let ((type (org-element-type element)))
-    (cond
-     ((memq type org-agent-parse-live) (symbol-name type))
-     ((and (eq type 'link)
-           (not (member (org-element-property :type element) '("http" "https" "mailto" "id" "file"))))
-      (format "link %s" (org-element-property :raw-link element)))
-     ((and (eq type 'link) (org-element-property :application element))
-      (format "link application %s" (org-element-property :raw-link element)))
-     ((and (eq type 'link) (equal (org-element-property :type element) "file")
-           (file-remote-p (org-element-property :path element)))
-      (format "remote %s" (org-element-property :path element)))
-     ((and (eq type 'timestamp)
-           (not (memq (org-element-property :type element) '(inactive inactive-range))))
-      (format "timestamp %s" (org-element-property :raw-value element)))
-     ((and (memq type '(src-block example-block))
-           ;; An example may have the name of a language, held.
-           (not (and (eq type 'example-block)
-                     (not (org-element-property :header element))
-                     (string-match-p "\\`\u200b[-+#._[:alnum:]]+\\'"
-                                     (or (org-element-property :switches element) ""))))
-           (or (org-element-property :parameters element) (org-element-property :switches element)
-               (org-element-property :header element)))
-      "block with arguments")
-     ((and (eq type 'table) (or (org-element-property :tblfm element)
-                                (eq (org-element-property :type element) 'table.el)))
-      "table with formulas")
-     ((and (eq type 'table-cell)
-           (string-match-p "\\`[ \t]*:?=.*[^=]\\'"
-                           (or (org-element-interpret-data (org-element-contents element)) "")))
-      "formula")
-     ((and (eq type 'node-property)
-           (not (member (org-element-property :key element) org-agent-parse-properties)))
-      (format "property %s" (org-element-property :key element)))
-     ((and (eq type 'latex-fragment)
-           (string-match-p "\\\\\\(?:input\\|begin\\|write\\|directlua\\)\\|\\^\\^"
-                           (org-element-property :value element)))
-      (format "LaTeX %s" (org-element-property :value element)))
-     ((and (eq type 'headline) (or (org-element-property :commentedp element)
-                                   (member "user" (org-element-property :tags element))
-                                   (and (member "agent" (org-element-property :tags element))
-                                        (/= 1 (org-element-property :begin element)))))
-      "headline"))))
 
 (defun org-agent-parse-headline (headline)
   "Return what we compare of HEADLINE."
@@ -113,12 +60,19 @@
 
 (defun org-agent-parse-text ()
   "Return what Org's parser finds in the current buffer."
-  (let* ((tree (org-element-parse-buffer))
-         (types (append org-element-all-elements org-element-all-objects))
-         (live (delq nil (org-element-map tree types #'org-agent-parse-live-p nil nil nil t))))
+  (let ((tree (org-element-parse-buffer)))
     `((headings . ,(vconcat (org-element-map tree 'headline #'org-agent-parse-headline)))
-      (blocks . ,(vconcat (org-element-map tree 'src-block #'org-agent-parse-block)))
-      (live . ,(vconcat live)))))
+      (blocks . ,(vconcat (org-element-map tree 'src-block #'org-agent-parse-block))))))
+
+(defun org-agent-parse-held ()
+  "Return what the client would hold in the current buffer, or change in it."
+  (let* ((text (buffer-string))
+         (held nil)
+         (inert (org-agent-inert text nil (lambda (place _rule what)
+                                            (push (format "%d: %s" place what) held)))))
+    (unless (or held (equal inert text))
+      (push (concat "changed to " inert) held))
+    (vconcat (nreverse held))))
 
 (defun org-agent-parse-file (in out function)
   "Call FUNCTION in a buffer for each text of the file IN and write the results to OUT."

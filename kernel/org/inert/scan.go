@@ -1,0 +1,327 @@
+package inert
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of what is read ahead. What is longer is held.
+const (
+	spanLimit = 2048 // bytes of verbatim text or of a citation
+	wordLimit = 64   // bytes of a word
+)
+
+// A scan reads a line from the left and holds what is in the list. It stops where it needs to see
+// more of the line.
+type scan struct {
+	writer *Writer
+	raw    bool   // text that is not Org: only what is found by a mere search is held
+	code   bool   // source: only what is live in source too
+	table  bool   // a row of a table: what is verbatim ends with its cell
+	opaque bool   // nothing counts as verbatim
+	marks  []mark // that the beginning of the line asks for, in order
+	opened opened // what the paragraph opened and may close
+
+	at, sent int  // bytes read, and written
+	behind   int  // the place behind which the next mark may stand
+	verbatim int  // 1 + the place of the sign that may begin verbatim text; 0 for none
+	url      bool // within a URL
+}
+
+// opened is what may be open in a paragraph. Text that looks verbatim but holds the end of it may not
+// be verbatim for Org.
+type opened struct {
+	signs                    [128]bool // signs of emphasis
+	brackets, braces, angles int
+	math, parenthesis        bool // a $, and a \( or \[
+}
+
+// An outcome says what comes of a place.
+type outcome int
+
+const (
+	passes outcome = iota
+	isHeld
+	waits // for more of the line
+)
+
+// A finding is what was found at a place: held from an offset on, by a rule.
+type finding struct {
+	outcome
+	at   int
+	rule Rule
+	what string
+}
+
+func hold(at int, rule Rule, what string) finding { return finding{isHeld, at, rule, what} }
+
+// wait says that more of the line is needed, unless there is no more.
+func wait(final bool) finding {
+	if final {
+		return finding{}
+	}
+	return finding{outcome: waits}
+}
+
+// run reads on and returns what is final of the line.
+func (s *scan) run(l string, final bool) string {
+	var out strings.Builder
+	insert := func(at int, text string) bool {
+		if at < s.behind {
+			return false // it was inserted before the line was read again from further left
+		}
+		out.WriteString(l[s.sent:at])
+		out.WriteString(text)
+		s.sent, s.behind = at, at+1
+		return true
+	}
+	for {
+		if s.at >= len(l) {
+			if !final || s.verbatim == 0 {
+				break
+			}
+			s.notVerbatim(l) // its end is missing
+			continue
+		}
+		if len(s.marks) > 0 && s.marks[0].at <= s.at {
+			if insert(s.marks[0].at, Mark) {
+				s.writer.note(s.marks[0].rule, s.marks[0].what)
+			}
+			s.marks = s.marks[1:]
+			continue
+		}
+		if !isTrigger(l[s.at]) {
+			s.at++
+			continue
+		}
+		label, found := s.look(l, s.at, final)
+		if found.outcome == waits {
+			break
+		}
+		if label != "" {
+			insert(s.at, label)
+		}
+		if found.outcome == isHeld {
+			if insert(found.at, Mark) {
+				s.writer.note(found.rule, found.what)
+			}
+			s.at = max(s.at+1, found.at)
+			continue
+		}
+		s.at++
+	}
+	if s.at > s.sent {
+		out.WriteString(l[s.sent:s.at])
+		s.sent = s.at
+	}
+	return out.String()
+}
+
+// isTrigger reports whether something may be found at a byte.
+func isTrigger(b byte) bool { return strings.IndexByte("=~*/+_[]{}<>()$\\^@:%| \t", b) >= 0 }
+
+// look says what comes of the place i. label is what is added in front of it to a footnote's label.
+func (s *scan) look(l string, i int, final bool) (label string, found finding) {
+	found = s.anywhere(l, i, final)
+	if found.outcome == waits || s.raw {
+		return "", found
+	}
+	if found.outcome == isHeld {
+		s.keepTrack(l, i, final)
+		return "", found
+	}
+	found = s.inText(l, i, final)
+	text := ""
+	if found.outcome == passes {
+		text = s.footnote(l, i)
+	}
+	if s.verbatim > 0 && (found.outcome == isHeld || text != "") {
+		switch s.isVerbatim(l, final) {
+		case waits:
+			return "", finding{outcome: waits}
+		case isHeld:
+			return "", finding{}
+		}
+		s.notVerbatim(l)
+		s.at--
+		return "", finding{} // the line is read again from there
+	}
+	if tracked := s.keepTrack(l, i, final); found.outcome == passes {
+		found = tracked
+	}
+	return text, found
+}
+
+// notVerbatim goes back behind the sign that begins no verbatim text after all.
+func (s *scan) notVerbatim(l string) {
+	s.opened.signs[l[s.verbatim-1]] = true
+	s.at, s.verbatim, s.url = s.verbatim, 0, false
+}
+
+// keepTrack notes what the byte at i opens or closes.
+func (s *scan) keepTrack(l string, i int, final bool) finding {
+	b := l[i]
+	if b == '=' || b == '~' {
+		return s.sign(l, i, final)
+	}
+	if s.verbatim > 0 {
+		return finding{}
+	}
+	o := &s.opened
+	switch b {
+	case '*', '/', '+', '_':
+		o.signs[b] = o.signs[b] || s.mayOpen(l, i)
+	case '[':
+		o.brackets++
+	case ']':
+		o.brackets = max(o.brackets-1, 0)
+	case '{':
+		o.braces++
+	case '}':
+		o.braces = max(o.braces-1, 0)
+	case '<':
+		o.angles++
+	case '>':
+		o.angles = max(o.angles-1, 0)
+	case '$':
+		o.math = true
+	case '\\':
+		if i+1 < len(l) && (l[i+1] == '(' || l[i+1] == '[') {
+			o.parenthesis = true
+		}
+	}
+	return finding{}
+}
+
+// sign handles = and ~, which begin and end verbatim text.
+func (s *scan) sign(l string, i int, final bool) finding {
+	if s.verbatim > 0 {
+		if l[s.verbatim-1] != l[i] {
+			return finding{}
+		}
+		closes, known := closesVerbatim(l, s.verbatim-1, i, final)
+		if !known {
+			return finding{outcome: waits}
+		}
+		if closes {
+			s.verbatim = 0
+		}
+		return finding{}
+	}
+	if !s.mayOpen(l, i) {
+		return finding{}
+	}
+	if i+1 == len(l) {
+		return wait(final)
+	}
+	if next, _ := utf8.DecodeRuneInString(l[i+1:]); s.opaque || isSpace(next) || inLink(l[:i]) {
+		s.opened.signs[l[i]] = true
+		return finding{}
+	}
+	s.verbatim = i + 1
+	return finding{}
+}
+
+// mayOpen reports whether Org may take the sign at i for the beginning of emphasis.
+func (s *scan) mayOpen(l string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	before, _ := utf8.DecodeLastRuneInString(l[:i])
+	return strings.ContainsRune("-–—('\"{", before) || isSpace(before) || s.table && before == '|'
+}
+
+// inLink reports whether a text may end within a link that has no brackets.
+func inLink(text string) bool {
+	return strings.IndexByte(text[strings.LastIndexAny(text, " \t")+1:], ':') >= 0
+}
+
+// closesVerbatim reports whether the sign at i ends what began at start.
+func closesVerbatim(l string, start, i int, final bool) (closes, known bool) {
+	before, _ := utf8.DecodeLastRuneInString(l[:i])
+	if i < start+2 || isSpace(before) {
+		return false, true
+	}
+	if i+1 == len(l) {
+		return final, final
+	}
+	after, _ := utf8.DecodeRuneInString(l[i+1:])
+	return mayFollow(after), true
+}
+
+func mayFollow(r rune) bool { return strings.ContainsRune("-.,:!?;'\")}\\[", r) || isSpace(r) }
+
+// isSpace follows Emacs's syntax for white space.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' }
+
+// isVerbatim reports whether the text that began at the sign is verbatim for Org: isHeld if so, passes
+// if not. It is not where something that began before it may end within it.
+func (s *scan) isVerbatim(l string, final bool) outcome {
+	start := s.verbatim - 1
+	limit := min(len(l), start+spanLimit)
+	for i := start + 1; i < limit; i++ {
+		switch {
+		case s.table && l[i] == '|':
+			return passes
+		case l[i] != l[start]:
+			continue
+		}
+		closes, known := closesVerbatim(l, start, i, final)
+		switch {
+		case !known:
+			return waits
+		case closes && !s.opened.closedIn(l[start+1:i]):
+			return isHeld
+		case closes:
+			return passes
+		}
+	}
+	if final || limit < len(l) {
+		return passes
+	}
+	return waits
+}
+
+// closedIn reports whether a text may hold the end of what is open.
+func (o opened) closedIn(text string) bool {
+	if !strings.ContainsAny(text, "*/+_=~]}>$\\") {
+		return false
+	}
+	inner := opened{}
+	for i := range len(text) {
+		switch b := text[i]; b {
+		case '*', '/', '+', '_', '=', '~':
+			if closes, _ := closesVerbatim(text, -1, i, false); o.signs[b] && closes {
+				return true
+			}
+		case '[':
+			inner.brackets++
+		case ']':
+			if inner.brackets--; inner.brackets < 0 && o.brackets > 0 {
+				return true
+			}
+		case '{':
+			inner.braces++
+		case '}':
+			if inner.braces--; inner.braces < 0 && o.braces > 0 {
+				return true
+			}
+		case '<':
+			inner.angles++
+		case '>':
+			if inner.angles--; inner.angles < 0 && o.angles > 0 {
+				return true
+			}
+		case '$':
+			if o.math {
+				return true
+			}
+		case '\\':
+			if o.parenthesis && i+1 < len(text) && (text[i+1] == ')' || text[i+1] == ']') {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,271 @@
+package inert
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Options say what a [Writer] knows of the file that the text goes to. The zero value knows nothing.
+type Options struct {
+	// File is what the file has already. A name of the text that is also the file's is held, and a
+	// footnote's label that is also the file's becomes another.
+	File *File
+}
+
+// A Writer makes a text inert. See the package for what it promises.
+type Writer struct {
+	options  Options
+	out      strings.Builder
+	line     strings.Builder // the line that has not ended, with its controls made visible
+	carriage bool            // a carriage return came last, which a line end would take with it
+	retry    int             // the line is not looked at again before it has this length
+	streams  bool            // the line is text, which is written before it has ended
+	scan     scan            // of that line
+
+	block      string // the verbatim block that the line is in, as Org reads it; "" for none
+	blockStays string // the same as it is written: a block of a held language is an example
+	verse      bool   // within a verse block
+	drawer     bool
+	properties bool   // within a property drawer
+	latex      string // the LaTeX environment that the line is in
+	footnote   bool   // within a footnote's definition
+	blanks     int    // blank lines directly before
+	paragraph  opened // what the paragraph has opened and may close
+
+	labels map[string]string // what footnotes' labels became
+	given  map[string]bool   // those that they became
+	number int               // of the line
+	noted  func(Place)
+}
+
+// A Place is a place that is held.
+type Place struct {
+	Line int // from 1
+	Rule Rule
+	What string // what is held, in a few words
+}
+
+// New returns a writer for one text.
+func New(options Options) *Writer { return &Writer{options: options, number: 1} }
+
+// Text makes a whole text inert. One without a line end at its end gets none.
+func Text(text string) string {
+	w := New(Options{})
+	return w.Write(text) + w.Close()
+}
+
+// Check reports whether a text is inert, and if not, the first place that would have to be held.
+func Check(text string) (Place, bool) {
+	first, inert := Place{}, true
+	w := New(Options{})
+	w.noted = func(p Place) {
+		if inert {
+			first, inert = p, false
+		}
+	}
+	w.Write(text)
+	w.Close()
+	return first, inert
+}
+
+// Title makes the title of a heading inert, without its stars.
+func Title(title string) string {
+	const stars = "* "
+	return strings.TrimPrefix(Text(stars+title), stars)
+}
+
+// Write takes the next piece of the text and returns what is final. A piece ends with a whole
+// character.
+func (w *Writer) Write(text string) string {
+	for {
+		end := strings.IndexByte(text, '\n')
+		if end < 0 {
+			break
+		}
+		w.add(text[:end])
+		w.carriage = false
+		w.endLine()
+		w.out.WriteByte('\n')
+		w.number++
+		text = text[end+1:]
+	}
+	if text != "" {
+		w.add(text)
+		w.goOn()
+	}
+	return w.take()
+}
+
+// Trusted adds lines of the kernel's own, a heading with its drawers. They begin and end with whole
+// lines, and what follows is text below them.
+func (w *Writer) Trusted(lines string) string {
+	w.endElements()
+	w.out.WriteString(lines)
+	w.number += strings.Count(lines, "\n")
+	return w.take()
+}
+
+// Close ends the text and returns the rest. A verbatim block that is still open is closed.
+func (w *Writer) Close() string {
+	w.carriage = false
+	unended := w.line.Len() > 0
+	if unended {
+		w.endLine()
+	}
+	if w.block != "" {
+		if unended {
+			w.out.WriteByte('\n')
+		}
+		w.out.WriteString("#+end_" + w.blockStays)
+		if !unended {
+			w.out.WriteByte('\n')
+		}
+		w.block = ""
+	}
+	return w.take()
+}
+
+func (w *Writer) take() string {
+	text := w.out.String()
+	w.out.Reset()
+	return text
+}
+
+// add adds to the line. Controls and direction marks become visible.
+func (w *Writer) add(text string) {
+	if w.carriage && text != "" {
+		w.line.WriteRune(w.visible('\r'))
+		w.carriage = false
+	}
+	if before, ok := strings.CutSuffix(text, "\r"); ok {
+		text, w.carriage = before, true
+	}
+	for i, r := range text {
+		if invisible(r) || r == utf8.RuneError {
+			w.line.WriteString(text[:i])
+			for _, r := range text[i:] {
+				w.line.WriteRune(w.visible(r))
+			}
+			return
+		}
+	}
+	w.line.WriteString(text)
+}
+
+// invisible reports whether a character controls a terminal or the direction of text. A blank, a tab
+// and the marks that Arabic and Hebrew need are text.
+func invisible(r rune) bool {
+	switch {
+	case r < ' ':
+		return r != '\t'
+	case r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		return true
+	}
+	return false
+}
+
+// visible is the character that stands for one that is not. In text those that other programs take
+// for the end of a line are blanks.
+func (w *Writer) visible(r rune) rune {
+	const pictures = 0x2400
+	switch {
+	case !invisible(r):
+		return r
+	case w.block == "" && strings.ContainsRune("\r\f\v", r):
+		return ' '
+	case r < ' ':
+		return pictures + r
+	case r == 0x7f:
+		return pictures + 0x21
+	}
+	return utf8.RuneError
+}
+
+// goOn writes what is decided of a line that has not ended.
+func (w *Writer) goOn() {
+	l := w.line.String()
+	if len(l) < w.retry {
+		return
+	}
+	if !w.streams {
+		if w.block != "" || w.properties || !beginsText(l) {
+			return
+		}
+		w.streams = true
+		w.scan = w.textScan()
+	}
+	w.out.WriteString(w.scan.run(l, false))
+	// What is undecided is looked at anew. Waiting until it has grown by an eighth keeps this linear.
+	w.retry = len(l) + (len(l)-w.scan.at)/8
+}
+
+// beginsText reports whether a line's beginning says that it is text, whatever follows.
+func beginsText(l string) bool {
+	indent := indentation(l)
+	rest := l[indent:]
+	if rest == "" {
+		return false
+	}
+	switch rest[0] {
+	case '*':
+		stars := len(rest) - len(strings.TrimLeft(rest, "*"))
+		return indent > 0 || stars < len(rest) && rest[stars] != ' '
+	case '\\':
+		return len(rest) > 1 && rest[1] != 'b'
+	}
+	return strings.IndexByte("#:|%&", rest[0]) < 0
+}
+
+// endLine writes the rest of the line, which has ended.
+func (w *Writer) endLine() {
+	l := w.line.String()
+	switch {
+	case w.streams:
+		w.out.WriteString(w.scan.run(l, true))
+		w.paragraph, w.blanks = w.scan.opened, 0
+		w.footnote = w.footnote || footnoteStart.MatchString(l)
+		w.endEnvironment(l)
+	default:
+		w.whole(l)
+	}
+	w.line.Reset()
+	w.retry, w.streams = 0, false
+}
+
+func (w *Writer) note(rule Rule, what string) {
+	if w.noted != nil {
+		w.noted(Place{w.number, rule, what})
+	}
+}
+
+// doubtful reports whether a block's body may not be one for Org: what the block stands in may end
+// within it. Then the body is read as text as well.
+func (w *Writer) doubtful() bool { return w.verse || w.drawer || w.latex != "" || w.footnote }
+
+// endElements ends all that a heading ends.
+func (w *Writer) endElements() {
+	w.block, w.verse, w.drawer, w.properties, w.latex, w.footnote = "", false, false, false, "", false
+	w.blanks, w.paragraph = 0, opened{}
+}
+
+func indentation(l string) int {
+	n := 0
+	for n < len(l) && (l[n] == ' ' || l[n] == '\t') {
+		n++
+	}
+	return n
+}
+
+func isBlank(l string) bool { return indentation(l) == len(l) }
+
+func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
+
+func isAlnum(b byte) bool { return isLetter(b) || b >= '0' && b <= '9' }
+
+// cutWord cuts a text at its first blank.
+func cutWord(text string) (word, rest string) {
+	if i := strings.IndexAny(text, " \t"); i >= 0 {
+		return text[:i], text[i:]
+	}
+	return text, ""
+}
