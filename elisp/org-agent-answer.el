@@ -469,7 +469,7 @@ Otherwise the cost of each delta would grow with the line."
   "Insert the answer TEXT with the ID, of TURN to EVENT, once.
 WORDS are the words of the question, for the case that its heading is
 gone.  Return the position of TEXT, (BEG . END)."
-  (let ((inert (org-agent-inert text))
+  (let ((inert (org-agent-inert text (org-agent-answer--names id text)))
         (preview (org-agent-answer-preview turn)))
     (unless (equal inert text)
       (org-agent-rpc-log "made inert: the text of %s had active Org in it" id))
@@ -483,6 +483,16 @@ gone.  Return the position of TEXT, (BEG . END)."
         (when (and preview (equal id (org-agent-answer-partial-id preview)))
           (org-agent-answer--release preview)
           (org-agent-answer--forget turn))))))
+
+(defun org-agent-answer--names (id text)
+  "Return the names that the buffer has beside the answer TEXT with the ID.
+Where TEXT has none, nobody looks."
+  (let ((case-fold-search t))
+    (when (string-match-p "^[ \t]*#\\+\\(?:name\\|results?\\|tblname\\)\\(?:\\[.*\\]\\)?:[ \t]*[^ \t\n]" text)
+      (apply #'org-agent-inert-names
+             (append (org-agent-answer-regions)
+                     (when-let* ((heading (org-agent-heading-find id)))
+                       (list (cons heading (org-agent-heading-subtree-end heading)))))))))
 
 (defun org-agent-answer--complete (preview text)
   "Make the text of PREVIEW equal to TEXT and return its position."

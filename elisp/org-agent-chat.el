@@ -52,6 +52,8 @@
 (declare-function org-agent-goto-bookmark-make "org-agent-goto")
 (declare-function org-agent-goto-imenu-index "org-agent-goto")
 (declare-function org-agent-header-line "org-agent-header")
+(declare-function org-agent-held-copied "org-agent-held")
+(declare-function org-agent-held-ctrl-c-ctrl-c "org-agent-held")
 (declare-function org-agent-input-history-refresh "org-agent-input-history")
 (declare-function org-agent-menu "org-agent-menu")
 (declare-function org-agent-send-mark "org-agent-send")
@@ -166,7 +168,10 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
               word-wrap t
               revert-buffer-function #'org-agent-chat-revert
               header-line-format '(:eval (org-agent-header-line)))
+  (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-held-ctrl-c-ctrl-c nil t)
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
+  (add-function :around (local 'filter-buffer-substring-function)
+                #'org-agent-held-copied)
   (add-hook 'write-contents-functions #'org-agent-chat--write nil t)
   (add-hook 'after-save-hook #'org-agent-chat-restore-draft nil t)
   (add-hook 'after-set-visited-file-name-hook #'org-agent-chat--written-elsewhere nil t)
@@ -175,6 +180,7 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
   (org-agent-draft-paste-setup)
   (org-agent-fontify-quietly)
   (org-agent-fontify-listed-languages)
+  (org-agent-fontify-held-places)
   (org-agent-heading-show-waiting)
   (org-agent-disk-copy-watch)
   (org-agent-file-owner-watch-draft)

@@ -34,11 +34,14 @@
 (require 'org-src)
 (require 'subr-x)
 (require 'org-agent-inert)
+(require 'org-agent-inert-list)
+
+(declare-function org-agent-held-fontify "org-agent-held")
 
 ;;;; Languages of blocks
 
 (defun org-agent-fontify-listed-languages ()
-  "Highlight only blocks of `org-agent-inert-languages' in this buffer."
+  "Highlight only blocks of `org-agent-inert-list-languages' in this buffer."
   (font-lock-add-keywords nil '((org-agent-fontify--hold-languages))))
 
 (defun org-agent-fontify--hold-languages (limit)
@@ -49,12 +52,24 @@ the word after any `#+begin_NAME' for a language."
     (let ((case-fold-search t))
       (while (re-search-forward "^[ \t]*#\\+begin_[a-z]+[ \t]*\\([^ \t\n]+\\)" limit t)
         (let ((name (match-string-no-properties 1)))
-          (unless (or (member name org-agent-inert-languages)
+          (unless (or (member name org-agent-inert-list-languages)
                       (equal (cdr (assoc name org-src-lang-modes))
                              org-agent-inert-mark))
             (setq-local org-src-lang-modes
                         (cons (cons name org-agent-inert-mark)
                               org-src-lang-modes)))))))
+  nil)
+
+(defun org-agent-fontify-held-places ()
+  "Have held places of this buffer shown as such."
+  (font-lock-add-keywords nil '((org-agent-fontify--held-places)) 'append))
+
+(defun org-agent-fontify--held-places (limit)
+  "Give held places from point to LIMIT their face, if there are any."
+  (when (save-excursion
+          (re-search-forward (concat org-agent-inert-mark "\\|^[ \t]*:" org-agent-inert-prefix)
+                             limit t))
+    (org-agent-held-fontify limit))
   nil)
 
 ;;;; Text that is being written

@@ -51,6 +51,7 @@ The text of the conversation does not change."
     ("j" "Policy" org-agent-policy)
     ("o" "Project it may read" org-agent-project-set :if org-agent-menu--chat-p)
     ("s" "Subagents" org-agent-subagents)
+    ("h" "What is held here" org-agent-held :if-derived org-mode)
     ("p" "Private buffer" org-agent-private-mode)]])
 
 (transient-define-prefix org-agent-menu-conversations ()

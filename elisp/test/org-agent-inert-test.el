@@ -27,6 +27,11 @@
                         (file-name-directory (or load-file-name buffer-file-name)))
       nil t)
 
+(declare-function org-agent-modes-called "modes")
+(declare-function org-agent-modes-languages "modes")
+(declare-function org-agent-modes-lines "modes")
+(declare-function org-agent-modes-text "modes")
+
 (defconst org-agent-inert-test--cases-file
   (expand-file-name "../../testdata/held/cases"
                     (file-name-directory (or load-file-name buffer-file-name)))
@@ -156,7 +161,7 @@ What was held is inert, and what comes line by line is held alike."
       ('src-block
        (or (and (funcall get :language)
                 (not (string-match-p "\\`[-+:\"\u200b]" (funcall get :language)))
-                (not (member (funcall get :language) org-agent-inert-languages)))
+                (not (member (funcall get :language) org-agent-inert-list-languages)))
            (cl-some (lambda (arguments)
                       (cl-some (lambda (argument)
                                  (and (stringp (cdr argument))
@@ -249,6 +254,52 @@ Making it inert again changes nothing, and only places were held."
       (ert-info ((format "%S" text))
         (should (equal shown whole))))))
 
+;;;; What is watched
+
+(defvar org-agent-inert-test--ran nil
+  "What was evaluated.")
+
+(defun org-agent-inert-test--watch (name)
+  "Return a function that notes that NAME ran and does nothing."
+  (lambda (&rest arguments)
+    (push (cons name arguments) org-agent-inert-test--ran)
+    nil))
+
+(defmacro org-agent-inert-test--watching (&rest body)
+  "Run BODY while all that evaluates is watched and nothing can ask.
+To ask is to be refused."
+  (declare (indent 0) (debug t))
+  `(let ((org-agent-inert-test--ran nil)
+         (asked (lambda (&rest _) (user-error "Asked"))))
+     (cl-letf (((symbol-function 'call-process)
+                (org-agent-inert-test--watch 'call-process))
+               ((symbol-function 'call-process-region)
+                (org-agent-inert-test--watch 'call-process-region))
+               ((symbol-function 'shell-command)
+                (org-agent-inert-test--watch 'shell-command))
+               ((symbol-function 'start-process)
+                (org-agent-inert-test--watch 'start-process))
+               ((symbol-function 'make-process)
+                (org-agent-inert-test--watch 'make-process))
+               ((symbol-function 'org-babel-execute:emacs-lisp)
+                (org-agent-inert-test--watch 'execute))
+               ((symbol-function 'org-babel-execute:sh)
+                (org-agent-inert-test--watch 'execute))
+               ((symbol-function 'url-retrieve-synchronously)
+                (org-agent-inert-test--watch 'url))
+               ((symbol-function 'org-agent-inert-test-danger)
+                (org-agent-inert-test--watch 'danger))
+               ((symbol-function 'yes-or-no-p) asked)
+               ((symbol-function 'y-or-n-p) asked)
+               ((symbol-function 'read-from-minibuffer) asked)
+               ((symbol-function 'read-string) asked)
+               ((symbol-function 'completing-read) asked)
+               ((symbol-function 'read-char-exclusive) asked)
+               ((symbol-function 'read-event) asked)
+               ((symbol-function 'read-key) asked)
+               ((symbol-function 'read-char) asked))
+       ,@body)))
+
 ;;;; Highlighting as the judge
 
 (defun org-agent-inert-test--highlighted (text)
@@ -265,7 +316,7 @@ Making it inert again changes nothing, and only places were held."
 
 (ert-deftest org-agent-inert-languages-are-those-of-the-kernel ()
   "The languages are those that the kernel's tests read."
-  (should (equal (sort (copy-sequence org-agent-inert-languages) #'string<)
+  (should (equal (sort (copy-sequence org-agent-inert-list-languages) #'string<)
                  (sort (org-agent-modes-lines "listed") #'string<))))
 
 (ert-deftest org-agent-inert-the-modes-are-seen ()
@@ -355,50 +406,6 @@ What is listed is highlighted there, and other buffers are left alone."
                                (org-agent-modes-text "recentf"))))))
 
 ;;;; C-c C-c as the judge
-
-(defvar org-agent-inert-test--ran nil
-  "What was evaluated.")
-
-(defun org-agent-inert-test--watch (name)
-  "Return a function that notes that NAME ran and does nothing."
-  (lambda (&rest arguments)
-    (push (cons name arguments) org-agent-inert-test--ran)
-    nil))
-
-(defmacro org-agent-inert-test--watching (&rest body)
-  "Run BODY while all that evaluates is watched and nothing can ask.
-To ask is to be refused."
-  (declare (indent 0) (debug t))
-  `(let ((org-agent-inert-test--ran nil)
-         (asked (lambda (&rest _) (user-error "Asked"))))
-     (cl-letf (((symbol-function 'call-process)
-                (org-agent-inert-test--watch 'call-process))
-               ((symbol-function 'call-process-region)
-                (org-agent-inert-test--watch 'call-process-region))
-               ((symbol-function 'shell-command)
-                (org-agent-inert-test--watch 'shell-command))
-               ((symbol-function 'start-process)
-                (org-agent-inert-test--watch 'start-process))
-               ((symbol-function 'make-process)
-                (org-agent-inert-test--watch 'make-process))
-               ((symbol-function 'org-babel-execute:emacs-lisp)
-                (org-agent-inert-test--watch 'execute))
-               ((symbol-function 'org-babel-execute:sh)
-                (org-agent-inert-test--watch 'execute))
-               ((symbol-function 'url-retrieve-synchronously)
-                (org-agent-inert-test--watch 'url))
-               ((symbol-function 'org-agent-inert-test-danger)
-                (org-agent-inert-test--watch 'danger))
-               ((symbol-function 'yes-or-no-p) asked)
-               ((symbol-function 'y-or-n-p) asked)
-               ((symbol-function 'read-from-minibuffer) asked)
-               ((symbol-function 'read-string) asked)
-               ((symbol-function 'completing-read) asked)
-               ((symbol-function 'read-char-exclusive) asked)
-               ((symbol-function 'read-event) asked)
-               ((symbol-function 'read-key) asked)
-               ((symbol-function 'read-char) asked))
-       ,@body)))
 
 (defconst org-agent-inert-test--hostile
   '("| a | b |\n| 1 |   |\n#+TBLFM: $2='(org-agent-inert-test-danger)"

@@ -38,9 +38,16 @@ type Options struct {
 	// drawer with Properties, in that order, right below.
 	Answer     bool
 	Properties []Property
-	// File is what the file has that the text goes to, so far as its names matter. Nil means nothing.
-	File *inert.File
+	// File says which names and labels the file has that the text goes to, see [ReadNames]. It is
+	// asked only when the text has some of its own. Nil means that the file has none.
+	File func() *Names
 }
+
+// Names are the names and the labels of footnotes that a file has.
+type Names = inert.File
+
+// ReadNames returns the names that a file has.
+func ReadNames(text string) *Names { return inert.Read(text) }
 
 // A Converter turns a stream of text from outside into inert Org (see package inert). Its output is
 // only ever appended to: the result is what Write and Close returned, joined, and does not depend on how

@@ -3,8 +3,6 @@ package org
 import (
 	"strings"
 	"unicode/utf8"
-
-	"org-agent/kernel/org/inert"
 )
 
 // titleLimit is the greatest length, in code points, of a plain first line that becomes the
@@ -230,7 +228,7 @@ func (c *Converter) writeAnswerHeading(title string) {
 		title = "Answer"
 	}
 	c.headed, c.written, c.body = true, true, false
-	title, tags := cutTags(" " + inert.Title(title))
+	title, tags := cutTags(" " + c.inert.Title(title))
 	heading := tagged(c.options.QuestionLevel+1, title, strings.Join(append(tags, agentTag), ":"))
 	c.done.WriteString(c.inert.Trusted(strings.TrimSuffix(heading+drawer(c.options.Properties), "\n")))
 }

@@ -1,6 +1,9 @@
 package session
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -16,6 +19,7 @@ type preview struct {
 	mu      sync.Mutex
 	id      string // of the act it previews; "" when nothing is shown
 	raw     string // the verified text so far
+	names   *org.Names
 	subtree rendering
 	plain   rendering
 }
@@ -139,13 +143,27 @@ func (t *Turn) restart() {
 // converter renders the answer's text for one view.
 func (t *Turn) converter(view protocol.View) *org.Converter {
 	if view == protocol.ViewPlain {
-		return org.NewConverter(org.Options{})
+		return org.NewConverter(org.Options{File: t.names})
 	}
 	return org.NewConverter(org.Options{
 		QuestionLevel: t.Record.Level,
 		Answer:        true,
 		Properties:    t.properties(),
+		File:          t.names,
 	})
+}
+
+// names are those that the conversation's file has. They are read once, so that the answer is the
+// text that was shown. A file that cannot be read has none.
+func (t *Turn) names() *org.Names {
+	if t.preview.names == nil {
+		text, err := os.ReadFile(t.session.file.path())
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.session.logger().Warn("names of the conversation not read", "err", err)
+		}
+		t.preview.names = org.ReadNames(string(text))
+	}
+	return t.preview.names
 }
 
 // properties is the answer's drawer.

@@ -9,7 +9,7 @@ import (
 
 // A File is what a file has that a text must not have as well, or that reaches for a name: the names
 // of its blocks and tables, those that its calls and its noweb references ask for, and the labels of
-// its footnotes. A nil File has nothing.
+// its footnotes.
 type File struct {
 	names  map[string]bool // in lower case
 	labels map[string]bool
@@ -21,6 +21,17 @@ var (
 	fileLabels = regexp.MustCompile(`\[fn:([-_\pL\pN]+)[\]:]`)
 	reference  = regexp.MustCompile(`[^ \t=,()\[\]"]+`)
 )
+
+// inFile is what the file has that the text goes to.
+func (w *Writer) inFile() *File {
+	if w.file == nil && w.options.File != nil {
+		w.file = w.options.File()
+	}
+	if w.file == nil {
+		w.file = &File{}
+	}
+	return w.file
+}
 
 // Read returns what a file has.
 func Read(text string) *File {
@@ -42,9 +53,7 @@ func Read(text string) *File {
 }
 
 // has reports whether the file has a name or reaches for it.
-func (f *File) has(name string) bool {
-	return f != nil && f.names[strings.ToLower(strings.TrimSpace(name))]
-}
+func (f *File) has(name string) bool { return f.names[strings.ToLower(strings.TrimSpace(name))] }
 
 // label is what a footnote's label becomes: another one if the file has it. The same label always
 // becomes the same.
@@ -53,7 +62,7 @@ func (w *Writer) label(label string) string {
 		return given
 	}
 	given := label
-	for n := 2; w.options.File.labels[given] || w.given[given]; n++ {
+	for n := 2; w.inFile().labels[given] || w.given[given]; n++ {
 		given = label + "-" + strconv.Itoa(n)
 	}
 	if w.labels == nil {

@@ -371,7 +371,7 @@ func (s *scan) command(l string, i int, final bool) finding {
 // footnote returns what the label of a footnote gets when it ends at i, so that the file has no other
 // of that name.
 func (s *scan) footnote(l string, i int) string {
-	if l[i] != ']' && l[i] != ':' || s.writer.options.File == nil {
+	if l[i] != ']' && l[i] != ':' {
 		return ""
 	}
 	start := strings.LastIndex(l[max(0, i-wordLimit):i], "[fn:")

@@ -152,7 +152,7 @@ type fataler interface {
 }
 
 func check(t fataler, text string, cuts []int) {
-	file := Read("#+NAME: fig\n[fn:1] x\n")
+	file := func() *File { return Read("#+NAME: fig\n[fn:1] x\n") }
 	for _, options := range []Options{{}, {File: file}} {
 		want := cut(text, options, func(int) int { return len(text) + 1 })
 		for _, size := range []func(int) int{func(int) int { return 1 }, func(i int) int { return cuts[i%len(cuts)] }} {
@@ -195,7 +195,9 @@ func TestStreams(t *testing.T) {
 // TestNamesOfTheFile: a name that the file has, or that a block of the person's reaches for, is held,
 // and the label of a footnote that the file has becomes another.
 func TestNamesOfTheFile(t *testing.T) {
-	file := Read("#+NAME: data\n| 1 |\n#+begin_src sh :var x=table :noweb yes\n<<setup>>\n#+end_src\n#+CALL: run(1)\ncall_go(2)\n$1=remote(far,@1)\nSee [fn:1].\n\n[fn:1] a [fn:2:b]\n")
+	file := func() *File {
+		return Read("#+NAME: data\n| 1 |\n#+begin_src sh :var x=table :noweb yes\n<<setup>>\n#+end_src\n#+CALL: run(1)\ncall_go(2)\n$1=remote(far,@1)\nSee [fn:1].\n\n[fn:1] a [fn:2:b]\n")
+	}
 	got := cut(`#+NAME: Data
 #+RESULTS[0a]: data
 #+NAME: setup

@@ -226,7 +226,7 @@ func (w *Writer) hashPlus(l string, indent int) {
 			s.marks = []mark{{indent + 1, Formula, "a formula in Lisp or over another table"}}
 		}
 	case isName(key):
-		if w.options.File.has(value) {
+		if w.inFile().has(value) {
 			s.marks = []mark{{indent + 1, Keyword, "a name that the file has"}}
 		}
 	case strings.HasPrefix(key, "attr_"):

@@ -7,9 +7,10 @@ import (
 
 // Options say what a [Writer] knows of the file that the text goes to. The zero value knows nothing.
 type Options struct {
-	// File is what the file has already. A name of the text that is also the file's is held, and a
-	// footnote's label that is also the file's becomes another.
-	File *File
+	// File says what the file has already. It is asked once, and only when the text has a name or a
+	// footnote. A name that is also the file's is held, and a label that is also the file's becomes
+	// another. Nil means that the file has nothing.
+	File func() *File
 }
 
 // A Writer makes a text inert. See the package for what it promises.
@@ -32,6 +33,7 @@ type Writer struct {
 	blanks     int    // blank lines directly before
 	paragraph  opened // what the paragraph has opened and may close
 
+	file   *File             // what the file has, once it was asked for
 	labels map[string]string // what footnotes' labels became
 	given  map[string]bool   // those that they became
 	number int               // of the line
@@ -68,10 +70,14 @@ func Check(text string) (Place, bool) {
 	return first, inert
 }
 
-// Title makes the title of a heading inert, without its stars.
-func Title(title string) string {
+// Title makes the title of a heading of the kernel's own inert, without its stars. What its labels
+// become holds for the text too.
+func (w *Writer) Title(title string) string {
 	const stars = "* "
-	return strings.TrimPrefix(Text(stars+title), stars)
+	own := &Writer{options: w.options, number: w.number, noted: w.noted, file: w.file, labels: w.labels, given: w.given}
+	inert := own.Write(stars+title) + own.Close()
+	w.file, w.labels, w.given = own.file, own.labels, own.given
+	return strings.TrimPrefix(inert, stars)
 }
 
 // Write takes the next piece of the text and returns what is final. A piece ends with a whole

@@ -1,0 +1,241 @@
+;;; org-agent-inert-text.el --- What is held within a line  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The org-agent maintainers
+
+;; Author: The org-agent maintainers
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The part of `org-agent-inert.el' that looks within a line: a table of
+;; expressions, each with the contexts in which Org, or a mere search by
+;; Org or Emacs, acts on what it matches.  What is live in text only is not
+;; held where it is verbatim, which only Org's own parser knows.
+
+;;; Code:
+
+(require 'org)
+(require 'org-element)
+(require 'subr-x)
+(require 'org-agent-inert-list)
+
+(defconst org-agent-inert-text--inline
+  '((inline "file variables" (text raw code)
+            "local\\(?1: \\)variables:")
+    (inline "file variables" (text raw code)
+            "-\\(?1:\\*\\)-\\(?2:.*?\\)-\\*-" org-agent-inert-text--variables-p)
+    (language "code within a line" (raw code)
+              "\\(?:^\\|[^a-z0-9]\\)src\\(?1:_\\)\\(?2:[^ \t\n[{]+\\)[[{]"
+              org-agent-inert-text--unlisted-p)
+    (inline "planning by a diary expression" (text raw)
+            "\\(?:^\\|[^a-z0-9+-]\\)\\(?:scheduled\\|deadline\\|closed\\|clock\\)\\(?1::\\)[ \t]*[[<]%%(")
+    (inline "a diary expression" (text raw)
+            "<\\(?1:%\\)%(")
+    (inline "a diary expression" (text raw)
+            "^&?%\\(?1:%\\)(")
+    (inline "a citation" (text raw)
+            "\\[\\(?1:c\\)ite\\(?:/[-_/a-z0-9]*\\)?:\\(?:[^]\n]*@\\|[^]\n]*$\\)")
+    (inline "a link to a file elsewhere" (text raw)
+            "\\[\\[\\(?1:/\\(?:/[^/\n]\\|/*[^]/:| \t\n]+[:|]\\|/*\\\\\\)\\|\\\\\\)")
+    (inline "a link to a file elsewhere" (text raw)
+            "\\(?:^\\|[^a-z0-9]\\)file\\(?1::\\)\\(?://[^/\n]\\|/+[^]/:| \t\n]+[:|]\\|/*\\\\\\)"
+            org-agent-inert-text--no-url-p)
+    (inline "a link of another type" (text raw)
+            "\\(?:^\\|[^a-z0-9]\\)\\(?2:[a-z0-9][-+a-z0-9]*\\)\\(?1::\\)[^ \t\n]"
+            org-agent-inert-text--link-p)
+    ;; In brackets blanks and a line end may follow.
+    (inline "a link of another type" (text raw)
+            "\\(?:\\[\\[\\|<\\)\\(?2:[a-z][-+a-z0-9]*\\)\\(?1::\\)\\(?:[ \t]\\|$\\)"
+            org-agent-inert-text--known-link-p)
+    (inline "code within a line" (text)
+            "\\(?:^\\|[^a-z0-9]\\)src\\(?1:_\\)[^ \t\n[{]+[[{]")
+    (inline "a call within a line" (text)
+            "\\(?:^\\|[^a-z0-9]\\)call\\(?1:_\\)[^ \t\n[(]+[[(]")
+    (inline "a macro" (text)
+            "{{\\(?1:{\\)[a-z][-a-z0-9_]*\\(?:(\\|}}}\\)")
+    (language "raw text for an exporter" (text)
+              "@\\(?1:@\\)[-a-z0-9]+:")
+    (inline "a command of LaTeX" (text)
+            "\\\\\\(?1:\\)\\(?2:[a-z]+\\)" org-agent-inert-text--tex-p)
+    (inline "a character of TeX by its code" (text)
+            "\\^\\(?1:\\^\\)[]!-[\\_-~]" org-agent-inert-text--mathematics-p))
+  "What is held within a line.
+Each is (RULE WHAT CONTEXTS REGEXP [PREDICATE]).  The mark goes to the
+beginning of group 1.  Contexts are `text', `raw' (what is not Org, but
+searched by Org) and `code'.  What is for `text' only is not held where
+it is verbatim.  PREDICATE is called with the match data.")
+
+(defconst org-agent-inert-text--suspect
+  (concat "_[^ \t\n]+[[{(]\\|{{{\\|%(\\|@@[-a-z0-9]\\|\\\\[a-z]\\|\\^\\^"
+          "\\|-\\*-\\|local variables:\\|\\[cite\\|\\[\\[\\|[a-z0-9]:[^ \t\n]"
+          "\\|<[-+a-z0-9]+:\\|[a-z]:[ \t]*[[<]%%(")
+  "Matches in every line in which one of `org-agent-inert-text--inline' may.")
+
+(defvar org-agent-inert-text-parsed 0
+  "How often Org's parser was asked about the text at hand.")
+
+(defconst org-agent-inert-text--parse-limit 200
+  "How often Org's parser may be asked about one text.
+In a long line it takes longer, and counts more.  Beyond that nothing
+counts as verbatim.")
+
+(defvar org-agent-inert-text-whole nil
+  "Non-nil when the text at hand is whole, so that the parser knows it.")
+
+(defun org-agent-inert-text (context opaque hold)
+  "Hold what the line at point holds of what is live in text.
+CONTEXT is one of those of `org-agent-inert-text--inline'.  When OPAQUE
+is non-nil nothing in the line is verbatim.  HOLD is called with the
+position, the rule and a description of each place, and puts the mark
+there."
+  (when (save-excursion
+          (re-search-forward org-agent-inert-text--suspect (line-end-position) t))
+    (let ((end (copy-marker (line-end-position) t))
+          (signs 'unknown))
+      (pcase-dolist (`(,rule ,what ,contexts ,regexp ,predicate)
+                     org-agent-inert-text--inline)
+        (when (memq context contexts)
+          (save-excursion
+            (while (re-search-forward regexp end t)
+              (let ((place (match-beginning 1)))
+                (goto-char place)
+                (when (and (or (null predicate)
+                               (save-excursion (save-match-data
+                                                 (funcall predicate context opaque))))
+                           (or (memq 'raw contexts) opaque
+                               (progn
+                                 (when (eq signs 'unknown)
+                                   (setq signs (org-agent-inert-text--verbatim-signs)))
+                                 (not (org-agent-inert-text--verbatim-p place signs)))))
+                  (funcall hold place rule what))
+                ;; What is before a place may be what the next one is behind.
+                (goto-char place))))))
+      (set-marker end nil))))
+
+(defun org-agent-inert-text--variables-p (context _opaque)
+  "Return non-nil when Emacs would read the variables in group 2.
+In CONTEXT `text' nothing stays.  Code may say how it is read."
+  (let ((content (string-trim (match-string-no-properties 2))))
+    (not (and (not (eq context 'text))
+              (if (string-match-p ":" content)
+                  (cl-every
+                   (lambda (variable)
+                     (or (string-match-p "\\`[ \t]*\\(?:\\(?:lexical-binding\\|coding\\)[ \t]*:.*\\)?\\'" variable)
+                         (and (string-match "\\`[ \t]*mode[ \t]*:[ \t]*\\(.*?\\)[ \t]*\\'" variable)
+                              (org-agent-inert-list-language-p (match-string 1 variable)))))
+                   (split-string content ";"))
+                (org-agent-inert-list-language-p content))))))
+
+(defun org-agent-inert-text--unlisted-p (&rest _)
+  "Return non-nil when the language in group 2 is not listed."
+  (not (org-agent-inert-list-language-p (match-string-no-properties 2))))
+
+(defun org-agent-inert-text--no-url-p (&rest _)
+  "Return non-nil when point is not within a URL that stays."
+  (let ((place (point)))
+    (skip-chars-backward "^][<>(){}| \t\n")
+    (unless (bolp) (forward-char -1))
+    (not (and (re-search-forward
+               (concat "\\(?:^\\|[^a-z0-9]\\)" (regexp-opt org-agent-inert-list-link-types) ":")
+               place t)
+              ;; Emphasis that began before it ends it.
+              (not (re-search-forward "[*/_+=~][-.,:!?;'\")}\\[ \t]" place t))))))
+
+(defun org-agent-inert-text--link-p (&rest _)
+  "Return non-nil when the type in group 2 is that of a link that is held.
+A type may stand behind a dash or a plus.  In double brackets an unknown
+type may be an abbreviation of the person's for another."
+  (let* ((word (downcase (match-string-no-properties 2)))
+         (beg (match-beginning 2))
+         (bracket (and (eq (char-before beg) ?\[) (eq (char-before (1- beg)) ?\[)))
+         (types (list word))
+         (rest word))
+    (while (string-match "[-+]" rest)
+      (setq rest (substring rest (match-end 0)))
+      (push rest types))
+    (setq types (nreverse types))
+    (let ((known (cl-find-if (lambda (type)
+                               (or (member type org-agent-inert-list-link-types)
+                                   (member type org-agent-inert-list-known-types)
+                                   (member type (org-link-types))))
+                             types)))
+      (and (if known
+               (not (member known org-agent-inert-list-link-types))
+             (and bracket (string-match-p "\\`[a-z]" word)))
+           (org-agent-inert-text--no-url-p)))))
+
+(defun org-agent-inert-text--known-link-p (&rest _)
+  "Return non-nil when group 2 is a known type of a link that is held."
+  (let ((type (downcase (match-string-no-properties 2))))
+    (and (not (member type org-agent-inert-list-link-types))
+         (or (member type org-agent-inert-list-known-types)
+             (member type (org-link-types))))))
+
+(defun org-agent-inert-text--tex-p (&rest _)
+  "Return non-nil when group 2 is a command of LaTeX that is held.
+An environment counts by its name."
+  (let ((name (downcase (match-string-no-properties 2))))
+    (goto-char (match-end 2))
+    (or (member name org-agent-inert-list-tex)
+        (and (member name '("begin" "end"))
+             (looking-at "{\\([^}\n]*\\)}")
+             (member (downcase (match-string 1)) org-agent-inert-list-tex)))))
+
+(defun org-agent-inert-text--mathematics-p (_context opaque)
+  "Return non-nil when a formula may be open at point.
+OPAQUE is non-nil in a LaTeX environment."
+  (or opaque
+      (let ((place (point)))
+        (forward-line 0)
+        (unless (looking-at-p "[ \t]*\\(?:#\\|:[ \t\n]\\||\\|\\*+ \\)")
+          (while (and (not (bobp))
+                      (save-excursion
+                        (forward-line -1)
+                        (not (looking-at-p "[ \t]*\\(?:$\\|#\\|:\\||\\|\\*+ \\)"))))
+            (forward-line -1)))
+        (re-search-forward "[$]\\|\\\\[[(]" place t))))
+
+;;;; Verbatim text
+
+(defun org-agent-inert-text--verbatim-signs ()
+  "Return where verbatim text may begin and end in the line at point.
+That is (FIRST . LAST), markers at its signs, or nil.  It is found once a
+line: one line may be all of a long text."
+  (save-excursion
+    (let ((beg (line-beginning-position)) (end (line-end-position)))
+      (goto-char beg)
+      (skip-chars-forward "^=~" end)
+      (when (< (point) end)
+        (let ((first (point-marker)))
+          (goto-char end)
+          (skip-chars-backward "^=~" beg)
+          (cons first (copy-marker (1- (point)))))))))
+
+(defun org-agent-inert-text--verbatim-p (place signs)
+  "Return non-nil when the text at PLACE is verbatim.
+SIGNS is where the line has the signs of it.  Only Org's own parser
+knows, and only when it can see the whole text.  Else what looks verbatim
+counts: a text that is still being written is checked once more at its
+end."
+  (and signs
+       (< (car signs) place)
+       (>= (cdr signs) place)
+       (or (not org-agent-inert-text-whole)
+           (save-excursion
+             (goto-char place)
+             (and (< org-agent-inert-text-parsed org-agent-inert-text--parse-limit)
+                  (org-agent-inert-text--parsed-verbatim-p))))))
+
+(defun org-agent-inert-text--parsed-verbatim-p ()
+  "Return non-nil when Org's parser finds verbatim text at point."
+  (cl-incf org-agent-inert-text-parsed
+           (1+ (/ (- (line-end-position) (line-beginning-position)) 2000)))
+  (save-match-data
+    (unless (derived-mode-p 'org-mode)
+      (let ((org-inhibit-startup t))
+        (delay-mode-hooks (org-mode))))
+    (memq (org-element-type (save-excursion (org-element-context)))
+          '(verbatim code))))
+
+(provide 'org-agent-inert-text)
+;;; org-agent-inert-text.el ends here
