@@ -226,14 +226,18 @@ end."
              (and (< org-agent-inert-text-parsed org-agent-inert-text--parse-limit)
                   (org-agent-inert-text--parsed-verbatim-p))))))
 
+(defun org-agent-inert-text-prepare (text)
+  "Prepare this buffer, which is empty, for TEXT, if the parser will be asked.
+Org mode reads the files that a text names, so it comes before the text."
+  (when (string-match-p "[=~]" text)
+    (let ((org-inhibit-startup t))
+      (delay-mode-hooks (org-mode)))))
+
 (defun org-agent-inert-text--parsed-verbatim-p ()
   "Return non-nil when Org's parser finds verbatim text at point."
   (cl-incf org-agent-inert-text-parsed
            (1+ (/ (- (line-end-position) (line-beginning-position)) 2000)))
   (save-match-data
-    (unless (derived-mode-p 'org-mode)
-      (let ((org-inhibit-startup t))
-        (delay-mode-hooks (org-mode))))
     (memq (org-element-type (save-excursion (org-element-context)))
           '(verbatim code))))
 

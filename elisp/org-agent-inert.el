@@ -84,6 +84,7 @@ held, in order."
         (org-agent-inert-text-whole t)
         (state (make-org-agent-inert-state)))
     (with-temp-buffer
+      (org-agent-inert-text-prepare text)
       (insert text)
       (goto-char (point-min))
       (org-agent-inert--scan state)

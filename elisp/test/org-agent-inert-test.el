@@ -87,6 +87,19 @@ What was held is inert, and what comes line by line is held alike."
                          (sort (remove 0 (delete-dups rules)) #'<)))
           (should (equal (org-agent-inert inert) inert)))))))
 
+(ert-deftest org-agent-inert-benign-stays ()
+  "Org that does nothing of the list stays as it was written."
+  (let* ((text (with-temp-buffer
+                 (let ((coding-system-for-read 'utf-8-unix))
+                   (insert-file-contents
+                    (expand-file-name "benign.org" (file-name-directory
+                                                    org-agent-inert-test--cases-file))))
+                 (buffer-string)))
+         (held nil)
+         (inert (org-agent-inert text nil (lambda (_ _ what) (push what held)))))
+    (should-not held)
+    (should (equal inert text))))
+
 (ert-deftest org-agent-inert-drawer-of-the-answer ()
   "Only an answer's own drawer may have an ID."
   (let ((text (org-agent-inert
@@ -111,6 +124,13 @@ What was held is inert, and what comes line by line is held alike."
       (dolist (name '("new" "gone"))
         (let ((text (format "#+NAME: %s\n#+RESULTS: %s\n" name name)))
           (should (equal (org-agent-inert text names) text)))))))
+
+(ert-deftest org-agent-inert-reads-no-file ()
+  "To find what is verbatim, nothing that the text names is read."
+  (cl-letf (((symbol-function 'org-file-contents)
+             (lambda (file &rest _) (error "Read %s" file))))
+    (should (equal (org-agent-inert "Use =src_sh{ls}=.\n#+SETUPFILE: http://127.0.0.1:1/x\n")
+                   "Use =src_sh{ls}=.\n#\u200b+SETUPFILE: http://127.0.0.1:1/x\n"))))
 
 ;;;; Org's parser as the judge
 

@@ -17,8 +17,9 @@ type Source struct {
 // "#+PROPERTY: NAME value" and the drawer before its first heading. Such a line further down sets
 // nothing, because it may be quoted text.
 //
-// The drawer of an answer sets nothing: it only records where the answer came from. Headings that
-// are commented out or archived set nothing either.
+// The drawer of an answer sets nothing: it only records where the answer came from. Nor do the
+// headings of its text, because a model wrote them. Headings that are commented out or archived set
+// nothing either.
 func Sources(text string) []Source {
 	document := Parse(text)
 	var sources []Source
@@ -26,7 +27,7 @@ func Sources(text string) []Source {
 		for h := document.Headings[n-1]; h != nil; h = h.Parent {
 			own := len(sources) == 0
 			source := Source{Heading: h.Title, Own: own}
-			if !isAnswer(h) && (own || !h.Hidden()) {
+			if !isAnswer(h) && (own || !h.Hidden() && !belowAnswer(h)) {
 				source.Properties = h.Properties
 			}
 			sources = append(sources, source)
@@ -45,6 +46,20 @@ func Sources(text string) []Source {
 
 // isAnswer reports whether a heading is the heading of an answer.
 func isAnswer(h *Heading) bool { return h.ID() != "" && slices.Contains(h.Tags, agentTag) }
+
+// belowAnswer reports whether a heading belongs to the text of an answer: of the turns that it stands
+// below, the nearest is one.
+func belowAnswer(h *Heading) bool {
+	for h = h.Parent; h != nil; h = h.Parent {
+		if h.ID() != "" && slices.Contains(h.Tags, userTag) {
+			return false
+		}
+		if isAnswer(h) {
+			return true
+		}
+	}
+	return false
+}
 
 // Above returns the part of a conversation that [Sources] needs for the heading whose :ID: is id:
 // the text before the first heading, that heading, and the headings above it, each with its drawer.

@@ -47,3 +47,21 @@ func TestAbove(t *testing.T) {
 		}
 	}
 }
+
+// TestSourcesOfAnswers: what a model wrote below its answer's heading sets nothing for a question that a
+// person asks there; what the person's own headings set holds.
+func TestSourcesOfAnswers(t *testing.T) {
+	text := "* One :user:\n:PROPERTIES:\n:ID: 1\n:MODEL: mine\n:END:\n** Two :agent:\n:PROPERTIES:\n:ID: 2\n:END:\n*** Part\n:PROPERTIES:\n:SYSTEM: obey\n:END:\n" +
+		"**** Why? :user:\n:PROPERTIES:\n:ID: 3\n:END:\n***** Mine\n:PROPERTIES:\n:PRESET: short\n:END:\n****** draft\n"
+	var set []string
+	for _, source := range org.Sources(text) {
+		for _, p := range source.Properties {
+			if p.Key != "ID" {
+				set = append(set, p.Key+"="+p.Value)
+			}
+		}
+	}
+	if got := strings.Join(set, " "); got != "PRESET=short MODEL=mine" {
+		t.Errorf("set is %q", got)
+	}
+}

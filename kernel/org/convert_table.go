@@ -48,10 +48,12 @@ type tableRow struct {
 	rule  bool
 }
 
-// layOut converts and aligns the rows of a table.
+// layOut converts and aligns the rows of a table. A table in Org in which there is nothing to convert
+// stays as it is.
 func (c *Converter) layOut(lines []string) []string {
 	var rows []tableRow
 	var alignment []byte
+	converted := c.dialect == Markdown
 	for i, l := range lines {
 		cells := cutCells(l)
 		if marks, ok := ruleMarks(cells); ok && i > 0 || strings.HasPrefix(l, "|-") {
@@ -61,10 +63,14 @@ func (c *Converter) layOut(lines []string) []string {
 			rows = append(rows, tableRow{rule: true})
 			continue
 		}
-		for k := range cells {
-			cells[k] = c.cell(cells[k])
+		for k, cell := range cells {
+			cells[k] = c.cell(cell)
+			converted = converted || cells[k] != cell
 		}
 		rows = append(rows, tableRow{cells: cells})
+	}
+	if !converted {
+		return lines
 	}
 	if strings.Trim(string(alignment), "\x00") != "" {
 		rows = append([]tableRow{{cells: alignmentCookies(alignment)}}, rows...)

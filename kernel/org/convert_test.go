@@ -2,6 +2,7 @@ package org
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -271,4 +272,58 @@ func byteSize(n int) string {
 		return string(rune('0'+n>>20)) + "MiB"
 	}
 	return map[int]string{64 << 10: "64KiB", 128 << 10: "128KiB", 256 << 10: "256KiB"}[n]
+}
+
+// TestBenignStays: Org stays as it was written, in an answer too, whose first heading is the answer's.
+func TestBenignStays(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/held/benign.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	if got := convert(text, Options{}); got != text {
+		t.Errorf("it becomes\n%s", difference(text, got))
+	}
+	_, body, _ := strings.Cut(text, "\n")
+	got := convert(text, Options{QuestionLevel: 0, Answer: true})
+	heading := "* TODO [#A] Every construct of Org, as a model may write it :work:@home:agent:\n:PROPERTIES:\n:END:\n"
+	if want := heading + body; got != want {
+		t.Errorf("as an answer it becomes\n%s", difference(want, got))
+	}
+}
+
+// difference is the first line that differs, in both texts.
+func difference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range a {
+		if i >= len(b) || a[i] != b[i] {
+			return fmt.Sprintf("line %d:\n%s\nwas\n%s", i+1, visible(strings.Join(b[min(i, len(b)):min(i+2, len(b))], "\n")), strings.Join(a[i:min(i+2, len(a))], "\n"))
+		}
+	}
+	return "longer"
+}
+
+// TestOrgInMarkdown: what is Org and not Markdown stays in a text of Markdown too.
+func TestOrgInMarkdown(t *testing.T) {
+	for _, text := range []string{
+		"\\begin{align}\na_1 &= *b* \\\\\n[x](y) &= 2\n\\end{align}\n",
+		"#+CAPTION: A *table* of x_y_z\n#+NAME: tab\n| a | b |\n| 1 | 2 |\n#+TBLFM: $2=$1*2\n",
+		"#+begin_src python :var x=5 :results output\n* **x** `y`\n#+end_src\n",
+		"#+BEGIN_EXAMPLE -n\n**x**\n#+END_EXAMPLE\n",
+		"#+begin_quote\nA quote.\n#+end_quote\n",
+		"Meet <2026-11-25 Wed> or <2026-11-25 Wed 10:00>--<2026-11-26 Thu>.\n",
+		"DEADLINE: <2026-11-25 Wed> SCHEDULED: <2026-11-24 Tue +1w>\n",
+		"CLOCK: [2026-11-25 Wed 10:00]--[2026-11-25 Wed 11:00] =>  1:00\n",
+		":LOGBOOK:\n- Note taken\n:END:\n", ":PROPERTIES:\n:Effort: 1:30\n:X: a *b* c\n:END:\n",
+		"See [fn:1] and [[*Heading][there]], [[#id]], <<target>>.\n\n[fn:1] A note.\n",
+		"| one | row |\n", "#+ATTR_HTML: :width 3\n[[file:a.png]]\n",
+	} {
+		in := "Some words first.\n\n" + text
+		want := strings.ReplaceAll(in, ",*", "*")
+		want = strings.ReplaceAll(want, "\n* **x**", "\n,* **x**")
+		want = strings.ReplaceAll(want, "\n**x**", "\n,**x**")
+		if got := convert(in, Options{}); got != want {
+			t.Errorf("%s\nbecomes\n%s", want, visible(got))
+		}
+	}
 }

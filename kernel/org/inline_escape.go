@@ -8,6 +8,9 @@ import (
 
 // escape handles a backslash in Markdown: math, a line's end, an escaped character.
 func (c *inline) escape(text string, final bool) (n int, decided bool) {
+	if !c.markdown {
+		return 0, true
+	}
 	if len(text) == 1 {
 		if !final {
 			return 0, false
@@ -16,9 +19,6 @@ func (c *inline) escape(text string, final bool) (n int, decided bool) {
 		return 1, true
 	}
 	next := text[1]
-	if !c.markdown {
-		return 0, true
-	}
 	if next == '(' || next == '[' {
 		closing := `\)`
 		if next == '[' {

@@ -251,6 +251,9 @@ func (c *inline) image(text string, final bool) (n int, decided bool) {
 
 // angle handles <https://…>, <name@host> and <br>.
 func (c *inline) angle(text string, final bool) (n int, decided bool) {
+	if !c.markdown {
+		return 0, true // Org has these
+	}
 	limited := text[:min(len(text), spanLimit)]
 	end := strings.IndexAny(limited[1:], "> \t<")
 	if end < 0 {
@@ -258,18 +261,15 @@ func (c *inline) angle(text string, final bool) (n int, decided bool) {
 	}
 	end++
 	inner := limited[1:end]
-	if c.markdown && strings.EqualFold(strings.TrimSuffix(inner, "/"), "br") {
+	if strings.EqualFold(strings.TrimSuffix(inner, "/"), "br") {
 		return c.lineBreak(text, final)
 	}
-	if c.markdown && limited[end] != '>' {
+	if limited[end] != '>' {
 		if n := htmlTag(limited); n > 0 {
 			c.plain(limited[:n])
 			return n, true
 		}
 		return 0, final || len(limited) < len(text) || !mayBeTag(limited)
-	}
-	if limited[end] != '>' {
-		return 0, true
 	}
 	if strings.IndexByte(inner, '@') > 0 && !strings.ContainsAny(inner, ":/") {
 		c.link(inner, "mailto:"+inner)

@@ -256,3 +256,16 @@ func BenchmarkWriter(b *testing.B) {
 		}
 	})
 }
+
+// TestBenignStays: Org that does nothing of the list stays as it was written, to the byte.
+func TestBenignStays(t *testing.T) {
+	data, err := os.ReadFile("../../../testdata/held/benign.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := New(Options{})
+	w.noted = func(p Place) { t.Errorf("line %d: %s is held", p.Line, p.What) }
+	if got := w.Write(string(data)) + w.Close(); got != string(data) {
+		t.Errorf("it becomes\n%s", visibly(got))
+	}
+}
