@@ -117,6 +117,7 @@ there."
 In CONTEXT `text' nothing stays.  Code may say how it is read."
   (let ((content (string-trim (match-string-no-properties 2))))
     (not (and (not (eq context 'text))
+              (= 2 (how-many "-\\*-" (line-beginning-position) (line-end-position)))
               (if (string-match-p ":" content)
                   (cl-every
                    (lambda (variable)

@@ -360,13 +360,15 @@ answer itself may have an ID."
          (held-already (string-prefix-p org-agent-inert-mark word))
          (unfinished (org-agent-inert--unfinished-p))
          (word (if unfinished word (org-agent-inert--in-small-letters kind word)))
+         (name (and (string-match "\\`[[:alpha:]*]*" kind) (match-string 0 kind)))
          (unlisted (not (or (string-match-p "\\`\\(?:[-+:\"]\\|\\'\\)" word)
                             held-already
                             (org-agent-inert-list-language-p word))))
          (stays kind))
     (if (or (string-prefix-p "org-agent" kind)
-            (member (and (string-match "\\`[[:alpha:]*]*" kind) (match-string 0 kind))
-                    org-agent-inert-list-tex))
+            (member name org-agent-inert-list-tex)
+            (and (not (equal name kind))
+                 (member name '("src" "example" "export" "comment"))))
         (progn
           (org-agent-inert--hold plus 'language (concat "a block named " kind))
           (org-agent-inert--objects state 'text))

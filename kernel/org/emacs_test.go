@@ -132,8 +132,12 @@ func TestEmacsHoldsNothingMore(t *testing.T) {
 	add := func(text, result string) {
 		texts, results = append(texts, text), append(results, result)
 	}
-	for seed := range 2500 {
+	listed := listedText(t)
+	for seed := range 2400 {
 		text := emacsText(hostileText().Example(seed))
+		if seed%3 == 0 {
+			text = emacsText(listed.Example(seed))
+		}
 		switch dialect := dialects[seed%len(dialects)]; {
 		case seed%4 == 3:
 			add(text, Inert(text))
@@ -164,6 +168,26 @@ func TestEmacsHoldsNothingMore(t *testing.T) {
 	if found < 100 {
 		t.Errorf("only %d of 300 texts have anything to be held", found)
 	}
+}
+
+// listedText makes texts of the lines and words of what is held, and of signs.
+func listedText(t *testing.T) *rapid.Generator[string] {
+	t.Helper()
+	var pieces []string
+	for _, name := range []string{"cases", "hostile", "benign.org"} {
+		data, err := os.ReadFile("../../testdata/held/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(strings.ReplaceAll(string(data), "‹›", "")) {
+			pieces = append(pieces, line, strings.TrimSuffix(line, "\n"))
+			pieces = append(pieces, strings.Fields(line)...)
+		}
+	}
+	pieces = append(pieces, " ", "\n", "\n\n", "*", "/", "_", "+", "=", "~", "[", "]", "{", "}", "<", ">", "$", "|", ":", "(", ")", "-", "%", "\\", "#", "* ", "- ", ",")
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 8, 25).Draw(t, "pieces"), "")
+	})
 }
 
 // TestEmacsFindsTheHeadings: Org finds the headings in a converted text that our scanner finds.

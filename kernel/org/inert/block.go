@@ -29,7 +29,7 @@ func (w *Writer) begin(l string, indent int) {
 	if end := strings.IndexFunc(kind, func(r rune) bool { return !unicode.IsLetter(r) && r != '*' }); end >= 0 {
 		name = kind[:end]
 	}
-	if strings.HasPrefix(kind, "org-agent") || rules.heldTeX(name) {
+	if strings.HasPrefix(kind, "org-agent") || rules.heldTeX(name) || isVerbatim(name) && name != kind {
 		w.scanned(l, scan{opaque: true, marks: []mark{{indent + 1, Language, "a block named " + kind}}})
 		return
 	}

@@ -73,7 +73,7 @@ func (s *scan) modeLine(l string, i int, final bool) finding {
 	if !ok {
 		return wait(final)
 	}
-	if s.raw && harmlessVariables(content) {
+	if s.raw && strings.Count(l, "-*-") == 2 && harmlessVariables(content) {
 		return finding{}
 	}
 	return hold(i, Inline, "file variables")
