@@ -342,7 +342,9 @@ The copy is without the commas that escape code in Org."
     (user-error "This is not an Org buffer"))
   (let ((text (org-agent-markup--block-wanted)))
     (kill-new text)
-    (message "Copied %d lines" (length (split-string text "\n" t)))))
+    (message "Copied %d lines%s" (length (split-string text "\n" t))
+             (if (string-search org-agent-inert-mark text)
+                 "; what is held in them stays so" ""))))
 
 ;;;###autoload
 (defun org-agent-yank-block ()

@@ -242,7 +242,7 @@ Each is called with the directory of the file.")
          (file (expand-file-name "conversation.org" directory))
          (default-directory directory)
          (text (replace-regexp-in-string
-                "@SECRET@" secret (replace-regexp-in-string "@OUTSIDE@" outside text t t) t t))
+                "/@SECRET@" secret (replace-regexp-in-string "/@OUTSIDE@" outside text t t) t t))
          (text (concat "* Top\n" text))
          (coding-system-for-write 'utf-8-unix)
          (inhibit-message t)
@@ -293,12 +293,19 @@ Each is called with the directory of the file.")
       (delete-directory root t)))
   (vconcat (delete-dups org-agent-fired)))
 
-(defun org-agent-use-case ()
-  "Do what the first line of the current buffer names with the rest."
+(defun org-agent-use-case (&optional change)
+  "Do what the first line of the current buffer names with the rest.
+With CHANGE, a function, do it with what that makes of the rest."
   (goto-char (point-min))
   (let ((uses (split-string (buffer-substring (point) (line-end-position)))))
     (forward-line)
-    (org-agent-use (buffer-substring (point) (point-max)) uses)))
+    (org-agent-use (funcall (or change #'identity)
+                            (buffer-substring (point) (point-max)))
+                   uses)))
+
+(defun org-agent-use-checked-case ()
+  "Do the same with the rest as the client's own check leaves it."
+  (org-agent-use-case #'org-agent-inert))
 
 (defun org-agent-use-text ()
   "Do all there is with the current buffer; return what left a trace."
