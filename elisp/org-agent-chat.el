@@ -192,7 +192,7 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
   "Set up completion, imenu, bookmarks and dropping in this conversation.
 Their functions are autoloaded."
   (add-hook 'post-command-hook #'org-agent-context-show-soon nil t)
-  (add-hook 'post-command-hook #'org-agent-chat--keep-draft nil t)
+  (add-hook 'post-command-hook #'org-agent-draft-keep nil t)
   (add-hook 'org-tab-first-hook #'org-agent-chat--complete nil t)
   (add-hook 'completion-at-point-functions #'org-agent-command-completion nil t)
   (add-hook 'completion-at-point-functions #'org-agent-add-mention-completion
@@ -271,25 +271,6 @@ If that changes a buffer that was saved, save it again."
           (when at-end
             (set-marker org-agent-answer-point (point-max)))))
       (when saved (org-agent-file-owner-save)))))
-
-(defvar-local org-agent-chat--tick nil
-  "The modification count of this buffer after the last command.")
-
-(defun org-agent-chat--keep-draft ()
-  "Insert a draft if the command just run took away its heading.
-The insertion is a part of that command, and undone with it.  Without a
-heading the next words would belong to the turn above.
-This is for `post-command-hook'."
-  (unless (eql org-agent-chat--tick (buffer-chars-modified-tick))
-    (when-let* ((missing (and org-agent-chat-session
-                              (not buffer-read-only)
-                              (org-agent-draft-missing))))
-      (let ((at-end (= (point) (point-max))))
-        (save-excursion
-          (goto-char (car missing))
-          (insert (cdr missing)))
-        (when at-end (goto-char (point-max)))))
-    (setq org-agent-chat--tick (buffer-chars-modified-tick))))
 
 (defun org-agent-chat--complete ()
   "Complete the command or the mention before point in the draft.

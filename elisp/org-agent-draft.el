@@ -155,6 +155,25 @@ Return nil when the buffer has a draft."
         (goto-char (point-max))
         (cons (point) (if (bolp) "* " "\n* ")))))))
 
+(defvar-local org-agent-draft--tick nil
+  "The modification count of this buffer after the last command.")
+
+(defun org-agent-draft-keep ()
+  "Insert a draft if the command just run took away its heading.
+The insertion is a part of that command, and undone with it.  Without a
+heading the next words would belong to the turn above.
+This is for `post-command-hook'."
+  (unless (eql org-agent-draft--tick (buffer-chars-modified-tick))
+    (when-let* ((missing (and org-agent-chat-session
+                              (not buffer-read-only)
+                              (org-agent-draft-missing))))
+      (let ((at-end (= (point) (point-max))))
+        (save-excursion
+          (goto-char (car missing))
+          (insert (cdr missing)))
+        (when at-end (goto-char (point-max)))))
+    (setq org-agent-draft--tick (buffer-chars-modified-tick))))
+
 (defun org-agent-draft-mend (position)
   "Insert the missing blank after the stars at or before POSITION.
 The line `*Hello' is no heading; it arises when a person writes before the

@@ -213,7 +213,7 @@ func (b *buffer) position(at int) int {
 	return utf8.RuneCountInString(b.text[:at]) + 1
 }
 
-var waitingHeading = regexp.MustCompile(`(?m)^\*+ TODO (?:Approve|Answer): .*\n:PROPERTIES:\n:ID:[ \t]+(\S+)$`)
+var waitingHeading = regexp.MustCompile(`(?m)^\*+ TODO (?:Approve: |May I |Answer: ).*\n:PROPERTIES:\n:ID:[ \t]+(\S+)$`)
 
 // waiting is the ids of the headings that wait for a person.
 func (b *buffer) waiting() []string {
