@@ -47,7 +47,7 @@ It does so unless they say `:exports code'.")
   '("prologue" "epilogue" "post" "noweb-ref" "dir" "shebang" "tangle-mode"
     "mkdirp")
   "Header arguments that are held whatever their value.
-For others see `org-agent-inert-arguments-held-p'.")
+For others see `org-agent-inert-text-arguments-held-p'.")
 
 (defconst org-agent-inert-list-keywords
   (concat

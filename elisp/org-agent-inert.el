@@ -28,7 +28,6 @@
 (require 'cl-lib)
 (require 'org)
 (require 'subr-x)
-(require 'org-agent-inert-arguments)
 (require 'org-agent-inert-list)
 (require 'org-agent-inert-text)
 
@@ -409,7 +408,7 @@ as it stands it may be the name of another function."
 (defun org-agent-inert--hold-arguments (from)
   "Hold the header arguments of the line at point, from FROM on."
   ;; From the last one on, so that the places stay right.
-  (pcase-dolist (`(,place ,what) (org-agent-inert-arguments from))
+  (pcase-dolist (`(,place ,what) (org-agent-inert-text-arguments from))
     (org-agent-inert--hold place 'argument what)))
 
 (defun org-agent-inert--objects (state context &optional opaque)
