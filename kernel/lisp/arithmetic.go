@@ -38,18 +38,16 @@ func numberFunctions() []Builtin {
 		{Name: "min", LambdaList: "(number &rest more)", Doc: "The smallest.", Call: func(c *Call, args []Value) Value { return c.extreme(args, -1) }},
 		{Name: "gcd", LambdaList: "(&rest integers)", Doc: "The greatest common divisor.", Call: func(c *Call, args []Value) Value {
 			return c.fold(args, Integer(0), func(c *Call, a, b Value) Value {
-				x, y := c.Integer(a), c.Integer(b)
-				c.chargeExact(a, b, divisorCost)
+				x, y := c.operands(a, b, divisorCost)
 				return normal(new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y)))
 			})
 		}},
 		{Name: "lcm", LambdaList: "(&rest integers)", Doc: "The least common multiple.", Call: func(c *Call, args []Value) Value {
 			return c.fold(args, Integer(1), func(c *Call, a, b Value) Value {
-				x, y := c.Integer(a), c.Integer(b)
+				x, y := c.operands(a, b, divisorCost)
 				if x.Sign() == 0 || y.Sign() == 0 {
 					return Integer(0)
 				}
-				c.chargeExact(a, b, divisorCost)
 				product := new(big.Int).Mul(x, y)
 				product.Abs(product)
 				return normal(product.Quo(product, new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y))))
@@ -311,8 +309,7 @@ func (c *Call) quotient(a, b Value, how rounding) (q, r Value) {
 		ratio := new(big.Rat).Quo(c.rational(a), c.rational(b))
 		q = normal(roundedDivision(ratio.Num(), ratio.Denom(), how))
 	} else {
-		c.chargeExact(a, b, quotientCost)
-		x, y := c.Integer(a), c.Integer(b)
+		x, y := c.operands(a, b, quotientCost)
 		if y.Sign() < 0 {
 			x, y = new(big.Int).Neg(x), new(big.Int).Neg(y)
 		}
@@ -416,11 +413,10 @@ func floatFunctions() []Builtin {
 		analytic("exp", "e to the power of the number.", math.Exp, cmplx.Exp),
 		analytic("sqrt", "The square root, complex for a negative number.", math.Sqrt, cmplx.Sqrt),
 		{Name: "isqrt", LambdaList: "(natural)", Doc: "The integer square root.", One: func(c *Call, a Value) Value {
-			n := c.Integer(a)
+			n := c.operand(a, rootCost)
 			if n.Sign() < 0 {
 				c.TypeError(a, "UNSIGNED-BYTE")
 			}
-			c.chargeExact(a, a, rootCost)
 			return normal(new(big.Int).Sqrt(n))
 		}},
 		{Name: "log", LambdaList: "(number &optional base)", Doc: "The logarithm, natural without a base.", Named: func(c *Call, args Args) Value {
@@ -489,83 +485,4 @@ func rationalize(c *Call, a Value) Value {
 		rest.Inv(rest)
 	}
 	return normalRatio(x)
-}
-
-// bitFunctions treat integers as bits.
-func bitFunctions() []Builtin {
-	fold := func(name, doc string, start int64, combine func(z, x, y *big.Int) *big.Int) Builtin {
-		return Builtin{Name: name, LambdaList: "(&rest integers)", Doc: doc, Call: func(c *Call, args []Value) Value {
-			result := big.NewInt(start)
-			for _, arg := range args {
-				c.chargeExact(result, arg, conversionCost)
-				result = combine(new(big.Int), result, c.Integer(arg))
-			}
-			return normal(result)
-		}}
-	}
-	return []Builtin{
-		fold("logand", "The bitwise and.", -1, (*big.Int).And),
-		fold("logior", "The bitwise or.", 0, (*big.Int).Or),
-		fold("logxor", "The bitwise exclusive or.", 0, (*big.Int).Xor),
-		{Name: "lognot", LambdaList: "(integer)", Doc: "The bitwise complement.", One: func(c *Call, a Value) Value { return normal(c.complement(a)) }},
-		{Name: "logtest", LambdaList: "(a b)", Doc: "True if a bit is set in both.", Two: func(c *Call, a, b Value) Value {
-			x, y := c.Integer(a), c.Integer(b)
-			c.chargeExact(a, b, sumCost)
-			return Boolean(new(big.Int).And(x, y).Sign() != 0)
-		}},
-		{Name: "logbitp", LambdaList: "(index integer)", Doc: "True if the bit is set.", Two: func(c *Call, a, b Value) Value {
-			n, i := c.Integer(b), c.amount(a)
-			if n.Sign() < 0 {
-				return Boolean(c.complement(b).Bit(i) == 0)
-			}
-			return Boolean(n.Bit(i) == 1)
-		}},
-		{Name: "logcount", LambdaList: "(integer)", Doc: "The number of one bits, zero bits if negative.", One: func(c *Call, a Value) Value {
-			n := c.Integer(a)
-			if n.Sign() < 0 {
-				n = c.complement(a)
-			}
-			ones := 0
-			for i := range n.BitLen() {
-				ones += int(n.Bit(i))
-			}
-			c.Work(n.BitLen())
-			return Count(ones)
-		}},
-		{Name: "integer-length", LambdaList: "(integer)", Doc: "The bits needed in two's complement.", One: func(c *Call, a Value) Value {
-			n := c.Integer(a)
-			if n.Sign() < 0 {
-				n = c.complement(a)
-			}
-			return Count(n.BitLen())
-		}},
-		{Name: "ash", LambdaList: "(integer count)", Doc: "The integer shifted left, or right if negative.", Two: shift},
-	}
-}
-
-// complement is the integer with all bits turned.
-func (c *Call) complement(v Value) *big.Int {
-	n := c.Integer(v)
-	c.chargeExact(v, v, sumCost)
-	return new(big.Int).Not(n)
-}
-
-func shift(c *Call, a, b Value) Value {
-	n := c.Integer(a)
-	if far, ok := b.(*big.Int); ok { // nothing is left, or no memory
-		b = Integer(int64(far.Sign()) << 62)
-	}
-	by := c.Fixnum(b)
-	if by <= 0 {
-		if -by > int64(n.BitLen()) {
-			by = -int64(n.BitLen()) - 1
-		}
-		c.chargeExact(a, a, sumCost)
-		return normal(new(big.Int).Rsh(n, uint(-by)))
-	}
-	if n.Sign() == 0 {
-		return Integer(0)
-	}
-	c.chargeBits(float64(by) + float64(n.BitLen()))
-	return normal(new(big.Int).Lsh(n, uint(by)))
 }

@@ -1,13 +1,89 @@
 package lisp
 
-import "math/big"
+import (
+	"math/big"
+)
+
+// bitFunctions treat integers as bits.
+func bitFunctions() []Builtin {
+	fold := func(name, doc string, start int64, combine func(z, x, y *big.Int) *big.Int) Builtin {
+		return Builtin{Name: name, LambdaList: "(&rest integers)", Doc: doc, Call: func(c *Call, args []Value) Value {
+			result := big.NewInt(start)
+			for _, arg := range args {
+				_, x := c.operands(result, arg, conversionCost)
+				result = combine(new(big.Int), result, x)
+			}
+			return normal(result)
+		}}
+	}
+	return []Builtin{
+		fold("logand", "The bitwise and.", -1, (*big.Int).And),
+		fold("logior", "The bitwise or.", 0, (*big.Int).Or),
+		fold("logxor", "The bitwise exclusive or.", 0, (*big.Int).Xor),
+		{Name: "lognot", LambdaList: "(integer)", Doc: "The bitwise complement.", One: func(c *Call, a Value) Value { return normal(c.complement(a)) }},
+		{Name: "logtest", LambdaList: "(a b)", Doc: "True if a bit is set in both.", Two: func(c *Call, a, b Value) Value {
+			x, y := c.operands(a, b, sumCost)
+			return Boolean(new(big.Int).And(x, y).Sign() != 0)
+		}},
+		{Name: "logbitp", LambdaList: "(index integer)", Doc: "True if the bit is set.", Two: func(c *Call, a, b Value) Value {
+			n, i := c.Integer(b), c.amount(a)
+			if n.Sign() < 0 {
+				return Boolean(c.complement(b).Bit(i) == 0)
+			}
+			return Boolean(n.Bit(i) == 1)
+		}},
+		{Name: "logcount", LambdaList: "(integer)", Doc: "The number of one bits, zero bits if negative.", One: func(c *Call, a Value) Value {
+			n := c.Integer(a)
+			if n.Sign() < 0 {
+				n = c.complement(a)
+			}
+			ones := 0
+			for i := range n.BitLen() {
+				ones += int(n.Bit(i))
+			}
+			c.Work(n.BitLen())
+			return Count(ones)
+		}},
+		{Name: "integer-length", LambdaList: "(integer)", Doc: "The bits needed in two's complement.", One: func(c *Call, a Value) Value {
+			n := c.Integer(a)
+			if n.Sign() < 0 {
+				n = c.complement(a)
+			}
+			return Count(n.BitLen())
+		}},
+		{Name: "ash", LambdaList: "(integer count)", Doc: "The integer shifted left, or right if negative.", Two: shift},
+	}
+}
+
+// complement is the integer with all bits turned.
+func (c *Call) complement(v Value) *big.Int {
+	return new(big.Int).Not(c.operand(v, sumCost))
+}
+
+func shift(c *Call, a, b Value) Value {
+	n := c.operand(a, sumCost)
+	if far, ok := b.(*big.Int); ok { // shifts everything out, or needs more memory than there is
+		b = Integer(int64(far.Sign()) << 62)
+	}
+	by := c.Fixnum(b)
+	if by <= 0 {
+		if -by > int64(n.BitLen()) {
+			by = -int64(n.BitLen()) - 1
+		}
+		return normal(new(big.Int).Rsh(n, uint(-by)))
+	}
+	if n.Sign() == 0 {
+		return Integer(0)
+	}
+	c.chargeBits(float64(by) + float64(n.BitLen()))
+	return normal(new(big.Int).Lsh(n, uint(by)))
+}
 
 // byteFunctions treat parts of integers: a byte specifier is a cons of size and position.
 func byteFunctions() []Builtin {
 	logical := func(name, doc string, combine func(a, b *big.Int) *big.Int) Builtin {
 		return Builtin{Name: name, LambdaList: "(a b)", Doc: doc, Two: func(c *Call, a, b Value) Value {
-			x, y := c.Integer(a), c.Integer(b)
-			c.chargeExact(a, b, conversionCost)
+			x, y := c.operands(a, b, conversionCost)
 			return normal(combine(x, y))
 		}}
 	}
@@ -22,14 +98,12 @@ func byteFunctions() []Builtin {
 		{Name: "byte-position", LambdaList: "(byte)", Doc: "The position of a byte.", One: func(c *Call, a Value) Value { _, at := c.byteSpecifier(a); return Count(at) }},
 		{Name: "ldb", LambdaList: "(byte integer)", Doc: "The bits of a byte, as a number.", Two: func(c *Call, a, b Value) Value {
 			size, at := c.byteSpecifier(a)
-			c.chargeExact(b, b, sumCost)
-			n := new(big.Int).Rsh(c.Integer(b), uint(at))
+			n := new(big.Int).Rsh(c.operand(b, sumCost), uint(at))
 			return normal(n.And(n, c.mask(min(size, n.BitLen()+64*boolBit(n.Sign() < 0)+size*boolBit(n.Sign() < 0)))))
 		}},
 		{Name: "ldb-test", LambdaList: "(byte integer)", Doc: "True if a bit of the byte is set.", Two: func(c *Call, a, b Value) Value {
 			size, at := c.byteSpecifier(a)
-			c.chargeExact(b, b, sumCost)
-			n := new(big.Int).Rsh(c.Integer(b), uint(at))
+			n := new(big.Int).Rsh(c.operand(b, sumCost), uint(at))
 			if n.Sign() < 0 && size > n.BitLen() {
 				return T
 			}
@@ -62,8 +136,8 @@ func byteFunctions() []Builtin {
 		{Name: "logeqv", LambdaList: "(&rest integers)", Doc: "The complement of exclusive or.", Call: func(c *Call, args []Value) Value {
 			result := big.NewInt(-1)
 			for _, arg := range args {
-				c.chargeExact(result, arg, conversionCost)
-				result = not(new(big.Int).Xor(result, c.Integer(arg)))
+				_, x := c.operands(result, arg, conversionCost)
+				result = not(new(big.Int).Xor(result, x))
 			}
 			return normal(result)
 		}},
@@ -72,8 +146,7 @@ func byteFunctions() []Builtin {
 			if operation > 15 {
 				c.TypeError(args[0], "(INTEGER 0 15)")
 			}
-			x, y := c.Integer(args[1]), c.Integer(args[2])
-			c.chargeExact(args[1], args[2], conversionCost)
+			x, y := c.operands(args[1], args[2], conversionCost)
 			return normal(boole(operation, x, y))
 		}},
 	}

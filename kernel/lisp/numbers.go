@@ -259,6 +259,20 @@ func (c *Call) chargeExact(a, b Value, cost exactCost) {
 	c.Charge(n)
 }
 
+// operands takes two integers for an operation, which is accounted for.
+func (c *Call) operands(a, b Value, cost exactCost) (x, y *big.Int) {
+	x, y = c.Integer(a), c.Integer(b)
+	c.chargeExact(a, b, cost)
+	return x, y
+}
+
+// operand takes an integer for an operation, which is accounted for.
+func (c *Call) operand(v Value, cost exactCost) *big.Int {
+	n := c.Integer(v)
+	c.chargeExact(v, v, cost)
+	return n
+}
+
 // exactBytes is what Go allocates for an exact operation beside the digits.
 const exactBytes = 96
 
@@ -355,12 +369,11 @@ func (c *Call) arithmetic(a, b Value, operator byte) Value {
 	if k == ratioKind || operator == '/' {
 		return c.ratioArithmetic(a, b, operator)
 	}
-	x, y := c.Integer(a), c.Integer(b)
 	if operator == '*' {
-		c.chargeExact(a, b, productCost)
+		x, y := c.operands(a, b, productCost)
 		return normal(new(big.Int).Mul(x, y))
 	}
-	c.chargeExact(a, b, sumCost)
+	x, y := c.operands(a, b, sumCost)
 	if operator == '+' {
 		return normal(new(big.Int).Add(x, y))
 	}
