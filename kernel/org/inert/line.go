@@ -108,7 +108,7 @@ func (w *Writer) scanned(l string, s scan) {
 
 // heading writes a heading. Nothing that began above it goes on.
 func (w *Writer) heading(l string) {
-	w.endElements()
+	w.surroundings = surroundings{}
 	s := w.textScan()
 	if at := reservedTags(l); at > 0 {
 		s.marks = []mark{{at, Property, "a tag of the kernel's"}}

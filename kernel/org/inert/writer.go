@@ -23,6 +23,17 @@ type Writer struct {
 	streams  bool            // the line is text, which is written before it has ended
 	scan     scan            // of that line
 
+	surroundings
+
+	file   *File             // what the file has, once it was asked for
+	labels map[string]string // what footnotes' labels became
+	given  map[string]bool   // those that they became
+	number int               // of the line
+	noted  func(Place)
+}
+
+// surroundings is where a line stands. A heading ends all of it.
+type surroundings struct {
 	block      string // the verbatim block that the line is in, as Org reads it; "" for none
 	blockStays string // the same as it is written: a block of a held language is an example
 	verse      bool   // within a verse block
@@ -32,12 +43,6 @@ type Writer struct {
 	footnote   bool   // within a footnote's definition
 	blanks     int    // blank lines directly before
 	paragraph  opened // what the paragraph has opened and may close
-
-	file   *File             // what the file has, once it was asked for
-	labels map[string]string // what footnotes' labels became
-	given  map[string]bool   // those that they became
-	number int               // of the line
-	noted  func(Place)
 }
 
 // A Place is a place that is held.
@@ -105,7 +110,7 @@ func (w *Writer) Write(text string) string {
 // Trusted adds lines of the kernel's own, a heading with its drawers. They begin and end with whole
 // lines, and what follows is text below them.
 func (w *Writer) Trusted(lines string) string {
-	w.endElements()
+	w.surroundings = surroundings{}
 	w.out.WriteString(lines)
 	w.number += strings.Count(lines, "\n")
 	return w.take()
@@ -246,13 +251,7 @@ func (w *Writer) note(rule Rule, what string) {
 
 // doubtful reports whether a block's body may not be one for Org: what the block stands in may end
 // within it. Then the body is read as text as well.
-func (w *Writer) doubtful() bool { return w.verse || w.drawer || w.latex != "" || w.footnote }
-
-// endElements ends all that a heading ends.
-func (w *Writer) endElements() {
-	w.block, w.verse, w.drawer, w.properties, w.latex, w.footnote = "", false, false, false, "", false
-	w.blanks, w.paragraph = 0, opened{}
-}
+func (s surroundings) doubtful() bool { return s.verse || s.drawer || s.latex != "" || s.footnote }
 
 func indentation(l string) int {
 	n := 0
