@@ -25,6 +25,7 @@
 (require 'cl-lib)
 (require 'org)
 (require 'subr-x)
+(require 'org-agent-heading)
 (require 'org-agent-inert)
 (require 'org-agent-list)
 
@@ -397,9 +398,8 @@ buffer, and \\<org-mode-map>\\[org-ctrl-c-ctrl-c] on one can make it real."
       (user-error "Its buffer is gone"))
     (pop-to-buffer (marker-buffer place))
     (goto-char place)
-    (when (fboundp 'org-show-context)
-      (with-suppressed-warnings ((obsolete org-show-context))
-        (org-show-context)))))
+    (when (derived-mode-p 'org-mode)
+      (org-agent-heading-call-org 'org-fold-show-context 'org-show-context))))
 
 (defun org-agent-held-list-make-real ()
   "Show what the held place of the row at point would do; on yes make it real."

@@ -158,7 +158,7 @@ after text
                      (concat "* Answer :agent" mark ":\n:PROPERTIES:\n:HELD_ID: forged\n:END:\n")))
       ;; Together with what stands there it would be something: then nothing.
       (pcase-dolist (`(,text . ,proposed)
-                     '(("#+TBL|" . "FM: $1='(x)") 
+                     '(("#+TBL|" . "FM: $1='(x)")
                        ("one [[elisp:|]]" . "(x)") ("#+begin_src sh |" . ":var x=(y)")
                        ("  DEADLINE: |" . "x") ("| =|" . "'(x) |")))
         (should-not (comes-to text proposed)))

@@ -149,12 +149,15 @@ An active region does not matter: `undo' would keep to it."
 ;;;; The test
 
 (defun org-agent-storm-test--body (id)
-  "Return the answer ID without its drawer of properties and its place."
+  "Return the answer ID without its drawer of properties and its place.
+Labels of footnotes, which are unique in a file, are as they were written."
   (let ((heading (org-agent-heading-find id)))
-    (concat (org-agent-heading-title heading) "\n"
-            (buffer-substring-no-properties
-             (cdr (assq t (org-agent-heading-properties heading)))
-             (org-agent-heading-subtree-end heading)))))
+    (replace-regexp-in-string
+     "\\[fn:\\([^]\n]+?\\)-[0-9]+\\]" "[fn:\\1]"
+     (concat (org-agent-heading-title heading) "\n"
+             (buffer-substring-no-properties
+              (cdr (assq t (org-agent-heading-properties heading)))
+              (org-agent-heading-subtree-end heading))))))
 
 (defun org-agent-storm-test--headings (id)
   "Return the levels and titles that Org's parser finds in the answer ID."

@@ -87,7 +87,7 @@ func TestEditingDecidesNothing(t *testing.T) {
 	first, second := in.editor(t, rpctest.Config{}), in.editor(t, rpctest.Config{})
 	turn, approval := waiting(t, first, "q1")
 	first.Edit(func(text string) string {
-		return strings.Replace(text, "What it will do:", "What it will do: I wonder. - [X] allowed", 1)
+		return strings.Replace(text, "- you are asked", "- I wonder. - [X] allowed\n- you are asked", 1)
 	})
 	see(t, second, "what waits", func() bool { return strings.Contains(second.Text(), "TODO May I") })
 	second.Edit(func(text string) string { return strings.Replace(text, "TODO May I", "DONE May I", 1) })
@@ -101,7 +101,7 @@ func TestEditingDecidesNothing(t *testing.T) {
 	cancel(t, first, turn)
 	see(t, first, "the end", func() bool { return strings.Contains(first.Text(), "** CANCELLED Not decided: ") })
 	see(t, second, "the end", func() bool { return len(second.Approvals()) == 0 })
-	if !strings.Contains(first.Text(), "I wonder.") || !strings.Contains(second.Text(), "** DONE Approve:") {
+	if !strings.Contains(first.Text(), "I wonder.") || !strings.Contains(second.Text(), "** DONE May I ") {
 		t.Errorf("what a person wrote is gone:\n%s\n%s", first.Text(), second.Text())
 	}
 	idle(t, first)
