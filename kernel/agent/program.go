@@ -95,7 +95,7 @@ func (a *Agent) subagentProgram(ctx context.Context, record journal.Turn, p prog
 	if err != nil {
 		return p, fmt.Errorf("look for the turn that handed it on: %w", err)
 	}
-	work := subagent.Work{Subagent: spawn, Kinds: kinds, Pool: a.config.Subagents}
+	work := subagent.Work{Row: spawn, Kinds: kinds, Pool: a.config.Subagents}
 	p.skill, p.refuses, p.question = work.NamedSkill, work.Refuses, spawn.Turn
 	p.budget = settings.Of(above).Budget
 	p.parent, p.label, p.projects, p.outside = spawn.Session, spawn.Label, spawn.Projects, spawn.Outside

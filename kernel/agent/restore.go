@@ -27,7 +27,7 @@ func (r *run) restore(ctx context.Context) error {
 		}
 		r.steps.Restore(done.ToolStep)
 	}
-	r.meter.Restore(begun.Taken)
+	r.meter.Budget.Restore(begun.Taken)
 	r.meter.HandedOn = begun.First() > 0 // a turn that had asked the model may have started subagents
 	steps := r.requests.Exchange.Steps()
 	if n := len(steps); n > 0 && steps[n-1].Last && !r.turn.Waits() {

@@ -52,7 +52,7 @@ func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 		Budget: loop.NewBudget(plan.settings.Budget), Turn: record.ID, Event: record.Event, Question: plan.program.question,
 		Spending: j.Usage, Screen: turn, Watch: plan.program.progress, Log: r.log,
 	}
-	r.meter.Share(plan.program.budget)
+	r.meter.Budget.Share(plan.program.budget)
 	r.steps = &loop.Steps{Question: eventOf(record), Trail: turn, Rows: r.rows, Kinds: plan.kinds, Meter: r.meter, Log: r.log}
 	r.compose(ctx)
 	plan.scene.steps, plan.scene.past = r.steps, r.requests.Past
@@ -86,7 +86,7 @@ func (r *run) compose(ctx context.Context) {
 func (r *run) askFor() {
 	c, p := r.agent.config, r.plan.program
 	r.person = &person.Turn{
-		Desk: r.agent.desk, Record: r.turn.Record, Screen: r.turn, Steps: r.steps, Clock: r.meter, Kinds: r.plan.kinds,
+		Desk: r.agent.desk, Record: r.turn.Record, Screen: r.turn, Steps: r.steps, Clock: &r.meter.Budget, Kinds: r.plan.kinds,
 		Subagent: p.label, Parent: p.parent, Watch: p.waiting, Log: r.log,
 	}
 	conversation := composer.Conversation(r.turn.Record)
@@ -110,7 +110,7 @@ func (r *run) answerMessage(ctx context.Context) error {
 		return err
 	}
 	if r.turn.Waits() {
-		done, err := r.meter.Within(ctx, r.resume)
+		done, err := r.meter.Budget.Within(ctx, r.resume)
 		if done || err != nil {
 			return err
 		}
@@ -170,8 +170,8 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	o := session.Outcome{State: protocol.TurnAnswered, Model: r.model.Model(), Input: usage.Input, Output: usage.Output, Cost: usage.Cost, Notice: r.loop.Notice()}
 	var end loop.Ended
 	switch cause := context.Cause(ctx); {
-	case err == nil && r.meter.Stopped() != "":
-		o.Notice = r.meter.Stopped()
+	case err == nil && r.meter.Budget.Stopped() != "":
+		o.Notice = r.meter.Budget.Stopped()
 	case err == nil:
 	case errors.Is(cause, session.ErrCancelled):
 		o.State, o.Notice = protocol.TurnCancelled, r.plan.program.cancelled

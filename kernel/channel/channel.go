@@ -130,7 +130,7 @@ func Kind(d Driver, conversations Conversations) kind.Kind {
 		if k.Ends(a, policy.Where{Session: o.Session, Route: o.Route}) {
 			return kind.Result{}, conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), a.Text("text"))
 		}
-		chat, _ := k.ChatOf(a)
+		chat, _ := k.Spec.ChatOf(a)
 		return kind.Result{Text: "it was sent to " + chat}, send(ctx, d, Text{ID: o.ID, Chat: chat, Text: a.Text("text")})
 	}
 	return k

@@ -22,8 +22,8 @@ func (homeserver) Run(ctx context.Context, receive func(context.Context, channel
 // actions and in events. Skills find a chat under its usual name as well.
 func TestChatIsNamedAsKnown(t *testing.T) {
 	k := channel.Kind(homeserver{}, nil)
-	if !k.HasField("room-id") || k.HasField("chat-id") {
-		t.Errorf("its actions have the fields %+v", k.Fields)
+	if !k.Spec.HasField("room-id") || k.Spec.HasField("chat-id") {
+		t.Errorf("its actions have the fields %+v", k.Spec.Fields)
 	}
 	var took protocol.Event
 	err := channel.Run(t.Context(), homeserver{}, channel.Config{

@@ -98,7 +98,7 @@ func titles(t *testing.T, f *Files, query FileQuery) string {
 	}
 	var titles []string
 	for _, h := range hits {
-		titles = append(titles, h.Title)
+		titles = append(titles, h.Part.Title)
 	}
 	return strings.Join(titles, "|")
 }
@@ -301,7 +301,7 @@ func TestFilesMerge(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, h := range hits {
-				titles = append(titles, h.Title)
+				titles = append(titles, h.Part.Title)
 			}
 			titles = append(titles, "|")
 		}

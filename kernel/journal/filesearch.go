@@ -37,8 +37,8 @@ type FileQuery struct {
 
 // FileHit is a part that was found.
 type FileHit struct {
-	Document
-	Part // without Text
+	Document Document
+	Part     Part // without Text
 	// Score is the better the higher; it compares hits of one search only.
 	Score float64
 }
@@ -181,13 +181,13 @@ func scanFileHit(row scanner) (h FileHit, err error) {
 	var on int
 	var changed int64
 	var tags string
-	err = row.Scan(&h.Score, &h.ID, &h.Title, &tags, &h.Scope, &on, &h.Own, &h.Line, &h.Start, &h.End, &h.Sum, &h.Path, &h.Size, &changed, &h.Hash, &h.Beside)
+	err = row.Scan(&h.Score, &h.Part.ID, &h.Part.Title, &tags, &h.Part.Scope, &on, &h.Part.Own, &h.Part.Line, &h.Part.Start, &h.Part.End, &h.Part.Sum, &h.Document.Path, &h.Document.Size, &changed, &h.Document.Hash, &h.Document.Beside)
 	if tags != "" {
-		h.Tags = strings.Split(tags, ":")
+		h.Part.Tags = strings.Split(tags, ":")
 	}
-	h.Score, h.Changed = -h.Score, time.Unix(0, changed)
+	h.Score, h.Document.Changed = -h.Score, time.Unix(0, changed)
 	if on > 0 {
-		h.Day = time.Date(on/10000, time.Month(on/100%100), on%100, 0, 0, 0, 0, time.Local)
+		h.Part.Day = time.Date(on/10000, time.Month(on/100%100), on%100, 0, 0, 0, 0, time.Local)
 	}
 	return h, err
 }

@@ -167,7 +167,7 @@ func (f *Files) Nearest(ctx context.Context, model string, q FileQuery, like []f
 		return nil, fmt.Errorf("look for what is alike: %w", err)
 	}
 	for i, h := range hits {
-		hits[i].Score = near[h.Sum]
+		hits[i].Score = near[h.Part.Sum]
 	}
 	slices.SortStableFunc(hits, func(a, b FileHit) int {
 		switch {

@@ -90,7 +90,7 @@ type Performer func(ctx context.Context, order Order) (Result, error)
 // Kind is one kind of action. Only the Spec is required. Without Judge a person is always asked,
 // and without Perform nothing performs it.
 type Kind struct {
-	action.Spec
+	Spec action.Spec
 	// Judge decides what a turn may do with the action. Default: a person is asked.
 	Judge policy.Judge
 	// Ends reports whether the action ends a turn, for example because it puts its text into the

@@ -52,10 +52,10 @@ func (s *Set) find(key action.Key) Kind {
 func (s *Set) Judge(ctx context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 	k := s.find(a.Key())
 	switch {
-	case k.Off != "":
-		return policy.Refused("%s", k.Off)
+	case k.Spec.Off != "":
+		return policy.Refused("%s", k.Spec.Off)
 	case k.Judge == nil:
-		return policy.Verdict{Kind: policy.Ask, Reason: "it does " + k.Key().String() + ", which is always asked about", ByName: true}
+		return policy.Verdict{Kind: policy.Ask, Reason: "it does " + k.Spec.Key().String() + ", which is always asked about", ByName: true}
 	}
 	return k.Judge(ctx, turn, a)
 }
@@ -68,7 +68,7 @@ func (s *Set) Ends(a action.Action, where policy.Where) bool {
 
 // IsReply reports whether the :text of a proposal is text for a conversation.
 func (s *Set) IsReply(proposal sexp.List) bool {
-	return s.find(action.Propose(proposal).Action().Key()).Reply
+	return s.find(action.Propose(proposal).Action().Key()).Spec.Reply
 }
 
 // Available returns nil if something performs such an action. Otherwise the error wraps
@@ -103,7 +103,7 @@ func (s *Set) ByClient() []string {
 	var names []string
 	for _, k := range s.kinds {
 		if k.ByClient {
-			names = append(names, cmp.Or(k.Name, k.Target))
+			names = append(names, cmp.Or(k.Spec.Name, k.Spec.Target))
 		}
 	}
 	return names
@@ -160,11 +160,11 @@ func CallName(key action.Key) string {
 // CallNames returns the names by which hooks know the actions that call no tool and send no text.
 func (s *Set) CallNames() (names []string) {
 	for _, k := range s.kinds {
-		if k.Type != "" || k.Off != "" || k.Sends != nil {
+		if k.Spec.Type != "" || k.Spec.Off != "" || k.Sends != nil {
 			continue
 		}
-		own := CallName(k.Key())
-		if slices.ContainsFunc(s.Calls(k.Form().Proposed().Action()), func(c action.Call) bool { return c.Tool == own }) {
+		own := CallName(k.Spec.Key())
+		if slices.ContainsFunc(s.Calls(k.Spec.Form().Proposed().Action()), func(c action.Call) bool { return c.Tool == own }) {
 			names = append(names, own)
 		}
 	}
@@ -213,7 +213,7 @@ func (s *Set) Subagent(a action.Action) (needs []string, refused string) {
 
 // ActsOnID reports whether the :id of such an action names the object of the action. Otherwise the
 // :id is a label by the model.
-func (s *Set) ActsOnID(a action.Action) bool { return s.find(a.Key()).HasField("id") }
+func (s *Set) ActsOnID(a action.Action) bool { return s.find(a.Key()).Spec.HasField("id") }
 
 // Undo returns how to undo the action: changes of texts, and one line for each effect that stays.
 func (s *Set) Undo(a action.Action, receipt protocol.Receipt) (changes []protocol.Change, stays []string) {

@@ -143,7 +143,7 @@ func fuse(words, alike []journal.FileHit, limit int) []journal.FileHit {
 	var order []place
 	for _, list := range [][]journal.FileHit{words, alike} {
 		for rank, h := range list {
-			at := place{h.Path, h.Start, h.Line}
+			at := place{h.Document.Path, h.Part.Start, h.Part.Line}
 			if _, known := first[at]; !known {
 				first[at], order = h, append(order, at)
 			}
@@ -183,10 +183,10 @@ func (x *Index) Embed(ctx context.Context) (made int, err error) {
 		}
 		parts, same := x.partsNow(missing[0].Document)
 		if !same { // the file has changed since, and may be private now
-			if stale == missing[0].Path {
+			if stale == missing[0].Document.Path {
 				return made, nil
 			}
-			stale = missing[0].Path
+			stale = missing[0].Document.Path
 			if _, err := x.Refresh(ctx); err != nil {
 				return made, err
 			}
@@ -196,7 +196,7 @@ func (x *Index) Embed(ctx context.Context) (made int, err error) {
 		if made += n; err != nil {
 			return made, fmt.Errorf("find out what notes mean: %w", err)
 		}
-		after = missing[0].Path
+		after = missing[0].Document.Path
 	}
 }
 
@@ -251,16 +251,16 @@ func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []jo
 	}
 	var none []journal.Vector
 	for _, h := range missing {
-		text := texts[h.Sum]
+		text := texts[h.Part.Sum]
 		switch {
-		case known[h.Sum]:
+		case known[h.Part.Sum]:
 			continue
 		case text == "":
-			none = append(none, journal.Vector{Sum: h.Sum})
+			none = append(none, journal.Vector{Sum: h.Part.Sum})
 		default:
-			batch, of = append(batch, journal.Vector{Sum: h.Sum}), append(of, text)
+			batch, of = append(batch, journal.Vector{Sum: h.Part.Sum}), append(of, text)
 		}
-		if known[h.Sum] = true; len(of) == meaningTexts {
+		if known[h.Part.Sum] = true; len(of) == meaningTexts {
 			if err := put(); err != nil {
 				return made, err
 			}

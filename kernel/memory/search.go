@@ -80,7 +80,7 @@ func (x *Index) search(ctx context.Context, q Query, text string) (found []Found
 			found = slices.DeleteFunc(found, func(f Found) bool { return slices.Contains(stale, f.Path) })
 		}
 		for i, f := range found {
-			found[i].Alike = slices.ContainsFunc(alike, func(h journal.FileHit) bool { return h.Path == f.Path && h.Line == f.Line })
+			found[i].Alike = slices.ContainsFunc(alike, func(h journal.FileHit) bool { return h.Document.Path == f.Path && h.Part.Line == f.Line })
 		}
 		if len(stale) == 0 || !again {
 			return found, counts, nil
@@ -96,7 +96,7 @@ func (x *Index) search(ctx context.Context, q Query, text string) (found []Found
 func read(hits []journal.FileHit) (found []Found, stale []string) {
 	files := map[string][]int{} // the hits of each file, so that it is opened once
 	for i, h := range hits {
-		files[h.Path] = append(files[h.Path], i)
+		files[h.Document.Path] = append(files[h.Document.Path], i)
 	}
 	texts := make([]*string, len(hits))
 	for path, in := range files {
@@ -108,9 +108,9 @@ func read(hits []journal.FileHit) (found []Found, stale []string) {
 		if texts[i] == nil {
 			continue
 		}
-		f := Found{ID: h.ID, Path: h.Path, Line: h.Line, Title: h.Title, Text: *texts[i], Tags: h.Tags, Scope: h.Scope, Own: h.Own, Score: h.Score}
-		if !h.Day.IsZero() {
-			f.Day = h.Day.Format("2006-01-02")
+		f := Found{ID: h.Part.ID, Path: h.Document.Path, Line: h.Part.Line, Title: h.Part.Title, Text: *texts[i], Tags: h.Part.Tags, Scope: h.Part.Scope, Own: h.Part.Own, Score: h.Score}
+		if !h.Part.Day.IsZero() {
+			f.Day = h.Part.Day.Format("2006-01-02")
 		}
 		found = append(found, f)
 	}
@@ -128,8 +128,8 @@ func sections(path string, hits []journal.FileHit, in []int, texts []*string) (s
 	same = true
 	for _, i := range in {
 		h := hits[i]
-		same = same && info.Size() == h.Size && info.ModTime().Equal(h.Changed) && withheld.Unchanged(h.Beside)
-		data, err := io.ReadAll(io.NewSectionReader(f, int64(h.Start), int64(min(h.End-h.Start, textLimit))))
+		same = same && info.Size() == h.Document.Size && info.ModTime().Equal(h.Document.Changed) && withheld.Unchanged(h.Document.Beside)
+		data, err := io.ReadAll(io.NewSectionReader(f, int64(h.Part.Start), int64(min(h.Part.End-h.Part.Start, textLimit))))
 		if err != nil {
 			continue
 		}

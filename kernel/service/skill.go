@@ -51,7 +51,7 @@ func (s Skills) About(tools *tool.Registry) (about builtin.About) {
 		about.Skills = append(about.Skills, builtin.Item{Name: k.Name, Does: cmp.Or(k.Description, k.Title)})
 	}
 	for _, k := range s.Prompts.Current().Offered() {
-		about.Texts = append(about.Texts, builtin.Item{Name: k.Name, Does: k.Description})
+		about.Texts = append(about.Texts, builtin.Item{Name: k.Name, Does: k.Matter.Description})
 	}
 	for _, t := range tools.Offered() {
 		about.Tools = append(about.Tools, builtin.Item{Name: t.Name(), Does: t.Does()})

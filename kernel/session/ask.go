@@ -125,7 +125,7 @@ func (s *Session) showClosed(ctx context.Context, client Client, id string) {
 	switch {
 	case err != nil:
 		s.logger().Error("an approval or a question is not shown as closed", "id", id, "err", err)
-	case ask.Waits():
+	case ask.ask.Waits():
 	case client != nil:
 		client.Notify(protocol.MethodAskClosed, ask.notification(s.name()))
 	default:
@@ -136,7 +136,7 @@ func (s *Session) showClosed(ctx context.Context, client Client, id string) {
 
 // A placedAsk is an ask with its subtrees in the conversation.
 type placedAsk struct {
-	protocol.Ask
+	ask     protocol.Ask
 	waiting string // its subtree while it waits
 	closed  string // and when it is closed
 }
@@ -144,7 +144,7 @@ type placedAsk struct {
 // notification tells clients that the ask is closed.
 func (a placedAsk) notification(session string) protocol.AskClosed {
 	return protocol.AskClosed{
-		ID: a.ID, Sort: a.Sort, Session: session, Turn: a.Turn, Decision: a.Decision, Client: a.Client,
+		ID: a.ask.ID, Sort: a.ask.Sort, Session: session, Turn: a.ask.Turn, Decision: a.ask.Decision, Client: a.ask.Client,
 		Waiting: a.waiting, Subtree: a.closed,
 	}
 }
@@ -159,7 +159,7 @@ func readAsk(ctx context.Context, j Journal, id string) (placedAsk, error) {
 	if err != nil {
 		return placedAsk{}, fmt.Errorf("look for the turn that asked: %w", err)
 	}
-	placed := placedAsk{Ask: ask, waiting: waitingSubtree(record.Level, ask)}
+	placed := placedAsk{ask: ask, waiting: waitingSubtree(record.Level, ask)}
 	if ask.Waits() {
 		return placed, nil
 	}
@@ -180,7 +180,7 @@ func present(ctx context.Context, j Journal, acts []journal.Act) error {
 		if err != nil {
 			return err
 		}
-		if !ask.Waits() {
+		if !ask.ask.Waits() {
 			acts[i].Text = ask.closed
 		}
 	}

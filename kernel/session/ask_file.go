@@ -53,7 +53,7 @@ func (f *conversationFile) reconcileText(ctx context.Context, path string) error
 		if err != nil {
 			return err
 		}
-		if !ask.Waits() {
+		if !ask.ask.Waits() {
 			text = closeIn(text, ask.waiting, ask.closed)
 		}
 	}

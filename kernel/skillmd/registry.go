@@ -66,7 +66,7 @@ type Registry struct {
 
 // Skill is one directory at the time when it was read.
 type Skill struct {
-	Matter
+	Matter Matter
 	// Name is the name of the directory. The name in the front matter is the same unless the skill
 	// failed.
 	Name    string
@@ -181,7 +181,7 @@ func readSkill(o origin, name string) *Skill {
 		s.faults = tooLong(s.File, size)
 	default:
 		_, s.Matter, s.faults = examine(s.File, name, source)
-		s.listed = text.PlainLine(s.Description, descriptionLength)
+		s.listed = text.PlainLine(s.Matter.Description, descriptionLength)
 	}
 	return s
 }
@@ -250,7 +250,7 @@ func failed(s *Skill) bool {
 func (s *Skill) status() Status {
 	return Status{
 		File: s.File, Skill: s.Name, Description: s.listed, Shipped: s.Shipped,
-		Version: text.PlainLine(s.Version, 40), OnlyUser: s.OnlyUser, Diagnostics: slices.Clone(s.faults),
+		Version: text.PlainLine(s.Matter.Version, 40), OnlyUser: s.Matter.OnlyUser, Diagnostics: slices.Clone(s.faults),
 	}
 }
 

@@ -24,7 +24,7 @@ func (s *Set) Skills() []*Skill {
 
 // Offered returns the skills that are offered to the model, by name. The slice is the caller's.
 func (s *Set) Offered() []*Skill {
-	return slices.DeleteFunc(s.Skills(), func(k *Skill) bool { return k.OnlyUser })
+	return slices.DeleteFunc(s.Skills(), func(k *Skill) bool { return k.Matter.OnlyUser })
 }
 
 // commandLength is the maximum length of a command's name in characters.
@@ -45,9 +45,9 @@ func (s *Set) Command(name string) *Skill {
 }
 
 // Summary returns the description on one line, short enough for a list of commands.
-func (k *Skill) Summary() string { return text.PlainLine(k.Description, 100) }
+func (k *Skill) Summary() string { return text.PlainLine(k.Matter.Description, 100) }
 
-func (k *Skill) isCommand() bool { return !k.NotUser && len(k.Name) <= commandLength }
+func (k *Skill) isCommand() bool { return !k.Matter.NotUser && len(k.Name) <= commandLength }
 
 // Named returns the skill with that name, or nil.
 func (s *Set) Named(name string) *Skill {

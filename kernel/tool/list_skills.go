@@ -27,7 +27,7 @@ func listSkills(skills func() *skillmd.Set) Tool {
 		Perform: func(_ context.Context, by *Caller, a listSkillsArguments) (string, error) {
 			var found []*skillmd.Skill
 			for _, k := range skills().Offered() {
-				if matches(strings.ToLower(k.Name+" "+k.Description), a.Query) {
+				if matches(strings.ToLower(k.Name+" "+k.Matter.Description), a.Query) {
 					found = append(found, k)
 				}
 			}

@@ -33,7 +33,7 @@ func useSkill(skills func() *skillmd.Set) Tool {
 		Perform: func(ctx context.Context, by *Caller, a useSkillArguments) (string, error) {
 			set := skills()
 			k := set.Named(a.Name)
-			if k == nil || k.OnlyUser && by.RequestedSkill != k.Name {
+			if k == nil || k.Matter.OnlyUser && by.RequestedSkill != k.Name {
 				return "", unknownSkill(set, a.Name)
 			}
 			if !by.use(k.Name, turnSkills) {

@@ -62,7 +62,7 @@ type Recaller interface {
 
 // Composer composes requests. Its fields do not change while it is used.
 type Composer struct {
-	Sources
+	Sources     Sources
 	Branches    Branches
 	Corrections Corrections
 	Past        history.Past
@@ -141,7 +141,7 @@ type Turn struct {
 func (c *Composer) Turn(ctx context.Context, record journal.Turn, program Program) *Turn {
 	t := &Turn{Record: record, composer: c, program: program, systems: map[systemKey]system{}}
 	t.Exchange.sent = program.Sent
-	t.offered = sync.OnceValue(c.Tools.Offered)
+	t.offered = sync.OnceValue(c.Sources.Tools.Offered)
 	t.facts = sync.OnceValue(func() prompt.Facts {
 		facts := t.factsOf(ctx)
 		if program.Change != nil {

@@ -99,7 +99,7 @@ func Estimate(dialect llm.Dialect, request llm.Request) int {
 }
 
 // dialect returns the dialect of the provider that is asked first.
-func (t *Turn) dialect() llm.Dialect { return t.composer.Dialect }
+func (t *Turn) dialect() llm.Dialect { return t.composer.Sources.Dialect }
 
 // Corrected returns an estimate as the model counts.
 func (t *Turn) Corrected(tokens int) int {

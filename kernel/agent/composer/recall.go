@@ -53,7 +53,7 @@ func (t *Turn) recall(ctx context.Context, ask skill.Ask, system string) (found 
 			return Recalled{}, false, context.Cause(ctx)
 		}
 		t.recalled.Err = err.Error()
-		c.Logger.Warn("nothing is recalled", "err", err)
+		c.Sources.Logger.Warn("nothing is recalled", "err", err)
 	}
 	return *t.recalled, len(t.recalled.Items) > 0 || err != nil, nil
 }

@@ -77,7 +77,7 @@ func (t *Turn) system(ctx context.Context, ask skill.Ask, purpose string) (syste
 	} else {
 		facts.Tools, facts.Skills, facts.MoreSkills = nil, "", 0
 	}
-	made := system{t.composer.prompts.compose(t.composer.Library(), facts), slices.Concat(facts.Files, facts.Days)}
+	made := system{t.composer.prompts.compose(t.composer.Sources.Library(), facts), slices.Concat(facts.Files, facts.Days)}
 	t.systems[key] = made
 	return made, nil
 }
@@ -114,7 +114,7 @@ func (t *Turn) grammar(ctx context.Context, ask skill.Ask) string {
 // purpose returns a name that is different for asks of a turn with different system prompts. It depends on
 // the skill, its part of the prompt, the mode, the model and the kernel's runtime.
 func (t *Turn) purpose(ask skill.Ask) string {
-	hash := sha256.Sum256(fmt.Appendf(nil, "%q %q %t %q %q %q", t.Skill, ask.System, ask.NoStream, t.mode(ask), t.Model(), t.composer.Runtime))
+	hash := sha256.Sum256(fmt.Appendf(nil, "%q %q %t %q %q %q", t.Skill, ask.System, ask.NoStream, t.mode(ask), t.Model(), t.composer.Sources.Runtime))
 	return hex.EncodeToString(hash[:8])
 }
 
@@ -131,27 +131,27 @@ func (t *Turn) wishes(ask skill.Ask, style string) string {
 // factsOf returns the facts that the prompts of a turn are made of, without those of an ask.
 func (t *Turn) factsOf(ctx context.Context) prompt.Facts {
 	c := t.composer
-	facts := prompt.Facts{Kind: t.program.Kind, Augments: c.Skills.Current().Augments(ctx), Runtime: slices.Clone(c.Runtime), WithoutSafety: c.WithoutSafety}
-	if c.Sandbox != nil {
-		facts.Runtime = append(facts.Runtime, [2]string{"sandbox", c.Sandbox()})
+	facts := prompt.Facts{Kind: t.program.Kind, Augments: c.Sources.Skills.Current().Augments(ctx), Runtime: slices.Clone(c.Sources.Runtime), WithoutSafety: c.Sources.WithoutSafety}
+	if c.Sources.Sandbox != nil {
+		facts.Runtime = append(facts.Runtime, [2]string{"sandbox", c.Sources.Sandbox()})
 	}
-	if c.Emacs != nil {
-		facts.Runtime = append(facts.Runtime, [2]string{"emacs", c.Emacs()})
+	if c.Sources.Emacs != nil {
+		facts.Runtime = append(facts.Runtime, [2]string{"emacs", c.Sources.Emacs()})
 	}
 	facts.Runtime = append(facts.Runtime, [2]string{"model", t.Model()})
 	if t.program.Persona != nil {
 		persona, err := t.program.Persona()
 		if err != nil { // then the persona has the home's files without the profile
-			c.Logger.Warn("the files of the home cannot be had", "err", err)
+			c.Sources.Logger.Warn("the files of the home cannot be had", "err", err)
 		}
-		addPersona(&facts, persona, c.Shown, t.Record)
+		addPersona(&facts, persona, c.Sources.Shown, t.Record)
 	}
-	facts.Name = cmp.Or(facts.Name, c.Skills.Current().Identity().Name())
+	facts.Name = cmp.Or(facts.Name, c.Sources.Skills.Current().Identity().Name())
 	for _, offered := range t.offered() {
 		facts.Tools = append(facts.Tools, prompt.Tool{Name: offered.Name(), Line: offered.Line()})
 	}
-	if c.Prompts != nil {
-		facts.Skills, facts.MoreSkills = skillmd.Catalog(c.Prompts.Current().Offered(), catalogBytes)
+	if c.Sources.Prompts != nil {
+		facts.Skills, facts.MoreSkills = skillmd.Catalog(c.Sources.Prompts.Current().Offered(), catalogBytes)
 	}
 	return facts
 }

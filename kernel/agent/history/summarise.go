@@ -15,19 +15,19 @@ import (
 
 // run is the making of one summary.
 type run struct {
-	*Compactor
-	session string
-	model   string // as requests name it, "" for the standard model
-	by      journal.CompactionBy
-	base    journal.Compaction // the compaction that counts now
-	latest  int64
-	room    int // of the model, in estimated tokens
-	summary Summary
+	compactor *Compactor
+	session   string
+	model     string // as requests name it, "" for the standard model
+	by        journal.CompactionBy
+	base      journal.Compaction // the compaction that counts now
+	latest    int64
+	room      int // of the model, in estimated tokens
+	summary   Summary
 }
 
 // compact summarises all turns but the last ones.
 func (c *Compactor) compact(ctx context.Context, session string, by journal.CompactionBy) (result protocol.SessionCompacted, err error) {
-	r := &run{Compactor: c, session: session, by: by}
+	r := &run{compactor: c, session: session, by: by}
 	exchanges, err := r.begin(ctx)
 	if err != nil {
 		return result, err
@@ -64,20 +64,20 @@ func (c *Compactor) compact(ctx context.Context, session string, by journal.Comp
 // begin finds the compaction that counts and returns the turns that are not summarised.
 func (r *run) begin(ctx context.Context) ([]*journal.Exchange, error) {
 	var err error
-	if r.model, err = r.Past.Journal.Models.SessionModel(ctx, r.session); err != nil {
+	if r.model, err = r.compactor.Past.Journal.Models.SessionModel(ctx, r.session); err != nil {
 		return nil, err
 	}
-	window := r.Window(ctx, r.model, true)
+	window := r.compactor.Window(ctx, r.model, true)
 	if window.NoModel {
 		return nil, errors.New("the built-in responder is no language model and cannot summarise")
 	}
-	factor, err := r.Past.Journal.Usage.Correction(ctx, cmp.Or(r.model, r.Model))
+	factor, err := r.compactor.Past.Journal.Usage.Correction(ctx, cmp.Or(r.model, r.compactor.Model))
 	if err != nil {
 		return nil, err
 	}
 	const system = 3 // a quarter of the room is for the system prompt
 	r.room = int(float64(window.Room())/factor) * system / (system + 1)
-	exchanges, shown, _, err := r.Past.read(ctx, r.session, "", func(d journal.Compaction) int64 { return d.Summarised })
+	exchanges, shown, _, err := r.compactor.Past.read(ctx, r.session, "", func(d journal.Compaction) int64 { return d.Summarised })
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (r *run) begin(ctx context.Context) ([]*journal.Exchange, error) {
 
 // upTo returns how many of the turns to summarise, and the tokens of all that is shown now.
 func (r *run) upTo(ctx context.Context, exchanges []*journal.Exchange) (before, until int, err error) {
-	shown, err := r.Past.Show(ctx, r.session, "", Room{Tokens: r.room})
+	shown, err := r.compactor.Past.Show(ctx, r.session, "", Room{Tokens: r.room})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -98,7 +98,7 @@ func (r *run) upTo(ctx context.Context, exchanges []*journal.Exchange) (before, 
 	}
 	kept := 0
 	for until = len(exchanges); until > 0; until-- {
-		one, err := r.Past.load(ctx, exchanges[until-1], r.base)
+		one, err := r.compactor.Past.load(ctx, exchanges[until-1], r.base)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -146,11 +146,11 @@ func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, err
 		if len(e.Context) > 0 {
 			return false, nil
 		}
-		steps, err := r.Past.Journal.Transcripts.ToolSteps(ctx, e.AnswerID)
+		steps, err := r.compactor.Past.Journal.Transcripts.ToolSteps(ctx, e.AnswerID)
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(steps, func(step journal.ToolStep) bool { return r.Past.outside(step) != "" }) {
+		if slices.ContainsFunc(steps, func(step journal.ToolStep) bool { return r.compactor.Past.outside(step) != "" }) {
 			return false, nil
 		}
 	}
@@ -159,23 +159,23 @@ func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, err
 
 // ask asks the model for notes of a text. The usage counts for a turn.
 func (r *run) ask(ctx context.Context, text, turn string) (Summary, string, error) {
-	model := cmp.Or(r.Summarising, r.model)
-	request := llm.Request{Model: model, Sections: llm.System(instructions), Messages: []llm.Message{{Role: llm.RoleUser, Text: text}}, FirstOnly: true}.Map(r.Hide)
+	model := cmp.Or(r.compactor.Summarising, r.model)
+	request := llm.Request{Model: model, Sections: llm.System(instructions), Messages: []llm.Message{{Role: llm.RoleUser, Text: text}}, FirstOnly: true}.Map(r.compactor.Hide)
 	r.record(ctx, journal.KindModelRequest, Record(request))
-	estimate := Tokens(r.Past.Dialect, llm.Message{Text: request.System()}) + Total(r.Past.Dialect, request.Messages)
-	reply, err := llm.Collect(r.Provider.Stream(ctx, request))
-	r.record(ctx, journal.KindModelReply, map[string]any{"text": r.Hide(reply.Text), "finish": reply.Finish, "model": reply.Model})
+	estimate := Tokens(r.compactor.Past.Dialect, llm.Message{Text: request.System()}) + Total(r.compactor.Past.Dialect, request.Messages)
+	reply, err := llm.Collect(r.compactor.Provider.Stream(ctx, request))
+	r.record(ctx, journal.KindModelReply, map[string]any{"text": r.compactor.Hide(reply.Text), "finish": reply.Finish, "model": reply.Model})
 	if usage := reply.Usage; usage != nil {
 		spent := journal.Spent{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
-			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, Asked: cmp.Or(model, r.Model)}
-		if err := r.Past.Journal.Usage.PutSpent(context.WithoutCancel(ctx), spent); err != nil {
-			r.Logger.Error("usage not kept", "err", err)
+			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, Asked: cmp.Or(model, r.compactor.Model)}
+		if err := r.compactor.Past.Journal.Usage.PutSpent(context.WithoutCancel(ctx), spent); err != nil {
+			r.compactor.Logger.Error("usage not kept", "err", err)
 		}
 	}
 	if err != nil {
 		return Summary{}, "", fmt.Errorf("ask for a summary: %w", err)
 	}
-	summary := parseSummary(withoutThoughts(r.Hide(reply.Text)))
+	summary := parseSummary(withoutThoughts(r.compactor.Hide(reply.Text)))
 	if summary.Empty() {
 		return Summary{}, "", errors.New("the model noted nothing")
 	}
@@ -186,10 +186,10 @@ func (r *run) ask(ctx context.Context, text, turn string) (Summary, string, erro
 func (r *run) record(ctx context.Context, kind journal.Kind, data any) {
 	raw, err := json.Marshal(data)
 	if err == nil {
-		_, err = r.Past.Journal.Rows.Append(context.WithoutCancel(ctx), journal.Entry{Kind: kind, Session: r.session, Data: raw})
+		_, err = r.compactor.Past.Journal.Rows.Append(context.WithoutCancel(ctx), journal.Entry{Kind: kind, Session: r.session, Data: raw})
 	}
 	if err != nil {
-		r.Logger.Error("journal row not kept", "kind", kind, "err", err)
+		r.compactor.Logger.Error("journal row not kept", "kind", kind, "err", err)
 	}
 }
 
@@ -208,7 +208,7 @@ func (r *run) commit(ctx context.Context, summary Summary, through int64, turns 
 		if next.Through <= through {
 			next.Through, next.Turns = through, next.Told
 		}
-		kept, err := r.Past.Journal.Transcripts.PutCompaction(ctx, r.session, next, r.latest)
+		kept, err := r.compactor.Past.Journal.Transcripts.PutCompaction(ctx, r.session, next, r.latest)
 		if err == nil {
 			r.base, r.latest = kept, kept.Seq
 			return nil
@@ -216,7 +216,7 @@ func (r *run) commit(ctx context.Context, summary Summary, through int64, turns 
 		if protocol.ErrorCode(err) != protocol.CodeConflict || try == tries {
 			return err
 		}
-		compactions, failed := r.Past.Journal.Transcripts.Compactions(ctx, r.session)
+		compactions, failed := r.compactor.Past.Journal.Transcripts.Compactions(ctx, r.session)
 		if failed != nil {
 			return failed
 		}

@@ -61,11 +61,11 @@ func (r *run) transcript(ctx context.Context, exchanges []*journal.Exchange) (te
 
 // passages returns the texts of a turn in their order, each with at most this many characters.
 func (r *run) passages(ctx context.Context, e *journal.Exchange, most int) ([]passage, error) {
-	question, err := r.Past.Question(ctx, e, false)
+	question, err := r.compactor.Past.Question(ctx, e, false)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := r.Past.Journal.Transcripts.ToolSteps(ctx, e.AnswerID)
+	steps, err := r.compactor.Past.Journal.Transcripts.ToolSteps(ctx, e.AnswerID)
 	if err != nil {
 		return nil, err
 	}

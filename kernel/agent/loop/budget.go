@@ -18,7 +18,7 @@ import (
 // the last result and is asked for its answer. The answer has what was found, and a message "continue"
 // goes on from there.
 type Budget struct {
-	config.Budget
+	limits       config.Budget
 	taken        journal.Taken
 	priced       bool          // the cost of some request is known
 	last         journal.Taken // what the last request took
@@ -40,10 +40,10 @@ type Budget struct {
 const lastAsks = 4
 
 // NewBudget is the budget of a turn that is all of its question.
-func NewBudget(limits config.Budget) Budget { return Budget{Budget: limits, whole: limits} }
+func NewBudget(limits config.Budget) Budget { return Budget{limits: limits, whole: limits} }
 
 // Limits are what the turn may take.
-func (b *Budget) Limits() config.Budget { return b.Budget }
+func (b *Budget) Limits() config.Budget { return b.limits }
 
 // Share sets what all turns of the question together may take.
 func (b *Budget) Share(whole config.Budget) { b.whole = whole }
@@ -66,7 +66,7 @@ func (b *Budget) Within(ctx context.Context, do func(context.Context) (bool, err
 // function stops the clock.
 func (b *Budget) start(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	b.ended = func() { cancel(b.usedUp(text.Duration(b.Time) + " (" + protocol.SettingBudgetTime + ")")) }
+	b.ended = func() { cancel(b.usedUp(text.Duration(b.limits.Time) + " (" + protocol.SettingBudgetTime + ")")) }
 	b.Resume()
 	return ctx, func() {
 		b.Pause()
@@ -93,12 +93,12 @@ func (b *Budget) Resume() {
 		return
 	}
 	b.begun = time.Now()
-	if b.Time == 0 {
+	if b.limits.Time == 0 {
 		return
 	}
-	left := b.Time - b.taken.Time
+	left := b.limits.Time - b.taken.Time
 	if b.stop != "" { // to answer takes some, whatever is left
-		left = max(left, min(max(b.Time/4, 10*time.Second), time.Minute))
+		left = max(left, min(max(b.limits.Time/4, 10*time.Second), time.Minute))
 	}
 	b.timer = time.AfterFunc(left, b.ended)
 }
@@ -125,21 +125,21 @@ func (b *Budget) spent(tokens int, cost *float64, took time.Duration) {
 // the one for the answer take counts as taken.
 func (b *Budget) step() string {
 	b.taken.Steps++
-	if b.taken.Steps >= b.Rounds {
-		return fmt.Sprintf("%d of %d rounds (%s)", b.taken.Steps, b.Rounds, protocol.SettingBudgetRounds)
+	if b.taken.Steps >= b.limits.Rounds {
+		return fmt.Sprintf("%d of %d rounds (%s)", b.taken.Steps, b.limits.Rounds, protocol.SettingBudgetRounds)
 	}
 	if used := b.used(2*b.last.Tokens, 2*b.last.Cost); used != "" {
 		return used
 	}
-	if b.Time > 0 && b.time()+b.last.Time > b.Time {
-		return fmt.Sprintf("%s of %s (%s)", text.Duration(b.time()), text.Duration(b.Time), protocol.SettingBudgetTime)
+	if b.limits.Time > 0 && b.time()+b.last.Time > b.limits.Time {
+		return fmt.Sprintf("%s of %s (%s)", text.Duration(b.time()), text.Duration(b.limits.Time), protocol.SettingBudgetTime)
 	}
 	return ""
 }
 
 // used says which of the tokens and the cost there is not enough of for so much more; "" for none.
 func (b *Budget) used(tokens int, cost float64) string {
-	taken, limit, with := b.taken, b.Budget, ""
+	taken, limit, with := b.taken, b.limits, ""
 	for range 2 {
 		switch {
 		case limit.Tokens > 0 && taken.Tokens+tokens > limit.Tokens:
@@ -153,9 +153,9 @@ func (b *Budget) used(tokens int, cost float64) string {
 	return ""
 }
 
-// Allows says whether the model may be asked once more; a skill may ask it many times before
+// allows says whether the model may be asked once more; a skill may ask it many times before
 // anything comes of it.
-func (b *Budget) Allows() error {
+func (b *Budget) allows() error {
 	if b.stop != "" {
 		if b.lastRequests++; b.lastRequests > lastAsks {
 			return b.usedUp(b.stop)
@@ -214,12 +214,12 @@ const goOnHint = "say \"continue\" to have it go on"
 func (b *Budget) progress(turn, event string) protocol.TurnProgress {
 	p := protocol.TurnProgress{
 		Turn: turn, Event: event,
-		Round: b.taken.Steps + 1, OfRounds: b.Rounds, Tokens: b.taken.Tokens, OfTokens: b.Tokens,
-		Seconds: b.time().Seconds(), OfSeconds: b.Time.Seconds(), Last: b.stop != "",
+		Round: b.taken.Steps + 1, OfRounds: b.limits.Rounds, Tokens: b.taken.Tokens, OfTokens: b.limits.Tokens,
+		Seconds: b.time().Seconds(), OfSeconds: b.limits.Time.Seconds(), Last: b.stop != "",
 	}
 	if b.priced {
 		cost := b.taken.Cost
-		p.Cost, p.OfCost = &cost, b.Cost
+		p.Cost, p.OfCost = &cost, b.limits.Cost
 	}
 	return p
 }

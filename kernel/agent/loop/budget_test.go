@@ -12,11 +12,11 @@ import (
 // A call of another program is in no time of a turn: that a person was waited for begins none.
 func TestPersonIsWaitedForWithoutClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := Budget{Budget: config.DefaultBudget}
+		b := Budget{limits: config.DefaultBudget}
 		b.Pause()
 		time.Sleep(time.Minute)
 		b.Resume()
-		time.Sleep(2 * b.Time)
+		time.Sleep(2 * b.limits.Time)
 		if taken := b.time(); taken != 0 {
 			t.Errorf("%v is counted", taken)
 		}
@@ -26,7 +26,7 @@ func TestPersonIsWaitedForWithoutClock(t *testing.T) {
 // What a person takes is none of the turn's time, and what the turn takes ends it.
 func TestTimeOfTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := Budget{Budget: config.Budget{Time: time.Minute}}
+		b := Budget{limits: config.Budget{Time: time.Minute}}
 		ctx, stop := b.start(t.Context())
 		defer stop()
 		time.Sleep(40 * time.Second)

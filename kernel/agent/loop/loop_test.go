@@ -294,7 +294,7 @@ func (s *stage) run() {
 	default:
 		s.say("the turn has ended")
 	}
-	if notice := l.Notice() + s.meter.Stopped(); notice != "" {
+	if notice := l.Notice() + s.meter.Budget.Stopped(); notice != "" {
 		s.say("notice: %s", notice)
 	}
 	if l.Cut() {
@@ -322,8 +322,7 @@ func (a *asker) Again(ctx context.Context, _, reason string) (string, error) {
 func (a *asker) send(ctx context.Context, how string) (string, error) {
 	s := a.stage
 	a.last = loop.Asked{}
-	s.meter.CountBeside(ctx)
-	if a.last.Fault = s.meter.Allows(); a.last.Fault != nil {
+	if a.last.Fault = s.meter.Allows(ctx); a.last.Fault != nil {
 		return "", a.last.Fault
 	}
 	s.say("the model is asked%s", how)

@@ -28,7 +28,7 @@ type Screen interface {
 // Meter counts what a turn takes. It is the one place in which the replies of a turn are summed: for
 // the journal, for people and against the budget.
 type Meter struct {
-	Budget
+	Budget Budget
 	// Turn and Event are the ids of the turn and of its question's event. Question is the turn that
 	// a person asked for, with which it shares its budget: itself, but for a subagent's.
 	Turn, Event, Question string
@@ -46,9 +46,16 @@ type Meter struct {
 // shared reports whether other turns may take of the same budget.
 func (m *Meter) shared() bool { return m.HandedOn || m.Question != m.Turn }
 
-// CountBeside finds what the other turns of the question took. A question with subagents may take no
+// Allows returns an error if the model may not be asked once more. It counts what the other turns of
+// the question took.
+func (m *Meter) Allows(ctx context.Context) error {
+	m.countBeside(ctx)
+	return m.Budget.allows()
+}
+
+// countBeside finds what the other turns of the question took. A question with subagents may take no
 // more than one without.
-func (m *Meter) CountBeside(ctx context.Context) {
+func (m *Meter) countBeside(ctx context.Context) {
 	if !m.shared() {
 		return
 	}
@@ -57,17 +64,17 @@ func (m *Meter) CountBeside(ctx context.Context) {
 		m.Log.Warn("what subagents took is not counted", "err", err)
 		return
 	}
-	m.beside = taken
+	m.Budget.beside = taken
 }
 
 // ShowProgress shows how far the turn has come. The turn of a question shows what its subagents took
 // as well.
 func (m *Meter) ShowProgress() {
-	at := m.progress(m.Turn, m.Event)
+	at := m.Budget.progress(m.Turn, m.Event)
 	if m.Question == m.Turn {
-		at.Tokens += m.beside.Tokens
+		at.Tokens += m.Budget.beside.Tokens
 		if at.Cost != nil {
-			*at.Cost += m.beside.Cost
+			*at.Cost += m.Budget.beside.Cost
 		}
 	}
 	m.Screen.Progress(at)
@@ -99,14 +106,14 @@ func (r Reply) Tokens() int {
 func (m *Meter) Count(ctx context.Context, reply Reply, of journal.Spent) {
 	usage := reply.Usage
 	if usage == nil {
-		m.spent(reply.Tokens(), nil, reply.Took)
+		m.Budget.spent(reply.Tokens(), nil, reply.Took)
 		return
 	}
-	m.spent(reply.Tokens(), usage.Cost, reply.Took)
+	m.Budget.spent(reply.Tokens(), usage.Cost, reply.Took)
 	m.usage = m.usage.Add(*usage)
 	m.Screen.Spent(m.usage.Input, m.usage.Output, m.usage.Cost)
 	put := m.Spending.PutSpentDeferred
-	if m.shared() { // other turns count it: see [Meter.CountBeside]
+	if m.shared() { // other turns count it: see [Meter.countBeside]
 		put = m.Spending.PutSpent
 	}
 	of.Turn, of.Input, of.Output, of.Cached, of.Reason, of.Cost = m.Turn, usage.Input, usage.Output, usage.Cached, usage.Reasoning, usage.Cost

@@ -138,7 +138,7 @@ func (s *Steps) Record(ctx context.Context, step gate.Step) {
 		row.Calls = append(row.Calls, journal.StepCall(c))
 	}
 	s.Add(step, row.Took)
-	s.Meter.CountBeside(ctx)
+	s.Meter.countBeside(ctx)
 	s.advise(step.Action, &row)
 	s.keep(ctx, row, step.Light)
 }

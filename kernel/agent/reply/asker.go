@@ -16,7 +16,7 @@ import (
 // asker answers a skill's ask-neuro with the model's reply, and shows the reply while it is written.
 // It serves one proposal.
 type asker struct {
-	*Turn
+	turn     *Turn
 	request  llm.Request // the last one
 	rendered llm.Request // the last one, as the provider that is asked first sends it
 	stream   bool
@@ -37,8 +37,8 @@ func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	}
 	a.request, a.stream = composed.Request, !ask.NoStream
 	reply, err := a.send(ctx)
-	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && a.Requests.Shorten(ctx, a.estimate) {
-		a.Log.Info("the model found the request too long, asking with less", "tokens", a.Requests.Window())
+	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && a.turn.Requests.Shorten(ctx, a.estimate) {
+		a.turn.Log.Info("the model found the request too long, asking with less", "tokens", a.turn.Requests.Window())
 		a.fault = nil
 		return a.Ask(ctx, ask)
 	}
@@ -48,13 +48,13 @@ func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 // Again implements [loop.Asker].
 func (a *asker) Again(ctx context.Context, reply, reason string) (string, error) {
 	if len(a.request.Messages) == 0 {
-		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.Record.Question.Words()}}
+		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.turn.Record.Question.Words()}}
 	}
 	a.request.Messages = append(a.request.Messages,
 		llm.Message{Role: llm.RoleAssistant, Text: reply},
 		llm.Message{Role: llm.RoleKernel, Text: "Your reply could not be used: " + reason + ".\n" +
 			"Answer again with exactly one property list and nothing else, for example:\n" +
-			a.Example().String()})
+			a.turn.Example().String()})
 	return a.send(ctx)
 }
 
@@ -65,16 +65,15 @@ func (a *asker) Last() loop.Asked {
 
 // send sends the request and reads the reply. What a client shows of an earlier reply is taken back.
 func (a *asker) send(ctx context.Context) (string, error) {
-	config := a.Sender.config
-	a.Meter.CountBeside(ctx)
-	if err := a.Meter.Allows(); err != nil {
+	config := a.turn.Sender.config
+	if err := a.turn.Meter.Allows(ctx); err != nil {
 		a.fault = err
 		return "", err
 	}
-	a.Screen.Retract()
+	a.turn.Screen.Retract()
 	a.request = a.request.Map(config.Hide)
-	if a.model == "" {
-		a.describe(cmp.Or(a.request.Model, config.Model))
+	if a.turn.model == "" {
+		a.turn.describe(cmp.Or(a.request.Model, config.Model))
 	}
 	a.rendered = config.Dialect.Render(a.request)
 	a.estimate = composer.Estimate(config.Dialect, a.rendered)
@@ -89,14 +88,14 @@ func (a *asker) send(ctx context.Context) (string, error) {
 func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Duration, err error) {
 	taken := loop.Reply{Usage: reply.Usage, Took: took}
 	if reply.Text+reply.Reasoning != "" {
-		taken.Estimate = a.Requests.Corrected(a.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
+		taken.Estimate = a.turn.Requests.Corrected(a.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
 	}
 	counted := llm.Usage{}
 	if reply.Usage != nil {
 		counted = *reply.Usage
 	}
 	entry := map[string]any{
-		"text": reply.Text, "finish": reply.Finish, "model": a.model, "input": counted.Input, "output": counted.Output,
+		"text": reply.Text, "finish": reply.Finish, "model": a.turn.model, "input": counted.Input, "output": counted.Output,
 		"cost": counted.Cost, "first": a.first.Seconds(), "seconds": took.Seconds(), "taken": taken.Tokens(),
 	}
 	if reply.Reasoning != "" {
@@ -106,6 +105,6 @@ func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Durati
 		a.fault, a.partial = err, reply.Text
 		entry["err"] = err.Error()
 	}
-	a.Rows.Record(ctx, journal.KindModelReply, entry)
-	a.Meter.Count(ctx, taken, journal.Spent{Model: a.model, Estimate: a.estimate, Asked: a.Requests.Model()})
+	a.turn.Rows.Record(ctx, journal.KindModelReply, entry)
+	a.turn.Meter.Count(ctx, taken, journal.Spent{Model: a.turn.model, Estimate: a.estimate, Asked: a.turn.Requests.Model()})
 }

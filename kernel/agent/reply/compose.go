@@ -13,10 +13,10 @@ import (
 
 // compose returns the request of an ask. It has what people said to the turn since the last one.
 func (a *asker) compose(ctx context.Context, ask skill.Ask) (composer.Composition, error) {
-	if err := a.Steps.Steer(ctx); err != nil {
+	if err := a.turn.Steps.Steer(ctx); err != nil {
 		return composer.Composition{}, err
 	}
-	composed, err := a.Requests.Compose(ctx, ask)
+	composed, err := a.turn.Requests.Compose(ctx, ask)
 	if err == nil {
 		a.keep(ctx, composed)
 	}
@@ -27,33 +27,33 @@ func (a *asker) compose(ctx context.Context, ask skill.Ask) (composer.Compositio
 // the person of a small window, and starts a summary that is due.
 func (a *asker) keep(ctx context.Context, c composer.Composition) {
 	a.purpose = c.Purpose
-	a.Steps.Quotable(c.Quotable) // a proposal that stands in these texts is a quotation
+	a.turn.Steps.Quotable(c.Quotable) // a proposal that stands in these texts is a quotation
 	if c.Recalled != nil {
-		a.Rows.Record(ctx, journal.KindRecall, c.Recalled)
+		a.turn.Rows.Record(ctx, journal.KindRecall, c.Recalled)
 	}
-	if c.Warning != "" && a.Sender.warned.first(a.Record.Session+" "+a.Requests.Model()) {
-		a.Screen.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: c.Warning})
+	if c.Warning != "" && a.turn.Sender.warned.first(a.turn.Record.Session+" "+a.turn.Requests.Model()) {
+		a.turn.Screen.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: c.Warning})
 	}
 	if c.Past != nil {
 		a.keepPast(ctx, *c.Past)
 	}
 	if c.SummaryDue {
-		a.Sender.config.Summarise(a.Record.Session)
+		a.turn.Sender.config.Summarise(a.turn.Record.Session)
 	}
-	if c.Question != "" && !a.Resumed && !a.recorded && c.Question != a.Record.Question.Words() {
-		a.recorded = true // later turns show the question in the same words
-		a.Rows.RecordLater(ctx, journal.KindAsked, a.Screen.AnswerID(), map[string]string{"text": c.Question})
+	if c.Question != "" && !a.turn.Resumed && !a.turn.recorded && c.Question != a.turn.Record.Question.Words() {
+		a.turn.recorded = true // later turns show the question in the same words
+		a.turn.Rows.RecordLater(ctx, journal.KindAsked, a.turn.Screen.AnswerID(), map[string]string{"text": c.Question})
 	}
 }
 
 // keepPast records what is shown of the earlier turns, so that the next turn is shown the same. It
 // warns the person if turns are no longer shown.
 func (a *asker) keepPast(ctx context.Context, shown history.Shown) {
-	if err := a.Sender.config.Past.Keep(ctx, a.Record.Session, shown); err != nil {
-		a.Log.Warn("the next turn may be shown something else of the earlier ones", "err", err)
+	if err := a.turn.Sender.config.Past.Keep(ctx, a.turn.Record.Session, shown); err != nil {
+		a.turn.Log.Warn("the next turn may be shown something else of the earlier ones", "err", err)
 	}
 	if shown.Changed && shown.Compaction.By == journal.CompactionByCut {
-		a.Screen.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fmt.Sprintf(
-			"the first %d turns do not fit the window of %s any more: it is not shown them", shown.Compaction.Turns, a.Requests.Model())})
+		a.turn.Screen.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fmt.Sprintf(
+			"the first %d turns do not fit the window of %s any more: it is not shown them", shown.Compaction.Turns, a.turn.Requests.Model())})
 	}
 }

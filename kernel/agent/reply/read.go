@@ -53,7 +53,7 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	pieces := make(chan piece)
 	go func() { // ends with the sequence, which ends with ctx
 		defer close(pieces)
-		for delta, err := range a.Sender.config.Provider.Stream(ctx, a.request) {
+		for delta, err := range a.turn.Sender.config.Provider.Stream(ctx, a.request) {
 			pieces <- piece{delta, err}
 		}
 	}()
@@ -64,13 +64,13 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	}()
 	begun := time.Now()
 	runtime.Gosched() // the request goes first
-	a.Screen.Held(a.Requests.Corrected(a.estimate), a.Requests.Window())
-	a.Meter.ShowProgress()
+	a.turn.Screen.Held(a.turn.Requests.Corrected(a.estimate), a.turn.Requests.Window())
+	a.turn.Meter.ShowProgress()
 	a.recordRequest(ctx)
 	a.first = 0
 	d := &reading{
-		asker: a, begun: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{turn: a.Turn},
-		show: preview{gate: a.Gate, screen: a.Screen, on: a.stream, stream: plist.Stream{Input: a.Steps.Input()}},
+		asker: a, begun: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{turn: a.turn},
+		show: preview{gate: a.turn.Gate, screen: a.turn.Screen, on: a.stream, stream: plist.Stream{Input: a.turn.Steps.Input()}},
 	}
 	err := d.all(ctx, pieces)
 	if err == nil {
@@ -129,8 +129,8 @@ func (d *reading) take(ctx context.Context, delta llm.Delta) error {
 	if d.show.shown == 0 {
 		d.show.flush(ctx) // the first words at once
 	}
-	if delta.Model != "" && delta.Model != a.model {
-		a.describe(delta.Model)
+	if delta.Model != "" && delta.Model != a.turn.model {
+		a.turn.describe(delta.Model)
 	}
 	if delta.Usage != nil {
 		d.reply.Usage = delta.Usage

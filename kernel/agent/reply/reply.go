@@ -108,9 +108,8 @@ type Steps interface {
 
 // Meter counts what requests take. A [loop.Meter] is one.
 type Meter interface {
-	// Allows is the error of asking once more, nil if the turn may. CountBeside is called before it.
-	CountBeside(ctx context.Context)
-	Allows() error
+	// Allows returns an error if the turn may not ask once more.
+	Allows(ctx context.Context) error
 	ShowProgress()
 	Count(ctx context.Context, reply loop.Reply, of journal.Spent)
 }
@@ -135,7 +134,7 @@ type Gate interface {
 }
 
 // Asker returns what asks the model for one proposal.
-func (t *Turn) Asker() loop.Asker { return &asker{Turn: t} }
+func (t *Turn) Asker() loop.Asker { return &asker{turn: t} }
 
 // Model is the name of the model that answered last, "" before one did.
 func (t *Turn) Model() string { return t.model }

@@ -91,8 +91,7 @@ func (s *stage) History() *protocol.History        { return nil }
 func (s *stage) Steer(context.Context) error       { return nil }
 func (s *stage) Quotable([]string)                 {}
 func (s *stage) Input() []string                   { return nil }
-func (s *stage) CountBeside(context.Context)       {}
-func (s *stage) Allows() error                     { return s.usedUp }
+func (s *stage) Allows(context.Context) error      { return s.usedUp }
 func (s *stage) ShowProgress()                     {}
 func (s *stage) Count(_ context.Context, took loop.Reply, of journal.Spent) {
 	s.taken = took

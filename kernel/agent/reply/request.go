@@ -24,15 +24,15 @@ const sentKept = 32 << 20
 // begins with in common with the session's last request are not written again.
 func (a *asker) recordRequest(ctx context.Context) {
 	request := history.Record(a.rendered)
-	session := a.Record.Session
-	last, _ := a.Sender.sent.Get(session)
+	session := a.turn.Record.Session
+	last, _ := a.turn.Sender.sent.Get(session)
 	now := sent{request: request}
 	data := struct {
 		history.Recorded
 		journal.Repeats
 		History *protocol.History `json:",omitempty"`
 		For     string            `json:",omitempty"`
-	}{Recorded: request, History: a.Requests.History(), For: a.purpose}
+	}{Recorded: request, History: a.turn.Requests.History(), For: a.purpose}
 	if same := sameMessages(last.request.Messages, request.Messages); last.row > 0 && last.depth < journal.RepeatsLimit &&
 		(same > 0 || last.request.System == request.System) {
 		now.depth = last.depth + 1
@@ -42,14 +42,14 @@ func (a *asker) recordRequest(ctx context.Context) {
 			data.System = ""
 		}
 	}
-	if now.row = a.Rows.RecordNow(ctx, journal.KindModelRequest, "", data); now.row == 0 {
+	if now.row = a.turn.Rows.RecordNow(ctx, journal.KindModelRequest, "", data); now.row == 0 {
 		return
 	}
 	size := len(request.System)
 	for _, m := range request.Messages {
 		size += len(m.Content)
 	}
-	a.Sender.sent.Put(session, now, size)
+	a.turn.Sender.sent.Put(session, now, size)
 }
 
 // sameMessages is how many messages two requests have in common at their beginning. A row has only a

@@ -15,7 +15,7 @@ import (
 
 // Work is the work of a subagent.
 type Work struct {
-	journal.Subagent
+	Row   journal.Subagent
 	Kinds Kinds
 	Pool  *Pool // nil: nobody watches it
 }
@@ -31,10 +31,10 @@ type Kinds interface {
 // NamedSkill is the skill of the turn that started the subagent: an action that it refuses there is refused
 // here.
 func (s Work) NamedSkill(live *skill.Set) (*skill.Skill, error) {
-	if k := live.Named(s.Skill); k != nil {
+	if k := live.Named(s.Row.Skill); k != nil {
 		return k, nil
 	}
-	return nil, fmt.Errorf("the skill %s, which handed this on, is not live any more; \"org-agent skill list\" says why", s.Skill)
+	return nil, fmt.Errorf("the skill %s, which handed this on, is not live any more; \"org-agent skill list\" says why", s.Row.Skill)
 }
 
 // withheldTools are the tools that no subagent has: nobody answers its questions, and it starts no
@@ -46,7 +46,7 @@ func (s Work) has(name string) bool {
 	if slices.Contains(withheldTools[:], name) {
 		return false
 	}
-	return s.Tools == nil || slices.ContainsFunc(s.Tools, func(t string) bool { return sameTool(t, name) })
+	return s.Row.Tools == nil || slices.ContainsFunc(s.Row.Tools, func(t string) bool { return sameTool(t, name) })
 }
 
 // sameTool reports whether two names are of the same tool.
@@ -72,7 +72,7 @@ func (s Work) Refuses(a action.Action, where policy.Where) string {
 		case slices.Contains(withheldTools[:], name):
 			return fmt.Sprintf("a subagent has no %s: nobody answers its questions, and it hands on nothing", name)
 		default:
-			return fmt.Sprintf("the tool %s was not handed to this subagent: it has %s", name, strings.Join(s.Tools, ", "))
+			return fmt.Sprintf("the tool %s was not handed to this subagent: it has %s", name, strings.Join(s.Row.Tools, ", "))
 		}
 	}
 	return ""
@@ -80,7 +80,7 @@ func (s Work) Refuses(a action.Action, where policy.Where) string {
 
 // Facts makes the facts of a prompt those of a subagent.
 func (s Work) Facts(facts *prompt.Facts) {
-	facts.Delegation = prompt.Delegation{Requester: s.Session, Subagent: s.Conversation, Label: s.Label, Task: s.Task}
+	facts.Delegation = prompt.Delegation{Requester: s.Row.Session, Subagent: s.Row.Conversation, Label: s.Row.Label, Task: s.Row.Task}
 	facts.Tools = slices.DeleteFunc(facts.Tools, func(t prompt.Tool) bool { return !s.has(t.Name) })
 	if !slices.ContainsFunc(facts.Tools, func(t prompt.Tool) bool { return t.Name == "use_skill" }) {
 		facts.Skills, facts.MoreSkills = "", 0
@@ -88,7 +88,7 @@ func (s Work) Facts(facts *prompt.Facts) {
 }
 
 // Progress tells the pool how far the work has come.
-func (s Work) Progress(at protocol.TurnProgress) { s.Pool.Progress(s.ID, at) }
+func (s Work) Progress(at protocol.TurnProgress) { s.Pool.Progress(s.Row.ID, at) }
 
 // Waiting tells the pool that the work waits for a person, or no longer.
-func (s Work) Waiting(waiting bool) { s.Pool.Waiting(s.ID, waiting) }
+func (s Work) Waiting(waiting bool) { s.Pool.Waiting(s.Row.ID, waiting) }

@@ -23,9 +23,9 @@ import (
 // TestWorkIsBounded: a subagent does what it was handed, answers, and nothing else, however the tool is
 // spelled. It asks nobody and hands on nothing, also where it was handed every tool.
 func TestWorkIsBounded(t *testing.T) {
-	some := subagent.Work{Subagent: journal.Subagent{Tools: []string{"web_fetch"}}, Kinds: kind.New(act.Kinds(act.Deps{})...)}
+	some := subagent.Work{Row: journal.Subagent{Tools: []string{"web_fetch"}}, Kinds: kind.New(act.Kinds(act.Deps{})...)}
 	all := some
-	all.Tools = nil
+	all.Row.Tools = nil
 	for _, c := range []struct {
 		work subagent.Work
 		does string
@@ -60,7 +60,7 @@ func TestFactsOfWork(t *testing.T) {
 		{[]string{"read"}, []string{"read"}},
 	} {
 		facts := prompt.Facts{Kind: prompt.Chat, Tools: slices.Clone(tools), Skills: "a list", MoreSkills: 3}
-		subagent.Work{Subagent: journal.Subagent{Session: "main", Conversation: "main.look-1", Label: "look", Task: "look it up", Tools: c.handed}}.Facts(&facts)
+		subagent.Work{Row: journal.Subagent{Session: "main", Conversation: "main.look-1", Label: "look", Task: "look it up", Tools: c.handed}}.Facts(&facts)
 		var has []string
 		for _, one := range facts.Tools {
 			has = append(has, one.Name)

@@ -29,7 +29,7 @@ type conversation struct {
 
 // asking is the ask that the person is answering now. done receives its outcome once.
 type asking struct {
-	protocol.Ask
+	ask    protocol.Ask
 	cancel context.CancelFunc
 	done   chan error
 }
@@ -172,7 +172,7 @@ func (c *conversation) freshLine() {
 func (c *conversation) begin(ctx context.Context, a protocol.Ask) {
 	c.freshLine()
 	patience, cancel := context.WithCancel(ctx)
-	c.asking = &asking{Ask: a, cancel: cancel, done: make(chan error, 1)}
+	c.asking = &asking{ask: a, cancel: cancel, done: make(chan error, 1)}
 	go func(done chan<- error) {
 		done <- c.answer(ctx, patience, c.lines, a)
 	}(c.asking.done)
@@ -185,16 +185,16 @@ func (c *conversation) answered(err error) error {
 	c.asking = nil
 	switch {
 	case err == nil:
-		c.drop(a.ID)
+		c.drop(a.ask.ID)
 	case errors.Is(err, errLater):
-		c.put[a.ID] = true
+		c.put[a.ask.ID] = true
 		c.waits = ""
 		c.tell("it keeps waiting")
-		printLater(c.world.err, a.Ask)
+		printLater(c.world.err, a.ask)
 	case protocol.ErrorCode(err) == protocol.CodeInternal:
 		return err
 	default:
-		c.drop(a.ID)
+		c.drop(a.ask.ID)
 		c.tell("%v", err)
 	}
 	return nil
@@ -217,7 +217,7 @@ func (c *conversation) interrupted() {
 	case a != nil && err != nil:
 		fmt.Fprintln(c.world.err)
 		c.tell("it keeps waiting")
-		printLater(c.world.err, a.Ask)
+		printLater(c.world.err, a.ask)
 	case a == nil && c.waits != "":
 		c.cancel(c.waits)
 	}
@@ -273,7 +273,7 @@ func (c *conversation) opened(a protocol.Ask) {
 // closed removes an ask that no longer waits, even while the person is answering it.
 func (c *conversation) closed(closed closedAsk) {
 	c.drop(closed.id)
-	if c.asking == nil || c.asking.ID != closed.id {
+	if c.asking == nil || c.asking.ask.ID != closed.id {
 		return
 	}
 	if _, err := c.forsake(); err != nil {
