@@ -22,6 +22,7 @@ var large = map[string]string{
 	"lisp.Call":              "the evaluation of one call: what every builtin works with, by families of files",
 	"lisp.Compiler":          "a method for each special form and its parts",
 	"org.Converter":          "a state machine over lines: each construct of Markdown has its fields and its methods",
+	"org/inert.Writer":       "the same for what is held: a field for each thing that a line can be within",
 	"journal.Turn":           "a row: a field for each column",
 	"skill.Note":             "a method for each function that the kernel gives to notes",
 	"config.Settings":        "a field for each setting of config.org",
