@@ -45,7 +45,7 @@ func TestSummaryIsStopped(t *testing.T) {
 	if err := <-waits; protocol.ErrorCode(err) != protocol.CodeCancelled {
 		t.Errorf("who waited was told %v", err)
 	}
-	until(t, "the end of the request", func() bool { return model.Left() == 1 })
+	until(t, "the end of the request", func() bool { return model.Abandoned() == 1 })
 	see(t, e, "the news", func() bool {
 		told := e.Compacted()
 		return len(told) == 2 && told[0].State == protocol.CompactingRunning && told[1].State == protocol.CompactingStopped

@@ -73,9 +73,9 @@ func TestCompletionIsGivenUp(t *testing.T) {
 	e := in.editor(t, rpctest.Config{})
 	given := func(n int) {
 		t.Helper()
-		for deadline := time.Now().Add(patience); model.Left() < n; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(patience); model.Abandoned() < n; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("%d requests were given up, not %d", model.Left(), n)
+				t.Fatalf("%d requests were given up, not %d", model.Abandoned(), n)
 			}
 		}
 	}

@@ -148,7 +148,7 @@ func TestCancelWhileStreaming(t *testing.T) {
 	if text := bare(e.Text()); !strings.HasPrefix(text, "* endless\n** Story\nThe begin") || !strings.Contains(text, "…\n* and then\n** Next\n* ") || e.Previewing() {
 		t.Errorf("the buffer is\n%s", text)
 	}
-	until(t, "the request's end", func() bool { return model.Left() == 1 })
+	until(t, "the request's end", func() bool { return model.Abandoned() == 1 })
 	idle(t, e)
 	converged(t, in, e)
 }

@@ -371,11 +371,11 @@ func TestSubagentsOutliveTheKernel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left, err := j.Unreported(t.Context())
+		left, err := j.Subagents.Unreported(t.Context())
 		if err != nil || len(left) != 1 {
 			t.Fatalf("not told of are %v, %v", left, err)
 		}
-		if fresh, err := j.Report(t.Context(), "the-report", left[0].ID); err != nil || len(fresh) != 1 {
+		if fresh, err := j.Subagents.Report(t.Context(), "the-report", left[0].ID); err != nil || len(fresh) != 1 {
 			t.Fatal(fresh, err)
 		}
 		if err := j.Close(); err != nil {
