@@ -42,8 +42,8 @@ func TestTheUsersNoteWinsChat(t *testing.T) {
 	}
 	m := &model{reply: `(:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* Hi")`}
 	out, err := k.Neuro(t.Context(), chatMessage(t, "Hello"), m)
-	if err != nil || out.Kind != Reply || out.Text != m.reply || len(m.asked) != 1 || m.asked[0].Text != "Hello" {
-		t.Errorf("%v %q after %v, %v", out.Kind, out.Text, m.asked, err)
+	if err != nil || out.Kind != Reply || out.Text != m.reply || len(m.questions) != 1 || m.questions[0].Text != "Hello" {
+		t.Errorf("%v %q after %v, %v", out.Kind, out.Text, m.questions, err)
 	}
 	action := list(t, m.reply)
 	if got, err := k.Symbolic(t.Context(), action, chatMessage(t, "Hello")); err != nil || len(got) != len(action) {
