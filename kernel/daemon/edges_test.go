@@ -146,6 +146,7 @@ func TestEveryEndReachesTheChat(t *testing.T) {
 (defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
 	birds := newPigeons()
 	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}, MayTalk: func(channel.Message) bool { return true }})
+	e := in.editor(t, rpctest.Config{Session: "pigeon-loft 7"})
 	for _, c := range []struct{ says, hears string }{
 		{"respond", "I respond."}, {"insert", "I insert."}, {"say", "I say."}, {"send", "I send."}, {"decide", "I decide."},
 		{"break", "No answer: The model wrote to the log only and gave no answer."},
@@ -158,7 +159,6 @@ func TestEveryEndReachesTheChat(t *testing.T) {
 	if len(birds.carried) > 0 {
 		t.Errorf("it carries %+v besides", <-birds.carried)
 	}
-	e := in.editor(t, rpctest.Config{Session: "pigeon-loft 7"})
 	see(t, e, "all of it", func() bool {
 		return strings.Contains(e.Text(), "I respond.") && strings.Contains(e.Text(), "gave no answer")
 	})
