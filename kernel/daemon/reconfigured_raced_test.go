@@ -27,7 +27,7 @@ func TestSettingsHaveChanged(t *testing.T) {
 		return strings.Join(status.Faults, "\n")
 	}
 	in.write(t, "config.org", strings.Replace(before, "COMMENT ", "", 1))
-	noticed(t, e, "config.org has changed, and this kernel began with what it said before: M-x org-agent-stop")
+	noticed(t, e, "config.org has changed in a way that needs a restart of the kernel: M-x org-agent-stop")
 	if got := lasting(); !strings.Contains(got, "config.org has changed") {
 		t.Errorf("the status tells %q", got)
 	}

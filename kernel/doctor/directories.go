@@ -18,7 +18,7 @@ func home(_ context.Context, c Config) []Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return []Finding{warn("the kernel makes it when it starts", "there is no home %s yet", c.Paths.Home).by("make it, with config.org", make)}
 	case err != nil:
-		return []Finding{fail(advice, "the home cannot be looked at: %v", err)}
+		return []Finding{fail(advice, "the home cannot be examined: %v", err)}
 	case !info.IsDir():
 		return []Finding{fail(advice, "the home %s is not a directory", c.Paths.Home)}
 	}
@@ -32,14 +32,14 @@ func home(_ context.Context, c Config) []Finding {
 		case errors.Is(err, fs.ErrNotExist):
 			found = append(found, warn("", "%s is missing", directory).by("make it", make))
 		case err != nil:
-			found = append(found, fail(advice, "%s cannot be looked at: %v", directory, err))
+			found = append(found, fail(advice, "%s cannot be examined: %v", directory, err))
 		case !info.IsDir():
 			found = append(found, fail("move it away", "%s is not a directory", directory))
 		}
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		found = append(found, fail("whoever can write there can write skills", "others can write in the home %s (mode %o)", c.Paths.Home, info.Mode().Perm()).
-			by("take that right from them", closing(c.Paths.Home, info.Mode().Perm()&^0o022)))
+		found = append(found, fail("anyone who can write there can write skills", "others can write in the home %s (mode %o)", c.Paths.Home, info.Mode().Perm()).
+			by("remove that permission", closing(c.Paths.Home, info.Mode().Perm()&^0o022)))
 	}
 	if err := syscall.Access(c.Paths.Home, 7); err != nil {
 		found = append(found, fail("make it readable and writable for you: chmod u+rwx", "the home %s cannot be written: %v", c.Paths.Home, err).
@@ -58,7 +58,7 @@ func closing(path string, mode fs.FileMode) func(context.Context) error {
 // foreign returns a finding if a file belongs to another user.
 func foreign(info fs.FileInfo, path string) (Finding, bool) {
 	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() {
-		return fail("the kernel must run as the one whose files these are", "%s belongs to another user (id %d)", path, owner), true
+		return fail("the kernel must run as the owner of its files", "%s belongs to another user (id %d)", path, owner), true
 	}
 	return Finding{}, false
 }
@@ -96,7 +96,7 @@ func private(path, advice string) []Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return []Finding{ok("%s is not there yet: the kernel makes it", path)}
 	case err != nil:
-		return []Finding{fail(advice, "%s cannot be looked at: %v", path, err)}
+		return []Finding{fail(advice, "%s cannot be examined: %v", path, err)}
 	case info.Mode()&fs.ModeSymlink != 0:
 		if info, err = os.Stat(path); err != nil {
 			return []Finding{fail(advice, "the link %s leads nowhere: %v", path, err)}
@@ -109,7 +109,7 @@ func private(path, advice string) []Finding {
 		return []Finding{f}
 	}
 	if mode := info.Mode().Perm(); mode != 0o700 {
-		return []Finding{fail("what is in it is for you alone", "%s has the mode %o, not 700", path, mode).by("give it the mode 700", closing(path, 0o700))}
+		return []Finding{fail("its files must be private", "%s has the mode %o, not 700", path, mode).by("give it the mode 700", closing(path, 0o700))}
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func disk(_ context.Context, c Config) []Finding {
 		var device syscall.Stat_t
 		var space syscall.Statfs_t
 		if err := errors.Join(syscall.Stat(path, &device), syscall.Statfs(path, &space)); err != nil {
-			found = append(found, warn("", "how much space there is at %s is not known: %v", path, err))
+			found = append(found, warn("", "the free space at %s is unknown: %v", path, err))
 			continue
 		}
 		if seen[uint64(device.Dev)] {
@@ -150,9 +150,9 @@ func disk(_ context.Context, c Config) []Finding {
 		seen[uint64(device.Dev)] = true
 		switch free := space.Bavail * uint64(space.Bsize); {
 		case free < least:
-			found = append(found, fail("free some: nothing can be said that cannot be kept", "the disk of %s is full: %d MB are free", path, free>>20))
+			found = append(found, fail("free some space: without it no message can be stored", "the disk of %s is full: %d MB are free", path, free>>20))
 		case free < low:
-			found = append(found, warn("free some", "the disk of %s is nearly full: %d MB are free", path, free>>20))
+			found = append(found, warn("free some space", "the disk of %s is nearly full: %d MB are free", path, free>>20))
 		default:
 			found = append(found, ok("%d MB are free at %s", free>>20, path))
 		}

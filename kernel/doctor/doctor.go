@@ -131,7 +131,7 @@ func bounded(ctx context.Context, c Config, row check) []Finding {
 		case found := <-done:
 			return found
 		case <-time.After(time.Second):
-			return []Finding{{State: Fail, Text: "this could not be looked at in time", Advice: "look whether the disk or the network answers at all"}}
+			return []Finding{{State: Fail, Text: "the check did not finish in time", Advice: "check whether the disk and the network respond"}}
 		}
 	}
 }

@@ -118,8 +118,8 @@ func TestMends(t *testing.T) {
 			must(t, config.WriteKernelInfo(c.Paths.KernelJSON, config.KernelInfo{PID: 1 << 22, Socket: c.Paths.Socket}))
 			deadSocket(t, c)
 		}},
-		"dead socket":     {"kernel", "is a dead kernel's", deadSocket},
-		"hung kernel":     {"kernel", "does not answer: no word within", hungKernel},
+		"dead socket":     {"kernel", "belongs to a dead kernel", deadSocket},
+		"hung kernel":     {"kernel", "does not answer: no answer within", hungKernel},
 		"journal damaged": {"journal", "is damaged", func(t *testing.T, c Config) { spoil(t, c.Paths.Journal) }},
 		"journal is none": {"journal", "is damaged", func(t *testing.T, c Config) {
 			must(t, os.WriteFile(c.Paths.Journal, []byte(strings.Repeat("no journal ", 1000)), 0o600))
@@ -145,7 +145,7 @@ func TestMends(t *testing.T) {
 				t.Errorf("mended: %+v", bad)
 			}
 			if !after[0].Mended || after[0].Check != test.check {
-				t.Errorf("not said that it was mended: %+v", after[0])
+				t.Errorf("the repair is not reported: %+v", after[0])
 			}
 			if again := Mend(t.Context(), c, test.check); len(of(again, test.check)) > 0 || again[0].Mended {
 				t.Errorf("mended again: %+v", again)
@@ -407,7 +407,7 @@ func TestPersonaIsLinted(t *testing.T) {
 		got = append(got, strings.ReplaceAll(f.Text, c.Paths.Home+"/", ""))
 	}
 	want := []string{
-		"IDENTITY.org: the name is told as \"Sam Sam ",
+		"IDENTITY.org: the prompt uses the name as \"Sam Sam ",
 		"skills/identity.org:2: the agent is called Max here and Sam Sam ",
 		"SOUL.md:1:19: there is no tool imagine",
 		"TOOLS.org:5:10: there is no tool web_search", "TOOLS.org:6:36: there is no tool frobnicate",

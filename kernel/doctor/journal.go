@@ -17,7 +17,7 @@ import (
 func journalState(ctx context.Context, c Config) []Finding {
 	j, err := journal.OpenToRead(ctx, c.Paths.Journal)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
-		return []Finding{ok("there is none yet: nothing has been said here")}
+		return []Finding{ok("there is no journal yet")}
 	}
 	if errors.Is(err, journal.ErrOlder) {
 		return []Finding{ok("%v", err)}
@@ -28,12 +28,12 @@ func journalState(ctx context.Context, c Config) []Finding {
 	defer j.Close()
 	var found []Finding
 	if u, err := j.Search.Unindexed(ctx); err == nil && u.Rows > 0 {
-		found = append(found, ok("%d %% of it is not in the index of words yet: the kernel makes it while it runs, and searches take longer until then", u.Percent()))
+		found = append(found, ok("%d %% of the journal is not in the search index yet: the kernel indexes it while it runs, and searches take longer until then", u.Percent()))
 	}
 	faults, err := j.Check(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return append(found, warn("with more patience: sqlite3 "+c.Paths.Journal+" 'PRAGMA quick_check'", "the journal of %d MB was not looked through to its end", j.Size()>>20))
+		return append(found, warn("with more patience: sqlite3 "+c.Paths.Journal+" 'PRAGMA quick_check'", "the journal of %d MB was not checked completely", j.Size()>>20))
 	case err != nil:
 		return append(found, c.damaged(fail("", "%v", err), journal.Damaged(err)))
 	case len(faults) > 0:
@@ -49,7 +49,7 @@ func (c Config) damaged(f Finding, mendable bool) Finding {
 	if !mendable {
 		return f
 	}
-	return f.by("keep it beside, under another name, so that the kernel begins a new one", func(context.Context) error {
+	return f.by("rename it, so that the kernel begins a new one", func(context.Context) error {
 		aside := fmt.Sprintf(".damaged-%s", time.Now().Format("2006-01-02-150405"))
 		return c.eachFile(func(suffix string) error {
 			return os.Rename(c.Paths.Journal+suffix, c.Paths.Journal+aside+suffix)

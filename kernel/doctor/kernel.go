@@ -27,7 +27,7 @@ func token(_ context.Context, c Config) []Finding {
 	case errors.Is(err, fs.ErrNotExist) && !alive(c):
 		return []Finding{ok("there is none yet: the kernel makes it")}
 	case alive(c):
-		return []Finding{fail("restart the kernel (org-agent stop), which makes a new one: nobody can connect, or others have read it", "%v", err)}
+		return []Finding{fail("restart the kernel (org-agent stop), which makes a new one: no client can connect, or others may have read the token", "%v", err)}
 	}
 	return []Finding{fail("", "%v", err).by("make a new one", func(context.Context) error {
 		_, err := config.LoadOrCreateToken(c.Paths.Token)
@@ -52,7 +52,7 @@ func kernel(ctx context.Context, c Config) []Finding {
 	case err != nil:
 		return []Finding{c.leftovers(fail("no client finds the kernel by it", "%v", err))}
 	case !info.Alive():
-		return []Finding{c.leftovers(warn("the next one goes on where it was", "a kernel has died here (process %d, version %s)", info.PID, info.Version))}
+		return []Finding{c.leftovers(warn("the next kernel continues its turns", "a kernel has died here (process %d, version %s)", info.PID, info.Version))}
 	}
 	status, err := c.ask(ctx, info)
 	if err != nil && !errors.Is(err, errSilent) {
@@ -60,12 +60,12 @@ func kernel(ctx context.Context, c Config) []Finding {
 	}
 	switch {
 	case err != nil && !info.Alive():
-		return []Finding{c.leftovers(warn("the next one goes on where it was", "a kernel has died here (process %d, version %s)", info.PID, info.Version))}
+		return []Finding{c.leftovers(warn("the next kernel continues its turns", "a kernel has died here (process %d, version %s)", info.PID, info.Version))}
 	case err != nil:
-		return []Finding{fail("nothing that was sent is lost when it is ended", "the kernel (process %d) does not answer: %v", info.PID, err).
+		return []Finding{fail("ending it loses no message", "the kernel (process %d) does not answer: %v", info.PID, err).
 			by(fmt.Sprintf("end the process %d", info.PID), func(ctx context.Context) error { return end(ctx, c, info) })}
 	case status.Version != c.Version:
-		f := warn("end it with \"org-agent stop\": it is started again when it is needed", "the kernel that runs has the version %s, this program %s", status.Version, c.Version)
+		f := warn("end it with \"org-agent stop\": it starts again when it is needed", "the kernel that runs has the version %s, this program %s", status.Version, c.Version)
 		if status.Running+status.Queued == 0 {
 			f = f.by("end it; the next client starts one of this version", func(ctx context.Context) error { return end(ctx, c, info) })
 		}
@@ -79,10 +79,10 @@ func unsafe(without bool) []Finding {
 	if !without {
 		return nil
 	}
-	return []Finding{warn("to have them again: org-agent stop, and start it without --without-safety", "it was started with --without-safety: no model is told the rules of safety; what it may do is decided as ever")}
+	return []Finding{warn("to restore them: org-agent stop, and start it without --without-safety", "it was started with --without-safety: prompts do not contain the safety rules; policy decides about actions as before")}
 }
 
-var errSilent = fmt.Errorf("no word within %s", answerTime)
+var errSilent = fmt.Errorf("no answer within %s", answerTime)
 
 // ask asks the kernel for its status, which needs no token.
 func (c Config) ask(ctx context.Context, info config.KernelInfo) (protocol.StatusResult, error) {
@@ -109,14 +109,14 @@ func stale(c Config, text string) []Finding {
 	conn, err := net.DialTimeout("unix", c.Paths.Socket, answerTime)
 	if err == nil {
 		_ = conn.Close() // no request is open on it
-		return []Finding{warn("wait a moment, and look again", "somebody listens on %s and there is no %s: a kernel starts or ends, or it is another home's", c.Paths.Socket, c.Paths.KernelJSON)}
+		return []Finding{warn("wait a moment and check again", "a process listens on %s although %s does not exist: a kernel is starting or ending, or it belongs to another home", c.Paths.Socket, c.Paths.KernelJSON)}
 	}
-	return []Finding{c.leftovers(warn("", "the socket %s is a dead kernel's", c.Paths.Socket))}
+	return []Finding{c.leftovers(warn("", "the socket %s belongs to a dead kernel", c.Paths.Socket))}
 }
 
 // leftovers adds a repair that removes the files of a dead kernel.
 func (c Config) leftovers(f Finding) Finding {
-	return f.by("take away what it left", func(context.Context) error {
+	return f.by("remove its files", func(context.Context) error {
 		lock, err := config.LockInstance(c.Paths)
 		if err != nil {
 			return err // a kernel runs or starts

@@ -40,5 +40,5 @@ func (c Config) mcpServer(ctx context.Context, server config.MCPServer) Finding 
 	if server.URL != "" {
 		return ok("the MCP server %s is at %s; \"org-agent mcp list\" says whether it answers", server.Name, server.URL)
 	}
-	return ok("the MCP server %s can be started; \"org-agent mcp list\" says how it is", server.Name)
+	return ok("the MCP server %s can be started; \"org-agent mcp list\" shows its state", server.Name)
 }

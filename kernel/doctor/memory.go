@@ -25,7 +25,7 @@ func memoryIndex(ctx context.Context, c Config) []Finding {
 	faults, err := files.Check(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return []Finding{warn("with more patience: sqlite3 "+c.Paths.Index+" 'PRAGMA quick_check'", "the index of notes was not looked through to its end")}
+		return []Finding{warn("with more patience: sqlite3 "+c.Paths.Index+" 'PRAGMA quick_check'", "the index of notes was not checked completely")}
 	case err != nil:
 		return []Finding{c.anew(fail("", "the index of notes cannot be read: %v", err))}
 	case len(faults) > 0:
@@ -43,7 +43,7 @@ func memoryIndex(ctx context.Context, c Config) []Finding {
 	}
 	switch {
 	case stale > 0 && alive(c):
-		return []Finding{warn("a moment later they should be; if not: org-agent memory index", "%d of %d indexed files are not what they were when they were indexed", stale, len(documents))}
+		return []Finding{warn("the kernel should index them in a moment; if it does not: org-agent memory index", "%d of %d indexed files have changed since they were indexed", stale, len(documents))}
 	case stale > 0:
 		return []Finding{ok("%d of %d indexed files have changed since: the kernel reads them when it starts", stale, len(documents))}
 	}

@@ -14,7 +14,7 @@ import (
 // damaged index and nothing else.
 func TestMemoryIndex(t *testing.T) {
 	c := patient(t, nil)
-	told := func() string {
+	report := func() string {
 		t.Helper()
 		var texts []string
 		for _, f := range Examine(t.Context(), c, "memory") {
@@ -22,8 +22,8 @@ func TestMemoryIndex(t *testing.T) {
 		}
 		return strings.Join(texts, "|")
 	}
-	if got := told(); !strings.HasPrefix(got, "ok there is no index") {
-		t.Errorf("of none is told %q", got)
+	if got := report(); !strings.HasPrefix(got, "ok there is no index") {
+		t.Errorf("without an index: %q", got)
 	}
 	f, _, err := journal.OpenFiles(t.Context(), c.Paths.Index)
 	must(t, err)
@@ -37,12 +37,12 @@ func TestMemoryIndex(t *testing.T) {
 	}
 	must(t, f.Put(t.Context(), documents...))
 	must(t, f.Close())
-	if got := told(); got != "ok the index of notes is sound, with 1 files" {
-		t.Errorf("of a sound one is told %q", got)
+	if got := report(); got != "ok the index of notes is sound, with 1 files" {
+		t.Errorf("a sound index: %q", got)
 	}
 	must(t, os.Chtimes(note, time.Now(), time.Now().Add(time.Hour)))
-	if got := told(); !strings.HasPrefix(got, "ok 1 of 1 indexed files have changed") {
-		t.Errorf("of a stale one is told %q", got)
+	if got := report(); !strings.HasPrefix(got, "ok 1 of 1 indexed files have changed") {
+		t.Errorf("a stale index: %q", got)
 	}
 	data, err := os.ReadFile(c.Paths.Index)
 	must(t, err)
@@ -50,8 +50,8 @@ func TestMemoryIndex(t *testing.T) {
 		data[i] = 'x'
 	}
 	must(t, os.WriteFile(c.Paths.Index, data, 0o600))
-	if got := told(); !strings.HasPrefix(got, "fail the index of notes") {
-		t.Errorf("of a damaged one is told %q", got)
+	if got := report(); !strings.HasPrefix(got, "fail the index of notes") {
+		t.Errorf("a damaged index: %q", got)
 	}
 	if found := Mend(t.Context(), c, "memory"); len(found) != 2 || !found[0].Mended || found[1].State != OK {
 		t.Errorf("mended: %+v", found)

@@ -59,7 +59,7 @@ func names(ctx context.Context, c Config, identity memory.File) (found []Finding
 	name := prompt.Name(written)
 	if name != written {
 		found = append(found, warn("write a name that is one line of at most 80 characters",
-			"%s: the name is told as %q", identity.Path, name))
+			"%s: the prompt uses the name as %q", identity.Path, name))
 	}
 	if name == "" {
 		return found
@@ -74,7 +74,7 @@ func names(ctx context.Context, c Config, identity memory.File) (found []Finding
 		if err != nil || note.Identity.Name() == "" || note.Identity.Name() == name {
 			continue
 		}
-		found = append(found, warn("take one of the names away", "%s:%d: the agent is called %s here and %s in %s, which counts",
+		found = append(found, warn("remove one of the names", "%s:%d: the agent is called %s here and %s in %s, which takes precedence",
 			path, note.Identity.Line, note.Identity.Name(), name, identity.Path))
 	}
 	return found
@@ -92,7 +92,7 @@ func toolsNamed(there []string, library *prompt.Library, files []string) (found 
 			continue
 		}
 		for _, fault := range prompt.LintFile(file, string(text), known, there) {
-			found = append(found, warn("take it out, so that no model is told of what is not there",
+			found = append(found, warn("remove it, because the prompt must not name a tool that does not exist",
 				"%s", fmt.Sprintf("%s:%d:%d: %s", fault.File, fault.Line, fault.Column, fault.Message)))
 		}
 	}

@@ -29,9 +29,9 @@ func search(ctx context.Context, c Config) []Finding {
 	results, err := s.Search(ctx, "Org mode", 1)
 	switch {
 	case err != nil:
-		return []Finding{fail("look at the heading Search in config.org, and at the server", "the web cannot be searched: %v", err)}
+		return []Finding{fail("check the heading Search in config.org, and the server", "the web cannot be searched: %v", err)}
 	case len(results) == 0:
-		return []Finding{warn("look whether it has any search engine to ask", "the search server %s answers, and finds nothing for \"Org mode\"", s.BaseURL)}
+		return []Finding{warn("check whether any search engine is configured on it", "the search server %s answers, and finds nothing for \"Org mode\"", s.BaseURL)}
 	}
 	return []Finding{ok("the search server %s answers", s.BaseURL)}
 }

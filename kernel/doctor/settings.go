@@ -59,7 +59,7 @@ func model(ctx context.Context, c Config) []Finding {
 	for _, choice := range choices {
 		switch choice.Kind {
 		case config.ChoiceNone:
-			found = append(found, warn("", "no model is to be asked (%s): only skills that need none answer", choice.Source))
+			found = append(found, warn("", "no model is used (%s): only skills that need none answer", choice.Source))
 		case config.ChoiceBuiltin:
 			found = append(found, warn("name one in config.org, below \"Models\"", "the built-in guide answers (%s): it is no language model", choice.Source))
 		case config.ChoiceDiscover:
@@ -93,7 +93,7 @@ func (c Config) server(ctx context.Context, choice config.Choice) Finding {
 	case choice.Model.Model == "" && len(names) == 1:
 		return ok("the model %s: %s has %s", name, choice.BaseURL, names[0])
 	case choice.Model.Model == "":
-		return fail("say which with MODEL in config.org", "the model %s: %s has %d models, and none is named: %s", name, choice.BaseURL, len(names), some(names))
+		return fail("choose one with MODEL in config.org", "the model %s: %s has %d models, and none is named: %s", name, choice.BaseURL, len(names), some(names))
 	case len(names) > 0 && !slices.Contains(names, choice.Model.Model):
 		return fail("correct MODEL", "the model %s: %s has no %s, but %s", name, choice.BaseURL, choice.Model.Model, some(names))
 	}
@@ -170,7 +170,7 @@ func notes(ctx context.Context, c Config) []Finding {
 	var found []Finding
 	for i, path := range paths {
 		if ctx.Err() != nil {
-			return append(found, warn("org-agent skill check says more", "%d of %d notes were not looked at in time", len(paths)-i, len(paths)))
+			return append(found, warn("org-agent skill check says more", "%d of %d notes were not checked in time", len(paths)-i, len(paths)))
 		}
 		source, err := skill.Read(path)
 		if err != nil {
@@ -179,7 +179,7 @@ func notes(ctx context.Context, c Config) []Finding {
 		}
 		for _, d := range skill.Check(ctx, path, source, options) {
 			if !d.Warning {
-				found = append(found, warn("org-agent skill check says more; the last good version goes on", "%s", d))
+				found = append(found, warn("org-agent skill check says more; the last good version stays live", "%s", d))
 				break
 			}
 		}
@@ -189,7 +189,7 @@ func notes(ctx context.Context, c Config) []Finding {
 		found = append(found[:findingLimit], warn("org-agent skill check says which", "%d more notes are not in order", left))
 	}
 	if len(found) == 0 {
-		found = append(found, ok("%d of the home are in order", len(paths)))
+		found = append(found, ok("%d notes of the home are in order", len(paths)))
 	}
 	return found
 }
@@ -198,7 +198,7 @@ func notes(ctx context.Context, c Config) []Finding {
 func grants(_ context.Context, c Config) []Finding {
 	var found []Finding
 	for _, f := range (&policy.RuleFile{Path: c.Paths.Policy, Home: c.Paths.Home}).Rules().Faults() {
-		found = append(found, fail("correct the row: until then all is refused that a rule could decide", "%v", f))
+		found = append(found, fail("correct the row: until then every action that a rule could decide is refused", "%v", f))
 	}
 	if c.Grants == nil {
 		return found

@@ -35,7 +35,7 @@ func (c Config) speechServer(ctx context.Context, what string, server config.Spe
 	case err != nil:
 		return ok("the server for %s: %s answers; it does not list its models", what, server.BaseURL)
 	case server.Model != "" && len(names) > 0 && !slices.Contains(names, server.Model):
-		return warn("if nothing is heard or said, correct MODEL", "the server for %s: %s does not list %s, but %s", what, server.BaseURL, server.Model, some(names))
+		return warn("if speech does not work, correct MODEL", "the server for %s: %s does not list %s, but %s", what, server.BaseURL, server.Model, some(names))
 	}
 	return ok("the server for %s: %s answers", what, server.BaseURL)
 }

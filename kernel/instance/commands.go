@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-// Commands is the table of the commands, which run in a fence of a kind. Programs are directories
-// that each can read. warn is [process.Config.Warn].
+// Commands returns the table of commands. Its commands run in a sandbox of the kind that kind
+// returns. Each command may read the directories in programs. warn is [process.Config.Warn].
 func (i Instance) Commands(programs []string, kind func() sandbox.Kind, warn func(directory, text string)) *process.Table {
 	var shown []string
 	private := policy.Unread(i.Paths.Home, i.Paths.State)
@@ -32,26 +32,26 @@ func (i Instance) Commands(programs []string, kind func() sandbox.Kind, warn fun
 	})
 }
 
-// Commands are the commands of a kernel. The zero value runs none.
+// Commands are the commands of one kernel. The zero value runs no commands.
 type Commands struct {
-	// Table holds them; nil: none are run.
+	// Table is the table of commands. nil: no commands are run.
 	Table *process.Table
 	fence func() (sandbox.Kind, error)
 }
 
-// OpenCommands makes the commands of the instance's kernel, as [Instance.Commands] does. What fences
-// them in is found out when it is first asked for, because that takes as long as a command does. Each
-// command asks first, so none runs before what a killed kernel left was looked through. Whoever calls it
-// closes them.
+// OpenCommands returns the commands of the instance's kernel, with the table of
+// [Instance.Commands]. The first command, or the first call of Fence, Kind or Prepare, probes the
+// sandbox, which takes as long as a command, and cleans up after a kernel that was killed. No
+// command starts before that is finished. The caller must call Close.
 func (i Instance) OpenCommands(ctx context.Context, programs []string, log *slog.Logger, warn func(directory, text string)) *Commands {
 	c := &Commands{}
 	c.fence = sync.OnceValues(func() (sandbox.Kind, error) {
 		kind, why := sandbox.Probe(ctx)
 		if why != nil {
-			log.Warn("there is no whole sandbox for commands", "sandbox", kind, "err", why)
+			log.Warn("commands have no complete sandbox", "sandbox", kind, "err", why)
 		}
 		if err := c.Table.Recover(); err != nil {
-			log.Warn("what a killed kernel left was not looked through", "err", err)
+			log.Warn("the leftovers of a killed kernel were not cleaned up", "err", err)
 		}
 		return kind, why
 	})
@@ -59,7 +59,7 @@ func (i Instance) OpenCommands(ctx context.Context, programs []string, log *slog
 	return c
 }
 
-// Fence is the kind of the fence, with what is missing to a whole one.
+// Fence returns the kind of the sandbox. The error says what prevents a complete one.
 func (c *Commands) Fence() (sandbox.Kind, error) {
 	if c.fence == nil {
 		return sandbox.None, nil
@@ -67,13 +67,13 @@ func (c *Commands) Fence() (sandbox.Kind, error) {
 	return c.fence()
 }
 
-// Kind is the kind of the fence.
+// Kind returns the kind of the sandbox.
 func (c *Commands) Kind() sandbox.Kind {
-	kind, _ := c.Fence() // it is logged
+	kind, _ := c.Fence() // the probe logs the error
 	return kind
 }
 
-// Prepare finds out what fences commands in, and throws away what earlier ones wrote when it is old.
+// Prepare probes the sandbox and deletes the old output of earlier commands.
 func (c *Commands) Prepare() {
 	c.Kind()
 	if c.Table != nil {
@@ -81,20 +81,20 @@ func (c *Commands) Prepare() {
 	}
 }
 
-// Close ends those that run, and waits until they have ended.
+// Close ends the running commands and waits for them.
 func (c *Commands) Close() {
 	if c.Table != nil {
 		c.Table.Close()
 	}
 }
 
-// hidden is what no command is granted.
+// hidden returns the paths that no command may see.
 func (i Instance) hidden() []string {
 	return []string{resolved(i.Paths.State), resolved(i.Paths.Run), resolved(i.Paths.Socket), resolved(i.Paths.Config)}
 }
 
-// resolved is the path without links. Of a path that is not there yet, the part that is there is
-// resolved: a command is granted nothing by a path with links in it.
+// resolved returns the path with its links resolved, because the sandbox grants nothing for a path
+// that contains links. If the path does not exist, the existing part of it is resolved.
 func resolved(path string) string {
 	if path == "" {
 		return ""

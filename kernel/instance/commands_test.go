@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestNoCommands: a kernel that runs no commands has nothing to find out, to throw away or to end.
+// TestNoCommands checks that the zero value has no sandbox and can be prepared and closed.
 func TestNoCommands(t *testing.T) {
 	var c instance.Commands
 	if kind, err := c.Fence(); kind != sandbox.None || err != nil || c.Kind() != sandbox.None || c.Table != nil {
@@ -26,7 +26,7 @@ func TestNoCommands(t *testing.T) {
 	c.Close()
 }
 
-// TestCommands: the table runs its commands in the fence that this system has, which is found out once.
+// TestCommands checks that commands run in the sandbox that this system provides.
 func TestCommands(t *testing.T) {
 	home := t.TempDir()
 	i := instance.Instance{

@@ -1,9 +1,10 @@
-// Package instance makes of the paths and the settings of one home what other packages are given of
-// them: grants and rules, the fence of commands, hooks, servers and directories. A kernel and the
-// commands of the program that need no kernel are made of the same values.
+// Package instance derives the configuration of other packages from the paths and the settings of
+// one home: grants and rules, commands and their sandbox, hooks, servers and directories. A kernel
+// and those commands of the program that need no kernel use the same values.
 //
-// Nothing here runs by itself. What reads files does so when it is used, so that changes of the
-// person count.
+// The package starts nothing by itself, except that [Instance.OpenCommands] returns commands that
+// must be closed. Values that depend on a file read it at each use, so that a person's changes take
+// effect at once.
 package instance
 
 import (
@@ -19,14 +20,14 @@ import (
 	"org-agent/skills"
 )
 
-// Instance is one home. Env looks up a variable of the environment.
+// Instance is the instance of one home. Env looks up a variable of the environment.
 type Instance struct {
 	Paths config.Paths
 	Env   func(string) string
 }
 
-// Grants are what the person let notes reach. A note may never write what decides about the agent,
-// and never read what kernels keep, whatever was granted.
+// Grants returns what the person has granted to notes. No grant lets a note write the files that
+// control the agent, or read the files that kernels write.
 func (i Instance) Grants(settings config.Settings) *skill.Grants {
 	user := i.Env("HOME")
 	if real, err := filepath.EvalSymlinks(user); err == nil {
@@ -39,19 +40,18 @@ func (i Instance) Grants(settings config.Settings) *skill.Grants {
 	})
 }
 
-// Rules are what the person lets the agent do.
+// Rules returns the rules by which the person allows or forbids actions.
 func (i Instance) Rules() *policy.RuleFile {
 	return &policy.RuleFile{Path: i.Paths.Policy, Home: i.Paths.Home}
 }
 
-// Hooks is what hooks of notes are asked with.
+// Hooks returns the configuration for hooks of notes.
 func (i Instance) Hooks(skills func() *skill.Set) hook.Config {
 	return hook.Config{Skills: skills, Home: resolved(i.Env("HOME")), Hidden: i.hidden(), Environment: i.Env}
 }
 
-// PromptSkills is where the prompt skills are and what decides about them, but for the notes.
-// Settings are read anew each time they are asked for; while config.org cannot be read, those from
-// before hold.
+// PromptSkills returns the configuration of prompt skills. It reads the settings at each use. While
+// config.org cannot be read, the settings of the last successful reading count.
 func (i Instance) PromptSkills() skillmd.Config {
 	var last atomic.Pointer[config.Settings]
 	last.Store(&config.Settings{})
@@ -69,9 +69,9 @@ func (i Instance) PromptSkills() skillmd.Config {
 	}
 }
 
-// Directory is a directory of the settings as the system has it: the person's home stands for ~, and
-// a relative path is below the agent's. Links in the path are followed, those in the directory are
-// not. found says whether it is there.
+// Directory returns the absolute path of a directory that the settings name. ~ stands for the
+// person's home directory, and a relative path is below the home of the agent. Links in the path
+// are resolved. Links inside the directory are not followed. found reports whether the path exists.
 func (i Instance) Directory(path string) (directory string, found bool) {
 	path = i.expanded(path)
 	if !filepath.IsAbs(path) {
@@ -83,7 +83,7 @@ func (i Instance) Directory(path string) (directory string, found bool) {
 	return filepath.Clean(path), false
 }
 
-// expanded is the path with the person's home directory for ~.
+// expanded returns the path with the person's home directory in place of ~.
 func (i Instance) expanded(path string) string {
 	user := i.Env("HOME")
 	if rest, under := strings.CutPrefix(path, "~"); under && user != "" && (rest == "" || rest[0] == '/') {

@@ -9,8 +9,8 @@ import (
 	"org-agent/kernel/instance"
 )
 
-// A directory of the settings is below the agent's home, or the person's for ~, or where it says. Links
-// in its path are followed; one that is not there is named, and not found.
+// TestDirectory checks that relative paths are below the agent's home, that ~ is the person's home,
+// that links in a path are resolved, and that a missing directory is reported as such.
 func TestDirectory(t *testing.T) {
 	user, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"org-agent/kernel/websearch"
 )
 
-// Pages makes what fetches pages of the web. judge says which addresses may be asked; nil for
-// those of servers in the internet. redirect is what the rules say of where a page leads to.
+// Pages returns the fetcher of web pages. judge returns an error for an address that may not be
+// connected to. nil allows only addresses on the internet. redirect reports what the rules decide
+// about the target of a redirect.
 func (i Instance) Pages(settings config.Settings, judge func(netip.Addr) error, redirect func(string) (allowed, refused bool)) *fetch.Fetcher {
 	c := fetch.Config{Judge: judge, Redirect: redirect}
 	switch settings.Proxy {
@@ -32,8 +33,9 @@ func (i Instance) Pages(settings config.Settings, judge func(netip.Addr) error, 
 	return fetch.New(c)
 }
 
-// SearchServer makes the search server of config.org, nil without one. Its key is fetched when it
-// is first needed, which may run a command or ask a person, and again as long as it cannot be had.
+// SearchServer returns the search server of config.org, or nil if there is none. Its key is
+// resolved at the first use, which may run a command or ask a person. A failed resolution is tried
+// again at the next use.
 func (i Instance) SearchServer(settings *config.SearchServer) *websearch.Server {
 	if settings == nil {
 		return nil
@@ -42,16 +44,16 @@ func (i Instance) SearchServer(settings *config.SearchServer) *websearch.Server 
 	if settings.Key == (config.KeySource{}) {
 		return s
 	}
-	kept := make(chan secret.Text, 1) // holds the key, "" before, for one caller at a time
-	kept <- ""
+	stored := make(chan secret.Text, 1) // the key, "" until it is resolved; the receiver owns it until it sends it back
+	stored <- ""
 	s.Key = func(ctx context.Context) (secret.Text, error) {
 		select {
-		case key := <-kept:
+		case key := <-stored:
 			var err error
 			if key == "" {
 				key, err = settings.Key.Resolve(ctx, i.Env)
 			}
-			kept <- key
+			stored <- key
 			return key, err
 		case <-ctx.Done():
 			return "", ctx.Err()
@@ -60,7 +62,7 @@ func (i Instance) SearchServer(settings *config.SearchServer) *websearch.Server 
 	return s
 }
 
-// MCPServers are the servers of the settings, with their keys where they are.
+// MCPServers returns the MCP servers of the settings. Their keys are resolved when a server starts.
 func (i Instance) MCPServers(settings config.Settings) (servers []mcp.Server) {
 	for _, s := range settings.MCP {
 		servers = append(servers, i.mcpServer(s))
@@ -87,7 +89,7 @@ func (i Instance) mcpServer(s config.MCPServer) mcp.Server {
 	return server
 }
 
-// secrets are keys by their names. Each is fetched when a server is started.
+// secrets returns the keys as secrets of a server. Each is resolved when the server starts.
 func (i Instance) secrets(keys []config.NamedKey) (secrets []mcp.Secret) {
 	for _, named := range keys {
 		secrets = append(secrets, mcp.Secret{Name: named.Name, Value: func(ctx context.Context) (secret.Text, error) {

@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/instance"
 )
 
-// TestFaultyProxy: where config.org says something of a proxy that cannot be read, no page is
-// fetched past it.
+// TestFaultyProxy checks that no page is fetched without the proxy if the setting of the proxy is
+// invalid.
 func TestFaultyProxy(t *testing.T) {
 	asked := false
 	pages := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))

@@ -11,8 +11,8 @@ import (
 // draftLimit is how many resolved drafts are remembered.
 const draftLimit = 16
 
-// drafts are messages that were resolved and not sent yet, the latest last. The zero value is
-// ready.
+// drafts are messages that were resolved but not yet sent, the latest last. The zero value is ready
+// to use. It is safe for many goroutines.
 type drafts struct {
 	mu     sync.Mutex
 	events []protocol.Event

@@ -10,8 +10,7 @@ import (
 	"org-agent/kernel/watch"
 )
 
-// Live has the settings of config.org while the kernel runs. It is safe for use by several
-// goroutines.
+// Live holds the settings of config.org while the kernel runs. It is safe for many goroutines.
 type Live struct {
 	paths   config.Paths
 	started config.Settings
@@ -37,19 +36,19 @@ func (l *Live) Now() config.Settings {
 // Last returns the settings of the last successful reading. It reads nothing.
 func (l *Live) Last() config.Settings { return *l.last.Load() }
 
-// Faults returns the faults of the present config.org, for people. One of them is a change that
-// needs a new start of the kernel. shown is the path of the file as people see it.
+// Faults returns the faults of the current config.org, for people. A change that takes effect only
+// after a restart of the kernel counts as a fault. shown is the path of the file as people see it.
 func (l *Live) Faults(shown string) []string {
 	now, err := config.Load(l.paths)
 	if err != nil {
-		return []string{err.Error() + "; what it said before counts"}
+		return []string{err.Error() + "; the settings of the last successful reading stay in force"}
 	}
 	var faults []string
 	for _, fault := range now.Diagnostics {
 		faults = append(faults, fault.String())
 	}
 	if !l.started.SameStart(now) {
-		faults = append(faults, shown+" has changed, and this kernel began with what it said before: M-x org-agent-stop (or \"org-agent stop\"), and your next message starts one that does what it says")
+		faults = append(faults, shown+" has changed in a way that needs a restart of the kernel: M-x org-agent-stop (or \"org-agent stop\") ends it, and your next message starts one with the new settings")
 	}
 	return faults
 }

@@ -14,20 +14,20 @@ import (
 	"org-agent/kernel/text"
 )
 
-// setter is a place that sets something.
-type setter struct {
+// place is a place that can set something: a heading, the file, or the conversation.
+type place struct {
 	from       string // the place, for people
 	properties []org.Property
 	presets    []string // names; a later one overrides an earlier one
-	ends       bool     // presets of places further away do not count
+	ends       bool     // presets of more distant places are ignored
 	typed      bool     // a person chose the values by name, so that any model is allowed
 }
 
 // places returns all places that can set something for the message, the nearest first.
-func (r *Resolver) places(ctx context.Context, event protocol.Event, sources []org.Source) ([]setter, error) {
-	var places []setter
+func (r *Resolver) places(ctx context.Context, event protocol.Event, sources []org.Source) ([]place, error) {
+	var places []place
 	for _, source := range sources {
-		p := setter{from: "the file", properties: source.Properties}
+		p := place{from: "the file", properties: source.Properties}
 		switch {
 		case source.Own:
 			p.from = "the question's heading"
@@ -55,7 +55,7 @@ func (r *Resolver) places(ctx context.Context, event protocol.Event, sources []o
 	if err != nil {
 		return nil, err
 	}
-	chosen := setter{from: "the conversation", typed: true}
+	chosen := place{from: "the conversation", typed: true}
 	if model != "" {
 		chosen.properties = []org.Property{{Key: protocol.SettingModel, Value: model}}
 	}
@@ -84,7 +84,7 @@ func ownValue(properties []org.Property, name string) (value string, whole, foun
 }
 
 // resolve finds the value of each setting and checks it.
-func (r *Resolver) resolve(ctx context.Context, event *protocol.Event, places []setter, settings config.Settings) (protocol.TurnSettings, error) {
+func (r *Resolver) resolve(ctx context.Context, event *protocol.Event, places []place, settings config.Settings) (protocol.TurnSettings, error) {
 	for _, p := range places {
 		for _, name := range p.presets {
 			if settings.Preset(name) == nil {
@@ -92,7 +92,7 @@ func (r *Resolver) resolve(ctx context.Context, event *protocol.Event, places []
 			}
 		}
 	}
-	var held protocol.TurnSettings
+	var resolved protocol.TurnSettings
 	for _, name := range protocol.SettingNames {
 		if name == protocol.SettingPreset || name == protocol.SettingSkill && event.Command != "" {
 			continue // the command decides the skill
@@ -101,8 +101,8 @@ func (r *Resolver) resolve(ctx context.Context, event *protocol.Event, places []
 		if name == protocol.SettingHistory && value == "" && from == "" && settings.History != "" {
 			value, from = settings.History, "config.org"
 		}
-		if said := settings.Budget[name]; value == "" && from == "" && said != "" {
-			value, from = said, "config.org"
+		if configured := settings.Budget[name]; value == "" && from == "" && configured != "" {
+			value, from = configured, "config.org"
 		}
 		if unset(value) {
 			continue
@@ -111,14 +111,14 @@ func (r *Resolver) resolve(ctx context.Context, event *protocol.Event, places []
 		if err != nil {
 			return nil, protocol.Errorf(protocol.ErrorCode(err), "%s sets %s: %w", from, name, err)
 		}
-		held = append(held, protocol.TurnSetting{Name: name, Value: value, From: from})
+		resolved = append(resolved, protocol.TurnSetting{Name: name, Value: value, From: from})
 	}
-	return held, nil
+	return resolved, nil
 }
 
 // lookUp returns the value of a setting at the nearest place that has it, and that place. A
 // preset is as near as the place that names it.
-func lookUp(places []setter, settings config.Settings, name string) (value, from string, typed bool) {
+func lookUp(places []place, settings config.Settings, name string) (value, from string, typed bool) {
 	var added []string // values of NAME+ rows nearer than the value, the nearest last
 	found := func(value, from string, typed bool) (string, string, bool) {
 		if unset(value) && len(added) > 0 {
@@ -188,7 +188,7 @@ func (r *Resolver) Preset(ctx context.Context, name, from string) (config.Preset
 	if preset == nil {
 		return config.Preset{}, noPreset(settings, from, name)
 	}
-	chosen := []setter{{from: from, presets: []string{preset.Name}}}
+	chosen := []place{{from: from, presets: []string{preset.Name}}}
 	_, err := r.resolve(ctx, &protocol.Event{Sensor: protocol.SensorChatMessage}, chosen, settings)
 	return *preset, err
 }

@@ -1,12 +1,15 @@
-// Package settings decides what holds for a message: which model and skill answer, with which profile,
-// how much of the conversation a model is shown, and what the turn may take. Settings come from
-// config.org and its presets, from the file of the question and the headings above it, from the
-// choices for the conversation, and from the message's own words. The nearest counts.
+// Package settings decides the settings of a turn: the model and the skill that answer, the
+// profile, how much of the conversation the model receives, and the budget of the turn. Settings
+// come from config.org and its presets, from the file and the headings above the question, from the
+// choices for the conversation, and from the words of the message. The place nearest to the
+// question takes precedence.
 //
-// A [Resolver] resolves them once, when the message comes, and they are journalled with the turn. When
-// the turn begins, [Of] makes them one value of types, a [Turn], which is handed to everything that
-// answers it. What headings set is Org text: a client sends it with the message, because its buffer
-// may not be saved. For a client that sends none the conversation's file is read.
+// A [Resolver] decides once, when the message arrives, and the settings are journalled with the
+// turn. When the turn begins, [Of] converts them to typed values, a [Turn].
+//
+// Headings and files set properties as Org text. A client sends that text with the message, because
+// its buffer may not be saved. If it sends none, the file of the conversation is read. Resolving
+// blocks while files are read and models are looked up.
 package settings
 
 import (
@@ -26,11 +29,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Resolver decides what holds for messages. All of its fields are required. It is safe for use
-// by several goroutines.
+// Resolver decides the settings of messages. All of its exported fields are required. It is safe
+// for many goroutines.
 type Resolver struct {
 	Live      *Live
-	Directory string // of the conversations' files
+	Directory string // the directory of the conversations' files
 	Names     Names
 	Chosen    Chosen
 	Models    Models
@@ -40,13 +43,13 @@ type Resolver struct {
 	drafts drafts
 }
 
-// Names knows the names of conversations.
+// Names resolves the names of conversations.
 type Names interface {
-	// NameNow returns the present name of a conversation, which may have been renamed.
+	// NameNow returns the current name of a conversation, which may have been renamed.
 	NameNow(ctx context.Context, session string) (string, error)
 }
 
-// Chosen knows a person's choices for a conversation; "" is none.
+// Chosen returns a person's choices for a conversation, or "" if there is none.
 type Chosen interface {
 	SessionModel(ctx context.Context, session string) (string, error)
 	SessionPreset(ctx context.Context, session string) (string, error)
@@ -72,8 +75,8 @@ type Profiles interface {
 	CheckProfile(name string) error
 }
 
-// Resolve decides the settings of a message, and writes them into the event. It fails if a value
-// cannot be used. The error suggests a similar one.
+// Resolve decides the settings of a message and stores them in the event. It fails if a value
+// cannot be used. If a similar value exists, the error suggests it.
 func (r *Resolver) Resolve(ctx context.Context, event *protocol.Event) (err error) {
 	if !event.Said() {
 		return nil
@@ -111,8 +114,8 @@ func (r *Resolver) Resolve(ctx context.Context, event *protocol.Event) (err erro
 	return err
 }
 
-// ResolveAgain decides the settings of a turn that is answered again, from the present properties
-// of its question's heading and of those above it.
+// ResolveAgain decides the settings of a turn that is answered again. It uses the current
+// properties of its question's heading and of the headings above it.
 func (r *Resolver) ResolveAgain(ctx context.Context, record journal.Turn, above string) (protocol.TurnSettings, error) {
 	event := record.Question
 	if !event.Said() {
@@ -126,7 +129,7 @@ func (r *Resolver) ResolveAgain(ctx context.Context, record journal.Turn, above 
 		above, _ = org.Above(text, record.Event)
 	}
 	sources := sourcesOf(above)
-	if above == "" || len(sources) == 2 && len(sources[0].Properties) == 0 { // its heading is gone
+	if above == "" || len(sources) == 2 && len(sources[0].Properties) == 0 { // the heading no longer exists
 		sources[0].Properties = orgProperties(event.Properties)
 	}
 	event.Session = record.Session
@@ -137,8 +140,8 @@ func (r *Resolver) ResolveAgain(ctx context.Context, record journal.Turn, above 
 	return r.resolve(ctx, &event, places, r.Live.Now())
 }
 
-// sourcesOf returns the sources that [org.Sources] finds, and the question's own heading even if
-// the text has none.
+// sourcesOf returns the sources that [org.Sources] finds. The first is always the question's own
+// heading, even if the text does not contain it.
 func sourcesOf(above string) []org.Source {
 	sources := org.Sources(above)
 	if !sources[0].Own {
@@ -147,11 +150,12 @@ func sourcesOf(above string) []org.Source {
 	return sources
 }
 
-// headBytes is how much of a conversation's file is read for the settings of the whole file.
+// headBytes is how much of a conversation's file is read to find the settings of the whole file.
 const headBytes = 64 << 10
 
-// above returns the text of the conversation's file that sets something for a question below the
-// heading with that id, or for one at the end of the file.
+// above returns the part of the conversation's file that sets something for a question below the
+// heading with the id parent. If parent is "", it is the part for a question at the end of the
+// file.
 func (r *Resolver) above(session, parent string) (string, error) {
 	if parent != "" {
 		text, err := r.conversation(session)
@@ -163,12 +167,12 @@ func (r *Resolver) above(session, parent string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read what the conversation sets: %w", err)
+		return "", fmt.Errorf("read the settings of the conversation: %w", err)
 	}
 	defer file.Close()
 	head, err := io.ReadAll(io.LimitReader(file, headBytes))
 	if err != nil && !errors.Is(err, syscall.EISDIR) { // a directory sets nothing
-		return "", fmt.Errorf("read what the conversation sets: %w", err)
+		return "", fmt.Errorf("read the settings of the conversation: %w", err)
 	}
 	text, _ := org.Above(string(head), "")
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -180,7 +184,7 @@ func (r *Resolver) above(session, parent string) (string, error) {
 func (r *Resolver) conversation(session string) (string, error) {
 	text, err := os.ReadFile(r.conversationFile(session))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EISDIR) {
-		return "", fmt.Errorf("read what the conversation sets: %w", err)
+		return "", fmt.Errorf("read the settings of the conversation: %w", err)
 	}
 	return string(text), nil
 }
@@ -189,8 +193,8 @@ func (r *Resolver) conversationFile(session string) string {
 	return filepath.Join(r.Directory, session+".org")
 }
 
-// ownProperties returns the properties of a question's heading that the person set, the first of
-// each name.
+// ownProperties returns the properties that the person set at the question's heading. Of properties
+// with the same name it returns the first.
 func ownProperties(found []org.Property) []protocol.Property {
 	var own []protocol.Property
 	for _, p := range found {

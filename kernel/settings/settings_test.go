@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// known is what there is to choose from: the models first and cheap, the skill chat, the
-// profile poet; and what a person chose for the conversation.
+// known provides the names that can be chosen: the models first and cheap, the skill chat and the
+// profile poet. Its fields are a person's choices for the conversation.
 type known struct{ model, preset string }
 
 func (k *known) NameNow(_ context.Context, session string) (string, error) {
@@ -56,7 +56,7 @@ func (k *known) CheckProfile(name string) error {
 const presets = "* Presets\n** concise\n:PROPERTIES:\n:MODEL: cheap\n:TEMPERATURE: 0\n:END:\nAnswer in a line.\n" +
 	"** long\n:PROPERTIES:\n:HISTORY: none\n:MAX_TOKENS: 99\n:END:\n** broken\n:PROPERTIES:\n:TEMPERATURE: hot\n:END:\n"
 
-// home is a home with that config.org, and what resolves settings in it.
+// home returns a resolver for a home with that config.org.
 func home(t *testing.T, text string) (*settings.Resolver, *known, config.Paths) {
 	t.Helper()
 	directory := t.TempDir()
@@ -82,12 +82,12 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// message is a chat message with what stands above it.
+// message returns a chat message with the text above it.
 func message(text, above string) protocol.Event {
 	return protocol.Event{Session: "main", Sensor: protocol.SensorChatMessage, Text: text, Above: above}
 }
 
-// values are NAME=VALUE of all that holds.
+// values returns the settings as NAME=VALUE, in one line.
 func values(all protocol.TurnSettings) string {
 	var list []string
 	for _, s := range all {
@@ -100,8 +100,8 @@ func TestNearestPlaceCounts(t *testing.T) {
 	const topic = "* Topic\n:PROPERTIES:\n:MODEL: cheap\n:SYSTEM: Speak of gardens.\n:END:\n"
 	for _, c := range []struct {
 		name, text, above string
-		model, preset     string // that were chosen for the conversation
-		want, from        string // who set the first of them
+		model, preset     string // a person's choices for the conversation
+		want, from        string // from is the place of the first setting
 	}{
 		{"nothing", "a", "* a\n", "", "", "", ""},
 		{"the file", "a", "#+PROPERTY: MODEL cheap\n* a\n", "", "", "MODEL=cheap", "the file"},
@@ -128,7 +128,7 @@ func TestNearestPlaceCounts(t *testing.T) {
 			if len(event.Settings) > 0 && event.Settings[0].From != c.from {
 				t.Errorf("it is set by %q, want %q", event.Settings[0].From, c.from)
 			}
-			// Answered once more, with the same above it, the same holds.
+			// The turn is answered again with the same text above it and has the same settings.
 			again, err := r.ResolveAgain(t.Context(), journal.Turn{Session: "main", Question: event}, c.above)
 			if err != nil || values(again) != c.want {
 				t.Errorf("again there holds %q, %v; want %q", values(again), err, c.want)
@@ -137,7 +137,7 @@ func TestNearestPlaceCounts(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeHad(t *testing.T) {
+func TestUnusableValues(t *testing.T) {
 	r, _, _ := home(t, presets)
 	drawer := func(row string) string { return "* Topic\n:PROPERTIES:\n" + row + "\n:END:\n** a\n" }
 	for _, c := range []struct {
@@ -163,7 +163,7 @@ func TestWhatCannotBeHad(t *testing.T) {
 			t.Errorf("%q below %.60q: %v", c.text, c.above, err)
 		}
 	}
-	// A person chose this model by its name: what its server lists does not count.
+	// A person chose this model by its name, so the list of its server is not consulted.
 	r, k, _ := home(t, "")
 	k.model = "first:unlisted"
 	event := message("a", "* a\n")
@@ -172,7 +172,7 @@ func TestWhatCannotBeHad(t *testing.T) {
 	}
 }
 
-// many are so many rows of a drawer.
+// many returns n rows of a drawer.
 func many(n int) string {
 	var rows strings.Builder
 	for i := range n {
@@ -181,8 +181,8 @@ func many(n int) string {
 	return rows.String()
 }
 
-// For who sends nothing of what stands above, the conversation's file is read, under the name
-// that it has now.
+// TestFileOfTheConversation checks that the conversation's file is read, under its current name, if
+// the client sends no text above the question.
 func TestFileOfTheConversation(t *testing.T) {
 	r, _, paths := home(t, presets)
 	write(t, filepath.Join(paths.Sessions, "now.org"),
@@ -204,7 +204,8 @@ func TestFileOfTheConversation(t *testing.T) {
 	}
 }
 
-// What was decided for a draft holds when it is sent, once; another message is decided anew.
+// TestDraftIsResolvedOnce checks that a sent message has the settings of its draft, and that
+// another message is resolved anew.
 func TestDraftIsResolvedOnce(t *testing.T) {
 	r, k, _ := home(t, presets)
 	draft := message("@long a", "* @long a\n:PROPERTIES:\n:NOTE: mine\n:END:\n")
@@ -212,7 +213,7 @@ func TestDraftIsResolvedOnce(t *testing.T) {
 	if err := r.ResolveDraft(t.Context(), &draft); err != nil {
 		t.Fatal(err)
 	}
-	k.model = "cheap" // chosen since
+	k.model = "cheap" // chosen after the draft
 	sent := message("@long a", "")
 	sent.ID = "q1"
 	if err := r.ResolveSent(t.Context(), &sent); err != nil || values(sent.Settings) != "HISTORY=none MAX_TOKENS=99" || len(sent.Properties) != 1 || len(sent.Presets) != 1 {
@@ -223,13 +224,13 @@ func TestDraftIsResolvedOnce(t *testing.T) {
 	if err := r.ResolveSent(t.Context(), &again); err != nil || values(again.Settings) != "MODEL=cheap" {
 		t.Errorf("another holds %q, %v", values(again.Settings), err)
 	}
-	// What was refused as a draft is refused when it is sent.
+	// A draft that was refused is refused when it is sent, too.
 	bad := message("@broken a", "* @broken a\n")
 	bad.ID = "q2"
 	if r.ResolveDraft(t.Context(), &bad) == nil || r.ResolveSent(t.Context(), &bad) == nil {
-		t.Error("what cannot be had is taken")
+		t.Error("an unusable setting was accepted")
 	}
-	for i := range 40 { // those that are never sent are forgotten
+	for i := range 40 { // drafts that are never sent are dropped
 		other := message("a", "* a\n")
 		other.ID = strings.Repeat("x", i+1)
 		if err := r.ResolveDraft(t.Context(), &other); err != nil {
@@ -240,7 +241,7 @@ func TestDraftIsResolvedOnce(t *testing.T) {
 	first := message("a", "* a\n")
 	first.ID = "x"
 	if err := r.ResolveSent(t.Context(), &first); err != nil || len(first.Settings) > 0 {
-		t.Errorf("what was long ago still holds: %+v, %v", first.Settings, err)
+		t.Errorf("an old draft was used: %+v, %v", first.Settings, err)
 	}
 }
 
@@ -258,8 +259,8 @@ func TestPreset(t *testing.T) {
 	}
 }
 
-// While config.org cannot be read, what it said before holds; what changed since the start is
-// told.
+// TestLive checks that the last settings that could be read stay in force while config.org cannot
+// be read, and that a change since the start is reported.
 func TestLive(t *testing.T) {
 	r, _, paths := home(t, presets)
 	if faults := r.Live.Faults("~/config.org"); len(faults) != 1 || !strings.Contains(faults[0], "hot") {
@@ -270,7 +271,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("the faults are %q", faults)
 	}
 	if r.Live.Last().Preset("broken") != nil || r.Live.Now().Preset("broken") == nil || r.Live.Last().Preset("broken") == nil {
-		t.Error("config.org is not read as it stands")
+		t.Error("the current config.org is not read")
 	}
 	if err := os.Remove(paths.Config); err != nil {
 		t.Fatal(err)
@@ -279,6 +280,6 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Live.Now().Preset("broken") == nil {
-		t.Error("what config.org said before does not hold")
+		t.Error("the last settings that could be read are not in force")
 	}
 }

@@ -8,32 +8,32 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Turn has the settings of one turn, as typed values. [Of] makes it once, when the turn begins, for
-// everything that answers the turn.
+// Turn holds the settings of one turn as typed values. [Of] makes it once, when the turn begins,
+// and everything that answers the turn reads it.
 type Turn struct {
-	// Model is the model that is asked, "" for the default.
+	// Model is the model that answers, or "" for the default.
 	Model string
-	// Skill and Profile name the skill that answers and the profile as which it answers. From says
-	// who set them. Their values are "" where nothing is set.
+	// Skill and Profile name the skill that answers and its profile, and the places that set them.
+	// Their values are "" if nothing is set.
 	Skill, Profile protocol.TurnSetting
-	// System has the instructions for the model beside the skill's prompt.
+	// System holds instructions for the model in addition to the skill's prompt.
 	System string
-	// History is one of the History constants of package protocol, "" for all.
+	// History is one of the History constants of package protocol, or "" for all.
 	History string
-	// Temperature is nil and MaxTokens 0 where nothing is set.
+	// Temperature is nil and MaxTokens is 0 if nothing is set.
 	Temperature *float64
 	MaxTokens   int
-	// Budget is what the turn may take.
+	// Budget limits the rounds, the tokens, the time and the cost of the turn.
 	Budget config.Budget
 }
 
-// Of returns what holds for a turn of the journal. The values were checked when the message came;
-// one that cannot be read all the same sets nothing.
+// Of returns the settings of a turn of the journal. The values were checked when the message
+// arrived. A value that cannot be read nevertheless is ignored.
 func Of(turn journal.Turn) Turn {
 	t := Turn{Model: turn.Wanted, Budget: config.DefaultBudget}
 	for _, set := range turn.Settings {
 		switch set.Name {
-		case protocol.SettingModel: // the turn has the one that it was queued with
+		case protocol.SettingModel: // the turn keeps the model with which it was queued
 		case protocol.SettingSkill:
 			t.Skill = set
 		case protocol.SettingProfile:

@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/settings"
 )
 
-// TestOf: the settings of a turn become values of their types, with the model that it was queued
-// with. What is not set, and what cannot be read, leaves what usually holds.
+// TestOf checks that the settings of a turn become typed values, with the model that the turn was
+// queued with, and that a missing or unreadable value leaves the default.
 func TestOf(t *testing.T) {
 	set := func(name, value string) protocol.TurnSetting {
 		return protocol.TurnSetting{Name: name, Value: value, From: "the file"}
