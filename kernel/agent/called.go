@@ -26,7 +26,7 @@ func (a *Agent) AwaitCall(event string) (outcome <-chan protocol.ToolCallResult,
 func (r *run) makeCall(ctx context.Context) error {
 	record := r.turn.Record
 	if !r.agent.calls.Waits(record.Event) {
-		return loop.Ended{State: protocol.TurnInterrupted, Notice: "the program that wanted this is gone, so it was not done"}
+		return loop.EndError{State: protocol.TurnInterrupted, Notice: "the program that wanted this is gone, so it was not done"}
 	}
 	proposed, err := action.Read(record.Question.Text)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *run) makeCall(ctx context.Context) error {
 	if proposed, err = r.plan.policy.Usable(proposed); err != nil {
 		return fmt.Errorf("it is no call: %v", err)
 	}
-	r.steps.Begin()
+	r.steps.BeginAction()
 	result, err := r.gate.Do(ctx, proposed.Action())
 	if err != nil {
 		return err

@@ -112,6 +112,6 @@ type Subagents interface {
 
 // Usage is what turns and summaries take.
 type Usage interface {
-	loop.Spending
+	loop.UsageStore
 	composer.Corrections
 }

@@ -28,7 +28,7 @@ func (r *run) restore(ctx context.Context) error {
 		r.steps.Restore(done.ToolStep)
 	}
 	r.meter.Budget.Restore(begun.Taken)
-	r.meter.HandedOn = begun.First() > 0 // a turn that had asked the model may have started subagents
+	r.meter.HasSubagents = begun.First() > 0 // a turn that had asked the model may have started subagents
 	steps := r.requests.Exchange.Steps()
 	if n := len(steps); n > 0 && steps[n-1].Last && !r.turn.Waits() {
 		r.steps.AddNote(ctx, "The user has you go on: actions are performed again, as many as before.")
@@ -81,7 +81,7 @@ func (r *run) recordUntold(ctx context.Context, except string) error {
 			return err
 		}
 		text, err := r.person.AnswerText(*question.Form, person.Decision{AskOutcome: question.AskOutcome})
-		r.steps.Record(ctx, gate.Done(action.Recorded(question.Action), text, err))
+		r.steps.Record(ctx, gate.PerformedStep(action.Recorded(question.Action), text, err))
 	}
 	if begun.Acting != "" && !r.turn.Waits() {
 		r.steps.Record(ctx, gate.Step{Action: action.Recorded(begun.Acting), Verdict: gate.Failed, Text: "the kernel ended while this was being done: it is not known whether it happened, so look before you do it again"})
@@ -122,7 +122,7 @@ func (r *run) resume(ctx context.Context) (ended bool, err error) {
 
 // interruptedWaiting is the end of a turn whose question or approval the last kernel closed.
 func interruptedWaiting() error {
-	return loop.Ended{State: protocol.TurnInterrupted, Notice: "the kernel ended while this waited for you"}
+	return loop.EndError{State: protocol.TurnInterrupted, Notice: "the kernel ended while this waited for you"}
 }
 
 // resumeApproval waits again for the decision on an approval. A decision that the last kernel did not
@@ -136,7 +136,7 @@ func (r *run) resumeApproval(ctx context.Context, approval *person.Waiting) (end
 	if err != nil {
 		return false, err
 	}
-	result, err := r.gate.Decided(ctx, asked.Action(), approval.Ask.Hash, decision)
+	result, err := r.gate.ApplyDecision(ctx, asked.Action(), approval.Ask.Hash, decision)
 	if err != nil {
 		return false, err
 	}
@@ -147,10 +147,10 @@ func (r *run) resumeApproval(ctx context.Context, approval *person.Waiting) (end
 // in the turn counts.
 func (r *run) resumeQuestion(ctx context.Context, question *person.Waiting) error {
 	text, err := question.Answer(ctx)
-	if still, ok := errors.AsType[gate.StillWaiting](err); ok {
+	if still, ok := errors.AsType[gate.StillWaitingError](err); ok {
 		return still.Cause
 	}
-	r.gate.Receive(ctx, question.Ask.Act, kind.Result{Text: text}, err)
-	r.steps.Record(ctx, gate.Done(action.Recorded(question.Ask.Action), text, err))
+	r.gate.RecordReceipt(ctx, question.Ask.Act, kind.Result{Text: text}, err)
+	r.steps.Record(ctx, gate.PerformedStep(action.Recorded(question.Ask.Action), text, err))
 	return nil
 }

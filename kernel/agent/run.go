@@ -50,7 +50,7 @@ func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 	r.rows = &recorder{turn: record, journal: j.Records, hide: a.desk.Secrets.HideJSON, log: r.log}
 	r.meter = &loop.Meter{
 		Budget: loop.NewBudget(plan.settings.Budget), Turn: record.ID, Event: record.Event, Question: plan.program.question,
-		Spending: j.Usage, Screen: turn, Watch: plan.program.progress, Log: r.log,
+		UsageStore: j.Usage, Screen: turn, OnProgress: plan.program.progress, Log: r.log,
 	}
 	r.meter.Budget.Share(plan.program.budget)
 	r.steps = &loop.Steps{Question: eventOf(record), Trail: turn, Rows: r.rows, Kinds: plan.kinds, Meter: r.meter, Log: r.log}
@@ -62,7 +62,7 @@ func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 	r.loop = newLoop(r)
 	r.model = &reply.Turn{
 		Sender: a.sender, Record: record, Requests: r.requests, Steps: r.steps, Meter: r.meter, Rows: r.rows, Screen: turn, Gate: r.gate,
-		Described: r.describe, Example: func() action.Proposed { return r.answer("Your answer") }, Resumed: turn.Begun.First() > 0, Log: r.log,
+		OnModel: r.describe, Example: func() action.Proposed { return r.answer("Your answer") }, Resumed: turn.Begun.First() > 0, Log: r.log,
 	}
 	return r, err
 }
@@ -87,12 +87,12 @@ func (r *run) askFor() {
 	c, p := r.agent.config, r.plan.program
 	r.person = &person.Turn{
 		Desk: r.agent.desk, Record: r.turn.Record, Screen: r.turn, Steps: r.steps, Clock: &r.meter.Budget, Kinds: r.plan.kinds,
-		Subagent: p.label, Parent: p.parent, Watch: p.waiting, Log: r.log,
+		Subagent: p.label, Parent: p.parent, OnWaiting: p.waiting, Log: r.log,
 	}
 	conversation := composer.Conversation(r.turn.Record)
 	r.spawner = &subagent.Spawner{
 		Pool: c.Subagents, Turn: r.turn.Record, Group: !conversation.Alone, Model: r.plan.settings.Model, Budget: r.plan.settings.Budget, Scene: r.plan.scene,
-		MayNot: p.mayNotSpawn, MayNotLeave: p.mayNotLeave, CheckModel: c.CheckModel, Began: func() { r.meter.HandedOn = true },
+		MayNot: p.mayNotSpawn, MayNotLeave: p.mayNotLeave, CheckModel: c.CheckModel, Began: func() { r.meter.HasSubagents = true },
 		Hide: r.agent.Hide, NewID: c.NewID, Now: c.Now,
 	}
 	results := history.Results{Session: r.turn.Record.Session, Running: r.requests.Exchange.Steps, Kept: c.Journal.Transcripts}
@@ -152,7 +152,7 @@ func (r *run) pick(ctx context.Context) error {
 	}
 	call, err := r.agent.askedCall(&r.plan)
 	if call != nil {
-		r.steps.Begin()
+		r.steps.BeginAction()
 		r.rows.Record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": call.Action.Canonical()})
 		r.steps.Record(ctx, *call)
 	}
@@ -168,16 +168,16 @@ func (r *run) describe(model string) {
 func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	usage := r.meter.Usage()
 	o := session.Outcome{State: protocol.TurnAnswered, Model: r.model.Model(), Input: usage.Input, Output: usage.Output, Cost: usage.Cost, Notice: r.loop.Notice()}
-	var end loop.Ended
+	var end loop.EndError
 	switch cause := context.Cause(ctx); {
-	case err == nil && r.meter.Budget.Stopped() != "":
-		o.Notice = r.meter.Budget.Stopped()
+	case err == nil && r.meter.Budget.StopNotice() != "":
+		o.Notice = r.meter.Budget.StopNotice()
 	case err == nil:
 	case errors.Is(cause, session.ErrCancelled):
 		o.State, o.Notice = protocol.TurnCancelled, r.plan.program.cancelled
 	case errors.Is(cause, session.ErrStopping):
 		o.State, o.Notice = protocol.TurnInterrupted, "the kernel ended while this was being answered"
-	case r.loop.Cut():
+	case r.loop.Partial():
 		o.Notice = err.Error() + "; the answer is incomplete"
 	case errors.As(err, &end):
 		o.State, o.Notice = end.State, end.Notice
@@ -185,7 +185,7 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 		o.State, o.Notice = protocol.TurnFailed, err.Error()
 	}
 	o.Notice = r.agent.Hide(o.Notice)
-	if err != nil && !r.loop.Cut() {
+	if err != nil && !r.loop.Partial() {
 		r.turn.Stopped("") // the notice says it
 	}
 	if err != nil && o.State == protocol.TurnFailed {

@@ -22,8 +22,8 @@ func newGate(r *run) *gate.Gate {
 	return &gate.Gate{
 		Policy: p.policy, Judge: p.policy, Kinds: p.kinds, Performer: performer{p.kinds, r.person, r.steps}, Hooks: r.hooks, Person: r.person,
 		Acts: r.agent.config.Journal.Acts, Rows: r.rows, Turn: gateTurn{r.steps, p.scene}, Orders: r.orders, Limits: &r.meter.Budget, Screen: screen{r.turn, r.meter},
-		Beyond: func(a action.Action) string { return p.program.refuses(a, p.scene.where()) },
-		Hide:   r.agent.desk.Secrets.HideIn, Log: r.log,
+		Restriction: func(a action.Action) string { return p.program.refuses(a, p.scene.where()) },
+		Hide:        r.agent.desk.Secrets.HideIn, Log: r.log,
 	}
 }
 
@@ -31,7 +31,7 @@ func newGate(r *run) *gate.Gate {
 func newLoop(r *run) *loop.Loop {
 	return &loop.Loop{
 		Asker: func() loop.Asker { return r.model.Asker() }, Gate: r.gate, Policy: r.plan.policy, Kinds: r.plan.kinds, Rows: r.rows,
-		Steps: r.steps, Budget: &r.meter.Budget, Turn: r.turn, Where: r.plan.scene.where, Reply: r.answer,
+		Steps: r.steps, Budget: &r.meter.Budget, Turn: r.turn, Where: r.plan.scene.where, ReplyAction: r.answer,
 		Hide: r.agent.Hide, HideIn: r.agent.desk.Secrets.HideIn, Log: r.log,
 	}
 }
@@ -48,8 +48,8 @@ func (p performer) Check(ctx context.Context, order kind.Order, a action.Action)
 }
 
 func (p performer) Perform(ctx context.Context, order kind.Order) (kind.Result, error) {
-	p.person.Acting = order
-	p.steps.Answered(nil)
+	p.person.Order = order
+	p.steps.SetAnswers(nil)
 	return p.kinds.Perform(ctx, order)
 }
 

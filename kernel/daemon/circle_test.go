@@ -74,7 +74,7 @@ func TestModelThatIsStuck(t *testing.T) {
 			in.start(t)
 			e := in.editor(t, rpctest.Config{})
 			got := ask(t, e, "q1", "hi")
-			if got.state != c.state || !strings.HasPrefix(got.notice, "the model wrote the same again and again and was stopped") || !strings.HasSuffix(got.notice, c.notice) {
+			if got.state != c.state || !strings.HasPrefix(got.notice, "the model repeated the same text endlessly and was stopped") || !strings.HasSuffix(got.notice, c.notice) {
 				t.Errorf("the turn ended %+v", got)
 			}
 			if text := e.Text(); !strings.Contains(text, c.text) || !strings.Contains(text, ":THOUGHTS:") && strings.Count(text, "I will look once more") > 2 {

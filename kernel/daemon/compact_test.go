@@ -264,7 +264,7 @@ func TestSummaryFails(t *testing.T) {
 			if len(last) > 16_000*4 {
 				t.Errorf("the model was shown %d bytes", len(last))
 			}
-			if all := strings.Join(e.Notices(), "\n"); !strings.Contains(all, "do not fit the window of test-model any more") {
+			if all := strings.Join(e.Notices(), "\n"); !strings.Contains(all, "no longer fit the window of test-model and are left out") {
 				t.Errorf("the notices are %q", all)
 			}
 		})

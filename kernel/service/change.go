@@ -45,7 +45,7 @@ func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protoc
 	if err != nil {
 		return protocol.TurnChangesResult{}, err
 	}
-	made, err := undo.Of(ctx, c.Journal, c.Kinds(), turn.ID, p.From)
+	made, err := undo.Read(ctx, c.Journal, c.Kinds(), turn.ID, p.From)
 	return protocol.TurnChangesResult{
 		Turn: turn.ID, Event: turn.Event, Session: turn.Session, State: turn.State,
 		Changes: made.Changes, Stays: made.Stays, Next: made.Next,

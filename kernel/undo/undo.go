@@ -50,9 +50,9 @@ type Changes struct {
 // Bytes is how many bytes of texts one answer has, before its last change.
 const Bytes = 1 << 20
 
-// Of returns what a turn changed, without the first from changes. The lines about what stays are in
+// Read returns what a turn changed, without the first from changes. The lines about what stays are in
 // every answer.
-func Of(ctx context.Context, j Journal, kinds Kinds, turn string, from int) (Changes, error) {
+func Read(ctx context.Context, j Journal, kinds Kinds, turn string, from int) (Changes, error) {
 	acts, err := j.Acts.ActsOf(ctx, turn)
 	if err != nil {
 		return Changes{}, err

@@ -50,7 +50,7 @@ func (h house) did(id, action string, receipt *journal.Receipt) {
 
 func (h house) changes(from int) undo.Changes {
 	h.t.Helper()
-	all, err := undo.Of(h.t.Context(), undo.Journal{Acts: h.Acts, Rows: h.Records}, kinds, "turn", from)
+	all, err := undo.Read(h.t.Context(), undo.Journal{Acts: h.Acts, Rows: h.Records}, kinds, "turn", from)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -1,12 +1,11 @@
 // Package gate takes a proposed action to its outcome. The skill's symbolic function checks it, the
-// policy and its hooks judge it, a person is asked where the verdict says so, and what is allowed is
+// policy and its hooks judge it, a person is asked if the verdict says so, and an allowed action is
 // performed. Each of these is a small interface here.
 //
-// A [Gate] belongs to one turn and is used by one goroutine at a time. Its methods block as long as
-// a person or the action takes. Each ends with a [Result]: either the turn has ended with the action,
-// or there is a step, which goes back to whoever proposed it. An error ends the turn without an
-// answer. The journal has an action before it is performed, and its receipt before the result is
-// returned.
+// A [Gate] belongs to one turn and is used by one goroutine at a time. Its methods block until the
+// person has decided and the action has ended. Each returns a [Result]: either the action has ended the
+// turn, or there is a step, which the proposer gets. An error ends the turn without an answer. The
+// journal has an action before it is performed, and its receipt before the result is returned.
 package gate
 
 import (
@@ -24,33 +23,36 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Gate is what the actions of one turn go through. All of it is required but where it says so.
+// Gate checks, judges and performs the actions of one turn. All fields are required, except where
+// noted.
 type Gate struct {
-	// Policy verifies actions, Judge says what would be allowed, and Kinds what an action does.
+	// Policy verifies actions. Judge judges them without effect. Kinds has the properties of their
+	// kinds.
 	Policy Policy
 	Judge  Judge
 	Kinds  Kinds
 	// Performer performs verified actions.
 	Performer Performer
-	// Skill checks proposals, and SkillName is its name; nil where none does, as of another
-	// program's call.
+	// Skill checks proposals, and SkillName is its name. It is nil if no skill checks them, as for
+	// another program's call.
 	Skill     Skill
 	SkillName string
 	// Hooks see the result of an action, and Person decides what the policy asks about.
 	Hooks  Hooks
 	Person Person
-	// Acts and Rows keep what happens in the journal.
+	// Acts and Rows write into the journal.
 	Acts Acts
 	Rows Rows
-	// Turn and Orders are the turn for the policy and for the performer.
+	// Turn is the turn for the skill and the policy, Orders for the performer.
 	Turn   Turn
 	Orders Orders
-	// Limits is what the turn may still take, and Screen is what people see of it.
+	// Limits is the budget of the turn, and Screen is its display for people.
 	Limits Limits
 	Screen Screen
-	// Beyond says why the turn may not do an action, whatever skill and policy say; "" if it may.
-	Beyond func(a action.Action) string
-	// Hide takes secrets out of what a skill returns.
+	// Restriction returns why the turn may not perform an action, whatever skill and policy say; "" if
+	// it may.
+	Restriction func(a action.Action) string
+	// Hide removes secrets from what a skill returns.
 	Hide func(x sexp.Sexp) sexp.Sexp
 	Log  *slog.Logger
 }
@@ -61,20 +63,21 @@ type Policy interface {
 	Verify(ctx context.Context, a action.Action, where policy.Where) (policy.Verified, policy.Verdict, error)
 }
 
-// Judge judges without counting what a person has allowed.
+// Judge judges actions. It uses up no permission that a person gave.
 type Judge interface {
 	Judge(ctx context.Context, a action.Action, where policy.Where) policy.Verdict
 	Answers(ctx context.Context, a action.Action, where policy.Where) bool
 }
 
-// Kinds knows the kinds of actions.
+// Kinds has properties of the kinds of actions. Available is the error of a kind that nothing performs.
+// Reads reports whether the action changes nothing.
 type Kinds interface {
 	Available(key action.Key) error
 	Reads(a action.Action) bool
 }
 
-// Performer performs an order, and says before what would be in the way of an action. An error of
-// Perform that is a [StillWaiting] says that the action goes on when the kernel is there again.
+// Performer performs orders. Check is the error with which an action would fail. If Perform fails with
+// a [StillWaitingError], the action goes on after a restart of the kernel.
 type Performer interface {
 	Check(ctx context.Context, order kind.Order, a action.Action) error
 	Perform(ctx context.Context, order kind.Order) (kind.Result, error)
@@ -88,7 +91,8 @@ type Skill interface {
 	Checks() bool
 }
 
-// Hooks see a result, and return it without what one of them withholds, with what they add.
+// Hooks get the result of an action. They return it without the texts that a hook withholds, and the
+// texts that they add.
 type Hooks interface {
 	Result(ctx context.Context, verified policy.Verified, result kind.Result, err error) (kind.Result, []journal.StepHook, error)
 }
@@ -98,15 +102,15 @@ type Person interface {
 	Decide(ctx context.Context, verdict policy.Verdict, hash string) (Decision, error)
 }
 
-// Acts keeps what is performed. PutActDeferred is for what may be done twice: it is written with
-// what the turn does next.
+// Acts writes acts and receipts into the journal. PutActDeferred is for repeatable actions: it writes
+// together with the next row.
 type Acts interface {
 	PutAct(ctx context.Context, act journal.Act) error
 	PutActDeferred(ctx context.Context, act journal.Act) error
 	PutReceipt(ctx context.Context, id string, receipt journal.Receipt) error
 }
 
-// Rows writes rows of the turn with what it does next.
+// Rows writes rows of the turn, together with the next row that is written at once.
 type Rows interface {
 	Record(ctx context.Context, kind journal.Kind, data any)
 	RecordLater(ctx context.Context, kind journal.Kind, id string, data any)
@@ -118,34 +122,35 @@ type Turn interface {
 	Where() policy.Where
 }
 
-// Orders makes orders: of what is done next for the turn, and of what becomes its answer.
+// Orders makes the orders of the turn. Order is for its next action, AnswerOrder for its answer.
 type Orders interface {
 	Order() kind.Order
 	AnswerOrder() kind.Order
 }
 
-// Limits is what the turn may still take.
+// Limits is the budget of the turn.
 type Limits interface {
-	// UsedUp is the error of a turn that may only answer any more, nil while it may do more.
+	// UsedUp is an error if the turn may perform no more actions and only answer.
 	UsedUp() error
 	// TimeIsUp reports whether the context ended because the turn's time is used up.
 	TimeIsUp(ctx context.Context) bool
-	// Pause: no more time is taken.
+	// Pause stops the clock of the turn.
 	Pause()
 }
 
-// Screen is what people see of the turn while it runs.
+// Screen shows the running turn to people.
 type Screen interface {
-	// Retract takes back what was shown of an answer that is none.
+	// Retract removes the preview of a text that is no answer.
 	Retract()
-	// ShowProgress shows how far the turn has come.
+	// ShowProgress shows the progress of the turn.
 	ShowProgress()
 }
 
-// StillWaiting is the error of what a person was asked by a turn that was stopped while it waited.
-type StillWaiting struct{ Cause error }
+// StillWaitingError is the error of a question whose turn was stopped before a person answered it. The
+// question stays open.
+type StillWaitingError struct{ Cause error }
 
-func (s StillWaiting) Error() string { return "it still waits for a person: " + s.Cause.Error() }
+func (s StillWaitingError) Error() string { return "it still waits for a person: " + s.Cause.Error() }
 
 // Pass takes a usable proposal through the gate.
 func (g *Gate) Pass(ctx context.Context, proposed action.Proposed) (Result, error) {
@@ -156,11 +161,11 @@ func (g *Gate) Pass(ctx context.Context, proposed action.Proposed) (Result, erro
 	case refused != nil:
 		return g.refuse(ctx, Step{Action: proposed.Action()}, refused, proposed.Action())
 	}
-	return g.rule(ctx, checked.Action(), "", proposed.Action())
+	return g.judge(ctx, checked.Action(), "", proposed.Action())
 }
 
-// Previews reports whether skill and policy let a proposal, as far as it has come, into the turn's own
-// conversation without a change.
+// Previews reports whether skill and policy let an incomplete proposal into the turn's own conversation
+// unchanged.
 func (g *Gate) Previews(ctx context.Context, proposal sexp.List) bool {
 	proposed, err := g.Policy.Usable(action.Propose(proposal))
 	if err != nil || proposed.Stripped() || !g.Judge.Answers(ctx, proposed.Action(), g.Turn.Where()) {
@@ -170,12 +175,12 @@ func (g *Gate) Previews(ctx context.Context, proposal sexp.List) bool {
 	return err == nil && proposed.Equals(returned)
 }
 
-// Do takes an action through the gate that no skill checks.
+// Do takes an action through the gate without a check by the skill.
 func (g *Gate) Do(ctx context.Context, a action.Action) (Result, error) {
-	return g.rule(ctx, a, "", action.Action{})
+	return g.judge(ctx, a, "", action.Action{})
 }
 
-// check returns a usable proposal as the skill lets it through. Refused says why the skill does not,
+// check returns a usable proposal as the skill passes it. refused is why the skill does not pass it,
 // for the model.
 func (g *Gate) check(ctx context.Context, proposed action.Proposed) (checked action.Proposed, refused, err error) {
 	if g.Skill == nil {
@@ -184,31 +189,31 @@ func (g *Gate) check(ctx context.Context, proposed action.Proposed) (checked act
 	returned, err := g.Skill.Symbolic(ctx, proposed.List(), g.Turn.Event())
 	switch {
 	case err != nil:
-		g.verdict(ctx, map[string]any{"gate": "skill", "verdict": "error", "err": err.Error()})
+		g.recordVerdict(ctx, map[string]any{"gate": "skill", "verdict": "error", "err": err.Error()})
 		return proposed, nil, fmt.Errorf("the skill %s could not check the answer and so refused it: %w", g.SkillName, err)
 	case len(returned) == 0:
-		g.verdict(ctx, map[string]any{"gate": "skill", "verdict": "refused", "reason": "its symbolic function returned nil"})
-		return proposed, errRefused("the skill " + g.SkillName + " refused it"), nil
+		g.recordVerdict(ctx, map[string]any{"gate": "skill", "verdict": "refused", "reason": "its symbolic function returned nil"})
+		return proposed, refusedError("the skill " + g.SkillName + " refused it"), nil
 	}
 	returned, _ = g.Hide(returned).(sexp.List)
 	if proposed.Equals(returned) {
 		return proposed, nil, nil
 	}
 	checked = action.Propose(returned)
-	g.verdict(ctx, map[string]any{"gate": "skill", "verdict": "rewritten", "action": checked.String()})
+	g.recordVerdict(ctx, map[string]any{"gate": "skill", "verdict": "rewritten", "action": checked.String()})
 	if checked, err = g.Policy.Usable(checked); err != nil {
-		return proposed, errRefused("the skill " + g.SkillName + " rewrote it to what is no action: " + err.Error()), nil
+		return proposed, refusedError("the skill " + g.SkillName + " rewrote it to what is no action: " + err.Error()), nil
 	}
 	return checked, nil, nil
 }
 
-// rule has the policy judge an action, and does what the verdict says. Granted is the hash of an
-// action that a person just allowed once, or "". Proposed is the action that a model or a skill
-// proposed; it is the zero Action for an action of a person or of another program.
-func (g *Gate) rule(ctx context.Context, a action.Action, granted string, proposed action.Action) (Result, error) {
-	if reason := g.Beyond(a); reason != "" {
-		g.verdict(ctx, map[string]any{"gate": "subagent", "verdict": "refused", "reason": reason})
-		return g.refuse(ctx, Step{Action: a}, errRefused(reason), proposed)
+// judge has the policy judge an action, and carries out the verdict. granted is the hash of the action
+// that a person just allowed once, or "". proposed is the action that a model or a skill proposed; it
+// is the zero Action for an action of a person or of another program.
+func (g *Gate) judge(ctx context.Context, a action.Action, granted string, proposed action.Action) (Result, error) {
+	if reason := g.Restriction(a); reason != "" {
+		g.recordVerdict(ctx, map[string]any{"gate": "subagent", "verdict": "refused", "reason": reason})
+		return g.refuse(ctx, Step{Action: a}, refusedError(reason), proposed)
 	}
 	where := g.Turn.Where()
 	where.Granted = granted
@@ -216,31 +221,32 @@ func (g *Gate) rule(ctx context.Context, a action.Action, granted string, propos
 	if err != nil {
 		return Result{}, err
 	}
-	hash, hooks := verdict.Action.Hash(), hookVerdicts(verdict)
+	hash, hooks := verdict.Action.Hash(), hookDecisions(verdict)
 	row := map[string]any{
 		"gate": "policy", "verdict": verdict.Kind.String(), "reason": verdict.Reason, "hash": hash, "symbolic": g.Skill != nil && g.Skill.Checks()}
 	if hooks != nil {
 		row["hooks"] = hooks
 	}
-	g.verdict(ctx, row)
-	step := Step{Action: verdict.Action, Hooks: additions(hooks)}
+	g.recordVerdict(ctx, row)
+	step := Step{Action: verdict.Action, Hooks: hookTexts(hooks)}
 	switch {
 	case verified.Valid():
-		step.Light = granted == "" && g.Kinds.Reads(verdict.Action)
+		step.Repeatable = granted == "" && g.Kinds.Reads(verdict.Action)
 		return g.perform(ctx, verified, verdict.Ends, step)
 	case verdict.Kind != policy.Refuse:
-		return g.ask(ctx, verdict, hash, step, proposed)
+		return g.askPerson(ctx, verdict, hash, step, proposed)
 	case verdict.Failure != nil:
 		return g.refuse(ctx, step, verdict.Failure, proposed)
 	}
-	return g.refuse(ctx, step, errRefused(verdict.Reason), proposed)
+	return g.refuse(ctx, step, refusedError(verdict.Reason), proposed)
 }
 
-func (g *Gate) verdict(ctx context.Context, row map[string]any) {
+func (g *Gate) recordVerdict(ctx context.Context, row map[string]any) {
 	g.Rows.Record(ctx, journal.KindVerdict, row)
 }
 
-// refuse sends the step back with the reason. If the action would have been the answer, the turn ends.
+// refuse returns a refused step with the reason. If the proposed action would have answered the turn,
+// it returns an error.
 func (g *Gate) refuse(ctx context.Context, step Step, reason error, proposed action.Action) (Result, error) {
 	g.Screen.Retract()
 	g.Log.Info("proposal refused", "action", step.Action.Key().String(), "reason", reason)
@@ -251,9 +257,9 @@ func (g *Gate) refuse(ctx context.Context, step Step, reason error, proposed act
 	return Result{Step: step}, nil
 }
 
-// inTheWay says why an action could not be performed if a person allowed it. The person is not asked
-// then. If only a client that performs it is missing, the person is asked.
-func (g *Gate) inTheWay(ctx context.Context, a action.Action) error {
+// obstacle returns the error with which the action would fail if a person allowed it, so that the
+// person is not asked in vain. A missing client is no obstacle.
+func (g *Gate) obstacle(ctx context.Context, a action.Action) error {
 	if err := g.Kinds.Available(a.Key()); err != nil {
 		return err
 	}
@@ -263,5 +269,7 @@ func (g *Gate) inTheWay(ctx context.Context, a action.Action) error {
 	return nil
 }
 
-// errRefused is the error of an action that is refused.
-func errRefused(reason string) error { return protocol.ToolErrorf(protocol.ToolRefused, "%s", reason) }
+// refusedError returns the error of a refused action.
+func refusedError(reason string) error {
+	return protocol.ToolErrorf(protocol.ToolRefused, "%s", reason)
+}

@@ -111,9 +111,9 @@ func newStage(t *testing.T, symbolic *txtar.File) *stage {
 	s.policy = &policy.Policy{Home: t.TempDir(), Kinds: s.kinds, Tools: s.tools, Hooks: s}
 	s.gate = &gate.Gate{
 		Policy: s.policy, Judge: s.policy, Kinds: s.kinds, Performer: s, Hooks: s, Person: s, Acts: s, Rows: s, Turn: s, Orders: s, Limits: s, Screen: s,
-		Beyond: func(action.Action) string { return s.beyond },
-		Hide:   func(x sexp.Sexp) sexp.Sexp { return x },
-		Log:    slog.New(slog.DiscardHandler),
+		Restriction: func(action.Action) string { return s.beyond },
+		Hide:        func(x sexp.Sexp) sexp.Sexp { return x },
+		Log:         slog.New(slog.DiscardHandler),
 	}
 	if symbolic != nil {
 		text := "#+begin_src lisp\n(defun check (action context) (declare (ignorable action context)) " + string(symbolic.Data) +
@@ -151,7 +151,7 @@ func (s *stage) registry() *tool.Registry {
 		one("change", "", nil, nil),
 		one("fail", protocol.ToolReads, nothing, protocol.ToolErrorf(protocol.ToolNotFound, "there is no such thing")),
 		one("question", protocol.ToolReads, nothing, tool.Declined{Reason: "not now"}),
-		one("wait", protocol.ToolReads, nothing, gate.StillWaiting{Cause: errors.New("the kernel ends")}),
+		one("wait", protocol.ToolReads, nothing, gate.StillWaitingError{Cause: errors.New("the kernel ends")}),
 		one("vanish", protocol.ToolReads, nothing, fmt.Errorf("no receipt: %w", kind.ErrOutcomeUnknown)),
 	)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *stage) play(line string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		result, err := s.gate.Decided(s.t.Context(), a, s.policy.Judge(s.t.Context(), a, s.Where()).Action.Hash(), decision)
+		result, err := s.gate.ApplyDecision(s.t.Context(), a, s.policy.Judge(s.t.Context(), a, s.Where()).Action.Hash(), decision)
 		s.sayResult(result, err)
 	case "person":
 		s.decisions = append(s.decisions, rest)
@@ -229,7 +229,7 @@ func (s *stage) sayResult(result gate.Result, err error) {
 	if step.Failure.Code != "" {
 		s.say("  code %s", step.Failure.Code)
 	}
-	if step.Light {
+	if step.Repeatable {
 		s.say("  it may be done twice")
 	}
 }

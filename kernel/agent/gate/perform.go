@@ -14,11 +14,11 @@ import (
 // perform performs a verified action. One that ends the turn becomes its answer.
 func (g *Gate) perform(ctx context.Context, verified policy.Verified, ends bool, step Step) (Result, error) {
 	if ends && g.Kinds.Available(step.Action.Key()) == nil {
-		g.Limits.Pause()                // the answer is there and takes no more time
+		g.Limits.Pause()                // the time of the turn ends with its answer
 		order := g.Orders.AnswerOrder() // the conversation writes the answer into the journal
 		order.Action = verified
 		if _, err := g.Performer.Perform(ctx, order); err != nil {
-			return Result{}, fmt.Errorf("put the answer into the conversation: %w", err)
+			return Result{}, fmt.Errorf("write the answer into the conversation: %w", err)
 		}
 		return Result{Ended: true}, nil
 	}
@@ -28,21 +28,21 @@ func (g *Gate) perform(ctx context.Context, verified policy.Verified, ends bool,
 	g.Screen.Retract()
 	order := g.Orders.Order()
 	order.Action = verified
-	if err := g.keep(ctx, order, step.Light); err != nil {
-		return Result{}, fmt.Errorf("not done, because it could not be journalled: %w", err)
+	if err := g.recordAct(ctx, order, step.Repeatable); err != nil {
+		return Result{}, fmt.Errorf("not performed, because it could not be journalled: %w", err)
 	}
 	result, err := g.Performer.Perform(ctx, order)
-	if still, ok := errors.AsType[StillWaiting](err); ok {
-		return Result{}, still.Cause // it waits again when the kernel has been restarted
+	if still, ok := errors.AsType[StillWaitingError](err); ok {
+		return Result{}, still.Cause // it waits again after a restart of the kernel
 	}
-	g.Receive(ctx, order.ID, result, err)
+	g.RecordReceipt(ctx, order.ID, result, err)
 	result, added, err := g.Hooks.Result(ctx, verified, result, err)
 	step.Hooks = append(step.Hooks, added...)
-	return g.performed(ctx, step, result, err)
+	return g.performedResult(ctx, step, result, err)
 }
 
-// keep writes the act into the journal before it is performed.
-func (g *Gate) keep(ctx context.Context, order kind.Order, light bool) error {
+// recordAct writes the act into the journal before it is performed.
+func (g *Gate) recordAct(ctx context.Context, order kind.Order, light bool) error {
 	act := journal.Act{
 		ID: order.ID, Session: order.Session, Turn: order.Turn, Event: order.Event,
 		Kind: journal.ActAction, Action: order.Action.Action().Canonical(),
@@ -50,28 +50,28 @@ func (g *Gate) keep(ctx context.Context, order kind.Order, light bool) error {
 	if light {
 		return g.Acts.PutActDeferred(ctx, act)
 	}
-	g.Screen.ShowProgress() // it may take long
+	g.Screen.ShowProgress() // the action may take long
 	return g.Acts.PutAct(ctx, act)
 }
 
-// Receive writes the receipt of an act into the journal, with the step that shows it to the model. A
-// receipt that cannot be written is logged, because the act is done.
-func (g *Gate) Receive(ctx context.Context, id string, result kind.Result, err error) {
+// RecordReceipt writes the receipt of an act into the journal. An error is only logged, because the act
+// has been performed.
+func (g *Gate) RecordReceipt(ctx context.Context, id string, result kind.Result, err error) {
 	receipt := journal.Receipt{Client: result.Client, Receipt: result.Receipt}
 	if err != nil {
 		receipt.Failure, receipt.Unknown = err.Error(), errors.Is(err, kind.ErrOutcomeUnknown)
 	}
-	if !receipt.Saved { // else it is more than a row
+	if !receipt.Saved { // the receipt of a saved file needs more than a row
 		g.Rows.RecordLater(ctx, journal.KindReceipt, id, receipt)
 		return
 	}
 	if err = g.Acts.PutReceipt(context.WithoutCancel(ctx), id, receipt); err != nil {
-		g.Log.Error("receipt not kept", "act", id, "err", err)
+		g.Log.Error("receipt not recorded", "act", id, "err", err)
 	}
 }
 
-// performed is the outcome of an act that does not end the turn.
-func (g *Gate) performed(ctx context.Context, step Step, result kind.Result, err error) (Result, error) {
+// performedResult returns the outcome of an act that does not end the turn.
+func (g *Gate) performedResult(ctx context.Context, step Step, result kind.Result, err error) (Result, error) {
 	switch {
 	case err == nil:
 		step.Verdict, step.Text, step.Calls = Performed, result.Text, result.Calls

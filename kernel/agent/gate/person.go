@@ -8,22 +8,22 @@ import (
 	"org-agent/kernel/policy"
 )
 
-// Decision is what a person decided about an action.
+// Decision is a person's decision about an action.
 type Decision struct {
 	Denied bool
-	Reason string // for a denial, in the person's words; "" for none
-	// Edited is what the person wrote in place of the action. It is usable; empty where the
-	// action is to be done as it is.
+	Reason string // the person's reason for a denial, "" if none was given
+	// Edited is the usable action that the person wrote to replace this one. It is empty if the action
+	// is allowed unchanged.
 	Edited action.Proposed
 }
 
-// ask shows the action to a person and does what they decide. They are not asked about an action that
-// could not be performed.
-func (g *Gate) ask(ctx context.Context, verdict policy.Verdict, hash string, step Step, proposed action.Action) (Result, error) {
+// askPerson shows the action to a person and carries out the decision. It does not ask about an action
+// that could not be performed.
+func (g *Gate) askPerson(ctx context.Context, verdict policy.Verdict, hash string, step Step, proposed action.Action) (Result, error) {
 	if err := g.Limits.UsedUp(); err != nil {
 		return Result{}, err
 	}
-	if err := g.inTheWay(ctx, verdict.Action); err != nil {
+	if err := g.obstacle(ctx, verdict.Action); err != nil {
 		return g.refuse(ctx, step, err, proposed)
 	}
 	g.Screen.ShowProgress()
@@ -31,16 +31,16 @@ func (g *Gate) ask(ctx context.Context, verdict policy.Verdict, hash string, ste
 	if err != nil {
 		return Result{}, err
 	}
-	return g.decided(ctx, step, hash, decision)
+	return g.applyDecision(ctx, step, hash, decision)
 }
 
-// Decided does what a person decided about an action that waited and had this hash. The policy judges
-// the action again before it is performed.
-func (g *Gate) Decided(ctx context.Context, a action.Action, hash string, decision Decision) (Result, error) {
-	return g.decided(ctx, Step{Action: a}, hash, decision)
+// ApplyDecision carries out a person's decision about a waiting action with this hash. The policy
+// judges the action again before it is performed.
+func (g *Gate) ApplyDecision(ctx context.Context, a action.Action, hash string, decision Decision) (Result, error) {
+	return g.applyDecision(ctx, Step{Action: a}, hash, decision)
 }
 
-func (g *Gate) decided(ctx context.Context, step Step, hash string, decision Decision) (Result, error) {
+func (g *Gate) applyDecision(ctx context.Context, step Step, hash string, decision Decision) (Result, error) {
 	switch {
 	case decision.Denied:
 		step.Verdict, step.Text = Denied, "a person refused it"
@@ -49,14 +49,14 @@ func (g *Gate) decided(ctx context.Context, step Step, hash string, decision Dec
 		}
 		return Result{Step: step}, nil
 	case !decision.Edited.Empty():
-		return g.edited(ctx, decision.Edited)
+		return g.applyEdit(ctx, decision.Edited)
 	}
-	return g.rule(ctx, step.Action, hash, action.Action{})
+	return g.judge(ctx, step.Action, hash, action.Action{})
 }
 
-// edited does the action that a person wrote in place of a proposal. It is a new proposal, which the
-// skill checks as well. If the skill rewrites it, the person is asked again.
-func (g *Gate) edited(ctx context.Context, proposed action.Proposed) (Result, error) {
+// applyEdit performs the action that a person wrote to replace a proposal. It is a new proposal, and
+// the skill checks it too. If the skill rewrites it, the person is asked again.
+func (g *Gate) applyEdit(ctx context.Context, proposed action.Proposed) (Result, error) {
 	g.Rows.Record(ctx, journal.KindProposal, map[string]any{"edited": true, "action": proposed.String()})
 	checked, refused, err := g.check(ctx, proposed)
 	switch {
@@ -66,5 +66,5 @@ func (g *Gate) edited(ctx context.Context, proposed action.Proposed) (Result, er
 		return g.refuse(ctx, Step{Action: proposed.Action()}, refused, action.Action{})
 	}
 	allowed := g.Judge.Judge(ctx, proposed.Action(), g.Turn.Where()).Action.Hash()
-	return g.rule(ctx, checked.Action(), allowed, action.Action{})
+	return g.judge(ctx, checked.Action(), allowed, action.Action{})
 }

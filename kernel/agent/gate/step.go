@@ -21,7 +21,7 @@ const (
 	Failed    = "failed"
 )
 
-// Result is the outcome of an action: either the turn has ended with it, or there is a step.
+// Result is the outcome of an action. If Ended is not set, the turn goes on with the Step.
 type Result struct {
 	Ended bool
 	Step  Step
@@ -29,22 +29,23 @@ type Result struct {
 
 // Step is an action that did not end the turn, with its outcome.
 type Step struct {
-	Action  action.Action // as far as it was judged
+	Action  action.Action // as the policy judged it, if it did
 	Verdict string
 	Text    string
-	Calls   []kind.Call        // of a batch of tools
-	Failure protocol.ToolError // the code of an action that failed or was refused
-	// Hooks are what hooks add for the model.
+	Calls   []kind.Call        // the calls of a batch of tools
+	Failure protocol.ToolError // the error code, unless it was performed
+	// Hooks are the texts that hooks add for the model.
 	Hooks []journal.StepHook
-	// Answers are what a person answered to the action, for the skill. The text has them without
+	// Answers are a person's answers to the action, with secrets, for the skill. The Text has no
 	// secrets.
 	Answers sexp.List
-	// Light is true if the action changes nothing, so that it may be done twice.
-	Light bool
+	// Repeatable is set if the action changes nothing, so that repeating it does no harm.
+	Repeatable bool
 }
 
-// Done is the step of an action that was performed with that text or, if there is an error, failed.
-func Done(a action.Action, text string, err error) Step {
+// PerformedStep returns the step of an action that was performed with this result or, if err is not
+// nil, failed.
+func PerformedStep(a action.Action, text string, err error) Step {
 	step := Step{Action: a, Verdict: Performed, Text: text}
 	if err != nil {
 		return step.failed(err)
@@ -52,7 +53,8 @@ func Done(a action.Action, text string, err error) Step {
 	return step
 }
 
-// failed is the step with the error of its action. A person who declined to answer has denied it.
+// failed returns the step with the error of its action. If a person declined to answer, the verdict is
+// Denied.
 func (s Step) failed(err error) Step {
 	s.Verdict, s.Text, s.Calls = Failed, err.Error(), nil
 	if declined, ok := errors.AsType[tool.Declined](err); ok {
@@ -63,8 +65,8 @@ func (s Step) failed(err error) Step {
 	return s
 }
 
-// hookVerdict is what a hook said of an action, as the journal has it.
-type hookVerdict struct {
+// hookDecision is a hook's verdict on an action, as the journal has it.
+type hookDecision struct {
 	Hook    string `json:"hook"`
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -73,19 +75,19 @@ type hookVerdict struct {
 	Append  string `json:"append,omitempty"`
 }
 
-// hookVerdicts are what the hooks said of an action.
-func hookVerdicts(verdict policy.Verdict) []hookVerdict {
-	var all []hookVerdict
+// hookDecisions returns the verdicts of hooks on an action.
+func hookDecisions(verdict policy.Verdict) []hookDecision {
+	var all []hookDecision
 	for _, d := range verdict.Decisions {
 		if d.Hook != "" {
-			all = append(all, hookVerdict{Hook: d.Hook, File: d.File, Line: d.Line, Verdict: d.Kind.String(), Reason: d.Reason, Append: d.Append})
+			all = append(all, hookDecision{Hook: d.Hook, File: d.File, Line: d.Line, Verdict: d.Kind.String(), Reason: d.Reason, Append: d.Append})
 		}
 	}
 	return all
 }
 
-// additions are what hooks add for the model with what comes of an action.
-func additions(verdicts []hookVerdict) (added []journal.StepHook) {
+// hookTexts returns the texts that hooks add to the result of an action.
+func hookTexts(verdicts []hookDecision) (added []journal.StepHook) {
 	for _, v := range verdicts {
 		if v.Append != "" {
 			added = append(added, journal.StepHook{Hook: v.Hook, Text: v.Append})

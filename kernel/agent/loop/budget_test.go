@@ -17,7 +17,7 @@ func TestPersonIsWaitedForWithoutClock(t *testing.T) {
 		time.Sleep(time.Minute)
 		b.Resume()
 		time.Sleep(2 * b.limits.Time)
-		if taken := b.time(); taken != 0 {
+		if taken := b.elapsed(); taken != 0 {
 			t.Errorf("%v is counted", taken)
 		}
 	})
@@ -34,12 +34,12 @@ func TestTimeOfTurn(t *testing.T) {
 		time.Sleep(time.Hour)
 		b.Resume()
 		time.Sleep(10 * time.Second)
-		if ctx.Err() != nil || b.time() != 50*time.Second {
-			t.Fatalf("after %v: %v", b.time(), context.Cause(ctx))
+		if ctx.Err() != nil || b.elapsed() != 50*time.Second {
+			t.Fatalf("after %v: %v", b.elapsed(), context.Cause(ctx))
 		}
 		time.Sleep(11 * time.Second)
 		if !b.TimeIsUp(ctx) {
-			t.Errorf("after %v: %v", b.time(), context.Cause(ctx))
+			t.Errorf("after %v: %v", b.elapsed(), context.Cause(ctx))
 		}
 	})
 }

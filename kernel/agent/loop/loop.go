@@ -1,12 +1,12 @@
 // Package loop answers a turn in steps. In each step a skill proposes one action, by itself or with a
-// model's reply, and the gate takes the action to its outcome: either the turn has ended, or the skill
-// and the model are shown the step and propose the next one. A reply that cannot be used is sent back
-// once. A budget bounds the turn; when it is used up the model is asked for its answer.
+// model's reply, and the gate takes the action to its outcome: either the action ends the turn, or the
+// skill and the model get the step and propose the next one. A reply that cannot be used is sent back
+// once. A budget bounds the turn. When it is used up, the model is asked for its answer.
 //
 // A [Loop] belongs to one turn and is used by one goroutine at a time; so are its [Steps] and its
-// [Meter]. It starts no goroutine, and [Loop.Run] blocks until the turn has ended. Every step is in
-// the journal before the next is proposed. The steps of actions that may be done twice are an
-// exception: they are written with what comes next.
+// [Meter]. It starts no goroutine, and [Loop.Run] blocks until the turn has ended. The journal has
+// every step before the next one is proposed, with one exception: the step of an action that can be
+// repeated without harm is written together with the next row.
 package loop
 
 import (
@@ -24,35 +24,35 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Loop answers one turn. All of it is required.
+// Loop answers one turn. All exported fields are required.
 type Loop struct {
 	// Skill proposes, and SkillName is its name.
 	Skill     Skill
 	SkillName string
 	// Asker returns a new asker, with which the skill asks the model for one proposal.
 	Asker func() Asker
-	// Gate takes a proposal to its outcome, once Policy and Kinds have read it.
+	// Policy and Kinds read a proposal, and Gate takes it to its outcome.
 	Gate   Gate
 	Policy Policy
 	Kinds  Kinds
-	// Rows, Steps and Budget keep what happens: in the journal, for the skill and the model, and
-	// against what the turn may take.
+	// Rows are the journal's rows of the turn. Steps has the steps so far, for the skill and the model.
+	// Budget bounds the turn.
 	Rows   Rows
 	Steps  *Steps
 	Budget *Budget
-	// Turn shows an answer that is not whole as such.
+	// Turn marks an incomplete answer.
 	Turn Turn
-	// Where is where the turn takes place, for the policy.
+	// Where returns the place of the turn, by which the policy judges.
 	Where func() policy.Where
-	// Reply is text as an action that answers in the conversation of the turn.
-	Reply func(text string) action.Proposed
-	// Hide takes out of a reply, and HideIn out of what a skill proposes, what nothing may keep.
+	// ReplyAction returns the action that writes a text as the answer into the turn's conversation.
+	ReplyAction func(text string) action.Proposed
+	// Hide removes secrets from a reply, and HideIn from a skill's proposal.
 	Hide   func(text string) string
 	HideIn func(x sexp.Sexp) sexp.Sexp
 	Log    *slog.Logger
 
-	notice string
-	cut    bool
+	notice  string
+	partial bool
 }
 
 // Skill is the skill that answers.
@@ -60,19 +60,19 @@ type Skill interface {
 	Neuro(ctx context.Context, event sexp.List, ask skill.Asker) (skill.Outcome, error)
 }
 
-// Asker asks the model for one proposal. Again sends back a reply that cannot be used, with the
-// reason. Last is the outcome of the last request.
+// Asker asks the model for one proposal. Retry sends an unusable reply back to the model, with the
+// reason, and returns the next reply. Outcome is the outcome of the last request.
 type Asker interface {
 	skill.Asker
-	Again(ctx context.Context, reply, reason string) (string, error)
-	Last() Asked
+	Retry(ctx context.Context, reply, reason string) (string, error)
+	Outcome() RequestOutcome
 }
 
-// Asked is the outcome of a request.
-type Asked struct {
+// RequestOutcome is the outcome of a request to the model.
+type RequestOutcome struct {
 	Finish llm.FinishReason
-	// Fault is the error of the request, which is not the skill's fault; nil if there was none.
-	// Partial is what had come of the reply until then.
+	// Fault is the error of the request, nil if it succeeded. It is not the skill's fault. Partial is
+	// the beginning of the reply that came before the error.
 	Fault   error
 	Partial string
 }
@@ -88,22 +88,22 @@ type Policy interface {
 	Answers(ctx context.Context, a action.Action, where policy.Where) bool
 }
 
-// Turn shows that an answer is not whole.
+// Turn shows people that an answer is incomplete.
 type Turn interface {
-	// Incomplete marks the answer that comes as the beginning of one.
+	// Incomplete marks the next answer as the beginning of one. The state says why it ends there.
 	Incomplete(state protocol.TurnState)
-	// Stopped says why the answer has only what was found until then.
+	// Stopped shows why the turn was stopped early.
 	Stopped(why string)
 }
 
-// Ended is the error of a turn that ends without an answer: Notice is the one line that people are
-// shown. Any other error of a turn is that of a failed one.
-type Ended struct {
+// EndError is the error of a turn that ends in this state without an answer. Notice is one line for
+// people. A turn with any other error has failed.
+type EndError struct {
 	State  protocol.TurnState
 	Notice string
 }
 
-func (e Ended) Error() string { return e.Notice }
+func (e EndError) Error() string { return e.Notice }
 
 // Run takes steps until the turn has ended.
 func (l *Loop) Run(ctx context.Context) error {
@@ -119,19 +119,19 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// step has one action proposed, and records what became of it.
+// step gets one proposal, takes it through the gate, and records the outcome.
 func (l *Loop) step(ctx context.Context) (ended bool, err error) {
-	if l.Budget.stop != "" {
-		l.Turn.Stopped(stopped(l.Budget.stop) + ". This is what was found until then: " + goOnHint + ".")
+	if l.Budget.stopReason != "" {
+		l.Turn.Stopped(stopSentence(l.Budget.stopReason) + ". This is what was found until then: " + continueHint + ".")
 	}
 	proposed, err := l.propose(ctx)
-	if errors.Is(err, errNothingMore) {
+	if errors.Is(err, errNoProposal) {
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	l.Steps.Begin()
+	l.Steps.BeginAction()
 	return l.pass(ctx, proposed)
 }
 
@@ -144,7 +144,7 @@ func (l *Loop) pass(ctx context.Context, proposed action.Proposed) (ended bool, 
 	return l.Record(ctx, result)
 }
 
-// Record records what became of an action, if it did not end the turn.
+// Record records the step of an action that did not end the turn.
 func (l *Loop) Record(ctx context.Context, result gate.Result) (ended bool, err error) {
 	step := result.Step
 	switch {
@@ -157,8 +157,8 @@ func (l *Loop) Record(ctx context.Context, result gate.Result) (ended bool, err 
 	return false, nil
 }
 
-// Notice says what is wrong with the answer that was given; "" for nothing.
+// Notice returns what is wrong with the turn's answer, "" if nothing is.
 func (l *Loop) Notice() string { return l.notice }
 
-// Cut reports whether the answer that was given is the beginning of one.
-func (l *Loop) Cut() bool { return l.cut }
+// Partial reports whether the turn's answer is the beginning of one.
+func (l *Loop) Partial() bool { return l.partial }

@@ -272,20 +272,20 @@ func (s *stage) read(line string) {
 // run answers the turn.
 func (s *stage) run() {
 	log := slog.New(slog.DiscardHandler)
-	s.meter = &loop.Meter{Budget: loop.NewBudget(s.limits), Turn: "turn", Event: "event", Question: "turn", HandedOn: s.beside > 0, Spending: s, Screen: s, Log: log}
+	s.meter = &loop.Meter{Budget: loop.NewBudget(s.limits), Turn: "turn", Event: "event", Question: "turn", HasSubagents: s.beside > 0, UsageStore: s, Screen: s, Log: log}
 	s.steps = &loop.Steps{Question: sexp.List{plist.Keyword("type"), plist.Keyword("event")}, Trail: s, Rows: s, Kinds: s.kinds, Meter: s.meter, Exchange: s, Log: log}
 	hide := func(x sexp.Sexp) sexp.Sexp { return x }
 	g := &gate.Gate{
 		Policy: s.policy, Judge: s.policy, Kinds: s.kinds, Performer: s.kinds, Skill: s.skill, SkillName: "guide", Hooks: s, Person: s, Acts: s, Rows: silent{},
-		Turn: s, Orders: s, Limits: &s.meter.Budget, Screen: s, Beyond: func(action.Action) string { return "" }, Hide: hide, Log: log,
+		Turn: s, Orders: s, Limits: &s.meter.Budget, Screen: s, Restriction: func(action.Action) string { return "" }, Hide: hide, Log: log,
 	}
 	l := &loop.Loop{
 		Skill: s.skill, SkillName: "guide", Asker: func() loop.Asker { return &asker{stage: s} }, Gate: g, Policy: s.policy, Kinds: s.kinds, Rows: s,
 		Steps: s.steps, Budget: &s.meter.Budget, Turn: s, Where: s.Where, Hide: func(text string) string { return text }, HideIn: hide, Log: log,
-		Reply: func(text string) action.Proposed { return s.kinds.Specs().Answer(s.route, text) },
+		ReplyAction: func(text string) action.Proposed { return s.kinds.Specs().Answer(s.route, text) },
 	}
 	err := l.Run(s.t.Context())
-	ended, is := errors.AsType[loop.Ended](err)
+	ended, is := errors.AsType[loop.EndError](err)
 	switch {
 	case is:
 		s.say("the turn ends without an answer, %s: %s", ended.State, ended.Notice)
@@ -294,10 +294,10 @@ func (s *stage) run() {
 	default:
 		s.say("the turn has ended")
 	}
-	if notice := l.Notice() + s.meter.Budget.Stopped(); notice != "" {
+	if notice := l.Notice() + s.meter.Budget.StopNotice(); notice != "" {
 		s.say("notice: %s", notice)
 	}
-	if l.Cut() {
+	if l.Partial() {
 		s.say("what is there of the answer is shown")
 	}
 }
@@ -305,7 +305,7 @@ func (s *stage) run() {
 // asker is the model as the script has it.
 type asker struct {
 	stage *stage
-	last  loop.Asked
+	last  loop.RequestOutcome
 }
 
 func (a *asker) Ask(ctx context.Context, _ skill.Ask) (string, error) {
@@ -315,13 +315,13 @@ func (a *asker) Ask(ctx context.Context, _ skill.Ask) (string, error) {
 	return a.send(ctx, "")
 }
 
-func (a *asker) Again(ctx context.Context, _, reason string) (string, error) {
+func (a *asker) Retry(ctx context.Context, _, reason string) (string, error) {
 	return a.send(ctx, " again: "+reason)
 }
 
 func (a *asker) send(ctx context.Context, how string) (string, error) {
 	s := a.stage
-	a.last = loop.Asked{}
+	a.last = loop.RequestOutcome{}
 	if a.last.Fault = s.meter.Allows(ctx); a.last.Fault != nil {
 		return "", a.last.Fault
 	}
@@ -338,7 +338,7 @@ func (a *asker) send(ctx context.Context, how string) (string, error) {
 	if _, changed := s.tokens[s.requests]; found && !changed {
 		s.tokens[s.requests] = tokens
 	}
-	s.meter.Count(ctx, loop.Reply{Estimate: tokens, Took: time.Second}, journal.Spent{})
+	s.meter.Count(ctx, loop.RequestUsage{Estimate: tokens, Duration: time.Second}, journal.Spent{})
 	text := strings.ReplaceAll(next.text, `\n`, "\n")
 	switch next.how {
 	case "fault":
@@ -353,7 +353,7 @@ func (a *asker) send(ctx context.Context, how string) (string, error) {
 	return text, a.last.Fault
 }
 
-func (a *asker) Last() loop.Asked { return a.last }
+func (a *asker) Outcome() loop.RequestOutcome { return a.last }
 
 // silent are rows that are the gate's.
 type silent struct{}

@@ -10,117 +10,118 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Spending is what the journal keeps of what turns take.
-type Spending interface {
-	// PutSpent keeps what a reply took at once, PutSpentDeferred with what the turn does next.
+// UsageStore keeps the usage of turns in the journal.
+type UsageStore interface {
+	// PutSpent writes the usage of a reply at once, PutSpentDeferred with the next row.
 	PutSpent(ctx context.Context, spent journal.Spent) error
 	PutSpentDeferred(ctx context.Context, spent journal.Spent) error
-	// TakenBeside is what the turns of a question took, without one of them.
+	// TakenBeside returns the usage of all turns of a question but one.
 	TakenBeside(ctx context.Context, question, turn string) (journal.Taken, error)
 }
 
-// Screen shows people how far the turn has come and what it takes.
+// Screen shows people the progress and the usage of the turn.
 type Screen interface {
 	Progress(at protocol.TurnProgress)
 	Spent(input, output int, cost *float64)
 }
 
-// Meter counts what a turn takes. It is the one place in which the replies of a turn are summed: for
-// the journal, for people and against the budget.
+// Meter counts the usage of a turn. Only here are the replies of a turn summed up, for the journal, for
+// people and for the budget.
 type Meter struct {
 	Budget Budget
-	// Turn and Event are the ids of the turn and of its question's event. Question is the turn that
-	// a person asked for, with which it shares its budget: itself, but for a subagent's.
+	// Turn and Event are the ids of the turn and of its question's event. Question is the id of the
+	// turn whose budget it shares: for a subagent the turn that a person asked for, else the turn
+	// itself.
 	Turn, Event, Question string
-	// HandedOn is true if the turn may have started subagents, which take of the same budget.
-	HandedOn bool
-	Spending Spending
-	Screen   Screen
-	// Watch is called with the progress as well, if it is not nil.
-	Watch func(at protocol.TurnProgress)
-	Log   *slog.Logger
+	// HasSubagents is set if the turn may have started subagents, which share its budget.
+	HasSubagents bool
+	UsageStore   UsageStore
+	Screen       Screen
+	// OnProgress is called with each progress; nil for nobody.
+	OnProgress func(at protocol.TurnProgress)
+	Log        *slog.Logger
 
 	usage llm.Usage
 }
 
-// shared reports whether other turns may take of the same budget.
-func (m *Meter) shared() bool { return m.HandedOn || m.Question != m.Turn }
+// sharesBudget reports whether other turns may use the same budget.
+func (m *Meter) sharesBudget() bool { return m.HasSubagents || m.Question != m.Turn }
 
-// Allows returns an error if the model may not be asked once more. It counts what the other turns of
-// the question took.
+// Allows returns an error if the model may not be asked once more. It counts the usage of the other
+// turns of the question too.
 func (m *Meter) Allows(ctx context.Context) error {
-	m.countBeside(ctx)
+	m.countOtherTurns(ctx)
 	return m.Budget.allows()
 }
 
-// countBeside finds what the other turns of the question took. A question with subagents may take no
-// more than one without.
-func (m *Meter) countBeside(ctx context.Context) {
-	if !m.shared() {
+// countOtherTurns reads the usage of the other turns of the question. A question with subagents has the
+// same budget as one without.
+func (m *Meter) countOtherTurns(ctx context.Context) {
+	if !m.sharesBudget() {
 		return
 	}
-	taken, err := m.Spending.TakenBeside(context.WithoutCancel(ctx), m.Question, m.Turn)
+	taken, err := m.UsageStore.TakenBeside(context.WithoutCancel(ctx), m.Question, m.Turn)
 	if err != nil {
-		m.Log.Warn("what subagents took is not counted", "err", err)
+		m.Log.Warn("the usage of subagents is not counted", "err", err)
 		return
 	}
-	m.Budget.beside = taken
+	m.Budget.otherTurns = taken
 }
 
-// ShowProgress shows how far the turn has come. The turn of a question shows what its subagents took
-// as well.
+// ShowProgress shows the progress of the turn. The turn that a person asked for includes the usage of
+// its subagents.
 func (m *Meter) ShowProgress() {
 	at := m.Budget.progress(m.Turn, m.Event)
 	if m.Question == m.Turn {
-		at.Tokens += m.Budget.beside.Tokens
+		at.Tokens += m.Budget.otherTurns.Tokens
 		if at.Cost != nil {
-			*at.Cost += m.Budget.beside.Cost
+			*at.Cost += m.Budget.otherTurns.Cost
 		}
 	}
 	m.Screen.Progress(at)
-	if m.Watch != nil {
-		m.Watch(at)
+	if m.OnProgress != nil {
+		m.OnProgress(at)
 	}
 }
 
-// Reply is what a request and its reply took.
-type Reply struct {
-	// Usage is what the model's server counted; nil if it did not count.
-	Usage *llm.Usage
-	// Estimate is how many tokens both have by estimate. It is used where Usage is nil.
+// RequestUsage is the usage of a request and its reply.
+type RequestUsage struct {
+	// Counted is the usage that the model's server reported, nil if it reported none.
+	Counted *llm.Usage
+	// Estimate is the estimated number of tokens of both. It counts if Counted is nil.
 	Estimate int
-	Took     time.Duration
+	Duration time.Duration
 }
 
-// Tokens is how many tokens the request and its reply have together.
-func (r Reply) Tokens() int {
-	if r.Usage == nil {
+// Tokens returns the tokens of the request and its reply together.
+func (r RequestUsage) Tokens() int {
+	if r.Counted == nil {
 		return r.Estimate
 	}
-	return r.Usage.Input + r.Usage.Output
+	return r.Counted.Input + r.Counted.Output
 }
 
-// Count counts a reply against the budget, for people and in the journal. Of names the model that
-// answered and the one that was asked, and has the estimate of the request. People and the journal
-// get only what the server counted.
-func (m *Meter) Count(ctx context.Context, reply Reply, of journal.Spent) {
-	usage := reply.Usage
+// Count counts a request and its reply for the budget, for people and for the journal. Only a usage
+// that the server reported goes to people and into the journal. The row has the models and the estimate
+// of the request.
+func (m *Meter) Count(ctx context.Context, reply RequestUsage, of journal.Spent) {
+	usage := reply.Counted
 	if usage == nil {
-		m.Budget.spent(reply.Tokens(), nil, reply.Took)
+		m.Budget.countRequest(reply.Tokens(), nil, reply.Duration)
 		return
 	}
-	m.Budget.spent(reply.Tokens(), usage.Cost, reply.Took)
+	m.Budget.countRequest(reply.Tokens(), usage.Cost, reply.Duration)
 	m.usage = m.usage.Add(*usage)
 	m.Screen.Spent(m.usage.Input, m.usage.Output, m.usage.Cost)
-	put := m.Spending.PutSpentDeferred
-	if m.shared() { // other turns count it: see [Meter.countBeside]
-		put = m.Spending.PutSpent
+	put := m.UsageStore.PutSpentDeferred
+	if m.sharesBudget() { // other turns count it: see [Meter.countBeside]
+		put = m.UsageStore.PutSpent
 	}
 	of.Turn, of.Input, of.Output, of.Cached, of.Reason, of.Cost = m.Turn, usage.Input, usage.Output, usage.Cached, usage.Reasoning, usage.Cost
 	if err := put(context.WithoutCancel(ctx), of); err != nil {
-		m.Log.Error("usage not kept", "err", err)
+		m.Log.Error("usage not recorded", "err", err)
 	}
 }
 
-// Usage is what all replies took.
+// Usage returns the usage of all replies.
 func (m *Meter) Usage() llm.Usage { return m.usage }

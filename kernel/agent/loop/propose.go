@@ -17,19 +17,18 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// propose runs the skill's neuro function and returns its one usable proposal,
-// stripped of what nobody may set. A reply that holds none is sent back to the
-// model once, with the reason.
+// propose runs the skill's neuro function and returns its one usable proposal, without the fields that
+// nobody outside may set. A reply without one goes back to the model once, with the reason.
 func (l *Loop) propose(ctx context.Context) (none action.Proposed, err error) {
 	asker := l.Asker()
 	out, err := l.Skill.Neuro(ctx, l.Steps.Event(), asker)
 	if err != nil {
-		return none, l.neuroFault(ctx, asker, err)
+		return none, l.neuroError(ctx, asker, err)
 	}
 	switch out.Kind {
 	case skill.Proposal:
-		if l.proposedAll() {
-			return none, errNothingMore
+		if l.alreadyPerformed() {
+			return none, errNoProposal
 		}
 		list, _ := l.HideIn(out.Proposal).(sexp.List)
 		proposed := action.Propose(list)
@@ -42,55 +41,56 @@ func (l *Loop) propose(ctx context.Context) (none action.Proposed, err error) {
 	case skill.Prompt:
 		text, err := asker.Ask(ctx, skill.Ask{Text: out.Text})
 		if err != nil {
-			return none, l.neuroFault(ctx, asker, err)
+			return none, l.neuroError(ctx, asker, err)
 		}
 		out.Text = text
 	case skill.None:
 		if !l.Where().Route.AwaitsAnswer() {
-			return none, errNothingMore
+			return none, errNoProposal
 		}
 		return none, fmt.Errorf("the skill %s had nothing to say to this", l.SkillName)
 	}
-	return l.usable(ctx, asker, out.Text)
+	return l.usableProposal(ctx, asker, out.Text)
 }
 
-// errNothingMore: the skill has nothing more to propose, on a route on which nobody waits for an
-// answer. The turn ends with what was done.
-var errNothingMore = errors.New("nothing more is proposed")
+// errNoProposal ends a turn that needs no answer when the skill proposes nothing more.
+var errNoProposal = errors.New("nothing more is proposed")
 
-// proseIsNoReply is the reason why prose cannot be used on a route that takes only actions.
-const proseIsNoReply = "prose is no reply here: what is to be said or done is an action of its own"
+// proseReason is why prose cannot be used on a route that takes only actions.
+const proseReason = "prose is no reply here: what is to be said or done is an action of its own"
 
-// proposedAll reports whether the skill's own proposal has been done on a route on which nobody waits
-// for an answer. The skill would propose the same again.
-func (l *Loop) proposedAll() bool {
+// alreadyPerformed reports whether the skill's own proposal has been performed in a turn that needs no
+// answer. Asked again, the skill would propose the same action.
+func (l *Loop) alreadyPerformed() bool {
 	return l.Steps.Count() > 0 && !l.Where().Route.AwaitsAnswer()
 }
 
-// neuroFault is the error of a neuro function. If the model had written the beginning of an answer
-// before a cut or a cancellation, that becomes the answer: it was paid for, and people saw it.
-func (l *Loop) neuroFault(ctx context.Context, asker Asker, err error) error {
-	last := asker.Last()
+// neuroError returns the error of a neuro function. If the model had written the beginning of an answer
+// before the error or a cancellation, this beginning becomes the answer: it was paid for, and people
+// saw it.
+func (l *Loop) neuroError(ctx context.Context, asker Asker, err error) error {
+	last := asker.Outcome()
 	if last.Fault == nil {
 		return fmt.Errorf("the skill %s failed: %v", l.SkillName, err)
 	}
-	if proposal, answers := l.partial(ctx, last.Partial); answers {
+	if proposal, answers := l.partialAnswer(ctx, last.Partial); answers {
 		state := protocol.TurnInterrupted
 		if errors.Is(context.Cause(ctx), session.ErrCancelled) {
 			state = protocol.TurnCancelled
 		}
 		l.Turn.Incomplete(state)
 		ended, err := l.pass(context.WithoutCancel(ctx), proposal)
-		l.cut = ended && err == nil
+		l.partial = ended && err == nil
 	}
-	if end, ok := errors.AsType[Ended](last.Fault); ok {
+	if end, ok := errors.AsType[EndError](last.Fault); ok {
 		return end
 	}
-	return Ended{protocol.TurnFailed, NoticeOf(last.Fault)}
+	return EndError{protocol.TurnFailed, NoticeOf(last.Fault)}
 }
 
-// partial is the reply as far as it came, when it is an answer to show.
-func (l *Loop) partial(ctx context.Context, text string) (proposed action.Proposed, answers bool) {
+// partialAnswer returns the beginning of a reply as an action. answers is set if the action answers the
+// turn.
+func (l *Loop) partialAnswer(ctx context.Context, text string) (proposed action.Proposed, answers bool) {
 	if blank(text) {
 		return proposed, false
 	}
@@ -99,13 +99,13 @@ func (l *Loop) partial(ctx context.Context, text string) (proposed action.Propos
 	case got.Proposal != nil:
 		proposed = action.Propose(got.Proposal)
 	case !blank(got.Text):
-		proposed = l.Reply(strings.TrimRight(got.Text, " \n") + "…")
+		proposed = l.ReplyAction(strings.TrimRight(got.Text, " \n") + "…")
 	}
 	proposed, err := l.Policy.Usable(proposed)
 	return proposed, err == nil && l.Policy.Answers(ctx, proposed.Action(), l.Where())
 }
 
-// NoticeOf is a model's error as people are shown it, with what to do.
+// NoticeOf returns a model's error for people, with advice.
 func NoticeOf(err error) string {
 	if hint := llm.HintOf(err); hint != "" {
 		return fmt.Sprintf("%v. What to do: %s", err, hint)
@@ -113,30 +113,30 @@ func NoticeOf(err error) string {
 	return err.Error()
 }
 
-// usable turns a reply into a proposal, with one more try.
-func (l *Loop) usable(ctx context.Context, asker Asker, reply string) (none action.Proposed, err error) {
-	proposal, reason := l.recover(ctx, reply, asker)
+// usableProposal returns the proposal in a reply. If the reply is unusable the model gets one more try.
+func (l *Loop) usableProposal(ctx context.Context, asker Asker, reply string) (none action.Proposed, err error) {
+	proposal, reason := l.readReply(ctx, reply, asker)
 	if reason == "" {
 		return proposal, nil
 	}
-	if reason == proseIsNoReply && !l.Where().Route.AwaitsAnswer() {
-		return none, errNothingMore
+	if reason == proseReason && !l.Where().Route.AwaitsAnswer() {
+		return none, errNoProposal
 	}
-	l.Log.Info("reply not usable, asking again", "reason", reason)
-	again, err := asker.Again(ctx, reply, reason)
+	l.Log.Info("reply unusable, asking again", "reason", reason)
+	again, err := asker.Retry(ctx, reply, reason)
 	if err != nil {
-		return none, l.neuroFault(ctx, asker, err)
+		return none, l.neuroError(ctx, asker, err)
 	}
-	proposal, reason = l.recover(ctx, again, asker)
+	proposal, reason = l.readReply(ctx, again, asker)
 	if reason == "" {
 		return proposal, nil
 	}
 	return none, fmt.Errorf("the model's reply could not be used, twice: %s. Try again, or use another model", reason)
 }
 
-// recover reads one reply; reason says why it cannot be used.
-func (l *Loop) recover(ctx context.Context, reply string, asker Asker) (proposed action.Proposed, reason string) {
-	reply, finish := l.Hide(reply), asker.Last().Finish // it is the skill's as well
+// readReply reads one reply. reason says why it is unusable, "" if it is usable.
+func (l *Loop) readReply(ctx context.Context, reply string, asker Asker) (proposed action.Proposed, reason string) {
+	reply, finish := l.Hide(reply), asker.Outcome().Finish // outcome of the reply that the skill got
 	got := plist.Recover(reply, plist.RecoverOptions{Input: l.Steps.Input(), Finished: finish != "" && finish != llm.FinishLength, IsReply: l.Kinds.IsReply})
 	l.notice = ""
 	if finish == llm.FinishLength {
@@ -148,9 +148,9 @@ func (l *Loop) recover(ctx context.Context, reply string, asker Asker) (proposed
 	case got.Proposal == nil && blank(got.Text):
 		reason = "it is empty"
 	case got.Proposal == nil && !l.Where().Route.TakesProse():
-		reason = proseIsNoReply
+		reason = proseReason
 	case got.Proposal == nil:
-		proposed = l.Reply(got.Text)
+		proposed = l.ReplyAction(got.Text)
 	default:
 		if proposed = action.Propose(got.Proposal); proposed.Stripped() {
 			l.Log.Warn("a reply set fields that nobody outside may set")
@@ -173,5 +173,5 @@ func (l *Loop) recover(ctx context.Context, reply string, asker Asker) (proposed
 	return proposed, reason
 }
 
-// blank reports whether there is nothing to show in text.
+// blank reports whether the text has only white space.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -10,98 +10,97 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// repeats finds a model that goes round in a circle: the same one to four actions with the same
-// results again and again. An action that gets another result is progress, and so is any other action
-// in between. The zero value is ready.
+// repeats finds a model that repeats a cycle of one to four actions with the same results. An action
+// with another result is progress, and so is any other action in between. The zero value is ready.
 type repeats struct {
-	marks  [][sha256.Size]byte // of the last steps
-	warned bool                // about the present circle
+	fingerprints [][sha256.Size]byte // of the last steps, the latest last
+	warned       bool                // about the present cycle
 }
 
-// circles say how often a circle of so many actions is gone round before the model is warned, and
-// before it is stopped. A single action may be one that waits for something.
-var circles = [...]struct{ period, warn, stop int }{{1, 4, 6}, {2, 3, 5}, {3, 3, 4}, {4, 3, 4}}
+// cycles has for each length of a cycle how often it is repeated before the model is warned, and before
+// it is stopped. A single action is allowed more, because it may wait for something.
+var cycles = [...]struct{ period, warn, stop int }{{1, 4, 6}, {2, 3, 5}, {3, 3, 4}, {4, 3, 4}}
 
-// marksKept is what the longest circle needs.
-const marksKept = 16
+// fingerprintLimit is enough for the longest cycle.
+const fingerprintLimit = 16
 
-// repeating is what is found.
-type repeating int
+// repeatFinding is the result of a search for cycles.
+type repeatFinding int
 
 const (
-	goesOn repeating = iota
-	isWarned
-	isStopped
+	repeatNone repeatFinding = iota
+	repeatWarning
+	repeatStop
 )
 
-// note takes one more step with its action. The text what describes the circle.
-func (s *repeats) note(did action.Action, step journal.ToolStep) (found repeating, what string) {
-	s.marks = append(s.marks, markOf(did, step))
-	if len(s.marks) > marksKept {
-		s.marks = s.marks[1:]
+// add adds a step with its action, and returns what it finds. The text what describes the cycle.
+func (s *repeats) add(did action.Action, step journal.ToolStep) (found repeatFinding, what string) {
+	s.fingerprints = append(s.fingerprints, fingerprint(did, step))
+	if len(s.fingerprints) > fingerprintLimit {
+		s.fingerprints = s.fingerprints[1:]
 	}
 	longest := 0
-	for _, c := range circles {
+	for _, c := range cycles {
 		times := s.times(c.period)
 		longest = max(longest, times*c.period*min(times-1, 1))
-		switch what := circle(c.period, times); {
+		switch what := cycleText(c.period, times); {
 		case times >= c.stop:
-			return isStopped, what
+			return repeatStop, what
 		case times == c.warn && !s.warned:
 			s.warned = true
-			return isWarned, what
+			return repeatWarning, what
 		}
 	}
-	if longest == 0 { // it does something else
+	if longest == 0 { // the model does something else
 		s.warned = false
 	}
-	return goesOn, ""
+	return repeatNone, ""
 }
 
-// times is how often the last period steps were done, one time after the other.
+// times returns how often in succession the last period steps were performed.
 func (s *repeats) times(period int) int {
-	n := len(s.marks)
+	n := len(s.fingerprints)
 	same := 0
-	for i := n - 1; i >= period && s.marks[i] == s.marks[i-period]; i-- {
+	for i := n - 1; i >= period && s.fingerprints[i] == s.fingerprints[i-period]; i-- {
 		same++
 	}
 	return same/period + min(1, n/period)
 }
 
-func circle(period, times int) string {
+func cycleText(period, times int) string {
 	if period == 1 {
 		return fmt.Sprintf("the same action %d times, with the same result each time", times)
 	}
 	return fmt.Sprintf("the same %d actions %d times, with the same results each time", period, times)
 }
 
-// markOf is the same for steps with the same action and the same result. Times, durations and the
-// names of kept outputs do not count.
-func markOf(did action.Action, step journal.ToolStep) [sha256.Size]byte {
+// fingerprint returns a hash that is the same for steps with the same action and the same result.
+// Times, durations and the names of stored outputs do not count.
+func fingerprint(did action.Action, step journal.ToolStep) [sha256.Size]byte {
 	hash := sha256.New()
 	part := func(text string) { fmt.Fprintf(hash, "%d:%s", len(text), text) }
 	part(did.Canonical())
 	part(step.Verdict)
-	part(steady(step.Text))
+	part(withoutVolatile(step.Text))
 	for _, call := range step.Calls {
 		part(call.Tool)
-		part(steady(call.Text))
+		part(withoutVolatile(call.Text))
 		part(fmt.Sprint(call.Failed))
 	}
 	return [sha256.Size]byte(hash.Sum(nil))
 }
 
-// unnamed is an action without the :id that a model gave it as a name. An :id that says what is acted
-// on stays.
-func unnamed(kinds Kinds, a action.Action) action.Action {
+// withoutName returns an action without the :id by which a model names it. An :id that names the object
+// of the action stays.
+func withoutName(kinds Kinds, a action.Action) action.Action {
 	if kinds.ActsOnID(a) {
 		return a
 	}
 	return a.WithoutID()
 }
 
-// volatile matches what differs each time without being progress: moments, durations, made-up names,
-// and where an output is kept.
+// volatile matches texts that differ each time without being progress: times, durations, generated
+// names, and the places of stored outputs.
 var volatile = regexp.MustCompile(strings.Join([]string{
 	`\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z| ?[+-]\d\d:?\d\d)?)?`, // 2026-11-22T10:00:00Z
 	`\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b`,                                              // 10:00:00
@@ -114,5 +113,5 @@ var volatile = regexp.MustCompile(strings.Join([]string{
 	`(?i):(?:time|timestamp|date|elapsed|duration|took|uptime|pid)\s+\\*"?[\w.:+-]+\\*"?`,       // :elapsed 3.2
 }, "|"))
 
-// steady is a text without what is volatile in it.
-func steady(text string) string { return volatile.ReplaceAllString(text, "~") }
+// withoutVolatile returns a text with a placeholder for each volatile part.
+func withoutVolatile(text string) string { return volatile.ReplaceAllString(text, "~") }

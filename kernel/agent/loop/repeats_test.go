@@ -18,8 +18,8 @@ func did(tool, arguments, text string) journal.ToolStep {
 }
 
 // note notes a round as it is when it has come back from the journal.
-func note(s *repeats, round journal.ToolStep) (repeating, string) {
-	return s.note(action.Recorded(round.Action), round)
+func note(s *repeats, round journal.ToolStep) (repeatFinding, string) {
+	return s.add(action.Recorded(round.Action), round)
 }
 
 // again is what a number of times does, one time after the other.
@@ -33,16 +33,16 @@ func again(times int, what func(i int) []journal.ToolStep) (rounds []journal.Too
 // A model that goes round in a circle of one to four actions is warned, and then stopped.
 func TestCircles(t *testing.T) {
 	reads := func(n int) journal.ToolStep { return did("read", fmt.Sprintf(`:path "/f%d"`, n), "text") }
-	for _, c := range circles {
+	for _, c := range cycles {
 		var s repeats
 		warned, stopped := 0, 0
 		for i := range 40 {
 			switch found, what := note(&s, reads(i%c.period)); {
-			case found == isWarned:
+			case found == repeatWarning:
 				if warned++; i != c.warn*c.period-1 || !strings.Contains(what, fmt.Sprint(c.warn, " times")) {
 					t.Errorf("a circle of %d: warned at %d of %q", c.period, i+1, what)
 				}
-			case found == isStopped && stopped == 0:
+			case found == repeatStop && stopped == 0:
 				if stopped++; i != c.stop*c.period-1 || !strings.Contains(what, fmt.Sprint(c.stop, " times")) {
 					t.Errorf("a circle of %d: stopped at %d for %q", c.period, i+1, what)
 				}
@@ -69,14 +69,16 @@ func TestVolatileIsNoProgress(t *testing.T) {
 		{`(:took 12 :rows 0)`, `(:took 14 :rows 0)`},
 		{"job 6fa459ea-ee8a-3ca4-894e-db77e160355e is new", "job 16fd2706-8baf-433b-82eb-8c7fada847da is new"},
 	} {
-		if steady(pair[0]) != steady(pair[1]) {
-			t.Errorf("%q and %q are told apart: %q, %q", pair[0], pair[1], steady(pair[0]), steady(pair[1]))
+		if withoutVolatile(pair[0]) != withoutVolatile(pair[1]) {
+			t.Errorf("%q and %q are told apart: %q, %q", pair[0], pair[1], withoutVolatile(pair[0]), withoutVolatile(pair[1]))
 		}
 	}
 	one, other := did("read", `:path "/f"`, "x"), did("read", `:path "/f"`, "x")
 	other.Action = strings.Replace(other.Action, "(:type", `(:id "call-2" :type`, 1)
 	kinds := kind.New(act.Kinds(act.Deps{})...)
-	mark := func(round journal.ToolStep) any { return markOf(unnamed(kinds, action.Recorded(round.Action)), round) }
+	mark := func(round journal.ToolStep) any {
+		return fingerprint(withoutName(kinds, action.Recorded(round.Action)), round)
+	}
 	if mark(one) != mark(other) {
 		t.Error("the name of an action makes a difference")
 	}
@@ -166,7 +168,7 @@ func TestNoCircle(t *testing.T) {
 	} {
 		var s repeats
 		for i, round := range c.rounds {
-			if found, what := note(&s, round); found != goesOn {
+			if found, what := note(&s, round); found != repeatNone {
 				t.Errorf("%s: %d at %d: %s", c.name, found, i+1, what)
 			}
 		}
@@ -183,9 +185,9 @@ func TestProgressForgivesACircle(t *testing.T) {
 			round = did("read", `:path "/b"`, fmt.Sprint(i))
 		}
 		switch found, what := note(&s, round); found {
-		case isWarned:
+		case repeatWarning:
 			warnings++
-		case isStopped:
+		case repeatStop:
 			t.Fatalf("stopped at %d: %s", i+1, what)
 		}
 	}

@@ -26,66 +26,68 @@ type Steps struct {
 	Rows     Rows
 	Kinds    Kinds
 	Meter    *Meter
-	// Exchange tells the model of the steps.
+	// Exchange has the messages that show the steps to the model.
 	Exchange Exchange
 	Log      *slog.Logger
 
-	steps   []gate.Step
-	answers sexp.List // what a person just answered, with what is secret of it
-	input   []string  // the texts that the model was shown, which a reply may quote
-	outside string
-	repeats repeats
-	begun   time.Time // when the current action began
+	steps       []gate.Step
+	answers     sexp.List // a person's answers, with secrets, for the next step
+	input       []string  // the texts that the model was shown; a reply may quote them
+	outside     string
+	repeats     repeats
+	actionStart time.Time // when the current action began
 }
 
-// Trail shows calls in the drawer of the answer, and has what people say to the turn meanwhile.
+// Trail shows calls in the drawer of the answer. NewSteers returns the messages that people have sent
+// to the running turn since the last call.
 type Trail interface {
 	AnswerID() string
 	Called(call session.Call)
 	NewSteers(ctx context.Context) (texts []string, err error)
 }
 
-// Rows writes rows of the turn into the journal: RecordNow at once, the others with what the turn
-// does next.
+// Rows writes rows of the turn into the journal. RecordNow writes at once and returns the number of the
+// row, 0 if it failed. The others write together with the next row that is written at once.
 type Rows interface {
 	Record(ctx context.Context, kind journal.Kind, data any)
 	RecordLater(ctx context.Context, kind journal.Kind, id string, data any)
 	RecordNow(ctx context.Context, kind journal.Kind, id string, data any) (seq int64)
 }
 
-// Kinds is what the loop asks of the kinds of actions.
+// Kinds has the properties of kinds of actions that the loop depends on.
 type Kinds interface {
-	// Outside names what others wrote that came into the turn by the action; "" for nothing.
+	// Outside names the text of other authors that the action brought into the turn, "" if it brought
+	// none.
 	Outside(a action.Action) string
-	// ActsOnID reports whether the :id of the action says what is acted on.
+	// ActsOnID reports whether the :id of the action names its object.
 	ActsOnID(a action.Action) bool
-	// Silent reports whether nobody is shown what the action does.
+	// Silent reports whether the effect of the action is shown to nobody.
 	Silent(a action.Action) bool
 	IsReply(proposal sexp.List) bool
 }
 
-// Exchange shows the model the turn's steps.
+// Exchange shows the steps of the turn to the model.
 type Exchange interface {
 	Add(steps ...journal.ToolStep)
 }
 
-// Begin notes when the next action begins.
-func (s *Steps) Begin() { s.begun = time.Now() }
+// BeginAction notes that the next action begins now.
+func (s *Steps) BeginAction() { s.actionStart = time.Now() }
 
-// Count is how many steps there are.
+// Count returns the number of steps.
 func (s *Steps) Count() int { return len(s.steps) }
 
-// Input are the texts that the model was shown in this turn. It must not be changed.
+// Input returns the texts that the model was shown in this turn. The caller must not change them.
 func (s *Steps) Input() []string { return s.input }
 
-// Quotable adds texts to the input before all that is there.
-func (s *Steps) Quotable(texts []string) { s.input = slices.Concat(texts, s.input) }
+// AddQuotable adds texts at the beginning of the input.
+func (s *Steps) AddQuotable(texts []string) { s.input = slices.Concat(texts, s.input) }
 
-// Outside names what others wrote that came into the turn by a step; "" for nothing.
+// Outside names the text of other authors that a step brought into the turn, "" if none did.
 func (s *Steps) Outside() string { return s.outside }
 
-// Answered keeps what a person answered, for the skill, until the step of the question is recorded.
-func (s *Steps) Answered(answers sexp.List) { s.answers = answers }
+// SetAnswers sets a person's answers to a question. The skill gets them with the step of the question.
+func (s *Steps) SetAnswers(answers sexp.List) { s.answers = answers }
 
 // stepPlist is a step as a skill's functions get it.
 func stepPlist(s gate.Step) sexp.List {
@@ -109,11 +111,11 @@ func stepPlist(s gate.Step) sexp.List {
 	return append(list, plist.Keyword("calls"), calls)
 }
 
-// Event is the context that a skill's functions get: see [Event].
+// Event returns the event with the steps so far, for the skill's functions: see [Event].
 func (s *Steps) Event() sexp.List { return Event(s.Question, s.steps...) }
 
-// Event is the context that a skill's functions get after those steps:
-// (:type :event :id ID :session NAME :turn ID :payload (…) :results (…)).
+// Event returns the event that a skill's functions get after the steps: (:type :event :id ID :session
+// NAME :turn ID :payload (…) :results (…)).
 func Event(question sexp.List, steps ...gate.Step) sexp.List {
 	if len(steps) == 0 {
 		return question
@@ -131,41 +133,41 @@ func Event(question sexp.List, steps ...gate.Step) sexp.List {
 
 // Record records the step of an action that does not end the turn, for the skill and for the model.
 func (s *Steps) Record(ctx context.Context, step gate.Step) {
-	row := journal.ToolStep{Action: step.Action.Canonical(), Verdict: step.Verdict, Text: step.Text, Took: time.Since(s.begun),
+	row := journal.ToolStep{Action: step.Action.Canonical(), Verdict: step.Verdict, Text: step.Text, Took: time.Since(s.actionStart),
 		Code: step.Failure.Code, Retryable: step.Failure.Retryable, Hooks: step.Hooks}
-	s.input = append(s.input, textsOf(step.Hooks)...)
+	s.input = append(s.input, hookTexts(step.Hooks)...)
 	for _, c := range step.Calls {
 		row.Calls = append(row.Calls, journal.StepCall(c))
 	}
 	s.Add(step, row.Took)
-	s.Meter.countBeside(ctx)
-	s.advise(step.Action, &row)
-	s.keep(ctx, row, step.Light)
+	s.Meter.countOtherTurns(ctx)
+	s.addNote(step.Action, &row)
+	s.recordRow(ctx, row, step.Repeatable)
 }
 
-// advise adds a note to a result: that the model goes round in a circle, or that this was the last
-// step, because the budget is used up.
-func (s *Steps) advise(a action.Action, row *journal.ToolStep) {
+// addNote adds a note for the model to a result: that it repeats itself, or that this was the last step
+// because the budget is used up.
+func (s *Steps) addNote(a action.Action, row *journal.ToolStep) {
 	budget := &s.Meter.Budget
-	found, what := s.repeats.note(unnamed(s.Kinds, a), *row)
+	found, what := s.repeats.add(withoutName(s.Kinds, a), *row)
 	switch {
-	case found == isStopped:
-		budget.stop = inCircle + what
+	case found == repeatStop:
+		budget.stopReason = cyclePrefix + what
 		s.Log.Warn("the model goes round in a circle", "what", what)
-	case found == isWarned:
+	case found == repeatWarning:
 		row.Note = "You did " + what + ": once more will not give another. Do something else, or tell the user what is in the way."
 	}
-	if used := budget.step(); used != "" && budget.stop == "" {
-		budget.stop = used
+	if used := budget.countStep(); used != "" && budget.stopReason == "" {
+		budget.stopReason = used
 	}
-	if budget.stop != "" {
+	if budget.stopReason != "" {
 		row.Last = true
-		row.Note = stopped(budget.stop) + ". In this turn nothing more is done: answer the user now with what you have found, and say what is left to do."
+		row.Note = stopSentence(budget.stopReason) + ". In this turn nothing more is done: answer the user now with what you have found, and say what is left to do."
 	}
 }
 
-// Add adds a step for the skill and for the answer's drawer. It is not recorded: the journal has it
-// already, or the turn is only shown.
+// Add adds a step for the skill and for the answer's drawer. It writes nothing: the journal has the
+// step already, or the turn is a dry run.
 func (s *Steps) Add(step gate.Step, took time.Duration) {
 	step.Answers, s.answers = s.answers, nil
 	s.steps = append(s.steps, step)
@@ -179,38 +181,38 @@ func (s *Steps) Add(step gate.Step, took time.Duration) {
 	}
 }
 
-// AddHooks adds what hooks add to the turn, apart from any step.
+// AddHooks adds texts that hooks add to the turn and to none of its steps.
 func (s *Steps) AddHooks(ctx context.Context, added []journal.StepHook) {
 	if len(added) == 0 {
 		return
 	}
-	s.keep(ctx, journal.ToolStep{Hooks: added}, false)
-	s.input = append(s.input, textsOf(added)...)
+	s.recordRow(ctx, journal.ToolStep{Hooks: added}, false)
+	s.input = append(s.input, hookTexts(added)...)
 }
 
-// AddNote shows the model a remark of the kernel.
+// AddNote adds a note of the kernel for the model.
 func (s *Steps) AddNote(ctx context.Context, note string) {
-	s.keep(ctx, journal.ToolStep{Note: note}, false)
+	s.recordRow(ctx, journal.ToolStep{Note: note}, false)
 }
 
-// Steer adds what a person said to the turn while it ran.
+// Steer adds the messages that a person has sent to the running turn.
 func (s *Steps) Steer(ctx context.Context) error {
 	texts, err := s.Trail.NewSteers(ctx)
 	for _, text := range texts {
-		s.keep(ctx, journal.ToolStep{Said: text}, false)
+		s.recordRow(ctx, journal.ToolStep{Said: text}, false)
 	}
 	return err
 }
 
-// Restore shows the model a step that the journal has.
+// Restore adds a step that the journal has already, for the model only.
 func (s *Steps) Restore(row journal.ToolStep) {
-	s.input = append(s.input, textsOf(row.Hooks)...)
+	s.input = append(s.input, hookTexts(row.Hooks)...)
 	s.Exchange.Add(row)
 }
 
-// keep shows the model a row, and writes it into the journal for later turns. The row of an action
-// that may be done twice is light: it is written with what the turn does next.
-func (s *Steps) keep(ctx context.Context, row journal.ToolStep, light bool) {
+// recordRow adds a row for the model, and writes it into the journal for later turns. The row of a
+// repeatable action is written with the next row.
+func (s *Steps) recordRow(ctx context.Context, row journal.ToolStep, light bool) {
 	if light {
 		s.Rows.RecordLater(ctx, journal.KindToolStep, s.Trail.AnswerID(), row)
 	} else {
@@ -219,15 +221,15 @@ func (s *Steps) keep(ctx context.Context, row journal.ToolStep, light bool) {
 	s.Exchange.Add(row)
 }
 
-// textsOf are the texts that hooks added.
-func textsOf(added []journal.StepHook) (texts []string) {
+// hookTexts returns the texts that hooks added.
+func hookTexts(added []journal.StepHook) (texts []string) {
 	for _, a := range added {
 		texts = append(texts, a.Text)
 	}
 	return texts
 }
 
-// showCall shows in the answer's drawer what was called, and the verdict.
+// showCall shows the calls of a step, with their verdicts, in the answer's drawer.
 func (s *Steps) showCall(step gate.Step, took time.Duration) {
 	if step.Action.IsZero() {
 		return

@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Decide implements [gate.Person]: it puts the action before a person and waits for the decision.
+// Decide implements [gate.Person]: it shows the action to a person and waits for the decision.
 func (t *Turn) Decide(ctx context.Context, verdict policy.Verdict, hash string) (gate.Decision, error) {
 	approval := protocol.Ask{
 		ID: t.Desk.config.NewID(), Sort: protocol.AskApproval, Session: t.Record.Session, Turn: t.Record.ID, Event: t.Record.Event,
@@ -29,12 +29,12 @@ func (t *Turn) Decide(ctx context.Context, verdict policy.Verdict, hash string) 
 	return opened.Decide(ctx)
 }
 
-// Decide shows the approval and waits for the decision. A turn that is stopped meanwhile fails with the
-// cause.
+// Decide shows the approval and waits for the decision. If the turn is stopped meanwhile, the error is
+// the cause.
 func (w *Waiting) Decide(ctx context.Context) (gate.Decision, error) {
 	w.turn.Log.Info("waiting for a decision", "approval", w.Ask.ID, "action", w.Ask.Summary, "reason", w.Ask.Reason)
 	decision, err := w.await(ctx)
-	if still, ok := errors.AsType[gate.StillWaiting](err); ok {
+	if still, ok := errors.AsType[gate.StillWaitingError](err); ok {
 		return gate.Decision{}, still.Cause
 	}
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *Waiting) Decide(ctx context.Context) (gate.Decision, error) {
 	return gate.Decision{Denied: decision.Decision == protocol.Deny, Reason: decision.Comment, Edited: decision.edited}, nil
 }
 
-// usable returns the action that a person wrote in place of a proposal, as it can be used.
+// usable checks an action that a person wrote to replace a proposal.
 func (d *Desk) usable(edited action.Proposed) (action.Proposed, error) {
 	usable, err := d.config.Usable(edited)
 	if err != nil {
@@ -52,7 +52,7 @@ func (d *Desk) usable(edited action.Proposed) (action.Proposed, error) {
 	return usable, nil
 }
 
-// readEdited reads from a row of the journal what a person wrote in place of a proposal.
+// readEdited parses such an action from a row of the journal; "" is none.
 func (d *Desk) readEdited(text string) (action.Proposed, error) {
 	if text == "" {
 		return action.Proposed{}, nil

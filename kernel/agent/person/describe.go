@@ -13,12 +13,13 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// shownFile is the size of the largest file that is looked at to show an edit in its place.
-const shownFile = 16 << 20
+// displayFileLimit is the size in bytes of the largest file that is read to show an edit in its
+// context.
+const displayFileLimit = 16 << 20
 
-// describe adds what a person is shown of the action.
+// describe adds the description of the action to the approval.
 func (t *Turn) describe(ctx context.Context, approval *protocol.Ask, asked action.Action) {
-	user, _ := os.UserHomeDir() // without one paths are shown whole
+	user, _ := os.UserHomeDir() // without it, paths are shown in full
 	deps := describe.Deps{
 		User: user, Read: readRegular, Once: approval.Once,
 		Change: func(tool string, arguments sexp.Sexp) describe.Change { return t.changeOf(ctx, tool, arguments) },
@@ -29,7 +30,7 @@ func (t *Turn) describe(ctx context.Context, approval *protocol.Ask, asked actio
 	approval.Language = protocol.Keyword(shown.Language)
 }
 
-// changeOf is what a call of a tool would change, the zero Change if that is not known.
+// changeOf returns what a call of a tool would change, the zero Change if that is unknown.
 func (t *Turn) changeOf(ctx context.Context, name string, arguments sexp.Sexp) describe.Change {
 	var given protocol.Object
 	if !plist.IsNil(arguments) {
@@ -44,14 +45,14 @@ func (t *Turn) changeOf(ctx context.Context, name string, arguments sexp.Sexp) d
 	return describe.Change(p)
 }
 
-// readRegular is the text of a file that is one and is not too large.
+// readRegular returns the text of a regular file of at most displayFileLimit bytes.
 func readRegular(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
-	if !info.Mode().IsRegular() || info.Size() > shownFile {
-		return "", fmt.Errorf("%s is no regular file of at most %d bytes", path, shownFile)
+	if !info.Mode().IsRegular() || info.Size() > displayFileLimit {
+		return "", fmt.Errorf("%s is no regular file of at most %d bytes", path, displayFileLimit)
 	}
 	source, err := os.ReadFile(path)
 	return string(source), err

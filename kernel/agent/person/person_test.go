@@ -80,10 +80,10 @@ func (o *office) Waiting(_ context.Context, waits bool) error {
 	o.line(fmt.Sprint("waits ", waits))
 	return nil
 }
-func (o *office) Begin()                     { o.line("begin") }
-func (o *office) Answered(answers sexp.List) { o.answers = answers }
-func (o *office) Pause()                     { o.line("pause") }
-func (o *office) Resume()                    { o.line("resume") }
+func (o *office) BeginAction()                 { o.line("begin") }
+func (o *office) SetAnswers(answers sexp.List) { o.answers = answers }
+func (o *office) Pause()                       { o.line("pause") }
+func (o *office) Resume()                      { o.line("resume") }
 func (o *office) Describe(action.Action, describe.Deps) describe.Description {
 	return describe.Description{Summary: "Say it", Text: "it", Language: "text"}
 }
@@ -255,7 +255,7 @@ func TestReopen(t *testing.T) {
 		}()
 		id := (<-o.shown).ID
 		stop(errors.New("the kernel ends"))
-		if _, still := errors.AsType[gate.StillWaiting](<-ended); !still {
+		if _, still := errors.AsType[gate.StillWaitingError](<-ended); !still {
 			t.Error("a turn that is stopped while it waits does not wait any more")
 		}
 		o.open(o.turn.Record)

@@ -15,13 +15,13 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// AskUser implements [tool.Asker]: the action that is being performed asks the form.
+// AskUser implements [tool.Asker]: it asks a person the form for the running action.
 func (t *Turn) AskUser(ctx context.Context, form protocol.QuestionForm) (string, error) {
-	shown := visible(form)
+	shown := visibleForm(form)
 	question := protocol.Ask{
 		ID: t.Desk.config.NewID(), Sort: protocol.AskQuestion, Session: t.Record.Session, Turn: t.Record.ID, Event: t.Record.Event,
 		Asked: time.Now().UTC().Format(time.RFC3339), Form: &shown, Skill: t.Skill,
-		Act: t.Acting.ID, AskedAction: protocol.AskedAction{Action: t.Acting.Action.Action().Canonical()},
+		Act: t.Order.ID, AskedAction: protocol.AskedAction{Action: t.Order.Action.Action().Canonical()},
 	}
 	opened, err := t.open(ctx, question)
 	if err != nil {
@@ -31,8 +31,8 @@ func (t *Turn) AskUser(ctx context.Context, form protocol.QuestionForm) (string,
 	return opened.Answer(ctx)
 }
 
-// Answer shows the question and waits until a person has answered it. The text has no secrets; the skill
-// finds them in the answers of the step.
+// Answer shows the question, waits, and returns the answer as text, without secrets. The skill gets the
+// secrets in the answers of the step.
 func (w *Waiting) Answer(ctx context.Context) (string, error) {
 	w.turn.Log.Info("waiting for an answer", "question", w.Ask.ID)
 	decision, err := w.await(ctx)
@@ -42,8 +42,8 @@ func (w *Waiting) Answer(ctx context.Context) (string, error) {
 	return w.turn.AnswerText(*w.Ask.Form, decision)
 }
 
-// visible is the form with every character to be seen.
-func visible(form protocol.QuestionForm) protocol.QuestionForm {
+// visibleForm returns the form with all invisible characters replaced by visible ones.
+func visibleForm(form protocol.QuestionForm) protocol.QuestionForm {
 	form.Title = describe.Visible(form.Title)
 	form.Fields = slices.Clone(form.Fields)
 	for i := range form.Fields {
@@ -57,8 +57,8 @@ func visible(form protocol.QuestionForm) protocol.QuestionForm {
 	return form
 }
 
-// AnswerText is the result of the call that asked, without secrets. It keeps the whole answers for the
-// skill.
+// AnswerText returns the result of the asking call, without secrets. It sets the answers with secrets
+// for the skill.
 func (t *Turn) AnswerText(form protocol.QuestionForm, given Decision) (string, error) {
 	if given.Decision == protocol.Declined {
 		return "", tool.Declined{Reason: given.Comment}
@@ -71,19 +71,19 @@ func (t *Turn) AnswerText(form protocol.QuestionForm, given Decision) (string, e
 		if field.Kind == protocol.FieldSecret {
 			secret, kept := given.secrets[a.Name]
 			if !kept {
-				return "", errors.New("a secret was given, and the kernel ended before it was used; it is kept nowhere: ask again")
+				return "", errors.New("a secret was given, but the kernel ended before it was used, and secrets are not stored: ask again")
 			}
-			t.Desk.Secrets.keep(t.Record.ID, secret)
+			t.Desk.Secrets.add(t.Record.ID, secret)
 			value, shown = plist.String(secret), plist.String("given; it is secret, and no model is shown it")
 		}
 		open = append(open, plist.Keyword(a.Name), shown)
 		whole = append(whole, plist.Keyword(a.Name), value)
 	}
-	t.Steps.Answered(whole)
+	t.Steps.SetAnswers(whole)
 	return plist.Print(open), nil
 }
 
-// answerValue is an answer as a skill gets it.
+// answerValue returns the value of an answer for skills.
 func answerValue(field protocol.FormField, values []string) sexp.Sexp {
 	if len(values) == 0 {
 		return sexp.List{}
@@ -111,7 +111,7 @@ func answerValue(field protocol.FormField, values []string) sexp.Sexp {
 	return plist.String(values[0])
 }
 
-// splitSecrets keeps the secrets apart from the answers that the journal is given.
+// splitSecrets removes the secrets from the answers, because the journal must not have them.
 func splitSecrets(form protocol.QuestionForm, given []protocol.FieldAnswer) (answers []protocol.FieldAnswer, secrets map[string]string) {
 	for _, a := range given {
 		if fieldOf(form, a.Name).Kind == protocol.FieldSecret {

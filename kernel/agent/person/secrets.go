@@ -10,14 +10,14 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// Secrets are what people gave to running turns as secret answers. They are never written anywhere.
-// The zero value is ready.
+// Secrets holds the secret answers to running turns. They are never written anywhere. The zero value is
+// ready. It is safe for many goroutines.
 type Secrets struct {
 	mu    sync.Mutex
 	turns map[string][]string
 }
 
-func (s *Secrets) keep(turn, secret string) {
+func (s *Secrets) add(turn, secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turns == nil {
@@ -26,14 +26,15 @@ func (s *Secrets) keep(turn, secret string) {
 	s.turns[turn] = append(s.turns[turn], secret)
 }
 
-// Forget is called when the turn has ended.
+// Forget removes the secrets of a turn that has ended.
 func (s *Secrets) Forget(turn string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.turns, turn)
 }
 
-// spellings are the secrets as they would stand in a text, as they are and in a plist.
+// spellings returns the secrets in the forms in which a text may have them: plain, and as in a printed
+// plist.
 func (s *Secrets) spellings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,10 +50,10 @@ func (s *Secrets) spellings() []string {
 	return all
 }
 
-// redacted stands where a secret would have.
+// redacted replaces a secret.
 const redacted = "REDACTED"
 
-// Hide returns the text without the secrets that people gave to running turns. Everything that is
+// Hide returns the text without the secrets that people gave to running turns. All text that is
 // journalled, logged, shown or sent to a model goes through it.
 func (s *Secrets) Hide(text string) string {
 	for _, secret := range s.spellings() {
@@ -71,8 +72,8 @@ func (s *Secrets) HideJSON(raw []byte) []byte {
 	return raw
 }
 
-// HideIn is Hide for every string in a proposal. A skill may use a secret in its own functions; an
-// action that it proposes does not have it.
+// HideIn is Hide for every string in a proposal. A skill's own functions may use a secret, but the
+// actions that it proposes do not have it.
 func (s *Secrets) HideIn(x sexp.Sexp) sexp.Sexp {
 	switch x := x.(type) {
 	case sexp.List:

@@ -13,19 +13,19 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// asker answers a skill's ask-neuro with the model's reply, and shows the reply while it is written.
-// It serves one proposal.
+// asker implements a skill's ask-neuro: it returns the model's reply, and shows it as it comes. It
+// serves one proposal.
 type asker struct {
-	turn     *Turn
-	request  llm.Request // the last one
-	rendered llm.Request // the last one, as the provider that is asked first sends it
-	stream   bool
-	finish   llm.FinishReason // of the last reply
-	fault    error            // of the model, not of the skill
-	partial  string           // what had come of the reply before the fault
-	first    time.Duration    // from the request to the first piece of the reply
-	purpose  string           // of the request: see [composer.Composition]
-	estimate int              // of the request, in estimated tokens
+	turn       *Turn
+	request    llm.Request // the last one
+	rendered   llm.Request // the last one, in the dialect of the provider that is asked first
+	stream     bool
+	finish     llm.FinishReason // of the last reply
+	fault      error            // the error of the last request, if it failed
+	partial    string           // the part of the reply that came before the error
+	firstPiece time.Duration    // from the request to the first piece of the reply
+	purpose    string           // see [composer.Composition]
+	estimate   int              // the size of the request, in estimated tokens
 }
 
 // Ask implements [skill.Asker].
@@ -38,15 +38,15 @@ func (a *asker) Ask(ctx context.Context, ask skill.Ask) (string, error) {
 	a.request, a.stream = composed.Request, !ask.NoStream
 	reply, err := a.send(ctx)
 	if a.partial == "" && llm.ClassOf(err) == llm.ClassTooLong && a.turn.Requests.Shorten(ctx, a.estimate) {
-		a.turn.Log.Info("the model found the request too long, asking with less", "tokens", a.turn.Requests.Window())
+		a.turn.Log.Info("the model refused the request as too long, sending a shorter one", "tokens", a.turn.Requests.Window())
 		a.fault = nil
 		return a.Ask(ctx, ask)
 	}
 	return reply, err
 }
 
-// Again implements [loop.Asker].
-func (a *asker) Again(ctx context.Context, reply, reason string) (string, error) {
+// Retry implements [loop.Asker].
+func (a *asker) Retry(ctx context.Context, reply, reason string) (string, error) {
 	if len(a.request.Messages) == 0 {
 		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.turn.Record.Question.Words()}}
 	}
@@ -58,12 +58,12 @@ func (a *asker) Again(ctx context.Context, reply, reason string) (string, error)
 	return a.send(ctx)
 }
 
-// Last implements [loop.Asker].
-func (a *asker) Last() loop.Asked {
-	return loop.Asked{Finish: a.finish, Fault: a.fault, Partial: a.partial}
+// Outcome implements [loop.Asker].
+func (a *asker) Outcome() loop.RequestOutcome {
+	return loop.RequestOutcome{Finish: a.finish, Fault: a.fault, Partial: a.partial}
 }
 
-// send sends the request and reads the reply. What a client shows of an earlier reply is taken back.
+// send sends the request and reads the reply. It first removes the preview of an earlier reply.
 func (a *asker) send(ctx context.Context) (string, error) {
 	config := a.turn.Sender.config
 	if err := a.turn.Meter.Allows(ctx); err != nil {
@@ -73,20 +73,20 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	a.turn.Screen.Retract()
 	a.request = a.request.Map(config.Hide)
 	if a.turn.model == "" {
-		a.turn.describe(cmp.Or(a.request.Model, config.Model))
+		a.turn.setModel(cmp.Or(a.request.Model, config.Model))
 	}
 	a.rendered = config.Dialect.Render(a.request)
 	a.estimate = composer.Estimate(config.Dialect, a.rendered)
 	begun := time.Now()
 	reply, err := a.read(ctx)
 	a.finish = reply.Finish
-	a.keepReply(ctx, reply, time.Since(begun), err)
+	a.recordReply(ctx, reply, time.Since(begun), err)
 	return reply.Text, err
 }
 
-// keepReply records a reply, and has the meter count it.
-func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Duration, err error) {
-	taken := loop.Reply{Usage: reply.Usage, Took: took}
+// recordReply records a reply and counts its usage.
+func (a *asker) recordReply(ctx context.Context, reply llm.Reply, took time.Duration, err error) {
+	taken := loop.RequestUsage{Counted: reply.Usage, Duration: took}
 	if reply.Text+reply.Reasoning != "" {
 		taken.Estimate = a.turn.Requests.Corrected(a.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
 	}
@@ -96,7 +96,7 @@ func (a *asker) keepReply(ctx context.Context, reply llm.Reply, took time.Durati
 	}
 	entry := map[string]any{
 		"text": reply.Text, "finish": reply.Finish, "model": a.turn.model, "input": counted.Input, "output": counted.Output,
-		"cost": counted.Cost, "first": a.first.Seconds(), "seconds": took.Seconds(), "taken": taken.Tokens(),
+		"cost": counted.Cost, "first": a.firstPiece.Seconds(), "seconds": took.Seconds(), "taken": taken.Tokens(),
 	}
 	if reply.Reasoning != "" {
 		entry["thoughts"] = reply.Reasoning

@@ -11,43 +11,43 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// A reply is verified and shown in batches while it comes. Models send hundreds of pieces a second, and
+// An incomplete reply is verified and shown in batches. Models send hundreds of pieces a second, and
 // each batch costs every client a change of its buffer and a redisplay. So the next batch waits for
-// shortPause, and longer by readingTime for each byte of the last one: text that comes faster than
-// anyone reads comes in fewer and larger batches, at least one in longPause.
+// shortPause, and for pausePerByte more for each byte of the last one. Text that comes faster than
+// people read comes in fewer and larger batches, at least one in each longPause.
 const (
-	shortPause  = 80 * time.Millisecond
-	readingTime = time.Millisecond
-	longPause   = 200 * time.Millisecond
+	shortPause   = 80 * time.Millisecond
+	pausePerByte = time.Millisecond
+	longPause    = 200 * time.Millisecond
 )
 
-// pause is how long to wait behind a batch of so many bytes.
+// pause returns how long to wait after a batch of so many bytes.
 func pause(bytes int) time.Duration {
-	return min(shortPause+time.Duration(bytes)*readingTime, longPause)
+	return min(shortPause+time.Duration(bytes)*pausePerByte, longPause)
 }
 
-// piece is what comes next of a reply.
+// piece is the next part of a reply, or its error.
 type piece struct {
 	delta llm.Delta
 	err   error
 }
 
-// reading is a reply that comes.
-type reading struct {
-	asker    *asker
-	reply    llm.Reply
-	text     strings.Builder
-	begun    time.Time
-	show     preview
-	thoughts thoughts
-	words    *stuck // in the text
-	thinking *stuck // in the thoughts
+// replyReader reads one reply.
+type replyReader struct {
+	asker       *asker
+	reply       llm.Reply
+	text        strings.Builder
+	requestTime time.Time
+	show        preview
+	thoughts    thoughts
+	words       *stuck // watches the text
+	thinking    *stuck // watches the thoughts
 }
 
-// read sends the request, takes the pieces of the reply as they come and shows a batch at a time. With
-// an error it returns what had come until then. The request is recorded while the model works on it,
-// and before the reply is used. Thoughts between tags are part of the reply's text; its Reasoning has
-// those that came beside the text.
+// read sends the request, reads the reply and shows it in batches. With an error it returns the part of
+// the reply that came before. It records the request while the model works on it, before the reply is
+// used. Thoughts between tags are part of the reply's Text. Its Reasoning has the thoughts that came
+// apart from the text.
 func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	pieces := make(chan piece)
@@ -59,30 +59,30 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	}()
 	defer func() {
 		cancel()
-		for range pieces { // until the reader is gone
+		for range pieces { // until the goroutine has ended
 		}
 	}()
 	begun := time.Now()
-	runtime.Gosched() // the request goes first
+	runtime.Gosched() // send the request before the rest
 	a.turn.Screen.Held(a.turn.Requests.Corrected(a.estimate), a.turn.Requests.Window())
 	a.turn.Meter.ShowProgress()
 	a.recordRequest(ctx)
-	a.first = 0
-	d := &reading{
-		asker: a, begun: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{turn: a.turn},
+	a.firstPiece = 0
+	d := &replyReader{
+		asker: a, requestTime: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{turn: a.turn},
 		show: preview{gate: a.turn.Gate, screen: a.turn.Screen, on: a.stream, stream: plist.Stream{Input: a.turn.Steps.Input()}},
 	}
-	err := d.all(ctx, pieces)
+	err := d.receiveAll(ctx, pieces)
 	if err == nil {
 		d.show.flush(ctx)
 	}
-	d.reply.Text, d.reply.Reasoning = d.text.String(), d.thoughts.apart.String()
+	d.reply.Text, d.reply.Reasoning = d.text.String(), d.thoughts.beside.String()
 	d.thoughts.finish(d.reply.Text)
 	return d.reply, err
 }
 
-// all takes the pieces until there are no more.
-func (d *reading) all(ctx context.Context, pieces <-chan piece) error {
+// receiveAll reads the pieces until the last one.
+func (d *replyReader) receiveAll(ctx context.Context, pieces <-chan piece) error {
 	next := time.NewTimer(shortPause)
 	defer next.Stop()
 	for {
@@ -97,7 +97,7 @@ func (d *reading) all(ctx context.Context, pieces <-chan piece) error {
 				}
 				return p.err
 			}
-			if err := d.take(ctx, p.delta); err != nil {
+			if err := d.add(ctx, p.delta); err != nil {
 				return err
 			}
 		case <-next.C:
@@ -107,17 +107,17 @@ func (d *reading) all(ctx context.Context, pieces <-chan piece) error {
 	}
 }
 
-// take takes one piece. It fails if the model is stuck: then the reply is what came before the first
-// repetition.
-func (d *reading) take(ctx context.Context, delta llm.Delta) error {
+// add adds one piece to the reply. It returns an error if the model is stuck; the reply then ends
+// before the first repetition.
+func (d *replyReader) add(ctx context.Context, delta llm.Delta) error {
 	a := d.asker
-	if a.first == 0 {
-		a.first = time.Since(d.begun)
+	if a.firstPiece == 0 {
+		a.firstPiece = time.Since(d.requestTime)
 	}
 	d.text.WriteString(delta.Text)
 	d.thoughts.write(delta.Reasoning)
 	if from, found := d.words.write(delta.Text); found {
-		once := strings.TrimRight(d.text.String()[:from], "\\") // the cut may be behind the \ of an escape
+		once := strings.TrimRight(d.text.String()[:from], "\\") // the cut may follow the \ of an escape
 		d.text.Reset()
 		d.text.WriteString(once)
 		return errStuck
@@ -127,10 +127,10 @@ func (d *reading) take(ctx context.Context, delta llm.Delta) error {
 	}
 	d.show.write(delta.Text)
 	if d.show.shown == 0 {
-		d.show.flush(ctx) // the first words at once
+		d.show.flush(ctx) // show the first words at once
 	}
 	if delta.Model != "" && delta.Model != a.turn.model {
-		a.turn.describe(delta.Model)
+		a.turn.setModel(delta.Model)
 	}
 	if delta.Usage != nil {
 		d.reply.Usage = delta.Usage

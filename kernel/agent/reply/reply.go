@@ -1,11 +1,11 @@
 // Package reply asks the model of a turn and reads its replies.
 //
-// A skill's ask is composed, rendered and sent. The reply is read piece by piece while it is written:
-// its thoughts and the part that skill and policy would let pass are shown at once, a model that goes
-// round and round is stopped, and what was sent and what it took are recorded.
+// It composes, renders and sends the ask of a skill, and reads the reply piece by piece. It shows the
+// thoughts of the reply, and the text that skill and policy would let pass, as they come. It stops a
+// model that repeats itself endlessly. It records the request, the reply and the usage.
 //
 // A [Sender] is safe for many turns at once. A [Turn] belongs to one goroutine. An ask blocks until the
-// whole reply is there or its context ends. It starts one goroutine, which has ended when it returns.
+// reply is complete or its context ends. It starts one goroutine, which has ended when the ask returns.
 package reply
 
 import (
@@ -26,63 +26,63 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Config is what a [Sender] works with. All of it is required.
+// Config configures a [Sender]. All fields are required.
 type Config struct {
 	Provider llm.Provider
-	// Dialect is that of the provider that is asked first: requests are recorded in it.
+	// Dialect is the dialect of the provider that is asked first. Requests are recorded in it.
 	Dialect llm.Dialect
-	// Model is the name that is shown before the provider has said its own.
+	// Model is the name that is shown before the provider reports its own.
 	Model string
-	// Hide takes secrets out of what is sent.
+	// Hide removes secrets from requests.
 	Hide func(text string) string
-	// Past keeps what the earlier turns are shown as.
+	// Past records which part of the earlier turns the model was shown.
 	Past Past
 	// Summarise starts a summary of a conversation.
 	Summarise func(session string)
 }
 
-// Past keeps what a model is shown of the earlier turns, so that the next turn is shown the same.
+// Past records which part of the earlier turns a model is shown, so that the next turn shows the same.
 type Past interface {
 	Keep(ctx context.Context, session string, shown history.Shown) error
 }
 
-// Sender sends the requests of turns. It remembers the last one of each conversation. Make one with
-// [New].
+// Sender sends the requests of turns. It keeps the last request of each conversation in memory. Make
+// one with [New].
 type Sender struct {
-	config Config
-	sent   *lru.Cache[string, sent]
-	warned once
+	config   Config
+	requests *lru.Cache[string, lastRequest]
+	warnings warnings
 }
 
 // New returns a sender.
 func New(config Config) *Sender {
-	return &Sender{config: config, sent: lru.New[string, sent](sentKept)}
+	return &Sender{config: config, requests: lru.New[string, lastRequest](requestCacheBytes)}
 }
 
-// Turn is the turn for which a model is asked. All of it is required but where it says so.
+// Turn is the turn for which a model is asked. All exported fields are required, except where noted.
 type Turn struct {
 	Sender *Sender
 	Record journal.Turn
-	// Requests composes the requests, and knows the model that they are for.
+	// Requests composes the requests, and has the name and the window of the model.
 	Requests Requests
-	// Steps are what the turn did so far, and Meter counts what its replies take.
+	// Steps has the steps of the turn so far. Meter counts the usage of its replies.
 	Steps Steps
 	Meter Meter
 	Rows  loop.Rows
-	// Screen shows people what comes, as far as Gate lets it pass.
+	// Screen shows the reply to people, as far as Gate lets it pass.
 	Screen Screen
 	Gate   Gate
-	// Described is called when another model answers than before, with its name.
-	Described func(model string)
-	// Example is an action that would answer, for a model whose reply cannot be used.
+	// OnModel is called with the name of the model when another model answers than before.
+	OnModel func(model string)
+	// Example returns an action that would answer, for the model after an unusable reply.
 	Example func() action.Proposed
-	// Resumed is set if the model was asked before the kernel was restarted.
+	// Resumed is set if the model was asked before a restart of the kernel.
 	Resumed bool
 	Log     *slog.Logger
 
-	model    string // the name that the model gave itself, "" before
-	recorded bool   // the journal has the question as the model was shown it
-	thought  bool   // a model has sent thoughts
+	model            string // the name that the provider reported, "" before
+	questionRecorded bool   // the journal has the question in the words that the model got
+	hasThoughts      bool   // a reply of the turn had thoughts
 }
 
 // Requests composes requests. A [composer.Turn] is one.
@@ -90,7 +90,7 @@ type Requests interface {
 	Compose(ctx context.Context, ask skill.Ask) (composer.Composition, error)
 	// Shorten reports whether a request that the model refused as too long can be composed shorter.
 	Shorten(ctx context.Context, estimate int) bool
-	// Corrected is an estimate as the model counts, and Window how much it can be shown.
+	// Corrected returns an estimate in the model's own tokens. Window returns its context window.
 	Corrected(tokens int) int
 	Window() int
 	Model() string
@@ -99,61 +99,62 @@ type Requests interface {
 
 // Steps are the steps of a turn. The [loop.Steps] are some.
 type Steps interface {
-	// Steer adds what a person said to the turn while it ran.
+	// Steer adds the messages that a person has sent to the running turn.
 	Steer(ctx context.Context) error
-	// Quotable adds texts that a reply may quote to the Input, which are all of them.
-	Quotable(texts []string)
+	// AddQuotable adds texts to the Input, the texts that a reply may quote.
+	AddQuotable(texts []string)
 	Input() []string
 }
 
-// Meter counts what requests take. A [loop.Meter] is one.
+// Meter counts the usage of requests. A [loop.Meter] is one.
 type Meter interface {
 	// Allows returns an error if the turn may not ask once more.
 	Allows(ctx context.Context) error
 	ShowProgress()
-	Count(ctx context.Context, reply loop.Reply, of journal.Spent)
+	Count(ctx context.Context, reply loop.RequestUsage, of journal.Spent)
 }
 
-// Screen shows people a reply while it is written.
+// Screen shows an incomplete reply to people.
 type Screen interface {
 	AnswerID() string
-	// Streams reports whether anybody is shown an answer before it is whole.
+	// Streams reports whether any client shows incomplete answers.
 	Streams() bool
 	Preview(text string)
-	// Retract takes back what was previewed.
+	// Retract removes the preview.
 	Retract()
 	Thought(text string)
-	// Held tells how much the model was shown, of how much it can be.
+	// Held shows the size of the request and of the model's window, in tokens.
 	Held(shown, window int)
 	Notify(method string, params any)
 }
 
-// Gate reports whether a proposal, as far as it has come, may be shown.
+// Gate reports whether an incomplete proposal may be shown.
 type Gate interface {
 	Previews(ctx context.Context, proposal sexp.List) bool
 }
 
-// Asker returns what asks the model for one proposal.
+// Asker returns an asker for one proposal.
 func (t *Turn) Asker() loop.Asker { return &asker{turn: t} }
 
-// Model is the name of the model that answered last, "" before one did.
+// Model returns the name of the model that answered last, "" before the first reply.
 func (t *Turn) Model() string { return t.model }
 
-// describe takes note of the model's name.
-func (t *Turn) describe(model string) {
+// setModel sets the model's name, and reports it.
+func (t *Turn) setModel(model string) {
 	t.model = model
-	t.Described(model)
+	t.OnModel(model)
 }
 
-// once remembers which warnings were shown. It forgets them all when there are many: a warning that is
-// shown twice is better than a map that grows for ever. The zero value is ready.
-type once struct {
+// warnings remembers which warnings were shown. It forgets them all when there are many: a warning that
+// is shown twice is better than a map without a bound. The zero value is ready. It is safe for many
+// goroutines.
+type warnings struct {
 	mu    sync.Mutex
 	shown map[string]bool
 }
 
-// first reports whether the warning is shown for the first time.
-func (o *once) first(warning string) bool {
+// isNew reports whether the warning is new, and remembers it.
+func (o *warnings) isNew(warning string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	const most = 10_000

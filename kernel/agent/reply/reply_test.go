@@ -43,7 +43,7 @@ type stage struct {
 	refuses  string // a proposal with this text is not previewed
 	shorter  bool   // a request can be composed shorter
 	usedUp   error
-	taken    loop.Reply
+	taken    loop.RequestUsage
 	composed int
 }
 
@@ -56,7 +56,7 @@ func newStage(t *testing.T, turns ...llmtest.Turn) *stage {
 	})
 	s.turn = &reply.Turn{
 		Sender: sender, Record: journal.Turn{ID: "t1", Session: "main", Question: protocol.Event{Text: "hello"}}, Requests: s, Steps: s, Meter: s, Rows: s,
-		Screen: s, Gate: s, Described: func(model string) { s.say("model %s", model) },
+		Screen: s, Gate: s, OnModel: func(model string) { s.say("model %s", model) },
 		Example: func() action.Proposed {
 			proposed, _ := action.Read(`(:type :response :text "Your answer")`)
 			return proposed
@@ -89,11 +89,11 @@ func (s *stage) Window() int                       { return 1000 }
 func (s *stage) Model() string                     { return "asked" }
 func (s *stage) History() *protocol.History        { return nil }
 func (s *stage) Steer(context.Context) error       { return nil }
-func (s *stage) Quotable([]string)                 {}
+func (s *stage) AddQuotable([]string)              {}
 func (s *stage) Input() []string                   { return nil }
 func (s *stage) Allows(context.Context) error      { return s.usedUp }
 func (s *stage) ShowProgress()                     {}
-func (s *stage) Count(_ context.Context, took loop.Reply, of journal.Spent) {
+func (s *stage) Count(_ context.Context, took loop.RequestUsage, of journal.Spent) {
 	s.taken = took
 	s.say("spent by %s", of.Model)
 }
@@ -197,7 +197,7 @@ func TestAgain(t *testing.T) {
 	if _, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := s.asker.Again(t.Context(), "nonsense", "it is nonsense"); err != nil || text != "sense" {
+	if text, err := s.asker.Retry(t.Context(), "nonsense", "it is nonsense"); err != nil || text != "sense" {
 		t.Fatal(text, err)
 	}
 	sent := s.script.Requests()[1].Messages
@@ -220,12 +220,12 @@ func TestAgain(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	s := newStage(t, llmtest.Turn{llmtest.FailAs(llm.ClassTooLong)}, llmtest.Say("sense"))
 	s.shorter = true
-	if text, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); err != nil || text != "sense" || s.composed != 2 || s.asker.Last().Fault != nil {
-		t.Errorf("%q, %v after %d, %+v", text, err, s.composed, s.asker.Last())
+	if text, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); err != nil || text != "sense" || s.composed != 2 || s.asker.Outcome().Fault != nil {
+		t.Errorf("%q, %v after %d, %+v", text, err, s.composed, s.asker.Outcome())
 	}
 	s = newStage(t, llmtest.Turn{llmtest.FailAs(llm.ClassTooLong)})
-	if _, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); llm.ClassOf(err) != llm.ClassTooLong || s.composed != 1 || s.asker.Last().Fault == nil {
-		t.Errorf("%v after %d, %+v", err, s.composed, s.asker.Last())
+	if _, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); llm.ClassOf(err) != llm.ClassTooLong || s.composed != 1 || s.asker.Outcome().Fault == nil {
+		t.Errorf("%v after %d, %+v", err, s.composed, s.asker.Outcome())
 	}
 }
 
@@ -233,7 +233,7 @@ func TestTooLong(t *testing.T) {
 func TestCut(t *testing.T) {
 	s := newStage(t, llmtest.Turn{llmtest.Text("One tw"), llmtest.FailAs(llm.ClassTruncated)})
 	_, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"})
-	if last := s.asker.Last(); llm.ClassOf(err) != llm.ClassTruncated || last.Partial != "One tw" || last.Fault == nil {
+	if last := s.asker.Outcome(); llm.ClassOf(err) != llm.ClassTruncated || last.Partial != "One tw" || last.Fault == nil {
 		t.Errorf("%v, %+v", err, last)
 	}
 	if kept := s.row(journal.KindModelReply); kept["text"] != "One tw" || kept["err"] == nil {
@@ -249,14 +249,14 @@ func TestStopped(t *testing.T) {
 		ctx, stop := context.WithCancelCause(t.Context())
 		cause := errors.New("you stopped this")
 		time.AfterFunc(time.Minute, func() { stop(cause) })
-		if _, err := s.asker.Ask(ctx, skill.Ask{Text: "hello"}); !errors.Is(err, cause) || s.asker.Last().Partial != "One" {
-			t.Errorf("%v, %+v", err, s.asker.Last())
+		if _, err := s.asker.Ask(ctx, skill.Ask{Text: "hello"}); !errors.Is(err, cause) || s.asker.Outcome().Partial != "One" {
+			t.Errorf("%v, %+v", err, s.asker.Outcome())
 		}
 	})
 	s := newStage(t)
 	s.usedUp = errors.New("it is used up")
-	if _, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); !errors.Is(err, s.usedUp) || len(s.script.Requests()) > 0 || !errors.Is(s.asker.Last().Fault, s.usedUp) {
-		t.Errorf("%v, %+v", err, s.asker.Last())
+	if _, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); !errors.Is(err, s.usedUp) || len(s.script.Requests()) > 0 || !errors.Is(s.asker.Outcome().Fault, s.usedUp) {
+		t.Errorf("%v, %+v", err, s.asker.Outcome())
 	}
 }
 

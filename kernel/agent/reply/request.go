@@ -8,25 +8,25 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// sent is the last request of a session and its row in the journal. It shares its texts with the
-// history, which keeps them anyway.
-type sent struct {
+// lastRequest is the last request of a session and its row in the journal. It shares its texts with the
+// cache of the history.
+type lastRequest struct {
 	request history.Recorded
 	row     int64
-	depth   int // how many earlier rows hold parts of it
+	depth   int // the number of earlier rows that have parts of it
 }
 
-// sentKept is how many bytes of last requests stay in memory. If a session's last request is not there
-// any more, its next request is written whole.
-const sentKept = 32 << 20
+// requestCacheBytes bounds the last requests in memory. If a session's last request is not in memory,
+// its next request is written whole.
+const requestCacheBytes = 32 << 20
 
-// recordRequest records the rendered request with what it shows of earlier turns. The messages that it
-// begins with in common with the session's last request are not written again.
+// recordRequest records the rendered request with a description of the earlier turns in it. It does not
+// write again the first messages that equal those of the session's last request.
 func (a *asker) recordRequest(ctx context.Context) {
 	request := history.Record(a.rendered)
 	session := a.turn.Record.Session
-	last, _ := a.turn.Sender.sent.Get(session)
-	now := sent{request: request}
+	last, _ := a.turn.Sender.requests.Get(session)
+	now := lastRequest{request: request}
 	data := struct {
 		history.Recorded
 		journal.Repeats
@@ -49,11 +49,11 @@ func (a *asker) recordRequest(ctx context.Context) {
 	for _, m := range request.Messages {
 		size += len(m.Content)
 	}
-	a.turn.Sender.sent.Put(session, now, size)
+	a.turn.Sender.requests.Put(session, now, size)
 }
 
-// sameMessages is how many messages two requests have in common at their beginning. A row has only a
-// description of an image, so a message with one is like no other.
+// sameMessages returns how many first messages two requests have in common. A row has only a
+// description of an image, so a message with an image equals no other.
 func sameMessages(before, now []history.RecordedMessage) int {
 	same := 0
 	for same < min(len(before), len(now)) {

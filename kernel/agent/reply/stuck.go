@@ -9,33 +9,33 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// stuck finds a model that repeats a letter, a sentence or a page until it reaches its limit. Text that
-// people want is never like that for so long: in no table, verse or list is there a run of a thousand
-// words each of which ends sixteen words that stood there shortly before. A repetition counts only if
-// it took as long as a model takes to write it: text that comes faster was prepared.
+// stuck finds a model that repeats a letter, a sentence or a page until it reaches its limit. Useful
+// text never repeats for so long: no table, verse or list has a thousand words in a row, each of which
+// ends sixteen words that occurred shortly before. A repetition counts only if it took as long as a
+// model needs to write it. Text that comes faster was prepared.
 type stuck struct {
-	now     func() time.Time
-	read    int       // bytes
-	last    rune      // the last character, where all blanks are one
-	alike   int       // how often it came in a row
-	first   time.Time // when it did for the first time
-	word    uint64    // a hash of the word that is being read
-	letters int       // of it
-	began   int       // where it stands
+	now        func() time.Time
+	bytesRead  int       // bytes
+	lastChar   rune      // the last character; all white space counts as a blank
+	charCount  int       // how often it occurred in a row
+	charTime   time.Time // when it occurred the second time in a row
+	wordHash   uint64    // the hash of the incomplete word
+	wordLength int       // its letters
+	wordStart  int       // its offset
 
-	words [runWords]spoken // the last ones, a ring
-	count int              // of all words
-	seen  map[uint64]int   // the last place of each run of words
-	runs  []uint64         // those in seen, a ring once there are so many
+	words     [runWords]wordPosition // the last words, a ring
+	wordCount int                    // all words
+	runPlaces map[uint64]int         // the last place of each run of words, by its hash
+	runs      []uint64               // the keys of runPlaces, a ring of longestPeriod
 
-	same  int // how many runs, one after the other, stood there before
-	apart int // how many words before, at most
-	from  int // where the first of them begins
-	since time.Time
+	repeatedRuns int // successive runs that occurred before
+	period       int // the largest distance to the earlier occurrence, in words
+	repeatStart  int // the offset of the first of these runs
+	repeatTime   time.Time
 }
 
-// spoken is a word, and where it stands.
-type spoken struct {
+// wordPosition is a word and its offset.
+type wordPosition struct {
 	hash uint64
 	at   int
 }
@@ -43,110 +43,110 @@ type spoken struct {
 const (
 	runWords      = 16
 	longestPeriod = 2048 // words
-	stuckWords    = 1000 // are enough, or
-	stuckTimes    = 10   // periods, if that is more
-	stuckAlike    = 4000 // of the same character in a row
+	stuckWords    = 1000 // repeated words that are enough, or
+	stuckTimes    = 10   // repeated periods, if these have more words
+	stuckChars    = 4000 // equal characters in a row
 	stuckTime     = 4 * time.Second
 	fastest       = 20_000 // bytes a second
-	longestWord   = 32     // letters: what is longer is several words
+	longestWord   = 32     // letters; a longer word counts as several
 	hashFactor    = 0x9e3779b97f4a7c15
 )
 
-// errStuck ends a turn whose model is stuck, if nothing of the reply can be shown.
-var errStuck = loop.Ended{State: protocol.TurnFailed, Notice: "the model wrote the same again and again and was stopped: try again, or with another model"}
+// errStuck ends a turn whose model is stuck, if no part of the reply is an answer.
+var errStuck = loop.EndError{State: protocol.TurnFailed, Notice: "the model repeated the same text endlessly and was stopped: try again, or with another model"}
 
 func newStuck() *stuck {
-	return &stuck{now: time.Now, seen: map[uint64]int{}}
+	return &stuck{now: time.Now, runPlaces: map[uint64]int{}}
 }
 
-// write takes more of a reply. If found is true the model is stuck, and its first repetition begins at
-// from.
+// write reads the next part of a reply. If found is true the model is stuck, and its first repetition
+// begins at the offset from.
 func (s *stuck) write(text string) (from int, found bool) {
 	for _, c := range text {
 		if unicode.IsSpace(c) {
 			c = ' '
 		}
-		if c != s.last {
-			s.last, s.alike = c, 0
+		if c != s.lastChar {
+			s.lastChar, s.charCount = c, 0
 		}
-		if s.alike++; s.alike == 2 {
-			s.first = s.now()
+		if s.charCount++; s.charCount == 2 {
+			s.charTime = s.now()
 		}
-		if s.alike >= stuckAlike && s.alike%64 == 0 && s.slow(s.first, s.alike) {
-			return max(0, s.read-(s.alike-1)*utf8.RuneLen(c)), true
+		if s.charCount >= stuckChars && s.charCount%64 == 0 && s.asSlowAsModel(s.charTime, s.charCount) {
+			return max(0, s.bytesRead-(s.charCount-1)*utf8.RuneLen(c)), true
 		}
-		if from, found := s.take(c); found {
+		if from, found := s.addChar(c); found {
 			return from, true
 		}
-		s.read += utf8.RuneLen(c)
+		s.bytesRead += utf8.RuneLen(c)
 	}
 	return 0, false
 }
 
-// take takes a character. Letters and digits make words, where blanks are between them; any
-// other character but a blank is a word by itself, also a letter of those that need no blanks.
-func (s *stuck) take(c rune) (from int, found bool) {
+// addChar reads a character. Letters and digits form words that blanks separate. Any other character
+// except a blank is a word by itself, and so is a letter of a script without blanks.
+func (s *stuck) addChar(c rune) (from int, found bool) {
 	letter := (unicode.IsLetter(c) || unicode.IsDigit(c)) && !unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
-	if !letter || s.letters == longestWord {
-		from, found = s.end()
+	if !letter || s.wordLength == longestWord {
+		from, found = s.endWord()
 	}
-	if c == ' ' || found || !letter && s.alike > 1 { // a rule is one sign
+	if c == ' ' || found || !letter && s.charCount > 1 { // a row of equal signs is one word
 		return from, found
 	}
-	if s.letters == 0 {
-		s.began = s.read
+	if s.wordLength == 0 {
+		s.wordStart = s.bytesRead
 	}
-	s.letters++
-	s.word = (s.word ^ uint64(c)) * hashFactor
-	s.word ^= s.word >> 29
+	s.wordLength++
+	s.wordHash = (s.wordHash ^ uint64(c)) * hashFactor
+	s.wordHash ^= s.wordHash >> 29
 	if !letter {
-		return s.end()
+		return s.endWord()
 	}
 	return 0, false
 }
 
-// end takes the word that was read, if there is one.
-func (s *stuck) end() (from int, found bool) {
-	if s.letters == 0 {
+// endWord ends the incomplete word, if there is one.
+func (s *stuck) endWord() (from int, found bool) {
+	if s.wordLength == 0 {
 		return 0, false
 	}
-	s.words[s.count%runWords] = spoken{s.word, s.began}
-	s.count++
-	s.word, s.letters = 0, 0
-	if s.count < runWords {
+	s.words[s.wordCount%runWords] = wordPosition{s.wordHash, s.wordStart}
+	s.wordCount++
+	s.wordHash, s.wordLength = 0, 0
+	if s.wordCount < runWords {
 		return 0, false
 	}
 	var run uint64
 	for i := range runWords {
-		run = (run ^ s.words[(s.count+i)%runWords].hash) * hashFactor
+		run = (run ^ s.words[(s.wordCount+i)%runWords].hash) * hashFactor
 		run ^= run >> 31
 	}
-	before, known := s.seen[run]
+	before, known := s.runPlaces[run]
 	s.remember(run)
 	if !known {
-		s.same, s.apart = 0, 0
+		s.repeatedRuns, s.period = 0, 0
 		return 0, false
 	}
-	if s.same++; s.same == 1 {
-		s.from, s.since = s.words[s.count%runWords].at, s.now() // the oldest of them
+	if s.repeatedRuns++; s.repeatedRuns == 1 {
+		s.repeatStart, s.repeatTime = s.words[s.wordCount%runWords].at, s.now() // the oldest word of the run
 	}
-	s.apart = max(s.apart, s.count-before)
-	return s.from, s.same >= max(stuckWords, stuckTimes*s.apart) && s.slow(s.since, s.read-s.from)
+	s.period = max(s.period, s.wordCount-before)
+	return s.repeatStart, s.repeatedRuns >= max(stuckWords, stuckTimes*s.period) && s.asSlowAsModel(s.repeatTime, s.bytesRead-s.repeatStart)
 }
 
-// slow reports whether so many bytes took as long as a model takes for them.
-func (s *stuck) slow(since time.Time, bytes int) bool {
+// asSlowAsModel reports whether so many bytes since a time took as long as a model needs for them.
+func (s *stuck) asSlowAsModel(since time.Time, bytes int) bool {
 	took := s.now().Sub(since)
 	return took >= stuckTime && took.Seconds()*fastest >= float64(bytes)
 }
 
-// remember keeps where a run stands, and forgets the one that stands longestPeriod before.
+// remember stores the place of a run, and forgets the run longestPeriod words before.
 func (s *stuck) remember(run uint64) {
-	at := (s.count - runWords) % longestPeriod
+	at := (s.wordCount - runWords) % longestPeriod
 	if at == len(s.runs) {
 		s.runs = append(s.runs, run)
-	} else if old := s.runs[at]; s.seen[old] == s.count-longestPeriod {
-		delete(s.seen, old)
+	} else if old := s.runs[at]; s.runPlaces[old] == s.wordCount-longestPeriod {
+		delete(s.runPlaces, old)
 	}
-	s.runs[at], s.seen[run] = run, s.count
+	s.runs[at], s.runPlaces[run] = run, s.wordCount
 }

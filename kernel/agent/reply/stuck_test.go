@@ -13,7 +13,7 @@ import (
 func stuckIn(text string, piece int) (from int, found bool) {
 	s := newStuck()
 	began := time.Unix(0, 0)
-	s.now = func() time.Time { return began.Add(time.Duration(s.read) * time.Second / 400) } // as models write
+	s.now = func() time.Time { return began.Add(time.Duration(s.bytesRead) * time.Second / 400) } // as models write
 	runes := []rune(text)
 	for len(runes) > 0 {
 		n := min(piece, len(runes))
@@ -109,7 +109,7 @@ func TestStuckWhateverThePieces(t *testing.T) {
 func TestNotStuckAtOnce(t *testing.T) {
 	for _, said := range []string{"x", "psst \\n* loud ", "A line of some sixty characters.\n"} {
 		s := newStuck()
-		s.now = func() time.Time { return time.Unix(0, int64(s.read)*1000) } // a megabyte in a second
+		s.now = func() time.Time { return time.Unix(0, int64(s.bytesRead)*1000) } // a megabyte in a second
 		if from, found := s.write(strings.Repeat(said, 2_000_000/len(said))); found {
 			t.Errorf("%q: it is stuck at %d", said, from)
 		}

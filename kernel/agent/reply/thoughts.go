@@ -6,44 +6,43 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// thoughts shows what a model thinks, a batch at a time. Thoughts come beside the reply, or in it
-// between tags.
+// thoughts shows a model's thoughts in batches. They come apart from the reply, or in it between tags.
 type thoughts struct {
-	turn  *Turn
-	apart strings.Builder // those that came beside the reply
-	shown int             // bytes of them that were shown
-	tags  int             // bytes of those between tags that were shown
+	turn        *Turn
+	beside      strings.Builder // those that came apart from the reply
+	besideShown int             // bytes of beside that were shown
+	taggedShown int             // bytes between tags that were shown
 }
 
-func (t *thoughts) write(text string) { t.apart.WriteString(text) }
+func (t *thoughts) write(text string) { t.beside.WriteString(text) }
 
-// flush shows what is new. The text between is all that has come between tags.
-func (t *thoughts) flush(between string) {
-	t.pass(t.apart.String()[t.shown:])
-	t.shown = t.apart.Len()
-	if len(between) > t.tags {
-		t.pass(between[t.tags:])
-		t.tags = len(between)
+// flush shows the new thoughts. tagged has all thoughts between tags so far.
+func (t *thoughts) flush(tagged string) {
+	t.show(t.beside.String()[t.besideShown:])
+	t.besideShown = t.beside.Len()
+	if len(tagged) > t.taggedShown {
+		t.show(tagged[t.taggedShown:])
+		t.taggedShown = len(tagged)
 	}
 }
 
-// pass shows a piece. An empty line stands between the thoughts of two replies.
-func (t *thoughts) pass(text string) {
+// show shows a piece. An empty line separates the thoughts of two replies.
+func (t *thoughts) show(text string) {
 	if text == "" {
 		return
 	}
-	if t.turn.thought && t.shown+t.tags == 0 {
+	if t.turn.hasThoughts && t.besideShown+t.taggedShown == 0 {
 		text = "\n\n" + text
 	}
-	t.turn.thought = true
+	t.turn.hasThoughts = true
 	t.turn.Screen.Thought(text)
 }
 
-// finish shows the rest when the whole reply is there.
+// finish shows the rest when the reply is complete.
 func (t *thoughts) finish(reply string) {
-	between := ""
+	tagged := ""
 	if strings.Contains(reply, "<") {
-		between = plist.Recover(reply, plist.RecoverOptions{}).Thought
+		tagged = plist.Recover(reply, plist.RecoverOptions{}).Thought
 	}
-	t.flush(between)
+	t.flush(tagged)
 }
