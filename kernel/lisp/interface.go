@@ -177,10 +177,11 @@ func (c *Call) returned(v Value, err error) Value {
 // waited for something outside does not.
 func (c *Call) Holds() bool { return c.held }
 
-// wait calls a function with the guard released and the clock stopped.
+// wait calls a function with the guard released, the clock stopped and the unused memory given back.
 func (c *Call) wait(f *KernelFunction, args []Value) Value {
 	began := time.Now()
 	own := append([]Value(nil), args...)
+	c.giveBackUnused()
 	c.environment.release()
 	c.held = false
 	v, err := f.Call(c.ctx, c, own)

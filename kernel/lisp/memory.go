@@ -14,7 +14,8 @@ import (
 // one call allocates in all; Memory bounds what all calls that run at once have in use together, with
 // the garbage that they and ended calls leave.
 //
-// A call takes from it as it allocates and as it recurses. Where too little is left, the collector
+// A call takes from it as it allocates and as it recurses, and gives back what it did not use while it
+// waits for something outside: many calls that wait for a model take little. Where too little is left, the collector
 // runs, and what is not in use any more is there again. Where that is too little as well, the call
 // waits until others end. Its clock stands meanwhile, but it waits for no longer than
 // Limits.Duration. It ends as if it had exceeded its own limit when that time is over, or when all
@@ -39,7 +40,7 @@ type Memory struct {
 	// each of them took last, of which it may not have allocated anything yet.
 	borrowers, waiting int
 	pending            int64
-	// returned is closed and made anew when a call ends.
+	// returned is closed and made anew when a call gives something back.
 	returned chan struct{}
 }
 
@@ -169,6 +170,24 @@ func (m *Memory) wait(ctx context.Context, l *loan, n int64, patience time.Durat
 	return time.Since(began), nil
 }
 
+// pause gives back n bytes that were taken and not used. The call goes on and may take more.
+func (l *loan) pause(n int64) {
+	m := l.memory
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.pending -= l.last
+	l.last = 0
+	m.taken = max(m.taken-n, 0)
+	m.wake()
+}
+
+// wake lets the calls that wait look again. The mutex is held.
+func (m *Memory) wake() {
+	m.waiting = 0
+	close(m.returned)
+	m.returned = make(chan struct{})
+}
+
 // giveBack ends a loan. What the call allocated is garbage from now on.
 func (l *loan) giveBack() {
 	m := l.memory
@@ -183,9 +202,7 @@ func (l *loan) giveBack() {
 	if m.borrowers == 0 && m.held+m.taken > m.total/worthReturning {
 		m.collect()
 	}
-	m.waiting = 0
-	close(m.returned)
-	m.returned = make(chan struct{})
+	m.wake()
 }
 
 // grant gives the call at least n more bytes, from its own limit and from the memory that it
@@ -201,6 +218,16 @@ func (c *Call) grant(n int64) *Error {
 	c.bytes += wanted
 	c.ungranted -= wanted
 	return nil
+}
+
+// giveBackUnused gives back what the call was granted of the shared memory and did not use. The call
+// must have its guard.
+func (c *Call) giveBackUnused() {
+	if c.loan != nil && c.loan.lent > 0 {
+		c.loan.pause(c.bytes)
+		c.ungranted += c.bytes
+		c.bytes = 0
+	}
 }
 
 // borrow takes n bytes from the shared memory. The clock of the call stands while it waits.

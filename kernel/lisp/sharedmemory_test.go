@@ -129,6 +129,33 @@ func TestAllWait(t *testing.T) {
 	})
 }
 
+// TestCallsThatWaitOutside: calls that wait for something outside keep nothing of the memory that they
+// do not use, so that many more than the memory has loans for go on.
+func TestCallsThatWaitOutside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory, proceed := NewMemory(4<<20), make(chan struct{})
+		e := holding(t, memory, Limits{Duration: time.Second}, proceed)
+		var group sync.WaitGroup
+		for range 200 {
+			group.Go(func() {
+				if got, err := evaluated(t, e, `(let ((a (list 1 2 3))) (hold) (length (append a a)))`); got != "6" || err != nil {
+					t.Errorf("a call gives %s, %v", got, err)
+				}
+			})
+		}
+		synctest.Wait()
+		time.Sleep(time.Minute) // the model thinks
+		if got, err := evaluated(t, e, `(length (make-list 1000))`); got != "1000" || err != nil {
+			t.Errorf("beside them a call gives %s, %v", got, err)
+		}
+		close(proceed)
+		group.Wait()
+		if memory.pending != 0 || memory.borrowers != 0 || memory.waiting != 0 {
+			t.Errorf("after all calls %d bytes are pending for %d calls, of which %d wait", memory.pending, memory.borrowers, memory.waiting)
+		}
+	})
+}
+
 // TestMemoryOfRecursion: what a recursion takes of the stack is taken from the memory, too.
 func TestMemoryOfRecursion(t *testing.T) {
 	e := newEnvironment(t, Config{Memory: NewMemory(16 << 20)})

@@ -112,7 +112,7 @@ func BenchmarkThousandNotes(b *testing.B) {
 				h.write(fmt.Sprintf("n%d.org", i), renamed(source, fmt.Sprintf("n%d", i)))
 			}
 			for b.Loop() {
-				r := New(Config{Home: h.dir})
+				r := New(Config{Home: h.dir, Specs: kernelSpecs})
 				r.Load(b.Context())
 				if got := len(r.Current().Skills()); got != 1000 {
 					b.Fatalf("%d skills", got)
@@ -128,7 +128,7 @@ func BenchmarkOneOfAThousand(b *testing.B) {
 	for i := range 1000 {
 		h.write(fmt.Sprintf("n%d.org", i), answers(fmt.Sprintf("n%d", i), "x"))
 	}
-	r := New(Config{Home: h.dir})
+	r := New(Config{Home: h.dir, Specs: kernelSpecs})
 	r.Load(b.Context())
 	for i := 0; b.Loop(); i++ {
 		h.write("n500.org", answers("n500", fmt.Sprint(i)))

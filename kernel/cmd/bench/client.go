@@ -75,7 +75,14 @@ func (c *client) ask(ctx context.Context, text string) (time.Duration, error) {
 		if end.State != protocol.TurnAnswered {
 			return 0, fmt.Errorf("the turn ended %s: %s", end.State, end.Notice)
 		}
-		return (<-c.acted).Sub(sent), nil
+		select {
+		case acted := <-c.acted:
+			return acted.Sub(sent), nil
+		case <-c.conn.Done():
+			return 0, errors.New("the kernel is gone")
+		case <-ctx.Done():
+			return 0, fmt.Errorf("wait for the answer of a turn that has ended: %w", context.Cause(ctx))
+		}
 	case <-c.conn.Done():
 		return 0, errors.New("the kernel is gone")
 	case <-ctx.Done():
