@@ -6,7 +6,7 @@
 
 ;; What the measured chats have in common: the processor time of each of
 ;; BENCH_TURNS turns goes, in seconds and a line each, to the file
-;; BENCH_RESULT.
+;; BENCH_RESULT.  With BENCH_LATENCY, latency.el measures other things.
 
 ;;; Code:
 
@@ -29,16 +29,22 @@
   (garbage-collect)
   (setq bench-began (bench-processor-time)))
 
+(defun bench-report ()
+  "Return the text of the result."
+  (mapconcat (lambda (used) (format "%f\n" used)) (reverse bench-used) ""))
+
 (defun bench-end ()
   "Note what the turn took; behind the last one write the file and end."
   (push (- (bench-processor-time) bench-began) bench-used)
   (unless (< (length bench-used) (string-to-number (getenv "BENCH_TURNS")))
     (let ((file (getenv "BENCH_RESULT")))
       (with-temp-file (concat file ".part")
-        (dolist (used (reverse bench-used))
-          (insert (format "%f\n" used))))
+        (insert (bench-report)))
       (rename-file (concat file ".part") file))
     (kill-emacs)))
+
+(when (getenv "BENCH_LATENCY")
+  (load (expand-file-name "latency" (file-name-directory load-file-name)) nil t))
 
 (provide 'turns)
 ;;; turns.el ends here

@@ -53,6 +53,7 @@ var benches = []bench{
 	{"rounds", measureRounds},
 	{"subagents", measureSubagents},
 	{"stream", measureStreams},
+	{"latency", measureLatency},
 	{"note", measureNote},
 	{"prompt", measurePrompt},
 	{"reader", measureReader},

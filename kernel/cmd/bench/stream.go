@@ -148,16 +148,21 @@ func (s streamed) measureGptel(ctx context.Context, p programs) (peer, error) {
 		return peer{}, err
 	}
 	defer in.close()
-	var load []string
-	for directory := range strings.SplitSeq(p.gptel, ":") {
-		load = append(load, "-L", directory)
-	}
-	text, err := in.emacsOnTerminal(ctx, p, append(load, "-l", "testdata/bench/gptel.el"), "BENCH_URL="+in.model.URL(), "BENCH_FILL="+strconv.Itoa(s.fill*1300))
+	text, err := in.emacsOnTerminal(ctx, p, p.gptelArguments(), "BENCH_URL="+in.model.URL(), "BENCH_FILL="+strconv.Itoa(s.fill*1300))
 	if err != nil {
 		return peer{}, err
 	}
 	values, err := readTimes(text)
 	return peer{"gptel", values, false}, err
+}
+
+// gptelArguments are the arguments of an Emacs that loads gptel and asks it.
+func (p programs) gptelArguments() []string {
+	var arguments []string
+	for directory := range strings.SplitSeq(p.gptel, ":") {
+		arguments = append(arguments, "-L", directory)
+	}
+	return append(arguments, "-l", "testdata/bench/gptel.el")
 }
 
 // streamIntoEmacs runs our Emacs until it has had its answers, and returns the processor
@@ -182,7 +187,7 @@ func (in *instance) emacsOnTerminal(ctx context.Context, p programs, arguments [
 	result := filepath.Join(in.directory, "result")
 	terminal := filepath.Base(in.directory)
 	tmux := func(ctx context.Context, args ...string) *exec.Cmd {
-		command := exec.CommandContext(ctx, "tmux", append([]string{"-L", terminal, "-f", "/dev/null"}, args...)...)
+		command := tmuxCommand(ctx, terminal, args...)
 		command.Env = append(append(in.environment(), "BENCH_RESULT="+result, "BENCH_TURNS="+strconv.Itoa(streamTurns)), variables...)
 		return command
 	}
@@ -202,6 +207,11 @@ func (in *instance) emacsOnTerminal(ctx context.Context, p programs, arguments [
 			return string(text), nil
 		}
 	}
+}
+
+// tmuxCommand runs tmux on the server of that name, without a person's configuration.
+func tmuxCommand(ctx context.Context, terminal string, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "tmux", append([]string{"-L", terminal, "-f", "/dev/null"}, args...)...)
 }
 
 // readResult returns the processor times that Emacs wrote, after a look at the

@@ -27,6 +27,9 @@ type ServerScript struct {
 	Alike      [][]string `json:"alike"`
 }
 
+// StampPlace is where a time goes, see [Exchange].Stamp. It is as long as the time.
+const StampPlace = "0000000000000"
+
 // Exchange is the answer to a request. Its zero value is an empty reply that ends correctly. In JSON the
 // fields of Framing, Fault and Ending stand beside the others.
 type Exchange struct {
@@ -58,6 +61,9 @@ type Exchange struct {
 	Chunk      int      `json:"chunk"`
 	FirstDelay Duration `json:"first_delay"`
 	Delay      Duration `json:"delay"`
+	// Stamp puts the time at which a delta is sent in the place of each [StampPlace] in it, in
+	// milliseconds since 1970.
+	Stamp bool `json:"stamp"`
 
 	Framing
 	Fault

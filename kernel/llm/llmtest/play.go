@@ -123,6 +123,9 @@ func (p *playback) deltas(ctx context.Context, field, text string, faults bool) 
 		if err := wait(ctx, time.Duration(e.Delay)); err != nil {
 			return err
 		}
+		if e.Stamp {
+			piece = strings.ReplaceAll(piece, StampPlace, fmt.Sprintf("%013d", time.Now().UnixMilli()))
+		}
 		// The JSON is built by hand, because the piece may be half a character.
 		head := fmt.Sprintf(`{"id":"test","object":"chat.completion.chunk","model":"test-model","choices":[{"index":0,"delta":{%q:`, field)
 		if err := p.line(ctx, "data: "+head+quoteRaw(piece)+`},"finish_reason":null}]}`); err != nil {
