@@ -62,8 +62,9 @@ const (
 	// worthCollecting is the part of a Memory that must have been taken since the last collection for
 	// another one, unless calls have ended.
 	worthCollecting = 8
-	// worthReturning is the part of a Memory that may be garbage when no call runs.
-	worthReturning = 4
+	// worthReturning is the part of a Memory that may be garbage when no call runs. A collection goes
+	// through all that is in use, so in a large heap there may be more: the part liveShare of it.
+	worthReturning, liveShare = 4, 2
 	// lookEvery is how often the heap is looked at when a call begins and no other runs.
 	lookEvery = time.Second
 )
@@ -199,7 +200,7 @@ func (l *loan) giveBack() {
 	m.borrowers--
 	m.pending -= l.last
 	m.taken, m.ended = max(m.taken-l.unused, 0), true
-	if m.borrowers == 0 && m.held+m.taken > m.total/worthReturning {
+	if m.borrowers == 0 && m.held+m.taken > max(m.total/worthReturning, m.base/liveShare) {
 		m.collect()
 	}
 	m.wake()
