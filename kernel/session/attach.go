@@ -9,11 +9,19 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Attach shows the session to a client: what its buffer lacks is sent as
-// turn/kept notifications before Attach returns, and what happens from then on
-// as it happens. The first attached client that keeps files becomes the keeper. A client that
-// has not heard that the session was renamed is told by the name in the result; one that
-// only watches holds nothing of it, and goes by the name that there is.
+// Attach attaches a client to the session. It sends the turns that the client lacks as turn/kept
+// notifications before it returns, and later ones as they happen. The first attached client that
+// keeps files becomes the keeper. A client that missed a renaming of the session receives
+// session/renamed before any other notification, because it shows a notification under the name that
+// it knows. A client that only watches has no ids, and is attached to the session that has the name
+// now.
+//
+// An attaching client misses no act. The kernel writes an act to the journal before it reads the list
+// of attached clients ([Turn.deliver], [Session.send]). Attach adds the client to that list before it
+// reads the journal. So either the journal has the act when Attach reads it, and replay sends the act,
+// or the act is written after the client was added, and is delivered to it. If both happen, the client
+// receives the act twice and shows it once, by its id. Whether a person removed the act from the file
+// is decided by one reading of the journal and a later reading of the file, see [Session.replay].
 func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
 	name, err := h.nameOf(ctx, orMain(p.Session), p.IDs)
 	if p.Watch {
@@ -33,10 +41,8 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 	}
 	a := &attached{client: client, view: view}
 	a.ctx, a.leave = context.WithCancel(h.ctx)
-	result := s.attach(a)
+	result := s.attachAs(a, p)
 	if !p.Watch {
-		// After attaching: what happens meanwhile may come twice, and is shown
-		// once by its id; the other way round it could be missed.
 		if result.NeverReceived, err = s.replay(ctx, client, p.IDs, view); err != nil {
 			s.detach(ctx, client.ID())
 			return result, err
@@ -77,6 +83,17 @@ func (s *Session) total(ctx context.Context) (*protocol.Usage, error) {
 	return &rows[0], nil
 }
 
+// attachAs attaches a client that knows the session by the name in p. It cannot be renamed
+// meanwhile.
+func (s *Session) attachAs(a *attached, p protocol.SessionLoadParams) protocol.SessionLoadResult {
+	s.acceptMu.Lock()
+	defer s.acceptMu.Unlock()
+	if known := orMain(p.Session); !p.Watch && known != s.name() {
+		a.client.Notify(protocol.MethodSessionRenamed, protocol.SessionRenamed{Session: known, To: s.name(), File: s.file.path()})
+	}
+	return s.attach(a)
+}
+
 // attach adds the client, in the place of an earlier attachment of the same
 // connection, and says what it finds. The client holds the session until detach.
 func (s *Session) attach(a *attached) protocol.SessionLoadResult {
@@ -99,8 +116,10 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 	return result
 }
 
-// replay sends what the client lacks and returns which of its ids were never
-// received. What a person took out of the file stays out.
+// replay sends the questions and answers that the client lacks, and returns those of its ids that
+// the kernel never received. It does not send a text that a person removed from the file: one that is
+// saved in the journal's marks and is not in the file. The file is read after the marks, and the
+// pages of turns, which may be saved meanwhile, do not count for this.
 func (s *Session) replay(ctx context.Context, client Client, held []string, view protocol.View) ([]string, error) {
 	j := s.sessions.config.Journal
 	marks, err := j.Turns.Marks(ctx, s.name())
@@ -115,8 +134,12 @@ func (s *Session) replay(ctx context.Context, client Client, held []string, view
 	if err != nil {
 		return nil, err
 	}
+	saved := map[string]bool{}
+	for _, m := range marks {
+		saved[m.ID] = m.Saved
+	}
 	removed := s.file.removedByHand()
-	lacks := func(id string, saved bool) bool { return !has[id] && !(saved && removed(id)) }
+	lacks := func(id string) bool { return !has[id] && !(saved[id] && removed(id)) }
 	lacking := lackingOf(marks, lacks)
 	const page = 200
 	for ids := range slices.Chunk(lacking, page) {
@@ -147,10 +170,10 @@ func (s *Session) neverReceived(ctx context.Context, marks []journal.Mark, held 
 }
 
 // lackingOf are the turns of which something is lacking, in the order of the conversation.
-func lackingOf(marks []journal.Mark, lacks func(id string, saved bool) bool) (turns []string) {
+func lackingOf(marks []journal.Mark, lacks func(id string) bool) (turns []string) {
 	incomplete := map[string]bool{}
 	for _, m := range marks {
-		if lacks(m.ID, m.Saved) {
+		if lacks(m.ID) {
 			incomplete[m.Turn] = true
 		}
 	}
@@ -163,7 +186,7 @@ func lackingOf(marks []journal.Mark, lacks func(id string, saved bool) bool) (tu
 	return turns
 }
 
-func (s *Session) replayTurns(ctx context.Context, client Client, turns []journal.Turn, view protocol.View, lacks func(id string, saved bool) bool) error {
+func (s *Session) replayTurns(ctx context.Context, client Client, turns []journal.Turn, view protocol.View, lacks func(id string) bool) error {
 	ids := make([]string, len(turns))
 	for i, t := range turns {
 		ids[i] = t.ID
@@ -181,13 +204,13 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	}
 	for _, t := range turns {
 		kept := protocol.TurnKept{Session: s.name(), Turn: t.ID, Event: t.Event, State: t.State, Words: words(t)}
-		if lacks(t.Event, t.Saved) {
+		if lacks(t.Event) {
 			kept.Question, kept.Parent = questionSubtree(t), t.Parent
 		}
 		sent := false
 		for _, a := range byTurn[t.ID] {
 			a.Text = marked(a, t)
-			if wire, ok := s.wireAct(a, t, view); ok && lacks(a.ID, a.Saved) {
+			if wire, ok := s.wireAct(a, t, view); ok && lacks(a.ID) {
 				kept.ID, kept.Answer = a.ID, wire.Payload.Text("text")
 				client.Notify(protocol.MethodTurnKept, kept)
 				kept.Question, sent = "", true

@@ -185,6 +185,9 @@ func (e *Editor) perform(a protocol.Act) (protocol.Receipt, error) {
 	}
 	text := a.Payload.Text("text")
 	p := e.buffer.previews[a.ID]
+	if start, _, found := e.buffer.heading(a.ID); found && p == nil {
+		return e.receipt(start, text, e.save()), nil // turn/kept came before the act
+	}
 	if p == nil || hash(e.buffer.text[p.start:p.end]) != hash(text) {
 		e.buffer.drop(a.ID)
 		s := e.buffer.insert(e.buffer.place(a.Event, e.words[a.Event]), text)
