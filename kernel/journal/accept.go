@@ -21,9 +21,9 @@ type TurnStore struct {
 	queue acceptQueue
 }
 
-// acceptQueue holds the events that wait to be written, first come first.
-// Whoever gets the turn to write takes all of them into one transaction: many
-// messages at once cost one flush of the disk.
+// acceptQueue holds the events that wait to be written, in the order of the calls. The goroutine
+// that may write takes all of them into one transaction, so that many messages at once cost one
+// flush of the disk.
 type acceptQueue struct {
 	sync.Mutex
 	waiting []*acceptance
@@ -39,8 +39,8 @@ type acceptance struct {
 	done   chan struct{}
 }
 
-// acceptLimit is how many events share a transaction, so that the first of
-// very many does not wait for the last.
+// acceptLimit is how many events share a transaction, so that the first of very many does not wait
+// for the last.
 const acceptLimit = 256
 
 func (q *acceptQueue) add(a *acceptance) {
@@ -49,7 +49,7 @@ func (q *acceptQueue) add(a *acceptance) {
 	q.waiting = append(q.waiting, a)
 }
 
-// take removes the next batch.
+// take removes and returns the next batch.
 func (q *acceptQueue) take() []*acceptance {
 	q.Lock()
 	defer q.Unlock()
@@ -59,7 +59,7 @@ func (q *acceptQueue) take() []*acceptance {
 	return batch
 }
 
-// withdraw removes a; false if somebody has taken it.
+// withdraw removes a. It returns false if a goroutine has taken it already.
 func (q *acceptQueue) withdraw(a *acceptance) bool {
 	q.Lock()
 	defer q.Unlock()
@@ -70,15 +70,13 @@ func (q *acceptQueue) withdraw(a *acceptance) bool {
 	return i >= 0
 }
 
-// Accept takes an event: its row, its session and a queued turn with the id
-// turn, all or nothing, on the disk when it returns. Events are accepted in
-// the order of the calls.
+// Accept writes an event, its session and a queued turn with the id turn in one transaction, which
+// is on the disk when it returns. Events are accepted in the order of the calls.
 //
-// An event whose id is known is not taken again: if session and text are
-// equal, the turn it has is returned with fresh false; else the error is
-// CodeConflict, as when the id is an act's or turn is another turn's. An event
-// without an id or a session is refused with CodeInvalidParams. After
-// CodeStorage nothing was taken.
+// An event whose id is known is not accepted again. If session and text are equal, Accept returns
+// the turn of the first one, with fresh false. Otherwise the error is CodeConflict, as it is if the
+// id is an act's, or if turn is the id of another turn. An event without an id or a session is
+// refused with CodeInvalidParams. After CodeStorage nothing was written.
 func (s *TurnStore) Accept(ctx context.Context, event protocol.Event, turn string) (t Turn, fresh bool, err error) {
 	if !protocol.ValidID(event.ID) || !protocol.ValidID(turn) || !protocol.ValidSession(event.Session) {
 		return Turn{}, false, protocol.Errorf(protocol.CodeInvalidParams,
@@ -87,7 +85,7 @@ func (s *TurnStore) Accept(ctx context.Context, event protocol.Event, turn strin
 	if s.writer == nil {
 		return Turn{}, false, fmt.Errorf("accept an event: %w", errReadOnly)
 	}
-	event.Text = strings.ToValidUTF8(event.Text, "\uFFFD") // as the file will hold it
+	event.Text = strings.ToValidUTF8(event.Text, "\uFFFD") // as the file will have it
 	event.Level = max(event.Level, 1)
 	a := &acceptance{event: event, turnID: turn, done: make(chan struct{})}
 	s.queue.add(a)
@@ -108,9 +106,8 @@ func (s *TurnStore) Accept(ctx context.Context, event protocol.Event, turn strin
 	}
 }
 
-// acceptAll writes a batch in one transaction, and tells each how it ended.
-// What is wrong with one event is told to its sender only; what is wrong with
-// the file, to all.
+// acceptAll writes a batch in one transaction and sets the result of each acceptance. An error of
+// one event is returned to its sender only. An error of the file is returned to all.
 func (s *TurnStore) acceptAll(ctx context.Context, batch []*acceptance) {
 	if len(batch) == 0 {
 		return
@@ -136,8 +133,8 @@ func (s *TurnStore) acceptAll(ctx context.Context, batch []*acceptance) {
 	}
 }
 
-// accept writes one event. It refuses with a *protocol.Error, and then before
-// it has written anything; every other error is the file's.
+// accept writes one event. It refuses an event with a *protocol.Error, before it writes anything.
+// Every other error is the file's.
 func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) (Turn, bool, error) {
 	known, err := turnWhere(ctx, tx, "t.event = ?", event.ID)
 	if err == nil {
@@ -189,7 +186,7 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	return queued, true, nil
 }
 
-// enqueue writes a turn that is new, and its question where it can be found.
+// enqueue writes a new turn and indexes its question.
 func enqueue(ctx context.Context, tx *writer, t Turn) error {
 	at := micros(t.Accepted)
 	var first int64
@@ -211,7 +208,7 @@ func enqueue(ctx context.Context, tx *writer, t Turn) error {
 	return indexText(ctx, tx, t.Seq, t.Question.Text, placeWord(first))
 }
 
-// refuseOther refuses an event whose id the turn of another one has.
+// refuseOther refuses an event whose id belongs to a turn with another text or session.
 func refuseOther(ctx context.Context, tx *writer, known Turn, event protocol.Event) error {
 	same, err := sameSession(ctx, tx, known, event.Session)
 	if err == nil && (!same || known.Question.Text != event.Text) {
@@ -221,7 +218,7 @@ func refuseOther(ctx context.Context, tx *writer, known Turn, event protocol.Eve
 	return err
 }
 
-// sameSession reports whether the turn is of the session, or was when the session
+// sameSession reports whether the turn belongs to the session, or belonged to it when the session
 // had that name.
 func sameSession(ctx context.Context, tx *writer, known Turn, session string) (same bool, err error) {
 	if known.Session == session {
@@ -231,8 +228,7 @@ func sameSession(ctx context.Context, tx *writer, known Turn, session string) (s
 	return same, err
 }
 
-// refuseTaken says no to an event's id that is an act's, and to a turn's id
-// that is another turn's.
+// refuseTaken refuses an event whose id is an act's, and a turn whose id is another turn's.
 func refuseTaken(ctx context.Context, tx *writer, event, turn string) error {
 	var act, other bool
 	err := tx.QueryRowContext(ctx,
@@ -248,8 +244,7 @@ func refuseTaken(ctx context.Context, tx *writer, event, turn string) error {
 	return nil
 }
 
-// refuseNoQuestion says no to an event that is to stand in the place of what is
-// no question of its session.
+// refuseNoQuestion refuses an event that is to replace a question which its session does not have.
 func refuseNoQuestion(ctx context.Context, tx *writer, event protocol.Event) error {
 	if event.Instead == "" {
 		return nil

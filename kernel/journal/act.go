@@ -15,13 +15,13 @@ import (
 // The kinds of an [Act].
 const (
 	ActAnswer = "answer" // the turn's text, inserted into its conversation
-	ActNotice = "notice" // a line of the kernel's, inserted there
-	ActAsk    = "ask"    // what waits for a person, inserted there; the id is the approval's or the question's
+	ActNotice = "notice" // a line of the kernel, inserted there
+	ActAsk    = "ask"    // an ask for a person, inserted there; the id is the approval's or the question's
 	ActAction = "action" // anything else
 )
 
-// Act is a verified action, recorded before it is performed. It is the data of
-// a row of kind act, which has ID, Session, Turn and Time in its columns.
+// Act is a verified action, recorded before it is performed. It is the data of a row of kind act.
+// ID, Session, Turn and Time are columns of the row.
 type Act struct {
 	ID      string    `json:"-"` // the answer's :ID:
 	Session string    `json:"-"`
@@ -37,24 +37,22 @@ type Act struct {
 	Final   bool      `json:"final,omitempty"`
 }
 
-// Receipt is the data of a row of kind receipt: what a client said about an
-// act. Client is empty when the kernel wrote the file itself; Failure is what
-// went wrong, empty for success.
+// Receipt is the data of a row of kind receipt: the report of a client about an act. Client is
+// empty if the kernel wrote the file itself. Failure is the error, or empty for success.
 type Receipt struct {
 	Client string `json:"client,omitempty"`
 	protocol.Receipt
 	Failure string `json:"failure,omitempty"`
-	Unknown bool   `json:"unknown,omitempty"` // with Failure: it may have happened
+	Unknown bool   `json:"unknown,omitempty"` // with Failure: the act may have been performed
 }
 
-// ActStore keeps verified actions and what clients answered to them. An act is recorded before it is
-// performed, so that a kernel that starts anew knows what may have happened. Acts of a turn are in
+// ActStore holds verified actions and the receipts of clients. An act is recorded before it is
+// performed, so that a kernel that starts again knows what may have happened. Acts of a turn are in
 // the order in which they were recorded.
 type ActStore struct{ *database }
 
-// PutAct records an act. An id that is an act's or an event's already is
-// CodeConflict, a turn that does not exist CodeNotFound. If Saved is set the
-// file has it from the start.
+// PutAct records an act. CodeConflict if its id is already the id of an act or an event.
+// CodeNotFound if its turn does not exist. If Saved is set, the session's file has the act already.
 func (s *ActStore) PutAct(ctx context.Context, act Act) error {
 	if err := act.check(); err != nil {
 		return err
@@ -62,9 +60,9 @@ func (s *ActStore) PutAct(ctx context.Context, act Act) error {
 	return s.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error { return putActOf(ctx, tx, act) })
 }
 
-// PutActDeferred is PutAct, for an action that changes nothing, that waits for the next change as
-// [RecordStore.AppendDeferred] does. If the process is killed before, the action may be done again. An
-// act whose turn does not exist by then, or whose id is taken, is not recorded.
+// PutActDeferred records an act that changes nothing, together with the next change, as
+// [RecordStore.AppendDeferred] does. If the process is killed before, the action may be done again.
+// If the turn does not exist by then, or the id is used, the act is not recorded.
 func (s *ActStore) PutActDeferred(ctx context.Context, act Act) error {
 	if err := act.check(); err != nil {
 		return err
@@ -79,7 +77,7 @@ func (s *ActStore) PutActDeferred(ctx context.Context, act Act) error {
 	}})
 }
 
-// check says what is wrong with an act that somebody made.
+// check returns an error for an invalid act from a caller.
 func (a Act) check() error {
 	switch a.Kind {
 	case ActAnswer, ActNotice, ActAsk, ActAction:
@@ -92,7 +90,7 @@ func (a Act) check() error {
 	return nil
 }
 
-// putActOf writes an act of a turn that there has to be.
+// putActOf writes an act and checks that its turn exists.
 func putActOf(ctx context.Context, tx *writer, act Act) error {
 	var first int64
 	err := tx.QueryRowContext(ctx, "SELECT s.first FROM turn AS t JOIN session AS s ON s.name = t.session WHERE t.id = ? AND t.session = ?",
@@ -106,7 +104,8 @@ func putActOf(ctx context.Context, tx *writer, act Act) error {
 	return putAct(ctx, tx, act, placeWord(first))
 }
 
-// putAct writes an act of a turn that exists, and makes an answer findable at places.
+// putAct writes an act of an existing turn. It indexes the text of an answer with the words of its
+// places.
 func putAct(ctx context.Context, tx *writer, act Act, places string) error {
 	var taken bool
 	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM act WHERE id = ?1) OR EXISTS (SELECT 1 FROM turn WHERE event = ?1)", act.ID).Scan(&taken)
@@ -131,8 +130,8 @@ func putAct(ctx context.Context, tx *writer, act Act, places string) error {
 	return indexText(ctx, tx, row.Seq, cmp.Or(act.Plain, act.Raw), places)
 }
 
-// PutReceipt records what a client answered to an act, each time it did; a
-// receipt with Saved marks the act as saved. CodeNotFound for an unknown act.
+// PutReceipt records a client's receipt for an act. An act may have several receipts. A receipt
+// with Saved marks the act as saved. CodeNotFound for an unknown act.
 func (s *ActStore) PutReceipt(ctx context.Context, act string, receipt Receipt) error {
 	return s.transact(ctx, "record a receipt", func(ctx context.Context, tx *writer) error {
 		return putReceipt(ctx, tx, act, receipt)
@@ -184,7 +183,7 @@ func (s *ActStore) Act(ctx context.Context, id string) (Act, error) {
 
 const actsOfQuery = actQuery + "WHERE a.turn IN (SELECT value FROM json_each(?)) ORDER BY a.seq"
 
-// ActsOf returns the acts of these turns, in the order they were recorded.
+// ActsOf returns the acts of these turns, in the order in which they were recorded.
 func (s *ActStore) ActsOf(ctx context.Context, turns ...string) ([]Act, error) {
 	list, err := json.Marshal(turns)
 	if err != nil {

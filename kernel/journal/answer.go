@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// lastAnswer is the id of the turn's latest answer, "" if it has none.
+// lastAnswer returns the id of the turn's latest answer, "" if it has none.
 func lastAnswer(ctx context.Context, tx *writer, t Turn) (id string, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT id FROM act WHERE turn = ? AND kind = 'answer' ORDER BY seq DESC LIMIT 1", t.ID).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -19,9 +19,9 @@ func lastAnswer(ctx context.Context, tx *writer, t Turn) (id string, err error) 
 	return id, nil
 }
 
-// Prefer makes an answer the one of its turn that later turns are shown, until
-// another one is preferred; with not set the last whole answer counts again.
-// It returns the turn as it then is. CodeNotFound if there is no such answer.
+// Prefer selects the answer of a turn that later turns receive, until another one is preferred. If
+// not is true, it withdraws the preference, and the last whole answer counts again. It returns the
+// changed turn. CodeNotFound if there is no such answer.
 func (s *TurnStore) Prefer(ctx context.Context, answer string, not bool) (t Turn, err error) {
 	err = s.transact(ctx, "prefer an answer", func(ctx context.Context, tx *writer) error {
 		var turn string

@@ -11,12 +11,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// AskStore keeps what waits for a person: approvals and questions, open and decided. A decision is
-// recorded once; the first one counts. Open asks are in the order in which they began to wait.
+// AskStore holds approvals and questions for a person, open and decided. A decision is recorded
+// once, and the first one counts. Open asks are in the order in which they began to wait.
 type AskStore struct{ *database }
 
-// PutAsk records an ask that waits from now on. A known id is CodeConflict, a turn that does not
-// exist or has ended CodeNotFound. Asked is set if empty.
+// PutAsk records an ask that waits from now on. CodeConflict if the id is known. CodeNotFound if
+// the turn does not exist or has ended. Asked is set if it is empty.
 func (s *AskStore) PutAsk(ctx context.Context, ask protocol.Ask) error {
 	kind, err := askKind(ask)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *AskStore) PutAsk(ctx context.Context, ask protocol.Ask) error {
 	})
 }
 
-// askKind is the kind of the row of an ask, or CodeInvalidParams if the ask is not complete.
+// askKind returns the kind of the row of an ask, or CodeInvalidParams if the ask is not complete.
 func askKind(ask protocol.Ask) (Kind, error) {
 	switch {
 	case !protocol.ValidID(ask.ID):
@@ -70,7 +70,7 @@ const (
 	countOpenQuery = "SELECT count(*) FROM ask INDEXED BY ask_open WHERE closed = 0"
 )
 
-// allowedQuery finds the widest decision first.
+// allowedQuery returns the widest decision.
 const allowedQuery = `SELECT decision FROM ask WHERE hash = ? AND edited = ''
 	AND (decision = 'allow-always' OR decision = 'allow-session' AND session = ? OR decision = 'allow-turn' AND turn = ?)
 	ORDER BY decision = 'allow-always' DESC, decision = 'allow-session' DESC LIMIT 1`
@@ -111,15 +111,15 @@ func (s *AskStore) OpenAsks(ctx context.Context) ([]protocol.Ask, error) {
 	return asks, s.failure(ctx, "list what waits for a person", err)
 }
 
-// Waiting is how many asks wait for a person.
+// Waiting returns how many asks wait for a person.
 func (s *AskStore) Waiting(ctx context.Context) (n int, err error) {
 	err = s.readers.QueryRowContext(ctx, countOpenQuery).Scan(&n)
 	return n, s.failure(ctx, "count what waits for a person", err)
 }
 
-// Decide closes an ask with a person's decision. Only one decision is taken: CodeConflict when the
-// ask is closed, CodeNotFound when there is none. An outcome that an ask of this sort cannot have
-// is CodeInvalidParams.
+// Decide closes an ask with a person's decision. Only the first decision is accepted: CodeConflict
+// if the ask is closed, CodeNotFound if there is none. CodeInvalidParams for an outcome that an ask
+// of this sort cannot have.
 func (s *AskStore) Decide(ctx context.Context, id string, outcome protocol.AskOutcome) (ask protocol.Ask, err error) {
 	err = s.transact(ctx, "close an ask", func(ctx context.Context, tx *writer) error {
 		ask, err = scanAsk(tx.QueryRowContext(ctx, askQuery+"WHERE p.id = ?", id))
@@ -140,7 +140,7 @@ func (s *AskStore) Decide(ctx context.Context, id string, outcome protocol.AskOu
 	return ask, nil
 }
 
-// closeAsk writes how an ask was closed.
+// closeAsk writes the outcome of an ask.
 func closeAsk(ctx context.Context, tx *writer, ask *protocol.Ask, outcome protocol.AskOutcome) error {
 	kind := KindDecision
 	if ask.Sort == protocol.AskQuestion {
@@ -164,8 +164,8 @@ func closeAsk(ctx context.Context, tx *writer, ask *protocol.Ask, outcome protoc
 	return err
 }
 
-// ReadOutcome reads the data of a row of the kind decision or answer. Rows of before schema 13 have
-// the comment as "reason", and "state" where an answer has its decision.
+// ReadOutcome reads the data of a row of the kind decision or answer. Rows from before schema 13
+// have the comment as "reason", and an answer has its decision as "state".
 func ReadOutcome(e Entry) (protocol.AskOutcome, error) {
 	var data struct {
 		protocol.AskOutcome
@@ -185,7 +185,7 @@ func ReadOutcome(e Entry) (protocol.AskOutcome, error) {
 	return outcome, nil
 }
 
-// CloseAsks closes what waits for a turn that ends, without a decision, and returns it, oldest
+// CloseAsks closes the open asks of a turn that ends, without a decision, and returns them, oldest
 // first.
 func (s *AskStore) CloseAsks(ctx context.Context, turn string) ([]protocol.Ask, error) {
 	open, err := collect(ctx, s.readers, scanAsk, openOfTurn, turn)
@@ -212,9 +212,9 @@ func closeAsks(ctx context.Context, tx *writer, turn string) ([]protocol.Ask, er
 	return open, nil
 }
 
-// Allowed reports whether a person has allowed an action with this hash for
-// this turn, for this session or always, and returns the widest such decision.
-// One that was allowed once does not count.
+// Allowed reports whether a person has allowed an action with this hash for this turn, for this
+// session or always, and returns the widest such decision. A decision to allow an action once does
+// not count.
 func (s *AskStore) Allowed(ctx context.Context, hash, turn, session string) (protocol.Decision, bool, error) {
 	var decision protocol.Decision
 	err := s.readers.QueryRowContext(ctx, allowedQuery, hash, session, turn).Scan(&decision)

@@ -13,12 +13,12 @@ const parentQuery = `SELECT t.seq, t.parent, coalesce(x.id, nullif(t.preferred, 
 	LEFT JOIN act AS x ON x.id = ?1 AND x.kind = 'answer'
 	WHERE (t.event = ?1 OR t.id = (SELECT turn FROM act WHERE id = ?1)) AND t.session = ?2`
 
-// Branch returns the exchanges that a question stands below whose parent this is, the
-// outermost first: parent is the :ID: of a question or of an answer of the session, as in
-// [Turn]. A question below an answer goes on from that one; else of several answers the one
-// counts that a person prefers, or the last that is whole. Turns without an answer are
-// left out, as in [TranscriptStore.History], which has the same limits: of more exchanges the
-// nearest are kept. CodeNotFound if the parent is of no turn of the session.
+// Branch returns the exchanges above a question, the outermost first. parent is the :ID: of the
+// question or answer below which the question stands, as in [Turn]. If the parent is an answer, its
+// exchange has that answer. Otherwise the exchange has the answer that a person prefers, or else
+// the last whole one. Turns without an answer are left out. The limits are those of
+// [TranscriptStore.History]; the nearest exchanges are returned. CodeNotFound if the parent belongs
+// to no turn of the session.
 func (s *TranscriptStore) Branch(ctx context.Context, session, parent string) ([]*Exchange, error) {
 	var exchanges []*Exchange
 	size, last := 0, int64(1<<63-1)
@@ -30,7 +30,7 @@ func (s *TranscriptStore) Branch(ctx context.Context, session, parent string) ([
 			return nil, s.failure(ctx, "read a branch", notFound(err, "question or answer", parent))
 		}
 		if seq >= last {
-			break // what stands below a heading was asked after it
+			break // a question below a heading comes after it
 		}
 		read, err := s.readExchanges(ctx, [][2]any{{seq, answer}})
 		if err != nil {
@@ -49,8 +49,7 @@ func (s *TranscriptStore) Branch(ctx context.Context, session, parent string) ([
 	return exchanges, nil
 }
 
-// refuseNoParent says no to an event that stands below what is no question and no answer
-// of its session.
+// refuseNoParent refuses an event whose parent is neither a question nor an answer of its session.
 func refuseNoParent(ctx context.Context, tx *writer, event protocol.Event) error {
 	if event.Parent == "" {
 		return nil

@@ -10,29 +10,31 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Compaction says how models are shown the beginning of a session: summarised, shortened or not
-// at all. The turns and their steps stay in the journal unchanged, so that another compaction can
-// show all of them again. Its rows have the kind "digest".
+// Compaction describes in which form models receive the beginning of a session: summarised,
+// shortened or not at all. The turns and their steps stay in the journal unchanged, so that a later
+// compaction can restore them. Its rows have the kind "digest".
 type Compaction struct {
 	Seq int64 `json:"-"`
-	// Base is the compaction before it, which holds again when this one is undone. If this one
-	// itself is an undo, Base is the compaction that it restores. 0 for none.
+	// Base is the compaction before this one. If this one is undone, Base applies again. If this
+	// one itself is an undo, Base is the compaction that it restores. 0 for none.
 	Base int64 `json:"base,omitempty"`
-	// Through is the last turn that is not shown, by its Seq; Turns is how many are not.
+	// Through is the Seq of the last turn that models do not receive. Turns is the number of these
+	// turns.
 	Through int64 `json:"through,omitempty"`
 	Turns   int   `json:"turns,omitempty"`
-	// Summary stands for the turns up to Summarised, which Told counts; those behind it, up
-	// to Through, are left out.
+	// Summary replaces the turns up to Summarised. Told is their number. The turns after
+	// Summarised, up to Through, are left out.
 	Summary    json.RawMessage `json:"summary,omitempty"`
 	Summarised int64           `json:"summarised,omitempty"`
 	Told       int             `json:"told,omitempty"`
-	// Results of steps up to the row Shortened are shown in part, those up to Omitted not at all.
+	// Results of steps up to the row Shortened are shortened, those up to the row Omitted are left
+	// out.
 	Shortened int64 `json:"shortened,omitempty"`
 	Omitted   int64 `json:"omitted,omitempty"`
-	// By says how it came about; Model is what wrote the summary.
+	// By is the cause of the compaction. Model is the model that wrote the summary.
 	By    CompactionBy `json:"by"`
 	Model string       `json:"model,omitempty"`
-	// Before and After are what the earlier turns took of the model's window, in tokens.
+	// Before and After are the tokens of the earlier turns in the model's window, before and after.
 	Before int `json:"before,omitempty"`
 	After  int `json:"after,omitempty"`
 }
@@ -41,16 +43,16 @@ type Compaction struct {
 type CompactionBy string
 
 const (
-	CompactionBySummary CompactionBy = "summary" // a model summarised, since the window was filling
-	CompactionByPerson  CompactionBy = "person"  // a model summarised, since a person wanted it
+	CompactionBySummary CompactionBy = "summary" // a model summarised because the window was nearly full
+	CompactionByPerson  CompactionBy = "person"  // a model summarised because a person asked for it
 	CompactionByPruning CompactionBy = "pruning" // results were shortened
-	CompactionByCut     CompactionBy = "cut"     // there was no room and no summary yet
-	CompactionByUndo    CompactionBy = "undo"    // a person took the last one back
-	CompactionByFork    CompactionBy = "fork"    // it is the parent's
+	CompactionByCut     CompactionBy = "cut"     // there was no room, and no summary yet
+	CompactionByUndo    CompactionBy = "undo"    // a person undid the last compaction
+	CompactionByFork    CompactionBy = "fork"    // copied from the parent of a fork
 )
 
-// compactionsLimit is how far back one is looked for that applies: an earlier turn is asked again
-// seldom, and without a compaction it is only shown less.
+// compactionsLimit is how many compactions are searched for one that applies. Only an early turn
+// that is answered again needs an older one; without it the model receives less.
 const compactionsLimit = 64
 
 // Compactions returns the compactions of a session that are not stale, the last first, at most 64.
@@ -78,7 +80,7 @@ func scanCompaction(row scanner) (d Compaction, err error) {
 }
 
 // PutCompaction records a compaction. latest is the row of the last compaction that was not stale
-// when this one was made, 0 for none. CodeConflict if another one has come meanwhile, or if that
+// when this one was made, 0 for none. CodeConflict if another one was recorded since, or if that
 // one has become stale.
 func (s *TranscriptStore) PutCompaction(ctx context.Context, session string, compaction Compaction, latest int64) (Compaction, error) {
 	err := s.transact(ctx, "record a compaction", func(ctx context.Context, tx *writer) error {

@@ -15,7 +15,7 @@ type contextData struct {
 	Items []protocol.ContextItem `json:"items"`
 }
 
-// withoutContent returns the items without their content, for the event's own row, which is read
+// withoutContent returns the items without their content, for the row of the event, which is read
 // for many turns at a time.
 func withoutContent(items []protocol.ContextItem) []protocol.ContextItem {
 	if len(items) == 0 {

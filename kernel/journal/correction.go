@@ -7,19 +7,19 @@ import (
 	"fmt"
 )
 
-// A correction never leaves these bounds: an estimate is never that far off, but a server
-// may count something else.
+// A correction stays within these bounds. An estimate is never wrong by more, but a server may
+// count something else.
 const (
 	leastCorrection = 0.25
 	mostCorrection  = 4
-	// surely is from how many tokens on an estimate says something.
+	// surely is the number of tokens from which on an estimate is used for the correction.
 	surely = 200
-	// remembered is over how many replies a correction goes, more or less.
+	// remembered is the number of replies over which a correction is averaged.
 	remembered = 16
 )
 
-// Correction is what the tokens that a model counts are of those that are estimated; 1 while
-// nothing is known.
+// Correction returns the ratio of the tokens that a model counts to those that are estimated. It is
+// 1 while nothing is known.
 func (s *UsageStore) Correction(ctx context.Context, model string) (float64, error) {
 	factor, _, err := correction(ctx, s.readers, model)
 	return factor, s.failure(ctx, "read how a model counts", err)
@@ -33,7 +33,7 @@ func correction(ctx context.Context, from reader, model string) (factor float64,
 	return factor, replies, err
 }
 
-// correct learns from what a reply took.
+// correct updates the correction with the usage of a reply.
 func correct(ctx context.Context, tx *writer, spent Spent) error {
 	if spent.Estimate < surely || spent.Input <= 0 {
 		return nil

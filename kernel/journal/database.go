@@ -11,12 +11,12 @@ import (
 )
 
 // database is the file of a journal: one connection that writes, a few that read, and the writes
-// that wait for the next change. Each part of a [Journal] holds it. It is safe for many goroutines.
+// that wait for the next change. Each part of a [Journal] has it. It is safe for many goroutines.
 type database struct {
 	path     string
 	readers  *readers
 	writers  *sql.DB
-	writer   *writer       // the only one: a second one would have to read again what the first wrote
+	writer   *writer       // the only one: a second one would have to read again what the first one wrote
 	writing  chan struct{} // holds one value while a goroutine uses the writer, or after close
 	closed   bool
 	deferred deferredQueue
@@ -26,7 +26,7 @@ func newDatabase(path string) *database {
 	return &database{path: path, writing: make(chan struct{}, 1), deferred: deferredQueue{longest: deferredTime}}
 }
 
-// open connects: to write, then to read.
+// open opens the connection that writes, then those that read.
 func (d *database) open(ctx context.Context) (err error) {
 	if d.writers, err = sql.Open("sqlite", dataSource(d.path)); err != nil {
 		return err
@@ -66,16 +66,16 @@ func (d *database) close() error {
 	return nil
 }
 
-// createFile makes a missing file, since SQLite would make one that others can
-// read, and takes such a right away from an old one. A file that exists is not
-// opened here: closing it would drop the locks SQLite holds in this process.
+// createFile creates a missing file with mode 0600, because SQLite would create one that others can
+// read. It removes the rights of others from an existing file. It does not open an existing file,
+// because closing it would drop the locks that SQLite holds in this process.
 func (d *database) createFile() error {
 	info, err := os.Stat(d.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		file, err := os.OpenFile(d.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
-			return nil // another process was faster
+			return nil // another process created it
 		}
 		if err != nil {
 			return d.unusable(err)
@@ -91,9 +91,8 @@ func (d *database) createFile() error {
 	return nil
 }
 
-// dataSource is the driver's name for the file. Every connection waits five
-// seconds for another process. (Recursive triggers: a REPLACE counts as the
-// removal it is.)
+// dataSource returns the driver's name for the file. Every connection waits up to five seconds for
+// another process. With recursive triggers, a REPLACE runs the triggers of a removal.
 func dataSource(path string, pragmas ...string) string {
 	query := url.Values{}
 	for _, pragma := range append([]string{
@@ -104,11 +103,11 @@ func dataSource(path string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}).String()
 }
 
-// errReadOnly: the journal was opened by [OpenToRead].
+// errReadOnly is the error of a write to a journal that was opened by [OpenToRead].
 var errReadOnly = errors.New("the journal was opened to be read")
 
-// transact runs change in a transaction once it is this caller's turn to
-// write. doing names the change in errors.
+// transact waits until the caller may write and then runs change in a transaction. doing names the
+// change in errors.
 func (d *database) transact(ctx context.Context, doing string, change func(context.Context, *writer) error) error {
 	select {
 	case d.writing <- struct{}{}:

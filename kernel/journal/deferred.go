@@ -14,29 +14,29 @@ type deferredQueue struct {
 	size    int // of the waiting writes, in bytes
 	closed  bool
 	longest time.Duration // how long a write waits at most
-	timer   *time.Timer   // runs while something waits that no change has taken along
+	timer   *time.Timer   // runs while a write waits for a change
 	writing sync.WaitGroup
 }
 
-// deferredWrite is a write that waits. It fails only when the journal cannot be written at all.
+// deferredWrite is a write that waits. It fails only if the journal cannot be written at all.
 type deferredWrite struct {
-	size  int // about what it takes in memory: deferredSize and its texts
+	size  int // its approximate size in memory: deferredSize and its texts
 	write func(ctx context.Context, tx *writer) error
 }
 
 // deferredBytes is how many bytes may wait; a write beyond that is done at once. deferredSize is
-// what a write takes besides its texts. deferredTime is how long a write may wait.
+// the size of a write without its texts. deferredTime is how long a write may wait.
 const (
 	deferredBytes = 16 << 20
 	deferredSize  = 500
 	deferredTime  = 100 * time.Millisecond
 )
 
-// AppendDeferred writes a row together with the next change, before it and in the same
-// transaction; at the latest after 100 ms, or when the journal is closed. Use it for rows that
-// explain a change that follows at once, since a commit costs more than a row. Readers do not see
+// AppendDeferred writes a row in the transaction of the next change, before the change itself. The
+// row is written after 100 ms at the latest, or when the journal is closed. Use it for rows that
+// explain a change that follows at once, because a commit costs more than a row. Readers do not see
 // the row before it is written. If the process is killed before, the journal has neither the row
-// nor the change. A change that fails leaves the row for the next change. Errors are those of
+// nor the change. If the change fails, the row waits for the next change. Errors are those of
 // [RecordStore.Append].
 func (s *RecordStore) AppendDeferred(ctx context.Context, entry Entry) error {
 	if err := entry.check(); err != nil {
@@ -59,14 +59,14 @@ func (d *database) deferWrite(ctx context.Context, what string, l deferredWrite)
 	return d.transact(ctx, what, l.write)
 }
 
-// writeWaiting writes the queue when no change has come in time. A write that fails stays in the
-// queue; the next change returns the error.
+// writeWaiting writes the queue if no change came in time. A write that fails stays in the queue,
+// and the next change returns the error.
 func (d *database) writeWaiting() {
 	_ = d.transact(context.Background(), "write the last rows", func(context.Context, *writer) error { return nil })
 }
 
-// add queues a write, and reports false if there is no room. It starts the timer that calls write
-// if no change comes.
+// add queues a write. It returns false if there is no room. It starts the timer that calls write if
+// no change comes.
 func (q *deferredQueue) add(l deferredWrite, write func()) bool {
 	q.Lock()
 	defer q.Unlock()
@@ -108,7 +108,7 @@ func (q *deferredQueue) write(ctx context.Context, tx *writer) (written int, err
 	return len(all), nil
 }
 
-// forget drops the first writes of the queue, which are in the file now.
+// forget removes the first writes of the queue, which are in the file now.
 func (q *deferredQueue) forget(written int) {
 	if written == 0 {
 		return
@@ -136,7 +136,7 @@ func (q *deferredQueue) close() int {
 }
 
 // withDeferred does the waiting writes and then change, in one transaction. The caller must hold
-// the turn to write.
+// the right to write.
 func (d *database) withDeferred(ctx context.Context, change func(context.Context, *writer) error) error {
 	written := 0
 	err := d.writer.transaction(ctx, syncNormal, func(ctx context.Context, tx *writer) (err error) {

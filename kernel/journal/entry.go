@@ -13,47 +13,47 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Kind says what a row records, and so the shape of its data. The journal
-// writes the kinds event, context, turn, act, receipt, approval, decision, question, answer, rename, fork, usage,
-// preference, session-model, session-preset, steer, spawn, spawn-change and digest itself, together with the state they change; the others are
-// written by [RecordStore.Append] and [RecordStore.AppendDeferred]
-// in the shape of whoever writes them.
+// Kind is the kind of a row. It determines the shape of the data. The journal itself writes the
+// kinds event, context, turn, act, receipt, approval, decision, question, answer, rename, fork,
+// usage, preference, session-model, session-preset, steer, spawn, spawn-change and digest, together
+// with the state that they change. The callers of [RecordStore.Append] and
+// [RecordStore.AppendDeferred] write the other kinds and decide their shape.
 type Kind string
 
 const (
-	KindEvent          Kind = "event"           // what a sensor or client reported: read it with [Entry.Event]
+	KindEvent          Kind = "event"           // the report of a sensor or client: read it with [Entry.Event]
 	KindChoice         Kind = "choice"          // the skill that answers, and why: a [Choice]
-	KindContext        Kind = "context"         // {"items"}: what went along with an event, whole; ID is the event's
-	KindModelRequest   Kind = "model-request"   // what a model was asked
-	KindModelReply     Kind = "model-reply"     // what it answered, whole
+	KindContext        Kind = "context"         // {"items"}: the context items of an event, with content; ID is the event's
+	KindModelRequest   Kind = "model-request"   // a request to a model
+	KindModelReply     Kind = "model-reply"     // the reply of a model, whole
 	KindProposal       Kind = "proposal"        // the action read from a reply, and the steps that read it
-	KindVerdict        Kind = "verdict"         // what the skill and the policy said to a proposal
+	KindVerdict        Kind = "verdict"         // the decision of the skill and the policy about a proposal
 	KindAct            Kind = "act"             // an [Act], before it is performed
-	KindReceipt        Kind = "receipt"         // a [Receipt]; ID is the act's, or the event's whose question was saved
-	KindApproval       Kind = "approval"        // a [protocol.Ask], when it was asked for
+	KindReceipt        Kind = "receipt"         // a [Receipt]; ID is the act's, or that of the event whose question was saved
+	KindApproval       Kind = "approval"        // a [protocol.Ask] for an approval, as it began to wait
 	KindDecision       Kind = "decision"        // {"decision","reason","edited","client"}; no decision: its turn ended
-	KindQuestion       Kind = "question"        // a [protocol.Ask], when it was asked
-	KindAnswer         Kind = "answer"          // a [protocol.AskOutcome]: how a question was closed; read it with [ReadOutcome]
+	KindQuestion       Kind = "question"        // a [protocol.Ask] with a question, as it began to wait
+	KindAnswer         Kind = "answer"          // a [protocol.AskOutcome]: the answer to a question; read it with [ReadOutcome]
 	KindRename         Kind = "rename"          // a [Renaming]; Session is the new name
-	KindFork           Kind = "fork"            // {"parent","at","turns"}; Session is the new one, ID that of the heading it was forked at
-	KindTurn           Kind = "turn"            // {"state","attempt","skill","model","notice","input","output","cost","wanted","settings"}: the turn from then on
-	KindUsage          Kind = "usage"           // a [Spent]: what one reply of a model took
-	KindPreference     Kind = "preference"      // ID is the answer that a person chose; {"not"} takes the choice back
-	KindSessionModel   Kind = "session-model"   // {"model"}: what answers in the session from then on
-	KindPreset         Kind = "session-preset"  // {"preset"}: what holds in the session from then on
-	KindSteer          Kind = "steer"           // {"text"}: what a person said to the turn while it ran
-	KindAsked          Kind = "asked"           // {"text"}: the question as the model was shown it; ID is the id of the answer that was to come
-	KindToolStep       Kind = "round"           // a [ToolStep] on the way to the answer ID
-	KindCompaction     Kind = "digest"          // a [Compaction]: how models are shown the beginning of the session from then on
-	KindUndo           Kind = "undo"            // a person took back what the act ID had changed
-	KindMemory         Kind = "memory"          // a change of what is kept: {"operation","path","record","before","after","undoes"}
-	KindRecall         Kind = "recall"          // {"items"}: what a turn was reminded of, of what is kept
-	KindFormation      Kind = "formation"       // {"turn",…}: up to which turn a conversation was looked at for what to keep of it
-	KindMemoryProposal Kind = "memory-proposal" // a change of what is kept that waits for a person
-	KindMemoryDecision Kind = "memory-decision" // {"accepted"}: what a person decided about it; ID is the proposal's
-	KindSubagent       Kind = "spawn"           // a [Subagent]: work that a turn handed on; ID is its task's
-	KindSubagentChange Kind = "spawn-change"    // {"cancelled"}; or {"reported"}: the spawns whose end the event ID tells of
-	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that takes a safeguard away
+	KindFork           Kind = "fork"            // {"parent","at","turns"}; Session is the fork, ID the heading at which it was forked
+	KindTurn           Kind = "turn"            // {"state","attempt","skill","model","notice","input","output","cost","wanted","settings"}: the new state of the turn
+	KindUsage          Kind = "usage"           // a [Spent]: the usage of one reply of a model
+	KindPreference     Kind = "preference"      // ID is the answer that a person prefers; {"not"} withdraws the preference
+	KindSessionModel   Kind = "session-model"   // {"model"}: the model that answers in the session from then on
+	KindPreset         Kind = "session-preset"  // {"preset"}: the preset of the session from then on
+	KindSteer          Kind = "steer"           // {"text"}: a message that a person sent to the running turn
+	KindAsked          Kind = "asked"           // {"text"}: the question as the model received it; ID is the id of the answer that was expected
+	KindToolStep       Kind = "round"           // a [ToolStep] before the answer ID
+	KindCompaction     Kind = "digest"          // a [Compaction]: how models receive the beginning of the session from then on
+	KindUndo           Kind = "undo"            // a person undid the changes of the act ID
+	KindMemory         Kind = "memory"          // a change of the memory: {"operation","path","record","before","after","undoes"}
+	KindRecall         Kind = "recall"          // {"items"}: the memories that a turn received
+	KindFormation      Kind = "formation"       // {"turn",…}: the last turn of a conversation from which memories were extracted
+	KindMemoryProposal Kind = "memory-proposal" // a change of the memory that waits for a person's decision
+	KindMemoryDecision Kind = "memory-decision" // {"accepted"}: a person's decision about a proposal; ID is the proposal's
+	KindSubagent       Kind = "spawn"           // a [Subagent]; ID is that of the event with its task
+	KindSubagentChange Kind = "spawn-change"    // {"cancelled"}; or {"reported"}: the subagents whose end the event ID reports
+	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that removes a safeguard
 	KindNotice         Kind = "notice"          // a line for a person
 	KindLog            Kind = "log"             // a line for the log
 )
@@ -72,7 +72,7 @@ type Entry struct {
 // dataLimit is the largest data of one row, in bytes.
 const dataLimit = 64 << 20
 
-// Audit records that a kernel was started with an option that takes a safeguard away.
+// Audit records that a kernel was started with an option that removes a safeguard.
 func (s *RecordStore) Audit(ctx context.Context, option, version string) error {
 	row, err := json.Marshal(struct {
 		Option  string `json:"option"`
@@ -85,9 +85,9 @@ func (s *RecordStore) Audit(ctx context.Context, option, version string) error {
 	return err
 }
 
-// Append writes one row and returns it with its Seq, and with the present as
-// its Time if it had none. Missing data is {}; data that is not JSON is
-// refused with CodeInvalidParams, longer than [dataLimit] with CodeTooLarge.
+// Append writes one row and returns it with its Seq. A missing Time is the present, missing Data is
+// {}. Data that is not JSON is refused with CodeInvalidParams, data longer than [dataLimit] with
+// CodeTooLarge.
 func (s *RecordStore) Append(ctx context.Context, entry Entry) (Entry, error) {
 	if err := entry.check(); err != nil {
 		return Entry{}, err
@@ -102,7 +102,7 @@ func (s *RecordStore) Append(ctx context.Context, entry Entry) (Entry, error) {
 	return entry, nil
 }
 
-// check says what is wrong with a row that somebody else made.
+// check returns an error for an invalid row from a caller.
 func (e Entry) check() error {
 	switch {
 	case e.Kind == "":
@@ -115,7 +115,7 @@ func (e Entry) check() error {
 	return nil
 }
 
-// insert writes a row whose data is known to be right.
+// insert writes a row whose data is valid.
 func insert(ctx context.Context, tx *writer, entry Entry) (Entry, error) {
 	if entry.Time.IsZero() {
 		entry.Time = time.Now()
@@ -146,7 +146,7 @@ func record(ctx context.Context, tx *writer, entry Entry, data any) (Entry, erro
 	return insert(ctx, tx, entry)
 }
 
-// encode is JSON as a person reads it best: < > & stay themselves.
+// encode returns the value as JSON for people: < > & are not escaped.
 func encode(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -157,15 +157,15 @@ func encode(value any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Query selects rows: those that match every field that is set.
+// Query selects the rows that match every field that is set.
 type Query struct {
-	Session string // also under the names it had before
+	Session string // also under its former names
 	Turn    string
 	ID      string
 	Kinds   []Kind // any of these
 	After   int64  // only rows with a greater Seq
-	Limit   int    // at most so many; 1,000 if 0
-	Latest  bool   // the last of them instead of the first
+	Limit   int    // the largest number of rows; 1,000 if 0
+	Latest  bool   // the last of these rows instead of the first
 }
 
 const (
@@ -173,14 +173,14 @@ const (
 	entriesBytes   = 16 << 20 // of data, in one answer
 )
 
-// RecordStore keeps the rows of the journal itself, of every kind, numbered in the order in which
-// they were committed. The other stores keep tables beside the rows that they write, and write both
-// in one transaction.
+// RecordStore holds the rows of the journal itself, of every kind, numbered in the order in which
+// they were committed. The other stores have tables in addition to the rows, and write both in one
+// transaction.
 type RecordStore struct{ *database }
 
-// Entries returns the rows a query selects, oldest first, requests to models whole. An answer ends
-// early, after at least one row, when its data passes 16 MiB; ask again with
-// After set to the last Seq until nothing comes.
+// Entries returns the rows that a query selects, oldest first, with whole requests to models. After
+// at least one row it stops early when the data exceeds 16 MiB. To read all rows, call it again
+// with After set to the last Seq until it returns none.
 func (s *RecordStore) Entries(ctx context.Context, query Query) ([]Entry, error) {
 	var names []span
 	if query.Session != "" {
@@ -198,7 +198,7 @@ func (s *RecordStore) Entries(ctx context.Context, query Query) ([]Entry, error)
 	for size := 0; size <= entriesBytes && rows.Next(); {
 		entry, err := scanEntry(rows)
 		if err != nil {
-			_ = rows.Close() // the first error is the one to tell
+			_ = rows.Close() // the first error is returned
 			return nil, s.failure(ctx, "read the journal", err)
 		}
 		entries = append(entries, entry)
@@ -220,7 +220,7 @@ func (s *RecordStore) Entries(ctx context.Context, query Query) ([]Entry, error)
 	return entries, nil
 }
 
-// wholeRequests puts requests to models together, as many as fit one answer.
+// wholeRequests assembles requests to models, as many as fit into one result.
 func (s *RecordStore) wholeRequests(ctx context.Context, entries []Entry) ([]Entry, error) {
 	r := requests{from: s.readers, rows: map[int64]requestRow{}}
 	size := 0
@@ -248,9 +248,9 @@ func scanEntry(row scanner) (Entry, error) {
 	return entry, err
 }
 
-// statement is the query in SQL. Each kind is selected by itself through its
-// index, already in order and cut to the limit, so that a rare kind is found
-// without walking over the common ones. Names are those the session had.
+// statement returns the query as SQL. Each kind is selected by itself through its index, already in
+// order and cut to the limit, so that a rare kind is found without reading the frequent ones. names
+// are the names that the session had.
 func (q Query) statement(names []span) (string, []any) {
 	order, limit := "seq", q.Limit
 	if q.Latest {

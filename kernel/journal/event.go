@@ -10,7 +10,7 @@ import (
 // eventData is the data of an event's row; id and session have columns.
 type eventData struct {
 	Sensor protocol.Sensor `json:"sensor"`
-	// Channel is in the place of a route in events that were kept before there were any.
+	// Channel replaces a route in events that were recorded before there were routes.
 	Channel protocol.Channel `json:"channel,omitempty"`
 	Route   protocol.Route   `json:"route,omitzero"`
 	Level   int              `json:"level"`
@@ -18,13 +18,14 @@ type eventData struct {
 	// Of a command.
 	Command   string `json:"command,omitempty"`
 	Arguments string `json:"arguments,omitempty"`
-	// Context tells of what went along; a row of the kind context holds it.
+	// Context describes the context items. A row of the kind context has their content.
 	Context []protocol.ContextItem `json:"context,omitempty"`
 	Payload protocol.ExactObject   `json:"payload,omitzero"`
 	Instead string                 `json:"instead,omitempty"`
 	Parent  string                 `json:"parent,omitempty"`
-	// Properties are those of its heading, Presets what the text names of them. What they
-	// set is the turn's: an attempt after the first may have others.
+	// Properties are those of the heading of the event, Presets the presets that its text names.
+	// The settings that follow from them belong to the turn, because a later attempt may have
+	// others.
 	Properties []protocol.Property `json:"properties,omitempty"`
 	Presets    []string            `json:"presets,omitempty"`
 }
@@ -34,7 +35,7 @@ func eventDataOf(e protocol.Event) eventData {
 		e.Parent, e.Properties, e.Presets}
 }
 
-// Event reads the event that a row of kind event records.
+// Event returns the event that a row of kind event records.
 func (e Entry) Event() (protocol.Event, error) {
 	if e.Kind != KindEvent {
 		return protocol.Event{}, fmt.Errorf("read row %d as an event: it is a %s", e.Seq, e.Kind)

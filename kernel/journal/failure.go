@@ -13,8 +13,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// failure turns an error of SQLite into one that tells a person what to do.
-// Errors that do so already, and those of the context, are kept. nil is nil.
+// failure returns an error with advice for a person in place of an error of SQLite. Errors that
+// have advice, and those of the context, stay as they are. nil stays nil.
 func (d *database) failure(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -32,8 +32,8 @@ func (d *database) failure(ctx context.Context, doing string, err error) error {
 	return protocol.Errorf(protocol.CodeStorage, "%s: %w", d.advice(reason.Code()), err)
 }
 
-// advice says what is wrong with the file and what helps, by SQLite's result
-// code (the low byte; the rest is detail).
+// advice describes the fault of the file and its remedy by SQLite's result code, of which the low
+// byte is the code and the rest is detail.
 func (d *database) advice(code int) string {
 	directory := filepath.Dir(d.path)
 	switch code & 0xff {
@@ -53,7 +53,8 @@ func (d *database) advice(code int) string {
 	return fmt.Sprintf("the journal %s could not be used", d.path)
 }
 
-// unusable explains why the file could not be made or looked at. nil is nil.
+// unusable returns an error that explains why the file could not be created or examined. nil stays
+// nil.
 func (d *database) unusable(err error) error {
 	if err == nil {
 		return nil

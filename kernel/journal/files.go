@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// Files is an index of the words in files that people write: what stands where. It is a
-// file of its own beside the journal and may be deleted at any time; what is in it can be
-// made again from the files. A [Files] is safe for many goroutines, one process at a time.
+// Files is a full-text index of the files that people write. It is a file of its own beside the
+// journal. It may be deleted at any time, because it can be made again from the files. A [Files] is
+// safe for many goroutines of one process.
 //
-// Ordering and blocking are as of a [Journal]: changes are made one at a time, searches run
-// beside them. What was put in survives the process, not the power.
+// Changes are made one at a time, and searches run beside them, as in a [Journal]. Committed
+// changes survive the death of the process, but not a loss of power.
 type Files struct {
 	path    string
 	readers *readers
 	writers *sql.DB
 	writer  *writer
-	writing chan struct{} // holds one value while somebody changes the index
+	writing chan struct{} // holds one value while a goroutine changes the index
 	vectors vectors
 }
 
@@ -33,32 +33,32 @@ type Document struct {
 	Path    string
 	Size    int64
 	Changed time.Time
-	Hash    string // of its content, as its indexer tells it
-	Beside  string // what else its parts depend on, as its indexer tells it
-	Parts   []Part // only to be put in: they are not read again
+	Hash    string // of its content, as computed by the indexer
+	Beside  string // the state of all else that its parts depend on, as computed by the indexer
+	Parts   []Part // for Put only: Documents does not return them
 }
 
-// Part is a piece of a document that is found as one: a heading with what stands below it.
+// Part is a piece of a document that is found as a unit: a heading with its text.
 type Part struct {
-	ID    string // what the piece is called everywhere, "" if nothing
+	ID    string // the id of the piece, or ""
 	Title string
 	Text  string
 	Tags  []string
-	Scope string // whom it is for; "" is for the person alone
+	Scope string // the scope in which it may be shown; "" for the person alone
 	Day   time.Time
 	Own   bool // the agent wrote it
 	Line  int  // from 1
 	Start int  // bytes from the beginning of the document
 	End   int
-	Sum   string // of what its vector is made of
+	Sum   string // of the text from which its vector is made
 
-	words *partWords // when it was cut beforehand
+	words *partWords // set by [Document.Cut]
 }
 
-// partWords are the words of a part, as the index has them.
+// partWords are the words of a part in the form of the index.
 type partWords struct{ title, text, tags string }
 
-// Cut cuts the parts into words. Put does so itself otherwise, while others wait for it.
+// Cut splits the parts into words. Otherwise Put does it, while other changes wait.
 func (d *Document) Cut() {
 	for i := range d.Parts {
 		d.Parts[i].cut()
@@ -74,8 +74,8 @@ func (p *Part) cut() {
 //go:embed files.sql
 var filesSchema string
 
-// OpenFiles opens the index at path, and makes it anew if it is not there, damaged, or of
-// another version. Fresh reports that it is empty.
+// OpenFiles opens the index at path. It creates the index anew if it is missing, damaged or of
+// another version. fresh reports that the index is empty.
 func OpenFiles(ctx context.Context, path string) (f *Files, fresh bool, err error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -98,9 +98,9 @@ func OpenFiles(ctx context.Context, path string) (f *Files, fresh bool, err erro
 	return f, fresh, nil
 }
 
-// OpenFilesToRead opens an index that exists, beside a kernel or without one, and changes
-// nothing. The error has [fs.ErrNotExist] in its chain if there is none, and [ErrOlder] if it
-// is of another version, which the kernel makes anew.
+// OpenFilesToRead opens an existing index to read, whether a kernel runs or not. The error wraps
+// [fs.ErrNotExist] if there is no index, and [ErrOlder] if it is of another version, which the
+// kernel replaces.
 func OpenFilesToRead(ctx context.Context, path string) (*Files, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func OpenFilesToRead(ctx context.Context, path string) (*Files, error) {
 	return f, nil
 }
 
-// Check looks through the whole index and returns what is damaged in it; nothing if it is sound.
+// Check examines the whole index and returns its faults, none if it is sound.
 func (f *Files) Check(ctx context.Context) ([]string, error) {
 	lines, err := collect(ctx, f.readers, textColumn, "PRAGMA quick_check(100)")
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *Files) open(ctx context.Context) (fresh bool, err error) {
 // filesVersion is the user_version that files.sql sets.
 const filesVersion = 5
 
-// private makes a missing file that only the user can read.
+// private creates a missing file that only the user can read.
 func private(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -182,7 +182,7 @@ func private(path string) error {
 	return file.Close()
 }
 
-// Close waits for a change that runs and closes the index.
+// Close waits for the running change and closes the index.
 func (f *Files) Close() error {
 	f.writing <- struct{}{}
 	defer func() { <-f.writing }()
@@ -200,7 +200,7 @@ func (f *Files) Close() error {
 	return err
 }
 
-// Documents returns all that is indexed, by path.
+// Documents returns all indexed documents, by path.
 func (f *Files) Documents(ctx context.Context) (map[string]Document, error) {
 	documents := map[string]Document{}
 	rows, err := collect(ctx, f.readers, func(row scanner) (d Document, err error) {
@@ -218,8 +218,8 @@ func (f *Files) Documents(ctx context.Context) (map[string]Document, error) {
 	return documents, nil
 }
 
-// Put indexes documents, each in place of what was indexed of its path: all of them or, after
-// an error, none. Many at once take less time than one by one.
+// Put indexes documents and replaces the earlier state of their paths. After an error nothing is
+// changed. One call with many documents is faster than many calls.
 func (f *Files) Put(ctx context.Context, documents ...Document) error {
 	return f.change(ctx, "index files", func(ctx context.Context, w *writer) error {
 		for _, d := range documents {
@@ -266,12 +266,12 @@ func putPart(ctx context.Context, w *writer, document int64, p Part) error {
 	return err
 }
 
-// Remove takes a document out of the index.
+// Remove removes a document from the index.
 func (f *Files) Remove(ctx context.Context, path string) error {
 	return f.change(ctx, "take "+path+" out of the index", func(ctx context.Context, w *writer) error { return forget(ctx, w, path) })
 }
 
-// Clear takes everything out of the index.
+// Clear removes all documents from the index.
 func (f *Files) Clear(ctx context.Context) error {
 	defer f.vectors.forget()
 	return f.change(ctx, "empty the index", func(ctx context.Context, w *writer) error {
@@ -288,7 +288,7 @@ func forget(ctx context.Context, w *writer, path string) error {
 	var row int64
 	err := w.QueryRowContext(ctx, "SELECT row FROM document WHERE path = ?", path).Scan(&row)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // and nothing is deleted: that would make SQLite write out what is new so far
+		return nil // without any deletion, which would make SQLite write out the new rows
 	}
 	for _, query := range []string{
 		"DELETE FROM words WHERE rowid IN (SELECT row FROM part WHERE document = ?)",
@@ -302,12 +302,12 @@ func forget(ctx context.Context, w *writer, path string) error {
 	return err
 }
 
-// mergePages is how much of the index of words is merged at once, in pages of 4 kB: what is
-// put in meanwhile waits for no more.
+// mergePages is how much of the index is merged at once, in pages of 4 kB. A change waits no longer
+// than that takes.
 const mergePages = 64
 
-// Merge makes a search faster after much was put in, and reports whether there is more to do.
-// It does little at a time. Nothing else of what it does can be seen.
+// Merge makes searches faster after many changes. It does a small part of the work and reports
+// whether there is more. It changes no results.
 func (f *Files) Merge(ctx context.Context) (more bool, err error) {
 	err = f.change(ctx, "merge the index", func(ctx context.Context, w *writer) error {
 		var before, after int
@@ -324,7 +324,7 @@ func (f *Files) Merge(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// change does one change of the index, whole or not at all.
+// change runs one change of the index in a transaction.
 func (f *Files) change(ctx context.Context, what string, do func(context.Context, *writer) error) error {
 	select {
 	case f.writing <- struct{}{}:
@@ -341,7 +341,7 @@ func (f *Files) change(ctx context.Context, what string, do func(context.Context
 	return nil
 }
 
-// day is a day as the number that it is written as, 20261122; 0 for none.
+// day returns a day as the number that is stored, such as 20261122; 0 for none.
 func day(t time.Time) int {
 	if t.IsZero() {
 		return 0
@@ -350,7 +350,7 @@ func day(t time.Time) int {
 	return year*10000 + int(month)*100 + d
 }
 
-// tagWords are tags as words of the index, each one word whatever is in it.
+// tagWords returns tags as words of the index, one word for each tag.
 func tagWords(tags []string) string {
 	var words []string
 	for _, tag := range tags {
@@ -359,7 +359,8 @@ func tagWords(tags []string) string {
 	return strings.Join(words, " ")
 }
 
-// tagWord is a tag as one word: what is no letter or digit is told by its number.
+// tagWord returns a tag as one word: characters other than letters and digits are written as
+// numbers.
 func tagWord(tag string) string {
 	var b strings.Builder
 	for _, c := range fold(strings.ToLower(tag)) {
