@@ -1,6 +1,10 @@
-// Package persona reads the files of the home that describe the agent and the person, and that make
-// up prompts: the files of the persona, the profiles, and the notes that replace sections of
-// prompts. It reads them again on every use and after every save, and reports each fault once.
+// Package persona reads the files of the home that describe the agent and the person: the files of the
+// persona, the profiles, and the notes that replace sections of prompts. It reads the first two anew
+// on every use, and all of them after every save. After each reading it reports all faults of the
+// files.
+//
+// A [Persona] is safe for many goroutines and starts none. [Persona.Follow] blocks until its context
+// ends; every other method returns when it has read the files.
 package persona
 
 import (
@@ -21,30 +25,30 @@ import (
 	"org-agent/kernel/watch"
 )
 
-// The sorts of files in which faults are reported.
+// The groups of files whose faults are reported together.
 const (
-	ofPersona  = "persona"
-	ofPrompt   = "prompt"
-	ofProfiles = "profiles"
+	groupPersona  = "persona"
+	groupPrompt   = "prompt"
+	groupProfiles = "profiles"
 )
 
-// Persona gives access to the files of one home. It is safe for many goroutines.
+// Persona gives access to the files of one home.
 type Persona struct {
 	home    *memory.Home
 	clock   func() time.Time
-	faults  func(of string, all []string)
+	faults  func(group string, faults []string)
 	logger  *slog.Logger
 	library atomic.Pointer[prompt.Library]
-	place   atomic.Pointer[time.Location] // the person's time zone, if USER.org names one
+	zone    atomic.Pointer[time.Location] // the person's time zone; nil if USER.org names none
 }
 
 // Config configures a [Persona]. All fields are required.
 type Config struct {
 	Home *memory.Home
-	// Clock returns the time in any zone.
+	// Clock returns the present time. Its zone holds if USER.org names none.
 	Clock func() time.Time
-	// Faults is called with all faults of one sort of files each time these are read.
-	Faults func(of string, all []string)
+	// Faults is called each time a group of files was read, with all faults of the group.
+	Faults func(group string, faults []string)
 	Logger *slog.Logger
 }
 
@@ -55,7 +59,7 @@ func New(c Config) (*Persona, error) {
 	if err := p.loadLibrary(); err != nil {
 		return nil, err
 	}
-	p.read() // this also finds the person's time zone
+	p.read() // finds the person's time zone too
 	p.checkProfiles()
 	return p, nil
 }
@@ -71,10 +75,10 @@ func Field(home *memory.Home) func(name string) string {
 	}
 }
 
-// Now returns the time in the person's zone, which USER.org may name.
+// Now returns the time in the zone that USER.org names.
 func (p *Persona) Now() time.Time {
-	if place := p.place.Load(); place != nil {
-		return p.clock().In(place)
+	if zone := p.zone.Load(); zone != nil {
+		return p.clock().In(zone)
 	}
 	return p.clock()
 }
@@ -82,7 +86,8 @@ func (p *Persona) Now() time.Time {
 // Library returns the sections of prompts, including the notes that replace some.
 func (p *Persona) Library() *prompt.Library { return p.library.Load() }
 
-// With returns the present texts of the home's files together with a profile; "" means no profile.
+// With returns the present content of the home's files with a profile; "" means no profile. If the
+// profile cannot be read, it returns the files without it and an error.
 func (p *Persona) With(profile string) (memory.Persona, error) {
 	persona := p.read()
 	if profile == "" {
@@ -96,20 +101,21 @@ func (p *Persona) With(profile string) (memory.Persona, error) {
 	return persona.With(with), nil
 }
 
-// CheckProfile returns an error if there is no profile of that name, with a suggestion, or if its
-// file has a fault.
+// CheckProfile returns an error if there is no profile of that name or if its file has a fault. The
+// error suggests a similar name if there is one.
 func (p *Persona) CheckProfile(name string) error {
 	_, err := p.profile(name)
 	return err
 }
 
-// Profiles returns the names of the profiles, also of those with faults. [Persona.With] reports the
-// faults.
+// Profiles returns the names of all profiles, with faults or without. It reports no faults;
+// [Persona.With] does.
 func (p *Persona) Profiles() []string {
 	names, _ := p.home.Profiles()
 	return names
 }
 
+// profile reads the profile of that name.
 func (p *Persona) profile(name string) (memory.Profile, error) {
 	profile, err := p.home.Profile(name)
 	if !errors.Is(err, memory.ErrNoProfile) {
@@ -131,25 +137,25 @@ func (p *Persona) checkProfiles() {
 	for _, fault := range found {
 		faults = append(faults, fault.Error())
 	}
-	p.faults(ofProfiles, faults)
+	p.faults(groupProfiles, faults)
 }
 
-// read returns the present texts of the home's files and reports their faults. The time zone comes
-// first, as it decides which notes are of today, and only this call's own zone does: others may read at
-// the same time.
+// read returns the present content of the home's files and reports their faults. It reads the time zone
+// first, because the zone decides which notes are of today. It uses the zone that this call has read,
+// because other goroutines may read at the same time.
 func (p *Persona) read() memory.Persona {
 	user := p.home.File("USER")
 	var fault *memory.Fault
 	now := p.clock()
-	switch place, err := zone(user); {
+	switch location, err := zoneOf(user); {
 	case err != nil:
 		fault = &memory.Fault{Path: user.Path, Message: err.Error()}
 		now = p.Now()
-	case place != nil:
-		now = now.In(place)
-		p.place.Store(place)
+	case location != nil:
+		now = now.In(location)
+		p.zone.Store(location)
 	default:
-		p.place.Store(nil)
+		p.zone.Store(nil)
 	}
 	persona := p.home.Persona(now)
 	if fault != nil {
@@ -159,25 +165,25 @@ func (p *Persona) read() memory.Persona {
 	for _, fault := range persona.Faults {
 		faults = append(faults, fault.Error())
 	}
-	p.faults(ofPersona, faults)
+	p.faults(groupPersona, faults)
 	return persona
 }
 
-// zone returns the time zone that USER.org names, nil if it names none.
-func zone(user memory.File) (*time.Location, error) {
+// zoneOf returns the time zone that USER.org names, nil if it names none.
+func zoneOf(user memory.File) (*time.Location, error) {
 	name := user.Field("timezone")
 	if name == "" {
 		return nil, nil
 	}
-	place, err := time.LoadLocation(name)
+	location, err := time.LoadLocation(name)
 	if err != nil {
 		return nil, fmt.Errorf("there is no time zone %q; write it as Europe/Berlin", name)
 	}
-	return place, nil
+	return location, nil
 }
 
-// loadLibrary reads the sections of prompts. If a note has a fault the earlier sections stay; at
-// first these are the program's own.
+// loadLibrary reads the sections of prompts. If a note has a fault, the earlier sections stay; the first
+// time, these are the program's own.
 func (p *Persona) loadLibrary() error {
 	library, found := prompt.Load(filepath.Join(p.home.Directory, "prompt"))
 	var faults []string
@@ -192,13 +198,12 @@ func (p *Persona) loadLibrary() error {
 	if library != nil {
 		p.library.Store(library)
 	}
-	p.faults(ofPrompt, faults)
+	p.faults(groupPrompt, faults)
 	return nil
 }
 
-// Follow reloads the notes of the prompt when they are saved, and reports faults of these, of the
-// persona's files and of profiles, until ctx ends. It returns an error at once if files cannot be
-// watched.
+// Follow watches the files until ctx ends. After a save it loads the notes of the prompt, and reports the
+// faults of all files. It returns an error at once if the files cannot be watched.
 func (p *Persona) Follow(ctx context.Context) error {
 	directories := []string{filepath.Join(p.home.Directory, "prompt"), filepath.Join(p.home.Directory, "profiles")}
 	w := watch.Watch{

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// home is a home with a persona and what was told of it last.
+// home is a home with a persona, and the faults that were reported last.
 type home struct {
 	directory string
 	*persona.Persona
@@ -39,14 +39,14 @@ func (h *home) write(t *testing.T, name, text string) {
 	}
 }
 
-// told is what was told last of files of one sort.
-func (h *home) told(of string) string {
+// fault returns the faults that were reported last for a group of files.
+func (h *home) fault(group string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return strings.Join(h.faults[of], "\n")
+	return strings.Join(h.faults[group], "\n")
 }
 
-// open reads the home, of which files are pairs of a name and a text.
+// open reads a home with these files, which are pairs of a name and a text.
 func open(t *testing.T, files ...string) *home {
 	t.Helper()
 	h := &home{directory: t.TempDir(), faults: map[string][]string{}}
@@ -57,10 +57,10 @@ func open(t *testing.T, files ...string) *home {
 	h.Persona, err = persona.New(persona.Config{
 		Home:  &memory.Home{Directory: h.directory},
 		Clock: func() time.Time { return time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC) },
-		Faults: func(of string, all []string) {
+		Faults: func(group string, faults []string) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.faults[of] = all
+			h.faults[group] = faults
 		},
 		Logger: slog.New(slog.DiscardHandler),
 	})
@@ -76,12 +76,12 @@ func TestTimeIsThePersons(t *testing.T) {
 		t.Errorf("the time is %v", now)
 	}
 	h.write(t, "USER.org", "- Timezone :: Asia/Nowhere\n")
-	if _, err := h.With(""); err != nil || !strings.Contains(h.told("persona"), `no time zone "Asia/Nowhere"`) {
-		t.Errorf("%v, told %q", err, h.told("persona"))
+	if _, err := h.With(""); err != nil || !strings.Contains(h.fault("persona"), `no time zone "Asia/Nowhere"`) {
+		t.Errorf("%v, reported %q", err, h.fault("persona"))
 	}
 	h.write(t, "USER.org", "- Name :: Ada\n")
-	if _, err := h.With(""); err != nil || h.told("persona") != "" || h.Now().Location() != time.UTC {
-		t.Errorf("%v, told %q, the time is %v", err, h.told("persona"), h.Now())
+	if _, err := h.With(""); err != nil || h.fault("persona") != "" || h.Now().Location() != time.UTC {
+		t.Errorf("%v, reported %q, the time is %v", err, h.fault("persona"), h.Now())
 	}
 }
 
@@ -100,45 +100,44 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	if _, err := h.With("nobody"); err == nil {
-		t.Error("nobody is a profile")
+		t.Error("the profile nobody is found")
 	}
 }
 
-// A note of the prompt that is at fault leaves the prompt what it was, and is told until it is
-// in order again.
+// A note of the prompt with a fault changes no prompt. The fault is reported until the note is correct.
 func TestPromptIsFollowed(t *testing.T) {
 	h := open(t)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- h.Follow(ctx) }()
 	h.write(t, "prompt/style.org", "#+TITLE: Style\n\nBROKEN {{nonsense}}\n")
-	until(t, "the fault", func() bool { return strings.Contains(h.told("prompt"), "stays what it was") })
-	kept := h.Library()
+	waitFor(t, "the fault", func() bool { return strings.Contains(h.fault("prompt"), "stays what it was") })
+	before := h.Library()
 	h.write(t, "prompt/style.org", "#+TITLE: Style\n\nBROKEN {{balderdash}}\n")
-	until(t, "the other fault", func() bool { return strings.Contains(h.told("prompt"), "balderdash") })
-	if h.Library() != kept {
-		t.Error("the prompt is another")
+	waitFor(t, "the other fault", func() bool { return strings.Contains(h.fault("prompt"), "balderdash") })
+	if h.Library() != before {
+		t.Error("the prompt has changed")
 	}
 	if err := os.Remove(filepath.Join(h.directory, "prompt", "style.org")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "order", func() bool { return h.told("prompt") == "" })
+	waitFor(t, "no fault", func() bool { return h.fault("prompt") == "" })
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
 
-func until(t *testing.T, what string, holds func() bool) {
+func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s did not come", what)
+			t.Fatalf("%s was not reported", what)
 		}
 	}
 }
 
-// Which notes are of today follows the zone of the same reading, whoever else reads at that time.
+// The zone of a reading decides which notes it takes for those of today, also if others read at the same time.
 func TestTimeIsThePersonsForEachReader(t *testing.T) {
 	h := open(t, "memory/2026-11-22.org", "Sunday.\n", "memory/2026-11-23.org", "Monday.\n")
 	done := make(chan struct{})

@@ -45,10 +45,10 @@ func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protoc
 	if err != nil {
 		return protocol.TurnChangesResult{}, err
 	}
-	made, err := undo.Read(ctx, c.Journal, c.Kinds(), turn.ID, p.From)
+	page, err := undo.Read(ctx, c.Journal, c.Kinds(), turn.ID, p.From)
 	return protocol.TurnChangesResult{
 		Turn: turn.ID, Event: turn.Event, Session: turn.Session, State: turn.State,
-		Changes: made.Changes, Stays: made.Stays, Next: made.Next,
+		Changes: page.Changes, Stays: page.Irreversible, Next: page.Next,
 	}, err
 }
 
@@ -58,5 +58,5 @@ func (c Changes) undone(ctx context.Context, p protocol.TurnUndoneParams) (proto
 	if err != nil {
 		return protocol.Empty{}, err
 	}
-	return protocol.Empty{}, undo.Note(ctx, c.Journal, turn, p.Acts)
+	return protocol.Empty{}, undo.Record(ctx, c.Journal, turn, p.Acts)
 }

@@ -1,7 +1,9 @@
-// Package undo tells what a turn changed, and how that is taken back. It reads the journal's acts and
-// receipts, and each kind of action says how its acts are taken back. It changes nothing but the
-// journal, in which it notes what a person took back. Whether a change still stands is seen only in
-// the text itself.
+// Package undo lists the changes that a turn made to texts, so that a client can undo them. It reads
+// the acts and receipts of the turn from the journal, and each kind of action returns the changes of
+// its acts.
+//
+// The package undoes nothing itself. A client undoes a change in the text, and [Record] writes into
+// the journal that a person did so. The journal does not show whether a change is still in the text.
 package undo
 
 import (
@@ -15,43 +17,44 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Journal is what is read of a journal, and noted in it.
+// Journal has the parts of a journal that this package reads and writes.
 type Journal struct {
 	Acts Acts
 	Rows Rows
 }
 
-// Acts are what turns did.
+// Acts reads the acts of turns.
 type Acts interface {
 	ActsOf(ctx context.Context, turns ...string) ([]journal.Act, error)
 }
 
-// Rows have the receipts of acts, and what a person took back.
+// Rows reads the rows of receipts and undos, and appends the rows of undos.
 type Rows interface {
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
 }
 
-// Kinds say how an act is taken back.
+// Kinds returns the changes that an act made to texts, and a line for each effect that cannot be undone.
 type Kinds interface {
-	Undo(a action.Action, receipt protocol.Receipt) (changes []protocol.Change, stays []string)
+	Undo(a action.Action, receipt protocol.Receipt) (changes []protocol.Change, irreversible []string)
 }
 
-// Changes are what a turn changed.
+// Changes is a page of the changes of a turn.
 type Changes struct {
-	// Changes are those of texts, in the order in which they were made.
+	// Changes are the changes to texts, in the order in which they were made.
 	Changes []protocol.Change
-	// Stays are lines about what cannot be taken back.
-	Stays []string
-	// Next is where to go on from, 0 when these are all.
+	// Irreversible has a line for each effect of the turn that cannot be undone.
+	Irreversible []string
+	// Next is the offset of the next page, 0 if this page is the last.
 	Next int
 }
 
-// Bytes is how many bytes of texts one answer has, before its last change.
-const Bytes = 1 << 20
+// PageBytes bounds the texts of a page, in bytes. The change that exceeds the bound is the last one of
+// its page.
+const PageBytes = 1 << 20
 
-// Read returns what a turn changed, without the first from changes. The lines about what stays are in
-// every answer.
+// Read returns a page of the changes of a turn that begins at the offset from. Every page has all lines
+// about irreversible effects.
 func Read(ctx context.Context, j Journal, kinds Kinds, turn string, from int) (Changes, error) {
 	acts, err := j.Acts.ActsOf(ctx, turn)
 	if err != nil {
@@ -72,16 +75,16 @@ func Read(ctx context.Context, j Journal, kinds Kinds, turn string, from int) (C
 		if err != nil {
 			return Changes{}, fmt.Errorf("read the act %s: %w", a.ID, err)
 		}
-		changes, stays := kinds.Undo(read.Action(), outcome.receipt.Receipt)
-		all.Stays = append(all.Stays, stays...)
+		changes, irreversible := kinds.Undo(read.Action(), outcome.receipt.Receipt)
+		all.Irreversible = append(all.Irreversible, irreversible...)
 		for _, change := range changes {
 			switch {
 			case all.Next > 0:
-			case size > Bytes:
+			case size > PageBytes:
 				all.Next = number
 			default:
 				if number++; number > from {
-					change.Act, change.Unsure, change.Undone = a.ID, !outcome.made, outcome.undoneAt()
+					change.Act, change.Unsure, change.Undone = a.ID, !outcome.performed, outcome.undoTime()
 					all.Changes = append(all.Changes, change)
 					size += len(change.Old) + len(change.New)
 				}
@@ -91,23 +94,23 @@ func Read(ctx context.Context, j Journal, kinds Kinds, turn string, from int) (C
 	return all, nil
 }
 
-// outcome is what became of an act.
+// outcome is the outcome of an act. Neither performed nor failed is set if the outcome is unknown.
 type outcome struct {
-	receipt journal.Receipt
-	made    bool
-	failed  bool // it is known that nothing was done
-	undone  time.Time
+	receipt   journal.Receipt
+	performed bool
+	failed    bool // the act changed nothing
+	undoneAt  time.Time
 }
 
-// undoneAt is when it was taken back, "" if it was not.
-func (o outcome) undoneAt() string {
-	if o.undone.IsZero() {
+// undoTime returns the time at which a person undid the act, "" if nobody did.
+func (o outcome) undoTime() string {
+	if o.undoneAt.IsZero() {
 		return ""
 	}
-	return o.undone.UTC().Format(time.RFC3339)
+	return o.undoneAt.UTC().Format(time.RFC3339)
 }
 
-// outcomesOf reads what became of a turn's acts, by their ids.
+// outcomesOf returns the outcomes of a turn's acts, by the ids of the acts.
 func outcomesOf(ctx context.Context, j Journal, turn string) (map[string]outcome, error) {
 	outcomes := map[string]outcome{}
 	query := journal.Query{Turn: turn, Kinds: []journal.Kind{journal.KindReceipt, journal.KindUndo}}
@@ -117,31 +120,32 @@ func outcomesOf(ctx context.Context, j Journal, turn string) (map[string]outcome
 			return outcomes, err
 		}
 		for _, row := range rows {
-			of := outcomes[row.ID]
+			o := outcomes[row.ID]
 			var receipt journal.Receipt
 			if row.Kind == journal.KindUndo {
-				of.undone = row.Time
+				o.undoneAt = row.Time
 			} else if err := json.Unmarshal(row.Data, &receipt); err != nil {
 				return nil, fmt.Errorf("read a receipt: %w", err)
 			} else if receipt.Failure == "" {
-				of.receipt, of.made, of.failed = receipt, true, false
-			} else if !of.made {
-				of.failed = !receipt.Unknown
+				o.receipt, o.performed, o.failed = receipt, true, false
+			} else if !o.performed {
+				o.failed = !receipt.Unknown
 			}
-			outcomes[row.ID] = of
+			outcomes[row.ID] = o
 			query.After = row.Seq
 		}
 	}
 }
 
-// Note records which acts of a turn a person took back.
-func Note(ctx context.Context, j Journal, turn journal.Turn, acts []string) error {
-	made, err := j.Acts.ActsOf(ctx, turn.ID)
+// Record writes into the journal that a person undid the acts of a turn with these ids. It writes
+// nothing if the turn has no act with one of the ids.
+func Record(ctx context.Context, j Journal, turn journal.Turn, acts []string) error {
+	performed, err := j.Acts.ActsOf(ctx, turn.ID)
 	if err != nil {
 		return err
 	}
 	known := map[string]bool{}
-	for _, a := range made {
+	for _, a := range performed {
 		known[a.ID] = true
 	}
 	for _, id := range acts {
