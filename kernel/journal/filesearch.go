@@ -12,26 +12,25 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// FileQuery says what to look for in [Files].
+// FileQuery selects parts of [Files].
 type FileQuery struct {
-	// Text is as of [SearchIndex.Find]: every word must be there; "words in quotes" stand
-	// next to one another, a word* is the beginning of one. It may be empty when Tags,
-	// Under or days are given.
+	// Text is a query as in [Search]: every word must occur, "words in quotes" must be adjacent,
+	// and word* is the beginning of a word. It may be empty if Tags, Under or days are given.
 	Text string
-	// Any: one of the words is enough; the more and the rarer, the better.
+	// Any: one of the words is enough. More and rarer words give a higher score.
 	Any bool
-	// Tags must all be there.
+	// Tags must all be set.
 	Tags []string
-	// From and To are the first and the last day; zero is no bound. What has no day is not
-	// found when one is given.
+	// From and To are the first and the last day; zero is no bound. With a bound, parts without a
+	// day are not found.
 	From, To time.Time
-	// Under are directories or files, of which one must hold the document; nil is anywhere.
+	// Under are directories or files. The document must be in one of them. nil is no bound.
 	Under []string
-	// Scopes are those that may be brought up; "" is among them where the person is alone.
+	// Scopes are the scopes whose parts may be shown. "" is one of them if the person is alone.
 	Scopes []string
-	// AnyScope is for the person's own eyes: whatever it is for.
+	// AnyScope finds parts of every scope, for the person's own eyes.
 	AnyScope bool
-	// Limit is how many are found at most: 20 if 0, 200 at most.
+	// Limit is the largest number of hits: 20 if 0, and at most 200.
 	Limit int
 }
 
@@ -39,21 +38,22 @@ type FileQuery struct {
 type FileHit struct {
 	Document Document
 	Part     Part // without Text
-	// Score is the better the higher; it compares hits of one search only.
+	// Score is higher for a better hit. Scores of different searches cannot be compared.
 	Score float64
 }
 
-// Search returns the parts that the query asks for, best first; of equals the latest, then
-// by path and line. Words that stand in very many parts do not count for which is best, and
-// where all of them do, the latest are. A query without anything to look for is
-// CodeInvalidParams.
+// Search returns the parts that the query selects, best first. Among equals the latest comes first,
+// then the order is by path and line. Words that occur in very many parts do not count for the
+// score. If all words do, the latest parts are returned. CodeInvalidParams for a query that selects
+// nothing.
 func (f *Files) Search(ctx context.Context, q FileQuery) ([]FileHit, error) {
 	hits, _, err := f.SearchCounted(ctx, q)
 	return hits, err
 }
 
-// SearchCounted is Search that tells in how many parts, of all scopes and at most a few thousand,
-// each word or phrase of the query's text stands, as [FileQuery.Matched] numbers them.
+// SearchCounted is Search that also returns in how many parts, of all scopes and at most a few
+// thousand, each word or phrase of the query's text occurs. The counts are in the order of the
+// numbers of [FileQuery.Matched].
 func (f *Files) SearchCounted(ctx context.Context, q FileQuery) (hits []FileHit, counts []int, err error) {
 	terms, err := q.terms()
 	if err != nil {
@@ -77,11 +77,11 @@ func (f *Files) SearchCounted(ctx context.Context, q FileQuery) (hits []FileHit,
 	return hits, counts, nil
 }
 
-// commonParts is in how many parts a word stands that says little: ranking by it would mean
-// to look at all of them.
+// commonParts is the number of parts from which on a word is too frequent for the score, because
+// its score would need a look at each of them.
 const commonParts = 3000
 
-// counts are in how many parts each of the terms stands, if not in too many.
+// counts returns in how many parts each of the terms occurs, up to commonParts.
 func (f *Files) counts(ctx context.Context, terms []string) ([]int, error) {
 	if len(terms) == 0 {
 		return nil, nil
@@ -95,7 +95,7 @@ func (f *Files) counts(ctx context.Context, terms []string) ([]int, error) {
 		FROM json_each(?) AS term ORDER BY term.key`, commonParts, string(list))
 }
 
-// Parts is how many parts there are.
+// Parts returns the number of parts.
 func (f *Files) Parts(ctx context.Context) (all int, err error) {
 	if err = f.readers.QueryRowContext(ctx, "SELECT count(*) FROM part").Scan(&all); err != nil {
 		err = fmt.Errorf("count what is indexed: %w", err)
@@ -103,8 +103,8 @@ func (f *Files) Parts(ctx context.Context) (all int, err error) {
 	return all, err
 }
 
-// statement is the query of a search, with what it takes. What is ranked are the rare terms;
-// the others are only asked for.
+// statement returns the query of a search and its arguments. Rare terms are scored, the others only
+// have to occur.
 func (q FileQuery) statement(terms, rare []string) (string, []any) {
 	var where []string
 	var args []any
@@ -129,11 +129,11 @@ func (q FileQuery) statement(terms, rare []string) (string, []any) {
 		WHERE %s ORDER BY score, part.day DESC, document.path, part.line LIMIT 0 + ?`, rank, from, strings.Join(where, " AND ")), append(args, q.limit())
 }
 
-// hitColumns are what scanFileHit reads behind the score.
+// hitColumns are the columns that scanFileHit reads after the score.
 const hitColumns = `, part.id, part.title, part.tags, part.scope, part.day, part.own, part.line, part.begins, part.ends, part.sum,
 		document.path, document.size, document.changed, document.hash, document.beside`
 
-// limit is how many are found at most.
+// limit returns the largest number of hits.
 func (q FileQuery) limit() int {
 	if q.Limit <= 0 {
 		return searchDefault
@@ -141,7 +141,7 @@ func (q FileQuery) limit() int {
 	return min(q.Limit, searchLimit)
 }
 
-// conditions adds what is asked for beside words.
+// conditions adds the conditions of the query other than words.
 func (q FileQuery) conditions(add func(condition string, values ...any)) {
 	for _, tag := range q.Tags {
 		add("part.row IN (SELECT rowid FROM words WHERE words MATCH ?)", `{tags} : "`+tagWord(tag)+`"`)
@@ -155,7 +155,7 @@ func (q FileQuery) conditions(add func(condition string, values ...any)) {
 	q.place(add)
 }
 
-// place adds where something must stand to be found, and for whom.
+// place adds the conditions on the path and on the scope.
 func (q FileQuery) place(add func(condition string, values ...any)) {
 	if !q.AnyScope {
 		scopes := []any{nil} // NULL is in no list
@@ -192,7 +192,7 @@ func scanFileHit(row scanner) (h FileHit, err error) {
 	return h, err
 }
 
-// phrases are the words and phrases of the query's text, each once.
+// phrases returns the words and phrases of the query's text, each once.
 func (q FileQuery) phrases() (phrases []phrase, terms []string, err error) {
 	all, err := parseSearch(q.Text)
 	for _, p := range all {
@@ -203,7 +203,7 @@ func (q FileQuery) phrases() (phrases []phrase, terms []string, err error) {
 	return phrases, terms, err
 }
 
-// terms are the words and phrases of the query, each as an expression for the index.
+// terms returns the words and phrases of the query, each as an expression for the index.
 func (q FileQuery) terms() ([]string, error) {
 	_, terms, err := q.phrases()
 	if err != nil && (strings.TrimSpace(q.Text) != "" || len(q.Tags) == 0 && len(q.Under) == 0 && q.From.IsZero() && q.To.IsZero()) {
@@ -212,7 +212,7 @@ func (q FileQuery) terms() ([]string, error) {
 	return terms, nil
 }
 
-// term is a phrase as an expression for the index of files.
+// term returns the phrase as an expression for the index of files.
 func (p phrase) term() string {
 	term := `{title text} : "` + strings.Join(p.words, " ") + `"`
 	if p.prefix {
@@ -221,8 +221,8 @@ func (p phrase) term() string {
 	return term
 }
 
-// Matched returns which words or phrases of the query's text stand in a text, by their numbers:
-// from 0, without those that are there already.
+// Matched returns the numbers of the words or phrases of the query's text that occur in a text.
+// Numbers begin at 0, and a repeated word has the number of its first occurrence.
 func (q FileQuery) Matched(text string) []int {
 	phrases, _, err := q.phrases()
 	if err != nil {
@@ -238,8 +238,8 @@ func (q FileQuery) Matched(text string) []int {
 	return numbers
 }
 
-// Snippet is a line of the text where most of what the query looks for stands, and where in
-// it that is, in code points.
+// Snippet returns a line of the text in which most words of the query occur, and their places in
+// it, in code points.
 func (q FileQuery) Snippet(text string) (string, []Place) {
 	phrases, err := parseSearch(q.Text)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 type Fork struct {
 	Session string // the new one
 	Parent  string
-	At      string // the :ID: of the question or answer up to which
+	At      string // the :ID: of the last question or answer that is copied
 	Copies  []Copy // in the order of the conversation
 }
 
@@ -36,10 +36,10 @@ type forkData struct {
 	Turns  int    `json:"turns"`
 }
 
-// Fork makes the session, all of it or nothing. It keeps the model and the preset of its parent.
-// The copies have the times of their originals, and their context, steering messages, steps and
-// compaction. What the turns cost is counted for the originals only.
-// CodeConflict if the session exists, or if an id of a copy is taken.
+// Fork creates the session in one transaction. It has the model and the preset of its parent. The
+// copies have the times of their originals, and their context, steering messages, steps and
+// compaction. The costs of the turns count for the originals only. CodeConflict if the session
+// exists, or if an id of a copy is used.
 func (s *SessionStore) Fork(ctx context.Context, fork Fork) error {
 	if !protocol.ValidSession(fork.Session) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "fork a session: %q is no name of one", fork.Session)
@@ -116,9 +116,9 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string, st
 	return nil
 }
 
-// copySteers copies the messages that people sent to the original turn while it ran, as shown to
-// the model. A message that became a turn of its own is copied as a turn. The ids of the copies
-// are derived from the event's, which is new.
+// copySteers copies the messages that people sent to the running original turn and that a model
+// received. A message that became a turn of its own is copied as a turn. The ids of the copies are
+// derived from the event's, which is new.
 func copySteers(ctx context.Context, tx *writer, c Copy, session string) error {
 	steers, err := collect(ctx, tx, scanSteer, steersQuery, c.Origin)
 	if err != nil {

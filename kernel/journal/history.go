@@ -12,17 +12,17 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Exchange is a question and its answer, as a model is shown them. Callers must not change it: it
-// is shared through a cache.
+// Exchange is a question and its answer in the form that models receive. Callers must not change
+// it, because a cache shares it.
 type Exchange struct {
 	Turn      string
 	Seq       int64     // of the turn
-	Stamp     time.Time // when it was asked, as models are told it; zero if not recorded
+	Stamp     time.Time // when the question was sent, as models receive it; zero if not recorded
 	Event     string
 	Question  string
-	Said      []string               // messages that a person sent meanwhile
+	Said      []string               // messages that a person sent to the running turn
 	Context   []protocol.ContextItem // without content; [TurnStore.Context] has it whole
-	Asked     string                 // the question as the model was shown it then; "" if not recorded
+	Asked     string                 // the question as the model received it; "" if not recorded
 	ToolSteps int                    // their number; [TranscriptStore.ToolSteps] returns them
 	Answer    string                 // the model's own text
 	AnswerID  string
@@ -31,27 +31,28 @@ type Exchange struct {
 
 const (
 	historyLimit = 1000
-	historyBytes = 4 << 20 // of questions and answers, in one answer
+	historyBytes = 4 << 20 // of questions and answers, in one result
 )
 
-// exchangeColumns are those of an exchange: the turn t, its question q, its answer x in the row a.
+// exchangeColumns are the columns of an exchange: the turn t, its question q, its answer x in the
+// row a.
 const exchangeColumns = `t.id, t.event, t.skill, t.stamp, x.id, q.data, a.data,
 	coalesce((SELECT json_extract(k.data, '$.text') FROM journal AS k WHERE k.id = x.id AND k.kind = 'asked' ORDER BY k.seq DESC LIMIT 1), ''),
 	(SELECT count(*) FROM journal AS k WHERE k.id = x.id AND k.kind = 'round'),
 	(SELECT json_group_array(json_extract(j.data, '$.text')) FROM steer AS s JOIN journal AS j ON j.seq = s.seq WHERE s.turn = t.id AND s.used = 1
 		AND NOT EXISTS (SELECT 1 FROM turn AS own WHERE own.event = s.id))`
 
-// exchangesQuery reads turns, each with one of its answers, which are given as [[SEQ, "ANSWER"], …].
+// exchangesQuery reads turns, each with one of its answers. Its argument is [[SEQ, "ANSWER"], …].
 const exchangesQuery = `SELECT t.seq, ` + exchangeColumns + `
 	FROM json_each(?) AS wanted CROSS JOIN turn AS t ON t.seq = wanted.value ->> 0 JOIN journal AS q ON q.seq = t.seq
 	JOIN act AS x ON x.id = wanted.value ->> 1 JOIN journal AS a ON a.seq = x.seq`
 
-// exchangesKept is how many bytes of exchanges are kept, so that they are not read for every turn that follows.
+// exchangesKept is the size of the cache of exchanges, in bytes.
 const exchangesKept = 32 << 20
 
-// TranscriptStore reads conversations as models are shown them: the exchanges of a session, the steps
-// on the way to an answer, and the compactions that stand in place of older exchanges. It keeps what
-// it read in bounded caches, which many goroutines share; a cached value must not be changed.
+// TranscriptStore reads conversations in the form that models receive: the exchanges of a session,
+// the steps before an answer, and the compactions that replace older exchanges. Its caches are
+// bounded, and many goroutines share them. A cached value must not be changed.
 type TranscriptStore struct {
 	*database
 	// exchanges caches the exchanges that were read, by the answer's id.
@@ -153,7 +154,7 @@ func (s *TranscriptStore) exchangesOf(ctx context.Context, turns []turnRef) ([]*
 	return slices.DeleteFunc(exchanges, func(e *Exchange) bool { return e == nil }), nil
 }
 
-// by is the exchange with the skill that its turn has now.
+// by returns the exchange with the present skill of its turn.
 func (e *Exchange) by(skill string) *Exchange {
 	if e.Skill == skill {
 		return e
@@ -163,7 +164,7 @@ func (e *Exchange) by(skill string) *Exchange {
 	return &now
 }
 
-// readExchanges reads and keeps exchanges.
+// readExchanges reads exchanges and caches them.
 func (s *TranscriptStore) readExchanges(ctx context.Context, wanted [][2]any) ([]*Exchange, error) {
 	list, err := json.Marshal(wanted)
 	if err != nil {
@@ -176,7 +177,7 @@ func (s *TranscriptStore) readExchanges(ctx context.Context, wanted [][2]any) ([
 	return read, err
 }
 
-// contextSize is about what is told of one thing that went along with a message.
+// contextSize is the approximate size of a context item in an exchange, in bytes.
 const contextSize = 100
 
 func scanExchange(row scanner) (*Exchange, error) {

@@ -7,13 +7,13 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// indexText makes the text of a row findable; places are the words of its session and of
-// a copy.
+// indexText adds the text of a row to the index. places are the words that mark its session and a
+// copy.
 func indexText(ctx context.Context, tx *writer, seq int64, text, places string) error {
 	return indexWords(ctx, tx, seq, indexed(text), places)
 }
 
-// indexWords does so with the words of the text.
+// indexWords adds the words of a text to the index.
 func indexWords(ctx context.Context, tx *writer, seq int64, words, places string) error {
 	if words == "" {
 		return nil
@@ -24,6 +24,6 @@ func indexWords(ctx context.Context, tx *writer, seq int64, words, places string
 	return nil
 }
 
-// findable reports whether the event is looked through: what a person said. (The text
-// of a post is found as the answer that it becomes.)
+// findable reports whether searches find the event: a person wrote it. The text of a post is found
+// as the answer that it becomes.
 func findable(event protocol.Event) bool { return event.Said() }

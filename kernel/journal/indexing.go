@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// The index of a journal that is older than it is made while the kernel works, the latest
-// texts first: in small pieces, each with the place it leaves off at, so that whatever ends
-// the process costs one piece. Meanwhile a search reads the texts that are not in it yet.
+// While the kernel works, it indexes the texts of an older journal, the latest first. It does so in
+// small pieces and records after each how far it is, so that the end of the process costs one
+// piece. Meanwhile a search reads the texts that are not indexed yet.
 
 const (
-	indexingRows  = 4096    // of the journal that a piece is about, at most
-	indexingBytes = 8 << 10 // of text in a piece, but for its last
-	formerPages   = 100     // of a former index that are given up at once
+	indexingRows  = 4096    // the most rows of the journal in a piece
+	indexingBytes = 8 << 10 // of text in a piece, without its last row
+	formerPages   = 100     // pages of a former index that are deleted at once
 )
 
-// putIndexAside keeps what schema 2 indexed out of the way of a new index. [SearchIndex.Index]
-// removes it.
+// putIndexAside renames the index of schema 2, so that a new index can be created.
+// [SearchIndex.Index] deletes it.
 func putIndexAside(ctx context.Context, tx *writer) error {
 	var full bool
 	if err := tx.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM search_docsize)").Scan(&full); err != nil {
@@ -35,11 +35,12 @@ func putIndexAside(ctx context.Context, tx *writer) error {
 	return nil
 }
 
-// Unindexed is how many rows of the journal are not in the index of words yet, of how many
-// that were to be put there; zeros when it is whole.
+// Unindexed is the number of rows that are not in the index yet, and the number of all rows for it.
+// Both are 0 when the index is complete.
 type Unindexed struct{ Rows, All int64 }
 
-// Percent is the part that is not in the index yet, rounded up: 0 when it is whole.
+// Percent returns the part that is not in the index yet, rounded up. It is 0 when the index is
+// complete.
 func (u Unindexed) Percent() int {
 	if u.Rows == 0 {
 		return 0
@@ -47,7 +48,7 @@ func (u Unindexed) Percent() int {
 	return int((100*u.Rows + u.All - 1) / u.All)
 }
 
-// Unindexed tells how far [SearchIndex.Index] has come.
+// Unindexed returns the progress of [SearchIndex.Index].
 func (s *SearchIndex) Unindexed(ctx context.Context) (Unindexed, error) {
 	u, err := unindexed(ctx, s.readers)
 	return u, s.failure(ctx, "look how much is indexed", err)
@@ -61,24 +62,24 @@ func unindexed(ctx context.Context, from reader) (u Unindexed, err error) {
 	return u, err
 }
 
-// Index puts what was said before there was an index like this one into it, and then removes
-// the one that was there before. It goes on where another call left off, writes as little at
-// a time as a message does, rests as long as it works, and longer while others write. It
-// returns nil at once when there is nothing to do, and an error of ctx when that ended it.
+// Index adds the texts from before the present index to it, and then deletes the former index. It
+// continues where an earlier call ended. It writes no more at a time than a message does, pauses as
+// long as it works, and longer while others write. It returns nil at once if the index is complete,
+// and the error of ctx when ctx ends.
 func (s *SearchIndex) Index(ctx context.Context) (err error) {
 	merger, err := s.writers.Conn(ctx)
 	if err != nil {
 		return s.failure(ctx, "index what was said", err)
 	}
 	defer func() { err = errors.Join(err, merger.Close()) }()
-	var last int64 // what others wrote
+	var last int64 // the last row that others wrote
 	for _, step := range []func(context.Context) (more bool, err error){s.indexPiece, s.removeFormer} {
 		for more := true; more; {
 			began := time.Now()
 			if more, err = step(ctx); err != nil {
 				return err
 			}
-			// Merged into the file here, and not while somebody waits for the writing.
+			// The checkpoint runs here, so that no writer waits for it.
 			if _, err := merger.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
 				return s.failure(ctx, "merge what was indexed", err)
 			}
@@ -92,14 +93,14 @@ func (s *SearchIndex) Index(ctx context.Context) (err error) {
 	return nil
 }
 
-// Indexing rests for seconds when others write, but not for ever.
+// Indexing pauses for seconds while others write, but not for ever.
 const (
 	busyRest  = time.Second
 	busyRests = 5
 )
 
-// restFromIndexing waits for that long, and on while others have written since the row known,
-// which becomes the last.
+// restFromIndexing waits for the time rest, and longer while others write rows after the row known.
+// It sets known to the last row.
 func (s *SearchIndex) restFromIndexing(ctx context.Context, rest time.Duration, known *int64) error {
 	for range busyRests {
 		select {
@@ -119,8 +120,8 @@ func (s *SearchIndex) restFromIndexing(ctx context.Context, rest time.Duration, 
 	return nil
 }
 
-// indexPiece indexes the latest texts that are not in the index. What they are is read
-// beforehand: a message that comes meanwhile waits for the writing only.
+// indexPiece indexes the latest texts that are not in the index. It reads them before its
+// transaction, so that a message waits only for the write.
 func (s *SearchIndex) indexPiece(ctx context.Context) (more bool, err error) {
 	before, err := s.Unindexed(ctx)
 	if err != nil || before.Rows == 0 {
@@ -144,9 +145,9 @@ func (s *SearchIndex) indexPiece(ctx context.Context) (more bool, err error) {
 	}
 	return span.from > 1, s.transact(ctx, "index what was said", func(ctx context.Context, tx *writer) error {
 		if now, err := unindexed(ctx, tx); err != nil || now != before {
-			return err // another process does it, too
+			return err // another process indexes, too
 		}
-		for _, p := range slices.Backward(pieces) { // the index takes rows in their order most easily
+		for _, p := range slices.Backward(pieces) { // the index takes rows fastest in ascending order
 			if err := indexWords(ctx, tx, p.seq, p.words, p.places); err != nil {
 				return err
 			}
@@ -162,17 +163,17 @@ func (s *SearchIndex) indexPiece(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// removeFormer removes a part of the index that was there before.
+// removeFormer deletes a part of the former index.
 func (s *SearchIndex) removeFormer(ctx context.Context) (more bool, err error) {
 	if more, err = hasFormer(ctx, s.readers); err != nil || !more {
 		return false, s.failure(ctx, "look for the former index", err)
 	}
 	return true, s.transact(ctx, "remove the former index", func(ctx context.Context, tx *writer) error {
 		if more, err := hasFormer(ctx, tx); err != nil || !more {
-			return err // another process removed it
+			return err // another process deleted it
 		}
 		for _, statement := range []string{
-			// Rows up to 10 are not of the index's content: they say what it is.
+			// Rows up to 10 are not content of the index: they describe it.
 			"DELETE FROM former_search_data WHERE id IN (SELECT id FROM former_search_data WHERE id > 10 LIMIT ?)",
 			"DELETE FROM former_search_docsize WHERE id IN (SELECT id FROM former_search_docsize LIMIT 20 * ?)",
 		} {
@@ -194,7 +195,7 @@ func hasFormer(ctx context.Context, from reader) (there bool, err error) {
 	return there, err
 }
 
-// unindexedText is a text that is to be found, as its row has it.
+// unindexedText is a row with a text that is not in the index.
 type unindexedText struct {
 	seq, first int64
 	kind       Kind
@@ -203,7 +204,7 @@ type unindexedText struct {
 	data       []byte
 }
 
-// places are the words of where it was said.
+// places returns the words that mark the session of the text.
 func (t unindexedText) places() string {
 	if t.copied {
 		return placeWord(t.first) + " " + copyWord
@@ -211,8 +212,8 @@ func (t unindexedText) places() string {
 	return placeWord(t.first)
 }
 
-// text is what is looked through, "" for what is not. A row that cannot be read has no words:
-// it must not keep others from being found.
+// text returns the text for the index, "" for a row without one. A row that cannot be read has no
+// words, so that it does not prevent others from being found.
 func (t unindexedText) text() string {
 	if t.kind == KindEvent {
 		event, err := Entry{Seq: t.seq, Kind: t.kind, Data: t.data}.Event()
@@ -232,8 +233,8 @@ const unindexedQuery = `SELECT j.seq, j.kind, s.first, t.origin <> '', t.session
 	LEFT JOIN act AS a ON a.seq = j.seq
 	WHERE j.seq >= ? AND j.seq < ? AND (j.kind = 'event' AND t.seq = j.seq OR j.kind = 'act' AND a.kind = 'answer') ORDER BY j.seq DESC`
 
-// unindexedTexts calls each with the texts of these rows, the latest first, until that says
-// no, and returns the row down to which it got.
+// unindexedTexts calls each with the texts of these rows, the latest first, until each returns
+// false. It returns the last row that it read.
 func (s *SearchIndex) unindexedTexts(ctx context.Context, span rowSpan, each func(unindexedText) (on bool)) (reached int64, err error) {
 	rows, err := s.readers.QueryContext(ctx, unindexedQuery, span.from, span.until)
 	if err != nil {
@@ -252,20 +253,20 @@ func (s *SearchIndex) unindexedTexts(ctx context.Context, span rowSpan, each fun
 	return span.from, rows.Err()
 }
 
-// reading is a search that reads the texts themselves, in place of the index.
+// reading is a search that reads the texts themselves instead of the index.
 type reading struct {
 	phrases []phrase
 	session string // "" for all
 	span    rowSpan
-	from    int64 // what is from here on was looked at
+	from    int64 // all rows from here on have been read
 	until   time.Time
 }
 
-// readingRows are looked at before a search asks what time it is.
+// readingRows is the number of rows that are read between two looks at the clock.
 const readingRows = 256
 
-// through adds the rows that have the phrases, the latest first, until there are enough or
-// the time is over.
+// through adds the rows that contain the phrases, the latest first, until there are enough or the
+// time is up.
 func (r *reading) through(ctx context.Context, index *SearchIndex, rows []int64) ([]int64, error) {
 	for more := true; more && r.from > r.span.from; more = time.Now().Before(r.until) {
 		var err error
@@ -283,8 +284,8 @@ func (r *reading) through(ctx context.Context, index *SearchIndex, rows []int64)
 	return rows, nil
 }
 
-// has reports whether the text is one of the session, or of all but the copies, and has
-// every phrase.
+// has reports whether the text belongs to the session, or for all sessions is not a copy, and
+// contains every phrase.
 func (r *reading) has(t unindexedText) bool {
 	if r.session == "" && t.copied || r.session != "" && r.session != t.session {
 		return false

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// indexAgain is when the index of words is gone on with after it could not be written.
+// indexAgain is the pause after which indexing continues if the index could not be written.
 const indexAgain = time.Minute
 
-// KeepIndexed makes the index of what was said, if an older kernel left none like it. It
-// returns when the index is whole, or ctx ends.
+// KeepIndexed completes the index of a journal that an older kernel wrote. It blocks until the
+// index is complete or ctx ends, and logs errors.
 func (s *SearchIndex) KeepIndexed(ctx context.Context, logger *slog.Logger) {
 	before, err := s.Unindexed(ctx)
 	if err == nil && before.Rows > 0 {

@@ -19,16 +19,16 @@ import (
 //go:embed schema/*.sql
 var schemas embed.FS
 
-// schemaVersion is the version this program reads and writes; SQLite keeps the
-// file's own in user_version.
+// schemaVersion is the version that this program reads and writes. SQLite stores the version of a
+// file in user_version.
 const schemaVersion = 13
 
-// applicationID marks the file as ours ("oajl"), so that another program's
-// database is refused rather than written to.
+// applicationID marks the file as a journal ("oajl"), so that the database of another program is
+// refused and not written to.
 const applicationID = 0x6f616a6c
 
-// migrate brings the file to schemaVersion, in one transaction: two processes
-// that open a new file at once migrate it once.
+// migrate brings the file to schemaVersion in one transaction, so that two processes that open a
+// new file at once migrate it once.
 func (d *database) migrate(ctx context.Context) error {
 	version, err := d.checkVersion(ctx, d.writer.conn)
 	if err != nil {
@@ -61,10 +61,9 @@ func (d *database) migrate(ctx context.Context) error {
 	})
 }
 
-// writeAhead makes sure that the file is in WAL mode, which it keeps: readers
-// then never wait for the writer, and a commit survives the process without a
-// flush. SQLite does not wait for another process that is about to do the same,
-// so this does.
+// writeAhead switches the file to WAL mode, which is stored in the file. In this mode readers never
+// wait for the writer, and a commit survives the process without a flush. SQLite does not wait for
+// another process that does the same at this moment, so this function does.
 func (d *database) writeAhead(ctx context.Context) error {
 	for patience := time.Now().Add(5 * time.Second); ; {
 		var mode string
@@ -84,8 +83,8 @@ func (d *database) writeAhead(ctx context.Context) error {
 	}
 }
 
-// checkVersion is the file's version, 0 for an empty file; an error if the
-// file is not ours to write.
+// checkVersion returns the version of the file, 0 for an empty file, and an error if this program
+// must not write the file.
 func (d *database) checkVersion(ctx context.Context, from reader) (version int, err error) {
 	var application, tables int
 	err = from.QueryRowContext(ctx,

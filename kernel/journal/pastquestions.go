@@ -18,8 +18,8 @@ const (
 
 // PastQuestions returns questions that a person asked and might ask again: the latest ones, each
 // text once, of all sessions except the one named except ("" excludes none). With a query it
-// returns those that [SearchIndex.Find] finds, the best first; a query without a word is
-// CodeInvalidParams. limit is 100 if 0, and at most 200.
+// returns those that [SearchIndex.Find] finds, the best first. CodeInvalidParams for a query
+// without a word. limit is 100 if 0, and at most 200.
 func (s *SearchIndex) PastQuestions(ctx context.Context, query, except string, limit int) ([]Turn, error) {
 	if limit <= 0 {
 		limit = pastQuestionsDefault
@@ -44,7 +44,7 @@ func (s *SearchIndex) PastQuestions(ctx context.Context, query, except string, l
 	return gathered.turns, s.failure(ctx, "read what was asked", err)
 }
 
-// pastQuestionsWith gathers the questions that match a query.
+// pastQuestionsWith collects the questions that match a query.
 func (s *SearchIndex) pastQuestionsWith(ctx context.Context, query string, gathered *questionSet) ([]Turn, error) {
 	found, err := s.Find(ctx, Search{Query: query, Limit: searchLimit})
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *SearchIndex) pastQuestionsWith(ctx context.Context, query string, gathe
 	return gathered.turns, nil
 }
 
-// questionSet gathers questions, each text once, up to its limits.
+// questionSet collects questions, each text once, up to its limits.
 type questionSet struct {
 	except       string
 	limit, bytes int
@@ -73,8 +73,7 @@ type questionSet struct {
 
 func (a *questionSet) full() bool { return len(a.turns) >= a.limit || a.bytes >= pastQuestionsBytes }
 
-// add takes a question if the person wrote it here. A message from a channel may be somebody
-// else's.
+// add adds a question that the person wrote here. A message from a channel may be another person's.
 func (a *questionSet) add(turn Turn) {
 	event := turn.Question
 	own := event.Said() && event.Sensor != protocol.SensorReport && (event.Route.Kind == protocol.RouteEmacs || event.Route.Kind == protocol.RouteCLI)
@@ -87,7 +86,7 @@ func (a *questionSet) add(turn Turn) {
 	a.turns = append(a.turns, turn)
 }
 
-// QuestionText is a question as a person would write it again. For a command it is the command
+// QuestionText returns a question as a person would write it again. For a command it is the command
 // line alone.
 func QuestionText(event protocol.Event) string {
 	if event.Command != "" {

@@ -9,17 +9,17 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Progress is how far a turn has come with its answer, in this attempt and in earlier attempts
-// that the end of the kernel cut short. The zero value is a turn that begins.
+// Progress is the progress of a turn, in this attempt and in earlier attempts that the end of the
+// kernel cut short. The zero value is a turn that begins.
 type Progress struct {
-	// Answer is the id of the answer that the steps belong to; "" if there are none, or if an act
-	// has this id already.
+	// Answer is the id of the answer that the steps belong to. It is "" if there are no steps, or
+	// if an act has this id already.
 	Answer string
 	Steps  []StepDone
-	// Untold are the questions that a person answered, or declined to answer, and whose answers
-	// no model was shown.
+	// Untold are the questions that a person answered or declined, and whose answers no model has
+	// received.
 	Untold []string
-	// Acting is the action, in canonical form, that was begun and whose end is not known; "" if
+	// Acting is the action, in canonical form, that was begun and whose outcome is not known; "" if
 	// there is none.
 	Acting   string
 	Requests []RequestSent
@@ -27,23 +27,23 @@ type Progress struct {
 	Taken Taken
 }
 
-// Taken is what a turn has used of its budget.
+// Taken is the part of its budget that a turn has used.
 type Taken struct {
-	Steps  int // results that the model was given
-	Tokens int // as servers counted, estimated where they did not
+	Steps  int // results that the model received
+	Tokens int // as servers counted, or else estimated
 	Time   time.Duration
 	Cost   float64
 }
 
-// RequestSent is a request to a model: its row, how many steps came before it, and for which part
-// of the skill or the kernel its system prompt was.
+// RequestSent is a request to a model: its row, the number of steps before it, and the part of the
+// skill or the kernel for which its system prompt was made.
 type RequestSent struct {
 	Seq   int64
 	Steps int
 	For   string
 }
 
-// First is the row of the first request; 0 if there was none.
+// First returns the row of the first request; 0 if there was none.
 func (p Progress) First() int64 {
 	if len(p.Requests) == 0 {
 		return 0
@@ -57,12 +57,12 @@ type StepDone struct {
 	Question string
 }
 
-// progressQuery reads the rows of a turn; of long ones only the fields that are needed.
+// progressQuery reads the rows of a turn. Of long rows it reads only the fields that are needed.
 const progressQuery = `SELECT seq, kind, id, CASE WHEN kind IN ('turn', 'round', 'act', 'answer') THEN data WHEN kind = 'model-request' THEN json_object('For', json_extract(data, '$.For'))
 	WHEN kind = 'model-reply' THEN json_object('taken', json_extract(data, '$.taken'), 'seconds', json_extract(data, '$.seconds'), 'cost', json_extract(data, '$.cost')) ELSE '{}' END FROM journal
 	WHERE turn = ? AND kind IN ('turn', 'round', 'asked', 'act', 'answer', 'model-request', 'model-reply') ORDER BY seq`
 
-// Progress returns how far the turn had come.
+// Progress returns the progress of the turn.
 func (s *TurnStore) Progress(ctx context.Context, turn string) (Progress, error) {
 	var w progressWalk
 	_, err := collect(ctx, s.readers, func(row scanner) (none struct{}, err error) {
@@ -81,7 +81,7 @@ func (s *TurnStore) Progress(ctx context.Context, turn string) (Progress, error)
 	return w.Progress, s.failure(ctx, "read how far a turn had come", err)
 }
 
-// progressWalk goes through the rows of a turn, oldest first.
+// progressWalk reads the rows of a turn, oldest first.
 type progressWalk struct {
 	Progress
 	state protocol.TurnState
@@ -131,7 +131,7 @@ func (w *progressWalk) step(e Entry) error {
 		done := StepDone{ToolStep: ToolStep{Seq: e.Seq}}
 		err = json.Unmarshal(e.Data, &done.ToolStep)
 		done.Seq, w.Answer = e.Seq, e.ID
-		if done.IsResult() { // what came of what was done, and of what was asked on the way
+		if done.IsResult() { // the result of an action, or of a question on the way
 			w.Taken.Steps++
 			w.Taken.Time += done.Took
 			if len(w.Untold) > 0 {

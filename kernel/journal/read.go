@@ -14,19 +14,19 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// ErrOlder is why a journal cannot be read before its kernel has brought it up to date.
+// ErrOlder is the error of a journal that its kernel must bring up to date before it can be read.
 var ErrOlder = errors.New("the journal was written by an older org-agent")
 
-// Damaged reports whether an error of this package is that of a file that is damaged, or no
-// database at all.
+// Damaged reports whether an error of this package is about a damaged file, or one that is no
+// database.
 func Damaged(err error) bool {
 	reason, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (reason.Code()&0xff == sqlite3.SQLITE_CORRUPT || reason.Code()&0xff == sqlite3.SQLITE_NOTADB)
 }
 
-// OpenToRead opens a journal that exists, beside a kernel or without one, and changes
-// nothing: it is neither made nor brought up to date. What writes fails. CodeNotFound if
-// there is no such file; else it fails as [Open] does.
+// OpenToRead opens an existing journal, whether a kernel runs or not. It changes nothing: it
+// neither creates nor migrates the file. Every write fails. CodeNotFound if there is no such file;
+// otherwise it fails as [Open] does.
 func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -59,8 +59,8 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 	return j, nil
 }
 
-// Check has SQLite look through the whole file, and returns what is wrong with it, at most
-// a hundred lines; none means that it is sound. It takes a second or so for each gigabyte.
+// Check examines the whole file with SQLite and returns its faults, at most a hundred lines, none
+// if it is sound. It takes about a second for each gigabyte.
 func (j *Journal) Check(ctx context.Context) ([]string, error) {
 	lines, err := collect(ctx, j.database.readers, textColumn, "PRAGMA quick_check(100)")
 	if err != nil {
@@ -72,7 +72,7 @@ func (j *Journal) Check(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// Size is how many bytes the journal takes on the disk, with what is not merged yet.
+// Size returns the size of the journal on the disk in bytes, with the part that is not merged yet.
 func (j *Journal) Size() int64 {
 	var size int64
 	for _, suffix := range []string{"", "-wal"} {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// readers are the connections that read. As a [writer] they keep their statements: most
-// reads are of one row or two, and to read their SQL takes longer than that. Of a LIMIT that is a
-// parameter and nothing else SQLite wants to know the value, and reads the SQL anew each time it
-// is given one: "LIMIT 0 + ?" is none in the queries that a turn waits for.
+// readers are the connections that read. Like a [writer] they cache prepared statements, because
+// most reads return a row or two, and parsing their SQL takes longer than that. SQLite parses a
+// query again each time the value of a bare LIMIT parameter is bound. The queries that a turn waits
+// for therefore have "LIMIT 0 + ?".
 type readers struct {
 	db *sql.DB
 
@@ -18,11 +18,11 @@ type readers struct {
 	statements map[string]*sql.Stmt
 }
 
-// readerLimit is the number of reads that run at once; more wait their turn.
+// readerLimit is the number of reads that run at once. More reads wait.
 const readerLimit = 4
 
-// statementLimit is how many statements are kept. Almost all queries are constants; the
-// others, which are put together, must not take memory for ever.
+// statementLimit is the number of cached statements. Almost all queries are constants. The others
+// are composed, and must not use memory without a bound.
 const statementLimit = 200
 
 // newReaders opens connections that only read.
@@ -36,7 +36,7 @@ func newReaders(source string) (*readers, error) {
 	return &readers{db: db, statements: map[string]*sql.Stmt{}}, nil
 }
 
-// statement is the query, prepared; nil if it is not kept: then it is read each time.
+// statement returns the prepared query, or nil if it is not cached. Then it is parsed each time.
 func (r *readers) statement(ctx context.Context, query string) *sql.Stmt {
 	r.mu.Lock()
 	known, full := r.statements[query], len(r.statements) >= statementLimit
@@ -44,21 +44,21 @@ func (r *readers) statement(ctx context.Context, query string) *sql.Stmt {
 	if known != nil || full {
 		return known
 	}
-	fresh, err := r.db.PrepareContext(ctx, query) // not with mu: it may wait for a connection
+	fresh, err := r.db.PrepareContext(ctx, query) // without mu, because it may wait for a connection
 	if err != nil {
-		return nil // the query fails in the same way, and says so
+		return nil // the query itself fails in the same way and returns the error
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.statements[query]; known != nil {
-		_ = fresh.Close() // another was faster; nothing depends on this one
+		_ = fresh.Close() // another goroutine was faster, and nothing depends on this one
 		return known
 	}
 	r.statements[query] = fresh
 	return fresh
 }
 
-// QueryContext does as of [sql.DB].
+// QueryContext is like [sql.DB.QueryContext].
 func (r *readers) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if statement := r.statement(ctx, query); statement != nil {
 		return statement.QueryContext(ctx, args...)
@@ -66,7 +66,7 @@ func (r *readers) QueryContext(ctx context.Context, query string, args ...any) (
 	return r.db.QueryContext(ctx, query, args...)
 }
 
-// QueryRowContext does as of [sql.DB].
+// QueryRowContext is like [sql.DB.QueryRowContext].
 func (r *readers) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	if statement := r.statement(ctx, query); statement != nil {
 		return statement.QueryRowContext(ctx, args...)

@@ -9,17 +9,17 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Renaming is a session that got another name. The rows of before keep the former.
+// Renaming is a change of a session's name. Earlier rows have the former name.
 type Renaming struct {
 	Seq    int64  `json:"-"`
 	Former string `json:"former"`
 	Name   string `json:"name"`
 }
 
-// Rename gives a session another name: its turns, acts and asks are that one's
-// from then on, and its forks say so. The file is the caller's to move; until
-// [SessionStore.MarkMoved] says that it was, [SessionStore.Unmoved] returns the renaming.
-// CodeConflict if there is a session of that name.
+// Rename gives a session another name. Its turns, acts and asks belong to that name from then on,
+// and its forks refer to it. The caller must rename the file. Until [SessionStore.MarkMoved] is
+// called, [SessionStore.Unmoved] returns the renaming. CodeConflict if there is a session of that
+// name.
 func (s *SessionStore) Rename(ctx context.Context, former, name string) (Renaming, error) {
 	r := Renaming{Former: former, Name: name}
 	if !protocol.ValidSession(name) {
@@ -41,8 +41,8 @@ func (s *SessionStore) Rename(ctx context.Context, former, name string) (Renamin
 	})
 }
 
-// renameRows changes every table that names sessions. The new row of the session comes
-// first and the old one goes last: turns refer to one.
+// renameRows changes every table that names sessions. The new row of the session is written first
+// and the old one is deleted last, because turns refer to one.
 func renameRows(ctx context.Context, tx *writer, former, name string) error {
 	for _, statement := range []string{
 		"INSERT INTO session (name, turns, updated, first, parent, model, preset) SELECT ?1, turns, updated, first, parent, model, preset FROM session WHERE name = ?2",
@@ -62,7 +62,7 @@ func renameRows(ctx context.Context, tx *writer, former, name string) error {
 	return nil
 }
 
-// refuseSession says no to the name of a session that exists.
+// refuseSession refuses the name of an existing session.
 func refuseSession(ctx context.Context, tx *writer, name string) error {
 	var exists bool
 	if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM session WHERE name = ?)", name).Scan(&exists); err != nil {
@@ -90,8 +90,7 @@ func (s *SessionStore) MarkMoved(ctx context.Context, seq int64) error {
 
 const unmovedQuery = "SELECT seq, former, name FROM rename WHERE moved = 0 ORDER BY seq"
 
-// Unmoved returns the renamings whose files may still have their former names, the
-// oldest first.
+// Unmoved returns the renamings whose files may still have their former names, the oldest first.
 func (s *SessionStore) Unmoved(ctx context.Context) ([]Renaming, error) {
 	found, err := collect(ctx, s.readers, scanRenaming, unmovedQuery)
 	return found, s.failure(ctx, "read the renamings", err)
@@ -106,8 +105,8 @@ const (
 	nextRenamingQuery   = "SELECT seq, former, name FROM rename WHERE former = ? AND seq > ? ORDER BY seq LIMIT 1"
 )
 
-// NameNow returns the name that the session has which was last called former before it
-// was renamed; "" if none was.
+// NameNow returns the present name of the session whose last former name is former; "" if there is
+// none.
 func (s *SessionStore) NameNow(ctx context.Context, former string) (string, error) {
 	r, err := scanRenaming(s.readers.QueryRowContext(ctx, latestRenamingQuery, former))
 	for err == nil {
@@ -122,7 +121,7 @@ func (s *SessionStore) NameNow(ctx context.Context, former string) (string, erro
 	return r.Name, s.failure(ctx, "look for a session's name", err)
 }
 
-// span is the rows that were written under one name: behind from, up to until.
+// span is the range of rows that were written under one name: after from, up to until.
 type span struct {
 	name        string
 	from, until int64
@@ -133,7 +132,7 @@ const spanQuery = `SELECT seq, former, name FROM (
 	UNION ALL SELECT * FROM (SELECT seq, former, name FROM rename WHERE name = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1))
 	ORDER BY seq DESC LIMIT 1`
 
-// spans returns the names that the session had, the latest first, and the rows of each.
+// spans returns the names of the session, the latest first, and the rows of each.
 func spans(ctx context.Context, from reader, session string) ([]span, error) {
 	var spans []span
 	for name, until := session, int64(1<<62); ; {
@@ -142,7 +141,7 @@ func spans(ctx context.Context, from reader, session string) ([]span, error) {
 			return nil, err
 		}
 		spans = append(spans, span{name, r.Seq - 1, until - 1})
-		if err != nil || r.Name != name { // the beginning, or another session had the name before
+		if err != nil || r.Name != name { // the first name, or another session had the name before
 			return spans, nil
 		}
 		name, until = r.Former, r.Seq

@@ -6,42 +6,42 @@ import (
 	"fmt"
 )
 
-// Repeats is the part of a request to a model that the row of an earlier one has already. Each
-// request of a conversation shows what the one before it showed, and something more: were it
-// written whole, the journal would grow by the square of the turns. It stands in the data of a
-// row of the kind model-request, beside "System" and "Messages", which are then what is new.
+// Repeats is the part of a request to a model that an earlier row has already. Each request of a
+// conversation contains the previous one and something more. Written whole, the requests would grow
+// the journal by the square of the turns. Repeats is in the data of a row of the kind
+// model-request, and "System" and "Messages" of the row have only the new part.
 // [RecordStore.Entries] returns such rows whole.
 type Repeats struct {
 	// Base is the row of the earlier request; 0 for none.
 	Base int64 `json:",omitempty"`
-	// Same is how many of its messages come first, and SameSystem whether the system prompt
-	// is its.
+	// Same is the number of the earlier request's messages that this request begins with.
+	// SameSystem reports whether it has the same system prompt.
 	Same       int  `json:",omitempty"`
 	SameSystem bool `json:",omitempty"`
 }
 
-// RepeatsLimit is how many rows a request may be spread over, so that reading one takes
+// RepeatsLimit is the number of rows that a request may be spread over, so that reading one takes
 // milliseconds.
 const RepeatsLimit = 1000
 
-// requestRow is what is read of a request to put it together.
+// requestRow has the fields of a request that are needed to assemble it.
 type requestRow struct {
 	Repeats
 	System   json.RawMessage
 	Messages []json.RawMessage
 }
 
-// requests puts requests together; it remembers the rows that it read.
+// requests assembles requests. It caches the rows that it read.
 type requests struct {
 	from reader
 	rows map[int64]requestRow
 }
 
-// whole is a row of the kind model-request with all that was sent.
+// whole returns a row of the kind model-request with the whole request.
 func (r *requests) whole(ctx context.Context, entry Entry) (Entry, error) {
 	var own requestRow
 	if err := json.Unmarshal(entry.Data, &own); err != nil || own.Base == 0 {
-		return entry, nil // it is not of this shape: it is shown as it is
+		return entry, nil // the row has another shape and is returned as it is
 	}
 	var parts [][]json.RawMessage
 	size, system := own.Same, own.System
@@ -70,7 +70,7 @@ func (r *requests) whole(ctx context.Context, entry Entry) (Entry, error) {
 	return own.put(entry, system, append(messages, own.Messages...))
 }
 
-// put is the row with these in the place of what it had.
+// put returns the row with this system prompt and these messages.
 func (r requestRow) put(entry Entry, system json.RawMessage, messages []json.RawMessage) (Entry, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(entry.Data, &fields); err != nil {
@@ -90,7 +90,7 @@ func (r requestRow) put(entry Entry, system json.RawMessage, messages []json.Raw
 	return entry, nil
 }
 
-// read reads the row of a request as it is.
+// read reads the row of a request as it is stored.
 func (r *requests) read(ctx context.Context, seq int64) (row requestRow, err error) {
 	if known, ok := r.rows[seq]; ok {
 		return known, nil

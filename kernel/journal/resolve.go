@@ -8,26 +8,26 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Named is what an id stands for: a turn, its question, an act or an approval, and the
-// turn it belongs to.
+// Named is the meaning of an id: a turn, its question, an act or an approval, and the turn that it
+// belongs to.
 type Named struct {
 	Kind string // "turn", "question", "answer", "notice", "action" or "approval"
 	ID   string
 	Turn string
 }
 
-// resolveQuery finds ids from a text on, up to those that begin with it and any character.
+// resolveQuery returns the ids that begin with a text.
 const resolveQuery = `
 	SELECT * FROM (SELECT 'turn', id, id AS turn FROM turn WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)
 	UNION ALL SELECT * FROM (SELECT 'question', event, id FROM turn WHERE event >= ?1 AND event < ?2 ORDER BY event LIMIT ?3)
 	UNION ALL SELECT * FROM (SELECT kind, id, turn FROM act WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)
 	UNION ALL SELECT * FROM (SELECT 'approval', id, turn FROM ask WHERE sort = 'approval' AND id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3)`
 
-// resolveShown is how many of several things an error names.
+// resolveShown is how many candidates an error names.
 const resolveShown = 5
 
-// Resolve finds what an id stands for, or the beginning of one that no other turn's ids
-// have. CodeNotFound if there is nothing, CodeConflict with some of them if there are several.
+// Resolve returns the meaning of an id, or of the beginning of an id if it is unique to one turn.
+// CodeNotFound if there is none. CodeConflict, with some of the candidates, if there are several.
 func (s *RecordStore) Resolve(ctx context.Context, id string) (Named, error) {
 	if !protocol.ValidID(id) {
 		return Named{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is not an id: give that of a question, an answer, an action, an approval or a turn, or its beginning", text.Clip(id, 80))

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// reader is what reads: a pool of connections or a writer.
+// reader is a source of rows: a pool of connections or a writer.
 type reader interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// scanner is one row to be read: a [*sql.Row] or [*sql.Rows].
+// scanner is one row to read: a [*sql.Row] or [*sql.Rows].
 type scanner interface{ Scan(dest ...any) error }
 
 // collect reads every row of a query with scan.
@@ -36,7 +36,7 @@ func collect[T any](ctx context.Context, from reader, scan func(scanner) (T, err
 // textColumn reads rows of one text column.
 func textColumn(row scanner) (s string, err error) { return s, row.Scan(&s) }
 
-// micros is a time as the file holds it; the zero time is 0.
+// micros returns a time in the form of the file; the zero time is 0.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -52,5 +52,5 @@ func instant(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// now is the present as the file can hold it.
+// now returns the present in the precision of the file.
 func now() time.Time { return instant(micros(time.Now())) }

@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Hit is a question or an answer that has what was looked for.
+// Hit is a question or an answer that a search found.
 type Hit struct {
 	Session string
 	Turn    string
@@ -22,7 +22,7 @@ type Hit struct {
 	ID      string // the question's or the answer's :ID:
 	Answer  bool
 	Time    time.Time
-	Snippet string // of its text, on one line
+	Snippet string // a line of its text
 	Places  []Place
 }
 
@@ -30,35 +30,35 @@ type Hit struct {
 type Place struct{ Start, End int }
 
 const (
-	searchLimit     = 300 // as many as are ranked
+	searchLimit     = 300 // the texts that are scored at most
 	searchDefault   = 20
 	searchPhrases   = 32
 	searchQuery     = 1000    // bytes
-	candidates      = 300     // texts with the words are ranked, so many
+	candidates      = 300     // texts with the words that are scored, at most
 	candidateBytes  = 4 << 20 // of their rows
 	snippetBefore   = 40      // code points
 	snippetLength   = 160
 	snippetEllipsis = "…"
 )
 
-// Search is what is looked for, and where.
+// Search is a query and its bounds.
 type Search struct {
-	// Query has the words, all of which must be there: "Words in quotes" stand next to
-	// one another, a word* is the beginning of one; case and accents do not count.
+	// Query has the words, all of which must occur. "Words in quotes" must be adjacent, and word*
+	// is the beginning of a word. Case and accents do not count.
 	Query   string
-	Session string    // only there; "" for all, each text as it was said first, not in forks
-	Since   time.Time // only what was said then or later
-	Until   time.Time // and before then
-	Before  int64     // goes on where an earlier search left off: its [Found].Before
+	Session string    // only this session; "" for all, without the copies in forks
+	Since   time.Time // only texts of this time or later
+	Until   time.Time // only texts before this time
+	Before  int64     // continues an earlier search: its [Found].Before
 	Limit   int       // hits at most: 20 if 0, 300 at most
 }
 
-// Found is what a search found.
+// Found is the result of a search.
 type Found struct {
 	Hits    []Hit     // best first
-	More    bool      // what was looked at has others
-	Before  int64     // where to go on with what is older; 0 when all was looked at
-	Reached time.Time // what is older was not looked at; zero when all was
+	More    bool      // the searched rows have more hits
+	Before  int64     // where to continue with older texts; 0 if all were searched
+	Reached time.Time // the time of the oldest searched text; zero if all were searched
 }
 
 // SearchIndex finds questions and answers by their words. A text can be found once the change that
@@ -66,16 +66,15 @@ type Found struct {
 // that are not in the new one yet, and takes longer.
 type SearchIndex struct{ *database }
 
-// Find looks through questions and answers, the latest first, and returns the best of
-// the latest 300 that have the words. It takes a few hundredths of a second and then
-// returns what it has: of very many texts the older ones may not have been looked at,
-// which Before says. A query without a word is CodeInvalidParams, a session that does
-// not exist CodeNotFound. When ctx ends the index is not read any further.
+// Find searches questions and answers, the latest first, and returns the best of the latest 300
+// that contain the words. It stops after a few hundredths of a second. In a very large journal the
+// older texts may not have been searched; then Before is set. CodeInvalidParams for a query without
+// a word. CodeNotFound for an unknown session. The search ends when ctx ends.
 func (s *SearchIndex) Find(ctx context.Context, query Search) (Found, error) {
 	return s.search(ctx, query, searchBudget)
 }
 
-// search takes hardly longer than the budget, but looks at one window at least.
+// search takes hardly longer than the budget, but searches at least one window.
 func (s *SearchIndex) search(ctx context.Context, query Search, budget time.Duration) (Found, error) {
 	phrases, err := parseSearch(query.Query)
 	if err != nil {
@@ -103,7 +102,7 @@ func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, 
 		return found, err
 	}
 	ranked = slices.DeleteFunc(ranked, func(c candidate) bool { return !query.during(c.hit.Time) })
-	if last > 0 { // there was too much text to read all
+	if last > 0 { // there was too much text to read all of it
 		look.from = last
 	}
 	if limit := query.limit(); len(ranked) > limit {
@@ -120,8 +119,8 @@ func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, 
 	return found, err
 }
 
-// look returns the latest rows in the span that have the phrases, of what it can look at
-// within the budget: those that the index has, and then those that it does not have yet.
+// look returns the latest rows in the span that contain the phrases, as far as the budget allows:
+// first those of the index, then those that are not in it yet.
 func (s *SearchIndex) look(ctx context.Context, query Search, phrases []phrase, place string, span rowSpan, budget time.Duration) (indexScan, []int64, error) {
 	began := time.Now()
 	rest, err := unindexed(ctx, s.readers)
@@ -134,7 +133,7 @@ func (s *SearchIndex) look(ctx context.Context, query Search, phrases []phrase, 
 	if err != nil || look.from > known.from || look.from == span.from {
 		return look, rows, err
 	}
-	// What was not looked at at all is looked at a little, so that every search gets on.
+	// Texts that were not read at all get a little time, so that every search makes progress.
 	if left := budget - time.Since(began); left > 0 || known.from == known.until {
 		unread := reading{phrases: phrases, session: query.Session, from: look.from, span: span, until: began.Add(budget)}
 		rows, err = unread.through(ctx, s, rows)
@@ -150,13 +149,13 @@ func (s Search) limit() int {
 	return min(s.Limit, searchLimit)
 }
 
-// during reports whether t is within the bounds. (The rows looked at are chosen by their
-// numbers; a clock may have been changed between them.)
+// during reports whether t is within the bounds. The searched rows are chosen by their numbers, and
+// the clock may have been set back between them.
 func (s Search) during(t time.Time) bool {
 	return !t.Before(s.Since) && (s.Until.IsZero() || t.Before(s.Until))
 }
 
-// placeOf is the word that a session's rows have in the index, "" for all sessions.
+// placeOf returns the word that marks a session's rows in the index, "" for all sessions.
 func (s *SearchIndex) placeOf(ctx context.Context, session string) (place string, fork bool, err error) {
 	if session == "" {
 		return "", false, nil
@@ -166,14 +165,13 @@ func (s *SearchIndex) placeOf(ctx context.Context, session string) (place string
 	return placeWord(first), fork, err
 }
 
-// phrase is words that stand next to one another.
+// phrase is a sequence of adjacent words.
 type phrase struct {
 	words  []string
 	prefix bool // the last word is the beginning of one
 }
 
-// parseSearch reads what a person typed. Nothing in it is an error but that there is
-// no word in it.
+// parseSearch parses the query of a person. The only error is a query without a word.
 func parseSearch(query string) ([]phrase, error) {
 	query = query[:min(len(query), searchQuery)]
 	var phrases []phrase
@@ -203,8 +201,8 @@ func parseSearch(query string) ([]phrase, error) {
 	return phrases, nil
 }
 
-// wordsExpression is the phrases as the index is asked for them. Words are letters and
-// digits only, so that nothing in them is syntax.
+// wordsExpression returns the phrases as an expression for the index. Words consist of letters and
+// digits, so that they contain no syntax.
 func wordsExpression(phrases []phrase) string {
 	var parts []string
 	for _, p := range phrases {
@@ -217,7 +215,7 @@ func wordsExpression(phrases []phrase) string {
 	return "{words} : (" + strings.Join(parts, " AND ") + ")"
 }
 
-// candidate is a text that has the words.
+// candidate is a text that contains the words.
 type candidate struct {
 	hit     Hit
 	text    string
@@ -225,7 +223,7 @@ type candidate struct {
 	score   float64
 }
 
-// match is one place of one phrase in a text, in bytes.
+// match is one occurrence of one phrase in a text, in bytes.
 type match struct{ start, end, phrase int }
 
 const candidatesQuery = `SELECT j.kind, j.time, j.id, j.data, t.session, t.id, t.event
@@ -277,7 +275,7 @@ func scanCandidate(row scanner) (c candidate, size int, err error) {
 	return c, len(data), err
 }
 
-// searchable is the text of a row that is looked through.
+// searchable returns the text of a row that searches read.
 func searchable(kind Kind, data []byte) (string, error) {
 	var row struct{ Text, Plain, Raw string }
 	if err := json.Unmarshal(data, &row); err != nil {
@@ -289,7 +287,7 @@ func searchable(kind Kind, data []byte) (string, error) {
 	return cmp.Or(row.Plain, row.Raw), nil
 }
 
-// ranked sorts the best first; of equals the latest.
+// ranked sorts the best first. Among equals the latest comes first.
 func ranked(found []candidate) []candidate {
 	slices.SortStableFunc(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), b.hit.Time.Compare(a.hit.Time))
@@ -297,9 +295,9 @@ func ranked(found []candidate) []candidate {
 	return found
 }
 
-// score is how much a text of so many words is about the phrases: each counts the
-// more the more often it stands there, and less in a long text (as in BM25; how rare
-// a word is says nothing here, because every text has all of them).
+// score rates how much a text of so many words is about the phrases. Frequent phrases raise it, and
+// the length of the text lowers it, as in BM25. The rarity of a word does not count, because every
+// text has all words.
 func score(matches []match, length, phrases int) float64 {
 	const usual = 150 // words
 	times := make([]float64, phrases)
@@ -313,7 +311,7 @@ func score(matches []match, length, phrases int) float64 {
 	return sum
 }
 
-// matchesIn finds the phrases in the text, and counts its words.
+// matchesIn returns the occurrences of the phrases in the text and the number of its words.
 func matchesIn(text string, phrases []phrase) (matches []match, count int) {
 	text = text[:min(len(text), searchBytes)]
 	words := make([]word, 0, len(text)/6)
@@ -347,8 +345,7 @@ func (p phrase) at(words []word) bool {
 	return true
 }
 
-// snippet is a line of the text where most of the phrases are, and where they are
-// in it.
+// snippet returns a line of the text in which most phrases occur, and their places in it.
 func snippet(text string, matches []match) (string, []Place) {
 	best, most := 0, 0
 	for i := range matches {
@@ -384,7 +381,7 @@ func snippet(text string, matches []match) (string, []Place) {
 	return strings.TrimRight(line.text.String(), " "), line.places(rest)
 }
 
-// back is the byte n code points before at, but not within a word if a blank is near.
+// back returns the byte n code points before at, moved to a blank if one is near.
 func back(text string, at, n int) int {
 	from, blank := at, -1
 	for ; n > 0 && from > 0; n-- {
@@ -399,7 +396,7 @@ func back(text string, at, n int) int {
 	return from
 }
 
-// snippetLine is a text as one line: blanks of all kinds are one blank.
+// snippetLine is a text as one line: a run of blanks of any kind is one blank.
 type snippetLine struct {
 	text   strings.Builder
 	count  int // code points
@@ -424,8 +421,8 @@ func (l *snippetLine) add(r rune) {
 	l.write(string(r))
 }
 
-// mark notes where the byte at of the text comes to stand, if a match has its
-// beginning or end there.
+// mark records the position of the byte at of the text in the line, if a match begins or ends
+// there.
 func (l *snippetLine) mark(at int, matches []match) {
 	for _, m := range matches {
 		if m.start > at {
@@ -443,7 +440,7 @@ func (l *snippetLine) mark(at int, matches []match) {
 	}
 }
 
-// places are the matches that are whole in the line, without those in others.
+// places returns the matches that are whole in the line, without those inside others.
 func (l *snippetLine) places(matches []match) (places []Place) {
 	end := 0
 	for _, m := range matches {
