@@ -229,8 +229,8 @@ type match struct{ start, end, phrase int }
 const candidatesQuery = `SELECT j.kind, j.time, j.id, j.data, t.session, t.id, t.event
 	FROM json_each(?) AS i CROSS JOIN journal AS j ON j.seq = i.value CROSS JOIN turn AS t ON t.id = j.turn`
 
-// candidates reads these rows and ranks them. When there was too much text to read all,
-// last is the one up to which it was read, else 0.
+// candidates reads these rows and scores them. If there was too much text to read all of it, last
+// is the last row that was read, otherwise 0.
 func (s *SearchIndex) candidates(ctx context.Context, rows []int64, phrases []phrase) (found []candidate, last int64, err error) {
 	if len(rows) == 0 {
 		return nil, 0, nil

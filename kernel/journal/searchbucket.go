@@ -19,7 +19,7 @@ import (
 // bucketShifts gives the lengths of buckets: 1<<shift rows.
 var bucketShifts = [...]uint{13, 17, 21}
 
-// searchBudget is how long a search looks through the index before it says where it is.
+// searchBudget is how long a search reads the index before it returns what it has.
 const searchBudget = 25 * time.Millisecond
 
 // placePrefix begins every word of the index's column "place". No word of a text begins with it.
@@ -44,7 +44,7 @@ func bucketWords(row int64) (words string) {
 	return words
 }
 
-// rowSpan is the rows from (inclusive) to until (exclusive).
+// rowSpan is the range of rows from (inclusive) to until (exclusive).
 type rowSpan struct{ from, until int64 }
 
 // indexScan is one search through the index, from the latest row back.
@@ -55,12 +55,12 @@ type indexScan struct {
 	from         int64 // the first row that was searched; all later rows of the span were, too
 }
 
-// run returns the latest rows that have the words, 300 at most, latest first. It stops when the
-// budget is used up and leaves in s.from how far it got.
+// run returns the latest rows that contain the words, 300 at most, latest first. It stops when the
+// budget is used up. s.from is then the first row that it searched.
 func (s *indexScan) run(ctx context.Context, from reader) (rows []int64, err error) {
 	began := time.Now()
 	s.from = s.span.until
-	perRow := -1.0 // what a row took of the last window; less than 0: not known
+	perRow := -1.0 // the time for a row of the last window; less than 0: not known
 	for s.from > s.span.from {
 		spent := time.Since(began)
 		if perRow >= 0 && spent >= s.budget {
@@ -107,8 +107,8 @@ func (s *indexScan) window(level int) rowSpan {
 	return w
 }
 
-// rowsQuery has one row for its result: the driver can end what a query does for its first
-// row, when its context ends, and nothing after it.
+// rowsQuery returns one row, because the driver can stop a query for an ended context only before
+// its first row.
 const rowsQuery = `SELECT json_group_array(rowid) FROM (
 	SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?)`
 
@@ -135,8 +135,8 @@ func (s *indexScan) rowsOf(ctx context.Context, from reader, window rowSpan, lev
 	return rows, nil
 }
 
-// searchSpan is the rows that a search is to look at. Those of a fork are not in the order
-// of time.
+// searchSpan returns the rows that a search has to read. The rows of a fork are not in the order of
+// time.
 func (s *SearchIndex) searchSpan(ctx context.Context, query Search, fork bool) (span rowSpan, err error) {
 	var last int64
 	if err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM journal").Scan(&last); err != nil {
@@ -159,8 +159,8 @@ func (s *SearchIndex) searchSpan(ctx context.Context, query Search, fork bool) (
 	return span, nil
 }
 
-// rowAt is the first row that was written at that time or later, or the one behind the
-// last. Rows are written in the order of time, but for copies and a clock that is set back.
+// rowAt returns the first row that was written at that time or later, or the row after the last.
+// Rows are in the order of time, except copies and after the clock was set back.
 func (s *SearchIndex) rowAt(ctx context.Context, at time.Time, last int64) (int64, error) {
 	from, until := int64(1), last+1
 	for from < until {
@@ -181,8 +181,8 @@ func (s *SearchIndex) rowAt(ctx context.Context, at time.Time, last int64) (int6
 const timeOfQuery = `SELECT j.time FROM journal AS j LEFT JOIN turn AS t ON t.id = j.turn
 	WHERE j.seq >= ? AND coalesce(t.origin, '') = '' ORDER BY j.seq LIMIT 1`
 
-// timeOf is when the row was written, or the first behind it that is there; copies have
-// the times of their origins and do not count.
+// timeOf returns the time of the row, or of the first existing row after it. Copies do not count,
+// because they have the times of their originals.
 func (s *SearchIndex) timeOf(ctx context.Context, row int64) (time.Time, error) {
 	var at int64
 	err := s.readers.QueryRowContext(ctx, timeOfQuery, row).Scan(&at)

@@ -10,12 +10,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// SessionStore keeps the sessions: their names, present and former, their model and preset, and
+// SessionStore holds the sessions: their present and former names, their model and preset, and
 // their forks. A session exists from its first event, model or preset on, and is never removed.
 type SessionStore struct{ *database }
 
-// The first words of a session are those of the first question in it that a person
-// asked; what a person asks is never far from the beginning.
+// sessionsQuery takes the first words of a session from its first question that a person wrote,
+// which is always near the beginning.
 const sessionsQuery = `SELECT s.name, s.turns, s.updated, coalesce((SELECT session FROM spawn WHERE child = s.name), s.parent),
 	EXISTS (SELECT 1 FROM spawn WHERE child = s.name), coalesce(
 	(SELECT state FROM turn WHERE session = s.name AND finished = 0 ORDER BY queue LIMIT 1),
@@ -24,8 +24,8 @@ const sessionsQuery = `SELECT s.name, s.turns, s.updated, coalesce((SELECT sessi
 		WHERE t.session = s.name AND j.data ->> '$.sensor' <> 'post' ORDER BY t.seq LIMIT 1), '')
 	FROM session AS s ORDER BY s.updated DESC`
 
-// List returns every session, latest first. State is that of the turn
-// being answered or next to be, else of the last one. File is left empty.
+// List returns every session, latest first. State is the state of the turn that runs or comes next,
+// or else of the last turn. File is left empty.
 func (s *SessionStore) List(ctx context.Context) ([]protocol.SessionInfo, error) {
 	sessions, err := collect(ctx, s.readers, scanSession, sessionsQuery)
 	return sessions, s.failure(ctx, "list the sessions", err)
@@ -52,8 +52,8 @@ const knownQuery = `
 	SELECT t.event FROM json_each(?) AS i CROSS JOIN turn AS t ON t.event = i.value WHERE t.session = ?
 	UNION SELECT a.id FROM json_each(?) AS i CROSS JOIN act AS a ON a.id = i.value WHERE a.session = ?`
 
-// Known returns which of these ids, however many, are an event or an act of
-// the session.
+// Known returns which of these ids belong to an event or an act of the session. The number of ids
+// has no limit.
 func (s *SessionStore) Known(ctx context.Context, session string, ids []string) (map[string]bool, error) {
 	known := make(map[string]bool, len(ids))
 	if len(ids) == 0 {

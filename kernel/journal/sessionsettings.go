@@ -8,8 +8,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// SetSessionModel makes a model the one that answers in the session from now
-// on; "" is the configured one again. The session need not exist yet.
+// SetSessionModel sets the model that answers in the session from now on. "" is the configured
+// model. The session need not exist yet.
 func (s *SessionStore) SetSessionModel(ctx context.Context, session, model string) error {
 	if !protocol.ValidSession(session) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", session)
@@ -30,8 +30,7 @@ type sessionModelData struct {
 	Model string `json:"model,omitempty"`
 }
 
-// SessionModel is the model that answers in the session, "" for the configured
-// one.
+// SessionModel returns the model that answers in the session, "" for the configured one.
 func (s *SessionStore) SessionModel(ctx context.Context, session string) (model string, err error) {
 	err = s.readers.QueryRowContext(ctx, "SELECT model FROM session WHERE name = ?", session).Scan(&model)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -40,8 +39,8 @@ func (s *SessionStore) SessionModel(ctx context.Context, session string) (model 
 	return model, s.failure(ctx, "read the model of a session", err)
 }
 
-// SetSessionPreset makes a preset the one that holds in the session from now on; "" is
-// none. The session need not exist yet.
+// SetSessionPreset sets the preset of the session from now on. "" is none. The session need not
+// exist yet.
 func (s *SessionStore) SetSessionPreset(ctx context.Context, session, preset string) error {
 	if !protocol.ValidSession(session) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", session)
@@ -62,7 +61,7 @@ type sessionPresetData struct {
 	Preset string `json:"preset"`
 }
 
-// SessionPreset is the preset that holds in the session, "" for none.
+// SessionPreset returns the preset of the session, "" for none.
 func (s *SessionStore) SessionPreset(ctx context.Context, session string) (preset string, err error) {
 	err = s.readers.QueryRowContext(ctx, "SELECT preset FROM session WHERE name = ?", session).Scan(&preset)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -12,15 +12,15 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Snapshot writes a picture of the journal at path, as it is at one moment, to a file that
-// must not be there yet. It may run beside a kernel, and with a journal of an older schema.
-// CodeNotFound if there is no journal.
+// Snapshot writes a copy of the journal at path, as it is at one moment, to a file that must not
+// exist. It may run beside a kernel, and with a journal of an older schema. CodeNotFound if there
+// is no journal.
 func Snapshot(ctx context.Context, path, to string) error {
 	d, db, err := beside(path)
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // SQLite's own could be read by others
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // SQLite would create a file that others can read
 	if err != nil {
 		return errors.Join(fmt.Errorf("write a picture of the journal: %w", err), db.Close())
 	}
@@ -34,14 +34,15 @@ func Snapshot(ctx context.Context, path, to string) error {
 	return nil
 }
 
-// Extent is how much a journal has, for telling two apart: equal journals have equal extents.
+// Extent measures the content of a journal, to compare two journals: equal journals have equal
+// extents.
 type Extent struct {
 	Sessions int
 	Rows     int
 	Last     string // the latest row
 }
 
-// Look returns how much the journal at path has; one that is not there has nothing.
+// Look returns the extent of the journal at path. A missing journal has the zero extent.
 func Look(ctx context.Context, path string) (Extent, error) {
 	var extent Extent
 	d, db, err := beside(path)
@@ -56,7 +57,7 @@ func Look(ctx context.Context, path string) (Extent, error) {
 	return extent, d.failure(ctx, "look at the journal", errors.Join(err, db.Close()))
 }
 
-// beside opens a journal that exists, whatever its schema, with nothing of it in use.
+// beside opens an existing journal of any schema, without any use of its content.
 func beside(path string) (*database, *sql.DB, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 
 const lastStampQuery = "SELECT stamp FROM turn WHERE session = ? AND stamp <> '' ORDER BY seq DESC LIMIT 1"
 
-// stampAfter is when the event was sent, or when the turn before it in the session was, where
-// that is later: what a clock that was set back says is not told to a model.
+// stampAfter returns the time at which the event was sent, but not before the turn before it in the
+// session. A model must not receive the time of a clock that was set back.
 func stampAfter(ctx context.Context, tx *writer, event protocol.Event) (time.Time, error) {
-	stamp := event.Stamp.Truncate(time.Second) // as the file holds it
+	stamp := event.Stamp.Truncate(time.Second) // the precision of the file
 	if stamp.IsZero() {
 		return stamp, nil
 	}
@@ -37,7 +37,7 @@ func stampAfter(ctx context.Context, tx *writer, event protocol.Event) (time.Tim
 	return stamp, nil
 }
 
-// stampText is a stamp as the file holds it.
+// stampText returns a stamp in the form of the file.
 func stampText(stamp time.Time) string {
 	if stamp.IsZero() {
 		return ""

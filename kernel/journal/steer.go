@@ -8,12 +8,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Steer is what a person said to a turn while it ran.
+// Steer is a message that a person sent to a running turn.
 type Steer struct {
 	ID   string
 	Turn string
 	Text string
-	Used bool // a model was shown it
+	Used bool // a model received it
 	Time time.Time
 }
 
@@ -21,8 +21,8 @@ type steerData struct {
 	Text string `json:"text"`
 }
 
-// PutSteer records words for a turn that has not ended; the same id again does
-// nothing. CodeConflict if the turn has ended, or if the id is taken.
+// PutSteer records a message to a turn that has not ended. A known id of the same turn changes
+// nothing. CodeConflict if the turn has ended, or if the id is used.
 func (s *TurnStore) PutSteer(ctx context.Context, steer Steer) error {
 	if !protocol.ValidID(steer.ID) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q is not one", steer.ID)
@@ -59,7 +59,7 @@ func (s *TurnStore) PutSteer(ctx context.Context, steer Steer) error {
 const steersQuery = `SELECT s.id, s.turn, s.used, j.time, json_extract(j.data, '$.text')
 	FROM steer AS s JOIN journal AS j ON j.seq = s.seq WHERE s.turn = ? ORDER BY s.seq`
 
-// Steers returns what was said to the turn, oldest first.
+// Steers returns the messages that were sent to the turn, oldest first.
 func (s *TurnStore) Steers(ctx context.Context, turn string) ([]Steer, error) {
 	steers, err := collect(ctx, s.readers, scanSteer, steersQuery, turn)
 	return steers, s.failure(ctx, "read what a turn was told", err)
@@ -72,8 +72,8 @@ func scanSteer(row scanner) (s Steer, err error) {
 	return s, err
 }
 
-// UseSteers notes that a model is shown these, or that they became messages of
-// their own.
+// UseSteers records that a model received these messages, or that they became messages of their
+// own.
 func (s *TurnStore) UseSteers(ctx context.Context, ids ...string) error {
 	return s.transact(ctx, "note what a turn was told", func(ctx context.Context, tx *writer) error {
 		for _, id := range ids {

@@ -11,39 +11,40 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Subagent is a part of the work that a turn handed on to a subagent. It is the data of a row of the
-// kind spawn, which has ID, Session, Turn and Asked in its columns; all that a subagent may do
-// stands in it, so that a kernel that starts anew knows it.
+// Subagent is a task that a turn gave to a subagent. It is the data of a row of the kind spawn. ID,
+// Session, Turn and Asked are columns of the row. It contains all permissions of the subagent, so
+// that a kernel that starts again knows them.
 type Subagent struct {
-	ID           string `json:"-"`     // the event of its turn
-	Session      string `json:"-"`     // the conversation that handed it on, as it is called now
-	Turn         string `json:"-"`     // its turn
-	Event        string `json:"event"` // that turn's question
-	Conversation string `json:"child"` // the subagent's own conversation, as it is called now
+	ID           string `json:"-"`     // the event of the subagent's turn
+	Session      string `json:"-"`     // the conversation of the turn that gave the task, by its present name
+	Turn         string `json:"-"`     // the turn that gave the task
+	Event        string `json:"event"` // the question of that turn
+	Conversation string `json:"child"` // the subagent's own conversation, by its present name
 	Label        string `json:"label"`
 	Task         string `json:"task"`
-	Skill        string `json:"skill"` // that answers the turn, and so the subagent
-	// Tools are the names of those that it may use, in any case; nil for those of the turn.
+	Skill        string `json:"skill"` // the skill of the turn, and so of the subagent
+	// Tools are the names of the tools that it may use, in any case; nil for those of the turn.
 	Tools []string `json:"tools,omitempty"`
-	// Projects are the directories that the turn's conversation is about.
+	// Projects are the directories of the turn's conversation.
 	Projects []string `json:"projects,omitempty"`
-	// Outside is what others may have written that had come into the turn, "" for nothing.
+	// Outside names the outside content that the turn contained, "" for none.
 	Outside  string                `json:"outside,omitempty"`
-	Fork     bool                  `json:"fork,omitempty"`    // it is shown the conversation so far
-	Wait     bool                  `json:"wait,omitempty"`    // the turn waits for what comes of it
-	Route    protocol.Route        `json:"route,omitzero"`    // of the turn, to which the report goes
-	Channel  protocol.Channel      `json:"channel,omitempty"` // in its place where it was kept before there were routes
-	Group    bool                  `json:"group,omitempty"`   // others hear the conversation
+	Fork     bool                  `json:"fork,omitempty"`    // it receives the conversation so far
+	Wait     bool                  `json:"wait,omitempty"`    // the turn waits for the result
+	Route    protocol.Route        `json:"route,omitzero"`    // of the turn; the report goes there
+	Channel  protocol.Channel      `json:"channel,omitempty"` // replaces Route in rows from before there were routes
+	Group    bool                  `json:"group,omitempty"`   // other people read the conversation
 	Settings protocol.TurnSettings `json:"settings,omitempty"`
 
 	Asked time.Time `json:"-"`
-	// Cancelled: it was stopped before it had a turn.
+	// Cancelled: it was stopped before its turn existed.
 	Cancelled bool `json:"-"`
-	// Reported is the event that tells of its end, [ReportGiven], or "" while nobody was told.
+	// Reported is the event that reports its end, [ReportGiven], or "" while its end is not
+	// reported.
 	Reported string `json:"-"`
 }
 
-// ReportGiven stands in place of a report's event where the turn that waited was given the result.
+// ReportGiven replaces the event of a report if the waiting turn received the result.
 const ReportGiven = "given"
 
 const subagentQuery = `SELECT s.seq, s.id, s.session, s.turn, s.child, s.cancelled, s.reported, j.time, j.data
@@ -66,12 +67,12 @@ func scanSubagent(row scanner) (s Subagent, err error) {
 	return s, nil
 }
 
-// SubagentStore keeps the work that turns hand on to subagents, and to whom its end was reported. A
-// subagent is reported once, whatever is killed when.
+// SubagentStore holds the tasks that turns give to subagents, and where their ends were reported.
+// Each end is reported once, also if the kernel is killed at any moment.
 type SubagentStore struct{ *database }
 
-// PutSubagent records that a turn hands on work. CodeConflict when the id is taken or there is a
-// conversation of the child's name; CodeNotFound when the turn has ended.
+// PutSubagent records the task of a subagent. CodeConflict if the id is used or if there is a
+// conversation of the subagent's name. CodeNotFound if the turn has ended.
 func (s *SubagentStore) PutSubagent(ctx context.Context, subagent Subagent) error {
 	if !protocol.ValidID(subagent.ID) || !protocol.ValidSession(subagent.Conversation) {
 		return protocol.Errorf(protocol.CodeInvalidParams, "work is handed on with an id and a conversation, not %q and %q", subagent.ID, subagent.Conversation)
@@ -98,29 +99,28 @@ func (s *SubagentStore) PutSubagent(ctx context.Context, subagent Subagent) erro
 	})
 }
 
-// Subagent returns what was handed on under the id, or CodeNotFound.
+// Subagent returns the subagent of this id, or CodeNotFound.
 func (s *SubagentStore) Subagent(ctx context.Context, id string) (Subagent, error) {
 	subagent, err := scanSubagent(s.readers.QueryRowContext(ctx, subagentQuery+"WHERE s.id = ?", id))
 	return subagent, s.failure(ctx, "read what was handed on", notFound(err, "subagent", id))
 }
 
-// spawnsLimit is how many of a session are told of at most.
+// spawnsLimit is the largest number of subagents in a list.
 const spawnsLimit = 200
 
-// List returns what a session handed on, the latest first, 200 at most.
+// List returns the subagents of a session, the latest first, 200 at most.
 func (s *SubagentStore) List(ctx context.Context, session string) ([]Subagent, error) {
 	found, err := collect(ctx, s.readers, scanSubagent, subagentQuery+"WHERE s.session = ? ORDER BY s.seq DESC LIMIT ?", session, spawnsLimit)
 	return found, s.failure(ctx, "read what was handed on", err)
 }
 
-// Unreported returns what was handed on and of which nobody was told what came of it, the oldest
-// first.
+// Unreported returns the subagents whose end is not reported, the oldest first.
 func (s *SubagentStore) Unreported(ctx context.Context) ([]Subagent, error) {
 	found, err := collect(ctx, s.readers, scanSubagent, subagentQuery+"WHERE s.reported = '' ORDER BY s.seq")
 	return found, s.failure(ctx, "read what was handed on", err)
 }
 
-// CancelSubagent stops what has no turn yet, and reports whether it did.
+// CancelSubagent cancels a subagent that has no turn yet, and reports whether it did.
 func (s *SubagentStore) CancelSubagent(ctx context.Context, id string) (stopped bool, err error) {
 	err = s.transact(ctx, "stop a subagent", func(ctx context.Context, tx *writer) error {
 		result, err := tx.ExecContext(ctx, "UPDATE spawn SET cancelled = 1 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM turn WHERE event = ?1)", id)
@@ -137,9 +137,9 @@ func (s *SubagentStore) CancelSubagent(ctx context.Context, id string) (stopped 
 	return stopped, err
 }
 
-// Report records that the event report tells of the end of these, or [ReportGiven] that the turn
-// that waited was given it. It returns those of which nobody was told before: each is reported
-// once, whatever is killed when. The event itself is accepted afterwards: see [SubagentStore.Owed].
+// Report records that the event report, or [ReportGiven], reports the end of these subagents. It
+// returns those whose end was not reported before. The event itself is accepted afterwards: see
+// [SubagentStore.Owed].
 func (s *SubagentStore) Report(ctx context.Context, report string, ids ...string) (fresh []string, err error) {
 	err = s.transact(ctx, "report on subagents", func(ctx context.Context, tx *writer) error {
 		fresh = nil
@@ -165,14 +165,14 @@ func (s *SubagentStore) Report(ctx context.Context, report string, ids ...string
 
 const owedQuery = subagentQuery + `WHERE s.reported NOT IN ('', 'given') AND NOT EXISTS (SELECT 1 FROM turn WHERE event = s.reported) ORDER BY s.seq`
 
-// Owed returns what a report was recorded for whose event was never accepted, because the kernel
-// ended in between.
+// Owed returns the subagents with a report whose event was never accepted, because the kernel ended
+// in between.
 func (s *SubagentStore) Owed(ctx context.Context) ([]Subagent, error) {
 	found, err := collect(ctx, s.readers, scanSubagent, owedQuery)
 	return found, s.failure(ctx, "read what is to be reported", err)
 }
 
-// TurnOfSubagent is the turn that answers it; ok is false while it has none.
+// TurnOfSubagent returns the turn of the subagent. ok is false while it has none.
 func (s *SubagentStore) TurnOfSubagent(ctx context.Context, id string) (t Turn, ok bool, err error) {
 	t, err = turnWhere(ctx, s.readers, "t.event = ?", id)
 	if errors.Is(err, sql.ErrNoRows) {

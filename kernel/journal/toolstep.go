@@ -11,8 +11,8 @@ import (
 )
 
 // ToolStep is one step of a turn between two requests to the model: the result of a proposal that
-// did not end the turn, as the model was given it; or a message that a person sent meanwhile; or
-// text that hooks added to the question. Its rows have the kind "round".
+// did not end the turn, in the form that the model received, or a message that a person sent
+// meanwhile, or text that hooks added to the question. Its rows have the kind "round".
 type ToolStep struct {
 	Seq     int64      `json:"-"` // its row; [TranscriptStore.ToolStep] takes it
 	Action  string     `json:"action,omitempty"`

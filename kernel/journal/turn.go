@@ -11,14 +11,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Turn is where the answering of one event stands.
+// Turn is the state of the answer to one event.
 type Turn struct {
 	ID       string
 	Session  string
 	Event    string // the question's :ID:
 	Question protocol.Event
 	Level    int   // of the question's heading
-	Seq      int64 // its event's row: the order of the conversation
+	Seq      int64 // the row of its event: the order of the conversation
 	Order    int64 // the row that queued it: the order of answering; a retry changes it
 	State    protocol.TurnState
 	Attempt  int // 1, and one more for each retry
@@ -29,18 +29,18 @@ type Turn struct {
 	Output   int    // tokens, of all attempts
 	Cost     float64
 	Saved    bool   // the session's file has the question
-	Origin   string // the turn that this is a fork's copy of, "" for none
+	Origin   string // the turn that this one copies in a fork, "" for none
 
-	Wanted    string // the model this attempt was asked for; "" for the session's
+	Wanted    string // the requested model of this attempt; "" for the session's
 	Answer    string // the id of its last whole answer, "" if it has none
 	Preferred string // the id of the answer that a person chose, "" if none
-	Instead   string // the id of the question in whose place this one stands, or ""
+	Instead   string // the id of the question that this one replaces, or ""
 	Parent    string // the id of the question or answer whose heading this one stands below, or ""
-	// Settings are what holds for this attempt.
+	// Settings are the settings of this attempt.
 	Settings protocol.TurnSettings
 
-	// Stamp is when the question was asked, where the person was: what models are told.
-	// Zero where nobody kept it.
+	// Stamp is the time at which the person sent the question, in the person's time zone, as models
+	// receive it. Zero if it was not recorded.
 	Stamp    time.Time
 	Accepted time.Time
 	Started  time.Time // of this attempt; zero while queued
@@ -80,7 +80,7 @@ func turnWhere(ctx context.Context, from reader, where string, arg any) (Turn, e
 	return scanTurn(from.QueryRowContext(ctx, turnQuery+"WHERE "+where, arg))
 }
 
-// Turn returns the turn id, or CodeNotFound.
+// Turn returns the turn of this id, or CodeNotFound.
 func (s *TurnStore) Turn(ctx context.Context, id string) (Turn, error) {
 	t, err := turnWhere(ctx, s.readers, "t.id = ?", id)
 	return t, s.failure(ctx, "read a turn", notFound(err, "turn", id))
@@ -92,7 +92,8 @@ func (s *TurnStore) TurnOfEvent(ctx context.Context, event string) (Turn, error)
 	return t, s.failure(ctx, "read a turn", notFound(err, "event", event))
 }
 
-// notFound says that the thing with this id is not there, if that is the error.
+// notFound turns the error of a missing row into CodeNotFound with the thing and its id. Other
+// errors stay as they are.
 func notFound(err error, thing, id string) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return protocol.Errorf(protocol.CodeNotFound, "there is no %s %q", thing, id)
@@ -100,10 +101,10 @@ func notFound(err error, thing, id string) error {
 	return err
 }
 
-// TurnChange is what becomes of a turn; what is not set stays.
+// TurnChange changes a turn. Fields that are not set change nothing.
 type TurnChange struct {
 	ID     string
-	State  protocol.TurnState // "" leaves it
+	State  protocol.TurnState // "" changes nothing
 	Skill  *string
 	Model  *string
 	Notice *string
@@ -123,11 +124,11 @@ type turnData struct {
 	Output  int                `json:"output,omitempty"`
 	Cost    float64            `json:"cost,omitempty"`
 	Wanted  string             `json:"wanted,omitempty"`
-	// Settings are there when the turn is queued again.
+	// Settings are set if the turn is queued again.
 	Settings protocol.TurnSettings `json:"settings,omitempty"`
 }
 
-// settingsText is how a turn's settings are kept.
+// settingsText returns the settings in the form of the file.
 func settingsText(settings protocol.TurnSettings) string {
 	if len(settings) == 0 {
 		return ""
@@ -146,10 +147,9 @@ func readSettings(text string) (settings protocol.TurnSettings, err error) {
 	return settings, nil
 }
 
-// SetTurn changes a turn and returns it as it then is. Input, Output and Cost
-// are added to what the turn has spent. A final state closes the asks
-// that still wait for the turn. Call [AskStore.CloseAsks] before, to learn which. A turn in a final state does not change: CodeConflict; there is
-// [TurnStore.Retry] for that.
+// SetTurn changes a turn and returns it. Input, Output and Cost are added to those of the turn. A
+// final state closes the asks that still wait for the turn; call [AskStore.CloseAsks] before to
+// learn which. CodeConflict if the turn has a final state, which only [TurnStore.Retry] changes.
 func (s *TurnStore) SetTurn(ctx context.Context, change TurnChange) (Turn, error) {
 	return s.changeTurn(ctx, change.ID, func(t *Turn, at time.Time) error {
 		if t.State.Final() {
@@ -186,10 +186,9 @@ func (c TurnChange) apply(t *Turn, at time.Time) error {
 	return nil
 }
 
-// Retry queues a turn again that has ended, behind those that are queued, as
-// its next attempt, to be answered by the model, or by the session's if that is
-// empty, and as the settings say. What it has spent and its answers stay. CodeConflict if
-// it has not ended.
+// Retry queues an ended turn again, after the queued ones, as its next attempt with this model and
+// these settings. An empty model is the session's. Usage and answers of earlier attempts stay.
+// CodeConflict if the turn has not ended.
 func (s *TurnStore) Retry(ctx context.Context, turn, model string, settings protocol.TurnSettings) (Turn, error) {
 	return s.changeTurn(ctx, turn, func(t *Turn, _ time.Time) error {
 		if !t.State.Final() {
@@ -202,7 +201,7 @@ func (s *TurnStore) Retry(ctx context.Context, turn, model string, settings prot
 	})
 }
 
-// requeued is the settings of a turn that has just been queued again.
+// requeued returns the settings of a turn that was just queued again.
 func requeued(t Turn) protocol.TurnSettings {
 	if t.State != protocol.TurnQueued {
 		return nil
@@ -210,8 +209,8 @@ func requeued(t Turn) protocol.TurnSettings {
 	return t.Settings
 }
 
-// changeTurn reads a turn, changes it, and writes it with its row. A change
-// that clears Order sends the turn to the end of the queue.
+// changeTurn reads a turn, changes it, and writes it with its row. A change that clears Order moves
+// the turn to the end of the queue.
 func (s *TurnStore) changeTurn(ctx context.Context, id string, change func(*Turn, time.Time) error) (t Turn, err error) {
 	err = s.transact(ctx, "change a turn", func(ctx context.Context, tx *writer) error {
 		if t, err = turnWhere(ctx, tx, "t.id = ?", id); err != nil {
@@ -263,9 +262,9 @@ const (
 	turnsQuery      = turnQuery + "WHERE t.session = ? AND t.seq > ? ORDER BY t.seq LIMIT ?"
 )
 
-// Unfinished returns the turns that are queued, running or waiting, each session's in the
-// order of answering, with ID, Session, Event, State and Order alone: what is asked in ten
-// thousand of them is no matter of a kernel's start.
+// Unfinished returns the turns that are queued, running or waiting, each session's in the order of
+// answering. Only ID, Session, Event, State and Order are set, because the start of a kernel with
+// ten thousand of them must not read their questions.
 func (s *TurnStore) Unfinished(ctx context.Context) ([]Turn, error) {
 	turns, err := collect(ctx, s.readers, func(row scanner) (t Turn, err error) {
 		return t, row.Scan(&t.ID, &t.Session, &t.Event, &t.State, &t.Order)
@@ -273,11 +272,11 @@ func (s *TurnStore) Unfinished(ctx context.Context) ([]Turn, error) {
 	return turns, s.failure(ctx, "read the unfinished turns", err)
 }
 
-// turnsLimit is how many turns one answer holds at most.
+// turnsLimit is the largest number of turns in one result.
 const turnsLimit = 1000
 
-// List returns a session's turns in the order of the conversation: those with
-// a Seq greater than after, at most limit (1,000 if 0 or more).
+// List returns a session's turns with a Seq greater than after, in the order of the conversation,
+// at most limit (1,000 if 0 or more).
 func (s *TurnStore) List(ctx context.Context, session string, after int64, limit int) ([]Turn, error) {
 	if limit <= 0 || limit > turnsLimit {
 		limit = turnsLimit
@@ -286,8 +285,7 @@ func (s *TurnStore) List(ctx context.Context, session string, after int64, limit
 	return turns, s.failure(ctx, "read the turns of a session", err)
 }
 
-// Mark is something that stands in a conversation under an id: a turn's question, an
-// answer or a notice.
+// Mark is an element of a conversation with an id: a question, an answer or a notice.
 type Mark struct {
 	Turn  string
 	ID    string
@@ -299,9 +297,9 @@ const marksQuery = `SELECT turn, id, saved FROM (
 	UNION ALL SELECT t.seq, 1, a.turn, a.id, a.saved FROM turn AS t CROSS JOIN act AS a ON a.turn = t.id WHERE t.session = ?1 AND a.kind <> 'action'
 	) ORDER BY part, place`
 
-// Marks returns what stands in a session's conversation: the questions, in their order,
-// before the rest. It reads no text:
-// a conversation may be large, and most often a client lacks nothing of it.
+// Marks returns the elements of a session's conversation: the questions in their order, and then
+// the rest. It reads no text, because a conversation may be large, and in most cases a client has
+// all of it.
 func (s *TurnStore) Marks(ctx context.Context, session string) ([]Mark, error) {
 	marks, err := collect(ctx, s.readers, func(row scanner) (m Mark, err error) {
 		return m, row.Scan(&m.Turn, &m.ID, &m.Saved)
@@ -321,15 +319,15 @@ func (s *TurnStore) TurnsOf(ctx context.Context, ids ...string) ([]Turn, error) 
 	return turns, s.failure(ctx, "read turns", err)
 }
 
-// QuestionSaved reports whether the session's file has the event's question;
-// CodeNotFound for an unknown event.
+// QuestionSaved reports whether the session's file has the event's question. CodeNotFound for an
+// unknown event.
 func (s *TurnStore) QuestionSaved(ctx context.Context, event string) (saved bool, err error) {
 	err = s.readers.QueryRowContext(ctx, "SELECT saved FROM turn WHERE event = ?", event).Scan(&saved)
 	return saved, s.failure(ctx, "read a turn", notFound(err, "event", event))
 }
 
-// MarkQuestionSaved records that the session's file has the event's question.
-// Again: nothing happens. CodeNotFound for an unknown event.
+// MarkQuestionSaved records that the session's file has the event's question. A second call does
+// nothing. CodeNotFound for an unknown event.
 func (s *TurnStore) MarkQuestionSaved(ctx context.Context, event string) error {
 	return s.transact(ctx, "mark a question as saved", func(ctx context.Context, tx *writer) error {
 		t, err := turnWhere(ctx, tx, "t.event = ?", event)

@@ -7,10 +7,10 @@ const (
 	unsavedActsQuery  = actQuery + "WHERE a.saved = 0 AND a.session = ? AND a.kind <> 'action' ORDER BY a.seq"
 )
 
-// Unsaved returns what the session's file never had: the turns whose question
-// is not in it and the acts that were inserted into the conversation, each in the order of
-// the journal. Turns that are still queued are left out: a question enters the
-// file when its turn begins.
+// Unsaved returns the part of a conversation that the session's file never had: the turns whose
+// question is not in it, and the acts that were inserted into the conversation, each in the order
+// of the journal. Queued turns are left out, because a question enters the file when its turn
+// begins.
 func (s *TurnStore) Unsaved(ctx context.Context, session string) ([]Turn, []Act, error) {
 	turns, err := collect(ctx, s.readers, scanTurn, unsavedTurnsQuery, session)
 	if err != nil {

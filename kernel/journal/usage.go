@@ -10,8 +10,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Spent is what one reply of a model took, as its server counted. Cost is nil
-// when nobody knows it.
+// Spent is the usage of one reply of a model, as its server counted it. Cost is nil if it is not
+// known.
 type Spent struct {
 	Turn   string   `json:"-"`
 	Model  string   `json:"model,omitempty"`
@@ -20,26 +20,26 @@ type Spent struct {
 	Cached int      `json:"cached,omitempty"` // part of Input
 	Reason int      `json:"reasoning,omitempty"`
 	Cost   *float64 `json:"cost,omitempty"`
-	// Estimate is what Input was estimated to be, 0 if it was not, and Asked the model as it
-	// was asked for: the next estimate is corrected by it.
+	// Estimate is the estimate of Input, 0 if there was none, and Asked the requested name of the
+	// model. The next estimate is corrected by them.
 	Estimate int    `json:"estimate,omitempty"`
 	Asked    string `json:"asked,omitempty"`
 }
 
-// UsageStore keeps what replies of models took, as their servers counted: tokens, costs, and by how
-// much the kernel's estimates of a model's tokens are off.
+// UsageStore holds the usage of the replies of models, as their servers counted it: tokens, costs,
+// and the ratio of the kernel's estimates to a model's tokens.
 type UsageStore struct{ *database }
 
-// PutSpent records what a reply took. CodeNotFound if there is no such turn.
+// PutSpent records the usage of a reply. CodeNotFound if there is no such turn.
 func (s *UsageStore) PutSpent(ctx context.Context, spent Spent) error {
 	return s.transact(ctx, "record what a reply took", func(ctx context.Context, tx *writer) error {
 		return notFound(putSpent(ctx, tx, spent, time.Now()), "turn", spent.Turn)
 	})
 }
 
-// PutSpentDeferred is PutSpent that waits for the next change, as [RecordStore.AppendDeferred] does, so
-// that the cost of a reply is counted together with its effect. If there is no such turn it counts
-// nothing.
+// PutSpentDeferred records the usage of a reply together with the next change, as
+// [RecordStore.AppendDeferred] does, so that the cost of a reply is counted together with its
+// effect. Without such a turn it counts nothing.
 func (s *UsageStore) PutSpentDeferred(ctx context.Context, spent Spent) error {
 	at := time.Now()
 	return s.deferWrite(ctx, "record what a reply took", deferredWrite{deferredSize, func(ctx context.Context, tx *writer) error {
@@ -68,8 +68,7 @@ func putSpent(ctx context.Context, tx *writer, spent Spent, at time.Time) error 
 	return correct(ctx, tx, spent)
 }
 
-// PutCompletion counts what a completion took: beside the turns, as it is none. Its Turn
-// is not looked at.
+// PutCompletion counts the usage of a completion, which belongs to no turn. Turn is ignored.
 func (s *UsageStore) PutCompletion(ctx context.Context, spent Spent) error {
 	const quarter = 15 * time.Minute
 	priced := 0
@@ -85,12 +84,11 @@ func (s *UsageStore) PutCompletion(ctx context.Context, spent Spent) error {
 	})
 }
 
-// usageQuery sums what was spent, by what the rows are to be. ?1 is the session,
-// or empty for all; ?2 the first moment that counts; ?3 the seconds by which the
-// person's days differ from UTC's.
+// usageQuery sums the usage in groups. ?1 is the session, or empty for all; ?2 the first moment
+// that counts; ?3 the offset of the person's days from UTC, in seconds.
 func usageQuery(by protocol.UsageBy, session string) (query string, ok bool) {
 	where, sums := usageWhere, usageSums+usageWhere+" UNION ALL "+completionSums+")"
-	if session != "" { // found by the index of a session's turns: each turn's end asks for one session's total
+	if session != "" { // the index of a session's turns is used: the end of each turn asks for the total of one session
 		where = "t.session = ?1 AND " + usageWhere
 		sums = usageSums + where + ")"
 	}
@@ -112,7 +110,7 @@ func usageQuery(by protocol.UsageBy, session string) (query string, ok bool) {
 }
 
 const (
-	// completionsRow is the name of the row that stands among sessions for what is of none.
+	// completionsRow is the name of the row among the sessions for usage that belongs to none.
 	completionsRow = "completions"
 
 	usageSums = `, sum(replies), sum(priced), sum(input), sum(output), sum(cost) FROM (
@@ -123,9 +121,9 @@ const (
 	usageLimit     = ` LIMIT 1000`
 )
 
-// Sum sums what models took in the session, or in all if that is "", since a
-// moment, in at most 1,000 rows. East is how many seconds the person's clock is
-// before UTC, which says when a day begins.
+// Sum returns the usage in the session, or in all if session is "", since a moment, in at most
+// 1,000 rows. east is the offset of the person's clock from UTC in seconds. It decides when a day
+// begins.
 func (s *UsageStore) Sum(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error) {
 	query, ok := usageQuery(by, session)
 	if !ok {
@@ -150,9 +148,8 @@ func scanUsage(row scanner) (protocol.Usage, error) {
 	return u, nil
 }
 
-// TakenBeside is the tokens and the cost, as servers counted them, of what a question took outside
-// of one of its turns. Its turns are the one that answers it and those of the subagents to which
-// that handed on work.
+// TakenBeside returns the tokens and the cost of a question outside its own turn, as servers
+// counted them. They belong to the turn that answers it and to those of its subagents.
 func (s *UsageStore) TakenBeside(ctx context.Context, turn, own string) (taken Taken, err error) {
 	err = s.readers.QueryRowContext(ctx, `SELECT coalesce(sum(input + output), 0), coalesce(sum(cost), 0) FROM usage WHERE turn <> ?2
 		AND (turn = ?1 OR turn IN (SELECT t.id FROM spawn AS s JOIN turn AS t ON t.event = s.id WHERE s.turn = ?1))`, turn, own).Scan(&taken.Tokens, &taken.Cost)

@@ -12,28 +12,28 @@ import (
 	"sync"
 )
 
-// Beside words, a part may have a vector that stands for what it means, made by a model
-// elsewhere. Vectors are kept by what they were made of, so that a text that moves, or stands
-// in a file that changes around it, keeps its own. A vector is kept as one byte a number: that
-// costs half a per cent of a cosine and saves three quarters of the room.
+// A part may also have a vector that a model made of its text, for searches by meaning. Vectors are
+// stored by a checksum of that text, so that a text keeps its vector when it moves or its file
+// changes around it. A vector is stored as one byte for each number, which costs half a per cent of
+// a cosine and saves three quarters of the space.
 
-// vectorsBytes is how much of them is compared with what is looked for; what is beyond is
-// found by its words only. It is room for 80,000 vectors of 768 numbers.
+// vectorsBytes limits the vectors in memory. Parts beyond it are found only by their words. It is
+// space for 80,000 vectors of 768 numbers.
 const vectorsBytes = 64 << 20
 
-// Vector is what a part means, for a model. One without numbers says that the model has none
-// for that text.
+// Vector is the vector of a text for a model. A vector without numbers records that the model has
+// none for that text.
 type Vector struct {
-	Sum     string // of what it was made of, as [FileHit] has it
+	Sum     string // the checksum of the text, as in [FileHit]
 	Numbers []float32
 }
 
-// vectors are those of one model, in memory. They are read when they are first asked for.
+// vectors are the vectors of one model, in memory. They are read at the first use.
 type vectors struct {
 	mu    sync.Mutex
-	model string // whose are here; "" before any were read
+	model string // the model of these vectors; "" before any were read
 	all   []packed
-	room  int // bytes that are left for more
+	room  int // the space that is left, in bytes
 }
 
 type packed struct {
@@ -42,7 +42,7 @@ type packed struct {
 	data  []int8
 }
 
-// pack makes a vector one of length 1, with a byte for a number.
+// pack returns a vector normalised to length 1, with a byte for each number.
 func pack(sum string, numbers []float32) packed {
 	length, most := 0.0, 0.0
 	for _, x := range numbers {
@@ -60,7 +60,7 @@ func pack(sum string, numbers []float32) packed {
 	return p
 }
 
-// blob is a packed vector as the file has it.
+// blob returns a packed vector in the form of the file.
 func (p packed) blob() []byte {
 	b := binary.LittleEndian.AppendUint32(nil, math.Float32bits(p.scale))
 	for _, x := range p.data {
@@ -80,7 +80,7 @@ func unpack(sum string, blob []byte) packed {
 	return p
 }
 
-// cosine is how alike two vectors are, from -1 to 1; 0 for those of different lengths.
+// cosine returns the cosine of two vectors, from -1 to 1, and 0 for vectors of different lengths.
 func (p packed) cosine(q packed) float64 {
 	if len(p.data) != len(q.data) {
 		return 0
@@ -92,14 +92,14 @@ func (p packed) cosine(q packed) float64 {
 	return float64(sum) * float64(p.scale) * float64(q.scale)
 }
 
-// PutVectors keeps vectors of a model. Those of other models are thrown away.
+// PutVectors stores vectors of a model. It deletes those of other models.
 func (f *Files) PutVectors(ctx context.Context, model string, made ...Vector) error {
 	all := make([]packed, len(made))
 	for i, v := range made {
 		all[i] = pack(v.Sum, v.Numbers)
 	}
 	err := f.change(ctx, "keep vectors", func(ctx context.Context, w *writer) error {
-		// Made here, as only who has vectors needs it, and all others would wait for it.
+		// Only an index with vectors needs it, so it is created here and not for everyone.
 		if _, err := w.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS part_sum ON part (sum)"); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (f *Files) PutVectors(ctx context.Context, model string, made ...Vector) er
 	return err
 }
 
-// PruneVectors throws away what belongs to no part any more.
+// PruneVectors deletes the vectors that belong to no part.
 func (f *Files) PruneVectors(ctx context.Context) error {
 	err := f.change(ctx, "throw vectors away", func(ctx context.Context, w *writer) error {
 		_, err := w.ExecContext(ctx, "DELETE FROM vector WHERE sum NOT IN (SELECT sum FROM part)")
@@ -129,9 +129,9 @@ func (f *Files) PruneVectors(ctx context.Context) error {
 	return err
 }
 
-// WithoutVector returns the parts of one document that the model has no vector for, of those
-// whose scope is not without: of the first such document behind the path after. None when
-// all have one.
+// WithoutVector returns the parts without a vector of the model in one document: the first such
+// document after the path after. Parts of the scope without do not count. It returns none if all
+// have one.
 func (f *Files) WithoutVector(ctx context.Context, model, without, after string) ([]FileHit, error) {
 	hits, err := collect(ctx, f.readers, scanFileHit, "SELECT 0"+hitColumns+` FROM part JOIN document ON document.row = part.document
 		WHERE part.document = (SELECT d.row FROM document AS d CROSS JOIN part AS p ON p.document = d.row
@@ -145,9 +145,9 @@ func (f *Files) WithoutVector(ctx context.Context, model, without, after string)
 	return hits, nil
 }
 
-// Nearest returns the parts whose vectors are most like a vector of the same model, the most
-// alike first, that the query asks for with all but its text. Score is the cosine, which is at
-// least that much.
+// Nearest returns the parts whose vectors are most like a vector of the same model, the most alike
+// first, among those that the query without its text selects. Score is the cosine, and least is its
+// lower bound.
 func (f *Files) Nearest(ctx context.Context, model string, q FileQuery, like []float32, least float64) ([]FileHit, error) {
 	near, err := f.near(ctx, model, pack("", like), least)
 	if err != nil || len(near) == 0 {
@@ -181,10 +181,10 @@ func (f *Files) Nearest(ctx context.Context, model string, q FileQuery, like []f
 	return hits[:min(len(hits), q.limit())], nil
 }
 
-// nearMost is how many are alike enough to be looked at: what a query leaves out is among them.
+// nearMost is how many vectors are compared with the query, which excludes some of them.
 const nearMost = 400
 
-// near are the cosines of the vectors that are most like one, by their sums.
+// near returns the cosines of the vectors that are most like one, by their checksums.
 func (f *Files) near(ctx context.Context, model string, like packed, least float64) (map[string]float64, error) {
 	all, err := f.vectors.of(ctx, f.readers, model)
 	if err != nil {
@@ -216,7 +216,7 @@ func (f *Files) near(ctx context.Context, model string, like packed, least float
 	return near, nil
 }
 
-// of are the vectors of a model, read if they are not here.
+// of returns the vectors of a model. It reads them if they are not in memory.
 func (v *vectors) of(ctx context.Context, from reader, model string) ([]packed, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -242,12 +242,12 @@ func (v *vectors) of(ctx context.Context, from reader, model string) ([]packed, 
 	return v.all, nil
 }
 
-// add takes in what was put into the file, if the others are here.
+// add adds vectors that were written to the file, if the others are in memory.
 func (v *vectors) add(model string, made []packed) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.model != model {
-		v.model, v.all = "", nil // they may have been thrown away
+		v.model, v.all = "", nil // they may have been deleted
 		return
 	}
 	for _, p := range made {
@@ -257,7 +257,7 @@ func (v *vectors) add(model string, made []packed) {
 	}
 }
 
-// forget has them read again.
+// forget drops the vectors, so that they are read again.
 func (v *vectors) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

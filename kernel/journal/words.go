@@ -7,17 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// word is a word of a text: where it stands, in bytes, and what it is looked for
-// by, in lower case and without accents.
+// word is a word of a text: its place in bytes, and its form in lower case and without accents, by
+// which it is found.
 type word struct {
 	start, end int
 	folded     string
 }
 
-// wordsIn cuts text into its words, for the index, for what is looked for and for
-// where it stands alike. A word is a run of letters, digits and their marks. In a
-// script that is written without blanks each character is a word, so that a phrase
-// of them finds any part of a text.
+// wordsIn splits text into words, in the same way for the index, for queries and for snippets. A
+// word is a run of letters, digits and their marks. In a script without blanks each character is a
+// word, so that a phrase finds any part of a text.
 func wordsIn(text string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		start := -1
@@ -48,7 +47,7 @@ func wordsIn(text string) iter.Seq[word] {
 	}
 }
 
-// unblanked are the scripts that put no blanks between words.
+// unblanked are the scripts without blanks between words.
 var unblanked = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
@@ -57,14 +56,14 @@ var unblanked = []*unicode.RangeTable{
 // firstUnblanked is the first character of those scripts: Thai.
 const firstUnblanked = 0xe00
 
-// accented are letters with what they are without their accents, first.
+// accented are groups of letters: first the letter without an accent, then its accented forms.
 var accented = []string{
 	"aàáâãäåāăąǎǻạảấầẩẫậắằẳẵặ", "cçćĉċč", "dďđ", "eèéêëēĕėęěẹẻẽếềểễệ", "gĝğġģ", "hĥħ", "iìíîïĩīĭįıǐỉị", "jĵ", "kķ",
 	"lĺļľŀł", "nñńņňŉ", "oòóôõöøōŏőǒọỏốồổỗộơớờởỡợ", "rŕŗř", "sśŝşšș", "tţťŧț", "uùúûüũūŭůűųǔụủưứừửữự", "wŵ", "yýÿŷỳỵỷỹ", "zźżž",
 	"αά", "εέ", "ηή", "ιίϊΐ", "οό", "υύϋΰ", "ωώ", "σς", "её",
 }
 
-// unaccented maps each letter of accented to its first.
+// unaccented maps each letter of accented to the first of its group.
 var unaccented = func() map[rune]rune {
 	letters := map[rune]rune{}
 	for _, group := range accented {
@@ -79,8 +78,8 @@ var unaccented = func() map[rune]rune {
 	return letters
 }()
 
-// fold is a word in lower case without accents, also those that are characters of
-// their own.
+// fold returns a word in lower case and without accents. Accents may also be characters of their
+// own.
 func fold(word string) string {
 	if strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) < 0 {
 		return word
@@ -97,10 +96,10 @@ func fold(word string) string {
 	}, word)
 }
 
-// searchBytes is how much of one text is indexed: of a longer one, the beginning.
+// searchBytes is the length of the beginning of a text that is indexed.
 const searchBytes = 256 << 10
 
-// indexed is the text as the index has it.
+// indexed returns the part of the text that is indexed.
 func indexed(text string) string {
 	var b strings.Builder
 	text = text[:min(len(text), searchBytes)]

@@ -6,9 +6,8 @@ import (
 	"errors"
 )
 
-// writer is the connection that writes. It caches prepared statements, since
-// parsing SQL takes longer than executing it. Only the goroutine that holds the
-// turn to write may use it.
+// writer is the connection that writes. It caches prepared statements, because parsing SQL takes
+// longer than executing it. Only the goroutine that holds the right to write may use it.
 type writer struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
@@ -36,12 +35,12 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	return w, nil
 }
 
-// setSync sets the mode for the transactions that follow.
+// setSync sets the mode for the next transactions.
 func (w *writer) setSync(ctx context.Context, what syncMode) error {
 	if w.sync == what {
 		return nil
 	}
-	w.sync = "" // not known, if it fails
+	w.sync = "" // not known if the change fails
 	_, err := w.conn.ExecContext(ctx, "PRAGMA synchronous = "+string(what))
 	if err == nil {
 		w.sync = what
@@ -62,7 +61,7 @@ func (w *writer) statement(ctx context.Context, query string) (*sql.Stmt, error)
 	return statement, err
 }
 
-// ExecContext does as of [sql.Tx].
+// ExecContext is like [sql.Tx.ExecContext].
 func (w *writer) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	statement, err := w.statement(ctx, query)
 	if err != nil {
@@ -71,7 +70,7 @@ func (w *writer) ExecContext(ctx context.Context, query string, args ...any) (sq
 	return statement.ExecContext(ctx, args...)
 }
 
-// QueryContext does as of [sql.Tx].
+// QueryContext is like [sql.Tx.QueryContext].
 func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	statement, err := w.statement(ctx, query)
 	if err != nil {
@@ -80,17 +79,16 @@ func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*
 	return statement.QueryContext(ctx, args...)
 }
 
-// QueryRowContext does as of [sql.Tx].
+// QueryRowContext is like [sql.Tx.QueryRowContext].
 func (w *writer) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	statement, err := w.statement(ctx, query)
 	if err != nil {
-		return w.conn.QueryRowContext(ctx, query, args...) // fails in the same way, and says so in the row
+		return w.conn.QueryRowContext(ctx, query, args...) // it fails in the same way and returns the error in the row
 	}
 	return statement.QueryRowContext(ctx, args...)
 }
 
-// transaction runs change in a transaction of that sync mode. After an error nothing of it is in
-// the file.
+// transaction runs change in a transaction of that sync mode. After an error the file is unchanged.
 func (w *writer) transaction(ctx context.Context, what syncMode, change func(context.Context, *writer) error) error {
 	if err := w.setSync(ctx, what); err != nil {
 		return err
@@ -103,8 +101,8 @@ func (w *writer) transaction(ctx context.Context, what syncMode, change func(con
 		_, err = w.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		// SQLite has rolled back by itself after some errors, as of a full disk;
-		// then this one fails, and says nothing that the first does not.
+		// After some errors, such as a full disk, SQLite has rolled back by itself. Then this
+		// statement fails, and its error adds nothing.
 		_, _ = w.ExecContext(ctx, "ROLLBACK")
 	}
 	return err
