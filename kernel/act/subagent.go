@@ -28,7 +28,7 @@ func spawn(d Deps) kind.Kind {
 				Effects: []string{"it asks the model as often as its budget lets it: it costs time and tokens, how many is not known before"},
 			}
 		},
-		Subagent: noSubagent("a subagent hands on no work: do it, or say in the answer what is left to do"),
+		Subagent: noSubagent("a subagent starts no subagents: do it, or say in the answer what is left to do"),
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
 			text, _, err := o.Tools.Call(ctx, subagentTool, protocol.Object{{Key: "task", Value: o.Action.Action().Text("task")}})
 			return kind.Result{Text: text}, err

@@ -1,15 +1,14 @@
 // Package agent answers messages. It picks the skill, lets the skill ask the model, turns the reply
 // into one proposal, has skill and policy verify the proposal, and performs it. A refusal and the
-// result of an action do not end the turn: they go back to the model, within budgets.
+// result of an action do not end the turn: they go back to the model, as long as the budget allows it.
 //
-// A run answers one turn. It wires the parts, each in a package of its own and over interfaces of its
-// own: composer makes the requests, reply sends them and reads the replies, gate takes a proposal to its
-// outcome, person asks people, and loop repeats this and counts what it takes. A program holds what
-// differs between a person's message, a subagent's work and a call of another program.
+// A run answers one turn. It connects the parts, each of which is a package with interfaces of its own:
+// composer makes the requests, reply sends them and reads the replies, gate takes a proposal to its
+// outcome, person asks people, and loop repeats this and counts the usage. A program has everything in
+// which a person's message, a subagent's task and a call of another program differ.
 //
-// An [Agent] is safe for many turns at once; each [Agent.Run] uses only its own
-// turn and blocks until the turn has ended one way or another. It starts no
-// goroutine that outlives a call.
+// An [Agent] is safe for many turns at once. Each [Agent.Run] uses only its own turn, and blocks until
+// the turn has ended. It starts no goroutine that outlives the call.
 package agent
 
 import (
@@ -47,8 +46,8 @@ func New(config Config) *Agent {
 	a.composer = &composer.Composer{Sources: sources, Branches: j.Transcripts, Corrections: j.Usage, Past: past, Index: config.Index, Home: config.Policy.Home,
 		Model: config.Model, HistoryTurns: config.HistoryTurns}
 	a.compaction = &history.Compactor{
-		Past: past, Provider: config.Provider, Window: a.window, Model: config.Model, Summarising: config.SummaryModel,
-		Hide: a.Hide, Logger: sources.Logger, Tell: config.Compacted,
+		Past: past, Provider: config.Provider, Window: a.window, Model: config.Model, SummaryModel: config.SummaryModel,
+		Hide: a.Hide, Logger: sources.Logger, Notify: config.Compacted,
 	}
 	a.sender = reply.New(reply.Config{
 		Provider: config.Provider, Dialect: sources.Dialect, Model: config.Model, Hide: a.Hide, Past: past, Summarise: a.compaction.Start,
@@ -56,8 +55,8 @@ func New(config Config) *Agent {
 	return a
 }
 
-// window is how much a model can be shown, "" being the one that answers where none is chosen. Its
-// server is asked only if ask is true.
+// window returns the context window of a model; "" is the model of turns that choose none. It asks the
+// model's server only if ask is true.
 func (a *Agent) window(ctx context.Context, model string, ask bool) llm.Window {
 	if a.config.Window == nil {
 		return llm.Window{}
@@ -65,15 +64,16 @@ func (a *Agent) window(ctx context.Context, model string, ask bool) llm.Window {
 	return a.config.Window(ctx, model, ask)
 }
 
-// Compaction makes the summaries that turns find due. Whoever starts the agent runs it.
+// Compaction returns the compactor, which makes the summaries that turns need. The caller has to run
+// it.
 func (a *Agent) Compaction() *history.Compactor { return a.compaction }
 
-// Desk takes what people decide about the asks of turns.
+// Desk returns the desk, which takes the decisions of people.
 func (a *Agent) Desk() *person.Desk { return a.desk }
 
-// Hide returns the text without the secrets that people gave to running turns. Everything that is
-// journalled, logged, shown or sent to a model goes through it. Before there is an agent there are no
-// secrets: notes log while they are loaded.
+// Hide returns the text without the secrets that people gave to running turns. All text that is
+// journalled, logged, shown or sent to a model goes through it. A nil Agent has no secrets: notes log
+// before there is an agent.
 func (a *Agent) Hide(text string) string {
 	if a == nil {
 		return text
@@ -89,6 +89,6 @@ func (a *Agent) Run(ctx context.Context, turn *session.Turn) session.Outcome {
 		err = r.plan.program.answer(r, ctx)
 	}
 	o := r.outcome(ctx, err)
-	r.hooks.tellEnd(ctx, o)
+	r.hooks.notifyEnd(ctx, o)
 	return o
 }

@@ -76,8 +76,8 @@ func newHousehold(t testing.TB) *household {
 	h.config = agent.Config{
 		Sources: composer.Sources{
 			Skills: notes, Tools: tools, Prompts: prompts, Library: func() *prompt.Library { return library }, Runtime: [][2]string{{"os", "linux"}},
-			Dialect: dialect.NewPlist(),
-			Shown:   func(path string) string { return path }, Logger: log,
+			Dialect:     dialect.NewPlist(),
+			DisplayPath: func(path string) string { return path }, Logger: log,
 		},
 		Persona: func(string) (memory.Persona, error) { return home.Persona(now()), nil },
 		Policy:  &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: func() *kind.Set { return kinds }, Journal: answering(j),

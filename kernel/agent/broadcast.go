@@ -7,8 +7,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Matching names the skills that a broadcast event is for, the preferred first. Their triggers run
-// here and not again when the turns are answered.
+// Matching returns the names of the skills that answer a broadcast event, the preferred one first.
+// Their triggers run here and not again when the turns are answered.
 func (a *Agent) Matching(ctx context.Context, event protocol.Event) []string {
 	matching, faults := a.config.Sources.Skills.Current().Matching(ctx, eventOf(journal.Turn{Session: event.Session, Event: event.ID, Question: event}))
 	for _, err := range faults {

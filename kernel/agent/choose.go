@@ -17,15 +17,15 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// choose finds the skill that answers a turn: the program's, the one that is set, or the best whose
-// trigger is true. Faults are the errors of triggers that failed.
+// choose returns the skill that answers a turn: that of the program, that of the settings, or the best
+// one whose trigger is true. faults are the errors of triggers.
 func (a *Agent) choose(ctx context.Context, p *plan, event sexp.List) (k *skill.Skill, faults []error, err error) {
 	if err := p.settings.checkProfile(); err != nil {
 		return nil, nil, err
 	}
 	live, question := a.config.Sources.Skills.Current(), p.record.Question
 	if k, err = p.program.skill(live); k == nil && err == nil {
-		k, err = a.setSkill(live, p.settings.Skill)
+		k, err = a.skillFromSettings(live, p.settings.Skill)
 	}
 	if k != nil || err != nil {
 		return k, nil, err
@@ -43,7 +43,7 @@ func (a *Agent) choose(ctx context.Context, p *plan, event sexp.List) (k *skill.
 	return nil, nil, fmt.Errorf("no skill answers a %s; \"org-agent skill list\" shows what is live", question.Sensor)
 }
 
-// nearCommand ends an error: it names the command that was probably meant.
+// nearCommand returns the end of an error text, which suggests a similar command.
 func (a *Agent) nearCommand(command string) string {
 	if near := a.config.Sources.Skills.Current().NearCommand(command); near != "" {
 		return "; did you mean /" + near + "?"
@@ -51,24 +51,24 @@ func (a *Agent) nearCommand(command string) string {
 	return "; \"org-agent skill list\" shows what is live"
 }
 
-// turnSettings is what holds for a turn. It is resolved once, when the turn begins, from what was
-// decided and checked when the message came.
+// turnSettings are the settings of a turn. They are resolved once, at the beginning of the turn, from
+// those that were decided and checked when the message came.
 type turnSettings struct {
 	settings.Turn
-	// asked is the prompt skill that the question asks for, with /NAME or by what is set for it; ""
-	// if it asks for none.
-	asked string
-	// persona is what the files of the home say with the turn's profile. They are read when it is
-	// first called.
+	// requestedSkill is the name of the prompt skill that the question requests, with /NAME or by a
+	// setting; "" for none.
+	requestedSkill string
+	// persona returns the content of the home's files with the turn's profile. It reads the files at
+	// its first call only.
 	persona func() (memory.Persona, error)
 }
 
-// settingsOf resolves what holds for a turn.
+// settingsOf resolves the settings of a turn.
 func (a *Agent) settingsOf(turn journal.Turn) turnSettings {
 	set := turnSettings{Turn: settings.Of(turn)}
-	set.asked = a.askedSkill(turn.Question, set.Skill.Value)
-	if set.asked != "" {
-		set.Budget.Rounds++ // what the person asked for by name is done beside what the turn may take
+	set.requestedSkill = a.requestedSkill(turn.Question, set.Skill.Value)
+	if set.requestedSkill != "" {
+		set.Budget.Rounds++ // the requested skill is a round more than the limit
 	}
 	set.persona = sync.OnceValues(func() (memory.Persona, error) {
 		if a.config.Persona == nil {
@@ -79,9 +79,9 @@ func (a *Agent) settingsOf(turn journal.Turn) turnSettings {
 	return set
 }
 
-// askedSkill is the prompt skill that the question asks for. A note of the name that is set comes
-// first: that one answers.
-func (a *Agent) askedSkill(question protocol.Event, set string) string {
+// requestedSkill returns the name of the prompt skill that the question requests. set is the skill of
+// the settings: if a note has this name, the note answers and no prompt skill is requested.
+func (a *Agent) requestedSkill(question protocol.Event, set string) string {
 	if name := question.Payload.Text(protocol.PayloadSkill); name != "" {
 		return name
 	}
@@ -91,9 +91,9 @@ func (a *Agent) askedSkill(question protocol.Event, set string) string {
 	return set
 }
 
-// setSkill is the skill that is set for the turn, whatever its trigger says; nil where none is.
-// A prompt skill of that name is none: the skill that answers is given its text.
-func (a *Agent) setSkill(live *skill.Set, set protocol.TurnSetting) (*skill.Skill, error) {
+// skillFromSettings returns the skill that the settings choose, whatever its trigger says; nil if they
+// choose none. It returns nil for a prompt skill too: the skill that answers gets its text.
+func (a *Agent) skillFromSettings(live *skill.Set, set protocol.TurnSetting) (*skill.Skill, error) {
 	if set.Value == "" {
 		return nil, nil
 	}
@@ -104,8 +104,8 @@ func (a *Agent) setSkill(live *skill.Set, set protocol.TurnSetting) (*skill.Skil
 	return k, nil
 }
 
-// checkProfile fails if the profile of the turn is not there any more. No other profile answers in its
-// place.
+// checkProfile returns an error if the profile of the turn no longer exists. No other profile replaces
+// it.
 func (s turnSettings) checkProfile() error {
 	if s.Profile.Value == "" {
 		return nil
@@ -116,11 +116,11 @@ func (s turnSettings) checkProfile() error {
 	return nil
 }
 
-// askedCall is the step that gives the model the prompt skill that the question asks for, as if the
-// model had called for it. The person asked for it, so it needs neither a proposal nor a verdict. It is
-// nil if the question asks for none.
-func (a *Agent) askedCall(p *plan) (*gate.Step, error) {
-	name, prompts := p.settings.asked, a.config.Sources.Prompts
+// requestedSkillStep returns the step that shows the model the requested prompt skill, as if the model
+// had called the tool. The person requested it, so there is neither a proposal nor a verdict. It
+// returns nil if no prompt skill is requested.
+func (a *Agent) requestedSkillStep(p *plan) (*gate.Step, error) {
+	name, prompts := p.settings.requestedSkill, a.config.Sources.Prompts
 	if name == "" || prompts == nil {
 		return nil, nil
 	}
@@ -136,24 +136,24 @@ func (a *Agent) askedCall(p *plan) (*gate.Step, error) {
 	return &gate.Step{Action: proposed.Action(), Verdict: gate.Performed, Text: text}, nil
 }
 
-// choice is the data of a row of kind choice: the skill that answers the turn, and those that would
-// answer without it.
+// choice is the data of a row of kind choice: the skill that answers the turn, and the other skills
+// that could have answered.
 type choice struct {
-	Skill    string        `json:"skill"`
-	Hash     string        `json:"hash"`
-	Version  string        `json:"version,omitempty"`
-	Priority int           `json:"priority"`
-	File     string        `json:"file"`
-	Line     int           `json:"line,omitempty"`
-	Shipped  bool          `json:"shipped,omitempty"`
-	Command  string        `json:"command,omitempty"` // that was given, and that it has
-	Set      string        `json:"set,omitempty"`     // who set it; then no trigger was run
-	Rivals   []skill.Rival `json:"rivals,omitempty"`
-	Unasked  int           `json:"unasked,omitempty"` // skills whose triggers there was no time to run
-	Faults   []string      `json:"faults,omitempty"`  // of triggers that failed
+	Skill     string        `json:"skill"`
+	Hash      string        `json:"hash"`
+	Version   string        `json:"version,omitempty"`
+	Priority  int           `json:"priority"`
+	File      string        `json:"file"`
+	Line      int           `json:"line,omitempty"`
+	Shipped   bool          `json:"shipped,omitempty"`
+	Command   string        `json:"command,omitempty"` // of the message, which the skill has
+	Set       string        `json:"set,omitempty"`     // where it is set; then no trigger was run
+	Rivals    []skill.Rival `json:"rivals,omitempty"`
+	Unchecked int           `json:"unasked,omitempty"` // skills whose triggers did not run for lack of time
+	Faults    []string      `json:"faults,omitempty"`  // errors of triggers
 }
 
-// choice says why this skill answers.
+// choice returns the choice row of the turn's skill.
 func (r *run) choice(ctx context.Context, faults []error) choice {
 	k, live := r.skill, r.agent.config.Sources.Skills.Current()
 	made := choice{
@@ -163,7 +163,7 @@ func (r *run) choice(ctx context.Context, faults []error) choice {
 	if set := r.plan.settings.Skill; live.Named(set.Value) == k && set.Value != "" {
 		made.Set = set.From
 	} else {
-		made.Rivals, made.Unasked = live.Rivals(ctx, r.steps.Event(), k)
+		made.Rivals, made.Unchecked = live.Rivals(ctx, r.steps.Event(), k)
 	}
 	for _, err := range faults {
 		made.Faults = append(made.Faults, err.Error())

@@ -19,59 +19,56 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Config is what an agent works with. All of it is required, but for the limits and where it says
-// so.
+// Config configures an agent. All fields are required, except the limits and where noted.
 type Config struct {
-	// Sources are what requests are made of.
+	// Sources are the parts of requests that all turns share.
 	Sources composer.Sources
-	// Persona is what the files of the home say with the profile of that name. nil: they say nothing.
+	// Persona returns the content of the home's files with the profile of that name; nil for no
+	// content.
 	Persona func(profile string) (memory.Persona, error)
-	// Index is what a turn is reminded from. nil: it is reminded of nothing.
+	// Index finds the reminders of turns; nil for none.
 	Index composer.Recaller
 
 	// Provider answers requests: those of turns and of summaries.
 	Provider llm.Provider
-	// Model is the name that is shown before the provider has said its own.
+	// Model is the name that is shown before the provider reports its own.
 	Model string
-	// SummaryModel summarises what long conversations began with; "" for the model of the
+	// SummaryModel is the model that summarises long conversations; "" for the model of the
 	// conversation.
 	SummaryModel string
-	// Window says how much a model can be shown, "" being the one that answers where none is chosen.
-	// It asks the model's server only if ask is true. nil: nobody knows.
+	// Window returns the context window of a model; "" is the model of turns that choose none. It asks
+	// the model's server only if ask is true. nil if windows are unknown.
 	Window func(ctx context.Context, model string, ask bool) llm.Window
-	// HistoryTurns is how many earlier turns a model is shown at most; 0 is as many as its window
-	// holds.
+	// HistoryTurns is the largest number of earlier turns in a request; 0 is as many as fit the window.
 	HistoryTurns int
-	// Grammar reports whether the model of that name can be held to a grammar. nil: none can.
+	// Grammar reports whether the model of that name accepts a grammar; nil if none does.
 	Grammar func(model string) bool
-	// Images is what the provider that is asked first does to images before it sends a request. It
-	// is only for showing a prompt. nil: it sends them as they are.
+	// Images changes the images of a request like the provider that is asked first. It serves dry runs.
+	// nil if the provider changes none.
 	Images func(llm.Request) (llm.Request, error)
-	// CheckModel is the error of asking for a model of that name. nil: any name may be one.
+	// CheckModel returns an error if there is no model of that name; nil accepts any name.
 	CheckModel func(ctx context.Context, name string) error
 
-	// Policy verifies what is proposed. In a turn it has the kinds of the turn.
+	// Policy verifies actions. Each turn uses it with the kinds of the turn.
 	Policy *policy.Policy
-	// Kinds returns the kinds of actions that there are now, which perform. A turn keeps those that
-	// it began with.
+	// Kinds returns the present kinds of actions. A turn keeps those that it began with.
 	Kinds func() *kind.Set
-	// Hooks are told of results, and of the beginning and the end of turns. nil: nobody is told.
+	// Hooks are notified of results, and of the beginning and the end of turns; nil for none.
 	Hooks *hook.Hooks
-	// Subagents runs the subagents that turns start. nil: none can be started.
+	// Subagents runs the subagents of turns; nil if none can be started.
 	Subagents *subagent.Pool
 
-	// Journal keeps what turns do, and has the earlier turns.
+	// Journal records turns, and has the earlier ones.
 	Journal Journal
-	// Compacted tells the clients of a session what becomes of a summary of it. nil: nobody is told.
+	// Compacted notifies the clients of a session of the state of a summary; nil for nobody.
 	Compacted func(ctx context.Context, summary protocol.SessionCompacted)
-	// NewID returns an id that no other thing has.
+	// NewID returns a unique id.
 	NewID func() string
-	// Now is the time where the person is.
+	// Now returns the time in the person's zone.
 	Now func() time.Time
 }
 
-// Journal is what is read of the journal and written into it. Each part is what its consumers use of
-// one store of the journal.
+// Journal has the stores of the journal, each with the methods that the agent uses.
 type Journal struct {
 	Records     Records
 	Turns       Turns
@@ -83,34 +80,34 @@ type Journal struct {
 	Usage       Usage
 }
 
-// Records are the journal's rows. Append writes a row at once, AppendDeferred with what the turn does
-// next.
+// Records are the journal's rows. Append writes a row at once, AppendDeferred together with the next
+// row that is written at once.
 type Records interface {
 	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
 	AppendDeferred(ctx context.Context, entry journal.Entry) error
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 
-// Turns are the turns, and what was sent along with their questions.
+// Turns has the turns, and the items that were sent along with their questions.
 type Turns interface {
 	Turn(ctx context.Context, id string) (journal.Turn, error)
 	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
 }
 
-// Transcripts are the earlier turns of conversations, and the steps of turns.
+// Transcripts has the earlier turns of conversations, and the steps of turns.
 type Transcripts interface {
 	history.Transcripts
 	composer.Branches
-	policy.Earlier // which projects it is about
-	history.KeptSteps
+	policy.Earlier // the projects of a conversation
+	history.EarlierSteps
 }
 
-// Subagents say which turn started a subagent.
+// Subagents has the subagents, with the turns that started them.
 type Subagents interface {
 	Subagent(ctx context.Context, id string) (journal.Subagent, error)
 }
 
-// Usage is what turns and summaries take.
+// Usage stores the usage of turns and summaries.
 type Usage interface {
 	loop.UsageStore
 	composer.Corrections

@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// eventOf is the event that a skill's functions get before the first step of a turn.
+// eventOf returns the event that a skill's functions get before the first step of a turn.
 func eventOf(record journal.Turn) sexp.List {
 	text := record.Question.Words()
 	if record.Question.Command != "" {
@@ -43,8 +43,8 @@ func eventOf(record journal.Turn) sexp.List {
 	}
 }
 
-// contextPlist describes what was sent along for a skill's functions: they get names and sizes, the
-// model gets the contents.
+// contextPlist describes the items that were sent along, for a skill's functions. These get the names
+// and sizes; only the model gets the contents.
 func contextPlist(items []protocol.ContextItem) sexp.List {
 	list := make(sexp.List, len(items))
 	for i, item := range items {

@@ -16,20 +16,20 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// The policy asks hooks about actions before they are performed. This file tells hooks of results,
+// The policy asks hooks about actions before they are performed. This file notifies hooks of results,
 // and of the beginning and the end of a turn.
 
-// turnHooks asks and tells hooks in a turn.
+// turnHooks runs the hooks of a turn.
 type turnHooks struct {
 	turn    *session.Turn
 	hooks   *hook.Hooks
 	journal composer.Rows
 	rows    *recorder
 	steps   *loop.Steps
-	place   func() policy.Where
+	where   func() policy.Where
 }
 
-// Result implements [gate.Hooks]: it shows hooks the result of an action, which they may change.
+// Result implements [gate.Hooks]: it passes the result of an action to the hooks, which may change it.
 func (h *turnHooks) Result(ctx context.Context, verified policy.Verified, res kind.Result, err error) (kind.Result, []journal.StepHook, error) {
 	if h.hooks == nil {
 		return res, nil, err
@@ -46,7 +46,7 @@ func (h *turnHooks) Result(ctx context.Context, verified policy.Verified, res ki
 		results = append(results[:i], one)
 	}
 	before := slices.Clone(results)
-	added := stepHooks(h.hooks.After(ctx, verified, h.place(), results))
+	added := stepHooks(h.hooks.After(ctx, verified, h.where(), results))
 	for i := range res.Calls {
 		res.Calls[i].Text = results[i].Text
 	}
@@ -60,7 +60,7 @@ func (h *turnHooks) Result(ctx context.Context, verified policy.Verified, res ki
 	return res, added, err
 }
 
-// stepHooks is what hooks add, as the journal has it in a step.
+// stepHooks returns the additions of hooks in the form of a step.
 func stepHooks(added []hook.Addition) []journal.StepHook {
 	all := make([]journal.StepHook, len(added))
 	for i, a := range added {
@@ -69,10 +69,10 @@ func stepHooks(added []hook.Addition) []journal.StepHook {
 	return all
 }
 
-// tellBeginning tells hooks that the turn begins, and before that that the conversation does if this
-// is its first turn. What they add stands behind the question. Hooks have been told already of a turn
-// that an earlier kernel began.
-func (h *turnHooks) tellBeginning(ctx context.Context) error {
+// notifyStart notifies hooks of the beginning of the turn, and before that of the conversation if this
+// is its first turn. Their additions follow the question. It does nothing for a turn of which an
+// earlier kernel notified them.
+func (h *turnHooks) notifyStart(ctx context.Context) error {
 	hooks, begun := h.hooks, h.turn.Begun
 	known := slices.ContainsFunc(begun.Steps, func(done journal.StepDone) bool { return len(done.Hooks) > 0 && !done.IsResult() })
 	if h.turn.Waits() || begun.First() > 0 || known {
@@ -86,12 +86,12 @@ func (h *turnHooks) tellBeginning(ctx context.Context) error {
 			return err
 		}
 		if first {
-			why, added = h.tell(ctx, skill.SessionStart)
+			why, added = h.notify(ctx, skill.SessionStart)
 		}
 	}
 	if why == "" && hooks.HasHook(skill.TurnStart) {
 		var more []journal.StepHook
-		why, more = h.tell(ctx, skill.TurnStart)
+		why, more = h.notify(ctx, skill.TurnStart)
 		added = append(added, more...)
 	}
 	if why != "" {
@@ -101,11 +101,11 @@ func (h *turnHooks) tellBeginning(ctx context.Context) error {
 	return nil
 }
 
-// tell tells hooks of an event of the turn.
-func (h *turnHooks) tell(ctx context.Context, event skill.HookEvent) (refused string, adds []journal.StepHook) {
+// notify notifies hooks of an event of the turn.
+func (h *turnHooks) notify(ctx context.Context, event skill.HookEvent) (refused string, adds []journal.StepHook) {
 	question := h.turn.Record.Question
 	fields := protocol.Object{{Key: "sensor", Value: protocol.Keyword(question.Sensor)}, {Key: "text", Value: question.Words()}}
-	refused, added := h.hooks.Notify(ctx, event, h.place(), fields)
+	refused, added := h.hooks.Notify(ctx, event, h.where(), fields)
 	verdict := "allow"
 	if refused != "" {
 		verdict = "refuse"
@@ -120,13 +120,12 @@ func (h *turnHooks) isFirst(ctx context.Context) (bool, error) {
 	return len(rows) < 2, err
 }
 
-// tellEnd tells hooks how the turn ended. A turn that was stopped, or that the end of the kernel
-// interrupts, tells none.
-func (h *turnHooks) tellEnd(ctx context.Context, o session.Outcome) {
+// notifyEnd notifies hooks of the end of the turn, unless a person or the end of the kernel stopped it.
+func (h *turnHooks) notifyEnd(ctx context.Context, o session.Outcome) {
 	if ctx.Err() != nil || !h.hooks.HasHook(skill.TurnEnd) {
 		return
 	}
 	fields := protocol.Object{{Key: "state", Value: protocol.Keyword(o.State)}, {Key: "notice", Value: o.Notice},
 		{Key: "text", Value: h.turn.Record.Question.Words()}}
-	h.hooks.Notify(ctx, skill.TurnEnd, h.place(), fields)
+	h.hooks.Notify(ctx, skill.TurnEnd, h.where(), fields)
 }

@@ -14,8 +14,8 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// plan is how a turn is answered, as far as that is decided when it begins, whatever changes meanwhile.
-// A turn that is answered has one, and so has a turn whose prompt is only shown.
+// plan has the decisions about a turn that are made at its beginning and stay the same until its end.
+// Live turns and dry runs have one.
 type plan struct {
 	record   journal.Turn
 	settings turnSettings
@@ -27,7 +27,7 @@ type plan struct {
 	log      *slog.Logger
 }
 
-// newPlan decides how the turn is answered. With an error there is a plan as well, to end the turn with.
+// newPlan returns the plan of a turn. It returns one with an error too, to end the turn.
 func (a *Agent) newPlan(ctx context.Context, record journal.Turn) (plan, error) {
 	kinds := a.config.Kinds()
 	p := plan{record: record, settings: a.settingsOf(record), kinds: kinds, policy: a.config.Policy.With(kinds)}
@@ -35,7 +35,7 @@ func (a *Agent) newPlan(ctx context.Context, record journal.Turn) (plan, error) 
 	var err error
 	p.program, err = a.programOf(ctx, record, p.settings.Budget, kinds)
 	p.scene = &scene{
-		record: record, foreign: p.program.outside, tools: a.config.Sources.Tools, kinds: kinds,
+		record: record, foreign: p.program.foreign, tools: a.config.Sources.Tools, kinds: kinds,
 		projects: &policy.Projects{Turn: record, Given: p.program.projects, Earlier: a.config.Journal.Transcripts, Log: p.log},
 	}
 	p.forms = &composer.Forms{
@@ -45,15 +45,15 @@ func (a *Agent) newPlan(ctx context.Context, record journal.Turn) (plan, error) 
 	return p, err
 }
 
-// prompt is how the requests of the turn are composed, whether they are sent or only shown.
-func (p *plan) prompt() composer.Program {
+// promptProgram returns the composer's program, for a live turn or a dry run.
+func (p *plan) promptProgram() composer.Program {
 	program := p.program.prompt
 	program.Settings, program.Persona = p.settings.Turn, p.settings.persona
 	program.Forms, program.Grammar = p.forms.Lines, p.forms.Constraint
 	return program
 }
 
-// chosen sets the skill that answers, and the event that it is given.
-func (p *plan) chosen(k *skill.Skill, event func() sexp.List) {
+// setSkill sets the skill that answers, and the function that returns its event.
+func (p *plan) setSkill(k *skill.Skill, event func() sexp.List) {
 	p.forms.Skill, p.forms.Event = k, event
 }

@@ -17,40 +17,40 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// program is how a turn is answered where turns differ. A person's message, the work of a subagent
-// and a call of another program are values of it, and nothing else in this package tells them
-// apart.
+// program has everything in which the answering of turns differs. A person's message, a subagent's task
+// and a call of another program are different values of it, and nothing else in this package
+// distinguishes them.
 type program struct {
 	// answer answers the turn.
 	answer func(r *run, ctx context.Context) error
-	// cancelled is what a person is told of a turn that was stopped.
+	// cancelled is the notice of a turn that was stopped.
 	cancelled string
-	// skill is the skill that answers whatever triggers and settings say; nil where they decide.
+	// skill returns the skill that answers whatever triggers and settings say; nil if they decide.
 	skill func(live *skill.Set) (*skill.Skill, error)
-	// refuses says why the turn may not do an action, whatever skill and policy say; "" if it may.
+	// refuses returns why the turn may not perform an action, whatever skill and policy say; "" if it
+	// may.
 	refuses func(a action.Action, where policy.Where) string
-	// prompt is how the requests of the turn are composed.
+	// prompt is the composer's program for the turn.
 	prompt composer.Program
-	// question is the turn that a person asked for, whose budget the turn shares. Budget is that
-	// budget.
+	// question is the id of the turn that a person asked for. budget is the budget of that turn, which
+	// this turn shares.
 	question string
 	budget   config.Budget
-	// parent and label are those of a subagent: the conversation that started it, and its label.
+	// parent and label are the starting conversation and the label of a subagent, else "".
 	parent, label string
-	// projects and outside are the projects that the turn is about, and what others may have written
-	// of its text, as far as they are known when it begins.
+	// projects are those that the turn begins with. foreign names text of other authors that it begins
+	// with, "" for none.
 	projects []string
-	outside  string
-	// progress and waiting notify those who watch the turn from outside its conversation; nil for
-	// nobody.
+	foreign  string
+	// progress and waiting notify watchers outside the turn's conversation; nil for nobody.
 	progress func(protocol.TurnProgress)
 	waiting  func(bool)
-	// mayNotSpawn is the error of starting a subagent, and mayNotLeave that of starting one without
-	// waiting for it. Both are nil where the turn may.
-	mayNotSpawn, mayNotLeave error
+	// spawnError is the error of starting a subagent, and backgroundError that of starting one without
+	// waiting for it. Both are nil if the turn may.
+	spawnError, backgroundError error
 }
 
-// programOf decides how the turn is answered.
+// programOf returns the program of a turn.
 func (a *Agent) programOf(ctx context.Context, record journal.Turn, budget config.Budget, kinds *kind.Set) (program, error) {
 	message := program{
 		answer: (*run).answerMessage, cancelled: "you stopped this turn", question: record.ID, budget: budget,
@@ -61,18 +61,18 @@ func (a *Agent) programOf(ctx context.Context, record journal.Turn, budget confi
 	switch record.Question.Route.Kind {
 	case protocol.RouteMCP:
 		message.answer = (*run).makeCall
-		message.cancelled = "you stopped this, or the program that wanted it gave up or is gone"
-		message.outside = "another program's call" // anybody may have written its arguments
+		message.cancelled = "you stopped this, or the program that requested it gave up or is gone"
+		message.foreign = "another program's call" // its arguments may have any author
 	case protocol.RouteSubagent:
 		return a.subagentProgram(ctx, record, message, kinds)
 	}
-	if record.Question.Sensor == protocol.SensorReport { // or such turns could go on without anybody for ever
-		message.mayNotLeave = protocol.ToolErrorf(protocol.ToolRefused, "no person asked for this turn, so nothing is begun behind it: wait for the subagent with :wait :yes, or tell the user what is left to do")
+	if record.Question.Sensor == protocol.SensorReport { // else such turns could start each other endlessly
+		message.backgroundError = protocol.ToolErrorf(protocol.ToolRefused, "no person asked for this turn, so it may leave nothing running: wait for the subagent with :wait :yes, or tell the user what is left to do")
 	}
 	return message, nil
 }
 
-// promptKind is the kind of turn that the prompts for an event are for.
+// promptKind returns the kind of the prompts for an event.
 func promptKind(event protocol.Event) prompt.Kind {
 	switch {
 	case event.Sensor == protocol.SensorHeartbeat:
@@ -83,24 +83,24 @@ func promptKind(event protocol.Event) prompt.Kind {
 	return prompt.Chat
 }
 
-// subagentProgram is how a subagent's turn is answered: by the skill of the turn that started it, and
-// under the same policy. What a subagent may not do is decided before skill and policy, whatever its
-// model was shown and whatever a person allowed elsewhere.
+// subagentProgram returns the program of a subagent's turn. The skill of the starting turn answers it,
+// under the same policy. The restrictions of subagents apply before skill and policy, whatever a person
+// allowed elsewhere.
 func (a *Agent) subagentProgram(ctx context.Context, record journal.Turn, p program, kinds *kind.Set) (program, error) {
 	spawn, err := a.config.Journal.Subagents.Subagent(ctx, record.Event)
 	if err != nil {
-		return p, fmt.Errorf("look for what was handed on: %w", err)
+		return p, fmt.Errorf("find the subagent: %w", err)
 	}
 	above, err := a.config.Journal.Turns.Turn(ctx, spawn.Turn)
 	if err != nil {
-		return p, fmt.Errorf("look for the turn that handed it on: %w", err)
+		return p, fmt.Errorf("find the turn that started the subagent: %w", err)
 	}
-	work := subagent.Work{Row: spawn, Kinds: kinds, Pool: a.config.Subagents}
+	work := subagent.Turn{Row: spawn, Kinds: kinds, Pool: a.config.Subagents}
 	p.skill, p.refuses, p.question = work.NamedSkill, work.Refuses, spawn.Turn
 	p.budget = settings.Of(above).Budget
-	p.parent, p.label, p.projects, p.outside = spawn.Session, spawn.Label, spawn.Projects, spawn.Outside
-	p.prompt = composer.Program{Kind: prompt.Subagent, Mode: prompt.Minimal, Bound: true, Change: work.Facts}
-	p.mayNotSpawn = protocol.ToolErrorf(protocol.ToolRefused, "a subagent hands on no work: do it, or say in the answer what is left to do")
+	p.parent, p.label, p.projects, p.foreign = spawn.Session, spawn.Label, spawn.Projects, spawn.Outside
+	p.prompt = composer.Program{Kind: prompt.Subagent, Mode: prompt.Minimal, Restricted: true, ChangeFacts: work.Facts}
+	p.spawnError = protocol.ToolErrorf(protocol.ToolRefused, "a subagent starts no subagents: do it, or say in the answer what is left to do")
 	p.progress, p.waiting = work.Progress, work.Waiting
 	return p, nil
 }

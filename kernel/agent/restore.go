@@ -15,8 +15,8 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// restore takes up what the turn had done before the kernel ended. The model is shown it as if the
-// kernel had not ended, and nothing that is known to be done is done again.
+// restore restores the steps of the turn from before a restart of the kernel. The model sees them as
+// without the restart, and no performed action is repeated.
 func (r *run) restore(ctx context.Context) error {
 	begun := r.turn.Begun
 	for _, done := range begun.Steps {
@@ -28,15 +28,15 @@ func (r *run) restore(ctx context.Context) error {
 		r.steps.Restore(done.ToolStep)
 	}
 	r.meter.Budget.Restore(begun.Taken)
-	r.meter.HasSubagents = begun.First() > 0 // a turn that had asked the model may have started subagents
+	r.meter.HasSubagents = begun.First() > 0 // a turn that asked the model may have started subagents
 	steps := r.requests.Exchange.Steps()
 	if n := len(steps); n > 0 && steps[n-1].Last && !r.turn.Waits() {
-		r.steps.AddNote(ctx, "The user has you go on: actions are performed again, as many as before.")
+		r.steps.AddNote(ctx, "The user wants you to go on: actions are performed again, as many as before.")
 	}
 	return nil
 }
 
-// restoreResult shows the skill the result of a step.
+// restoreResult restores a step with a result for the skill.
 func (r *run) restoreResult(ctx context.Context, done *journal.StepDone) error {
 	if done.Question != "" {
 		if err := r.restoreAnswers(ctx, done); err != nil {
@@ -52,8 +52,8 @@ func (r *run) restoreResult(ctx context.Context, done *journal.StepDone) error {
 	return nil
 }
 
-// restoreAnswers finds what a person answered in a step. Secrets are kept nowhere: if there was one,
-// the step has failed, and its skill and the model are shown that.
+// restoreAnswers restores a person's answers in a step. Secrets are not stored: if an answer was
+// secret, the step has failed, for the skill and for the model.
 func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error {
 	question, err := r.agent.config.Journal.Asks.Ask(ctx, done.Question)
 	if err != nil {
@@ -66,11 +66,11 @@ func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error 
 	return nil
 }
 
-// recordUntold records, as steps, the answers that a person gave just before the kernel ended, so
-// that nobody is asked twice. The answer to the ask with the id except is left out: whoever waits for
-// it records it. An action that was being performed then is a failed step, because it is not known
-// whether it happened.
-func (r *run) recordUntold(ctx context.Context, except string) error {
+// recordLostAnswers records, as steps, the answers that a person gave just before the kernel ended, so
+// that nobody is asked twice. It leaves out the answer to the ask with the id except, which its waiting
+// turn records. An action that was running then becomes a failed step, because it is unknown whether it
+// happened.
+func (r *run) recordLostAnswers(ctx context.Context, except string) error {
 	begun := r.turn.Begun
 	for _, id := range begun.Untold {
 		if id == except {
@@ -89,9 +89,9 @@ func (r *run) recordUntold(ctx context.Context, except string) error {
 	return nil
 }
 
-// resume waits again for what the turn had asked a person before the kernel was restarted. What a person
-// has decided meanwhile counts.
-func (r *run) resume(ctx context.Context) (ended bool, err error) {
+// resumeWaiting waits again for the ask for which the turn waited before a restart of the kernel. A
+// decision that a person has made meanwhile counts.
+func (r *run) resumeWaiting(ctx context.Context) (ended bool, err error) {
 	rows, err := r.agent.config.Journal.Records.Entries(ctx, journal.Query{
 		Turn: r.turn.Record.ID, Kinds: []journal.Kind{journal.KindApproval, journal.KindQuestion}, Latest: true, Limit: 1})
 	if err != nil {
@@ -108,10 +108,10 @@ func (r *run) resume(ctx context.Context) (ended bool, err error) {
 		return false, interruptedWaiting()
 	}
 	defer opened.Close()
-	if err := r.pick(ctx); err != nil {
+	if err := r.chooseSkill(ctx); err != nil {
 		return false, err
 	}
-	if err := r.recordUntold(ctx, opened.Ask.ID); err != nil {
+	if err := r.recordLostAnswers(ctx, opened.Ask.ID); err != nil {
 		return false, err
 	}
 	if opened.Ask.Sort == protocol.AskQuestion {
@@ -120,7 +120,7 @@ func (r *run) resume(ctx context.Context) (ended bool, err error) {
 	return r.resumeApproval(ctx, opened)
 }
 
-// interruptedWaiting is the end of a turn whose question or approval the last kernel closed.
+// interruptedWaiting is the error of a turn whose ask the last kernel closed.
 func interruptedWaiting() error {
 	return loop.EndError{State: protocol.TurnInterrupted, Notice: "the kernel ended while this waited for you"}
 }

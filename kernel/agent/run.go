@@ -21,12 +21,12 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// run answers one turn: its plan, the parts that carry it out, and the skill that was chosen.
+// run answers one turn. It has the turn's plan, the parts that carry it out, and the chosen skill.
 type run struct {
 	agent *Agent
 	turn  *session.Turn
 	plan  plan
-	skill *skill.Skill // nil before it is chosen, and for a call of another program
+	skill *skill.Skill // nil before it is chosen, and for another program's call
 	log   *slog.Logger
 
 	requests *composer.Turn
@@ -42,7 +42,7 @@ type run struct {
 	orders   orders
 }
 
-// newRun returns what answers the turn. With an error there is a run as well, to end the turn with.
+// newRun returns the run of a turn. It returns one with an error too, to end the turn.
 func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 	record, j := turn.Record, a.config.Journal
 	plan, err := a.newPlan(ctx, record)
@@ -56,34 +56,34 @@ func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 	r.steps = &loop.Steps{Question: eventOf(record), Trail: turn, Rows: r.rows, Kinds: plan.kinds, Meter: r.meter, Log: r.log}
 	r.compose(ctx)
 	plan.scene.steps, plan.scene.past = r.steps, r.requests.Past
-	r.hooks = &turnHooks{turn: turn, hooks: a.config.Hooks, journal: j.Records, rows: r.rows, steps: r.steps, place: plan.scene.where}
-	r.askFor()
+	r.hooks = &turnHooks{turn: turn, hooks: a.config.Hooks, journal: j.Records, rows: r.rows, steps: r.steps, where: plan.scene.where}
+	r.connectTools()
 	r.gate = newGate(r)
 	r.loop = newLoop(r)
 	r.model = &reply.Turn{
 		Sender: a.sender, Record: record, Requests: r.requests, Steps: r.steps, Meter: r.meter, Rows: r.rows, Screen: turn, Gate: r.gate,
-		OnModel: r.describe, Example: func() action.Proposed { return r.answer("Your answer") }, Resumed: turn.Begun.First() > 0, Log: r.log,
+		OnModel: r.showSkillAndModel, Example: func() action.Proposed { return r.replyAction("Your answer") }, Resumed: turn.Begun.First() > 0, Log: r.log,
 	}
 	return r, err
 }
 
-// compose makes what composes the requests of the turn. A turn that an earlier kernel began sends what
-// that one did.
+// compose connects the composer of the turn. A turn that an earlier kernel began repeats the requests
+// of that kernel.
 func (r *run) compose(ctx context.Context) {
 	begun := r.turn.Begun
 	attempt := composer.Attempt{
-		Turn: r.turn.Record, Begun: begun, Waits: r.turn.Waits(), Rows: r.agent.config.Journal.Records, Sent: r.agent.config.Journal.Turns,
+		Turn: r.turn.Record, Progress: begun, AwaitsPerson: r.turn.Waits(), Rows: r.agent.config.Journal.Records, Attachments: r.agent.config.Journal.Turns,
 	}
-	program := r.plan.prompt()
-	program.Before, program.Sent = begun.First(), begun.Requests
-	program.Items, program.Recalled, program.System = attempt.Items, attempt.Recalled, attempt.System
+	program := r.plan.promptProgram()
+	program.FirstRequest, program.Requests = begun.First(), begun.Requests
+	program.Items, program.Reminders, program.System = attempt.Items, attempt.Reminders, attempt.System
 	program.Window = func(ctx context.Context) llm.Window { return r.agent.window(ctx, r.plan.settings.Model, true) }
 	r.requests = r.agent.composer.Turn(ctx, r.turn.Record, program)
 	r.steps.Exchange = &r.requests.Exchange
 }
 
-// askFor makes what asks people and hands on work for the turn, and gives it to the tools.
-func (r *run) askFor() {
+// connectTools connects the parts that ask people and start subagents, and makes the turn's tools.
+func (r *run) connectTools() {
 	c, p := r.agent.config, r.plan.program
 	r.person = &person.Turn{
 		Desk: r.agent.desk, Record: r.turn.Record, Screen: r.turn, Steps: r.steps, Clock: &r.meter.Budget, Kinds: r.plan.kinds,
@@ -92,65 +92,65 @@ func (r *run) askFor() {
 	conversation := composer.Conversation(r.turn.Record)
 	r.spawner = &subagent.Spawner{
 		Pool: c.Subagents, Turn: r.turn.Record, Group: !conversation.Alone, Model: r.plan.settings.Model, Budget: r.plan.settings.Budget, Scene: r.plan.scene,
-		MayNot: p.mayNotSpawn, MayNotLeave: p.mayNotLeave, CheckModel: c.CheckModel, Began: func() { r.meter.HasSubagents = true },
+		SpawnError: p.spawnError, BackgroundError: p.backgroundError, CheckModel: c.CheckModel, BeforeStart: func() { r.meter.HasSubagents = true },
 		Hide: r.agent.Hide, NewID: c.NewID, Now: c.Now,
 	}
-	results := history.Results{Session: r.turn.Record.Session, Running: r.requests.Exchange.Steps, Kept: c.Journal.Transcripts}
+	results := history.Results{Session: r.turn.Record.Session, Running: r.requests.Exchange.Steps, Earlier: c.Journal.Transcripts}
 	tools := c.Sources.Tools.For(&tool.Caller{
-		Conversation: conversation, RequestedSkill: r.plan.settings.asked, Asker: r.person, Results: results.Whole, Subagents: r.spawner,
+		Conversation: conversation, RequestedSkill: r.plan.settings.requestedSkill, Asker: r.person, Results: results.Whole, Subagents: r.spawner,
 	})
 	r.person.Tools, r.spawner.Tools, r.plan.scene.tools = tools, tools, tools
 	r.orders = orders{newID: c.NewID, record: r.turn.Record, answer: r.turn.AnswerID, tools: tools}
 }
 
 // answerMessage answers a message: it takes steps until the answer is in the conversation. A turn that
-// an earlier kernel began goes on where that one ended.
+// an earlier kernel began goes on from its last step.
 func (r *run) answerMessage(ctx context.Context) error {
 	if err := r.restore(ctx); err != nil {
 		return err
 	}
 	if r.turn.Waits() {
-		done, err := r.meter.Budget.Within(ctx, r.resume)
+		done, err := r.meter.Budget.Within(ctx, r.resumeWaiting)
 		if done || err != nil {
 			return err
 		}
 	}
 	if r.skill == nil {
-		if err := r.pick(ctx); err != nil {
+		if err := r.chooseSkill(ctx); err != nil {
 			return err
 		}
-		if err := r.recordUntold(ctx, ""); err != nil {
+		if err := r.recordLostAnswers(ctx, ""); err != nil {
 			return err
 		}
-		if err := r.hooks.tellBeginning(ctx); err != nil {
+		if err := r.hooks.notifyStart(ctx); err != nil {
 			return err
 		}
 	}
 	return r.loop.Run(ctx)
 }
 
-// answer is text as an action that answers in the conversation of the turn.
-func (r *run) answer(text string) action.Proposed {
+// replyAction returns the action that writes a text as the answer into the turn's conversation.
+func (r *run) replyAction(text string) action.Proposed {
 	return r.plan.kinds.Specs().Answer(r.turn.Record.Question.Route, text)
 }
 
-// pick chooses the skill that answers.
-func (r *run) pick(ctx context.Context) error {
+// chooseSkill chooses the skill that answers.
+func (r *run) chooseSkill(ctx context.Context) error {
 	k, faults, err := r.agent.choose(ctx, &r.plan, r.steps.Event())
 	if err != nil {
 		return err
 	}
-	r.plan.chosen(k, r.steps.Event)
+	r.plan.setSkill(k, r.steps.Event)
 	r.skill, r.requests.Skill = k, k.Hash
 	r.gate.Skill, r.gate.SkillName = k, k.Name
 	r.loop.Skill, r.loop.SkillName = k, k.Name
 	r.person.Skill, r.spawner.Skill = k.Name, k.Name
-	r.describe("") // no model yet: some skills need none
+	r.showSkillAndModel("") // no model yet: some skills need none
 	r.rows.Record(ctx, journal.KindChoice, r.choice(ctx, faults))
-	if len(r.requests.Exchange.Steps()) > 0 { // an earlier attempt has called the skill that was asked for
+	if len(r.requests.Exchange.Steps()) > 0 { // an earlier attempt has used the requested skill
 		return nil
 	}
-	call, err := r.agent.askedCall(&r.plan)
+	call, err := r.agent.requestedSkillStep(&r.plan)
 	if call != nil {
 		r.steps.BeginAction()
 		r.rows.Record(ctx, journal.KindProposal, map[string]any{"asked": true, "action": call.Action.Canonical()})
@@ -159,12 +159,12 @@ func (r *run) pick(ctx context.Context) error {
 	return err
 }
 
-// describe sets the skill and the model that the answer's drawer names.
-func (r *run) describe(model string) {
+// showSkillAndModel sets the skill and the model that the answer's drawer names.
+func (r *run) showSkillAndModel(model string) {
 	r.turn.Describe(r.skill.Name+"@"+r.skill.Hash[:min(8, len(r.skill.Hash))], model)
 }
 
-// outcome is how the turn ended, for the session.
+// outcome returns how the turn ended, for the session.
 func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	usage := r.meter.Usage()
 	o := session.Outcome{State: protocol.TurnAnswered, Model: r.model.Model(), Input: usage.Input, Output: usage.Output, Cost: usage.Cost, Notice: r.loop.Notice()}
@@ -186,7 +186,7 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	}
 	o.Notice = r.agent.Hide(o.Notice)
 	if err != nil && !r.loop.Partial() {
-		r.turn.Stopped("") // the notice says it
+		r.turn.Stopped("") // the notice has the reason
 	}
 	if err != nil && o.State == protocol.TurnFailed {
 		r.log.Warn("turn failed", "err", r.agent.Hide(err.Error()))

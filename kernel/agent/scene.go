@@ -11,33 +11,33 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// scene tells the policy where a turn takes place: which projects it is about, and what others may
-// have written of what its model is shown.
+// scene has for the policy the place of a turn, its projects, and whether its model was shown text of
+// other authors.
 type scene struct {
 	record   journal.Turn
-	foreign  string // what others may have written of what is known when the turn begins
+	foreign  string // names text of other authors that the turn begins with; "" for none
 	projects *policy.Projects
-	tools    *tool.Registry // in whose name calls are judged
-	kinds    *kind.Set      // the actions that there are in the turn
+	tools    *tool.Registry // the tools of the turn
+	kinds    *kind.Set      // the kinds of actions of the turn
 
-	steps interface{ Outside() string } // nil in a turn that is only shown
-	past  func() *history.Shown         // nil before there is any
+	steps interface{ Outside() string } // nil in a dry run
+	past  func() *history.Excerpt       // returns nil before the model is shown any
 }
 
-// where is the turn for the policy.
+// where returns the place of the turn for the policy.
 func (s *scene) where() policy.Where {
 	return policy.Where{Session: s.record.Session, Turn: s.record.ID, Route: s.record.Question.Route, Projects: s.projects, Tools: s.tools, Kinds: s.kinds}
 }
 
-// Projects are the projects that the turn is about.
+// Projects returns the projects of the turn.
 func (s *scene) Projects(ctx context.Context) []string { return s.projects.All(ctx) }
 
 const attached = "what was attached"
 
-// Outside names something in what the model is shown that others may have written, "" if there is
-// nothing of the kind. It counts what was attached, and the results of tools that return more than
-// the words of the person or of the kernel, in this turn and in the earlier turns that are shown. A
-// message is the person's, also where they pasted something, and so are their own notes.
+// Outside names text in the requests that other authors may have written, "" if there is none.
+// Attachments are such text, and results of tools that return more than the words of the person or of
+// the kernel, in this turn and in the shown earlier turns. A message counts as the person's own text
+// even if parts of it were pasted, and so do the person's notes.
 func (s *scene) Outside() string {
 	if s.foreign != "" {
 		return s.foreign
@@ -48,16 +48,16 @@ func (s *scene) Outside() string {
 	return cmp.Or(s.steps.Outside(), s.pastOutside())
 }
 
-// pastOutside is Outside for the earlier turns that are shown.
+// pastOutside is Outside for the shown earlier turns.
 func (s *scene) pastOutside() string {
 	switch past := s.past(); {
 	case past == nil:
 		return ""
 	case past.Outside != "":
 		return past.Outside
-	case past.Attached:
+	case past.HasAttachments:
 		return attached
-	case past.NotedOutside:
+	case past.NotesOutside:
 		return "what was noted of earlier turns"
 	}
 	return ""

@@ -31,12 +31,12 @@ func newGate(r *run) *gate.Gate {
 func newLoop(r *run) *loop.Loop {
 	return &loop.Loop{
 		Asker: func() loop.Asker { return r.model.Asker() }, Gate: r.gate, Policy: r.plan.policy, Kinds: r.plan.kinds, Rows: r.rows,
-		Steps: r.steps, Budget: &r.meter.Budget, Turn: r.turn, Where: r.plan.scene.where, ReplyAction: r.answer,
+		Steps: r.steps, Budget: &r.meter.Budget, Turn: r.turn, Where: r.plan.scene.where, ReplyAction: r.replyAction,
 		Hide: r.agent.Hide, HideIn: r.agent.desk.Secrets.HideIn, Log: r.log,
 	}
 }
 
-// performer performs verified actions, and says who asks when an action asks a person.
+// performer performs verified actions. It sets the order of the running action, which may ask a person.
 type performer struct {
 	kinds  *kind.Set
 	person *person.Turn
@@ -53,7 +53,7 @@ func (p performer) Perform(ctx context.Context, order kind.Order) (kind.Result, 
 	return p.kinds.Perform(ctx, order)
 }
 
-// gateTurn is the turn as its gate sees it.
+// gateTurn is the turn for its gate.
 type gateTurn struct {
 	steps *loop.Steps
 	scene *scene
@@ -67,7 +67,7 @@ func (t gateTurn) Where() policy.Where {
 	return where
 }
 
-// orders makes the orders of a turn. The tools are called in its name.
+// orders makes the orders of a turn, with the turn's own tools.
 type orders struct {
 	newID  func() string
 	record journal.Turn
@@ -86,7 +86,7 @@ func (o orders) AnswerOrder() kind.Order {
 	return order
 }
 
-// screen shows people how the turn goes on.
+// screen shows the running turn to people.
 type screen struct {
 	turn  *session.Turn
 	meter *loop.Meter

@@ -107,7 +107,7 @@ func TestBudgetThatAModelIgnores(t *testing.T) {
 	}
 	see(t, e, "the end", func() bool { return strings.Count(e.Text(), "** Interrupted") == 2 })
 	request := string(model.Requests()[3].Body)
-	if kept() != 4 || !strings.Contains(request, "zebra 0") || !strings.Contains(request, "The user has you go on") {
+	if kept() != 4 || !strings.Contains(request, "zebra 0") || !strings.Contains(request, "The user wants you to go on") {
 		t.Errorf("%d actions were performed, and the model was asked %s", kept(), request)
 	}
 }

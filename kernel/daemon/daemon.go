@@ -201,7 +201,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	d.subagents = d.openSubagents(settings, talk)
 	d.agent = agent.New(agent.Config{
 		Sources: composer.Sources{
-			Skills: d.skills.Notes, Library: d.persona.Library, Shown: shown, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
+			Skills: d.skills.Notes, Library: d.persona.Library, DisplayPath: shown, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
 			Sandbox: func() string { return string(d.commands.Kind()) }, Emacs: d.clients.EmacsVersion, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Dialect: d.models.Dialect(), Logger: d.log,
 		},
 		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: turnJournal(d.journal), NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
@@ -217,7 +217,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	d.sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Everyone: d.clients.NotifyOthers,
-		Ended:     func(turn journal.Turn) { d.subagents.Ended(context.Background(), turn) }, // also while the kernel stops
+		Ended:     func(turn journal.Turn) { d.subagents.TurnEnded(context.Background(), turn) }, // also while the kernel stops
 		Insertion: act.Insertion, Elsewhere: d.channels.Send,
 	})
 	talk.Sessions = d.sessions

@@ -27,7 +27,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, boo
 	return service.NewTable(
 		service.Events{Reader: reader, Intake: intake, Used: func(client *rpc.Client, event string) { d.clients.Used(client, event) }}.Methods(),
 		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: d.subagents}.Methods(),
-		service.Conversations{Sessions: d.sessions, Asked: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model(), Left: extraction.Left}.Methods(),
+		service.Conversations{Sessions: d.sessions, Asked: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model(), Left: extraction.Leave}.Methods(),
 		service.Models{Router: d.models, Chosen: d.journal.Sessions, Chooser: d.sessions}.Methods(),
 		service.Settings{Reader: reader, Live: d.settings, Resolver: resolver, Chosen: d.journal.Sessions, Chooser: d.sessions, Profiles: d.persona.Profiles}.Methods(),
 		service.Prompts{Reader: reader, Settings: resolver, Composer: d.agent}.Methods(),
@@ -89,13 +89,13 @@ func (d *daemon) speech() service.Speech {
 // extraction has conversations looked at for what to keep of them.
 func (d *daemon) extraction() *extract.Extractor {
 	proposer := &extract.Proposer{
-		Transcripts: d.journal.Transcripts, Turns: d.journal.Turns, Models: d.journal.Sessions, Rows: d.journal.Records, Spending: d.journal.Usage, Provider: d.models, Model: d.settings.Last().MemoryModel,
+		Transcripts: d.journal.Transcripts, Turns: d.journal.Turns, Models: d.journal.Sessions, Rows: d.journal.Records, UsageStore: d.journal.Usage, Provider: d.models, Model: d.settings.Last().MemoryModel,
 		Records: d.memory.index, Store: d.memory.store, Hide: d.agent.Hide,
 	}
 	return extract.New(extract.Config{
 		Conversations: d.journal.Sessions, Model: proposer, Proposals: d.memory.store, Quiet: d.settings.Last().ProposeAfter.After,
-		May: func() bool { return d.models.IsModel() && d.models.ConsentNeeded() == "" },
-		Proposed: func(session string, waiting int) {
+		HasModel: func() bool { return d.models.IsModel() && d.models.ConsentNeeded() == "" },
+		OnProposals: func(session string, waiting int) {
 			d.clients.NotifyAll(protocol.MethodMemoryProposed, protocol.MemoryProposed{Session: session, Waiting: waiting})
 		},
 		Hide: d.agent.Hide, Logger: d.log,

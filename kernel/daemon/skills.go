@@ -28,7 +28,7 @@ type noteSkills struct {
 // they are loaded.
 func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 	grants := d.home.Grants(settings)
-	recorded := agent.Recordings{Turns: d.journal.Turns, Rows: d.journal.Records, Acts: d.journal.Acts}.Recall
+	recorded := agent.Recordings{Turns: d.journal.Turns, Rows: d.journal.Records, Acts: d.journal.Acts}.Recording
 	specs := func() action.Specs { return d.kinds.Specs() } // there are none before there are tools
 	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs}, sensor.NewInjected(d.log)}
 	d.skills.Notes = skill.New(skill.Config{

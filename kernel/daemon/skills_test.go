@@ -195,7 +195,7 @@ func TestReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		source := deciding(mine) + "\n#+begin_src lisp :test yes\n(deftest again (:turn \"" + turn.ID + "\"))\n#+end_src\n"
-		recorded := agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recall
+		recorded := agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recording
 		for _, change := range []string{"", "(defun check (a c) (declare (ignore a c)) '(:type :response :text \"No\"))"} {
 			changed := strings.Replace(source, "(defskill", change+"\n(defskill", 1)
 			proofs, _, err := skill.Prove(t.Context(), "mine.org", []byte(changed), skill.Options{Recorded: recorded, Specs: kind.New(daemon.Kinds(act.Deps{})...).Specs})

@@ -181,12 +181,12 @@ func TestErrorOfSubagent(t *testing.T) {
 // work or to ask; whether its model knows or not.
 func TestSubagentMayNoMore(t *testing.T) {
 	for _, test := range []struct{ name, handed, does, want string }{
-		{"another tool", `:tools ("grep")`, calling("read", `:path "x"`).Reply, "the tool read was not handed to this subagent: it has grep"},
+		{"another tool", `:tools ("grep")`, calling("read", `:path "x"`).Reply, "the tool read was not given to this subagent: it has grep"},
 		{"in a batch", `:tools ("grep")`, `(:type :request :target :tool :action :batch :calls ((:tool "grep" :args (:pattern "x")) (:tool "Read" :args (:path "x"))))`, "the tool read was not handed"},
 		{"the shell", `:tools ("grep")`, `(:type :request :target :shell :cmd "date")`, "the tool exec was not handed"},
 		{"an edit", `:tools ("grep")`, `(:type :request :target :emacs :action :edit :file "x" :old "a" :new "b")`, "the tool edit was not handed"},
 		{"nested", "", calling("start_subagent", `:task "again"`).Reply, "a subagent has no start_subagent"},
-		{"nested as an action", "", `(:type :request :target :agent :action :spawn :task "again")`, "a subagent hands on no work"},
+		{"nested as an action", "", `(:type :request :target :agent :action :spawn :task "again")`, "a subagent starts no subagents"},
 		{"a question", "", calling("ask_user", `:questions ((:question "Who?"))`).Reply, "a subagent has no ask_user"},
 		{"elsewhere", "", elsewhere, "a subagent writes into no other conversation"},
 	} {

@@ -22,7 +22,7 @@ func listSubagents(offered bool) Tool {
 		Perform: func(ctx context.Context, by *Caller, a listSubagentsArguments) (string, error) {
 			s := by.Subagents
 			if s == nil {
-				return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
+				return "", protocol.ToolErrorf(protocol.ToolRefused, "no subagent can be started here")
 			}
 			return s.Report(ctx, a.ID, max(a.From, 0))
 		},

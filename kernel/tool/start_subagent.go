@@ -53,7 +53,7 @@ func startSubagent(offered bool) Tool {
 			}
 			s := by.Subagents
 			if s == nil {
-				return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
+				return "", protocol.ToolErrorf(protocol.ToolRefused, "no subagent can be started here: only a conversation with a model starts subagents")
 			}
 			return s.Start(ctx, SubagentTask{Task: a.Task, Label: a.Label, Model: a.Model, Tools: a.Tools, Fork: a.Fork, Wait: a.Wait != "no",
 				Minutes: a.Minutes, Rounds: a.Rounds, Tokens: a.Tokens})

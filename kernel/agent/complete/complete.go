@@ -1,7 +1,7 @@
 // Package complete asks a model what a person would write next.
 //
-// A completion is no turn: no skill is asked, nothing is journalled but what the reply took, and nothing
-// that the model writes is performed. A [Completer] is safe for many goroutines; it starts none.
+// A completion is no turn. It runs no skill, journals only the usage of the reply, and performs nothing
+// that the model writes. A [Completer] is safe for many goroutines and starts none.
 package complete
 
 import (
@@ -19,18 +19,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// patience is how long a completion is waited for: it comes at once or not at all.
-const patience = 20 * time.Second
+// requestTimeout bounds a completion. A late one is of no use to the person.
+const requestTimeout = 20 * time.Second
 
-// errSlow is the cause when a completion takes too long.
-var errSlow = fmt.Errorf("the model did not answer within %v; a smaller one completes better", patience)
+// errTimeout is the cause of the end of a completion that took too long.
+var errTimeout = fmt.Errorf("the model did not answer within %v; a smaller one completes better", requestTimeout)
 
-// Completer completes texts. All of it is required.
+// Completer completes texts. All fields are required.
 type Completer struct {
 	Provider llm.Provider
 	Policy   Policy
 	Usage    Usage
-	// Hide takes secrets out of what is sent.
+	// Hide removes secrets from requests.
 	Hide   func(text string) string
 	Logger *slog.Logger
 }
@@ -40,7 +40,7 @@ type Policy interface {
 	Verify(ctx context.Context, a action.Action, where policy.Where) (policy.Verified, policy.Verdict, error)
 }
 
-// Usage keeps what completions take.
+// Usage stores the usage of completions.
 type Usage interface {
 	PutCompletion(ctx context.Context, spent journal.Spent) error
 }
@@ -58,30 +58,29 @@ func (c *Completer) Complete(ctx context.Context, p protocol.CompleteParams) (pr
 	// A deadline would count as the model's failure, for turns as well. A cancellation does not.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer time.AfterFunc(patience, func() { cancel(errSlow) }).Stop()
+	defer time.AfterFunc(requestTimeout, func() { cancel(errTimeout) }).Stop()
 	request := requestFor(p).Map(c.Hide)
 	begun := time.Now()
 	reply, err := llm.Collect(c.Provider.Stream(ctx, request))
 	c.Logger.Debug("completion asked for", "model", reply.Model, "bytes", len(reply.Text), "dur", time.Since(begun))
-	c.count(ctx, reply)
-	if err != nil && context.Cause(ctx) == errSlow {
-		err = errSlow
+	c.recordUsage(ctx, reply)
+	if err != nil && context.Cause(ctx) == errTimeout {
+		err = errTimeout
 	}
 	if err != nil {
-		return protocol.CompleteResult{Model: reply.Model}, describe(err)
+		return protocol.CompleteResult{Model: reply.Model}, userError(err)
 	}
 	text := continuation(reply.Text, p.Before, p.After, reply.Finish == llm.FinishLength)
 	if text == "" && reply.Finish == llm.FinishLength {
 		return protocol.CompleteResult{Model: reply.Model}, protocol.Errorf(protocol.CodeModel,
 			"%s came to no text within %d tokens; choose a model for completions that does not think first", reply.Model, maximumTokens)
 	}
-	text, err = c.verified(ctx, text)
+	text, err = c.verify(ctx, text)
 	return protocol.CompleteResult{Text: text, Model: reply.Model}, err
 }
 
-// verified has the policy verify that the text may be shown, as any text of a model, and returns
-// the verified text.
-func (c *Completer) verified(ctx context.Context, text string) (string, error) {
+// verify has the policy verify the text, like any text of a model, and returns the verified text.
+func (c *Completer) verify(ctx context.Context, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -95,9 +94,9 @@ func (c *Completer) verified(ctx context.Context, text string) (string, error) {
 	return verified.Action().Text("text"), nil
 }
 
-// count counts what a model took. A usage that cannot be kept is only logged:
-// the person is waiting for a few words.
-func (c *Completer) count(ctx context.Context, reply llm.Reply) {
+// recordUsage stores the usage of a reply. An error is only logged, because the person is waiting for a
+// few words.
+func (c *Completer) recordUsage(ctx context.Context, reply llm.Reply) {
 	if reply.Usage == nil {
 		return
 	}
@@ -105,12 +104,12 @@ func (c *Completer) count(ctx context.Context, reply llm.Reply) {
 		Model: reply.Model, Input: reply.Usage.Input, Output: reply.Usage.Output, Cost: reply.Usage.Cost,
 	})
 	if err != nil {
-		c.Logger.Error("usage of a completion not kept", "err", err)
+		c.Logger.Error("usage of a completion not recorded", "err", err)
 	}
 }
 
-// describe is an error of a model for whoever asked for a completion: one line.
-func describe(err error) error {
+// userError returns an error of a model as one line for the person.
+func userError(err error) error {
 	if _, described := errors.AsType[*protocol.Error](err); described || llm.ClassOf(err) == llm.ClassCanceled {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // was cut off, it removes the last line or word too. The text never begins with more than one empty line
 // and never ends with blanks.
 func continuation(reply, before, after string, cut bool) string {
-	text := visible(strings.ReplaceAll(withoutThinking(reply), "\r\n", "\n"))
+	text := withoutInvisible(strings.ReplaceAll(withoutThinking(reply), "\r\n", "\n"))
 	if cut {
 		text = wholeLines(text)
 	}
@@ -110,9 +110,9 @@ func wholeLines(text string) string {
 	return text
 }
 
-// visible returns a text without invisible characters, so that a person accepts exactly what they read.
+// withoutInvisible returns a text without invisible characters, so that a person accepts exactly what they read.
 // Joiners stay between letters that are not ASCII, and lines and tabs stay.
-func visible(text string) string {
+func withoutInvisible(text string) string {
 	runes := []rune(text)
 	var b strings.Builder
 	for i, r := range runes {

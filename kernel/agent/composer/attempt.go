@@ -9,16 +9,16 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Attempt reads what the journal has of a turn and of earlier attempts at it. Its methods are those of a
+// Attempt reads a turn and earlier attempts at it from the journal. Its methods serve as functions of a
 // [Program].
 type Attempt struct {
 	Turn journal.Turn
-	// Begun is what was done for the answer before the kernel ended. Waits is set if the turn waited for
-	// a person then.
-	Begun journal.Progress
-	Waits bool
-	Rows  Rows
-	Sent  SentItems
+	// Progress is the progress of the turn before a restart of the kernel. AwaitsPerson is set if the
+	// turn waited for a person then.
+	Progress     journal.Progress
+	AwaitsPerson bool
+	Rows         Rows
+	Attachments  Attachments
 }
 
 // Rows are rows of the journal.
@@ -26,29 +26,29 @@ type Rows interface {
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 
-// SentItems reads the items that were sent along with a question, by the question's event.
-type SentItems interface {
+// Attachments reads the items that were sent along with a question, by the question's event.
+type Attachments interface {
 	Context(ctx context.Context, event string) ([]protocol.ContextItem, error)
 }
 
-// Items are what the person sent along with the question, with their data.
+// Items returns the items that the person sent along with the question, with their data.
 func (a Attempt) Items(ctx context.Context) ([]protocol.ContextItem, error) {
 	if len(a.Turn.Question.Context) == 0 {
 		return nil, nil
 	}
-	items, err := a.Sent.Context(ctx, a.Turn.Event)
+	items, err := a.Attachments.Context(ctx, a.Turn.Event)
 	if err != nil {
-		return nil, fmt.Errorf("read what went along with the message: %w", err)
+		return nil, fmt.Errorf("read the attachments of the message: %w", err)
 	}
 	return items, nil
 }
 
-// System is the system prompt of an earlier attempt. A turn that waited for a person while the kernel
-// was restarted sends the same one again, even if files have changed since: without the restart it
-// would have done so, too.
+// System returns the system prompt of an earlier attempt. A turn that waited for a person during a
+// restart of the kernel sends the same one again, even if files have changed since, as it would have
+// done without the restart.
 func (a Attempt) System(ctx context.Context, purpose string) (string, bool, error) {
-	for _, sent := range a.Begun.Requests {
-		if sent.For != purpose || !a.Waits {
+	for _, sent := range a.Progress.Requests {
+		if sent.For != purpose || !a.AwaitsPerson {
 			continue
 		}
 		rows, err := a.Rows.Entries(ctx, journal.Query{
@@ -65,21 +65,21 @@ func (a Attempt) System(ctx context.Context, purpose string) (string, bool, erro
 	return "", false, nil
 }
 
-// Recalled is what an earlier attempt at the turn was reminded of, nil if there was no attempt.
-func (a Attempt) Recalled(ctx context.Context) (*Recalled, error) {
+// Reminders returns the reminders of an earlier attempt at the turn, nil if there was none.
+func (a Attempt) Reminders(ctx context.Context) (*Reminders, error) {
 	rows, err := a.Rows.Entries(ctx, journal.Query{Turn: a.Turn.ID, Kinds: []journal.Kind{journal.KindRecall}, Latest: true, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		if a.Begun.First() > 0 { // the model was asked, and nothing was recalled
-			return &Recalled{}, nil
+		if a.Progress.First() > 0 { // the model was asked, and there were no reminders
+			return &Reminders{}, nil
 		}
 		return nil, nil
 	}
-	var recalled Recalled
+	var recalled Reminders
 	if err := json.Unmarshal(rows[0].Data, &recalled); err != nil {
-		return nil, fmt.Errorf("read what the turn was reminded of: %w", err)
+		return nil, fmt.Errorf("read the reminders of the turn: %w", err)
 	}
 	return &recalled, nil
 }

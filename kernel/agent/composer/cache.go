@@ -11,12 +11,12 @@ import (
 // cache keeps the system prompts that were composed last. While files, notes and settings stay as they
 // are, the turns have the same prompt. The zero value is ready.
 type cache struct {
-	mu   sync.Mutex
-	last []cached // the most recently used one first
+	mu      sync.Mutex
+	entries []cacheEntry // the most recently used one first
 }
 
-// cached is a prompt and its sources.
-type cached struct {
+// cacheEntry is a prompt and its sources.
+type cacheEntry struct {
 	library *prompt.Library
 	facts   prompt.Facts
 	prompt  prompt.Prompt
@@ -31,13 +31,13 @@ const cacheSize = 8
 func (c *cache) compose(library *prompt.Library, facts prompt.Facts) prompt.Prompt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := slices.IndexFunc(c.last, func(m cached) bool { return m.library == library && reflect.DeepEqual(m.facts, facts) })
+	at := slices.IndexFunc(c.entries, func(m cacheEntry) bool { return m.library == library && reflect.DeepEqual(m.facts, facts) })
 	if at < 0 {
-		c.last = append(c.last[:min(len(c.last), cacheSize-1)], cached{library, facts, library.Compose(facts)})
-		at = len(c.last) - 1
+		c.entries = append(c.entries[:min(len(c.entries), cacheSize-1)], cacheEntry{library, facts, library.Compose(facts)})
+		at = len(c.entries) - 1
 	}
-	found := c.last[at]
-	copy(c.last[1:at+1], c.last[:at])
-	c.last[0] = found
+	found := c.entries[at]
+	copy(c.entries[1:at+1], c.entries[:at])
+	c.entries[0] = found
 	return found.prompt
 }

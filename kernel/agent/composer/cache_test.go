@@ -33,8 +33,8 @@ func TestCache(t *testing.T) {
 	of(library, "tools", prompt.Tool{Name: "read", Line: "read: reads"})
 	of(library, "tools", prompt.Tool{Name: "read", Line: "read: reads more"})
 	of(other, "tools", prompt.Tool{Name: "read", Line: "read: reads more"})
-	if len(c.last) != cacheSize || c.last[0].library != other || c.last[1].library != library {
-		t.Errorf("%d prompts are kept", len(c.last))
+	if len(c.entries) != cacheSize || c.entries[0].library != other || c.entries[1].library != library {
+		t.Errorf("%d prompts are kept", len(c.entries))
 	}
 	first := &of(library, "again").Parts[0]
 	if second := &c.compose(library, prompt.Facts{Extra: "again"}).Parts[0]; first != second {

@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Composition is a request, with its parts and with what the caller has to record.
+// Composition is a request with its parts, and with the data that the caller has to record.
 type Composition struct {
 	Request llm.Request
 	// Purpose is different for asks of a turn that have different system prompts.
@@ -22,18 +22,18 @@ type Composition struct {
 	// Question is the text of the question as it was sent, without the time. It is "" if the person did
 	// not write it, or if the ask wants no earlier turns.
 	Question string
-	// Recalled has the reminders of the turn, if they were found for this request.
-	Recalled *Recalled
-	// Past is the shown part of the earlier turns, if it was found for this request.
-	Past *history.Shown
+	// Reminders has the reminders of the turn, if they were found for this request.
+	Reminders *Reminders
+	// Past is the shown part of the earlier turns, if this request selected it.
+	Past *history.Excerpt
 	// SummaryDue is set if the earlier turns should be summarised and a model can do so.
 	SummaryDue bool
 	// Warning says that the model has little room. It is set once in a turn.
 	Warning string
 
-	system  system
-	items   []protocol.ContextItem // beside the question
-	earlier int                    // the number of messages of earlier turns
+	system       system
+	items        []protocol.ContextItem // beside the question
+	pastMessages int                    // the number of messages of earlier turns
 }
 
 // Compose returns the request of an ask: the system prompt, the earlier turns, the message with its items,
@@ -47,7 +47,7 @@ func (t *Turn) Compose(ctx context.Context, ask skill.Ask) (Composition, error) 
 	}
 	c.Request = t.request(ctx, ask)
 	c.Request.Sections = c.system.sections()
-	if t.offers(ask) {
+	if t.offersActions(ask) {
 		c.Request.Tools = t.tools()
 	}
 	var items []protocol.ContextItem
@@ -56,12 +56,12 @@ func (t *Turn) Compose(ctx context.Context, ask skill.Ask) (Composition, error) 
 			return c, err
 		}
 	}
-	recalled, isNew, err := t.recall(ctx, ask, c.system.Text)
+	recalled, isNew, err := t.findReminders(ctx, ask, c.system.Text)
 	if err != nil {
 		return c, err
 	}
 	if isNew {
-		c.Recalled = &recalled
+		c.Reminders = &recalled
 	}
 	c.items = slices.Concat(recalled.Items, items)
 	message, plain := t.message(ask, items, recalled.Items)
@@ -71,19 +71,19 @@ func (t *Turn) Compose(ctx context.Context, ask skill.Ask) (Composition, error) 
 		return c, nil
 	}
 	fixed := prompt.Tokens(c.system.Text) + history.Tokens(t.dialect(), message) + t.Exchange.tokens(t.dialect())
-	if isNew, err = t.earlier(ctx, fixed); err != nil {
+	if isNew, err = t.findPast(ctx, fixed); err != nil {
 		return c, err
 	}
 	if isNew {
-		c.Past, c.Warning, c.SummaryDue = t.past, t.small(), t.past.Due && !t.window.NoModel
+		c.Past, c.Warning, c.SummaryDue = t.past, t.windowWarning(), t.past.SummaryDue && !t.window.NoModel
 	}
 	shown := t.fit(c.system.Text, message)
-	c.earlier = len(shown)
+	c.pastMessages = len(shown)
 	c.Request.Messages = slices.Concat(shown, []llm.Message{message}, t.Exchange.messages)
 	c.Request.Messages[0].Text = t.past.Preface + c.Request.Messages[0].Text
 	c.Quotable = append(append(c.Quotable, t.past.Preface), t.past.Input...)
 	if !ask.NoStream {
-		c.Question = keptQuestion(plain, items)
+		c.Question = recordedQuestion(plain, items)
 	}
 	return c, nil
 }
@@ -101,17 +101,17 @@ func (t *Turn) message(ask skill.Ask, items, recalled []protocol.ContextItem) (m
 	if len(recalled) > 0 && len(items) == 0 {
 		message.Text = messageLine + "\n" + message.Text
 	}
-	plain = remind(message.Text, recalled)
+	plain = withReminders(message.Text, recalled)
 	message.Text = llm.Stamped(t.stamp(ask), plain)
 	return message, plain
 }
 
-// keptQuestion returns a question as later turns show it: images are shown only once.
-func keptQuestion(content string, items []protocol.ContextItem) string {
+// recordedQuestion returns a question as later turns show it: images are shown only once.
+func recordedQuestion(content string, items []protocol.ContextItem) string {
 	for _, item := range items {
-		if now := enclosed(item); len(item.Data) > 0 {
+		if now := itemLine(item); len(item.Data) > 0 {
 			item.Data = nil
-			content = strings.Replace(content, now, enclosed(item), 1)
+			content = strings.Replace(content, now, itemLine(item), 1)
 		}
 	}
 	return content

@@ -24,8 +24,8 @@ type Sources struct {
 	Skills *skill.Registry
 	// Library returns the sections of a prompt.
 	Library func() *prompt.Library
-	// Shown returns a path as it is written for people.
-	Shown func(path string) string
+	// DisplayPath returns a path in the form for people.
+	DisplayPath func(path string) string
 	// Runtime has facts about this machine that are not secret and do not change.
 	Runtime [][2]string
 	// Sandbox returns the kind of the sandbox that commands run in; nil for none.
@@ -49,7 +49,7 @@ type Branches interface {
 	Branch(ctx context.Context, session, parent string) ([]*journal.Exchange, error)
 }
 
-// Corrections are what models count.
+// Corrections has the ratios between counted and estimated tokens.
 type Corrections interface {
 	// Correction returns the number of tokens that a model counts for an estimated one.
 	Correction(ctx context.Context, model string) (float64, error)
@@ -75,12 +75,12 @@ type Composer struct {
 	// HistoryTurns is the largest number of earlier turns that are shown; 0 is as many as fit.
 	HistoryTurns int
 
-	prompts cache
-	refused bounds
+	prompts      cache
+	refusedSizes sizeLimits
 }
 
-// Program has everything in which the composing of turns differs. Live turns, prompts that are only shown
-// and the turns of subagents are different values of it. Any of its functions may be nil.
+// Program has everything in which the composing of turns differs. Live turns, dry runs and the turns of
+// subagents are different values of it. Any of its functions may be nil.
 type Program struct {
 	// Settings are those of the turn. Persona returns the content of the home's files with the turn's
 	// profile. It reads the files at its first call only.
@@ -88,22 +88,22 @@ type Program struct {
 	Persona  func() (memory.Persona, error)
 	// Kind is the kind of turn that system prompts are for; "" is a chat.
 	Kind prompt.Kind
-	// Mode is the length of the system prompt for the ask whose reply becomes the answer. Only, if it
-	// is set, is the mode of every ask.
-	Mode, Only prompt.Mode
-	// Bound is set for a turn whose actions are restricted from outside. Its system prompt has their
+	// Mode is the length of the system prompt for the ask whose reply becomes the answer. ForcedMode,
+	// if it is set, is the mode of every ask.
+	Mode, ForcedMode prompt.Mode
+	// Restricted is set for a turn whose actions are restricted from outside. Its system prompt has their
 	// forms in every mode.
-	Bound bool
-	// Change changes the facts to those of this turn.
-	Change func(*prompt.Facts)
-	// Before is the row of the first request of a turn that goes on after a restart of the kernel; 0
-	// for any other turn. Sent are its recorded requests.
-	Before int64
-	Sent   []journal.RequestSent
+	Restricted bool
+	// ChangeFacts changes the facts to those of this turn.
+	ChangeFacts func(*prompt.Facts)
+	// FirstRequest is the row of the first request of a turn that goes on after a restart of the
+	// kernel; 0 for any other turn. Requests are its recorded requests.
+	FirstRequest int64
+	Requests     []journal.RequestSent
 	// Items returns the items that the person sent along with the question, whole.
 	Items func(ctx context.Context) ([]protocol.ContextItem, error)
-	// Recalled returns the reminders of an earlier attempt at the turn; nil if there was none.
-	Recalled func(ctx context.Context) (*Recalled, error)
+	// Reminders returns the reminders of an earlier attempt at the turn; nil if there was none.
+	Reminders func(ctx context.Context) (*Reminders, error)
 	// System returns the system prompt of an earlier attempt for the purpose, if it is to be used
 	// again.
 	System func(ctx context.Context, purpose string) (text string, found bool, err error)
@@ -125,27 +125,27 @@ type Turn struct {
 	// Exchange has the steps of the turn so far.
 	Exchange Exchange
 
-	composer *Composer
-	program  Program
-	offered  func() []tool.Tool // the tools for any turn
-	facts    func() prompt.Facts
-	systems  map[systemKey]system
-	recalled *Recalled      // nil before it was looked for
-	past     *history.Shown // nil before it was looked for
-	factor   float64        // the model's tokens for an estimated one; 0 before it is known
-	window   llm.Window
-	shorter  bool // the model refused a request as too long, and the next one is shorter
+	composer       *Composer
+	program        Program
+	availableTools func() []tool.Tool // the tools for any turn
+	facts          func() prompt.Facts
+	systems        map[systemKey]system
+	reminders      *Reminders       // nil before the search
+	past           *history.Excerpt // nil before the search
+	factor         float64          // the model's tokens for an estimated one; 0 before it is known
+	window         llm.Window
+	shortened      bool // the model refused a request as too long, and the next one is shorter
 }
 
 // Turn returns a [Turn], which composes the requests of a turn.
 func (c *Composer) Turn(ctx context.Context, record journal.Turn, program Program) *Turn {
 	t := &Turn{Record: record, composer: c, program: program, systems: map[systemKey]system{}}
-	t.Exchange.sent = program.Sent
-	t.offered = sync.OnceValue(c.Sources.Tools.Offered)
+	t.Exchange.requests = program.Requests
+	t.availableTools = sync.OnceValue(c.Sources.Tools.Offered)
 	t.facts = sync.OnceValue(func() prompt.Facts {
 		facts := t.factsOf(ctx)
-		if program.Change != nil {
-			program.Change(&facts)
+		if program.ChangeFacts != nil {
+			program.ChangeFacts(&facts)
 		}
 		return facts
 	})

@@ -130,7 +130,7 @@ func TestCompose(t *testing.T) {
 	if second.Request.System() != r.System() || !strings.HasPrefix(text(second.Request), text(r)) || !strings.Contains(text(second.Request), "six cups") {
 		t.Errorf("the second request is\n%s", text(second.Request))
 	}
-	if second.Past != nil || second.Recalled != nil {
+	if second.Past != nil || second.Reminders != nil {
 		t.Error("what was found for the first request was found again")
 	}
 }
@@ -150,14 +150,14 @@ func TestComposeSilently(t *testing.T) {
 func TestComposeProgram(t *testing.T) {
 	c := newComposer(t)
 	forms := func(context.Context, []prompt.Tool) []string { return []string{"- (:type :form)"} }
-	subagent := turnOf(t, c, asked("count the cups"), composer.Program{Mode: prompt.Minimal, Bound: true, Forms: forms,
-		Change: func(facts *prompt.Facts) {
+	subagent := turnOf(t, c, asked("count the cups"), composer.Program{Mode: prompt.Minimal, Restricted: true, Forms: forms,
+		ChangeFacts: func(facts *prompt.Facts) {
 			facts.Kind, facts.Delegation = prompt.Subagent, prompt.Delegation{Requester: "main", Subagent: "main.cups", Label: "cups", Task: "count the cups"}
 		}})
 	if got := compose(t, subagent, skill.Ask{Text: "count the cups"}).Request.System(); !strings.Contains(got, "main.cups") || !strings.Contains(got, "- (:type :form)") {
 		t.Errorf("a subagent is told\n%s", got)
 	}
-	bare := turnOf(t, c, asked("hello"), composer.Program{Only: prompt.None, Forms: forms})
+	bare := turnOf(t, c, asked("hello"), composer.Program{ForcedMode: prompt.None, Forms: forms})
 	if got := compose(t, bare, skill.Ask{Text: "hello", Prompt: "full"}).Request.System(); strings.Contains(got, "(:type :form)") || strings.Contains(got, "- read (") {
 		t.Errorf("with the mode none it is told\n%s", got)
 	}
@@ -170,13 +170,13 @@ func TestComposeRecalls(t *testing.T) {
 	c.Index = notes{{Title: "Samovar", Text: "It stands in Samarkand.", Path: "/home/MEMORY.org"}}
 	turn := turnOf(t, c, asked("where is it?"), composer.Program{})
 	first := compose(t, turn, skill.Ask{Text: "where is it?"})
-	if first.Recalled == nil || len(first.Recalled.Items) != 1 || !strings.Contains(text(first.Request), "It stands in Samarkand.") {
-		t.Fatalf("recalled is %+v\n%s", first.Recalled, text(first.Request))
+	if first.Reminders == nil || len(first.Reminders.Items) != 1 || !strings.Contains(text(first.Request), "It stands in Samarkand.") {
+		t.Fatalf("recalled is %+v\n%s", first.Reminders, text(first.Request))
 	}
-	if second := compose(t, turn, skill.Ask{Text: "where is it?"}); second.Recalled != nil || text(second.Request) != text(first.Request) {
+	if second := compose(t, turn, skill.Ask{Text: "where is it?"}); second.Reminders != nil || text(second.Request) != text(first.Request) {
 		t.Errorf("the second request is\n%s", text(second.Request))
 	}
-	before := composer.Program{Recalled: func(context.Context) (*composer.Recalled, error) { return &composer.Recalled{}, nil }}
+	before := composer.Program{Reminders: func(context.Context) (*composer.Reminders, error) { return &composer.Reminders{}, nil }}
 	if got := compose(t, turnOf(t, c, asked("where is it?"), before), skill.Ask{Text: "where is it?"}); strings.Contains(text(got.Request), "Samarkand") {
 		t.Errorf("an attempt that was reminded of nothing is reminded of\n%s", text(got.Request))
 	}
@@ -238,7 +238,7 @@ func TestComposeFails(t *testing.T) {
 	for name, program := range map[string]composer.Program{
 		"items":    {Items: func(context.Context) ([]protocol.ContextItem, error) { return nil, gone }},
 		"system":   {System: func(context.Context, string) (string, bool, error) { return "", false, gone }},
-		"recalled": {Recalled: func(context.Context) (*composer.Recalled, error) { return nil, gone }},
+		"recalled": {Reminders: func(context.Context) (*composer.Reminders, error) { return nil, gone }},
 	} {
 		c := newComposer(t)
 		c.Index = notes{}

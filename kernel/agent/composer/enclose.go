@@ -33,7 +33,7 @@ func enclose(text string, items []protocol.ContextItem) string {
 	for i, item := range items {
 		switch {
 		case item.Text == "" && item.Bytes > 0:
-			b.WriteString(enclosed(item) + "\n\n")
+			b.WriteString(itemLine(item) + "\n\n")
 		default:
 			fmt.Fprintf(&b, "--- %s data %d: %s ---\n%s", mark, i+1, item.Describe(), item.Text)
 			if !strings.HasSuffix(item.Text, "\n") {
@@ -46,15 +46,15 @@ func enclose(text string, items []protocol.ContextItem) string {
 	return b.String()
 }
 
-// enclosed returns the line for an item without content.
-func enclosed(item protocol.ContextItem) string {
-	return fmt.Sprintf("[%s %s]", item.Describe(), shownWhere(item))
+// itemLine returns the line for an item without content.
+func itemLine(item protocol.ContextItem) string {
+	return fmt.Sprintf("[%s %s]", item.Describe(), itemNote(item))
 }
 
 // messageLine stands between the items and the message.
 const messageLine = "The message:"
 
-func shownWhere(item protocol.ContextItem) string {
+func itemNote(item protocol.ContextItem) string {
 	switch {
 	case len(item.Data) > 0:
 		return "is shown with this message"
@@ -73,14 +73,14 @@ func Mark(text string, items []protocol.ContextItem) string {
 	}
 	for {
 		mark := hex.EncodeToString(hash.Sum(nil))[:8]
-		if !strings.Contains(text, mark) && !holds(items, mark) {
+		if !strings.Contains(text, mark) && !containsMark(items, mark) {
 			return mark
 		}
 		hash.Write([]byte(mark))
 	}
 }
 
-func holds(items []protocol.ContextItem, mark string) bool {
+func containsMark(items []protocol.ContextItem, mark string) bool {
 	for _, item := range items {
 		if strings.Contains(item.Text, mark) || strings.Contains(item.Name+item.Place+item.Mode, mark) {
 			return true
@@ -89,8 +89,8 @@ func holds(items []protocol.ContextItem, mark string) bool {
 	return false
 }
 
-// remind puts the reminders before the message, each between two lines that occur in none of them.
-func remind(message string, items []protocol.ContextItem) string {
+// withReminders puts the reminders before the message, each between two lines that occur in none of them.
+func withReminders(message string, items []protocol.ContextItem) string {
 	if len(items) == 0 {
 		return message
 	}

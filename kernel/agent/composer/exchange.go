@@ -12,7 +12,7 @@ import (
 type Exchange struct {
 	steps    []journal.ToolStep
 	messages []llm.Message
-	sent     []journal.RequestSent // requests from before a restart of the kernel, which are still to be fitted
+	requests []journal.RequestSent // requests from before a restart of the kernel, which are still to be fitted
 }
 
 // Add adds steps.
@@ -30,7 +30,7 @@ func (e *Exchange) Messages() []llm.Message { return e.messages }
 // messagesOf returns the messages of the steps with these indexes, whole.
 func (e *Exchange) messagesOf(from, until int) (messages []llm.Message) {
 	for i := from; i < until; i++ {
-		messages = append(messages, history.Running(i, e.steps[i])...)
+		messages = append(messages, history.RunningMessages(i, e.steps[i])...)
 	}
 	return messages
 }
@@ -40,8 +40,8 @@ func (e *Exchange) messagesOf(from, until int) (messages []llm.Message) {
 // the kernel.
 func (e *Exchange) tokens(dialect llm.Dialect) int {
 	total := history.Total(dialect, e.messages)
-	if len(e.sent) > 0 {
-		total -= history.Total(dialect, e.messagesOf(e.sent[0].Steps, len(e.steps)))
+	if len(e.requests) > 0 {
+		total -= history.Total(dialect, e.messagesOf(e.requests[0].Steps, len(e.steps)))
 	}
 	return total
 }
@@ -49,7 +49,7 @@ func (e *Exchange) tokens(dialect llm.Dialect) int {
 // fit shortens the exchange if it no longer fits, and returns the earlier turns that are still shown. In
 // a turn that goes on after a restart of the kernel it repeats that for each earlier request, because each
 // request continues the shortened messages of the one before.
-func (e *Exchange) fit(dialect llm.Dialect, past *history.Shown, room int) []llm.Message {
+func (e *Exchange) fit(dialect llm.Dialect, past *history.Excerpt, room int) []llm.Message {
 	shown := past.Messages
 	within := func(steps []journal.ToolStep) {
 		shown = past.Messages
@@ -57,8 +57,8 @@ func (e *Exchange) fit(dialect llm.Dialect, past *history.Shown, room int) []llm
 			shown, e.messages = history.Fit(dialect, past.Messages, steps, room-prompt.Tokens(past.Preface)) // which stands before one of the messages
 		}
 	}
-	if sent := e.sent; len(sent) > 0 {
-		e.sent, e.messages = nil, nil
+	if sent := e.requests; len(sent) > 0 {
+		e.requests, e.messages = nil, nil
 		had := 0
 		for _, request := range sent {
 			e.messages = append(e.messages, e.messagesOf(had, request.Steps)...)

@@ -29,10 +29,10 @@ func (c *Composition) Explain(dialect llm.Dialect, result *protocol.PromptResult
 		add("system", llm.Message{Role: llm.RoleSystem, Text: system})
 		result.Sections, result.Over = c.sections(), c.system.Over
 	}
-	for _, message := range dialect.Render(llm.Request{Messages: c.Request.Messages[:c.earlier]}).Messages {
+	for _, message := range dialect.Render(llm.Request{Messages: c.Request.Messages[:c.pastMessages]}).Messages {
 		add("history", message)
 	}
-	for i, message := range c.Request.Messages[c.earlier:] {
+	for i, message := range c.Request.Messages[c.pastMessages:] {
 		if i == 0 {
 			question := add("question", message)
 			for _, item := range c.items {

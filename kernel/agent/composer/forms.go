@@ -10,21 +10,21 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Forms are the forms of actions that a reply of a turn may have: those of actions that something
-// performs and that neither the program nor the skill refuses. They are found once in a turn. All of it is
-// required but where it says so.
+// Forms are the forms of actions that a reply of a turn may have: those of actions that can be
+// performed and that neither the program nor the skill refuses. They are found once in a turn. All
+// exported fields are required.
 type Forms struct {
 	Kinds Kinds
 	Route protocol.Route
-	// Refuses reports whether the turn may not do an action, whatever the skill says.
+	// Refuses reports whether the turn may not perform an action, whatever the skill says.
 	Refuses func(a action.Action) bool
-	// Skill is the skill that answers, and Event the event that it is given.
+	// Skill is the skill that answers. Event returns the event for it.
 	Skill FormSkill
 	Event func() sexp.List
-	// Grammar is set if the model can be held to a grammar.
+	// Grammar is set if the model accepts a grammar.
 	Grammar bool
 
-	found []action.Form // nil before they are known
+	cached []action.Form // nil before they are known
 }
 
 // Kinds are the kinds of actions. Available is the error of an action that nothing performs.
@@ -38,10 +38,10 @@ type FormSkill interface {
 	Passes(ctx context.Context, actions []sexp.List, event sexp.List) []bool
 }
 
-// of returns the forms. The skill is shown the forms themselves, as it is shown a preview.
+// of returns the forms. The skill gets the forms themselves as proposals.
 func (f *Forms) of(ctx context.Context, tools bool) []action.Form {
-	if f.found != nil {
-		return f.found
+	if f.cached != nil {
+		return f.cached
 	}
 	var forms []action.Form
 	var actions []sexp.List
@@ -54,13 +54,13 @@ func (f *Forms) of(ctx context.Context, tools bool) []action.Form {
 	}
 	for i, passes := range f.Skill.Passes(ctx, actions, f.Event()) {
 		if passes {
-			f.found = append(f.found, forms[i])
+			f.cached = append(f.cached, forms[i])
 		}
 	}
-	return f.found
+	return f.cached
 }
 
-// Lines are the forms as the system prompt lists them, for [Program.Forms].
+// Lines returns the forms as lines of the system prompt, for [Program.Forms].
 func (f *Forms) Lines(ctx context.Context, tools []prompt.Tool) (lines []string) {
 	for _, form := range f.of(ctx, len(tools) > 0) {
 		lines = append(lines, "- "+form.String())
@@ -68,8 +68,8 @@ func (f *Forms) Lines(ctx context.Context, tools []prompt.Tool) (lines []string)
 	return lines
 }
 
-// Constraint restricts the reply to the forms that the system prompt lists, for [Program.Grammar]. It is
-// "" for a model that takes no grammar.
+// Constraint returns the grammar that restricts the reply to these forms, for [Program.Grammar]; "" for
+// a model that accepts no grammar.
 func (f *Forms) Constraint(ctx context.Context, offered []prompt.Tool) string {
 	if !f.Grammar {
 		return ""

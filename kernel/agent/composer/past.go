@@ -13,10 +13,10 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// earlier finds the part of the earlier turns that the model is shown. It does so once in a turn, so that
-// the requests have the same beginning. fixed is the size of the rest of the request, in estimated tokens.
-// isNew is set if this call found it.
-func (t *Turn) earlier(ctx context.Context, fixed int) (isNew bool, err error) {
+// findPast selects the part of the earlier turns that the model is shown. It does so once in a turn, so
+// that the requests have the same beginning. fixed is the size of the rest of the request, in estimated
+// tokens. isNew is set if this call found it.
+func (t *Turn) findPast(ctx context.Context, fixed int) (isNew bool, err error) {
 	if t.past != nil {
 		return false, nil
 	}
@@ -30,7 +30,7 @@ func (t *Turn) earlier(ctx context.Context, fixed int) (isNew bool, err error) {
 	t.factor = factor
 	room := history.Room{Tokens: int(float64(t.window.Room())/factor) - fixed, Turns: t.composer.HistoryTurns}
 	past := t.composer.Past
-	past.Branch, past.Before = t.branch(), t.program.Before
+	past.Branch, past.Before = t.branch(), t.program.FirstRequest
 	shown, err := past.Show(ctx, t.Record.Session, t.Record.ID, room)
 	if err != nil {
 		return false, err
@@ -62,7 +62,7 @@ func (t *Turn) fit(system string, message llm.Message) []llm.Message {
 }
 
 // Past returns the part of the earlier turns that the requests show; nil before a request wanted it.
-func (t *Turn) Past() *history.Shown { return t.past }
+func (t *Turn) Past() *history.Excerpt { return t.past }
 
 // History describes that part for people; nil if no request wanted it.
 func (t *Turn) History() *protocol.History {
@@ -84,11 +84,11 @@ func (t *Turn) History() *protocol.History {
 // long. It does so once in a turn. estimate is the size of the refused request, in estimated tokens. From
 // then on a smaller window is assumed for the model, in other turns too.
 func (t *Turn) Shorten(ctx context.Context, estimate int) bool {
-	if t.shorter || t.past == nil || len(t.past.Messages)+len(t.Exchange.steps) == 0 {
+	if t.shortened || t.past == nil || len(t.past.Messages)+len(t.Exchange.steps) == 0 {
 		return false
 	}
-	t.shorter = true
-	t.composer.refused.note(t.Model(), t.Corrected(estimate)*2/3)
+	t.shortened = true
+	t.composer.refusedSizes.set(t.Model(), t.Corrected(estimate)*2/3)
 	t.findWindow(ctx)
 	return true
 }
@@ -112,53 +112,53 @@ func (t *Turn) Corrected(tokens int) int {
 // Window returns the context window of the model in tokens, or the one that is assumed.
 func (t *Turn) Window() int { return cmp.Or(t.window.Tokens, llm.AssumedWindow) }
 
-// refusals is the source of a window that is known only from the model's refusals.
-const refusals = "what it refused"
+// refusalSource is the source of a window that is known only from the model's refusals.
+const refusalSource = "what it refused"
 
 // findWindow finds the context window of the model.
 func (t *Turn) findWindow(ctx context.Context) {
 	if t.window.Tokens == 0 && t.program.Window != nil {
 		t.window = t.program.Window(ctx)
 	}
-	if most := t.composer.refused.of(t.Model()); most > 0 && (t.window.Tokens == 0 || most < t.window.Tokens) {
-		t.window.Tokens, t.window.Source = most, refusals
+	if most := t.composer.refusedSizes.of(t.Model()); most > 0 && (t.window.Tokens == 0 || most < t.window.Tokens) {
+		t.window.Tokens, t.window.Source = most, refusalSource
 	}
 }
 
-// A window of less than leastWindow tokens has no room for the system prompt and an answer. With less
+// A window of less than minimumWindow tokens has no room for the system prompt and an answer. With less
 // than smallWindow a conversation is soon summarised.
 const (
-	leastWindow = 16_000
-	smallWindow = 32_000
+	minimumWindow = 16_000
+	smallWindow   = 32_000
 )
 
 // checkWindow refuses a model whose window is known to be too small.
 func (t *Turn) checkWindow() error {
 	w := t.window
-	if w.Tokens == 0 || w.Tokens >= leastWindow || w.Source == refusals {
+	if w.Tokens == 0 || w.Tokens >= minimumWindow || w.Source == refusalSource {
 		return nil
 	}
 	return &llm.Error{Class: llm.ClassTooLong,
-		Message: fmt.Sprintf("%s can be shown %d tokens, as %s says, and at least %d are needed", t.Model(), w.Tokens, w.Source, leastWindow),
+		Message: fmt.Sprintf("%s can be shown %d tokens, as %s says, and at least %d are needed", t.Model(), w.Tokens, w.Source, minimumWindow),
 		Advice:  "choose another model, start its server with a larger context, or set WINDOW in config.org if that is wrong"}
 }
 
-// small returns a warning if the model's window is small, else "".
-func (t *Turn) small() string {
-	if w := t.window; w.Tokens == 0 || w.Tokens >= smallWindow || w.Source == refusals {
+// windowWarning returns a warning if the model's window is small, else "".
+func (t *Turn) windowWarning() string {
+	if w := t.window; w.Tokens == 0 || w.Tokens >= smallWindow || w.Source == refusalSource {
 		return ""
 	}
 	return fmt.Sprintf("the model %s can be shown %d tokens only: of a long conversation it will know the beginning from a summary", t.Model(), t.window.Tokens)
 }
 
-// bounds has the largest requests that models are assumed to take after they refused a longer one, by
-// their names, in tokens. The zero value is ready.
-type bounds struct {
+// sizeLimits has the assumed largest requests of models that refused a longer one, by their names, in
+// tokens. The zero value is ready. It is safe for many goroutines.
+type sizeLimits struct {
 	mu     sync.Mutex
 	tokens map[string]int
 }
 
-func (b *bounds) note(model string, tokens int) {
+func (b *sizeLimits) set(model string, tokens int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tokens == nil {
@@ -168,7 +168,7 @@ func (b *bounds) note(model string, tokens int) {
 }
 
 // of returns the bound of a model, 0 if it refused nothing.
-func (b *bounds) of(model string) int {
+func (b *sizeLimits) of(model string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.tokens[model]
@@ -176,14 +176,14 @@ func (b *bounds) of(model string) int {
 
 // EarlierQuestion returns the function for [history.New] that returns the question of an earlier turn as a
 // model was sent it, with the time of that turn.
-func EarlierQuestion(j SentItems) func(ctx context.Context, e *journal.Exchange, whole bool) (string, error) {
+func EarlierQuestion(j Attachments) func(ctx context.Context, e *journal.Exchange, whole bool) (string, error) {
 	return func(ctx context.Context, e *journal.Exchange, whole bool) (string, error) {
 		text, err := earlierText(ctx, j, e, whole)
 		return llm.Stamped(e.Stamp, text), err
 	}
 }
 
-func earlierText(ctx context.Context, j SentItems, e *journal.Exchange, whole bool) (string, error) {
+func earlierText(ctx context.Context, j Attachments, e *journal.Exchange, whole bool) (string, error) {
 	switch {
 	case !whole:
 		return enclose(e.Question, e.Context), nil
@@ -194,7 +194,7 @@ func earlierText(ctx context.Context, j SentItems, e *journal.Exchange, whole bo
 	}
 	items, err := j.Context(ctx, e.Event)
 	if err != nil {
-		return "", fmt.Errorf("read what went along with an earlier message: %w", err)
+		return "", fmt.Errorf("read the attachments of an earlier message: %w", err)
 	}
 	for i := range items {
 		items[i].Data = nil // an image is shown once

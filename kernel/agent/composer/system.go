@@ -69,8 +69,8 @@ func (t *Turn) system(ctx context.Context, ask skill.Ask, purpose string) (syste
 		return known, nil
 	}
 	facts := t.facts()
-	facts.Mode, facts.Extra, facts.Wishes, facts.Budget = key.mode, ask.System, t.wishes(ask, facts.Wishes), key.budget
-	if t.offers(ask) {
+	facts.Mode, facts.Extra, facts.Wishes, facts.Budget = key.mode, ask.System, t.instructions(ask, facts.Wishes), key.budget
+	if t.offersActions(ask) {
 		if t.program.Forms != nil {
 			facts.Formats = slices.Concat(facts.Formats, t.program.Forms(ctx, facts.Tools))
 		}
@@ -82,18 +82,18 @@ func (t *Turn) system(ctx context.Context, ask skill.Ask, purpose string) (syste
 	return made, nil
 }
 
-// offers reports whether the reply to an ask may be any action. The system prompt then has the forms of
+// offersActions reports whether the reply to an ask may be any action. The system prompt then has the forms of
 // actions, the tools and the skills.
-func (t *Turn) offers(ask skill.Ask) bool {
-	return t.Record.Question.Message() && !ask.NoStream && (t.program.Bound || t.mode(ask) == prompt.Full)
+func (t *Turn) offersActions(ask skill.Ask) bool {
+	return t.Record.Question.Message() && !ask.NoStream && (t.program.Restricted || t.mode(ask) == prompt.Full)
 }
 
 // mode returns the length of the system prompt of an ask: that of the program if the reply becomes the
 // answer to a message, and the minimal one for other asks of a skill.
 func (t *Turn) mode(ask skill.Ask) prompt.Mode {
 	switch {
-	case t.program.Only != "":
-		return t.program.Only
+	case t.program.ForcedMode != "":
+		return t.program.ForcedMode
 	case ask.Prompt != "":
 		return prompt.Mode(ask.Prompt)
 	case ask.NoStream || !t.Record.Question.Message():
@@ -105,7 +105,7 @@ func (t *Turn) mode(ask skill.Ask) prompt.Mode {
 // grammar returns a grammar that constrains the reply to the forms of the system prompt; "" if the model
 // takes none or the ask offers no actions.
 func (t *Turn) grammar(ctx context.Context, ask skill.Ask) string {
-	if t.program.Grammar == nil || !t.offers(ask) {
+	if t.program.Grammar == nil || !t.offersActions(ask) {
 		return ""
 	}
 	return t.program.Grammar(ctx, t.facts().Tools)
@@ -118,10 +118,10 @@ func (t *Turn) purpose(ask skill.Ask) string {
 	return hex.EncodeToString(hash[:8])
 }
 
-// wishes returns the person's own instructions for this place. Only the request whose reply becomes the
+// instructions returns the person's own instructions for this place. Only the request whose reply becomes the
 // answer has them: a skill that asks silently, such as to sort or to summarize, asks in its own words.
 // style is the profile's way of answering.
-func (t *Turn) wishes(ask skill.Ask, style string) string {
+func (t *Turn) instructions(ask skill.Ask, style string) string {
 	if ask.NoStream {
 		return ""
 	}
@@ -144,10 +144,10 @@ func (t *Turn) factsOf(ctx context.Context) prompt.Facts {
 		if err != nil { // then the persona has the home's files without the profile
 			c.Sources.Logger.Warn("the files of the home cannot be had", "err", err)
 		}
-		addPersona(&facts, persona, c.Sources.Shown, t.Record)
+		addPersona(&facts, persona, c.Sources.DisplayPath, t.Record)
 	}
 	facts.Name = cmp.Or(facts.Name, c.Sources.Skills.Current().Identity().Name())
-	for _, offered := range t.offered() {
+	for _, offered := range t.availableTools() {
 		facts.Tools = append(facts.Tools, prompt.Tool{Name: offered.Name(), Line: offered.Line()})
 	}
 	if c.Sources.Prompts != nil {
@@ -160,7 +160,7 @@ func (t *Turn) factsOf(ctx context.Context) prompt.Facts {
 func (t *Turn) tools() []llm.Tool {
 	var tools []llm.Tool
 	listed := t.facts().Tools
-	for _, offered := range t.offered() {
+	for _, offered := range t.availableTools() {
 		if !slices.ContainsFunc(listed, func(p prompt.Tool) bool { return p.Name == offered.Name() }) {
 			continue
 		}

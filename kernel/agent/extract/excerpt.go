@@ -16,19 +16,18 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// excerpt is a conversation that is looked at: what is new in it, where it took place, and the
-// records that a model may change because of it.
+// excerpt is the new part of a conversation, with its place and the records that the model may change.
 type excerpt struct {
-	session   string
-	exchanges []*journal.Exchange
-	where     map[string]tool.Conversation // by turn
-	records   []memory.Found
+	session       string
+	exchanges     []*journal.Exchange
+	conversations map[string]tool.Conversation // by turn
+	records       []memory.Found
 }
 
-// scopes are those that all turns have: the scopes of what may be brought up in each.
+// scopes returns the scopes that all turns of the excerpt may use.
 func (e excerpt) scopes() []string {
-	last := e.where[e.exchanges[len(e.exchanges)-1].Turn]
-	for _, where := range e.where {
+	last := e.conversations[e.exchanges[len(e.exchanges)-1].Turn]
+	for _, where := range e.conversations {
 		if !where.Alone {
 			return where.Scopes()
 		}
@@ -36,7 +35,7 @@ func (e excerpt) scopes() []string {
 	return last.Scopes()
 }
 
-// text is the conversation as the model is shown it, the latest turns as far as there is room.
+// text returns the excerpt for the model, with the latest turns as far as there is room.
 func (e excerpt) text() string {
 	var turns []string
 	room := excerptBytes
@@ -60,18 +59,18 @@ func (e excerpt) text() string {
 	return fmt.Sprintf("--- %s the conversation ---\n%s--- %s what is kept already ---\n%s--- %s end ---\n", mark, conversation, mark, records, mark)
 }
 
-// proposal reads one change. One without an operation changes nothing.
+// proposal parses one change. A proposal without an operation changes nothing.
 func (e excerpt) proposal(change sexp.List) (memory.Proposal, error) {
 	p := memory.Proposal{Session: e.session}
 	word, _ := plist.KeywordValue(change, "action")
 	field := func(key string) string { s, _ := plist.Text(change, key); return strings.TrimSpace(s) }
 	p.Title, p.Text, p.Record = field("title"), field("text"), field("id")
-	number, err := e.turnOf(change)
+	number, err := e.turnNumber(change)
 	if err != nil {
 		return p, err
 	}
 	exchange := e.exchanges[number-1]
-	p.Turn, p.Event, p.Scope = exchange.Turn, exchange.Event, e.where[exchange.Turn].Scope()
+	p.Turn, p.Event, p.Scope = exchange.Turn, exchange.Event, e.conversations[exchange.Turn].Scope()
 	if value, ok := plist.Get(change, "tags"); ok {
 		tags, _ := value.(sexp.List)
 		for _, tag := range tags {
@@ -94,13 +93,13 @@ func (e excerpt) proposal(change sexp.List) (memory.Proposal, error) {
 		return p, fmt.Errorf("its :action %q is not :add, :update, :delete or :noop", word)
 	}
 	if !slices.ContainsFunc(e.records, func(f memory.Found) bool { return f.ID == p.Record }) {
-		return p, fmt.Errorf("%q is the id of nothing that it was shown", p.Record)
+		return p, fmt.Errorf("%q is no id of a record that the model was shown", p.Record)
 	}
 	return p, nil
 }
 
-// turnOf is the number of the turn that a change is from, the last one where it says none.
-func (e excerpt) turnOf(change sexp.List) (int, error) {
+// turnNumber returns the number of the turn that a change comes from; by default the last one.
+func (e excerpt) turnNumber(change sexp.List) (int, error) {
 	number := len(e.exchanges)
 	if value, ok := plist.Get(change, "turn"); ok {
 		n, _ := value.(plist.Int)

@@ -1,6 +1,6 @@
-// Package extract has conversations looked at for what to keep of them. An [Extractor] decides when:
-// when a conversation has been quiet for a while, or a person has left it. A [Proposer] asks a model
-// what is worth keeping. Nothing is kept before a person accepts it.
+// Package extract finds in conversations what the memory should keep. An [Extractor] decides when:
+// after a conversation has been quiet for a while, or a person has left it. A [Proposer] asks a model
+// for proposals. Nothing is kept before a person accepts it.
 package extract
 
 import (
@@ -15,82 +15,81 @@ import (
 )
 
 const (
-	// usualQuiet is how long a conversation must have been quiet, if nothing is set.
-	usualQuiet = 10 * time.Minute
-	// oldest is how old the last words of a conversation may be: what was said before this was
-	// there stays as it is.
-	oldest = 2 * 24 * time.Hour
-	// lookEvery bounds how long it takes until a quiet conversation is seen.
-	lookEvery = time.Minute
-	// atOnce is how many conversations are looked at before the next pause.
-	atOnce = 3
-	// leaveShare is the part of the quiet time after which a conversation that was left is
-	// looked at: who closes one by mistake opens it again.
+	// defaultQuiet is the quiet time before an extraction, if none is configured.
+	defaultQuiet = 10 * time.Minute
+	// maximumAge is the largest age of a conversation's last message. Older conversations are not
+	// extracted.
+	maximumAge = 2 * 24 * time.Hour
+	// checkInterval is the longest time between two searches for quiet conversations.
+	checkInterval = time.Minute
+	// extractionsPerCheck is the largest number of extractions in one search.
+	extractionsPerCheck = 3
+	// leaveShare is the divisor of the quiet time after which a left conversation is extracted. A
+	// person who closed it by mistake has that time to open it again.
 	leaveShare = 60
-	// leftLimit is how many conversations can be left before they are noted. Further ones are
-	// looked at when they have been quiet.
-	leftLimit = 16
+	// leaveQueueSize is how many left conversations may wait for Run. Further ones are extracted when
+	// they have been quiet.
+	leaveQueueSize = 16
 )
 
-// Conversations lists what was said where, the latest first.
+// Conversations lists the conversations, the latest first.
 type Conversations interface {
 	List(ctx context.Context) ([]protocol.SessionInfo, error)
 }
 
-// Model proposes what to keep of what was said in a session since it was asked last, and
-// returns how many proposals there are. A [Proposer] is one.
+// Model makes proposals from the new turns of a session, and returns their number. A [Proposer] is one.
 type Model interface {
 	Extract(ctx context.Context, session string) (int, error)
 }
 
-// Proposals are those that wait for a person.
+// Proposals returns the proposals that wait for a person.
 type Proposals interface {
 	Proposals(ctx context.Context) ([]memory.Proposal, error)
 }
 
-// Config is what an [Extractor] works with. All of it is required, but for Quiet.
+// Config configures an [Extractor]. All fields except Quiet are required.
 type Config struct {
 	Conversations Conversations
 	Model         Model
 	Proposals     Proposals
-	// Quiet is how long a conversation must have been quiet; by default 10 minutes.
+	// Quiet is the quiet time before an extraction; by default 10 minutes.
 	Quiet time.Duration
-	// May reports whether there is a model that may be told what was said.
-	May func() bool
-	// Proposed is called when something was proposed, with how many proposals wait.
-	Proposed func(session string, waiting int)
-	// Hide takes secrets out of what is logged.
+	// HasModel reports whether there is a model that may read the conversations.
+	HasModel func() bool
+	// OnProposals is called after new proposals, with the number of all that wait.
+	OnProposals func(session string, waiting int)
+	// Hide removes secrets from log messages.
 	Hide   func(string) string
 	Logger *slog.Logger
 }
 
-// Extractor looks at conversations. It is made by [New].
+// Extractor extracts from conversations. Make one with [New].
 type Extractor struct {
 	config  Config
 	leaving chan string
 }
 
-// New returns an extractor, which does nothing before it runs.
+// New returns an extractor. It does nothing before [Extractor.Run].
 func New(c Config) *Extractor {
 	if c.Quiet <= 0 {
-		c.Quiet = usualQuiet
+		c.Quiet = defaultQuiet
 	}
-	return &Extractor{config: c, leaving: make(chan string, leftLimit)}
+	return &Extractor{config: c, leaving: make(chan string, leaveQueueSize)}
 }
 
-// Left has a conversation looked at soon that a person has left. It never blocks.
-func (x *Extractor) Left(session string) {
+// Leave schedules the extraction of a conversation that a person has left. It never blocks.
+func (x *Extractor) Leave(session string) {
 	select {
 	case x.leaving <- session:
 	default:
 	}
 }
 
-// Run looks at conversations that have become quiet, or were left, until ctx ends. When it
-// ends it asks nothing, since somebody waits for that: the next kernel takes up what was said.
+// Run extracts from conversations that have become quiet or were left. It blocks until ctx ends, and
+// then ends at once: the next kernel extracts the rest.
 func (x *Extractor) Run(ctx context.Context) {
-	seen := map[string]string{} // how a session was when it was looked at
-	tick := time.NewTicker(min(lookEvery, max(x.config.Quiet/4, 10*time.Millisecond)))
+	seen := map[string]string{} // the state of each session at its last extraction
+	tick := time.NewTicker(min(checkInterval, max(x.config.Quiet/4, 10*time.Millisecond)))
 	defer tick.Stop()
 	var idle idleQueue
 	for {
@@ -100,82 +99,82 @@ func (x *Extractor) Run(ctx context.Context) {
 		case session := <-x.leaving:
 			idle.add(session, time.Now().Add(x.config.Quiet/leaveShare))
 		case <-idle.due:
-			x.lookAtLeft(ctx, idle.next())
+			x.extractLeft(ctx, idle.next())
 		case <-tick.C:
-			x.lookAtQuiet(ctx, seen)
+			x.extractQuiet(ctx, seen)
 		}
 	}
 }
 
-// lookAtQuiet looks at the conversations that have been quiet for so long.
-func (x *Extractor) lookAtQuiet(ctx context.Context, seen map[string]string) {
-	if !x.config.May() {
+// extractQuiet extracts from the conversations that have been quiet long enough.
+func (x *Extractor) extractQuiet(ctx context.Context, seen map[string]string) {
+	if !x.config.HasModel() {
 		return
 	}
 	sessions, err := x.config.Conversations.List(ctx)
 	if err != nil {
-		x.config.Logger.Warn("conversations are not looked at for what to keep", "err", err)
+		x.config.Logger.Warn("no extraction from quiet conversations", "err", err)
 		return
 	}
 	now, asked := time.Now(), 0
 	for _, s := range sessions {
 		updated, err := time.Parse(time.RFC3339, s.Updated)
 		quiet := now.Sub(updated)
-		if err != nil || quiet > oldest {
-			return // they are listed the latest first
+		if err != nil || quiet > maximumAge {
+			return // the latest come first
 		}
 		state := fmt.Sprint(s.Updated, " ", s.Turns)
-		if !s.State.Final() || quiet < x.config.Quiet || seen[s.Name] == state || asked == atOnce {
+		if !s.State.Final() || quiet < x.config.Quiet || seen[s.Name] == state || asked == extractionsPerCheck {
 			continue
 		}
 		seen[s.Name], asked = state, asked+1
-		x.look(ctx, s.Name)
+		x.extract(ctx, s.Name)
 	}
 }
 
-// lookAtLeft looks at a conversation that somebody left, if nobody waits for an answer in it.
-func (x *Extractor) lookAtLeft(ctx context.Context, name string) {
-	if !x.config.May() {
+// extractLeft extracts from a conversation that a person left, unless it has an unfinished turn.
+func (x *Extractor) extractLeft(ctx context.Context, name string) {
+	if !x.config.HasModel() {
 		return
 	}
 	sessions, err := x.config.Conversations.List(ctx)
 	if err != nil {
-		x.config.Logger.Warn("a conversation is not looked at for what to keep", "session", name, "err", err)
+		x.config.Logger.Warn("no extraction from a conversation", "session", name, "err", err)
 		return
 	}
 	for _, s := range sessions {
 		if s.Name == name && s.State.Final() {
-			x.look(ctx, name)
+			x.extract(ctx, name)
 		}
 	}
 }
 
-// look asks what to keep of one conversation, and tells of it.
-func (x *Extractor) look(ctx context.Context, session string) {
+// extract extracts from one conversation, and reports new proposals.
+func (x *Extractor) extract(ctx context.Context, session string) {
 	proposed, err := x.config.Model.Extract(ctx, session)
 	if err != nil && ctx.Err() == nil {
-		x.config.Logger.Warn("nothing is proposed to keep of a conversation", "session", session, "err", x.config.Hide(err.Error()))
+		x.config.Logger.Warn("extraction failed", "session", session, "err", x.config.Hide(err.Error()))
 	}
 	if proposed == 0 {
 		return
 	}
 	waiting, err := x.config.Proposals.Proposals(ctx)
 	if err != nil {
-		x.config.Logger.Warn("what is proposed cannot be counted", "err", err)
+		x.config.Logger.Warn("proposals cannot be counted", "err", err)
 		return
 	}
-	x.config.Proposed(session, len(waiting))
+	x.config.OnProposals(session, len(waiting))
 }
 
-// idleQueue is sessions that were left, in their order, with when they are looked at. Its zero
-// value is empty.
+// idleQueue has the left sessions in their order, with the times of their extractions. The zero value
+// is empty.
 type idleQueue struct {
 	sessions []string
 	at       []time.Time
-	due      <-chan time.Time // when the first is; nil if there is none
+	due      <-chan time.Time // the time of the first; nil if there is none
 }
 
-// add adds a session, unless it is there.
+// add adds a session, unless it is in the queue.
 func (q *idleQueue) add(session string, at time.Time) {
 	if !slices.Contains(q.sessions, session) {
 		q.sessions, q.at = append(q.sessions, session), append(q.at, at)
@@ -183,7 +182,7 @@ func (q *idleQueue) add(session string, at time.Time) {
 	q.due = time.After(time.Until(q.at[0]))
 }
 
-// next takes the first out.
+// next removes the first session and returns it.
 func (q *idleQueue) next() string {
 	session := q.sessions[0]
 	if q.sessions, q.at, q.due = q.sessions[1:], q.at[1:], nil; len(q.at) > 0 {

@@ -58,8 +58,8 @@ func (h *conversations) state() (looked, told string) {
 func (h *conversations) run(t *testing.T, quiet time.Duration) *extract.Extractor {
 	x := extract.New(extract.Config{
 		Conversations: h, Model: h, Proposals: h, Quiet: quiet, Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
-		May: func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.may },
-		Proposed: func(session string, waiting int) {
+		HasModel: func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.may },
+		OnProposals: func(session string, waiting int) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.told = append(h.told, fmt.Sprint(session, ":", waiting))
@@ -114,8 +114,8 @@ func TestQuietConversations(t *testing.T) {
 func TestConversationThatIsLeft(t *testing.T) {
 	h := &conversations{may: true, sessions: []protocol.SessionInfo{session("busy", protocol.TurnRunning, 0), session("left", protocol.TurnAnswered, 0), session("other", protocol.TurnAnswered, 0)}}
 	x := h.run(t, 2*time.Second)
-	x.Left("busy")
-	x.Left("left")
-	x.Left("left")
+	x.Leave("busy")
+	x.Leave("left")
+	x.Leave("left")
 	until(t, "it", func() bool { looked, _ := h.state(); return looked == "left" })
 }

@@ -20,18 +20,18 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// Bounds of what a model is shown of a conversation, and of what it may propose.
+// Bounds of the excerpt that a model gets, and of its proposals.
 const (
 	excerptTurns    = 20
 	excerptBytes    = 24 << 10 // of the conversation
 	excerptQuestion = 4000     // characters of one question
 	excerptAnswer   = 2000     // of one answer
-	excerptRecords  = 12       // that it may change
+	excerptRecords  = 12       // records that it may change
 	excerptRecord   = 400      // characters of one of them
-	mostTokens      = 2000     // of the reply
-	mostChanges     = 8
-	mostDeletes     = 2
-	patience        = time.Minute
+	tokenLimit      = 2000     // of the reply
+	changeLimit     = 8
+	deleteLimit     = 2
+	requestTimeout  = time.Minute
 )
 
 const systemPrompt = `You keep the memory of an assistant. You are shown a conversation between the person and the assistant, and what is kept already. Say what of it is worth knowing in later conversations: facts about the person and their world, what they prefer, decided or plan, with dates written out.
@@ -43,24 +43,24 @@ Reply with one property list and nothing else:
                          (:action :delete :turn 2 :id "…")))
 :turn is the number of the turn it is from, :lasting t says that it will always be worth knowing, and an :id is one of those that are kept already: change that rather than keep nearly the same twice. When there is nothing, reply with (:type :memory :changes nil)`
 
-// Proposer has a model propose what to keep of a conversation. It implements [Model]. All of it is
-// required, but for the name of the model. It may be used by several goroutines at once.
+// Proposer asks a model for proposals what to keep of a conversation. It implements [Model]. All fields
+// except Model are required. It is safe for many goroutines.
 type Proposer struct {
 	Transcripts Transcripts
 	Turns       Turns
 	Models      Models
 	Rows        Rows
-	Spending    Spending
+	UsageStore  UsageStore
 	Provider    llm.Provider
-	// Model is the model that is asked; "" for that of the conversation.
+	// Model is the model that is asked; "" for the model of the conversation.
 	Model   string
 	Records Records
 	Store   Store
-	// Hide takes secrets out of what is journalled and of what the model is shown.
+	// Hide removes secrets from rows and from requests.
 	Hide func(text string) string
 }
 
-// Transcripts have what was said in conversations.
+// Transcripts has the turns of conversations.
 type Transcripts interface {
 	History(ctx context.Context, session, beforeTurn string, limit int) ([]*journal.Exchange, error)
 }
@@ -70,68 +70,68 @@ type Turns interface {
 	Turn(ctx context.Context, id string) (journal.Turn, error)
 }
 
-// Models have the model that is chosen for a conversation; "" for none.
+// Models has the model that is chosen for a conversation; "" for none.
 type Models interface {
 	SessionModel(ctx context.Context, session string) (string, error)
 }
 
-// Rows are where it is kept what became of a conversation.
+// Rows has the rows of extractions.
 type Rows interface {
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
 }
 
-// Spending keeps what the model's reply took.
-type Spending interface {
+// UsageStore stores the usage of the model's reply.
+type UsageStore interface {
 	PutSpent(ctx context.Context, spent journal.Spent) error
 }
 
-// Records finds what is kept already that has to do with a text.
+// Records finds records that relate to a text.
 type Records interface {
 	Recall(ctx context.Context, text string, scopes []string, limit int) ([]memory.Found, error)
 }
 
-// Store has proposals wait for a person. Propose returns false for what is no change.
+// Store keeps proposals for a person. Propose returns false if a proposal would change nothing.
 type Store interface {
 	Propose(ctx context.Context, p memory.Proposal) (waits bool, err error)
 }
 
-// extraction is the data of the row that says what became of a conversation: up to which turn it
-// was looked at, what the model was asked and replied, and what was made of the reply.
+// extraction is the data of a row about one extraction: the last turn in it, the request, the reply,
+// and the outcome.
 type extraction struct {
 	Turn     string   `json:"turn"`
 	Model    string   `json:"model,omitempty"`
-	Asked    string   `json:"asked,omitempty"`
+	Request  string   `json:"asked,omitempty"`
 	Reply    string   `json:"reply,omitempty"`
 	Proposed int      `json:"proposed"`
 	Refused  []string `json:"refused,omitempty"`
 	Err      string   `json:"err,omitempty"`
 }
 
-// Extract has the session's model propose what to keep of what was said in the session since it
-// was asked last, and returns how many proposals there are. Nothing is done without a person;
-// changes that make no sense are left out. It asks at most once for each turn, whatever comes of
-// it, unless the context ends. It blocks for a minute at most.
+// Extract asks the model for proposals from the turns since the last extraction, and returns the number
+// of new proposals. It changes no record: a person decides about proposals. Invalid changes are left
+// out. Each turn is extracted at most once, even after an error, unless the context ends. It blocks for
+// at most a minute.
 func (p *Proposer) Extract(whole context.Context, session string) (int, error) {
-	ctx, cancel := context.WithTimeout(whole, patience)
+	ctx, cancel := context.WithTimeout(whole, requestTimeout)
 	defer cancel()
-	e, err := p.sinceLast(ctx, session)
+	e, err := p.newExcerpt(ctx, session)
 	if err != nil || len(e.exchanges) == 0 {
 		return 0, err
 	}
 	row := extraction{Turn: e.exchanges[len(e.exchanges)-1].Turn}
 	err = p.ask(ctx, e, &row)
 	if whole.Err() != nil && row.Proposed == 0 {
-		return 0, context.Cause(whole) // and it is looked at another time
+		return 0, context.Cause(whole) // without a row, so the turns are extracted later
 	}
 	if err != nil {
 		row.Err = err.Error()
 	}
-	return row.Proposed, errors.Join(err, p.keep(ctx, session, row))
+	return row.Proposed, errors.Join(err, p.record(ctx, session, row))
 }
 
-// keep writes the row without secrets.
-func (p *Proposer) keep(ctx context.Context, session string, row extraction) error {
+// record writes the row without secrets.
+func (p *Proposer) record(ctx context.Context, session string, row extraction) error {
 	row.Reply, row.Err = p.Hide(row.Reply), p.Hide(row.Err)
 	for i := range row.Refused {
 		row.Refused[i] = p.Hide(row.Refused[i])
@@ -143,10 +143,10 @@ func (p *Proposer) keep(ctx context.Context, session string, row extraction) err
 	return err
 }
 
-// sinceLast is what was said in a session since it was looked at last. A fork's copies are left
-// out: they are looked at where they were said.
-func (p *Proposer) sinceLast(ctx context.Context, session string) (excerpt, error) {
-	found := excerpt{session: session, where: map[string]tool.Conversation{}}
+// newExcerpt returns the turns of a session since its last extraction. It leaves out a fork's copies of
+// turns, because they are extracted from the original.
+func (p *Proposer) newExcerpt(ctx context.Context, session string) (excerpt, error) {
+	found := excerpt{session: session, conversations: map[string]tool.Conversation{}}
 	rows, err := p.Rows.Entries(ctx, journal.Query{Session: session, Kinds: []journal.Kind{journal.KindFormation}, Latest: true, Limit: 1})
 	if err != nil {
 		return found, err
@@ -154,7 +154,7 @@ func (p *Proposer) sinceLast(ctx context.Context, session string) (excerpt, erro
 	var last extraction
 	if len(rows) > 0 {
 		if err := json.Unmarshal(rows[0].Data, &last); err != nil {
-			return found, fmt.Errorf("read up to where a conversation was looked at: %w", err)
+			return found, fmt.Errorf("read the last extraction: %w", err)
 		}
 	}
 	exchanges, err := p.Transcripts.History(ctx, session, "", excerptTurns)
@@ -173,13 +173,13 @@ func (p *Proposer) sinceLast(ctx context.Context, session string) (excerpt, erro
 			return found, err
 		}
 		if turn.Origin == "" {
-			found.exchanges, found.where[e.Turn] = append(found.exchanges, e), composer.Conversation(turn)
+			found.exchanges, found.conversations[e.Turn] = append(found.exchanges, e), composer.Conversation(turn)
 		}
 	}
 	return found, nil
 }
 
-// ask asks the model and takes what it proposes.
+// ask asks the model and stores its proposals.
 func (p *Proposer) ask(ctx context.Context, e excerpt, row *extraction) error {
 	model, err := p.Models.SessionModel(ctx, e.session)
 	if err != nil {
@@ -188,29 +188,28 @@ func (p *Proposer) ask(ctx context.Context, e excerpt, row *extraction) error {
 	if e.records, err = p.records(ctx, e); err != nil {
 		return err
 	}
-	row.Asked = p.Hide(e.text())
+	row.Request = p.Hide(e.text())
 	reply, err := llm.Collect(p.Provider.Stream(ctx, llm.Request{
-		Model: cmp.Or(p.Model, model), Sections: llm.System(systemPrompt), MaxTokens: mostTokens, FirstOnly: true,
-		Messages: []llm.Message{{Role: llm.RoleUser, Text: row.Asked}},
+		Model: cmp.Or(p.Model, model), Sections: llm.System(systemPrompt), MaxTokens: tokenLimit, FirstOnly: true,
+		Messages: []llm.Message{{Role: llm.RoleUser, Text: row.Request}},
 	}))
 	row.Model, row.Reply = reply.Model, reply.Text
 	if reply.Usage != nil {
 		spent := journal.Spent{Turn: row.Turn, Model: reply.Model, Input: reply.Usage.Input, Output: reply.Usage.Output,
 			Cached: reply.Usage.Cached, Reason: reply.Usage.Reasoning, Cost: reply.Usage.Cost}
-		err = errors.Join(err, p.Spending.PutSpent(context.WithoutCancel(ctx), spent))
+		err = errors.Join(err, p.UsageStore.PutSpent(context.WithoutCancel(ctx), spent))
 	}
 	if err != nil {
-		return fmt.Errorf("ask what to keep: %w", err)
+		return fmt.Errorf("ask the model what to keep: %w", err)
 	}
-	changes, err := changesIn(reply.Text)
+	changes, err := parseChanges(reply.Text)
 	if err != nil {
 		return err
 	}
-	return p.take(ctx, e, changes, row)
+	return p.propose(ctx, e, changes, row)
 }
 
-// records are the agent's own records that have to do with what was said, and that may be brought
-// up there.
+// records returns the agent's own records that relate to the excerpt and belong to its scopes.
 func (p *Proposer) records(ctx context.Context, e excerpt) ([]memory.Found, error) {
 	var words strings.Builder
 	for _, exchange := range e.exchanges {
@@ -229,15 +228,15 @@ func (p *Proposer) records(ctx context.Context, e excerpt) ([]memory.Found, erro
 	return own, nil
 }
 
-// take proposes those of the changes that make sense, and notes why the others do not.
-func (p *Proposer) take(ctx context.Context, e excerpt, changes []sexp.List, row *extraction) error {
+// propose stores the valid changes as proposals, and notes in the row why the others are refused.
+func (p *Proposer) propose(ctx context.Context, e excerpt, changes []sexp.List, row *extraction) error {
 	seen, deletes := map[string]bool{}, 0
 	for i, change := range changes {
 		refuse := func(format string, arguments ...any) {
 			row.Refused = append(row.Refused, fmt.Sprintf("change %d: ", i+1)+fmt.Sprintf(format, arguments...))
 		}
-		if i >= mostChanges {
-			refuse("%d changes are taken at most, and there are %d", mostChanges, len(changes))
+		if i >= changeLimit {
+			refuse("%d changes are taken at most, and there are %d", changeLimit, len(changes))
 			return nil
 		}
 		proposal, err := e.proposal(change)
@@ -250,8 +249,8 @@ func (p *Proposer) take(ctx context.Context, e excerpt, changes []sexp.List, row
 		case proposal.Record != "" && seen[proposal.Record]:
 			refuse("%s is changed twice", proposal.Record)
 			continue
-		case proposal.Operation == memory.Forgotten && deletes == mostDeletes:
-			refuse("%d are forgotten at most", mostDeletes)
+		case proposal.Operation == memory.Forgotten && deletes == deleteLimit:
+			refuse("%d are forgotten at most", deleteLimit)
 			continue
 		}
 		seen[proposal.Record] = true
@@ -271,8 +270,8 @@ func (p *Proposer) take(ctx context.Context, e excerpt, changes []sexp.List, row
 	return nil
 }
 
-// changesIn are the changes that a reply proposes.
-func changesIn(reply string) ([]sexp.List, error) {
+// parseChanges returns the changes in a reply.
+func parseChanges(reply string) ([]sexp.List, error) {
 	recovered := plist.Recover(reply, plist.RecoverOptions{Finished: true})
 	if recovered.Proposal == nil {
 		return nil, fmt.Errorf("the model did not say what to keep: %s", recovered.Reason)
@@ -284,7 +283,7 @@ func changesIn(reply string) ([]sexp.List, error) {
 	items, _ := value.(sexp.List)
 	if len(items) > 0 {
 		if _, single := items[0].(plist.Keyword); single {
-			items = sexp.List{items} // one change that is in no list
+			items = sexp.List{items} // a single change that is not in a list
 		}
 	}
 	var changes []sexp.List

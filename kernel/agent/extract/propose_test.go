@@ -42,7 +42,7 @@ func newArchive(t *testing.T, replies ...llmtest.Turn) *archive {
 	a := &archive{t: t, journal: j, script: &llmtest.Script{Name: "script", Turns: replies}}
 	a.store = &memory.Store{Home: home, Journal: j.Records, Index: index, Now: time.Now, NewID: func() string { ids++; return fmt.Sprint("id-", ids) }}
 	a.model = &extract.Proposer{
-		Transcripts: j.Transcripts, Turns: j.Turns, Models: j.Sessions, Rows: j.Records, Spending: j.Usage, Provider: a.script, Model: "small",
+		Transcripts: j.Transcripts, Turns: j.Turns, Models: j.Sessions, Rows: j.Records, UsageStore: j.Usage, Provider: a.script, Model: "small",
 		Records: index, Store: a.store, Hide: func(text string) string { return strings.ReplaceAll(text, "swordfish", "REDACTED") },
 	}
 	return a
@@ -111,7 +111,7 @@ func TestExtract(t *testing.T) {
 	if row.Turn != "t-q2" || row.Proposed != 2 || len(row.Refused) != 3 || strings.Contains(row.Asked, "swordfish") {
 		t.Errorf("the journal has %+v", row)
 	}
-	for i, why := range []string{"id of nothing", "no turn 7", ":action :improve"} {
+	for i, why := range []string{"no id of a record", "no turn 7", ":action :improve"} {
 		if !strings.Contains(row.Refused[i], why) {
 			t.Errorf("left out: %s, not for %s", row.Refused[i], why)
 		}
@@ -130,7 +130,7 @@ func TestExtractFails(t *testing.T) {
 	for why, reply := range map[string]llmtest.Turn{
 		"did not say what to keep, but": llmtest.Say(`(:type :response :text "The cat is grey.")`),
 		"did not say what to keep:":     llmtest.Say("The cat is grey."),
-		"ask what to keep":              {llmtest.FailAs(llm.ClassAuth)},
+		"ask the model what to keep":    {llmtest.FailAs(llm.ClassAuth)},
 	} {
 		t.Run(why, func(t *testing.T) {
 			a := newArchive(t, reply)

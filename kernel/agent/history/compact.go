@@ -14,22 +14,22 @@ import (
 )
 
 // Compactor makes summaries of the beginnings of conversations, one at a time for each conversation.
-// The model that answers in the conversation makes them, the first of a cascade; if it fails there is no
-// summary. A summary ends with a turn and is committed whole or not at all; later turns are not touched.
-// All fields but Tell are required.
+// The model that answers in the conversation makes them, the first of a cascade; if it fails there is
+// no summary. A summary ends with a turn and is committed whole or not at all. Later turns are not
+// changed. All fields but Notify are required.
 type Compactor struct {
 	Past     Past
 	Provider llm.Provider
 	// Window and Model are as in the agent's configuration.
 	Window func(ctx context.Context, model string, ask bool) llm.Window
 	Model  string
-	// Summarising is the model that makes the notes; "" for the conversation's own.
-	Summarising string
+	// SummaryModel is the model that makes the notes; "" for the conversation's own.
+	SummaryModel string
 	// Hide removes from a text what no model may see.
 	Hide   func(string) string
 	Logger *slog.Logger
-	// Tell sends the state of a summary to the clients of a session.
-	Tell func(ctx context.Context, state protocol.SessionCompacted)
+	// Notify sends the state of a summary to the clients of a session; nil for nobody.
+	Notify func(ctx context.Context, state protocol.SessionCompacted)
 
 	once    sync.Once
 	jobs    chan *job
@@ -42,19 +42,19 @@ type Compactor struct {
 type job struct {
 	session string
 	by      journal.CompactionBy
-	stopped context.Context // ends when a person stops it
+	context context.Context // ends when a person stops the job
 	stop    context.CancelFunc
-	done    chan struct{} // closed when the following is set
+	done    chan struct{} // closed when result and err are set
 	result  protocol.SessionCompacted
 	err     error
 }
 
 const (
-	jobsLimit  = 1000 // waiting jobs
-	atOnce     = 2
-	jobTime    = 10 * time.Minute
-	failedTime = 10 * time.Minute // after a failure, before Start begins another summary
-	passes     = 8                // requests for one summary; the next summary takes the rest
+	jobsLimit    = 1000 // waiting jobs
+	parallelJobs = 2
+	jobTimeout   = 10 * time.Minute
+	retryDelay   = 10 * time.Minute // after a failure, before Start begins another summary
+	passLimit    = 8                // requests for one summary; the next summary takes the rest
 )
 
 // ErrNothing is the error for a conversation without turns to summarise.
@@ -75,7 +75,7 @@ func (c *Compactor) queue() chan *job {
 func (c *Compactor) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, parallelJobs)
 	for {
 		select {
 		case <-ctx.Done():
@@ -88,7 +88,7 @@ func (c *Compactor) Run(ctx context.Context) {
 			}
 			work.Go(func() {
 				defer func() { <-slots }()
-				c.do(ctx, j)
+				c.runJob(ctx, j)
 			})
 		}
 	}
@@ -101,13 +101,13 @@ func (c *Compactor) Start(session string) {
 	again := c.failed[session]
 	c.mu.Unlock()
 	if time.Now().After(again) {
-		c.begin(session, journal.CompactionBySummary)
+		c.startJob(session, journal.CompactionBySummary)
 	}
 }
 
 // Now makes a summary and returns when it is complete. If one is running, it waits for that one.
 func (c *Compactor) Now(ctx context.Context, session string) (protocol.SessionCompacted, error) {
-	j := c.begin(session, journal.CompactionByPerson)
+	j := c.startJob(session, journal.CompactionByPerson)
 	if j == nil {
 		return protocol.SessionCompacted{}, protocol.Errorf(protocol.CodeBusy, "%d conversations wait to be summarised already", jobsLimit)
 	}
@@ -119,8 +119,8 @@ func (c *Compactor) Now(ctx context.Context, session string) (protocol.SessionCo
 	}
 }
 
-// begin returns the job of the session; nil if too many wait.
-func (c *Compactor) begin(session string, by journal.CompactionBy) *job {
+// startJob returns the job of the session; nil if too many wait.
+func (c *Compactor) startJob(session string, by journal.CompactionBy) *job {
 	jobs := c.queue()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +128,7 @@ func (c *Compactor) begin(session string, by journal.CompactionBy) *job {
 		return j
 	}
 	j := &job{session: session, by: by, done: make(chan struct{})}
-	j.stopped, j.stop = context.WithCancel(context.Background())
+	j.context, j.stop = context.WithCancel(context.Background())
 	select {
 	case jobs <- j:
 		c.running[session] = j
@@ -165,17 +165,17 @@ func stopped(session string) protocol.SessionCompacted {
 	return protocol.SessionCompacted{Session: session, State: protocol.CompactingStopped, Text: ErrStopped.Error()}
 }
 
-// do makes the summary and tells the clients its outcome.
-func (c *Compactor) do(ctx context.Context, j *job) {
-	ctx, cancel := context.WithTimeout(ctx, jobTime)
+// runJob makes the summary and notifies the clients of its outcome.
+func (c *Compactor) runJob(ctx context.Context, j *job) {
+	ctx, cancel := context.WithTimeout(ctx, jobTimeout)
 	defer cancel()
-	defer context.AfterFunc(j.stopped, cancel)()
+	defer context.AfterFunc(j.context, cancel)()
 	defer j.stop()
 	j.result, j.err = c.compact(ctx, j.session, j.by)
 	state, nothing := j.result, errors.Is(j.err, ErrNothing)
 	switch {
 	case j.err == nil || nothing:
-	case j.stopped.Err() != nil:
+	case j.context.Err() != nil:
 		j.err, state = ErrStopped, stopped(j.session)
 	default:
 		state = protocol.SessionCompacted{Session: j.session, State: protocol.CompactingFailed,
@@ -188,19 +188,19 @@ func (c *Compactor) do(ctx context.Context, j *job) {
 		clear(c.failed)
 	}
 	delete(c.failed, j.session)
-	if j.err != nil && !nothing { // finding nothing to summarise costs nothing
-		c.failed[j.session] = time.Now().Add(failedTime)
+	if j.err != nil && !nothing { // without turns to summarise, no request was made
+		c.failed[j.session] = time.Now().Add(retryDelay)
 	}
 	c.mu.Unlock()
 	close(j.done)
-	if !nothing { // clients were not told that it began
-		c.tell(ctx, state)
+	if !nothing { // clients were not notified of its start
+		c.notify(ctx, state)
 	}
 }
 
-func (c *Compactor) tell(ctx context.Context, state protocol.SessionCompacted) {
-	if c.Tell != nil {
-		c.Tell(context.WithoutCancel(ctx), state)
+func (c *Compactor) notify(ctx context.Context, state protocol.SessionCompacted) {
+	if c.Notify != nil {
+		c.Notify(context.WithoutCancel(ctx), state)
 	}
 }
 
@@ -235,6 +235,6 @@ func (c *Compactor) Undo(ctx context.Context, session string) (protocol.SessionC
 	if back.Turns == 0 {
 		state.Text = "the summary was taken back: models are shown the whole conversation again, as far as it fits"
 	}
-	c.tell(ctx, state)
+	c.notify(ctx, state)
 	return state, nil
 }

@@ -15,18 +15,18 @@ func Fit(dialect llm.Dialect, past []llm.Message, steps []journal.ToolStep, room
 		level level
 		but   int // the number of last steps that stay whole
 		drop  bool
-	}{{whole, last, false}, {shortened, protected, false}, {omitted, protected, false}, {omitted, protected, true}, {omitted, 1, true}, {shortened, 0, true}} {
+	}{{whole, last, false}, {shortened, protectedTexts, false}, {omitted, protectedTexts, false}, {omitted, protectedTexts, true}, {omitted, 1, true}, {shortened, 0, true}} {
 		exchange = exchange[:0:0]
 		for i, step := range steps {
 			level := measure.level
 			if i >= last-measure.but {
 				level = whole
 			}
-			exchange = append(exchange, stepAt(step, runningID(i), level)...)
+			exchange = append(exchange, stepMessages(step, runningID(i), level)...)
 		}
 		own := Total(dialect, exchange)
 		for measure.drop && len(past) > 0 && own+Total(dialect, past) > room {
-			past = past[nextTurn(past):]
+			past = past[secondTurn(past):]
 		}
 		if own+Total(dialect, past) <= room {
 			break
@@ -35,8 +35,8 @@ func Fit(dialect llm.Dialect, past []llm.Message, steps []journal.ToolStep, room
 	return past, exchange
 }
 
-// nextTurn returns the index at which the second turn begins.
-func nextTurn(messages []llm.Message) int {
+// secondTurn returns the index at which the second turn begins.
+func secondTurn(messages []llm.Message) int {
 	for i := 1; i < len(messages); i++ {
 		if messages[i].Begins() {
 			return i

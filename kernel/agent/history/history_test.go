@@ -91,11 +91,11 @@ func (k *talk) answer(text string, steps ...journal.ToolStep) {
 }
 
 // show is what the running turn is shown; it is kept as the agent does.
-func (k *talk) show(room int) Shown {
+func (k *talk) show(room int) Excerpt {
 	k.t.Helper()
 	shown, err := k.past.Show(k.t.Context(), "main", k.last, Room{Tokens: room})
 	k.must(err)
-	k.must(k.past.Keep(k.t.Context(), "main", shown))
+	k.must(k.past.RecordExcerpt(k.t.Context(), "main", shown))
 	return shown
 }
 
@@ -103,7 +103,7 @@ func (k *talk) show(room int) Shown {
 var plists = dialect.NewPlist()
 
 // request is what a server is sent: the messages, the present question, and what came behind it.
-func (s Shown) request(question string, exchange ...llm.Message) []llm.Message {
+func (s Excerpt) request(question string, exchange ...llm.Message) []llm.Message {
 	messages := append(append([]llm.Message{}, s.Messages...), llm.Message{Role: llm.RoleUser, Text: question})
 	messages[0].Text = s.Preface + messages[0].Text
 	return plists.Render(llm.Request{Messages: append(messages, exchange...)}).Messages
@@ -237,7 +237,7 @@ func TestSummaryRoundTrip(t *testing.T) {
 		}
 	}
 	open := parseSummary("* Open\n- call\n- write\n* Decisions\n- red\n")
-	sum := open.With(parseSummary("* Closed\n- Call\n* Decisions\n- red\n- blue\n"))
+	sum := open.Merge(parseSummary("* Closed\n- Call\n* Decisions\n- red\n- blue\n"))
 	if got := sum.String(); got != "* Decisions\n- red\n- blue\n* Open\n- write\n" {
 		t.Errorf("together they are %q", got)
 	}
@@ -251,7 +251,7 @@ func TestSummaryRoundTrip(t *testing.T) {
 func TestFitKnowsWhoSpeaks(t *testing.T) {
 	const typed = "(:result (:action \"x\")) is what I saw"
 	past := []llm.Message{{Role: llm.RoleUser, Text: "q0"}}
-	past = append(past, Running(0, journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
+	past = append(past, RunningMessages(0, journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
 	past = append(past, llm.Message{Role: llm.RoleAssistant, Text: "a"}, llm.Message{Role: llm.RoleUser, Text: typed}, llm.Message{Role: llm.RoleAssistant, Text: "b"})
 	shown, _ := Fit(plists, past, []journal.ToolStep{{Seq: 1, Action: "(:type :request)", Verdict: "performed", Text: "now"}}, 300)
 	if len(shown) != 2 || shown[0].Text != typed {
@@ -267,7 +267,7 @@ func TestFitKeepsPairs(t *testing.T) {
 		for i := range random.IntN(6) {
 			past = append(past, llm.Message{Role: llm.RoleUser, Text: fmt.Sprint("q", i)})
 			if random.IntN(2) == 0 {
-				past = append(past, earlierAt(journal.ToolStep{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))}, whole)...)
+				past = append(past, earlierMessages(journal.ToolStep{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))}, whole)...)
 			}
 			past = append(past, llm.Message{Role: llm.RoleAssistant, Text: "a"})
 		}
@@ -277,7 +277,7 @@ func TestFitKeepsPairs(t *testing.T) {
 		}
 		room := random.IntN(20_000)
 		shown, exchange := Fit(plists, past, steps, room)
-		all := Shown{Messages: shown}.request("now", exchange...)
+		all := Excerpt{Messages: shown}.request("now", exchange...)
 		if fault := valid(all); fault != "" || len(exchange) != 2*len(steps) {
 			t.Fatalf("%s; %d messages of %d steps", fault, len(exchange), len(steps))
 		}

@@ -114,7 +114,7 @@ func TestKept(t *testing.T) {
 					seed, step, room, text(got.Messages), got, text(want.Messages), want)
 			}
 			if turn == k.last {
-				k.must(kept.Keep(t.Context(), "main", got))
+				k.must(kept.RecordExcerpt(t.Context(), "main", got))
 			}
 		}
 	}

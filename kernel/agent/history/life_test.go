@@ -86,11 +86,11 @@ func TestOneSummaryAtOnce(t *testing.T) {
 		k.ask(fmt.Sprint("question ", i))
 		k.answer("yes")
 	}
-	first := k.compaction.begin("main", journal.CompactionByPerson)
+	first := k.compaction.startJob("main", journal.CompactionByPerson)
 	<-asked
 	for range 100 {
 		k.compaction.Start("main")
-		if j := k.compaction.begin("main", journal.CompactionByPerson); j != first {
+		if j := k.compaction.startJob("main", journal.CompactionByPerson); j != first {
 			t.Fatal("a second summary was begun")
 		}
 	}
@@ -121,7 +121,7 @@ func TestNotedOutside(t *testing.T) {
 		k.must(err)
 		k.ask("and now?")
 		defer k.answer("yes")
-		return k.show(k.room).NotedOutside
+		return k.show(k.room).NotesOutside
 	}
 	if noted(8, journal.ToolStep{Action: "(:target :tool)", Verdict: "performed", Text: "mine"}) {
 		t.Error("notes of what is the person's own are taken for somebody else's")
@@ -174,13 +174,13 @@ func (k *life) turn(i int) {
 	k.ask(question)
 	shown, err := k.past.Show(k.t.Context(), "main", k.last, Room{Tokens: k.room - Tokens(plists, llm.Message{Text: question})})
 	k.must(err)
-	if err := k.past.Keep(k.t.Context(), "main", shown); protocol.ErrorCode(err) != protocol.CodeConflict { // a summary has come meanwhile, and counts
+	if err := k.past.RecordExcerpt(k.t.Context(), "main", shown); protocol.ErrorCode(err) != protocol.CodeConflict { // a summary has come meanwhile, and counts
 		k.must(err)
 	}
 	if shown.Changed && shown.Compaction.By == journal.CompactionByCut {
 		k.cuts++
 	}
-	if shown.Due {
+	if shown.SummaryDue {
 		k.due++
 		k.compaction.Start("main")
 		if k.random.IntN(2) == 0 { // else it comes in the midst of the next turns
@@ -203,7 +203,7 @@ func (k *life) turn(i int) {
 			steps = append(steps, journal.ToolStep{Seq: int64(i*10 + len(steps)), Action: `(:type :request :target :tool :action :call :tool "read")`, Verdict: "performed",
 				Text: strings.Repeat("a line of it\n", k.random.IntN(most)/13)})
 			past, exchange := Fit(plists, shown.Messages, steps, k.room-Tokens(plists, llm.Message{Text: shown.Preface + question}))
-			fitted := Shown{Messages: past, Preface: shown.Preface}
+			fitted := Excerpt{Messages: past, Preface: shown.Preface}
 			k.check(i, question, fitted.request(question, exchange...))
 		}
 		k.before = "" // what is kept of the steps has other numbers
@@ -279,7 +279,7 @@ func TestLongLife(t *testing.T) {
 		t.Errorf("%d turns took %d allocations at the beginning and %d at the end", span, early, late)
 	}
 	// What was read lately is kept, up to a bound: here some 1.5 kB a turn.
-	if held := marks[4].held; held > marks[1].held+8<<20+min(uint64(turns)*2<<10, 2*piecesKept) {
+	if held := marks[4].held; held > marks[1].held+8<<20+min(uint64(turns)*2<<10, 2*cacheBytes) {
 		t.Errorf("%d bytes were held after a quarter, and %d in the end", marks[1].held, held)
 	}
 	if len(k.failed) > 0 {

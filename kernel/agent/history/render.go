@@ -52,34 +52,34 @@ func RunningIndex(id string) (index int, ok bool) {
 	return n - 1, ok && err == nil
 }
 
-// Running returns the messages of a step of the running turn, whole. The index is that of the step in
+// RunningMessages returns the messages of a step of the running turn, whole. The index is that of the step in
 // the turn.
-func Running(index int, s journal.ToolStep) []llm.Message {
-	return stepAt(s, runningID(index), whole)
+func RunningMessages(index int, s journal.ToolStep) []llm.Message {
+	return stepMessages(s, runningID(index), whole)
 }
 
-// earlierAt returns the messages of a step of an earlier turn, with its result at a level. Its id is the
+// earlierMessages returns the messages of a step of an earlier turn, with its result at a level. Its id is the
 // number of its row in the journal.
-func earlierAt(s journal.ToolStep, at level) []llm.Message {
-	return stepAt(s, strconv.FormatInt(s.Seq, 10), at)
+func earlierMessages(s journal.ToolStep, at level) []llm.Message {
+	return stepMessages(s, strconv.FormatInt(s.Seq, 10), at)
 }
 
-// stepAt returns the messages of a step, with its result at a level. The model can ask for the rest by
+// stepMessages returns the messages of a step, with its result at a level. The model can ask for the rest by
 // the id. A call and its result always come together.
-func stepAt(s journal.ToolStep, id string, at level) []llm.Message {
+func stepMessages(s journal.ToolStep, id string, at level) []llm.Message {
 	switch {
 	case s.Said != "":
 		return []llm.Message{{Role: llm.RoleUser, Within: true, Text: "The user says meanwhile:\n" + s.Said}}
 	case s.Action == "" && s.Note != "":
 		return []llm.Message{{Role: llm.RoleKernel, Text: s.Note}}
 	case !s.IsResult():
-		return []llm.Message{{Role: llm.RoleKernel, Added: additions(s)}}
+		return []llm.Message{{Role: llm.RoleKernel, Added: hookTexts(s)}}
 	}
 	call := llm.Call{ID: id, Action: s.Action}
 	if at > whole && len(call.Action) > longText {
 		call.Action = shortenAction(call.Action)
 	}
-	result := llm.Result{Call: call, Verdict: s.Verdict, Text: textAt(s.Text, id, at), Added: additions(s), Note: s.Note, Last: s.Last,
+	result := llm.Result{Call: call, Verdict: s.Verdict, Text: textAt(s.Text, id, at), Added: hookTexts(s), Note: s.Note, Last: s.Last,
 		Failure: failure(s.Verdict, s.Code, s.Retryable)}
 	for i, c := range s.Calls {
 		part := llm.Part{ID: fmt.Sprintf("%s.%d", id, i+1), Tool: c.Tool, Verdict: "performed"}
@@ -92,8 +92,8 @@ func stepAt(s journal.ToolStep, id string, at level) []llm.Message {
 	return []llm.Message{{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, {Role: llm.RoleKernel, Results: []llm.Result{result}}}
 }
 
-// additions returns the texts that hooks added to a step.
-func additions(s journal.ToolStep) (all []llm.Addition) {
+// hookTexts returns the texts that hooks added to a step.
+func hookTexts(s journal.ToolStep) (all []llm.Addition) {
 	for _, h := range s.Hooks {
 		all = append(all, llm.Addition{From: h.Hook, Text: h.Text})
 	}

@@ -9,21 +9,21 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// Results returns results of a conversation whole, to a model that was shown them shortened.
+// Results returns the whole texts of results that a model was shown shortened.
 type Results struct {
 	Session string
-	// Running are the steps of the running turn, and Kept those of earlier turns.
+	// Running returns the steps of the running turn. Earlier has those of earlier turns.
 	Running func() []journal.ToolStep
-	Kept    KeptSteps
+	Earlier EarlierSteps
 }
 
-// KeptSteps are steps of earlier turns, by their rows.
-type KeptSteps interface {
+// EarlierSteps reads steps of earlier turns by their rows.
+type EarlierSteps interface {
 	ToolStep(ctx context.Context, session string, seq int64) (journal.ToolStep, error)
 }
 
-// Whole returns the result with the id that stands where it is shortened. For a call of a batch the
-// number of the call stands behind a point.
+// Whole returns the result with the id that its shortened form shows. For a call of a batch, a point
+// and the number of the call follow the id.
 func (r Results) Whole(ctx context.Context, id string) (string, error) {
 	name, call, batch := strings.Cut(strings.TrimSpace(id), ".")
 	step, err := r.step(ctx, name)
@@ -52,7 +52,7 @@ func (r Results) step(ctx context.Context, name string) (journal.ToolStep, error
 	}
 	row, err := strconv.ParseInt(name, 10, 64)
 	if err != nil {
-		return journal.ToolStep{}, fmt.Errorf("%q is the id of no result: it is what stands where a result is shortened", name)
+		return journal.ToolStep{}, fmt.Errorf("%q is the id of no result: use an id that a shortened result shows", name)
 	}
-	return r.Kept.ToolStep(ctx, r.Session, row)
+	return r.Earlier.ToolStep(ctx, r.Session, row)
 }

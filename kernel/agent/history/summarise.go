@@ -13,8 +13,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// run is the making of one summary.
-type run struct {
+// summaryRun makes one summary.
+type summaryRun struct {
 	compactor *Compactor
 	session   string
 	model     string // as requests name it, "" for the standard model
@@ -27,24 +27,24 @@ type run struct {
 
 // compact summarises all turns but the last ones.
 func (c *Compactor) compact(ctx context.Context, session string, by journal.CompactionBy) (result protocol.SessionCompacted, err error) {
-	r := &run{compactor: c, session: session, by: by}
-	exchanges, err := r.begin(ctx)
+	r := &summaryRun{compactor: c, session: session, by: by}
+	exchanges, err := r.readBase(ctx)
 	if err != nil {
 		return result, err
 	}
-	before, until, err := r.upTo(ctx, exchanges)
+	before, until, err := r.selectTurns(ctx, exchanges)
 	if err != nil {
 		return result, err
 	}
 	if until == 0 {
-		return result, fmt.Errorf("%w: the last %s of this conversation are shown as they are", ErrNothing, counted(len(exchanges)))
+		return result, fmt.Errorf("%w: the last %s of this conversation are shown as they are", ErrNothing, turnsText(len(exchanges)))
 	}
-	c.tell(ctx, protocol.SessionCompacted{Session: session, State: protocol.CompactingRunning, Text: "the beginning of the conversation is being summarised"})
-	for from, pass := 0, 0; from < until && pass < passes; pass++ {
-		next, err := r.pass(ctx, exchanges[from:until])
+	c.notify(ctx, protocol.SessionCompacted{Session: session, State: protocol.CompactingRunning, Text: "the beginning of the conversation is being summarised"})
+	for from, pass := 0, 0; from < until && pass < passLimit; pass++ {
+		next, err := r.summariseSome(ctx, exchanges[from:until])
 		if err != nil && from > 0 {
 			c.Logger.Warn("a summary ends early", "session", session, "err", c.Hide(err.Error()))
-			break // what is done is done
+			break // the committed parts stay
 		}
 		if err != nil {
 			return result, err
@@ -57,12 +57,12 @@ func (c *Compactor) compact(ctx context.Context, session string, by journal.Comp
 	}
 	result = protocol.SessionCompacted{Session: session, State: protocol.CompactingDone, Turns: r.base.Told, Notes: r.summary.String(),
 		Before: before, After: after.Tokens, Room: r.room}
-	result.Text = fmt.Sprintf("the first %s are shown to the model as notes: about %d tokens, and %d before", counted(r.base.Told), result.After, result.Before)
+	result.Text = fmt.Sprintf("the first %s are shown to the model as notes: about %d tokens, and %d before", turnsText(r.base.Told), result.After, result.Before)
 	return result, nil
 }
 
-// begin finds the compaction that counts and returns the turns that are not summarised.
-func (r *run) begin(ctx context.Context) ([]*journal.Exchange, error) {
+// readBase finds the compaction that counts and returns the turns that are not summarised.
+func (r *summaryRun) readBase(ctx context.Context) ([]*journal.Exchange, error) {
 	var err error
 	if r.model, err = r.compactor.Past.Journal.Models.SessionModel(ctx, r.session); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (r *run) begin(ctx context.Context) ([]*journal.Exchange, error) {
 	}
 	const system = 3 // a quarter of the room is for the system prompt
 	r.room = int(float64(window.Room())/factor) * system / (system + 1)
-	exchanges, shown, _, err := r.compactor.Past.read(ctx, r.session, "", func(d journal.Compaction) int64 { return d.Summarised })
+	exchanges, shown, _, err := r.compactor.Past.readTurns(ctx, r.session, "", func(d journal.Compaction) int64 { return d.Summarised })
 	if err != nil {
 		return nil, err
 	}
@@ -86,34 +86,34 @@ func (r *run) begin(ctx context.Context) ([]*journal.Exchange, error) {
 	return exchanges, err
 }
 
-// upTo returns how many of the turns to summarise, and the tokens of all that is shown now.
-func (r *run) upTo(ctx context.Context, exchanges []*journal.Exchange) (before, until int, err error) {
+// selectTurns returns how many of the turns to summarise, and the tokens of all that is shown now.
+func (r *summaryRun) selectTurns(ctx context.Context, exchanges []*journal.Exchange) (before, until int, err error) {
 	shown, err := r.compactor.Past.Show(ctx, r.session, "", Room{Tokens: r.room})
 	if err != nil {
 		return 0, 0, err
 	}
-	low := Room{Tokens: r.room}.low() * 3 / 4 // the notes take some
+	low := Room{Tokens: r.room}.low() * 3 / 4 // the notes need some room
 	if r.by == journal.CompactionByPerson {
 		low = min(low, shown.Tokens/4)
 	}
 	kept := 0
 	for until = len(exchanges); until > 0; until-- {
-		one, err := r.compactor.Past.load(ctx, exchanges[until-1], r.base)
+		one, err := r.compactor.Past.loadPiece(ctx, exchanges[until-1], r.base)
 		if err != nil {
 			return 0, 0, err
 		}
 		kept += one.tokens(r.base)
 		turns := len(exchanges) - until + 1
-		if kept > low && (turns > leastTurns || kept > r.room/2) {
+		if kept > low && (turns > minimumTurns || kept > r.room/2) {
 			break
 		}
 	}
 	return shown.Tokens, until, nil
 }
 
-// pass summarises as many of the first turns as fit one request, and commits the summary. It
+// summariseSome summarises as many of the first turns as fit one request, and commits the summary. It
 // returns their number.
-func (r *run) pass(ctx context.Context, exchanges []*journal.Exchange) (int, error) {
+func (r *summaryRun) summariseSome(ctx context.Context, exchanges []*journal.Exchange) (int, error) {
 	transcript, turns, err := r.transcript(ctx, exchanges)
 	if err != nil {
 		return 0, err
@@ -122,12 +122,12 @@ func (r *run) pass(ctx context.Context, exchanges []*journal.Exchange) (int, err
 	if err != nil {
 		return 0, err
 	}
-	if fresh.Own, err = r.own(ctx, exchanges[:turns]); err != nil {
+	if fresh.Own, err = r.ownOnly(ctx, exchanges[:turns]); err != nil {
 		return 0, err
 	}
-	summary := r.summary.With(fresh)
+	summary := r.summary.Merge(fresh)
 	if summary.Tokens() > r.room/6 {
-		if short, _, err := r.ask(ctx, condensing(summary), exchanges[turns-1].Turn); err == nil && short.Tokens() < summary.Tokens() {
+		if short, _, err := r.ask(ctx, condenseRequest(summary), exchanges[turns-1].Turn); err == nil && short.Tokens() < summary.Tokens() {
 			short.Closed, short.Own = nil, summary.Own
 			summary = short
 		}
@@ -140,8 +140,8 @@ func (r *run) pass(ctx context.Context, exchanges []*journal.Exchange) (int, err
 	return turns, nil
 }
 
-// own reports whether nobody but the person and the agent wrote any part of the turns.
-func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, error) {
+// ownOnly reports whether only the person and the agent wrote the turns.
+func (r *summaryRun) ownOnly(ctx context.Context, exchanges []*journal.Exchange) (bool, error) {
 	for _, e := range exchanges {
 		if len(e.Context) > 0 {
 			return false, nil
@@ -157,11 +157,11 @@ func (r *run) own(ctx context.Context, exchanges []*journal.Exchange) (bool, err
 	return true, nil
 }
 
-// ask asks the model for notes of a text. The usage counts for a turn.
-func (r *run) ask(ctx context.Context, text, turn string) (Summary, string, error) {
-	model := cmp.Or(r.compactor.Summarising, r.model)
+// ask asks the model for notes of a text. The usage counts for the turn.
+func (r *summaryRun) ask(ctx context.Context, text, turn string) (Summary, string, error) {
+	model := cmp.Or(r.compactor.SummaryModel, r.model)
 	request := llm.Request{Model: model, Sections: llm.System(instructions), Messages: []llm.Message{{Role: llm.RoleUser, Text: text}}, FirstOnly: true}.Map(r.compactor.Hide)
-	r.record(ctx, journal.KindModelRequest, Record(request))
+	r.record(ctx, journal.KindModelRequest, RowOf(request))
 	estimate := Tokens(r.compactor.Past.Dialect, llm.Message{Text: request.System()}) + Total(r.compactor.Past.Dialect, request.Messages)
 	reply, err := llm.Collect(r.compactor.Provider.Stream(ctx, request))
 	r.record(ctx, journal.KindModelReply, map[string]any{"text": r.compactor.Hide(reply.Text), "finish": reply.Finish, "model": reply.Model})
@@ -169,7 +169,7 @@ func (r *run) ask(ctx context.Context, text, turn string) (Summary, string, erro
 		spent := journal.Spent{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
 			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, Asked: cmp.Or(model, r.compactor.Model)}
 		if err := r.compactor.Past.Journal.Usage.PutSpent(context.WithoutCancel(ctx), spent); err != nil {
-			r.compactor.Logger.Error("usage not kept", "err", err)
+			r.compactor.Logger.Error("usage not recorded", "err", err)
 		}
 	}
 	if err != nil {
@@ -183,19 +183,19 @@ func (r *run) ask(ctx context.Context, text, turn string) (Summary, string, erro
 }
 
 // record writes a request or a reply into the journal. It logs its errors.
-func (r *run) record(ctx context.Context, kind journal.Kind, data any) {
+func (r *summaryRun) record(ctx context.Context, kind journal.Kind, data any) {
 	raw, err := json.Marshal(data)
 	if err == nil {
 		_, err = r.compactor.Past.Journal.Rows.Append(context.WithoutCancel(ctx), journal.Entry{Kind: kind, Session: r.session, Data: raw})
 	}
 	if err != nil {
-		r.compactor.Logger.Error("journal row not kept", "kind", kind, "err", err)
+		r.compactor.Logger.Error("journal row not recorded", "kind", kind, "err", err)
 	}
 }
 
 // commit records the summary. Results that were shortened or left out meanwhile stay so. If
 // another summary was recorded meanwhile, that one counts and this one is an error.
-func (r *run) commit(ctx context.Context, summary Summary, through int64, turns int, model string) error {
+func (r *summaryRun) commit(ctx context.Context, summary Summary, through int64, turns int, model string) error {
 	raw, err := json.Marshal(summary)
 	if err != nil {
 		return fmt.Errorf("write the summary: %w", err)

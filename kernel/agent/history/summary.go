@@ -70,9 +70,9 @@ func (s *Summary) String() string {
 // Tokens estimates the tokens of the summary.
 func (s *Summary) Tokens() int { return prompt.Tokens(s.String()) }
 
-// With returns the summary with the notes of a later one. It adds no note twice, and removes open notes
+// Merge returns the summary with the notes of a later one. It adds no note twice, and removes open notes
 // that the later one closes. The sum is Own if both are; an empty summary is Own.
-func (s *Summary) With(later Summary) Summary {
+func (s *Summary) Merge(later Summary) Summary {
 	sum := Summary{Own: later.Own && (s.Own || s.Empty())}
 	known, closed := map[string]bool{}, map[string]bool{}
 	for _, note := range later.Closed {
@@ -119,8 +119,8 @@ func readSummary(data json.RawMessage) (Summary, error) {
 
 // A summary has at most so many notes of so many bytes each.
 const (
-	mostNotes = 200
-	longNote  = 2000
+	notesLimit = 200
+	noteLimit  = 2000
 )
 
 // parseSummary reads a model's reply: headings of any kind with one of the names, and lines below them.
@@ -130,24 +130,24 @@ func parseSummary(text string) Summary {
 	into, count := &s.Other, 0
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
 		line = strings.TrimSpace(line)
-		if to := s.named(line); to != nil {
+		if to := s.sectionOf(line); to != nil {
 			into = to
 			continue
 		}
 		line = strings.TrimSpace(strings.TrimLeft(line, "-*+•· \t"))
-		if line == "" || count == mostNotes || strings.Trim(line, "`~") == "" || isNothing(line) {
+		if line == "" || count == notesLimit || strings.Trim(line, "`~") == "" || isEmptyNote(line) {
 			continue
 		}
-		if len(line) > longNote {
-			line = strings.ToValidUTF8(line[:longNote], "") + "…"
+		if len(line) > noteLimit {
+			line = strings.ToValidUTF8(line[:noteLimit], "") + "…"
 		}
 		*into, count = append(*into, line), count+1
 	}
 	return s
 }
 
-// named returns the list of a heading; nil if the line is no heading.
-func (s *Summary) named(line string) *[]string {
+// sectionOf returns the list of a heading; nil if the line is no heading.
+func (s *Summary) sectionOf(line string) *[]string {
 	name := strings.Trim(line, "*#:_ \t")
 	if name == line && !strings.HasSuffix(line, ":") && strings.Contains(name, " ") {
 		return nil
@@ -160,8 +160,8 @@ func (s *Summary) named(line string) *[]string {
 	return nil
 }
 
-// isNothing reports whether a line only says that there are no notes.
-func isNothing(line string) bool {
+// isEmptyNote reports whether a line only says that there are no notes.
+func isEmptyNote(line string) bool {
 	switch strings.ToLower(strings.Trim(line, ".() ")) {
 	case "none", "nothing", "n/a", "-":
 		return true

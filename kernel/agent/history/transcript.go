@@ -29,19 +29,19 @@ lines of earlier notes below "Open" that are done now, word for word
 
 Note what somebody needs to go on with the conversation. Write in the language of the conversation. Do not repeat what the earlier notes say already.`
 
-// longPassage is how many characters of one text stand in a transcript; of a result it is a third.
-const longPassage = 6000
+// passageLimit is how many characters of one text stand in a transcript; of a result it is a third.
+const passageLimit = 6000
 
 // passage is a text of a transcript, and who wrote it or what it is.
 type passage struct{ from, text string }
 
 // transcript returns the text that a model is given to summarise, with as many of the first turns as fit
 // one request, and their number, at least one.
-func (r *run) transcript(ctx context.Context, exchanges []*journal.Exchange) (text string, turns int, err error) {
+func (r *summaryRun) transcript(ctx context.Context, exchanges []*journal.Exchange) (text string, turns int, err error) {
 	var all []passage
 	budget := r.room - prompt.Tokens(instructions) - r.summary.Tokens() - 200
 	for _, e := range exchanges {
-		passages, err := r.passages(ctx, e, max(min(longPassage, budget), shortText))
+		passages, err := r.passages(ctx, e, max(min(passageLimit, budget), shortText))
 		if err != nil {
 			return "", 0, err
 		}
@@ -56,11 +56,11 @@ func (r *run) transcript(ctx context.Context, exchanges []*journal.Exchange) (te
 		turns++
 		all = append(all, passages...)
 	}
-	return marked(r.summary.String(), all), turns, nil
+	return markedText(r.summary.String(), all), turns, nil
 }
 
 // passages returns the texts of a turn in their order, each with at most this many characters.
-func (r *run) passages(ctx context.Context, e *journal.Exchange, most int) ([]passage, error) {
+func (r *summaryRun) passages(ctx context.Context, e *journal.Exchange, most int) ([]passage, error) {
 	question, err := r.compactor.Past.Question(ctx, e, false)
 	if err != nil {
 		return nil, err
@@ -69,14 +69,14 @@ func (r *run) passages(ctx context.Context, e *journal.Exchange, most int) ([]pa
 	if err != nil {
 		return nil, err
 	}
-	all := []passage{{"the user", middle(question, most)}}
+	all := []passage{{"the user", abbreviate(question, most)}}
 	for _, step := range withMessages(steps, e.Said) {
 		if step.Said != "" {
-			all = append(all, passage{"the user, meanwhile", middle(step.Said, most)})
+			all = append(all, passage{"the user, meanwhile", abbreviate(step.Said, most)})
 			continue
 		}
 		for _, h := range step.Hooks {
-			all = append(all, passage{"the hook " + h.Hook + " added", middle(h.Text, most/3)})
+			all = append(all, passage{"the hook " + h.Hook + " added", abbreviate(h.Text, most/3)})
 		}
 		if !step.IsResult() {
 			continue
@@ -85,14 +85,14 @@ func (r *run) passages(ctx context.Context, e *journal.Exchange, most int) ([]pa
 		for _, c := range step.Calls {
 			result += "\n" + c.Tool + ": " + c.Text
 		}
-		all = append(all, passage{"the assistant did", middle(step.Action, most/6)}, passage{"what came of it: " + step.Verdict, middle(result, most/3)})
+		all = append(all, passage{"the assistant did", abbreviate(step.Action, most/6)}, passage{"what came of it: " + step.Verdict, abbreviate(result, most/3)})
 	}
-	return append(all, passage{"the assistant", middle(e.Answer, most)}), nil
+	return append(all, passage{"the assistant", abbreviate(e.Answer, most)}), nil
 }
 
-// marked returns the earlier notes and the passages, each below a line with a mark that occurs in none of
+// markedText returns the earlier notes and the passages, each below a line with a mark that occurs in none of
 // them.
-func marked(notes string, passages []passage) string {
+func markedText(notes string, passages []passage) string {
 	var whole strings.Builder
 	whole.WriteString(notes)
 	for _, p := range passages {
@@ -111,15 +111,15 @@ func marked(notes string, passages []passage) string {
 	return b.String()
 }
 
-// condensing returns the request for shorter notes in place of long ones.
-func condensing(s Summary) string {
+// condenseRequest returns the request for shorter notes in place of long ones.
+func condenseRequest(s Summary) string {
 	text := s.String()
 	mark := markFor(text)
 	return fmt.Sprintf("There are no turns this time: the notes themselves have become too long. Write them anew at half their length; leave out what hardly matters any more.\n--- %s notes ---\n%s--- %s end ---\nNow write the notes.", mark, text, mark)
 }
 
-// middle returns a text, without its middle if it is longer than most characters.
-func middle(text string, most int) string {
+// abbreviate returns a text, without its middle if it is longer than most characters.
+func abbreviate(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {
 		return text

@@ -10,11 +10,11 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// protected is the number of texts at the end that are shortened last.
-const protected = 3
+// protectedTexts is the number of texts at the end that are shortened last.
+const protectedTexts = 3
 
-// leastTurns is the number of turns at the end that are shown as long as there is any room for them.
-const leastTurns = 5
+// minimumTurns is the number of turns at the end that are shown as long as there is any room for them.
+const minimumTurns = 5
 
 // piece is an exchange with its size in tokens. It does not change after it is built, because it is
 // cached for later turns.
@@ -25,11 +25,11 @@ type piece struct {
 	parts []part
 	rest  int // the tokens of all other texts
 
-	messages []llm.Message // nil before it is rendered
-	as       journal.Compaction
-	input    []string // see [Shown.Input]
-	outside  string   // see [Shown.Outside]
-	cut      [levels]int
+	messages   []llm.Message // nil before it is rendered
+	compaction journal.Compaction
+	input      []string // see [Excerpt.Input]
+	outside    string   // see [Excerpt.Outside]
+	shortened  [levels]int
 }
 
 // part is a text that can be shortened. weight is its size in tokens at each level.
@@ -38,8 +38,8 @@ type part struct {
 	weight [levels]int
 }
 
-// at returns the level at which the part of a row is shown.
-func at(row int64, d journal.Compaction) level {
+// levelOf returns the level at which the part of a row is shown.
+func levelOf(row int64, d journal.Compaction) level {
 	switch {
 	case row <= d.Omitted:
 		return omitted
@@ -53,14 +53,14 @@ func at(row int64, d journal.Compaction) level {
 func (p *piece) tokens(d journal.Compaction) int {
 	total := p.rest
 	for _, part := range p.parts {
-		total += part.weight[at(part.row, d)]
+		total += part.weight[levelOf(part.row, d)]
 	}
 	return total
 }
 
-// weigh reads the exchanges, the last first, and measures them. It does not read those that cannot be
+// measure reads the exchanges, the last first, and measures them. It does not read those that cannot be
 // shown in any case.
-func (p Past) weigh(ctx context.Context, found []*journal.Exchange, compaction journal.Compaction, room Room) ([]*piece, error) {
+func (p Past) measure(ctx context.Context, found []*journal.Exchange, compaction journal.Compaction, room Room) ([]*piece, error) {
 	pieces := make([]*piece, len(found))
 	held, least := 0, 0
 	for i := len(found) - 1; i >= 0; i-- {
@@ -68,7 +68,7 @@ func (p Past) weigh(ctx context.Context, found []*journal.Exchange, compaction j
 			pieces[i] = &piece{exchange: found[i], rest: room.Tokens + 1} // too large to be shown
 			continue
 		}
-		one, err := p.load(ctx, found[i], compaction)
+		one, err := p.loadPiece(ctx, found[i], compaction)
 		if err != nil {
 			return nil, err
 		}
@@ -81,24 +81,24 @@ func (p Past) weigh(ctx context.Context, found []*journal.Exchange, compaction j
 	return pieces, nil
 }
 
-// load returns the exchange rendered as the compaction says. After its answer an exchange changes no
+// loadPiece returns the exchange rendered as the compaction says. After its answer an exchange changes no
 // more, except that a journal may still add what the person wrote meanwhile.
-func (p Past) load(ctx context.Context, e *journal.Exchange, compaction journal.Compaction) (*piece, error) {
-	if known, ok := p.pieces.Get(e.AnswerID); ok && known.isAs(compaction) && len(e.Said) == 0 && known.exchange.Seq == e.Seq {
+func (p Past) loadPiece(ctx context.Context, e *journal.Exchange, compaction journal.Compaction) (*piece, error) {
+	if known, ok := p.cache.Get(e.AnswerID); ok && known.rendersAs(compaction) && len(e.Said) == 0 && known.exchange.Seq == e.Seq {
 		return known, nil
 	}
-	one, err := p.build(ctx, e, compaction)
+	one, err := p.buildPiece(ctx, e, compaction)
 	if err != nil {
 		return nil, err
 	}
-	p.pieces.Put(e.AnswerID, one, one.size())
+	p.cache.Put(e.AnswerID, one, one.size())
 	return one, nil
 }
 
-// isAs reports whether the piece is rendered as the compaction says.
-func (one *piece) isAs(compaction journal.Compaction) bool {
+// rendersAs reports whether the piece is rendered as the compaction says.
+func (one *piece) rendersAs(compaction journal.Compaction) bool {
 	for _, part := range one.parts {
-		if at(part.row, one.as) != at(part.row, compaction) {
+		if levelOf(part.row, one.compaction) != levelOf(part.row, compaction) {
 			return false
 		}
 	}
@@ -126,9 +126,9 @@ func (one *piece) size() int {
 	return size
 }
 
-// build reads the rows of an exchange, renders them as the compaction says, and measures them.
-func (p Past) build(ctx context.Context, e *journal.Exchange, compaction journal.Compaction) (*piece, error) {
-	one := &piece{exchange: e, as: compaction}
+// buildPiece reads the rows of an exchange, renders them as the compaction says, and measures them.
+func (p Past) buildPiece(ctx context.Context, e *journal.Exchange, compaction journal.Compaction) (*piece, error) {
+	one := &piece{exchange: e, compaction: compaction}
 	add := func(row int64, weights [levels]int) { one.parts = append(one.parts, part{row, weights}) }
 	asked, err := p.Question(ctx, e, true)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p Past) build(ctx context.Context, e *journal.Exchange, compaction journal
 	} else if len(asked) > len(plain)+shortText {
 		full, bare := Tokens(p.Dialect, llm.Message{Text: asked}), Tokens(p.Dialect, llm.Message{Text: plain})
 		add(e.Seq, [levels]int{full, bare, bare})
-		if at(e.Seq, compaction) > whole {
+		if levelOf(e.Seq, compaction) > whole {
 			asked = plain
 		}
 	} else {
@@ -170,20 +170,20 @@ func (one *piece) addStep(dialect llm.Dialect, s journal.ToolStep, compaction jo
 	var weights [levels]int
 	for l := range weights {
 		weights[l] = weights[max(l-1, 0)]
-		if l == 0 || shortens(s, level(l)) {
-			weights[l] = Total(dialect, earlierAt(s, level(l)))
+		if l == 0 || isShortened(s, level(l)) {
+			weights[l] = Total(dialect, earlierMessages(s, level(l)))
 		}
 	}
-	shown := at(s.Seq, compaction)
+	shown := levelOf(s.Seq, compaction)
 	if weights[omitted] == weights[whole] {
 		one.rest += weights[whole]
 	} else {
 		add(s.Seq, weights)
 		if weights[shown] != weights[whole] {
-			one.cut[shown]++
+			one.shortened[shown]++
 		}
 	}
-	one.messages = append(one.messages, earlierAt(s, shown)...)
+	one.messages = append(one.messages, earlierMessages(s, shown)...)
 	if weights[shown] == weights[whole] { // all of it is shown
 		one.input = append(one.input, s.Text)
 		for _, h := range s.Hooks {
@@ -195,8 +195,8 @@ func (one *piece) addStep(dialect llm.Dialect, s journal.ToolStep, compaction jo
 	}
 }
 
-// shortens reports whether the level shortens anything in the step.
-func shortens(s journal.ToolStep, at level) bool {
+// isShortened reports whether the level shortens any text of the step.
+func isShortened(s journal.ToolStep, at level) bool {
 	bound := longText
 	if at == omitted {
 		bound = shortText
@@ -223,12 +223,12 @@ func withMessages(steps []journal.ToolStep, messages []string) []journal.ToolSte
 	return append(before, steps...)
 }
 
-// rendered returns the piece rendered as the compaction says.
-func (p Past) rendered(ctx context.Context, one *piece, compaction journal.Compaction) (*piece, error) {
-	if one.messages != nil && one.isAs(compaction) {
+// renderPiece returns the piece rendered as the compaction says.
+func (p Past) renderPiece(ctx context.Context, one *piece, compaction journal.Compaction) (*piece, error) {
+	if one.messages != nil && one.rendersAs(compaction) {
 		return one, nil
 	}
-	return p.load(ctx, one.exchange, compaction)
+	return p.loadPiece(ctx, one.exchange, compaction)
 }
 
 // view decides which pieces are shown, and which of their parts are shortened.
@@ -240,7 +240,7 @@ type view struct {
 	whole      bool // no turn between the compaction and the pieces is missing
 	from       int  // the first piece that is shown
 	changed    bool
-	due        bool
+	summaryDue bool
 }
 
 // total returns the tokens of all that is shown.
@@ -252,24 +252,24 @@ func (v *view) total() int {
 	return total
 }
 
-// fit shortens and cuts until the pieces fit the room. It changes nothing as long as they do.
-func (v *view) fit() {
+// fitRoom shortens and cuts until the pieces fit the room. It changes nothing as long as they do.
+func (v *view) fitRoom() {
 	before := v.total()
 	high := v.room.high()
 	if v.compaction.By == journal.CompactionByUndo {
-		high = v.room.Tokens // after an undo no other summary is made before there is need
+		high = v.room.Tokens // after an undo, the next summary is made only when it is necessary
 	}
 	if before > high {
 		v.shorten(before)
 	}
 	total := v.total()
 	if v.changed {
-		high = (v.room.high() + v.room.low()) / 2 // else each of the next turns would shorten a little more
+		high = (v.room.high() + v.room.low()) / 2 // otherwise each of the next turns would shorten a little more
 	}
-	v.due = total > high
+	v.summaryDue = total > high
 	if over := v.room.Turns > 0 && len(v.pieces) > v.room.Turns; total > v.room.Tokens || over || !v.whole {
-		v.cut(total)
-		v.due = true
+		v.leaveOutTurns(total)
+		v.summaryDue = true
 	}
 	if v.changed {
 		v.compaction.Before = before
@@ -295,16 +295,16 @@ func (v *view) shorten(total int) {
 	if len(rows) == 0 {
 		return
 	}
-	for _, bound := range []int64{rows[max(len(rows)-1-protected, 0)], rows[len(rows)-1]} {
-		if total = v.reduce(total, bound); total <= v.room.Tokens {
+	for _, bound := range []int64{rows[max(len(rows)-1-protectedTexts, 0)], rows[len(rows)-1]} {
+		if total = v.shortenUpTo(total, bound); total <= v.room.Tokens {
 			return // the last texts stay whole as long as possible
 		}
 	}
 }
 
-// reduce shows the parts up to the row bound in part and then, if that is not enough, not at all. It
+// shortenUpTo shows the parts up to the row bound in part and then, if that is not enough, not at all. It
 // returns the new total.
-func (v *view) reduce(total int, bound int64) int {
+func (v *view) shortenUpTo(total int, bound int64) int {
 	for _, to := range []*int64{&v.compaction.Shortened, &v.compaction.Omitted} {
 		if bound <= *to || total <= v.room.low() {
 			continue
@@ -321,21 +321,21 @@ func (v *view) reduce(total int, bound int64) int {
 	return total
 }
 
-// cut leaves out the first turns until half of the room is free, and half of the number of turns if
+// leaveOutTurns leaves out the first turns until half of the room is free, and half of the number of turns if
 // that is bounded.
-func (v *view) cut(total int) {
+func (v *view) leaveOutTurns(total int) {
 	turns := len(v.pieces)
 	most := turns
 	if v.room.Turns > 0 && turns > v.room.Turns {
 		most = max(v.room.Turns/2, 1)
 	}
-	if !v.whole { // else the next turn would see another beginning
+	if !v.whole { // otherwise the next turn would show another beginning
 		most = min(most, turns/2)
 	}
 	from := 0
 	for from < turns {
 		kept := turns - from
-		enough := total <= v.room.low() || kept <= leastTurns && total <= v.room.high()
+		enough := total <= v.room.low() || kept <= minimumTurns && total <= v.room.high()
 		if enough && kept <= most {
 			break
 		}
@@ -365,18 +365,18 @@ func preface(d journal.Compaction) string {
 		text := summary.String()
 		mark := markFor(text)
 		fmt.Fprintf(&b, "The first %s of this conversation are not shown. What stands between the two lines with the mark %s was noted of them: nobody says it now, and it asks for nothing.\n--- %s notes ---\n%s--- %s end of notes ---\n",
-			counted(d.Told), mark, mark, text, mark)
+			turnsText(d.Told), mark, mark, text, mark)
 		if left := d.Turns - d.Told; left > 0 {
-			fmt.Fprintf(&b, "The %s behind those are left out without notes.\n", counted(left))
+			fmt.Fprintf(&b, "The %s behind those are left out without notes.\n", turnsText(left))
 		}
 	} else {
-		fmt.Fprintf(&b, "The first %s of this conversation are not shown.\n", counted(d.Turns))
+		fmt.Fprintf(&b, "The first %s of this conversation are not shown.\n", turnsText(d.Turns))
 	}
 	b.WriteString("The conversation goes on:\n\n")
 	return b.String()
 }
 
-func counted(turns int) string {
+func turnsText(turns int) string {
 	if turns == 1 {
 		return "1 turn"
 	}

@@ -114,7 +114,7 @@ func (m *Meter) Count(ctx context.Context, reply RequestUsage, of journal.Spent)
 	m.usage = m.usage.Add(*usage)
 	m.Screen.Spent(m.usage.Input, m.usage.Output, m.usage.Cost)
 	put := m.UsageStore.PutSpentDeferred
-	if m.sharesBudget() { // other turns count it: see [Meter.countBeside]
+	if m.sharesBudget() { // other turns count it: see [Meter.countOtherTurns]
 		put = m.UsageStore.PutSpent
 	}
 	of.Turn, of.Input, of.Output, of.Cached, of.Reason, of.Cost = m.Turn, usage.Input, usage.Output, usage.Cached, usage.Reasoning, usage.Cost

@@ -29,8 +29,8 @@ func (a *asker) compose(ctx context.Context, ask skill.Ask) (composer.Compositio
 func (a *asker) recordComposition(ctx context.Context, c composer.Composition) {
 	a.purpose = c.Purpose
 	a.turn.Steps.AddQuotable(c.Quotable) // a proposal in these texts is a quotation
-	if c.Recalled != nil {
-		a.turn.Rows.Record(ctx, journal.KindRecall, c.Recalled)
+	if c.Reminders != nil {
+		a.turn.Rows.Record(ctx, journal.KindRecall, c.Reminders)
 	}
 	if c.Warning != "" && a.turn.Sender.warnings.isNew(a.turn.Record.Session+" "+a.turn.Requests.Model()) {
 		a.turn.Screen.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: c.Warning})
@@ -49,8 +49,8 @@ func (a *asker) recordComposition(ctx context.Context, c composer.Composition) {
 
 // recordPast records which part of the earlier turns is shown, so that the next turn shows the same. It
 // warns the person if turns are no longer shown.
-func (a *asker) recordPast(ctx context.Context, shown history.Shown) {
-	if err := a.turn.Sender.config.Past.Keep(ctx, a.turn.Record.Session, shown); err != nil {
+func (a *asker) recordPast(ctx context.Context, shown history.Excerpt) {
+	if err := a.turn.Sender.config.Past.RecordExcerpt(ctx, a.turn.Record.Session, shown); err != nil {
 		a.turn.Log.Warn("the next turn may show another part of the earlier turns", "err", err)
 	}
 	if shown.Changed && shown.Compaction.By == journal.CompactionByCut {

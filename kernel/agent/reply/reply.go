@@ -43,7 +43,7 @@ type Config struct {
 
 // Past records which part of the earlier turns a model is shown, so that the next turn shows the same.
 type Past interface {
-	Keep(ctx context.Context, session string, shown history.Shown) error
+	RecordExcerpt(ctx context.Context, session string, shown history.Excerpt) error
 }
 
 // Sender sends the requests of turns. It keeps the last request of each conversation in memory. Make

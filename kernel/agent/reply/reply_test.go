@@ -121,7 +121,7 @@ func (s *stage) Notify(_ string, given any) { s.say("told %s", given.(protocol.N
 func (s *stage) Previews(_ context.Context, proposal sexp.List) bool {
 	return s.refuses == "" || !strings.Contains(plist.Print(proposal), s.refuses)
 }
-func (s *stage) Keep(context.Context, string, history.Shown) error { return nil }
+func (s *stage) RecordExcerpt(context.Context, string, history.Excerpt) error { return nil }
 
 // row is the data of the only row of a kind.
 func (s *stage) row(kind journal.Kind) (data map[string]any) {

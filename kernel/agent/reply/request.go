@@ -11,7 +11,7 @@ import (
 // lastRequest is the last request of a session and its row in the journal. It shares its texts with the
 // cache of the history.
 type lastRequest struct {
-	request history.Recorded
+	request history.RequestRow
 	row     int64
 	depth   int // the number of earlier rows that have parts of it
 }
@@ -23,16 +23,16 @@ const requestCacheBytes = 32 << 20
 // recordRequest records the rendered request with a description of the earlier turns in it. It does not
 // write again the first messages that equal those of the session's last request.
 func (a *asker) recordRequest(ctx context.Context) {
-	request := history.Record(a.rendered)
+	request := history.RowOf(a.rendered)
 	session := a.turn.Record.Session
 	last, _ := a.turn.Sender.requests.Get(session)
 	now := lastRequest{request: request}
 	data := struct {
-		history.Recorded
+		history.RequestRow
 		journal.Repeats
 		History *protocol.History `json:",omitempty"`
 		For     string            `json:",omitempty"`
-	}{Recorded: request, History: a.turn.Requests.History(), For: a.purpose}
+	}{RequestRow: request, History: a.turn.Requests.History(), For: a.purpose}
 	if same := sameMessages(last.request.Messages, request.Messages); last.row > 0 && last.depth < journal.RepeatsLimit &&
 		(same > 0 || last.request.System == request.System) {
 		now.depth = last.depth + 1
@@ -54,7 +54,7 @@ func (a *asker) recordRequest(ctx context.Context) {
 
 // sameMessages returns how many first messages two requests have in common. A row has only a
 // description of an image, so a message with an image equals no other.
-func sameMessages(before, now []history.RecordedMessage) int {
+func sameMessages(before, now []history.MessageRow) int {
 	same := 0
 	for same < min(len(before), len(now)) {
 		a, b := before[same], now[same]

@@ -1,15 +1,14 @@
-// Package subagent runs the subagents that turns start. It bounds how many run at once, knows how each
-// is doing, and reports the end of each exactly once. It answers nothing itself: a subagent is a
-// conversation of its own with one turn, whose question is the task, and the agent answers that turn
-// as any other.
+// Package subagent runs the subagents that turns start. It bounds how many run at once, knows the state
+// of each, and reports the end of each exactly once. A subagent is a conversation of its own with one
+// turn, whose question is the task. The agent answers that turn like any other.
 //
-// The journal is the only truth. It has a subagent before the subagent begins, and a report before the
-// report is sent, under the id of the event that is the report. So each end is reported exactly once,
-// whatever is killed when. Only the progress of running subagents, and who waits for them, is in
-// memory.
+// All state that must survive a restart is in the journal. It has a subagent before the subagent
+// starts, and a report, with the id of its event, before the event is submitted. So each end is
+// reported exactly once, even if the kernel is killed at any point. Only the progress of running
+// subagents, and the calls that wait for them, are in memory.
 //
-// A [Pool] is safe for many goroutines. [Pool.Run] is its one goroutine, which begins subagents and
-// reports their ends; the other methods only wake it. A nil Pool is one in which nothing can be started.
+// A [Pool] is safe for many goroutines. [Pool.Run] is its one goroutine, which starts subagents and
+// reports their ends. The other methods only wake it. A nil Pool has no subagents.
 package subagent
 
 import (
@@ -27,10 +26,10 @@ import (
 	"org-agent/kernel/session"
 )
 
-// unfinishedLimit is how many subagents may be unfinished at once in all conversations.
+// unfinishedLimit is the largest number of unfinished subagents in all conversations together.
 const unfinishedLimit = 200
 
-// Sessions are the conversations in which subagents work and are told of. kernel/session
+// Sessions are the conversations of subagents, and those that get their reports. kernel/session
 // implements it.
 type Sessions interface {
 	Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error)
@@ -39,7 +38,7 @@ type Sessions interface {
 	Notify(session, method string, params any)
 }
 
-// Journal is what is kept of subagents, and of their turns.
+// Journal is the part of the journal with subagents and their turns.
 type Journal struct {
 	Subagents Subagents
 	Acts      Acts
@@ -57,66 +56,67 @@ type Turns interface {
 	SetTurn(ctx context.Context, change journal.TurnChange) (journal.Turn, error)
 }
 
-// Subagents keeps the subagents that turns start.
+// Subagents stores the subagents that turns start.
 type Subagents interface {
 	PutSubagent(ctx context.Context, s journal.Subagent) error
-	// CancelSubagent ends one; before says that it had not begun.
+	// CancelSubagent cancels a subagent. before is set if it had not started.
 	CancelSubagent(ctx context.Context, id string) (before bool, err error)
 	Subagent(ctx context.Context, id string) (journal.Subagent, error)
 	List(ctx context.Context, session string) ([]journal.Subagent, error)
-	// TurnOfSubagent is the turn that answers the task; found is false where it has not begun.
+	// TurnOfSubagent returns the turn that answers the task. found is false if it has not started.
 	TurnOfSubagent(ctx context.Context, id string) (turn journal.Turn, found bool, err error)
-	// Report records that an event tells of the ends, and returns those that nobody told of.
+	// Report records that an event reports the ends, and returns the ids that no event reports yet.
 	Report(ctx context.Context, event string, ids ...string) (fresh []string, err error)
-	// Unreported are those of which nobody was told, Owed those that an event is to tell of.
+	// Unreported returns the subagents that no event reports, Owed those whose event is recorded but
+	// not yet submitted.
 	Unreported(ctx context.Context) ([]journal.Subagent, error)
 	Owed(ctx context.Context) ([]journal.Subagent, error)
 }
 
-// Config is what a pool works with. All of it is required.
+// Config configures a pool. All fields are required.
 type Config struct {
 	Journal  Journal
 	Sessions Sessions
-	// Limit is how many are at work at once, 1 or more.
+	// Limit is the largest number of subagents that run at once, at least 1.
 	Limit int
-	// Reads reports whether an action does no more than read.
+	// Reads reports whether an action only reads.
 	Reads  func(a action.Action) bool
 	Logger *slog.Logger
 	NewID  func() string
 }
 
-// Pool is the subagents of one kernel.
+// Pool runs the subagents of one kernel. Make one with [New].
 type Pool struct {
 	config Config
 	wake   chan struct{}
 
-	mu    sync.Mutex
-	live  map[string]*task // that have not ended, by id
-	queue []*task          // those of them that wait for a place, in order
-	due   []*report        // what is to be told
+	mu      sync.Mutex
+	tasks   map[string]*task // the unfinished tasks, by id
+	queue   []*task          // the tasks that have not started, in order
+	reports []*report        // the reports to send
 
-	beginning sync.Mutex // held while one is begun, or stopped before it is
+	startMutex sync.Mutex // held while a task is started, or cancelled before its start
 }
 
-// task is the work of a subagent that has not ended.
+// task is an unfinished subagent.
 type task struct {
-	record  journal.Subagent
-	started time.Time // zero while it waits for a place
-	waiting bool      // for a person
-	at      protocol.TurnProgress
-	ended   chan struct{}
+	row       journal.Subagent
+	startTime time.Time // zero while it is queued
+	waiting   bool      // whether it waits for a person
+	progress  protocol.TurnProgress
+	ended     chan struct{}
 }
 
 // New returns a pool. Nothing runs before [Pool.Run].
 func New(config Config) *Pool {
-	return &Pool{config: config, wake: make(chan struct{}, 1), live: map[string]*task{}}
+	return &Pool{config: config, wake: make(chan struct{}, 1), tasks: map[string]*task{}}
 }
 
-// Start takes the work that a turn hands on to a subagent. When it returns nil the journal has it,
-// and it begins when it has a place, in the order of the calls.
+// Start queues a subagent. When it returns nil, the journal has the subagent. Subagents start in the
+// order of the calls, as soon as the limit allows it.
 func (p *Pool) Start(ctx context.Context, s journal.Subagent) error {
 	p.mu.Lock()
-	full := len(p.live) >= unfinishedLimit
+	full := len(p.tasks) >= unfinishedLimit
 	p.mu.Unlock()
 	if full {
 		return protocol.ToolErrorf(protocol.ToolFailed, "%d subagents have not ended yet: wait until some have", unfinishedLimit)
@@ -124,30 +124,30 @@ func (p *Pool) Start(ctx context.Context, s journal.Subagent) error {
 	if err := p.config.Journal.Subagents.PutSubagent(ctx, s); err != nil {
 		return err
 	}
-	c := &task{record: s, ended: make(chan struct{})}
-	c.record.Asked = time.Now()
+	c := &task{row: s, ended: make(chan struct{})}
+	c.row.Asked = time.Now()
 	p.mu.Lock()
-	p.live[s.ID] = c
+	p.tasks[s.ID] = c
 	p.queue = append(p.queue, c)
 	p.mu.Unlock()
-	p.tell(c)
-	p.rouse()
+	p.notify(c)
+	p.wakeRun()
 	return nil
 }
 
-// rouse wakes Run.
-func (p *Pool) rouse() {
+// wakeRun wakes Run, and never blocks.
+func (p *Pool) wakeRun() {
 	select {
 	case p.wake <- struct{}{}:
-	default: // it is about to
+	default: // it is awake already
 	}
 }
 
-// Await waits until the subagent has ended, marks its end as reported, and returns its outcome. If ctx
-// ends before, the subagent is stopped; if the kernel stops, it goes on in the next kernel.
+// Await blocks until the subagent has ended, marks its end as reported, and returns its outcome. If ctx
+// ends before, the subagent is stopped. If the kernel stops, the subagent goes on in the next kernel.
 func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
 	p.mu.Lock()
-	c := p.live[id]
+	c := p.tasks[id]
 	p.mu.Unlock()
 	if c != nil {
 		select {
@@ -157,7 +157,7 @@ func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
 			if errors.Is(cause, session.ErrStopping) {
 				return Outcome{}, cause
 			}
-			return Outcome{}, errors.Join(cause, p.stop(context.WithoutCancel(ctx), id))
+			return Outcome{}, errors.Join(cause, p.stopTask(context.WithoutCancel(ctx), id))
 		}
 	}
 	outcome, err := p.Outcome(ctx, id)
@@ -168,118 +168,119 @@ func (p *Pool) Await(ctx context.Context, id string) (Outcome, error) {
 }
 
 // Cancel stops the subagents of a conversation, or of one of its turns, and returns how many. Their
-// ends are not reported, because whoever stopped them knows.
+// ends are not reported, because the caller knows of them.
 func (p *Pool) Cancel(ctx context.Context, session, turn string) (stopped int, err error) {
 	if p == nil {
 		return 0, nil
 	}
 	all, err := p.config.Journal.Subagents.Unreported(ctx)
 	for _, s := range all {
-		if s.Session != session || turn != "" && s.Turn != turn || !p.unfinished(s.ID) {
+		if s.Session != session || turn != "" && s.Turn != turn || !p.isUnfinished(s.ID) {
 			continue
 		}
 		stopped++
-		err = errors.Join(err, p.stop(ctx, s.ID))
+		err = errors.Join(err, p.stopTask(ctx, s.ID))
 	}
 	return stopped, err
 }
 
-func (p *Pool) unfinished(id string) bool {
+func (p *Pool) isUnfinished(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.live[id] != nil
+	return p.tasks[id] != nil
 }
 
-// stop stops a subagent whose end is not reported.
-func (p *Pool) stop(ctx context.Context, id string) error {
+// stopTask stops a subagent, and marks its end as reported.
+func (p *Pool) stopTask(ctx context.Context, id string) error {
 	if _, err := p.config.Journal.Subagents.Report(ctx, journal.ReportGiven, id); err != nil {
 		return err
 	}
-	p.beginning.Lock()
-	defer p.beginning.Unlock()
+	p.startMutex.Lock()
+	defer p.startMutex.Unlock()
 	before, err := p.config.Journal.Subagents.CancelSubagent(ctx, id)
 	if err != nil {
 		return err
 	}
 	if before {
-		p.end(id)
+		p.endTask(id)
 		return nil
 	}
 	_, err = p.config.Sessions.Cancel(ctx, protocol.TurnParams{Event: id})
 	return err
 }
 
-// end takes a subagent out of those that have not ended, and wakes who waits for it.
-func (p *Pool) end(id string) *task {
+// endTask removes an ended subagent and wakes the calls that wait for it. It returns nil if the
+// subagent is not in memory.
+func (p *Pool) endTask(id string) *task {
 	p.mu.Lock()
-	c := p.live[id]
-	delete(p.live, id)
-	p.queue = slices.DeleteFunc(p.queue, func(q *task) bool { return q.record.ID == id })
+	c := p.tasks[id]
+	delete(p.tasks, id)
+	p.queue = slices.DeleteFunc(p.queue, func(q *task) bool { return q.row.ID == id })
 	p.mu.Unlock()
 	if c == nil {
 		return nil
 	}
 	close(c.ended)
-	p.tell(c)
-	p.rouse()
+	p.notify(c)
+	p.wakeRun()
 	return c
 }
 
-// Ended takes note of the end of a turn: of a subagent, of which its conversation is told then,
-// or of one that was stopped and whose subagents are stopped with it.
-func (p *Pool) Ended(ctx context.Context, turn journal.Turn) {
+// TurnEnded is called at the end of each turn. If it was the turn of a subagent, the end is reported to
+// the starting conversation. If it was cancelled, its subagents are stopped.
+func (p *Pool) TurnEnded(ctx context.Context, turn journal.Turn) {
 	if p == nil {
 		return
 	}
 	if turn.State == protocol.TurnCancelled {
 		if _, err := p.Cancel(ctx, turn.Session, turn.ID); err != nil {
-			p.config.Logger.Error("subagents of a turn that was stopped go on", "turn", turn.ID, "err", err)
+			p.config.Logger.Error("subagents of a stopped turn were not stopped", "turn", turn.ID, "err", err)
 		}
 	}
 	if turn.Question.Route.Kind != protocol.RouteSubagent {
 		return
 	}
-	if c := p.end(turn.Event); c != nil && !c.record.Wait {
-		p.later(c.record)
+	if c := p.endTask(turn.Event); c != nil && !c.row.Wait {
+		p.queueReport(c.row)
 	}
 }
 
-// Progress notes how far a subagent has come.
+// Progress sets the progress of a subagent.
 func (p *Pool) Progress(id string, at protocol.TurnProgress) {
-	p.change(id, func(c *task) { c.at = at })
+	p.changeTask(id, func(c *task) { c.progress = at })
 }
 
-// Waiting notes that a subagent waits for a person, or no longer does.
+// Waiting sets whether a subagent waits for a person.
 func (p *Pool) Waiting(id string, waiting bool) {
-	p.change(id, func(c *task) { c.waiting = waiting })
+	p.changeTask(id, func(c *task) { c.waiting = waiting })
 }
 
-func (p *Pool) change(id string, change func(*task)) {
+func (p *Pool) changeTask(id string, change func(*task)) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
-	c := p.live[id]
+	c := p.tasks[id]
 	if c != nil {
 		change(c)
 	}
 	p.mu.Unlock()
 	if c != nil {
-		p.tell(c)
+		p.notify(c)
 	}
 }
 
-// tell tells the clients of the conversation how a subagent is doing.
-func (p *Pool) tell(c *task) {
-	info, err := p.info(context.Background(), c.record)
+// notify sends the state of a subagent to the clients of its conversation.
+func (p *Pool) notify(c *task) {
+	info, err := p.info(context.Background(), c.row)
 	if err != nil {
-		p.config.Logger.Error("nobody is told how a subagent is doing", "subagent", c.record.ID, "err", err)
+		p.config.Logger.Error("the state of a subagent was not sent", "subagent", c.row.ID, "err", err)
 		return
 	}
 	p.config.Sessions.Notify(info.Session, protocol.MethodSubagentChanged, info)
 }
 
-// Run begins subagents while there is a place, and reports their ends, until ctx ends.
+// Run starts subagents as far as the limit allows, and reports their ends. It blocks until ctx ends.
 func (p *Pool) Run(ctx context.Context) {
 	if p == nil {
 		return
@@ -293,60 +294,61 @@ func (p *Pool) Run(ctx context.Context) {
 		case <-p.wake:
 		case <-timer.C:
 		}
-		p.beginNext(ctx)
-		timer.Reset(p.tellDue(ctx))
+		p.startNext(ctx)
+		timer.Reset(p.sendDueReports(ctx))
 	}
 }
 
-// beginNext begins waiting subagents, in their order, while there is a place.
-func (p *Pool) beginNext(ctx context.Context) {
+// startNext starts queued subagents in their order, as far as the limit allows.
+func (p *Pool) startNext(ctx context.Context) {
 	for ctx.Err() == nil {
 		p.mu.Lock()
-		if len(p.queue) == 0 || len(p.live)-len(p.queue) >= p.config.Limit {
+		if len(p.queue) == 0 || len(p.tasks)-len(p.queue) >= p.config.Limit {
 			p.mu.Unlock()
 			return
 		}
 		c := p.queue[0]
 		p.mu.Unlock()
-		p.begin(ctx, c)
+		p.startTask(ctx, c)
 	}
 }
 
-// begin begins a subagent. One that cannot be begun has ended.
-func (p *Pool) begin(ctx context.Context, c *task) {
-	p.beginning.Lock()
-	defer p.beginning.Unlock()
+// startTask starts a subagent. If that fails, the subagent has ended.
+func (p *Pool) startTask(ctx context.Context, c *task) {
+	p.startMutex.Lock()
+	defer p.startMutex.Unlock()
 	p.mu.Lock()
-	if len(p.queue) == 0 || p.queue[0] != c { // it was stopped meanwhile
+	if len(p.queue) == 0 || p.queue[0] != c { // it was cancelled meanwhile
 		p.mu.Unlock()
 		return
 	}
 	p.queue = p.queue[1:]
-	c.started = time.Now()
+	c.startTime = time.Now()
 	p.mu.Unlock()
-	err := p.submit(ctx, c.record)
+	err := p.submit(ctx, c.row)
 	if err == nil {
-		p.tell(c)
+		p.notify(c)
 		return
 	}
-	if ctx.Err() != nil { // the next kernel begins it
+	if ctx.Err() != nil { // the next kernel starts it
 		return
 	}
-	p.config.Logger.Error("a subagent is not begun", "subagent", c.record.ID, "err", err)
-	if _, err := p.config.Journal.Subagents.CancelSubagent(ctx, c.record.ID); err != nil {
-		p.config.Logger.Error("a subagent that is not begun is not kept as ended", "subagent", c.record.ID, "err", err)
+	p.config.Logger.Error("a subagent was not started", "subagent", c.row.ID, "err", err)
+	if _, err := p.config.Journal.Subagents.CancelSubagent(ctx, c.row.ID); err != nil {
+		p.config.Logger.Error("a subagent that was not started is not recorded as ended", "subagent", c.row.ID, "err", err)
 	}
-	if p.end(c.record.ID) != nil && !c.record.Wait {
-		p.later(c.record)
+	if p.endTask(c.row.ID) != nil && !c.row.Wait {
+		p.queueReport(c.row)
 	}
 }
 
-// submit is where a subagent begins: with a copy of the conversation if it is to see that.
+// submit submits the task of a subagent as an event. If the subagent is a fork, its conversation begins
+// as a copy of the starting one.
 func (p *Pool) submit(ctx context.Context, s journal.Subagent) error {
 	if s.Fork {
 		_, err := p.config.Sessions.Fork(ctx, protocol.SessionForkParams{Session: s.Session, To: s.Conversation})
-		if err != nil && protocol.ErrorCode(err) != protocol.CodeConflict { // the last kernel copied it
-			return fmt.Errorf("show it the conversation: %w", err)
+		if err != nil && protocol.ErrorCode(err) != protocol.CodeConflict { // the last kernel has copied it
+			return fmt.Errorf("copy the conversation for it: %w", err)
 		}
 	}
 	event := protocol.Event{ID: s.ID, Session: s.Conversation, Sensor: protocol.SensorSubagent, Route: protocol.Route{Kind: protocol.RouteSubagent, Channel: s.Route.Channel, Chat: s.Route.Chat}, Level: 1, Text: s.Task, Settings: s.Settings}

@@ -57,7 +57,7 @@ func start(t *testing.T, directory string, limit int, work func(ctx context.Cont
 	k.Sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log, Insertion: act.Insertion,
-		Ended: func(turn journal.Turn) { k.pool.Ended(context.Background(), turn) },
+		Ended: func(turn journal.Turn) { k.pool.TurnEnded(context.Background(), turn) },
 	})
 	k.pool = subagent.New(subagent.Config{
 		Journal:  subagent.Journal{Subagents: j.Subagents, Acts: j.Acts, Turns: j.Turns},

@@ -12,54 +12,54 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// together is how long the end of one is kept for others to come with it, and retryPause how
-// long after a report could not be made it is tried again.
+// reportDelay is how long a report waits for the ends of further subagents. retryDelay is the time between
+// a failed report and the next try. idleDelay is how long Run sleeps without reports.
 const (
-	together   = 300 * time.Millisecond
-	retryPause = 2 * time.Second
-	idle       = time.Hour
+	reportDelay = 300 * time.Millisecond
+	retryDelay  = 2 * time.Second
+	idleDelay   = time.Hour
 )
 
-// FindingsLimit is how many bytes of what one found are told at once. The rest is kept, and told
-// part by part.
+// FindingsLimit is the largest part of the findings, in bytes, in one report. The tool list_subagents
+// returns the other parts.
 const FindingsLimit = 24 << 10
 
-// Outcome is how a subagent is doing, or how it ended.
+// Outcome is the state of a subagent, with its findings when it has ended.
 type Outcome struct {
 	protocol.Subagent
-	// Findings are its last answer, "" if it has none.
+	// Findings is its answer, "" if it has none.
 	Findings string
 }
 
-// report is an event that tells a conversation of the ends of its subagents.
+// report is an event that reports to a conversation the ends of its subagents.
 type report struct {
 	event     string
 	session   string
 	subagents []journal.Subagent
-	at        time.Time
-	kept      bool // the journal has it that this event tells of them
+	sendTime  time.Time
+	recorded  bool // whether the journal has the report
 }
 
-// later has the end of a subagent reported, together with those that end soon after it.
-func (p *Pool) later(s journal.Subagent) {
+// queueReport queues the report of a subagent's end, together with ends soon after it.
+func (p *Pool) queueReport(s journal.Subagent) {
 	p.mu.Lock()
-	at := slices.IndexFunc(p.due, func(r *report) bool { return r.session == s.Session && !r.kept })
+	at := slices.IndexFunc(p.reports, func(r *report) bool { return r.session == s.Session && !r.recorded })
 	if at < 0 {
-		p.due = append(p.due, &report{event: p.config.NewID(), session: s.Session, at: time.Now().Add(together)})
-		at = len(p.due) - 1
+		p.reports = append(p.reports, &report{event: p.config.NewID(), session: s.Session, sendTime: time.Now().Add(reportDelay)})
+		at = len(p.reports) - 1
 	}
-	p.due[at].subagents = append(p.due[at].subagents, s)
+	p.reports[at].subagents = append(p.reports[at].subagents, s)
 	p.mu.Unlock()
-	p.rouse()
+	p.wakeRun()
 }
 
-// tellDue makes the reports whose time has come, and returns how long it is to the next.
-func (p *Pool) tellDue(ctx context.Context) time.Duration {
+// sendDueReports sends the reports that are due, and returns the time until the next one.
+func (p *Pool) sendDueReports(ctx context.Context) time.Duration {
 	now := time.Now()
 	var ready []*report
 	p.mu.Lock()
-	p.due = slices.DeleteFunc(p.due, func(r *report) bool {
-		if r.at.After(now) {
+	p.reports = slices.DeleteFunc(p.reports, func(r *report) bool {
+		if r.sendTime.After(now) {
 			return false
 		}
 		ready = append(ready, r)
@@ -68,18 +68,18 @@ func (p *Pool) tellDue(ctx context.Context) time.Duration {
 	p.mu.Unlock()
 	for _, r := range ready {
 		if err := p.report(ctx, r); err != nil {
-			p.config.Logger.Error("a conversation is not told of its subagents yet", "session", r.session, "err", err)
-			r.at = time.Now().Add(retryPause)
+			p.config.Logger.Error("the report of subagents failed and will be retried", "session", r.session, "err", err)
+			r.sendTime = time.Now().Add(retryDelay)
 			p.mu.Lock()
-			p.due = append(p.due, r)
+			p.reports = append(p.reports, r)
 			p.mu.Unlock()
 		}
 	}
-	next := idle
+	next := idleDelay
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, r := range p.due {
-		next = min(next, max(time.Until(r.at), 0))
+	for _, r := range p.reports {
+		next = min(next, max(time.Until(r.sendTime), 0))
 	}
 	return next
 }
@@ -87,7 +87,7 @@ func (p *Pool) tellDue(ctx context.Context) time.Duration {
 // report reports the ends that were not reported before. The journal has the report before it is sent:
 // if the kernel ends in between, the next one sends it under the same id.
 func (p *Pool) report(ctx context.Context, r *report) error {
-	if !r.kept {
+	if !r.recorded {
 		ids := make([]string, len(r.subagents))
 		for i, s := range r.subagents {
 			ids[i] = s.ID
@@ -97,7 +97,7 @@ func (p *Pool) report(ctx context.Context, r *report) error {
 			return err
 		}
 		r.subagents = slices.DeleteFunc(r.subagents, func(s journal.Subagent) bool { return !slices.Contains(fresh, s.ID) })
-		r.kept = true
+		r.recorded = true
 	}
 	if len(r.subagents) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (p *Pool) report(ctx context.Context, r *report) error {
 	return err
 }
 
-// FindingsFrom is the part of the findings that begins at a byte, with how the rest is had.
+// FindingsFrom returns the part of the findings from an offset, with a hint how to get the rest.
 func (o Outcome) FindingsFrom(from int) string {
 	text := o.Findings
 	if from > 0 {
@@ -143,7 +143,8 @@ func (o Outcome) FindingsFrom(from int) string {
 		strings.ToValidUTF8(text[:FindingsLimit], ""), len(text)-FindingsLimit, o.ID, from+FindingsLimit)
 }
 
-// Outcome is how one is doing, or ended, and what it found; CodeNotFound for an id of none.
+// Outcome returns the state of a subagent, and its findings when it has ended. The error for an unknown
+// id has CodeNotFound.
 func (p *Pool) Outcome(ctx context.Context, id string) (Outcome, error) {
 	s, err := p.config.Journal.Subagents.Subagent(ctx, id)
 	if err != nil {
@@ -161,7 +162,8 @@ func (p *Pool) Outcome(ctx context.Context, id string) (Outcome, error) {
 	return Outcome{Subagent: info, Findings: cmp.Or(act.Raw, act.Plain)}, err
 }
 
-// List is how those of a conversation are doing, the latest first; "" for all that have not ended.
+// List returns the subagents of a conversation, the latest first; for "" the unfinished ones of all
+// conversations.
 func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, error) {
 	if p == nil {
 		return nil, nil
@@ -172,8 +174,8 @@ func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, e
 		subagents, err = p.config.Journal.Subagents.List(ctx, session)
 	} else {
 		p.mu.Lock()
-		for _, c := range p.live {
-			subagents = append(subagents, c.record)
+		for _, c := range p.tasks {
+			subagents = append(subagents, c.row)
 		}
 		p.mu.Unlock()
 		slices.SortFunc(subagents, func(a, b journal.Subagent) int { return b.Asked.Compare(a.Asked) })
@@ -190,20 +192,20 @@ func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, e
 	return list, nil
 }
 
-// info is how a subagent is doing: from memory while it runs, else from the journal.
+// info returns the state of a subagent, from memory while it runs, else from the journal.
 func (p *Pool) info(ctx context.Context, s journal.Subagent) (protocol.Subagent, error) {
 	info := protocol.Subagent{ID: s.ID, Session: s.Session, Turn: s.Turn, Event: s.Event, Child: s.Conversation, Label: s.Label, Waits: s.Wait,
 		State: protocol.SubagentQueued, Asked: s.Asked.UTC().Format(time.RFC3339)}
 	p.mu.Lock()
-	c := p.live[s.ID]
+	c := p.tasks[s.ID]
 	if c != nil {
-		if !c.started.IsZero() {
-			info.State, info.Started, info.Seconds = protocol.SubagentRunning, c.started.UTC().Format(time.RFC3339), time.Since(c.started).Seconds()
+		if !c.startTime.IsZero() {
+			info.State, info.Started, info.Seconds = protocol.SubagentRunning, c.startTime.UTC().Format(time.RFC3339), time.Since(c.startTime).Seconds()
 		}
 		if c.waiting {
 			info.State = protocol.SubagentWaiting
 		}
-		info.Round, info.Tokens, info.Cost = c.at.Round, c.at.Tokens, c.at.Cost
+		info.Round, info.Tokens, info.Cost = c.progress.Round, c.progress.Tokens, c.progress.Cost
 	}
 	p.mu.Unlock()
 	if c != nil {
@@ -238,8 +240,8 @@ func (p *Pool) info(ctx context.Context, s journal.Subagent) (protocol.Subagent,
 	return info, nil
 }
 
-// stateOf is how a subagent is doing whose turn it is. A turn that was cut short says in its notice
-// what was used up, by the name of the setting.
+// stateOf returns the state of the subagent with this turn. The notice of an interrupted turn has the
+// name of the setting whose limit was reached.
 func stateOf(turn journal.Turn) protocol.SubagentState {
 	switch turn.State {
 	case protocol.TurnQueued:

@@ -18,84 +18,84 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// labelLimit is how many characters a subagent's label has.
+// labelLimit is the largest number of characters of a label.
 const labelLimit = 40
 
-// Spawner starts subagents for a turn. It implements [tool.Subagents]. The calls of a batch use it at the
-// same time. All of it is required but where it says so.
+// Spawner starts subagents for a turn. It implements [tool.Subagents]. It is safe for the concurrent
+// calls of a batch. All exported fields are required, except where noted.
 type Spawner struct {
-	Pool *Pool // nil: no work is handed on
-	// Turn is the turn, and Skill the name of the skill that answers it; "" for none, and then it
-	// starts no subagent.
+	Pool *Pool // nil if no subagents can be started
+	// Turn is the turn, and Skill the name of the skill that answers it. If Skill is "", the turn can
+	// start no subagent.
 	Turn  journal.Turn
 	Skill string
 	// Group is set if others take part in the conversation.
 	Group bool
-	// Model and Budget are those of the turn, which a subagent gets where nothing else is wanted.
+	// Model and Budget are those of the turn. A subagent gets them unless its task sets others.
 	Model  string
 	Budget config.Budget
 	Tools  Tools
 	Scene  Scene
-	// MayNot is the error of starting a subagent, and MayNotLeave that of starting one without waiting
-	// for it. Both are nil where the turn may.
-	MayNot, MayNotLeave error
-	// CheckModel is the error of asking for a model of that name. nil: any name may be one.
+	// SpawnError is the error of starting a subagent, and BackgroundError that of starting one without
+	// waiting for it. Both are nil if the turn may.
+	SpawnError, BackgroundError error
+	// CheckModel returns an error if there is no model of that name. nil accepts any name.
 	CheckModel func(ctx context.Context, name string) error
-	// Began is called before a subagent is started.
-	Began func()
-	Hide  func(text string) string
-	NewID func() string
-	Now   func() time.Time
+	// BeforeStart is called before each start of a subagent.
+	BeforeStart func()
+	Hide        func(text string) string
+	NewID       func() string
+	Now         func() time.Time
 
-	mu sync.Mutex // held while a subagent is described, as neither Scene nor Began is for many at once
+	mu sync.Mutex // guards Scene and BeforeStart, which are not safe for concurrent use
 }
 
-// Scene is where a turn takes place: which projects it is about, and what others may have written of what
-// its model is shown.
+// Scene has the projects of a turn, and names the text of other authors that its model was shown, "" if
+// there is none.
 type Scene interface {
 	Projects(ctx context.Context) []string
 	Outside() string
 }
 
-// Tools finds tools by their names.
+// Tools finds tools by their names. Nearest returns the most similar name, "" if none is similar.
 type Tools interface {
 	Find(name string) (written string, effect protocol.ToolEffect, found bool)
 	Nearest(name string) string
 }
 
-// Start implements [tool.Subagents]: a subagent does a part of the turn's work. If the call says so, it
-// blocks until the subagent has ended.
+// Start implements [tool.Subagents]: it starts a subagent for a task. If the task says so, it blocks
+// until the subagent has ended.
 func (sp *Spawner) Start(ctx context.Context, wanted tool.SubagentTask) (string, error) {
 	switch {
-	case sp.MayNot != nil:
-		return "", sp.MayNot
-	case !wanted.Wait && sp.MayNotLeave != nil:
-		return "", sp.MayNotLeave
+	case sp.SpawnError != nil:
+		return "", sp.SpawnError
+	case !wanted.Wait && sp.BackgroundError != nil:
+		return "", sp.BackgroundError
 	case sp.Pool == nil || sp.Skill == "":
-		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here: it is handed on by a conversation with a model")
+		return "", protocol.ToolErrorf(protocol.ToolRefused, "no subagent can be started here: only a conversation with a model starts subagents")
 	}
 	s, err := sp.describe(ctx, wanted)
 	if err != nil {
 		return "", err
 	}
 	if err := sp.Pool.Start(ctx, s); err != nil {
-		return "", fmt.Errorf("hand on the work: %w", err)
+		return "", fmt.Errorf("start the subagent: %w", err)
 	}
 	if !wanted.Wait {
-		return fmt.Sprintf("[%s is begun as %s, in the conversation %q; you are told when it has ended]", s.Label, s.ID, s.Conversation), nil
+		return fmt.Sprintf("[%s was started as %s, in the conversation %q; you get a report when it has ended]", s.Label, s.ID, s.Conversation), nil
 	}
 	outcome, err := sp.Pool.Await(ctx, s.ID)
 	if err != nil {
 		return "", err
 	}
-	return endOf(outcome, 0)
+	return resultText(outcome, 0)
 }
 
-// describe returns the subagent that is wanted. It fails if a tool or the model is not there.
+// describe returns the record of a subagent for a task. It fails if there is no such tool or model.
 func (sp *Spawner) describe(ctx context.Context, wanted tool.SubagentTask) (journal.Subagent, error) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
-	sp.Began()
+	sp.BeforeStart()
 	s := journal.Subagent{
 		ID: sp.NewID(), Session: sp.Turn.Session, Turn: sp.Turn.ID, Event: sp.Turn.Event, Label: labelOf(wanted), Task: sp.Hide(wanted.Task), Skill: sp.Skill,
 		Projects: slices.Clone(sp.Scene.Projects(ctx)), Outside: sp.Scene.Outside(), Fork: wanted.Fork, Wait: wanted.Wait,
@@ -105,7 +105,7 @@ func (sp *Spawner) describe(ctx context.Context, wanted tool.SubagentTask) (jour
 	for _, name := range wanted.Tools {
 		written, _, found := sp.Tools.Find(name)
 		if !found {
-			return s, protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q to hand on%s", name, didYouMean(sp.Tools.Nearest(name)))
+			return s, protocol.ToolErrorf(protocol.ToolNotFound, "there is no tool named %q for the subagent%s", name, suggestion(sp.Tools.Nearest(name)))
 		}
 		s.Tools = append(s.Tools, written)
 	}
@@ -118,15 +118,15 @@ func (sp *Spawner) describe(ctx context.Context, wanted tool.SubagentTask) (jour
 	return s, nil
 }
 
-func didYouMean(near string) string {
+func suggestion(near string) string {
 	if near == "" {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", near)
 }
 
-// settingsOf are the settings of the turn with those that are wanted for the subagent. No part
-// of its budget is larger than that of the turn.
+// settingsOf returns the settings of a subagent: those of the turn with those of the task. No limit of
+// its budget is larger than that of the turn.
 func settingsOf(record journal.Turn, model string, budget config.Budget, wanted tool.SubagentTask) protocol.TurnSettings {
 	const from = "the task"
 	var settings protocol.TurnSettings
@@ -141,13 +141,13 @@ func settingsOf(record journal.Turn, model string, budget config.Budget, wanted 
 		}
 	}
 	put(protocol.SettingModel, cmp.Or(wanted.Model, model))
-	put(protocol.SettingBudgetRounds, strconv.Itoa(narrower(budget.Rounds, wanted.Rounds)))
-	if tokens := narrower(budget.Tokens, wanted.Tokens); tokens > 0 {
+	put(protocol.SettingBudgetRounds, strconv.Itoa(smallerLimit(budget.Rounds, wanted.Rounds)))
+	if tokens := smallerLimit(budget.Tokens, wanted.Tokens); tokens > 0 {
 		put(protocol.SettingBudgetTokens, strconv.Itoa(tokens))
 	} else {
 		put(protocol.SettingBudgetTokens, "off")
 	}
-	if within := narrower(budget.Time, time.Duration(wanted.Minutes)*time.Minute); within > 0 {
+	if within := smallerLimit(budget.Time, time.Duration(wanted.Minutes)*time.Minute); within > 0 {
 		put(protocol.SettingBudgetTime, within.String())
 	} else {
 		put(protocol.SettingBudgetTime, "off")
@@ -160,15 +160,15 @@ func settingsOf(record journal.Turn, model string, budget config.Budget, wanted 
 	return settings
 }
 
-// narrower is the smaller of two bounds. 0 is no bound.
-func narrower[N int | time.Duration](a, b N) N {
+// smallerLimit returns the smaller of two limits. 0 is no limit.
+func smallerLimit[N int | time.Duration](a, b N) N {
 	if a == 0 || b == 0 {
 		return max(a, b)
 	}
 	return min(a, b)
 }
 
-// labelOf is the label that is wanted for the work, or else the first words of the task.
+// labelOf returns the label of a task, or the first words of a task without one.
 func labelOf(wanted tool.SubagentTask) string {
 	label := strings.Join(strings.Fields(cmp.Or(strings.TrimSpace(wanted.Label), wanted.Task)), " ")
 	if runes := []rune(label); len(runes) > labelLimit {
@@ -177,8 +177,8 @@ func labelOf(wanted tool.SubagentTask) string {
 	return label
 }
 
-// conversationName is the name of a subagent's conversation. It has the name of the conversation that starts
-// the subagent, the label and the id, so that no other conversation has it.
+// conversationName returns the unique name of a subagent's conversation. It consists of the name of the
+// starting conversation, the label and the id.
 func conversationName(s journal.Subagent) string {
 	word := strings.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {
@@ -196,9 +196,9 @@ func conversationName(s journal.Subagent) string {
 	return strings.TrimRight(name, ".") + "-" + s.ID[:min(8, len(s.ID))]
 }
 
-// endOf is the result of a call that waited for a subagent or asks about one. It is an error if the
-// subagent ended without an answer.
-func endOf(o Outcome, from int) (string, error) {
+// resultText returns the result of a call that waited for a subagent or asks about one. It returns an
+// error if the subagent ended without an answer.
+func resultText(o Outcome, from int) (string, error) {
 	if !o.State.Final() {
 		return fmt.Sprintf("[%s is %s]", o.Label, o.State), nil
 	}
@@ -207,13 +207,13 @@ func endOf(o Outcome, from int) (string, error) {
 		if o.State == protocol.SubagentCancelled {
 			code = protocol.ToolCancelled
 		}
-		return "", protocol.ToolErrorf(code, "the subagent %s ended without an answer: %s%s", o.Label, o.State, behind(": ", o.Notice))
+		return "", protocol.ToolErrorf(code, "the subagent %s ended without an answer: %s%s", o.Label, o.State, prefixed(": ", o.Notice))
 	}
-	line := fmt.Sprintf("[%s is %s, %d tokens%s]\n", o.Label, o.State, o.Tokens, behind("; ", o.Notice))
+	line := fmt.Sprintf("[%s is %s, %d tokens%s]\n", o.Label, o.State, o.Tokens, prefixed("; ", o.Notice))
 	return line + o.FindingsFrom(from), nil
 }
 
-func behind(mark, text string) string {
+func prefixed(mark, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -223,8 +223,8 @@ func behind(mark, text string) string {
 // Report implements [tool.Subagents].
 func (sp *Spawner) Report(ctx context.Context, id string, from int) (string, error) {
 	pool, session := sp.Pool, sp.Turn.Session
-	if sp.MayNot != nil || pool == nil {
-		return "", protocol.ToolErrorf(protocol.ToolRefused, "no work is handed on here")
+	if sp.SpawnError != nil || pool == nil {
+		return "", protocol.ToolErrorf(protocol.ToolRefused, "no subagent can be started here")
 	}
 	if id != "" {
 		o, err := pool.Outcome(ctx, id)
@@ -234,8 +234,8 @@ func (sp *Spawner) Report(ctx context.Context, id string, from int) (string, err
 		if err != nil {
 			return "", err
 		}
-		text, err := endOf(o, from)
-		if err != nil { // the subagent failed, and not this call
+		text, err := resultText(o, from)
+		if err != nil { // the subagent failed, this call did not
 			return err.Error(), nil
 		}
 		return text, nil
@@ -245,12 +245,12 @@ func (sp *Spawner) Report(ctx context.Context, id string, from int) (string, err
 		return "", err
 	}
 	if len(list) == 0 {
-		return "This conversation has handed on no work.", nil
+		return "This conversation has started no subagents.", nil
 	}
 	return table(list, sp.Now().Location()), nil
 }
 
-// table is the list as an Org table.
+// table returns the list as an Org table.
 func table(list []protocol.Subagent, where *time.Location) string {
 	var b strings.Builder
 	b.WriteString("| run | label | status | started | took | tokens | cost |\n|-+-+-+-+-+-+-|\n")

@@ -21,23 +21,23 @@ import (
 )
 
 // TestWorkIsBounded: a subagent does what it was handed, answers, and nothing else, however the tool is
-// spelled. It asks nobody and hands on nothing, also where it was handed every tool.
+// spelled. It asks nobody and starts no subagents, even if it has every tool.
 func TestWorkIsBounded(t *testing.T) {
-	some := subagent.Work{Row: journal.Subagent{Tools: []string{"web_fetch"}}, Kinds: kind.New(act.Kinds(act.Deps{})...)}
+	some := subagent.Turn{Row: journal.Subagent{Tools: []string{"web_fetch"}}, Kinds: kind.New(act.Kinds(act.Deps{})...)}
 	all := some
 	all.Row.Tools = nil
 	for _, c := range []struct {
-		work subagent.Work
+		work subagent.Turn
 		does string
 		why  string // "" where it may
 	}{
 		{some, `(:type :response :text "done")`, ""},
 		{some, `(:type :request :target :tool :action :call :tool "Web-Fetch")`, ""},
-		{some, `(:type :request :target :tool :action :call :tool "read")`, "was not handed to this subagent: it has web_fetch"},
+		{some, `(:type :request :target :tool :action :call :tool "read")`, "was not given to this subagent: it has web_fetch"},
 		{all, `(:type :request :target :tool :action :call :tool "read")`, ""},
 		{all, `(:type :request :target :tool :action :call :tool "ask_user")`, "nobody answers its questions"},
-		{all, `(:type :request :target :tool :action :call :tool "start_subagent")`, "hands on nothing"},
-		{some, `(:type :request :target :tool :action :batch :calls ((:tool "web_fetch") (:tool "read")))`, "was not handed"},
+		{all, `(:type :request :target :tool :action :call :tool "start_subagent")`, "starts no subagents"},
+		{some, `(:type :request :target :tool :action :batch :calls ((:tool "web_fetch") (:tool "read")))`, "was not given"},
 		{all, `(:type :request :target :peer :action :message :to "x" :text "y")`, "a subagent"},
 	} {
 		proposed, err := action.Read(c.does)
@@ -60,7 +60,7 @@ func TestFactsOfWork(t *testing.T) {
 		{[]string{"read"}, []string{"read"}},
 	} {
 		facts := prompt.Facts{Kind: prompt.Chat, Tools: slices.Clone(tools), Skills: "a list", MoreSkills: 3}
-		subagent.Work{Row: journal.Subagent{Session: "main", Conversation: "main.look-1", Label: "look", Task: "look it up", Tools: c.handed}}.Facts(&facts)
+		subagent.Turn{Row: journal.Subagent{Session: "main", Conversation: "main.look-1", Label: "look", Task: "look it up", Tools: c.handed}}.Facts(&facts)
 		var has []string
 		for _, one := range facts.Tools {
 			has = append(has, one.Name)
@@ -89,7 +89,7 @@ func starter(t *testing.T) (*subagent.Spawner, *kernel) {
 	}
 	return &subagent.Spawner{
 		Pool: k.pool, Turn: k.ask("q1"), Skill: "plain", Model: "large", Tools: tools, Scene: scene{},
-		Budget: config.Budget{Rounds: 10, Tokens: 1000, Time: time.Hour}, Began: func() {},
+		Budget: config.Budget{Rounds: 10, Tokens: 1000, Time: time.Hour}, BeforeStart: func() {},
 		CheckModel: func(_ context.Context, name string) error {
 			if name == "none" {
 				return errors.New("there is no model none")
@@ -107,9 +107,9 @@ func TestSpawn(t *testing.T) {
 	sp, k := starter(t)
 	sp.Turn.Settings = protocol.TurnSettings{{Name: protocol.SettingSystem, Value: "Be brief."}, {Name: protocol.SettingHistory, Value: "none"}, {Name: protocol.SettingModel, Value: "old"}}
 	began := false
-	sp.Began = func() { began = true }
+	sp.BeforeStart = func() { began = true }
 	text, err := sp.Start(t.Context(), tool.SubagentTask{Task: "Look up swordfish.", Label: "look up", Tools: []string{"READ"}, Rounds: 50, Tokens: 100})
-	if err != nil || !strings.Contains(text, "[look up is begun") || !began {
+	if err != nil || !strings.Contains(text, "[look up was started") || !began {
 		t.Fatal(text, err)
 	}
 	s, err := k.journal.Subagents.Subagent(t.Context(), "0123456789")
@@ -140,12 +140,12 @@ func TestSpawn(t *testing.T) {
 // begun, and the model is told why.
 func TestSpawnRefused(t *testing.T) {
 	for why, change := range map[string]func(sp *subagent.Spawner, w *tool.SubagentTask){
-		"it may not":                func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.MayNot = errors.New("it may not") },
-		"it may not leave":          func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.MayNotLeave = errors.New("it may not leave") },
-		"a conversation with":       func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.Skill = "" },
-		`did you mean "read"?`:      func(_ *subagent.Spawner, w *tool.SubagentTask) { w.Tools = []string{"raed"} },
-		"there is no model none":    func(_ *subagent.Spawner, w *tool.SubagentTask) { w.Model = "none" },
-		"no work is handed on here": func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.Pool = nil },
+		"it may not":                      func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.SpawnError = errors.New("it may not") },
+		"it may not leave":                func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.BackgroundError = errors.New("it may not leave") },
+		"a conversation with":             func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.Skill = "" },
+		`did you mean "read"?`:            func(_ *subagent.Spawner, w *tool.SubagentTask) { w.Tools = []string{"raed"} },
+		"there is no model none":          func(_ *subagent.Spawner, w *tool.SubagentTask) { w.Model = "none" },
+		"no subagent can be started here": func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.Pool = nil },
 	} {
 		t.Run(why, func(t *testing.T) {
 			sp, k := starter(t)

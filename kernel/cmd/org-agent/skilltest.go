@@ -75,7 +75,7 @@ func (c *skillTest) options(ctx context.Context, w *world) (skill.Options, func(
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
-	return skill.Options{Grants: grants, Persona: w.persona(), Specs: specs, Recorded: agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recall}, func() { _ = j.Close() }, nil // the journal was only read
+	return skill.Options{Grants: grants, Persona: w.persona(), Specs: specs, Recorded: agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recording}, func() { _ = j.Close() }, nil // the journal was only read
 }
 
 // stamps returns a list that changes when a note is saved, added or removed.

@@ -18,49 +18,49 @@ const (
 	recallItems  = 6
 	recallTokens = 450
 	recallText   = 360 // characters of one
-	// recallPatience is how long a turn waits for them.
-	recallPatience = 300 * time.Millisecond
+	// recallTimeout is how long a turn waits for them.
+	recallTimeout = 300 * time.Millisecond
 )
 
-// Recalled is the journal's record of the reminders of a turn.
-type Recalled struct {
+// Reminders is the journal's record of the reminders of a turn.
+type Reminders struct {
 	Items []protocol.ContextItem `json:"items,omitempty"`
 	Err   string                 `json:"err,omitempty"`
 }
 
-// recall finds records and notes that may matter to the message. It searches once in a turn, and not
+// findReminders finds records and notes that may matter to the message. It searches once in a turn, and not
 // again when the turn is answered again. Texts that the system prompt has are left out. isNew is set if
 // this call searched.
-func (t *Turn) recall(ctx context.Context, ask skill.Ask, system string) (found Recalled, isNew bool, err error) {
+func (t *Turn) findReminders(ctx context.Context, ask skill.Ask, system string) (found Reminders, isNew bool, err error) {
 	c := t.composer
 	if c.Index == nil || ask.NoStream || ask.NoContext || t.Record.Question.Sensor != protocol.SensorChatMessage {
-		return Recalled{}, false, nil
+		return Reminders{}, false, nil
 	}
-	if t.recalled == nil && t.program.Recalled != nil {
-		if t.recalled, err = t.program.Recalled(ctx); err != nil {
-			return Recalled{}, false, err
+	if t.reminders == nil && t.program.Reminders != nil {
+		if t.reminders, err = t.program.Reminders(ctx); err != nil {
+			return Reminders{}, false, err
 		}
 	}
-	if t.recalled != nil {
-		return *t.recalled, false, nil
+	if t.reminders != nil {
+		return *t.reminders, false, nil
 	}
-	within, cancel := context.WithTimeout(ctx, recallPatience)
+	within, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
 	records, err := c.Index.Recall(within, t.Record.Question.Text, Conversation(t.Record).Scopes(), 2*recallItems)
-	t.recalled = &Recalled{Items: c.reminders(records, system)}
+	t.reminders = &Reminders{Items: c.selectReminders(records, system)}
 	if err != nil {
 		if ctx.Err() != nil {
-			return Recalled{}, false, context.Cause(ctx)
+			return Reminders{}, false, context.Cause(ctx)
 		}
-		t.recalled.Err = err.Error()
-		c.Sources.Logger.Warn("nothing is recalled", "err", err)
+		t.reminders.Err = err.Error()
+		c.Sources.Logger.Warn("no reminders found", "err", err)
 	}
-	return *t.recalled, len(t.recalled.Items) > 0 || err != nil, nil
+	return *t.reminders, len(t.reminders.Items) > 0 || err != nil, nil
 }
 
-// reminders returns as many of the found records as there is room for, in the order that suits models: the
-// best first, the next best last.
-func (c *Composer) reminders(found []memory.Found, system string) []protocol.ContextItem {
+// selectReminders returns as many of the found records as there is room for, in an order that suits
+// models: the best first, the second best last.
+func (c *Composer) selectReminders(found []memory.Found, system string) []protocol.ContextItem {
 	var items []protocol.ContextItem
 	room := recallTokens
 	for _, f := range found {

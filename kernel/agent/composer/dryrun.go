@@ -11,26 +11,26 @@ import (
 )
 
 // errDryRun is the error of a note's ask-neuro in a dry run.
-var errDryRun = errors.New("the prompt is only looked at; nothing is sent")
+var errDryRun = errors.New("this is a dry run; nothing is sent")
 
 // dryRun keeps the composition of a skill's first ask, and answers each ask with an error. A later
 // request would depend on the reply, so there is none.
 type dryRun struct {
-	turn  *Turn
-	first *Composition
-	err   error // of composing
+	turn        *Turn
+	composition *Composition
+	err         error // of composing
 }
 
 // Ask implements [skill.Asker].
 func (d *dryRun) Ask(ctx context.Context, ask skill.Ask) (string, error) {
-	if d.first != nil {
+	if d.composition != nil {
 		return "", errDryRun
 	}
 	c, err := d.turn.Compose(ctx, ask)
 	if d.err = err; err != nil {
 		return "", err
 	}
-	d.first = &c
+	d.composition = &c
 	return "", errDryRun
 }
 
@@ -43,8 +43,8 @@ func (t *Turn) First(ctx context.Context, k *skill.Skill, event sexp.List) (*Com
 		_, err = dry.Ask(ctx, skill.Ask{Text: out.Text})
 	}
 	switch {
-	case dry.first != nil:
-		return dry.first, out, nil // the error is the note's, for not being answered
+	case dry.composition != nil:
+		return dry.composition, out, nil // the note's error follows from the dry run
 	case dry.err != nil:
 		return nil, out, dry.err
 	case err != nil:

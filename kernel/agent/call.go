@@ -13,20 +13,19 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// AwaitCall returns the channel on which the outcome of a call comes. The event is the one that the
-// call will be. AwaitCall has to be called before the event is submitted, because a call that nobody
-// waits for is not made. The caller calls forget when it waits no longer.
+// AwaitCall returns the channel for the outcome of a call that will be submitted as this event. It must
+// be called before the event is submitted, because a call is made only if somebody waits for it. The
+// caller must call forget when it no longer waits.
 func (a *Agent) AwaitCall(event string) (outcome <-chan protocol.ToolCallResult, forget func()) {
 	return a.calls.Wait(event), func() { a.calls.Forget(event) }
 }
 
-// makeCall answers the event of another program, which wants one call made. There is neither a skill
-// nor a model. The call is judged as a model's proposal is, and a person is asked where the verdict
-// says so.
+// makeCall answers the event of another program: it makes one call, without a skill or a model. The
+// policy judges the call like a model's proposal, and a person is asked if the verdict says so.
 func (r *run) makeCall(ctx context.Context) error {
 	record := r.turn.Record
 	if !r.agent.calls.Waits(record.Event) {
-		return loop.EndError{State: protocol.TurnInterrupted, Notice: "the program that wanted this is gone, so it was not done"}
+		return loop.EndError{State: protocol.TurnInterrupted, Notice: "the program that requested this call is gone, so the call was not made"}
 	}
 	proposed, err := action.Read(record.Question.Text)
 	if err != nil {
@@ -41,7 +40,7 @@ func (r *run) makeCall(ctx context.Context) error {
 		return err
 	}
 	if result.Ended {
-		return errors.New("nothing came of the call")
+		return errors.New("the call had no result")
 	}
 	step := result.Step
 	r.steps.Record(ctx, step)
@@ -52,7 +51,7 @@ func (r *run) makeCall(ctx context.Context) error {
 	order := r.orders.AnswerOrder()
 	order.Action = r.plan.policy.Notice(text)
 	if _, err := r.plan.kinds.Perform(context.WithoutCancel(ctx), order); err != nil {
-		return fmt.Errorf("put what became of the call into the conversation: %w", err)
+		return fmt.Errorf("write the outcome of the call into the conversation: %w", err)
 	}
 	r.agent.calls.Resume(record.Event, protocol.ToolCallResult{
 		Turn: record.ID, Verdict: protocol.Keyword(step.Verdict), Text: step.Text, Code: step.Failure.Code, Retryable: step.Failure.Retryable,
@@ -60,7 +59,7 @@ func (r *run) makeCall(ctx context.Context) error {
 	return nil
 }
 
-// toolOf is the name of the tool that an action calls, for people.
+// toolOf returns the name of the tool that an action calls, for people.
 func toolOf(a action.Action) string {
 	if name := action.CallOf(a.Payload()).Tool; name != "" {
 		return name

@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Recordings are the turns of a journal, as tests replay them.
+// Recordings reads turns of a journal for tests that replay them.
 type Recordings struct {
 	Turns Turns
 	Rows  composer.Rows
@@ -21,10 +21,10 @@ type Recordings struct {
 	}
 }
 
-// Recall returns a turn of the journal as a test replays it: the event that the skill got, the usable
-// replies of the turn's last attempt, and the action that became its answer. The error has
-// CodeNotFound if there is no such turn. A turn without an answer cannot be replayed.
-func (r Recordings) Recall(ctx context.Context, id string) (skill.Recording, error) {
+// Recording returns a turn for a test: the event that the skill got, the usable replies of the turn's
+// last attempt, and the action that became its answer. The error has CodeNotFound if there is no such
+// turn. A turn without an answer cannot be replayed.
+func (r Recordings) Recording(ctx context.Context, id string) (skill.Recording, error) {
 	turn, err := r.Turns.Turn(ctx, id)
 	if err != nil {
 		return skill.Recording{}, fmt.Errorf("recall the turn: %w", err)
@@ -54,8 +54,7 @@ func (r Recordings) Recall(ctx context.Context, id string) (skill.Recording, err
 	return recording, nil
 }
 
-// repliesOf are the model's replies in the turn's last attempt, without those that were
-// sent back as unusable.
+// repliesOf returns the model's replies in the turn's last attempt, without the unusable ones.
 func (r Recordings) repliesOf(ctx context.Context, turn string) ([]string, error) {
 	var replies []string
 	query := journal.Query{Turn: turn, Kinds: []journal.Kind{journal.KindTurn, journal.KindModelReply, journal.KindProposal}}
