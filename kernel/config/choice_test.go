@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/config"
 )
 
 const twoModels = `* Models
@@ -21,7 +23,7 @@ const twoModels = `* Models
 `
 
 // show returns a choice in one line: kind, name, address, model, key, found, source.
-func show(choices []Choice) string {
+func show(choices []config.Choice) string {
 	var lines []string
 	for _, c := range choices {
 		line := fmt.Sprintf("%s %s %s %s %s", c.Kind, c.Name, c.BaseURL, c.Model.Model, c.Key)
@@ -72,7 +74,7 @@ func TestChoices(t *testing.T) {
 			name, value, _ := strings.Cut(assignment, "=")
 			variables[name] = value
 		}
-		choices, err := Choices(Parse("c.org", test.config), environment(variables))
+		choices, err := config.Choices(config.Parse("c.org", test.config), environment(variables))
 		if test.err != "" {
 			wantError(t, err, test.err)
 			continue
@@ -97,7 +99,7 @@ func TestOneServerAlone(t *testing.T) {
 			}
 		}
 		source := rapid.SampledFrom([]string{"", twoModels}).Draw(r, "config")
-		choices, err := Choices(Parse("config.org", source), environment(variables))
+		choices, err := config.Choices(config.Parse("config.org", source), environment(variables))
 		if (err != nil) != (source == "" && variables["ORG_AGENT_LLM"] != "") {
 			r.Fatalf("%v %q: %v", variables, source, err)
 		}

@@ -1,6 +1,7 @@
-package config
+package config_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -28,4 +29,12 @@ func wantError(t testing.TB, err error, parts ...string) {
 			t.Errorf("the error %q does not say %q", err, part)
 		}
 	}
+}
+
+// starterText returns the config.org that a new home gets.
+func starterText(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile("starter.org")
+	must(t, err)
+	return string(text)
 }

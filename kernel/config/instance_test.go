@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"errors"
@@ -12,15 +12,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/config"
 )
 
 func TestToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
-	_, err := ReadToken(path)
+	_, err := config.ReadToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %v", err)
 	}
-	token, err := LoadOrCreateToken(path)
+	token, err := config.LoadOrCreateToken(path)
 	must(t, err)
 	if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(string(token)) {
 		t.Errorf("a token of %d characters", len(token))
@@ -28,23 +30,23 @@ func TestToken(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if again, err := LoadOrCreateToken(path); err != nil || again != token {
+	if again, err := config.LoadOrCreateToken(path); err != nil || again != token {
 		t.Errorf("another token the second time, %v", err)
 	}
 
 	must(t, os.Chmod(path, 0o640))
-	_, err = ReadToken(path)
+	_, err = config.ReadToken(path)
 	wantError(t, err, "others can read it", "restart the kernel")
-	if again, err := LoadOrCreateToken(path); err != nil || again == token {
+	if again, err := config.LoadOrCreateToken(path); err != nil || again == token {
 		t.Errorf("a token that others could read is used on, %v", err)
 	}
 	must(t, os.WriteFile(path, []byte("short\n"), 0o600))
-	_, err = ReadToken(path)
+	_, err = config.ReadToken(path)
 	wantError(t, err, "holds no token")
 	if strings.Contains(err.Error(), "short") {
 		t.Errorf("the error shows the file: %v", err)
 	}
-	if again, err := LoadOrCreateToken(path); err != nil || len(again) != 64 {
+	if again, err := config.LoadOrCreateToken(path); err != nil || len(again) != 64 {
 		t.Errorf("after a damaged one: %v", err)
 	}
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
@@ -55,54 +57,54 @@ func TestToken(t *testing.T) {
 func TestOneKernelAtATime(t *testing.T) {
 	p := instance(t)
 	must(t, p.Ensure())
-	lock, err := LockInstance(p)
+	lock, err := config.LockInstance(p)
 	must(t, err)
-	_, err = LockInstance(p)
+	_, err = config.LockInstance(p)
 	wantError(t, err, "another kernel is starting or ending for "+p.Home)
 
-	info := KernelInfo{PID: os.Getpid(), Socket: p.Socket, Version: "1.2", Home: p.Home, Started: time.Now()}
-	must(t, WriteKernelInfo(p.KernelJSON, info))
-	_, err = LockInstance(p)
+	info := config.KernelInfo{PID: os.Getpid(), Socket: p.Socket, Version: "1.2", Home: p.Home, Started: time.Now()}
+	must(t, config.WriteKernelInfo(p.KernelJSON, info))
+	_, err = config.LockInstance(p)
 	wantError(t, err, fmt.Sprintf("process %d, version 1.2, since ", os.Getpid()), p.Socket, `"org-agent stop"`)
 
 	must(t, lock.Release())
-	lock, err = LockInstance(p)
+	lock, err = config.LockInstance(p)
 	must(t, err)
 	must(t, lock.Release())
-	_, err = LockInstance(Paths{Lock: filepath.Join(p.Home, "none", "lock")})
+	_, err = config.LockInstance(config.Paths{Lock: filepath.Join(p.Home, "none", "lock")})
 	wantError(t, err, "lock the instance")
 }
 
 func TestKernelInfo(t *testing.T) {
 	p := instance(t)
 	must(t, p.Ensure())
-	_, err := ReadKernelInfo(p.KernelJSON)
+	_, err := config.ReadKernelInfo(p.KernelJSON)
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %v", err)
 	}
-	info := KernelInfo{PID: os.Getpid(), Socket: p.Socket, Version: "1", Home: p.Home, Started: time.Now().UTC().Truncate(time.Second)}
-	must(t, WriteKernelInfo(p.KernelJSON, info))
-	got, err := ReadKernelInfo(p.KernelJSON)
+	info := config.KernelInfo{PID: os.Getpid(), Socket: p.Socket, Version: "1", Home: p.Home, Started: time.Now().UTC().Truncate(time.Second)}
+	must(t, config.WriteKernelInfo(p.KernelJSON, info))
+	got, err := config.ReadKernelInfo(p.KernelJSON)
 	if err != nil || got != info {
 		t.Errorf("%+v, %v", got, err)
 	}
 	must(t, os.WriteFile(p.KernelJSON, []byte("{"), 0o600))
-	_, err = ReadKernelInfo(p.KernelJSON)
+	_, err = config.ReadKernelInfo(p.KernelJSON)
 	wantError(t, err, p.KernelJSON)
 }
 
 func TestAlive(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "kernel.sock")
-	me := KernelInfo{PID: os.Getpid(), Socket: socket, Started: time.Now()}
+	me := config.KernelInfo{PID: os.Getpid(), Socket: socket, Started: time.Now()}
 	if !me.Alive() {
 		t.Error("this process runs")
 	}
-	if (KernelInfo{Started: time.Now()}).Alive() {
+	if (config.KernelInfo{Started: time.Now()}).Alive() {
 		t.Error("nobody is alive")
 	}
 
 	// A kernel died, and later this process got its number.
-	old := KernelInfo{PID: os.Getpid(), Socket: socket, Started: time.Now().Add(-24 * time.Hour)}
+	old := config.KernelInfo{PID: os.Getpid(), Socket: socket, Started: time.Now().Add(-24 * time.Hour)}
 	if old.Alive() {
 		t.Error("alive, only because its process id is in use")
 	}
@@ -121,7 +123,7 @@ func TestAlive(t *testing.T) {
 	input, err := child.StdinPipe()
 	must(t, err)
 	must(t, child.Start())
-	dying := KernelInfo{PID: child.Process.Pid, Socket: socket, Started: time.Now()}
+	dying := config.KernelInfo{PID: child.Process.Pid, Socket: socket, Started: time.Now()}
 	if !dying.Alive() {
 		t.Error("the child runs")
 	}

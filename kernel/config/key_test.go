@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"bytes"
@@ -9,41 +9,23 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-func TestParseKeySource(t *testing.T) {
-	for text, want := range map[string]KeySource{
-		"env:KEY":                    {Env: "KEY"},
-		" command:  pass show a:b ":  {Command: "pass show a:b"},
-		"auth-source:api.openai.com": {AuthSource: "api.openai.com"},
-		"auth-source: host:8080":     {AuthSource: "host:8080"},
-	} {
-		if got, err := parseKeySource(text); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "verysecret", "sk:verysecret", "verysecret:", "ENV:verysecret", "env:", "command: "} {
-		_, err := parseKeySource(text)
-		wantError(t, err, `use "env:NAME"`)
-		if strings.Contains(err.Error(), "verysecret") {
-			t.Errorf("the key stands in %q", err)
-		}
-	}
-}
+	"org-agent/kernel/config"
+)
 
 func TestResolveKey(t *testing.T) {
 	env := environment(map[string]string{"KEY": " verysecret\n", "EMPTY": " "})
 	for _, test := range []struct {
-		source    KeySource
+		source    config.KeySource
 		want, err string
 	}{
-		{KeySource{}, "", ""},
-		{KeySource{Env: "KEY"}, "verysecret", ""},
-		{KeySource{Env: "EMPTY"}, "", "EMPTY, which is not set"},
-		{KeySource{Command: "echo; printf 'verysecret\nuser: me\n'"}, "verysecret", ""},
-		{KeySource{Command: "echo verysecret; echo it is locked >&2; exit 3"}, "", "gave no key: exit status 3 (it is locked)"},
-		{KeySource{Command: "true"}, "", "printed nothing"},
-		{KeySource{Command: "no-such-program-anywhere"}, "", "exit status 127"},
+		{config.KeySource{}, "", ""},
+		{config.KeySource{Env: "KEY"}, "verysecret", ""},
+		{config.KeySource{Env: "EMPTY"}, "", "EMPTY, which is not set"},
+		{config.KeySource{Command: "echo; printf 'verysecret\nuser: me\n'"}, "verysecret", ""},
+		{config.KeySource{Command: "echo verysecret; echo it is locked >&2; exit 3"}, "", "gave no key: exit status 3 (it is locked)"},
+		{config.KeySource{Command: "true"}, "", "printed nothing"},
+		{config.KeySource{Command: "no-such-program-anywhere"}, "", "exit status 127"},
 	} {
 		key, err := test.source.Resolve(t.Context(), env)
 		if string(key) != test.want || (err == nil) != (test.err == "") {
@@ -56,7 +38,7 @@ func TestResolveKey(t *testing.T) {
 			}
 		}
 	}
-	if shown := fmt.Sprintf("%v %+v %#v", KeySource{Command: "hidden"}, KeySource{Command: "hidden"}, KeySource{Command: "hidden"}); strings.Contains(shown, "hidden") {
+	if shown := fmt.Sprintf("%v %+v %#v", config.KeySource{Command: "hidden"}, config.KeySource{Command: "hidden"}, config.KeySource{Command: "hidden"}); strings.Contains(shown, "hidden") {
 		t.Errorf("the command is shown: %s", shown)
 	}
 }
@@ -73,7 +55,7 @@ func TestKeyCommandEnds(t *testing.T) {
 		}
 		cancel()
 	}()
-	_, err := KeySource{Command: "sleep 1000 & echo $! > " + began + "; wait"}.Resolve(ctx, environment(nil))
+	_, err := config.KeySource{Command: "sleep 1000 & echo $! > " + began + "; wait"}.Resolve(ctx, environment(nil))
 	wantError(t, err, "took too long")
 	pid, err := os.ReadFile(began)
 	must(t, err)
@@ -96,10 +78,10 @@ func TestAuthSource(t *testing.T) {
 	t.Setenv("HOME", home)
 	must(t, os.WriteFile(filepath.Join(home, ".authinfo"),
 		[]byte("machine other.example login apikey password wrong\nmachine api.example login apikey password verysecret\n"), 0o600))
-	key, err := KeySource{AuthSource: "api.example"}.Resolve(t.Context(), environment(nil))
+	key, err := config.KeySource{AuthSource: "api.example"}.Resolve(t.Context(), environment(nil))
 	if err != nil || string(key) != "verysecret" {
 		t.Errorf("%d characters, %v", len(key), err)
 	}
-	_, err = KeySource{AuthSource: `no"where`}.Resolve(t.Context(), environment(nil))
+	_, err = config.KeySource{AuthSource: `no"where`}.Resolve(t.Context(), environment(nil))
 	wantError(t, err, "no entry")
 }

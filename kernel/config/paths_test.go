@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"crypto/sha256"
@@ -11,10 +11,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/config"
 )
 
 func TestFindPaths(t *testing.T) {
 	user := t.TempDir()
+	private := fmt.Sprintf("-%d", os.Getuid()) // the end of a directory below /tmp
 	other := filepath.Join(user, "other")
 	must(t, os.Mkdir(other, 0o755))
 	must(t, os.Symlink(other, filepath.Join(user, "link")))
@@ -46,13 +49,13 @@ func TestFindPaths(t *testing.T) {
 		{other, with("ORG_AGENT_HOME", "/elsewhere"), other, user + "/.local/state/" + named(other), "/run/user/7/" + named(other)},
 		{"", with("XDG_STATE_HOME", "/state"), user + "/.org-agent", "/state/org-agent", "/run/user/7/org-agent"},
 		{"", with("XDG_STATE_HOME", "relative"), user + "/.org-agent", user + "/.local/state/org-agent", "/run/user/7/org-agent"},
-		{"", with("XDG_RUNTIME_DIR", ""), user + "/.org-agent", user + "/.local/state/org-agent", "/tmp/org-agent-7"},
-		{"", with("XDG_RUNTIME_DIR", "relative"), user + "/.org-agent", user + "/.local/state/org-agent", "/tmp/org-agent-7"},
+		{"", with("XDG_RUNTIME_DIR", ""), user + "/.org-agent", user + "/.local/state/org-agent", "/tmp/org-agent" + private},
+		{"", with("XDG_RUNTIME_DIR", "relative"), user + "/.org-agent", user + "/.local/state/org-agent", "/tmp/org-agent" + private},
 		{"", with("XDG_RUNTIME_DIR", "/"+strings.Repeat("x", 77)), user + "/.org-agent", user + "/.local/state/org-agent", "/" + strings.Repeat("x", 77) + "/org-agent"},
-		{"", with("XDG_RUNTIME_DIR", "/"+strings.Repeat("x", 78)), user + "/.org-agent", user + "/.local/state/org-agent", "/tmp/org-agent-7"},
-		{"/home", map[string]string{"XDG_STATE_HOME": "/state"}, "/home", "/state/" + named("/home"), "/tmp/" + named("/home") + "-7"},
+		{"", with("XDG_RUNTIME_DIR", "/"+strings.Repeat("x", 78)), user + "/.org-agent", user + "/.local/state/org-agent", "/tmp/org-agent" + private},
+		{"/home", map[string]string{"XDG_STATE_HOME": "/state"}, "/home", "/state/" + named("/home"), "/tmp/" + named("/home") + private},
 	} {
-		p, err := findPaths(test.flag, environment(test.env), 7)
+		p, err := config.FindPaths(test.flag, environment(test.env))
 		if err != nil || p.Home != test.home || p.State != test.state || p.Run != test.run {
 			t.Errorf("%q %v\n got %s %s %s, %v\nwant %s %s %s", test.flag, test.env, p.Home, p.State, p.Run, err, test.home, test.state, test.run)
 		}
@@ -72,7 +75,7 @@ func TestNoHome(t *testing.T) {
 		{"", "HOME is not set", map[string]string{"HOME": "relative"}},
 		{"/home", "no place for the journal: set HOME, or XDG_STATE_HOME", nil},
 	} {
-		_, err := FindPaths(test.flag, environment(test.env))
+		_, err := config.FindPaths(test.flag, environment(test.env))
 		wantError(t, err, test.want)
 	}
 }
@@ -84,7 +87,7 @@ func TestSourceIsNoHome(t *testing.T) {
 	} {
 		home := t.TempDir()
 		must(t, put(home+"/go.mod", module))
-		_, err := FindPaths(home, environment(map[string]string{"HOME": home}))
+		_, err := config.FindPaths(home, environment(map[string]string{"HOME": home}))
 		if (err != nil) != refused {
 			t.Errorf("%q: %v", module, err)
 		}
@@ -98,10 +101,10 @@ func TestSourceIsNoHome(t *testing.T) {
 // environment.
 func TestSocketFits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		p, err := findPaths(rapid.StringMatching(`/[a-z/.]{0,150}`).Draw(r, "home"), environment(map[string]string{
+		p, err := config.FindPaths(rapid.StringMatching(`/[a-z/.]{0,150}`).Draw(r, "home"), environment(map[string]string{
 			"HOME": "/nowhere", "XDG_RUNTIME_DIR": rapid.StringMatching(`/?[a-zé/]{0,150}`).Draw(r, "run"),
-		}), 1000)
-		if err != nil || len(p.Socket) > socketLimit || !filepath.IsAbs(p.Socket) {
+		}))
+		if err != nil || len(p.Socket) > 100 || !filepath.IsAbs(p.Socket) {
 			r.Fatalf("%q, %v", p.Socket, err)
 		}
 	})
@@ -115,20 +118,20 @@ func TestNameBeforeAndAfter(t *testing.T) {
 	must(t, os.Symlink("real", filepath.Join(directory, "link")))
 	env := environment(map[string]string{"HOME": filepath.Join(directory, "link"), "XDG_RUNTIME_DIR": directory})
 	for _, home := range []string{"", filepath.Join(directory, "link", "a", "b")} {
-		before, err := FindPaths(home, env)
+		before, err := config.FindPaths(home, env)
 		must(t, err)
 		must(t, before.Ensure())
-		if after, err := FindPaths(home, env); err != nil || after != before {
+		if after, err := config.FindPaths(home, env); err != nil || after != before {
 			t.Errorf("before %+v\nafter  %+v, %v", before, after, err)
 		}
 	}
 }
 
 // instance returns a new instance in a directory of its own.
-func instance(t *testing.T) Paths {
+func instance(t *testing.T) config.Paths {
 	t.Helper()
 	directory := t.TempDir()
-	p, err := FindPaths(filepath.Join(directory, "home"), environment(map[string]string{
+	p, err := config.FindPaths(filepath.Join(directory, "home"), environment(map[string]string{
 		"HOME": directory, "XDG_RUNTIME_DIR": filepath.Join(directory, "run"),
 	}))
 	must(t, err)
@@ -146,7 +149,7 @@ func TestEnsure(t *testing.T) {
 				t.Errorf("%s: %v, %v", path, info.Mode(), err)
 			}
 		}
-		if text, err := os.ReadFile(p.Config); err != nil || string(text) != starter {
+		if text, err := os.ReadFile(p.Config); err != nil || string(text) != starterText(t) {
 			t.Errorf("config.org: %v", err)
 		}
 		must(t, os.Chmod(p.State, 0o755)) // it is closed again the second time
@@ -165,19 +168,19 @@ func TestEnsure(t *testing.T) {
 
 func TestEnsureRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
-		spoil func(p Paths) error
+		spoil func(p config.Paths) error
 		want  string
 	}{
-		"home is file":  {func(p Paths) error { return put(p.Home, "") }, "make it writable, or give another directory"},
-		"state is file": {func(p Paths) error { return put(p.State, "") }, "set XDG_STATE_HOME"},
-		"run is link": {func(p Paths) error {
+		"home is file":  {func(p config.Paths) error { return put(p.Home, "") }, "make it writable, or give another directory"},
+		"state is file": {func(p config.Paths) error { return put(p.State, "") }, "set XDG_STATE_HOME"},
+		"run is link": {func(p config.Paths) error {
 			if err := os.MkdirAll(filepath.Dir(p.Run), 0o700); err != nil {
 				return err
 			}
 			return os.Symlink(os.TempDir(), p.Run)
 		}, "is a link, which could lead anywhere: remove it, or set XDG_RUNTIME_DIR"},
-		"run is file":     {func(p Paths) error { return put(p.Run, "") }, "is not a directory: remove it"},
-		"no place to run": {func(p Paths) error { return put(filepath.Dir(p.Run), "") }, "unset XDG_RUNTIME_DIR"},
+		"run is file":     {func(p config.Paths) error { return put(p.Run, "") }, "is not a directory: remove it"},
+		"no place to run": {func(p config.Paths) error { return put(filepath.Dir(p.Run), "") }, "unset XDG_RUNTIME_DIR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := instance(t)
@@ -198,7 +201,9 @@ func TestForeignDirectory(t *testing.T) {
 			directory = mine
 		}
 	}
-	wantError(t, ownDirectory(directory, "do this"), "belongs to another user", "do this")
+	p := instance(t)
+	p.State = directory
+	wantError(t, p.Ensure(), "belongs to another user", "set XDG_STATE_HOME to a directory of your own")
 }
 
 // put writes a file below directories that it makes.
@@ -216,7 +221,7 @@ func TestKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := map[string]string{"HOME": user, "XDG_RUNTIME_DIR": filepath.Join(user, "run")}
-	paths, err := FindPaths(filepath.Join(user, "other"), func(name string) string { return env[name] })
+	paths, err := config.FindPaths(filepath.Join(user, "other"), func(name string) string { return env[name] })
 	if err != nil {
 		t.Fatal(err)
 	}

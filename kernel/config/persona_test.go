@@ -1,21 +1,24 @@
-package config
+package config_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/config"
 )
 
 // TestPersonaBegins checks that a new home gets every file of the persona, without content, and
 // that a home that has any of them gets no other.
 func TestPersonaBegins(t *testing.T) {
+	const lastLine = "# Write below this line."
 	home := t.TempDir()
-	paths := Paths{Home: home, Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"), Config: filepath.Join(home, "config.org")}
+	paths := config.Paths{Home: home, Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"), Config: filepath.Join(home, "config.org")}
 	if err := paths.EnsureHome(); err != nil {
 		t.Fatal(err)
 	}
-	texts, err := Starters()
+	texts, err := config.Starters()
 	if err != nil || len(texts) != 8 {
 		t.Fatalf("%d starters, %v", len(texts), err)
 	}
@@ -24,7 +27,7 @@ func TestPersonaBegins(t *testing.T) {
 		if err != nil || string(got) != text {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
-		if strings.Count(text, starterLine) != 1 || !strings.HasSuffix(text, starterLine+"\n") {
+		if strings.Count(text, lastLine) != 1 || !strings.HasSuffix(text, lastLine+"\n") {
 			t.Errorf("%s does not end with the line to write below", name)
 		}
 		for line := range strings.Lines(text) {

@@ -1,7 +1,8 @@
-package config
+package config_test
 
 import (
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,20 +10,22 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/config"
 )
 
 // TestModelsOff checks that a model that is switched off is known by its name, unless another model
 // with that name is on.
 func TestModelsOff(t *testing.T) {
 	drawer := "\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:EFFORT: low\n:END:\n"
-	s := Parse("config.org", "* Models\n** a"+drawer+"** COMMENT a\n** COMMENT far away"+drawer+"*** COMMENT deep\n* COMMENT Models\n** b\n* Settings\n:PROPERTIES:\n:LLM: far away\n:END:\n")
+	s := config.Parse("config.org", "* Models\n** a"+drawer+"** COMMENT a\n** COMMENT far away"+drawer+"*** COMMENT deep\n* COMMENT Models\n** b\n* Settings\n:PROPERTIES:\n:LLM: far away\n:END:\n")
 	if len(s.Off) != 1 || s.Off["far away"] != 8 || s.Models[0].Effort != "low" {
 		t.Errorf("off are %v, on %v", s.Off, s.Models)
 	}
 	if len(s.Diagnostics) != 1 || !strings.Contains(s.Diagnostics[0].String(), `"far away" is switched off in line 8`) {
 		t.Errorf("the faults are %v", s.Diagnostics)
 	}
-	if s := Parse("config.org", "* Models\n** a\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:EFFORT: huge\n:END:\n"); len(s.Models) > 0 || len(s.Diagnostics) != 1 {
+	if s := config.Parse("config.org", "* Models\n** a\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:EFFORT: huge\n:END:\n"); len(s.Models) > 0 || len(s.Diagnostics) != 1 {
 		t.Errorf("an effort that there is not: %v", s.Diagnostics)
 	}
 }
@@ -33,27 +36,27 @@ func TestSeveralKeys(t *testing.T) {
 	model := func(rows string) string {
 		return "* Models\n** remote\n:PROPERTIES:\n:BASE_URL: https://api.example.org/v1\n" + rows + ":END:\n"
 	}
-	first, second, third := KeySource{Env: "FIRST_KEY"}, KeySource{Command: "pass show second"}, KeySource{AuthSource: "example.org"}
-	for rows, want := range map[string][]KeySource{
+	first, second, third := config.KeySource{Env: "FIRST_KEY"}, config.KeySource{Command: "pass show second"}, config.KeySource{AuthSource: "example.org"}
+	for rows, want := range map[string][]config.KeySource{
 		"": {{}},
 		":API_KEY: env:FIRST_KEY\n:API_KEY+: command: pass show second\n:api_key+: auth-source:example.org\n": {first, second, third},
 		":API_KEY+: env:FIRST_KEY\n:API_KEY+: command: pass show second\n":                                    {first, second},
 		":API_KEY+: env:FIRST_KEY\n": {first},
 	} {
-		s := Parse("config.org", model(rows))
+		s := config.Parse("config.org", model(rows))
 		if len(s.Models) != 1 || len(s.Diagnostics) > 0 || !slices.Equal(s.Models[0].Keys(), want) {
 			t.Errorf("%s: %v, %v", rows, s.Models, s.Diagnostics)
 		}
 	}
-	if s := Parse("config.org", model(":API_KEY: env:A\n:API_KEY+: env:B\n")); !slices.Equal(s.KeyVariables(), []string{"A", "B"}) {
+	if s := config.Parse("config.org", model(":API_KEY: env:A\n:API_KEY+: env:B\n")); !slices.Equal(s.KeyVariables(), []string{"A", "B"}) {
 		t.Errorf("the variables are %v", s.KeyVariables())
 	}
 	for rows, want := range map[string]string{
-		":API_KEY: env:A\n:API_KEY+: sk-canary-1234\n":                        "config.org:6:1: error: API_KEY+: do not write a key into a file",
-		":API_KEY: env:A\n:API_KEY: env:B\n":                                  "config.org:6:1: error: API_KEY is set twice",
-		":API_KEY: env:A\n" + strings.Repeat(":API_KEY+: env:B\n", keysLimit): "a server has at most 32 keys",
+		":API_KEY: env:A\n:API_KEY+: sk-canary-1234\n":                 "config.org:6:1: error: API_KEY+: do not write a key into a file",
+		":API_KEY: env:A\n:API_KEY: env:B\n":                           "config.org:6:1: error: API_KEY is set twice",
+		":API_KEY: env:A\n" + strings.Repeat(":API_KEY+: env:B\n", 32): "a server has at most 32 keys",
 	} {
-		s := Parse("config.org", model(rows))
+		s := config.Parse("config.org", model(rows))
 		if len(s.Models) > 0 || len(s.Diagnostics) == 0 || !strings.Contains(s.Diagnostics[0].String(), want) || strings.Contains(s.Diagnostics[0].String(), "canary") {
 			t.Errorf("%s: %v, %v", rows, s.Models, s.Diagnostics)
 		}
@@ -61,7 +64,7 @@ func TestSeveralKeys(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	s := Parse("config.org", `#+TITLE: mine
+	s := config.Parse("config.org", `#+TITLE: mine
 Some prose.
 
 * Models
@@ -118,13 +121,13 @@ Prose, again.
 			t.Errorf("the value of %s is %q, want %q", path, got, value)
 		}
 	}
-	s.values = nil
+	s = exported(s)
 	zero := 0.0
-	want := Settings{
+	want := config.Settings{
 		LLM: "far away",
-		Models: []Model{
+		Models: []config.Model{
 			{Name: "local", BaseURL: "http://localhost:11434/v1", Model: "qwen3:8b", Temperature: &zero, MaxTokens: 4000, Grammar: "grammar", Line: 6},
-			{Name: "far away", BaseURL: "https://api.example.org/v1", Key: KeySource{Command: `pass show "x: y"`}, Line: 20},
+			{Name: "far away", BaseURL: "https://api.example.org/v1", Key: config.KeySource{Command: `pass show "x: y"`}, Line: 20},
 		},
 		Off:         map[string]int{"unused": 16},
 		IdleTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, HistoryTurns: 12, LogLevel: slog.LevelWarn,
@@ -172,7 +175,7 @@ func TestFaults(t *testing.T) {
 		{setting(":LOGLEVEL: info"), `did you mean LOG_LEVEL?`},
 		{setting(":LLM: gpt"), `c.org:3:1: error: there is no model "gpt": use builtin or none`},
 	} {
-		s := Parse("c.org", test.source)
+		s := config.Parse("c.org", test.source)
 		var lines []string
 		for _, d := range s.Diagnostics {
 			lines = append(lines, d.String())
@@ -188,21 +191,21 @@ func TestFaults(t *testing.T) {
 }
 
 func TestStarterSetsNothing(t *testing.T) {
-	s := Parse("config.org", starter)
-	if s.Off = nil; !reflect.DeepEqual(s, Settings{}) { // its examples are switched off
+	s := config.Parse("config.org", starterText(t))
+	if s.Off = nil; !reflect.DeepEqual(s, config.Settings{}) { // its examples are switched off
 		t.Errorf("the starter sets %+v", s)
 	}
 }
 
 // TestStarterExamplesWork checks that the commented examples of the starter are valid.
 func TestStarterExamplesWork(t *testing.T) {
-	source := strings.NewReplacer("** COMMENT o", "** o", "** COMMENT T", "** T", "** COMMENT V", "** V").Replace(starter)
+	source := strings.NewReplacer("** COMMENT o", "** o", "** COMMENT T", "** T", "** COMMENT V", "** V").Replace(starterText(t))
 	head, drawer, found := strings.Cut(source, "** COMMENT An example")
 	if !found {
 		t.Fatal("the starter has no example of settings")
 	}
 	_, drawer, _ = strings.Cut(drawer, "\n")
-	s := Parse("config.org", strings.Replace(head, "* Settings\n", "* Settings\n"+drawer, 1))
+	s := config.Parse("config.org", strings.Replace(head, "* Settings\n", "* Settings\n"+drawer, 1))
 	if len(s.Diagnostics) > 0 || len(s.Models) != 2 || s.IdleTimeout != 2*time.Minute || s.HistoryTurns != 40 ||
 		s.Models[1].Key.AuthSource != "api.openai.com" || s.Transcription == nil || s.Voice == nil || s.Voice.Voice != "alloy" {
 		t.Errorf("%+v", s)
@@ -212,8 +215,8 @@ func TestStarterExamplesWork(t *testing.T) {
 func TestSpeech(t *testing.T) {
 	const server = ":BASE_URL: http://localhost:8000/v1\n:API_KEY: env:SPEECH\n"
 	heading := func(title, drawer string) string { return "** " + title + "\n:PROPERTIES:\n" + drawer + ":END:\n" }
-	s := Parse("config.org", "* speech\n"+heading("transcription", server+":LANGUAGE: de\n:MODEL: whisper-1\n")+heading("Voice", server+":VOICE: alloy\n"))
-	want := SpeechServer{BaseURL: "http://localhost:8000/v1", Model: "whisper-1", Key: KeySource{Env: "SPEECH"}, Language: "de"}
+	s := config.Parse("config.org", "* speech\n"+heading("transcription", server+":LANGUAGE: de\n:MODEL: whisper-1\n")+heading("Voice", server+":VOICE: alloy\n"))
+	want := config.SpeechServer{BaseURL: "http://localhost:8000/v1", Model: "whisper-1", Key: config.KeySource{Env: "SPEECH"}, Language: "de"}
 	if len(s.Diagnostics) > 0 || s.Transcription == nil || *s.Transcription != want || s.Voice == nil || s.Voice.Voice != "alloy" {
 		t.Errorf("%+v %v", s.Transcription, s.Diagnostics)
 	}
@@ -228,42 +231,42 @@ func TestSpeech(t *testing.T) {
 		heading("Transcription", server+":MODEL: x\n:MODEL: y\n"): "is set twice",
 		heading("Voice", server):                                  "needs a property VOICE",
 	} {
-		s := Parse("config.org", "* Speech\n"+text)
+		s := config.Parse("config.org", "* Speech\n"+text)
 		if len(s.Diagnostics) != 1 || !strings.Contains(s.Diagnostics[0].String(), says) || s.Transcription != nil || s.Voice != nil {
 			t.Errorf("%s: %v", text, s.Diagnostics)
 		}
 	}
-	twice := Parse("config.org", "* Speech\n"+heading("Transcription", server)+heading("Transcription", server))
+	twice := config.Parse("config.org", "* Speech\n"+heading("Transcription", server)+heading("Transcription", server))
 	if len(twice.Diagnostics) != 1 || twice.Transcription == nil {
 		t.Errorf("twice: %v", twice.Diagnostics)
 	}
 }
 
 func TestLoad(t *testing.T) {
-	paths := Paths{Config: filepath.Join(t.TempDir(), "config.org")}
-	if s, err := Load(paths); err != nil || !reflect.DeepEqual(s, Settings{}) {
+	paths := config.Paths{Config: filepath.Join(t.TempDir(), "config.org")}
+	if s, err := config.Load(paths); err != nil || !reflect.DeepEqual(s, config.Settings{}) {
 		t.Errorf("no file: %+v, %v", s, err)
 	}
 	must(t, os.WriteFile(paths.Config, []byte("* Settings\n:PROPERTIES:\n:LLM: none\n:END:\n"), 0o644))
-	if s, err := Load(paths); err != nil || s.LLM != "none" {
+	if s, err := config.Load(paths); err != nil || s.LLM != "none" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	must(t, os.Truncate(paths.Config, configLimit+1))
-	_, err := Load(paths)
+	must(t, os.Truncate(paths.Config, 4<<20+1))
+	_, err := config.Load(paths)
 	wantError(t, err, paths.Config, "more than")
-	_, err = Load(Paths{Config: filepath.Join(paths.Config, "config.org")})
+	_, err = config.Load(config.Paths{Config: filepath.Join(paths.Config, "config.org")})
 	wantError(t, err, "read the settings")
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(starter)
+	f.Add(starterText(f))
 	f.Add("* Models\n** a\n:PROPERTIES:\n:BASE_URL: http://x/v1\n:API_KEY: env:K\n:END:\n")
 	f.Add("* Settings\n:PROPERTIES:\n:LLM: a\n:LLM: b\n:IDLE_TIMEOUT: 9999999999999\n")
 	f.Add("* Models\n** \n** builtin\n** COMMENT\n")
 	f.Fuzz(func(t *testing.T, source string) {
-		s := Parse("config.org", source)
+		s := config.Parse("config.org", source)
 		for _, m := range s.Models {
-			if m.Name == "" || checkBaseURL(m.BaseURL) != nil {
+			if m.Name == "" || !usable(m.BaseURL) {
 				t.Errorf("an unusable model: %+v", m)
 			}
 		}
@@ -277,16 +280,16 @@ func FuzzParse(f *testing.F) {
 
 // TestNotesSet checks that NOTES can say that there are none, which differs from not being set.
 func TestNotesSet(t *testing.T) {
-	for value, want := range map[string]Settings{
+	for value, want := range map[string]config.Settings{
 		"none":           {NotesSet: true},
 		`~/org "/a b/c"`: {NotesSet: true, Notes: []string{"~/org", "/a b/c"}},
 	} {
-		got := Parse("config.org", "* Settings\n:PROPERTIES:\n:NOTES: "+value+"\n:END:\n")
+		got := config.Parse("config.org", "* Settings\n:PROPERTIES:\n:NOTES: "+value+"\n:END:\n")
 		if got.NotesSet != want.NotesSet || !slices.Equal(got.Notes, want.Notes) || len(got.Diagnostics) > 0 {
 			t.Errorf("%s is %+v", value, got)
 		}
 	}
-	if Parse("config.org", "* Settings\n").NotesSet {
+	if config.Parse("config.org", "* Settings\n").NotesSet {
 		t.Error("nothing is said, and it counts as said")
 	}
 }
@@ -294,12 +297,12 @@ func TestNotesSet(t *testing.T) {
 // TestMCPServers checks that an MCP server is a program or a web server, and that faults are
 // reported with their line and without a key.
 func TestMCPServers(t *testing.T) {
-	server := func(rows string) Settings {
-		return Parse("config.org", "* MCP\n** My Files!\n:PROPERTIES:\n"+rows+":END:\n")
+	server := func(rows string) config.Settings {
+		return config.Parse("config.org", "* MCP\n** My Files!\n:PROPERTIES:\n"+rows+":END:\n")
 	}
 	s := server(":COMMAND: npx -y \"a b\" 'c\"d' ~/notes\n:ENVIRONMENT: A=1\n:ENVIRONMENT+: B=x y\n:SECRET: TOKEN env:MY_TOKEN\n:SECRET+: OTHER command: pass show x\n:TIMEOUT: 5s\n")
-	want := MCPServer{Name: "my_files", Command: []string{"npx", "-y", "a b", `c"d`, "~/notes"}, Variables: []string{"A=1", "B=x y"},
-		Secrets: []NamedKey{{"TOKEN", KeySource{Env: "MY_TOKEN"}}, {"OTHER", KeySource{Command: "pass show x"}}}, Timeout: 5 * time.Second, Line: 2}
+	want := config.MCPServer{Name: "my_files", Command: []string{"npx", "-y", "a b", `c"d`, "~/notes"}, Variables: []string{"A=1", "B=x y"},
+		Secrets: []config.NamedKey{{Name: "TOKEN", Key: config.KeySource{Env: "MY_TOKEN"}}, {Name: "OTHER", Key: config.KeySource{Command: "pass show x"}}}, Timeout: 5 * time.Second, Line: 2}
 	if len(s.MCP) != 1 || !reflect.DeepEqual(s.MCP[0], want) || len(s.Diagnostics) > 0 || !slices.Contains(s.KeyVariables(), "MY_TOKEN") {
 		t.Errorf("%+v, %v", s.MCP, s.Diagnostics)
 	}
@@ -324,8 +327,26 @@ func TestMCPServers(t *testing.T) {
 			t.Errorf("%s: %v, %v", rows, s.MCP, s.Diagnostics)
 		}
 	}
-	if s := Parse("config.org", "* MCP\n** a b\n:PROPERTIES:\n:COMMAND: x\n:END:\n** A-B\n:PROPERTIES:\n:COMMAND: y\n:END:\n** COMMENT off\n:PROPERTIES:\n:COMMAND: z\n:END:\n"); len(s.MCP) != 1 || len(s.Diagnostics) != 1 ||
+	if s := config.Parse("config.org", "* MCP\n** a b\n:PROPERTIES:\n:COMMAND: x\n:END:\n** A-B\n:PROPERTIES:\n:COMMAND: y\n:END:\n** COMMENT off\n:PROPERTIES:\n:COMMAND: z\n:END:\n"); len(s.MCP) != 1 || len(s.Diagnostics) != 1 ||
 		!strings.Contains(s.Diagnostics[0].String(), "config.org:6:1: error: the MCP server \"A-B\" has the same name as the one in line 2") {
 		t.Errorf("two of one name: %v, %v", s.MCP, s.Diagnostics)
 	}
+}
+
+// exported returns the settings without what only the package reads.
+func exported(s config.Settings) config.Settings {
+	var shown config.Settings
+	for field := range reflect.TypeFor[config.Settings]().Fields() {
+		if field.IsExported() {
+			reflect.ValueOf(&shown).Elem().FieldByIndex(field.Index).Set(reflect.ValueOf(s).FieldByIndex(field.Index))
+		}
+	}
+	return shown
+}
+
+// usable reports whether the address of a server can be called, and holds nothing that belongs
+// into a key.
+func usable(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }

@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"context"
@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/memory"
 )
 
 // newIndex returns an index of a home's memory and of a directory of notes.
-func newIndex(t testing.TB) (x *Index, home, notes string) {
+func newIndex(t testing.TB) (x *memory.Index, home, notes string) {
 	t.Helper()
 	home, notes = t.TempDir(), t.TempDir()
 	files, _, err := journal.OpenFiles(t.Context(), filepath.Join(t.TempDir(), "index.db"))
@@ -27,12 +28,13 @@ func newIndex(t testing.TB) (x *Index, home, notes string) {
 			t.Error(err)
 		}
 	})
-	return &Index{Files: files, Logger: slog.New(slog.DiscardHandler), Roots: []Root{
+	return &memory.Index{Files: files, Logger: slog.New(slog.DiscardHandler), Roots: []memory.Root{
 		{Path: filepath.Join(home, "MEMORY.org"), Memory: true}, {Path: filepath.Join(home, "memory"), Memory: true}, {Path: notes},
 	}}, home, notes
 }
 
-func (x *Index) refreshed(t testing.TB, want int) {
+// refreshed fails the test unless a refresh finds so many changed files.
+func refreshed(t testing.TB, x *memory.Index, want int) {
 	t.Helper()
 	if got, err := x.Refresh(context.Background()); err != nil || got != want {
 		t.Errorf("%d files changed (%v), want %d", got, err, want)
@@ -40,7 +42,7 @@ func (x *Index) refreshed(t testing.TB, want int) {
 }
 
 // places returns what is found for a person, as NAME:LINE title.
-func (x *Index) places(t testing.TB, text string, scopes ...string) string {
+func places(t testing.TB, x *memory.Index, text string, scopes ...string) string {
 	t.Helper()
 	found, err := x.Search(t.Context(), journal.FileQuery{Text: text, Scopes: append(scopes, "")})
 	if err != nil {
@@ -72,8 +74,8 @@ func TestIndex(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(notes, "dead.org")); err != nil {
 		t.Fatal(err)
 	}
-	x.refreshed(t, 7)
-	x.refreshed(t, 0)
+	refreshed(t, x, 7)
+	refreshed(t, x, 0)
 	for _, c := range []struct{ query, scope, want string }{
 		{"samovar kettle", "", "tea.org:1 Tea"},
 		{"samovar hums", "", "MEMORY.org:1 Known"},
@@ -81,16 +83,16 @@ func TestIndex(t *testing.T) {
 		{"samovar leaks", "family", "MEMORY.org:3 For the family"},
 		{"heard samovar", "", "2026-11-21.org:1 Heard"},
 		{"samovar kept", "", ""},
-		{"samovar kept", private, "tea.org:8 Deep"},
-		{"samovar p", private, "private.org:2 P"},
-		{"samovar never", private, ""},
+		{"samovar kept", "@private", "tea.org:8 Deep"},
+		{"samovar p", "@private", "private.org:2 P"},
+		{"samovar never", "@private", ""},
 		{"samovar off", "", ""},
 		{"samovar locked", "", ""},
 		{"samovar claims", "", "tea.org:17 Claims"}, // a note cannot have a scope
 		{"zettel samovar", "", "zettel.org:1 Zettel"},
 		{"samovar latin", "", "latin.org:1 Caf?"},
 	} {
-		if got := x.places(t, c.query, c.scope); got != c.want {
+		if got := places(t, x, c.query, c.scope); got != c.want {
 			t.Errorf("%q in %q: got %q, want %q", c.query, c.scope, got, c.want)
 		}
 	}
@@ -101,23 +103,23 @@ func TestIndex(t *testing.T) {
 func TestIndexFollows(t *testing.T) {
 	x, _, notes := newIndex(t)
 	path := put(t, notes, "a.org", "* One\nsamovar\n")
-	x.refreshed(t, 1)
+	refreshed(t, x, 1)
 	put(t, notes, "a.org", "\n\n* One, now lower\nsamovar and more\n")
-	if got := x.places(t, "samovar"); got != "a.org:3 One, now lower" {
+	if got := places(t, x, "samovar"); got != "a.org:3 One, now lower" {
 		t.Errorf("after an edit: %q", got)
 	}
 	put(t, notes, "b.org", "* Two\nsamovar\n")
-	x.refreshed(t, 1)
+	refreshed(t, x, 1)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if got := x.places(t, "samovar"); got != "b.org:1 Two" {
+	if got := places(t, x, "samovar"); got != "b.org:1 Two" {
 		t.Errorf("after a deletion: %q", got)
 	}
 	if err := os.Rename(filepath.Join(notes, "b.org"), filepath.Join(notes, "c.org")); err != nil {
 		t.Fatal(err)
 	}
-	if got := x.places(t, "samovar"); got != "c.org:1 Two" {
+	if got := places(t, x, "samovar"); got != "c.org:1 Two" {
 		t.Errorf("after a renaming: %q", got)
 	}
 }
@@ -127,20 +129,20 @@ func TestIndexFollowsWhileAllIsRead(t *testing.T) {
 	x, _, notes := newIndex(t)
 	edited, gone := put(t, notes, "a.org", "* One\nsamovar\n"), put(t, notes, "b.org", "* Two\nsamovar\n")
 	private := put(t, notes, "c.org", "* Three\nsamovar\n")
-	x.refreshed(t, 3)
+	refreshed(t, x, 3)
 	put(t, notes, "new.org", "* New\nsamovar\n")
 	put(t, notes, filepath.Base(edited), "\n* One, now lower\nsamovar and more\n")
 	put(t, notes, filepath.Base(private), "* Three :@private:\nsamovar\n")
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
 	}
-	x.refreshing.Add(1) // as if another Refresh ran, however long it takes
-	if got := x.places(t, "samovar"); got != "a.org:2 One, now lower" {
+	end := x.BeginRefresh() // as if another Refresh ran, however long it takes
+	if got := places(t, x, "samovar"); got != "a.org:2 One, now lower" {
 		t.Errorf("meanwhile: %q", got)
 	}
-	x.refreshing.Add(-1)
-	x.refreshed(t, 1)
-	if got := x.places(t, "samovar"); !strings.Contains(got, "new.org:1 New") || strings.Count(got, "|") != 1 {
+	end()
+	refreshed(t, x, 1)
+	if got := places(t, x, "samovar"); !strings.Contains(got, "new.org:1 New") || strings.Count(got, "|") != 1 {
 		t.Errorf("afterwards: %q", got)
 	}
 }
@@ -155,7 +157,7 @@ func TestIndexEnds(t *testing.T) {
 	if _, err := x.Refresh(ctx); err == nil {
 		t.Error("it did not end with its context")
 	}
-	x.refreshed(t, 50)
+	refreshed(t, x, 50)
 	if err := x.Files.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -185,10 +187,10 @@ func BenchmarkIndex(b *testing.B) {
 	notes := b.TempDir()
 	language := newCorpus(1)
 	size := language.notesOf100MB(b, notes)
-	var x *Index
+	var x *memory.Index
 	anew := func() {
 		x, _, _ = newIndex(b)
-		x.Roots = []Root{{Path: notes}}
+		x.Roots = []memory.Root{{Path: notes}}
 	}
 	b.Run("all", func(run *testing.B) {
 		run.SetBytes(size)

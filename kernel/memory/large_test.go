@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/memory"
 )
 
 // TestLargeFile checks that records are added, found and undone in a MEMORY.org of 5 MB, and that
@@ -15,23 +17,23 @@ func TestLargeFile(t *testing.T) {
 	theirs := strings.Repeat("* A heading\nwith a line of prose below it, as people write\n", 5<<20/60)
 	put(t, s.Home, "MEMORY.org", theirs)
 	begun := time.Now()
-	r, saved, err := s.Save(t.Context(), "t-1", Record{Text: "The samovar hums."}, true)
-	if err != nil || !strings.HasPrefix(s.text(t, "MEMORY.org"), theirs+"* The samovar hums.\n") {
+	r, saved, err := s.Save(t.Context(), "t-1", memory.Record{Text: "The samovar hums."}, true)
+	if err != nil || !strings.HasPrefix(written(t, s, "MEMORY.org"), theirs+"* The samovar hums.\n") {
 		t.Fatalf("%v", err)
 	}
 	x, _, _ := newIndex(t)
-	x.Roots = []Root{{Path: s.Home, Memory: true}}
-	x.refreshed(t, 1)
-	if got := x.places(t, "samovar"); !strings.HasSuffix(got, " The samovar hums.") {
+	x.Roots = []memory.Root{{Path: s.Home, Memory: true}}
+	refreshed(t, x, 1)
+	if got := places(t, x, "samovar"); !strings.HasSuffix(got, " The samovar hums.") {
 		t.Errorf("found %q", got)
 	}
-	if _, err := s.Update(t.Context(), "t-1", Record{ID: r.ID, Text: "It leaks."}); err != nil {
+	if _, err := s.Update(t.Context(), "t-1", memory.Record{ID: r.ID, Text: "It leaks."}); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Undo(t.Context(), saved.ID); err == nil {
 		t.Error("undone out of order")
 	}
-	if _, err := s.Forget(t.Context(), "t-1", r.ID); err != nil || s.text(t, "MEMORY.org") != theirs {
+	if _, err := s.Forget(t.Context(), "t-1", r.ID); err != nil || written(t, s, "MEMORY.org") != theirs {
 		t.Errorf("forgotten: %v", err)
 	}
 	t.Logf("all of it took %v", time.Since(begun))
@@ -43,21 +45,21 @@ func TestOtherEncoding(t *testing.T) {
 	s := newStore(t)
 	const theirs = "* Caf\xe9\nau lait\n"
 	put(t, s.Home, "MEMORY.org", theirs)
-	r, _, err := s.Save(t.Context(), "t-1", Record{Text: "The samovar hums."}, true)
-	if err != nil || !strings.HasPrefix(s.text(t, "MEMORY.org"), theirs+"* The") {
-		t.Fatalf("%v\n%q", err, s.text(t, "MEMORY.org"))
+	r, _, err := s.Save(t.Context(), "t-1", memory.Record{Text: "The samovar hums."}, true)
+	if err != nil || !strings.HasPrefix(written(t, s, "MEMORY.org"), theirs+"* The") {
+		t.Fatalf("%v\n%q", err, written(t, s, "MEMORY.org"))
 	}
 	if found, _, err := s.Record(r.ID); err != nil || !found.Own {
 		t.Errorf("%+v %v", found, err)
 	}
 	x, _, _ := newIndex(t)
-	x.Roots = []Root{{Path: s.Home, Memory: true}}
-	x.refreshed(t, 1)
-	if got := x.places(t, "lait"); got == "" {
+	x.Roots = []memory.Root{{Path: s.Home, Memory: true}}
+	refreshed(t, x, 1)
+	if got := places(t, x, "lait"); got == "" {
 		t.Error("what is ASCII was not found")
 	}
-	if _, err := s.Forget(t.Context(), "t-1", r.ID); err != nil || s.text(t, "MEMORY.org") != theirs {
-		t.Errorf("forgotten: %v\n%q", err, s.text(t, "MEMORY.org"))
+	if _, err := s.Forget(t.Context(), "t-1", r.ID); err != nil || written(t, s, "MEMORY.org") != theirs {
+		t.Errorf("forgotten: %v\n%q", err, written(t, s, "MEMORY.org"))
 	}
 }
 
@@ -78,7 +80,7 @@ func TestMidnight(t *testing.T) {
 		{time.Date(2026, 11, 21, 0, 30, 0, 0, berlin), "2026-11-21"}, // the clock went back
 	} {
 		s.Now = func() time.Time { return c.now }
-		r, change, err := s.Save(t.Context(), "t-1", Record{Text: "kept at " + c.now.String()}, false)
+		r, change, err := s.Save(t.Context(), "t-1", memory.Record{Text: "kept at " + c.now.String()}, false)
 		if err != nil || !strings.HasSuffix(change.Path, "memory/"+c.name+".org") {
 			t.Errorf("at %v it was kept in %s: %v", c.now, change.Path, err)
 		}
@@ -96,7 +98,7 @@ func TestRecall(t *testing.T) {
 	x, home, notes := newIndex(t)
 	put(t, home, "memory/2026-11-01.org", "* Anna\nlikes black tea from Samarkand.\n* The dentist\nis on Hauptstraße 5\n* For the club\n:PROPERTIES:\n:SCOPE: club\n:END:\nThe samovar is the club's.\n* Secret :@private:\nsamovar canary\n* 妹妹\n生日是五月三日\n")
 	put(t, notes, "n.org", "* A trip\nTwo days in Bukhara\n"+strings.Repeat("* Log\nit rained again today\n", 40))
-	x.refreshed(t, 2)
+	refreshed(t, x, 2)
 	for _, c := range []struct{ message, scope, want string }{
 		{"Which tea does Anna like?", "", "Anna"},
 		{"What does ANNA drink? (:type :request) \"quote * AND NOT", "", "Anna"},
@@ -129,7 +131,7 @@ func TestRecallFollows(t *testing.T) {
 	x, home, notes := newIndex(t)
 	put(t, home, "MEMORY.org", "* Anna\nlikes tea\n* Bert\nlikes tea as well\n")
 	other := put(t, notes, "n.org", "* Carla\nnever drinks tea\n")
-	x.refreshed(t, 2)
+	refreshed(t, x, 2)
 	recalled := func() string {
 		t.Helper()
 		found, err := x.Recall(t.Context(), "tea?", []string{""}, 6)

@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"os"
@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/memory"
 )
 
 // TestMarkdownIsIndexed checks that a Markdown file of the memory is found like an Org file, unless
 // there is an Org file with its name.
 func TestMarkdownIsIndexed(t *testing.T) {
 	x, home, notes := newIndex(t)
-	x.Roots = append(x.Roots, Root{Path: filepath.Join(home, "MEMORY.md"), Memory: true})
+	x.Roots = append(x.Roots, memory.Root{Path: filepath.Join(home, "MEMORY.md"), Memory: true})
 	put(t, home, "MEMORY.md", "About the samovar\n\n# The samovar :home:\nIt hums.\n```sh\n# no samovar heading\n```\n## Old one\nA samovar of brass.\n# Not for it :noagent:\nsamovar\n## below\nsamovar\n# Mine :@private:\nsamovar\n")
 	put(t, home, "memory/2026-11-21.md", "# Heard ##\nof a samovar\n")
 	put(t, notes, "else.md", "# A samovar\n")
-	x.refreshed(t, 2)
-	if got, want := x.places(t, "samovar"), "MEMORY.md:1 MEMORY|MEMORY.md:3 The samovar|MEMORY.md:8 Old one|2026-11-21.md:1 Heard"; !sameSet(got, want) {
+	refreshed(t, x, 2)
+	if got, want := places(t, x, "samovar"), "MEMORY.md:1 MEMORY|MEMORY.md:3 The samovar|MEMORY.md:8 Old one|2026-11-21.md:1 Heard"; !sameSet(got, want) {
 		t.Errorf("found %s, want %s in any order", got, want)
 	}
 	found, err := x.Search(t.Context(), journal.FileQuery{Text: "brass", Tags: []string{"home"}, Scopes: []string{""}})
@@ -28,8 +29,8 @@ func TestMarkdownIsIndexed(t *testing.T) {
 		t.Errorf("found %+v (%v)", found, err)
 	}
 	put(t, home, "MEMORY.org", "* Other\nsamovar\n")
-	x.refreshed(t, 2)
-	if got, want := x.places(t, "samovar"), "MEMORY.org:1 Other|2026-11-21.md:1 Heard"; !sameSet(got, want) {
+	refreshed(t, x, 2)
+	if got, want := places(t, x, "samovar"), "MEMORY.org:1 Other|2026-11-21.md:1 Heard"; !sameSet(got, want) {
 		t.Errorf("beside an Org file: found %s, want %s", got, want)
 	}
 }
@@ -48,7 +49,7 @@ func sameSet(a, b string) bool {
 func TestSavedBesideMarkdown(t *testing.T) {
 	s := newStore(t)
 	put(t, s.Home, "MEMORY.md", "# Mine\n")
-	_, change, err := s.Save(t.Context(), "t", Record{Title: "Tea"}, true)
+	_, change, err := s.Save(t.Context(), "t", memory.Record{Title: "Tea"}, true)
 	if err != nil || filepath.Base(filepath.Dir(change.Path)) != "memory" {
 		t.Errorf("kept in %s (%v)", change.Path, err)
 	}
@@ -58,7 +59,7 @@ func TestSavedBesideMarkdown(t *testing.T) {
 	if err := os.Rename(change.Path, strings.TrimSuffix(change.Path, ".org")+".md"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Save(t.Context(), "t", Record{Title: "Milk"}, false); err == nil || !strings.Contains(err.Error(), "make it") {
+	if _, _, err := s.Save(t.Context(), "t", memory.Record{Title: "Milk"}, false); err == nil || !strings.Contains(err.Error(), "make it") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -91,15 +92,15 @@ func TestNoFiles(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		x.refreshed(t, 2)
+		refreshed(t, x, 2)
 		if err := os.Remove(filepath.Join(notes, "a.org")); err != nil {
 			t.Error(err)
 		}
 		pipe(filepath.Join(notes, "a.org"))
-		if got := x.places(t, "samovar"); got != "2026-11-21.org:1 Tea" {
+		if got := places(t, x, "samovar"); got != "2026-11-21.org:1 Tea" {
 			t.Errorf("found %s", got)
 		}
-		if p := (&Home{Directory: home}).Persona(time.Now()); len(p.Faults) != 1 {
+		if p := (&memory.Home{Directory: home}).Persona(time.Now()); len(p.Faults) != 1 {
 			t.Errorf("told is %v", p.Faults)
 		}
 	}()

@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/memory"
 )
 
 // served makes vectors with a real server, as the program does.
@@ -26,13 +27,13 @@ func (s served) Model() string { return s.model }
 func (s served) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := s.Provider.Embed(ctx, texts)
 	if llm.ClassOf(err) == llm.ClassBadRequest {
-		err = errors.Join(ErrNoVector, err)
+		err = errors.Join(memory.ErrNoVector, err)
 	}
 	return vectors, err
 }
 
 // means gives the index a server for which the words for cars are alike.
-func (x *Index) means(t testing.TB, faults ...llmtest.Exchange) *llmtest.Server {
+func means(t testing.TB, x *memory.Index, faults ...llmtest.Exchange) *llmtest.Server {
 	t.Helper()
 	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Embeddings: faults, Alike: [][]string{{"car", "automobile", "vehicle"}}}, nil)
 	if err != nil {
@@ -44,18 +45,18 @@ func (x *Index) means(t testing.TB, faults ...llmtest.Exchange) *llmtest.Server 
 		t.Fatal(err)
 	}
 	t.Cleanup(provider.Close)
-	x.Meaning = &Meaning{Embedder: served{provider, "vectors"}, Least: 0.4}
+	x.Meaning = &memory.Meaning{Embedder: served{provider, "vectors"}, Least: 0.4}
 	return server
 }
 
-func (x *Index) embedded(t testing.TB, want int) {
+func embedded(t testing.TB, x *memory.Index, want int) {
 	t.Helper()
 	if made, err := x.Embed(t.Context()); err != nil || made != want {
 		t.Errorf("%d vectors were made (%v), want %d", made, err, want)
 	}
 }
 
-func titles(found []Found, err error) string {
+func titles(found []memory.Found, err error) string {
 	if err != nil {
 		return err.Error()
 	}
@@ -78,17 +79,17 @@ func sent(server *llmtest.Server) string {
 // TestBackends tests the search for words, and the search for words and meaning, against the same
 // promises.
 func TestBackends(t *testing.T) {
-	for name, with := range map[string]func(*testing.T, *Index){
-		"words":                          func(*testing.T, *Index) {},
-		"words and meaning":              func(t *testing.T, x *Index) { x.means(t) },
-		"words and a meaning that fails": func(t *testing.T, x *Index) { x.means(t, llmtest.Exchange{Status: 500, Body: "{}", Times: -1}) },
+	for name, with := range map[string]func(*testing.T, *memory.Index){
+		"words":                          func(*testing.T, *memory.Index) {},
+		"words and meaning":              func(t *testing.T, x *memory.Index) { means(t, x) },
+		"words and a meaning that fails": func(t *testing.T, x *memory.Index) { means(t, x, llmtest.Exchange{Status: 500, Body: "{}", Times: -1}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, home, notes := newIndex(t)
 			with(t, x)
 			make := func(changed int) {
 				t.Helper()
-				x.refreshed(t, changed)
+				refreshed(t, x, changed)
 				_, _ = x.Embed(t.Context()) // a failure changes nothing
 			}
 			put(t, home, "MEMORY.org", "* The samovar\nIt hums in the attic.\n* The family's\n:PROPERTIES:\n:SCOPE: family\n:END:\nA samovar is promised to Olga.\n")
@@ -97,7 +98,7 @@ func TestBackends(t *testing.T) {
 			make(3)
 			search := func(text string, scopes ...string) string {
 				t.Helper()
-				return titles(x.SearchAlike(t.Context(), Query{Text: text, Any: true, Scopes: scopes, Limit: 8}, text))
+				return titles(x.SearchAlike(t.Context(), memory.Query{Text: text, Any: true, Scopes: scopes, Limit: 8}, text))
 			}
 			check := func(what, got, want string) {
 				t.Helper()
@@ -109,8 +110,8 @@ func TestBackends(t *testing.T) {
 			check("another's scope", search("samovar olga", "family"), "The family's")
 			check("nobody's scope", search("samovar"), "")
 			check("nothing like it", search("zeppelin", "", "family"), "")
-			from, _ := Day("2026-11-20")
-			check("a day and a tag", titles(x.SearchAlike(t.Context(), Query{Text: "kettle", Tags: []string{"home"}, From: from, To: from, Scopes: []string{""}, Limit: 8}, "kettle")), "Tea")
+			from, _ := memory.Day("2026-11-20")
+			check("a day and a tag", titles(x.SearchAlike(t.Context(), memory.Query{Text: "kettle", Tags: []string{"home"}, From: from, To: from, Scopes: []string{""}, Limit: 8}, "kettle")), "Tea")
 			check("recalled", titles(x.Recall(t.Context(), "Who has the samovar of the attic?", []string{""}, 6)), "The samovar")
 			check("not recalled elsewhere", titles(x.Recall(t.Context(), "Who has the samovar of the attic?", []string{"club"}, 6)), "")
 			put(t, home, "MEMORY.org", "* Milk\nIt is sour.\n")
@@ -130,18 +131,18 @@ func TestBackends(t *testing.T) {
 // that private text is never sent, and that unchanged text is not sent again.
 func TestMeaning(t *testing.T) {
 	x, home, notes := newIndex(t)
-	server := x.means(t)
+	server := means(t, x)
 	put(t, home, "MEMORY.org", "* The car\nIt is blue.\n* Cows\nThey moo.\n")
 	put(t, home, "memory/2026-11-20.org", "* An automobile\nIt is blue.\n")
 	put(t, notes, "a.org", "* Mine :@private:\nunspeakable\n* Never :noagent:\nunspeakable\n* Closed :crypt:\nunspeakable\n* Open\nnotes of mine\n")
-	x.refreshed(t, 3)
-	x.embedded(t, 4)
+	refreshed(t, x, 3)
+	embedded(t, x, 4)
 	if strings.Contains(sent(server), "unspeakable") {
 		t.Errorf("what is private was sent:\n%s", sent(server))
 	}
 	scopes := []string{""}
 	search := func(text string) string {
-		return titles(x.SearchAlike(t.Context(), Query{Text: text, Scopes: scopes, Limit: 8}, MeaningText(text)))
+		return titles(x.SearchAlike(t.Context(), memory.Query{Text: text, Scopes: scopes, Limit: 8}, memory.MeaningText(text)))
 	}
 	if got := search("vehicle"); got != "The car|An automobile" && got != "An automobile|The car" {
 		t.Errorf("a vehicle is %q", got)
@@ -156,15 +157,15 @@ func TestMeaning(t *testing.T) {
 		t.Errorf("recalled is %q", got)
 	}
 	before := len(server.Requests())
-	x.embedded(t, 0)
+	embedded(t, x, 0)
 	put(t, home, "MEMORY.org", "* New first\nheading\n* The car\nIt is blue.\n* Cows\nThey moo no more.\n")
-	x.refreshed(t, 1)
-	x.embedded(t, 2)
+	refreshed(t, x, 1)
+	embedded(t, x, 2)
 	if texts := server.Requests()[before:]; len(texts) != 1 || strings.Contains(string(texts[0].Body), "blue") {
 		t.Errorf("what did not change was sent again: %d requests", len(texts))
 	}
 	x.Meaning.Embedder = served{x.Meaning.Embedder.(served).Provider, "others"}
-	x.embedded(t, 5)
+	embedded(t, x, 5)
 	if got := search("vehicle"); !strings.Contains(got, "The car") {
 		t.Errorf("with another model a vehicle is %q", got)
 	}
@@ -174,11 +175,11 @@ func TestMeaning(t *testing.T) {
 // because it may be private by now.
 func TestMeaningAfterChange(t *testing.T) {
 	x, _, notes := newIndex(t)
-	server := x.means(t)
+	server := means(t, x)
 	put(t, notes, "a.org", "* Diary :private_:\nhidden now\n* Other\ntext\n")
-	x.refreshed(t, 1)
+	refreshed(t, x, 1)
 	put(t, notes, "a.org", "* Diary :@private:\nhidden now\n* Other\ntext\n")
-	x.embedded(t, 1)
+	embedded(t, x, 1)
 	if strings.Contains(sent(server), "hidden now") {
 		t.Errorf("sent was %s", sent(server))
 	}
@@ -188,23 +189,23 @@ func TestMeaningAfterChange(t *testing.T) {
 // vector in the end, wherever it stands.
 func TestMeaningOfConcurrentChange(t *testing.T) {
 	x, _, notes := newIndex(t)
-	x.means(t)
+	means(t, x)
 	put(t, notes, "b.org", "* A car\n")
 	put(t, notes, "d.org", "* Cows\n")
-	x.refreshed(t, 2)
+	refreshed(t, x, 2)
 	x.Meaning.Embedder = &meanwhile{x.Meaning.Embedder, func() {
 		for _, name := range []string{"a.org", "c.org"} {
 			put(t, notes, name, "* About "+name+"\n")
 		}
-		x.refreshed(t, 2)
+		refreshed(t, x, 2)
 	}}
-	x.embedded(t, 4)
-	x.embedded(t, 0)
+	embedded(t, x, 4)
+	embedded(t, x, 0)
 }
 
 // meanwhile calls a function when it is first asked for vectors.
 type meanwhile struct {
-	Embedder
+	memory.Embedder
 	do func()
 }
 
@@ -220,19 +221,19 @@ func (m *meanwhile) Embed(ctx context.Context, texts []string) ([][]float32, err
 // server that refuses everything is asked again.
 func TestMeaningRefused(t *testing.T) {
 	x, home, _ := newIndex(t)
-	server := x.means(t, llmtest.Exchange{Match: "too long", Status: 400, Body: `{"error":{"message":"input is too large"}}`, Times: -1})
+	server := means(t, x, llmtest.Exchange{Match: "too long", Status: 400, Body: `{"error":{"message":"input is too large"}}`, Times: -1})
 	put(t, home, "MEMORY.org", "* A car\n* A too long one\n")
-	x.refreshed(t, 1)
-	x.embedded(t, 2)
-	x.embedded(t, 0)
-	if got := titles(x.SearchAlike(t.Context(), Query{Text: "vehicle", Scopes: []string{""}}, "vehicle")); got != "A car" {
+	refreshed(t, x, 1)
+	embedded(t, x, 2)
+	embedded(t, x, 0)
+	if got := titles(x.SearchAlike(t.Context(), memory.Query{Text: "vehicle", Scopes: []string{""}}, "vehicle")); got != "A car" {
 		t.Errorf("found %q", got)
 	}
 	asked := len(server.Requests())
 	y, home, _ := newIndex(t)
-	y.means(t, llmtest.Exchange{Status: 400, Body: "{}", Times: -1})
+	means(t, y, llmtest.Exchange{Status: 400, Body: "{}", Times: -1})
 	put(t, home, "MEMORY.org", "* A car\n")
-	y.refreshed(t, 1)
+	refreshed(t, y, 1)
 	if made, err := y.Embed(t.Context()); err == nil || made != 0 {
 		t.Errorf("%d were made (%v) by a server that refuses all", made, err)
 	}

@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"org-agent/kernel/memory"
 )
 
 // put writes a file with an old time, so that its stamp is trusted.
@@ -37,7 +39,7 @@ func TestPersona(t *testing.T) {
 	put(t, home, "SOUL.md", "# Soul\n\n**Kind.**\n")
 	put(t, home, "USER.org", "# Nothing yet.\n#+TITLE: User\n")
 	put(t, home, "MEMORY.org", ":PROPERTIES:\n:ID: x\n:END:\n* The car is blue\n")
-	h := Home{Directory: home}
+	h := memory.Home{Directory: home}
 	p := h.Persona(time.Now())
 	if len(p.Faults) > 0 {
 		t.Errorf("faults: %v", p.Faults)
@@ -65,7 +67,7 @@ func TestDays(t *testing.T) {
 	for _, day := range []string{"2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31"} {
 		put(t, home, "memory/"+day+".org", day)
 	}
-	h := Home{Directory: home}
+	h := memory.Home{Directory: home}
 	for _, c := range []struct{ now, zone, today, yesterday string }{
 		{"2026-03-29T23:59:59Z", "UTC", "2026-03-29", "2026-03-28"},
 		{"2026-03-30T00:00:00Z", "UTC", "2026-03-30", "2026-03-29"},
@@ -91,7 +93,7 @@ func TestDays(t *testing.T) {
 // same size are saved in one moment.
 func TestEdits(t *testing.T) {
 	home := t.TempDir()
-	h := Home{Directory: home}
+	h := memory.Home{Directory: home}
 	for _, text := range []string{"one", "two", "tri", "vier"} {
 		put(t, home, "SOUL.org", text)
 		if got := h.Persona(time.Now()).File("SOUL").Text; got != text {
@@ -110,7 +112,7 @@ func TestEdits(t *testing.T) {
 // earlier text counts, also if its next text is broken. A file that stays empty has no text.
 func TestSavedInPlace(t *testing.T) {
 	home := t.TempDir()
-	h := Home{Directory: home}
+	h := memory.Home{Directory: home}
 	text := func() string { return h.File("IDENTITY").Text }
 	path := put(t, home, "IDENTITY.org", "- Name :: Sam\n")
 	if got := text(); got != "- Name :: Sam" {
@@ -137,7 +139,7 @@ func TestSavedInPlace(t *testing.T) {
 	if got := text(); got != "- Name :: Nora" {
 		t.Errorf("with a broken text it says %q", got)
 	}
-	emptied(savingAge)
+	emptied(200 * time.Millisecond)
 	if got := text(); got != "" {
 		t.Errorf("empty for a while it says %q", got)
 	}
@@ -149,7 +151,7 @@ func TestBrokenFiles(t *testing.T) {
 		fault  string
 	}{
 		"not UTF-8": {func(path string) error { return os.WriteFile(path, []byte("a\nf\xfcr\n"), 0o644) }, "it is not UTF-8 in line 2"},
-		"too large": {func(path string) error { return os.Truncate(path, fileBytes+1) }, "it is larger than 8 MB"},
+		"too large": {func(path string) error { return os.Truncate(path, 8<<20+1) }, "it is larger than 8 MB"},
 		"a pipe":    {func(path string) error { return replace(path, func() error { return syscall.Mkfifo(path, 0o644) }) }, "it is no regular file"},
 		"a folder":  {func(path string) error { return replace(path, func() error { return os.Mkdir(path, 0o755) }) }, "it is no regular file"},
 		"itself":    {func(path string) error { return replace(path, func() error { return os.Symlink(path, path) }) }, "it cannot be read"},
@@ -157,7 +159,7 @@ func TestBrokenFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			path := put(t, home, "SOUL.org", "good")
-			h := Home{Directory: home}
+			h := memory.Home{Directory: home}
 			h.Persona(time.Now())
 			if err := c.damage(path); err != nil {
 				t.Fatal(err)
@@ -171,7 +173,7 @@ func TestBrokenFiles(t *testing.T) {
 					t.Errorf("the faults are %v", p.Faults)
 				}
 			}
-			fresh := Home{Directory: home}
+			fresh := memory.Home{Directory: home}
 			if p := fresh.Persona(time.Now()); len(p.Files) > 0 || len(p.Faults) != 1 || !strings.Contains(p.Faults[0].Message, "nothing of it is used") {
 				t.Errorf("without an earlier one it is %+v", p)
 			}
@@ -190,7 +192,7 @@ func TestTwoFilesOfOneRole(t *testing.T) {
 	home := t.TempDir()
 	put(t, home, "SOUL.org", "org")
 	put(t, home, "SOUL.md", "md")
-	h := Home{Directory: home}
+	h := memory.Home{Directory: home}
 	p := h.Persona(time.Now())
 	if p.File("SOUL").Text != "org" || len(p.Faults) != 1 || !strings.Contains(p.Faults[0].Error(), "SOUL.md: it is not read, because SOUL.org is there") {
 		t.Errorf("it is %+v", p)
@@ -200,7 +202,7 @@ func TestTwoFilesOfOneRole(t *testing.T) {
 func TestLargeMemory(t *testing.T) {
 	home := t.TempDir()
 	put(t, home, "MEMORY.org", strings.Repeat("- a :: {{name}} * b\n", 5<<20/20))
-	h := Home{Directory: home}
+	h := memory.Home{Directory: home}
 	began := time.Now()
 	if p := h.Persona(time.Now()); len(p.File("MEMORY").Text) < 5<<20-100 || len(p.Faults) > 0 {
 		t.Errorf("it is %d bytes, %v", len(p.File("MEMORY").Text), p.Faults)

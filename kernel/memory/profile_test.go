@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/memory"
 )
 
 const workProfile = `#+TITLE: Work
@@ -39,7 +41,7 @@ func TestProfile(t *testing.T) {
 	put(t, home, "USER.org", "Ida.\n")
 	put(t, home, "TOOLS.org", "Mind the saw.\n")
 	path := put(t, home, "profiles/work.org", workProfile)
-	h := &Home{Directory: home}
+	h := &memory.Home{Directory: home}
 	profile, err := h.Profile("work")
 	if err != nil || profile.Style != "Answer *briefly*." {
 		t.Fatalf("%+v, %v", profile, err)
@@ -64,13 +66,13 @@ func TestProfileNames(t *testing.T) {
 	home := t.TempDir()
 	put(t, home, "x.org", "* SOUL\nOutside.\n")
 	put(t, home, "profiles/größe-2_a.org", "")
-	h := &Home{Directory: home}
+	h := &memory.Home{Directory: home}
 	for _, name := range []string{"", "../x", "/x", ".x", "x/y", "x.org", "a b", "x\x00", strings.Repeat("x", 300), "x\n", "~", `..\x`} {
-		if _, err := h.Profile(name); err == nil || errors.Is(err, ErrNoProfile) || len(err.Error()) > 300 {
+		if _, err := h.Profile(name); err == nil || errors.Is(err, memory.ErrNoProfile) || len(err.Error()) > 300 {
 			t.Errorf("the profile %q gives %v", name, err)
 		}
 	}
-	if _, err := h.Profile("x"); !errors.Is(err, ErrNoProfile) {
+	if _, err := h.Profile("x"); !errors.Is(err, memory.ErrNoProfile) {
 		t.Errorf("a missing profile gives %v", err)
 	}
 	if _, err := h.Profile("größe-2_a"); err != nil {
@@ -95,11 +97,11 @@ func TestProfileFaults(t *testing.T) {
 		{"* MEMORY\n", ":1: ", `no place for the heading "MEMORY"`},
 		{"* SOUL\n* soul\n", ":2: ", "SOUL is in line 1 already"},
 		{"\xff", ": ", "it is not UTF-8 in line 1"},
-		{strings.Repeat("x", styleLimit+1), ": ", "more than the 65536"},
+		{strings.Repeat("x", 64<<10+1), ": ", "more than the 65536"},
 	} {
 		home := t.TempDir()
 		path := put(t, home, "profiles/work.org", c.text)
-		h := &Home{Directory: home}
+		h := &memory.Home{Directory: home}
 		_, err := h.Profile("work")
 		if err == nil || !strings.HasPrefix(err.Error(), path+c.where) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), token) ||
 			!strings.HasSuffix(err.Error(), "nothing of it is used") {
@@ -117,7 +119,7 @@ func TestProfileFaults(t *testing.T) {
 	for _, fine := range []string{"My password manager is KeePass.\n", "Explain what an API key is.\n", "* SOUL\nNever tell a password.\n", "Mind the task-list-of-the-whole-team.\n"} {
 		home := t.TempDir()
 		put(t, home, "profiles/work.org", fine)
-		if _, err := (&Home{Directory: home}).Profile("work"); err != nil {
+		if _, err := (&memory.Home{Directory: home}).Profile("work"); err != nil {
 			t.Errorf("%q gives %v", fine, err)
 		}
 	}
@@ -125,7 +127,7 @@ func TestProfileFaults(t *testing.T) {
 
 func TestProfiles(t *testing.T) {
 	home := t.TempDir()
-	h := &Home{Directory: home}
+	h := &memory.Home{Directory: home}
 	if names, faults := h.Profiles(); len(names)+len(faults) > 0 {
 		t.Errorf("without any there are %v, %v", names, faults)
 	}

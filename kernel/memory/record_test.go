@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/memory"
 	"org-agent/kernel/org"
 )
 
@@ -23,17 +24,17 @@ func anyText() *rapid.Generator[string] {
 }
 
 // anyRecord draws a valid record.
-func anyRecord(id string) *rapid.Generator[Record] {
-	return rapid.Custom(func(t *rapid.T) Record {
-		r, err := Record{
+func anyRecord(id string) *rapid.Generator[memory.Record] {
+	return rapid.Custom(func(t *rapid.T) memory.Record {
+		r, err := memory.Record{
 			ID: id, Title: anyText().Draw(t, "title"), Text: anyText().Draw(t, "text"), Created: noon,
 			Tags: rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "tags"), Scope: rapid.SampledFrom([]string{"", "family", "a b"}).Draw(t, "scope"), Source: "main#t-1",
 		}.Clean()
 		if err != nil {
-			return Record{}
+			return memory.Record{}
 		}
 		return r
-	}).Filter(func(r Record) bool { return r.ID != "" })
+	}).Filter(func(r memory.Record) bool { return r.ID != "" })
 }
 
 // TestRecordsRoundTrip checks that a record that the agent adds to any text is read again
@@ -42,11 +43,11 @@ func TestRecordsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string { return lines(anyText().Draw(t, "lines")) }).Filter(open).Draw(t, "before")
 		r := anyRecord("r-1").Draw(t, "record")
-		added := addRecord(text, r)
+		added := memory.AddRecord(text, r)
 		if !strings.HasPrefix(added, text) {
 			t.Fatalf("the text before was changed:\n%q\n%q", text, added)
 		}
-		got, err := own(added, "r-1", time.UTC)
+		got, err := memory.OwnRecord(added, "r-1", time.UTC)
 		if err != nil {
 			t.Fatalf("%v in %q", err, added)
 		}
@@ -57,11 +58,11 @@ func TestRecordsRoundTrip(t *testing.T) {
 			t.Fatalf("%q is not inert: %s", r.String(), why)
 		}
 		after := "* Theirs\n" + anyText().Draw(t, "after")
-		changed, was, err := updateRecord(added+after, anyRecord("r-1").Draw(t, "new"), time.UTC)
+		changed, was, err := memory.UpdateRecord(added+after, anyRecord("r-1").Draw(t, "new"), time.UTC)
 		if err != nil || was.Text != r.Text || !strings.HasPrefix(changed, text) || !strings.HasSuffix(changed, after) {
 			t.Fatalf("changed: %v, %+v\n%q", err, was, changed)
 		}
-		removed, _, err := removeRecord(changed, "r-1", time.UTC)
+		removed, _, err := memory.RemoveRecord(changed, "r-1", time.UTC)
 		if err != nil || removed != text+after {
 			t.Fatalf("removed: %v\n%q, want\n%q", err, removed, text+after)
 		}
@@ -84,32 +85,32 @@ func open(text string) bool {
 }
 
 func TestTheirs(t *testing.T) {
-	r, err := Record{ID: "r-1", Title: "The car", Text: "It is blue.", Tags: []string{"car"}, Created: noon}.Clean()
+	r, err := memory.Record{ID: "r-1", Title: "The car", Text: "It is blue.", Tags: []string{"car"}, Created: noon}.Clean()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := addRecord("* Mine\nprose\n", r)
+	text := memory.AddRecord("* Mine\nprose\n", r)
 	for name, c := range map[string]struct {
 		edit func(string) string
 		want error
 	}{
 		"as it was":        {func(s string) string { return s }, nil},
 		"followed":         {func(s string) string { return s + "\n\n* Next\n" }, nil},
-		"edited":           {func(s string) string { return strings.Replace(s, "blue", "red", 1) }, ErrNotOwn},
-		"added to":         {func(s string) string { return s + "And old.\n" }, ErrNotOwn},
-		"other tags":       {func(s string) string { return strings.Replace(s, ":car:", ":bus:", 1) }, ErrNotOwn},
-		"a property more":  {func(s string) string { return strings.Replace(s, ":SCOPE:", ":X: y\n:SCOPE:", 1) + ":X: y\n" }, ErrNotOwn},
-		"moved deeper":     {func(s string) string { return strings.Replace(s, "* The car", "** The car", 1) }, ErrNotOwn},
-		"copied":           {func(s string) string { return s + strings.TrimPrefix(s, "* Mine\nprose\n") }, ErrNotOwn},
-		"gone":             {func(string) string { return "* Mine\n" }, ErrNotFound},
-		"headings below":   {func(s string) string { return s + "** Theirs\n" }, ErrHolds},
-		"hidden":           {func(s string) string { return strings.Replace(s, "* The car", "* COMMENT The car", 1) }, ErrNotFound},
-		"mark of no one":   {func(s string) string { return strings.Replace(s, ":ID: ", ":AGENT: 1\n:ID: ", 1) }, ErrNotOwn},
-		"empty":            {func(string) string { return "" }, ErrNotFound},
+		"edited":           {func(s string) string { return strings.Replace(s, "blue", "red", 1) }, memory.ErrNotOwn},
+		"added to":         {func(s string) string { return s + "And old.\n" }, memory.ErrNotOwn},
+		"other tags":       {func(s string) string { return strings.Replace(s, ":car:", ":bus:", 1) }, memory.ErrNotOwn},
+		"a property more":  {func(s string) string { return strings.Replace(s, ":SCOPE:", ":X: y\n:SCOPE:", 1) + ":X: y\n" }, memory.ErrNotOwn},
+		"moved deeper":     {func(s string) string { return strings.Replace(s, "* The car", "** The car", 1) }, memory.ErrNotOwn},
+		"copied":           {func(s string) string { return s + strings.TrimPrefix(s, "* Mine\nprose\n") }, memory.ErrNotOwn},
+		"gone":             {func(string) string { return "* Mine\n" }, memory.ErrNotFound},
+		"headings below":   {func(s string) string { return s + "** Theirs\n" }, memory.ErrHolds},
+		"hidden":           {func(s string) string { return strings.Replace(s, "* The car", "* COMMENT The car", 1) }, memory.ErrNotFound},
+		"mark of no one":   {func(s string) string { return strings.Replace(s, ":ID: ", ":AGENT: 1\n:ID: ", 1) }, memory.ErrNotOwn},
+		"empty":            {func(string) string { return "" }, memory.ErrNotFound},
 		"time changed too": {func(s string) string { return strings.Replace(s, "12:00", "13:00", 1) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := removeRecord(c.edit(text), "r-1", time.UTC); !errors.Is(err, c.want) {
+			if _, _, err := memory.RemoveRecord(c.edit(text), "r-1", time.UTC); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})
@@ -118,17 +119,17 @@ func TestTheirs(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for name, c := range map[string]struct {
-		in          Record
+		in          memory.Record
 		title, text string
 		fault       string
 	}{
-		"first line":    {in: Record{Text: "The car is blue\nand old"}, title: "The car is blue", text: "and old"},
-		"long line":     {in: Record{Text: strings.Repeat("word ", 60)}, title: strings.TrimSpace(strings.Repeat("word ", 12)) + "…", text: strings.TrimSpace(strings.Repeat("word ", 60))},
-		"nothing":       {in: Record{Title: " \n"}, fault: "nothing to keep"},
-		"headings":      {in: Record{Title: "* A\nb", Text: "* B\n** C"}, title: "A b", text: "- B\n- C"},
-		"long title":    {in: Record{Title: strings.Repeat("a", 121)}, fault: "longer than 120"},
-		"too large":     {in: Record{Title: "a", Text: strings.Repeat("a", textLimit+1)}, fault: "at most 16000"},
-		"too many tags": {in: Record{Title: "a", Tags: strings.Fields("a b c d e f g h i j k l m")}, fault: "13 tags"},
+		"first line":    {in: memory.Record{Text: "The car is blue\nand old"}, title: "The car is blue", text: "and old"},
+		"long line":     {in: memory.Record{Text: strings.Repeat("word ", 60)}, title: strings.TrimSpace(strings.Repeat("word ", 12)) + "…", text: strings.TrimSpace(strings.Repeat("word ", 60))},
+		"nothing":       {in: memory.Record{Title: " \n"}, fault: "nothing to keep"},
+		"headings":      {in: memory.Record{Title: "* A\nb", Text: "* B\n** C"}, title: "A b", text: "- B\n- C"},
+		"long title":    {in: memory.Record{Title: strings.Repeat("a", 121)}, fault: "longer than 120"},
+		"too large":     {in: memory.Record{Title: "a", Text: strings.Repeat("a", 16_000+1)}, fault: "at most 16000"},
+		"too many tags": {in: memory.Record{Title: "a", Tags: strings.Fields("a b c d e f g h i j k l m")}, fault: "13 tags"},
 	} {
 		r, err := c.in.Clean()
 		if c.fault != "" {

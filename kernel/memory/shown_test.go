@@ -1,8 +1,10 @@
-package memory
+package memory_test
 
 import (
 	"testing"
 	"time"
+
+	"org-agent/kernel/memory"
 )
 
 const scoped = `#+TITLE: Memory
@@ -55,7 +57,7 @@ func TestWithin(t *testing.T) {
 	home := t.TempDir()
 	put(t, home, "MEMORY.org", scoped)
 	put(t, home, "USER.org", "#+FILETAGS: :home:noagent:\n- Name :: SECRET\n* Ida\n")
-	h := Home{Directory: home}
+	h := memory.Home{Directory: home}
 	p := h.Persona(time.Now())
 	file := p.File("MEMORY")
 	const open = "At the top.\n* Open\nAnybody alone with me.\n** Below it, with a drawer\n:LOGBOOK:\n- said\n:END:\n"

@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"errors"
@@ -14,10 +14,11 @@ import (
 	"pgregory.net/rapid"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/memory"
 	"org-agent/kernel/org"
 )
 
-func newStore(t testing.TB) *Store {
+func newStore(t testing.TB) *memory.Store {
 	t.Helper()
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
 	if err != nil {
@@ -30,7 +31,7 @@ func newStore(t testing.TB) *Store {
 	})
 	var mu sync.Mutex
 	ids := 0
-	return &Store{Home: t.TempDir(), Journal: j.Records, Now: func() time.Time { return noon }, NewID: func() string {
+	return &memory.Store{Home: t.TempDir(), Journal: j.Records, Now: func() time.Time { return noon }, NewID: func() string {
 		mu.Lock()
 		defer mu.Unlock()
 		ids++
@@ -38,7 +39,8 @@ func newStore(t testing.TB) *Store {
 	}}
 }
 
-func (s *Store) text(t testing.TB, name string) string {
+// written returns a file of the home of a store, empty if there is none.
+func written(t testing.TB, s *memory.Store, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(s.Home, name))
 	if err != nil && !os.IsNotExist(err) {
@@ -51,35 +53,37 @@ func TestStore(t *testing.T) {
 	s := newStore(t)
 	theirs := "#+TITLE: Memory\n\nI write here too.\n* My own heading\nprose\n"
 	put(t, s.Home, "MEMORY.org", theirs)
-	r, saved, err := s.Save(t.Context(), "t-1", Record{Text: "The car is blue.", Tags: []string{"car"}, Scope: "family", Source: "main#e-1"}, true)
+	r, saved, err := s.Save(t.Context(), "t-1", memory.Record{Text: "The car is blue.", Tags: []string{"car"}, Scope: "family", Source: "main#e-1"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := theirs + "* The car is blue. :car:\n:PROPERTIES:\n:ID:       id-1\n:CREATED:  [2026-11-22 Sun 12:00]\n:SCOPE:    family\n:SOURCE:   main#e-1\n:AGENT:    " + r.mark() + "\n:END:\n"
-	if got := s.text(t, "MEMORY.org"); got != want {
+	_, mark, _ := strings.Cut(r.String(), ":AGENT:    ")
+	mark, _, _ = strings.Cut(mark, "\n")
+	want := theirs + "* The car is blue. :car:\n:PROPERTIES:\n:ID:       id-1\n:CREATED:  [2026-11-22 Sun 12:00]\n:SCOPE:    family\n:SOURCE:   main#e-1\n:AGENT:    " + mark + "\n:END:\n"
+	if got := written(t, s, "MEMORY.org"); got != want {
 		t.Errorf("the file is\n%s\nwant\n%s", got, want)
 	}
-	if _, _, err := s.Save(t.Context(), "t-1", Record{Text: "It rains."}, false); err != nil || !strings.Contains(s.text(t, "memory/2026-11-22.org"), "* It rains.\n") {
-		t.Errorf("the day is %q (%v)", s.text(t, "memory/2026-11-22.org"), err)
+	if _, _, err := s.Save(t.Context(), "t-1", memory.Record{Text: "It rains."}, false); err != nil || !strings.Contains(written(t, s, "memory/2026-11-22.org"), "* It rains.\n") {
+		t.Errorf("the day is %q (%v)", written(t, s, "memory/2026-11-22.org"), err)
 	}
-	changed, err := s.Update(t.Context(), "t-2", Record{ID: r.ID, Title: "The car", Text: "It is red."})
-	if err != nil || !strings.HasPrefix(changed.Before, "* The car is blue") || !strings.Contains(s.text(t, "MEMORY.org"), "It is red.") {
+	changed, err := s.Update(t.Context(), "t-2", memory.Record{ID: r.ID, Title: "The car", Text: "It is red."})
+	if err != nil || !strings.HasPrefix(changed.Before, "* The car is blue") || !strings.Contains(written(t, s, "MEMORY.org"), "It is red.") {
 		t.Errorf("updated: %v, %+v", err, changed)
 	}
 	if _, err := s.Undo(t.Context(), saved.ID); err == nil || !strings.Contains(err.Error(), "undo the later change first") {
 		t.Errorf("undone out of order: %v", err)
 	}
-	if _, err := s.Undo(t.Context(), changed.ID); err != nil || s.text(t, "MEMORY.org") != want {
-		t.Errorf("undone: %v\n%s", err, s.text(t, "MEMORY.org"))
+	if _, err := s.Undo(t.Context(), changed.ID); err != nil || written(t, s, "MEMORY.org") != want {
+		t.Errorf("undone: %v\n%s", err, written(t, s, "MEMORY.org"))
 	}
 	forgotten, err := s.Forget(t.Context(), "t-3", r.ID)
-	if err != nil || s.text(t, "MEMORY.org") != theirs {
-		t.Errorf("forgotten: %v\n%s", err, s.text(t, "MEMORY.org"))
+	if err != nil || written(t, s, "MEMORY.org") != theirs {
+		t.Errorf("forgotten: %v\n%s", err, written(t, s, "MEMORY.org"))
 	}
-	if _, err := s.Undo(t.Context(), forgotten.ID); err != nil || s.text(t, "MEMORY.org") != want {
-		t.Errorf("brought back: %v\n%s", err, s.text(t, "MEMORY.org"))
+	if _, err := s.Undo(t.Context(), forgotten.ID); err != nil || written(t, s, "MEMORY.org") != want {
+		t.Errorf("brought back: %v\n%s", err, written(t, s, "MEMORY.org"))
 	}
-	if _, err := s.Undo(t.Context(), forgotten.ID); !errors.Is(err, ErrUndone) {
+	if _, err := s.Undo(t.Context(), forgotten.ID); !errors.Is(err, memory.ErrUndone) {
 		t.Errorf("brought back twice: %v", err)
 	}
 	changes, err := s.Changes(t.Context(), 2)
@@ -90,24 +94,24 @@ func TestStore(t *testing.T) {
 
 func TestStoreRefuses(t *testing.T) {
 	s := newStore(t)
-	r, _, err := s.Save(t.Context(), "", Record{Text: "blue"}, true)
+	r, _, err := s.Save(t.Context(), "", memory.Record{Text: "blue"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, s.Home, "MEMORY.org", strings.Replace(s.text(t, "MEMORY.org"), "* blue", "* red", 1)+"* Theirs\n:PROPERTIES:\n:ID: theirs\n:END:\n")
-	before := s.text(t, "MEMORY.org")
-	for id, want := range map[string]error{r.ID: ErrNotOwn, "theirs": ErrNotOwn, "unknown": ErrNotFound, "": ErrNotFound, "id": ErrNotFound} {
+	put(t, s.Home, "MEMORY.org", strings.Replace(written(t, s, "MEMORY.org"), "* blue", "* red", 1)+"* Theirs\n:PROPERTIES:\n:ID: theirs\n:END:\n")
+	before := written(t, s, "MEMORY.org")
+	for id, want := range map[string]error{r.ID: memory.ErrNotOwn, "theirs": memory.ErrNotOwn, "unknown": memory.ErrNotFound, "": memory.ErrNotFound, "id": memory.ErrNotFound} {
 		if _, err := s.Forget(t.Context(), "", id); !errors.Is(err, want) {
 			t.Errorf("forget %q: %v, want %v", id, err, want)
 		}
-		if _, err := s.Update(t.Context(), "", Record{ID: id, Title: "x"}); !errors.Is(err, want) {
+		if _, err := s.Update(t.Context(), "", memory.Record{ID: id, Title: "x"}); !errors.Is(err, want) {
 			t.Errorf("update %q: %v, want %v", id, err, want)
 		}
 	}
-	if _, _, err := s.Save(t.Context(), "", Record{}, true); err == nil {
+	if _, _, err := s.Save(t.Context(), "", memory.Record{}, true); err == nil {
 		t.Error("nothing was kept")
 	}
-	if got := s.text(t, "MEMORY.org"); got != before {
+	if got := written(t, s, "MEMORY.org"); got != before {
 		t.Errorf("the file became\n%s", got)
 	}
 }
@@ -126,10 +130,10 @@ func TestStoreBesideAPerson(t *testing.T) {
 		path := filepath.Join(s.Home, "MEMORY.org")
 		var theirs []string
 		var ids, undo []string
-		keep := func(c Change, err error) {
+		keep := func(c memory.Change, err error) {
 			if err == nil {
 				undo = append(undo, c.ID)
-			} else if !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrHolds) {
+			} else if !errors.Is(err, memory.ErrNotFound) && !errors.Is(err, memory.ErrHolds) {
 				rt.Fatal(err)
 			}
 		}
@@ -138,7 +142,7 @@ func TestStoreBesideAPerson(t *testing.T) {
 			"person": func(rt *rapid.T) {
 				line := fmt.Sprintf("* Theirs %d :mine:\n%s\n", len(theirs), rapid.SampledFrom([]string{"prose", "- item", "| table |", "\n\nblank lines\n\n"}).Draw(rt, "text"))
 				theirs = append(theirs, line)
-				text := s.text(t, "MEMORY.org")
+				text := written(t, s, "MEMORY.org")
 				if rapid.Bool().Draw(rt, "first") {
 					text = line + text
 				} else {
@@ -160,7 +164,7 @@ func TestStoreBesideAPerson(t *testing.T) {
 			},
 			"forget": func(rt *rapid.T) { keep(s.Forget(t.Context(), "", id())) },
 			"": func(rt *rapid.T) {
-				text := s.text(t, "MEMORY.org")
+				text := written(t, s, "MEMORY.org")
 				for _, line := range theirs {
 					if strings.Count(text, line) != 1 {
 						rt.Fatalf("%q is not there once in\n%s", line, text)
@@ -169,11 +173,11 @@ func TestStoreBesideAPerson(t *testing.T) {
 			},
 		})
 		for i := len(undo) - 1; i >= 0; i-- {
-			if _, err := s.Undo(t.Context(), undo[i]); err != nil && !errors.Is(err, ErrHolds) {
-				rt.Fatalf("undo %s: %v in\n%s", undo[i], err, s.text(t, "MEMORY.org"))
+			if _, err := s.Undo(t.Context(), undo[i]); err != nil && !errors.Is(err, memory.ErrHolds) {
+				rt.Fatalf("undo %s: %v in\n%s", undo[i], err, written(t, s, "MEMORY.org"))
 			}
 		}
-		for _, h := range org.Parse(s.text(t, "MEMORY.org")).Headings {
+		for _, h := range org.Parse(written(t, s, "MEMORY.org")).Headings {
 			if !strings.HasPrefix(h.Title, "Theirs ") {
 				rt.Fatalf("%q is left", h.Title)
 			}
@@ -188,13 +192,13 @@ func TestManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			if _, _, err := s.Save(t.Context(), "", Record{Text: fmt.Sprintf("fact %d.", i)}, true); err != nil {
+			if _, _, err := s.Save(t.Context(), "", memory.Record{Text: fmt.Sprintf("fact %d.", i)}, true); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	text := s.text(t, "MEMORY.org")
+	text := written(t, s, "MEMORY.org")
 	for i := range 20 {
 		if strings.Count(text, fmt.Sprintf("* fact %d.\n", i)) != 1 {
 			t.Errorf("fact %d is not there once", i)
@@ -208,22 +212,22 @@ func TestStoreIsIndexed(t *testing.T) {
 	x, home, _ := newIndex(t)
 	s := newStore(t)
 	s.Home, s.Index = home, x
-	var operations []Operation
-	s.Changed = func(c Change) { operations = append(operations, c.Operation) }
-	r, _, err := s.Save(t.Context(), "t-1", Record{Text: "The samovar hums."}, true)
+	var operations []memory.Operation
+	s.Changed = func(c memory.Change) { operations = append(operations, c.Operation) }
+	r, _, err := s.Save(t.Context(), "t-1", memory.Record{Text: "The samovar hums."}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := x.places(t, "samovar"); !strings.Contains(got, "MEMORY.org") {
+	if got := places(t, x, "samovar"); !strings.Contains(got, "MEMORY.org") {
 		t.Errorf("it is found at %q", got)
 	}
 	if _, err := s.Forget(t.Context(), "t-1", r.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := x.places(t, "samovar"); got != "" {
+	if got := places(t, x, "samovar"); got != "" {
 		t.Errorf("it is still found at %q", got)
 	}
-	if !slices.Equal(operations, []Operation{Saved, Forgotten}) {
+	if !slices.Equal(operations, []memory.Operation{memory.Saved, memory.Forgotten}) {
 		t.Errorf("the changes are %v", operations)
 	}
 }

@@ -1,10 +1,12 @@
-package memory
+package memory_test
 
 import (
 	"context"
 	"log/slog"
 	"testing"
 	"time"
+
+	"org-agent/kernel/memory"
 )
 
 // TestUpkeep checks that the index follows the files, and that no goroutine of the upkeep runs when
@@ -12,7 +14,7 @@ import (
 func TestUpkeep(t *testing.T) {
 	x, home, notes := newIndex(t)
 	put(t, notes, "tea.org", "* Tea\nThe samovar hums.\n")
-	u := NewUpkeep(x, home, func(text string) string { return text }, slog.New(slog.DiscardHandler))
+	u := memory.NewUpkeep(x, home, func(text string) string { return text }, slog.New(slog.DiscardHandler))
 	waited, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if u.Await(waited) {
@@ -27,11 +29,11 @@ func TestUpkeep(t *testing.T) {
 			t.Fatal("the index is not whole")
 		}
 	}
-	if got := x.places(t, "samovar"); got != "tea.org:1 Tea" {
+	if got := places(t, x, "samovar"); got != "tea.org:1 Tea" {
 		t.Errorf("found is %q", got)
 	}
 	put(t, notes, "more.org", "* More\nof a kettle\n")
-	for end := time.Now().Add(10 * time.Second); x.places(t, "kettle") == ""; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); places(t, x, "kettle") == ""; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("what was written is not found")
 		}

@@ -1,4 +1,4 @@
-package memory
+package memory_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/memory"
 )
 
 // TestWithheldInAnyCase checks that tagged text is neither recalled nor found by a model's search,
@@ -29,18 +30,18 @@ func TestWithheldInAnyCase(t *testing.T) {
 			}
 			put(t, home, "SOUL.org", text)
 			put(t, home, "profiles/day.org", strings.NewReplacer("* Open", "* SOUL", "* Kept", "* USER", "* Above", "* TOOLS").Replace(text))
-			x.refreshed(t, 3)
-			if got := x.places(t, "samovar"); got != "" {
+			refreshed(t, x, 3)
+			if got := places(t, x, "samovar"); got != "" {
 				t.Errorf("%s on %s: %s is found", tag, place, got)
 			}
 			found, err := x.Recall(t.Context(), "Does the samovar hum?", []string{""}, 5)
 			if err != nil || len(found) > 0 {
 				t.Errorf("%s on %s: %v is recalled (%v)", tag, place, found, err)
 			}
-			if got := x.places(t, "samovar", private); (got != "") != strings.EqualFold(tag, "@private") {
+			if got := places(t, x, "samovar", "@private"); (got != "") != strings.EqualFold(tag, "@private") {
 				t.Errorf("%s on %s: the person finds %q", tag, place, got)
 			}
-			h := Home{Directory: home}
+			h := memory.Home{Directory: home}
 			p := h.Persona(time.Now())
 			profile, err := h.Profile("day")
 			if err != nil {
@@ -49,7 +50,7 @@ func TestWithheldInAnyCase(t *testing.T) {
 			if shown := p.File("SOUL").Text + profile.Style + p.With(profile).File("USER").Text + p.With(profile).File("TOOLS").Text; strings.Contains(shown, "samovar") {
 				t.Errorf("%s on %s: the persona says %q", tag, place, shown)
 			}
-			if place != "file" && (!strings.Contains(p.File("SOUL").Text, "heron") || x.places(t, "heron") == "") {
+			if place != "file" && (!strings.Contains(p.File("SOUL").Text, "heron") || places(t, x, "heron") == "") {
 				t.Errorf("%s on %s: what is not withheld is not there", tag, place)
 			}
 		}
@@ -71,24 +72,24 @@ func TestSetupFileChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x.refreshed(t, 1)
-	h := Home{Directory: home}
-	if got := x.places(t, "samovar"); got == "" || !strings.Contains(h.File("SOUL").Text, "samovar") {
+	refreshed(t, x, 1)
+	h := memory.Home{Directory: home}
+	if got := places(t, x, "samovar"); got == "" || !strings.Contains(h.File("SOUL").Text, "samovar") {
 		t.Fatal("nothing is withheld, and it is not there")
 	}
-	x.refreshed(t, 0)
+	refreshed(t, x, 0)
 	for _, directory := range []string{notes, home} {
 		put(t, directory, "tags.setup", "#+FILETAGS: :home:NoAgent:\n")
 	}
-	if got := x.places(t, "samovar"); got != "" {
+	if got := places(t, x, "samovar"); got != "" {
 		t.Errorf("%s is found", got)
 	}
 	if text := h.File("SOUL").Text; strings.Contains(text, "samovar") {
 		t.Errorf("the persona says %q", text)
 	}
 	put(t, notes, "tags.setup", "#+FILETAGS: :home:\n")
-	x.refreshed(t, 1)
-	if got := x.places(t, "samovar"); got == "" {
+	refreshed(t, x, 1)
+	if got := places(t, x, "samovar"); got == "" {
 		t.Error("what is withheld no more is not found")
 	}
 }
@@ -119,7 +120,7 @@ func TestUpgradedIndex(t *testing.T) {
 	if err != nil || !fresh {
 		t.Fatalf("fresh: %v, %v", fresh, err)
 	}
-	if hits, err := files.Search(t.Context(), Query{Text: "samovar", AnyScope: true}); err != nil || len(hits) > 0 {
+	if hits, err := files.Search(t.Context(), memory.Query{Text: "samovar", AnyScope: true}); err != nil || len(hits) > 0 {
 		t.Errorf("%v is found (%v)", hits, err)
 	}
 	if err := files.Close(); err != nil {
