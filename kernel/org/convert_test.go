@@ -1,4 +1,4 @@
-package org
+package org_test
 
 import (
 	"flag"
@@ -10,15 +10,17 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/org"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // answerOptions returns the options of an answer to a question of level 1.
-func answerOptions(dialect Dialect) Options {
-	return Options{
+func answerOptions(dialect org.Dialect) org.Options {
+	return org.Options{
 		Dialect: dialect, QuestionLevel: 1, Answer: true,
-		Properties: []Property{{Key: "ID", Value: "a-1"}, {Key: "SKILL", Value: "chat@3f9c"}, {Key: "MODEL", Value: "gpt-5"}},
+		Properties: []org.Property{{Key: "ID", Value: "a-1"}, {Key: "SKILL", Value: "chat@3f9c"}, {Key: "MODEL", Value: "gpt-5"}},
 	}
 }
 
@@ -29,7 +31,7 @@ func TestConvertGolden(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no golden files", err)
 	}
-	ways := map[string]Options{"markdown": {Dialect: Markdown}, "plain": {}, "answer": answerOptions(Auto)}
+	ways := map[string]org.Options{"markdown": {Dialect: org.Markdown}, "plain": {}, "answer": answerOptions(org.Auto)}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
@@ -39,11 +41,11 @@ func TestConvertGolden(t *testing.T) {
 			in := goldenText(archive.Files[0].Data)
 			for i := range archive.Files[1:] {
 				golden := &archive.Files[i+1]
-				got := Inert(in)
+				got := org.Inert(in)
 				if way, ok := ways[golden.Name]; ok {
-					got = convert(in, way)
+					got = convertText(in, way)
 				}
-				if ok, reason := IsInert(got); !ok {
+				if ok, reason := org.IsInert(got); !ok {
 					t.Errorf("%s is not inert: %s\n%s", golden.Name, reason, got)
 				}
 				if *update {
@@ -62,7 +64,7 @@ func TestConvertGolden(t *testing.T) {
 }
 
 // visible writes the zero-width space as ‹›, which a reader of a golden file can see.
-func visible(text string) string { return strings.ReplaceAll(text, zeroWidthSpace, "‹›") }
+func visible(text string) string { return strings.ReplaceAll(text, invisible, "‹›") }
 
 // goldenText reads ␍ as a carriage return, and ¶ at the end as "no line end here".
 func goldenText(data []byte) string {
@@ -71,8 +73,8 @@ func goldenText(data []byte) string {
 }
 
 // cut feeds the text to a converter in pieces that end at the given offsets.
-func cut(text string, options Options, at ...int) string {
-	c := NewConverter(options)
+func cut(text string, options org.Options, at ...int) string {
+	c := org.NewConverter(options)
 	var out strings.Builder
 	start := 0
 	for _, end := range append(at, len(text)) {
@@ -94,14 +96,14 @@ func everyByte(text string) []int {
 	return at
 }
 
-var dialects = []Dialect{Auto, Markdown, OrgWithMarkdown}
+var dialects = []org.Dialect{org.Auto, org.Markdown, org.OrgWithMarkdown}
 
 // TestConvertEverySplit cuts every golden input at each place, and into single bytes.
 func TestConvertEverySplit(t *testing.T) {
 	for _, text := range goldenInputs(t) {
 		for _, dialect := range dialects {
-			for _, options := range []Options{{Dialect: dialect}, answerOptions(dialect)} {
-				want := convert(text, options)
+			for _, options := range []org.Options{{Dialect: dialect}, answerOptions(dialect)} {
+				want := convertText(text, options)
 				for i := 1; i < len(text); i += max(1, len(text)/300) {
 					if got := cut(text, options, i); got != want {
 						t.Fatalf("cut at %d of %q:\n%s\nwant:\n%s", i, text, visible(got), visible(want))
@@ -170,14 +172,14 @@ type reporter interface {
 	Fatalf(format string, arguments ...any)
 }
 
-func checkConversion(t reporter, text string, dialect Dialect, answer bool, steps []int) {
+func checkConversion(t reporter, text string, dialect org.Dialect, answer bool, steps []int) {
 	t.Helper()
-	options := Options{Dialect: dialect}
+	options := org.Options{Dialect: dialect}
 	if answer {
 		options = answerOptions(dialect)
 	}
-	want := convert(text, options)
-	if ok, reason := IsInert(want); !ok {
+	want := convertText(text, options)
+	if ok, reason := org.IsInert(want); !ok {
 		t.Fatalf("not inert: %s\ninput:  %q\noutput: %s", reason, text, visible(want))
 	}
 	var at []int
@@ -216,7 +218,7 @@ func FuzzConvert(f *testing.F) {
 
 // TestStreamsWordByWord checks that a paragraph does not wait for the end of its line.
 func TestStreamsWordByWord(t *testing.T) {
-	c := NewConverter(Options{Dialect: Markdown})
+	c := org.NewConverter(org.Options{Dialect: org.Markdown})
 	sentence := strings.Repeat("Every word is written as soon as it has ended, ", 4)
 	if got := c.Write(sentence); len(got) < len(sentence)-len(" ") {
 		t.Fatalf("written of %d bytes: %q", len(sentence), got)
@@ -239,7 +241,7 @@ func BenchmarkConvert(b *testing.B) {
 		b.Run(byteSize(size), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				MarkdownToOrg(text)
+				org.MarkdownToOrg(text)
 			}
 		})
 	}
@@ -249,7 +251,7 @@ func BenchmarkConvert(b *testing.B) {
 			b.Run(name+byteSize(size), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					MarkdownToOrg(text)
+					org.MarkdownToOrg(text)
 				}
 			})
 		}
@@ -258,7 +260,7 @@ func BenchmarkConvert(b *testing.B) {
 	b.Run("OneByteDeltas", func(b *testing.B) {
 		b.SetBytes(int64(len(deltas)))
 		for b.Loop() {
-			c := NewConverter(Options{Dialect: Markdown})
+			c := org.NewConverter(org.Options{Dialect: org.Markdown})
 			for i := range len(deltas) {
 				c.Write(deltas[i : i+1])
 			}
@@ -281,11 +283,11 @@ func TestBenignStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(data)
-	if got := convert(text, Options{}); got != text {
+	if got := convertText(text, org.Options{}); got != text {
 		t.Errorf("it becomes\n%s", difference(text, got))
 	}
 	_, body, _ := strings.Cut(text, "\n")
-	got := convert(text, Options{QuestionLevel: 0, Answer: true})
+	got := convertText(text, org.Options{QuestionLevel: 0, Answer: true})
 	heading := "* TODO [#A] Every construct of Org, as a model may write it :work:@home:agent:\n:PROPERTIES:\n:END:\n"
 	if want := heading + body; got != want {
 		t.Errorf("as an answer it becomes\n%s", difference(want, got))
@@ -322,8 +324,17 @@ func TestOrgInMarkdown(t *testing.T) {
 		want := strings.ReplaceAll(in, ",*", "*")
 		want = strings.ReplaceAll(want, "\n* **x**", "\n,* **x**")
 		want = strings.ReplaceAll(want, "\n**x**", "\n,**x**")
-		if got := convert(in, Options{}); got != want {
+		if got := convertText(in, org.Options{}); got != want {
 			t.Errorf("%s\nbecomes\n%s", want, visible(got))
 		}
 	}
+}
+
+// invisible is the character of no width that the converter puts into text that would be live.
+const invisible = "\u200b"
+
+// convertText converts a whole text at once.
+func convertText(text string, options org.Options) string {
+	c := org.NewConverter(options)
+	return c.Write(text) + c.Close()
 }

@@ -1,10 +1,12 @@
-package org
+package org_test
 
 import (
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/org"
 )
 
 const conversation = `#+TITLE: main
@@ -31,41 +33,41 @@ Text.
 
 func TestInsertUnder(t *testing.T) {
 	answer := "** Another :agent:\n"
-	insertion, ok := InsertUnder(conversation, "q-1", answer)
+	insertion, ok := org.InsertUnder(conversation, "q-1", answer)
 	want := strings.Replace(conversation, "* Second", answer+"* Second", 1)
 	if got := insertion.Apply(conversation); !ok || got != want {
 		t.Errorf("got\n%s", got)
 	}
-	insertion, _ = InsertUnder("* Q\n:PROPERTIES:\n:ID: x\n:END:", "x", "** A")
+	insertion, _ = org.InsertUnder("* Q\n:PROPERTIES:\n:ID: x\n:END:", "x", "** A")
 	if got := insertion.Apply("* Q\n:PROPERTIES:\n:ID: x\n:END:"); got != "* Q\n:PROPERTIES:\n:ID: x\n:END:\n** A\n" {
 		t.Errorf("line ends: %q", got)
 	}
-	if _, ok := InsertUnder(conversation, "gone", answer); ok {
+	if _, ok := org.InsertUnder(conversation, "gone", answer); ok {
 		t.Error("inserted under an id that is gone")
 	}
 }
 
 func TestDraft(t *testing.T) {
-	offset, ok := draftStart(conversation)
+	offset, ok := org.DraftStart(conversation)
 	if !ok || !strings.HasPrefix(conversation[offset:], "* draft begins") {
 		t.Errorf("draft at %d: %q", offset, conversation[offset:])
 	}
-	insertion := InsertBeforeDraft(conversation, ReHeading("What\nwas it?")+"** A\n")
+	insertion := org.InsertBeforeDraft(conversation, org.ReHeading("What\nwas it?")+"** A\n")
 	want := strings.Replace(conversation, "* draft", "* Re: What was it?\n** A\n* draft", 1)
 	if got := insertion.Apply(conversation); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if _, ok := draftStart("* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** Part of it\n"); ok {
+	if _, ok := org.DraftStart("* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** Part of it\n"); ok {
 		t.Error("a heading within a question is taken for the draft")
 	}
 	branch := "* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n** branch :draft:\n*** part\n"
-	if _, ok := draftStart(branch); ok {
+	if _, ok := org.DraftStart(branch); ok {
 		t.Error("a draft below an old question is taken for the draft at the end")
 	}
-	if offset, ok := draftStart(branch + "* draft\n"); !ok || offset != len(branch) {
+	if offset, ok := org.DraftStart(branch + "* draft\n"); !ok || offset != len(branch) {
 		t.Errorf("behind a draft below an old question the draft is at %d, %v", offset, ok)
 	}
-	if insertion := InsertBeforeDraft("text", "* Q"); insertion.Apply("text") != "text\n* Q\n" {
+	if insertion := org.InsertBeforeDraft("text", "* Q"); insertion.Apply("text") != "text\n* Q\n" {
 		t.Errorf("without a draft: %q", insertion.Apply("text"))
 	}
 }
@@ -77,7 +79,7 @@ func TestInsertionKeepsEveryByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := strings.Join(rapid.SliceOf(rapid.SampledFrom(lines)).Draw(t, "before"), "\n")
 		text := before + "\n* Q :user:\n:PROPERTIES:\n:ID: unique\n:END:\n" + strings.Join(rapid.SliceOf(rapid.SampledFrom(lines)).Draw(t, "after"), "\n")
-		insertion, ok := InsertUnder(text, "unique", "** Answer\n:PROPERTIES:\n:ID: answer\n:END:\n")
+		insertion, ok := org.InsertUnder(text, "unique", "** Answer\n:PROPERTIES:\n:ID: answer\n:END:\n")
 		if !ok {
 			t.Fatalf("no question in %q", text)
 		}
@@ -85,7 +87,7 @@ func TestInsertionKeepsEveryByte(t *testing.T) {
 		if got[:insertion.Offset]+got[insertion.Offset+len(insertion.Text):] != text {
 			t.Fatalf("other bytes changed: %q", got)
 		}
-		if h := Parse(got).FindID("answer"); h == nil || h.Parent == nil || h.Parent.ID() != "unique" {
+		if h := org.Parse(got).FindID("answer"); h == nil || h.Parent == nil || h.Parent.ID() != "unique" {
 			t.Fatalf("the answer is not below its question in %q", got)
 		}
 	})
@@ -93,18 +95,18 @@ func TestInsertionKeepsEveryByte(t *testing.T) {
 
 func TestQuestionSubtree(t *testing.T) {
 	cases := []struct {
-		question Question
+		question org.Question
 		want     string
 	}{
-		{Question{Level: 1, ID: "e-1", Text: "Which notes mention Samarkand?"},
+		{org.Question{Level: 1, ID: "e-1", Text: "Which notes mention Samarkand?"},
 			"* Which notes mention Samarkand?                                       :user:\n:PROPERTIES:\n:ID:       e-1\n:END:\n"},
-		{Question{Level: 2, ID: "e", Text: "\n first \nrest\n* a\n*** b\n\n"},
+		{org.Question{Level: 2, ID: "e", Text: "\n first \nrest\n* a\n*** b\n\n"},
 			"** first" + strings.Repeat(" ", 63) + ":user:\n:PROPERTIES:\n:ID:       e\n:END:\nrest\n*** a\n***** b\n"},
-		{Question{ID: "e", Text: strings.Repeat("ä", 80)},
+		{org.Question{ID: "e", Text: strings.Repeat("ä", 80)},
 			"* " + strings.Repeat("ä", 80) + " :user:\n:PROPERTIES:\n:ID:       e\n:END:\n"},
-		{Question{ID: "e", Text: "漢字"},
+		{org.Question{ID: "e", Text: "漢字"},
 			"* 漢字" + strings.Repeat(" ", 65) + ":user:\n:PROPERTIES:\n:ID:       e\n:END:\n"},
-		{Question{Level: 1, ID: "e", Text: "x\n** already below"},
+		{org.Question{Level: 1, ID: "e", Text: "x\n** already below"},
 			"* x" + strings.Repeat(" ", 68) + ":user:\n:PROPERTIES:\n:ID:       e\n:END:\n** already below\n"},
 	}
 	for _, c := range cases {
@@ -129,8 +131,8 @@ func TestPlacesOfPartsAreThoseOfAll(t *testing.T) {
 		}
 		text += piece.Draw(t, "after")
 		for _, id := range []string{"q", "r", "old", "gone", ""} {
-			got, ok := subtreeEnd(text, id)
-			h := Parse(text).FindID(id)
+			got, ok := org.SubtreeEnd(text, id)
+			h := org.Parse(text).FindID(id)
 			if id == "" {
 				h = nil
 			}
@@ -138,8 +140,8 @@ func TestPlacesOfPartsAreThoseOfAll(t *testing.T) {
 				t.Fatalf("the subtree of %q ends at %d, %v, not %+v in %q", id, got, ok, h, text)
 			}
 		}
-		got, ok := draftStart(text)
-		want, _, wantOK := draftOf(text)
+		got, ok := org.DraftStart(text)
+		want, _, wantOK := org.DraftOf(text)
 		if ok != wantOK || ok && got != want {
 			t.Fatalf("the draft starts at %d, %v, not %d, %v in %q", got, ok, want, wantOK, text)
 		}

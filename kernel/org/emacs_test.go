@@ -1,4 +1,4 @@
-package org
+package org_test
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/org"
 )
 
 // emacs returns a batch Emacs that ends with the context. It collects garbage every 64 MB: with
@@ -95,7 +97,7 @@ type parsedText struct {
 // headingsOf returns what the scanner finds, in the form of Org's parser.
 func headingsOf(text string) []parsedHeading {
 	found := []parsedHeading{}
-	for _, h := range Parse(text).Headings {
+	for _, h := range org.Parse(text).Headings {
 		drawer := []string{}
 		for _, p := range h.Properties {
 			drawer = append(drawer, p.Key+"="+p.Value)
@@ -140,15 +142,15 @@ func TestEmacsHoldsNothingMore(t *testing.T) {
 		}
 		switch dialect := dialects[seed%len(dialects)]; {
 		case seed%4 == 3:
-			add(text, Inert(text))
+			add(text, org.Inert(text))
 		case seed%2 == 0:
-			add(text, convert(text, Options{Dialect: dialect}))
+			add(text, convertText(text, org.Options{Dialect: dialect}))
 		default:
-			add(text, convert(text, answerOptions(dialect)))
+			add(text, convertText(text, answerOptions(dialect)))
 		}
 	}
 	for _, text := range goldenInputs(t) {
-		add(emacsText(text), convert(emacsText(text), answerOptions(Auto)))
+		add(emacsText(text), convertText(emacsText(text), answerOptions(org.Auto)))
 	}
 	raw := len(results)
 	results = append(results, texts[:300]...)
@@ -196,7 +198,7 @@ func TestEmacsFindsTheHeadings(t *testing.T) {
 	for seed := range 600 {
 		text := emacsText(hostileText().Example(seed))
 		texts = append(texts, text)
-		results = append(results, convert(text, answerOptions(dialects[seed%len(dialects)])))
+		results = append(results, convertText(text, answerOptions(dialects[seed%len(dialects)])))
 	}
 	var parsed []parsedText
 	runEmacs(t, "org-agent-parse-text", results, &parsed)
@@ -213,7 +215,7 @@ func TestEmacsFindsTheHeadings(t *testing.T) {
 // writtenCode is code as it is written: file variables are held, a carriage return before a line end
 // is a part of it, and other controls are shown.
 func writtenCode(code string) string {
-	code = strings.NewReplacer("Local Variables:", "Local"+zeroWidthSpace+" Variables:", "-*- mode", "-"+zeroWidthSpace+"*- mode").Replace(code)
+	code = strings.NewReplacer("Local Variables:", "Local"+invisible+" Variables:", "-*- mode", "-"+invisible+"*- mode").Replace(code)
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' {
 			return 0x2400 + r
@@ -241,7 +243,7 @@ func TestEmacsReadsSourceByteExact(t *testing.T) {
 		}
 		text.WriteString(place.rest + fenceMark + "\n\nbehind\n")
 		texts = append(texts, text.String())
-		results = append(results, MarkdownToOrg(text.String()))
+		results = append(results, org.MarkdownToOrg(text.String()))
 		want = append(want, writtenCode(body)+"\n")
 	}
 	var parsed []parsedText
@@ -284,8 +286,8 @@ func TestEmacsScansAlike(t *testing.T) {
 
 func compareBlocks(t *testing.T, text string, parsed []parsedBlock) {
 	t.Helper()
-	var ours []*Block
-	for _, b := range Parse(text).Blocks() {
+	var ours []*org.Block
+	for _, b := range org.Parse(text).Blocks() {
 		if b.Kind == "src" {
 			ours = append(ours, b)
 		}

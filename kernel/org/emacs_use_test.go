@@ -1,4 +1,4 @@
-package org
+package org_test
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/org"
 )
 
 // A trap is a case of testdata/held/hostile: a text, and what leaves a trace when it is done with the
@@ -71,7 +73,7 @@ func TestEmacsInertLeavesNone(t *testing.T) {
 	var cases, checked []string
 	for i, trap := range traps(t) {
 		uses := strings.Join(trap.uses, " ") + "\n"
-		cases = append(cases, uses+convert(trap.text, Options{Dialect: dialects[1+i%2]}))
+		cases = append(cases, uses+convertText(trap.text, org.Options{Dialect: dialects[1+i%2]}))
 		checked = append(checked, uses+trap.text)
 	}
 	leaveNone(t, "org-agent-use-case", cases, checked)
@@ -97,7 +99,7 @@ func TestEmacsInertLeavesNone(t *testing.T) {
 	}
 	var converted []string
 	for i, text := range raw {
-		converted = append(converted, convert(text, Options{Dialect: dialects[1+i%2]}))
+		converted = append(converted, convertText(text, org.Options{Dialect: dialects[1+i%2]}))
 	}
 	leaveNone(t, "org-agent-use-text", converted, raw)
 	leaveNone(t, "org-agent-use-checked-text", raw, raw)
@@ -131,7 +133,7 @@ func TestEmacsAlignsAlike(t *testing.T) {
 	})
 	var results, aligned []string
 	for seed := range 200 {
-		results = append(results, MarkdownToOrg(table.Example(seed)))
+		results = append(results, org.MarkdownToOrg(table.Example(seed)))
 	}
 	runEmacs(t, "org-agent-align-text", results, &aligned)
 	for i := range results {

@@ -1,4 +1,4 @@
-package org
+package org_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/org"
 	"org-agent/kernel/org/inert"
 )
 
@@ -30,7 +31,7 @@ func TestLanguages(t *testing.T) {
 			t.Errorf("%s is not listed", name)
 		}
 	}
-	held := func(name string) string { return "#+begin_example " + zeroWidthSpace + name + "\nx\n#+end_example\n" }
+	held := func(name string) string { return "#+begin_example " + invisible + name + "\nx\n#+end_example\n" }
 	source := func(name string) string { return "#+begin_src " + name + "\nx\n#+end_src\n" }
 	want := map[string]string{
 		"Python": source("python"), "JSON": source("json"), "c": source("c"), "C": source("C"), "{.haskell .x}": source("haskell"),
@@ -53,18 +54,18 @@ func TestLanguages(t *testing.T) {
 			if strings.HasPrefix(in, "#+begin") && (name == "" || strings.ContainsAny(name, "{JP")) {
 				continue // Org stays as it was written
 			}
-			dialect := OrgWithMarkdown
-			got := convert(in, Options{Dialect: dialect})
+			dialect := org.OrgWithMarkdown
+			got := convertText(in, org.Options{Dialect: dialect})
 			if got != out {
 				t.Errorf("%q: %q, want %q", in, got, out)
 			}
-			if streamed := cut(in, Options{Dialect: dialect}, everyByte(in)...); streamed != got {
+			if streamed := cut(in, org.Options{Dialect: dialect}, everyByte(in)...); streamed != got {
 				t.Errorf("%q in single bytes: %q, want %q", in, streamed, got)
 			}
-			if again := Inert(got); again != got {
+			if again := org.Inert(got); again != got {
 				t.Errorf("%q: %q, again %q", in, got, again)
 			}
-			if ok, reason := IsInert(got); !ok {
+			if ok, reason := org.IsInert(got); !ok {
 				t.Errorf("%q: %s", got, reason)
 			}
 		}
@@ -73,7 +74,7 @@ func TestLanguages(t *testing.T) {
 		"#+begin_src recentf\nx\n#+end_src\n", "#+begin_example recentf\nx\n#+end_example\n",
 		"#+begin_quote recentf\nx\n#+end_quote\n", "#+begin_src org-agent\nx\n#+end_src\n",
 	} {
-		if ok, _ := IsInert(text); ok {
+		if ok, _ := org.IsInert(text); ok {
 			t.Errorf("%q passes", text)
 		}
 	}
@@ -113,9 +114,9 @@ func TestEmacsCallsNoMode(t *testing.T) {
 	var converted []string
 	for _, text := range raw {
 		for _, dialect := range dialects {
-			options := Options{Dialect: dialect}
-			converted = append(converted, convert(text, options))
-			if ok, reason := IsInert(converted[len(converted)-1]); !ok {
+			options := org.Options{Dialect: dialect}
+			converted = append(converted, convertText(text, options))
+			if ok, reason := org.IsInert(converted[len(converted)-1]); !ok {
 				t.Errorf("%s\n%s", reason, visible(converted[len(converted)-1]))
 			}
 		}

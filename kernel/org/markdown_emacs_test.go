@@ -1,4 +1,4 @@
-package org
+package org_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/org"
 )
 
 // differing are the examples of CommonMark's specification that we deliberately read in another
@@ -99,7 +101,7 @@ func differences(t *testing.T, texts []string) []string {
 	for i, text := range texts {
 		lines, broken := markdownOutline(text)
 		if broken == "" {
-			results[i], outlines[i] = MarkdownToOrg(text), lines
+			results[i], outlines[i] = org.MarkdownToOrg(text), lines
 		}
 	}
 	var found [][]string

@@ -1,4 +1,4 @@
-package org
+package org_test
 
 import (
 	"html"
@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"org-agent/kernel/org"
 	"org-agent/kernel/org/inert"
 )
 
@@ -68,7 +69,7 @@ func (o *outline) block(n ast.Node) {
 	case *ast.FencedCodeBlock:
 		language := ""
 		if n.Info != nil {
-			language = languageName(string(n.Info.Value(o.source)))
+			language = org.LanguageName(string(n.Info.Value(o.source)))
 		}
 		o.code(language, o.body(n))
 	case *ast.Blockquote:
@@ -84,7 +85,7 @@ func (o *outline) block(n ast.Node) {
 	case *extended.FootnoteList:
 		// Footnotes stand at the end of the tree, wherever they were defined.
 		for f := n.FirstChild(); f != nil; f = f.NextSibling() {
-			label, _ := footnoteLabel(string(f.(*extended.Footnote).Ref))
+			label, _ := org.FootnoteLabel(string(f.(*extended.Footnote).Ref))
 			o.container("footnote "+label, f)
 		}
 	case *ast.HTMLBlock:
@@ -273,7 +274,7 @@ func (o *outline) emphasis(n ast.Node, kind string) string {
 
 // link adds a link if Org may follow it, and otherwise its text and its target.
 func (o *outline) link(label, destination string) string {
-	target, ok := linkTarget(destination)
+	target, ok := org.LinkTarget(destination)
 	switch {
 	case strings.Contains(o.marks, "l"):
 		return label
@@ -291,7 +292,7 @@ var blanksOfOutline = regexp.MustCompile(`[\s\x{200b}]+`)
 
 // outlineWords removes what is only layout.
 func outlineWords(words string) string {
-	words = strings.ReplaceAll(words, zeroWidthSpace, "")
+	words = strings.ReplaceAll(words, invisible, "")
 	words = strings.TrimSuffix(strings.TrimSpace(words), "<br>")
 	return strings.ReplaceAll(strings.TrimSpace(blanksOfOutline.ReplaceAllString(words, " ")), " <br>", "<br>")
 }

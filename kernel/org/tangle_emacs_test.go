@@ -1,4 +1,4 @@
-package org
+package org_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"org-agent/kernel/org"
 )
 
 // tangledBy is the result for a note: an error, or the files with their modes.
@@ -114,18 +116,18 @@ func placeNote(t *testing.T, directory, note string) {
 }
 
 // weTangle tangles a note as the command does.
-func weTangle(t *testing.T, directory, home, note string) (tangledBy, []Diagnostic) {
+func weTangle(t *testing.T, directory, home, note string) (tangledBy, []org.Diagnostic) {
 	t.Helper()
 	placeNote(t, directory, note)
-	files, diagnostics := Tangle(TangleRequest{Path: filepath.Join(directory, "n.org"), Directory: directory, Home: home, Source: []byte(note), Read: os.ReadFile})
+	files, diagnostics := org.Tangle(org.TangleRequest{Path: filepath.Join(directory, "n.org"), Directory: directory, Home: home, Source: []byte(note), Read: os.ReadFile})
 	result := tangledBy{"ok", nil}
 	for _, d := range diagnostics {
-		if d.Severity == Error {
+		if d.Severity == org.Error {
 			result.failure = d.String()
 		}
 	}
 	if result.failure == "ok" {
-		_, faults := WriteTangled(files)
+		_, faults := org.WriteTangled(files)
 		if faults != nil {
 			result.failure = faults[0].String()
 		}

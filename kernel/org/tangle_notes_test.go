@@ -1,4 +1,4 @@
-package org
+package org_test
 
 import (
 	"strings"
