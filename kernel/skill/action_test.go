@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/skill"
 )
 
 // knocks is a note that defines an action.
@@ -23,7 +24,7 @@ const knocks = `(defun knock (fields)
 // TestDefaction checks that a note defines an action: its spec is data, and its function performs
 // it.
 func TestDefaction(t *testing.T) {
-	n := loaded(t, Options{}, knocks)
+	n := loaded(t, skill.Options{}, knocks)
 	actions := n.Actions()
 	if len(actions) != 1 {
 		t.Fatalf("the note defines %v", actions)
@@ -55,8 +56,8 @@ func TestDefactionWithTests(t *testing.T) {
 	h.write("a.org", note(knocks, "#+end_src", "", "#+begin_src lisp :test yes",
 		`(deftest says-so (is (equal "ho, 2 times" (knock '(:text "ho" :times 2)))))`,
 		`(deftest names-no-chat (is (eq :no-chat (action-delivery '(:type :request :target :door :action :knock :text "ho") nil))))`))
-	r := New(Config{Home: h.dir, Specs: kernelSpecs})
-	if s := r.Load(t.Context()); len(s) != 1 || s[0].State != Live || s[0].Tests != 2 || len(s[0].Actions) != 1 {
+	r := skill.New(skill.Config{Home: h.dir, Specs: kernelSpecs})
+	if s := r.Load(t.Context()); len(s) != 1 || s[0].State != skill.Live || s[0].Tests != 2 || len(s[0].Actions) != 1 {
 		t.Errorf("the note is %+v", s)
 	}
 }
@@ -86,7 +87,7 @@ func TestDefactionFaults(t *testing.T) {
 		knocks + "\n" + knocks: "defines the action :door :knock twice",
 		`(defskill :s :trigger (lambda (c) (defaction :door :knock :does "x" :perform #'car)))`: "defaction was called by a trigger; it belongs outside any function",
 	} {
-		n, err := LoadNote(t.Context(), "a.org", note(form), Options{Specs: kernelSpecs})
+		n, err := skill.LoadNote(t.Context(), "a.org", note(form), skill.Options{Specs: kernelSpecs})
 		faults := ""
 		if err != nil {
 			faults = err.Error()
@@ -107,9 +108,9 @@ func TestActionsOfTheSet(t *testing.T) {
 	h := newHome(t)
 	h.write("a.org", note(knocks))
 	h.write("b.org", note(knocks))
-	r := New(Config{Home: h.dir, Specs: kernelSpecs})
+	r := skill.New(skill.Config{Home: h.dir, Specs: kernelSpecs})
 	statuses := r.Load(t.Context())
-	if len(statuses) != 2 || statuses[0].State != Live || statuses[1].State != Duplicate {
+	if len(statuses) != 2 || statuses[0].State != skill.Live || statuses[1].State != skill.Duplicate {
 		t.Fatalf("the notes are %+v", statuses)
 	}
 	if d := statuses[1].Diagnostics; len(d) != 1 || d[0].Line != 8 || !strings.Contains(d[0].Message, "the action :door :knock is defined by") || !strings.Contains(d[0].Message, "give this one another name") {
@@ -123,7 +124,7 @@ func TestActionsOfTheSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Load(t.Context())
-	files := func(s *Set) (names []string) {
+	files := func(s *skill.Set) (names []string) {
 		for _, a := range s.Actions() {
 			names = append(names, a.File[len(h.dir)+1:])
 		}
@@ -140,7 +141,7 @@ func TestActionsOfTheSet(t *testing.T) {
 // TestActionDelivery checks that a note learns for which chat an action is, as the kinds of actions
 // say.
 func TestActionDelivery(t *testing.T) {
-	n := loaded(t, Options{}, knocks)
+	n := loaded(t, skill.Options{}, knocks)
 	const here = `'(:payload (:sensor :chat-message :channel :telegram :chat-id 42))`
 	const there = `'(:payload (:sensor :chat-message :channel :matrix :room-id "!r" :chat-id "x"))`
 	for call, want := range map[string]string{

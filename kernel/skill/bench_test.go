@@ -1,22 +1,24 @@
-package skill
+package skill_test
 
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
 
+	"org-agent/kernel/skill"
 	"org-agent/skills"
 )
 
 func BenchmarkLoadChat(b *testing.B) {
-	source, err := origin{files: skills.Notes()}.read("chat.org")
+	source, err := fs.ReadFile(skills.Notes(), "chat.org")
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := LoadNote(b.Context(), "chat.org", source, Options{Specs: kernelSpecs}); err != nil {
+		if _, err := skill.LoadNote(b.Context(), "chat.org", source, skill.Options{Specs: kernelSpecs}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -49,7 +51,7 @@ func BenchmarkLoadNote(b *testing.B) {
 	source := smallNote(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := LoadNote(b.Context(), "greet.org", source, Options{Specs: kernelSpecs}); err != nil {
+		if _, err := skill.LoadNote(b.Context(), "greet.org", source, skill.Options{Specs: kernelSpecs}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -57,7 +59,7 @@ func BenchmarkLoadNote(b *testing.B) {
 
 func BenchmarkLoadAndTestChat(b *testing.B) {
 	for b.Loop() {
-		New(Config{Specs: kernelSpecs, Shipped: skills.Notes()}).Load(b.Context())
+		skill.New(skill.Config{Specs: kernelSpecs, Shipped: skills.Notes()}).Load(b.Context())
 	}
 }
 
@@ -98,7 +100,7 @@ func BenchmarkBest(b *testing.B) {
 // BenchmarkThousandNotes loads a home of a thousand notes, each with the shipped chat
 // note's code, with and without its tests.
 func BenchmarkThousandNotes(b *testing.B) {
-	source, err := origin{files: skills.Notes()}.read("chat.org")
+	source, err := fs.ReadFile(skills.Notes(), "chat.org")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -112,7 +114,7 @@ func BenchmarkThousandNotes(b *testing.B) {
 				h.write(fmt.Sprintf("n%d.org", i), renamed(source, fmt.Sprintf("n%d", i)))
 			}
 			for b.Loop() {
-				r := New(Config{Home: h.dir, Specs: kernelSpecs})
+				r := skill.New(skill.Config{Home: h.dir, Specs: kernelSpecs})
 				r.Load(b.Context())
 				if got := len(r.Current().Skills()); got != 1000 {
 					b.Fatalf("%d skills", got)
@@ -128,11 +130,11 @@ func BenchmarkOneOfAThousand(b *testing.B) {
 	for i := range 1000 {
 		h.write(fmt.Sprintf("n%d.org", i), answers(fmt.Sprintf("n%d", i), "x"))
 	}
-	r := New(Config{Home: h.dir, Specs: kernelSpecs})
+	r := skill.New(skill.Config{Home: h.dir, Specs: kernelSpecs})
 	r.Load(b.Context())
 	for i := 0; b.Loop(); i++ {
 		h.write("n500.org", answers("n500", fmt.Sprint(i)))
-		r.catchUp(b.Context())
+		r.CatchUp(b.Context())
 	}
 }
 

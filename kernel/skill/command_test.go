@@ -1,13 +1,15 @@
-package skill
+package skill_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"org-agent/kernel/plist"
+	"org-agent/kernel/skill"
 )
 
 // commanding returns a note whose skill answers the command with text.
@@ -48,7 +50,7 @@ b" "x"))`, `such as "a-b"`},
 		{`(let ((l (list (list "a" "x")))) (setf (cdr l) l) l)`, "not a list of"},
 	}
 	for _, test := range tests {
-		n, err := LoadNote(t.Context(), "a.org", note("(defskill :s :commands "+test.commands+" :neuro (lambda (c) c nil) :trigger (lambda (c) c nil))"), Options{})
+		n, err := skill.LoadNote(t.Context(), "a.org", note("(defskill :s :commands "+test.commands+" :neuro (lambda (c) c nil) :trigger (lambda (c) c nil))"), skill.Options{})
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -71,7 +73,7 @@ b" "x"))`, `such as "a-b"`},
 		`(defskill :s :commands (("a" "x")))`: "no :neuro function",
 		`(defskill :s :commands (("a" "x")) :neuro (lambda (c) c)) (defskill :t :commands (("a" "y")) :neuro (lambda (c) c))`: "that of the skill s already",
 	} {
-		if _, err := LoadNote(t.Context(), "a.org", note(lines), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := skill.LoadNote(t.Context(), "a.org", note(lines), skill.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", lines, err)
 		}
 	}
@@ -84,7 +86,7 @@ func TestCommandsBelongToOneNote(t *testing.T) {
 	h.write("greedy.org", note(`(defskill :greedy :priority 1000 :trigger (lambda (c) (getf (getf c :payload) :text)) :neuro (lambda (c) (declare (ignore c)) "greedy"))`))
 	h.write("b.org", commanding("b", "look", "home"))
 	h.write("c.org", commanding("c", "look", "too late"))
-	r := New(Config{Home: h.dir, Shipped: shipped(map[string][]byte{"a.org": commanding("a", "look", "shipped"), "d.org": commanding("d", "listen", "heard")})})
+	r := skill.New(skill.Config{Home: h.dir, Shipped: shipped(map[string][]byte{"a.org": commanding("a", "look", "shipped"), "d.org": commanding("d", "listen", "heard")})})
 	r.Load(t.Context())
 	for name, want := range map[string]string{"look": "b", "listen": "d", "lok": "greedy"} {
 		if best, _ := r.Current().Best(t.Context(), list(t, command(t, name, "x"))); best == nil || best.Name != want {
@@ -100,7 +102,7 @@ func TestCommandsBelongToOneNote(t *testing.T) {
 	}
 	for _, s := range r.Statuses() {
 		diagnostics := fmt.Sprint(s.Diagnostics)
-		if doubled := s.Skill == "a" || s.Skill == "c"; s.State != Live || doubled != strings.Contains(diagnostics, "4:1: warning: the command /look is that of "+h.dir) {
+		if doubled := s.Skill == "a" || s.Skill == "c"; s.State != skill.Live || doubled != strings.Contains(diagnostics, "4:1: warning: the command /look is that of "+h.dir) {
 			t.Errorf("%s is %s: %s", s.Skill, s.State, diagnostics)
 		}
 	}
@@ -112,33 +114,22 @@ func TestCommandsBelongToOneNote(t *testing.T) {
 }
 
 func TestSplitCommand(t *testing.T) {
+	commandName := regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 	for text, want := range map[string]string{
 		"/look": "look|", "/Look  at me\nnow ": "look|at me\nnow", "/look\nx": "look|x", "/a-1\tx": "a-1|x",
 		"": "", "/": "", "/ look": "", "look": "", " /look": "", "//": "", "/home/me is full": "", "/a_b": "", "/æ": "",
 		"/" + strings.Repeat("a", 33): "",
 	} {
-		name, arguments, ok := SplitCommand(text)
+		name, arguments, ok := skill.SplitCommand(text)
 		if got := name + "|" + arguments; ok && got != want || !ok && want != "" {
 			t.Errorf("%q: %q %v", text, got, ok)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		if name, _, ok := SplitCommand(rapid.String().Draw(t, "text")); ok && !validCommand(name) {
+		if name, _, ok := skill.SplitCommand(rapid.String().Draw(t, "text")); ok && !commandName.MatchString(name) {
 			t.Errorf("a command %q", name)
 		}
 	})
-}
-
-func TestNearCommand(t *testing.T) {
-	set := &Set{commands: []Command{{Name: "capture"}, {Name: "review"}, {Name: "summarise"}}}
-	for name, want := range map[string]string{
-		"summarize": "summarise", "sumarise": "summarise", "captur": "capture", "reviw": "review",
-		"sum": "", "etc": "", "revue": "", "picture": "", "summer": "", "x": "", strings.Repeat("summarise", 10): "",
-	} {
-		if got := set.NearCommand(name); got != want {
-			t.Errorf("/%s is near %q, want %q", name, got, want)
-		}
-	}
 }
 
 // TestCommandsInTests checks that in tests a string that begins with one of the note's commands is
@@ -159,7 +150,7 @@ func TestCommandsInTests(t *testing.T) {
   (proposes '(:sensor :user-command :command "other" :text "x") nil))
 #+end_src
 `...)
-	n, err := LoadNote(t.Context(), "a.org", source, Options{})
+	n, err := skill.LoadNote(t.Context(), "a.org", source, skill.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"errors"
@@ -11,13 +11,15 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"org-agent/kernel/skill"
 )
 
 // grantHome is a person's directory with a home in it, whose notes may be granted capabilities.
 type grantHome struct {
 	t          testing.TB
 	user, home string
-	registry   *Registry
+	registry   *skill.Registry
 }
 
 func newGrantHome(t testing.TB) *grantHome {
@@ -30,15 +32,15 @@ func newGrantHome(t testing.TB) *grantHome {
 	h.put("home/skills/.keep", "")
 	h.put("notes/a.txt", "the text")
 	h.put("state/token", "secret")
-	h.registry = New(Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{}, Grants: h.grants(), Specs: kernelSpecs})
+	h.registry = skill.New(skill.Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{}, Grants: h.grants(), Specs: kernelSpecs})
 	return h
 }
 
-func (h *grantHome) grants() *Grants {
+func (h *grantHome) grants() *skill.Grants {
 	under := func(path, directory string) bool {
 		return strings.HasPrefix(path+"/", filepath.Join(h.user, directory)+"/")
 	}
-	return NewGrants(GrantsConfig{
+	return skill.NewGrants(skill.GrantsConfig{
 		File: filepath.Join(h.home, "policy.org"), Home: h.home, User: h.user, Secrets: []string{"HIDDEN"},
 		Protected: func(path string) bool {
 			return under(path, "home/skills") || filepath.Base(path) == "policy.org"
@@ -85,7 +87,7 @@ func (h *grantHome) says() string {
 	return answerOf(h.t, skills[0])
 }
 
-func answerOf(t testing.TB, k *Skill) string {
+func answerOf(t testing.TB, k *skill.Skill) string {
 	t.Helper()
 	out, err := k.Neuro(t.Context(), chatMessage(t, "x"), nil)
 	if err != nil {
@@ -120,12 +122,12 @@ func TestGrant(t *testing.T) {
 	ctx := t.Context()
 	const form = `(uiop:read-file-string "~/notes/a.txt")`
 	source := asker("reader", "read:~/notes", form)
-	load := func() { t.Helper(); h.registry.refresh(ctx, false) }
-	status := func() Status { return h.registry.Statuses()[0] }
+	load := func() { t.Helper(); h.registry.CatchUp(ctx) }
+	status := func() skill.Status { return h.registry.Statuses()[0] }
 	h.put("home/skills/reader.org", source)
 	load()
 	h.wantSays("never granted", `uiop:read-file-string: read:~/notes is not granted (never granted); "org-agent skill grant reader" grants it`)
-	if s := status(); s.State != Live || s.Granted != nil || s.Withheld != "never granted" || len(s.Diagnostics) != 1 || !s.Diagnostics[0].Warning || s.Diagnostics[0].Line != 2 {
+	if s := status(); s.State != skill.Live || s.Granted != nil || s.Withheld != "never granted" || len(s.Diagnostics) != 1 || !s.Diagnostics[0].Warning || s.Diagnostics[0].Line != 2 {
 		t.Errorf("never granted: %+v", s)
 	}
 	h.grant("reader.org")
@@ -205,7 +207,7 @@ func TestGrantAfterChange(t *testing.T) {
 	if err != nil || shown.Capabilities[0].Meaning != "read the files in "+h.user+"/notes and below" {
 		t.Fatal(shown, err)
 	}
-	if absent := h.registry.config.Grants.understand("write", "out"); absent.Meaning != "make, change, rename and delete the files in "+h.home+"/out and below (there is no such directory yet)" {
+	if absent := h.registry.Understand("write", "out"); absent.Meaning != "make, change, rename and delete the files in "+h.home+"/out and below (there is no such directory yet)" {
 		t.Error(absent)
 	}
 	refused := func(what string, want error) {
@@ -218,18 +220,18 @@ func TestGrantAfterChange(t *testing.T) {
 		}
 	}
 	h.put("home/skills/reader.org", asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/b.txt")`))
-	refused("the blocks are others", ErrOtherBlocks)
+	refused("the blocks are others", skill.ErrOtherBlocks)
 	h.put("home/skills/reader.org", asker("reader", "read:~", `(uiop:read-file-string "~/notes/a.txt")`))
-	refused("the list is another", ErrOtherBlocks)
+	refused("the list is another", skill.ErrOtherBlocks)
 	h.put("home/skills/reader.org", asker("reader", "net:example.org exec:ls env:HIDDEN env:MY_API_KEY read:~/state read:/proc write:skills", `"x"`))
-	refused("nothing can be granted", ErrNotAsked)
+	refused("nothing can be granted", skill.ErrNotAsked)
 	h.put("home/skills/reader.org", asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`))
 	if err := errors.Join(os.Rename(filepath.Join(h.user, "notes"), filepath.Join(h.user, "mine")), os.Symlink("/etc", filepath.Join(h.user, "notes"))); err != nil {
 		t.Fatal(err)
 	}
-	refused("the directory is another", ErrOtherBlocks)
+	refused("the directory is another", skill.ErrOtherBlocks)
 	for _, file := range []string{filepath.Join(h.user, "notes/a.txt"), "skills/chat.org", "/nowhere.org", h.note("none.org"), h.home} {
-		if _, err := h.registry.Requests(file); !errors.Is(err, ErrNoNote) {
+		if _, err := h.registry.Requests(file); !errors.Is(err, skill.ErrNoNote) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -267,7 +269,7 @@ func TestPolicyIsFollowed(t *testing.T) {
 		{"a row is broken", func() error { return os.WriteFile(policy, []byte(good+"| x | y |\n"), 0o644) }, "policy.org:13 is faulty, and voids all grants"},
 		{"it is mended", func() error { return os.WriteFile(policy, []byte(good), 0o644) }, "the text"},
 		{"it is empty", func() error { return os.WriteFile(policy, nil, 0o644) }, "never granted"},
-		{"it is huge", func() error { return os.WriteFile(policy, []byte(good+strings.Repeat("x\n", maximumPolicy)), 0o644) }, "policy.org:1 is faulty"},
+		{"it is huge", func() error { return os.WriteFile(policy, []byte(good+strings.Repeat("x\n", 1<<20)), 0o644) }, "policy.org:1 is faulty"},
 		{"it is not UTF-8", func() error { return os.WriteFile(policy, []byte(good+"\xe4\n"), 0o644) }, "policy.org:1 is faulty"},
 		{"it is a pipe", func() error { return errors.Join(os.Remove(policy), syscall.Mkfifo(policy, 0o600)) }, "policy.org:1 is faulty"},
 		{"it is a directory", func() error { return errors.Join(os.Remove(policy), os.Mkdir(policy, 0o700)) }, "policy.org:1 is faulty"},
@@ -287,13 +289,13 @@ func TestPolicyIsFollowed(t *testing.T) {
 		if err := step.do(); err != nil {
 			t.Fatal(step.name, err)
 		}
-		h.registry.refresh(t.Context(), false)
+		h.registry.CatchUp(t.Context())
 		h.wantSays(step.name, step.want)
 		if got := answerOf(t, running); !strings.Contains(got, step.want) {
 			t.Errorf("%s: what runs says %q, want %q", step.name, got, step.want)
 		}
 		faulty := strings.Contains(step.want, "faulty")
-		if ds := h.registry.config.Grants.Diagnostics(); (len(ds) > 0) != faulty || faulty && ds[0].File != policy {
+		if ds := h.registry.Grants().Diagnostics(); (len(ds) > 0) != faulty || faulty && ds[0].File != policy {
 			t.Errorf("%s: diagnostics %v", step.name, ds)
 		}
 	}

@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"org-agent/kernel/skill"
 )
 
 // TestNotesCannotReachFurther checks that a granted note that tries to go beyond its grant is
@@ -104,7 +106,7 @@ func TestNotesCannotReachFurther(t *testing.T) {
 func TestShadowingGrantsNothing(t *testing.T) {
 	h := newGrantHome(t)
 	text := asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`)
-	h.registry = New(Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{"reader.org": {Data: []byte(text)}}, Grants: h.grants(), Specs: kernelSpecs})
+	h.registry = skill.New(skill.Config{Home: filepath.Join(h.home, "skills"), Shipped: fstest.MapFS{"reader.org": {Data: []byte(text)}}, Grants: h.grants(), Specs: kernelSpecs})
 	h.registry.Load(t.Context())
 	h.wantSays("shipped", "notes that came with the program are granted nothing")
 	// A row for it changes nothing, whatever path it names.
@@ -141,7 +143,7 @@ func TestWhenNotesWrite(t *testing.T) {
 		"  (rename-file \"~/notes/a.txt\" \"b\") (ensure-directories-exist \"~/notes/new/\") (proposes \"x\" '(:text \"added\") :reply \"added\"))\n#+end_src\n"
 	h.put("home/skills/writer.org", note)
 	h.grant("writer.org")
-	if s := h.registry.Statuses()[0]; s.State != Live || len(s.Diagnostics) > 0 || s.Tests != 1 {
+	if s := h.registry.Statuses()[0]; s.State != skill.Live || len(s.Diagnostics) > 0 || s.Tests != 1 {
 		t.Fatalf("%+v", s)
 	}
 	if entries, err := os.ReadDir(filepath.Join(h.user, "notes")); err != nil || len(entries) != 1 {
@@ -170,7 +172,7 @@ func TestWhenNotesWrite(t *testing.T) {
 	}
 	h.put("home/skills/writer.org", "#+CAPABILITIES: write:~/notes\n#+begin_src lisp\n"+add+"\n#+end_src\n")
 	h.grant("writer.org")
-	if s := h.registry.Statuses()[0]; s.State != Failed || !strings.Contains(s.Diagnostics[0].Message, "a file was to be written by a form outside any function") {
+	if s := h.registry.Statuses()[0]; s.State != skill.Failed || !strings.Contains(s.Diagnostics[0].Message, "a file was to be written by a form outside any function") {
 		t.Errorf("it writes while it is loaded: %+v", s)
 	}
 }
@@ -184,16 +186,16 @@ func TestTestsWithoutTheGrant(t *testing.T) {
 	h.put("home/skills/reader.org", note)
 	h.registry.Load(t.Context())
 	s := h.registry.Statuses()[0]
-	if s.State != Live || s.Tests != 1 || len(s.Diagnostics) != 2 || !s.Diagnostics[1].Warning || !strings.Contains(s.Diagnostics[1].Message, "the test reads failed") {
+	if s.State != skill.Live || s.Tests != 1 || len(s.Diagnostics) != 2 || !s.Diagnostics[1].Warning || !strings.Contains(s.Diagnostics[1].Message, "the test reads failed") {
 		t.Errorf("without the grant: %+v", s)
 	}
 	h.grant("reader.org")
-	if s := h.registry.Statuses()[0]; s.State != Live || s.Tests != 2 || len(s.Diagnostics) != 0 {
+	if s := h.registry.Statuses()[0]; s.State != skill.Live || s.Tests != 2 || len(s.Diagnostics) != 0 {
 		t.Errorf("with it: %+v", s)
 	}
 	h.put("home/skills/reader.org", strings.Replace(note, "(= 2", "(= 3", 1))
 	h.registry.Load(t.Context())
-	if s := h.registry.Statuses()[0]; s.State != Failed || !s.LastGood {
+	if s := h.registry.Statuses()[0]; s.State != skill.Failed || !s.LastGood {
 		t.Errorf("another test fails: %+v", s)
 	}
 	h.wantSays("the last good version", "the text")

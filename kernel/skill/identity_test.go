@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/skill"
 )
 
 // naming returns a note whose skill answers with the value of (identity …), and that says more
@@ -22,7 +23,7 @@ func TestIdentityIsRead(t *testing.T) {
 	h := newHome(t)
 	h.write("reader.org", naming("reader", "", `(identity :name) (identity :manner) (identity :town "Rome") (identity :town) (mapcar #'identity '(:name)) (let ((k :name)) (identity k))`))
 	file := map[string]string{}
-	r := New(Config{Home: h.dir, Persona: func(name string) string { return file[name] }})
+	r := skill.New(skill.Config{Home: h.dir, Persona: func(name string) string { return file[name] }})
 	r.Load(t.Context())
 	for _, step := range []struct{ note, name, want string }{
 		{"", "", `("org-agent" NIL "Rome" NIL (:NAME) :NAME)`},
@@ -61,7 +62,7 @@ func TestIdentityIsRead(t *testing.T) {
 // while another version is live.
 func TestOwnIdentityWhileProven(t *testing.T) {
 	h := newHome(t)
-	r := New(Config{Home: h.dir})
+	r := skill.New(skill.Config{Home: h.dir})
 	for _, name := range []string{"Max", "Eve"} {
 		h.write("identity.org", append(note(fmt.Sprintf(`(defidentity :name %q)`, name)),
 			fmt.Sprintf("#+begin_src lisp :test yes\n(deftest named (is (equal (identity :name) %q)))\n#+end_src\n", name)...))
@@ -86,13 +87,13 @@ func TestWrongIdentities(t *testing.T) {
 		`(progn (defidentity) (defidentity))`:                 "says twice",
 		`(%identity 5)`:                                       "a keyword such as :name",
 	} {
-		_, err := LoadNote(t.Context(), "a.org", note(form), Options{})
+		_, err := skill.LoadNote(t.Context(), "a.org", note(form), skill.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", form, err, want)
 		}
 	}
-	n := loaded(t, Options{}, `(defskill :s :trigger (lambda (c) (defidentity :name "late")))`)
-	if got, err := n.Skills()[0].matches(t.Context(), lisp.NewData(chatMessage(t, "x"))); err == nil || got {
+	n := loaded(t, skill.Options{}, `(defskill :s :trigger (lambda (c) (defidentity :name "late")))`)
+	if got, err := n.Skills()[0].Matches(t.Context(), lisp.NewData(chatMessage(t, "x"))); err == nil || got {
 		t.Errorf("it may be said while a skill runs: %v", err)
 	}
 }

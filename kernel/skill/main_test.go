@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"org-agent/kernel/channel"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/skill"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,10 +30,10 @@ var kernelSpecs = sync.OnceValue(func() action.Specs {
 })
 
 // loaded loads a note that must load, with the kinds of actions of a kernel.
-func loaded(t testing.TB, options Options, lines ...string) *Note {
+func loaded(t testing.TB, options skill.Options, lines ...string) *skill.Note {
 	t.Helper()
 	options.Specs = kernelSpecs
-	n, err := LoadNote(t.Context(), "a.org", note(lines...), options)
+	n, err := skill.LoadNote(t.Context(), "a.org", note(lines...), options)
 	if err != nil {
 		t.Fatalf("load the note: %v", err)
 	}
@@ -40,7 +41,7 @@ func loaded(t testing.TB, options Options, lines ...string) *Note {
 }
 
 // theSkill returns the first skill of a note that must load.
-func theSkill(t testing.TB, options Options, lines ...string) *Skill {
+func theSkill(t testing.TB, options skill.Options, lines ...string) *skill.Skill {
 	t.Helper()
 	return loaded(t, options, lines...).Skills()[0]
 }
@@ -69,12 +70,12 @@ type model struct {
 	mu        sync.Mutex
 	reply     string
 	err       error
-	questions []Ask
+	questions []skill.Ask
 	// during, if set, runs while the note waits.
 	during func()
 }
 
-func (m *model) Ask(_ context.Context, ask Ask) (string, error) {
+func (m *model) Ask(_ context.Context, ask skill.Ask) (string, error) {
 	m.mu.Lock()
 	m.questions = append(m.questions, ask)
 	m.mu.Unlock()

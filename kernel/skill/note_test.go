@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"flag"
@@ -9,6 +9,7 @@ import (
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/skill"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -46,12 +47,12 @@ func TestCheck(t *testing.T) {
 }
 
 func checkAndTest(t *testing.T, name string, source []byte) string {
-	options := Options{Limits: lisp.Limits{Steps: 2_000_000}} // a slow machine must not reach the time limit first
+	options := skill.Options{Limits: lisp.Limits{Steps: 2_000_000}} // a slow machine must not reach the time limit first
 	var out strings.Builder
-	for _, d := range Check(t.Context(), name, source, options) {
+	for _, d := range skill.Check(t.Context(), name, source, options) {
 		out.WriteString(d.String() + "\n")
 	}
-	n, err := LoadNote(t.Context(), name, source, options)
+	n, err := skill.LoadNote(t.Context(), name, source, options)
 	if err != nil {
 		return out.String()
 	}
@@ -79,7 +80,7 @@ func TestNoteKeywords(t *testing.T) {
 		"(defskill my-skill :priority 7 :dependencies (other \"third\") :probabilistic (lambda (c) c) :deterministic (lambda (a c) c a) :trigger 'probe-p)\n" +
 		"(defun probe-p (c) (declare (ignore c)) t)\n" +
 		"#+end_src\n"
-	n, err := LoadNote(t.Context(), "org-skill-range.org", []byte(source), Options{Shipped: true})
+	n, err := skill.LoadNote(t.Context(), "org-skill-range.org", []byte(source), skill.Options{Shipped: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestNoteKeywords(t *testing.T) {
 	if n.Title != "Range" || n.Description != "What it does." || n.Version != "2.1" || strings.Join(n.Capabilities, " ") != "read:~/notes net:example.org" {
 		t.Errorf("note %+v", n)
 	}
-	if k.Name != "my-skill" || k.Priority != 7 || strings.Join(k.Dependencies, " ") != "other third" || !k.Shipped || !k.catchAll ||
+	if k.Name != "my-skill" || k.Priority != 7 || strings.Join(k.Dependencies, " ") != "other third" || !k.Shipped || !k.CatchAll() ||
 		k.Title != n.Title || k.Hash != n.Hash || len(k.Hash) != 64 || k.File != "org-skill-range.org" {
 		t.Errorf("skill %+v", k)
 	}
@@ -101,12 +102,12 @@ func TestNoteKeywords(t *testing.T) {
 }
 
 func TestHashIsOfTheBlocks(t *testing.T) {
-	base := loaded(t, Options{}, "1").Hash
-	same, err := LoadNote(t.Context(), "b.org", append([]byte("Other prose.\n"), note("1")...), Options{})
+	base := loaded(t, skill.Options{}, "1").Hash
+	same, err := skill.LoadNote(t.Context(), "b.org", append([]byte("Other prose.\n"), note("1")...), skill.Options{})
 	if err != nil || same.Hash != base {
 		t.Errorf("prose changes the hash: %v", err)
 	}
-	if loaded(t, Options{}, "2").Hash == base || loaded(t, Options{}, "1\n#+end_src\n#+begin_src lisp").Hash == base {
+	if loaded(t, skill.Options{}, "2").Hash == base || loaded(t, skill.Options{}, "1\n#+end_src\n#+begin_src lisp").Hash == base {
 		t.Error("the hash does not tell blocks apart")
 	}
 }
@@ -114,7 +115,7 @@ func TestHashIsOfTheBlocks(t *testing.T) {
 func TestTestsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
 	source := note(`(defvar *count* 0)`, `(defskill :s :neuro (lambda (c) (declare (ignore c)) (format nil "~a" *count*)))`)
 	source = append(source, "#+begin_src lisp :test yes\n(deftest counts (is (= 1 (incf *count*))))\n#+end_src\n"...)
-	n, err := LoadNote(t.Context(), "a.org", source, Options{Log: func(_, text string) { t.Errorf("logged %q", text) }})
+	n, err := skill.LoadNote(t.Context(), "a.org", source, skill.Options{Log: func(_, text string) { t.Errorf("logged %q", text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestTestsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
 }
 
 func TestObjects(t *testing.T) {
-	n := loaded(t, Options{},
+	n := loaded(t, skill.Options{},
 		`(setf (gethash "a" *object-store*) (make-org-object :id "a" :type :headline :attributes '(:todo "NEXT")))`,
 		`(setf (getf (org-agent:org-object-attributes (lookup-object "a")) :todo) "DONE")`,
 		`(snapshot-memory)`,
@@ -147,13 +148,6 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-func TestDependencyWords(t *testing.T) {
-	got := strings.Join(dependencyWords("id:1, chat  [[id:2][The other one]] [[file:x.org]],last"), "|")
-	if got != "id:1|chat|id:2|file:x.org|last" {
-		t.Errorf("words %s", got)
-	}
-}
-
 // TestRedefinedKernel checks that a note that redefines a name of the kernel gets a warning.
 func TestRedefinedKernel(t *testing.T) {
 	for _, form := range []string{
@@ -161,7 +155,7 @@ func TestRedefinedKernel(t *testing.T) {
 		`(setf (fdefinition 'ask-neuro) #'car)`, `(setf (symbol-function 'deftest) #'car)`, `(fmakunbound 'kernel-log)`,
 		`(setf (macro-function 'defskill) (lambda (form environment) nil))`, `(defstruct ask neuro)`, `(compile 'ask-neuro (lambda () 1))`,
 	} {
-		_, err := LoadNote(t.Context(), "a.org", note(form), Options{})
+		_, err := skill.LoadNote(t.Context(), "a.org", note(form), skill.Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "a.org:4:1: error: ") || !strings.Contains(err.Error(), "belongs to the kernel") {
 			t.Errorf("%s: %v", form, err)
 		}
@@ -172,7 +166,7 @@ func TestRedefinedKernel(t *testing.T) {
 // anything.
 func TestDefinitionsBelongOutsideFunctions(t *testing.T) {
 	for _, form := range []string{`(defskill :more :trigger #'car)`, `(def-cognitive-tool :x "y" :body #'car)`, `(register-actuator :x #'car)`, `(deftest x (is t))`} {
-		n := loaded(t, Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) `+form+` nil))`)
+		n := loaded(t, skill.Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) `+form+` nil))`)
 		if _, err := n.Skills()[0].Neuro(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), "outside any function") {
 			t.Errorf("%s: %v", form, err)
 		}
@@ -203,12 +197,12 @@ func FuzzCheck(f *testing.F) {
 	limits := lisp.Limits{Steps: 50_000, Bytes: 1 << 20}
 	f.Fuzz(func(t *testing.T, source []byte) {
 		lines := 1 + strings.Count(string(source), "\n")
-		for _, d := range Check(t.Context(), "a.org", source, Options{Limits: limits}) {
+		for _, d := range skill.Check(t.Context(), "a.org", source, skill.Options{Limits: limits}) {
 			if d.File != "a.org" || d.Line < 1 || d.Line > lines || d.Column < 1 || d.Message == "" || strings.Contains(d.Message, "runtime error") {
 				t.Errorf("%v in a file of %d lines", d, lines)
 			}
 		}
-		if n, err := LoadNote(t.Context(), "a.org", source, Options{Limits: limits}); err == nil {
+		if n, err := skill.LoadNote(t.Context(), "a.org", source, skill.Options{Limits: limits}); err == nil {
 			if results, err := n.Test(t.Context()); err == nil {
 				for _, result := range results {
 					for _, d := range result.Faults {
@@ -220,15 +214,4 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestNamesObjects(t *testing.T) {
-	for code, want := range map[string]bool{
-		"(lookup-object 1)": true, "(LOOKUP-Object 1)": true, "*memory*": true, "(f *History-Store*)": true, "(snapshot-MEMORY)": true,
-		"(make-org-object)": true, "": false, "-": false, "*": false, "(* a -1)": false, "(lookup-objec": false, "memory*": false, "org--object": false,
-	} {
-		if got := namesObjects(code); got != want {
-			t.Errorf("%q is %v", code, got)
-		}
-	}
 }

@@ -1,10 +1,12 @@
-package skill
+package skill_test
 
 import (
 	"context"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"org-agent/kernel/skill"
 )
 
 // TestProvenBefore checks that a note that passed its tests with this program is live at the next
@@ -13,13 +15,13 @@ import (
 func TestProvenBefore(t *testing.T) {
 	h, proven := newHome(t), filepath.Join(t.TempDir(), "proven.json")
 	named := "Nadia"
-	start := func(program string) *Registry {
+	start := func(program string) *skill.Registry {
 		t.Helper()
-		r := New(Config{Home: h.dir, Proven: proven, Program: program, Persona: func(string) string { return named }})
+		r := skill.New(skill.Config{Home: h.dir, Proven: proven, Program: program, Persona: func(string) string { return named }})
 		r.Load(t.Context())
 		return r
 	}
-	expect := func(r *Registry, what, want string) {
+	expect := func(r *skill.Registry, what, want string) {
 		t.Helper()
 		if got := summary(r); got != want {
 			t.Errorf("%s: %s, want %s", what, got, want)

@@ -1,10 +1,12 @@
-package skill
+package skill_test
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/skill"
 )
 
 // parrot is a skill that asks the model and checks the reply, and the beginning of a test of it.
@@ -59,14 +61,14 @@ func TestLanguageOfProposals(t *testing.T) {
 		"for an event":                    {`(refuses '(:type :request :target :shell) "hi")`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := loaded(t, Options{}, append(parrot, "#+end_src", "", "#+begin_src lisp :test yes", "(deftest it "+c.form+")")...)
+			n := loaded(t, skill.Options{}, append(parrot, "#+end_src", "", "#+begin_src lisp :test yes", "(deftest it "+c.form+")")...)
 			wantFault(t, n, c.fault)
 		})
 	}
 }
 
 // wantFault checks that the note's only test fails with that fault, or passes if it is "".
-func wantFault(t *testing.T, n *Note, fault string) {
+func wantFault(t *testing.T, n *skill.Note, fault string) {
 	t.Helper()
 	results, err := n.Test(t.Context())
 	if err != nil || len(results) != 1 {
@@ -82,7 +84,7 @@ func wantFault(t *testing.T, n *Note, fault string) {
 
 // TestProposesOutsideATest checks that the test language exists only in tests.
 func TestProposesOutsideATest(t *testing.T) {
-	k := theSkill(t, Options{}, `(defun n (c) (proposes "x" nil))`, `(defskill :x :trigger (lambda (c) t) :neuro #'n)`)
+	k := theSkill(t, skill.Options{}, `(defun n (c) (proposes "x" nil))`, `(defskill :x :trigger (lambda (c) t) :neuro #'n)`)
 	if _, err := k.Neuro(t.Context(), chatMessage(t, "x"), nil); err == nil || !strings.Contains(err.Error(), "belongs in a test") {
 		t.Errorf("error %v", err)
 	}
@@ -91,7 +93,7 @@ func TestProposesOutsideATest(t *testing.T) {
 // TestProposesChoosesTheSkill checks that the note's skill that accepts the event is tested, by
 // priority.
 func TestProposesChoosesTheSkill(t *testing.T) {
-	n := loaded(t, Options{},
+	n := loaded(t, skill.Options{},
 		`(defun any (c) t)`, `(defun shouts (c) (search "!" (getf (getf c :payload) :text)))`,
 		`(defun low (c) '(:type :response :text "low"))`, `(defun high (c) '(:type :response :text "high"))`,
 		`(defskill :low :priority 90 :trigger #'any :neuro #'low)`, `(defskill :high :trigger #'shouts :neuro #'high)`,
@@ -104,25 +106,25 @@ func TestProposesChoosesTheSkill(t *testing.T) {
 }
 
 func TestReplay(t *testing.T) {
-	recording := Recording{
+	recording := skill.Recording{
 		Event: chatMessage(t, "hi"), Replies: []string{`(:type :response :text "hi back")`},
 		Action: list(t, `(:type :response :text "hi back")`),
 	}
-	options := Options{Specs: kernelSpecs, Recorded: func(_ context.Context, turn string) (Recording, error) {
+	options := skill.Options{Specs: kernelSpecs, Recorded: func(_ context.Context, turn string) (skill.Recording, error) {
 		if turn != "T1" {
-			return Recording{}, errors.New("there is no turn " + turn)
+			return skill.Recording{}, errors.New("there is no turn " + turn)
 		}
 		return recording, nil
 	}}
 	for _, c := range []struct {
 		name, test, fault string
-		options           Options
+		options           skill.Options
 	}{
 		{"the same comes out", `(deftest again (:turn "T1"))`, "", options},
 		{"with forms of its own", `(deftest again (:turn "T1") (is (equal (first replies) "(:type :response :text \"hi back\")")) (proposes event '(:text "hi back") :reply replies) (allows action))`, "", options},
 		{"something else comes out", `(deftest again (:turn "T1") (proposes event action :reply "Other."))`, "has :type :request, not :response", options},
 		{"no such turn", `(deftest again (:turn "T2"))`, "there is no turn T2", options},
-		{"no journal", `(deftest again (:turn "T1"))`, "there is no journal here", Options{}},
+		{"no journal", `(deftest again (:turn "T1"))`, "there is no journal here", skill.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := loaded(t, c.options, append(parrot, "#+end_src", "#+begin_src lisp :test yes", c.test)...)
@@ -157,7 +159,7 @@ func TestProve(t *testing.T) {
 (deftest other (is t))
 #+end_src
 `)
-	proofs, hash, err := Prove(t.Context(), "a.org", source, Options{Specs: kernelSpecs})
+	proofs, hash, err := skill.Prove(t.Context(), "a.org", source, skill.Options{Specs: kernelSpecs})
 	if err != nil || hash == "" {
 		t.Fatalf("hash %q, error %v", hash, err)
 	}
@@ -172,7 +174,7 @@ func TestProve(t *testing.T) {
 	if proofs[1].Line != 3 || len(proofs[1].Faults) != 1 || !proofs[1].Heading || proofs[5].Heading || proofs[5].Line == 0 {
 		t.Errorf("proofs %+v", proofs)
 	}
-	if _, _, err := Prove(t.Context(), "a.org", note(`(car`), Options{}); FaultsOf(err) == nil {
+	if _, _, err := skill.Prove(t.Context(), "a.org", note(`(car`), skill.Options{}); skill.FaultsOf(err) == nil {
 		t.Errorf("a note that does not load: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/plist"
+	"org-agent/kernel/skill"
 )
 
 // home is a directory of notes that a test writes.
@@ -39,7 +40,7 @@ func answers(name, text string) []byte {
 }
 
 // says returns the answer of the registry's best skill to a chat message.
-func says(t testing.TB, r *Registry) string {
+func says(t testing.TB, r *skill.Registry) string {
 	t.Helper()
 	best, faults := r.Current().Best(t.Context(), chatMessage(t, "x"))
 	if best == nil {
@@ -53,7 +54,7 @@ func says(t testing.TB, r *Registry) string {
 }
 
 // summary returns the statuses in short.
-func summary(r *Registry) string {
+func summary(r *skill.Registry) string {
 	var all []string
 	for _, s := range r.Statuses() {
 		line := filepath.Base(s.File) + " " + string(s.State)
@@ -77,7 +78,7 @@ func shipped(files map[string][]byte) fstest.MapFS {
 }
 
 // loads loads every note anew, and checks the state of each and the answer of the skill.
-func loads(t *testing.T, r *Registry, what, want, answer string) {
+func loads(t *testing.T, r *skill.Registry, what, want, answer string) {
 	t.Helper()
 	r.Load(t.Context())
 	if got := summary(r); got != want {
@@ -90,7 +91,7 @@ func loads(t *testing.T, r *Registry, what, want, answer string) {
 
 func TestShadowing(t *testing.T) {
 	h := newHome(t)
-	r := New(Config{Home: h.dir, Shipped: shipped(map[string][]byte{"chat.org": answers("chat", "shipped")})})
+	r := skill.New(skill.Config{Home: h.dir, Shipped: shipped(map[string][]byte{"chat.org": answers("chat", "shipped")})})
 	step := func(what, want, answer string) { t.Helper(); loads(t, r, what, want, answer) }
 	step("alone", "shipped/chat.org live", "shipped")
 	h.write("org-skill-chat.org", note(`(car 5)`))
@@ -109,7 +110,7 @@ func TestShadowing(t *testing.T) {
 
 func TestFailedTestsKeepTheOldVersion(t *testing.T) {
 	h := newHome(t)
-	r := New(Config{Home: h.dir})
+	r := skill.New(skill.Config{Home: h.dir})
 	withTest := func(text, expected string) []byte {
 		return append(answers("s", text), "#+begin_src lisp :test yes\n(deftest says (is (equal \""+expected+"\" \""+text+"\")))\n#+end_src\n"...)
 	}
@@ -130,7 +131,7 @@ func TestFailedTestsKeepTheOldVersion(t *testing.T) {
 
 func TestDuplicates(t *testing.T) {
 	h := newHome(t)
-	r := New(Config{Home: h.dir, Shipped: shipped(map[string][]byte{"z.org": answers("s", "shipped")})})
+	r := skill.New(skill.Config{Home: h.dir, Shipped: shipped(map[string][]byte{"z.org": answers("s", "shipped")})})
 	step := func(what, want, answer string) { t.Helper(); loads(t, r, what, want, answer) }
 	h.write("m.org", answers("s", "m"))
 	step("home before shipped", "m.org live, shipped/z.org duplicate", "m")
@@ -151,7 +152,7 @@ func TestDuplicates(t *testing.T) {
 
 func TestDependencies(t *testing.T) {
 	h := newHome(t)
-	r := New(Config{Home: h.dir})
+	r := skill.New(skill.Config{Home: h.dir})
 	depends := func(on string, source []byte) []byte { return append([]byte("#+DEPENDS_ON: "+on+"\n"), source...) }
 	h.write("a.org", depends("b", answers("a", "a")))
 	r.Load(t.Context())
@@ -195,7 +196,7 @@ func TestOddFiles(t *testing.T) {
 	h.write("#good.org#", note(`(car 5)`))
 	h.write("good.org~", note(`(car 5)`))
 	h.write("readme.md", []byte("no note"))
-	h.write("large.org", make([]byte, maximumNote+1))
+	h.write("large.org", make([]byte, 8<<20+1))
 	for link, target := range map[string]string{"loop.org": "loop.org", ".#good.org": "user@host.1:2", "linked.org": "good.org.txt"} {
 		if err := os.Symlink(target, filepath.Join(h.dir, link)); err != nil {
 			t.Fatal(err)
@@ -205,7 +206,7 @@ func TestOddFiles(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(h.dir, "directory.org"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := New(Config{Home: h.dir})
+	r := skill.New(skill.Config{Home: h.dir})
 	r.Load(t.Context())
 	if got := summary(r); got != "directory.org failed, good.org live, large.org failed, linked.org live, loop.org failed" {
 		t.Errorf("%s", got)
@@ -216,12 +217,12 @@ func TestOddFiles(t *testing.T) {
 }
 
 func TestAbsentHome(t *testing.T) {
-	r := New(Config{Home: filepath.Join(t.TempDir(), "none", "skills"), Shipped: shipped(map[string][]byte{"a.org": answers("a", "a")})})
+	r := skill.New(skill.Config{Home: filepath.Join(t.TempDir(), "none", "skills"), Shipped: shipped(map[string][]byte{"a.org": answers("a", "a")})})
 	r.Load(t.Context())
 	if summary(r) != "shipped/a.org live" {
 		t.Error(summary(r))
 	}
-	if r := New(Config{}); len(r.Load(t.Context())) != 0 || r.Current() == nil {
+	if r := skill.New(skill.Config{}); len(r.Load(t.Context())) != 0 || r.Current() == nil {
 		t.Error("a registry without notes has some")
 	}
 }
@@ -229,7 +230,7 @@ func TestAbsentHome(t *testing.T) {
 func TestLoadIsCancelled(t *testing.T) {
 	h := newHome(t)
 	h.write("a.org", answers("a", "a"))
-	r := New(Config{Home: h.dir})
+	r := skill.New(skill.Config{Home: h.dir})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r.Load(ctx)
@@ -246,7 +247,7 @@ func TestFaultsAreLogged(t *testing.T) {
 	h := newHome(t)
 	h.write("bad.org", note("(defun f ()", "  (no-such-function))"))
 	var text strings.Builder
-	r := New(Config{Home: h.dir, Logger: slog.New(slog.NewTextHandler(&text, nil))})
+	r := skill.New(skill.Config{Home: h.dir, Logger: slog.New(slog.NewTextHandler(&text, nil))})
 	r.Load(t.Context())
 	if got := text.String(); !strings.Contains(got, "bad.org:5:3: error:") {
 		t.Errorf("log %s", got)
@@ -257,15 +258,15 @@ func TestChanged(t *testing.T) {
 	h := newHome(t)
 	h.write("a.org", answers("a", "a"))
 	calls := 0
-	var r *Registry
-	r = New(Config{Home: h.dir, Changed: func(statuses []Status) {
+	var r *skill.Registry
+	r = skill.New(skill.Config{Home: h.dir, Changed: func(statuses []skill.Status) {
 		calls++
 		if len(statuses) != 1 || r.Current().Named("a") == nil {
 			t.Errorf("called with %v before it was published", statuses)
 		}
 	}})
 	r.Load(t.Context())
-	if r.catchUp(t.Context()); calls != 1 {
+	if r.CatchUp(t.Context()); calls != 1 {
 		t.Errorf("called %d times", calls)
 	}
 }
@@ -275,7 +276,7 @@ func TestRegistryOptionsReachTheNotes(t *testing.T) {
 	h.write("a.org", note(`(defskill :a :trigger (lambda (c) c t) :neuro (lambda (c) (declare (ignore c)) (kernel-log "hello") (inject-stimulus '(:type :event)) nil))`))
 	var log recorder
 	injected := 0
-	r := New(Config{Home: h.dir, Log: log.log, Inject: func(sexp.List) { injected++ }})
+	r := skill.New(skill.Config{Home: h.dir, Log: log.log, Inject: func(sexp.List) { injected++ }})
 	r.Load(t.Context())
 	if _, err := r.Current().Named("a").Neuro(t.Context(), nil, nil); err != nil {
 		t.Fatal(err)
@@ -298,7 +299,7 @@ func TestConcurrentUse(t *testing.T) {
 			`  :system-prompt-augment "`+text+`")`)
 	}
 	h.write("s.org", version("one"))
-	r := New(Config{Home: h.dir})
+	r := skill.New(skill.Config{Home: h.dir})
 	r.Load(t.Context())
 	action := list(t, `(:type :response :text "x")`)
 	event := chatMessage(t, "hello")
@@ -333,7 +334,7 @@ func TestConcurrentUse(t *testing.T) {
 				if by, _ := plist.Text(got, "by"); err != nil || by != text {
 					t.Errorf("symbolic %s, %v, of version %q", plist.Print(got), err, text)
 				}
-				if r.Statuses()[0].State != Live {
+				if r.Statuses()[0].State != skill.Live {
 					t.Errorf("status %v", r.Statuses())
 				}
 			}
@@ -345,8 +346,8 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func TestLoadNoteErrors(t *testing.T) {
-	_, err := LoadNote(t.Context(), "a.org", note(`(car 5)`), Options{})
-	var faults Faults
+	_, err := skill.LoadNote(t.Context(), "a.org", note(`(car 5)`), skill.Options{})
+	var faults skill.Faults
 	if !errors.As(err, &faults) || len(faults) != 1 || !strings.HasPrefix(err.Error(), "a.org:4:1: error: ") {
 		t.Errorf("error %v", err)
 	}

@@ -1,26 +1,28 @@
-package skill
+package skill_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/chewxy/sexp"
+
+	"org-agent/kernel/skill"
 )
 
 // triggered returns a note with one skill that accepts one sensor, or everything for "t".
-func triggered(t *testing.T, name, priority, sensor string, shipped bool) *Skill {
+func triggered(t *testing.T, name, priority, sensor string, shipped bool) *skill.Skill {
 	t.Helper()
 	test := `(eq (getf (getf c :payload) :sensor) ` + sensor + `)`
 	if sensor == "t" {
 		test = "(progn c t)"
 	}
-	return theSkill(t, Options{Shipped: shipped}, `(defvar *runs* 0)`,
+	return theSkill(t, skill.Options{Shipped: shipped}, `(defvar *runs* 0)`,
 		`(defskill :`+name+` :priority `+priority+` :trigger (lambda (c) (incf *runs*) `+test+`)`,
 		`  :neuro (lambda (c) (declare (ignore c)) (format nil "~a" *runs*)))`)
 }
 
 func TestBest(t *testing.T) {
-	set := newSet([]*Skill{
+	set := skill.NewSet([]*skill.Skill{
 		triggered(t, "everything", "1000", "t", false),
 		triggered(t, "low", "10", ":chat-message", false),
 		triggered(t, "shipped", "50", ":chat-message", true),
@@ -44,7 +46,7 @@ func TestBest(t *testing.T) {
 
 func TestTriggerRunsOncePerEvent(t *testing.T) {
 	k := triggered(t, "s", "10", "t", false)
-	set := newSet([]*Skill{k})
+	set := skill.NewSet([]*skill.Skill{k})
 	for range 3 {
 		if best, _ := set.Best(t.Context(), sexp.List{}); best != k {
 			t.Fatal("not chosen")
@@ -59,17 +61,17 @@ func TestTriggerRunsOncePerEvent(t *testing.T) {
 // TestTriggersShareNothing checks that neither the next trigger nor the answering function sees
 // what a trigger does to the event.
 func TestTriggersShareNothing(t *testing.T) {
-	spoiling := theSkill(t, Options{}, `(defskill :spoiling :priority 90 :trigger (lambda (c)`,
+	spoiling := theSkill(t, skill.Options{}, `(defskill :spoiling :priority 90 :trigger (lambda (c)`,
 		`  (let ((payload (getf c :payload)))`,
 		`    (setf (char (getf payload :text) 0) #\X (getf payload :sensor) :other (symbol-value (intern "MARK")) 1)`,
 		`    (setf (cdr (last (getf payload :list))) (list 4) (car (getf payload :pair)) 5)`,
 		`    (nconc c (list :more t)) (setf (getf c :type) nil) nil)))`)
-	telling := theSkill(t, Options{}, `(defskill :telling :priority 10 :trigger (lambda (c)`,
+	telling := theSkill(t, skill.Options{}, `(defskill :telling :priority 10 :trigger (lambda (c)`,
 		`  (equal (prin1-to-string c) (prin1-to-string '(:type :event :payload (:sensor :chat-message :text "text" :list (1 mark 3) :pair (1 . 2))))))`,
 		`  :neuro (lambda (c) (prin1-to-string c)))`)
 	event := list(t, `(:type :event :payload (:sensor :chat-message :text "text" :list (1 mark 3) :pair (1 . 2)))`)
 	for range 2 {
-		if best, faults := newSet([]*Skill{spoiling, telling}).Best(t.Context(), event); best != telling || faults != nil {
+		if best, faults := skill.NewSet([]*skill.Skill{spoiling, telling}).Best(t.Context(), event); best != telling || faults != nil {
 			t.Errorf("chosen: %v, %v", best, faults)
 		}
 	}
@@ -79,8 +81,8 @@ func TestTriggersShareNothing(t *testing.T) {
 }
 
 func TestTriggerErrorsAreToldOnce(t *testing.T) {
-	k := theSkill(t, Options{}, `(defskill :s :trigger (lambda (c) (car (getf (getf c :payload) :text))))`)
-	set := newSet([]*Skill{k})
+	k := theSkill(t, skill.Options{}, `(defskill :s :trigger (lambda (c) (car (getf (getf c :payload) :text))))`)
+	set := skill.NewSet([]*skill.Skill{k})
 	for i, want := range []int{1, 0, 0} {
 		best, faults := set.Best(t.Context(), chatMessage(t, "x"))
 		if best != nil || len(faults) != want {
@@ -94,19 +96,19 @@ func TestTriggerErrorsAreToldOnce(t *testing.T) {
 
 func TestNamed(t *testing.T) {
 	a, b := triggered(t, "skill-chat", "100", "nil", false), triggered(t, "chat", "50", "nil", true)
-	set := newSet([]*Skill{a, b})
-	for name, want := range map[string]*Skill{"chat": b, ":chat": b, "skill-chat": a, "SKILL-CHAT": a, "other": nil} {
+	set := skill.NewSet([]*skill.Skill{a, b})
+	for name, want := range map[string]*skill.Skill{"chat": b, ":chat": b, "skill-chat": a, "SKILL-CHAT": a, "other": nil} {
 		if got := set.Named(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if got := newSet([]*Skill{a}).Named("chat"); got != a {
+	if got := skill.NewSet([]*skill.Skill{a}).Named("chat"); got != a {
 		t.Errorf("chat alone: %v", got)
 	}
 }
 
 func TestEmptySet(t *testing.T) {
-	for _, set := range []*Set{nil, newSet(nil)} {
+	for _, set := range []*skill.Set{nil, skill.NewSet(nil)} {
 		best, faults := set.Best(t.Context(), nil)
 		if best != nil || faults != nil || set.Skills() != nil && len(set.Skills()) > 0 || set.Named("x") != nil || set.Augments(t.Context()) != "" {
 			t.Error("an empty set has something")
@@ -115,12 +117,12 @@ func TestEmptySet(t *testing.T) {
 }
 
 func TestAugments(t *testing.T) {
-	set := newSet([]*Skill{
-		theSkill(t, Options{}, `(defskill :b :system-prompt-augment "  second ")`),
-		theSkill(t, Options{}, `(defskill :a :system-prompt-augment (lambda () (format nil "fir~a" "st")))`),
-		theSkill(t, Options{}, `(defskill :c :system-prompt-augment (lambda () nil))`),
-		theSkill(t, Options{}, `(defskill :d :system-prompt-augment (lambda () (error "no")))`),
-		theSkill(t, Options{}, `(defskill :e :system-prompt-augment (lambda () 5))`),
+	set := skill.NewSet([]*skill.Skill{
+		theSkill(t, skill.Options{}, `(defskill :b :system-prompt-augment "  second ")`),
+		theSkill(t, skill.Options{}, `(defskill :a :system-prompt-augment (lambda () (format nil "fir~a" "st")))`),
+		theSkill(t, skill.Options{}, `(defskill :c :system-prompt-augment (lambda () nil))`),
+		theSkill(t, skill.Options{}, `(defskill :d :system-prompt-augment (lambda () (error "no")))`),
+		theSkill(t, skill.Options{}, `(defskill :e :system-prompt-augment (lambda () 5))`),
 	})
 	for range 2 {
 		if got := set.Augments(t.Context()); got != "first\n\nsecond" {

@@ -1,6 +1,7 @@
-package skill
+package skill_test
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -8,13 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"org-agent/kernel/plist"
+	"org-agent/kernel/skill"
 	"org-agent/skills"
 )
 
 // shippedRegistry returns a registry with the shipped notes.
-func shippedRegistry(t testing.TB, homeDirectory string) *Registry {
+func shippedRegistry(t testing.TB, homeDirectory string) *skill.Registry {
 	t.Helper()
-	r := New(Config{Specs: kernelSpecs, Shipped: skills.Notes(), Home: homeDirectory})
+	r := skill.New(skill.Config{Specs: kernelSpecs, Shipped: skills.Notes(), Home: homeDirectory})
 	r.Load(t.Context())
 	return r
 }
@@ -24,7 +26,7 @@ func shippedRegistry(t testing.TB, homeDirectory string) *Registry {
 func TestShippedNotes(t *testing.T) {
 	r := shippedRegistry(t, "")
 	for _, s := range r.Statuses() {
-		if s.State != Live || len(s.Diagnostics) > 0 || s.Title == "" || s.Description == "" || s.Version == "" {
+		if s.State != skill.Live || len(s.Diagnostics) > 0 || s.Title == "" || s.Description == "" || s.Version == "" {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -45,11 +47,11 @@ func TestShippedNotes(t *testing.T) {
 // test's criterion is a heading.
 func TestShippedCriteria(t *testing.T) {
 	for _, name := range []string{"chat.org", "identity.org", "days.org", "howto.org", "summarise.org", "rewrite.org", "capture.org", "review.org"} {
-		source, err := origin{files: skills.Notes()}.read(name)
+		source, err := fs.ReadFile(skills.Notes(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := LoadNote(t.Context(), name, source, Options{Specs: kernelSpecs})
+		n, err := skill.LoadNote(t.Context(), name, source, skill.Options{Specs: kernelSpecs})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +80,7 @@ func TestShippedCriteria(t *testing.T) {
 
 // TestPersonaCanBeReplaced checks that a copy of the persona in the home changes it.
 func TestPersonaCanBeReplaced(t *testing.T) {
-	source, err := origin{files: skills.Notes()}.read("identity.org")
+	source, err := fs.ReadFile(skills.Notes(), "identity.org")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func TestChatAnswersEverything(t *testing.T) {
 				plist.Keyword("channel"), tree(0).Draw(rt, "channel"), plist.Keyword("chat-id"), tree(1).Draw(rt, "id")}}
 		}
 		out, err := k.Neuro(t.Context(), event, m)
-		if err != nil || out.Kind != Reply && out.Kind != Proposal {
+		if err != nil || out.Kind != skill.Reply && out.Kind != skill.Proposal {
 			rt.Errorf("%v %v for %s", out.Kind, err, plist.Print(event))
 		}
 	})

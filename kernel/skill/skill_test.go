@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"context"
@@ -11,36 +11,37 @@ import (
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/skill"
 )
 
 func TestNeuroOutcome(t *testing.T) {
 	tests := []struct {
 		name, body string
-		kind       OutcomeKind
+		kind       skill.OutcomeKind
 		text       string
 		questions  int
 	}{
-		{"asks and returns the reply", `(ask-neuro "Q")`, Reply, "the reply", 1},
-		{"asks and changes the reply", `(string-upcase (ask-neuro "Q"))`, Reply, "THE REPLY", 1},
-		{"asks twice", `(ask-neuro (ask-neuro "Q"))`, Reply, "the reply", 2},
-		{"asks by the later name", `(ask-probabilistic "Q")`, Reply, "the reply", 1},
-		{"asks with a prefix", `(opencortex::ask-neuro "Q")`, Reply, "the reply", 1},
-		{"asks and makes a proposal", `(progn (ask-neuro "Q") '(:type :response :text "x"))`, Proposal, `(:type :response :text "x")`, 1},
-		{"asks and drops the reply", `(progn (ask-neuro "Q") nil)`, None, "", 1},
-		{"prompt", `(format nil "Say ~a" (getf (getf context :payload) :text))`, Prompt, "Say hello", 0},
-		{"proposal", `(list :type :response :text "without a model")`, Proposal, `(:type :response :text "without a model")`, 0},
-		{"nothing", `nil`, None, "", 0},
+		{"asks and returns the reply", `(ask-neuro "Q")`, skill.Reply, "the reply", 1},
+		{"asks and changes the reply", `(string-upcase (ask-neuro "Q"))`, skill.Reply, "THE REPLY", 1},
+		{"asks twice", `(ask-neuro (ask-neuro "Q"))`, skill.Reply, "the reply", 2},
+		{"asks by the later name", `(ask-probabilistic "Q")`, skill.Reply, "the reply", 1},
+		{"asks with a prefix", `(opencortex::ask-neuro "Q")`, skill.Reply, "the reply", 1},
+		{"asks and makes a proposal", `(progn (ask-neuro "Q") '(:type :response :text "x"))`, skill.Proposal, `(:type :response :text "x")`, 1},
+		{"asks and drops the reply", `(progn (ask-neuro "Q") nil)`, skill.None, "", 1},
+		{"prompt", `(format nil "Say ~a" (getf (getf context :payload) :text))`, skill.Prompt, "Say hello", 0},
+		{"proposal", `(list :type :response :text "without a model")`, skill.Proposal, `(:type :response :text "without a model")`, 0},
+		{"nothing", `nil`, skill.None, "", 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			k := theSkill(t, Options{}, `(defun n (context) (declare (ignorable context)) `+test.body+`)`, `(defskill :s :trigger (lambda (c) c) :neuro #'n)`)
+			k := theSkill(t, skill.Options{}, `(defun n (context) (declare (ignorable context)) `+test.body+`)`, `(defskill :s :trigger (lambda (c) c) :neuro #'n)`)
 			m := &model{reply: "the reply"}
 			out, err := k.Neuro(t.Context(), chatMessage(t, "hello"), m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			text := out.Text
-			if out.Kind == Proposal {
+			if out.Kind == skill.Proposal {
 				text = plist.Print(out.Proposal)
 			}
 			if out.Kind != test.kind || text != test.text || len(m.questions) != test.questions {
@@ -51,7 +52,7 @@ func TestNeuroOutcome(t *testing.T) {
 }
 
 func TestNeuroOptions(t *testing.T) {
-	k := theSkill(t, Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) (ask-neuro "Q" :system-prompt "S" :history nil :stream nil :temperature 0.5)))`)
+	k := theSkill(t, skill.Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) (ask-neuro "Q" :system-prompt "S" :history nil :stream nil :temperature 0.5)))`)
 	m := &model{reply: "R"}
 	if _, err := k.Neuro(t.Context(), chatMessage(t, ""), m); err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func TestNeuroOptions(t *testing.T) {
 	if got.Text != "Q" || got.System != "S" || !got.NoHistory || !got.NoStream || plist.Print(got.Options) != "(:temperature 0.5)" {
 		t.Errorf("asked %+v with options %s", got, plist.Print(got.Options))
 	}
-	k = theSkill(t, Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) (ask-neuro "Q" :history t)))`)
+	k = theSkill(t, skill.Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) (ask-neuro "Q" :history t)))`)
 	if _, err := k.Neuro(t.Context(), chatMessage(t, ""), m); err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +71,8 @@ func TestNeuroOptions(t *testing.T) {
 }
 
 func TestNeuroWithoutFunction(t *testing.T) {
-	k := theSkill(t, Options{}, `(defskill :s :trigger (lambda (c) c))`)
-	if out, err := k.Neuro(t.Context(), chatMessage(t, "x"), nil); err != nil || out.Kind != None {
+	k := theSkill(t, skill.Options{}, `(defskill :s :trigger (lambda (c) c))`)
+	if out, err := k.Neuro(t.Context(), chatMessage(t, "x"), nil); err != nil || out.Kind != skill.None {
 		t.Errorf("outcome %v, %v", out.Kind, err)
 	}
 }
@@ -90,9 +91,9 @@ func TestNeuroErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			k := theSkill(t, Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) `+test.body+`))`)
+			k := theSkill(t, skill.Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c)) `+test.body+`))`)
 			_, err := k.Neuro(t.Context(), chatMessage(t, "x"), &model{err: cut})
-			var fault *FunctionError
+			var fault *skill.FunctionError
 			if !errors.As(err, &fault) || fault.Role != "neuro" || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
@@ -101,10 +102,10 @@ func TestNeuroErrors(t *testing.T) {
 }
 
 func TestNeuroHandlesTheModelsError(t *testing.T) {
-	k := theSkill(t, Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c))
+	k := theSkill(t, skill.Options{}, `(defskill :s :neuro (lambda (c) (declare (ignore c))
   (handler-case (ask-neuro "Q") (error (e) (list :type :response :text (format nil "~a" e))))))`)
 	out, err := k.Neuro(t.Context(), chatMessage(t, "x"), &model{err: errors.New("no server")})
-	if err != nil || out.Kind != Proposal || plist.Print(out.Proposal) != `(:type :response :text "ask the model: no server")` {
+	if err != nil || out.Kind != skill.Proposal || plist.Print(out.Proposal) != `(:type :response :text "ask the model: no server")` {
 		t.Errorf("outcome %v %s, %v", out.Kind, plist.Print(out.Proposal), err)
 	}
 }
@@ -130,7 +131,7 @@ func TestSymbolic(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			k := theSkill(t, Options{Limits: lisp.Limits{Steps: 1_000_000}}, `(defskill :s :symbolic (lambda (action context) (declare (ignorable action context)) `+test.body+`))`)
+			k := theSkill(t, skill.Options{Limits: lisp.Limits{Steps: 1_000_000}}, `(defskill :s :symbolic (lambda (action context) (declare (ignorable action context)) `+test.body+`))`)
 			before := list(t, action)
 			for name, call := range map[string]func(context.Context, sexp.List, sexp.List) (sexp.List, error){"Symbolic": k.Symbolic, "Preview": k.Preview} {
 				got, err := call(t.Context(), before, chatMessage(t, "x"))
@@ -152,7 +153,7 @@ func TestSymbolic(t *testing.T) {
 }
 
 func TestSymbolicMissing(t *testing.T) {
-	k := theSkill(t, Options{}, `(defskill :s :trigger (lambda (c) c))`)
+	k := theSkill(t, skill.Options{}, `(defskill :s :trigger (lambda (c) c))`)
 	action := list(t, `(:type :response :text "x")`)
 	if got, err := k.Symbolic(t.Context(), action, nil); err != nil || !plist.Equal(got, action) {
 		t.Errorf("%s, %v", plist.Print(got), err)
@@ -162,7 +163,7 @@ func TestSymbolicMissing(t *testing.T) {
 // TestErrorsShowNoData checks that the text of an error, which the person sees, does not contain
 // the proposal.
 func TestErrorsShowNoData(t *testing.T) {
-	k := theSkill(t, Options{},
+	k := theSkill(t, skill.Options{},
 		`(defun check (action context)`,
 		`  (declare (ignore context))`,
 		`  (+ 1 (getf action :payload)))`,
@@ -184,30 +185,30 @@ func TestOnlyNeuroAsks(t *testing.T) {
 	code := `(defskill :s :trigger (lambda (c) (if (eq (getf (getf c :payload) :sensor) :probe) nil (ask-neuro "Q")))
   :symbolic (lambda (a c) (declare (ignore a c)) (ask-neuro "Q"))
   :system-prompt-augment (lambda () (ask-neuro "Q")))`
-	n := loaded(t, Options{}, code)
+	n := loaded(t, skill.Options{}, code)
 	k := n.Skills()[0]
 	for _, call := range []func(context.Context, sexp.List, sexp.List) (sexp.List, error){k.Symbolic, k.Preview} {
 		if _, err := call(t.Context(), list(t, `(:type :log :text "x")`), nil); err == nil || !strings.Contains(err.Error(), "only a skill's neuro function can ask the model") {
 			t.Errorf("symbolic: %v", err)
 		}
 	}
-	best, faults := newSet(n.Skills()).Best(t.Context(), chatMessage(t, "x"))
+	best, faults := skill.NewSet(n.Skills()).Best(t.Context(), chatMessage(t, "x"))
 	if best != nil || len(faults) != 1 || !strings.Contains(faults[0].Error(), "only a skill's neuro function can ask the model") {
 		t.Errorf("trigger: %v %v", best, faults)
 	}
 	if text := k.Augment(t.Context()); text != "" {
 		t.Errorf("augment: %q", text)
 	}
-	_, err := LoadNote(t.Context(), "a.org", note(`(defvar *x* (ask-neuro "Q"))`), Options{})
+	_, err := skill.LoadNote(t.Context(), "a.org", note(`(defvar *x* (ask-neuro "Q"))`), skill.Options{})
 	if err == nil || !strings.Contains(err.Error(), "only a skill's neuro function") {
 		t.Errorf("load: %v", err)
 	}
 }
 
 func TestDry(t *testing.T) {
-	n := loaded(t, Options{}, `(defun f (x) (ask-neuro x :history nil))`)
+	n := loaded(t, skill.Options{}, `(defun f (x) (ask-neuro x :history nil))`)
 	var printed []string
-	err := DryRun(n.Environment()).Eval(t.Context(), `(f "Q")`, "typed", 1, func(text string) { printed = append(printed, text) })
+	err := skill.DryRun(n.Environment()).Eval(t.Context(), `(f "Q")`, "typed", 1, func(text string) { printed = append(printed, text) })
 	if err != nil || strings.Join(printed, " ") != `(:ASKED "Q" :HISTORY NIL)` {
 		t.Errorf("printed %q, %v", printed, err)
 	}
@@ -219,7 +220,7 @@ func TestDry(t *testing.T) {
 func TestLogAndInject(t *testing.T) {
 	var log recorder
 	var events []sexp.List
-	options := Options{Log: log.log, Inject: func(event sexp.List) { events = append(events, event) }}
+	options := skill.Options{Log: log.log, Inject: func(event sexp.List) { events = append(events, event) }}
 	k := theSkill(t, options,
 		`(defun check (action context)`,
 		`  (kernel-log "saw ~a" (getf action :type))`,
@@ -248,13 +249,13 @@ func TestLogAndInject(t *testing.T) {
 
 func TestInjectErrors(t *testing.T) {
 	for _, event := range []string{`5`, `nil`, `'(1 2 3)`, `'(:type)`, `"text"`, `(make-hash-table)`} {
-		k := theSkill(t, Options{Inject: func(sexp.List) { t.Error("injected") }},
+		k := theSkill(t, skill.Options{Inject: func(sexp.List) { t.Error("injected") }},
 			`(defskill :s :neuro (lambda (c) (declare (ignore c)) (inject-stimulus `+event+`) nil))`)
 		if _, err := k.Neuro(t.Context(), chatMessage(t, "x"), nil); err == nil {
 			t.Errorf("no error for %s", event)
 		}
 	}
-	if _, err := LoadNote(t.Context(), "a.org", note(`(inject-stimulus '(:type :event))`), Options{Inject: func(sexp.List) { t.Error("injected") }}); err == nil {
+	if _, err := skill.LoadNote(t.Context(), "a.org", note(`(inject-stimulus '(:type :event))`), skill.Options{Inject: func(sexp.List) { t.Error("injected") }}); err == nil {
 		t.Error("a note could inject while it was loaded")
 	}
 }
@@ -263,37 +264,37 @@ func TestInjectErrors(t *testing.T) {
 // skill.
 func TestLoopingTrigger(t *testing.T) {
 	started := time.Now()
-	k := theSkill(t, Options{Limits: lisp.Limits{Steps: 200_000}},
+	k := theSkill(t, skill.Options{Limits: lisp.Limits{Steps: 200_000}},
 		`(defskill :loop :priority 99 :trigger (lambda (c) (if (eq (getf (getf c :payload) :sensor) :probe) nil (loop))))`)
-	other := theSkill(t, Options{}, `(defskill :other :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chat-message)))`)
-	set := newSet([]*Skill{k, other})
+	other := theSkill(t, skill.Options{}, `(defskill :other :trigger (lambda (c) (eq (getf (getf c :payload) :sensor) :chat-message)))`)
+	set := skill.NewSet([]*skill.Skill{k, other})
 	for i, want := range []int{1, 0} {
 		best, faults := set.Best(t.Context(), chatMessage(t, "x"))
 		if best != other || len(faults) != want {
 			t.Errorf("event %d: best %v, faults %v", i, best, faults)
 		}
 	}
-	if _, err := LoadNote(t.Context(), "a.org", note(`(defskill :loop :trigger (lambda (c) (declare (ignore c)) (loop)))`), Options{}); err == nil {
+	if _, err := skill.LoadNote(t.Context(), "a.org", note(`(defskill :loop :trigger (lambda (c) (declare (ignore c)) (loop)))`), skill.Options{}); err == nil {
 		t.Error("a note whose trigger never ends was loaded")
 	}
 	t.Logf("all of it took %v", time.Since(started))
 }
 
 func TestCancelledContext(t *testing.T) {
-	k := theSkill(t, Options{}, `(defskill :s :trigger (lambda (c) (declare (ignore c)) t) :neuro (lambda (c) (declare (ignore c)) (loop)))`)
+	k := theSkill(t, skill.Options{}, `(defskill :s :trigger (lambda (c) (declare (ignore c)) t) :neuro (lambda (c) (declare (ignore c)) (loop)))`)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	if _, err := k.Neuro(ctx, chatMessage(t, "x"), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("neuro: %v", err)
 	}
 	// A cancelled turn says nothing about the trigger.
-	if best, faults := newSet([]*Skill{k}).Best(ctx, chatMessage(t, "x")); best != nil || faults != nil {
+	if best, faults := skill.NewSet([]*skill.Skill{k}).Best(ctx, chatMessage(t, "x")); best != nil || faults != nil {
 		t.Errorf("best %v, %v", best, faults)
 	}
-	if best, _ := newSet([]*Skill{k}).Best(t.Context(), chatMessage(t, "x")); best != k {
+	if best, _ := skill.NewSet([]*skill.Skill{k}).Best(t.Context(), chatMessage(t, "x")); best != k {
 		t.Error("the skill is no longer chosen")
 	}
-	if _, err := LoadNote(ctx, "a.org", note(`1`), Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := skill.LoadNote(ctx, "a.org", note(`1`), skill.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("load: %v", err)
 	}
 }
@@ -301,7 +302,7 @@ func TestCancelledContext(t *testing.T) {
 // TestOthersRunWhileAsking checks that a note's other functions can be called while it waits for
 // the model.
 func TestOthersRunWhileAsking(t *testing.T) {
-	k := theSkill(t, Options{},
+	k := theSkill(t, skill.Options{},
 		`(defvar *seen* nil)`,
 		`(defskill :s :neuro (lambda (c) (declare (ignore c)) (ask-neuro "Q") (format nil "~a" *seen*))`,
 		`  :symbolic (lambda (action c) (declare (ignore c)) (setf *seen* (getf action :text)) action))`)
@@ -311,7 +312,7 @@ func TestOthersRunWhileAsking(t *testing.T) {
 		}
 	}}
 	out, err := k.Neuro(t.Context(), chatMessage(t, "x"), m)
-	if err != nil || out.Text != "meanwhile" || out.Kind != Reply {
+	if err != nil || out.Text != "meanwhile" || out.Kind != skill.Reply {
 		t.Errorf("%v %q, %v", out.Kind, out.Text, err)
 	}
 }

@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/skill"
 	"org-agent/skills"
 )
 
@@ -66,11 +67,11 @@ func TestManyNotesAtOnce(t *testing.T) {
 	for i := range 18 {
 		h.write(fmt.Sprintf("busy%d.org", i), busyNote(i))
 	}
-	loaded := func() *Set {
-		r := New(Config{Specs: kernelSpecs, Shipped: skills.Notes(), Home: h.dir})
+	loaded := func() *skill.Set {
+		r := skill.New(skill.Config{Specs: kernelSpecs, Shipped: skills.Notes(), Home: h.dir})
 		r.Load(t.Context())
 		for _, status := range r.Statuses() {
-			if status.State != Live {
+			if status.State != skill.Live {
 				t.Fatalf("%+v", status)
 			}
 		}
@@ -113,15 +114,13 @@ func TestManyNotesAtOnce(t *testing.T) {
 
 // whatItSays calls the functions of a skill for a message. If the trigger is false, or missing,
 // there is no answer.
-func whatItSays(t *testing.T, k *Skill, text string) string {
+func whatItSays(t *testing.T, k *skill.Skill, text string) string {
 	event := chatMessage(t, text)
 	matches := false
-	var out Outcome
+	var out skill.Outcome
 	var err error
-	if k.trigger != nil {
-		if matches, err = k.matches(context.Background(), lisp.NewData(event)); err != nil {
-			t.Error(err)
-		}
+	if matches, err = k.Matches(context.Background(), lisp.NewData(event)); err != nil {
+		t.Error(err)
 	}
 	if matches {
 		if out, err = k.Neuro(context.Background(), event, &model{reply: "reply to " + text}); err != nil {

@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/skill"
 )
 
 // TestNotesOfOtherSystems loads notes as people bring them from earlier systems. Each is live, or
@@ -13,7 +15,7 @@ import (
 // other.
 func TestNotesOfOtherSystems(t *testing.T) {
 	const directory = "testdata/upstream"
-	r := New(Config{Home: directory})
+	r := skill.New(skill.Config{Home: directory})
 	var out strings.Builder
 	for _, s := range r.Load(t.Context()) {
 		fmt.Fprintf(&out, "%s %s: skills %q, tests %d\n", filepath.Base(s.File), s.State, s.Skill, s.Tests)
@@ -21,7 +23,7 @@ func TestNotesOfOtherSystems(t *testing.T) {
 			d.File = filepath.Base(d.File)
 			out.WriteString("  " + d.String() + "\n")
 		}
-		if s.State != Live && len(s.Diagnostics) == 0 {
+		if s.State != skill.Live && len(s.Diagnostics) == 0 {
 			t.Errorf("nothing is said of %s, which is %s", s.File, s.State)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build shared
 
-package skill
+package skill_test
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/skill"
 	"org-agent/skills"
 )
 
@@ -29,7 +30,7 @@ func sharedNote(t *testing.T) []byte {
 func TestTheUsersNoteWinsChat(t *testing.T) {
 	h := newHome(t)
 	h.write("org-skill-chat.org", sharedNote(t))
-	r := New(Config{Specs: kernelSpecs, Home: h.dir, Shipped: skills.Notes()})
+	r := skill.New(skill.Config{Specs: kernelSpecs, Home: h.dir, Shipped: skills.Notes()})
 	r.Load(t.Context())
 	for _, want := range []string{"org-skill-chat.org live", "shipped/chat.org shadowed"} {
 		if got := summary(r); !slices.Contains(strings.Split(got, ", "), want) {
@@ -42,7 +43,7 @@ func TestTheUsersNoteWinsChat(t *testing.T) {
 	}
 	m := &model{reply: `(:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* Hi")`}
 	out, err := k.Neuro(t.Context(), chatMessage(t, "Hello"), m)
-	if err != nil || out.Kind != Reply || out.Text != m.reply || len(m.questions) != 1 || m.questions[0].Text != "Hello" {
+	if err != nil || out.Kind != skill.Reply || out.Text != m.reply || len(m.questions) != 1 || m.questions[0].Text != "Hello" {
 		t.Errorf("%v %q after %v, %v", out.Kind, out.Text, m.questions, err)
 	}
 	action := list(t, m.reply)
@@ -53,7 +54,7 @@ func TestTheUsersNoteWinsChat(t *testing.T) {
 
 // TestTheUsersNoteConforms checks that every call of the user's note returns what SBCL returns.
 func TestTheUsersNoteConforms(t *testing.T) {
-	n, err := LoadNote(t.Context(), "org-skill-chat.org", sharedNote(t), Options{Specs: kernelSpecs})
+	n, err := skill.LoadNote(t.Context(), "org-skill-chat.org", sharedNote(t), skill.Options{Specs: kernelSpecs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestTheUsersNoteConforms(t *testing.T) {
 		count++
 		got := "error"
 		form := "(apply #'" + test.Function + " '" + test.Args + ")"
-		if err := DryRun(n.Environment()).Eval(t.Context(), form, "case", 1, func(text string) { got = text }); err != nil {
+		if err := skill.DryRun(n.Environment()).Eval(t.Context(), form, "case", 1, func(text string) { got = text }); err != nil {
 			got = "error"
 		}
 		if want := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(test.Value); got != want {

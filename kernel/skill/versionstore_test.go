@@ -1,9 +1,11 @@
-package skill
+package skill_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"org-agent/kernel/skill"
 )
 
 // TestLastGoodOutlivesTheKernel checks that the last good version of a note that is broken when the
@@ -12,7 +14,7 @@ func TestLastGoodOutlivesTheKernel(t *testing.T) {
 	h, stored := newHome(t), filepath.Join(t.TempDir(), "state", "notes")
 	step := func(what, want, answer string) {
 		t.Helper()
-		r := New(Config{Home: h.dir, Keep: stored}) // a kernel of its own
+		r := skill.New(skill.Config{Home: h.dir, Keep: stored}) // a kernel of its own
 		r.Load(t.Context())
 		if got := summary(r); got != want {
 			t.Errorf("%s: %s, want %s", what, got, want)

@@ -1,4 +1,4 @@
-package skill
+package skill_test
 
 import (
 	"context"
@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/skill"
 )
 
 // watched returns a registry that follows a directory until the test ends.
-func watched(t *testing.T, config Config) (*Registry, chan []Status) {
+func watched(t *testing.T, config skill.Config) (*skill.Registry, chan []skill.Status) {
 	t.Helper()
-	changes := make(chan []Status, 100)
-	config.Changed = func(statuses []Status) { changes <- statuses }
-	r := New(config)
+	changes := make(chan []skill.Status, 100)
+	config.Changed = func(statuses []skill.Status) { changes <- statuses }
+	r := skill.New(config)
 	r.Load(t.Context())
 	for len(changes) > 0 {
 		<-changes
@@ -35,7 +36,7 @@ func watched(t *testing.T, config Config) (*Registry, chan []Status) {
 }
 
 // eventually waits until the registry answers with text. It checks after each change.
-func eventually(t *testing.T, r *Registry, changes chan []Status, text string) {
+func eventually(t *testing.T, r *skill.Registry, changes chan []skill.Status, text string) {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	for says(t, r) != text {
@@ -50,7 +51,7 @@ func eventually(t *testing.T, r *Registry, changes chan []Status, text string) {
 func TestWatch(t *testing.T) {
 	h := newHome(t)
 	h.write("s.org", answers("s", "first"))
-	r, changes := watched(t, Config{Home: h.dir})
+	r, changes := watched(t, skill.Config{Home: h.dir})
 	eventually(t, r, changes, "first")
 
 	h.write("s.org", answers("s", "written"))
@@ -92,16 +93,16 @@ func TestWatch(t *testing.T) {
 func TestWatchKeepsLastGoodOverASlowSave(t *testing.T) {
 	h := newHome(t)
 	h.write("s.org", answers("s", "good"))
-	r := New(Config{Home: h.dir})
+	r := skill.New(skill.Config{Home: h.dir})
 	r.Load(t.Context())
 	if err := os.Rename(filepath.Join(h.dir, "s.org"), filepath.Join(h.dir, "s.org~")); err != nil {
 		t.Fatal(err)
 	}
-	if again := r.catchUp(t.Context()); again != goneTime || len(r.Statuses()) != 1 {
+	if again := r.CatchUp(t.Context()); again != 300*time.Millisecond || len(r.Statuses()) != 1 {
 		t.Fatalf("missing, it is looked for again after %v: %v", again, r.Statuses())
 	}
 	h.write("s.org", note(`(car 5)`))
-	if again := r.catchUp(t.Context()); again != 0 || len(r.Statuses()) != 1 || !r.Statuses()[0].LastGood {
+	if again := r.CatchUp(t.Context()); again != 0 || len(r.Statuses()) != 1 || !r.Statuses()[0].LastGood {
 		t.Errorf("back, it is looked for again after %v: %v", again, r.Statuses())
 	}
 	if got := says(t, r); got != "good" {
@@ -112,7 +113,7 @@ func TestWatchKeepsLastGoodOverASlowSave(t *testing.T) {
 func TestWatchLaterDirectory(t *testing.T) {
 	parent := newHome(t)
 	h := home{t, filepath.Join(parent.dir, "skills")}
-	r, changes := watched(t, Config{Home: h.dir, Shipped: shipped(map[string][]byte{"s.org": answers("s", "shipped")})})
+	r, changes := watched(t, skill.Config{Home: h.dir, Shipped: shipped(map[string][]byte{"s.org": answers("s", "shipped")})})
 	eventually(t, r, changes, "shipped")
 	for range 2 {
 		if err := os.Mkdir(h.dir, 0o755); err != nil {
@@ -130,10 +131,10 @@ func TestWatchLaterDirectory(t *testing.T) {
 func TestWatchWithoutAPlace(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := New(Config{}).Watch(ctx); err != nil {
+	if err := skill.New(skill.Config{}).Watch(ctx); err != nil {
 		t.Error(err)
 	}
-	if err := New(Config{Home: filepath.Join(t.TempDir(), "none", "skills")}).Watch(t.Context()); err == nil {
+	if err := skill.New(skill.Config{Home: filepath.Join(t.TempDir(), "none", "skills")}).Watch(t.Context()); err == nil {
 		t.Error("a directory that cannot be watched is no error")
 	}
 }
@@ -142,7 +143,7 @@ func TestWatchWithoutAPlace(t *testing.T) {
 // the watch.
 func TestWatchANoteWithoutAnEnd(t *testing.T) {
 	h := newHome(t)
-	r, changes := watched(t, Config{Home: h.dir, Limits: lisp.Limits{Steps: 100_000}})
+	r, changes := watched(t, skill.Config{Home: h.dir, Limits: lisp.Limits{Steps: 100_000}})
 	h.write("a.org", note(`(loop)`))
 	h.write("s.org", answers("s", "here"))
 	eventually(t, r, changes, "here")
@@ -166,7 +167,7 @@ func TestWatchTheDirectoryItself(t *testing.T) {
 	again := func() { must(os.Mkdir(h.dir, 0o755)) }
 	again()
 	h.write("s.org", answers("s", "first"))
-	r, changes := watched(t, Config{Home: h.dir, Shipped: shipped(map[string][]byte{"z.org": answers("z", "shipped")})})
+	r, changes := watched(t, skill.Config{Home: h.dir, Shipped: shipped(map[string][]byte{"z.org": answers("z", "shipped")})})
 	eventually(t, r, changes, "first")
 
 	must(os.RemoveAll(h.dir))
@@ -228,15 +229,15 @@ func TestWatchTheDirectoryItself(t *testing.T) {
 // the fault is reported.
 func TestTooManyNotes(t *testing.T) {
 	h := newHome(t)
-	for i := range maximumNotes + 1 {
+	for i := range 10_000 + 1 {
 		if err := os.Symlink("/nowhere", filepath.Join(h.dir, fmt.Sprintf("x%05d.org", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h.write("a.org", answers("a", "here"))
-	r := New(Config{Home: h.dir})
+	r := skill.New(skill.Config{Home: h.dir})
 	statuses := r.Load(t.Context())
-	if len(statuses) != maximumNotes+1 || statuses[0].File != h.dir || !strings.Contains(statuses[0].Diagnostics[0].Message, "there are 10002, and only the first 10000 are read") {
+	if len(statuses) != 10_000+1 || statuses[0].File != h.dir || !strings.Contains(statuses[0].Diagnostics[0].Message, "there are 10002, and only the first 10000 are read") {
 		t.Errorf("%d: %+v", len(statuses), statuses[0])
 	}
 	if says(t, r) != "here" {
