@@ -1,4 +1,4 @@
-package doctor
+package doctor_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/doctor"
 	"org-agent/kernel/journal"
 )
 
@@ -17,7 +18,7 @@ func TestMemoryIndex(t *testing.T) {
 	report := func() string {
 		t.Helper()
 		var texts []string
-		for _, f := range Examine(t.Context(), c, "memory") {
+		for _, f := range doctor.Examine(t.Context(), c, "memory") {
 			texts = append(texts, string(f.State)+" "+f.Text)
 		}
 		return strings.Join(texts, "|")
@@ -53,7 +54,7 @@ func TestMemoryIndex(t *testing.T) {
 	if got := report(); !strings.HasPrefix(got, "fail the index of notes") {
 		t.Errorf("a damaged index: %q", got)
 	}
-	if found := Mend(t.Context(), c, "memory"); len(found) != 2 || !found[0].Mended || found[1].State != OK {
+	if found := doctor.Mend(t.Context(), c, "memory"); len(found) != 2 || !found[0].Mended || found[1].State != doctor.OK {
 		t.Errorf("mended: %+v", found)
 	}
 	if _, err := os.Stat(note); err != nil {
