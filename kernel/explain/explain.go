@@ -1,8 +1,9 @@
-// Package explain shows why a turn went as it did: its whole story, from the event to the
-// receipts. The journal is its only source. It reads, and changes nothing.
+// Package explain shows how a turn was answered and why: everything that happened, from the event to
+// the receipts. The journal is its only source, and it changes nothing.
 //
-// A [Trace] is plain data. Its [Trace.Outline] is Org for people. The outline is bounded, and
-// nothing in it can be run, whatever texts it holds. Programs use the rows, its Entries.
+// A [Trace] is plain data. [Trace.Outline] returns it as Org for people. The outline is bounded, and
+// nothing in it can be run, whatever texts it has. Programs use the Entries. A [Reader] is safe for
+// many goroutines and starts none.
 package explain
 
 import (
@@ -14,37 +15,37 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// Trace is the story of a turn.
+// Trace is a turn with its rows of the journal.
 type Trace struct {
-	// Named is what the id names: the turn, or something in it.
+	// Named is the object of the id: the turn, or something in it.
 	Named journal.Named
 	Turn  journal.Turn
-	// Origin is the turn that Turn is a fork's copy of, directly or as the copy of a
-	// copy; without an ID when it is none.
+	// Origin is the original if Turn is a fork's copy, or a copy of a copy. It has no ID if Turn is no
+	// copy.
 	Origin journal.Turn
 	// Entries are the journal's rows of the turn, oldest first. For a copy they are the rows of
 	// the origin from before the fork, and then those of the fork itself.
 	Entries []journal.Entry
-	// Left says that the turn has more rows: only the first were read.
-	Left bool
+	// Truncated is set if the turn has more rows than were read.
+	Truncated bool
 }
 
-// entriesBytes bounds the data that is read of one turn.
+// entriesBytes bounds the data of one turn that is read.
 const entriesBytes = 64 << 20
 
-// Reader reads the stories of turns in a journal.
+// Reader reads turns from a journal.
 type Reader struct {
 	Rows  Rows
 	Turns Turns
 }
 
-// Rows are the rows of a journal. Resolve finds what an id names, or the beginning of an id.
+// Rows has the rows of a journal. Resolve finds the object of an id, or of the beginning of an id.
 type Rows interface {
 	Resolve(ctx context.Context, id string) (journal.Named, error)
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 
-// Turns finds turns.
+// Turns has the turns of a journal.
 type Turns interface {
 	Turn(ctx context.Context, id string) (journal.Turn, error)
 }
@@ -63,7 +64,7 @@ func (r Reader) Read(ctx context.Context, id string) (Trace, error) {
 	}
 	turns, err := r.copiesOf(ctx, t.Turn)
 	if err != nil {
-		return Trace{}, fmt.Errorf("trace where the turn %s comes from: %w", named.Turn, err)
+		return Trace{}, fmt.Errorf("trace the origin of the turn %s: %w", named.Turn, err)
 	}
 	if len(turns) > 1 {
 		t.Origin = turns[0]
@@ -100,7 +101,7 @@ func (r Reader) copiesOf(ctx context.Context, turn journal.Turn) ([]journal.Turn
 func (r Reader) readRows(ctx context.Context, t *Trace, turn journal.Turn, before int64, size *int) error {
 	query := journal.Query{Turn: turn.ID}
 	own := turn.Origin == ""
-	for !t.Left {
+	for !t.Truncated {
 		entries, err := r.Rows.Entries(ctx, query)
 		if err != nil || len(entries) == 0 {
 			return err
@@ -113,7 +114,7 @@ func (r Reader) readRows(ctx context.Context, t *Trace, turn journal.Turn, befor
 				*size += len(e.Data)
 			}
 		}
-		t.Left = *size > entriesBytes
+		t.Truncated = *size > entriesBytes
 	}
 	return nil
 }

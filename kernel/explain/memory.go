@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// recall shows the parts of the memory that the turn was given.
+// recall shows the reminders of the turn.
 func (s *story) recall(e journal.Entry) error {
 	var data struct {
 		Items []protocol.ContextItem

@@ -22,12 +22,12 @@ const (
 // outline is an Org outline under construction. Text from outside is added through line or block,
 // which make it inert.
 type outline struct {
-	out   strings.Builder
-	full  bool
-	below bool // a heading below level 1 was written, and what follows belongs to it
+	out    strings.Builder
+	full   bool
+	nested bool // the current heading is below level 1
 }
 
-// write adds Org text that this package made.
+// write adds trusted Org text of this package.
 func (o *outline) write(text string) {
 	if o.full {
 		return
@@ -42,15 +42,15 @@ func (o *outline) write(text string) {
 
 // heading adds a heading. The arguments of format are made inert.
 func (o *outline) heading(level int, format string, args ...any) {
-	o.below = level > 1
-	title := strings.ReplaceAll(line(fmt.Sprintf(format, args...)), "COMMENT", "C\u200bOMMENT")
+	o.nested = level > 1
+	title := strings.ReplaceAll(inertLine(fmt.Sprintf(format, args...)), "COMMENT", "C\u200bOMMENT")
 	o.write(strings.Repeat("*", level) + " " + title + "\n")
 }
 
 // field adds a line of a list, unless the value is empty.
 func (o *outline) field(name, format string, args ...any) {
-	if value := line(fmt.Sprintf(format, args...)); value != "" {
-		o.write("- " + line(name) + " :: " + value + "\n")
+	if value := inertLine(fmt.Sprintf(format, args...)); value != "" {
+		o.write("- " + inertLine(name) + " :: " + value + "\n")
 	}
 }
 
@@ -61,7 +61,7 @@ func (o *outline) note(name, file string, at int, shipped bool) {
 	case shipped || !filepath.IsAbs(file) || strings.ContainsAny(file, "[]\n\r:") || !utf8.ValidString(file):
 		o.field(name, "%s:%d", file, at)
 	default:
-		o.write(fmt.Sprintf("- %s :: [[file:%s::%d][%s:%d]]\n", name, file, at, line(filepath.Base(file)), at))
+		o.write(fmt.Sprintf("- %s :: [[file:%s::%d][%s:%d]]\n", name, file, at, inertLine(filepath.Base(file)), at))
 	}
 }
 
@@ -70,7 +70,7 @@ func (o *outline) note(name, file string, at int, shipped bool) {
 func (o *outline) text(level int, name, text string) {
 	switch {
 	case text == "":
-	case len(text) <= lineLimit && !strings.ContainsAny(text, "\n\r") && o.below:
+	case len(text) <= lineLimit && !strings.ContainsAny(text, "\n\r") && o.nested:
 		o.heading(level, "%s: %s", name, text)
 	case len(text) <= lineLimit && !strings.ContainsAny(text, "\n\r"):
 		o.field(name, "%s", text)
@@ -83,7 +83,7 @@ func (o *outline) text(level int, name, text string) {
 // none of it must be changed. It ignores an empty text.
 func (o *outline) code(level int, name, text string) {
 	if text != "" {
-		o.heading(level, "%s, %s", name, size(len(text)))
+		o.heading(level, "%s, %s", name, sizeText(len(text)))
 		o.block(text)
 	}
 }
@@ -108,12 +108,12 @@ func (o *outline) block(text string) {
 	}
 	o.write(org.Inert("#+begin_example\n" + strings.Join(lines, "\n") + "\n#+end_example\n"))
 	if left > 0 {
-		o.write(fmt.Sprintf("and %s more; \"org-agent why --json\" prints everything.\n", size(left)))
+		o.write(fmt.Sprintf("and %s more; \"org-agent why --json\" prints everything.\n", sizeText(left)))
 	}
 }
 
-// line returns text from outside on one line, inert at any place of a line.
-func line(text string) string {
+// inertLine returns text from outside on one line, inert at any place of a line.
+func inertLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if utf8.RuneCountInString(text) > lineLimit {
 		text = string([]rune(text)[:lineLimit]) + "…"
@@ -133,8 +133,8 @@ func line(text string) string {
 	return inert
 }
 
-// size writes a number of bytes for people.
-func size(bytes int) string {
+// sizeText returns a number of bytes for people.
+func sizeText(bytes int) string {
 	switch {
 	case bytes == 1:
 		return "1 byte"
@@ -146,16 +146,16 @@ func size(bytes int) string {
 	return fmt.Sprintf("%d MB", bytes/1_000_000)
 }
 
-// clock writes a time in the local zone.
-func clock(t time.Time) string {
+// clockText writes a time in the local zone.
+func clockText(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04:05.000")
 }
 
-// duration writes how long something took.
-func duration(d time.Duration) string {
+// durationText writes how long something took.
+func durationText(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0 ms"

@@ -37,7 +37,7 @@ func (s *story) answer(e journal.Entry) error {
 	}
 	s.event("The question was %s", state)
 	s.field("Question", "%s", e.ID)
-	s.field("When", "%s", clock(e.Time))
+	s.field("When", "%s", clockText(e.Time))
 	s.field("With", "%s", outcome.Client)
 	s.field("Reason", "%s", outcome.Comment)
 	for _, a := range outcome.Answers {

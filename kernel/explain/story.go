@@ -17,15 +17,15 @@ type Kinds interface {
 	Describe(a action.Action, w describe.Deps) describe.Description
 }
 
-// Outline returns the story as Org. It has a heading for each thing that happened, in order. Long texts
+// Outline returns the trace as Org. It has a heading for each event, in order. Long texts
 // are blocks below headings of their own.
 func (t Trace) Outline(kinds Kinds) string {
-	s := &story{trace: t, kinds: kinds, begun: t.Turn.Accepted}
-	s.opening()
+	s := &story{trace: t, kinds: kinds, attemptStart: t.Turn.Accepted}
+	s.header()
 	for _, e := range t.Entries {
 		s.entry(e)
 	}
-	if t.Left {
+	if t.Truncated {
 		s.heading(1, "There is more")
 		s.write("The turn has more rows than are read at once.\n")
 	}
@@ -35,14 +35,14 @@ func (t Trace) Outline(kinds Kinds) string {
 // story writes the outline of one turn.
 type story struct {
 	outline
-	trace    Trace
-	kinds    Kinds
-	begun    time.Time // of this attempt
-	at       time.Time // of the row at hand
-	requests int       // how often the model was asked in this attempt
-	// before is the proposal at hand; rewritten says that the skill returned another.
-	before    string
-	rewritten bool
+	trace        Trace
+	kinds        Kinds
+	attemptStart time.Time // the start of this attempt
+	rowTime      time.Time // the time of the current row
+	requests     int       // the number of requests in this attempt
+	// proposalText is the current proposal. rewritten is set if the skill returned another one.
+	proposalText string
+	rewritten    bool
 }
 
 // summary describes an action of the journal in a line.
@@ -50,29 +50,29 @@ func (s *story) summary(text string) string {
 	return s.kinds.Describe(action.Recorded(text), describe.Deps{}).Summary
 }
 
-// opening shows the turn and how it ended.
-func (s *story) opening() {
+// header shows the turn and its end.
+func (s *story) header() {
 	turn := s.trace.Turn
-	s.heading(1, "%s: %s", state(turn.State), turn.Question.Text)
+	s.heading(1, "%s: %s", stateText(turn.State), turn.Question.Text)
 	s.field("You asked about", "the %s %s", s.trace.Named.Kind, s.trace.Named.ID)
 	s.field("Turn", "%s", turn.ID)
 	s.field("Session", "%s", turn.Session)
 	if origin := s.trace.Origin; origin.ID != "" {
 		s.field("Copied from", "the turn %s of the conversation %s, where this happened", origin.ID, origin.Session)
 	}
-	s.field("Received", "%s", clock(turn.Accepted))
+	s.field("Received", "%s", clockText(turn.Accepted))
 	if turn.Attempt > 1 {
 		s.field("Attempts", "%d", turn.Attempt)
 	}
 	if turn.Attempt <= 1 && !turn.Started.IsZero() && !turn.Accepted.IsZero() {
-		s.field("Waited in the queue", "%s", duration(turn.Started.Sub(turn.Accepted)))
+		s.field("Waited in the queue", "%s", durationText(turn.Started.Sub(turn.Accepted)))
 	}
 	if !turn.Started.IsZero() && !turn.Finished.IsZero() {
-		s.field("Took", "%s", duration(turn.Finished.Sub(turn.Started)))
+		s.field("Took", "%s", durationText(turn.Finished.Sub(turn.Started)))
 	}
 	s.field("Skill", "%s", turn.Skill)
 	s.field("Model", "%s", turn.Model)
-	s.field("Tokens and cost", "%s", spent(turn.Input, turn.Output, turn.Cost))
+	s.field("Tokens and cost", "%s", usageText(turn.Input, turn.Output, turn.Cost))
 	s.field("Notice", "%s", turn.Notice)
 	s.field("Asked below", "%s", turn.Parent)
 	for _, set := range turn.Settings {
@@ -87,15 +87,15 @@ func (s *story) opening() {
 	}
 }
 
-func state(of protocol.TurnState) string {
+func stateText(of protocol.TurnState) string {
 	if of == "" {
 		return "Turn"
 	}
 	return strings.ToUpper(string(of[:1])) + string(of[1:])
 }
 
-// spent returns the tokens and the cost of a turn or a reply, "" when they are not known.
-func spent(input, output int, cost float64) string {
+// usageText returns the tokens and the cost of a turn or a reply, "" if they are unknown.
+func usageText(input, output int, cost float64) string {
 	if input == 0 && output == 0 && cost == 0 {
 		return ""
 	}
@@ -106,33 +106,33 @@ func spent(input, output int, cost float64) string {
 	return text
 }
 
-// event adds the heading of something that happened, with the time since the attempt began.
+// event adds a heading for an event, with the time since the start of the attempt.
 func (s *story) event(format string, args ...any) {
-	s.heading(1, "%s", fmt.Sprintf("+%s ", duration(s.at.Sub(s.begun)))+fmt.Sprintf(format, args...))
+	s.heading(1, "%s", fmt.Sprintf("+%s ", durationText(s.rowTime.Sub(s.attemptStart)))+fmt.Sprintf(format, args...))
 }
 
-// entry shows one row. A row that cannot be read as one of its kind is shown as it is.
+// entry shows one row. If its data are not as its kind requires, it shows the data verbatim.
 func (s *story) entry(e journal.Entry) {
-	s.at = e.Time
-	tell := tellers[e.Kind]
-	if tell == nil {
+	s.rowTime = e.Time
+	render := renderers[e.Kind]
+	if render == nil {
 		s.event("%s", e.Kind)
 		s.code(2, "Row "+fmt.Sprint(e.Seq), string(e.Data))
 		return
 	}
-	if err := tell(s, e); err != nil {
+	if err := render(s, e); err != nil {
 		s.event("%s that cannot be read: %v", e.Kind, err)
 		s.code(2, "Row "+fmt.Sprint(e.Seq), string(e.Data))
 	}
 }
 
-// tellers are the functions that show each kind of row. A teller that returns an error has written
+// renderers has the function for each kind of row. A function that returns an error has written
 // nothing.
-var tellers = map[journal.Kind]func(*story, journal.Entry) error{
+var renderers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindEvent:        (*story).received,
 	journal.KindChoice:       (*story).choice,
 	journal.KindModelRequest: (*story).request,
-	journal.KindAsked:        (*story).asking,
+	journal.KindAsked:        (*story).modelQuestion,
 	journal.KindToolStep:     (*story).toolStep,
 	journal.KindModelReply:   (*story).reply,
 	journal.KindProposal:     (*story).proposal,
@@ -143,16 +143,16 @@ var tellers = map[journal.Kind]func(*story, journal.Entry) error{
 	journal.KindAnswer:       (*story).answer,
 	journal.KindAct:          (*story).act,
 	journal.KindReceipt:      (*story).receipt,
-	journal.KindUndo:         (*story).undone,
+	journal.KindUndo:         (*story).undo,
 	journal.KindTurn:         (*story).turn,
 	journal.KindContext:      (*story).context,
 	journal.KindSteer:        (*story).steer,
 	journal.KindRecall:       (*story).recall,
 	journal.KindMemory:       (*story).memory,
 	journal.KindPreference:   (*story).preference,
-	journal.KindUsage:        func(*story, journal.Entry) error { return nil }, // the reply told it
-	journal.KindNotice:       (*story).verbatim,
-	journal.KindLog:          (*story).verbatim,
+	journal.KindUsage:        func(*story, journal.Entry) error { return nil }, // the reply shows it
+	journal.KindNotice:       (*story).rawRow,
+	journal.KindLog:          (*story).rawRow,
 }
 
 func (s *story) received(e journal.Entry) error {
@@ -226,7 +226,7 @@ func (s *story) turn(e journal.Entry) error {
 		return err
 	}
 	if data.State == protocol.TurnQueued {
-		s.begun, s.requests = e.Time, 0
+		s.attemptStart, s.requests = e.Time, 0
 		s.event("Answered again, attempt %d", data.Attempt)
 		return nil
 	}
@@ -235,8 +235,8 @@ func (s *story) turn(e journal.Entry) error {
 	return nil
 }
 
-// verbatim shows a row by its kind and its data.
-func (s *story) verbatim(e journal.Entry) error {
+// rawRow shows a row by its kind and its data.
+func (s *story) rawRow(e journal.Entry) error {
 	s.event("%s", e.Kind)
 	s.text(2, "Said", string(e.Data))
 	return nil

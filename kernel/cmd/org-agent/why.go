@@ -39,7 +39,7 @@ func (c *whyCommand) Run(ctx context.Context, w *world) error {
 	if c.JSON {
 		return w.printJSON(tracePrinted{
 			ID: t.Named.ID, Kind: t.Named.Kind, Turn: t.Turn.ID, Event: t.Turn.Event, Session: t.Turn.Session,
-			State: t.Turn.State, Skill: t.Turn.Skill, Model: t.Turn.Model, Entries: t.Entries, Left: t.Left,
+			State: t.Turn.State, Skill: t.Turn.Skill, Model: t.Turn.Model, Entries: t.Entries, Left: t.Truncated,
 		})
 	}
 	_, err = io.WriteString(w.out, t.Outline(builtIn()))

@@ -77,9 +77,9 @@ func (s *story) request(e journal.Entry) error {
 		total += len(m.Content)
 	}
 	s.requests++
-	s.event("Model asked, request %d: %s, %s", s.requests, counted(len(data.Messages), "message"), size(total))
+	s.event("Model asked, request %d: %s, %s", s.requests, countText(len(data.Messages), "message"), sizeText(total))
 	s.field("Model", "%s", data.Model)
-	s.past(data.History)
+	s.pastTurns(data.History)
 	if data.Temperature != nil {
 		s.field("Temperature", "%g", *data.Temperature)
 	}
@@ -94,7 +94,7 @@ func (s *story) request(e journal.Entry) error {
 	return nil
 }
 
-func counted(n int, thing string) string {
+func countText(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
@@ -119,18 +119,18 @@ func (s *story) reply(e journal.Entry) error {
 	case end == "":
 		end = "without saying that it is complete"
 	}
-	s.event("Model replied: %s, %s", size(len(data.Text)), end)
+	s.event("Model replied: %s, %s", sizeText(len(data.Text)), end)
 	s.field("Model", "%s", data.Model)
 	s.field("Error", "%s", data.Err)
 	if data.Seconds > 0 {
-		s.field("Took", "%s, %s until the first word", duration(time.Duration(data.Seconds*float64(time.Second))),
-			duration(time.Duration(data.First*float64(time.Second))))
+		s.field("Took", "%s, %s until the first word", durationText(time.Duration(data.Seconds*float64(time.Second))),
+			durationText(time.Duration(data.First*float64(time.Second))))
 	}
 	cost := 0.0
 	if data.Cost != nil {
 		cost = *data.Cost
 	}
-	s.field("Tokens and cost", "%s", spent(data.Input, data.Output, cost))
+	s.field("Tokens and cost", "%s", usageText(data.Input, data.Output, cost))
 	s.text(2, "Thoughts", data.Reasoning)
 	s.code(2, "Text", data.Text)
 	return nil
@@ -167,6 +167,6 @@ func (s *story) proposal(e journal.Entry) error {
 		s.field("Candidates", "%s", text)
 	}
 	s.code(2, "Action", data.Action)
-	s.before = data.Action
+	s.proposalText = data.Action
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// past shows which part of the conversation a model got.
-func (s *story) past(h *protocol.History) {
+// pastTurns shows which part of the conversation a model got.
+func (s *story) pastTurns(h *protocol.History) {
 	if h == nil {
 		return
 	}
@@ -19,32 +19,32 @@ func (s *story) past(h *protocol.History) {
 		known = "nobody, so it is taken to be that"
 	}
 	s.field("Window", "%d tokens, known by %s", h.Window, known)
-	parts := []string{counted(h.Turns, "turn") + " as said"}
+	parts := []string{countText(h.Turns, "turn") + " as said"}
 	if h.Shortened+h.Omitted > 0 {
 		parts = append(parts, fmt.Sprintf("with %d results shortened and %d left out", h.Shortened, h.Omitted))
 	}
 	if h.Summarised > 0 {
-		parts = append(parts, fmt.Sprintf("notes (row %d) of the first %s", h.Digest, counted(h.Summarised, "turn")))
+		parts = append(parts, fmt.Sprintf("notes (row %d) of the first %s", h.Digest, countText(h.Summarised, "turn")))
 	}
 	if h.Left > 0 {
-		parts = append(parts, counted(h.Left, "turn")+" not at all")
+		parts = append(parts, countText(h.Left, "turn")+" not at all")
 	}
 	s.field("Earlier turns", "%s; about %d tokens", strings.Join(parts, ", "), h.Tokens)
 }
 
-// asking shows that the model got the question in other words than the person's.
-func (s *story) asking(e journal.Entry) error {
+// modelQuestion shows that the model got the question in other words than the person's.
+func (s *story) modelQuestion(e journal.Entry) error {
 	var data struct{ Text string }
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
 	}
-	s.event("Question as the model is shown it, %s", size(len(data.Text)))
+	s.event("Question as the model is shown it, %s", sizeText(len(data.Text)))
 	s.field("For the answer", "%s", e.ID)
 	return nil
 }
 
-// toolStep shows the end of a round of tools: the result that the model got, or a person's message
-// meanwhile. The next request has it whole.
+// toolStep shows a step: the result that the model got, or a person's message to the running turn. The
+// next request has the whole text.
 func (s *story) toolStep(e journal.Entry) error {
 	var data journal.ToolStep
 	if err := json.Unmarshal(e.Data, &data); err != nil {
@@ -60,24 +60,24 @@ func (s *story) toolStep(e journal.Entry) error {
 	}
 	if !data.IsResult() {
 		s.event("Hooks added to the question")
-		s.added(data.Hooks)
+		s.hookTexts(data.Hooks)
 		return nil
 	}
 	bytes := len(data.Text)
 	for _, c := range data.Calls {
 		bytes += len(c.Text)
 	}
-	s.event("Result for the model: %s, %s", data.Verdict, size(bytes))
+	s.event("Result for the model: %s, %s", data.Verdict, sizeText(bytes))
 	s.field("Number", "%d", e.Seq)
-	s.added(data.Hooks)
+	s.hookTexts(data.Hooks)
 	if data.Note != "" {
 		s.field("The kernel added", "%s", data.Note)
 	}
 	return nil
 }
 
-// added shows the texts that hooks added for the model.
-func (s *story) added(all []journal.StepHook) {
+// hookTexts shows the texts that hooks added for the model.
+func (s *story) hookTexts(all []journal.StepHook) {
 	for _, h := range all {
 		s.text(2, "The hook "+h.Hook+" added", h.Text)
 	}

@@ -24,7 +24,7 @@ func (s *story) verdict(e journal.Entry) error {
 		s.field("Reason", "%s", data.Reason)
 		s.field("Error", "%s", data.Err)
 		if data.Action != "" {
-			s.code(2, "Before", s.before)
+			s.code(2, "Before", s.proposalText)
 			s.code(2, "After", data.Action)
 			s.rewritten = true
 		}
@@ -89,7 +89,7 @@ func (s *story) decision(e journal.Entry) error {
 	}
 	s.event("A person's decision: %s", scope)
 	s.field("Approval", "%s", e.ID)
-	s.field("When", "%s", clock(e.Time))
+	s.field("When", "%s", clockText(e.Time))
 	s.field("With", "%s", data.Client)
 	s.field("Reason", "%s", data.Comment)
 	s.code(2, "Edited to", data.Edited)
@@ -156,10 +156,10 @@ func (s *story) receipt(e journal.Entry) error {
 	return nil
 }
 
-// undone shows that a person took an action back.
-func (s *story) undone(e journal.Entry) error {
+// undo shows that a person took an action back.
+func (s *story) undo(e journal.Entry) error {
 	s.event("Taken back by a person")
 	s.field("Of", "%s", e.ID)
-	s.field("When", "%s", clock(e.Time))
+	s.field("When", "%s", clockText(e.Time))
 	return nil
 }
