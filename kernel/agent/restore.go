@@ -27,7 +27,7 @@ func (r *run) restore(ctx context.Context) error {
 		}
 		r.steps.Restore(done.ToolStep)
 	}
-	r.meter.Budget.Restore(begun.Taken)
+	r.meter.Budget.Restore(begun.Used)
 	r.meter.HasSubagents = begun.First() > 0 // a turn that asked the model may have started subagents
 	steps := r.requests.Exchange.Steps()
 	if n := len(steps); n > 0 && steps[n-1].Last && !r.turn.Waits() {
@@ -72,7 +72,7 @@ func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error 
 // happened.
 func (r *run) recordLostAnswers(ctx context.Context, except string) error {
 	begun := r.turn.Begun
-	for _, id := range begun.Untold {
+	for _, id := range begun.UnshownAnswers {
 		if id == except {
 			continue
 		}

@@ -255,11 +255,11 @@ func (i *importing) examine() error {
 	if err := sound(i.ctx, i.incoming); err != nil {
 		return unfit("its journal cannot be used: %v", err)
 	}
-	has, err := journal.Look(i.ctx, i.paths.Journal)
+	has, err := journal.ReadExtent(i.ctx, i.paths.Journal)
 	if err != nil {
 		return fmt.Errorf("look at the journal that is here: %w; \"org-agent doctor --fix\" keeps it beside", err)
 	}
-	comes, err := journal.Look(i.ctx, i.incoming)
+	comes, err := journal.ReadExtent(i.ctx, i.incoming)
 	if err != nil || has == comes {
 		return err
 	}

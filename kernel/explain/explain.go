@@ -18,7 +18,7 @@ import (
 // Trace is a turn with its rows of the journal.
 type Trace struct {
 	// Named is the object of the id: the turn, or something in it.
-	Named journal.Named
+	Named journal.IDTarget
 	Turn  journal.Turn
 	// Origin is the original if Turn is a fork's copy, or a copy of a copy. It has no ID if Turn is no
 	// copy.
@@ -41,7 +41,7 @@ type Reader struct {
 
 // Rows has the rows of a journal. Resolve finds the object of an id, or of the beginning of an id.
 type Rows interface {
-	Resolve(ctx context.Context, id string) (journal.Named, error)
+	Resolve(ctx context.Context, id string) (journal.IDTarget, error)
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
 }
 

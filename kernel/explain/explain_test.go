@@ -75,7 +75,7 @@ func rows() *rapid.Generator[json.RawMessage] {
 func TestOutlineIsInert(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		told := explain.Trace{
-			Named: journal.Named{Kind: "turn", ID: "t"},
+			Named: journal.IDTarget{Kind: "turn", ID: "t"},
 			Turn: journal.Turn{
 				ID: "t", State: protocol.TurnState(texts().Draw(r, "state")), Question: protocol.Event{Text: texts().Draw(r, "question")},
 				Skill: texts().Draw(r, "skill"), Model: texts().Draw(r, "model"), Notice: texts().Draw(r, "notice"), Started: time.Now(), Attempt: 2,

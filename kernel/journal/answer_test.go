@@ -111,10 +111,10 @@ func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
 	ctx := t.Context()
 	price := func(f float64) *float64 { return &f }
 	one, two := accepted(t, j, "q1", "main", "one"), accepted(t, j, "q2", "other", "two")
-	must(t, j.Usage.PutSpent(ctx, Spent{Turn: one.ID, Model: "big", Input: 10, Output: 1, Cost: price(0.5)}))
-	must(t, j.Usage.PutSpent(ctx, Spent{Turn: one.ID, Model: "big", Input: 20, Output: 2}))
-	must(t, j.Usage.PutSpent(ctx, Spent{Turn: two.ID, Model: "small", Input: 5, Output: 5, Cost: price(0)}))
-	wantCode(t, j.Usage.PutSpent(ctx, Spent{Turn: "missing"}), protocol.CodeNotFound)
+	must(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: one.ID, Model: "big", Input: 10, Output: 1, Cost: price(0.5)}))
+	must(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: one.ID, Model: "big", Input: 20, Output: 2}))
+	must(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: two.ID, Model: "small", Input: 5, Output: 5, Cost: price(0)}))
+	wantCode(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: "missing"}), protocol.CodeNotFound)
 	must(t, j.Close())
 	j = reopen(t, path)
 	total := func(by protocol.UsageBy, session string) []protocol.Usage {
@@ -158,10 +158,10 @@ func TestCompletionsAreCountedAndNotKept(t *testing.T) {
 	price := 0.25
 	before := len(entries(t, j, Query{}))
 	for range 50 {
-		must(t, j.Usage.PutCompletion(ctx, Spent{Model: "small", Input: 100, Output: 10, Cost: &price}))
+		must(t, j.Usage.PutCompletion(ctx, ReplyUsage{Model: "small", Input: 100, Output: 10, Cost: &price}))
 	}
-	must(t, j.Usage.PutCompletion(ctx, Spent{Model: "small", Input: 100, Output: 10}))
-	must(t, j.Usage.PutCompletion(ctx, Spent{Model: "big", Input: 1, Output: 1}))
+	must(t, j.Usage.PutCompletion(ctx, ReplyUsage{Model: "small", Input: 100, Output: 10}))
+	must(t, j.Usage.PutCompletion(ctx, ReplyUsage{Model: "big", Input: 1, Output: 1}))
 	if after := len(entries(t, j, Query{})); after != before {
 		t.Errorf("%d rows came to the journal", after-before)
 	}
@@ -175,7 +175,7 @@ func TestCompletionsAreCountedAndNotKept(t *testing.T) {
 		t.Errorf("by model %+v", got)
 	}
 	turn := accepted(t, j, "q1", "main", "one")
-	must(t, j.Usage.PutSpent(ctx, Spent{Turn: turn.ID, Model: "small", Input: 7, Output: 1}))
+	must(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: turn.ID, Model: "small", Input: 7, Output: 1}))
 	if got := of(protocol.UsageBySession, ""); len(got) != 2 || got[0].Input+got[1].Input != 5101+7 || got[0].What+got[1].What != "completions" {
 		t.Errorf("by session %+v", got)
 	}

@@ -34,7 +34,7 @@ func correction(ctx context.Context, from reader, model string) (factor float64,
 }
 
 // correct updates the correction with the usage of a reply.
-func correct(ctx context.Context, tx *writer, spent Spent) error {
+func correct(ctx context.Context, tx *writer, spent ReplyUsage) error {
 	if spent.Estimate < surely || spent.Input <= 0 {
 		return nil
 	}

@@ -77,8 +77,8 @@ func TestDeferredChanges(t *testing.T) {
 	action := func(id, turn string) Act {
 		return Act{ID: id, Session: "main", Turn: turn, Kind: ActAction, Action: "(:type :x)"}
 	}
-	must(t, j.Usage.PutSpentDeferred(ctx, Spent{Turn: turn.ID, Model: "m", Input: 10, Output: 2}))
-	must(t, j.Usage.PutSpentDeferred(ctx, Spent{Turn: "missing", Model: "m", Input: 1}))
+	must(t, j.Usage.PutReplyUsageDeferred(ctx, ReplyUsage{Turn: turn.ID, Model: "m", Input: 10, Output: 2}))
+	must(t, j.Usage.PutReplyUsageDeferred(ctx, ReplyUsage{Turn: "missing", Model: "m", Input: 1}))
 	must(t, j.Acts.PutActDeferred(ctx, action("a", turn.ID)))
 	must(t, j.Acts.PutActDeferred(ctx, action("a", turn.ID)))   // taken
 	must(t, j.Acts.PutActDeferred(ctx, action("q", turn.ID)))   // a question's

@@ -37,12 +37,12 @@ const (
 	KindRename         Kind = "rename"          // a [Renaming]; Session is the new name
 	KindFork           Kind = "fork"            // {"parent","at","turns"}; Session is the fork, ID the heading at which it was forked
 	KindTurn           Kind = "turn"            // {"state","attempt","skill","model","notice","input","output","cost","wanted","settings"}: the new state of the turn
-	KindUsage          Kind = "usage"           // a [Spent]: the usage of one reply of a model
+	KindUsage          Kind = "usage"           // a [ReplyUsage]: the usage of one reply of a model
 	KindPreference     Kind = "preference"      // ID is the answer that a person prefers; {"not"} withdraws the preference
 	KindSessionModel   Kind = "session-model"   // {"model"}: the model that answers in the session from then on
 	KindPreset         Kind = "session-preset"  // {"preset"}: the preset of the session from then on
 	KindSteer          Kind = "steer"           // {"text"}: a message that a person sent to the running turn
-	KindAsked          Kind = "asked"           // {"text"}: the question as the model received it; ID is the id of the answer that was expected
+	KindShownQuestion  Kind = "asked"           // {"text"}: the question as the model received it; ID is the id of the answer that was expected
 	KindToolStep       Kind = "round"           // a [ToolStep] before the answer ID
 	KindCompaction     Kind = "digest"          // a [Compaction]: how models receive the beginning of the session from then on
 	KindUndo           Kind = "undo"            // a person undid the changes of the act ID

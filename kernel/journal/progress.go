@@ -16,19 +16,19 @@ type Progress struct {
 	// if an act has this id already.
 	Answer string
 	Steps  []StepDone
-	// Untold are the questions that a person answered or declined, and whose answers no model has
+	// UnshownAnswers are the questions that a person answered or declined, and whose answers no model has
 	// received.
-	Untold []string
+	UnshownAnswers []string
 	// Acting is the action, in canonical form, that was begun and whose outcome is not known; "" if
 	// there is none.
 	Acting   string
 	Requests []RequestSent
-	// Taken is the use of resources since a person last asked for the answer.
-	Taken Taken
+	// Used is the use of resources since a person last asked for the answer.
+	Used BudgetUse
 }
 
-// Taken is the part of its budget that a turn has used.
-type Taken struct {
+// BudgetUse is the part of its budget that a turn has used.
+type BudgetUse struct {
 	Steps  int // results that the model received
 	Tokens int // as servers counted, or else estimated
 	Time   time.Duration
@@ -94,7 +94,7 @@ func (w *progressWalk) step(e Entry) error {
 		var turn turnData
 		err = json.Unmarshal(e.Data, &turn)
 		if turn.State == protocol.TurnQueued {
-			w.Taken = Taken{}
+			w.Used = BudgetUse{}
 			if w.state != protocol.TurnInterrupted {
 				w.Progress = Progress{}
 			}
@@ -112,7 +112,7 @@ func (w *progressWalk) step(e Entry) error {
 	case KindAnswer:
 		var answer protocol.AskOutcome
 		if answer, err = ReadOutcome(e); err == nil && answer.Decision != "" {
-			w.Untold = append(w.Untold, e.ID)
+			w.UnshownAnswers = append(w.UnshownAnswers, e.ID)
 			w.Acting = ""
 		}
 	case KindModelReply:
@@ -122,22 +122,22 @@ func (w *progressWalk) step(e Entry) error {
 			Cost    float64
 		}
 		err = json.Unmarshal(e.Data, &reply)
-		w.Taken.Tokens += reply.Taken
-		w.Taken.Time += time.Duration(reply.Seconds * float64(time.Second))
-		w.Taken.Cost += reply.Cost
-	case KindAsked:
+		w.Used.Tokens += reply.Taken
+		w.Used.Time += time.Duration(reply.Seconds * float64(time.Second))
+		w.Used.Cost += reply.Cost
+	case KindShownQuestion:
 		w.Answer = e.ID
 	case KindToolStep:
 		done := StepDone{ToolStep: ToolStep{Seq: e.Seq}}
 		err = json.Unmarshal(e.Data, &done.ToolStep)
 		done.Seq, w.Answer = e.Seq, e.ID
 		if done.IsResult() { // the result of an action, or of a question on the way
-			w.Taken.Steps++
-			w.Taken.Time += done.Took
-			if len(w.Untold) > 0 {
-				done.Question = w.Untold[len(w.Untold)-1]
+			w.Used.Steps++
+			w.Used.Time += done.Took
+			if len(w.UnshownAnswers) > 0 {
+				done.Question = w.UnshownAnswers[len(w.UnshownAnswers)-1]
 			}
-			w.Untold, w.Acting = nil, ""
+			w.UnshownAnswers, w.Acting = nil, ""
 		}
 		w.Steps = append(w.Steps, done)
 	}

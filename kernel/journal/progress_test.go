@@ -54,7 +54,7 @@ func TestProgress(t *testing.T) {
 	if _, err := j.Asks.Decide(ctx, "f1", protocol.AskOutcome{Decision: protocol.Declined, Client: "cli"}); err != nil {
 		t.Fatal(err)
 	}
-	if p := progress(); p.Acting != "" || len(p.Untold) != 1 || p.Untold[0] != "f1" {
+	if p := progress(); p.Acting != "" || len(p.UnshownAnswers) != 1 || p.UnshownAnswers[0] != "f1" {
 		t.Errorf("after an answer: %+v", p)
 	}
 	row(KindToolStep, "a1", `{"said":"meanwhile"}`)
@@ -64,7 +64,7 @@ func TestProgress(t *testing.T) {
 	state(protocol.TurnInterrupted)
 	retry()
 	p := progress()
-	if p.Answer != "a1" || len(p.Untold) > 0 || p.Acting != "" || p.First() != first || p.Requests[0].For != "x" || p.Requests[1].Steps != 2 {
+	if p.Answer != "a1" || len(p.UnshownAnswers) > 0 || p.Acting != "" || p.First() != first || p.Requests[0].For != "x" || p.Requests[1].Steps != 2 {
 		t.Errorf("after the kernel's end: %+v", p)
 	}
 	if len(p.Steps) != 2 || p.Steps[0].Question != "" || p.Steps[1].Question != "f1" || p.Steps[1].Verdict != "denied" || p.Steps[1].Took != 5 {

@@ -8,9 +8,9 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Named is the meaning of an id: a turn, its question, an act or an approval, and the turn that it
+// IDTarget is the meaning of an id: a turn, its question, an act or an approval, and the turn that it
 // belongs to.
-type Named struct {
+type IDTarget struct {
 	Kind string // "turn", "question", "answer", "notice", "action" or "approval"
 	ID   string
 	Turn string
@@ -28,13 +28,13 @@ const resolveShown = 5
 
 // Resolve returns the meaning of an id, or of the beginning of an id if it is unique to one turn.
 // CodeNotFound if there is none. CodeConflict, with some of the candidates, if there are several.
-func (s *RecordStore) Resolve(ctx context.Context, id string) (Named, error) {
+func (s *RecordStore) Resolve(ctx context.Context, id string) (IDTarget, error) {
 	if !protocol.ValidID(id) {
-		return Named{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is not an id: give that of a question, an answer, an action, an approval or a turn, or its beginning", text.Clip(id, 80))
+		return IDTarget{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is not an id: give that of a question, an answer, an action, an approval or a turn, or its beginning", text.Clip(id, 80))
 	}
-	found, err := collect(ctx, s.readers, scanNamed, resolveQuery, id, id+"\U0010FFFF", resolveShown+1)
+	found, err := collect(ctx, s.readers, scanIDTarget, resolveQuery, id, id+"\U0010FFFF", resolveShown+1)
 	if err != nil {
-		return Named{}, s.failure(ctx, "look for an id", err)
+		return IDTarget{}, s.failure(ctx, "look for an id", err)
 	}
 	var several []string
 	for _, n := range found {
@@ -45,18 +45,18 @@ func (s *RecordStore) Resolve(ctx context.Context, id string) (Named, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return Named{}, protocol.Errorf(protocol.CodeNotFound, "nothing has the id %q, and none begins so: a turn's ids stand in the drawers of its question and its answer", text.Clip(id, 80))
+		return IDTarget{}, protocol.Errorf(protocol.CodeNotFound, "nothing has the id %q, and none begins so: a turn's ids stand in the drawers of its question and its answer", text.Clip(id, 80))
 	case !oneTurn(found):
 		more := ""
 		if len(several) > resolveShown {
 			several, more = several[:resolveShown], " and more"
 		}
-		return Named{}, protocol.Errorf(protocol.CodeConflict, "several ids begin with %q: %s%s; give more of it", text.Clip(id, 80), strings.Join(several, ", "), more)
+		return IDTarget{}, protocol.Errorf(protocol.CodeConflict, "several ids begin with %q: %s%s; give more of it", text.Clip(id, 80), strings.Join(several, ", "), more)
 	}
 	return found[0], nil
 }
 
-func oneTurn(found []Named) bool {
+func oneTurn(found []IDTarget) bool {
 	for _, n := range found {
 		if n.Turn != found[0].Turn {
 			return false
@@ -65,7 +65,7 @@ func oneTurn(found []Named) bool {
 	return true
 }
 
-func scanNamed(row scanner) (Named, error) {
-	var n Named
+func scanIDTarget(row scanner) (IDTarget, error) {
+	var n IDTarget
 	return n, row.Scan(&n.Kind, &n.ID, &n.Turn)
 }

@@ -49,12 +49,12 @@ type Search struct {
 	Session string    // only this session; "" for all, without the copies in forks
 	Since   time.Time // only texts of this time or later
 	Until   time.Time // only texts before this time
-	Before  int64     // continues an earlier search: its [Found].Before
+	Before  int64     // continues an earlier search: its [SearchResult].Before
 	Limit   int       // hits at most: 20 if 0, 300 at most
 }
 
-// Found is the result of a search.
-type Found struct {
+// SearchResult is the result of a search.
+type SearchResult struct {
 	Hits    []Hit     // best first
 	More    bool      // the searched rows have more hits
 	Before  int64     // where to continue with older texts; 0 if all were searched
@@ -70,21 +70,21 @@ type SearchIndex struct{ *database }
 // that contain the words. It stops after a few hundredths of a second. In a very large journal the
 // older texts may not have been searched; then Before is set. CodeInvalidParams for a query without
 // a word. CodeNotFound for an unknown session. The search ends when ctx ends.
-func (s *SearchIndex) Find(ctx context.Context, query Search) (Found, error) {
+func (s *SearchIndex) Find(ctx context.Context, query Search) (SearchResult, error) {
 	return s.search(ctx, query, searchBudget)
 }
 
 // search takes hardly longer than the budget, but searches at least one window.
-func (s *SearchIndex) search(ctx context.Context, query Search, budget time.Duration) (Found, error) {
+func (s *SearchIndex) search(ctx context.Context, query Search, budget time.Duration) (SearchResult, error) {
 	phrases, err := parseSearch(query.Query)
 	if err != nil {
-		return Found{}, err
+		return SearchResult{}, err
 	}
 	found, err := s.find(ctx, query, phrases, budget)
 	return found, s.failure(ctx, "search", err)
 }
 
-func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, budget time.Duration) (found Found, err error) {
+func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, budget time.Duration) (found SearchResult, err error) {
 	place, fork, err := s.placeOf(ctx, query.Session)
 	if err != nil {
 		return found, notFound(err, "session", query.Session)

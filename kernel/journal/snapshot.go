@@ -42,8 +42,8 @@ type Extent struct {
 	Last     string // the latest row
 }
 
-// Look returns the extent of the journal at path. A missing journal has the zero extent.
-func Look(ctx context.Context, path string) (Extent, error) {
+// ReadExtent returns the extent of the journal at path. A missing journal has the zero extent.
+func ReadExtent(ctx context.Context, path string) (Extent, error) {
 	var extent Extent
 	d, db, err := beside(path)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {

@@ -139,7 +139,7 @@ func (s *SubagentStore) CancelSubagent(ctx context.Context, id string) (stopped 
 
 // Report records that the event report, or [ReportGiven], reports the end of these subagents. It
 // returns those whose end was not reported before. The event itself is accepted afterwards: see
-// [SubagentStore.Owed].
+// [SubagentStore.UnsentReports].
 func (s *SubagentStore) Report(ctx context.Context, report string, ids ...string) (fresh []string, err error) {
 	err = s.transact(ctx, "report on subagents", func(ctx context.Context, tx *writer) error {
 		fresh = nil
@@ -165,9 +165,9 @@ func (s *SubagentStore) Report(ctx context.Context, report string, ids ...string
 
 const owedQuery = subagentQuery + `WHERE s.reported NOT IN ('', 'given') AND NOT EXISTS (SELECT 1 FROM turn WHERE event = s.reported) ORDER BY s.seq`
 
-// Owed returns the subagents with a report whose event was never accepted, because the kernel ended
+// UnsentReports returns the subagents with a report whose event was never accepted, because the kernel ended
 // in between.
-func (s *SubagentStore) Owed(ctx context.Context) ([]Subagent, error) {
+func (s *SubagentStore) UnsentReports(ctx context.Context) ([]Subagent, error) {
 	found, err := collect(ctx, s.readers, scanSubagent, owedQuery)
 	return found, s.failure(ctx, "read what is to be reported", err)
 }

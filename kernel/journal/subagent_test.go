@@ -55,13 +55,13 @@ func TestSubagentIsReportedOnce(t *testing.T) {
 			t.Errorf("reported %v, want %v", fresh, want)
 		}
 	}
-	owed, err := j.Subagents.Owed(ctx)
-	if must(t, err); len(owed) != 1 || owed[0].Reported != "r1" {
-		t.Errorf("owed are %+v", owed)
+	unsent, err := j.Subagents.UnsentReports(ctx)
+	if must(t, err); len(unsent) != 1 || unsent[0].Reported != "r1" {
+		t.Errorf("unsent are %+v", unsent)
 	}
 	accepted(t, j, "r1", "travel", "The subagent flights is done.")
-	owed, err = j.Subagents.Owed(ctx)
-	if must(t, err); len(owed) != 0 {
-		t.Errorf("owed are %+v behind the report", owed)
+	unsent, err = j.Subagents.UnsentReports(ctx)
+	if must(t, err); len(unsent) != 0 {
+		t.Errorf("unsent are %+v behind the report", unsent)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Spent is the usage of one reply of a model, as its server counted it. Cost is nil if it is not
+// ReplyUsage is the usage of one reply of a model, as its server counted it. Cost is nil if it is not
 // known.
-type Spent struct {
+type ReplyUsage struct {
 	Turn   string   `json:"-"`
 	Model  string   `json:"model,omitempty"`
 	Input  int      `json:"input"`
@@ -30,28 +30,28 @@ type Spent struct {
 // and the ratio of the kernel's estimates to a model's tokens.
 type UsageStore struct{ *database }
 
-// PutSpent records the usage of a reply. CodeNotFound if there is no such turn.
-func (s *UsageStore) PutSpent(ctx context.Context, spent Spent) error {
+// PutReplyUsage records the usage of a reply. CodeNotFound if there is no such turn.
+func (s *UsageStore) PutReplyUsage(ctx context.Context, spent ReplyUsage) error {
 	return s.transact(ctx, "record what a reply took", func(ctx context.Context, tx *writer) error {
-		return notFound(putSpent(ctx, tx, spent, time.Now()), "turn", spent.Turn)
+		return notFound(putReplyUsage(ctx, tx, spent, time.Now()), "turn", spent.Turn)
 	})
 }
 
-// PutSpentDeferred records the usage of a reply together with the next change, as
+// PutReplyUsageDeferred records the usage of a reply together with the next change, as
 // [RecordStore.AppendDeferred] does, so that the cost of a reply is counted together with its
 // effect. Without such a turn it counts nothing.
-func (s *UsageStore) PutSpentDeferred(ctx context.Context, spent Spent) error {
+func (s *UsageStore) PutReplyUsageDeferred(ctx context.Context, spent ReplyUsage) error {
 	at := time.Now()
 	return s.deferWrite(ctx, "record what a reply took", deferredWrite{deferredSize, func(ctx context.Context, tx *writer) error {
-		if err := putSpent(ctx, tx, spent, at); !errors.Is(err, sql.ErrNoRows) {
+		if err := putReplyUsage(ctx, tx, spent, at); !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		return nil
 	}})
 }
 
-// putSpent fails with [sql.ErrNoRows] if there is no such turn.
-func putSpent(ctx context.Context, tx *writer, spent Spent, at time.Time) error {
+// putReplyUsage fails with [sql.ErrNoRows] if there is no such turn.
+func putReplyUsage(ctx context.Context, tx *writer, spent ReplyUsage, at time.Time) error {
 	var session string
 	if err := tx.QueryRowContext(ctx, "SELECT session FROM turn WHERE id = ?", spent.Turn).Scan(&session); err != nil {
 		return err
@@ -69,7 +69,7 @@ func putSpent(ctx context.Context, tx *writer, spent Spent, at time.Time) error 
 }
 
 // PutCompletion counts the usage of a completion, which belongs to no turn. Turn is ignored.
-func (s *UsageStore) PutCompletion(ctx context.Context, spent Spent) error {
+func (s *UsageStore) PutCompletion(ctx context.Context, spent ReplyUsage) error {
 	const quarter = 15 * time.Minute
 	priced := 0
 	if spent.Cost != nil {
@@ -148,10 +148,10 @@ func scanUsage(row scanner) (protocol.Usage, error) {
 	return u, nil
 }
 
-// TakenBeside returns the tokens and the cost of a question outside its own turn, as servers
+// UsageOutsideTurn returns the tokens and the cost of a question outside its own turn, as servers
 // counted them. They belong to the turn that answers it and to those of its subagents.
-func (s *UsageStore) TakenBeside(ctx context.Context, turn, own string) (taken Taken, err error) {
+func (s *UsageStore) UsageOutsideTurn(ctx context.Context, turn, own string) (used BudgetUse, err error) {
 	err = s.readers.QueryRowContext(ctx, `SELECT coalesce(sum(input + output), 0), coalesce(sum(cost), 0) FROM usage WHERE turn <> ?2
-		AND (turn = ?1 OR turn IN (SELECT t.id FROM spawn AS s JOIN turn AS t ON t.event = s.id WHERE s.turn = ?1))`, turn, own).Scan(&taken.Tokens, &taken.Cost)
-	return taken, s.failure(ctx, "add up what a question took", err)
+		AND (turn = ?1 OR turn IN (SELECT t.id FROM spawn AS s JOIN turn AS t ON t.event = s.id WHERE s.turn = ?1))`, turn, own).Scan(&used.Tokens, &used.Cost)
+	return used, s.failure(ctx, "add up what a question took", err)
 }

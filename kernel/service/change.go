@@ -19,7 +19,7 @@ type Changes struct {
 
 // IDs finds what an id names: a turn, an event, an answer or an act.
 type IDs interface {
-	Resolve(ctx context.Context, id string) (journal.Named, error)
+	Resolve(ctx context.Context, id string) (journal.IDTarget, error)
 }
 
 // ChangedTurns finds turns.

@@ -62,7 +62,7 @@ type Usage interface {
 
 // Search finds what was said.
 type Search interface {
-	Find(ctx context.Context, query journal.Search) (journal.Found, error)
+	Find(ctx context.Context, query journal.Search) (journal.SearchResult, error)
 }
 
 // Sessions is every conversation of one kernel.

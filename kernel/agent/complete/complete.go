@@ -42,7 +42,7 @@ type Policy interface {
 
 // Usage stores the usage of completions.
 type Usage interface {
-	PutCompletion(ctx context.Context, spent journal.Spent) error
+	PutCompletion(ctx context.Context, spent journal.ReplyUsage) error
 }
 
 // Complete returns what comes next. It blocks until the model has answered, for 20 seconds at most, and
@@ -100,7 +100,7 @@ func (c *Completer) recordUsage(ctx context.Context, reply llm.Reply) {
 	if reply.Usage == nil {
 		return
 	}
-	err := c.Usage.PutCompletion(context.WithoutCancel(ctx), journal.Spent{
+	err := c.Usage.PutCompletion(context.WithoutCancel(ctx), journal.ReplyUsage{
 		Model: reply.Model, Input: reply.Usage.Input, Output: reply.Usage.Output, Cost: reply.Usage.Cost,
 	})
 	if err != nil {

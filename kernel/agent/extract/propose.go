@@ -83,7 +83,7 @@ type Rows interface {
 
 // UsageStore stores the usage of the model's reply.
 type UsageStore interface {
-	PutSpent(ctx context.Context, spent journal.Spent) error
+	PutReplyUsage(ctx context.Context, spent journal.ReplyUsage) error
 }
 
 // Records finds records that relate to a text.
@@ -195,9 +195,9 @@ func (p *Proposer) ask(ctx context.Context, e excerpt, row *extraction) error {
 	}))
 	row.Model, row.Reply = reply.Model, reply.Text
 	if reply.Usage != nil {
-		spent := journal.Spent{Turn: row.Turn, Model: reply.Model, Input: reply.Usage.Input, Output: reply.Usage.Output,
+		spent := journal.ReplyUsage{Turn: row.Turn, Model: reply.Model, Input: reply.Usage.Input, Output: reply.Usage.Output,
 			Cached: reply.Usage.Cached, Reason: reply.Usage.Reasoning, Cost: reply.Usage.Cost}
-		err = errors.Join(err, p.UsageStore.PutSpent(context.WithoutCancel(ctx), spent))
+		err = errors.Join(err, p.UsageStore.PutReplyUsage(context.WithoutCancel(ctx), spent))
 	}
 	if err != nil {
 		return fmt.Errorf("ask the model what to keep: %w", err)

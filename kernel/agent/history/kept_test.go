@@ -72,7 +72,7 @@ func (k *talk) say(n int, id, turn string, random *rand.Rand) {
 	k.t.Helper()
 	ctx := k.t.Context()
 	if random.IntN(3) == 0 {
-		k.append(journal.KindAsked, turn, id, fmt.Sprintf(`{"text":"asked %d with what it was reminded of: %s"}`, n, strings.Repeat("kept ", random.IntN(200))))
+		k.append(journal.KindShownQuestion, turn, id, fmt.Sprintf(`{"text":"asked %d with what it was reminded of: %s"}`, n, strings.Repeat("kept ", random.IntN(200))))
 	}
 	for range random.IntN(3) {
 		k.append(journal.KindToolStep, turn, id, fmt.Sprintf(`{"action":"(:type :request)","verdict":"performed","text":%q}`, strings.Repeat("result ", random.IntN(900))))

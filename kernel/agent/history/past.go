@@ -40,7 +40,7 @@ type Models interface {
 // an estimated one.
 type Usage interface {
 	Correction(ctx context.Context, model string) (float64, error)
-	PutSpent(ctx context.Context, spent journal.Spent) error
+	PutReplyUsage(ctx context.Context, spent journal.ReplyUsage) error
 }
 
 // Rows records the requests for summaries and the replies.

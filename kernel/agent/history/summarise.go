@@ -166,9 +166,9 @@ func (r *summaryRun) ask(ctx context.Context, text, turn string) (Summary, strin
 	reply, err := llm.Collect(r.compactor.Provider.Stream(ctx, request))
 	r.record(ctx, journal.KindModelReply, map[string]any{"text": r.compactor.Hide(reply.Text), "finish": reply.Finish, "model": reply.Model})
 	if usage := reply.Usage; usage != nil {
-		spent := journal.Spent{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
+		spent := journal.ReplyUsage{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
 			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, Asked: cmp.Or(model, r.compactor.Model)}
-		if err := r.compactor.Past.Journal.Usage.PutSpent(context.WithoutCancel(ctx), spent); err != nil {
+		if err := r.compactor.Past.Journal.Usage.PutReplyUsage(context.WithoutCancel(ctx), spent); err != nil {
 			r.compactor.Logger.Error("usage not recorded", "err", err)
 		}
 	}

@@ -19,16 +19,16 @@ import (
 // on from there.
 type Budget struct {
 	limits         config.Budget
-	used           journal.Taken
-	costKnown      bool          // whether the cost of some request is known
-	lastRequest    journal.Taken // the usage of the last request
-	stopReason     string        // why the model is now asked only for its answer; "" before
-	answerRequests int           // requests since then
+	used           journal.BudgetUse
+	costKnown      bool              // whether the cost of some request is known
+	lastRequest    journal.BudgetUse // the usage of the last request
+	stopReason     string            // why the model is now asked only for its answer; "" before
+	answerRequests int               // requests since then
 
 	// questionLimits are the limits of all turns of the question together: of the turn that a person
 	// asked for and of its subagents. otherTurns is the usage of the turns but this one.
 	questionLimits config.Budget
-	otherTurns     journal.Taken
+	otherTurns     journal.BudgetUse
 
 	clockStart time.Time // when the clock was started; zero while it is stopped
 	timer      *time.Timer
@@ -49,7 +49,7 @@ func (b *Budget) Limits() config.Budget { return b.limits }
 func (b *Budget) Share(whole config.Budget) { b.questionLimits = whole }
 
 // Restore sets the usage of the turn before a restart of the kernel.
-func (b *Budget) Restore(taken journal.Taken) { b.used = taken }
+func (b *Budget) Restore(taken journal.BudgetUse) { b.used = taken }
 
 // Within runs a part of the turn, for at most the time that is left. Its error says so if the time runs
 // out.
@@ -116,7 +116,7 @@ func (b *Budget) elapsed() time.Duration {
 
 // countRequest counts a request and its reply. A nil cost is unknown.
 func (b *Budget) countRequest(tokens int, cost *float64, took time.Duration) {
-	b.lastRequest = journal.Taken{Tokens: tokens, Time: took}
+	b.lastRequest = journal.BudgetUse{Tokens: tokens, Time: took}
 	b.used.Tokens += tokens
 	if cost != nil {
 		b.costKnown, b.lastRequest.Cost = true, *cost

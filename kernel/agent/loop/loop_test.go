@@ -338,7 +338,7 @@ func (a *asker) send(ctx context.Context, how string) (string, error) {
 	if _, changed := s.tokens[s.requests]; found && !changed {
 		s.tokens[s.requests] = tokens
 	}
-	s.meter.Count(ctx, loop.RequestUsage{Estimate: tokens, Duration: time.Second}, journal.Spent{})
+	s.meter.Count(ctx, loop.RequestUsage{Estimate: tokens, Duration: time.Second}, journal.ReplyUsage{})
 	text := strings.ReplaceAll(next.text, `\n`, "\n")
 	switch next.how {
 	case "fault":
@@ -396,11 +396,11 @@ func (s *stage) NewSteers(context.Context) ([]string, error) {
 	return texts, nil
 }
 
-func (s *stage) PutSpent(context.Context, journal.Spent) error         { return nil }
-func (s *stage) PutSpentDeferred(context.Context, journal.Spent) error { return nil }
+func (s *stage) PutReplyUsage(context.Context, journal.ReplyUsage) error         { return nil }
+func (s *stage) PutReplyUsageDeferred(context.Context, journal.ReplyUsage) error { return nil }
 
-func (s *stage) TakenBeside(context.Context, string, string) (journal.Taken, error) {
-	return journal.Taken{Tokens: s.beside}, nil
+func (s *stage) UsageOutsideTurn(context.Context, string, string) (journal.BudgetUse, error) {
+	return journal.BudgetUse{Tokens: s.beside}, nil
 }
 
 func (s *stage) Progress(protocol.TurnProgress)                            {}

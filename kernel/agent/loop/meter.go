@@ -12,11 +12,11 @@ import (
 
 // UsageStore keeps the usage of turns in the journal.
 type UsageStore interface {
-	// PutSpent writes the usage of a reply at once, PutSpentDeferred with the next row.
-	PutSpent(ctx context.Context, spent journal.Spent) error
-	PutSpentDeferred(ctx context.Context, spent journal.Spent) error
-	// TakenBeside returns the usage of all turns of a question but one.
-	TakenBeside(ctx context.Context, question, turn string) (journal.Taken, error)
+	// PutReplyUsage writes the usage of a reply at once, PutReplyUsageDeferred with the next row.
+	PutReplyUsage(ctx context.Context, spent journal.ReplyUsage) error
+	PutReplyUsageDeferred(ctx context.Context, spent journal.ReplyUsage) error
+	// UsageOutsideTurn returns the usage of all turns of a question but one.
+	UsageOutsideTurn(ctx context.Context, question, turn string) (journal.BudgetUse, error)
 }
 
 // Screen shows people the progress and the usage of the turn.
@@ -60,7 +60,7 @@ func (m *Meter) countOtherTurns(ctx context.Context) {
 	if !m.sharesBudget() {
 		return
 	}
-	taken, err := m.UsageStore.TakenBeside(context.WithoutCancel(ctx), m.Question, m.Turn)
+	taken, err := m.UsageStore.UsageOutsideTurn(context.WithoutCancel(ctx), m.Question, m.Turn)
 	if err != nil {
 		m.Log.Warn("the usage of subagents is not counted", "err", err)
 		return
@@ -104,7 +104,7 @@ func (r RequestUsage) Tokens() int {
 // Count counts a request and its reply for the budget, for people and for the journal. Only a usage
 // that the server reported goes to people and into the journal. The row has the models and the estimate
 // of the request.
-func (m *Meter) Count(ctx context.Context, reply RequestUsage, of journal.Spent) {
+func (m *Meter) Count(ctx context.Context, reply RequestUsage, of journal.ReplyUsage) {
 	usage := reply.Counted
 	if usage == nil {
 		m.Budget.countRequest(reply.Tokens(), nil, reply.Duration)
@@ -113,9 +113,9 @@ func (m *Meter) Count(ctx context.Context, reply RequestUsage, of journal.Spent)
 	m.Budget.countRequest(reply.Tokens(), usage.Cost, reply.Duration)
 	m.usage = m.usage.Add(*usage)
 	m.Screen.Spent(m.usage.Input, m.usage.Output, m.usage.Cost)
-	put := m.UsageStore.PutSpentDeferred
+	put := m.UsageStore.PutReplyUsageDeferred
 	if m.sharesBudget() { // other turns count it: see [Meter.countOtherTurns]
-		put = m.UsageStore.PutSpent
+		put = m.UsageStore.PutReplyUsage
 	}
 	of.Turn, of.Input, of.Output, of.Cached, of.Reason, of.Cost = m.Turn, usage.Input, usage.Output, usage.Cached, usage.Reasoning, usage.Cost
 	if err := put(context.WithoutCancel(ctx), of); err != nil {

@@ -43,7 +43,7 @@ func (a *asker) recordComposition(ctx context.Context, c composer.Composition) {
 	}
 	if c.Question != "" && !a.turn.Resumed && !a.turn.questionRecorded && c.Question != a.turn.Record.Question.Words() {
 		a.turn.questionRecorded = true // so that later turns show the question in the same words
-		a.turn.Rows.RecordLater(ctx, journal.KindAsked, a.turn.Screen.AnswerID(), map[string]string{"text": c.Question})
+		a.turn.Rows.RecordLater(ctx, journal.KindShownQuestion, a.turn.Screen.AnswerID(), map[string]string{"text": c.Question})
 	}
 }
 

@@ -111,7 +111,7 @@ type Meter interface {
 	// Allows returns an error if the turn may not ask once more.
 	Allows(ctx context.Context) error
 	ShowProgress()
-	Count(ctx context.Context, reply loop.RequestUsage, of journal.Spent)
+	Count(ctx context.Context, reply loop.RequestUsage, of journal.ReplyUsage)
 }
 
 // Screen shows an incomplete reply to people.

@@ -93,7 +93,7 @@ func (s *stage) AddQuotable([]string)              {}
 func (s *stage) Input() []string                   { return nil }
 func (s *stage) Allows(context.Context) error      { return s.usedUp }
 func (s *stage) ShowProgress()                     {}
-func (s *stage) Count(_ context.Context, took loop.RequestUsage, of journal.Spent) {
+func (s *stage) Count(_ context.Context, took loop.RequestUsage, of journal.ReplyUsage) {
 	s.taken = took
 	s.say("spent by %s", of.Model)
 }
@@ -157,7 +157,7 @@ func TestReplyIsShownAsItComes(t *testing.T) {
 		if sent := s.row(journal.KindModelRequest); sent["System"] != "Be brief." || sent["For"] != "why" {
 			t.Errorf("the journal has the request as %v", sent)
 		}
-		if asked := s.row(journal.KindAsked); asked["text"] != "hello, with what was sent along" {
+		if asked := s.row(journal.KindShownQuestion); asked["text"] != "hello, with what was sent along" {
 			t.Errorf("the journal has the question as %v", asked)
 		}
 		if kept := s.row(journal.KindModelReply); kept["text"] != text || kept["thoughts"] != "hm" || kept["finish"] != "stop" || kept["model"] != "usual" {

@@ -67,10 +67,10 @@ type Subagents interface {
 	TurnOfSubagent(ctx context.Context, id string) (turn journal.Turn, found bool, err error)
 	// Report records that an event reports the ends, and returns the ids that no event reports yet.
 	Report(ctx context.Context, event string, ids ...string) (fresh []string, err error)
-	// Unreported returns the subagents that no event reports, Owed those whose event is recorded but
+	// Unreported returns the subagents that no event reports, UnsentReports those whose event is recorded but
 	// not yet submitted.
 	Unreported(ctx context.Context) ([]journal.Subagent, error)
-	Owed(ctx context.Context) ([]journal.Subagent, error)
+	UnsentReports(ctx context.Context) ([]journal.Subagent, error)
 }
 
 // Config configures a pool. All fields are required.

@@ -20,7 +20,7 @@ func (p *Pool) Recover(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	owed, err := p.config.Journal.Subagents.Owed(ctx)
+	owed, err := p.config.Journal.Subagents.UnsentReports(ctx)
 	if err != nil {
 		return fmt.Errorf("recover the subagents: %w", err)
 	}
