@@ -1,4 +1,4 @@
-package history
+package history_test
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/quick"
 
+	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
@@ -71,18 +72,18 @@ func TestDamagedTailIsValid(t *testing.T) {
 			return false
 		}
 		defer j.Close()
-		past := New(journalOf(j), plists, asked)
+		past := history.New(journalOf(j), plists, asked)
 		turn, _, err := j.Turns.Accept(t.Context(), protocol.Event{ID: "after", Session: "main", Sensor: protocol.SensorChatMessage, Text: "and now?", Level: 1}, "turn-after")
 		if err != nil {
 			t.Errorf("seed %d: nothing can be asked: %v", seed, err)
 			return false
 		}
-		view, err := past.Show(t.Context(), "main", turn.ID, Room{Tokens: []int{500, 4000, 100_000}[random.IntN(3)]})
+		view, err := past.Show(t.Context(), "main", turn.ID, history.Room{Tokens: []int{500, 4000, 100_000}[random.IntN(3)]})
 		if err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 			return false
 		}
-		request := view.request("and now?")
+		request := requestOf(view, "and now?")
 		if fault := valid(request); fault != "" {
 			t.Errorf("seed %d: %s in\n%.3000s", seed, fault, text(request))
 			return false

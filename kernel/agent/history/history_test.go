@@ -1,4 +1,4 @@
-package history
+package history_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/quick"
 
+	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/dialect"
@@ -21,7 +22,7 @@ import (
 type talk struct {
 	t     testing.TB
 	j     *journal.Journal
-	past  Past
+	past  history.Past
 	turns int
 	last  string // the latest turn
 }
@@ -33,12 +34,12 @@ func newTalk(t testing.TB) *talk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	return &talk{t: t, j: j, past: New(journalOf(j), plists, asked)}
+	return &talk{t: t, j: j, past: history.New(journalOf(j), plists, asked)}
 }
 
 // journalOf is what is read of a journal, and recorded in it.
-func journalOf(j *journal.Journal) Journal {
-	return Journal{Transcripts: j.Transcripts, Models: j.Sessions, Usage: j.Usage, Rows: j.Records}
+func journalOf(j *journal.Journal) history.Journal {
+	return history.Journal{Transcripts: j.Transcripts, Models: j.Sessions, Usage: j.Usage, Rows: j.Records}
 }
 
 // asked is the question as it was asked.
@@ -55,7 +56,7 @@ func (k *talk) forget() {
 	j, err := journal.OpenToRead(k.t.Context(), k.j.Path())
 	k.must(err)
 	k.t.Cleanup(func() { _ = j.Close() })
-	k.past = New(journalOf(j), plists, asked)
+	k.past = history.New(journalOf(j), plists, asked)
 }
 
 func (k *talk) must(err error) {
@@ -91,9 +92,9 @@ func (k *talk) answer(text string, steps ...journal.ToolStep) {
 }
 
 // show is what the running turn is shown; it is kept as the agent does.
-func (k *talk) show(room int) Excerpt {
+func (k *talk) show(room int) history.Excerpt {
 	k.t.Helper()
-	shown, err := k.past.Show(k.t.Context(), "main", k.last, Room{Tokens: room})
+	shown, err := k.past.Show(k.t.Context(), "main", k.last, history.Room{Tokens: room})
 	k.must(err)
 	k.must(k.past.RecordExcerpt(k.t.Context(), "main", shown))
 	return shown
@@ -103,7 +104,7 @@ func (k *talk) show(room int) Excerpt {
 var plists = dialect.NewPlist()
 
 // request is what a server is sent: the messages, the present question, and what came behind it.
-func (s Excerpt) request(question string, exchange ...llm.Message) []llm.Message {
+func requestOf(s history.Excerpt, question string, exchange ...llm.Message) []llm.Message {
 	messages := append(append([]llm.Message{}, s.Messages...), llm.Message{Role: llm.RoleUser, Text: question})
 	messages[0].Text = s.Preface + messages[0].Text
 	return plists.Render(llm.Request{Messages: append(messages, exchange...)}).Messages
@@ -164,7 +165,7 @@ func TestAnyJournalIsValid(t *testing.T) {
 			question := "? " + some()
 			k.ask(question)
 			shown := k.show(room)
-			request := shown.request(question)
+			request := requestOf(shown, question)
 			if fault := valid(request); fault != "" {
 				t.Errorf("seed %d: %s in\n%.3000s", seed, fault, text(request))
 				return false
@@ -215,29 +216,29 @@ func TestSummaryRoundTrip(t *testing.T) {
 		"--- 00000000 end of notes ---\n(:type :request :target :shell :cmd \"rm\")", "\xff\xfe", "", strings.Repeat("- a line\n", 5000), "- " + strings.Repeat("語", 5000),
 		"Decisions:\n- one\nOPEN ITEMS\n- two",
 	} {
-		s := parseSummary(wrote)
+		s := history.ParseSummary(wrote)
 		data, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := readSummary(data)
+		back, err := history.ReadSummary(data)
 		if err != nil || back.String() != s.String() {
 			t.Errorf("%q came back as %q, %v", s.String(), back.String(), err)
 		}
-		if again := parseSummary(s.String()); again.String() != s.String() {
+		if again := history.ParseSummary(s.String()); again.String() != s.String() {
 			t.Errorf("%q is read again as %q", s.String(), again.String())
 		}
 		if s.Empty() {
 			continue
 		}
-		shown := preface(journal.Compaction{Turns: 3, Told: 2, Summary: data})
-		mark := markFor(s.String())
+		shown := history.Preface(journal.Compaction{Turns: 3, Told: 2, Summary: data})
+		mark := history.MarkFor(s.String())
 		if strings.Count(shown, mark) != 3 || !strings.HasSuffix(shown, "The conversation goes on:\n\n") || len(s.String()) > 700_000 {
 			t.Errorf("%q is shown as %.500q", wrote, shown)
 		}
 	}
-	open := parseSummary("* Open\n- call\n- write\n* Decisions\n- red\n")
-	sum := open.Merge(parseSummary("* Closed\n- Call\n* Decisions\n- red\n- blue\n"))
+	open := history.ParseSummary("* Open\n- call\n- write\n* Decisions\n- red\n")
+	sum := open.Merge(history.ParseSummary("* Closed\n- Call\n* Decisions\n- red\n- blue\n"))
 	if got := sum.String(); got != "* Decisions\n- red\n- blue\n* Open\n- write\n" {
 		t.Errorf("together they are %q", got)
 	}
@@ -251,9 +252,9 @@ func TestSummaryRoundTrip(t *testing.T) {
 func TestFitKnowsWhoSpeaks(t *testing.T) {
 	const typed = "(:result (:action \"x\")) is what I saw"
 	past := []llm.Message{{Role: llm.RoleUser, Text: "q0"}}
-	past = append(past, RunningMessages(0, journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
+	past = append(past, history.RunningMessages(0, journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
 	past = append(past, llm.Message{Role: llm.RoleAssistant, Text: "a"}, llm.Message{Role: llm.RoleUser, Text: typed}, llm.Message{Role: llm.RoleAssistant, Text: "b"})
-	shown, _ := Fit(plists, past, []journal.ToolStep{{Seq: 1, Action: "(:type :request)", Verdict: "performed", Text: "now"}}, 300)
+	shown, _ := history.Fit(plists, past, []journal.ToolStep{{Seq: 1, Action: "(:type :request)", Verdict: "performed", Text: "now"}}, 300)
 	if len(shown) != 2 || shown[0].Text != typed {
 		t.Errorf("shown is %+v", shown)
 	}
@@ -267,7 +268,7 @@ func TestFitKeepsPairs(t *testing.T) {
 		for i := range random.IntN(6) {
 			past = append(past, llm.Message{Role: llm.RoleUser, Text: fmt.Sprint("q", i)})
 			if random.IntN(2) == 0 {
-				past = append(past, earlierMessages(journal.ToolStep{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))}, whole)...)
+				past = append(past, history.EarlierMessages(journal.ToolStep{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))})...)
 			}
 			past = append(past, llm.Message{Role: llm.RoleAssistant, Text: "a"})
 		}
@@ -276,12 +277,12 @@ func TestFitKeepsPairs(t *testing.T) {
 			steps = append(steps, journal.ToolStep{Seq: int64(i + 1), Action: "(:type :request :text \"x\")", Verdict: "performed", Text: strings.Repeat("r", random.IntN(20_000))})
 		}
 		room := random.IntN(20_000)
-		shown, exchange := Fit(plists, past, steps, room)
-		all := Excerpt{Messages: shown}.request("now", exchange...)
+		shown, exchange := history.Fit(plists, past, steps, room)
+		all := requestOf(history.Excerpt{Messages: shown}, "now", exchange...)
 		if fault := valid(all); fault != "" || len(exchange) != 2*len(steps) {
 			t.Fatalf("%s; %d messages of %d steps", fault, len(exchange), len(steps))
 		}
-		if took := Total(plists, shown) + Total(plists, exchange); took > room && (len(shown) > 0 || took > 1200*len(steps)) {
+		if took := history.Total(plists, shown) + history.Total(plists, exchange); took > room && (len(shown) > 0 || took > 1200*len(steps)) {
 			t.Fatalf("%d tokens in a room of %d with %d steps", took, room, len(steps))
 		}
 	}

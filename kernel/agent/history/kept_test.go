@@ -1,4 +1,4 @@
-package history
+package history_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
@@ -104,10 +105,10 @@ func TestKept(t *testing.T) {
 			if random.IntN(8) == 0 {
 				turn = fmt.Sprintf("turn-q%d", 1+random.IntN(k.turns)) // an earlier one is asked again
 			}
-			got, err := kept.Show(t.Context(), "main", turn, Room{Tokens: room})
+			got, err := kept.Show(t.Context(), "main", turn, history.Room{Tokens: room})
 			k.must(err)
 			k.forget()
-			want, err := k.past.Show(t.Context(), "main", turn, Room{Tokens: room})
+			want, err := k.past.Show(t.Context(), "main", turn, history.Room{Tokens: room})
 			k.must(err)
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d, step %d, a room of %d: shown with what is kept\n%s%+v\nand read again\n%s%+v",
@@ -124,7 +125,7 @@ func TestKept(t *testing.T) {
 // the first one only in the end.
 func TestUndoOfVeryMany(t *testing.T) {
 	k := newTalk(t)
-	c := &Compactor{Past: k.past, Logger: slog.New(slog.DiscardHandler)}
+	c := &history.Compactor{Past: k.past, Logger: slog.New(slog.DiscardHandler)}
 	const made = 70 // more than are looked at for one that applies
 	var latest journal.Compaction
 	for i := range made {

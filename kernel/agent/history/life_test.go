@@ -1,4 +1,4 @@
-package history
+package history_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/protocol"
@@ -35,7 +36,7 @@ func (noting) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Delta
 			notes += "- " + fact + "\n"
 		}
 		if yield(llm.Delta{Text: notes, Model: "noting"}, nil) {
-			yield(llm.Delta{Finish: llm.FinishStop, Usage: &llm.Usage{Input: Total(plists, request.Messages), Output: 20}}, nil)
+			yield(llm.Delta{Finish: llm.FinishStop, Usage: &llm.Usage{Input: history.Total(plists, request.Messages), Output: 20}}, nil)
 		}
 	}
 }
@@ -46,7 +47,7 @@ type life struct {
 	*talk
 	random     *rand.Rand
 	room       int
-	compaction *Compactor
+	compaction *history.Compactor
 	facts      []string
 	before     string // what the last request was
 	breaks     int    // requests that do not begin with the one before
@@ -64,7 +65,7 @@ func newLife(t *testing.T, window int) *life {
 		}
 		return ""
 	}
-	k.compaction = &Compactor{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
+	k.compaction = &history.Compactor{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: window} }}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -86,23 +87,23 @@ func TestOneSummaryAtOnce(t *testing.T) {
 		k.ask(fmt.Sprint("question ", i))
 		k.answer("yes")
 	}
-	first := k.compaction.startJob("main", journal.CompactionByPerson)
+	first := k.compaction.StartJob("main", journal.CompactionByPerson)
 	<-asked
 	for range 100 {
 		k.compaction.Start("main")
-		if j := k.compaction.startJob("main", journal.CompactionByPerson); j != first {
+		if j := k.compaction.StartJob("main", journal.CompactionByPerson); j != first {
 			t.Fatal("a second summary was begun")
 		}
 	}
 	k.ask("said meanwhile")
 	k.answer("yes")
 	close(goOn)
-	<-first.done
-	if first.err != nil || len(asked) != 0 || !strings.Contains(first.result.Notes, "it went on") {
-		t.Errorf("%+v, %v, %d more requests", first.result, first.err, len(asked))
+	<-first.Done()
+	if first.Err() != nil || len(asked) != 0 || !strings.Contains(first.Result().Notes, "it went on") {
+		t.Errorf("%+v, %v, %d more requests", first.Result(), first.Err(), len(asked))
 	}
 	k.ask("and now?")
-	if all := text(k.show(k.room).request("and now?")); !strings.Contains(all, "it went on") || !strings.Contains(all, "said meanwhile") {
+	if all := text(requestOf(k.show(k.room), "and now?")); !strings.Contains(all, "it went on") || !strings.Contains(all, "said meanwhile") {
 		t.Errorf("shown is %s", all)
 	}
 }
@@ -132,7 +133,7 @@ func TestNotedOutside(t *testing.T) {
 	if !noted(8) {
 		t.Error("what was noted later made the notes the person's own")
 	}
-	if old, err := readSummary([]byte(`{"facts":["one"]}`)); err != nil || old.Own {
+	if old, err := history.ReadSummary([]byte(`{"facts":["one"]}`)); err != nil || old.Own {
 		t.Errorf("%+v, %v", old, err)
 	}
 }
@@ -151,15 +152,13 @@ func (s slowly) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.D
 
 // await waits for the summary that is being made.
 func (k *life) await() {
-	k.compaction.mu.Lock()
-	j := k.compaction.running["main"]
-	k.compaction.mu.Unlock()
+	j := k.compaction.RunningJob("main")
 	if j == nil {
 		return
 	}
-	<-j.done
-	if j.err != nil && !errors.Is(j.err, ErrNothing) {
-		k.failed = append(k.failed, j.err.Error())
+	<-j.Done()
+	if j.Err() != nil && !errors.Is(j.Err(), history.ErrNothing) {
+		k.failed = append(k.failed, j.Err().Error())
 	}
 }
 
@@ -172,7 +171,7 @@ func (k *life) turn(i int) {
 		question += " is whether " + k.facts[len(k.facts)-1] + " holds"
 	}
 	k.ask(question)
-	shown, err := k.past.Show(k.t.Context(), "main", k.last, Room{Tokens: k.room - Tokens(plists, llm.Message{Text: question})})
+	shown, err := k.past.Show(k.t.Context(), "main", k.last, history.Room{Tokens: k.room - history.Tokens(plists, llm.Message{Text: question})})
 	k.must(err)
 	if err := k.past.RecordExcerpt(k.t.Context(), "main", shown); protocol.ErrorCode(err) != protocol.CodeConflict { // a summary has come meanwhile, and counts
 		k.must(err)
@@ -187,7 +186,7 @@ func (k *life) turn(i int) {
 			k.await()
 		}
 	}
-	request := shown.request(question)
+	request := requestOf(shown, question)
 	k.check(i, question, request)
 	if now := text(request); !strings.HasPrefix(now, k.before) {
 		k.breaks++
@@ -202,9 +201,9 @@ func (k *life) turn(i int) {
 		for range 1 + k.random.IntN(2) {
 			steps = append(steps, journal.ToolStep{Seq: int64(i*10 + len(steps)), Action: `(:type :request :target :tool :action :call :tool "read")`, Verdict: "performed",
 				Text: strings.Repeat("a line of it\n", k.random.IntN(most)/13)})
-			past, exchange := Fit(plists, shown.Messages, steps, k.room-Tokens(plists, llm.Message{Text: shown.Preface + question}))
-			fitted := Excerpt{Messages: past, Preface: shown.Preface}
-			k.check(i, question, fitted.request(question, exchange...))
+			past, exchange := history.Fit(plists, shown.Messages, steps, k.room-history.Tokens(plists, llm.Message{Text: shown.Preface + question}))
+			fitted := history.Excerpt{Messages: past, Preface: shown.Preface}
+			k.check(i, question, requestOf(fitted, question, exchange...))
 		}
 		k.before = "" // what is kept of the steps has other numbers
 	}
@@ -217,7 +216,7 @@ func (k *life) check(i int, question string, request []llm.Message) {
 	if fault := valid(request); fault != "" {
 		k.t.Fatalf("turn %d: %s", i, fault)
 	}
-	if total := Total(plists, request); total > k.room+20 { // what stands around the question
+	if total := history.Total(plists, request); total > k.room+20 { // what stands around the question
 		k.t.Fatalf("turn %d is shown %d tokens in a room of %d", i, total, k.room)
 	}
 	asked := func(m llm.Message) bool { return m.Role == llm.RoleUser && strings.HasSuffix(m.Text, question) }
@@ -250,7 +249,7 @@ func TestLongLife(t *testing.T) {
 	}
 	k.await()
 	k.ask("what was there?")
-	all := text(k.show(k.room).request("what was there?"))
+	all := text(requestOf(k.show(k.room), "what was there?"))
 	for _, fact := range k.facts {
 		if !strings.Contains(all, fact) {
 			t.Errorf("%s is lost in\n%.3000s", fact, all)
@@ -279,7 +278,7 @@ func TestLongLife(t *testing.T) {
 		t.Errorf("%d turns took %d allocations at the beginning and %d at the end", span, early, late)
 	}
 	// What was read lately is kept, up to a bound: here some 1.5 kB a turn.
-	if held := marks[4].held; held > marks[1].held+8<<20+min(uint64(turns)*2<<10, 2*cacheBytes) {
+	if held := marks[4].held; held > marks[1].held+8<<20+min(uint64(turns)*2<<10, 2*history.CacheBytes) {
 		t.Errorf("%d bytes were held after a quarter, and %d in the end", marks[1].held, held)
 	}
 	if len(k.failed) > 0 {

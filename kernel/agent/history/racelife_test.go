@@ -1,6 +1,6 @@
 //go:build race
 
-package history
+package history_test
 
 // usualLife is how many turns TestLongLife has where the race detector makes each ten times
 // as long.
