@@ -1,16 +1,17 @@
-// Package archive packs an instance into one file and unpacks it again: every file of its
-// home, and a picture of its journal. The token, the log and what can be made anew stay away.
+// Package archive packs an instance into one file and unpacks it again: every file of its home, and
+// a snapshot of its journal. An archive does not contain the token, the log and files that can be
+// made again.
 //
 // An archive is a tar file, compressed with gzip: "home/…" for the home, "journal.db" for the
-// journal if there is one, and at its end "contents.json", which says what there is: an
-// archive without it is not whole. Whoever has tar can read it.
+// journal if there is one, and at the end "contents.json", which describes the content. An archive
+// without it is incomplete. Any program for tar files can read it.
 //
-// Ownership and blocking: a call holds no more than one file open, and little memory, however
-// large the archive; it returns when all is done, or soon after its context ended. [Export]
-// may run beside a kernel, [Import] only where none runs; it takes the instance's lock.
+// Order: an import reads and checks the whole archive before it writes anything, because anyone may
+// have made the archive. It writes only below the home.
 //
-// What comes in an archive may be of anybody's making: it is looked through to its end before
-// anything is written, and written nowhere but below the home.
+// Blocking and ownership: a call returns when all is done, or soon after its context has ended. It
+// has at most one file open and needs little memory, however large the archive is. [Export] may run
+// beside a kernel. [Import] takes the instance's lock, so it runs only without a kernel.
 package archive
 
 import (
@@ -22,20 +23,20 @@ import (
 	"strings"
 )
 
-// format is the version of what archives hold.
+// format is the version of the format of archives.
 const format = 1
 
-// The names of what is in an archive beside the home.
+// The names of the entries of an archive beside the home.
 const (
 	homePrefix   = "home/"
 	journalName  = "journal.db"
 	contentsName = "contents.json"
 )
 
-// filesLimit is how many files and directories an archive can have.
+// filesLimit is the largest number of files and directories in an archive.
 const filesLimit = 500_000
 
-// Contents is what an archive says of itself.
+// Contents describes an archive. It is its last entry.
 type Contents struct {
 	Format   int    `json:"format"`
 	Version  string `json:"version"` // of the program that made it
@@ -45,17 +46,17 @@ type Contents struct {
 	Journal  bool   `json:"journal"`
 }
 
-// ErrUnfit is what every fault of an archive wraps.
+// ErrUnfit is wrapped by every error about a fault of an archive.
 var ErrUnfit = errors.New("the archive is refused, and nothing was changed")
 
 func unfit(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrUnfit, fmt.Errorf(format, args...))
 }
 
-// leftover is what programs leave beside files while they write them, and locks of Emacs.
+// leftover matches the temporary files of programs that write a file, and the locks of Emacs.
 var leftover = regexp.MustCompile(`^(\.#.*|\..*\.new~)$`)
 
-// inside is the path below the home of an entry with this name, or why it is none.
+// inside returns the path below the home of an entry with this name, or an error if it has none.
 func inside(name string) (string, error) {
 	below, ok := strings.CutPrefix(name, homePrefix)
 	below = strings.TrimSuffix(below, "/")

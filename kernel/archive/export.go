@@ -19,16 +19,16 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Exported is what became of an export. Left are the paths below the home that are neither
-// files nor directories, as links are, and were not taken along.
+// Exported is the result of an export. Left are the paths below the home that are neither files nor
+// directories, such as links, and that the archive does not contain.
 type Exported struct {
 	Contents
 	Left []string
 }
 
-// Export writes an archive of the instance. What cannot be read is an error: an archive
-// that lacks something without saying so is none. Files that change meanwhile are taken as
-// they are when their turn comes; the journal is of one moment.
+// Export writes an archive of the instance. It fails if a file cannot be read, because the archive
+// would be incomplete. Files that change meanwhile are packed in their state when they are read.
+// The journal is packed as of one moment.
 func Export(ctx context.Context, paths config.Paths, version string, out io.Writer) (Exported, error) {
 	if info, err := os.Stat(paths.Home); err != nil || !info.IsDir() {
 		return Exported{}, fmt.Errorf("there is no home %s to export", paths.Home)
@@ -59,7 +59,7 @@ func Export(ctx context.Context, paths config.Paths, version string, out io.Writ
 	return e.done, nil
 }
 
-// exporting is an export on its way.
+// exporting is a running export.
 type exporting struct {
 	ctx    context.Context
 	to     *tar.Writer
@@ -67,7 +67,7 @@ type exporting struct {
 	done   Exported
 }
 
-// home adds all that is below the home.
+// home adds all files and directories below the home.
 func (e *exporting) home(home string) error {
 	return filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil {
@@ -106,12 +106,12 @@ func (e *exporting) directory(name string, top bool, entry fs.DirEntry) error {
 	return e.to.WriteHeader(&tar.Header{Name: name + "/", Typeflag: tar.TypeDir, Mode: int64(info.Mode().Perm()), ModTime: info.ModTime(), Format: tar.FormatPAX})
 }
 
-// file adds one file, as it is.
+// file adds one file.
 func (e *exporting) file(name, path string) error {
-	// What became a pipe or a link a moment ago is neither waited for nor followed.
+	// A path that has just become a pipe or a link is neither waited for nor followed.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it went while this ran
+		return nil // it was deleted meanwhile
 	}
 	if err != nil {
 		return err
@@ -134,11 +134,11 @@ func (e *exporting) file(name, path string) error {
 	return err
 }
 
-// journal adds a picture of the journal, if there is one.
+// journal adds a snapshot of the journal, if there is one.
 func (e *exporting) journal(paths config.Paths) error {
 	picture := paths.Journal + ".exported~"
 	if err := os.Remove(picture); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // an export that was killed has left it
+		return err // an export that was killed left the file
 	}
 	err := journal.Snapshot(e.ctx, paths.Journal, picture)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
@@ -154,7 +154,7 @@ func (e *exporting) journal(paths config.Paths) error {
 	return err
 }
 
-// reading ends with its context.
+// reading is a reader that ends with its context.
 type reading struct {
 	ctx  context.Context
 	from io.Reader

@@ -18,40 +18,40 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// Existing says what becomes of files that are here already and are others in the archive.
+// Existing is the treatment of files that exist and differ from those of the archive.
 type Existing string
 
 const (
-	Refuse  Existing = ""        // nothing at all is done
-	Skip    Existing = "skip"    // those that are here stay
-	Replace Existing = "replace" // those of the archive count; what was here is kept in a directory
-	Merge   Existing = "merge"   // those of the archive come beside, as NAME.imported
+	Refuse  Existing = ""        // the import fails and changes nothing
+	Skip    Existing = "skip"    // existing files stay
+	Replace Existing = "replace" // files of the archive replace them, and the former files are moved to a directory
+	Merge   Existing = "merge"   // files of the archive are written beside them, as NAME.imported
 )
 
-// Options say how to import. The zero value of Limit is 2 GiB.
+// Options are the options of an import. The zero value of Limit is 2 GiB.
 type Options struct {
 	Existing Existing
-	Limit    int64 // how many bytes the archive's files may have in all
+	Limit    int64 // the largest total size of the archive's files, in bytes
 }
 
 const limitByDefault = 2 << 30
 
-// Imported is what became of an import: paths below the home, but for the counts.
+// Imported is the result of an import: paths below the home, and counts.
 type Imported struct {
 	Contents
 	Added, Same  int
 	Skipped      []string
 	Replaced     []string
 	Beside       []string
-	Aside        string // the directory below the home with what was replaced
+	Aside        string // the directory below the home with the files that were replaced
 	JournalTaken bool
-	JournalKept  bool   // there was one here, which stays
-	JournalAside string // where the one that was here is
+	JournalKept  bool   // the instance had a journal, which stays
+	JournalAside string // the new path of the journal that the instance had
 }
 
-// Import unpacks an archive into the instance. Where it is refused, or files are in its way
-// and Options does not say what to do, nothing is changed. It can be done again after it
-// was killed, with the same result.
+// Import unpacks an archive into the instance. If the archive is refused, or if files differ and
+// Options does not decide about them, nothing is changed. After a killed import, the same import
+// can be run again with the same result.
 func Import(ctx context.Context, paths config.Paths, from io.ReadSeeker, o Options) (done Imported, err error) {
 	if o.Limit <= 0 {
 		o.Limit = limitByDefault
@@ -75,28 +75,28 @@ func Import(ctx context.Context, paths config.Paths, from io.ReadSeeker, o Optio
 	return done, i.unpack(from)
 }
 
-// importing is an import on its way.
+// importing is a running import.
 type importing struct {
 	ctx      context.Context
 	paths    config.Paths
 	options  Options
-	root     *os.Root        // of the home; nil while there is none
-	here     map[string]bool // files of the archive that are here, and whether they are the same
-	incoming string          // the journal of the archive, as it is looked at
+	root     *os.Root        // of the home; nil while it does not exist
+	here     map[string]bool // existing files of the archive, and whether they are equal
+	incoming string          // the temporary path of the archive's journal
 	done     *Imported
 }
 
 func (i *importing) clean() {
 	if i.root != nil {
-		_ = i.root.Close() // it was only looked through
+		_ = i.root.Close() // it was only read
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		_ = os.Remove(i.incoming + suffix) // mostly it is not there
+		_ = os.Remove(i.incoming + suffix) // in most cases it does not exist
 	}
 }
 
-// look reads the archive to its end, and finds out what is in its way, without changing
-// anything of the person's.
+// look reads the whole archive and finds the files that differ, without a change of the person's
+// files.
 func (i *importing) look(from io.Reader) (err error) {
 	i.root, err = os.OpenRoot(i.paths.Home)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +126,7 @@ func (i *importing) look(from io.Reader) (err error) {
 	return i.room(i.paths.Home, i.done.Bytes)
 }
 
-// compare finds out whether a file is here already.
+// compare records whether a file exists already.
 func (i *importing) compare(e entry) error {
 	if i.root == nil {
 		return nil
@@ -156,7 +156,7 @@ func (i *importing) compare(e entry) error {
 	return err
 }
 
-// begun reports whether the file here is what a home begins with, and nobody has changed it.
+// begun reports whether the existing file is one that a new home begins with, unchanged.
 func (i *importing) begun(path string, size int64) (bool, error) {
 	const longest = 64 << 10
 	if size > longest {
@@ -169,7 +169,7 @@ func (i *importing) begun(path string, size int64) (bool, error) {
 	return config.IsStarter(path, string(text)), nil
 }
 
-// equal reports whether the file here has the same content.
+// equal reports whether the existing file has the same content.
 func (i *importing) equal(e entry, size int64) (bool, error) {
 	if size != e.Size {
 		return false, nil
@@ -194,7 +194,7 @@ func (i *importing) equal(e entry, size int64) (bool, error) {
 	}
 }
 
-// conflicts is the error that tells of files that are here and are others in the archive.
+// conflicts returns the error that lists the files that exist and differ.
 func (i *importing) conflicts() error {
 	var names []string
 	for name, same := range i.here {
@@ -221,7 +221,7 @@ func (i *importing) conflicts() error {
 	return unfit("these are here already, and others in the archive:%s; --skip keeps what is here, --replace takes those of the archive, --merge puts them beside", text)
 }
 
-// room says that the disk has not the room for so many bytes.
+// room returns an error if the disk has too little space for so many bytes.
 func (i *importing) room(at string, bytes int64) error {
 	for ; ; at = path.Dir(at) {
 		var disk syscall.Statfs_t
@@ -236,7 +236,7 @@ func (i *importing) room(at string, bytes int64) error {
 	}
 }
 
-// receive puts the journal where it can be looked at.
+// receive writes the archive's journal to a temporary file, so that it can be examined.
 func (i *importing) receive(e entry) error {
 	if err := i.room(i.paths.State, e.Size); err != nil {
 		return err
@@ -249,8 +249,8 @@ func (i *importing) receive(e entry) error {
 	return errors.Join(err, file.Close())
 }
 
-// examine looks whether what came is a journal and sound, brings it up to date, and decides
-// whether it counts.
+// examine checks that the temporary file is a sound journal, migrates it, and decides whether it
+// replaces the instance's.
 func (i *importing) examine() error {
 	if err := sound(i.ctx, i.incoming); err != nil {
 		return unfit("its journal cannot be used: %v", err)
@@ -268,7 +268,7 @@ func (i *importing) examine() error {
 	return nil
 }
 
-// sound says what is wrong with a journal. It leaves one file.
+// sound returns an error for a damaged journal. It leaves one file without a write-ahead log.
 func sound(ctx context.Context, path string) error {
 	j, err := journal.Open(ctx, path)
 	if err != nil {
@@ -281,7 +281,7 @@ func sound(ctx context.Context, path string) error {
 	return err
 }
 
-// unpack writes what is to be written: the files of the home, then the journal.
+// unpack writes the files of the home, then the journal.
 func (i *importing) unpack(from io.Reader) error {
 	if i.root == nil {
 		if err := os.MkdirAll(i.paths.Home, 0o755); err != nil {
@@ -335,7 +335,7 @@ func (i *importing) put(e entry) error {
 			if err := i.root.MkdirAll(path.Dir(aside), 0o700); err != nil {
 				return err
 			}
-			if err := i.root.Link(e.path, aside); err != nil { // it is never gone
+			if err := i.root.Link(e.path, aside); err != nil { // so that the path exists at every moment
 				return err
 			}
 			i.done.Replaced = append(i.done.Replaced, e.path)
@@ -346,7 +346,7 @@ func (i *importing) put(e entry) error {
 	return i.write(e, to)
 }
 
-// free is a name beside the path that nothing has.
+// free returns an unused name beside the path.
 func (i *importing) free(path string) string {
 	name := path + ".imported"
 	for n := 2; ; n++ {
@@ -357,7 +357,7 @@ func (i *importing) free(path string) string {
 	}
 }
 
-// write makes the file whole or not at all.
+// write writes the whole file or nothing.
 func (i *importing) write(e entry, to string) error {
 	beside := path.Join(path.Dir(to), "."+path.Base(to)+".new~")
 	file, err := i.root.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
@@ -374,12 +374,12 @@ func (i *importing) write(e entry, to string) error {
 	return i.adorn(e, to)
 }
 
-// adorn gives a file the mode and the time that it had.
+// adorn sets the mode and the time of a file to those of the entry.
 func (i *importing) adorn(e entry, to string) error {
 	return errors.Join(i.root.Chmod(to, e.FileInfo().Mode().Perm()|0o600), i.root.Chtimes(to, e.ModTime, e.ModTime))
 }
 
-// putJournal makes the archive's journal the instance's.
+// putJournal makes the archive's journal that of the instance.
 func (i *importing) putJournal() error {
 	if _, err := os.Lstat(i.paths.Journal); err == nil && i.options.Existing == Replace {
 		i.done.JournalAside = i.paths.Journal + ".replaced-" + time.Now().Format("2006-01-02-150405")

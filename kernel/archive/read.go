@@ -17,8 +17,8 @@ type entry struct {
 	content io.Reader
 }
 
-// each calls take for what is in an archive, in its order, and returns what the archive says
-// of itself. It reads limit bytes at most, whatever the archive says.
+// each calls take for each entry of an archive, in its order, and returns the description of the
+// archive. It reads at most limit bytes, whatever sizes the archive declares.
 func each(ctx context.Context, from io.Reader, limit int64, take func(entry) error) (Contents, error) {
 	packed, err := gzip.NewReader(reading{ctx, from})
 	if err != nil {
@@ -56,10 +56,10 @@ func each(ctx context.Context, from io.Reader, limit int64, take func(entry) err
 	}
 }
 
-// slack is what an archive may have beside the content of files.
+// slack is the largest size of an archive without the content of files.
 const slack = 16 << 20
 
-// place is where an entry belongs, or why it belongs nowhere.
+// place returns the path of an entry, or an error if it may have none.
 func place(header *tar.Header, seen map[string]byte) (path string, err error) {
 	switch header.Typeflag {
 	case tar.TypeReg, tar.TypeDir:
@@ -86,7 +86,7 @@ func place(header *tar.Header, seen map[string]byte) (path string, err error) {
 	return path, nil
 }
 
-// cutLast is what stands before and behind a path's last slash, if it has one.
+// cutLast splits a path at its last slash, if it has one.
 func cutLast(path string) (above, name string, ok bool) {
 	at := strings.LastIndexByte(path, '/')
 	if at < 0 {
@@ -95,7 +95,7 @@ func cutLast(path string) (above, name string, ok bool) {
 	return path[:at], path[at+1:], true
 }
 
-// contents reads what an archive says of itself.
+// contents reads the description of an archive.
 func contents(from io.Reader) (said Contents, err error) {
 	raw, err := io.ReadAll(io.LimitReader(from, 64<<10))
 	if err != nil || json.Unmarshal(raw, &said) != nil {
@@ -107,7 +107,8 @@ func contents(from io.Reader) (said Contents, err error) {
 	return said, nil
 }
 
-// broken is an error of reading as that of an archive, unless it is one of ours.
+// broken returns an error of reading as the error of an archive, unless it is an error of this
+// package.
 func broken(ctx context.Context, err error) error {
 	var own *writeError
 	switch {
@@ -121,12 +122,12 @@ func broken(ctx context.Context, err error) error {
 	return unfit("it cannot be read: %v", err)
 }
 
-// writeError is a fault of this side, not of the archive.
+// writeError is an error of writing on this machine, not a fault of the archive.
 type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// bounded reads no more than there may be: a small file can unpack to a large one.
+// bounded limits the bytes that are read, because a small file can unpack to a large one.
 type bounded struct {
 	from        io.Reader
 	left, limit int64
