@@ -118,5 +118,5 @@ func anotherKind(t *testing.T, key action.Key) {
 		t.Fatal(err)
 	}
 	wantInOrder(t, why.Outline, "needs :book", "Verdict of the policy: refuse", "that book stays shut", "A person was asked: it moves a book", "What :: Shelve Moby-Dick",
-		"Action performed", "What :: Shelve Moby-Dick", "Receipt of", shelf, "Taken back by a person")
+		"Action performed", "What :: Shelve Moby-Dick", "Receipt of", shelf, "Undone by a person")
 }

@@ -70,7 +70,7 @@ func TestTraceTellsEverything(t *testing.T) {
 		"Verdict of the skill: same", "Verdict of the policy: allow\n", "- Rule :: the tool only reads",
 		"Action performed\n", "Receipt of ",
 		"Model asked, request 2", "(:result (", "Water them.",
-		"Reply that is no proposal\n", "- Cannot be used :: ",
+		"Reply without a usable proposal\n", "- Cannot be used :: ",
 		"Model asked, request 3", "Answer put into the conversation\n", "Roses", "Turn answered\n")
 	if strings.Contains(told.Outline, "never@") {
 		t.Error("a skill whose trigger is false is a rival")

@@ -82,7 +82,7 @@ func (s *story) decision(e journal.Entry) error {
 	scope := map[protocol.Decision]string{
 		protocol.AllowOnce: "allowed once", protocol.AllowTurn: "allowed for this turn",
 		protocol.AllowSession: "allowed for this session", protocol.AllowAlways: "always allowed",
-		protocol.Deny: "refused", "": "not decided: its turn ended",
+		protocol.Deny: "refused", "": "not decided, because the turn ended",
 	}[data.Decision]
 	if scope == "" {
 		scope = string(data.Decision)
@@ -126,7 +126,7 @@ func (s *story) receipt(e journal.Entry) error {
 		by = "the kernel"
 	}
 	if data.Failure != "" {
-		s.event("Receipt of %s: it failed", by)
+		s.event("Receipt of %s: failure", by)
 	} else {
 		s.event("Receipt of %s", by)
 	}
@@ -147,18 +147,18 @@ func (s *story) receipt(e journal.Entry) error {
 	}
 	var parts []string
 	if data.Saved {
-		parts = append(parts, "the file has it")
+		parts = append(parts, "saved in the file")
 	}
 	if data.Done {
 		parts = append(parts, "done")
 	}
-	s.field("Said", "%s", strings.Join(parts, ", "))
+	s.field("Outcome", "%s", strings.Join(parts, ", "))
 	return nil
 }
 
 // undo shows that a person took an action back.
 func (s *story) undo(e journal.Entry) error {
-	s.event("Taken back by a person")
+	s.event("Undone by a person")
 	s.field("Of", "%s", e.ID)
 	s.field("When", "%s", clockText(e.Time))
 	return nil

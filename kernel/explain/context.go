@@ -16,10 +16,10 @@ func (s *story) pastTurns(h *protocol.History) {
 	}
 	known := h.Source
 	if known == "" {
-		known = "nobody, so it is taken to be that"
+		known = "nobody, so it is an assumption"
 	}
 	s.field("Window", "%d tokens, known by %s", h.Window, known)
-	parts := []string{countText(h.Turns, "turn") + " as said"}
+	parts := []string{countText(h.Turns, "turn") + " in their words"}
 	if h.Shortened+h.Omitted > 0 {
 		parts = append(parts, fmt.Sprintf("with %d results shortened and %d left out", h.Shortened, h.Omitted))
 	}
@@ -27,7 +27,7 @@ func (s *story) pastTurns(h *protocol.History) {
 		parts = append(parts, fmt.Sprintf("notes (row %d) of the first %s", h.Digest, countText(h.Summarised, "turn")))
 	}
 	if h.Left > 0 {
-		parts = append(parts, countText(h.Left, "turn")+" not at all")
+		parts = append(parts, countText(h.Left, "turn")+" left out")
 	}
 	s.field("Earlier turns", "%s; about %d tokens", strings.Join(parts, ", "), h.Tokens)
 }
@@ -38,7 +38,7 @@ func (s *story) modelQuestion(e journal.Entry) error {
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
 	}
-	s.event("Question as the model is shown it, %s", sizeText(len(data.Text)))
+	s.event("Question as it was sent to the model, %s", sizeText(len(data.Text)))
 	s.field("For the answer", "%s", e.ID)
 	return nil
 }
@@ -51,11 +51,11 @@ func (s *story) toolStep(e journal.Entry) error {
 		return err
 	}
 	if data.Said != "" {
-		s.event("A person said meanwhile: %s", data.Said)
+		s.event("Message of a person to the running turn: %s", data.Said)
 		return nil
 	}
 	if data.Action == "" && data.Note != "" {
-		s.event("The kernel told the model: %s", data.Note)
+		s.event("Note of the kernel for the model: %s", data.Note)
 		return nil
 	}
 	if !data.IsResult() {

@@ -17,7 +17,7 @@ func (s *story) recall(e journal.Entry) error {
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
 	}
-	s.event("Reminded of what is kept: %d", len(data.Items))
+	s.event("Reminders from the memory: %d", len(data.Items))
 	s.field("Error", "%s", data.Err)
 	for _, item := range data.Items {
 		s.text(2, fmt.Sprintf("%s (%s)", item.Name, item.Place), item.Text)
@@ -35,7 +35,7 @@ func (s *story) memory(e journal.Entry) error {
 	s.field("Change", "%s", e.ID)
 	s.field("File", "%s", data.Path)
 	s.field("Record", "%s", data.Record)
-	s.field("Takes back", "%s", data.Undoes)
+	s.field("Undoes", "%s", data.Undoes)
 	s.code(2, "Before", data.Before)
 	s.code(2, "After", data.After)
 	return nil

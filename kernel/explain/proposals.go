@@ -39,20 +39,20 @@ func (s *story) choice(e journal.Entry) error {
 	case data.Set != "":
 		s.field("Why", "%s sets it", data.Set)
 	default:
-		s.field("Why", "of the skills whose trigger was true it comes first")
+		s.field("Why", "it comes first of the skills whose triggers were true")
 	}
 	for _, r := range data.Rivals {
 		why := "its trigger was true as well"
 		if r.CatchAll {
-			why = "it answers what nobody else does"
+			why = "it answers what no other skill does"
 		}
 		s.field("Would have answered", "%s@%s, priority %d: %s", r.Name, r.Hash[:min(8, len(r.Hash))], r.Priority, why)
 	}
 	if len(data.Rivals) == 0 && data.Command == "" && data.Set == "" && data.Unasked == 0 {
-		s.field("Would have answered", "nobody else")
+		s.field("Would have answered", "no other skill")
 	}
 	if data.Unasked > 0 {
-		s.field("Not asked", "%d more, for want of time", data.Unasked)
+		s.field("Triggers not run", "%d, because there was no time", data.Unasked)
 	}
 	for _, fault := range data.Faults {
 		s.field("A trigger failed", "%s", fault)
@@ -115,15 +115,15 @@ func (s *story) reply(e journal.Entry) error {
 	end := data.Finish
 	switch {
 	case data.Err != "":
-		end = "it failed"
+		end = "failure"
 	case end == "":
-		end = "without saying that it is complete"
+		end = "without a reason for its end"
 	}
 	s.event("Model replied: %s, %s", sizeText(len(data.Text)), end)
 	s.field("Model", "%s", data.Model)
 	s.field("Error", "%s", data.Err)
 	if data.Seconds > 0 {
-		s.field("Took", "%s, %s until the first word", durationText(time.Duration(data.Seconds*float64(time.Second))),
+		s.field("Took", "%s, %s to the first word", durationText(time.Duration(data.Seconds*float64(time.Second))),
 			durationText(time.Duration(data.First*float64(time.Second))))
 	}
 	cost := 0.0
@@ -149,7 +149,7 @@ func (s *story) proposal(e journal.Entry) error {
 	}
 	switch {
 	case data.Unusable != "":
-		s.event("Reply that is no proposal")
+		s.event("Reply without a usable proposal")
 	case data.Edited:
 		s.event("Proposal as a person edited it")
 	case data.Asked:

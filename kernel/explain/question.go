@@ -43,7 +43,7 @@ func (s *story) answer(e journal.Entry) error {
 	for _, a := range outcome.Answers {
 		value := strings.Join(a.Values, ", ")
 		if len(a.Values) == 0 {
-			value = "given, and kept nowhere"
+			value = "secret, and recorded nowhere"
 		}
 		s.field(a.Name, "%s", value)
 	}

@@ -186,7 +186,7 @@ func (s *story) context(e journal.Entry) error {
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
 	}
-	s.event("What went along: %d", len(data.Items))
+	s.event("Items sent with the message: %d", len(data.Items))
 	for _, item := range data.Items {
 		s.text(2, item.Kind+" "+item.Name, item.Text)
 	}
@@ -198,7 +198,7 @@ func (s *story) steer(e journal.Entry) error {
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
 	}
-	s.event("Told while it ran")
+	s.event("Message to the running turn")
 	s.text(2, "Text", data.Text)
 	return nil
 }
@@ -209,7 +209,7 @@ func (s *story) preference(e journal.Entry) error {
 		return err
 	}
 	if data.Not {
-		s.event("Not preferred any more: %s", e.ID)
+		s.event("No longer preferred: %s", e.ID)
 	} else {
 		s.event("Preferred to the other answers: %s", e.ID)
 	}
@@ -227,7 +227,7 @@ func (s *story) turn(e journal.Entry) error {
 	}
 	if data.State == protocol.TurnQueued {
 		s.attemptStart, s.requests = e.Time, 0
-		s.event("Answered again, attempt %d", data.Attempt)
+		s.event("Attempt %d", data.Attempt)
 		return nil
 	}
 	s.event("Turn %s", data.State)
@@ -238,6 +238,6 @@ func (s *story) turn(e journal.Entry) error {
 // rawRow shows a row by its kind and its data.
 func (s *story) rawRow(e journal.Entry) error {
 	s.event("%s", e.Kind)
-	s.text(2, "Said", string(e.Data))
+	s.text(2, "Data", string(e.Data))
 	return nil
 }
