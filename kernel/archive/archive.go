@@ -1,17 +1,17 @@
-// Package archive packs an instance into one file and unpacks it again: every file of its home, and
-// a snapshot of its journal. An archive does not contain the token, the log and files that can be
-// made again.
+// Package archive packs an instance into one file and unpacks it again. An archive has every file
+// of the home and a snapshot of the journal. It has neither the token nor the log, nor files that
+// the kernel can make again.
 //
-// An archive is a tar file, compressed with gzip: "home/…" for the home, "journal.db" for the
-// journal if there is one, and at the end "contents.json", which describes the content. An archive
-// without it is incomplete. Any program for tar files can read it.
+// An archive is a tar file, compressed with gzip, so that any tar program can read it. Its entries
+// are "home/…" for the home, "journal.db" for the journal, if there is one, and at the end
+// "contents.json", the table of contents. An archive without the last is incomplete and is refused.
 //
-// Order: an import reads and checks the whole archive before it writes anything, because anyone may
-// have made the archive. It writes only below the home.
+// A call holds at most one file open and needs little memory, however large the archive is. It
+// blocks until it is finished, or until shortly after its context ends. [Export] may run while a
+// kernel runs. [Import] takes the lock of the instance, so that it fails while a kernel runs.
 //
-// Blocking and ownership: a call returns when all is done, or soon after its context has ended. It
-// has at most one file open and needs little memory, however large the archive is. [Export] may run
-// beside a kernel. [Import] takes the instance's lock, so it runs only without a kernel.
+// An archive may come from anyone. Import checks it to its end before it writes anything, and
+// writes nothing outside of the home and the state directory.
 package archive
 
 import (
@@ -26,7 +26,7 @@ import (
 // format is the version of the format of archives.
 const format = 1
 
-// The names of the entries of an archive beside the home.
+// The names of entries.
 const (
 	homePrefix   = "home/"
 	journalName  = "journal.db"
@@ -36,7 +36,7 @@ const (
 // filesLimit is the largest number of files and directories in an archive.
 const filesLimit = 500_000
 
-// Contents describes an archive. It is its last entry.
+// Contents is the table of contents of an archive.
 type Contents struct {
 	Format   int    `json:"format"`
 	Version  string `json:"version"` // of the program that made it
@@ -46,23 +46,24 @@ type Contents struct {
 	Journal  bool   `json:"journal"`
 }
 
-// ErrUnfit is wrapped by every error about a fault of an archive.
+// ErrUnfit is the error that every fault of an archive wraps.
 var ErrUnfit = errors.New("the archive is refused, and nothing was changed")
 
 func unfit(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrUnfit, fmt.Errorf(format, args...))
 }
 
-// leftover matches the temporary files of programs that write a file, and the locks of Emacs.
+// leftover matches temporary files that programs write beside a file, and locks of Emacs.
 var leftover = regexp.MustCompile(`^(\.#.*|\..*\.new~)$`)
 
-// inside returns the path below the home of an entry with this name, or an error if it has none.
+// inside returns the path below the home for the name of an entry. It fails if the name is not one
+// of a file below the home.
 func inside(name string) (string, error) {
 	below, ok := strings.CutPrefix(name, homePrefix)
 	below = strings.TrimSuffix(below, "/")
 	switch {
 	case !ok || below == "" && name != homePrefix:
-		return "", unfit("it has an entry %q, which is not of a home", name)
+		return "", unfit("it has an entry %q, which is not part of a home", name)
 	case below == "":
 		return ".", nil
 	case !fs.ValidPath(below) || path.Clean(below) != below || strings.ContainsAny(below, "\x00\\"):

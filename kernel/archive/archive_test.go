@@ -29,7 +29,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// instance is an instance's paths in a directory of their own.
+// instance returns the paths of a new instance.
 func instance(t *testing.T) config.Paths {
 	t.Helper()
 	directory := t.TempDir()
@@ -39,17 +39,17 @@ func instance(t *testing.T) config.Paths {
 	return paths
 }
 
-// said is an instance in whose journal something was said.
-func said(t *testing.T, words string) config.Paths {
+// said returns an instance whose journal has one question.
+func instanceWith(t *testing.T, words string) config.Paths {
 	t.Helper()
 	paths := instance(t)
 	must(t, paths.EnsureHome())
 	must(t, paths.EnsureState())
-	say(t, paths, words)
+	ask(t, paths, words)
 	return paths
 }
 
-func say(t *testing.T, paths config.Paths, words string) {
+func ask(t *testing.T, paths config.Paths, words string) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), paths.Journal)
 	must(t, err)
@@ -65,7 +65,7 @@ func write(t *testing.T, paths config.Paths, name, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// tree is every path below a directory with its mode, time and content.
+// tree lists every path below a directory with its mode, its time and its content.
 func tree(t *testing.T, directory string) string {
 	t.Helper()
 	var all strings.Builder
@@ -100,7 +100,7 @@ func unpack(t *testing.T, paths config.Paths, archive []byte, existing Existing)
 	return Import(t.Context(), paths, bytes.NewReader(archive), Options{Existing: existing})
 }
 
-// questions are what is in a journal.
+// questions returns the ids of the questions in a journal.
 func questions(t *testing.T, paths config.Paths) string {
 	t.Helper()
 	j, err := journal.OpenToRead(t.Context(), paths.Journal)
@@ -114,10 +114,10 @@ func questions(t *testing.T, paths config.Paths) string {
 	return strings.Join(all, " ")
 }
 
-// What is exported, wiped and imported is what it was, also in a home of another name, and
-// once more changes nothing.
+// TestExportWipeImport checks that an export and an import restore a removed instance, that the
+// home may have another name, and that a second import changes nothing.
 func TestExportWipeImport(t *testing.T) {
-	paths := said(t, "hello")
+	paths := instanceWith(t, "hello")
 	for name, text := range map[string]string{
 		"sessions/main.org": "* hello :user:\n", "sessions/images/a b.png": "\x00\x01\xff", "MEMORY.org": "* known\n", "notes/größer.org": "", ".git/HEAD": "ref",
 		"name with\nline and \"quotes\".org": "x", "config.org": "* Models\n",
@@ -151,9 +151,10 @@ func TestExportWipeImport(t *testing.T) {
 	}
 }
 
-// What a new home begins with is in nobody's way.
+// TestImportIntoANewHome checks that the unchanged files of a new home do not conflict with those
+// of an archive.
 func TestImportIntoANewHome(t *testing.T) {
-	from := said(t, "hello")
+	from := instanceWith(t, "hello")
 	write(t, from, "config.org", "* Models\n")
 	archive, _ := export(t, from)
 	to := instance(t)
@@ -163,10 +164,10 @@ func TestImportIntoANewHome(t *testing.T) {
 	}
 }
 
-// Files that are here and are others there: nothing is done unless somebody says what, and
-// nothing is ever lost.
+// TestImportOverOthers checks that nothing is changed if files differ and no option says what to
+// do, and that no option loses a file.
 func TestImportOverOthers(t *testing.T) {
-	from := said(t, "there")
+	from := instanceWith(t, "there")
 	for _, name := range []string{"a.org", "b.org", "deep/c.org"} {
 		write(t, from, name, "there "+name)
 	}
@@ -176,7 +177,7 @@ func TestImportOverOthers(t *testing.T) {
 		Replace: {"a.org": "there a.org", "b.org": "there b.org", "deep/c.org": "there deep/c.org"},
 		Merge:   {"a.org": "here a.org", "b.org": "there b.org", "a.org.imported": "there a.org", "a.org.imported.2": "", "deep/c.org.imported": "there deep/c.org"},
 	} {
-		to := said(t, "here")
+		to := instanceWith(t, "here")
 		for _, name := range []string{"a.org", "deep/c.org", "own.org"} {
 			write(t, to, name, "here "+name)
 		}
@@ -186,7 +187,7 @@ func TestImportOverOthers(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 		if got := tree(t, to.Home); got != before || questions(t, to) != "here" {
-			t.Errorf("what was refused changed the home:\n%s", got)
+			t.Errorf("a refused import changed the home:\n%s", got)
 		}
 		done, err := unpack(t, to, archive, existing)
 		must(t, err)
@@ -208,31 +209,31 @@ func TestImportOverOthers(t *testing.T) {
 			t.Errorf("%s: the journal has %q, want %q", existing, got, journal)
 		}
 		if got, _ := os.ReadFile(filepath.Join(to.Home, done.Aside, "a.org")); done.Aside != "" && string(got) != aside {
-			t.Errorf("%s: kept beside is %q, want %q", existing, got, aside)
+			t.Errorf("%s: the replaced file has %q, want %q", existing, got, aside)
 		}
 	}
 }
 
-// pack is an archive with these entries; contents is added if it is not among them.
+// pack returns an archive with these entries. If whole is true, it adds the table of contents.
 func pack(t *testing.T, entries []tar.Header, content map[string]string, whole bool) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)
 	to := tar.NewWriter(packed)
-	said := Contents{Format: format, Files: len(entries)}
+	listed := Contents{Format: format, Files: len(entries)}
 	for _, header := range entries {
 		header.Size, header.Mode = int64(len(content[header.Name])), 0o644
 		if header.Typeflag == 0 {
 			header.Typeflag = tar.TypeReg
 		}
-		said.Bytes += header.Size
-		said.Journal = said.Journal || header.Name == journalName
+		listed.Bytes += header.Size
+		listed.Journal = listed.Journal || header.Name == journalName
 		must(t, to.WriteHeader(&header))
 		_, err := io.WriteString(to, content[header.Name])
 		must(t, err)
 	}
 	if whole {
-		text, err := json.Marshal(said)
+		text, err := json.Marshal(listed)
 		must(t, err)
 		must(t, to.WriteHeader(&tar.Header{Name: contentsName, Typeflag: tar.TypeReg, Size: int64(len(text))}))
 		_, err = to.Write(text)
@@ -243,12 +244,12 @@ func pack(t *testing.T, entries []tar.Header, content map[string]string, whole b
 	return out.Bytes()
 }
 
-// What somebody made to do harm does none: it is refused, with a reason, and nothing is
-// written anywhere.
+// TestHostileArchives checks that a hostile or damaged archive is refused with a reason, and that
+// nothing is written.
 func TestHostileArchives(t *testing.T) {
 	file := func(name string) tar.Header { return tar.Header{Name: name} }
 	directory := func(name string) tar.Header { return tar.Header{Name: name, Typeflag: tar.TypeDir} }
-	paths := said(t, "here")
+	paths := instanceWith(t, "here")
 	before, journal := tree(t, paths.Home), questions(t, paths)
 	good, _ := export(t, paths)
 	for name, c := range map[string]struct {
@@ -257,27 +258,27 @@ func TestHostileArchives(t *testing.T) {
 	}{
 		"above":           {pack(t, []tar.Header{file("home/../../evil")}, nil, true), "lead out of the home"},
 		"above, within":   {pack(t, []tar.Header{directory("home/a/"), file("home/a/../../../evil")}, nil, true), "lead out of the home"},
-		"absolute":        {pack(t, []tar.Header{file("/etc/evil")}, nil, true), "not of a home"},
+		"absolute":        {pack(t, []tar.Header{file("/etc/evil")}, nil, true), "not part of a home"},
 		"absolute below":  {pack(t, []tar.Header{file("home//etc/evil")}, nil, true), "lead out of the home"},
 		"dot":             {pack(t, []tar.Header{file("home/./evil")}, nil, true), "lead out of the home"},
 		"backslash":       {pack(t, []tar.Header{file(`home/..\evil`)}, nil, true), "lead out of the home"},
-		"elsewhere":       {pack(t, []tar.Header{file("token")}, nil, true), "not of a home"},
+		"elsewhere":       {pack(t, []tar.Header{file("token")}, nil, true), "not part of a home"},
 		"the home itself": {pack(t, []tar.Header{directory("home/")}, nil, true), "the home itself"},
 		"link":            {pack(t, []tar.Header{{Name: "home/l", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, file("home/l/passwd")}, nil, true), "a link"},
 		"hard link":       {pack(t, []tar.Header{{Name: "home/l", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}}, nil, true), "a link"},
 		"pipe":            {pack(t, []tar.Header{{Name: "home/p", Typeflag: tar.TypeFifo}}, nil, true), "neither a file nor a directory"},
 		"device":          {pack(t, []tar.Header{{Name: "home/p", Typeflag: tar.TypeChar}}, nil, true), "neither a file nor a directory"},
 		"twice":           {pack(t, []tar.Header{file("home/a"), file("home/a")}, nil, true), "twice"},
-		"file as parent":  {pack(t, []tar.Header{file("home/a"), file("home/a/b")}, nil, true), "no directory for it"},
-		"no parent":       {pack(t, []tar.Header{file("home/a/b")}, nil, true), "no directory for it"},
+		"file as parent":  {pack(t, []tar.Header{file("home/a"), file("home/a/b")}, nil, true), "but not its directory"},
+		"no parent":       {pack(t, []tar.Header{file("home/a/b")}, nil, true), "but not its directory"},
 		"no journal":      {pack(t, []tar.Header{file("journal.db")}, map[string]string{"journal.db": strings.Repeat("no database ", 1000)}, true), "its journal cannot be used"},
 		"no end":          {pack(t, []tar.Header{file("home/a")}, nil, false), "cut off"},
 		"cut off":         {good[:len(good)/2], "cut off"},
 		"damaged":         {append(append(bytes.Clone(good[:len(good)/2]), "#####"...), good[len(good)/2+5:]...), ""},
 		"empty":           {nil, "cut off"},
-		"text":            {[]byte("* An Org file\n"), "no archive"},
+		"text":            {[]byte("* An Org file\n"), "not an archive"},
 		"bomb":            {pack(t, []tar.Header{file("home/bomb")}, map[string]string{"home/bomb": strings.Repeat("0", 20<<20)}, true), "unpacks to more than 1 MB"},
-		"wrong count":     {pack(t, []tar.Header{file("home/a"), file(contentsName)}, map[string]string{contentsName: `{"format":1,"files":7}`}, false), "says that it has 7 files"},
+		"wrong count":     {pack(t, []tar.Header{file("home/a"), file(contentsName)}, map[string]string{contentsName: `{"format":1,"files":7}`}, false), "its contents list 7 files"},
 		"later format":    {pack(t, []tar.Header{file(contentsName)}, map[string]string{contentsName: `{"format":2,"version":"99"}`}, false), "the format 2 of org-agent 99"},
 	} {
 		_, err := Import(t.Context(), paths, bytes.NewReader(c.archive), Options{Existing: Replace, Limit: 1 << 20})
@@ -296,11 +297,11 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// Links that are in the home already lead an import nowhere.
+// TestImportThroughLinks checks that an import does not follow links of the home.
 func TestImportThroughLinks(t *testing.T) {
 	archive := pack(t, []tar.Header{{Name: "home/a/", Typeflag: tar.TypeDir}, {Name: "home/a/b"}, {Name: "home/c"}}, map[string]string{"home/a/b": "x", "home/c": "x"}, true)
 	for _, link := range []string{"a", "c"} {
-		paths, outside := said(t, "here"), t.TempDir()
+		paths, outside := instanceWith(t, "here"), t.TempDir()
 		must(t, os.Symlink(outside, filepath.Join(paths.Home, link)))
 		_, err := unpack(t, paths, archive, Replace)
 		if !errors.Is(err, ErrUnfit) || !strings.Contains(err.Error(), "move it away") {
@@ -312,10 +313,10 @@ func TestImportThroughLinks(t *testing.T) {
 	}
 }
 
-// What is no file is told of and not waited for; what cannot be read fails the export; an
-// archive that is written into the home is not part of itself.
+// TestExportOddFiles checks that an export reports links and pipes without waiting for them, fails
+// if a file cannot be read, and leaves itself out if it is written into the home.
 func TestExportOddFiles(t *testing.T) {
-	paths := said(t, "x")
+	paths := instanceWith(t, "x")
 	must(t, os.Symlink("/etc/passwd", filepath.Join(paths.Home, "link.org")))
 	must(t, syscall.Mkfifo(filepath.Join(paths.Home, "pipe"), 0o600))
 	write(t, paths, ".#main.org", "a lock")
@@ -325,7 +326,7 @@ func TestExportOddFiles(t *testing.T) {
 	done, err := Export(t.Context(), paths, "7", file)
 	must(t, errors.Join(err, file.Close()))
 	if got := strings.Join(done.Left, " "); got != "link.org pipe" {
-		t.Errorf("left is %q", got)
+		t.Errorf("the export reports %q", got)
 	}
 	text, err := os.ReadFile(file.Name())
 	must(t, err)
@@ -334,25 +335,26 @@ func TestExportOddFiles(t *testing.T) {
 	must(t, err)
 	for _, name := range []string{"link.org", "pipe", ".#main.org", ".MEMORY.org.123.new~", "own.tar.gz"} {
 		if _, err := os.Lstat(filepath.Join(to.Home, name)); err == nil {
-			t.Errorf("%s was taken along", name)
+			t.Errorf("%s was exported", name)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Export(ctx, paths, "7", io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("after it was given up: %v", err)
+		t.Errorf("with a cancelled context: %v", err)
 	}
-	if os.Getuid() != 0 { // who may read everything
+	if os.Getuid() != 0 { // root can read every file
 		must(t, os.Chmod(filepath.Join(paths.Home, "MEMORY.org"), 0))
 		if _, err := Export(t.Context(), paths, "7", io.Discard); err == nil {
-			t.Error("an export without what could not be read is taken for whole")
+			t.Error("an export succeeded although a file could not be read")
 		}
 	}
 }
 
-// An import that ends at any moment is done by doing it again.
+// TestImportEndsAnywhere checks that an import that ended at any moment is completed by repeating
+// it.
 func TestImportEndsAnywhere(t *testing.T) {
-	from := said(t, "hello")
+	from := instanceWith(t, "hello")
 	for n := range 20 {
 		write(t, from, fmt.Sprintf("notes/%d.org", n), strings.Repeat("text ", 2000))
 	}
@@ -360,7 +362,7 @@ func TestImportEndsAnywhere(t *testing.T) {
 	for _, n := range []int{1, 4, 9, 14} {
 		to := instance(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		reader := &ending{Reader: bytes.NewReader(archive), after: n, cancel: cancel}
+		reader := &endingReader{Reader: bytes.NewReader(archive), after: n, cancel: cancel}
 		_, err := Import(ctx, to, reader, Options{})
 		cancel()
 		if _, again := unpack(t, to, archive, Refuse); again != nil || tree(t, to.Home) != tree(t, from.Home) || questions(t, to) != "hello" {
@@ -369,14 +371,14 @@ func TestImportEndsAnywhere(t *testing.T) {
 	}
 }
 
-// ending gives up behind so many reads.
-type ending struct {
+// endingReader cancels the context after that many reads.
+type endingReader struct {
 	*bytes.Reader
 	after  int
 	cancel func()
 }
 
-func (e *ending) Read(p []byte) (int, error) {
+func (e *endingReader) Read(p []byte) (int, error) {
 	if e.after--; e.after < 0 {
 		e.cancel()
 	}

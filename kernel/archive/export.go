@@ -20,23 +20,23 @@ import (
 )
 
 // Exported is the result of an export. Left are the paths below the home that are neither files nor
-// directories, such as links, and that the archive does not contain.
+// directories, such as links. They are not in the archive.
 type Exported struct {
 	Contents
 	Left []string
 }
 
-// Export writes an archive of the instance. It fails if a file cannot be read, because the archive
-// would be incomplete. Files that change meanwhile are packed in their state when they are read.
-// The journal is packed as of one moment.
+// Export writes an archive of the instance. It fails if a file cannot be read, because an
+// incomplete archive must not look complete. A file that changes during the export has the content
+// of the moment at which it is read. The journal is a snapshot of one moment.
 func Export(ctx context.Context, paths config.Paths, version string, out io.Writer) (Exported, error) {
 	if info, err := os.Stat(paths.Home); err != nil || !info.IsDir() {
 		return Exported{}, fmt.Errorf("there is no home %s to export", paths.Home)
 	}
 	packed := gzip.NewWriter(out)
-	e := &exporting{ctx: ctx, to: tar.NewWriter(packed)}
+	e := &exporter{ctx: ctx, to: tar.NewWriter(packed)}
 	if same, ok := out.(*os.File); ok {
-		e.itself, _ = same.Stat() // a pipe has none
+		e.itself, _ = same.Stat() // a pipe is never among the files
 	}
 	e.done.Format, e.done.Version, e.done.Exported = format, version, time.Now().UTC().Format(time.RFC3339)
 	if err := e.home(paths.Home); err != nil {
@@ -47,7 +47,7 @@ func Export(ctx context.Context, paths config.Paths, version string, out io.Writ
 	}
 	contents, err := json.Marshal(e.done.Contents)
 	if err != nil {
-		return e.done, fmt.Errorf("say what the archive holds: %w", err)
+		return e.done, fmt.Errorf("write the contents of the archive: %w", err)
 	}
 	header := &tar.Header{Name: contentsName, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(contents))}
 	if err = e.to.WriteHeader(header); err == nil {
@@ -59,16 +59,16 @@ func Export(ctx context.Context, paths config.Paths, version string, out io.Writ
 	return e.done, nil
 }
 
-// exporting is a running export.
-type exporting struct {
+// exporter is one export.
+type exporter struct {
 	ctx    context.Context
 	to     *tar.Writer
-	itself fs.FileInfo // the archive, if it is a file
+	itself fs.FileInfo // the archive, if it is a file; it is not exported
 	done   Exported
 }
 
-// home adds all files and directories below the home.
-func (e *exporting) home(home string) error {
+// home adds all files below the home.
+func (e *exporter) home(home string) error {
 	return filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil {
 			err = e.ctx.Err()
@@ -97,7 +97,7 @@ func (e *exporting) home(home string) error {
 	})
 }
 
-func (e *exporting) directory(name string, top bool, entry fs.DirEntry) error {
+func (e *exporter) directory(name string, top bool, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil || top {
 		return err
@@ -107,11 +107,11 @@ func (e *exporting) directory(name string, top bool, entry fs.DirEntry) error {
 }
 
 // file adds one file.
-func (e *exporting) file(name, path string) error {
-	// A path that has just become a pipe or a link is neither waited for nor followed.
+func (e *exporter) file(name, path string) error {
+	// A file that has just become a pipe or a link is neither waited for nor followed.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it was deleted meanwhile
+		return nil // it was removed during the export
 	}
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (e *exporting) file(name, path string) error {
 	if err := e.to.WriteHeader(header); err != nil {
 		return err
 	}
-	n, err := io.Copy(e.to, io.LimitReader(reading{e.ctx, file}, info.Size()))
+	n, err := io.Copy(e.to, io.LimitReader(contextReader{e.ctx, file}, info.Size()))
 	if err == nil && n < info.Size() {
 		err = fmt.Errorf("%s became shorter while it was read; try again", path)
 	}
@@ -135,32 +135,32 @@ func (e *exporting) file(name, path string) error {
 }
 
 // journal adds a snapshot of the journal, if there is one.
-func (e *exporting) journal(paths config.Paths) error {
-	picture := paths.Journal + ".exported~"
-	if err := os.Remove(picture); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // an export that was killed left the file
+func (e *exporter) journal(paths config.Paths) error {
+	snapshot := paths.Journal + ".exported~"
+	if err := os.Remove(snapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // it is left over from an export that was killed
 	}
-	err := journal.Snapshot(e.ctx, paths.Journal, picture)
+	err := journal.Snapshot(e.ctx, paths.Journal, snapshot)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
 		return nil
 	}
 	if err == nil {
 		e.done.Journal = true
-		err = e.file(journalName, picture)
+		err = e.file(journalName, snapshot)
 	}
-	if gone := os.Remove(picture); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+	if gone := os.Remove(snapshot); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
 	return err
 }
 
-// reading is a reader that ends with its context.
-type reading struct {
+// contextReader fails once its context has ended.
+type contextReader struct {
 	ctx  context.Context
 	from io.Reader
 }
 
-func (r reading) Read(p []byte) (int, error) {
+func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}

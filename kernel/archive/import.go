@@ -18,43 +18,43 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// Existing is the treatment of files that exist and differ from those of the archive.
+// Existing says what happens to a file here whose content differs in the archive.
 type Existing string
 
 const (
 	Refuse  Existing = ""        // the import fails and changes nothing
-	Skip    Existing = "skip"    // existing files stay
-	Replace Existing = "replace" // files of the archive replace them, and the former files are moved to a directory
-	Merge   Existing = "merge"   // files of the archive are written beside them, as NAME.imported
+	Skip    Existing = "skip"    // the file here stays
+	Replace Existing = "replace" // the archive's file replaces it; the file here moves to a directory
+	Merge   Existing = "merge"   // the archive's file is written beside it, as NAME.imported
 )
 
-// Options are the options of an import. The zero value of Limit is 2 GiB.
+// Options configure an import. Limit is 2 GiB if it is 0.
 type Options struct {
 	Existing Existing
-	Limit    int64 // the largest total size of the archive's files, in bytes
+	Limit    int64 // the largest size of all files together, in bytes
 }
 
-const limitByDefault = 2 << 30
+const defaultLimit = 2 << 30
 
-// Imported is the result of an import: paths below the home, and counts.
+// Imported is the result of an import. The lists have paths below the home.
 type Imported struct {
 	Contents
 	Added, Same  int
 	Skipped      []string
 	Replaced     []string
 	Beside       []string
-	Aside        string // the directory below the home with the files that were replaced
-	JournalTaken bool
-	JournalKept  bool   // the instance had a journal, which stays
-	JournalAside string // the new path of the journal that the instance had
+	Aside        string // the directory below the home with the replaced files
+	JournalTaken bool   // the archive's journal is the instance's now
+	JournalKept  bool   // the instance's own journal stays
+	JournalAside string // the new path of the replaced journal
 }
 
 // Import unpacks an archive into the instance. If the archive is refused, or if files differ and
-// Options does not decide about them, nothing is changed. After a killed import, the same import
-// can be run again with the same result.
+// Options does not say what to do, nothing is changed. An import that was killed can be repeated,
+// with the same result.
 func Import(ctx context.Context, paths config.Paths, from io.ReadSeeker, o Options) (done Imported, err error) {
 	if o.Limit <= 0 {
-		o.Limit = limitByDefault
+		o.Limit = defaultLimit
 	}
 	if err := paths.EnsureState(); err != nil {
 		return done, err
@@ -64,9 +64,9 @@ func Import(ctx context.Context, paths config.Paths, from io.ReadSeeker, o Optio
 		return done, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	i := &importing{ctx: ctx, paths: paths, options: o, incoming: paths.Journal + ".imported~", done: &done}
+	i := &importer{ctx: ctx, paths: paths, options: o, incoming: paths.Journal + ".imported~", done: &done}
 	defer i.clean()
-	if err := i.look(from); err != nil {
+	if err := i.inspect(from); err != nil {
 		return done, err
 	}
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
@@ -75,35 +75,35 @@ func Import(ctx context.Context, paths config.Paths, from io.ReadSeeker, o Optio
 	return done, i.unpack(from)
 }
 
-// importing is a running import.
-type importing struct {
+// importer is one import.
+type importer struct {
 	ctx      context.Context
 	paths    config.Paths
 	options  Options
-	root     *os.Root        // of the home; nil while it does not exist
-	here     map[string]bool // existing files of the archive, and whether they are equal
-	incoming string          // the temporary path of the archive's journal
+	root     *os.Root        // the home; nil if it does not exist
+	here     map[string]bool // the archive's files that exist here, and whether their content is the same
+	incoming string          // the path to which the archive's journal is unpacked for its check
 	done     *Imported
 }
 
-func (i *importing) clean() {
+func (i *importer) clean() {
 	if i.root != nil {
-		_ = i.root.Close() // it was only read
+		_ = i.root.Close() // all files below it are closed
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		_ = os.Remove(i.incoming + suffix) // in most cases it does not exist
+		_ = os.Remove(i.incoming + suffix) // it usually does not exist
 	}
 }
 
-// look reads the whole archive and finds the files that differ, without a change of the person's
-// files.
-func (i *importing) look(from io.Reader) (err error) {
+// inspect reads the archive to its end and compares it with the home. It changes none of the
+// person's files.
+func (i *importer) inspect(from io.Reader) (err error) {
 	i.root, err = os.OpenRoot(i.paths.Home)
 	if errors.Is(err, fs.ErrNotExist) {
 		i.root, err = nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("look at the home: %w", err)
+		return fmt.Errorf("open the home: %w", err)
 	}
 	i.here = map[string]bool{}
 	i.done.Contents, err = each(i.ctx, from, i.options.Limit, func(e entry) error {
@@ -116,18 +116,18 @@ func (i *importing) look(from io.Reader) (err error) {
 		return err
 	}
 	if i.done.Contents.Journal {
-		if err := i.examine(); err != nil {
+		if err := i.checkJournal(); err != nil {
 			return err
 		}
 	}
 	if i.options.Existing == Refuse {
 		return i.conflicts()
 	}
-	return i.room(i.paths.Home, i.done.Bytes)
+	return i.checkSpace(i.paths.Home, i.done.Bytes)
 }
 
-// compare records whether a file exists already.
-func (i *importing) compare(e entry) error {
+// compare records whether the file of an entry exists here and has the same content.
+func (i *importer) compare(e entry) error {
 	if i.root == nil {
 		return nil
 	}
@@ -137,27 +137,28 @@ func (i *importing) compare(e entry) error {
 	}
 	switch {
 	case err != nil:
-		return unfit("%s cannot be looked at here: %v", e.path, err)
+		return unfit("%s cannot be examined here: %v", e.path, err)
 	case e.Typeflag == tar.TypeDir && info.IsDir():
 		return nil
 	case e.Typeflag == tar.TypeDir:
 		if followed, err := i.root.Stat(e.path); err == nil && followed.IsDir() {
 			return nil // a link to a directory of the home
 		}
-		return unfit("%s is a directory there and none here: move it away", e.path)
+		return unfit("%s is a directory in the archive and not here: move it away", e.path)
 	case !info.Mode().IsRegular():
-		return unfit("%s is a file there, and a directory, a link or something else here: move it away", e.path)
+		return unfit("%s is a file in the archive and not a regular file here: move it away", e.path)
 	}
-	begun, err := i.begun(e.path, info.Size())
-	if err != nil || begun {
+	starter, err := i.isStarter(e.path, info.Size())
+	if err != nil || starter {
 		return err
 	}
 	i.here[e.path], err = i.equal(e, info.Size())
 	return err
 }
 
-// begun reports whether the existing file is one that a new home begins with, unchanged.
-func (i *importing) begun(path string, size int64) (bool, error) {
+// isStarter reports whether the file here is an unchanged file of a new home. Such a file is not in
+// the way.
+func (i *importer) isStarter(path string, size int64) (bool, error) {
 	const longest = 64 << 10
 	if size > longest {
 		return false, nil
@@ -169,8 +170,8 @@ func (i *importing) begun(path string, size int64) (bool, error) {
 	return config.IsStarter(path, string(text)), nil
 }
 
-// equal reports whether the existing file has the same content.
-func (i *importing) equal(e entry, size int64) (bool, error) {
+// equal reports whether the file here has the same content.
+func (i *importer) equal(e entry, size int64) (bool, error) {
 	if size != e.Size {
 		return false, nil
 	}
@@ -194,8 +195,9 @@ func (i *importing) equal(e entry, size int64) (bool, error) {
 	}
 }
 
-// conflicts returns the error that lists the files that exist and differ.
-func (i *importing) conflicts() error {
+// conflicts returns an error that names the files whose content differs here, or nil if there are
+// none.
+func (i *importer) conflicts() error {
 	var names []string
 	for name, same := range i.here {
 		if !same {
@@ -207,22 +209,22 @@ func (i *importing) conflicts() error {
 		names = append(names, "the journal")
 	}
 	if len(names) == 0 {
-		return i.room(i.paths.Home, i.done.Bytes)
+		return i.checkSpace(i.paths.Home, i.done.Bytes)
 	}
 	text := ""
-	const told = 10
+	const listed = 10
 	for n, name := range names {
-		if n == told {
-			text += fmt.Sprintf(" and %d more", len(names)-told)
+		if n == listed {
+			text += fmt.Sprintf(" and %d more", len(names)-listed)
 			break
 		}
 		text += " " + name + ","
 	}
-	return unfit("these are here already, and others in the archive:%s; --skip keeps what is here, --replace takes those of the archive, --merge puts them beside", text)
+	return unfit("these exist here and differ in the archive:%s; --skip keeps yours, --replace writes the archive's over them, --merge writes the archive's beside them", text)
 }
 
-// room returns an error if the disk has too little space for so many bytes.
-func (i *importing) room(at string, bytes int64) error {
+// checkSpace fails if the disk has too little space for so many bytes.
+func (i *importer) checkSpace(at string, bytes int64) error {
 	for ; ; at = path.Dir(at) {
 		var disk syscall.Statfs_t
 		err := syscall.Statfs(at, &disk)
@@ -236,9 +238,9 @@ func (i *importing) room(at string, bytes int64) error {
 	}
 }
 
-// receive writes the archive's journal to a temporary file, so that it can be examined.
-func (i *importing) receive(e entry) error {
-	if err := i.room(i.paths.State, e.Size); err != nil {
+// receive unpacks the journal into the state directory for its check.
+func (i *importer) receive(e entry) error {
+	if err := i.checkSpace(i.paths.State, e.Size); err != nil {
 		return err
 	}
 	file, err := os.OpenFile(i.incoming, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
@@ -249,27 +251,28 @@ func (i *importing) receive(e entry) error {
 	return errors.Join(err, file.Close())
 }
 
-// examine checks that the temporary file is a sound journal, migrates it, and decides whether it
-// replaces the instance's.
-func (i *importing) examine() error {
-	if err := sound(i.ctx, i.incoming); err != nil {
+// checkJournal checks the archive's journal, migrates it to the current schema, and decides whether
+// it becomes the journal of the instance.
+func (i *importer) checkJournal() error {
+	if err := checkDatabase(i.ctx, i.incoming); err != nil {
 		return unfit("its journal cannot be used: %v", err)
 	}
-	has, err := journal.ReadExtent(i.ctx, i.paths.Journal)
+	current, err := journal.ReadExtent(i.ctx, i.paths.Journal)
 	if err != nil {
-		return fmt.Errorf("look at the journal that is here: %w; \"org-agent doctor --fix\" keeps it beside", err)
+		return fmt.Errorf("read the journal that is here: %w; \"org-agent doctor --fix\" renames it", err)
 	}
-	comes, err := journal.ReadExtent(i.ctx, i.incoming)
-	if err != nil || has == comes {
+	incoming, err := journal.ReadExtent(i.ctx, i.incoming)
+	if err != nil || current == incoming {
 		return err
 	}
-	i.done.JournalTaken = has.Sessions == 0 || i.options.Existing == Replace
+	i.done.JournalTaken = current.Sessions == 0 || i.options.Existing == Replace
 	i.done.JournalKept = !i.done.JournalTaken
 	return nil
 }
 
-// sound returns an error for a damaged journal. It leaves one file without a write-ahead log.
-func sound(ctx context.Context, path string) error {
+// checkDatabase returns the fault of a journal, or nil. It closes the journal, so that only one
+// file is left.
+func checkDatabase(ctx context.Context, path string) error {
 	j, err := journal.Open(ctx, path)
 	if err != nil {
 		return err
@@ -281,8 +284,8 @@ func sound(ctx context.Context, path string) error {
 	return err
 }
 
-// unpack writes the files of the home, then the journal.
-func (i *importing) unpack(from io.Reader) error {
+// unpack writes the files of the home and then the journal.
+func (i *importer) unpack(from io.Reader) error {
 	if i.root == nil {
 		if err := os.MkdirAll(i.paths.Home, 0o755); err != nil {
 			return fmt.Errorf("make the home: %w", err)
@@ -313,7 +316,7 @@ func (i *importing) unpack(from io.Reader) error {
 }
 
 // put writes one file or directory below the home.
-func (i *importing) put(e entry) error {
+func (i *importer) put(e entry) error {
 	if e.Typeflag == tar.TypeDir {
 		return i.root.MkdirAll(e.path, e.FileInfo().Mode().Perm()|0o700)
 	}
@@ -321,21 +324,21 @@ func (i *importing) put(e entry) error {
 	switch same, here := i.here[e.path]; {
 	case here && same:
 		i.done.Same++
-		return i.adorn(e, to)
+		return i.setAttributes(e, to)
 	case here:
 		switch i.options.Existing {
 		case Skip:
 			i.done.Skipped = append(i.done.Skipped, e.path)
 			return nil
 		case Merge:
-			to = i.free(e.path)
+			to = i.freeName(e.path)
 			i.done.Beside = append(i.done.Beside, to)
 		case Replace:
 			aside := path.Join(i.done.Aside, e.path)
 			if err := i.root.MkdirAll(path.Dir(aside), 0o700); err != nil {
 				return err
 			}
-			if err := i.root.Link(e.path, aside); err != nil { // so that the path exists at every moment
+			if err := i.root.Link(e.path, aside); err != nil { // a link, so that the file exists at every moment
 				return err
 			}
 			i.done.Replaced = append(i.done.Replaced, e.path)
@@ -346,8 +349,8 @@ func (i *importing) put(e entry) error {
 	return i.write(e, to)
 }
 
-// free returns an unused name beside the path.
-func (i *importing) free(path string) string {
+// freeName returns a name beside the path that no file has.
+func (i *importer) freeName(path string) string {
 	name := path + ".imported"
 	for n := 2; ; n++ {
 		if _, err := i.root.Lstat(name); err != nil {
@@ -358,7 +361,7 @@ func (i *importing) free(path string) string {
 }
 
 // write writes the whole file or nothing.
-func (i *importing) write(e entry, to string) error {
+func (i *importer) write(e entry, to string) error {
 	beside := path.Join(path.Dir(to), "."+path.Base(to)+".new~")
 	file, err := i.root.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -371,27 +374,27 @@ func (i *importing) write(e entry, to string) error {
 	if err != nil {
 		return errors.Join(err, i.root.Remove(beside))
 	}
-	return i.adorn(e, to)
+	return i.setAttributes(e, to)
 }
 
-// adorn sets the mode and the time of a file to those of the entry.
-func (i *importing) adorn(e entry, to string) error {
+// setAttributes gives a file its mode and its time of modification.
+func (i *importer) setAttributes(e entry, to string) error {
 	return errors.Join(i.root.Chmod(to, e.FileInfo().Mode().Perm()|0o600), i.root.Chtimes(to, e.ModTime, e.ModTime))
 }
 
-// putJournal makes the archive's journal that of the instance.
-func (i *importing) putJournal() error {
+// putJournal moves the archive's journal to the place of the instance's.
+func (i *importer) putJournal() error {
 	if _, err := os.Lstat(i.paths.Journal); err == nil && i.options.Existing == Replace {
 		i.done.JournalAside = i.paths.Journal + ".replaced-" + time.Now().Format("2006-01-02-150405")
 		for _, suffix := range []string{"-wal", "-shm", ""} {
 			if err := os.Rename(i.paths.Journal+suffix, i.done.JournalAside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("keep the journal beside: %w", err)
+				return fmt.Errorf("rename the journal: %w", err)
 			}
 		}
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Remove(i.paths.Journal + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("make way for the journal: %w", err)
+			return fmt.Errorf("remove the files of the earlier journal: %w", err)
 		}
 	}
 	if err := os.Rename(i.incoming, i.paths.Journal); err != nil {

@@ -13,14 +13,14 @@ import (
 // entry is a file or directory of the home in an archive, or the journal.
 type entry struct {
 	*tar.Header
-	path    string // below the home; "" for the journal
+	path    string // the path below the home, or "" for the journal
 	content io.Reader
 }
 
-// each calls take for each entry of an archive, in its order, and returns the description of the
-// archive. It reads at most limit bytes, whatever sizes the archive declares.
-func each(ctx context.Context, from io.Reader, limit int64, take func(entry) error) (Contents, error) {
-	packed, err := gzip.NewReader(reading{ctx, from})
+// each calls handle for each file, directory and journal of an archive, in their order, and returns
+// the table of contents. It reads at most limit bytes of content, whatever the archive claims.
+func each(ctx context.Context, from io.Reader, limit int64, handle func(entry) error) (Contents, error) {
+	packed, err := gzip.NewReader(contextReader{ctx, from})
 	if err != nil {
 		return Contents{}, broken(ctx, err)
 	}
@@ -34,14 +34,14 @@ func each(ctx context.Context, from io.Reader, limit int64, take func(entry) err
 			return found, broken(ctx, err)
 		}
 		if header.Name == contentsName {
-			said, err := contents(archive)
-			if err == nil && (said.Files != found.Files || said.Bytes != found.Bytes || said.Journal != found.Journal) {
-				err = unfit("it says that it has %d files with %d bytes, and has %d with %d", said.Files, said.Bytes, found.Files, found.Bytes)
+			listed, err := contents(archive)
+			if err == nil && (listed.Files != found.Files || listed.Bytes != found.Bytes || listed.Journal != found.Journal) {
+				err = unfit("its contents list %d files with %d bytes, but it has %d with %d", listed.Files, listed.Bytes, found.Files, found.Bytes)
 			}
-			return said, err
+			return listed, err
 		}
 		one := entry{Header: header, content: archive}
-		if one.path, err = place(header, seen); err != nil {
+		if one.path, err = entryPath(header, seen); err != nil {
 			return found, err
 		}
 		found.Files++
@@ -50,17 +50,18 @@ func each(ctx context.Context, from io.Reader, limit int64, take func(entry) err
 		if found.Files > filesLimit {
 			return found, unfit("it has more than %d files", filesLimit)
 		}
-		if err := take(one); err != nil {
+		if err := handle(one); err != nil {
 			return found, broken(ctx, err)
 		}
 	}
 }
 
-// slack is the largest size of an archive without the content of files.
+// slack is the allowance for the headers of an archive, in bytes.
 const slack = 16 << 20
 
-// place returns the path of an entry, or an error if it may have none.
-func place(header *tar.Header, seen map[string]byte) (path string, err error) {
+// entryPath returns the path of an entry, as [entry] has it, or an error for an entry that no
+// archive may have. seen has the earlier entries.
+func entryPath(header *tar.Header, seen map[string]byte) (path string, err error) {
 	switch header.Typeflag {
 	case tar.TypeReg, tar.TypeDir:
 	case tar.TypeSymlink, tar.TypeLink:
@@ -81,12 +82,12 @@ func place(header *tar.Header, seen map[string]byte) (path string, err error) {
 	}
 	seen[path] = header.Typeflag
 	if above, _, below := cutLast(path); below && seen[above] != tar.TypeDir {
-		return "", unfit("it has %q, and no directory for it", header.Name)
+		return "", unfit("it has %q, but not its directory", header.Name)
 	}
 	return path, nil
 }
 
-// cutLast splits a path at its last slash, if it has one.
+// cutLast splits a path at its last slash. ok is false if it has none.
 func cutLast(path string) (above, name string, ok bool) {
 	at := strings.LastIndexByte(path, '/')
 	if at < 0 {
@@ -95,39 +96,39 @@ func cutLast(path string) (above, name string, ok bool) {
 	return path[:at], path[at+1:], true
 }
 
-// contents reads the description of an archive.
-func contents(from io.Reader) (said Contents, err error) {
+// contents reads the table of contents.
+func contents(from io.Reader) (listed Contents, err error) {
 	raw, err := io.ReadAll(io.LimitReader(from, 64<<10))
-	if err != nil || json.Unmarshal(raw, &said) != nil {
-		return said, unfit("its %s cannot be read", contentsName)
+	if err != nil || json.Unmarshal(raw, &listed) != nil {
+		return listed, unfit("its %s cannot be read", contentsName)
 	}
-	if said.Format != format {
-		return said, unfit("it has the format %d of org-agent %s, and this program reads %d", said.Format, said.Version, format)
+	if listed.Format != format {
+		return listed, unfit("it has the format %d of org-agent %s, and this program reads %d", listed.Format, listed.Version, format)
 	}
-	return said, nil
+	return listed, nil
 }
 
-// broken returns an error of reading as the error of an archive, unless it is an error of this
-// package.
+// broken turns an error of reading into a fault of the archive. An error that already is one, an
+// error of writing and the end of the context stay as they are.
 func broken(ctx context.Context, err error) error {
 	var own *writeError
 	switch {
 	case ctx.Err() != nil, errors.Is(err, ErrUnfit), errors.As(err, &own):
 		return err
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, tar.ErrHeader):
-		return unfit("it is no archive that \"org-agent export\" wrote")
+		return unfit("it is not an archive that \"org-agent export\" wrote")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return unfit("it is cut off: it has no end")
 	}
 	return unfit("it cannot be read: %v", err)
 }
 
-// writeError is an error of writing on this machine, not a fault of the archive.
+// writeError is an error of writing here, not a fault of the archive.
 type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// bounded limits the bytes that are read, because a small file can unpack to a large one.
+// bounded fails if more than the limit is read, because a small archive can unpack to a large one.
 type bounded struct {
 	from        io.Reader
 	left, limit int64

@@ -117,7 +117,7 @@ func TestHugeActionIsHadWhole(t *testing.T) {
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	_, approval := waiting(t, e, "q1")
-	if approval.Cut == 0 || len(approval.Text) > protocol.AskShownLimit || len(e.Text()) > 1<<16 || !strings.Contains(e.Text(), "Cut here: ") {
+	if approval.Cut == 0 || len(approval.Text) > protocol.AskTextLimit || len(e.Text()) > 1<<16 || !strings.Contains(e.Text(), "Cut here: ") {
 		t.Errorf("%d bytes are cut of %d, the buffer has %d", approval.Cut, len(approval.Text), len(e.Text()))
 	}
 	for _, action := range []bool{true, false} {

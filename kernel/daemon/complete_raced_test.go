@@ -161,15 +161,15 @@ func TestAskedOverTheWire(t *testing.T) {
 	e := in.editor(t, rpctest.Config{})
 	ask(t, e, "q1", "Which notes\nmention Samarkand?")
 	ask(t, e, "q2", "And since when?")
-	var got protocol.SessionAskedResult
-	if err := e.Call(within(t), protocol.MethodSessionAsked, protocol.SessionAskedParams{}, &got); err != nil {
+	var got protocol.InputHistoryResult
+	if err := e.Call(within(t), protocol.MethodSessionAsked, protocol.InputHistoryParams{}, &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Questions) != 2 || got.Questions[0].Text != "And since when?" || got.Questions[1].ID != "q1" || got.Questions[1].Text != "Which notes\nmention Samarkand?" {
 		t.Errorf("asked %+v", got)
 	}
-	got = protocol.SessionAskedResult{}
-	if err := e.Call(within(t), protocol.MethodSessionAsked, protocol.SessionAskedParams{Query: "samar*", Limit: 5}, &got); err != nil || len(got.Questions) != 1 {
+	got = protocol.InputHistoryResult{}
+	if err := e.Call(within(t), protocol.MethodSessionAsked, protocol.InputHistoryParams{Query: "samar*", Limit: 5}, &got); err != nil || len(got.Questions) != 1 {
 		t.Errorf("with a word: %+v, %v", got, err)
 	}
 }

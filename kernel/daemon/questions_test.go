@@ -96,7 +96,7 @@ func TestQuestionIsAnswered(t *testing.T) {
 		{"copies (How many?): \"many\" is no number", []string{"printer", "ink", "copies", "many", "both", "no"}},
 		{"1 to 9, not 10", []string{"printer", "ink", "copies", "10", "both", "no"}},
 		{"wants one answer, not 2", []string{"printer", "ink|laser", "copies", "1", "both", "no"}},
-		{"\"tea\" is none of the options: cover, index, notes", []string{"printer", "ink", "copies", "1", "both", "no", "along", "tea"}},
+		{"\"tea\" is not one of the options: cover, index, notes", []string{"printer", "ink", "copies", "1", "both", "no", "along", "tea"}},
 		{"\"cover\" is chosen twice", []string{"printer", "ink", "copies", "1", "both", "no", "along", "cover|Cover"}},
 		{"yes or no", []string{"printer", "ink", "copies", "1", "both", "perhaps"}},
 		{"copies is answered twice", []string{"copies", "1", "copies", "1"}},

@@ -61,7 +61,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Writer) error {
 	server := &rpc.Server{
 		Handler: table, Presence: presence, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
 		Info: func() protocol.ServerInfo {
-			return protocol.ServerInfo{Home: d.paths.Home, Model: d.models.Model(), Notice: d.models.Notice(), Consent: d.models.ConsentNeeded(), Hears: speech.Hears.Host(), Speaks: speech.Speaks.Host()}
+			return protocol.ServerInfo{Home: d.paths.Home, Model: d.models.Model(), Notice: d.models.Notice(), Consent: d.models.ConsentNeeded(), TranscriptionHost: speech.Hears.Host(), VoiceHost: speech.Speaks.Host()}
 		},
 	}
 	var work sync.WaitGroup

@@ -24,7 +24,7 @@ func (s *story) pastTurns(h *protocol.History) {
 		parts = append(parts, fmt.Sprintf("with %d results shortened and %d left out", h.Shortened, h.Omitted))
 	}
 	if h.Summarised > 0 {
-		parts = append(parts, fmt.Sprintf("notes (row %d) of the first %s", h.Digest, countText(h.Summarised, "turn")))
+		parts = append(parts, fmt.Sprintf("notes (row %d) of the first %s", h.Compaction, countText(h.Summarised, "turn")))
 	}
 	if h.Left > 0 {
 		parts = append(parts, countText(h.Left, "turn")+" left out")

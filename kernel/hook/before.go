@@ -93,7 +93,7 @@ func callsOf(a action.Action, kinds policy.Kinds) ([]call, error) {
 		if err != nil {
 			return nil, err
 		}
-		fields.Take("action")
+		fields.Remove("action")
 		return []call{sending(a.Target(), to, fields)}, nil
 	}
 	var all []call

@@ -35,8 +35,8 @@ func (s *AskStore) PutAsk(ctx context.Context, ask protocol.Ask) error {
 			return protocol.Errorf(protocol.CodeNotFound, "there is no running turn %q in the session %q", ask.Turn, ask.Session)
 		}
 		at := now()
-		if ask.Asked == "" {
-			ask.Asked = at.Format(time.RFC3339)
+		if ask.Opened == "" {
+			ask.Opened = at.Format(time.RFC3339)
 		}
 		ask.Closed, ask.AskOutcome = "", protocol.AskOutcome{}
 		row, err := record(ctx, tx, Entry{Time: at, Kind: kind, Session: ask.Session, Turn: ask.Turn, ID: ask.ID}, ask)

@@ -15,7 +15,7 @@ import (
 
 func asking(id string, turn Turn, hash string) protocol.Ask {
 	return protocol.Ask{ID: id, Sort: protocol.AskApproval, Session: turn.Session, Turn: turn.ID, Event: turn.Event,
-		AskedAction: protocol.AskedAction{Action: `(:type :request)`, Hash: hash, Reason: "it writes a file"}}
+		PendingAction: protocol.PendingAction{Action: `(:type :request)`, Hash: hash, Reason: "it writes a file"}}
 }
 
 func TestApprovalIsDecidedOnce(t *testing.T) {
@@ -56,7 +56,7 @@ func TestApprovalIsDecidedOnce(t *testing.T) {
 		t.Errorf("decided %d times", taken.Load())
 	}
 	got, err := j.Asks.Ask(ctx, "p1")
-	if err != nil || got.Decision != protocol.Deny || got.Comment != "too dangerous" || got.Waits() || got.Action != `(:type :request)` || got.Asked == "" {
+	if err != nil || got.Decision != protocol.Deny || got.Comment != "too dangerous" || got.Waits() || got.Action != `(:type :request)` || got.Opened == "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestAllowed(t *testing.T) {
 func questioning(id string, turn Turn) protocol.Ask {
 	return protocol.Ask{ID: id, Sort: protocol.AskQuestion, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Form: &protocol.QuestionForm{
 		Title: "Printing", Fields: []protocol.FormField{{Name: "copies", Kind: protocol.FieldNumber, Question: "How many?"}}},
-		Act: "act-" + id, AskedAction: protocol.AskedAction{Action: "(:type :request)"},
+		Act: "act-" + id, PendingAction: protocol.PendingAction{Action: "(:type :request)"},
 	}
 }
 
@@ -175,7 +175,7 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 		t.Errorf("answered %d times", taken.Load())
 	}
 	got, err := j.Asks.Ask(ctx, "f1")
-	if err != nil || got.Decision != protocol.Answered || got.Client != "cli" || got.Act != "act-f1" || got.Action != "(:type :request)" || got.Asked == "" ||
+	if err != nil || got.Decision != protocol.Answered || got.Client != "cli" || got.Act != "act-f1" || got.Action != "(:type :request)" || got.Opened == "" ||
 		len(got.Answers) != 2 || got.Answers[0].Values[0] != "3" || got.Form.Title != "Printing" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -262,7 +262,7 @@ func TestOldAsksStay(t *testing.T) {
 	} {
 		ask, err := j.Asks.Ask(ctx, test.id)
 		must(t, err)
-		if ask.Sort != test.sort || ask.Waits() != test.waits || !reflect.DeepEqual(ask.AskOutcome, test.outcome) || ask.Session != "renamed" || ask.Asked != "2026-11-01T10:00:00Z" {
+		if ask.Sort != test.sort || ask.Waits() != test.waits || !reflect.DeepEqual(ask.AskOutcome, test.outcome) || ask.Session != "renamed" || ask.Opened != "2026-11-01T10:00:00Z" {
 			t.Errorf("%s is %+v", test.id, ask)
 		}
 		if ask.Sort == protocol.AskQuestion && (ask.Form == nil || ask.Form.Title != "Printing" || ask.Act != "act-1" || ask.Action != "(:type :request)") ||

@@ -23,7 +23,7 @@ func withoutContent(items []protocol.ContextItem) []protocol.ContextItem {
 	}
 	list := make([]protocol.ContextItem, len(items))
 	for i, item := range items {
-		list[i] = item.Told()
+		list[i] = item.WithoutContent()
 	}
 	return list
 }

@@ -26,4 +26,4 @@ func indexWords(ctx context.Context, tx *writer, seq int64, words, places string
 
 // findable reports whether searches find the event: a person wrote it. The text of a post is found
 // as the answer that it becomes.
-func findable(event protocol.Event) bool { return event.Said() }
+func findable(event protocol.Event) bool { return event.HasHeading() }

@@ -76,7 +76,7 @@ func (a *questionSet) full() bool { return len(a.turns) >= a.limit || a.bytes >=
 // add adds a question that the person wrote here. A message from a channel may be another person's.
 func (a *questionSet) add(turn Turn) {
 	event := turn.Question
-	own := event.Said() && event.Sensor != protocol.SensorReport && (event.Route.Kind == protocol.RouteEmacs || event.Route.Kind == protocol.RouteCLI)
+	own := event.HasHeading() && event.Sensor != protocol.SensorReport && (event.Route.Kind == protocol.RouteEmacs || event.Route.Kind == protocol.RouteCLI)
 	text := QuestionText(event)
 	if !own || text == "" || len(text) > questionLength || turn.Session == a.except || a.seen[text] {
 		return

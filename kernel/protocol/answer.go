@@ -21,7 +21,7 @@ func (a FieldAnswer) Check(f FormField) (FieldAnswer, error) {
 	a = FieldAnswer{Name: f.Name, Values: slices.Clone(a.Values)}
 	for i, value := range a.Values {
 		if !utf8.ValidString(value) {
-			return a, errors.New("it is no text")
+			return a, errors.New("it is not text")
 		}
 		if f.Kind != FieldSecret { // blanks may belong to one
 			a.Values[i] = strings.TrimSpace(value)
@@ -29,7 +29,7 @@ func (a FieldAnswer) Check(f FormField) (FieldAnswer, error) {
 	}
 	a.Values = slices.DeleteFunc(a.Values, func(value string) bool { return value == "" })
 	if len(a.Values) > 1 && f.Kind != FieldChoices {
-		return a, fmt.Errorf("it wants one answer, not %d", len(a.Values))
+		return a, fmt.Errorf("it takes one answer, not %d", len(a.Values))
 	}
 	for i, value := range a.Values {
 		var err error
@@ -74,16 +74,16 @@ func (f FormField) option(value string) (string, error) {
 	if f.Own {
 		return value, nil
 	}
-	return "", fmt.Errorf("%q is none of the options: %s", text.Clip(value, 80), strings.Join(f.Options, ", "))
+	return "", fmt.Errorf("%q is not one of the options: %s", text.Clip(value, 80), strings.Join(f.Options, ", "))
 }
 
 func (f FormField) number(value string) (string, error) {
 	n, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) || strings.ContainsAny(value, "xXpP_") {
-		return "", fmt.Errorf("%q is no number: write it as 12 or 3.5", text.Clip(value, 80))
+		return "", fmt.Errorf("%q is not a number: write it as 12 or 3.5", text.Clip(value, 80))
 	}
 	if f.Min != nil && n < *f.Min || f.Max != nil && n > *f.Max {
-		return "", fmt.Errorf("the number has to be %s, not %s", f.Range(), text.Clip(value, 80))
+		return "", fmt.Errorf("the number must be %s, not %s", f.Range(), text.Clip(value, 80))
 	}
 	return value, nil
 }
@@ -108,7 +108,7 @@ func (f QuestionForm) Check(answers []FieldAnswer) ([]FieldAnswer, error) {
 	given, size := map[string]FieldAnswer{}, 0
 	for _, a := range answers {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.Name == a.Name }) {
-			return nil, Errorf(CodeInvalidParams, "nothing is asked that is named %q: the names are %s", text.Clip(a.Name, 80), f.names())
+			return nil, Errorf(CodeInvalidParams, "the form has no question named %q: the names are %s", text.Clip(a.Name, 80), f.names())
 		}
 		if _, twice := given[a.Name]; twice {
 			return nil, Errorf(CodeInvalidParams, "%s is answered twice", a.Name)

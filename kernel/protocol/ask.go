@@ -6,7 +6,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// AskSort is the sort of an ask.
+// AskSort is the kind of an ask.
 type AskSort string
 
 const (
@@ -17,19 +17,19 @@ const (
 // PlistKeyword marks the type as an enum.
 func (AskSort) PlistKeyword() {}
 
-// Ask is what waits, or waited, for a person: an approval or a question. Only a person closes it,
-// or the end of its turn.
+// Ask is a request for a decision of a person, an approval or a question. It is open until the
+// person decides or its turn ends.
 type Ask struct {
 	ID      string  `json:"id"`
 	Sort    AskSort `json:"sort"`
 	Session string  `json:"session"`
 	Turn    string  `json:"turn"`
 	Event   string  `json:"event"`
-	Asked   string  `json:"asked,omitempty"`  // RFC 3339: since when it waits
-	Closed  string  `json:"closed,omitempty"` // RFC 3339: until when it waited
-	// AskedAction is the action that an approval is about. A question has only its Action, which
+	Opened  string  `json:"asked,omitempty"`  // RFC 3339: when it was opened
+	Closed  string  `json:"closed,omitempty"` // RFC 3339: when it was closed
+	// PendingAction is the action that an approval is about. A question has only its Action, which
 	// is not sent to clients.
-	AskedAction
+	PendingAction
 	Form  *QuestionForm `json:"form,omitempty"`  // what a question asks
 	Skill string        `json:"skill,omitempty"` // the skill that asks a question, or whose model does
 	Act   string        `json:"act,omitempty"`   // the id of the action that asks a question; not sent to clients
@@ -42,10 +42,10 @@ type Ask struct {
 	AskOutcome
 }
 
-// AskedAction is an action that waits for a person. Action is canonical text; an approval is bound
+// PendingAction is an action that waits for a person. Action is canonical text; an approval is bound
 // to its Hash. The kernel makes the texts for a person, from the action alone. If Cut is not 0,
 // ask/get returns the whole.
-type AskedAction struct {
+type PendingAction struct {
 	Action string `json:"action,omitempty"`
 	Hash   string `json:"hash,omitempty"`
 	Reason string `json:"reason,omitempty"` // why a person is asked
@@ -76,13 +76,14 @@ type AskOutcome struct {
 // Waits reports whether the ask waits for a person.
 func (a Ask) Waits() bool { return a.Closed == "" }
 
-// ClosedAt is when the ask was closed, the zero time while it waits.
+// ClosedAt returns when the ask was closed, or the zero time while it waits.
 func (a Ask) ClosedAt() time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, a.Closed)
 	return at
 }
 
-// CheckWaits is nil while the ask waits, else CodeConflict with what became of it.
+// CheckWaits returns nil while the ask waits, and otherwise a CodeConflict error that names its
+// outcome.
 func (a Ask) CheckWaits() error {
 	switch {
 	case a.Waits():
@@ -95,8 +96,7 @@ func (a Ask) CheckWaits() error {
 	return Errorf(CodeConflict, "the approval %s is decided already: %s", a.ID, a.Decision)
 }
 
-// CheckOutcome is nil if the outcome is one that an ask of this sort can have, else
-// CodeInvalidParams.
+// CheckOutcome returns a CodeInvalidParams error if an ask of this sort cannot have the outcome.
 func (a Ask) CheckOutcome(o AskOutcome) error {
 	if a.Sort == AskQuestion {
 		switch {
@@ -126,16 +126,16 @@ func (a Ask) CheckOutcome(o AskOutcome) error {
 	return nil
 }
 
-// AskShownLimit is how many bytes of its action, and of its text, an [Ask] has on the wire.
-const AskShownLimit = 64 << 10
+// AskTextLimit is how many bytes an [Ask] on the wire has of its action, and of its text.
+const AskTextLimit = 64 << 10
 
-// Shown is the ask as clients receive it, with long texts cut.
-func (a Ask) Shown() Ask {
+// Shortened returns the ask as clients receive it, with long texts cut.
+func (a Ask) Shortened() Ask {
 	if a.Sort == AskQuestion {
 		a.Action, a.Act = "", ""
 	}
 	for _, part := range []*string{&a.Action, &a.Text} {
-		shown := text.Prefix(*part, AskShownLimit)
+		shown := text.Prefix(*part, AskTextLimit)
 		a.Cut += len(*part) - len(shown)
 		*part = shown
 	}

@@ -46,8 +46,8 @@ type ContextItem struct {
 	Data []byte `json:"data,omitempty"`
 }
 
-// Told returns the item without its text and data.
-func (c ContextItem) Told() ContextItem {
+// WithoutContent returns the item without its text and data.
+func (c ContextItem) WithoutContent() ContextItem {
 	c.Text, c.Data = "", nil
 	return c
 }
@@ -75,7 +75,7 @@ func parseContext(value any) ([]ContextItem, error) {
 		return nil, Errorf(CodeInvalidParams, ":context is a list of items, each with :kind, :name and :text")
 	}
 	if len(list) > ContextItems {
-		return nil, Errorf(CodeTooLarge, "%d things are to go with the message, %d more than the %d that can", len(list), len(list)-ContextItems, ContextItems)
+		return nil, Errorf(CodeTooLarge, "the message has %d context items, %d more than the %d allowed", len(list), len(list)-ContextItems, ContextItems)
 	}
 	items, whole := make([]ContextItem, len(list)), 0
 	for i, element := range list {
@@ -90,7 +90,7 @@ func parseContext(value any) ([]ContextItem, error) {
 		whole += items[i].Bytes
 	}
 	if whole > ContextLimit {
-		return nil, Errorf(CodeTooLarge, "what is to go with the message has %d bytes, %d more than the %d that can: leave something out", whole, whole-ContextLimit, ContextLimit)
+		return nil, Errorf(CodeTooLarge, "the context of the message has %d bytes, %d more than the %d allowed: remove an item", whole, whole-ContextLimit, ContextLimit)
 	}
 	return items, nil
 }
@@ -107,25 +107,25 @@ func parseContextItem(fields Object) (ContextItem, error) {
 		return item, Errorf(CodeInvalidParams, "an item of :context has no :name")
 	}
 	if item.Kind == ContextImage {
-		return item, item.takeImage(fields.Text("data"))
+		return item, item.setImage(fields.Text("data"))
 	}
 	item.Text = strings.ToValidUTF8(fields.Text("text"), "\uFFFD")
 	item.Bytes = len(item.Text)
 	if strings.ContainsRune(item.Text, 0) {
-		return item, Errorf(CodeInvalidParams, "%s is no text: it has bytes that no text has", item.Name)
+		return item, Errorf(CodeInvalidParams, "%s is not text: it contains a zero byte", item.Name)
 	}
 	return item, item.within(ContextTextLimit, "send a region of it")
 }
 
-// takeImage decodes an image, and finds its media type from the bytes.
-func (c *ContextItem) takeImage(data string) error {
+// setImage decodes an image and detects its media type.
+func (c *ContextItem) setImage(data string) error {
 	image, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		return Errorf(CodeInvalidParams, "the :data of the image %s is not base64: %w", c.Name, err)
 	}
 	c.Data, c.Bytes, c.Media = image, len(image), http.DetectContentType(image)
 	if !slices.Contains(imageMedia, c.Media) {
-		return Errorf(CodeInvalidParams, "%s is no PNG, JPEG, GIF or WebP image", c.Name)
+		return Errorf(CodeInvalidParams, "%s is not a PNG, JPEG, GIF or WebP image", c.Name)
 	}
 	return c.within(ContextImageLimit, "make it smaller")
 }
@@ -134,5 +134,5 @@ func (c *ContextItem) within(limit int, advice string) error {
 	if c.Bytes <= limit {
 		return nil
 	}
-	return Errorf(CodeTooLarge, "%s has %d bytes, %d more than the %d that can go with a message: %s", c.Name, c.Bytes, c.Bytes-limit, limit, advice)
+	return Errorf(CodeTooLarge, "%s has %d bytes, %d more than the %d allowed: %s", c.Name, c.Bytes, c.Bytes-limit, limit, advice)
 }

@@ -21,11 +21,11 @@ const (
 	CodeNotFound     Code = -32003 // no such turn, approval or session
 	CodeConflict     Code = -32004 // the id belongs to something else
 	CodeTooLarge     Code = -32005 // over a limit that the message names
-	CodeStorage      Code = -32006 // the journal could not be written; nothing was taken
+	CodeStorage      Code = -32006 // the journal could not be written; nothing was stored
 	CodeBusy         Code = -32007 // a queue is full; send again later
 	CodeVersion      Code = -32008 // no common protocol version
-	CodeConsent      Code = -32009 // a person must first agree to where the words go
-	CodeStale        Code = -32010 // an approved action cannot be performed now; it still waits
+	CodeConsent      Code = -32009 // a person must first agree to the host that would receive the words
+	CodeStale        Code = -32010 // an approved action cannot be performed now, and its approval still waits
 	CodeModel        Code = -32011 // the model did not answer, or its answer is not usable
 	CodeCancelled    Code = -32800 // by $/cancelRequest, or because a later request took its place
 )

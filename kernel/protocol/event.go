@@ -21,12 +21,12 @@ const (
 // MainSession is the session whose buffer is *org-agent-chat*.
 const MainSession = "main"
 
-// PayloadSkill is the field of a message's payload with the prompt skill that the person
-// asked for with /NAME.
+// PayloadSkill is the field of a message's payload that names the prompt skill which the person
+// requested with /NAME.
 const PayloadSkill = "skill"
 
-// PayloadDirectory is the field of a message's payload with the directory from which a person
-// asked. Tools may read the files of its project.
+// PayloadDirectory is the field of a message's payload with the directory from which the person
+// sent it. Tools may read the files of its project.
 const PayloadDirectory = "directory"
 
 // PayloadGroup is the field of a message's payload that is set if others read the
@@ -40,13 +40,13 @@ type Event struct {
 	Session string
 	Sensor  Sensor
 	Route   Route
-	// Text is the person's text as the conversation has it. Of a command it is
-	// "/NAME ARGUMENTS" and, below that, the text that the command was given.
+	// Text is the person's text as the conversation has it. For a command it is "/NAME ARGUMENTS"
+	// and, below that, the text to which the command applies.
 	Text string
 	// Command is the name of a :user-command, and Arguments the text behind the name. Both
 	// are "" for any other event.
 	Command, Arguments string
-	Level              int // of the question's heading; the journal makes 0 to 1
+	Level              int // the level of the question's heading; the journal stores 1 for 0
 	// Stamp is when the event was sent, in the person's time zone. Models see it unless it
 	// is zero. The event's record does not have it.
 	Stamp time.Time `json:"-"`
@@ -61,9 +61,9 @@ type Event struct {
 	Parent string
 	// Properties are those of the question's heading, as the person wrote them.
 	Properties []Property
-	// Above is the Org text that sets something for the question: the beginning of the file
-	// up to its first heading, then each heading above the question with its drawer. The
-	// event's record does not have it; it has the resulting Settings.
+	// Above is the Org text with settings for the question: the beginning of the file up to its
+	// first heading, and then each heading above the question with its drawer. The record of the
+	// event does not have it. It has the resulting Settings.
 	Above string `json:"-"`
 	// Presets are the presets that the text names with an at sign. Models do not see these
 	// words.
@@ -81,7 +81,7 @@ type Event struct {
 // the caller makes the route. The error is an [*Error].
 func ParseEvent(params Object) (Event, error) {
 	e := Event{Session: MainSession, Level: 1}
-	said := ""
+	full := ""
 	for _, f := range params {
 		text, isText := f.Value.(string)
 		if k, ok := f.Value.(Keyword); ok {
@@ -89,12 +89,12 @@ func ParseEvent(params Object) (Event, error) {
 		}
 		place := e.textAt(f.Key)
 		if f.Key == "said" {
-			place = &said
+			place = &full
 		}
 		var err error
 		switch {
 		case place == nil:
-			err = e.take(f, text)
+			err = e.set(f, text)
 		case !isText:
 			err = Errorf(CodeInvalidParams, ":%s must be text", f.Key)
 		default:
@@ -104,7 +104,7 @@ func ParseEvent(params Object) (Event, error) {
 			return e, err
 		}
 	}
-	if err := e.takeCommand(said); err != nil {
+	if err := e.setCommand(full); err != nil {
 		return e, err
 	}
 	return e, e.check()
@@ -137,8 +137,8 @@ func (e *Event) textAt(key string) *string {
 	return nil
 }
 
-// take reads a parameter that need not be text.
-func (e *Event) take(f Field, text string) (err error) {
+// set sets a parameter that need not be text.
+func (e *Event) set(f Field, text string) (err error) {
 	switch f.Key {
 	case "properties":
 		e.Properties, err = parseProperties(f.Value)
@@ -151,7 +151,7 @@ func (e *Event) take(f Field, text string) (err error) {
 	case "context":
 		e.Context, err = parseContext(f.Value)
 	case "type":
-		if Type(strings.ToLower(text)) != TypeEvent { // an event may say that it is one
+		if Type(strings.ToLower(text)) != TypeEvent { // the type of an event is allowed
 			return Errorf(CodeForbidden, "a client sends events, never actions: leave :type out")
 		}
 	case "approved", "verified", "policy", "origin":
@@ -162,37 +162,37 @@ func (e *Event) take(f Field, text string) (err error) {
 	return err
 }
 
-// takeCommand reads the command of an event that has one. The event's :text is the
-// arguments, and :said is the text with both that the conversation has.
-func (e *Event) takeCommand(said string) error {
-	if e.Command == "" && said == "" {
+// setCommand sets the command of an event. The event's :text is the arguments, and :said is the
+// full text in the conversation.
+func (e *Event) setCommand(full string) error {
+	if e.Command == "" && full == "" {
 		return nil
 	}
 	if e.Sensor != SensorUserCommand || e.Command == "" {
 		return Errorf(CodeInvalidParams, ":command and :said belong to a :user-command, and :said to one with a :command")
 	}
 	if len(e.Command) > commandLimit || strings.ContainsFunc(e.Command, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }) {
-		return Errorf(CodeInvalidParams, "the :command %q is no command's name: one word of %d bytes at most", text.Clip(e.Command, commandLimit), commandLimit)
+		return Errorf(CodeInvalidParams, "the :command %q is not the name of a command: use one word of at most %d bytes", text.Clip(e.Command, commandLimit), commandLimit)
 	}
 	e.Command = strings.ToLower(e.Command)
 	e.Arguments = strings.TrimSpace(e.Text)
 	e.Text = strings.TrimSpace("/" + e.Command + " " + e.Arguments)
-	if said == "" {
+	if full == "" {
 		return nil
 	}
-	if !strings.HasPrefix(said, "/") || strings.ToLower(strings.Fields(said)[0]) != "/"+e.Command {
-		return Errorf(CodeInvalidParams, "what was :said has to begin with /%s", e.Command)
+	if !strings.HasPrefix(full, "/") || strings.ToLower(strings.Fields(full)[0]) != "/"+e.Command {
+		return Errorf(CodeInvalidParams, ":said must begin with /%s", e.Command)
 	}
-	e.Text = said
+	e.Text = full
 	return nil
 }
 
 // Words returns the person's text for the model, without the presets that it names.
 func (e *Event) Words() string { return WithoutMentions(e.Text, e.Presets) }
 
-// Said reports whether the event is text with a heading in the conversation: a person's
-// message or command, the task of a subagent, or the report of one.
-func (e *Event) Said() bool {
+// HasHeading reports whether the event has a heading in the conversation: a person's message or
+// command, the task of a subagent, or the report of one.
+func (e *Event) HasHeading() bool {
 	return e.Message() || e.Sensor == SensorUserCommand && e.Command != ""
 }
 
@@ -202,9 +202,9 @@ func (e *Event) Message() bool {
 	return e.Sensor == SensorChatMessage || e.Sensor == SensorSubagent || e.Sensor == SensorReport
 }
 
-// Broadcast reports whether the event is for every skill that matches, each in a turn of its own.
-// A message or a command is for the best skill alone, and what the kernel makes itself has its
-// skill already.
+// Broadcast reports whether every skill that matches the event handles it, each in its own turn. A
+// message or a command goes to the best skill alone, and an event of the kernel's own names its
+// skill.
 func (e *Event) Broadcast() bool {
 	switch e.Sensor {
 	case SensorChatMessage, SensorUserCommand, SensorSubagent, SensorReport, SensorPost, SensorToolCall:
@@ -228,19 +228,19 @@ func (e *Event) check() error {
 		return Errorf(CodeInvalidParams, "nothing to send: the message is empty")
 	}
 	if e.ID != "" && !ValidID(e.ID) {
-		return Errorf(CodeInvalidParams, "the :id %q is not one: use up to %d letters, digits and . _ : @ + = - without blanks", e.ID, IDLimit)
+		return Errorf(CodeInvalidParams, "the :id %q is invalid: use up to %d letters, digits and . _ : @ + = - without blanks", e.ID, IDLimit)
 	}
-	if e.Instead != "" && !e.Said() {
-		return Errorf(CodeInvalidParams, "only a message can stand in the place of another one: :instead belongs to a :chat-message or a command")
+	if e.Instead != "" && !e.HasHeading() {
+		return Errorf(CodeInvalidParams, "only a message can replace another one: :instead belongs to a :chat-message or a command")
 	}
-	if !e.Said() && (e.Parent != "" || len(e.Properties) > 0) {
+	if !e.HasHeading() && (e.Parent != "" || len(e.Properties) > 0) {
 		return Errorf(CodeInvalidParams, "only a message has a heading: :parent and :properties belong to a :chat-message or a command")
 	}
 	if len(e.Above) > aboveLimit {
-		return Errorf(CodeTooLarge, "what stands :above has %d bytes, more than the %d allowed", len(e.Above), aboveLimit)
+		return Errorf(CodeTooLarge, ":above has %d bytes, more than the %d allowed", len(e.Above), aboveLimit)
 	}
 	if !ValidSession(e.Session) {
-		return Errorf(CodeInvalidParams, "the session name %q is not one: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", e.Session, SessionLimit)
+		return Errorf(CodeInvalidParams, "the session name %q is invalid: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", e.Session, SessionLimit)
 	}
 	return nil
 }

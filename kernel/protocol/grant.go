@@ -28,8 +28,8 @@ type SkillGrantResult struct {
 // for it, Name the capability, and Meaning a description. Refused is the reason for
 // which nobody can grant it.
 type SkillCapability struct {
-	Asked   string `json:"asked"`
-	Name    string `json:"name,omitempty"`
-	Meaning string `json:"meaning,omitempty"`
-	Refused string `json:"refused,omitempty"`
+	Requested string `json:"asked"`
+	Name      string `json:"name,omitempty"`
+	Meaning   string `json:"meaning,omitempty"`
+	Refused   string `json:"refused,omitempty"`
 }

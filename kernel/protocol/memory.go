@@ -18,13 +18,13 @@ const (
 // of [SessionSearchParams]. It may be empty if another field is set. If no field is set, the result
 // is the latest records of the memory.
 type MemorySearchParams struct {
-	Query string   `json:"query,omitempty"`
-	Tags  []string `json:"tags,omitempty"`  // all of them
-	Since string   `json:"since,omitempty"` // a day, 2026-11-22
-	Until string   `json:"until,omitempty"` // a day, included
-	Files []string `json:"files,omitempty"` // only in these files or directories
-	Kept  bool     `json:"kept,omitempty"`  // only in the memory, not in the person's notes elsewhere
-	Limit int      `json:"limit,omitempty"` // 20 if missing, at most 200
+	Query      string   `json:"query,omitempty"`
+	Tags       []string `json:"tags,omitempty"`  // all of them
+	Since      string   `json:"since,omitempty"` // a day, 2026-11-22
+	Until      string   `json:"until,omitempty"` // a day, included
+	Files      []string `json:"files,omitempty"` // only in these files or directories
+	MemoryOnly bool     `json:"kept,omitempty"`  // only in the memory, not in the person's notes elsewhere
+	Limit      int      `json:"limit,omitempty"` // 20 if missing, at most 200
 }
 
 // MemorySearchResult has the hits, the best first. If Indexing is true, the index is not complete
@@ -151,11 +151,11 @@ type MemoryDropParams struct {
 type MemoryDecideResult struct {
 	Changes []MemoryChange  `json:"changes,omitempty"`
 	Dropped []string        `json:"dropped,omitempty"`
-	Refused []MemoryRefused `json:"refused,omitempty"`
+	Refused []MemoryRefusal `json:"refused,omitempty"`
 }
 
-// MemoryRefused is a proposal that could not be accepted or dropped, with the reason.
-type MemoryRefused struct {
+// MemoryRefusal is a proposal that could not be accepted or dropped, with the reason.
+type MemoryRefusal struct {
 	Proposal string `json:"proposal"`
 	Message  string `json:"message"`
 }

@@ -66,7 +66,7 @@ func editLine(line string, take func(name string) bool) string {
 	for _, at := range mention.FindAllStringSubmatchIndex(line, -1) {
 		start, end := at[3], at[1]
 		// A name goes on in neither direction: @a.b, @a/b and @a@b are other things.
-		if rest := line[end:]; strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "@") || joined(rest) || !take(line[at[4]:end]) {
+		if rest := line[end:]; strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "@") || isJoined(rest) || !take(line[at[4]:end]) {
 			continue
 		}
 		behind := len(line[end:]) - len(strings.TrimLeft(line[end:], " \t"))
@@ -79,7 +79,7 @@ func editLine(line string, take func(name string) bool) string {
 	return out.String() + line[from:]
 }
 
-// joined reports whether a dot binds what follows to the name before it.
-func joined(rest string) bool {
+// isJoined reports whether a dot binds what follows to the name before it.
+func isJoined(rest string) bool {
 	return len(rest) > 1 && rest[0] == '.' && rest[1] != ' ' && rest[1] != '\t' && rest[1] != '\n' && rest[1] != '\r'
 }

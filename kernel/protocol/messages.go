@@ -14,14 +14,13 @@ type ProtocolRange struct {
 	Max int `json:"max"`
 }
 
-// InitializeResult tells the client what it talks to.
+// InitializeResult describes the kernel to the client.
 type InitializeResult struct {
 	Protocol int        `json:"protocol"`
 	Server   ServerInfo `json:"server"`
 }
 
-// ServerInfo names the kernel and has what a client's header line shows
-// before the first turn.
+// ServerInfo describes the kernel. A client's header line shows it before the first turn.
 type ServerInfo struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -32,10 +31,10 @@ type ServerInfo struct {
 	// Consent is the host to which a person's words would go, while the person has not
 	// agreed to it. The kernel refuses events until one carries the host as :consent.
 	Consent string `json:"consent,omitempty"`
-	// Hears and Speaks are the hosts of the servers that config.org names for
-	// speech/transcribe and speech/speak; "" where it names none.
-	Hears  string `json:"hears,omitempty"`
-	Speaks string `json:"speaks,omitempty"`
+	// TranscriptionHost and VoiceHost are the hosts of the servers that config.org names for
+	// speech/transcribe and speech/speak, or "".
+	TranscriptionHost string `json:"hears,omitempty"`
+	VoiceHost         string `json:"speaks,omitempty"`
 }
 
 // EventResult acknowledges an event. The journal has the event by then. Event is
@@ -54,7 +53,7 @@ type TurnParams struct {
 	Session string `json:"session,omitempty"`
 }
 
-// TurnCancelResult says whether something was stopped.
+// TurnCancelResult reports whether a turn was stopped.
 type TurnCancelResult struct {
 	Cancelled bool   `json:"cancelled,omitempty"`
 	Turn      string `json:"turn,omitempty"`
@@ -89,7 +88,7 @@ type SessionLoadParams struct {
 	Waiting []string `json:"waiting,omitempty"`
 }
 
-// SessionLoadResult follows the [TurnKept] notifications of the turns that the
+// SessionLoadResult follows the [StoredTurn] notifications of the turns that the
 // client lacked. If Keeper is true, this client keeps File from now on.
 // NeverReceived has those of the client's ids that the kernel does not know: the
 // client never sent them. Running is the turn that is being answered; turn/get
@@ -106,7 +105,7 @@ type SessionLoadResult struct {
 	QueuedEvents []string `json:"queued-events,omitempty"`
 	Model        string   `json:"model,omitempty"`
 	Preset       string   `json:"preset,omitempty"`
-	// Usage is what the session took so far. It is missing if no server counted.
+	// Usage is the usage of the session so far. It is missing if no server counted.
 	Usage *Usage `json:"usage,omitempty"`
 }
 
@@ -236,14 +235,14 @@ type TurnFinished struct {
 	// Shown is how many tokens of the model's Window the last request of the turn took.
 	Shown  int `json:"shown,omitempty"`
 	Window int `json:"window,omitempty"`
-	// Total is what the session took so far. It is missing if no server counted.
+	// Total is the usage of the session so far. It is missing if no server counted.
 	Total *Usage `json:"total,omitempty"`
 }
 
-// TurnKept is one turn of a conversation from the journal: the subtree of the
+// StoredTurn is one turn of a conversation from the journal: the subtree of the
 // question and, if there is one, of the answer. Each further answer of the turn
 // follows in its own notification, without the question.
-type TurnKept struct {
+type StoredTurn struct {
 	Session  string    `json:"session"`
 	Turn     string    `json:"turn"`
 	Event    string    `json:"event"`

@@ -61,8 +61,8 @@ func (o *Object) Set(key string, value any) {
 	*o = append(*o, Field{key, value})
 }
 
-// Take returns the value of key as [Object.Text] does and takes the field away.
-func (o *Object) Take(key string) string {
+// Remove returns the value of key as [Object.Text] does and removes the field.
+func (o *Object) Remove(key string) string {
 	text := o.Text(key)
 	*o = slices.DeleteFunc(*o, func(f Field) bool { return f.Key == key })
 	return text
@@ -79,8 +79,8 @@ func (o Object) PlistFields() iter.Seq2[string, any] {
 	}
 }
 
-// SetPlistField takes a field from the plist codec. The codec's own keywords
-// become a [Keyword] of the same name.
+// SetPlistField sets a field from the plist codec. The codec's own keywords become a [Keyword] of
+// the same name.
 func (o *Object) SetPlistField(key string, value any) error {
 	if o.Get(key) != nil {
 		return fmt.Errorf("the key :%s stands twice", key)

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// ExactObject is an [Object] whose JSON comes back as it was, for what is kept.
-// The wire's JSON has one type for keywords and strings and one for both numbers,
-// and leaves out what means nothing. Here a keyword is a string that begins with a
-// colon, a string that begins with a colon or a quote has a quote before it, a
-// float has a point or an exponent, and false, null, {}, [] and the case of keys
-// stay.
+// ExactObject is an [Object] whose JSON encoding loses nothing, for the journal. The JSON of the
+// wire has the same type for keywords and strings and for both kinds of numbers, and leaves out
+// empty values. Here a keyword is a string that begins with a colon, a string that begins with a
+// colon or a quote has another quote before it, a float has a point or an exponent, and false,
+// null, {}, [] and the case of keys are preserved.
 type ExactObject Object
 
-// IsZero reports whether there is nothing to write.
+// IsZero reports whether the object is empty.
 func (o ExactObject) IsZero() bool { return len(o) == 0 }
 
 // MarshalJSON writes the fields in order. A value that no Object holds is an
@@ -145,7 +144,7 @@ type objectReader struct {
 	exact bool
 }
 
-// readObject reads an object; what means nothing is nil.
+// readObject reads an object. If it is not exact, an empty value is nil.
 func readObject(data []byte, exact bool) (Object, error) {
 	r := objectReader{json.NewDecoder(bytes.NewReader(data)), exact}
 	r.UseNumber()

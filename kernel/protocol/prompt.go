@@ -20,7 +20,7 @@ type PromptResult struct {
 	History *History `json:"history,omitempty"`
 }
 
-// History is what a model sees of the earlier turns of a conversation.
+// History is the part of the earlier turns of a conversation that a model receives.
 type History struct {
 	Turns  int `json:"turns"`            // that it sees
 	Tokens int `json:"tokens,omitempty"` // of them and of the summary, as the model counts
@@ -34,7 +34,7 @@ type History struct {
 	// Summarised is how many of the first turns a summary replaces, and Digest is the journal's
 	// row of that summary. Left is how many turns after these are left out.
 	Summarised int   `json:"summarised,omitempty"`
-	Digest     int64 `json:"digest,omitempty"`
+	Compaction int64 `json:"digest,omitempty"`
 	Left       int   `json:"left,omitempty"`
 }
 

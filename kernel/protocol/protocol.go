@@ -1,26 +1,26 @@
-// Package protocol is the vocabulary of the wire: the methods, their
-// parameters and results, the words of actions and events, and the error
-// codes. It holds no behaviour beyond reading and writing those values.
+// Package protocol defines the wire protocol: the methods, their parameters and results, the names
+// in actions and events, and the error codes. It has no behaviour beyond reading, writing and
+// checking those values.
 //
-// One vocabulary, two spellings. In JSON an object has lower-case keys and an
-// enum is a string; in a plist frame the object is a plist and the enum a
-// keyword. nil, null, false, an empty list and a missing key are one value.
-// The mapping follows the Go types below ([Methods] names them for each
-// method), never the shape of what came in.
+// Every value has two encodings. In JSON an object has lower-case keys and an enum is a string. In
+// a plist frame an object is a plist and an enum is a keyword. nil, null, false, an empty list and
+// a missing key are the same value. The encoding follows the Go types of a method, which [Methods]
+// lists, and never the form of the input.
 //
-// Values are plain data: they may be copied freely, and nothing here blocks or
-// keeps a reference to an argument.
+// Values are plain data and may be copied. No function of this package blocks or keeps a reference
+// to an argument.
 package protocol
 
 import "reflect"
 
-// Version is the protocol this kernel speaks; a client names the range it can.
+// Version is the version of the protocol that this kernel speaks. A client names the range that it
+// supports.
 const Version = 1
 
-// FrameLimit is the largest message either side may send, in bytes.
+// FrameLimit is the largest size of a message in either direction, in bytes.
 const FrameLimit = 8 << 20
 
-// Requests and notifications a client sends.
+// Requests and notifications that a client sends.
 const (
 	MethodInitialize       = "initialize"
 	MethodEvent            = "event"
@@ -71,7 +71,7 @@ const (
 	MethodCancelRequest    = "$/cancelRequest"
 )
 
-// Requests and notifications the kernel sends. [MethodAct] and those of emacs.go are requests.
+// Requests and notifications that the kernel sends. [MethodAct] and those of emacs.go are requests.
 const (
 	MethodAct              = "act"
 	MethodTurnStarted      = "turn/started"
@@ -93,15 +93,15 @@ const (
 	MethodNotice           = "notice"
 )
 
-// A Method is one row of the wire's table: the Go types that give its
-// parameters and its result their schema. Result is nil for a notification.
+// Method is one row of the table of methods. The Go types are the schema of its parameters and its
+// result. Result is nil for a notification.
 type Method struct {
 	Name   string
 	Params reflect.Type
 	Result reflect.Type
 }
 
-// Methods returns the whole table, client's methods first.
+// Methods returns the whole table. The methods that a client sends come first.
 func Methods() []Method {
 	return []Method{
 		{MethodInitialize, typeOf[InitializeParams](), typeOf[InitializeResult]()},
@@ -126,7 +126,7 @@ func Methods() []Method {
 		{MethodSessionSearch, typeOf[SessionSearchParams](), typeOf[SessionSearchResult]()},
 		{MethodSessionRename, typeOf[SessionRenameParams](), typeOf[SessionRenameResult]()},
 		{MethodSessionFork, typeOf[SessionForkParams](), typeOf[SessionForkResult]()},
-		{MethodSessionAsked, typeOf[SessionAskedParams](), typeOf[SessionAskedResult]()},
+		{MethodSessionAsked, typeOf[InputHistoryParams](), typeOf[InputHistoryResult]()},
 		{MethodComplete, typeOf[CompleteParams](), typeOf[CompleteResult]()},
 		{MethodSessionCompact, typeOf[SessionCompactParams](), typeOf[SessionCompacted]()},
 		{MethodAskList, typeOf[Empty](), typeOf[AskListResult]()},
@@ -168,7 +168,7 @@ func Methods() []Method {
 		{MethodTurnStarted, typeOf[TurnStarted](), nil},
 		{MethodTurnDelta, typeOf[TurnDelta](), nil},
 		{MethodTurnFinished, typeOf[TurnFinished](), nil},
-		{MethodTurnKept, typeOf[TurnKept](), nil},
+		{MethodTurnKept, typeOf[StoredTurn](), nil},
 		{MethodTurnThought, typeOf[TurnThought](), nil},
 		{MethodTurnProgress, typeOf[TurnProgress](), nil},
 		{MethodSubagentChanged, typeOf[Subagent](), nil},

@@ -16,15 +16,15 @@ const (
 	RouteSubagent RouteKind = "subagent" // a part of a turn's work; the report goes to that turn's conversation
 	RouteTask     RouteKind = "task"     // a plan of the person's; the outcome is delivered to them
 	RoutePost     RouteKind = "post"     // text of another turn; it is the conversation's and wants no answer
-	RouteNone     RouteKind = "none"     // something that happened; nobody waits for an answer
+	RouteNone     RouteKind = "none"     // an event to which nobody waits for an answer
 )
 
 // PlistKeyword marks the type as an enum.
 func (RouteKind) PlistKeyword() {}
 
-// Route is where an event came from and where its answer goes. The receiver of the event makes it
-// once, and the journal keeps it with the event. Nothing guesses it later. The zero value is
-// [RouteNone].
+// Route is the origin of an event and the destination of its answer. The receiver of the event
+// makes it once, and the journal stores it with the event. It is never inferred later. The zero
+// value is [RouteNone].
 type Route struct {
 	Kind RouteKind `json:"kind,omitempty"`
 	// Channel is the part of the route that skills see: :emacs, :cli, or the name of the channel
@@ -78,8 +78,8 @@ func (r Route) Local() bool {
 	return false
 }
 
-// Unattended reports whether perhaps nobody looks at the conversation. All clients with notices
-// hear of approvals that wait in it.
+// Unattended reports whether the conversation may have no client that shows it. All clients with
+// notices are notified of approvals that wait in it.
 func (r Route) Unattended() bool {
 	return r.Kind == RouteMCP || r.Kind == RouteSubagent || r.Kind == RouteTask || r.Kind == RouteNone
 }

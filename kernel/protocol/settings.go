@@ -84,13 +84,13 @@ func parseProperties(value any) ([]Property, error) {
 		return nil, Errorf(CodeInvalidParams, ":properties is a list of lists of two strings")
 	}
 	if len(list) > PropertiesLimit {
-		return nil, Errorf(CodeTooLarge, "the question has %d properties, more than the %d that it can", len(list), PropertiesLimit)
+		return nil, Errorf(CodeTooLarge, "the question has %d properties, more than the %d allowed", len(list), PropertiesLimit)
 	}
 	var properties []Property
 	for _, element := range list {
 		pair, ok := element.([]any)
 		if !ok || len(pair) != 2 {
-			return nil, Errorf(CodeInvalidParams, "an element of :properties is no list of two strings")
+			return nil, Errorf(CodeInvalidParams, "an element of :properties is not a list of two strings")
 		}
 		name, isText := pair[0].(string)
 		text, also := pair[1].(string)
@@ -102,7 +102,7 @@ func parseProperties(value any) ([]Property, error) {
 		}
 		switch name = strings.ToUpper(name); name {
 		case "ID", "INSTEAD", "END", "PROPERTIES":
-			return nil, Errorf(CodeInvalidParams, "the property %s of a question is set by what keeps it", name)
+			return nil, Errorf(CodeInvalidParams, "the property %s of a question is set by org-agent", name)
 		}
 		properties = append(properties, Property{Name: name, Value: strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")})
 	}

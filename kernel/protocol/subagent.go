@@ -31,21 +31,21 @@ func (s SubagentState) Final() bool {
 
 // Subagent is a part of the work of a turn, which a subagent does.
 type Subagent struct {
-	ID      string        `json:"id"`      // the :ID: of its task, which never changes
-	Session string        `json:"session"` // the conversation that started it
-	Turn    string        `json:"turn"`    // the turn that started it
-	Event   string        `json:"event"`   // the question of that turn
-	Child   string        `json:"child"`   // the subagent's own conversation
-	Label   string        `json:"label"`
-	State   SubagentState `json:"state"`
-	Waits   bool          `json:"waits,omitempty"`   // the turn waits for it
-	Asked   string        `json:"asked"`             // RFC 3339: when the turn asked for it
-	Started string        `json:"started,omitempty"` // RFC 3339; missing while it is queued
-	Seconds float64       `json:"seconds,omitempty"` // from its start to now or to its end
-	Round   int           `json:"round,omitempty"`   // the number of its present request
-	Tokens  int           `json:"tokens,omitempty"`  // that models read and wrote for it
-	Cost    *float64      `json:"cost,omitempty"`    // US dollars; missing if unknown
-	Notice  string        `json:"notice,omitempty"`  // why it has no answer, on one line
+	ID        string        `json:"id"`      // the :ID: of its task, which never changes
+	Session   string        `json:"session"` // the conversation that started it
+	Turn      string        `json:"turn"`    // the turn that started it
+	Event     string        `json:"event"`   // the question of that turn
+	Child     string        `json:"child"`   // the subagent's own conversation
+	Label     string        `json:"label"`
+	State     SubagentState `json:"state"`
+	Waits     bool          `json:"waits,omitempty"`   // the turn waits for it
+	Requested string        `json:"asked"`             // RFC 3339: when the turn asked for it
+	Started   string        `json:"started,omitempty"` // RFC 3339; missing while it is queued
+	Seconds   float64       `json:"seconds,omitempty"` // from its start to now or to its end
+	Round     int           `json:"round,omitempty"`   // the number of its present request
+	Tokens    int           `json:"tokens,omitempty"`  // that models read and wrote for it
+	Cost      *float64      `json:"cost,omitempty"`    // US dollars; missing if unknown
+	Notice    string        `json:"notice,omitempty"`  // why it has no answer, on one line
 }
 
 // SubagentListParams asks for the subagents of a conversation, or with "" for all that have not

@@ -1,13 +1,12 @@
 package protocol
 
-// TraceGetParams asks for the story of a turn. ID is the id of the turn, its question, one of
-// its answers or acts, or an approval. The beginning of an id is enough if no other turn has
-// an id that begins so.
+// TraceGetParams asks for the trace of a turn. ID is the id of the turn, of its question, of one of
+// its answers or acts, or of an approval. The beginning of an id is enough if it is unique.
 type TraceGetParams struct {
 	ID string `json:"id"`
 }
 
-// TraceGetResult is that story, as an inert Org outline. Kind is what ID names: a turn,
+// TraceGetResult is the trace of a turn, as an inert Org outline. Kind is what ID names: a turn,
 // question, answer, notice, action or approval.
 type TraceGetResult struct {
 	ID      string    `json:"id"`

@@ -15,9 +15,9 @@ const (
 // PlistKeyword marks the type as an enum.
 func (UsageBy) PlistKeyword() {}
 
-// UsageGetParams asks what the replies of models took, in one session or in all,
-// since a time (RFC 3339) or ever. East is the offset of the person's time zone
-// from UTC in seconds; it decides when a day begins.
+// UsageGetParams asks for the usage of models, in one session or in all, since a time (RFC 3339) or
+// from the beginning. East is the offset of the person's time zone from UTC in seconds; it decides
+// when a day begins.
 type UsageGetParams struct {
 	Session string  `json:"session,omitempty"`
 	By      UsageBy `json:"by,omitempty"` // by turn if missing
@@ -41,9 +41,9 @@ type ToolUsage struct {
 	Tokens int    `json:"tokens"` // an estimate
 }
 
-// Usage is what some replies of models took. What names the row beside Session,
-// Event and Model: a turn's first words, or a day. Unpriced is how many of the
-// Replies have no known cost. Cost is missing if none has.
+// Usage is the usage of some replies of models. What names the row beside Session, Event and Model:
+// a turn's first words, or a day. Unpriced is how many of the Replies have no known cost. Cost is
+// missing if none has.
 type Usage struct {
 	Session  string   `json:"session,omitempty"`
 	Event    string   `json:"event,omitempty"`

@@ -320,7 +320,7 @@ func scripted(ctx context.Context, r *Request) (any, error) {
 		}
 		return nil, nil
 	case *protocol.SessionLoadParams:
-		r.Client.Notify(protocol.MethodTurnKept, protocol.TurnKept{Session: p.Session, State: protocol.TurnAnswered, Question: "* q?\n"})
+		r.Client.Notify(protocol.MethodTurnKept, protocol.StoredTurn{Session: p.Session, State: protocol.TurnAnswered, Question: "* q?\n"})
 		return &protocol.SessionLoadResult{Session: p.Session, Keeper: p.Watch, NeverReceived: p.IDs}, nil
 	case *protocol.Object:
 		e, err := protocol.ParseEvent(*p)

@@ -65,7 +65,7 @@ func emacsKernel(ctx context.Context, r *Request) (any, error) {
 				r.Client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: fmt.Sprint("é", i)})
 			}
 		case "big":
-			r.Client.Notify(protocol.MethodTurnKept, protocol.TurnKept{Question: strings.Repeat("é\"(\n → ", 100_000), State: protocol.TurnAnswered})
+			r.Client.Notify(protocol.MethodTurnKept, protocol.StoredTurn{Question: strings.Repeat("é\"(\n → ", 100_000), State: protocol.TurnAnswered})
 		}
 		return result, nil
 	}

@@ -79,11 +79,11 @@ func (c Conversations) leave(_ context.Context, client *rpc.Client, p protocol.S
 	return protocol.Empty{}, nil
 }
 
-func (c Conversations) asked(ctx context.Context, p protocol.SessionAskedParams) (protocol.SessionAskedResult, error) {
-	var result protocol.SessionAskedResult
+func (c Conversations) asked(ctx context.Context, p protocol.InputHistoryParams) (protocol.InputHistoryResult, error) {
+	var result protocol.InputHistoryResult
 	turns, err := c.Asked.PastQuestions(ctx, p.Query, p.Except, p.Limit)
 	for _, turn := range turns {
-		result.Questions = append(result.Questions, protocol.Asked{
+		result.Questions = append(result.Questions, protocol.PastQuestion{
 			Session: turn.Session, ID: turn.Event, Time: turn.Accepted.UTC().Format(time.RFC3339),
 			Text: journal.QuestionText(turn.Question),
 		})

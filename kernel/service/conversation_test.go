@@ -102,8 +102,8 @@ func TestConversations(t *testing.T) {
 	if err := conn.Call(within(t), protocol.MethodSessionSearch, protocol.SessionSearchParams{Query: "samovar"}, &found); err != nil || len(found.Hits) == 0 {
 		t.Errorf("found: %+v, %v", found, err)
 	}
-	var asked protocol.SessionAskedResult
-	if err := conn.Call(within(t), protocol.MethodSessionAsked, protocol.SessionAskedParams{Except: "work"}, &asked); err != nil || len(asked.Questions) != 1 || asked.Questions[0].Text != "where is the samovar?" {
+	var asked protocol.InputHistoryResult
+	if err := conn.Call(within(t), protocol.MethodSessionAsked, protocol.InputHistoryParams{Except: "work"}, &asked); err != nil || len(asked.Questions) != 1 || asked.Questions[0].Text != "where is the samovar?" {
 		t.Errorf("asked: %+v, %v", asked, err)
 	}
 	if err := conn.Call(within(t), protocol.MethodSessionLeave, protocol.SessionLeaveParams{Session: "main"}, nil); err != nil || !slices.Equal(left, []string{"main"}) {

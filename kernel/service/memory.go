@@ -62,7 +62,7 @@ func (m Memory) search(ctx context.Context, p protocol.MemorySearchParams) (prot
 		query.Under = append(query.Under, m.Path(file))
 	}
 	nothing := strings.TrimSpace(p.Query) == "" && len(p.Tags)+len(p.Files) == 0 && query.From.IsZero() && query.To.IsZero()
-	if len(query.Under) == 0 && (p.Kept || nothing) {
+	if len(query.Under) == 0 && (p.MemoryOnly || nothing) {
 		query.Under = m.kept()
 	}
 	indexing := !m.Upkeep.Await(ctx)
@@ -180,7 +180,7 @@ func (m Memory) accept(ctx context.Context, p protocol.MemoryAcceptParams) (prot
 	for _, id := range p.IDs {
 		change, err := m.Store.Accept(ctx, id, edited)
 		if err != nil {
-			result.Refused = append(result.Refused, protocol.MemoryRefused{Proposal: id, Message: err.Error()})
+			result.Refused = append(result.Refused, protocol.MemoryRefusal{Proposal: id, Message: err.Error()})
 			continue
 		}
 		result.Changes = append(result.Changes, MemoryChange(change))
@@ -192,7 +192,7 @@ func (m Memory) drop(ctx context.Context, p protocol.MemoryDropParams) (protocol
 	var result protocol.MemoryDecideResult
 	for _, id := range p.IDs {
 		if _, err := m.Store.Drop(ctx, id); err != nil {
-			result.Refused = append(result.Refused, protocol.MemoryRefused{Proposal: id, Message: err.Error()})
+			result.Refused = append(result.Refused, protocol.MemoryRefusal{Proposal: id, Message: err.Error()})
 			continue
 		}
 		result.Dropped = append(result.Dropped, id)

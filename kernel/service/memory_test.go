@@ -61,7 +61,7 @@ func TestMemory(t *testing.T) {
 		hits int
 	}{
 		"both":           {protocol.MemorySearchParams{Query: "samovar"}, 2},
-		"what is kept":   {protocol.MemorySearchParams{Query: "samovar", Kept: true}, 1},
+		"what is kept":   {protocol.MemorySearchParams{Query: "samovar", MemoryOnly: true}, 1},
 		"one file":       {protocol.MemorySearchParams{Query: "samovar", Files: []string{"house.org"}}, 1},
 		"a tag":          {protocol.MemorySearchParams{Tags: []string{"kitchen"}}, 1},
 		"nothing at all": {protocol.MemorySearchParams{}, 1},

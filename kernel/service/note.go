@@ -136,7 +136,7 @@ func (s Skills) grant(ctx context.Context, p protocol.SkillGrantParams) (protoco
 		Note: skill.ShownName(request.Note), Blocks: request.Blocks, Granted: request.Granted, Since: request.Since, Withheld: request.Withheld,
 	}
 	for _, c := range request.Capabilities {
-		result.Capabilities = append(result.Capabilities, protocol.SkillCapability{Asked: c.Word, Name: c.Name, Meaning: c.Meaning, Refused: c.Refused})
+		result.Capabilities = append(result.Capabilities, protocol.SkillCapability{Requested: c.Word, Name: c.Name, Meaning: c.Meaning, Refused: c.Refused})
 	}
 	return result, nil
 }

@@ -31,7 +31,7 @@ func (s Prompts) Methods() []Method {
 // get returns the prompt for an event. Its parameters are those of the event. An event without a
 // text gets a stand-in.
 func (s Prompts) get(ctx context.Context, client *rpc.Client, params protocol.Object) (protocol.PromptResult, error) {
-	mode, kind := prompt.Mode(params.Take(protocol.PromptMode)), prompt.Kind(params.Take(protocol.PromptKind))
+	mode, kind := prompt.Mode(params.Remove(protocol.PromptMode)), prompt.Kind(params.Remove(protocol.PromptKind))
 	if mode != "" && !slices.Contains(prompt.Modes(), mode) {
 		return protocol.PromptResult{}, protocol.Errorf(protocol.CodeInvalidParams, "there is no mode %q of a prompt; there are full, minimal and none", mode)
 	}

@@ -64,7 +64,7 @@ func (a Asks) list(ctx context.Context, _ protocol.Empty) (protocol.AskListResul
 	var result protocol.AskListResult
 	size := 0
 	for _, ask := range open {
-		ask = ask.Shown()
+		ask = ask.Shortened()
 		if size += len(ask.Action) + len(ask.Text); size > asksLimit {
 			ask.Cut += len(ask.Action) + len(ask.Text)
 			ask.Action, ask.Text = "", ""

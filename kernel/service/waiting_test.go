@@ -53,10 +53,10 @@ const edit = `(:type :request :target :emacs :payload (:action :edit :file "note
 func TestAsks(t *testing.T) {
 	long := strings.Repeat("ä", 600_000)
 	approval := func(id, text, action string) protocol.Ask {
-		return protocol.Ask{ID: id, Sort: protocol.AskApproval, AskedAction: protocol.AskedAction{Text: text, Action: action}}
+		return protocol.Ask{ID: id, Sort: protocol.AskApproval, PendingAction: protocol.PendingAction{Text: text, Action: action}}
 	}
 	d := &desk{asks: []protocol.Ask{approval("a", "short", ""), approval("b", long, ""), approval("c", "short", edit),
-		{ID: "q", Sort: protocol.AskQuestion, Act: "act", AskedAction: protocol.AskedAction{Action: edit}}}}
+		{ID: "q", Sort: protocol.AskQuestion, Act: "act", PendingAction: protocol.PendingAction{Action: edit}}}}
 	conn := served(t, service.Asks{Store: d, Decider: d, Judge: d, Kinds: d}.Methods())("a shell")
 
 	var list protocol.AskListResult

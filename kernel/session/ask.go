@@ -77,7 +77,7 @@ func (t *Turn) Ask(ctx context.Context, ask protocol.Ask) error {
 
 // shownAsk is an ask that waits as clients of its conversation receive it.
 func shownAsk(ctx context.Context, j Journal, ask protocol.Ask) (protocol.Ask, error) {
-	ask = ask.Shown()
+	ask = ask.Shortened()
 	act, err := j.Acts.Act(ctx, ask.ID)
 	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return ask, fmt.Errorf("look for what is shown: %w", err)

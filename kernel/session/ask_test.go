@@ -25,7 +25,7 @@ var hostile = []string{
 
 func approval(source string) protocol.Ask {
 	return protocol.Ask{
-		ID: "a1", Sort: protocol.AskApproval, Session: "main", Turn: "t", Event: "e", AskedAction: protocol.AskedAction{
+		ID: "a1", Sort: protocol.AskApproval, Session: "main", Turn: "t", Event: "e", PendingAction: protocol.PendingAction{
 			Action: "(:type :request)", Hash: "h", Reason: "it runs a command",
 			Summary: text.Prefix(strings.Join(strings.Fields("Run "+source), " "), 72), Text: source, Language: "text",
 			Effects: []string{"it runs", text.Prefix(strings.Join(strings.Fields(source), " "), 80)},
@@ -103,15 +103,15 @@ func TestApprovalPathIsVerbatim(t *testing.T) {
 		"it changes /a=b/c":                   "\n- you are asked because it changes /a=b/c\n",
 		"it changes /a, outside the home":     "\n- you are asked because it changes /a, outside the home\n",
 	} {
-		if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: protocol.AskedAction{Reason: reason}}); !strings.Contains(got, want) {
+		if got := approvalSubtree(1, protocol.Ask{ID: "i", PendingAction: protocol.PendingAction{Reason: reason}}); !strings.Contains(got, want) {
 			t.Errorf("%q became\n%s", reason, got)
 		}
 	}
-	repeats := protocol.AskedAction{Reason: "it changes ~/x.org", Effects: []string{"it changes ~/x.org in its buffer", "it runs nothing"}}
-	if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: repeats}); !strings.Contains(got, "\n- you are asked because no rule of yours allows it\n") {
+	repeats := protocol.PendingAction{Reason: "it changes ~/x.org", Effects: []string{"it changes ~/x.org in its buffer", "it runs nothing"}}
+	if got := approvalSubtree(1, protocol.Ask{ID: "i", PendingAction: repeats}); !strings.Contains(got, "\n- you are asked because no rule of yours allows it\n") {
 		t.Errorf("a reason that repeats an effect became\n%s", got)
 	}
-	if got := approvalSubtree(1, protocol.Ask{ID: "i", AskedAction: protocol.AskedAction{Effects: []string{"it reads /home/ann/x.org"}}}); !strings.Contains(got, "\n- it reads =/home/ann/x.org=\n") {
+	if got := approvalSubtree(1, protocol.Ask{ID: "i", PendingAction: protocol.PendingAction{Effects: []string{"it reads /home/ann/x.org"}}}); !strings.Contains(got, "\n- it reads =/home/ann/x.org=\n") {
 		t.Errorf("the effect became\n%s", got)
 	}
 }

@@ -13,7 +13,7 @@ func TestAskHeadings(t *testing.T) {
 	summary := "Change ~/" + strings.Repeat("notes/", 10) + "end"
 	title := "印刷" + strings.Repeat("する", 40)
 	at := time.Date(2026, 11, 22, 13, 41, 0, 0, time.Local)
-	approval := protocol.Ask{ID: "a", AskedAction: protocol.AskedAction{Summary: summary, Reason: "it does"}}
+	approval := protocol.Ask{ID: "a", PendingAction: protocol.PendingAction{Summary: summary, Reason: "it does"}}
 	question := closed(protocol.Ask{ID: "q", Form: &protocol.QuestionForm{Title: title}}, at, protocol.AskOutcome{})
 	for _, subtree := range []string{
 		approvalSubtree(1, approval),
@@ -38,11 +38,11 @@ func TestAskHeadings(t *testing.T) {
 			t.Errorf("what is asked is not whole in\n%s", subtree)
 		}
 	}
-	command := protocol.Ask{ID: "a", AskedAction: protocol.AskedAction{Summary: "Run echo 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 …", Text: "echo {1..99}"}}
+	command := protocol.Ask{ID: "a", PendingAction: protocol.PendingAction{Summary: "Run echo 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 …", Text: "echo {1..99}"}}
 	if subtree := approvalSubtree(1, command); !strings.HasPrefix(subtree, "** TODO May I run echo 1 2 3 ") || strings.Contains(subtree, "In full") {
 		t.Errorf("what stands whole in the text is repeated, cut, in\n%s", subtree)
 	}
-	refused := approvalClosed(1, closed(protocol.Ask{ID: "a", AskedAction: protocol.AskedAction{Summary: "Do it"}}, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"}))
+	refused := approvalClosed(1, closed(protocol.Ask{ID: "a", PendingAction: protocol.PendingAction{Summary: "Do it"}}, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"}))
 	if !strings.HasPrefix(refused, "** CANCELLED Refused: Do it ") || !strings.HasSuffix(refused, "\nYou, in Emacs, [2026-11-22 Sun 13:41]: no way\n") {
 		t.Errorf("it is closed as\n%s", refused)
 	}

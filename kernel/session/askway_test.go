@@ -22,12 +22,12 @@ func TestAskGoesOneWay(t *testing.T) {
 	var asks []protocol.Ask
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
 		of := func(id string, sort protocol.AskSort) protocol.Ask {
-			return protocol.Ask{ID: id, Sort: sort, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event, Asked: "2026-11-23T10:00:00Z",
-				Subagent: "writer", Parent: "parent", AskedAction: protocol.AskedAction{Action: "(:type :log)"}}
+			return protocol.Ask{ID: id, Sort: sort, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event, Opened: "2026-11-23T10:00:00Z",
+				Subagent: "writer", Parent: "parent", PendingAction: protocol.PendingAction{Action: "(:type :log)"}}
 		}
 		approval, question := of("p1", protocol.AskApproval), of("f1", protocol.AskQuestion)
 		approval.Hash, approval.Reason, approval.Summary = "h", "it writes", "Write"
-		approval.Text, approval.Language, approval.Effects, approval.Once = strings.Repeat("x", protocol.AskShownLimit+1), "text", []string{"a file"}, true
+		approval.Text, approval.Language, approval.Effects, approval.Once = strings.Repeat("x", protocol.AskTextLimit+1), "text", []string{"a file"}, true
 		question.Form = &protocol.QuestionForm{Title: "How?", Fields: []protocol.FormField{{Name: "way", Kind: protocol.FieldText, Question: "Which way?"}}}
 		question.Skill, question.Act = "chat", "act-1"
 		asks = []protocol.Ask{approval, question}
@@ -62,7 +62,7 @@ func TestAskGoesOneWay(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(kept, a) {
 			t.Errorf("the journal has %.300v, %v; what was asked is %.300v", kept, err, a)
 		}
-		want := a.Shown()
+		want := a.Shortened()
 		if want.Subtree = seen[i].Subtree; want.Subtree == "" || !reflect.DeepEqual(seen[i], want) {
 			t.Errorf("a client received %.300v, not %.300v", seen[i], want)
 		}

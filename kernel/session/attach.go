@@ -203,7 +203,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 		byTurn[a.Turn] = append(byTurn[a.Turn], a)
 	}
 	for _, t := range turns {
-		kept := protocol.TurnKept{Session: s.name(), Turn: t.ID, Event: t.Event, State: t.State, Words: words(t)}
+		kept := protocol.StoredTurn{Session: s.name(), Turn: t.ID, Event: t.Event, State: t.State, Words: words(t)}
 		if lacks(t.Event) {
 			kept.Question, kept.Parent = questionSubtree(t), t.Parent
 		}

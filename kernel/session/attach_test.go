@@ -76,7 +76,7 @@ func TestAttachWhileTheKernelWritesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var question, answer bool
-	each(c.client, func(p protocol.TurnKept) {
+	each(c.client, func(p protocol.StoredTurn) {
 		question = question || p.Event == last && p.Question != ""
 		answer = answer || p.ID == "answer-"+last && p.Answer != ""
 	})
@@ -111,7 +111,7 @@ func TestAttachByAFormerName(t *testing.T) {
 			if p.Session == shows {
 				shows = p.To
 			}
-		case protocol.TurnKept:
+		case protocol.StoredTurn:
 			if p.Session != shows {
 				t.Errorf("turn %s of %q comes while the client shows %q", p.Turn, p.Session, shows)
 			}

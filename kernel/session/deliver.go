@@ -81,7 +81,7 @@ func (s *Session) showQuestion(turn journal.Turn) {
 // questionSubtree is the question as the conversation's file has it, or "" for
 // an event that is no message of a person.
 func questionSubtree(turn journal.Turn) string {
-	if !turn.Question.Said() {
+	if !turn.Question.HasHeading() {
 		return ""
 	}
 	return org.Question{Level: turn.Level, ID: turn.Event, Instead: turn.Instead, Properties: orgProperties(turn.Question.Properties), Text: turn.Question.Text}.Subtree()
@@ -117,7 +117,7 @@ func (h *Sessions) Post(ctx context.Context, id, session, text string) error {
 
 // words is the question's first words, for a heading that stands in its place.
 func words(turn journal.Turn) string {
-	if !turn.Question.Said() {
+	if !turn.Question.HasHeading() {
 		return ""
 	}
 	return strings.TrimSpace(strings.TrimPrefix(org.ReHeading(turn.Question.Text), "* Re:"))

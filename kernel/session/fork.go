@@ -185,7 +185,7 @@ func (f forker) copy(t journal.Turn, acts []journal.Act, last string, ids map[st
 		a.Text, a.ID, a.Saved = replaceID(a.Text, a.ID, id), id, true
 		c.Acts = append(c.Acts, a)
 	}
-	if !c.Turn.State.Final() || !t.Question.Said() && len(c.Acts) == 0 {
+	if !c.Turn.State.Final() || !t.Question.HasHeading() && len(c.Acts) == 0 {
 		return c, false
 	}
 	maps.Copy(ids, renamed)

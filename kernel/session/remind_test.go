@@ -32,8 +32,8 @@ func TestRemindOfWhatIsClosed(t *testing.T) {
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
 		var err error
 		for _, id := range []string{"p1", "p2"} {
-			approval := protocol.Ask{ID: id, Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event, Asked: "2026-11-23T10:00:00Z",
-				AskedAction: protocol.AskedAction{Action: "(:type :log)", Hash: id}}
+			approval := protocol.Ask{ID: id, Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event, Opened: "2026-11-23T10:00:00Z",
+				PendingAction: protocol.PendingAction{Action: "(:type :log)", Hash: id}}
 			err = errors.Join(err, h.journal.Asks.PutAsk(ctx, approval), turn.Ask(ctx, approval))
 		}
 		if err != nil {
@@ -81,8 +81,8 @@ func TestRemindOfWhatIsClosed(t *testing.T) {
 func TestDecidedAsItsTurnEnds(t *testing.T) {
 	var h *fixture
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
-		approval := protocol.Ask{ID: "p1", Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event, Asked: "2026-11-23T10:00:00Z",
-			AskedAction: protocol.AskedAction{Action: "(:type :log)", Hash: "p1"}}
+		approval := protocol.Ask{ID: "p1", Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event, Opened: "2026-11-23T10:00:00Z",
+			PendingAction: protocol.PendingAction{Action: "(:type :log)", Hash: "p1"}}
 		err := errors.Join(h.journal.Asks.PutAsk(ctx, approval), turn.Ask(ctx, approval))
 		if err == nil {
 			_, err = h.journal.Asks.Decide(ctx, "p1", protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "another"})

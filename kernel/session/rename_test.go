@@ -219,8 +219,8 @@ func TestFork(t *testing.T) {
 	}
 	c := &client{id: "c1", emacs: true}
 	result, err := h.Attach(t.Context(), c, protocol.SessionLoadParams{Session: "main fork", IDs: idsOf(child)})
-	if err != nil || len(result.NeverReceived) > 0 || count[protocol.TurnKept](c) > 0 {
-		t.Errorf("the fork's own file is not what the journal has: %+v, %d turns sent, %v", result, count[protocol.TurnKept](c), err)
+	if err != nil || len(result.NeverReceived) > 0 || count[protocol.StoredTurn](c) > 0 {
+		t.Errorf("the fork's own file is not what the journal has: %+v, %d turns sent, %v", result, count[protocol.StoredTurn](c), err)
 	}
 
 	question := fork("q2", "edited")
@@ -273,7 +273,7 @@ func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 	var h *fixture
 	h = open(t, t.TempDir(), func(ctx context.Context, turn *session.Turn) session.Outcome {
 		approval := protocol.Ask{ID: "approval-" + turn.Record.Event, Sort: protocol.AskApproval, Session: "main", Turn: turn.Record.ID, Event: turn.Record.Event,
-			AskedAction: protocol.AskedAction{Action: "(:type :request)", Hash: "h", Reason: "it asks", Summary: "Do it"}}
+			PendingAction: protocol.PendingAction{Action: "(:type :request)", Hash: "h", Reason: "it asks", Summary: "Do it"}}
 		err := errors.Join(h.journal.Asks.PutAsk(ctx, approval), turn.Ask(ctx, approval))
 		if turn.Record.Event == "q2" {
 			<-wait
@@ -318,7 +318,7 @@ func TestForkOfWhatWasAskedAndPreferred(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := ""
-	each(c, func(kept protocol.TurnKept) { text += kept.Question + kept.Answer })
+	each(c, func(kept protocol.StoredTurn) { text += kept.Question + kept.Answer })
 	if text+"* " != written {
 		t.Errorf("a client is shown\n%s\nand the file had\n%s", text, written)
 	}
@@ -340,7 +340,7 @@ func TestForkWithoutFile(t *testing.T) {
 	if _, err := h.Attach(t.Context(), c, protocol.SessionLoadParams{Session: "fork"}); err != nil {
 		t.Fatal(err)
 	}
-	if n := count[protocol.TurnKept](c); n != 2 {
+	if n := count[protocol.StoredTurn](c); n != 2 {
 		t.Errorf("%d turns were sent, want 2", n)
 	}
 	h.Detach(c)

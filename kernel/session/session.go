@@ -199,7 +199,7 @@ func (s *Session) withdraw(ctx context.Context, turn *Turn) {
 	if err == nil {
 		turn.Record = record
 	}
-	s.viewers.broadcast(protocol.MethodTurnKept, protocol.TurnKept{
+	s.viewers.broadcast(protocol.MethodTurnKept, protocol.StoredTurn{
 		Session: s.name(), Turn: turn.Record.ID, Event: turn.Record.Event, Question: questionSubtree(turn.Record),
 		Parent: turn.Record.Parent, State: turn.Record.State, Words: words(turn.Record),
 	})

@@ -322,12 +322,12 @@ func TestWhatAPersonTookOutStaysOut(t *testing.T) {
 	if !result.Keeper || len(result.NeverReceived) != 1 || result.NeverReceived[0] != "mine" {
 		t.Errorf("load: %+v", result)
 	}
-	each(emacs, func(p protocol.TurnKept) {
+	each(emacs, func(p protocol.StoredTurn) {
 		if p.Event != "q2" || p.Question != "" || p.Answer == "" {
 			t.Errorf("sent %+v; want only the answer of q2, which is in the file and not in the buffer", p)
 		}
 	})
-	if n := count[protocol.TurnKept](emacs); n != 1 {
+	if n := count[protocol.StoredTurn](emacs); n != 1 {
 		t.Errorf("%d turns sent, want 1", n)
 	}
 	fresh := &client{id: "f", emacs: true}
@@ -335,7 +335,7 @@ func TestWhatAPersonTookOutStaysOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.attach(t, fresh, protocol.SessionLoadParams{})
-	if n := count[protocol.TurnKept](fresh); n != 2 {
+	if n := count[protocol.StoredTurn](fresh); n != 2 {
 		t.Errorf("%d turns sent for a lost file, want 2", n)
 	}
 }
@@ -537,7 +537,7 @@ func TestAfterACrash(t *testing.T) {
 	until(t, "the queue", func() bool { _, running, queued := h.Counts(); return running+queued == 0 })
 	h.attach(t, c, protocol.SessionLoadParams{})
 	var got []string
-	each(c, func(p protocol.TurnKept) { got = append(got, p.Event+" "+string(p.State)) })
+	each(c, func(p protocol.StoredTurn) { got = append(got, p.Event+" "+string(p.State)) })
 	if want := "q1 interrupted,q2 answered,q3 answered"; strings.Join(got, ",") != want {
 		t.Errorf("after the restart: %v, want %s", got, want)
 	}

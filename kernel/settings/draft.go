@@ -46,7 +46,7 @@ func (d *drafts) take(id string) (protocol.Event, bool) {
 // of the message, [Resolver.ResolveSent] uses this result.
 func (r *Resolver) ResolveDraft(ctx context.Context, event *protocol.Event) error {
 	err := r.Resolve(ctx, event)
-	if err == nil && event.ID != "" && event.Said() {
+	if err == nil && event.ID != "" && event.HasHeading() {
 		r.drafts.put(*event)
 	}
 	return err

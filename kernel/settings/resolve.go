@@ -231,7 +231,7 @@ func (r *Resolver) checkSetting(ctx context.Context, name, value string, typed b
 		err = config.CheckBudget(name, value)
 	case protocol.SettingSystem:
 		if len(value) > systemLimit {
-			err = protocol.Errorf(protocol.CodeTooLarge, "it has %d bytes, more than the %d that it can", len(value), systemLimit)
+			err = protocol.Errorf(protocol.CodeTooLarge, "it has %d bytes, more than the %d allowed", len(value), systemLimit)
 		}
 	}
 	if err != nil && protocol.ErrorCode(err) == protocol.CodeInternal {

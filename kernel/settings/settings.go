@@ -78,7 +78,7 @@ type Profiles interface {
 // Resolve decides the settings of a message and stores them in the event. It fails if a value
 // cannot be used. If a similar value exists, the error suggests it.
 func (r *Resolver) Resolve(ctx context.Context, event *protocol.Event) (err error) {
-	if !event.Said() {
+	if !event.HasHeading() {
 		return nil
 	}
 	// A client may use an old name of a renamed conversation.
@@ -103,7 +103,7 @@ func (r *Resolver) Resolve(ctx context.Context, event *protocol.Event) (err erro
 	sources := sourcesOf(event.Above)
 	event.Properties = ownProperties(append(orgProperties(event.Properties), sources[0].Properties...))
 	if len(event.Properties) > protocol.PropertiesLimit {
-		return protocol.Errorf(protocol.CodeTooLarge, "the question has %d properties, more than the %d that it can", len(event.Properties), protocol.PropertiesLimit)
+		return protocol.Errorf(protocol.CodeTooLarge, "the question has %d properties, more than the %d allowed", len(event.Properties), protocol.PropertiesLimit)
 	}
 	sources[0].Properties = orgProperties(event.Properties)
 	places, err := r.places(ctx, *event, sources)
@@ -118,7 +118,7 @@ func (r *Resolver) Resolve(ctx context.Context, event *protocol.Event) (err erro
 // properties of its question's heading and of the headings above it.
 func (r *Resolver) ResolveAgain(ctx context.Context, record journal.Turn, above string) (protocol.TurnSettings, error) {
 	event := record.Question
-	if !event.Said() {
+	if !event.HasHeading() {
 		return nil, nil
 	}
 	if above == "" {

@@ -75,7 +75,7 @@ func (t *Turn) History() *protocol.History {
 		Shortened: t.past.Shortened, Omitted: t.past.Omitted, Summarised: d.Told, Left: max(d.Turns-d.Told, 0),
 	}
 	if d.Told > 0 {
-		h.Digest = d.Seq
+		h.Compaction = d.Seq
 	}
 	return h
 }

@@ -16,9 +16,9 @@ import (
 func (t *Turn) Decide(ctx context.Context, verdict policy.Verdict, hash string) (gate.Decision, error) {
 	approval := protocol.Ask{
 		ID: t.Desk.config.NewID(), Sort: protocol.AskApproval, Session: t.Record.Session, Turn: t.Record.ID, Event: t.Record.Event,
-		Asked:       time.Now().UTC().Format(time.RFC3339),
-		AskedAction: protocol.AskedAction{Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Once: verdict.OnceOnly},
-		Subagent:    t.Subagent, Parent: t.Parent,
+		Opened:        time.Now().UTC().Format(time.RFC3339),
+		PendingAction: protocol.PendingAction{Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Once: verdict.OnceOnly},
+		Subagent:      t.Subagent, Parent: t.Parent,
 	}
 	t.describe(ctx, &approval, verdict.Action)
 	opened, err := t.open(ctx, approval)

@@ -20,8 +20,8 @@ func (t *Turn) AskUser(ctx context.Context, form protocol.QuestionForm) (string,
 	shown := visibleForm(form)
 	question := protocol.Ask{
 		ID: t.Desk.config.NewID(), Sort: protocol.AskQuestion, Session: t.Record.Session, Turn: t.Record.ID, Event: t.Record.Event,
-		Asked: time.Now().UTC().Format(time.RFC3339), Form: &shown, Skill: t.Skill,
-		Act: t.Order.ID, AskedAction: protocol.AskedAction{Action: t.Order.Action.Action().Canonical()},
+		Opened: time.Now().UTC().Format(time.RFC3339), Form: &shown, Skill: t.Skill,
+		Act: t.Order.ID, PendingAction: protocol.PendingAction{Action: t.Order.Action.Action().Canonical()},
 	}
 	opened, err := t.open(ctx, question)
 	if err != nil {

@@ -122,7 +122,7 @@ func showGrant(w *world, shown protocol.SkillGrantResult) (names []string) {
 	fmt.Fprintf(w.err, "%s\nasks to\n", shown.Note)
 	for _, c := range shown.Capabilities {
 		if c.Refused != "" {
-			fmt.Fprintf(w.err, "  (%s cannot be granted: %s)\n", c.Asked, c.Refused)
+			fmt.Fprintf(w.err, "  (%s cannot be granted: %s)\n", c.Requested, c.Refused)
 			continue
 		}
 		names = append(names, c.Name)

@@ -33,7 +33,7 @@ type memorySearchCommand struct {
 }
 
 func (c *memorySearchCommand) Run(ctx context.Context, w *world) error {
-	params := protocol.MemorySearchParams{Query: strings.Join(c.Query, " "), Tags: c.Tag, Since: c.Since, Until: c.Until, Kept: c.Kept, Limit: c.Limit}
+	params := protocol.MemorySearchParams{Query: strings.Join(c.Query, " "), Tags: c.Tag, Since: c.Since, Until: c.Until, MemoryOnly: c.Kept, Limit: c.Limit}
 	for _, file := range c.File {
 		path, err := filepath.Abs(file)
 		if err != nil {

@@ -25,7 +25,7 @@ type answer func(ctx context.Context, client *rpc.Client, event, turn string) er
 type kernel struct {
 	answer answer
 	file   string
-	kept   []protocol.TurnKept
+	kept   []protocol.StoredTurn
 	whole  string // what turn/get returns
 }
 
@@ -186,7 +186,7 @@ func TestPreviewIsSeenAndGapsAreFilled(t *testing.T) {
 
 func TestKeeperSavesWhatWasKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "main.org")
-	e := open(t, &kernel{file: file, kept: []protocol.TurnKept{
+	e := open(t, &kernel{file: file, kept: []protocol.StoredTurn{
 		{Session: "main", Turn: "t", Event: "q1", Question: question, ID: "a1", Answer: reply, State: protocol.TurnAnswered},
 		{Session: "main", Turn: "t", Event: "q1", Question: question, ID: "a1", Answer: reply, State: protocol.TurnAnswered},
 		{Session: "other", Turn: "u", Event: "q2", Question: question, State: protocol.TurnAnswered},
@@ -211,7 +211,7 @@ func TestKilledEditorSavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, arrived := range []any{
-		&protocol.TurnKept{Session: "main", Turn: "t", Event: "q1", Question: question, ID: "a1", Answer: reply, State: protocol.TurnAnswered},
+		&protocol.StoredTurn{Session: "main", Turn: "t", Event: "q1", Question: question, ID: "a1", Answer: reply, State: protocol.TurnAnswered},
 		&protocol.SessionKeeper{Session: "main", Keeper: true},
 		&protocol.TurnFinished{Session: "main", Turn: "t", Event: "q1", State: protocol.TurnAnswered},
 	} {

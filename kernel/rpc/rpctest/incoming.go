@@ -47,7 +47,7 @@ func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
 		}
 	case *protocol.TurnFinished:
 		e.finish(*p)
-	case *protocol.TurnKept:
+	case *protocol.StoredTurn:
 		e.kept(*p)
 	case *protocol.SessionKeeper:
 		e.keeper = p.Keeper
@@ -111,7 +111,7 @@ func (e *Editor) finish(p protocol.TurnFinished) {
 }
 
 // kept adds what the buffer lacks of a turn; mu is held.
-func (e *Editor) kept(p protocol.TurnKept) {
+func (e *Editor) kept(p protocol.StoredTurn) {
 	if p.Session != e.config.Session {
 		return
 	}
