@@ -32,18 +32,18 @@ import (
 var update = flag.Bool("update", false, "write what happens into the scripts")
 
 // TestScripts takes the actions of each script in testdata through a gate with the real policy and
-// kinds, and compares what happens, in its order, with what stands in the script.
+// kinds, and compares the events, in their order, with those of the script.
 //
-// A script has the files "skill", the body of a symbolic function (action context), where a skill
-// checks, "script" and "want". A line of the script is one of
+// A script has the files "script" and "want", and the file "skill" if a skill checks: it is the body of
+// a symbolic function (action context). A line of the script is one of
 //
 //	pass PLIST, do PLIST      an action goes through the gate
-//	decided PLIST             one that waited does, with the next decision
+//	decided PLIST             an action that waited goes through, with the next decision
 //	person WORD [TEXT]        the next decision: allow, deny REASON, edit PLIST, stop
 //	hook WORD [TEXT]          a hook: refuse REASON, ask REASON, append TEXT, result TEXT, none
-//	beyond REASON             why the next actions are none of the turn's
+//	beyond REASON             the next actions are outside the turn's restrictions
 //	limit WORD                used-up: the turn may only answer; time: its time is used up
-//	journal off               nothing can be written any more
+//	journal off               from here on the journal cannot be written
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -84,7 +84,7 @@ func runScript(t *testing.T, path string) {
 	}
 }
 
-// stage is all that a gate works with, and what happened.
+// stage has everything that a gate works with, and records the events.
 type stage struct {
 	t         *testing.T
 	gate      *gate.Gate
@@ -127,7 +127,7 @@ func newStage(t *testing.T, symbolic *txtar.File) *stage {
 	return s
 }
 
-// registry is three tools: one reads, one changes something, one fails.
+// registry returns tools that read, change something, and fail.
 func (s *stage) registry() *tool.Registry {
 	type arguments struct {
 		What string `doc:"what it is about"`
@@ -164,7 +164,7 @@ func (s *stage) say(format string, arguments ...any) {
 	s.happened.WriteString(strings.TrimRight(fmt.Sprintf(format, arguments...), " ") + "\n")
 }
 
-// play does what a line of the script says.
+// play plays a line of the script.
 func (s *stage) play(line string) {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
@@ -234,7 +234,7 @@ func (s *stage) sayResult(result gate.Result, err error) {
 	}
 }
 
-// decide is the next decision of the script.
+// decide returns the next decision of the script.
 func (s *stage) decide() (gate.Decision, error) {
 	if len(s.decisions) == 0 {
 		s.t.Fatal("the script has no decision of a person for this")
@@ -341,8 +341,7 @@ func (s *stage) Check(ctx context.Context, order kind.Order, a action.Action) er
 	return s.kinds.Check(ctx, order, a)
 }
 
-// Perform performs the order. The calls of a batch are made at once, so that their order says
-// nothing.
+// Perform performs the order. The calls of a batch are made at once, so their order is undefined.
 func (s *stage) Perform(ctx context.Context, order kind.Order) (kind.Result, error) {
 	s.performed = nil
 	result, err := s.kinds.Perform(ctx, order)
@@ -380,7 +379,7 @@ func (s *stage) Pause()                        {}
 func (s *stage) Retract()                      { s.say("what was shown is taken back") }
 func (s *stage) ShowProgress()                 {}
 
-// Insert is the conversation of the turn.
+// Insert implements the conversation of the turn.
 func (s *stage) Insert(_ context.Context, _, turn, _, text string) error {
 	s.say("conversation: %s %q", turn, text)
 	return nil

@@ -9,7 +9,7 @@ import (
 	"org-agent/kernel/config"
 )
 
-// A call of another program is in no time of a turn: that a person was waited for begins none.
+// The clock does not run for a call of another program, also after it has waited for a person.
 func TestPersonIsWaitedForWithoutClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := Budget{limits: config.DefaultBudget}
@@ -23,7 +23,7 @@ func TestPersonIsWaitedForWithoutClock(t *testing.T) {
 	})
 }
 
-// What a person takes is none of the turn's time, and what the turn takes ends it.
+// The time of a person does not count for the turn, and the turn ends when its own time is used up.
 func TestTimeOfTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := Budget{limits: config.Budget{Time: time.Minute}}

@@ -38,21 +38,21 @@ import (
 var update = flag.Bool("update", false, "write what happens into the scripts")
 
 // TestScripts answers the turn of each script in testdata, with the real gate, policy and kinds, and
-// compares what happens, in its order, with what stands in the script. Time is that of a bubble, in
+// compares the events, in their order, with those of the script. Time is that of a synctest bubble, in
 // which a reply takes a second.
 //
-// The file "skill" of a script is the body of a neuro function (context); without one the model is
-// asked. A line of the file "script" is one of
+// The file "skill" of a script is the body of a neuro function (context). Without it the skill asks the
+// model. A line of the file "script" is one of
 //
-//	route none|peer          where the turn came from, instead of a person's Emacs
-//	limit NAME VALUE         what the turn may take: rounds, tokens or time
+//	route none|peer          the route of the turn, instead of a person's Emacs
+//	limit NAME VALUE         a limit of the budget: rounds, tokens or time
 //	reply TEXT               the next reply of the model
-//	long TEXT                one that ran into the model's limit
+//	long TEXT                a reply that was cut at the model's limit
 //	fault TEXT               the model fails before a reply, or
-//	break TEXT               amid one, with what had come
+//	break TEXT               amid a reply, after this text
 //	meanwhile TEXT           the person says this before the next request
-//	tokens N                 what each reply takes from here on
-//	beside N                 what other turns of the question took
+//	tokens N                 the usage of each reply from here on
+//	beside N                 the usage of other turns of the question
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -99,10 +99,10 @@ func runScript(t *testing.T, path string) {
 	}
 }
 
-// reply is what the model does when it is asked.
+// reply is one reaction of the model to a request.
 type reply struct{ how, text string }
 
-// stage is all that a loop works with, and what happened.
+// stage has everything that a loop works with, and records the events.
 type stage struct {
 	t         *testing.T
 	tools     *tool.Registry
@@ -139,7 +139,7 @@ func newStage(t *testing.T, neuro string) *stage {
 	return s
 }
 
-// counted are the kinds, whose judgements are counted.
+// counted returns the kinds, and counts their judgements.
 func (s *stage) counted(kinds []kind.Kind) []kind.Kind {
 	for i := range kinds {
 		judge := kinds[i].Judge
@@ -154,7 +154,7 @@ func (s *stage) counted(kinds []kind.Kind) []kind.Kind {
 	return kinds
 }
 
-// countingPolicy counts what is asked of a policy.
+// countingPolicy counts the calls of a policy.
 type countingPolicy struct {
 	*policy.Policy
 	usable, verified int
@@ -170,8 +170,8 @@ func (p *countingPolicy) Verify(ctx context.Context, a action.Action, where poli
 	return p.Policy.Verify(ctx, a, where)
 }
 
-// TestAnswerIsCheckedOnce: a plain answer is looked at once for whether it can be used, and judged
-// once, whether the model writes prose or an action. With a call of a tool before it, so is the call.
+// TestAnswerIsCheckedOnce: a plain answer is checked once for usability and judged once, whether the model
+// writes prose or an action. The same holds for a call of a tool before it.
 func TestAnswerIsCheckedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		replies []string
@@ -198,7 +198,7 @@ func TestAnswerIsCheckedOnce(t *testing.T) {
 	}
 }
 
-// registry is three tools that read: one returns what it is given, one fails, one takes ten minutes.
+// registry returns three tools that read: one returns its argument, one fails, one takes ten minutes.
 func (s *stage) registry() *tool.Registry {
 	type arguments struct {
 		What string `doc:"what it is about"`
@@ -238,7 +238,7 @@ func (s *stage) say(format string, arguments ...any) {
 	s.happened.WriteString(strings.TrimRight(fmt.Sprintf(format, arguments...), " ") + "\n")
 }
 
-// read takes a line of the script.
+// read reads a line of the script.
 func (s *stage) read(line string) {
 	word, rest, _ := strings.Cut(line, " ")
 	number := func(text string) int {
@@ -302,7 +302,7 @@ func (s *stage) run() {
 	}
 }
 
-// asker is the model as the script has it.
+// asker is the model of the script.
 type asker struct {
 	stage *stage
 	last  loop.RequestOutcome
@@ -355,7 +355,7 @@ func (a *asker) send(ctx context.Context, how string) (string, error) {
 
 func (a *asker) Outcome() loop.RequestOutcome { return a.last }
 
-// silent are rows that are the gate's.
+// silent discards the rows of the gate.
 type silent struct{}
 
 func (silent) Record(context.Context, journal.Kind, any)              {}
@@ -438,7 +438,7 @@ func (s *stage) AnswerOrder() kind.Order {
 	return order
 }
 
-// Insert is the conversation of the turn.
+// Insert implements the conversation of the turn.
 func (s *stage) Insert(_ context.Context, _, _, _, text string) error {
 	s.say("conversation: %q", text)
 	return nil

@@ -11,18 +11,18 @@ import (
 	"org-agent/kernel/kind"
 )
 
-// did is a round in which a tool was called.
+// did returns a step with a call of a tool.
 func did(tool, arguments, text string) journal.ToolStep {
 	return journal.ToolStep{Verdict: "performed", Text: text,
 		Action: fmt.Sprintf(`(:type :request :target :tool :payload (:action :call :tool %q :args (%s)))`, tool, arguments)}
 }
 
-// note notes a round as it is when it has come back from the journal.
+// note adds a step as it is read from the journal.
 func note(s *repeats, round journal.ToolStep) (repeatFinding, string) {
 	return s.add(action.Recorded(round.Action), round)
 }
 
-// again is what a number of times does, one time after the other.
+// again returns the steps of what, repeated a number of times.
 func again(times int, what func(i int) []journal.ToolStep) (rounds []journal.ToolStep) {
 	for i := range times {
 		rounds = append(rounds, what(i)...)
@@ -30,8 +30,8 @@ func again(times int, what func(i int) []journal.ToolStep) (rounds []journal.Too
 	return rounds
 }
 
-// A model that goes round in a circle of one to four actions is warned, and then stopped.
-func TestCircles(t *testing.T) {
+// A model that repeats a cycle of one to four actions is warned, and then stopped.
+func TestCycles(t *testing.T) {
 	reads := func(n int) journal.ToolStep { return did("read", fmt.Sprintf(`:path "/f%d"`, n), "text") }
 	for _, c := range cycles {
 		var s repeats
@@ -54,7 +54,7 @@ func TestCircles(t *testing.T) {
 	}
 }
 
-// What differs each time and says nothing makes no difference.
+// Times, durations and generated names make no difference between results.
 func TestVolatileIsNoProgress(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"[exit 0 after 1.23s]\nok", "[exit 0 after 980ms]\nok"},
@@ -90,8 +90,8 @@ func TestVolatileIsNoProgress(t *testing.T) {
 	}
 }
 
-// What people want done may look alike and is progress: nobody is warned.
-func TestNoCircle(t *testing.T) {
+// Similar actions with different results are progress, without a warning.
+func TestNoCycle(t *testing.T) {
 	one := func(r journal.ToolStep) []journal.ToolStep { return []journal.ToolStep{r} }
 	for _, c := range []struct {
 		name   string
@@ -175,8 +175,8 @@ func TestNoCircle(t *testing.T) {
 	}
 }
 
-// Who was warned and does something else is warned anew in the next circle.
-func TestProgressForgivesACircle(t *testing.T) {
+// After a warning and another action, the model is warned again in the next cycle.
+func TestProgressResetsTheWarning(t *testing.T) {
 	var s repeats
 	warnings := 0
 	for i := range 12 {

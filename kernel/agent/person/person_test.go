@@ -25,8 +25,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// office is a turn that asks people, on a real journal. What it shows is a line each.
-type office struct {
+// fixture is a turn that asks people, on a real journal. It records each thing that it shows as a line.
+type fixture struct {
 	t       *testing.T
 	journal *journal.Journal
 	desk    *person.Desk
@@ -37,7 +37,7 @@ type office struct {
 	ids     int
 }
 
-func newOffice(t *testing.T) *office {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
 	if err != nil {
@@ -51,13 +51,13 @@ func newOffice(t *testing.T) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &office{t: t, journal: j, shown: make(chan protocol.Ask, 1)}
+	o := &fixture{t: t, journal: j, shown: make(chan protocol.Ask, 1)}
 	o.open(record)
 	return o
 }
 
-// open is what a kernel that starts has of the turn.
-func (o *office) open(record journal.Turn) {
+// open opens the turn as a kernel does that starts.
+func (o *fixture) open(record journal.Turn) {
 	o.desk = person.New(person.Config{Asks: o.journal.Asks, NewID: func() string { o.ids++; return fmt.Sprint("ask-", o.ids) },
 		Usable: func(proposed action.Proposed) (action.Proposed, error) {
 			if proposed.Action().Text("text") == "" {
@@ -68,28 +68,28 @@ func (o *office) open(record journal.Turn) {
 	o.turn = &person.Turn{Desk: o.desk, Record: record, Screen: o, Steps: o, Clock: o, Kinds: o, Skill: "plain", Log: slog.New(slog.DiscardHandler)}
 }
 
-func (o *office) line(text string) { o.lines = append(o.lines, text) }
+func (o *fixture) line(text string) { o.lines = append(o.lines, text) }
 
-func (o *office) Ask(_ context.Context, ask protocol.Ask) error {
+func (o *fixture) Ask(_ context.Context, ask protocol.Ask) error {
 	o.line("shown")
 	o.shown <- ask
 	return nil
 }
-func (o *office) AskClosed(_ context.Context, id string) { o.line("closed " + id) }
-func (o *office) Waiting(_ context.Context, waits bool) error {
+func (o *fixture) AskClosed(_ context.Context, id string) { o.line("closed " + id) }
+func (o *fixture) Waiting(_ context.Context, waits bool) error {
 	o.line(fmt.Sprint("waits ", waits))
 	return nil
 }
-func (o *office) BeginAction()                 { o.line("begin") }
-func (o *office) SetAnswers(answers sexp.List) { o.answers = answers }
-func (o *office) Pause()                       { o.line("pause") }
-func (o *office) Resume()                      { o.line("resume") }
-func (o *office) Describe(action.Action, describe.Deps) describe.Description {
+func (o *fixture) BeginAction()                 { o.line("begin") }
+func (o *fixture) SetAnswers(answers sexp.List) { o.answers = answers }
+func (o *fixture) Pause()                       { o.line("pause") }
+func (o *fixture) Resume()                      { o.line("resume") }
+func (o *fixture) Describe(action.Action, describe.Deps) describe.Description {
 	return describe.Description{Summary: "Say it", Text: "it", Language: "text"}
 }
 
-// decide has a person decide about the next ask that is shown.
-func (o *office) decide(p protocol.AskDecideParams) (done <-chan error) {
+// decide makes a person's decision about the next ask that is shown.
+func (o *fixture) decide(p protocol.AskDecideParams) (done <-chan error) {
 	failed := make(chan error, 1)
 	go func() {
 		p.ID = (<-o.shown).ID
@@ -99,7 +99,7 @@ func (o *office) decide(p protocol.AskDecideParams) (done <-chan error) {
 	return failed
 }
 
-// edited is the action of the parameters as the wire's service reads it.
+// edited returns the action of the parameters as the service of the wire reads it.
 func edited(p protocol.AskDecideParams) action.Proposed {
 	proposed, _ := action.Read(p.Edited) // where it cannot be read the service refuses it
 	return proposed
@@ -114,8 +114,8 @@ func response(t *testing.T, text string) action.Action {
 	return proposed.Action()
 }
 
-// TestApproval: a person allows an action, denies it with a reason, or writes another in its place. Their
-// time is not the turn's, and the journal has the ask before it is shown, and how it was decided.
+// TestApproval: a person allows an action, denies it with a reason, or replaces it by another. The
+// person's time does not count for the turn. The journal has the ask before it is shown, and the decision.
 func TestApproval(t *testing.T) {
 	for name, c := range map[string]struct {
 		decides protocol.AskDecideParams
@@ -128,7 +128,7 @@ func TestApproval(t *testing.T) {
 		"edits":  {decides: protocol.AskDecideParams{Decision: protocol.AllowOnce, Edited: `(:type :response :text "other")`}, edited: "other"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := newOffice(t)
+			o := newFixture(t)
 			a := response(t, "it")
 			done := o.decide(c.decides)
 			decision, err := o.turn.Decide(t.Context(), policy.Verdict{Action: a, Reason: "it is large"}, "hash")
@@ -152,9 +152,9 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// TestDecisionsThatCannotBe: what cannot be read, used or answered is refused, and the ask still waits.
-func TestDecisionsThatCannotBe(t *testing.T) {
-	o := newOffice(t)
+// TestInvalidDecisions: a decision that cannot be read or used is refused, and the ask still waits.
+func TestInvalidDecisions(t *testing.T) {
+	o := newFixture(t)
 	ended := make(chan error, 1)
 	ctx, stop := context.WithCancelCause(t.Context())
 	go func() {
@@ -187,10 +187,10 @@ func TestDecisionsThatCannotBe(t *testing.T) {
 var form = protocol.QuestionForm{Title: "Who?", Fields: []protocol.FormField{
 	{Name: "name", Question: "Your name?", Kind: protocol.FieldText}, {Name: "key", Question: "The key?", Kind: protocol.FieldSecret}}}
 
-// TestQuestion: the answer comes back as a plist. A secret is in the skill's answers, in no text, and in
-// no row of the journal; what has it is hidden while the turn runs.
+// TestQuestion: the answer is returned as a plist. A secret is in the skill's answers, but in no text and
+// in no row of the journal. While the turn runs, it is removed from every text.
 func TestQuestion(t *testing.T) {
-	o := newOffice(t)
+	o := newFixture(t)
 	done := o.decide(protocol.AskDecideParams{Decision: protocol.Answered, Answers: []protocol.FieldAnswer{
 		{Name: "name", Values: []string{"Ada"}}, {Name: "key", Values: []string{`swordfish"7`}}}})
 	text, err := o.turn.AskUser(t.Context(), form)
@@ -231,9 +231,9 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// TestDeclinedQuestion: a person who does not answer has said so, and why.
+// TestDeclinedQuestion: a person declines to answer and gives the reason.
 func TestDeclinedQuestion(t *testing.T) {
-	o := newOffice(t)
+	o := newFixture(t)
 	done := o.decide(protocol.AskDecideParams{Decision: protocol.Declined, Reason: "none of your business"})
 	_, err := o.turn.AskUser(t.Context(), form)
 	declined, ok := errors.AsType[tool.Declined](err)
@@ -242,10 +242,10 @@ func TestDeclinedQuestion(t *testing.T) {
 	}
 }
 
-// TestReopen: when the kernel was restarted a turn waits again for what it waited for. A decision that a
-// person made meanwhile counts, a secret can be given to nobody, and what was closed is not asked again.
+// TestReopen: after a restart of the kernel a turn waits again for its ask. A decision that a person made
+// meanwhile holds. A secret is refused as long as no turn waits for it. A closed ask is not shown again.
 func TestReopen(t *testing.T) {
-	question := func(o *office, form protocol.QuestionForm) string {
+	question := func(o *fixture, form protocol.QuestionForm) string {
 		t.Helper()
 		ctx, stop := context.WithCancelCause(t.Context())
 		ended := make(chan error, 1)
@@ -264,7 +264,7 @@ func TestReopen(t *testing.T) {
 	plain := []protocol.FieldAnswer{{Name: "name", Values: []string{"Ada"}}}
 	name := protocol.QuestionForm{Title: "Who?", Fields: form.Fields[:1]}
 	t.Run("a secret", func(t *testing.T) {
-		o := newOffice(t)
+		o := newFixture(t)
 		id := question(o, form)
 		secret := append(plain, protocol.FieldAnswer{Name: "key", Values: []string{"swordfish"}})
 		if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: id, Decision: protocol.Answered, Answers: secret}, action.Proposed{}, "emacs"); protocol.ErrorCode(err) != protocol.CodeBusy {
@@ -272,7 +272,7 @@ func TestReopen(t *testing.T) {
 		}
 	})
 	t.Run("decided before", func(t *testing.T) {
-		o := newOffice(t)
+		o := newFixture(t)
 		id := question(o, name)
 		if _, err := o.desk.Decide(t.Context(), protocol.AskDecideParams{ID: id, Decision: protocol.Answered, Answers: plain}, action.Proposed{}, "emacs"); err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func TestReopen(t *testing.T) {
 		}
 	})
 	t.Run("decided behind", func(t *testing.T) {
-		o := newOffice(t)
+		o := newFixture(t)
 		id := question(o, name)
 		again, closed, err := o.turn.Reopen(t.Context(), id)
 		if err != nil || closed {
@@ -300,7 +300,7 @@ func TestReopen(t *testing.T) {
 		}
 	})
 	t.Run("closed", func(t *testing.T) {
-		o := newOffice(t)
+		o := newFixture(t)
 		id := question(o, name)
 		if _, err := o.journal.Asks.CloseAsks(t.Context(), "t1"); err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stage is all that a turn has beside the model that it asks. What it is told is a line each.
+// stage has everything that a turn works with but the model. It records each call as a line.
 type stage struct {
 	t        *testing.T
 	script   *llmtest.Script
@@ -123,7 +123,7 @@ func (s *stage) Previews(_ context.Context, proposal sexp.List) bool {
 }
 func (s *stage) RecordExcerpt(context.Context, string, history.Excerpt) error { return nil }
 
-// row is the data of the only row of a kind.
+// row returns the data of the only row of a kind.
 func (s *stage) row(kind journal.Kind) (data map[string]any) {
 	s.t.Helper()
 	for _, row := range s.rows {
@@ -140,9 +140,9 @@ func (s *stage) row(kind journal.Kind) (data map[string]any) {
 	return data
 }
 
-// TestReplyIsShownAsItComes: what the gate lets pass is shown a batch at a time, the first words at once,
-// thoughts apart from it. Request, question and reply are recorded, and what they took is counted.
-func TestReplyIsShownAsItComes(t *testing.T) {
+// TestReplyIsPreviewed: the text that the gate lets pass is shown in batches, the first words at once, and
+// thoughts are shown apart from it. Request, question and reply are recorded, and their usage is counted.
+func TestReplyIsPreviewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, llmtest.Turn{llmtest.Reasoning("hm"), llmtest.Text(`(:type :response :text "One`), llmtest.Pause(time.Second), llmtest.Text(` two")`),
 			llmtest.FinishWith(llm.FinishStop, &llm.Usage{Input: 5, Output: 7})})
@@ -166,9 +166,9 @@ func TestReplyIsShownAsItComes(t *testing.T) {
 	})
 }
 
-// TestNotShown: nothing is previewed that the gate does not let pass, that nobody would see, or that was
-// asked for in silence.
-func TestNotShown(t *testing.T) {
+// TestNoPreview: a reply is not previewed if the gate refuses it, if no client would show it, or if the
+// skill asked silently.
+func TestNoPreview(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *stage)
 		ask    skill.Ask
@@ -190,9 +190,9 @@ func TestNotShown(t *testing.T) {
 	}
 }
 
-// TestAgain: a reply that cannot be used goes back with the reason and an example. The journal does not
+// TestRetry: an unusable reply goes back to the model with the reason and an example. The journal does not
 // have the messages twice.
-func TestAgain(t *testing.T) {
+func TestRetry(t *testing.T) {
 	s := newStage(t, llmtest.Say("nonsense"), llmtest.Say("sense"))
 	if _, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); err != nil {
 		t.Fatal(err)
@@ -215,8 +215,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestTooLong: a request that the model finds too long is composed once more, shorter. When it cannot be
-// shorter the fault is the model's.
+// TestTooLong: a request that the model refuses as too long is composed once more, shorter. If it cannot
+// be shorter, the model's error is returned.
 func TestTooLong(t *testing.T) {
 	s := newStage(t, llmtest.Turn{llmtest.FailAs(llm.ClassTooLong)}, llmtest.Say("sense"))
 	s.shorter = true
@@ -229,7 +229,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestCut: what had come of a reply before it broke off is kept, and so is its error.
+// TestCut: the beginning of a reply that broke off is kept, with its error.
 func TestCut(t *testing.T) {
 	s := newStage(t, llmtest.Turn{llmtest.Text("One tw"), llmtest.FailAs(llm.ClassTruncated)})
 	_, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"})
@@ -241,8 +241,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestStopped: a turn that is stopped ends the reply at once, with the cause. One that has used up what it
-// may take asks nothing.
+// TestStopped: stopping a turn ends the reply at once, with the cause. A turn without budget sends no
+// request.
 func TestStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, llmtest.Turn{llmtest.Text("One"), llmtest.Hang()})
@@ -260,7 +260,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestWarnedOnce: a person is warned once in a conversation, however often its model is asked.
+// TestWarnedOnce: a person is warned once in a conversation, however many requests it sends.
 func TestWarnedOnce(t *testing.T) {
 	s := newStage(t, llmtest.Say("a"), llmtest.Say("b"))
 	s.warning = "its window is small"

@@ -58,7 +58,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// What people ask for is never taken for it.
+// Repetitive text that people ask for is not detected.
 func TestNotStuck(t *testing.T) {
 	rows := func(n int, row func(i int) string) string {
 		var b strings.Builder
@@ -91,7 +91,7 @@ func TestNotStuck(t *testing.T) {
 	}
 }
 
-// Where it is found does not depend on how the text was cut, and never lies outside.
+// The position of the repetition does not depend on the pieces of the text, and is inside it.
 func TestStuckWhateverThePieces(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{"a", " ", "word ", "\n", "é", "界", "-", "\\n", "0", "\U0001F600"})
 	rapid.Check(t, func(r *rapid.T) {
@@ -105,7 +105,7 @@ func TestStuckWhateverThePieces(t *testing.T) {
 	})
 }
 
-// What is there at once was wanted, however alike it is.
+// Repetitive text that comes at once is not detected, because it was prepared.
 func TestNotStuckAtOnce(t *testing.T) {
 	for _, said := range []string{"x", "psst \\n* loud ", "A line of some sixty characters.\n"} {
 		s := newStuck()

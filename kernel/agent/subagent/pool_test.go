@@ -24,9 +24,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// kernel is a pool over real conversations in a real journal. Only the answers are made up: a
-// person's message runs until the test ends it, a subagent's work is done by a function, and a
-// report is taken down.
+// kernel is a pool over real conversations in a real journal. Only the answers are simulated: a turn of
+// a person's message runs until the test ends it, a function answers a subagent's task, and reports are
+// recorded.
 type kernel struct {
 	*session.Sessions
 	t          *testing.T
@@ -66,7 +66,7 @@ func start(t *testing.T, directory string, limit int, work func(ctx context.Cont
 	return k
 }
 
-// run has the pool at work until the kernel is closed.
+// run runs the pool until the kernel is closed.
 func (k *kernel) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -74,7 +74,7 @@ func (k *kernel) run() {
 	k.stopAll = func() { stop(); <-done }
 }
 
-// close ends the kernel, as one that is told to.
+// close ends the kernel in order.
 func (k *kernel) close() {
 	k.t.Helper()
 	if k.stopAll != nil {
@@ -125,7 +125,7 @@ func (k *kernel) Run(ctx context.Context, t *session.Turn) session.Outcome {
 	return session.Outcome{State: protocol.TurnAnswered}
 }
 
-// ask begins a turn that a person asked for; it runs until answered is closed.
+// ask begins the turn of a person's message. It runs until answered is closed.
 func (k *kernel) ask(id string) journal.Turn {
 	k.t.Helper()
 	if _, err := k.Submit(k.t.Context(), protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs), Text: "do it", Level: 1}); err != nil {
@@ -134,7 +134,7 @@ func (k *kernel) ask(id string) journal.Turn {
 	return <-k.turns
 }
 
-// spawn hands on a task of the turn.
+// spawn starts a subagent for the turn.
 func (k *kernel) spawn(turn journal.Turn, task string, wait bool) string {
 	k.t.Helper()
 	s := journal.Subagent{ID: "s-" + task, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Conversation: "main." + task, Label: task, Task: task, Skill: "chat", Wait: wait, Route: turn.Question.Route}
@@ -170,8 +170,8 @@ func until(t *testing.T, what string, done func() bool) {
 
 func echo(_ context.Context, task string) string { return "done: " + task }
 
-// TestLimit: no more are at work at once than may be, they begin in the order of the calls, and
-// each has an end.
+// TestLimit: no more subagents run at once than the limit, they start in the order of the calls, and
+// each ends.
 func TestLimit(t *testing.T) {
 	release := make(chan struct{})
 	k := start(t, t.TempDir(), 2, func(_ context.Context, task string) string { <-release; return task })
@@ -209,7 +209,7 @@ func TestLimit(t *testing.T) {
 	close(k.answered)
 }
 
-// TestAwait: who waits is given what was found, and nobody is told of it a second time.
+// TestAwait: a call that waits gets the findings, and no event reports them again.
 func TestAwait(t *testing.T) {
 	k := start(t, t.TempDir(), 1, echo)
 	defer k.close()
@@ -228,7 +228,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestReport: those that end together are told of together, once, with what they found.
+// TestReport: one event reports the subagents that end together, once, with their findings.
 func TestReport(t *testing.T) {
 	release := make(chan struct{})
 	k := start(t, t.TempDir(), 4, func(_ context.Context, task string) string { <-release; return "done: " + task })
@@ -260,7 +260,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestCancel: what waits for a place is never begun, what is at work is stopped, and nobody is told.
+// TestCancel: a queued subagent never starts, a running one is stopped, and no event reports either.
 func TestCancel(t *testing.T) {
 	k := start(t, t.TempDir(), 1, func(ctx context.Context, task string) string { <-ctx.Done(); return task })
 	defer k.close()
@@ -286,8 +286,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestRecover: the next kernel begins what had no place, has what only read go on, and tells of
-// what had ended.
+// TestRecover: the next kernel starts the queued subagents, repeats those that only read, and reports
+// those that have ended.
 func TestRecover(t *testing.T) {
 	directory := t.TempDir()
 	first := start(t, directory, 1, func(ctx context.Context, task string) string { <-ctx.Done(); return task })
@@ -330,7 +330,7 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestTooMany: there is a bound, and the error says what to do.
+// TestTooMany: the number of unfinished subagents is bounded, and the error says what to do.
 func TestTooMany(t *testing.T) {
 	k := start(t, t.TempDir(), 1, echo)
 	defer k.close()
@@ -345,8 +345,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestTold: what is found is told part by part, and no character is cut.
-func TestTold(t *testing.T) {
+// TestFindingsInParts: long findings are returned in parts, and no character is cut.
+func TestFindingsInParts(t *testing.T) {
 	o := subagent.Outcome{Subagent: protocol.Subagent{ID: "s1"}, Findings: "x" + strings.Repeat("é", subagent.FindingsLimit/2)}
 	first := o.FindingsFrom(0)
 	if !strings.Contains(first, `list_subagents (:id "s1" :from 24576)`) || strings.ContainsRune(first, '\uFFFD') {

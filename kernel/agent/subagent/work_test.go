@@ -20,9 +20,9 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// TestWorkIsBounded: a subagent does what it was handed, answers, and nothing else, however the tool is
-// spelled. It asks nobody and starts no subagents, even if it has every tool.
-func TestWorkIsBounded(t *testing.T) {
+// TestRestrictions: a subagent calls only its own tools, in any spelling of their names, and answers. It
+// asks no questions and starts no subagents, even if it has every tool.
+func TestRestrictions(t *testing.T) {
 	some := subagent.Turn{Row: journal.Subagent{Tools: []string{"web_fetch"}}, Kinds: kind.New(act.Kinds(act.Deps{})...)}
 	all := some
 	all.Row.Tools = nil
@@ -51,9 +51,9 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 }
 
-// TestFactsOfWork: a subagent's prompt tells the task, and only of the tools that it has. Without the
-// tool that reads skills it lists none.
-func TestFactsOfWork(t *testing.T) {
+// TestFacts: a subagent's prompt has the task and its own tools only. Without the tool that reads skills
+// it lists no skills.
+func TestFacts(t *testing.T) {
 	tools := []prompt.Tool{{Name: "read"}, {Name: "use_skill"}, {Name: "ask_user"}, {Name: "web_fetch"}}
 	for _, c := range []struct{ handed, has []string }{
 		{nil, []string{"read", "use_skill", "web_fetch"}},
@@ -72,13 +72,13 @@ func TestFactsOfWork(t *testing.T) {
 	}
 }
 
-// scene is where a turn takes place.
+// scene is the scene of a turn without projects and other authors.
 type scene struct{}
 
 func (scene) Projects(context.Context) []string { return []string{"/home/ada/engine"} }
 func (scene) Outside() string                   { return "what web_fetch returned" }
 
-// starter returns what starts subagents for a turn that runs, on a pool that nothing runs.
+// starter returns the spawner of a running turn, on a pool that is not run.
 func starter(t *testing.T) (*subagent.Spawner, *kernel) {
 	t.Helper()
 	k := start(t, t.TempDir(), 1, nil)
@@ -101,8 +101,8 @@ func starter(t *testing.T) (*subagent.Spawner, *kernel) {
 	}, k
 }
 
-// TestSpawn: what is handed on has the turn's skill, settings and scene, a budget no larger than the
-// turn's, and no secret.
+// TestSpawn: a subagent has the turn's skill, settings and scene, a budget no larger than the turn's, and
+// no secret.
 func TestSpawn(t *testing.T) {
 	sp, k := starter(t)
 	sp.Turn.Settings = protocol.TurnSettings{{Name: protocol.SettingSystem, Value: "Be brief."}, {Name: protocol.SettingHistory, Value: "none"}, {Name: protocol.SettingModel, Value: "old"}}
@@ -136,8 +136,8 @@ func TestSpawn(t *testing.T) {
 	}
 }
 
-// TestSpawnRefused: where no work may be handed on, or something that it needs is not there, nothing is
-// begun, and the model is told why.
+// TestSpawnRefused: if the turn may start no subagent, or a tool or a model is missing, none is started and
+// the error says why.
 func TestSpawnRefused(t *testing.T) {
 	for why, change := range map[string]func(sp *subagent.Spawner, w *tool.SubagentTask){
 		"it may not":                      func(sp *subagent.Spawner, _ *tool.SubagentTask) { sp.SpawnError = errors.New("it may not") },
