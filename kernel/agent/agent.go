@@ -28,7 +28,7 @@ import (
 type Agent struct {
 	config     Config
 	desk       *person.Desk
-	calls      session.Waiting[protocol.ToolCallResult]
+	calls      session.Waiters[protocol.ToolCallResult]
 	composer   *composer.Composer
 	sender     *reply.Sender
 	compaction *history.Compactor

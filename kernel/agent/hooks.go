@@ -73,7 +73,7 @@ func stepHooks(added []hook.Addition) []journal.StepHook {
 // is its first turn. Their additions follow the question. It does nothing for a turn of which an
 // earlier kernel notified them.
 func (h *turnHooks) notifyStart(ctx context.Context) error {
-	hooks, begun := h.hooks, h.turn.Begun
+	hooks, begun := h.hooks, h.turn.Checkpoint
 	known := slices.ContainsFunc(begun.Steps, func(done journal.StepDone) bool { return len(done.Hooks) > 0 && !done.IsResult() })
 	if h.turn.Waits() || begun.First() > 0 || known {
 		return nil

@@ -18,7 +18,7 @@ import (
 // restore restores the steps of the turn from before a restart of the kernel. The model sees them as
 // without the restart, and no performed action is repeated.
 func (r *run) restore(ctx context.Context) error {
-	begun := r.turn.Begun
+	begun := r.turn.Checkpoint
 	for _, done := range begun.Steps {
 		if done.IsResult() {
 			if err := r.restoreResult(ctx, &done); err != nil {
@@ -71,7 +71,7 @@ func (r *run) restoreAnswers(ctx context.Context, done *journal.StepDone) error 
 // turn records. An action that was running then becomes a failed step, because it is unknown whether it
 // happened.
 func (r *run) recordLostAnswers(ctx context.Context, except string) error {
-	begun := r.turn.Begun
+	begun := r.turn.Checkpoint
 	for _, id := range begun.UnshownAnswers {
 		if id == except {
 			continue

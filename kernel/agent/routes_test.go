@@ -84,8 +84,8 @@ func (h *household) routed(t *testing.T, says ...string) *routed {
 	h.config.Kinds, h.config.Policy = func() *kind.Set { return kinds }, &policy.Policy{Home: h.home, Tools: h.config.Sources.Tools, Kinds: kinds}
 	r.agent = agent.New(h.config)
 	r.sessions = session.New(session.Config{
-		Journal: conversationJournal(h.journal), Runner: r.agent, NewID: h.config.NewID, Logger: h.config.Sources.Logger, Now: h.config.Now, Insertion: act.Insertion,
-		Ended: func(turn journal.Turn) { r.ended <- turn },
+		Journal: conversationJournal(h.journal), Runner: r.agent, NewID: h.config.NewID, Logger: h.config.Sources.Logger, Now: h.config.Now, InsertionAct: act.Insertion,
+		OnTurnEnd: func(turn journal.Turn) { r.ended <- turn },
 	})
 	talk.Sessions = r.sessions
 	t.Cleanup(r.sessions.Close)

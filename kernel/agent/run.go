@@ -62,7 +62,7 @@ func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 	r.loop = newLoop(r)
 	r.model = &reply.Turn{
 		Sender: a.sender, Record: record, Requests: r.requests, Steps: r.steps, Meter: r.meter, Rows: r.rows, Screen: turn, Gate: r.gate,
-		OnModel: r.showSkillAndModel, Example: func() action.Proposed { return r.replyAction("Your answer") }, Resumed: turn.Begun.First() > 0, Log: r.log,
+		OnModel: r.showSkillAndModel, Example: func() action.Proposed { return r.replyAction("Your answer") }, Resumed: turn.Checkpoint.First() > 0, Log: r.log,
 	}
 	return r, err
 }
@@ -70,7 +70,7 @@ func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 // compose connects the composer of the turn. A turn that an earlier kernel began repeats the requests
 // of that kernel.
 func (r *run) compose(ctx context.Context) {
-	begun := r.turn.Begun
+	begun := r.turn.Checkpoint
 	attempt := composer.Attempt{
 		Turn: r.turn.Record, Progress: begun, AwaitsPerson: r.turn.Waits(), Rows: r.agent.config.Journal.Records, Attachments: r.agent.config.Journal.Turns,
 	}
@@ -186,7 +186,7 @@ func (r *run) outcome(ctx context.Context, err error) session.Outcome {
 	}
 	o.Notice = r.agent.Hide(o.Notice)
 	if err != nil && !r.loop.Partial() {
-		r.turn.Stopped("") // the notice has the reason
+		r.turn.SetStopReason("") // the notice has the reason
 	}
 	if err != nil && o.State == protocol.TurnFailed {
 		r.log.Warn("turn failed", "err", r.agent.Hide(err.Error()))

@@ -13,7 +13,7 @@ import (
 // lookups counts what is looked up to resolve the settings of turns. It knows every name.
 type lookups map[string]int
 
-func (l lookups) NameNow(_ context.Context, session string) (string, error) { return session, nil }
+func (l lookups) CurrentName(_ context.Context, session string) (string, error) { return session, nil }
 func (l lookups) SessionModel(context.Context, string) (string, error) {
 	l["the conversation's model"]++
 	return "", nil

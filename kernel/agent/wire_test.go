@@ -134,8 +134,8 @@ func newWireWith(t *testing.T, window int, more []tool.Tool, says ...string) *wi
 func (w *wire) serve(c agent.Config) {
 	w.agent = agent.New(c)
 	w.sessions = session.New(session.Config{
-		Journal: conversationJournal(w.h.journal), Runner: w.agent, NewID: c.NewID, Logger: c.Sources.Logger, Now: c.Now, Insertion: act.Insertion,
-		Ended: func(turn journal.Turn) { w.ended <- turn },
+		Journal: conversationJournal(w.h.journal), Runner: w.agent, NewID: c.NewID, Logger: c.Sources.Logger, Now: c.Now, InsertionAct: act.Insertion,
+		OnTurnEnd: func(turn journal.Turn) { w.ended <- turn },
 	})
 	w.talk.Sessions = w.sessions
 	w.t.Cleanup(w.sessions.Close)

@@ -43,7 +43,7 @@ func newChats(t *testing.T) *chats {
 	var ids atomic.Int64
 	k.Sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
-		Runner:  k, NewID: func() string { return fmt.Sprint("id-", ids.Add(1)) }, Logger: silent, Insertion: act.Insertion, Ended: func(turn journal.Turn) { k.ended <- turn },
+		Runner:  k, NewID: func() string { return fmt.Sprint("id-", ids.Add(1)) }, Logger: silent, InsertionAct: act.Insertion, OnTurnEnd: func(turn journal.Turn) { k.ended <- turn },
 	})
 	t.Cleanup(k.Close)
 	return k

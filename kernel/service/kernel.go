@@ -151,7 +151,7 @@ type IndexProgress interface {
 // answered.
 type StatusSessions interface {
 	Counts() (open, running, queued int)
-	Busy() []protocol.ConversationStatus
+	BusySessions() []protocol.ConversationStatus
 }
 
 // Methods lists what is answered.
@@ -186,7 +186,7 @@ func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (
 	status.Models, status.MCP, status.Faults = s.Models(), s.MCP(), s.Faults()
 	status.Presets = presetStatuses(s.Settings())
 	status.Connected = clients
-	status.Conversations = s.Sessions.Busy()
+	status.Conversations = s.Sessions.BusySessions()
 	subagents, err := s.Subagents.List(ctx, "")
 	status.Conversations = withParents(status.Conversations, subagents)
 	return status, err

@@ -66,7 +66,7 @@ type state struct{}
 func (state) Waiting(context.Context) (int, error)                 { return 2, nil }
 func (state) Unindexed(context.Context) (journal.Unindexed, error) { return journal.Unindexed{}, nil }
 func (state) Counts() (open, running, queued int)                  { return 3, 2, 1 }
-func (state) Busy() []protocol.ConversationStatus {
+func (state) BusySessions() []protocol.ConversationStatus {
 	return []protocol.ConversationStatus{{Name: "main.look-1", Running: "t2"}, {Name: "main", Running: "t1"}}
 }
 func (state) List(context.Context, string) ([]protocol.Subagent, error) {

@@ -30,7 +30,7 @@ type ChosenModel interface {
 
 // ModelChooser makes a model answer in a conversation from now on, and notifies its clients.
 type ModelChooser interface {
-	Choose(ctx context.Context, p protocol.SessionModelParams) error
+	SetModel(ctx context.Context, p protocol.SessionModelParams) error
 }
 
 // Methods lists what is answered.
@@ -58,7 +58,7 @@ func (m Models) choose(ctx context.Context, p protocol.SessionModelParams) (prot
 			return p, err
 		}
 	}
-	return p, m.Chooser.Choose(ctx, p)
+	return p, m.Chooser.SetModel(ctx, p)
 }
 
 // Settings answers which settings would apply to a message, and which presets exist.
@@ -86,7 +86,7 @@ type ChosenPreset interface {
 // PresetChooser applies a preset to a conversation from now on, and notifies its clients.
 type PresetChooser interface {
 	ModelChooser
-	ChoosePreset(ctx context.Context, p protocol.SessionPresetParams) error
+	SetPreset(ctx context.Context, p protocol.SessionPresetParams) error
 }
 
 // Methods lists what is answered.
@@ -126,7 +126,7 @@ func (s Settings) presets(ctx context.Context, p protocol.PresetListParams) (res
 // because an earlier choice of a model would take precedence.
 func (s Settings) choose(ctx context.Context, p protocol.SessionPresetParams) (protocol.SessionPresetParams, error) {
 	if p.Preset == "" {
-		return p, s.Chooser.ChoosePreset(ctx, p)
+		return p, s.Chooser.SetPreset(ctx, p)
 	}
 	preset, err := s.Resolver.Preset(ctx, p.Preset, "the command")
 	if preset.Name != "" {
@@ -136,9 +136,9 @@ func (s Settings) choose(ctx context.Context, p protocol.SessionPresetParams) (p
 		return p, err
 	}
 	if preset.Model != "" {
-		if err := s.Chooser.Choose(ctx, protocol.SessionModelParams{Session: p.Session}); err != nil {
+		if err := s.Chooser.SetModel(ctx, protocol.SessionModelParams{Session: p.Session}); err != nil {
 			return p, err
 		}
 	}
-	return p, s.Chooser.ChoosePreset(ctx, p)
+	return p, s.Chooser.SetPreset(ctx, p)
 }

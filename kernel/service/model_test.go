@@ -28,11 +28,11 @@ func (s *shop) List(_ context.Context, chosen string) protocol.ModelListResult {
 }
 func (s *shop) SessionModel(context.Context, string) (string, error)  { return "large", nil }
 func (s *shop) SessionPreset(context.Context, string) (string, error) { return "brief", nil }
-func (s *shop) Choose(_ context.Context, p protocol.SessionModelParams) error {
+func (s *shop) SetModel(_ context.Context, p protocol.SessionModelParams) error {
 	s.chosen = append(s.chosen, "model "+p.Model)
 	return nil
 }
-func (s *shop) ChoosePreset(_ context.Context, p protocol.SessionPresetParams) error {
+func (s *shop) SetPreset(_ context.Context, p protocol.SessionPresetParams) error {
 	s.chosen = append(s.chosen, "preset "+p.Preset)
 	return nil
 }

@@ -27,7 +27,7 @@ type TurnSessions interface {
 
 // Names returns the current names of renamed conversations.
 type Names interface {
-	NameNow(ctx context.Context, session string) (string, error)
+	CurrentName(ctx context.Context, session string) (string, error)
 }
 
 // ModelFinder returns an error if no server can be asked for a model with that name.
@@ -81,7 +81,7 @@ func (t Turns) cancel(ctx context.Context, p protocol.TurnParams) (protocol.Turn
 	if err != nil || p.Turn+p.Event != "" && !result.Cancelled {
 		return result, err
 	}
-	name, err := t.Names.NameNow(ctx, cmp.Or(p.Session, protocol.MainSession))
+	name, err := t.Names.CurrentName(ctx, cmp.Or(p.Session, protocol.MainSession))
 	turn := ""
 	if p.Turn+p.Event != "" {
 		record, found := t.Sessions.Turn(ctx, protocol.TurnParams{Turn: result.Turn})
@@ -100,7 +100,7 @@ func (t Turns) subagents(ctx context.Context, p protocol.SubagentListParams) (pr
 	name := p.Session
 	if name != "" {
 		var err error
-		if name, err = t.Names.NameNow(ctx, name); err != nil {
+		if name, err = t.Names.CurrentName(ctx, name); err != nil {
 			return protocol.SubagentListResult{}, err
 		}
 	}

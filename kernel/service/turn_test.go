@@ -26,7 +26,7 @@ func (h *talk) taken() string {
 	return done
 }
 
-func (h *talk) NameNow(_ context.Context, session string) (string, error) {
+func (h *talk) CurrentName(_ context.Context, session string) (string, error) {
 	return strings.ReplaceAll(session, "once", "now"), nil
 }
 

@@ -36,8 +36,8 @@ func (o *openAsks) remove(ask string) {
 	delete(o.turns, ask)
 }
 
-// of returns the ids of the turn's asks.
-func (o *openAsks) of(turn string) (ids []string) {
+// ofTurn returns the ids of the turn's asks.
+func (o *openAsks) ofTurn(turn string) (ids []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for id, of := range o.turns {
@@ -49,15 +49,15 @@ func (o *openAsks) of(turn string) (ids []string) {
 	return ids
 }
 
-// Ask shows an ask below the question. The ask of that id is there already when the last kernel
-// showed it.
+// Ask shows an ask below the question. If the last kernel showed the ask of that id, it is not shown
+// again.
 func (t *Turn) Ask(ctx context.Context, ask protocol.Ask) error {
 	s := t.session
 	act := journal.Act{
 		ID: ask.ID, Session: s.name(), Turn: t.Record.ID, Event: t.Record.Event, Kind: journal.ActAsk,
 		Text: waitingSubtree(t.Record.Level, ask),
 	}
-	err := s.keep(ctx, func() error { return s.sessions.config.Journal.Acts.PutAct(ctx, act) })
+	err := s.retryWrite(ctx, func() error { return s.sessions.config.Journal.Acts.PutAct(ctx, act) })
 	switch {
 	case protocol.ErrorCode(err) == protocol.CodeConflict: // the last kernel showed it
 	case err != nil:
@@ -65,18 +65,18 @@ func (t *Turn) Ask(ctx context.Context, ask protocol.Ask) error {
 	default:
 		s.send(ctx, act, t.Record)
 	}
-	shown, err := shownAsk(ctx, s.sessions.config.Journal, ask)
+	shown, err := askForClients(ctx, s.sessions.config.Journal, ask)
 	if err != nil {
 		return err
 	}
 	s.asks.add(ask.ID, t.Record.ID)
 	s.unattended.Store(t.Record.Question.Route.Unattended())
-	s.tellAsk(protocol.MethodAskOpened, shown)
+	s.notifyAsk(protocol.MethodAskOpened, shown)
 	return nil
 }
 
-// shownAsk is an ask that waits as clients of its conversation receive it.
-func shownAsk(ctx context.Context, j Journal, ask protocol.Ask) (protocol.Ask, error) {
+// askForClients returns a waiting ask as the clients of its conversation receive it.
+func askForClients(ctx context.Context, j Journal, ask protocol.Ask) (protocol.Ask, error) {
 	ask = ask.Shortened()
 	act, err := j.Acts.Act(ctx, ask.ID)
 	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
@@ -101,7 +101,7 @@ func (h *Sessions) Remind(ctx context.Context, client Client, session string) er
 		if ask.Session != session {
 			continue
 		}
-		shown, err := shownAsk(ctx, h.config.Journal, ask)
+		shown, err := askForClients(ctx, h.config.Journal, ask)
 		if err != nil {
 			return err
 		}
@@ -130,19 +130,19 @@ func (s *Session) showClosed(ctx context.Context, client Client, id string) {
 		client.Notify(protocol.MethodAskClosed, ask.notification(s.name()))
 	default:
 		s.asks.remove(id)
-		s.tellAsk(protocol.MethodAskClosed, ask.notification(s.name()))
+		s.notifyAsk(protocol.MethodAskClosed, ask.notification(s.name()))
 	}
 }
 
-// A placedAsk is an ask with its subtrees in the conversation.
-type placedAsk struct {
+// renderedAsk is an ask with its subtrees in the conversation.
+type renderedAsk struct {
 	ask     protocol.Ask
 	waiting string // its subtree while it waits
 	closed  string // and when it is closed
 }
 
 // notification tells clients that the ask is closed.
-func (a placedAsk) notification(session string) protocol.AskClosed {
+func (a renderedAsk) notification(session string) protocol.AskClosed {
 	return protocol.AskClosed{
 		ID: a.ask.ID, Sort: a.ask.Sort, Session: session, Turn: a.ask.Turn, Decision: a.ask.Decision, Client: a.ask.Client,
 		Waiting: a.waiting, Subtree: a.closed,
@@ -150,16 +150,16 @@ func (a placedAsk) notification(session string) protocol.AskClosed {
 }
 
 // readAsk reads the ask of this id.
-func readAsk(ctx context.Context, j Journal, id string) (placedAsk, error) {
+func readAsk(ctx context.Context, j Journal, id string) (renderedAsk, error) {
 	ask, err := j.Asks.Ask(ctx, id)
 	if err != nil {
-		return placedAsk{}, fmt.Errorf("look for what a person was asked: %w", err)
+		return renderedAsk{}, fmt.Errorf("look for what a person was asked: %w", err)
 	}
 	record, err := j.Turns.Turn(ctx, ask.Turn)
 	if err != nil {
-		return placedAsk{}, fmt.Errorf("look for the turn that asked: %w", err)
+		return renderedAsk{}, fmt.Errorf("look for the turn that asked: %w", err)
 	}
-	placed := placedAsk{ask: ask, waiting: waitingSubtree(record.Level, ask)}
+	placed := renderedAsk{ask: ask, waiting: waitingSubtree(record.Level, ask)}
 	if ask.Waits() {
 		return placed, nil
 	}
@@ -170,8 +170,8 @@ func readAsk(ctx context.Context, j Journal, id string) (placedAsk, error) {
 	return placed, nil
 }
 
-// present replaces the texts of asks that are closed by their closed subtrees.
-func present(ctx context.Context, j Journal, acts []journal.Act) error {
+// replaceClosedAsks replaces the texts of closed asks by their closed subtrees.
+func replaceClosedAsks(ctx context.Context, j Journal, acts []journal.Act) error {
 	for i, a := range acts {
 		if a.Kind != journal.ActAsk {
 			continue

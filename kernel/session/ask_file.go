@@ -14,7 +14,7 @@ import (
 
 // reconcileUnkept reconciles the conversation's file with the journal if no client keeps the file.
 func (f *conversationFile) reconcileUnkept(ctx context.Context) {
-	if !f.session.viewers.keepFile() {
+	if !f.session.viewers.hasKeeper() {
 		f.reconcile(ctx)
 	}
 }

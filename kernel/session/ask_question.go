@@ -9,14 +9,14 @@ import (
 	"org-agent/kernel/text"
 )
 
-// questionForm is a question below a question of that level, as a form to be filled in:
-// each field is a numbered item, a choice has a checkbox for each option, and what is to be
-// written stands behind "Answer:". Clients find the fields by the lines of the items.
+// questionForm returns the subtree of a question below a question of that level, as a form. Each field
+// is a numbered item, a choice has a checkbox for each option, and a written answer stands behind
+// "Answer:". Clients find the fields by the lines of the items.
 func questionForm(level int, q protocol.Ask) string {
 	var b strings.Builder
 	b.WriteString(askHeading(level, "TODO Answer: ", q.Form.Title, "", false))
 	b.WriteString("/C-c C-c/ sends the answers, /C-c C-k/ declines and says why")
-	if slices.ContainsFunc(q.Form.Fields, boxed) {
+	if slices.ContainsFunc(q.Form.Fields, hasCheckboxes) {
 		b.WriteString(", /RET/ checks a box")
 	}
 	b.WriteByte('.')
@@ -49,8 +49,8 @@ func questionForm(level int, q protocol.Ask) string {
 	return askSubtree(level, q.ID, "question", b.String())
 }
 
-// boxed reports whether the field is answered by checking boxes.
-func boxed(f protocol.FormField) bool {
+// hasCheckboxes reports whether the field is answered by checking boxes.
+func hasCheckboxes(f protocol.FormField) bool {
 	return f.Kind == protocol.FieldChoice || f.Kind == protocol.FieldChoices || f.Kind == protocol.FieldYesNo
 }
 
@@ -61,7 +61,7 @@ func box(checked bool) string {
 	return " "
 }
 
-// hint says behind a question how it is answered.
+// hint returns the hint behind a question that says how to answer it.
 func hint(f protocol.FormField) string {
 	var hints []string
 	switch f.Kind {
@@ -83,8 +83,8 @@ func hint(f protocol.FormField) string {
 	return " (" + strings.Join(hints, "; ") + ")"
 }
 
-// questionClosed is what becomes of it: a heading that says how and when it was closed, and
-// below it what was answered.
+// questionClosed returns the closed subtree of a question: a heading with the outcome and the time,
+// and the answers below it.
 func questionClosed(level int, q protocol.Ask) string {
 	var b strings.Builder
 	words := "DONE Answered"
@@ -95,7 +95,7 @@ func questionClosed(level int, q protocol.Ask) string {
 		words = "CANCELLED Not answered"
 	}
 	b.WriteString(askHeading(level, words+": ", q.Form.Title, "", false))
-	b.WriteString(closing(q.Decision != "", q.Client, q.ClosedAt(), q.Comment))
+	b.WriteString(closedLine(q.Decision != "", q.Client, q.ClosedAt(), q.Comment))
 	if q.Decision == protocol.Answered {
 		for _, f := range q.Form.Fields {
 			fmt.Fprintf(&b, "- %s :: %s\n", f.Question, answerLine(f, q.Answers))
@@ -104,10 +104,11 @@ func questionClosed(level int, q protocol.Ask) string {
 	return askSubtree(level, q.ID, "question", b.String())
 }
 
-// answerShown is how much of an answer the closed question shows; the journal has it whole.
-const answerShown = 500
+// answerLineLimit is the maximal length in bytes of an answer in the closed question. The journal has
+// the whole answer.
+const answerLineLimit = 500
 
-// answerLine is what was answered to a field, on one line.
+// answerLine returns the answer to a field on one line.
 func answerLine(f protocol.FormField, answers []protocol.FieldAnswer) string {
 	i := slices.IndexFunc(answers, func(a protocol.FieldAnswer) bool { return a.Name == f.Name })
 	switch {
@@ -117,7 +118,7 @@ func answerLine(f protocol.FormField, answers []protocol.FieldAnswer) string {
 		return "given, and kept nowhere"
 	}
 	line := strings.Join(strings.Fields(strings.Join(answers[i].Values, ", ")), " ")
-	if kept := text.Prefix(line, answerShown); kept != line {
+	if kept := text.Prefix(line, answerLineLimit); kept != line {
 		line = kept + "…"
 	}
 	return line

@@ -21,7 +21,7 @@ const (
 	askBytes = 8 << 10
 )
 
-// waitingSubtree is an ask that waits, below a question of that level.
+// waitingSubtree returns the subtree of a waiting ask, below a question of that level.
 func waitingSubtree(level int, a protocol.Ask) string {
 	if a.Sort == protocol.AskQuestion {
 		return questionForm(level, a)
@@ -29,7 +29,7 @@ func waitingSubtree(level int, a protocol.Ask) string {
 	return approvalSubtree(level, a)
 }
 
-// closedSubtree is what becomes of it when it is closed.
+// closedSubtree returns the subtree of a closed ask, below a question of that level.
 func closedSubtree(level int, a protocol.Ask) string {
 	if a.Sort == protocol.AskQuestion {
 		return questionClosed(level, a)
@@ -37,15 +37,16 @@ func closedSubtree(level int, a protocol.Ask) string {
 	return approvalClosed(level, a)
 }
 
-// approvalSubtree is an approval below a question of that level. It reads like a short letter: what
-// the agent asks for, what that would do, why it has to ask, the change itself, and the choices.
+// approvalSubtree returns the subtree of an approval below a question of that level. It reads like a
+// short letter: the request of the agent, its effects, the reason for asking, the change itself, and
+// the choices.
 func approvalSubtree(level int, a protocol.Ask) string {
 	var b strings.Builder
-	b.WriteString(askHeading(level, "TODO May I ", request(summaryOf(a)), "?", a.Text != ""))
+	b.WriteString(askHeading(level, "TODO May I ", lowerFirst(summaryOf(a)), "?", a.Text != ""))
 	for _, effect := range a.Effects {
 		fmt.Fprintf(&b, "- %s\n", verbatimPath(effect))
 	}
-	if reason := whyAsked(a); reason != "" {
+	if reason := askReason(a); reason != "" {
 		fmt.Fprintf(&b, "- you are asked because %s\n", verbatimPath(reason))
 	}
 	text, cut := excerpt(a.Text)
@@ -65,15 +66,15 @@ func approvalSubtree(level int, a protocol.Ask) string {
 	return askSubtree(level, a.ID, "approval", b.String())
 }
 
-// request is a summary, which begins with a verb, as it stands behind "May I".
-func request(summary string) string {
+// lowerFirst returns a summary, which begins with a verb, in the form for the text behind "May I".
+func lowerFirst(summary string) string {
 	first, size := utf8.DecodeRuneInString(summary)
 	return string(unicode.ToLower(first)) + summary[size:]
 }
 
-// whyAsked is why the person is asked. A reason that only repeats what the action does says that no
-// rule is about it.
-func whyAsked(a protocol.Ask) string {
+// askReason returns why the person is asked. If the reason only repeats an effect of the action, no
+// rule covers the action.
+func askReason(a protocol.Ask) string {
 	reason := strings.TrimSuffix(a.Reason, ".")
 	if slices.ContainsFunc(a.Effects, func(effect string) bool { return strings.HasPrefix(effect, reason) }) {
 		return "no rule of yours allows it"
@@ -97,7 +98,7 @@ var pathBegins = regexp.MustCompile(` ~?/`)
 // approvalClosed is the closed subtree: a heading with the decision, and below it by whom, when
 // and why it was made.
 func approvalClosed(level int, a protocol.Ask) string {
-	words := "DONE Approved " + scope(a)
+	words := "DONE Approved " + decisionScope(a)
 	switch a.Decision {
 	case "":
 		words = "CANCELLED Not decided"
@@ -105,15 +106,15 @@ func approvalClosed(level int, a protocol.Ask) string {
 		words = "CANCELLED Refused"
 	}
 	return askSubtree(level, a.ID, "approval", askHeading(level, words+": ", summaryOf(a), "", false)+
-		closing(a.Decision != "", a.Client, a.ClosedAt(), a.Comment))
+		closedLine(a.Decision != "", a.Client, a.ClosedAt(), a.Comment))
 }
 
-// closing is the line below a closed heading: who closed it, or that its turn ended, when,
-// and the reason, if one was given.
-func closing(decided bool, client string, at time.Time, reason string) string {
+// closedLine returns the line below a closed heading: who closed the ask, or that its turn ended, the
+// time, and the reason if there is one.
+func closedLine(decided bool, client string, at time.Time, reason string) string {
 	who := "Its turn ended"
 	if decided {
-		who = by(client)
+		who = decidedBy(client)
 	}
 	if reason = strings.Join(strings.Fields(reason), " "); reason == "" {
 		return fmt.Sprintf("%s, %s.\n", who, stamp(at))
@@ -144,7 +145,7 @@ func summaryOf(a protocol.Ask) string {
 	return a.Summary
 }
 
-func scope(a protocol.Ask) string {
+func decisionScope(a protocol.Ask) string {
 	words := map[protocol.Decision]string{
 		protocol.AllowOnce: "once", protocol.AllowTurn: "for the turn", protocol.AllowSession: "for the session", protocol.AllowAlways: "always",
 	}
@@ -154,8 +155,8 @@ func scope(a protocol.Ask) string {
 	return words[a.Decision]
 }
 
-// by says who decided: the person, and where they did.
-func by(client string) string {
+// decidedBy returns who decided: the person, with the program that they used.
+func decidedBy(client string) string {
 	switch protocol.Channel(client) {
 	case protocol.ChannelCLI:
 		return "You, in a shell"
@@ -165,7 +166,7 @@ func by(client string) string {
 	return "You"
 }
 
-// stamp is a time as Org's inactive timestamps have it.
+// stamp formats a time as an inactive timestamp of Org.
 func stamp(t time.Time) string { return t.Local().Format("[2006-01-02 Mon 15:04]") }
 
 // askSubtree makes a subtree of a text with a heading; its property ASKS names the kind of ask.
@@ -177,8 +178,8 @@ func askSubtree(level int, id, asks, text string) string {
 	return converter.Write(text) + converter.Close()
 }
 
-// excerpt is the beginning of a text, in whole lines if possible, and the number of bytes left
-// out.
+// excerpt returns the beginning of a text, in whole lines if possible, and the number of omitted
+// bytes.
 func excerpt(source string) (kept string, cut int) {
 	kept = text.Prefix(source, askBytes)
 	if lines := slices.Collect(strings.Lines(kept)); len(lines) > askLines {
@@ -190,7 +191,7 @@ func excerpt(source string) (kept string, cut int) {
 	return kept, len(source) - len(kept)
 }
 
-// fenceFor is a fence that no line of the text can close.
+// fenceFor returns a fence that no line of the text can close.
 func fenceFor(text string) string {
 	longest, run := 0, 0
 	for _, c := range text {

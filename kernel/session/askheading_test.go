@@ -34,7 +34,7 @@ func TestAskHeadings(t *testing.T) {
 		if columns > 77 || !strings.HasSuffix(heading, " :agent:") || !strings.Contains(heading, "…") {
 			t.Errorf("%d columns: %s", columns, heading)
 		}
-		if !strings.Contains(rest, "\nIn full: "+summary+"\n") && !strings.Contains(rest, "\nIn full: "+request(summary)+"\n") && !strings.Contains(rest, "\nIn full: "+title+"\n") {
+		if !strings.Contains(rest, "\nIn full: "+summary+"\n") && !strings.Contains(rest, "\nIn full: "+lowerFirst(summary)+"\n") && !strings.Contains(rest, "\nIn full: "+title+"\n") {
 			t.Errorf("what is asked is not whole in\n%s", subtree)
 		}
 	}

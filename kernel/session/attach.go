@@ -23,9 +23,9 @@ import (
 // receives the act twice and shows it once, by its id. Whether a person removed the act from the file
 // is decided by one reading of the journal and a later reading of the file, see [Session.replay].
 func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
-	name, err := h.nameOf(ctx, orMain(p.Session), p.IDs)
+	name, err := h.attachName(ctx, sessionOrMain(p.Session), p.IDs)
 	if p.Watch {
-		name, err = h.NameNow(ctx, orMain(p.Session))
+		name, err = h.CurrentName(ctx, sessionOrMain(p.Session))
 	}
 	if err != nil {
 		return protocol.SessionLoadResult{}, err
@@ -39,7 +39,7 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 	if view == "" {
 		view = protocol.ViewSubtree
 	}
-	a := &attached{client: client, view: view}
+	a := &attachment{client: client, view: view}
 	a.ctx, a.leave = context.WithCancel(h.ctx)
 	result := s.attachAs(a, p)
 	if !p.Watch {
@@ -61,8 +61,8 @@ func (h *Sessions) Attach(ctx context.Context, client Client, p protocol.Session
 	return result, nil
 }
 
-// describe adds what a header line shows of the session: its model and its preset, if
-// one was chosen, and what it took so far.
+// describe adds the values for a client's header line: the chosen model, the chosen preset and the
+// usage of the session.
 func (s *Session) describe(ctx context.Context, result *protocol.SessionLoadResult) (err error) {
 	if result.Model, err = s.sessions.config.Journal.Sessions.SessionModel(ctx, s.name()); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *Session) describe(ctx context.Context, result *protocol.SessionLoadResu
 	return err
 }
 
-// total is what the session took so far, nil when nobody counted.
+// total returns the usage of the session, nil if none was counted.
 func (s *Session) total(ctx context.Context) (*protocol.Usage, error) {
 	rows, err := s.sessions.config.Journal.Usage.Sum(ctx, protocol.UsageTotal, s.name(), time.Time{}, 0)
 	if len(rows) == 0 {
@@ -85,18 +85,18 @@ func (s *Session) total(ctx context.Context) (*protocol.Usage, error) {
 
 // attachAs attaches a client that knows the session by the name in p. It cannot be renamed
 // meanwhile.
-func (s *Session) attachAs(a *attached, p protocol.SessionLoadParams) protocol.SessionLoadResult {
+func (s *Session) attachAs(a *attachment, p protocol.SessionLoadParams) protocol.SessionLoadResult {
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
-	if known := orMain(p.Session); !p.Watch && known != s.name() {
+	if known := sessionOrMain(p.Session); !p.Watch && known != s.name() {
 		a.client.Notify(protocol.MethodSessionRenamed, protocol.SessionRenamed{Session: known, To: s.name(), File: s.file.path()})
 	}
 	return s.attach(a)
 }
 
-// attach adds the client, in the place of an earlier attachment of the same
-// connection, and says what it finds. The client holds the session until detach.
-func (s *Session) attach(a *attached) protocol.SessionLoadResult {
+// attach adds the client, in the place of an earlier attachment of the same connection, and returns the
+// state of the session. The client holds the session until detach.
+func (s *Session) attach(a *attachment) protocol.SessionLoadResult {
 	s.hold()
 	result := protocol.SessionLoadResult{Session: s.name(), File: s.file.path()}
 	replaced := 0
@@ -104,7 +104,7 @@ func (s *Session) attach(a *attached) protocol.SessionLoadResult {
 	for range replaced {
 		s.release()
 	}
-	// Read after the client was added: what changes from here on is notified.
+	// Read after the client was added: it is notified of later changes.
 	running, waiting := s.queue.state()
 	if running != nil {
 		result.Running, result.RunningEvent = running.Record.ID, running.Record.Event
@@ -138,9 +138,9 @@ func (s *Session) replay(ctx context.Context, client Client, held []string, view
 	for _, m := range marks {
 		saved[m.ID] = m.Saved
 	}
-	removed := s.file.removedByHand()
+	removed := s.file.removedByPerson()
 	lacks := func(id string) bool { return !has[id] && !(saved[id] && removed(id)) }
-	lacking := lackingOf(marks, lacks)
+	lacking := incompleteTurns(marks, lacks)
 	const page = 200
 	for ids := range slices.Chunk(lacking, page) {
 		turns, err := j.Turns.TurnsOf(ctx, ids...)
@@ -154,8 +154,8 @@ func (s *Session) replay(ctx context.Context, client Client, held []string, view
 	return never, nil
 }
 
-// neverReceived are those of the ids that are of nothing in the session. Nearly all are
-// among its marks; the journal is asked for the others.
+// neverReceived returns the ids of held that the session does not have. Nearly all ids are among its
+// marks. The journal looks the others up.
 func (s *Session) neverReceived(ctx context.Context, marks []journal.Mark, held []string) (never []string, err error) {
 	marked := make(map[string]bool, len(marks))
 	for _, m := range marks {
@@ -169,8 +169,8 @@ func (s *Session) neverReceived(ctx context.Context, marks []journal.Mark, held 
 	return slices.DeleteFunc(others, func(id string) bool { return known[id] }), nil
 }
 
-// lackingOf are the turns of which something is lacking, in the order of the conversation.
-func lackingOf(marks []journal.Mark, lacks func(id string) bool) (turns []string) {
+// incompleteTurns returns the turns with a lacking text, in the order of the conversation.
+func incompleteTurns(marks []journal.Mark, lacks func(id string) bool) (turns []string) {
 	incomplete := map[string]bool{}
 	for _, m := range marks {
 		if lacks(m.ID) {
@@ -195,7 +195,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	if err != nil {
 		return err
 	}
-	if err := present(ctx, s.sessions.config.Journal, acts); err != nil {
+	if err := replaceClosedAsks(ctx, s.sessions.config.Journal, acts); err != nil {
 		return err
 	}
 	byTurn := map[string][]journal.Act{}
@@ -203,13 +203,13 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 		byTurn[a.Turn] = append(byTurn[a.Turn], a)
 	}
 	for _, t := range turns {
-		kept := protocol.StoredTurn{Session: s.name(), Turn: t.ID, Event: t.Event, State: t.State, Words: words(t)}
+		kept := protocol.StoredTurn{Session: s.name(), Turn: t.ID, Event: t.Event, State: t.State, Words: headingWords(t)}
 		if lacks(t.Event) {
 			kept.Question, kept.Parent = questionSubtree(t), t.Parent
 		}
 		sent := false
 		for _, a := range byTurn[t.ID] {
-			a.Text = marked(a, t)
+			a.Text = withPreference(a, t)
 			if wire, ok := s.wireAct(a, t, view); ok && lacks(a.ID) {
 				kept.ID, kept.Answer = a.ID, wire.Payload.Text("text")
 				client.Notify(protocol.MethodTurnKept, kept)
@@ -225,7 +225,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 
 // Leave detaches a client from a session.
 func (h *Sessions) Leave(client Client, session string) {
-	name, err := h.NameNow(h.ctx, orMain(session))
+	name, err := h.CurrentName(h.ctx, sessionOrMain(session))
 	if err != nil {
 		h.config.Logger.Error("client not detached", "session", session, "err", err)
 		return
@@ -236,28 +236,28 @@ func (h *Sessions) Leave(client Client, session string) {
 	}
 }
 
-// Detach detaches a client that is gone from every session.
+// Detach detaches a client whose connection has ended from every session.
 func (h *Sessions) Detach(client Client) {
-	h.awaited.drop("", client)
+	h.endWaiters.drop("", client)
 	for _, s := range h.all() {
 		s.detach(h.ctx, client.ID())
 	}
 }
 
-// detach removes the client; when it kept the file, the next that can does, or
-// else the kernel adds what is missing.
+// detach removes the client. If it was the keeper, the next client that can becomes the keeper, and the
+// kernel adds the turns that the file lacks.
 func (s *Session) detach(ctx context.Context, id string) {
-	left, kept, heir := s.viewers.remove(id)
-	if !left {
+	removed, wasKeeper, successor := s.viewers.remove(id)
+	if !removed {
 		return
 	}
 	defer s.release()
-	if !kept {
+	if !wasKeeper {
 		return
 	}
 	s.file.write(ctx)
 	s.file.reconcileUnkept(ctx)
-	if heir != nil {
-		heir.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name(), File: s.file.path(), Keeper: true})
+	if successor != nil {
+		successor.client.Notify(protocol.MethodSessionKeeper, protocol.SessionKeeper{Session: s.name(), File: s.file.path(), Keeper: true})
 	}
 }

@@ -11,11 +11,11 @@ import (
 // matchedByTrigger says, as the origin of a setting, why a skill answers a broadcast event.
 const matchedByTrigger = "its trigger, for an event that is for all,"
 
-// Broadcast takes an event that is for all of the skills: each answers it in a turn of its own,
-// with an answer of its own, in their order. When it returns nil the journal has all of the
-// turns, on the disk. The turn of the last skill has the event's id, and the result names that one;
-// those before it have the id with their number behind it. The same event again is acknowledged
-// again and answered once, also when the kernel ended half way: the event's own id is kept last.
+// Broadcast submits an event to all of the skills. Each skill answers in a turn of its own, in their
+// order. When it returns nil all turns are durable in the journal. The turn of the last skill has the
+// event's id, and is the result; the earlier ones have the id with a number behind it. A repeated
+// event is acknowledged again and answered once, also if the kernel ended half way, because the
+// event's own id is recorded last.
 func (h *Sessions) Broadcast(ctx context.Context, event protocol.Event, skills []string) (result protocol.EventResult, err error) {
 	if event.ID == "" {
 		event.ID = h.config.NewID()

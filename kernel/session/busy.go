@@ -7,8 +7,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Busy are the sessions in which a turn runs or waits, by name, for the status.
-func (h *Sessions) Busy() []protocol.ConversationStatus {
+// BusySessions returns the sessions with running or waiting turns, by name, for the status.
+func (h *Sessions) BusySessions() []protocol.ConversationStatus {
 	var busy []protocol.ConversationStatus
 	for _, s := range h.all() {
 		one := protocol.ConversationStatus{Name: s.name()}

@@ -8,9 +8,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Choose sets the model that answers in a session from its next turn on, and
-// tells every client of it.
-func (h *Sessions) Choose(ctx context.Context, p protocol.SessionModelParams) error {
+// SetModel sets the model that answers in a session from its next turn on, and notifies every client
+// of it.
+func (h *Sessions) SetModel(ctx context.Context, p protocol.SessionModelParams) error {
 	s, err := h.use(p.Session)
 	if err != nil {
 		return err
@@ -23,9 +23,8 @@ func (h *Sessions) Choose(ctx context.Context, p protocol.SessionModelParams) er
 	return nil
 }
 
-// ChoosePreset sets the preset that holds in a session from its next message on, and
-// tells every client of it.
-func (h *Sessions) ChoosePreset(ctx context.Context, p protocol.SessionPresetParams) error {
+// SetPreset sets the preset of a session from its next message on, and notifies every client of it.
+func (h *Sessions) SetPreset(ctx context.Context, p protocol.SessionPresetParams) error {
 	s, err := h.use(p.Session)
 	if err != nil {
 		return err
@@ -38,8 +37,8 @@ func (h *Sessions) ChoosePreset(ctx context.Context, p protocol.SessionPresetPar
 	return nil
 }
 
-// Prefer makes an answer the one of its question that later turns are shown, and
-// tells every client of the session.
+// Prefer makes an answer the preferred one of its question: later turns see that answer. It notifies
+// every client of the session.
 func (h *Sessions) Prefer(ctx context.Context, p protocol.TurnPreferParams) (protocol.TurnPreferred, error) {
 	record, err := h.config.Journal.Turns.Prefer(ctx, p.ID, p.Not)
 	if err != nil {
@@ -55,9 +54,9 @@ func (h *Sessions) Prefer(ctx context.Context, p protocol.TurnPreferParams) (pro
 	return preferred, nil
 }
 
-// marked is the subtree of an act as it stands in a conversation now: the answer that a
-// person prefers has the mark that a client gave it.
-func marked(act journal.Act, turn journal.Turn) string {
+// withPreference returns the current subtree of an act: the preferred answer has the property
+// PREFERRED.
+func withPreference(act journal.Act, turn journal.Turn) string {
 	if turn.Preferred != act.ID {
 		return act.Text
 	}

@@ -10,10 +10,10 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// send brings a journalled act to every attached client and, where no client
-// keeps the file, into the file. Receipts are awaited beside the turn.
+// send delivers an act that the journal has to every attached client. If no client keeps the file, it
+// writes the file. It does not wait for receipts.
 func (s *Session) send(ctx context.Context, act journal.Act, turn journal.Turn) {
-	for _, a := range s.viewers.attached() {
+	for _, a := range s.viewers.attachments() {
 		if params, ok := s.wireAct(act, turn, a.view); ok {
 			s.sendTo(a, params)
 		}
@@ -21,11 +21,11 @@ func (s *Session) send(ctx context.Context, act journal.Act, turn journal.Turn) 
 	s.file.writeUnkept(ctx)
 }
 
-// wireAct is the act as a client with this view gets it; false when it is not
-// for that view: the command line prints answers only.
+// wireAct returns the act for a client with this view. It returns false if the view does not show the
+// act: the plain view shows answers only.
 func (s *Session) wireAct(act journal.Act, turn journal.Turn, view protocol.View) (protocol.Act, bool) {
 	if act.Kind == journal.ActAction {
-		return protocol.Act{}, false // somebody did it already
+		return protocol.Act{}, false // it was performed
 	}
 	text := act.Text
 	if view == protocol.ViewPlain {
@@ -34,18 +34,18 @@ func (s *Session) wireAct(act journal.Act, turn journal.Turn, view protocol.View
 		}
 		text = act.Plain
 	}
-	sent := s.sessions.config.Insertion(text)
+	sent := s.sessions.config.InsertionAct(text)
 	sent.ID, sent.Session, sent.Turn, sent.Event = act.ID, act.Session, act.Turn, act.Event
-	sent.Words, sent.Asks = words(turn), act.Kind == journal.ActAsk
+	sent.Words, sent.Asks = headingWords(turn), act.Kind == journal.ActAsk
 	return sent, true
 }
 
-// sendTo queues one act for one client, before what is sent to it next, and
-// keeps its receipt.
-func (s *Session) sendTo(a *attached, act protocol.Act) {
+// sendTo queues an act for one client, in order with its other notifications. A goroutine records the
+// receipt.
+func (s *Session) sendTo(a *attachment, act protocol.Act) {
 	h := s.sessions
 	wait := a.client.Deliver(act)
-	h.begin(func() {
+	h.start(func() {
 		receipt, err := wait(a.ctx)
 		ctx := context.WithoutCancel(a.ctx)
 		kept := journal.Receipt{Client: a.client.ID(), Receipt: receipt}
@@ -53,21 +53,21 @@ func (s *Session) sendTo(a *attached, act protocol.Act) {
 			kept.Failure = err.Error()
 		}
 		if err := h.config.Journal.Acts.PutReceipt(ctx, act.ID, kept); err != nil {
-			s.logger().Error("receipt not kept", "act", act.ID, "err", err)
+			s.logger().Error("receipt not recorded", "act", act.ID, "err", err)
 		}
 		if err == nil && receipt.Saved {
-			// The question as well: the keeper saved the whole buffer. What a person
-			// removes from now on stays away.
+			// The question is saved as well, because the keeper saved the whole buffer. A text that a
+			// person removes from now on is not sent again.
 			if err := h.config.Journal.Turns.MarkQuestionSaved(ctx, act.Event); err != nil {
-				s.logger().Error("receipt not kept", "act", act.ID, "err", err)
+				s.logger().Error("receipt not recorded", "act", act.ID, "err", err)
 			}
 		}
 	})
 }
 
-// showQuestion opens the turn at every client; those that lack the question
-// insert it. Where no client keeps the file it comes in with the answer, so that
-// nobody waits for the disk.
+// showQuestion notifies every client that the turn runs. Clients that lack the question insert it. If no
+// client keeps the file, the question is written with the answer, so that the turn does not wait for the
+// disk here.
 func (s *Session) showQuestion(turn journal.Turn) {
 	model := turn.Wanted
 	if model == "" {
@@ -78,8 +78,8 @@ func (s *Session) showQuestion(turn journal.Turn) {
 	})
 }
 
-// questionSubtree is the question as the conversation's file has it, or "" for
-// an event that is no message of a person.
+// questionSubtree returns the subtree of the question, or "" for an event that is no message of a
+// person.
 func questionSubtree(turn journal.Turn) string {
 	if !turn.Question.HasHeading() {
 		return ""
@@ -97,7 +97,7 @@ func orgProperties(properties []protocol.Property) []org.Property {
 
 // Insert puts the text into the conversation of the running turn.
 func (h *Sessions) Insert(ctx context.Context, session, turn, action, text string) error {
-	h.mu.Lock() // not use: what a turn has is kept also while the kernel stops
+	h.mu.Lock() // not use: an answer is recorded also while the kernel stops
 	s := h.open[session]
 	h.mu.Unlock()
 	if s != nil {
@@ -115,8 +115,8 @@ func (h *Sessions) Post(ctx context.Context, id, session, text string) error {
 	return err
 }
 
-// words is the question's first words, for a heading that stands in its place.
-func words(turn journal.Turn) string {
+// headingWords returns the first words of the question, for a heading that stands in its place.
+func headingWords(turn journal.Turn) string {
 	if !turn.Question.HasHeading() {
 		return ""
 	}

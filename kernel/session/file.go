@@ -23,8 +23,8 @@ import (
 type conversationFile struct {
 	session *Session
 
-	mu     sync.Mutex // held while the file is changed or moved
-	failed bool       // the last write failed, and clients were notified
+	mu          sync.Mutex // held while the file is changed or moved
+	writeFailed bool       // the last write failed, and clients were notified
 }
 
 // path returns where the file is, "" if conversations are not kept in files.
@@ -43,16 +43,16 @@ func (f *conversationFile) write(ctx context.Context) {
 	defer f.mu.Unlock()
 	err := f.add(ctx)
 	for tries := 0; tries < 3 && errors.Is(err, atomicfile.ErrChanged); tries++ {
-		err = f.add(ctx) // another program saved the file meanwhile: what it wrote stays
+		err = f.add(ctx) // another program saved the file meanwhile: its text stays
 	}
 	if err != nil {
 		f.session.logger().Error("conversation file not written", "err", err)
 	}
-	if err != nil && !f.failed {
+	if err != nil && !f.writeFailed {
 		f.session.viewers.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn,
 			Text: fmt.Sprintf("%v; nothing is lost: the journal has the conversation, and the file gets it when it can be written", err)})
 	}
-	f.failed = err != nil
+	f.writeFailed = err != nil
 }
 
 // journal returns the journal of the sessions.
@@ -60,18 +60,18 @@ func (f *conversationFile) journal() Journal { return f.session.sessions.config.
 
 // writeUnkept writes the file if no client keeps it.
 func (f *conversationFile) writeUnkept(ctx context.Context) {
-	if !f.session.viewers.keepFile() {
+	if !f.session.viewers.hasKeeper() {
 		f.write(ctx)
 	}
 }
 
-// add writes what the file lacks, once. The caller holds the lock.
+// add writes the turns and acts that the file lacks, in one attempt. The caller holds the lock.
 func (f *conversationFile) add(ctx context.Context) error {
 	turns, acts, err := f.journal().Turns.Unsaved(ctx, f.session.name())
 	if err != nil || len(turns)+len(acts) == 0 {
 		return err
 	}
-	if err := present(ctx, f.journal(), acts); err != nil {
+	if err := replaceClosedAsks(ctx, f.journal(), acts); err != nil {
 		return err
 	}
 	path := f.path()
@@ -82,16 +82,16 @@ func (f *conversationFile) add(ctx context.Context) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the conversation: %w", err)
 	}
-	text := grown{string(old), len(old)}
-	held := idsIn(text.now)
+	text := growingText{string(old), len(old)}
+	held := idsIn(text.text)
 	for _, t := range turns {
 		if subtree := questionSubtree(t); subtree != "" && !held[t.Event] {
-			text.put(questionPlace(text.now, t.Parent, subtree))
+			text.insert(questionInsertion(text.text, t.Parent, subtree))
 		}
 	}
 	for _, a := range acts {
 		if !held[a.ID] {
-			text.put(f.actPlace(ctx, text.now, a))
+			text.insert(f.actInsertion(ctx, text.text, a))
 		}
 	}
 	if err := text.write(path, old); err != nil {
@@ -100,29 +100,29 @@ func (f *conversationFile) add(ctx context.Context) error {
 	return f.markSaved(ctx, turns, acts)
 }
 
-// grown is a text that something is put into.
-type grown struct {
-	now   string
-	first int // of now, what stands before it was not changed
+// growingText is a text with insertions.
+type growingText struct {
+	text  string
+	first int // the offset of the first change
 }
 
-func (g *grown) put(i org.Insertion) {
-	g.now, g.first = i.Apply(g.now), min(g.first, i.Offset)
+func (g *growingText) insert(i org.Insertion) {
+	g.text, g.first = i.Apply(g.text), min(g.first, i.Offset)
 }
 
 const (
-	largeFile = 1 << 20   // of a file of so many bytes, what does not change is not written again
-	shortEnd  = 256 << 10 // if no more than this does
+	spliceMinimum = 1 << 20   // a file of this size in bytes is spliced
+	spliceLimit   = 256 << 10 // if its changed end is at most this size
 )
 
-// write makes it the content of the file.
-func (g *grown) write(path string, old []byte) error {
-	end := g.now[g.first:]
+// write writes the text to the file. It writes only the changed end of a large file.
+func (g *growingText) write(path string, old []byte) error {
+	end := g.text[g.first:]
 	switch {
-	case len(g.now) == len(old):
+	case len(g.text) == len(old):
 		return nil
-	case len(old) < largeFile || len(end) > shortEnd:
-		return replaceFile(path, string(old), g.now)
+	case len(old) < spliceMinimum || len(end) > spliceLimit:
+		return replaceFile(path, string(old), g.text)
 	}
 	if err := atomicfile.Splice(path, old, g.first, []byte(end)); err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
@@ -130,32 +130,32 @@ func (g *grown) write(path string, old []byte) error {
 	return nil
 }
 
-// questionPlace is a question at the end of what stands below its parent, if the text has
-// that, or before the draft.
-func questionPlace(text, parent, subtree string) org.Insertion {
+// questionInsertion inserts a question at the end of its parent's subtree. If the text does not have
+// the parent, it inserts the question before the draft.
+func questionInsertion(text, parent, subtree string) org.Insertion {
 	if insertion, ok := org.InsertUnder(text, parent, subtree); ok {
 		return insertion
 	}
 	return org.InsertBeforeDraft(text, subtree)
 }
 
-// actPlace is an answer under its question; without the question's heading, before the
-// draft under a heading that says what it answers.
-func (f *conversationFile) actPlace(ctx context.Context, text string, a journal.Act) org.Insertion {
+// actInsertion inserts an answer below its question. If the text does not have the question, it
+// inserts the answer before the draft, under a heading with the words of the question.
+func (f *conversationFile) actInsertion(ctx context.Context, text string, a journal.Act) org.Insertion {
 	if insertion, ok := org.InsertUnder(text, a.Event, a.Text); ok {
 		return insertion
 	}
 	subtree := a.Text
-	if turn, err := f.journal().Turns.Turn(ctx, a.Turn); err == nil && words(turn) != "" {
+	if turn, err := f.journal().Turns.Turn(ctx, a.Turn); err == nil && headingWords(turn) != "" {
 		subtree = org.ReHeading(turn.Question.Text) + subtree
 	}
 	return org.InsertBeforeDraft(text, subtree)
 }
 
-// removedByHand tells whether an id that was once in the file is not there any
-// more: a person took it out. A file that is missing altogether says nothing. The file,
-// which may be large, is read at the first question, in the caller's goroutine.
-func (f *conversationFile) removedByHand() func(id string) bool {
+// removedByPerson returns a function that reports whether an id that was saved in the file is not in it
+// any more, because a person removed it. It reports false if there is no file. It reads the file, which
+// may be large, at its first call, in the caller's goroutine.
+func (f *conversationFile) removedByPerson() func(id string) bool {
 	var ids map[string]bool
 	missing, read := false, false
 	return func(id string) bool {
@@ -167,7 +167,7 @@ func (f *conversationFile) removedByHand() func(id string) bool {
 	}
 }
 
-// idsIn is every :ID: that stands in a line of its own.
+// idsIn returns every :ID: that has a line of its own.
 func idsIn(text string) map[string]bool {
 	const key = ":ID:"
 	ids := map[string]bool{}
@@ -185,7 +185,7 @@ func idsIn(text string) map[string]bool {
 	}
 }
 
-// markSaved notes in the journal that the file has these.
+// markSaved records in the journal that the file has these turns and acts.
 func (f *conversationFile) markSaved(ctx context.Context, turns []journal.Turn, acts []journal.Act) error {
 	for _, t := range turns {
 		if err := f.journal().Turns.MarkQuestionSaved(ctx, t.Event); err != nil {
@@ -200,8 +200,8 @@ func (f *conversationFile) markSaved(ctx context.Context, turns []journal.Turn, 
 	return nil
 }
 
-// replaceFile puts a text in the place of the old one of a conversation's file, "" for one
-// that is new. A new file can only be read by the person, and keeps the mode that they give it.
+// replaceFile replaces the text of a conversation's file. old is "" for a new file, which only the
+// person can read. An existing file keeps its mode.
 func replaceFile(path, old, text string) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
@@ -213,7 +213,7 @@ func replaceFile(path, old, text string) error {
 	return nil
 }
 
-// sentence makes a notice a sentence, or takes the other one.
+// sentence returns text, or otherwise if it is empty, as a sentence.
 func sentence(text, otherwise string) string {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -7,8 +7,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Find returns the turn that the id belongs to, with its question and one answer. Of one
-// that has not ended the client is told when it has, as if it showed the conversation.
+// Find returns the turn of the id, with its question and one answer. If the turn has not ended, the
+// client is notified of its end, as if it showed the conversation.
 func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindParams) (protocol.TurnFindResult, error) {
 	switch p.Form {
 	case "", protocol.FormSubtree, protocol.FormPlain, protocol.FormRaw:
@@ -19,9 +19,9 @@ func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindP
 	turn, err := owner(ctx, h.config.Journal, p.ID)
 	if err == nil && !turn.State.Final() {
 		id := turn.ID
-		h.awaited.add(id, client)
+		h.endWaiters.add(id, client)
 		if turn, err = h.config.Journal.Turns.Turn(ctx, id); err != nil || turn.State.Final() {
-			h.awaited.drop(id, client)
+			h.endWaiters.drop(id, client)
 		}
 	}
 	if err != nil {
@@ -33,13 +33,13 @@ func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindP
 	}
 	result := protocol.TurnFindResult{
 		Session: turn.Session, Turn: turn.ID, Event: turn.Event, State: turn.State,
-		Question: questionAs(p.Form, turn),
+		Question: questionInForm(p.Form, turn),
 	}
 	for _, act := range acts {
 		if act.Kind == journal.ActAction {
 			continue
 		}
-		result.AnswerID, result.Answer, result.Notice = act.ID, answerAs(p.Form, act), act.Kind == journal.ActNotice
+		result.AnswerID, result.Answer, result.Notice = act.ID, answerInForm(p.Form, act), act.Kind == journal.ActNotice
 		if act.ID == p.ID {
 			break
 		}
@@ -47,7 +47,7 @@ func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindP
 	return result, nil
 }
 
-// owner finds the turn by the id of its question, of one of its answers, or its own.
+// owner returns the turn by the id of its question, of one of its answers, or its own.
 func owner(ctx context.Context, j Journal, id string) (journal.Turn, error) {
 	turn, err := j.Turns.TurnOfEvent(ctx, id)
 	if protocol.ErrorCode(err) != protocol.CodeNotFound {
@@ -67,15 +67,16 @@ func owner(ctx context.Context, j Journal, id string) (journal.Turn, error) {
 	return turn, err
 }
 
-func questionAs(form protocol.Form, turn journal.Turn) string {
+// questionInForm returns the question in the form.
+func questionInForm(form protocol.Form, turn journal.Turn) string {
 	if form == protocol.FormRaw || form == protocol.FormPlain {
 		return turn.Question.Text
 	}
 	return questionSubtree(turn)
 }
 
-// answerAs is the text of an act. The kernel's own words have no raw form.
-func answerAs(form protocol.Form, act journal.Act) string {
+// answerInForm returns the text of an act in the form. Notices of the kernel have no raw form.
+func answerInForm(form protocol.Form, act journal.Act) string {
 	switch {
 	case form == protocol.FormPlain || form == protocol.FormRaw && act.Kind == journal.ActNotice:
 		return act.Plain

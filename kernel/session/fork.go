@@ -13,14 +13,12 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Fork makes a session of the conversation up to a question or an answer. The turns are
-// copied under new ids, because an :ID: stands in one file only; that way the model's
-// history, the file, search and retries of the new session need to know nothing of
-// the other, and [journal.Turn.Origin] says what a turn is a copy of. What a person
-// changed in the file is not copied: it is not what was said.
-//
-// The journal has the whole fork or nothing of it. Its file is written then; a kernel
-// that is killed before leaves none, and then the first client gets everything.
+// Fork makes a session of the conversation up to a question or an answer. The turns are copied under
+// new ids, because an :ID: is unique among files. So the model's history, the file, search and retries
+// of the new session are independent of the parent; [journal.Turn.Origin] names the original of a
+// turn. Changes of a person in the file are not copied. The journal has the whole fork or nothing of
+// it. Then the file is written. If the kernel is killed before, the first client receives the whole
+// conversation.
 func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (protocol.SessionForkResult, error) {
 	f := forker{journal: h.config.Journal, newID: h.config.NewID}
 	at, err := f.point(ctx, p)
@@ -60,7 +58,7 @@ type forker struct {
 	newID   func() string
 }
 
-// forkPoint is where a conversation is forked.
+// forkPoint is the place in a conversation at which it is forked.
 type forkPoint struct {
 	session string
 	id      string // of the heading
@@ -69,10 +67,10 @@ type forkPoint struct {
 	draft   string
 }
 
-// point finds the heading, or the end of the session without one.
+// point finds the question or answer of the id, or the end of the session if there is no id.
 func (f forker) point(ctx context.Context, p protocol.SessionForkParams) (forkPoint, error) {
 	if p.ID == "" {
-		name := orMain(p.Session)
+		name := sessionOrMain(p.Session)
 		has, err := f.journal.Sessions.HasSession(ctx, name)
 		if err == nil && !has {
 			err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", name)
@@ -97,7 +95,7 @@ func (f forker) point(ctx context.Context, p protocol.SessionForkParams) (forkPo
 	return forkPoint{session: act.Session, id: p.ID, last: turn.Seq, act: act.ID}, err
 }
 
-// copies are the turns up to the point under new ids, and the text of their file.
+// copies returns the turns up to the point under new ids, and the text of their file.
 func (f forker) copies(ctx context.Context, at forkPoint) (journal.Fork, string, error) {
 	fork := journal.Fork{Parent: at.session, At: at.id}
 	text := ""
@@ -114,7 +112,7 @@ func (f forker) copies(ctx context.Context, at forkPoint) (journal.Fork, string,
 		}
 		acts, err := f.journal.Acts.ActsOf(ctx, page...)
 		if err == nil {
-			err = present(ctx, f.journal, acts)
+			err = replaceClosedAsks(ctx, f.journal, acts)
 		}
 		if err != nil {
 			return fork, "", err
@@ -143,8 +141,8 @@ func addCopy(text string, c journal.Copy) string {
 	return text + subtrees(c)
 }
 
-// copy is a turn with what it showed, up to the act last if that is one of its own;
-// false if it shows nothing yet. It adds to ids what it and its answers are in the fork.
+// copy returns a copy of a turn with its acts, up to the act last if that is one of them. It returns
+// false if the turn shows nothing yet. It adds the new ids to ids, by the old ones.
 func (f forker) copy(t journal.Turn, acts []journal.Act, last string, ids map[string]string) (journal.Copy, bool) {
 	c := journal.Copy{Origin: t.ID, Turn: t, Answers: map[string]string{}}
 	c.Turn.ID, c.Turn.Event, c.Turn.Saved = f.newID(), f.newID(), true
@@ -192,11 +190,11 @@ func (f forker) copy(t journal.Turn, acts []journal.Act, last string, ids map[st
 	return c, true
 }
 
-// subtrees is the turn as a file has it.
+// subtrees returns the text of the turn in a file.
 func subtrees(c journal.Copy) string {
 	text := questionSubtree(c.Turn)
 	for _, a := range c.Acts {
-		text += marked(a, c.Turn)
+		text += withPreference(a, c.Turn)
 		if !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
@@ -218,8 +216,8 @@ func replaceID(text, old, id string) string {
 
 var forkSuffix = regexp.MustCompile(` fork( \d+)?$`)
 
-// forkName is the name for a fork: the one that is wanted, if it can be had, or the first
-// of "NAME fork", "NAME fork 2" and so on.
+// forkName returns the name of a fork: wanted, if it is free, or the first free one of "NAME fork",
+// "NAME fork 2" and so on.
 func (h *Sessions) forkName(ctx context.Context, parent, wanted string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,7 +226,7 @@ func (h *Sessions) forkName(ctx context.Context, parent, wanted string) (string,
 			return "", protocol.Errorf(protocol.CodeInvalidParams,
 				"%q is not a session name: use up to %d letters, digits, blanks and . _ -, and do not begin with a dot", wanted, protocol.SessionLimit)
 		}
-		return wanted, h.refuseName(ctx, wanted)
+		return wanted, h.checkFree(ctx, wanted)
 	}
 	base := []rune(forkSuffix.ReplaceAllString(parent, ""))
 	for n := 1; ; n++ {
@@ -237,7 +235,7 @@ func (h *Sessions) forkName(ctx context.Context, parent, wanted string) (string,
 			suffix = fmt.Sprint(" fork ", n)
 		}
 		name := strings.TrimSpace(string(base[:min(len(base), protocol.SessionLimit-len(suffix))])) + suffix
-		err := h.refuseName(ctx, name)
+		err := h.checkFree(ctx, name)
 		if protocol.ErrorCode(err) != protocol.CodeConflict {
 			return name, err
 		}

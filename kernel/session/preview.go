@@ -12,9 +12,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// preview is the answer as far as it has been shown. There are two renderings
-// of it, one for each [protocol.View]; both only grow until it is taken back, and a
-// view that nobody looks at is not rendered before the answer is whole.
+// preview is the part of the answer that clients show. It has one rendering for each [protocol.View].
+// A rendering only grows until it is retracted. A view without a client is not rendered before the
+// answer is complete.
 type preview struct {
 	mu      sync.Mutex
 	id      string // of the act it previews; "" when nothing is shown
@@ -24,38 +24,39 @@ type preview struct {
 	plain   rendering
 }
 
-// rendering is a converter and what it has given so far.
+// rendering is a converter with its output so far.
 type rendering struct {
 	converter *org.Converter
-	read      int // bytes of the source that were converted
+	converted int // bytes of the source that were converted
 	text      strings.Builder
 	chars     int // code points in text
 }
 
-// piece is what became final of a rendering, with the code point at which it stands.
-type piece struct {
+// fragment is the new text of a rendering, with the code point of its beginning.
+type fragment struct {
 	offset int
 	text   string
 }
 
-// upTo converts what is new of the source.
-func (r *rendering) upTo(source string) piece {
-	if r.read == len(source) {
-		return piece{offset: r.chars}
+// convertTo converts the rest of the source and returns its text.
+func (r *rendering) convertTo(source string) fragment {
+	if r.converted == len(source) {
+		return fragment{offset: r.chars}
 	}
-	from := r.read
-	r.read = len(source)
-	return r.take(r.converter.Write(source[from:]))
+	from := r.converted
+	r.converted = len(source)
+	return r.append(r.converter.Write(source[from:]))
 }
 
-func (r *rendering) take(text string) piece {
-	of := piece{r.chars, text}
+// append adds a text to the rendering.
+func (r *rendering) append(text string) fragment {
+	of := fragment{r.chars, text}
 	r.text.WriteString(text)
 	r.chars += utf8.RuneCountInString(text)
 	return of
 }
 
-// view is the rendering for one view.
+// view returns the rendering of one view.
 func (p *preview) view(view protocol.View) *rendering {
 	if view == protocol.ViewPlain {
 		return &p.plain
@@ -63,8 +64,8 @@ func (p *preview) view(view protocol.View) *rendering {
 	return &p.subtree
 }
 
-// from is the text from code point n on.
-func (r *rendering) from(n int) (int, string) {
+// textFrom returns the text from code point n on, and n within the bounds of the text.
+func (r *rendering) textFrom(n int) (int, string) {
 	text := r.text.String()
 	n = max(0, min(n, r.chars))
 	for range n {
@@ -74,16 +75,15 @@ func (r *rendering) from(n int) (int, string) {
 	return n, text
 }
 
-// AnswerID is the id of the turn's answer, the same for its previews and its
-// act.
+// AnswerID returns the id of the turn's answer. Its previews and its act have the same id.
 func (t *Turn) AnswerID() string { return t.answer }
 
 // Streams reports whether a client shows the answer while it is written. Without one there is
 // nothing to preview.
 func (t *Turn) Streams() bool { return len(t.session.viewers.streaming()) > 0 }
 
-// Preview shows text, all of the answer that is verified so far. Text that
-// does not continue what was shown begins the preview anew.
+// Preview shows text, all of the answer that is verified so far. A text that does not continue the
+// last one starts a new preview.
 func (t *Turn) Preview(text string) {
 	p := &t.preview
 	p.mu.Lock()
@@ -92,12 +92,12 @@ func (t *Turn) Preview(text string) {
 		t.restart()
 	}
 	p.raw = text
-	pieces := map[*rendering]piece{}
+	pieces := map[*rendering]fragment{}
 	for _, a := range t.session.viewers.streaming() {
 		r := p.view(a.view)
 		of, rendered := pieces[r]
 		if !rendered {
-			of = r.upTo(p.raw)
+			of = r.convertTo(p.raw)
 			pieces[r] = of
 		}
 		if of.text != "" {
@@ -108,8 +108,7 @@ func (t *Turn) Preview(text string) {
 	}
 }
 
-// Retract takes the preview back: clients show nothing of it until a new one
-// begins.
+// Retract removes the preview from all clients.
 func (t *Turn) Retract() {
 	p := &t.preview
 	p.mu.Lock()
@@ -132,7 +131,7 @@ func (p *preview) clear() *string {
 	return &p.id
 }
 
-// restart begins the preview anew. The caller holds the lock.
+// restart starts a new preview. The caller holds the lock.
 func (t *Turn) restart() {
 	p := &t.preview
 	*p.clear() = t.answer
@@ -153,8 +152,8 @@ func (t *Turn) converter(view protocol.View) *org.Converter {
 	})
 }
 
-// names are those that the conversation's file has. They are read once, so that the answer is the
-// text that was shown. A file that cannot be read has none.
+// names returns the Org names in the conversation's file. They are read once, so that the answer
+// equals its preview. A file that cannot be read counts as empty.
 func (t *Turn) names() *org.Names {
 	if t.preview.names == nil {
 		text, err := os.ReadFile(t.session.file.path())
@@ -166,7 +165,7 @@ func (t *Turn) names() *org.Names {
 	return t.preview.names
 }
 
-// properties is the answer's drawer.
+// properties returns the properties of the answer's drawer.
 func (t *Turn) properties() []org.Property {
 	list := []org.Property{{Key: "ID", Value: t.answer}}
 	if t.skill != "" {
@@ -181,9 +180,8 @@ func (t *Turn) properties() []org.Property {
 	return list
 }
 
-// compose renders the whole of text for both views, going on from the preview
-// when text continues it. An answer that is not whole has another drawer than
-// its preview had.
+// compose renders the complete text for both views. It continues the preview if the text does. An
+// incomplete answer has another drawer than its preview.
 func (t *Turn) compose(text string) (subtree, plain string) {
 	p := &t.preview
 	p.mu.Lock()
@@ -193,13 +191,13 @@ func (t *Turn) compose(text string) (subtree, plain string) {
 	}
 	p.raw = text
 	for _, r := range []*rendering{&p.subtree, &p.plain} {
-		r.upTo(p.raw)
-		r.take(r.converter.Close())
+		r.convertTo(p.raw)
+		r.append(r.converter.Close())
 	}
 	return t.annotate(p.subtree.text.String()), p.plain.text.String()
 }
 
-// previewFrom is what turn/get answers.
+// previewFrom returns the result of turn/get.
 func (t *Turn) previewFrom(view protocol.View, from int) protocol.TurnGetResult {
 	p := &t.preview
 	p.mu.Lock()
@@ -208,7 +206,7 @@ func (t *Turn) previewFrom(view protocol.View, from int) protocol.TurnGetResult 
 		return protocol.TurnGetResult{}
 	}
 	r := p.view(view)
-	r.upTo(p.raw)
-	offset, text := r.from(from)
+	r.convertTo(p.raw)
+	offset, text := r.textFrom(from)
 	return protocol.TurnGetResult{ID: p.id, Offset: offset, Text: text}
 }

@@ -20,25 +20,25 @@ func (l *looker) Notify(_ string, params any)         { l.text += params.(protoc
 // that shows it from then on, and one that asks for it, get all of it.
 func TestPreviewsAreLazy(t *testing.T) {
 	s, name := &Session{sessions: &Sessions{}}, "main"
-	s.named.Store(&name)
+	s.currentName.Store(&name)
 	turn := &Turn{session: s, answer: "a", Record: journal.Turn{Level: 1}}
 	p := &turn.preview
 	first, second := &looker{}, &looker{}
-	s.viewers.all = []*attached{{client: first, view: protocol.ViewSubtree}}
+	s.viewers.clients = []*attachment{{client: first, view: protocol.ViewSubtree}}
 	turn.Preview("One *line*.\n\nTwo ")
 	turn.Preview("One *line*.\n\nTwo lines.\n\n")
-	if p.plain.read != 0 || p.plain.chars != 0 || p.subtree.read != len(p.raw) || first.text == "" {
-		t.Fatalf("rendered: %d bytes of the view that nobody shows, %d of the other; shown: %q", p.plain.read, p.subtree.read, first.text)
+	if p.plain.converted != 0 || p.plain.chars != 0 || p.subtree.converted != len(p.raw) || first.text == "" {
+		t.Fatalf("rendered: %d bytes of the view that nobody shows, %d of the other; shown: %q", p.plain.converted, p.subtree.converted, first.text)
 	}
-	s.viewers.all = append(s.viewers.all, &attached{client: second, view: protocol.ViewPlain})
+	s.viewers.clients = append(s.viewers.clients, &attachment{client: second, view: protocol.ViewPlain})
 	turn.Preview("One *line*.\n\nTwo lines.\n\nThree ")
-	if asked := turn.previewFrom(protocol.ViewPlain, 0); p.plain.read != len(p.raw) || second.text == "" || second.text != asked.Text {
+	if asked := turn.previewFrom(protocol.ViewPlain, 0); p.plain.converted != len(p.raw) || second.text == "" || second.text != asked.Text {
 		t.Errorf("who came later was shown %q, and who asks gets %q", second.text, asked.Text)
 	}
-	s.viewers.all = nil
-	before := p.subtree.read
+	s.viewers.clients = nil
+	before := p.subtree.converted
 	turn.Preview("One *line*.\n\nTwo lines.\n\nThree lines.\n\nFour ")
-	if p.subtree.read != before || p.plain.read != before {
+	if p.subtree.converted != before || p.plain.converted != before {
 		t.Error("rendered for nobody")
 	}
 }

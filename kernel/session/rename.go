@@ -19,15 +19,12 @@ const (
 	idlePause = 10 * time.Millisecond
 )
 
-// Rename gives a session another name. Its file is moved, and its clients, which stay
-// attached, are told. It is refused with CodeConflict while there is a session or a
-// file of that name, with CodeBusy while a turn runs or waits, and then nothing has
-// changed.
-//
-// The journal has the new name first, and a note that the file has still the old one;
-// a kernel that is killed between moves the file when it starts again.
+// Rename gives a session another name. It moves the file and notifies the clients, which stay
+// attached. It refuses with CodeConflict if a session or a file has the name, and with CodeBusy while
+// a turn runs or waits; then nothing has changed. The journal first records the new name and that the
+// file has not moved. If the kernel is killed before the move, the next start moves the file.
 func (h *Sessions) Rename(ctx context.Context, p protocol.SessionRenameParams) (protocol.SessionRenameResult, error) {
-	former := orMain(p.Session)
+	former := sessionOrMain(p.Session)
 	if !protocol.ValidSession(p.To) {
 		return protocol.SessionRenameResult{}, protocol.Errorf(protocol.CodeInvalidParams,
 			"%q is not a session name: use up to %d letters, digits, blanks and . _ -, and do not begin with a dot", p.To, protocol.SessionLimit)
@@ -44,7 +41,7 @@ func (h *Sessions) Rename(ctx context.Context, p protocol.SessionRenameParams) (
 	}
 	s.file.mu.Lock()
 	defer s.file.mu.Unlock()
-	if err := h.refuseNothing(ctx, s); err != nil {
+	if err := h.checkExists(ctx, s); err != nil {
 		return protocol.SessionRenameResult{}, err
 	}
 	if err := h.rename(ctx, s, p.To); err != nil {
@@ -75,7 +72,7 @@ func (h *Sessions) rename(ctx context.Context, s *Session, to string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	former := s.name()
-	if err := h.refuseName(ctx, to); err != nil {
+	if err := h.checkFree(ctx, to); err != nil {
 		return err
 	}
 	renaming, err := h.config.Journal.Sessions.Rename(ctx, former, to)
@@ -92,12 +89,12 @@ func (h *Sessions) rename(ctx context.Context, s *Session, to string) error {
 	}
 	delete(h.open, former)
 	h.open[to] = s
-	s.named.Store(&to)
+	s.currentName.Store(&to)
 	return nil
 }
 
-// refuseName says no to a name that something has. The caller holds the lock.
-func (h *Sessions) refuseName(ctx context.Context, name string) error {
+// checkFree returns an error if a session or a file has the name. The caller holds the lock.
+func (h *Sessions) checkFree(ctx context.Context, name string) error {
 	taken := h.open[name] != nil
 	if !taken {
 		var err error
@@ -116,10 +113,10 @@ func (h *Sessions) refuseName(ctx context.Context, name string) error {
 	return nil
 }
 
-// refuseNothing says no to a session of which there is nothing to rename.
-func (h *Sessions) refuseNothing(ctx context.Context, s *Session) error {
+// checkExists returns an error if there is nothing to rename: no message, no client and no file.
+func (h *Sessions) checkExists(ctx context.Context, s *Session) error {
 	has, err := h.config.Journal.Sessions.HasSession(ctx, s.name())
-	if err != nil || has || len(s.viewers.attached()) > 0 {
+	if err != nil || has || len(s.viewers.attachments()) > 0 {
 		return err
 	}
 	if path := h.directory.file(s.name()); path != "" {
@@ -130,7 +127,7 @@ func (h *Sessions) refuseNothing(ctx context.Context, s *Session) error {
 	return protocol.Errorf(protocol.CodeNotFound, "there is no conversation %q", s.name())
 }
 
-// moveFiles moves the files of sessions that were renamed when the last kernel ended.
+// moveFiles moves the files of the sessions whose renaming the last kernel did not complete.
 func (h *Sessions) moveFiles(ctx context.Context) error {
 	unmoved, err := h.config.Journal.Sessions.Unmoved(ctx)
 	for _, renaming := range unmoved {
@@ -141,7 +138,7 @@ func (h *Sessions) moveFiles(ctx context.Context) error {
 	return err
 }
 
-// moveFile gives the file of a renamed session its new name, once, and notes that.
+// moveFile gives the file of a renamed session its new name, and records that in the journal.
 func (h *Sessions) moveFile(ctx context.Context, r journal.Renaming) error {
 	if from, to := h.directory.file(r.Former), h.directory.file(r.Name); from != "" {
 		if err := move(from, to); err != nil {
@@ -151,8 +148,8 @@ func (h *Sessions) moveFile(ctx context.Context, r journal.Renaming) error {
 	return h.config.Journal.Sessions.MarkMoved(ctx, r.Seq)
 }
 
-// move renames a file and replaces none. One that is not there needs no move; one that
-// has both names, since somebody was killed between, loses the first.
+// move renames a file and never replaces one. It does nothing if the file does not exist. If the file
+// has both names, because a kernel was killed during the move, it removes the first.
 func move(from, to string) error {
 	err := os.Link(from, to)
 	switch {
@@ -177,9 +174,9 @@ func move(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// NameNow is what the session is called that somebody calls name: where there is none
-// of that name, the one that had it last.
-func (h *Sessions) NameNow(ctx context.Context, name string) (string, error) {
+// CurrentName returns the current name of the session that is or was called name. If no session has
+// the name now, it is the last one that had it.
+func (h *Sessions) CurrentName(ctx context.Context, name string) (string, error) {
 	h.mu.Lock()
 	open := h.open[name] != nil
 	h.mu.Unlock()
@@ -196,9 +193,9 @@ func (h *Sessions) NameNow(ctx context.Context, name string) (string, error) {
 	return now, err
 }
 
-// nameOf is what the session is called that a client calls name and holds these ids of:
-// if none of them is of a session of that name, the one that had it last may have them.
-func (h *Sessions) nameOf(ctx context.Context, name string, ids []string) (string, error) {
+// attachName returns the current name of the session of a client that knows it by name and has these
+// ids. If no session of that name has one of the ids, it may be the last session that had the name.
+func (h *Sessions) attachName(ctx context.Context, name string, ids []string) (string, error) {
 	if len(ids) == 0 {
 		return name, nil
 	}

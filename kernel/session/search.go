@@ -9,9 +9,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Search looks through what was said.
+// Search finds messages and answers by their text.
 func (h *Sessions) Search(ctx context.Context, p protocol.SessionSearchParams) (protocol.SessionSearchResult, error) {
-	p = withBounds(p)
+	p = takeBounds(p)
 	search := journal.Search{Query: p.Query, Session: p.Session, Before: p.Before, Limit: p.Limit}
 	var err error
 	if search.Since, err = searchTime("since", p.Since); err != nil {
@@ -31,9 +31,9 @@ func (h *Sessions) Search(ctx context.Context, p protocol.SessionSearchParams) (
 	return result, err
 }
 
-// withBounds takes since:DAY and until:DAY out of the query. Another since:WORD is what is
-// looked for.
-func withBounds(p protocol.SessionSearchParams) protocol.SessionSearchParams {
+// takeBounds moves since:DAY and until:DAY from the query to the bounds. A since:WORD that is no day
+// stays in the query.
+func takeBounds(p protocol.SessionSearchParams) protocol.SessionSearchParams {
 	var words []string
 	for _, word := range strings.Fields(p.Query) {
 		name, value, _ := strings.Cut(word, ":")
@@ -51,7 +51,7 @@ func withBounds(p protocol.SessionSearchParams) protocol.SessionSearchParams {
 	return p
 }
 
-// searchTime reads a bound: a time, or a day, which begins here at midnight.
+// searchTime parses a bound: a time, or a day, which begins at midnight in the local time zone.
 func searchTime(name, value string) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil

@@ -124,7 +124,7 @@ func open(t *testing.T, directory string, run runner) *fixture {
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  run, Directory: filepath.Join(directory, "sessions"),
 		NewID:  func() string { return fmt.Sprintf("id-%d-%d", start, h.ids.Add(1)) },
-		Logger: slog.New(slog.DiscardHandler), Insertion: act.Insertion,
+		Logger: slog.New(slog.DiscardHandler), InsertionAct: act.Insertion,
 	})
 	return h
 }

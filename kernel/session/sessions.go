@@ -13,32 +13,33 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Config is what the sessions need. All fields but Directory are required; with
-// no Directory nothing is kept in files.
+// Config is the configuration of the sessions. All fields without a default are required. Without a
+// Directory there are no conversation files.
 type Config struct {
 	Journal   Journal
 	Runner    Runner
 	Directory string        // where NAME.org files are
 	NewID     func() string // a fresh id, fit for an Org :ID:
-	// Now is the time where the person is, which their messages are stamped with. Default
+	// Now returns the time in the person's time zone. Messages are stamped with it. The default is
 	// time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger
 	// Insertion returns the act by which a client puts a text into a conversation that it shows.
-	Insertion func(text string) protocol.Act
-	// Elsewhere sends the end of a turn that came from outside of this machine to where it came
-	// from, and returns when it is there. The same text has the same id. nil: nothing is sent.
-	Elsewhere func(ctx context.Context, route protocol.Route, id, text string) error
-	// Ended is called when a turn has ended and the journal has that; nil for nobody. It is
-	// called by the goroutine of the session, and must not wait for one.
-	Ended func(turn journal.Turn)
-	// Everyone tells all people but those whose clients show the session, which shown knows by
-	// their ids; nil tells nobody.
-	Everyone func(shown func(client string) bool, method string, params any)
+	InsertionAct func(text string) protocol.Act
+	// SendToOrigin sends the answer or the notice of a turn that came from outside of this machine to
+	// its origin, and returns when it is delivered. A repeated text has the same id. nil: nothing is
+	// sent.
+	SendToOrigin func(ctx context.Context, route protocol.Route, id, text string) error
+	// OnTurnEnd is called when the end of a turn is in the journal. It runs on the goroutine of the
+	// session, and must not wait for a turn. nil: no call.
+	OnTurnEnd func(turn journal.Turn)
+	// NotifyOthers notifies the clients that do not show the session. shown reports by a client's id
+	// whether it shows the session. nil: no such notification.
+	NotifyOthers func(shown func(client string) bool, method string, params any)
 }
 
-// Journal is what is kept of conversations. The stores of turns, acts and sessions are used nearly
-// whole, because they are what a conversation is kept in; of the others a few methods are.
+// Journal holds the stores of conversations. This package uses nearly all of the stores of turns, acts
+// and sessions, and a few methods of the others.
 type Journal struct {
 	Turns    *journal.TurnStore
 	Acts     *journal.ActStore
@@ -48,24 +49,24 @@ type Journal struct {
 	Search   Search
 }
 
-// Asks are what waits for a person. CloseAsks closes those of a turn that ends.
+// Asks is the store of approvals and questions for people. CloseAsks closes those of a turn that ends.
 type Asks interface {
 	Ask(ctx context.Context, id string) (protocol.Ask, error)
 	OpenAsks(ctx context.Context) ([]protocol.Ask, error)
 	CloseAsks(ctx context.Context, turn string) ([]protocol.Ask, error)
 }
 
-// Usage sums what a conversation took.
+// Usage sums the usage of a conversation.
 type Usage interface {
 	Sum(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error)
 }
 
-// Search finds what was said.
+// Search finds messages by their text.
 type Search interface {
 	Find(ctx context.Context, query journal.Search) (journal.SearchResult, error)
 }
 
-// Sessions is every conversation of one kernel.
+// Sessions is the set of all conversations of one kernel.
 type Sessions struct {
 	config    Config
 	directory directory
@@ -77,11 +78,10 @@ type Sessions struct {
 	open    map[string]*Session
 	stopped bool
 
-	awaited awaited
+	endWaiters endWaiters
 }
 
-// New returns the sessions; nothing runs before the first message or
-// [Sessions.Resume].
+// New returns the sessions. It starts no goroutine; the first message or [Sessions.Resume] does.
 func New(config Config) *Sessions {
 	if config.Now == nil {
 		config.Now = time.Now
@@ -90,8 +90,8 @@ func New(config Config) *Sessions {
 	return &Sessions{config: config, directory: directory(config.Directory), ctx: ctx, stop: stop, open: map[string]*Session{}}
 }
 
-// Close stops the running turns, which the next start finds interrupted, and
-// waits for all goroutines. Nothing is accepted afterwards.
+// Close stops the running turns, which count as interrupted at the next start, and waits for all
+// goroutines. Afterwards no message is accepted.
 func (h *Sessions) Close() {
 	h.mu.Lock()
 	h.stopped = true
@@ -104,7 +104,7 @@ func (h *Sessions) Close() {
 func (h *Sessions) use(name string) (*Session, error) {
 	if !protocol.ValidSession(name) {
 		return nil, protocol.Errorf(protocol.CodeInvalidParams,
-			"the session name %q is not one: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", name, protocol.SessionLimit)
+			"%q is not a session name: use up to %d letters, digits, blanks and . _ -, not beginning with a dot", name, protocol.SessionLimit)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,22 +115,21 @@ func (h *Sessions) use(name string) (*Session, error) {
 	if s == nil {
 		s = &Session{sessions: h}
 		s.file.session = s
-		s.named.Store(&name)
+		s.currentName.Store(&name)
 		h.open[name] = s
 	}
 	s.holds++
 	return s, nil
 }
 
-// hold keeps a session open that the caller holds already, once more.
+// hold adds one hold to a session that the caller holds.
 func (s *Session) hold() {
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
 	s.holds++
 }
 
-// release ends one hold. A session that nobody holds has no client and nothing
-// to answer: it is forgotten.
+// release ends one hold. A session without holds has no client and no turn, and is forgotten.
 func (s *Session) release() {
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
@@ -139,8 +138,8 @@ func (s *Session) release() {
 	}
 }
 
-// begin starts a goroutine that Close waits for; after Close it starts none.
-func (h *Sessions) begin(work func()) {
+// start starts a goroutine that Close waits for. After Close it starts none.
+func (h *Sessions) start(work func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.stopped {
@@ -159,10 +158,10 @@ func (h *Sessions) all() []*Session {
 	return open
 }
 
-// Submit takes an event: when it returns nil the journal has it, on the disk.
-// The same event again is acknowledged again and answered once.
+// Submit accepts an event. When it returns nil the event is durable in the journal. A repeated event is
+// acknowledged again and answered once.
 func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error) {
-	name, err := h.NameNow(ctx, event.Session)
+	name, err := h.CurrentName(ctx, event.Session)
 	if err != nil {
 		return protocol.EventResult{}, err
 	}
@@ -184,8 +183,8 @@ func (h *Sessions) Submit(ctx context.Context, event protocol.Event) (protocol.E
 	return protocol.EventResult{Event: record.Event, Turn: record.ID, State: record.State}, nil
 }
 
-// accept journals the event and queues its turn; both under one lock, so that
-// the queue has the order of the journal.
+// accept writes the event to the journal and queues its turn under one lock, so that the queue has the
+// order of the journal.
 func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Turn, error) {
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
@@ -200,13 +199,12 @@ func (s *Session) accept(ctx context.Context, event protocol.Event) (journal.Tur
 	return record, nil
 }
 
-// Resume goes on where the last kernel ended: turns that were queued are queued
-// again, a turn that was running is marked as interrupted unless its answer was
-// already kept, and one that waited for a person waits again. It returns before
-// any of that has happened.
+// Resume continues the turns that the last kernel left. Queued turns are queued again. A turn that was
+// running is interrupted, unless the journal has its answer. A turn that waited for a person waits
+// again. Resume returns before the turns run.
 func (h *Sessions) Resume(ctx context.Context) error {
 	if err := atomicfile.MendAll(h.config.Directory); err != nil {
-		h.config.Logger.Error("conversation files may have the beginning of what a kernel wrote when it died", "err", err)
+		h.config.Logger.Error("conversation files may end in an incomplete write of the last kernel", "err", err)
 	}
 	if err := h.moveFiles(ctx); err != nil {
 		return fmt.Errorf("resume: %w", err)
@@ -237,7 +235,7 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 		}
 		p.Turn, p.Session = record.ID, record.Session
 	}
-	name, err := h.NameNow(ctx, orMain(p.Session))
+	name, err := h.CurrentName(ctx, sessionOrMain(p.Session))
 	if err != nil {
 		return protocol.TurnCancelResult{}, err
 	}
@@ -258,7 +256,7 @@ func (h *Sessions) Cancel(ctx context.Context, p protocol.TurnParams) (protocol.
 	return protocol.TurnCancelResult{Cancelled: true, Turn: record.ID}, nil
 }
 
-// Turn finds the turn that is named by its id or by its question's.
+// Turn returns the turn by its id or by the id of its question.
 func (h *Sessions) Turn(ctx context.Context, p protocol.TurnParams) (journal.Turn, error) {
 	if p.Turn == "" && p.Event != "" {
 		return h.config.Journal.Turns.TurnOfEvent(ctx, p.Event)
@@ -266,15 +264,14 @@ func (h *Sessions) Turn(ctx context.Context, p protocol.TurnParams) (journal.Tur
 	return h.config.Journal.Turns.Turn(ctx, p.Turn)
 }
 
-// How often, and after which pauses, Retry looks whether a turn has ended.
+// The number of attempts of Retry to find the turn ended, and the pause between them.
 const (
 	retryTries = 20
 	retryPause = 10 * time.Millisecond
 )
 
-// Retry answers a finished turn again, behind those that wait. What it has been
-// answered stays, and the new answer stands behind it.
-// The settings hold for it, and of several models the one that is asked for.
+// Retry queues a finished turn again, behind the waiting turns. Its earlier answers stay, and the new
+// answer stands behind them. The settings apply to the new attempt; the model in p has precedence.
 func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams, settings protocol.TurnSettings) (protocol.EventResult, error) {
 	record, err := h.Turn(ctx, protocol.TurnParams{Turn: p.Turn, Event: p.Event})
 	if err != nil {
@@ -287,8 +284,7 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams, settin
 	defer s.release()
 	s.acceptMu.Lock()
 	defer s.acceptMu.Unlock()
-	// A notice is shown just before its turn has ended: who is quick to ask for
-	// another try is not turned away.
+	// A notice is shown just before its turn ends. A person who retries at once must not be refused.
 	model := cmp.Or(p.Model, settings.Model())
 	again, err := h.config.Journal.Turns.Retry(ctx, record.ID, model, settings)
 	for tries := 0; protocol.ErrorCode(err) == protocol.CodeConflict && tries < retryTries; tries++ {
@@ -303,7 +299,7 @@ func (h *Sessions) Retry(ctx context.Context, p protocol.TurnRetryParams, settin
 	return protocol.EventResult{Event: record.Event, Turn: record.ID, State: record.State}, nil
 }
 
-// Get returns a running turn's preview as this client sees it.
+// Get returns the preview of a running turn in the view of this client.
 func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetParams) (protocol.TurnGetResult, error) {
 	record, err := h.config.Journal.Turns.Turn(ctx, p.Turn)
 	if err != nil {
@@ -315,14 +311,14 @@ func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetPar
 	}
 	defer s.release()
 	view := protocol.ViewSubtree
-	for _, a := range s.viewers.attached() {
+	for _, a := range s.viewers.attachments() {
 		if a.client.ID() == client.ID() {
 			view = a.view
 		}
 	}
 	running := s.queue.current()
 	if running == nil || running.Record.ID != p.Turn {
-		// It may have ended since it was read, and nobody would be told of that again.
+		// The turn may have ended since it was read. The client receives no other notification of it.
 		record, err = h.config.Journal.Turns.Turn(ctx, p.Turn)
 		return protocol.TurnGetResult{State: record.State}, err
 	}
@@ -331,7 +327,7 @@ func (h *Sessions) Get(ctx context.Context, client Client, p protocol.TurnGetPar
 	return result, nil
 }
 
-// Counts says how many turns run and wait, for the status.
+// Counts returns the numbers of open sessions, running turns and waiting turns.
 func (h *Sessions) Counts() (open, running, queued int) {
 	for _, s := range h.all() {
 		one, waiting := s.queue.state()
@@ -344,7 +340,8 @@ func (h *Sessions) Counts() (open, running, queued int) {
 	return open, running, queued
 }
 
-func orMain(session string) string {
+// sessionOrMain returns the name of the session, or of the main session if it is empty.
+func sessionOrMain(session string) string {
 	if session == "" {
 		return protocol.MainSession
 	}

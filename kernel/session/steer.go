@@ -9,15 +9,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// errEnded: a turn that has ended takes no steering message.
-var errEnded = protocol.Errorf(protocol.CodeConflict, "nothing is being answered: send this as a message")
+// errTurnEnded is returned for a steering message to a turn that has ended.
+var errTurnEnded = protocol.Errorf(protocol.CodeConflict, "nothing is being answered: send this as a message")
 
-// Steer sends a message to a running turn. When it returns nil the journal has
-// the message: either the model is shown it with its next request, or it becomes
-// a turn of its own.
+// Steer sends a message to a running turn. When it returns nil the message is in the journal. It is
+// part of the next request to the model, or becomes a turn of its own if there is no next request.
 func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (protocol.TurnSteerResult, error) {
 	if strings.TrimSpace(p.Text) == "" {
-		return protocol.TurnSteerResult{}, protocol.Errorf(protocol.CodeInvalidParams, "nothing to say: the text is empty")
+		return protocol.TurnSteerResult{}, protocol.Errorf(protocol.CodeInvalidParams, "the text is empty: write a message")
 	}
 	if len(p.Text) > protocol.TextLimit {
 		return protocol.TurnSteerResult{}, protocol.Errorf(protocol.CodeTooLarge, "the text has %d bytes, more than the %d allowed", len(p.Text), protocol.TextLimit)
@@ -29,14 +28,14 @@ func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (proto
 		}
 		p.Session = record.Session
 	}
-	s, err := h.use(orMain(p.Session))
+	s, err := h.use(sessionOrMain(p.Session))
 	if err != nil {
 		return protocol.TurnSteerResult{}, err
 	}
 	defer s.release()
 	running := s.queue.current()
 	if running == nil || p.Turn != "" && running.Record.ID != p.Turn {
-		return protocol.TurnSteerResult{}, errEnded
+		return protocol.TurnSteerResult{}, errTurnEnded
 	}
 	if p.ID == "" {
 		p.ID = h.config.NewID()
@@ -47,43 +46,43 @@ func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (proto
 	return protocol.TurnSteerResult{Turn: running.Record.ID, Event: running.Record.Event}, nil
 }
 
-// steer journals the message, unless the turn has ended.
+// steer writes the message to the journal, unless the turn has ended.
 func (t *Turn) steer(ctx context.Context, id, text string) error {
 	t.steerMu.Lock()
 	defer t.steerMu.Unlock()
 	if t.ended {
-		return errEnded
+		return errTurnEnded
 	}
-	t.heard = false
+	t.steersRead = false
 	return t.session.sessions.config.Journal.Turns.PutSteer(ctx, journal.Steer{ID: id, Turn: t.Record.ID, Text: text})
 }
 
-// hear reports whether a steering message may have come since its last call.
-func (t *Turn) hear() bool {
+// startSteerRead reports whether there may be a steering message since its last call.
+func (t *Turn) startSteerRead() bool {
 	t.steerMu.Lock()
 	defer t.steerMu.Unlock()
-	heard := t.heard
-	t.heard = true
+	heard := t.steersRead
+	t.steersRead = true
 	return !heard
 }
 
-// unhear makes the next call of hear report true, after the messages could not be read.
-func (t *Turn) unhear() {
+// repeatSteerRead makes the next call of startSteerRead return true, because reading the messages
+// failed.
+func (t *Turn) repeatSteerRead() {
 	t.steerMu.Lock()
 	defer t.steerMu.Unlock()
-	t.heard = false
+	t.steersRead = false
 }
 
-// NewSteers returns what a person said to the turn since the last call, for the model,
-// and notes that it was shown it. In a turn that is answered again that begins
-// with what it was told before.
+// NewSteers returns the steering messages since the last call, and marks them as used. A new attempt
+// of a turn begins with the messages of the earlier attempts.
 func (t *Turn) NewSteers(ctx context.Context) (texts []string, err error) {
-	if !t.hear() {
+	if !t.startSteerRead() {
 		return nil, nil
 	}
 	defer func() {
 		if err != nil {
-			t.unhear()
+			t.repeatSteerRead()
 		}
 	}()
 	j := t.session.sessions.config.Journal
@@ -120,11 +119,11 @@ func (t *Turn) NewSteers(ctx context.Context) (texts []string, err error) {
 	return fresh, nil
 }
 
-// leftover makes turns of the steering messages that no model was shown before the turn ended.
-func (s *Session) leftover(ctx context.Context, t *Turn) {
+// requeueSteers queues each steering message that was in no request of the turn as a turn of its own.
+func (s *Session) requeueSteers(ctx context.Context, t *Turn) {
 	t.steerMu.Lock()
 	t.ended = true
-	heard := t.heard
+	heard := t.steersRead
 	t.steerMu.Unlock()
 	if heard {
 		return
@@ -145,6 +144,6 @@ func (s *Session) leftover(ctx context.Context, t *Turn) {
 		err = errors.Join(err, took)
 	}
 	if err != nil {
-		s.logger().Error("what the turn was told is not a message yet", "turn", t.Record.ID, "err", err)
+		s.logger().Error("a steering message of an ended turn is not queued yet", "turn", t.Record.ID, "err", err)
 	}
 }

@@ -19,81 +19,79 @@ const (
 	resultLimit   = 2 << 10  // bytes of one result
 )
 
-// trail is the way to an answer and its cost, which stand in the answer beside
-// its text.
+// trail collects what the answer shows beside its text: thoughts, calls, steering messages and usage.
 type trail struct {
-	mu       sync.Mutex
-	thoughts strings.Builder // as many as are shown
-	thought  int             // code points of all of them
-	calls    strings.Builder
-	left     int // calls that are not shown
-	steers   []string
-	stopped  string                // why the answer is what was found until then, a sentence or two; "" of a whole one
-	progress protocol.TurnProgress // zero before a model was asked
-	counted  bool                  // somebody counted tokens
-	input    int
-	output   int
-	cost     *float64
+	mu           sync.Mutex
+	thoughts     strings.Builder // up to thoughtsLimit
+	thoughtChars int             // code points of all of them
+	calls        strings.Builder
+	hiddenCalls  int // the number of calls beyond callsLimit
+	steers       []string
+	stopReason   string                // why the answer is incomplete, a sentence or two; "" of a complete one
+	progress     protocol.TurnProgress // zero before the first request to a model
+	hasUsage     bool                  // tokens were counted
+	input        int
+	output       int
+	cost         *float64
 }
 
-// Call is one thing that a model had done, or that was not done, on the way to an
-// answer.
+// Call is one action that a model proposed on the way to an answer.
 type Call struct {
-	Line    string // the call, on one line
-	Verdict string // performed, refused, denied, failed
-	Result  string
-	Took    time.Duration
+	Line     string // the call, on one line
+	Verdict  string // performed, refused, denied, failed
+	Result   string
+	Duration time.Duration
 }
 
-// Thought adds to what the model thinks. Clients are told how much that is; the
-// answer has it in a folded drawer.
-func (t *Turn) Thought(text string) {
+// AddThought adds a text to the thoughts of the model. Clients receive it with the total length. The
+// answer has the thoughts in a folded drawer.
+func (t *Turn) AddThought(text string) {
 	if text == "" {
 		return
 	}
 	t.trail.mu.Lock()
-	t.trail.thoughts.WriteString(portion(text, thoughtsLimit-t.trail.thoughts.Len()))
-	t.trail.thought += utf8.RuneCountInString(text)
-	chars := t.trail.thought
+	t.trail.thoughts.WriteString(prefix(text, thoughtsLimit-t.trail.thoughts.Len()))
+	t.trail.thoughtChars += utf8.RuneCountInString(text)
+	chars := t.trail.thoughtChars
 	t.trail.mu.Unlock()
 	t.session.viewers.broadcast(protocol.MethodTurnThought, protocol.TurnThought{
 		Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, Chars: chars, Text: text,
 	})
 }
 
-// Called adds a call to the folded drawer of the answer.
-func (t *Turn) Called(call Call) {
+// AddCall adds a call to the folded drawer of the answer.
+func (t *Turn) AddCall(call Call) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
 	calls := &t.trail.calls
 	if calls.Len() >= callsLimit {
-		t.trail.left++
+		t.trail.hiddenCalls++
 		return
 	}
 	if calls.Len() > 0 {
 		calls.WriteString("\n\n")
 	}
-	fmt.Fprintf(calls, "%s\n%s in %.2f s", shortened(call.Line, resultLimit), call.Verdict, call.Took.Seconds())
+	fmt.Fprintf(calls, "%s\n%s in %.2f s", abbreviate(call.Line, resultLimit), call.Verdict, call.Duration.Seconds())
 	if result := strings.TrimSpace(call.Result); result != "" {
-		calls.WriteString(":\n" + shortened(result, resultLimit))
+		calls.WriteString(":\n" + abbreviate(result, resultLimit))
 	}
 }
 
-// Spent sets the tokens and the cost of the turn so far, for the drawer of the answer.
-func (t *Turn) Spent(input, output int, cost *float64) {
+// SetUsage sets the tokens and the cost of the turn so far, for the drawer of the answer.
+func (t *Turn) SetUsage(input, output int, cost *float64) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
-	t.trail.counted, t.trail.input, t.trail.output, t.trail.cost = true, input, output, cost
+	t.trail.hasUsage, t.trail.input, t.trail.output, t.trail.cost = true, input, output, cost
 }
 
-// Stopped makes the answer say why the turn was stopped early.
-func (t *Turn) Stopped(why string) {
+// SetStopReason adds to the answer why the turn was stopped early.
+func (t *Turn) SetStopReason(why string) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
-	t.trail.stopped = why
+	t.trail.stopReason = why
 }
 
-// Progress tells clients how far the turn has come.
+// Progress notifies clients of the progress of the turn.
 func (t *Turn) Progress(p protocol.TurnProgress) {
 	p.Session = t.session.name()
 	t.trail.mu.Lock()
@@ -102,7 +100,7 @@ func (t *Turn) Progress(p protocol.TurnProgress) {
 	t.session.viewers.broadcast(protocol.MethodTurnProgress, p)
 }
 
-// progress is how far the turn has come; nil before a model was asked.
+// progress returns the progress of the turn, nil before its first request to a model.
 func (t *Turn) progress() *protocol.TurnProgress {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
@@ -117,7 +115,7 @@ func (t *Turn) annotate(subtree string) string {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
 	var properties []org.Property
-	if t.trail.counted {
+	if t.trail.hasUsage {
 		properties = append(properties, org.Property{Key: "TOKENS", Value: fmt.Sprintf("%d/%d", t.trail.input, t.trail.output)})
 		if t.trail.cost != nil {
 			properties = append(properties, org.Property{Key: "COST", Value: dollars(*t.trail.cost)})
@@ -125,41 +123,40 @@ func (t *Turn) annotate(subtree string) string {
 		properties = append(properties, org.Property{Key: "SECONDS", Value: fmt.Sprintf("%.1f", time.Since(t.Record.Started).Seconds())})
 	}
 	thoughts := t.trail.thoughts.String()
-	if more := t.trail.thought - utf8.RuneCountInString(thoughts); more > 0 {
+	if more := t.trail.thoughtChars - utf8.RuneCountInString(thoughts); more > 0 {
 		thoughts += fmt.Sprintf("…\n(and %d characters more, which the journal has)", more)
 	}
 	calls := t.trail.calls.String()
-	if t.trail.left > 0 {
-		calls += fmt.Sprintf("\n\n(and %d calls more, which the journal has)", t.trail.left)
+	if t.trail.hiddenCalls > 0 {
+		calls += fmt.Sprintf("\n\n(and %d calls more, which the journal has)", t.trail.hiddenCalls)
 	}
 	var items []org.Remark
 	for _, text := range t.trail.steers {
 		items = append(items, org.Remark{By: "You, meanwhile", Text: text})
 	}
-	if t.trail.stopped != "" {
-		items = append(items, org.Remark{By: "Stopped", Text: t.trail.stopped})
+	if t.trail.stopReason != "" {
+		items = append(items, org.Remark{By: "Stopped", Text: t.trail.stopReason})
 	}
 	return org.Annotate(subtree, properties, []org.Drawer{{Name: "THOUGHTS", Text: thoughts}, {Name: "CALLS", Text: calls}}, items)
 }
 
-// dollars is an amount with as many digits as say something.
+// dollars formats an amount without trailing zeros.
 func dollars(amount float64) string {
 	text := strconv.FormatFloat(amount, 'f', 6, 64)
 	return "$" + strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// shortened is the beginning of a text that is longer than limit bytes, and how
-// much is missing.
-func shortened(text string, limit int) string {
-	begin := portion(text, limit)
+// abbreviate returns at most limit bytes of a text. If bytes are left out, it appends their number.
+func abbreviate(text string, limit int) string {
+	begin := prefix(text, limit)
 	if len(begin) == len(text) {
 		return text
 	}
 	return fmt.Sprintf("%s…\n(and %d bytes more)", begin, len(text)-len(begin))
 }
 
-// portion is at most limit bytes of the beginning of a text, in whole characters.
-func portion(text string, limit int) string {
+// prefix returns at most limit bytes of the beginning of a text, in whole characters.
+func prefix(text string, limit int) string {
 	limit = max(limit, 0)
 	if len(text) <= limit {
 		return text

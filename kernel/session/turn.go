@@ -13,27 +13,27 @@ import (
 
 // Turn is one question being answered. A [Runner] uses it from one goroutine.
 type Turn struct {
-	// Record is the turn as the journal had it when it began. Its ID and Event
-	// never change, and may be read by anyone.
+	// Record is the turn in the journal when it began. Its ID and Event never change, and may be read
+	// from any goroutine.
 	Record journal.Turn
-	// Begun is what was done for the answer before the kernel's end cut it short.
-	Begun journal.Progress
+	// Checkpoint is the progress of the turn before the last kernel ended.
+	Checkpoint journal.Progress
 
-	session *Session
-	cancel  context.CancelCauseFunc
-	answer  string // the id of its answer
-	skill   string // NAME@HASH, for the answer's drawer
-	model   string
-	state   protocol.TurnState // of an answer that is not whole
-	preview preview
-	trail   trail
-	shown   int  // tokens of its last request
-	window  int  // of the model that it went to
-	final   bool // its answer or its notice is in the conversation
+	session       *Session
+	cancel        context.CancelCauseFunc
+	answer        string // the id of its answer
+	skill         string // NAME@HASH, for the answer's drawer
+	model         string
+	state         protocol.TurnState // of an answer that is not whole
+	preview       preview
+	trail         trail
+	requestTokens int  // tokens of its last request
+	window        int  // of the model that it went to
+	hasResult     bool // its answer or its notice is in the conversation
 
-	steerMu sync.Mutex
-	ended   bool // nothing can be said to it any more
-	heard   bool // all that was said to it was told
+	steerMu    sync.Mutex
+	ended      bool // nothing can be said to it any more
+	steersRead bool // all that was said to it was told
 }
 
 // begin marks the turn as running and shows it.
@@ -42,7 +42,7 @@ func (t *Turn) begin(ctx context.Context) error {
 	if t.Record.State == protocol.TurnWaiting {
 		state = protocol.TurnWaiting
 	}
-	err := t.session.keep(ctx, func() error {
+	err := t.session.retryWrite(ctx, func() error {
 		record, err := t.session.sessions.config.Journal.Turns.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
 		if err == nil {
 			t.Record.State, t.Record.Started = record.State, record.Started
@@ -66,16 +66,16 @@ func (t *Turn) begin(ctx context.Context) error {
 	return nil
 }
 
-// resume finds what was done for the answer before the kernel ended. It goes on under the
-// same id, so that later turns are shown all of what led to it.
+// resume reads the progress of the turn before the last kernel ended. The answer keeps its id, so that
+// later turns find all steps that led to it.
 func (t *Turn) resume(ctx context.Context) (err error) {
-	if t.Begun, err = t.session.sessions.config.Journal.Turns.Progress(ctx, t.Record.ID); err != nil {
+	if t.Checkpoint, err = t.session.sessions.config.Journal.Turns.Progress(ctx, t.Record.ID); err != nil {
 		return err
 	}
-	t.answer = cmp.Or(t.Begun.Answer, t.answer)
+	t.answer = cmp.Or(t.Checkpoint.Answer, t.answer)
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
-	for _, round := range t.Begun.Steps {
+	for _, round := range t.Checkpoint.Steps {
 		if round.Said != "" {
 			t.trail.steers = append(t.trail.steers, round.Said)
 		}
@@ -83,42 +83,42 @@ func (t *Turn) resume(ctx context.Context) (err error) {
 	return nil
 }
 
-// Waits reports whether the turn had asked a person when the kernel ended.
+// Waits reports whether the turn waited for a person when the last kernel ended.
 func (t *Turn) Waits() bool { return t.Record.State == protocol.TurnWaiting }
 
-// Describe sets what the answer's drawer says of its origin: the skill as
-// NAME@HASH and the model's name. It counts for text that comes later.
+// Describe sets the skill, as NAME@HASH, and the model's name in the answer's drawer. It applies to
+// texts that are shown afterwards.
 func (t *Turn) Describe(skill, model string) {
 	t.skill, t.model = skill, model
 }
 
-// Held says how many tokens the last request had, of how many that the model can be shown.
-func (t *Turn) Held(shown, window int) { t.shown, t.window = shown, window }
+// SetRequestSize sets the number of tokens of the last request, and of the model's context window.
+func (t *Turn) SetRequestSize(shown, window int) { t.requestTokens, t.window = shown, window }
 
-// Incomplete marks the answer that comes as one that is not whole, and says why:
-// people can have it answered again.
-func (t *Turn) Incomplete(state protocol.TurnState) { t.state = state }
+// SetIncomplete marks the next answer as incomplete, with the state as the reason. A person can retry
+// such a turn.
+func (t *Turn) SetIncomplete(state protocol.TurnState) { t.state = state }
 
-// Waiting shows that the turn waits for a person, or no longer.
-func (t *Turn) Waiting(ctx context.Context, waiting bool) error {
+// SetWaiting records whether the turn waits for a person.
+func (t *Turn) SetWaiting(ctx context.Context, waiting bool) error {
 	state := protocol.TurnRunning
 	if waiting {
 		state = protocol.TurnWaiting
 	}
 	_, err := t.session.sessions.config.Journal.Turns.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
 	if err == nil && waiting {
-		t.session.file.writeUnkept(ctx) // it may be days
+		t.session.file.writeUnkept(ctx) // the wait may take days
 	}
 	return err
 }
 
-// Notify tells every client of the conversation.
+// Notify notifies every attached client.
 func (t *Turn) Notify(method string, params any) { t.session.viewers.broadcast(method, params) }
 
-// Insert makes text the answer of the turn: it is sent to where the turn came from,
-// converted to Org, journalled under [Turn.AnswerID], and sent to every attached
-// client; where none keeps the file it is written there. Action is the verified
-// action, canonical. A nil error means that the journal has it.
+// Insert makes text the answer of the turn. It sends text to the origin of the turn, converts it to
+// Org, writes it to the journal under [Turn.AnswerID], and sends it to every attached client. If no
+// client keeps the file, it writes the file. action is the verified action in canonical form. When
+// Insert returns nil the journal has the answer.
 func (t *Turn) Insert(ctx context.Context, action, text string) error {
 	if err := t.sendBack(ctx, t.answer, text); err != nil {
 		return err
@@ -131,12 +131,11 @@ func (t *Turn) Insert(ctx context.Context, action, text string) error {
 	return t.deliver(ctx, act)
 }
 
-// explain puts the kernel's own words under the question: why there is no
-// answer and what to do.
+// explain inserts a notice below the question: why there is no answer, and what the person can do.
 func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
 	title, body, hint := explanation(outcome)
 	id := t.session.sessions.config.NewID()
-	if t.Record.Question.Route.Kind == protocol.RouteChannel { // what is wrong here is not a peer's business
+	if t.Record.Question.Route.Kind == protocol.RouteChannel { // other peers learn nothing of this machine's faults
 		if err := t.sendBack(t.session.sessions.ctx, id, title+": "+body); err != nil {
 			t.session.logger().Warn("a notice does not reach the chat of its turn", "turn", t.Record.ID, "err", err)
 		}
@@ -153,17 +152,17 @@ func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
 	})
 }
 
-// sendBack sends a text to where the turn came from, if that is not this machine.
+// sendBack sends a text to the origin of the turn, if that is not this machine.
 func (t *Turn) sendBack(ctx context.Context, id, text string) error {
-	route, send := t.Record.Question.Route, t.session.sessions.config.Elsewhere
+	route, send := t.Record.Question.Route, t.session.sessions.config.SendToOrigin
 	if send == nil || !route.Elsewhere() {
 		return nil
 	}
 	return send(ctx, route, id, text)
 }
 
-// explanation is the heading and the text of a turn without an answer, and what stands
-// behind the text for those who have the heading before them.
+// explanation returns the heading and the text of the notice of a turn without an answer. hint follows
+// the text where the reader sees the heading.
 func explanation(o Outcome) (title, body, hint string) {
 	const again = "Press C-c C-c on this heading to have it answered again."
 	switch o.State {
@@ -175,21 +174,22 @@ func explanation(o Outcome) (title, body, hint string) {
 	return "No answer", sentence(o.Notice, "something went wrong; the log says more"), "\n" + again
 }
 
-// deliver journals the act and brings it to the clients and the file. While the
-// journal cannot be written it waits, however the turn's context fares.
+// deliver writes the act to the journal, and then sends it to the clients and the file. The order is
+// the promise of [Sessions.Attach]. While the journal cannot be written, deliver waits, also after the
+// turn's context has ended.
 func (t *Turn) deliver(ctx context.Context, act journal.Act) error {
-	err := t.session.keep(t.session.sessions.ctx, func() error {
+	err := t.session.retryWrite(t.session.sessions.ctx, func() error {
 		return t.session.sessions.config.Journal.Acts.PutAct(ctx, act)
 	})
 	if err != nil {
 		return err
 	}
-	t.final = true
+	t.hasResult = true
 	t.session.send(ctx, act, t.Record)
 	return nil
 }
 
-// change is what the journal is told of the turn's end.
+// change returns the change of the journal's turn at its end.
 func (t *Turn) change(o Outcome) journal.TurnChange {
 	model := o.Model
 	if model == "" {

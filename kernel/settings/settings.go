@@ -45,8 +45,8 @@ type Resolver struct {
 
 // Names resolves the names of conversations.
 type Names interface {
-	// NameNow returns the current name of a conversation, which may have been renamed.
-	NameNow(ctx context.Context, session string) (string, error)
+	// CurrentName returns the current name of a conversation, which may have been renamed.
+	CurrentName(ctx context.Context, session string) (string, error)
 }
 
 // Chosen returns a person's choices for a conversation, or "" if there is none.
@@ -82,7 +82,7 @@ func (r *Resolver) Resolve(ctx context.Context, event *protocol.Event) (err erro
 		return nil
 	}
 	// A client may use an old name of a renamed conversation.
-	if event.Session, err = r.Names.NameNow(ctx, event.Session); err != nil {
+	if event.Session, err = r.Names.CurrentName(ctx, event.Session); err != nil {
 		return err
 	}
 	settings := r.Live.Now()

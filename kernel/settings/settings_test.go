@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // profile poet. Its fields are a person's choices for the conversation.
 type known struct{ model, preset string }
 
-func (k *known) NameNow(_ context.Context, session string) (string, error) {
+func (k *known) CurrentName(_ context.Context, session string) (string, error) {
 	return strings.ReplaceAll(session, "once", "now"), nil
 }
 

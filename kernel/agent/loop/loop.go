@@ -91,9 +91,9 @@ type Policy interface {
 // Turn shows people that an answer is incomplete.
 type Turn interface {
 	// Incomplete marks the next answer as the beginning of one. The state says why it ends there.
-	Incomplete(state protocol.TurnState)
+	SetIncomplete(state protocol.TurnState)
 	// Stopped shows why the turn was stopped early.
-	Stopped(why string)
+	SetStopReason(why string)
 }
 
 // EndError is the error of a turn that ends in this state without an answer. Notice is one line for
@@ -122,7 +122,7 @@ func (l *Loop) Run(ctx context.Context) error {
 // step gets one proposal, takes it through the gate, and records the outcome.
 func (l *Loop) step(ctx context.Context) (ended bool, err error) {
 	if l.Budget.stopReason != "" {
-		l.Turn.Stopped(stopSentence(l.Budget.stopReason) + ". This is what was found until then: " + continueHint + ".")
+		l.Turn.SetStopReason(stopSentence(l.Budget.stopReason) + ". This is what was found until then: " + continueHint + ".")
 	}
 	proposed, err := l.propose(ctx)
 	if errors.Is(err, errNoProposal) {

@@ -386,8 +386,8 @@ func (s *stage) Add(...journal.ToolStep) {}
 
 func (s *stage) AnswerID() string { return "answer" }
 
-func (s *stage) Called(call session.Call) {
-	s.say("the answer shows: %s %s %q after %v", call.Line, call.Verdict, call.Result, call.Took)
+func (s *stage) AddCall(call session.Call) {
+	s.say("the answer shows: %s %s %q after %v", call.Line, call.Verdict, call.Result, call.Duration)
 }
 
 func (s *stage) NewSteers(context.Context) ([]string, error) {
@@ -404,11 +404,11 @@ func (s *stage) UsageOutsideTurn(context.Context, string, string) (journal.Budge
 }
 
 func (s *stage) Progress(protocol.TurnProgress)                            {}
-func (s *stage) Spent(int, int, *float64)                                  {}
+func (s *stage) SetUsage(int, int, *float64)                               {}
 func (s *stage) ShowProgress()                                             {}
 func (s *stage) Retract()                                                  {}
-func (s *stage) Incomplete(state protocol.TurnState)                       { s.say("the answer is incomplete: %s", state) }
-func (s *stage) Stopped(why string)                                        { s.say("the answer says: %s", why) }
+func (s *stage) SetIncomplete(state protocol.TurnState)                    { s.say("the answer is incomplete: %s", state) }
+func (s *stage) SetStopReason(why string)                                  { s.say("the answer says: %s", why) }
 func (s *stage) Event() sexp.List                                          { return s.steps.Event() }
 func (s *stage) PutAct(context.Context, journal.Act) error                 { return nil }
 func (s *stage) PutActDeferred(context.Context, journal.Act) error         { return nil }

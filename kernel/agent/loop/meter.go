@@ -22,7 +22,7 @@ type UsageStore interface {
 // Screen shows people the progress and the usage of the turn.
 type Screen interface {
 	Progress(at protocol.TurnProgress)
-	Spent(input, output int, cost *float64)
+	SetUsage(input, output int, cost *float64)
 }
 
 // Meter counts the usage of a turn. Only here are the replies of a turn summed up, for the journal, for
@@ -112,7 +112,7 @@ func (m *Meter) Count(ctx context.Context, reply RequestUsage, of journal.ReplyU
 	}
 	m.Budget.countRequest(reply.Tokens(), usage.Cost, reply.Duration)
 	m.usage = m.usage.Add(*usage)
-	m.Screen.Spent(m.usage.Input, m.usage.Output, m.usage.Cost)
+	m.Screen.SetUsage(m.usage.Input, m.usage.Output, m.usage.Cost)
 	put := m.UsageStore.PutReplyUsageDeferred
 	if m.sharesBudget() { // other turns count it: see [Meter.countOtherTurns]
 		put = m.UsageStore.PutReplyUsage

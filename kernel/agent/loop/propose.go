@@ -78,7 +78,7 @@ func (l *Loop) neuroError(ctx context.Context, asker Asker, err error) error {
 		if errors.Is(context.Cause(ctx), session.ErrCancelled) {
 			state = protocol.TurnCancelled
 		}
-		l.Turn.Incomplete(state)
+		l.Turn.SetIncomplete(state)
 		ended, err := l.pass(context.WithoutCancel(ctx), proposal)
 		l.partial = ended && err == nil
 	}

@@ -42,7 +42,7 @@ type Steps struct {
 // to the running turn since the last call.
 type Trail interface {
 	AnswerID() string
-	Called(call session.Call)
+	AddCall(call session.Call)
 	NewSteers(ctx context.Context) (texts []string, err error)
 }
 
@@ -235,18 +235,18 @@ func (s *Steps) showCall(step gate.Step, took time.Duration) {
 		return
 	}
 	if len(step.Calls) == 0 {
-		s.Trail.Called(session.Call{Line: step.Action.Line(), Verdict: step.Verdict, Result: step.Text, Took: took})
+		s.Trail.AddCall(session.Call{Line: step.Action.Line(), Verdict: step.Verdict, Result: step.Text, Duration: took})
 		return
 	}
 	calls := step.Action.Calls()
 	for i, c := range step.Calls {
-		call := session.Call{Line: c.Tool, Verdict: gate.Performed, Result: c.Text, Took: c.Took}
+		call := session.Call{Line: c.Tool, Verdict: gate.Performed, Result: c.Text, Duration: c.Took}
 		if i < len(calls) {
 			call.Line = calls[i].Line()
 		}
 		if c.Failed {
 			call.Verdict = gate.Failed
 		}
-		s.Trail.Called(call)
+		s.Trail.AddCall(call)
 	}
 }

@@ -46,7 +46,7 @@ type Desk struct {
 	Secrets Secrets
 
 	config  Config
-	waiting session.Waiting[Decision]
+	waiting session.Waiters[Decision]
 }
 
 // Decision is a person's decision about an ask, for the turn that waits for it. It has the secret
@@ -125,7 +125,7 @@ type Screen interface {
 	Ask(ctx context.Context, ask protocol.Ask) error
 	AskClosed(ctx context.Context, id string)
 	// Waiting records whether the turn waits for a person.
-	Waiting(ctx context.Context, waiting bool) error
+	SetWaiting(ctx context.Context, waiting bool) error
 }
 
 // Steps are the steps of a turn.
@@ -225,5 +225,5 @@ func (t *Turn) setWaiting(ctx context.Context, waiting bool) error {
 	if t.OnWaiting != nil {
 		t.OnWaiting(waiting)
 	}
-	return t.Screen.Waiting(ctx, waiting)
+	return t.Screen.SetWaiting(ctx, waiting)
 }

@@ -76,7 +76,7 @@ func (o *fixture) Ask(_ context.Context, ask protocol.Ask) error {
 	return nil
 }
 func (o *fixture) AskClosed(_ context.Context, id string) { o.line("closed " + id) }
-func (o *fixture) Waiting(_ context.Context, waits bool) error {
+func (o *fixture) SetWaiting(_ context.Context, waits bool) error {
 	o.line(fmt.Sprint("waits ", waits))
 	return nil
 }

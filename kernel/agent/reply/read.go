@@ -64,7 +64,7 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	}()
 	begun := time.Now()
 	runtime.Gosched() // send the request before the rest
-	a.turn.Screen.Held(a.turn.Requests.Corrected(a.estimate), a.turn.Requests.Window())
+	a.turn.Screen.SetRequestSize(a.turn.Requests.Corrected(a.estimate), a.turn.Requests.Window())
 	a.turn.Meter.ShowProgress()
 	a.recordRequest(ctx)
 	a.firstPiece = 0

@@ -122,9 +122,9 @@ type Screen interface {
 	Preview(text string)
 	// Retract removes the preview.
 	Retract()
-	Thought(text string)
+	AddThought(text string)
 	// Held shows the size of the request and of the model's window, in tokens.
-	Held(shown, window int)
+	SetRequestSize(shown, window int)
 	Notify(method string, params any)
 }
 

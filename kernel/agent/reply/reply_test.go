@@ -111,13 +111,13 @@ func (s *stage) RecordNow(_ context.Context, kind journal.Kind, id string, data 
 	s.rows = append(s.rows, journal.Entry{Kind: kind, ID: id, Data: raw})
 	return int64(len(s.rows))
 }
-func (s *stage) AnswerID() string           { return "answer" }
-func (s *stage) Streams() bool              { return s.streams }
-func (s *stage) Preview(text string)        { s.say("shown %s", text) }
-func (s *stage) Retract()                   { s.say("taken back") }
-func (s *stage) Thought(text string)        { s.say("thought %s", text) }
-func (s *stage) Held(_, window int)         { s.say("of %d", window) }
-func (s *stage) Notify(_ string, given any) { s.say("told %s", given.(protocol.Notice).Text) }
+func (s *stage) AnswerID() string             { return "answer" }
+func (s *stage) Streams() bool                { return s.streams }
+func (s *stage) Preview(text string)          { s.say("shown %s", text) }
+func (s *stage) Retract()                     { s.say("taken back") }
+func (s *stage) AddThought(text string)       { s.say("thought %s", text) }
+func (s *stage) SetRequestSize(_, window int) { s.say("of %d", window) }
+func (s *stage) Notify(_ string, given any)   { s.say("told %s", given.(protocol.Notice).Text) }
 func (s *stage) Previews(_ context.Context, proposal sexp.List) bool {
 	return s.refuses == "" || !strings.Contains(plist.Print(proposal), s.refuses)
 }

@@ -35,7 +35,7 @@ func (t *thoughts) show(text string) {
 		text = "\n\n" + text
 	}
 	t.turn.hasThoughts = true
-	t.turn.Screen.Thought(text)
+	t.turn.Screen.AddThought(text)
 }
 
 // finish shows the rest when the reply is complete.

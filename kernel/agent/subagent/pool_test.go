@@ -56,8 +56,8 @@ func start(t *testing.T, directory string, limit int, work func(ctx context.Cont
 	log := slog.New(slog.DiscardHandler)
 	k.Sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
-		Runner:  k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log, Insertion: act.Insertion,
-		Ended: func(turn journal.Turn) { k.pool.TurnEnded(context.Background(), turn) },
+		Runner:  k, Directory: filepath.Join(directory, "sessions"), NewID: newID, Logger: log, InsertionAct: act.Insertion,
+		OnTurnEnd: func(turn journal.Turn) { k.pool.TurnEnded(context.Background(), turn) },
 	})
 	k.pool = subagent.New(subagent.Config{
 		Journal:  subagent.Journal{Subagents: j.Subagents, Acts: j.Acts, Turns: j.Turns},

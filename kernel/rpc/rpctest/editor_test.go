@@ -127,6 +127,11 @@ func TestAnswers(t *testing.T) {
 			}
 			return err
 		}, Faults{}, question + reply + "* "},
+		{"sent by turn/kept before it is inserted", func(ctx context.Context, client *rpc.Client, event, turn string) error {
+			client.Notify(protocol.MethodTurnKept, protocol.StoredTurn{Session: "main", Turn: turn, Event: event, ID: "a1", Answer: reply})
+			_, err := insert(ctx, client, event, reply)
+			return err
+		}, Faults{}, question + reply + "* "},
 		{"a delta lost", func(ctx context.Context, client *rpc.Client, event, turn string) error {
 			delta(client, event, turn, 0, "** Gr")
 			delta(client, event, turn, 4, "rü")

@@ -2,15 +2,15 @@ package session
 
 import "sync"
 
-// Waiting is the turns that wait for somebody outside of the kernel, by the id of what they wait
-// for. The zero value is ready.
-type Waiting[T any] struct {
+// Waiters are the turns that wait for a person or a program outside of the kernel, by the id of the
+// awaited result. The zero value is ready.
+type Waiters[T any] struct {
 	mu    sync.Mutex
 	turns map[string]chan T
 }
 
 // Wait registers a turn under id. The channel gets one value.
-func (w *Waiting[T]) Wait(id string) <-chan T {
+func (w *Waiters[T]) Wait(id string) <-chan T {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.turns == nil {
@@ -22,21 +22,21 @@ func (w *Waiting[T]) Wait(id string) <-chan T {
 }
 
 // Forget ends the wait under id.
-func (w *Waiting[T]) Forget(id string) {
+func (w *Waiters[T]) Forget(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.turns, id)
 }
 
-// Waits reports whether a turn waits under id at this moment.
-func (w *Waiting[T]) Waits(id string) bool {
+// Waits reports whether a turn waits under id.
+func (w *Waiters[T]) Waits(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.turns[id] != nil
 }
 
-// Resume lets the turn that waits under id go on. Only the first value counts.
-func (w *Waiting[T]) Resume(id string, result T) {
+// Resume gives the result to the turn that waits under id. Only the first result counts.
+func (w *Waiters[T]) Resume(id string, result T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {

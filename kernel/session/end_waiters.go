@@ -7,16 +7,16 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// awaited holds the clients that asked about a turn that had not ended, by the turn's id. They are
-// notified of its end whether or not they show the conversation. The zero value is ready.
-type awaited struct {
+// endWaiters holds the clients that requested a turn that had not ended, by the turn's id. They are
+// notified of its end, also if they do not show the conversation. The zero value is ready.
+type endWaiters struct {
 	mu    sync.Mutex
 	turns map[string][]Client
 }
 
 // add registers the client for one notification of the turn's end. The caller must read the
 // turn's state afterwards: if the turn has ended meanwhile, no notification comes.
-func (a *awaited) add(turn string, client Client) {
+func (a *endWaiters) add(turn string, client Client) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.turns == nil {
@@ -28,7 +28,7 @@ func (a *awaited) add(turn string, client Client) {
 }
 
 // take removes and returns the clients that wait for the turn.
-func (a *awaited) take(turn string) []Client {
+func (a *endWaiters) take(turn string) []Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clients := a.turns[turn]
@@ -37,7 +37,7 @@ func (a *awaited) take(turn string) []Client {
 }
 
 // drop forgets a client for one turn, or for all turns if turn is "".
-func (a *awaited) drop(turn string, client Client) {
+func (a *endWaiters) drop(turn string, client Client) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id, clients := range a.turns {
@@ -56,10 +56,10 @@ func same(client Client) func(Client) bool {
 	return func(other Client) bool { return other.ID() == client.ID() }
 }
 
-// tellFinished notifies the clients that show the session and those that asked about the turn.
-func (s *Session) tellFinished(params protocol.TurnFinished) {
-	clients := s.sessions.awaited.take(params.Turn)
-	for _, a := range s.viewers.attached() {
+// notifyFinished notifies the attached clients and the clients that requested the turn.
+func (s *Session) notifyFinished(params protocol.TurnFinished) {
+	clients := s.sessions.endWaiters.take(params.Turn)
+	for _, a := range s.viewers.attachments() {
 		if !slices.ContainsFunc(clients, same(a.client)) {
 			clients = append(clients, a.client)
 		}
