@@ -20,8 +20,7 @@ var (
 	ErrNotConnected = errors.New("the client is not connected any more")
 )
 
-// A Client is one connection of a client, from accept to close: the kernel's
-// handle of an Emacs or of a command line. All methods may be called from any
+// Client is one connection of a client from accept to close. All methods may be called from any
 // goroutine at any time, also after the connection has ended.
 type Client struct {
 	id         string
@@ -35,10 +34,10 @@ type Client struct {
 	ending chan struct{} // closed by Close
 }
 
-// ID names the connection; no two of one server share one.
+// ID returns the id of the connection, which is unique in its server.
 func (c *Client) ID() string { return c.id }
 
-// Info is what the client said of itself in initialize, zero before.
+// Info returns what the client reported in initialize. It is zero before.
 func (c *Client) Info() protocol.ClientInfo {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,12 +51,12 @@ func (c *Client) Introduced() bool {
 	return c.known
 }
 
-// Capabilities are what the client announced in initialize, zero before.
+// Capabilities returns the capabilities that the client announced in initialize. They are zero before.
 func (c *Client) Capabilities() protocol.Capabilities { return c.Info().Capabilities }
 
-// Notify queues a notification; params is the method's params type or a pointer
-// to it. It never blocks. It does nothing for a client that has gone, and drops one
-// that lets too much pile up.
+// Notify queues a notification. params has the method's params type or is a pointer to it. Notify
+// never blocks. It does nothing after the connection has ended, and ends the connection of a client
+// whose queue is full.
 func (c *Client) Notify(method string, params any) {
 	row, known := c.connection.schema[method]
 	err := fmt.Errorf("there is no notification %q to a client", method)
@@ -77,10 +76,10 @@ func (c *Client) Act(ctx context.Context, act protocol.Act) (protocol.Receipt, e
 	return c.Deliver(act)(ctx)
 }
 
-// Deliver queues an action, in order with notifications and without blocking;
-// the function it returns waits for the receipt. The client's refusal is a
-// *protocol.Error; after [ErrConnectionLost] or the end of ctx it is unknown
-// whether the act was performed, after [ErrNotConnected] it was not.
+// Deliver queues an action, in order with notifications and without blocking. The function that it
+// returns waits for the receipt. A refusal of the client is a *protocol.Error. After
+// [ErrConnectionLost] or the end of ctx it is unknown whether the action was performed. After
+// [ErrNotConnected] it was not.
 func (c *Client) Deliver(act protocol.Act) (receipt func(ctx context.Context) (protocol.Receipt, error)) {
 	pending, err := c.connection.call(protocol.MethodAct, act)
 	if errors.Is(err, errTooManyCalls) {
@@ -102,9 +101,8 @@ func (c *Client) Deliver(act protocol.Act) (receipt func(ctx context.Context) (p
 	}
 }
 
-// Ask sends a request that is no act, and waits for its result: a pointer to the method's
-// result type. The errors are those of [Client.Act]. An answer that comes after
-// the end of ctx is dropped.
+// Ask sends a request that is no act, and waits for its result: a pointer to the method's result type.
+// The errors are those of [Client.Act]. A response after the end of ctx is dropped.
 func (c *Client) Ask(ctx context.Context, method string, params any) (any, error) {
 	pending, err := c.connection.call(method, params)
 	switch {
@@ -116,8 +114,8 @@ func (c *Client) Ask(ctx context.Context, method string, params any) (any, error
 	return pending.wait(ctx)
 }
 
-// Close ends the connection after what is queued was written; the reason is
-// logged. It does not wait: see [Client.Done].
+// Close ends the connection after the queued messages are written, and logs the reason. It does not
+// wait; see [Client.Done].
 func (c *Client) Close(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

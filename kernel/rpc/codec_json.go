@@ -13,14 +13,14 @@ import (
 	"org-agent/kernel/text"
 )
 
-// jsonCodec spells messages as JSON objects with a Content-Length.
+// jsonCodec encodes messages as JSON objects with a Content-Length.
 type jsonCodec struct {
 	lengthFraming
 	schema schema
 }
 
-// jsonEnvelope is a message before its method is known. An absent member is
-// empty, a null one is "null".
+// jsonEnvelope is a message before its method is known. An absent member is empty, a null member is
+// "null".
 type jsonEnvelope struct {
 	Version json.RawMessage `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -166,7 +166,7 @@ func describeMismatch(e *json.UnmarshalTypeError) string {
 	return wrongType(strings.Split(e.Field, "."), e.Type.Kind(), got)
 }
 
-// wrongType names a value that is not of its type by the way to it.
+// wrongType returns the error for a value of a wrong type, with the path to the value.
 func wrongType(path []string, want reflect.Kind, got string) string {
 	return fmt.Sprintf("%s wants %s, not %s", ":"+strings.Join(path, " :"), describeKind(want), article(got))
 }
@@ -229,7 +229,7 @@ func (c jsonCodec) appendMessage(dst []byte, m message) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// appendJSON writes v without escaping what only HTML would need escaped.
+// appendJSON writes v without the escapes that only HTML needs.
 func appendJSON(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -240,8 +240,7 @@ func appendJSON(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// isNothing reports whether a value without blanks is one of the spellings of
-// nothing.
+// isNothing reports whether a value without blanks stands for nil.
 func isNothing(raw []byte) bool {
 	switch string(raw) {
 	case "null", "false", "[]", "{}":

@@ -13,14 +13,14 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// plistCodec spells messages as plists behind six hex digits.
+// plistCodec encodes messages as plists after six hex digits.
 type plistCodec struct {
 	hexFraming
 	schema schema
 }
 
-// plistEnvelope is a message before its method is known. An absent member is
-// nil, one that is there as nil is an empty list.
+// plistEnvelope is a message before its method is known. An absent member is nil, a member with the
+// value nil is an empty list.
 type plistEnvelope struct {
 	version, id, method, params, result, failure, kind sexp.Sexp
 }

@@ -27,8 +27,8 @@ const (
 
 var errTooManyCalls = errors.New("too many requests wait for the peer's answer")
 
-// A connection is one peer: the stream of its messages, the dispatcher of its
-// requests, and our requests that it has not answered.
+// connection is one peer: the stream of its messages, the dispatcher of its requests, and our requests
+// without a response.
 type connection struct {
 	*stream
 	dispatcher *dispatcher
@@ -38,8 +38,8 @@ type connection struct {
 	lastCall uint64
 }
 
-// newConnection takes c over, which run closes. With a codec nil the peer chooses
-// by what it sends first.
+// newConnection takes ownership of c, which run closes. If codec is nil, the first bytes of the peer
+// choose it.
 func newConnection(c net.Conn, codec codec, schema schema, handle handler, logger *slog.Logger) *connection {
 	s := newStream(c, codec, schema, logger)
 	return &connection{stream: s, dispatcher: newDispatcher(handle, s.send, logger), calls: map[uint64]*pendingCall{}}
@@ -84,7 +84,7 @@ func (c *connection) run(ctx context.Context, ending <-chan struct{}) (reason st
 	return reason
 }
 
-// begin runs f on a goroutine of its own. Whoever calls it waits for the end.
+// begin runs f on a new goroutine. The caller waits for ended.
 func begin(f func()) (ended <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
@@ -94,7 +94,7 @@ func begin(f func()) (ended <-chan struct{}) {
 	return done
 }
 
-// receive hands out what comes until nothing more does. It waits for no handler.
+// receive dispatches messages until the stream ends. It waits for no handler.
 func (c *connection) receive(handling context.Context) {
 	defer c.abandonCalls()
 	for {
@@ -111,7 +111,7 @@ func (c *connection) receive(handling context.Context) {
 	}
 }
 
-// A pendingCall is a request that was queued.
+// pendingCall is a request without a response.
 type pendingCall struct {
 	number uint64
 	method protocol.Method
@@ -120,8 +120,8 @@ type pendingCall struct {
 	err    error
 }
 
-// call queues a request; wait waits for its answer. After the end of the
-// connection the error is jsonrpc2.ErrClosed.
+// call queues a request. wait waits for its response. After the end of the connection the error is
+// jsonrpc2.ErrClosed.
 func (c *connection) call(method string, params any) (*pendingCall, error) {
 	row, known := c.schema[method]
 	if !known || row.Result == nil {
@@ -156,7 +156,7 @@ func (c *connection) addCall(method protocol.Method) (*pendingCall, error) {
 	return p, nil
 }
 
-// takeCall removes a request, nil if there is none of that number.
+// takeCall removes and returns the request of that number, or nil.
 func (c *connection) takeCall(number uint64) *pendingCall {
 	c.callsMu.Lock()
 	defer c.callsMu.Unlock()
@@ -165,7 +165,7 @@ func (c *connection) takeCall(number uint64) *pendingCall {
 	return p
 }
 
-// newResult makes room for the result of the request of that id.
+// newResult returns a new value for the result of the request of that id.
 func (c *connection) newResult(of id) any {
 	c.callsMu.Lock()
 	defer c.callsMu.Unlock()
@@ -194,7 +194,7 @@ func (c *connection) answered(m message) {
 	close(p.done)
 }
 
-// abandonCalls tells everybody who waits that no answer will come.
+// abandonCalls ends the wait of every request: no response will come.
 func (c *connection) abandonCalls() {
 	c.callsMu.Lock()
 	defer c.callsMu.Unlock()

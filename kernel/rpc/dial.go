@@ -18,7 +18,7 @@ import (
 
 const dialPause = 20 * time.Millisecond // between attempts while a kernel starts
 
-// A Codec is a spelling of the wire.
+// Codec is an encoding of messages.
 type Codec int
 
 // The codecs.
@@ -27,13 +27,13 @@ const (
 	Plist              // plists behind six hex digits
 )
 
-// An IncomingHandler answers what the kernel sends to a client: acts, whose
-// result is a protocol.Receipt, and notifications, whose result is nil. They come one after the
-// other.
+// IncomingHandler handles the messages of the kernel to a client: acts, whose result is a
+// protocol.Receipt, and notifications, whose result is nil. It is called for one message at a time, in
+// their order.
 type IncomingHandler func(ctx context.Context, r *Request) (result any, err error)
 
-// DialConfig says how to meet a kernel. Of Over, Socket and Addr the first that
-// is set counts.
+// DialConfig configures a connection to a kernel. The first of Over, Socket and Addr that is set is
+// used.
 type DialConfig struct {
 	Socket string   // path of a Unix socket
 	Addr   string   // HOST:PORT
@@ -50,8 +50,8 @@ type DialConfig struct {
 	Logger  *slog.Logger // nil is silence
 }
 
-// A Conn is a client's connection to a kernel. Its methods may be called from
-// any goroutine, Call also from the handler.
+// Conn is a client's connection to a kernel. Its methods may be called from any goroutine, Call also
+// from the handler.
 type Conn struct {
 	connection *connection
 	done       <-chan struct{}
@@ -59,8 +59,8 @@ type Conn struct {
 	welcome    protocol.InitializeResult
 }
 
-// Dial connects and initializes. The error is the kernel's *protocol.Error, or
-// says that nobody answered.
+// Dial connects and initializes. The error is a *protocol.Error of the kernel, or says that no kernel
+// answered.
 func Dial(ctx context.Context, config DialConfig) (*Conn, error) {
 	over := config.Over
 	if over == nil {
@@ -85,7 +85,7 @@ func Dial(ctx context.Context, config DialConfig) (*Conn, error) {
 	return c, nil
 }
 
-// connect tries until somebody answers or patience ends.
+// connect retries until a connection is accepted or the patience of the config ends.
 func connect(ctx context.Context, config DialConfig) (net.Conn, error) {
 	network, address := "unix", config.Socket
 	if address == "" {
@@ -135,14 +135,13 @@ func start(over net.Conn, config DialConfig) *Conn {
 	return c
 }
 
-// Server is what the kernel answered to initialize.
+// Server returns the kernel's result of initialize.
 func (c *Conn) Server() protocol.InitializeResult { return c.welcome }
 
-// Call sends a request and waits for its result, which is stored in result, a
-// pointer to the method's result type or nil. The kernel's error is a
-// *protocol.Error. When ctx ends the kernel is told to stop; when the connection
-// does, the error is [ErrConnectionLost]. Notifications that came before the
-// result may still wait for the handler: see [Conn.Settle].
+// Call sends a request and waits for its result. It stores the result in result, a pointer to the
+// method's result type or nil. An error of the kernel is a *protocol.Error. When ctx ends, Call
+// cancels the request. When the connection ends, the error is [ErrConnectionLost]. The handler may not
+// have handled all notifications that came before the result; see [Conn.Settle].
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	pending, err := c.connection.call(method, params)
 	if errors.Is(err, jsonrpc2.ErrClosed) {
@@ -167,8 +166,8 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	return nil
 }
 
-// Settle waits until the handler has had all that came before. It must not be
-// called from the handler.
+// Settle waits until the handler has handled all messages that came before. The handler must not call
+// it.
 func (c *Conn) Settle(ctx context.Context) error {
 	select {
 	case <-c.connection.dispatcher.barrier():
@@ -180,8 +179,7 @@ func (c *Conn) Settle(ctx context.Context) error {
 	}
 }
 
-// Close ends the connection and waits for all that runs on it, its handler too,
-// from which it must not be called.
+// Close ends the connection and waits for all of its goroutines. The handler must not call it.
 func (c *Conn) Close() {
 	c.end()
 	<-c.done

@@ -20,7 +20,7 @@ const (
 	releasedLimit = 256      // handlers of one peer that run beside each other
 )
 
-// A Request is a request or a notification as a handler gets it.
+// Request is a request or a notification for a handler.
 type Request struct {
 	Client *Client // who sent it; nil for a client's own handler, to which the kernel sends
 	Method string
@@ -38,7 +38,7 @@ func (r *Request) Release() {
 	}
 }
 
-// A call is one request or notification on its way through the handlers.
+// call is one request or notification in the dispatcher.
 type call struct {
 	message
 	// after runs once the reply is queued, before the next call is handled.
@@ -52,16 +52,16 @@ type call struct {
 	passed chan struct{} // of a barrier, which is no message
 }
 
-// request is the call for a handler of somebody else's.
+// request returns the call as a Request of a client.
 func (c *call) request(of *Client) *Request {
 	return &Request{Client: of, Method: c.method, Params: c.params, release: c.release}
 }
 
-// A handler answers a call. Middleware is a function from one to another.
+// handler handles a call. Middleware maps one handler to another.
 type handler func(ctx context.Context, c *call) (result any, err error)
 
-// A dispatcher runs the calls of one peer in order, each until it has returned
-// or released the next.
+// dispatcher runs the calls of one peer in order. The next call starts when the handler of the last
+// one has returned or released it.
 type dispatcher struct {
 	handle handler
 	send   func(message) error
@@ -87,8 +87,8 @@ func newDispatcher(handle handler, send func(message) error, logger *slog.Logger
 	}
 }
 
-// add takes a message in without waiting for any handler; the reading goroutine
-// calls it. Where too many wait the request is refused.
+// add queues a message and waits for no handler. The reading goroutine calls it. If the queue is full,
+// the request is refused.
 func (d *dispatcher) add(ctx context.Context, m message) {
 	if m.method == protocol.MethodCancelRequest {
 		d.cancelCall(m)
@@ -115,8 +115,7 @@ func (d *dispatcher) add(ctx context.Context, m message) {
 	d.mu.Unlock()
 }
 
-// barrier returns a channel that is closed when all calls taken in before have
-// returned or released the next.
+// barrier returns a channel that is closed when all earlier calls have returned or released the next.
 func (d *dispatcher) barrier() <-chan struct{} {
 	c := &call{passed: make(chan struct{})}
 	d.mu.Lock()
@@ -140,8 +139,8 @@ func (d *dispatcher) poke() {
 	}
 }
 
-// cancelCall cancels the call that m names, if it is not yet answered. One that
-// still waits is answered so when its turn comes.
+// cancelCall cancels the call that m names, unless it has its response. A waiting call gets its
+// response when its turn comes.
 func (d *dispatcher) cancelCall(m message) {
 	if named, ok := m.params.(*id); ok {
 		d.mu.Lock()
@@ -156,7 +155,7 @@ func (d *dispatcher) cancelCall(m message) {
 	}
 }
 
-// run handles calls until close, and returns when every handler has.
+// run handles calls until close, and returns when all handlers have returned.
 func (d *dispatcher) run() {
 	defer d.running.Wait()
 	for {
@@ -200,7 +199,7 @@ func (d *dispatcher) next() (*call, bool) {
 	}
 }
 
-// close takes nothing more in; what waits is still handled.
+// close ends the queue for new calls. Waiting calls are still handled.
 func (d *dispatcher) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -210,7 +209,7 @@ func (d *dispatcher) close() {
 	}
 }
 
-// serve runs one call's handler and answers.
+// serve runs the handler of one call and sends the response.
 func (d *dispatcher) serve(c *call) {
 	defer c.cancel()
 	var result any
@@ -247,8 +246,8 @@ func (d *dispatcher) protect(c *call, f func() (any, error)) (result any, err er
 	return f()
 }
 
-// answer sends the one reply to a request. Errors of notifications are logged,
-// there being nobody else to tell.
+// answer sends the only response to a request. Errors of notifications are logged, because they have
+// no response.
 func (d *dispatcher) answer(c *call, result any, err error) {
 	if c.kind != request {
 		if err != nil && !errors.Is(err, context.Canceled) {
@@ -270,7 +269,7 @@ func (d *dispatcher) answer(c *call, result any, err error) {
 	}
 }
 
-// replyError is what the peer may know of an error.
+// replyError returns the error as the peer may see it.
 func (d *dispatcher) replyError(c *call, err error) *protocol.Error {
 	if known, ok := errors.AsType[*protocol.Error](err); ok {
 		return known

@@ -12,7 +12,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// quoted is how many characters of a stranger's words an error or a line of the log repeats.
+// quoted is the maximal number of characters of a peer's text in an error or a log record.
 const quoted = 64
 
 const (
@@ -22,7 +22,7 @@ const (
 	firstRead       = 4 << 10 // bytes set aside for a body before any of it came
 )
 
-// A framing finds the messages in a stream of bytes.
+// framing finds the messages in a stream of bytes.
 type framing interface {
 	// readHeader reads up to the body and returns its length in bytes. A header
 	// that is not one is a *frameError.
@@ -31,8 +31,8 @@ type framing interface {
 	appendFrame(dst, body []byte) []byte
 }
 
-// A frameError ends a connection, after its peer was told: where the next frame
-// begins is not known any more.
+// frameError ends a connection after an error reply, because the beginning of the next frame is
+// unknown.
 type frameError struct{ reply *protocol.Error }
 
 func (e *frameError) Error() string { return e.reply.Message }
@@ -84,7 +84,7 @@ func (lengthFraming) appendFrame(dst, body []byte) []byte {
 	return append(dst, body...)
 }
 
-// hexFraming is six lower-case hex digits and as many bytes as they say.
+// hexFraming is six lower-case hex digits, which give the length, and that many bytes.
 type hexFraming struct{}
 
 func (hexFraming) readHeader(r *bufio.Reader) (int, error) {
@@ -131,8 +131,8 @@ func tooLarge(length string) error {
 	return frameErrorf(protocol.CodeTooLarge, "a message of %s bytes is too large: the limit is %d", text.Clip(length, quoted), protocol.FrameLimit)
 }
 
-// readBody reads n bytes into buf, which grows with what has come and not with
-// what was promised.
+// readBody reads n bytes into buf. The buffer grows with the bytes that came, not with the announced
+// length.
 func readBody(r io.Reader, buf []byte, n int) ([]byte, error) {
 	buf = buf[:0]
 	if cap(buf) == 0 {

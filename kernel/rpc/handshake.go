@@ -13,7 +13,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// wrongTokenPause is what a wrong token costs the connection it came on.
+// wrongTokenPause is the delay before the reply to a wrong token.
 const wrongTokenPause = time.Second
 
 const sayWrongToken = "the token is wrong: connect again with the one in the file token in the state directory"
@@ -42,7 +42,7 @@ func (t Token) matches(shown string) bool {
 	return t != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1
 }
 
-// A handshake is the state of one connection before it may ask for anything.
+// handshake is the state of one connection before it is initialized.
 type handshake struct {
 	token      Token
 	info       func() protocol.ServerInfo
@@ -53,7 +53,7 @@ type handshake struct {
 	refused    atomic.Bool // a wrong token was shown: nothing else is answered
 }
 
-// guard lets only initialize and status through until the token was shown.
+// guard passes only initialize and status until the client has sent the token.
 func (h *handshake) guard(next handler) handler {
 	return func(ctx context.Context, c *call) (any, error) {
 		switch {

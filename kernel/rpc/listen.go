@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// ErrInUse: another process answers on the socket.
+// ErrInUse is returned if another process answers on the socket.
 var ErrInUse = errors.New("another kernel answers there")
 
 // Listen listens on a Unix socket, or on the spare one if another process answers there and a spare one is
@@ -73,7 +73,7 @@ func restrict(path string) (os.FileInfo, error) {
 	return os.Lstat(path)
 }
 
-// checkDirectory makes the socket's directory or sees that it is safe.
+// checkDirectory creates the socket's directory, or checks that the existing one is safe.
 func checkDirectory(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make its directory: %w", err)
@@ -89,7 +89,7 @@ func checkDirectory(dir string) error {
 	return nil
 }
 
-// removeStale makes room at path.
+// removeStale removes a socket at path on which no process answers.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -121,7 +121,7 @@ type unixListener struct {
 	closed sync.Once
 }
 
-// Close stops listening and removes the socket, if it is still this one.
+// Close stops listening and removes the socket, unless another process has replaced it.
 func (l *unixListener) Close() error {
 	err := net.ErrClosed
 	l.closed.Do(func() {
@@ -151,7 +151,7 @@ func ListenTCP(address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// accept waits out what passes, as when no file descriptor is left.
+// accept retries after temporary errors, such as a lack of file descriptors.
 func accept(ctx context.Context, listener net.Listener) (net.Conn, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		c, err := listener.Accept()
@@ -166,7 +166,7 @@ func accept(ctx context.Context, listener net.Listener) (net.Conn, error) {
 	}
 }
 
-// isTemporary reports errors of accept that pass by themselves.
+// isTemporary reports whether an error of accept is temporary.
 func isTemporary(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.EINTR, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, errno) {

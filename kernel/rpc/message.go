@@ -18,10 +18,10 @@ type id struct {
 	other string // an integer that ID cannot hold, or null, as JSON spells it
 }
 
-// nullID stands in answers to what could not be read.
+// nullID is the id of replies to messages whose id could not be read.
 var nullID = id{other: "null"}
 
-// integerDigits bounds the digits of an id that ID cannot hold.
+// integerDigits is the maximal number of digits of an id that jsonrpc2.ID cannot hold.
 const integerDigits = 64
 
 func numberID(n uint64) id { return id{ID: jsonrpc2.ID{Num: n}} }
@@ -86,7 +86,7 @@ func (of *id) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// A message is one request, notification or response as Go values.
+// message is one request, notification or response as Go values.
 type message struct {
 	kind   messageKind
 	id     id // not of a notification
@@ -114,13 +114,12 @@ const (
 	response
 )
 
-// errorReply answers the request of that id with an error.
+// errorReply returns the error response to the request of that id.
 func errorReply(of id, err *protocol.Error) message {
 	return message{kind: response, id: of, err: &jsonrpc2.Error{Code: int64(err.Code), Message: err.Message}}
 }
 
-// A codec spells messages. Both codecs keep one schema, so that a message means
-// the same in either.
+// codec encodes messages. Both codecs use one schema, so a message means the same in both.
 type codec interface {
 	framing
 	// decode reads one message. newResult makes a pointer to the result of our

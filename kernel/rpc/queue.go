@@ -19,8 +19,8 @@ const (
 
 var errQueueFull = errors.New("too much waits for a peer that does not read")
 
-// A queue holds what waits to be written to one peer. Any goroutine may push,
-// one takes. It never blocks a push: a peer for which too much waits is an error.
+// queue holds the messages to one peer that are not written yet. Any goroutine may push, one takes. A
+// push never blocks: a full queue is an error.
 type queue struct {
 	mu       sync.Mutex
 	entries  []entry
@@ -30,13 +30,13 @@ type queue struct {
 	wake     chan struct{} // holds a token when there may be something to take
 }
 
-// An entry is a frame ready to be written, or a preview.
+// entry is an encoded frame or a preview.
 type entry struct {
 	frame   []byte
 	preview *preview
 }
 
-// A preview is one turn/delta, grown by those that followed it.
+// preview is a turn/delta, with the later deltas that were merged into it.
 type preview struct {
 	delta protocol.TurnDelta // without its text
 	text  []byte
@@ -53,8 +53,7 @@ func newQueue() *queue {
 	return &queue{previews: map[string]*preview{}, wake: make(chan struct{}, 1)}
 }
 
-// push adds a frame, which the queue then owns. No delta that is pushed later
-// overtakes it.
+// push adds a frame, which the queue then owns. Later deltas do not overtake it.
 func (q *queue) push(frame []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,8 +106,8 @@ func (q *queue) charge(size int) error {
 	return nil
 }
 
-// take waits for entries and returns about batchSize bytes of them, at least
-// one; none means that the queue is closed and empty.
+// take waits for entries and returns about batchSize bytes of them, at least one entry. It returns
+// none if the queue is closed and empty.
 func (q *queue) take() []entry {
 	for {
 		q.mu.Lock()
@@ -144,7 +143,7 @@ func (q *queue) cut() []entry {
 	return batch
 }
 
-// close lets the taker have what waits and then end; nothing more is taken in.
+// close ends the queue for new entries. The taker receives the waiting entries and then none.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// A schema gives each method its Go types, and knows who sends it.
+// schema maps each method to its Go types and its sender.
 type schema map[string]schemaMethod
 
 type schemaMethod struct {
@@ -46,7 +46,7 @@ func checkType(what string, value any, want reflect.Type) error {
 	return fmt.Errorf("%s must be a %s, not a %s", what, want, got)
 }
 
-// suggest names the method of that side whose name is most like the one given.
+// suggest returns the method of that side with the most similar name.
 func (s schema) suggest(name string, fromClient bool) string {
 	name = text.Clip(name, quoted)
 	best, least := "", -1
@@ -68,9 +68,8 @@ func (s schema) names(fromClient bool) func(yield func(string) bool) {
 	}
 }
 
-// typed lets through what the schema knows from that side, with params of their
-// type, and answers everything else itself. The result must have the method's
-// type; nil stands for its zero value.
+// typed passes the calls that the schema knows from that side, with params of their type, and answers
+// all others itself. The result must have the method's type; nil stands for its zero value.
 func typed(s schema, fromClient bool, next handler) handler {
 	return func(ctx context.Context, c *call) (any, error) {
 		row, known := s[c.method]

@@ -15,7 +15,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// DefaultConnections is how many a [Server] takes where nothing is set.
+// DefaultConnections is the default maximal number of connections of a [Server].
 const DefaultConnections = 1024
 
 // A Handler answers what clients ask. The result is the method's result type of package protocol or a
@@ -30,15 +30,15 @@ type Handler interface {
 	Handle(ctx context.Context, r *Request) (result any, err error)
 }
 
-// Presence hears of clients that have shown the token: Connected after
-// initialize was answered and before their next request is handled,
-// Disconnected once for each Connected, when no handler of theirs runs.
+// Presence is notified of clients that have sent the token. Connected is called after the reply to
+// initialize and before the next request is handled. Disconnected is called once for each Connected,
+// when no handler of the client runs.
 type Presence interface {
 	Connected(client *Client)
 	Disconnected(client *Client)
 }
 
-// A Server serves clients. Handler and Token are required.
+// Server serves clients. Handler and Token are required.
 type Server struct {
 	Handler  Handler
 	Presence Presence // or nil

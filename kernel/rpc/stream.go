@@ -27,8 +27,8 @@ const (
 	readerSize    = 16 << 10         // bytes
 )
 
-// A stream is one connection's messages. One goroutine reads, one writes what any
-// goroutine may send.
+// stream carries the messages of one connection. One goroutine reads, one writes, and any goroutine
+// may send.
 type stream struct {
 	net    net.Conn
 	logger *slog.Logger
@@ -48,7 +48,7 @@ type stream struct {
 	writeErr error      // why nothing more can be written
 }
 
-// newStream starts nothing: see [stream.read] and [stream.writeLoop].
+// newStream starts no goroutine; see [stream.read] and [stream.writeLoop].
 func newStream(c net.Conn, codec codec, schema schema, logger *slog.Logger) *stream {
 	return &stream{
 		net: c, codec: codec, schema: schema, logger: logger,
@@ -139,8 +139,8 @@ func (s *stream) awaitFrame() error {
 	}
 }
 
-// sniff chooses the codec by the first two bytes. A peer that begins otherwise is
-// answered in JSON.
+// sniff chooses the codec by the first two bytes. It replies in JSON to a peer that begins with other
+// bytes.
 func (s *stream) sniff() error {
 	first, err := s.reader.Peek(2)
 	if err != nil {
@@ -181,14 +181,14 @@ func (s *stream) isStopped() bool {
 	return s.stopped
 }
 
-// trust lets the peer send messages up to the protocol's limit.
+// trust raises the frame limit to that of the protocol.
 func (s *stream) trust() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit = protocol.FrameLimit
 }
 
-// stopReading ends a read that waits; what is queued still goes out until finish.
+// stopReading ends a waiting read. Queued messages are still written until finish.
 func (s *stream) stopReading() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,8 +197,8 @@ func (s *stream) stopReading() {
 	_ = s.net.SetReadDeadline(time.Unix(1, 0))
 }
 
-// send queues a message. It never waits for the peer: the errors are of the
-// message itself, or jsonrpc2.ErrClosed. A peer for which too much waits is cut off.
+// send queues a message. It never waits for the peer. The error is one of the message itself, or
+// jsonrpc2.ErrClosed. If the queue is full, send ends the connection.
 func (s *stream) send(m message) error {
 	err := s.push(m)
 	if errors.Is(err, errQueueFull) {
@@ -242,8 +242,7 @@ func (s *stream) encode(dst []byte, m message) ([]byte, error) {
 	return c.appendFrame(dst, body), nil
 }
 
-// writeLoop writes what is queued until the queue is closed and empty, or the
-// peer does not take it in time.
+// writeLoop writes the queue until it is closed and empty, or a write times out.
 func (s *stream) writeLoop() {
 	var buf []byte
 	for {
@@ -304,7 +303,7 @@ func (s *stream) fail(err error) {
 	_ = s.net.Close()
 }
 
-// writeFailure is why nothing more could be written, or nil.
+// writeFailure returns the error that ended writing, or nil.
 func (s *stream) writeFailure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -330,8 +329,8 @@ func (s *stream) finish(written <-chan struct{}, grace time.Duration) {
 	<-written
 }
 
-// linger reads away what a peer goes on sending, because closing with unread
-// bytes can take from it the error it was just sent.
+// linger discards further bytes of the peer for a moment, because closing with unread bytes can
+// discard the error reply.
 func (s *stream) linger() {
 	if half, ok := s.net.(interface{ CloseWrite() error }); ok && half.CloseWrite() != nil {
 		return
