@@ -36,14 +36,14 @@ func (r EventReader) Read(client *rpc.Client, params protocol.Object) (protocol.
 	return event, r.command(&event)
 }
 
-// standIn is the message with which a prompt is shown before there is a message.
-const standIn = "…"
+// placeholder is the message with which a prompt is shown before there is a message.
+const placeholder = "…"
 
 // ReadDraft returns the event of a request that only shows something about it. An event without a
 // text gets a stand-in.
 func (r EventReader) ReadDraft(client *rpc.Client, params protocol.Object) (protocol.Event, error) {
 	if strings.TrimSpace(params.Text("text")) == "" && params.Text("sensor") != string(protocol.SensorUserCommand) {
-		params.Set("text", standIn)
+		params.Set("text", placeholder)
 	}
 	if params.Text("sensor") == "" {
 		params.Set("sensor", protocol.Keyword(protocol.SensorChatMessage))

@@ -16,18 +16,18 @@ type Faults struct {
 	Notify func(method string, params any)
 
 	mu   sync.Mutex
-	told map[string][]string // by the thing that has the faults
+	reported map[string][]string // by the thing that has the faults
 }
 
 // Tell logs the faults that were not reported before and notifies the clients. now holds all
 // current faults of one thing.
 func (f *Faults) Tell(of string, now []string) {
 	f.mu.Lock()
-	before := f.told[of]
-	if f.told == nil {
-		f.told = map[string][]string{}
+	before := f.reported[of]
+	if f.reported == nil {
+		f.reported = map[string][]string{}
 	}
-	f.told[of] = now
+	f.reported[of] = now
 	f.mu.Unlock()
 	for _, text := range now {
 		if !slices.Contains(before, text) {
@@ -45,8 +45,8 @@ func (f *Faults) Lasting() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []string
-	for _, of := range slices.Sorted(maps.Keys(f.told)) {
-		all = append(all, f.told[of]...)
+	for _, of := range slices.Sorted(maps.Keys(f.reported)) {
+		all = append(all, f.reported[of]...)
 	}
 	return all
 }

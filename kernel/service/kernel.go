@@ -36,7 +36,7 @@ type Stories interface {
 	Read(ctx context.Context, id string) (explain.Trace, error)
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (k Kernel) Methods() []Method {
 	return []Method{
 		{protocol.MethodDoctor, For(k.doctor)},
@@ -84,7 +84,7 @@ type UsageStore interface {
 	Sum(ctx context.Context, by protocol.UsageBy, session string, since time.Time, east int) ([]protocol.Usage, error)
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (u Usage) Methods() []Method { return []Method{{protocol.MethodUsageGet, For(u.get)}} }
 
 func (u Usage) get(ctx context.Context, p protocol.UsageGetParams) (protocol.UsageGetResult, error) {
@@ -154,7 +154,7 @@ type StatusSessions interface {
 	BusySessions() []protocol.ConversationStatus
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (s Status) Methods() []Method { return []Method{{protocol.MethodStatus, ForClient(s.get)}} }
 
 // get answers a client without a token too. Such an answer contains no secret, no text, and no name

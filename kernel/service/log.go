@@ -23,7 +23,7 @@ type Log struct {
 	File string
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (l Log) Methods() []Method { return []Method{{protocol.MethodLogTail, ForClient(l.tail)}} }
 
 // tail answers with the end of the log, and sends further records to the client.

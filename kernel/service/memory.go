@@ -63,7 +63,7 @@ func (m Memory) search(ctx context.Context, p protocol.MemorySearchParams) (prot
 	}
 	nothing := strings.TrimSpace(p.Query) == "" && len(p.Tags)+len(p.Files) == 0 && query.From.IsZero() && query.To.IsZero()
 	if len(query.Under) == 0 && (p.MemoryOnly || nothing) {
-		query.Under = m.kept()
+		query.Under = m.memoryFiles()
 	}
 	indexing := !m.Upkeep.Await(ctx)
 	found, err := m.Index.SearchAlike(ctx, query, memory.MeaningText(p.Query))
@@ -81,8 +81,8 @@ func (m Memory) search(ctx context.Context, p protocol.MemorySearchParams) (prot
 	return result, nil
 }
 
-// kept returns the files of the memory, without the person's other notes.
-func (m Memory) kept() []string {
+// memoryFiles returns the files of the memory, without the person's other notes.
+func (m Memory) memoryFiles() []string {
 	var paths []string
 	for _, root := range m.Index.Roots {
 		if root.Memory {

@@ -33,7 +33,7 @@ type ModelChooser interface {
 	SetModel(ctx context.Context, p protocol.SessionModelParams) error
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (m Models) Methods() []Method {
 	return []Method{
 		{protocol.MethodModelList, For(m.list)},
@@ -89,7 +89,7 @@ type PresetChooser interface {
 	SetPreset(ctx context.Context, p protocol.SessionPresetParams) error
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (s Settings) Methods() []Method {
 	return []Method{
 		{protocol.MethodSettingsGet, Concurrent(ForClient(s.get))},

@@ -23,7 +23,7 @@ type Composer interface {
 	Prompt(ctx context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (s Prompts) Methods() []Method {
 	return []Method{{protocol.MethodPromptGet, ForClient(s.get)}}
 }
@@ -49,7 +49,7 @@ func (s Prompts) get(ctx context.Context, client *rpc.Client, params protocol.Ob
 }
 
 // errSuperseded ends a completion for which its client no longer waits.
-var errSuperseded = errors.New("another completion was asked for")
+var errSuperseded = errors.New("another completion was requested")
 
 // Completions asks a model to continue a text, one for each client at a time. [NewCompletions]
 // makes it.
@@ -83,7 +83,7 @@ func NewCompletions(c CompletionsConfig) *Completions {
 	return &Completions{c: c, running: map[string]*completion{}}
 }
 
-// Methods lists what is answered.
+// Methods returns the methods of this service.
 func (s *Completions) Methods() []Method {
 	return []Method{{protocol.MethodComplete, Concurrent(ForClient(func(ctx context.Context, client *rpc.Client, p protocol.CompleteParams) (protocol.CompleteResult, error) {
 		return s.complete(ctx, client.ID(), p)

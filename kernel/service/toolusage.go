@@ -13,9 +13,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// toolsSummed is how many tools have a sum of their own. Models make names up, so there may be any
+// toolLimit is the maximal number of tools with a sum of their own. Models invent names, so there may be any
 // number of them.
-const toolsSummed = 1000
+const toolLimit = 1000
 
 // ToolSteps visits the steps of turns since a moment, the oldest first, in the session or in all if that
 // is "".
@@ -28,7 +28,7 @@ type ToolSteps interface {
 func toolUsage(ctx context.Context, steps ToolSteps, session string, since time.Time) ([]protocol.ToolUsage, error) {
 	sums := map[string]*protocol.ToolUsage{}
 	add := func(name, text string) {
-		if sums[name] == nil && len(sums) >= toolsSummed {
+		if sums[name] == nil && len(sums) >= toolLimit {
 			name = ""
 		}
 		sum := sums[name]
