@@ -15,7 +15,7 @@ type Faults struct {
 	Logger *slog.Logger
 	Notify func(method string, params any)
 
-	mu   sync.Mutex
+	mu       sync.Mutex
 	reported map[string][]string // by the thing that has the faults
 }
 

@@ -64,7 +64,7 @@ func TestCompletions(t *testing.T) {
 	if err := first.Call(within(t), protocol.MethodComplete, protocol.CompleteParams{Model: "quick"}, &result); err != nil || result.Model != "quick" {
 		t.Errorf("the next is %+v, %v", result, err)
 	}
-	refused(t, "the one before", <-slowly, protocol.CodeCancelled, "another completion was asked for")
+	refused(t, "the one before", <-slowly, protocol.CodeCancelled, "another completion was requested")
 
 	refused(t, "the guide", first.Call(within(t), protocol.MethodComplete, protocol.CompleteParams{Model: "guide"}, nil), protocol.CodeModel, "config.org in ~/home")
 	refused(t, "a model that is none", first.Call(within(t), protocol.MethodComplete, protocol.CompleteParams{Model: "nobody"}, nil), protocol.CodeNotFound, "nobody")
