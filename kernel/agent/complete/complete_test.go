@@ -16,7 +16,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// A model that is too slow for a completion has not failed: turns may have more patience.
+// A model that is too slow for a completion does not count as failed, because turns may wait longer.
 func TestSlowCompletionIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := &llmtest.Script{Turns: []llmtest.Turn{{llmtest.Hang()}, llmtest.Say("there")}}

@@ -55,7 +55,7 @@ func TestContinuation(t *testing.T) {
 	}
 }
 
-// Whatever the texts are, the result is valid, bounded, and ends in no blank.
+// For any texts the result is valid and bounded, and does not end with white space.
 func FuzzContinuation(f *testing.F) {
 	f.Add("```\nx\n```", "a\n", ")", true)
 	f.Add("<think>é", "é", "é\n", false)

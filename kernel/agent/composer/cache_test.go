@@ -8,8 +8,7 @@ import (
 	"org-agent/kernel/prompt"
 )
 
-// TestCache: whatever was asked for before, a prompt is what its facts make of it, and no more
-// prompts than the bound are kept.
+// TestCache: a prompt depends on its facts only, whatever the cache has, and the cache is bounded.
 func TestCache(t *testing.T) {
 	library, faults := prompt.Load("")
 	if len(faults) > 0 {

@@ -26,21 +26,21 @@ import (
 	"org-agent/skills"
 )
 
-// earlier is one earlier turn of a conversation, with nothing but what a request needs.
+// earlier has the earlier turns of a conversation, and nothing else that requests are made of.
 type earlier []*journal.Exchange
 
 func (e earlier) Branch(context.Context, string, string) ([]*journal.Exchange, error) { return e, nil }
 func (e earlier) Correction(context.Context, string) (float64, error)                 { return 1, nil }
 func (e earlier) Context(context.Context, string) ([]protocol.ContextItem, error)     { return nil, nil }
 
-// notes are what may bear on a message.
+// notes finds the same records for every message.
 type notes []memory.Found
 
 func (n notes) Recall(context.Context, string, []string, int) ([]memory.Found, error) { return n, nil }
 
 var stamp = time.Date(2026, 11, 23, 9, 30, 0, 0, time.UTC)
 
-// turnOf returns what composes the requests of a turn, with its settings resolved.
+// turnOf returns a composer's turn with resolved settings.
 func turnOf(t *testing.T, c *composer.Composer, record journal.Turn, program composer.Program) *composer.Turn {
 	t.Helper()
 	program.Settings = settings.Of(record)
@@ -73,9 +73,9 @@ func newComposer(t *testing.T, past ...*journal.Exchange) *composer.Composer {
 // plists is the dialect of the tests.
 var plists = dialect.NewPlist()
 
-// asked is a turn that asks. What it may be shown of earlier turns are those above its heading, so
-// that no journal is needed.
-func asked(text string, set ...protocol.TurnSetting) journal.Turn {
+// record returns a turn with a question. Its earlier turns are those above its heading, so that it needs
+// no journal.
+func record(text string, set ...protocol.TurnSetting) journal.Turn {
 	set = append(set, protocol.TurnSetting{Name: protocol.SettingHistory, Value: protocol.HistoryBranch})
 	return journal.Turn{ID: "t", Session: "main", Event: "e", Stamp: stamp, Settings: set,
 		Question: protocol.Event{ID: "e", Session: "main", Sensor: protocol.SensorChatMessage, Text: text, Route: protocol.LocalRoute(protocol.ChannelEmacs)}}
@@ -98,11 +98,11 @@ func text(request llm.Request) string {
 	return b.String()
 }
 
-// TestCompose: the question stands behind the earlier turns with its time, what the turn has come
-// to stands behind the question, and the settings of the turn are those of the request.
+// TestCompose: the question, with its time, follows the earlier turns. The steps of the turn follow the
+// question. The request has the settings of the turn.
 func TestCompose(t *testing.T) {
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "Where is the samovar?", Answer: "In Samarkand."})
-	turn := turnOf(t, c, asked("And the cups?", protocol.TurnSetting{Name: protocol.SettingTemperature, Value: "0"}, protocol.TurnSetting{Name: protocol.SettingMaxTokens, Value: "77"},
+	turn := turnOf(t, c, record("And the cups?", protocol.TurnSetting{Name: protocol.SettingTemperature, Value: "0"}, protocol.TurnSetting{Name: protocol.SettingMaxTokens, Value: "77"},
 		protocol.TurnSetting{Name: protocol.SettingSystem, Value: "Answer in Uzbek."}), composer.Program{})
 	first := compose(t, turn, skill.Ask{Text: "And the cups?", System: "You keep a house."})
 	if got := text(first.Request); !strings.HasPrefix(got, "user: ") || strings.Index(got, "Where is the samovar?") > strings.Index(got, "In Samarkand.") || !strings.HasSuffix(got, llm.Stamped(stamp, "And the cups?")+"\n") {
@@ -135,40 +135,40 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestComposeSilently: a skill that has work done asks in its own words: no time, no wishes and no
-// forms of actions.
+// TestComposeSilently: a silent ask of a skill has no time, no instructions of the person and no forms of
+// actions.
 func TestComposeSilently(t *testing.T) {
-	turn := turnOf(t, newComposer(t), asked("sort this", protocol.TurnSetting{Name: protocol.SettingSystem, Value: "Answer in Uzbek."}), composer.Program{})
+	turn := turnOf(t, newComposer(t), record("sort this", protocol.TurnSetting{Name: protocol.SettingSystem, Value: "Answer in Uzbek."}), composer.Program{})
 	composed := compose(t, turn, skill.Ask{Text: "Which of these is first?", NoStream: true, NoHistory: true})
 	if got := text(composed.Request); got != "user: Which of these is first?\n" || strings.Contains(composed.Request.System(), "Uzbek") || strings.Contains(composed.Request.System(), "- read (") || len(composed.Request.Tools) > 0 || composed.Question != "" {
 		t.Errorf("it asks\n%s\n%s", composed.Request.System(), got)
 	}
 }
 
-// TestComposeProgram: turns differ by values: a subagent is told its work in a short prompt with
-// the forms of actions, and a mode that is wanted for every ask is that of every ask.
+// TestComposeProgram: turns differ by the values of their programs. A subagent has a short prompt with its
+// task and the forms of actions, and a mode that is set for every ask holds for every ask.
 func TestComposeProgram(t *testing.T) {
 	c := newComposer(t)
 	forms := func(context.Context, []prompt.Tool) []string { return []string{"- (:type :form)"} }
-	subagent := turnOf(t, c, asked("count the cups"), composer.Program{Mode: prompt.Minimal, Restricted: true, Forms: forms,
+	subagent := turnOf(t, c, record("count the cups"), composer.Program{Mode: prompt.Minimal, Restricted: true, Forms: forms,
 		ChangeFacts: func(facts *prompt.Facts) {
 			facts.Kind, facts.Delegation = prompt.Subagent, prompt.Delegation{Requester: "main", Subagent: "main.cups", Label: "cups", Task: "count the cups"}
 		}})
 	if got := compose(t, subagent, skill.Ask{Text: "count the cups"}).Request.System(); !strings.Contains(got, "main.cups") || !strings.Contains(got, "- (:type :form)") {
 		t.Errorf("a subagent is told\n%s", got)
 	}
-	bare := turnOf(t, c, asked("hello"), composer.Program{ForcedMode: prompt.None, Forms: forms})
+	bare := turnOf(t, c, record("hello"), composer.Program{ForcedMode: prompt.None, Forms: forms})
 	if got := compose(t, bare, skill.Ask{Text: "hello", Prompt: "full"}).Request.System(); strings.Contains(got, "(:type :form)") || strings.Contains(got, "- read (") {
 		t.Errorf("with the mode none it is told\n%s", got)
 	}
 }
 
-// TestComposeRecalls: what is kept is put before the message once, and nothing is looked for where
-// an earlier attempt at the turn found nothing.
+// TestComposeRecalls: reminders precede the message once. There is no search if an earlier attempt at the
+// turn found nothing.
 func TestComposeRecalls(t *testing.T) {
 	c := newComposer(t)
 	c.Index = notes{{Title: "Samovar", Text: "It stands in Samarkand.", Path: "/home/MEMORY.org"}}
-	turn := turnOf(t, c, asked("where is it?"), composer.Program{})
+	turn := turnOf(t, c, record("where is it?"), composer.Program{})
 	first := compose(t, turn, skill.Ask{Text: "where is it?"})
 	if first.Reminders == nil || len(first.Reminders.Items) != 1 || !strings.Contains(text(first.Request), "It stands in Samarkand.") {
 		t.Fatalf("recalled is %+v\n%s", first.Reminders, text(first.Request))
@@ -177,18 +177,18 @@ func TestComposeRecalls(t *testing.T) {
 		t.Errorf("the second request is\n%s", text(second.Request))
 	}
 	before := composer.Program{Reminders: func(context.Context) (*composer.Reminders, error) { return &composer.Reminders{}, nil }}
-	if got := compose(t, turnOf(t, c, asked("where is it?"), before), skill.Ask{Text: "where is it?"}); strings.Contains(text(got.Request), "Samarkand") {
+	if got := compose(t, turnOf(t, c, record("where is it?"), before), skill.Ask{Text: "where is it?"}); strings.Contains(text(got.Request), "Samarkand") {
 		t.Errorf("an attempt that was reminded of nothing is reminded of\n%s", text(got.Request))
 	}
 }
 
-// TestComposeShorter: a request that a model found too long is made shorter once, in later turns
-// too, and a model that cannot be told what it needs is refused.
+// TestComposeShorter: a request that a model refused as too long is shortened once, in later turns too. A
+// model whose window has no room for the system prompt is refused.
 func TestComposeShorter(t *testing.T) {
 	long := strings.Repeat("a line that says little and is long\n", 2000)
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "one", Answer: long}, &journal.Exchange{Turn: "t1", AnswerID: "a1", Question: "two", Answer: "short"})
 	window := composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 100_000, Reply: 1000, Source: "a test"} }}
-	turn := turnOf(t, c, asked("three"), window)
+	turn := turnOf(t, c, record("three"), window)
 	first := compose(t, turn, skill.Ask{Text: "three"})
 	turn.Exchange.Add(journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: long})
 	estimate := composer.Estimate(plists, compose(t, turn, skill.Ask{Text: "three"}).Request)
@@ -198,20 +198,20 @@ func TestComposeShorter(t *testing.T) {
 	if shorter := compose(t, turn, skill.Ask{Text: "three"}); composer.Estimate(plists, shorter.Request) >= estimate || turn.Window() >= 100_000 {
 		t.Errorf("%d tokens are sent after %d, in a window of %d", composer.Estimate(plists, shorter.Request), estimate, turn.Window())
 	}
-	if next := turnOf(t, c, asked("four"), window); len(compose(t, next, skill.Ask{Text: "four"}).Request.Messages) > len(first.Request.Messages) || next.Window() >= 100_000 {
+	if next := turnOf(t, c, record("four"), window); len(compose(t, next, skill.Ask{Text: "four"}).Request.Messages) > len(first.Request.Messages) || next.Window() >= 100_000 {
 		t.Error("the next turn does not know what was refused")
 	}
-	small := turnOf(t, newComposer(t), asked("hello"), composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 4000, Source: "its server"} }})
+	small := turnOf(t, newComposer(t), record("hello"), composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 4000, Source: "its server"} }})
 	if _, err := small.Compose(t.Context(), skill.Ask{Text: "hello"}); llm.ClassOf(err) != llm.ClassTooLong {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// TestExplain: what is shown of a request is the request.
+// TestExplain: the parts that are shown of a request are those of the request.
 func TestExplain(t *testing.T) {
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "Where is the samovar?", Answer: "In Samarkand."})
 	item := protocol.ContextItem{Kind: "file", Name: "cups.org", Text: "six", Bytes: 3}
-	turn := turnOf(t, c, asked("And these?"), composer.Program{Items: func(context.Context) ([]protocol.ContextItem, error) { return []protocol.ContextItem{item}, nil }})
+	turn := turnOf(t, c, record("And these?"), composer.Program{Items: func(context.Context) ([]protocol.ContextItem, error) { return []protocol.ContextItem{item}, nil }})
 	turn.Exchange.Add(journal.ToolStep{Said: "and quickly"}, journal.ToolStep{Seq: 3, Action: "(:type :log)", Verdict: "performed", Text: "noted"})
 	composed := compose(t, turn, skill.Ask{Text: "And these?"})
 	var result protocol.PromptResult
@@ -232,7 +232,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestComposeFails: what cannot be read for a request is its error.
+// TestComposeFails: if a part of a request cannot be read, composing it fails with that error.
 func TestComposeFails(t *testing.T) {
 	gone := errors.New("it is gone")
 	for name, program := range map[string]composer.Program{
@@ -242,7 +242,7 @@ func TestComposeFails(t *testing.T) {
 	} {
 		c := newComposer(t)
 		c.Index = notes{}
-		if _, err := turnOf(t, c, asked("hello"), program).Compose(t.Context(), skill.Ask{Text: "hello"}); !errors.Is(err, gone) {
+		if _, err := turnOf(t, c, record("hello"), program).Compose(t.Context(), skill.Ask{Text: "hello"}); !errors.Is(err, gone) {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// cautious is a skill that lets no action with this word pass.
+// cautious is a skill that refuses every action with this word.
 type cautious struct {
 	word  string
 	asked int
@@ -31,8 +31,8 @@ func (c *cautious) Passes(_ context.Context, actions []sexp.List, _ sexp.List) [
 	return passes
 }
 
-// TestForms: a model is offered what something performs and nothing refuses, and the grammar has the
-// same. The skill is asked once in a turn.
+// TestForms: the prompt and the grammar have the forms of actions that can be performed and that nothing
+// refuses. The skill is asked once in a turn.
 func TestForms(t *testing.T) {
 	tools := []prompt.Tool{{Name: "read"}}
 	for name, c := range map[string]struct {

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// conversations is some conversations, and which of them were looked at.
+// conversations has some conversations, and records the extractions from them.
 type conversations struct {
 	mu       sync.Mutex
 	sessions []protocol.SessionInfo
@@ -85,8 +85,8 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// A conversation is looked at once when it is quiet; not while somebody waits for an answer in
-// it, and not when it is old. Only what is proposed is told.
+// A quiet conversation is extracted from once, but not while a turn runs in it, and not if it is old. Only
+// extractions with proposals are announced.
 func TestQuietConversations(t *testing.T) {
 	h := &conversations{sessions: []protocol.SessionInfo{
 		session("busy", protocol.TurnRunning, time.Hour), session("quiet", protocol.TurnAnswered, time.Hour), session("empty", protocol.TurnAnswered, 2*time.Hour),

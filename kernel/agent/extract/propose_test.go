@@ -17,8 +17,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// archive is a conversation in a real journal, and the records of a real memory.
-type archive struct {
+// fixture is a conversation in a real journal, with the records of a real memory.
+type fixture struct {
 	t       *testing.T
 	journal *journal.Journal
 	store   *memory.Store
@@ -26,7 +26,7 @@ type archive struct {
 	model   *extract.Proposer
 }
 
-func newArchive(t *testing.T, replies ...llmtest.Turn) *archive {
+func newFixture(t *testing.T, replies ...llmtest.Turn) *fixture {
 	t.Helper()
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
 	if err != nil {
@@ -39,7 +39,7 @@ func newArchive(t *testing.T, replies ...llmtest.Turn) *archive {
 	t.Cleanup(func() { _, _ = files.Close(), j.Close() })
 	home, ids := t.TempDir(), 0
 	index := &memory.Index{Files: files, Roots: memory.HomeRoots(home)}
-	a := &archive{t: t, journal: j, script: &llmtest.Script{Name: "script", Turns: replies}}
+	a := &fixture{t: t, journal: j, script: &llmtest.Script{Name: "script", Turns: replies}}
 	a.store = &memory.Store{Home: home, Journal: j.Records, Index: index, Now: time.Now, NewID: func() string { ids++; return fmt.Sprint("id-", ids) }}
 	a.model = &extract.Proposer{
 		Transcripts: j.Transcripts, Turns: j.Turns, Models: j.Sessions, Rows: j.Records, UsageStore: j.Usage, Provider: a.script, Model: "small",
@@ -48,15 +48,15 @@ func newArchive(t *testing.T, replies ...llmtest.Turn) *archive {
 	return a
 }
 
-func (a *archive) must(err error) {
+func (a *fixture) must(err error) {
 	a.t.Helper()
 	if err != nil {
 		a.t.Fatal(err)
 	}
 }
 
-// say has a turn in the conversation.
-func (a *archive) say(id, question string) {
+// say adds an answered turn to the conversation.
+func (a *fixture) say(id, question string) {
 	a.t.Helper()
 	event := protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs), Level: 1, Text: question}
 	turn, _, err := a.journal.Turns.Accept(a.t.Context(), event, "t-"+id)
@@ -66,8 +66,8 @@ func (a *archive) say(id, question string) {
 	a.must(err)
 }
 
-// row is what the journal has of the last look.
-func (a *archive) row() (row struct {
+// row returns the data of the last row of an extraction.
+func (a *fixture) row() (row struct {
 	Turn, Model, Asked, Reply, Err string
 	Proposed                       int
 	Refused                        []string
@@ -82,13 +82,13 @@ func (a *archive) row() (row struct {
 	return row
 }
 
-// TestExtract: a model is shown what was said and what is kept of it; what it would change waits for a
-// person, and what makes no sense is left out with the reason. Nothing is looked at twice.
+// TestExtract: a model is sent the conversation and the related records. Its changes wait for a person, and
+// invalid changes are recorded with the reason. No turn is sent twice.
 func TestExtract(t *testing.T) {
 	reply := `(:type :memory :changes ((:action :add :turn 1 :title "The cat" :text "The cat is grey." :tags ("pets") :lasting t)
  (:action :update :turn 2 :id "id-1" :text "The dog is old.") (:action :delete :turn 2 :id "id-99") (:action :add :turn 7 :title "x" :text "y")
  (:action :improve :turn 1 :title "x" :text "y") (:action :noop :turn 1)))`
-	a := newArchive(t, llmtest.Turn{llmtest.Text(reply), llmtest.FinishWith(llm.FinishStop, &llm.Usage{Input: 10, Output: 5})}, llmtest.Say("(:type :memory :changes nil)"))
+	a := newFixture(t, llmtest.Turn{llmtest.Text(reply), llmtest.FinishWith(llm.FinishStop, &llm.Usage{Input: 10, Output: 5})}, llmtest.Say("(:type :memory :changes nil)"))
 	_, _, err := a.store.Save(t.Context(), "t-0", memory.Record{Title: "The dog", Text: "The dog is brown."}, true)
 	a.must(err)
 	a.say("q1", "my cat is grey, and the key is swordfish")
@@ -125,7 +125,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractFails: a model that fails, or says something else, is asked once for each turn.
+// TestExtractFails: if the model fails or its reply is unusable, it is not asked again about the turn.
 func TestExtractFails(t *testing.T) {
 	for why, reply := range map[string]llmtest.Turn{
 		"did not say what to keep, but": llmtest.Say(`(:type :response :text "The cat is grey.")`),
@@ -133,7 +133,7 @@ func TestExtractFails(t *testing.T) {
 		"ask the model what to keep":    {llmtest.FailAs(llm.ClassAuth)},
 	} {
 		t.Run(why, func(t *testing.T) {
-			a := newArchive(t, reply)
+			a := newFixture(t, reply)
 			a.say("q1", "my cat is grey")
 			if n, err := a.model.Extract(t.Context(), "main"); n != 0 || err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(a.row().Err, why) {
 				t.Errorf("%d, %v; the journal has %q", n, err, a.row().Err)

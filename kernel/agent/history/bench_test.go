@@ -8,10 +8,10 @@ import (
 	"org-agent/kernel/journal"
 )
 
-// BenchmarkShow is what a turn takes to find what it is shown of 200 earlier ones, of which
-// every fourth called a tool. The first time everything is read, later the new turn only.
+// BenchmarkShow measures the excerpt of 200 earlier turns, of which every fourth called a tool. "first"
+// reads all turns, "later" only the new one.
 func BenchmarkShow(b *testing.B) {
-	k := newTalk(b)
+	k := newConversation(b)
 	fill := func(turns int) {
 		for i := range turns {
 			k.ask(fmt.Sprintf("question %d: %s", i, strings.Repeat("which notes mention Samarkand? ", 5)))

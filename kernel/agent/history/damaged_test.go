@@ -12,58 +12,56 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// written is the files of a journal in which all sorts of things were done, as they are while
-// it is open: nearly everything stands in the log behind the file, in the order in which it was
-// written.
-func written(t *testing.T, seed uint64) (file, behind []byte) {
+// journalFiles returns the files of an open journal after random changes: the file, and the log that
+// follows it. Nearly all rows are in the log, in the order of their writing.
+func journalFiles(t *testing.T, seed uint64) (file, log []byte) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 62))
-	k := newTalk(t)
+	k := newConversation(t)
 	for range 14 {
-		k.meddle(random)
+		k.randomChange(random)
 		k.ask("now?")
 		_ = k.show(500 + random.IntN(4000))
 	}
-	for path, data := range map[string]*[]byte{k.j.Path(): &file, k.j.Path() + "-wal": &behind} {
+	for path, data := range map[string]*[]byte{k.j.Path(): &file, k.j.Path() + "-wal": &log} {
 		var err error
 		*data, err = os.ReadFile(path)
 		k.must(err)
 	}
-	if len(file) > 4096 || len(behind) > 4<<20 {
-		t.Fatalf("the journal has %d bytes and %d behind it: it was put in order already", len(file), len(behind))
+	if len(file) > 4096 || len(log) > 4<<20 {
+		t.Fatalf("the journal has %d bytes and %d log it: it was put in order already", len(file), len(log))
 	}
-	return file, behind
+	return file, log
 }
 
-// TestDamagedTailIsValid: whatever the disk lost or garbled of what was written last, the journal opens,
-// and what is shown of it is a request that a server takes, with whole pairs of calls and
-// results.
+// TestDamagedTailIsValid: whatever part of the last writes the disk lost or damaged, the journal opens, and
+// the excerpt makes a request that a server accepts, with whole pairs of calls and results.
 func TestDamagedTailIsValid(t *testing.T) {
-	var files, behinds [3][]byte
+	var files, logs [3][]byte
 	for seed := range files {
-		files[seed], behinds[seed] = written(t, uint64(seed))
+		files[seed], logs[seed] = journalFiles(t, uint64(seed))
 	}
 	shown, calls := 0, 0
 	property := func(seed uint64) bool {
 		random := rand.New(rand.NewPCG(seed, 63))
 		which := random.IntN(len(files))
-		behind := append([]byte{}, behinds[which]...)
-		at := len(behind) - random.IntN(len(behind)*3/4)
+		log := append([]byte{}, logs[which]...)
+		at := len(log) - random.IntN(len(log)*3/4)
 		switch random.IntN(3) {
 		case 0:
-			behind = behind[:at]
+			log = log[:at]
 		case 1: // a page that never came
-			clear(behind[at:min(at+4096, len(behind))])
+			clear(log[at:min(at+4096, len(log))])
 		default:
 			for range 1 + random.IntN(8) {
-				behind[at+random.IntN(len(behind)-at+1)-1] ^= byte(1 + random.IntN(255))
+				log[at+random.IntN(len(log)-at+1)-1] ^= byte(1 + random.IntN(255))
 			}
 		}
 		path := filepath.Join(t.TempDir(), "journal.db")
 		if err := os.WriteFile(path, files[which], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path+"-wal", behind, 0o600); err != nil {
+		if err := os.WriteFile(path+"-wal", log, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		j, err := journal.Open(t.Context(), path)
@@ -72,7 +70,7 @@ func TestDamagedTailIsValid(t *testing.T) {
 			return false
 		}
 		defer j.Close()
-		past := history.New(journalOf(j), plists, asked)
+		past := history.New(journalOf(j), plists, questionOf)
 		turn, _, err := j.Turns.Accept(t.Context(), protocol.Event{ID: "after", Session: "main", Sensor: protocol.SensorChatMessage, Text: "and now?", Level: 1}, "turn-after")
 		if err != nil {
 			t.Errorf("seed %d: nothing can be asked: %v", seed, err)

@@ -6,8 +6,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// These names give the tests outside the package what has no door: how notes are read and marked, and
-// the job of a summary.
+// These names are for the tests outside the package: the reading and marking of notes, and the job of a
+// summary.
 const CacheBytes = cacheBytes
 
 var (

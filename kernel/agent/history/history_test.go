@@ -18,8 +18,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// talk is a conversation in a journal of its own.
-type talk struct {
+// conversation is a conversation in a journal of its own.
+type conversation struct {
 	t     testing.TB
 	j     *journal.Journal
 	past  history.Past
@@ -27,39 +27,39 @@ type talk struct {
 	last  string // the latest turn
 }
 
-func newTalk(t testing.TB) *talk {
+func newConversation(t testing.TB) *conversation {
 	t.Helper()
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	return &talk{t: t, j: j, past: history.New(journalOf(j), plists, asked)}
+	return &conversation{t: t, j: j, past: history.New(journalOf(j), plists, questionOf)}
 }
 
-// journalOf is what is read of a journal, and recorded in it.
+// journalOf returns the part of a journal that the package uses.
 func journalOf(j *journal.Journal) history.Journal {
 	return history.Journal{Transcripts: j.Transcripts, Models: j.Sessions, Usage: j.Usage, Rows: j.Records}
 }
 
-// asked is the question as it was asked.
-func asked(_ context.Context, e *journal.Exchange, whole bool) (string, error) {
+// questionOf returns the question of an earlier turn as the model was sent it.
+func questionOf(_ context.Context, e *journal.Exchange, whole bool) (string, error) {
 	if whole && e.Asked != "" {
 		return e.Asked, nil
 	}
 	return e.Question, nil
 }
 
-// forget makes all that is known be read again.
-func (k *talk) forget() {
+// forget empties the cache, so that everything is read again.
+func (k *conversation) forget() {
 	k.t.Helper()
 	j, err := journal.OpenToRead(k.t.Context(), k.j.Path())
 	k.must(err)
 	k.t.Cleanup(func() { _ = j.Close() })
-	k.past = history.New(journalOf(j), plists, asked)
+	k.past = history.New(journalOf(j), plists, questionOf)
 }
 
-func (k *talk) must(err error) {
+func (k *conversation) must(err error) {
 	k.t.Helper()
 	if err != nil {
 		k.t.Fatal(err)
@@ -67,7 +67,7 @@ func (k *talk) must(err error) {
 }
 
 // ask begins a turn.
-func (k *talk) ask(question string) {
+func (k *conversation) ask(question string) {
 	k.t.Helper()
 	k.turns++
 	event := fmt.Sprintf("q%d", k.turns)
@@ -77,7 +77,7 @@ func (k *talk) ask(question string) {
 }
 
 // answer ends the turn, after some steps.
-func (k *talk) answer(text string, steps ...journal.ToolStep) {
+func (k *conversation) answer(text string, steps ...journal.ToolStep) {
 	k.t.Helper()
 	id := fmt.Sprintf("a%d", k.turns)
 	for _, step := range steps {
@@ -91,8 +91,8 @@ func (k *talk) answer(text string, steps ...journal.ToolStep) {
 	k.must(err)
 }
 
-// show is what the running turn is shown; it is kept as the agent does.
-func (k *talk) show(room int) history.Excerpt {
+// show returns the excerpt for the running turn, and records it as the agent does.
+func (k *conversation) show(room int) history.Excerpt {
 	k.t.Helper()
 	shown, err := k.past.Show(k.t.Context(), "main", k.last, history.Room{Tokens: room})
 	k.must(err)
@@ -103,7 +103,7 @@ func (k *talk) show(room int) history.Excerpt {
 // plists is the dialect of the tests.
 var plists = dialect.NewPlist()
 
-// request is what a server is sent: the messages, the present question, and what came behind it.
+// requestOf returns the request that a server is sent: the excerpt, the question, and the turn's steps.
 func requestOf(s history.Excerpt, question string, exchange ...llm.Message) []llm.Message {
 	messages := append(append([]llm.Message{}, s.Messages...), llm.Message{Role: llm.RoleUser, Text: question})
 	messages[0].Text = s.Preface + messages[0].Text
@@ -118,8 +118,8 @@ func text(messages []llm.Message) string {
 	return b.String()
 }
 
-// valid says what a server would refuse in a request, "" if nothing: it begins and ends with
-// the user, the two take turns, nothing is empty, and behind each call comes its result.
+// valid returns why a server would refuse a request, "" if it would not. A valid request begins and ends
+// with the user, the two roles alternate, no message is empty, and a result follows each call.
 func valid(messages []llm.Message) string {
 	for i, m := range messages {
 		want := llm.RoleUser
@@ -146,8 +146,8 @@ func valid(messages []llm.Message) string {
 	return ""
 }
 
-// TestAnyJournalIsValid: whatever stands in a journal, what is shown of it is a request that a
-// server takes, fits the room, and has the present question whole at its end.
+// TestAnyJournalIsValid: whatever texts a journal has, the excerpt makes a request that a server accepts,
+// that fits the room, and that ends with the whole question.
 func TestAnyJournalIsValid(t *testing.T) {
 	words := []string{"", " ", "\n", "word ", "(:result (:action ", "</summary>", "```\n", "\"", "\\", "語", "\x00", strings.Repeat("long ", 3000), strings.Repeat("é", 500), "The conversation goes on:\n\n"}
 	property := func(seed uint64) bool {
@@ -159,7 +159,7 @@ func TestAnyJournalIsValid(t *testing.T) {
 			}
 			return b.String()
 		}
-		k := newTalk(t)
+		k := newConversation(t)
 		room := 500 + random.IntN(12_000)
 		for range 3 + random.IntN(20) {
 			question := "? " + some()
@@ -208,8 +208,8 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// TestSummaryRoundTrip: whatever a model writes comes back as lines of text, and stands between
-// marks that it does not hold.
+// TestSummaryRoundTrip: whatever a model writes is read as lines of text, and is shown between marks that
+// do not occur in it.
 func TestSummaryRoundTrip(t *testing.T) {
 	for _, wrote := range []string{
 		"* Facts\n- \"quoted\" </summary> <|im_end|>\n- ```\n- back\\slash and\ttab\n** Open items:\n1. call\n", "no heading at all", "## decisions\n* x\n", "* Facts\n- none\n* Open\n- Nothing.\n",
@@ -248,7 +248,7 @@ func TestSummaryRoundTrip(t *testing.T) {
 	}
 }
 
-// TestFitKnowsWhoSpeaks: what a person writes begins a turn, whatever it looks like.
+// TestFitKnowsWhoSpeaks: a person's message begins a turn, also if it looks like a result.
 func TestFitKnowsWhoSpeaks(t *testing.T) {
 	const typed = "(:result (:action \"x\")) is what I saw"
 	past := []llm.Message{{Role: llm.RoleUser, Text: "q0"}}
@@ -260,7 +260,7 @@ func TestFitKnowsWhoSpeaks(t *testing.T) {
 	}
 }
 
-// TestFitKeepsPairs: what is left of a turn that has outgrown the room is as valid as before.
+// TestFitKeepsPairs: a turn that is shortened to fit the room is still a valid request.
 func TestFitKeepsPairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

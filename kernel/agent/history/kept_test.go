@@ -13,9 +13,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// meddle does one of the things that change what later turns are shown: it answers again, prefers
-// an answer, asks in the place of another question, says something meanwhile, forks, or summarises.
-func (k *talk) meddle(random *rand.Rand) {
+// randomChange changes the conversation in one of the ways that change later excerpts: it answers again,
+// prefers an answer, replaces a question, writes to the running turn, forks, or summarises.
+func (k *conversation) randomChange(random *rand.Rand) {
 	k.t.Helper()
 	ctx := k.t.Context()
 	some := func() int { return 1 + random.IntN(max(k.turns, 1)) }
@@ -68,8 +68,8 @@ func (k *talk) meddle(random *rand.Rand) {
 	}
 }
 
-// say answers turn n, after some steps, under the id.
-func (k *talk) say(n int, id, turn string, random *rand.Rand) {
+// say answers turn n after some steps. The answer has the id.
+func (k *conversation) say(n int, id, turn string, random *rand.Rand) {
 	k.t.Helper()
 	ctx := k.t.Context()
 	if random.IntN(3) == 0 {
@@ -83,22 +83,21 @@ func (k *talk) say(n int, id, turn string, random *rand.Rand) {
 	k.must(err)
 }
 
-func (k *talk) append(kind journal.Kind, turn, id, data string) {
+func (k *conversation) append(kind journal.Kind, turn, id, data string) {
 	k.t.Helper()
 	_, err := k.j.Records.Append(k.t.Context(), journal.Entry{Kind: kind, Session: "main", Turn: turn, ID: id, Data: []byte(data)})
 	k.must(err)
 }
 
-// TestKept: whatever has happened, what is shown with all that is kept in memory is what is
-// shown when everything is read again.
+// TestKept: after any changes, an excerpt with the cache is the same as one without it.
 func TestKept(t *testing.T) {
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 7))
-		k := newTalk(t)
+		k := newConversation(t)
 		kept := k.past
 		for step := range 40 {
 			k.past = kept
-			k.meddle(random)
+			k.randomChange(random)
 			k.ask("now?")
 			room := []int{500, 2000, 6000, 100_000}[random.IntN(4)]
 			turn := k.last
@@ -124,7 +123,7 @@ func TestKept(t *testing.T) {
 // TestUndoOfVeryMany: summaries are taken back one after the other, however many there are, and
 // the first one only in the end.
 func TestUndoOfVeryMany(t *testing.T) {
-	k := newTalk(t)
+	k := newConversation(t)
 	c := &history.Compactor{Past: k.past, Logger: slog.New(slog.DiscardHandler)}
 	const made = 70 // more than are looked at for one that applies
 	var latest journal.Compaction

@@ -23,28 +23,28 @@ import (
 
 var longLife = flag.Int("turns", usualLife, "turns of the conversation in TestLongLife")
 
-// noting is a model that notes the facts of the part that it is given, and nothing else.
-type noting struct{}
+// factModel is a model whose notes are the facts in the text that it is sent, and nothing else.
+type factModel struct{}
 
 var planted = regexp.MustCompile(`FACT-[0-9]+`)
 
-func (noting) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+func (factModel) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		_, part, _ := strings.Cut(request.Messages[0].Text, "The part of the conversation;")
 		notes := "* Facts\n- it went on\n"
 		for _, fact := range planted.FindAllString(part, -1) {
 			notes += "- " + fact + "\n"
 		}
-		if yield(llm.Delta{Text: notes, Model: "noting"}, nil) {
+		if yield(llm.Delta{Text: notes, Model: "facts"}, nil) {
 			yield(llm.Delta{Finish: llm.FinishStop, Usage: &llm.Usage{Input: history.Total(plists, request.Messages), Output: 20}}, nil)
 		}
 	}
 }
 
-// A life is a conversation as the agent has it: what is shown is found at the beginning of
-// each turn, steps are fitted in, and summaries are made beside it when they are due.
+// life is a long conversation as the agent has it: each turn begins with an excerpt, its steps are fitted
+// into the room, and summaries are made in the background when they are due.
 type life struct {
-	*talk
+	*conversation
 	random     *rand.Rand
 	room       int
 	compaction *history.Compactor
@@ -56,16 +56,16 @@ type life struct {
 	failed     []string // summaries
 }
 
-// newLife has its summaries made until the test ends.
+// newLife returns a conversation whose summaries are made until the test ends.
 func newLife(t *testing.T, window int) *life {
-	k := &life{talk: newTalk(t), random: rand.New(rand.NewPCG(64, 1)), room: llm.Window{Tokens: window}.Room() * 3 / 4}
+	k := &life{conversation: newConversation(t), random: rand.New(rand.NewPCG(64, 1)), room: llm.Window{Tokens: window}.Room() * 3 / 4}
 	k.past.Outside = func(a action.Action) string {
 		if a.Target() == "shell" {
 			return "what a command wrote"
 		}
 		return ""
 	}
-	k.compaction = &history.Compactor{Past: k.past, Provider: noting{}, Model: "noting", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
+	k.compaction = &history.Compactor{Past: k.past, Provider: factModel{}, Model: "facts", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: window} }}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -77,12 +77,12 @@ func newLife(t *testing.T, window int) *life {
 	return k
 }
 
-// TestOneSummaryAtOnce: however often a summary is wanted while one is being made, the model is
-// asked once, and everybody is told what came of that; what is said meanwhile is not in it.
+// TestOneSummaryAtOnce: while a summary is being made, further requests for one get the same job, and the
+// model is asked once. The summary does not have the messages that came meanwhile.
 func TestOneSummaryAtOnce(t *testing.T) {
 	k := newLife(t, 16_000)
 	asked, goOn := make(chan llm.Request, 10), make(chan struct{})
-	k.compaction.Provider = slowly{asked, goOn}
+	k.compaction.Provider = blockingModel{asked, goOn}
 	for i := range 8 {
 		k.ask(fmt.Sprint("question ", i))
 		k.answer("yes")
@@ -108,8 +108,8 @@ func TestOneSummaryAtOnce(t *testing.T) {
 	}
 }
 
-// TestNotedOutside: what others may have written stays so when only notes of it are left, also
-// when more is noted after it, and notes of an age that did not say are taken for theirs.
+// TestNotedOutside: notes of text by other authors are marked as theirs, also after further notes. Notes of
+// old journals, which have no mark, are taken for theirs too.
 func TestNotedOutside(t *testing.T) {
 	k := newLife(t, 16_000)
 	noted := func(questions int, steps ...journal.ToolStep) bool {
@@ -138,19 +138,19 @@ func TestNotedOutside(t *testing.T) {
 	}
 }
 
-// slowly is noting that tells that it was asked, and waits.
-type slowly struct {
+// blockingModel is a factModel that signals each request and waits before it answers.
+type blockingModel struct {
 	asked chan<- llm.Request
 	goOn  <-chan struct{}
 }
 
-func (s slowly) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+func (s blockingModel) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	s.asked <- request
 	<-s.goOn
-	return noting{}.Stream(ctx, request)
+	return factModel{}.Stream(ctx, request)
 }
 
-// await waits for the summary that is being made.
+// await waits for the running summary.
 func (k *life) await() {
 	j := k.compaction.RunningJob("main")
 	if j == nil {
@@ -162,7 +162,7 @@ func (k *life) await() {
 	}
 }
 
-// turn is one turn; every request in it is checked.
+// turn plays one turn and checks each of its requests.
 func (k *life) turn(i int) {
 	k.t.Helper()
 	question := fmt.Sprintf("question %d", i)
@@ -210,7 +210,7 @@ func (k *life) turn(i int) {
 	k.answer(strings.Repeat("an answer of some length, ", 4+k.random.IntN(12)), steps...)
 }
 
-// check fails unless the request is one that a server takes, fits, and asks the question.
+// check fails unless a server accepts the request, and it fits the room and has the question.
 func (k *life) check(i int, question string, request []llm.Message) {
 	k.t.Helper()
 	if fault := valid(request); fault != "" {
@@ -225,10 +225,9 @@ func (k *life) check(i int, question string, request []llm.Message) {
 	}
 }
 
-// TestLongLife: in a session of very many turns what is shown is always a request that fits
-// and has the newest question and whole pairs of calls and results; less is shown seldom, and
-// then so much less that it lasts; no fact is lost; and neither the work of a turn nor what is
-// held between turns grows.
+// TestLongLife: in a session of very many turns each request fits, and has the newest question and whole
+// pairs of calls and results. Excerpts are shortened rarely, and then by enough for many turns. No fact is
+// lost. Neither the work of a turn nor the memory between turns grows.
 func TestLongLife(t *testing.T) {
 	turns := *longLife
 	k := newLife(t, 16_000)
@@ -277,7 +276,7 @@ func TestLongLife(t *testing.T) {
 	if late > 3*early {
 		t.Errorf("%d turns took %d allocations at the beginning and %d at the end", span, early, late)
 	}
-	// What was read lately is kept, up to a bound: here some 1.5 kB a turn.
+	// The cache of recent turns is bounded. Here a turn takes about 1.5 kB of it.
 	if held := marks[4].held; held > marks[1].held+8<<20+min(uint64(turns)*2<<10, 2*history.CacheBytes) {
 		t.Errorf("%d bytes were held after a quarter, and %d in the end", marks[1].held, held)
 	}

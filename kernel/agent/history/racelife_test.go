@@ -2,6 +2,6 @@
 
 package history_test
 
-// usualLife is how many turns TestLongLife has where the race detector makes each ten times
-// as long.
+// usualLife is the number of turns in TestLongLife with the race detector, which makes each ten times as
+// long.
 const usualLife = 150

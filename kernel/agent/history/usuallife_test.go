@@ -2,5 +2,5 @@
 
 package history_test
 
-// usualLife is how many turns TestLongLife has.
+// usualLife is the number of turns in TestLongLife.
 const usualLife = 1000
