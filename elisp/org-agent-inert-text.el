@@ -89,8 +89,7 @@ CONTEXT is one of those of `org-agent-inert-text--inline'.  When OPAQUE
 is non-nil nothing in the line is verbatim.  HOLD is called with the
 position, the rule and a description of each place, and puts the mark
 there."
-  (when (save-excursion
-          (re-search-forward org-agent-inert-text--suspect (line-end-position) t))
+  (when (org-agent-inert-text--suspect-p)
     (let ((end (copy-marker (line-end-position) t))
           (signs 'unknown))
       (pcase-dolist (`(,rule ,what ,contexts ,regexp ,predicate)
@@ -112,6 +111,12 @@ there."
                 ;; What is before a place may be what the next one is behind.
                 (goto-char place))))))
       (set-marker end nil))))
+
+(defun org-agent-inert-text--suspect-p ()
+  "Return non-nil when something may have to be held in the line at point."
+  (let ((beg (point)))
+    (prog1 (re-search-forward org-agent-inert-text--suspect (line-end-position) t)
+      (goto-char beg))))
 
 (defun org-agent-inert-text--variables-p (context _opaque)
   "Return non-nil when Emacs would read the variables in group 2.

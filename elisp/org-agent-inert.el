@@ -182,14 +182,14 @@ Point stays in front of what it is before."
 (defun org-agent-inert--line (state)
   "Make the line at point inert; STATE becomes that of the next line."
   (org-agent-inert--show-controls state)
-  (let ((blank (looking-at "[ \t]*$")))
+  (let ((blank (not (org-agent-inert--first-char))))
     (cond
      ((org-agent-inert-state-block state)
       (org-agent-inert--block-line state))
      (blank
       (when (eq (org-agent-inert-state-drawer state) 'properties)
         (setf (org-agent-inert-state-drawer state) t)))
-     ((looking-at "\\*+ ")
+     ((and (eq (char-after) ?*) (looking-at-p "\\*+ "))
       (org-agent-inert--heading state))
      ((org-agent-inert--property state))
      (t (org-agent-inert--element state)))
@@ -199,28 +199,42 @@ Point stays in front of what it is before."
                (not (org-agent-inert-state-block state)))
       (setf (org-agent-inert-state-footnote state) nil))))
 
+(defun org-agent-inert--first-char ()
+  "Return the first character of the line at point, behind blanks.
+Return nil for a blank line."
+  (let ((beg (point)) char)
+    (skip-chars-forward " \t")
+    (setq char (char-after))
+    (goto-char beg)
+    (unless (eq char ?\n) char)))
+
 (defun org-agent-inert--unfinished-p ()
   "Return non-nil when more of the line at point may come."
   (and (not org-agent-inert-text-whole)
-       (save-excursion (end-of-line) (eobp))))
+       (= (line-end-position) (point-max))))
+
+(defconst org-agent-inert--controls
+  "\0-\10\v-\37\177\u0080-\u009f\u202a-\u202e\u2066-\u2069"
+  "Controls and direction marks, in the syntax of `skip-chars-forward'.")
 
 (defun org-agent-inert--show-controls (state)
   "Make controls and direction marks of the line at point visible.
 STATE is the line's.  A carriage return at the end of the line goes."
-  (save-excursion
-    (let ((end (copy-marker (line-end-position) t))
-          (in-block (org-agent-inert-state-block state)))
-      (while (re-search-forward
-              "[\0-\10\v-\37\177-\237\u202a-\u202e\u2066-\u2069]" end t)
-        (let ((char (char-before)))
-          (delete-char -1)
-          (cond
-           ((and (eq char ?\r) (eolp) (not (eobp))))
-           ((and (not in-block) (memq char '(?\r ?\f ?\v))) (insert " "))
-           ((< char 32) (insert (+ #x2400 char)))
-           ((= char 127) (insert #x2421))
-           (t (insert #xfffd)))))
-      (set-marker end nil))))
+  (let ((beg (point))
+        (in-block (org-agent-inert-state-block state)))
+    (while (progn
+             (skip-chars-forward (eval-when-compile
+                                   (concat "^\n" org-agent-inert--controls)))
+             (not (or (eobp) (eq (char-after) ?\n))))
+      (let ((char (char-after)))
+        (delete-char 1)
+        (cond
+         ((and (eq char ?\r) (eolp) (not (eobp))))
+         ((and (not in-block) (memq char '(?\r ?\f ?\v))) (insert " "))
+         ((< char 32) (insert (+ #x2400 char)))
+         ((= char 127) (insert #x2421))
+         (t (insert #xfffd)))))
+    (goto-char beg)))
 
 (defun org-agent-inert--heading (state)
   "Make the heading at point inert; STATE is that of its line.
@@ -272,33 +286,10 @@ answer itself may have an ID."
   "Make the line at point, which is no heading, inert; STATE is its own."
   (let ((place (org-agent-inert-state-place state)))
     (setf (org-agent-inert-state-place state) 'body)
-    (cond
-     ((looking-at "[ \t]*#\\+begin_")
-      (org-agent-inert--block-begin state))
-     ((looking-at "[ \t]*#\\+")
-      (org-agent-inert--keyword)
-      (when (looking-at "[ \t]*#\\+end_verse")
-        (setf (org-agent-inert-state-verse state) nil))
-      (org-agent-inert--objects state 'text))
-     ((looking-at "[ \t]*[#:]\\(?:[ \t]\\|$\\)")
-      (org-agent-inert--objects state 'raw))
-     ((looking-at "[ \t]*:[-_[:alnum:]]+:[ \t]*$")
-      (setf (org-agent-inert-state-drawer state)
-            (cond ((looking-at "[ \t]*:end:") nil)
-                  ((looking-at "[ \t]*:properties:")
-                   (when (eq place 'own)
-                     (setf (org-agent-inert-state-place state) 'properties))
-                   'properties)
-                  (t t))))
-     (t
-      (when (looking-at "\\[fn:")
-        (setf (org-agent-inert-state-footnote state) t))
-      (when (and (looking-at "[ \t]*\\\\begin{\\([A-Za-z0-9*]+\\)}")
-                 (not (org-agent-inert-state-latex state)))
-        (setf (org-agent-inert-state-latex state) (match-string 1)))
-      (when (looking-at "[ \t]*|")
-        (org-agent-inert--formulas))
-      (org-agent-inert--objects state 'text)))
+    (pcase (org-agent-inert--first-char)
+      (?# (org-agent-inert--hash state))
+      (?: (org-agent-inert--colon state place))
+      (char (org-agent-inert--text char state)))
     (when (org-agent-inert-state-latex state)
       (save-excursion
         (end-of-line)
@@ -306,6 +297,49 @@ answer itself may have an ID."
         (when (looking-back (concat "\\\\end{" (regexp-quote (org-agent-inert-state-latex state)) "}")
                             (line-beginning-position))
           (setf (org-agent-inert-state-latex state) nil))))))
+
+(defun org-agent-inert--hash (state)
+  "Make the line at point, whose first character is #, inert.
+STATE is its own."
+  (cond
+   ((looking-at-p "[ \t]*#\\+begin_")
+    (org-agent-inert--block-begin state))
+   ((looking-at-p "[ \t]*#\\+")
+    (org-agent-inert--keyword)
+    (when (looking-at-p "[ \t]*#\\+end_verse")
+      (setf (org-agent-inert-state-verse state) nil))
+    (org-agent-inert--objects state 'text))
+   ((looking-at-p "[ \t]*#\\(?:[ \t]\\|$\\)")
+    (org-agent-inert--objects state 'raw))
+   (t (org-agent-inert--objects state 'text))))
+
+(defun org-agent-inert--colon (state place)
+  "Make the line at point, whose first character is a colon, inert.
+STATE is its own.  PLACE is where it stood before the line."
+  (cond
+   ((looking-at-p "[ \t]*:\\(?:[ \t]\\|$\\)")
+    (org-agent-inert--objects state 'raw))
+   ((looking-at-p "[ \t]*:[-_[:alnum:]]+:[ \t]*$")
+    (setf (org-agent-inert-state-drawer state)
+          (cond ((looking-at-p "[ \t]*:end:") nil)
+                ((looking-at-p "[ \t]*:properties:")
+                 (when (eq place 'own)
+                   (setf (org-agent-inert-state-place state) 'properties))
+                 'properties)
+                (t t))))
+   (t (org-agent-inert--objects state 'text))))
+
+(defun org-agent-inert--text (char state)
+  "Make the line of text at point, whose first character is CHAR, inert.
+STATE is its own."
+  (pcase char
+    (?\[ (when (looking-at-p "\\[fn:")
+           (setf (org-agent-inert-state-footnote state) t)))
+    (?\\ (when (and (not (org-agent-inert-state-latex state))
+                    (looking-at "[ \t]*\\\\begin{\\([A-Za-z0-9*]+\\)}"))
+            (setf (org-agent-inert-state-latex state) (match-string 1))))
+    (?| (org-agent-inert--formulas)))
+  (org-agent-inert--objects state 'text))
 
 (defun org-agent-inert--keyword ()
   "Hold the keyword at point if it is to be held."
@@ -450,12 +484,14 @@ What would end the block early gets a comma, which Org takes off."
   (let ((block (org-agent-inert-state-block state))
         (stays (org-agent-inert-state-stays state)))
     (cond
-     ((looking-at (format "[ \t]*#\\+end_\\(%s\\)[ \t]*$" block))
+     ((and (eq (org-agent-inert--first-char) ?#)
+           (looking-at (format "[ \t]*#\\+end_\\(%s\\)[ \t]*$" block)))
       (unless (equal block stays)
         (org-agent-inert--rename-block (match-beginning 1) block stays))
       (setf (org-agent-inert-state-block state) nil))
      (t
-      (when (and (not (org-agent-inert--may-end-p block))
+      (when (and (memq (org-agent-inert--first-char) '(?* ?#))
+                 (not (org-agent-inert--may-end-p block))
                  (looking-at "[ \t]*\\(\\*\\|#\\+\\)"))
         (save-excursion
           (goto-char (match-beginning 1))
@@ -471,7 +507,8 @@ What would end the block early gets a comma, which Org takes off."
 
 (defun org-agent-inert--may-end-p (block)
   "Return non-nil when the line at point may become the end of BLOCK."
-  (and (org-agent-inert--unfinished-p)
+  (and (memq (org-agent-inert--first-char) '(nil ?#))
+       (org-agent-inert--unfinished-p)
        (string-prefix-p (string-trim (buffer-substring-no-properties
                                       (point) (line-end-position)))
                         (concat "#+end_" block) t)))

@@ -100,6 +100,18 @@ What was held is inert, and what comes line by line is held alike."
     (should-not held)
     (should (equal inert text))))
 
+(ert-deftest org-agent-inert-shows-controls ()
+  "Controls of both sets and direction marks become visible."
+  (pcase-dolist (`(,text ,shown)
+                 '(("a\u0007b" "a\u2407b")
+                   ("a\u007fb" "a\u2421b")
+                   ("a\u0080b\u0085c\u009f" "a\ufffdb\ufffdc\ufffd")
+                   ("a\u202eb\u2066c" "a\ufffdb\ufffdc")
+                   ("a\rb\fc\vd" "a b c d")
+                   ("one\r\ntwo\r\n" "one\ntwo\n")
+                   ("é\u00a0\tü" "é\u00a0\tü")))
+    (should (equal (org-agent-inert text) shown))))
+
 (ert-deftest org-agent-inert-drawer-of-the-answer ()
   "Only an answer's own drawer may have an ID."
   (let ((text (org-agent-inert
