@@ -62,7 +62,7 @@ func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
 // could end the quote.
 func (c *Converter) markdownElement(l string, matched int, complete bool) (used, decided bool) {
 	trimmed := l[indentation(l):]
-	if c.quotes() > 0 || markdownColumn(l) >= tabStop {
+	if c.inQuote(matched) || markdownColumn(l) >= tabStop {
 		return false, true
 	}
 	used, decided = c.isElement(trimmed, complete)
@@ -206,6 +206,18 @@ func (c *Converter) quotes() int {
 		}
 	}
 	return depth
+}
+
+// inQuote reports whether a line that continues the outermost containers, as many as matched, stands
+// in a quote: in one of these, or in one whose paragraph it continues without a mark. A quote that a
+// blank line ended is still open, but the line is not in it.
+func (c *Converter) inQuote(matched int) bool {
+	for i, k := range c.containers {
+		if k.quote && (i < matched || c.paragraph && !k.ended) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *Converter) openQuote() {
