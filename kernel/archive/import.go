@@ -231,7 +231,7 @@ func (i *importer) checkSpace(at string, bytes int64) error {
 		if errors.Is(err, fs.ErrNotExist) && at != "/" {
 			continue
 		}
-		if free := int64(disk.Bavail) * disk.Bsize; err == nil && free < bytes {
+		if free := int64(disk.Bavail) * int64(disk.Bsize); err == nil && free < bytes {
 			return unfit("it unpacks to %d MB, and %s has %d MB left", bytes>>20, at, free>>20)
 		}
 		return nil

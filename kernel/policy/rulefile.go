@@ -83,7 +83,7 @@ func (f *RuleFile) stat() (version, error) {
 	now := version{size: info.Size(), changed: info.ModTime(), statTime: time.Now()}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		now.inode = s.Ino
-		if changed := time.Unix(s.Ctim.Sec, s.Ctim.Nsec); changed.After(now.changed) {
+		if changed := statusChanged(s); changed.After(now.changed) {
 			now.changed = changed // programs cannot set this time
 		}
 	}

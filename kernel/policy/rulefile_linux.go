@@ -1,0 +1,9 @@
+package policy
+
+import (
+	"syscall"
+	"time"
+)
+
+// statusChanged returns when the inode of a file was changed last.
+func statusChanged(s *syscall.Stat_t) time.Time { return time.Unix(s.Ctim.Unix()) }
