@@ -15,9 +15,6 @@ import (
 //go:embed starters/*.org
 var starters embed.FS
 
-// starterLine occurs once in each starter. The person writes below it.
-const starterLine = "# Write below this line."
-
 // Starters returns the texts that the files of the persona begin with, by file name.
 func Starters() (map[string]string, error) {
 	entries, err := starters.ReadDir("starters")

@@ -182,9 +182,9 @@ func TestErrorOfSubagent(t *testing.T) {
 func TestSubagentMayNoMore(t *testing.T) {
 	for _, test := range []struct{ name, handed, does, want string }{
 		{"another tool", `:tools ("grep")`, calling("read", `:path "x"`).Reply, "the tool read was not given to this subagent: it has grep"},
-		{"in a batch", `:tools ("grep")`, `(:type :request :target :tool :action :batch :calls ((:tool "grep" :args (:pattern "x")) (:tool "Read" :args (:path "x"))))`, "the tool read was not handed"},
-		{"the shell", `:tools ("grep")`, `(:type :request :target :shell :cmd "date")`, "the tool exec was not handed"},
-		{"an edit", `:tools ("grep")`, `(:type :request :target :emacs :action :edit :file "x" :old "a" :new "b")`, "the tool edit was not handed"},
+		{"in a batch", `:tools ("grep")`, `(:type :request :target :tool :action :batch :calls ((:tool "grep" :args (:pattern "x")) (:tool "Read" :args (:path "x"))))`, "the tool read was not given"},
+		{"the shell", `:tools ("grep")`, `(:type :request :target :shell :cmd "date")`, "the tool exec was not given"},
+		{"an edit", `:tools ("grep")`, `(:type :request :target :emacs :action :edit :file "x" :old "a" :new "b")`, "the tool edit was not given"},
 		{"nested", "", calling("start_subagent", `:task "again"`).Reply, "a subagent has no start_subagent"},
 		{"nested as an action", "", `(:type :request :target :agent :action :spawn :task "again")`, "a subagent starts no subagents"},
 		{"a question", "", calling("ask_user", `:questions ((:question "Who?"))`).Reply, "a subagent has no ask_user"},
@@ -194,7 +194,7 @@ func TestSubagentMayNoMore(t *testing.T) {
 			t.Parallel()
 			in, model := newInstanceAndModel(t,
 				llmtest.Exchange{Match: "^part", Reply: test.does},
-				llmtest.Exchange{Match: "handed|subagent (has|hands|writes)", Reply: insertion("* Could not")},
+				llmtest.Exchange{Match: "not given|subagent (has|starts|writes)", Reply: insertion("* Could not")},
 				calling("start_subagent", `:task "part" `+test.handed), llmtest.Exchange{Reply: insertion("* Well"), Times: -1})
 			in.write(t, "policy.org", handingOn)
 			in.startWithCommands(t)
