@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -23,7 +24,7 @@ func TestAcceptTwice(t *testing.T) {
 		t.Errorf("again: %+v, fresh %v, %v", turn, again, err)
 	}
 	set(t, j, first.ID, protocol.TurnRunning)
-	must(t, j.Acts.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: first.ID, Kind: ActAnswer}))
+	must(t, j.Acts.PutAct(ctx, journal.Act{ID: "a1", Session: "main", Turn: first.ID, Kind: journal.ActAnswer}))
 	for _, test := range []struct {
 		event protocol.Event
 		turn  string
@@ -42,7 +43,7 @@ func TestAcceptTwice(t *testing.T) {
 		_, _, err := j.Turns.Accept(ctx, test.event, test.turn)
 		wantCode(t, err, test.code)
 	}
-	if rows := entries(t, j, Query{Kinds: []Kind{KindEvent}}); len(rows) != 1 {
+	if rows := entries(t, j, journal.Query{Kinds: []journal.Kind{journal.KindEvent}}); len(rows) != 1 {
 		t.Errorf("%d events were taken", len(rows))
 	}
 }
@@ -52,7 +53,7 @@ func TestAcceptTwice(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	j := fresh(t)
 	accepted(t, j, "taken", "main", "text")
-	j.database.writing <- struct{}{} // somebody writes
+	release := j.HoldWriter()
 	var group sync.WaitGroup
 	var want []string
 	for i := range 200 {
@@ -69,12 +70,10 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		})
 		waitUntil(t, func() bool {
-			j.Turns.queue.Lock()
-			defer j.Turns.queue.Unlock()
-			return len(j.Turns.queue.waiting) == i+1
+			return j.Turns.WaitingEvents() == i+1
 		})
 	}
-	<-j.database.writing
+	release()
 	group.Wait()
 	turns, err := j.Turns.Unfinished(t.Context())
 	must(t, err)
@@ -111,12 +110,12 @@ func TestEverythingAtOnce(t *testing.T) {
 					return
 				}
 				act := fmt.Sprintf("a%d-%d", s, i)
-				_, running := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnRunning})
-				_, ended := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnWaiting, Input: 1})
+				_, running := j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: protocol.TurnRunning})
+				_, ended := j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: protocol.TurnWaiting, Input: 1})
 				err = errors.Join(running, ended,
-					j.Acts.PutAct(ctx, Act{ID: act, Session: session, Turn: turn.ID, Kind: ActAnswer, Raw: "answer"}),
-					j.Acts.PutReceipt(ctx, act, Receipt{Client: "emacs", Receipt: protocol.Receipt{Saved: true}}))
-				_, answered := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnAnswered})
+					j.Acts.PutAct(ctx, journal.Act{ID: act, Session: session, Turn: turn.ID, Kind: journal.ActAnswer, Raw: "answer"}),
+					j.Acts.PutReceipt(ctx, act, journal.Receipt{Client: "emacs", Receipt: protocol.Receipt{Saved: true}}))
+				_, answered := j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: protocol.TurnAnswered})
 				history, read := j.Transcripts.History(ctx, session, "", 0)
 				if err = errors.Join(err, answered, read); err != nil || len(history) != i+1 {
 					t.Errorf("%s, turn %d: %d exchanges, %v", session, i, len(history), err)
@@ -135,7 +134,7 @@ func TestEverythingAtOnce(t *testing.T) {
 			t.Errorf("%+v", info)
 		}
 	}
-	if rows := entries(t, j, Query{Limit: 10000}); len(rows) != sessions*turns*6 {
+	if rows := entries(t, j, journal.Query{Limit: 10000}); len(rows) != sessions*turns*6 {
 		t.Errorf("%d rows", len(rows))
 	}
 	checkWhole(t, j)

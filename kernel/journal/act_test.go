@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
 func TestActAndItsReceipts(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	turn := accepted(t, j, "q1", "main", "text")
-	act := Act{
-		ID: "a1", Session: "main", Turn: turn.ID, Event: "q1", Kind: ActAnswer, Action: `(:type :response :text "x")`,
+	act := journal.Act{
+		ID: "a1", Session: "main", Turn: turn.ID, Event: "q1", Kind: journal.ActAnswer, Action: `(:type :response :text "x")`,
 		Raw: "x < y & z", Text: "** x\n", Plain: "x\n", Time: time.Date(2026, 11, 21, 1, 2, 3, 4000, time.UTC), Final: true,
 	}
 	must(t, j.Acts.PutAct(ctx, act))
@@ -23,36 +24,36 @@ func TestActAndItsReceipts(t *testing.T) {
 		id, session, turn, kind string
 		code                    protocol.Code
 	}{
-		{"q1", "main", turn.ID, ActAnswer, protocol.CodeConflict}, // a question's id
-		{"a2", "main", "nowhere", ActAnswer, protocol.CodeNotFound},
-		{"a2", "other", turn.ID, ActAnswer, protocol.CodeNotFound},
+		{"q1", "main", turn.ID, journal.ActAnswer, protocol.CodeConflict}, // a question's id
+		{"a2", "main", "nowhere", journal.ActAnswer, protocol.CodeNotFound},
+		{"a2", "other", turn.ID, journal.ActAnswer, protocol.CodeNotFound},
 		{"a2", "main", turn.ID, "dance", protocol.CodeInvalidParams},
-		{"not an id", "main", turn.ID, ActAnswer, protocol.CodeInvalidParams},
+		{"not an id", "main", turn.ID, journal.ActAnswer, protocol.CodeInvalidParams},
 	} {
-		wantCode(t, j.Acts.PutAct(ctx, Act{ID: test.id, Session: test.session, Turn: test.turn, Kind: test.kind}), test.code)
+		wantCode(t, j.Acts.PutAct(ctx, journal.Act{ID: test.id, Session: test.session, Turn: test.turn, Kind: test.kind}), test.code)
 	}
 	got, err := j.Acts.Act(ctx, "a1")
 	if err != nil || got != act {
 		t.Errorf("%v\n got %+v\nwant %+v", err, got, act)
 	}
 
-	must(t, j.Acts.PutReceipt(ctx, "a1", Receipt{Client: "terminal", Receipt: protocol.Receipt{Done: true}}))
-	must(t, j.Acts.PutReceipt(ctx, "a1", Receipt{Client: "emacs", Failure: "the buffer is read-only"}))
+	must(t, j.Acts.PutReceipt(ctx, "a1", journal.Receipt{Client: "terminal", Receipt: protocol.Receipt{Done: true}}))
+	must(t, j.Acts.PutReceipt(ctx, "a1", journal.Receipt{Client: "emacs", Failure: "the buffer is read-only"}))
 	if got, _ := j.Acts.Act(ctx, "a1"); got.Saved {
 		t.Error("saved, and no receipt said so")
 	}
-	must(t, j.Acts.PutReceipt(ctx, "a1", Receipt{Client: "emacs", Receipt: protocol.Receipt{Buffer: "*org-agent-chat*", Saved: true}}))
+	must(t, j.Acts.PutReceipt(ctx, "a1", journal.Receipt{Client: "emacs", Receipt: protocol.Receipt{Buffer: "*org-agent-chat*", Saved: true}}))
 	if got, _ := j.Acts.Act(ctx, "a1"); !got.Saved {
 		t.Error("not saved, and a receipt said so")
 	}
-	wantCode(t, j.Acts.PutReceipt(ctx, "nothing", Receipt{Client: "emacs"}), protocol.CodeNotFound)
+	wantCode(t, j.Acts.PutReceipt(ctx, "nothing", journal.Receipt{Client: "emacs"}), protocol.CodeNotFound)
 	wantCode(t, j.Acts.MarkSaved(ctx, "nothing"), protocol.CodeNotFound)
-	rows := entries(t, j, Query{ID: "a1", Kinds: []Kind{KindReceipt}})
+	rows := entries(t, j, journal.Query{ID: "a1", Kinds: []journal.Kind{journal.KindReceipt}})
 	if len(rows) != 3 || string(rows[1].Data) != `{"client":"emacs","failure":"the buffer is read-only"}` {
 		t.Errorf("receipts: %+v", rows)
 	}
 
-	must(t, j.Acts.PutAct(ctx, Act{ID: "a2", Session: "main", Turn: turn.ID, Kind: ActNotice, Text: "** stopped\n"}))
+	must(t, j.Acts.PutAct(ctx, journal.Act{ID: "a2", Session: "main", Turn: turn.ID, Kind: journal.ActNotice, Text: "** stopped\n"}))
 	must(t, j.Acts.MarkSaved(ctx, "a2"))
 	acts, err := j.Acts.ActsOf(ctx, turn.ID, "nowhere")
 	if err != nil || len(acts) != 2 || acts[0].ID != "a1" || acts[1].ID != "a2" || !acts[1].Saved {
@@ -74,7 +75,7 @@ func TestQuestionSaved(t *testing.T) {
 			t.Errorf("saved %v, %v", saved, err)
 		}
 	}
-	if rows := entries(t, j, Query{ID: "q1", Kinds: []Kind{KindReceipt}}); len(rows) != 1 {
+	if rows := entries(t, j, journal.Query{ID: "q1", Kinds: []journal.Kind{journal.KindReceipt}}); len(rows) != 1 {
 		t.Errorf("marked twice, %d rows", len(rows))
 	}
 	_, err := j.Turns.QuestionSaved(ctx, "q2")
@@ -119,7 +120,7 @@ func TestHistory(t *testing.T) {
 	wantCode(t, err, protocol.CodeNotFound)
 }
 
-func historyText(t *testing.T, j *Journal, before string, limit int) string {
+func historyText(t *testing.T, j *journal.Journal, before string, limit int) string {
 	t.Helper()
 	history, err := j.Transcripts.History(t.Context(), "main", before, limit)
 	must(t, err)
@@ -132,7 +133,7 @@ func historyText(t *testing.T, j *Journal, before string, limit int) string {
 
 func TestHistoryKeepsTheLatestOfVeryMuch(t *testing.T) {
 	j := fresh(t)
-	long := strings.Repeat("x", historyBytes/4-100)
+	long := strings.Repeat("x", journal.HistoryBytes/4-100)
 	for i := range 6 {
 		answered(t, j, accepted(t, j, fmt.Sprint("q", i), "main", "question"), fmt.Sprint("a", i), long)
 	}

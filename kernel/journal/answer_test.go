@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -44,7 +45,7 @@ func TestPreferredAnswerIsShown(t *testing.T) {
 
 func TestQuestionInThePlaceOfAnother(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
-	say := func(id, instead, answer string) Turn {
+	say := func(id, instead, answer string) journal.Turn {
 		event := message(id, "main", id)
 		event.Instead = instead
 		turn, _, err := j.Turns.Accept(ctx, event, "t-"+id)
@@ -86,11 +87,11 @@ func TestSteersAreToldOnce(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	turn := accepted(t, j, "q1", "main", "one")
 	for range 2 {
-		must(t, j.Turns.PutSteer(ctx, Steer{ID: "s1", Turn: turn.ID, Text: "shorter\n* and \"so\""}))
+		must(t, j.Turns.PutSteer(ctx, journal.Steer{ID: "s1", Turn: turn.ID, Text: "shorter\n* and \"so\""}))
 	}
-	wantCode(t, j.Turns.PutSteer(ctx, Steer{ID: "q1", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
-	wantCode(t, j.Turns.PutSteer(ctx, Steer{ID: "s2", Turn: "missing", Text: "x"}), protocol.CodeNotFound)
-	wantCode(t, j.Turns.PutSteer(ctx, Steer{ID: "s 2", Turn: turn.ID, Text: "x"}), protocol.CodeInvalidParams)
+	wantCode(t, j.Turns.PutSteer(ctx, journal.Steer{ID: "q1", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
+	wantCode(t, j.Turns.PutSteer(ctx, journal.Steer{ID: "s2", Turn: "missing", Text: "x"}), protocol.CodeNotFound)
+	wantCode(t, j.Turns.PutSteer(ctx, journal.Steer{ID: "s 2", Turn: turn.ID, Text: "x"}), protocol.CodeInvalidParams)
 	steers, err := j.Turns.Steers(ctx, turn.ID)
 	must(t, err)
 	if len(steers) != 1 || steers[0].Used || steers[0].Text != "shorter\n* and \"so\"" {
@@ -101,20 +102,20 @@ func TestSteersAreToldOnce(t *testing.T) {
 	if got := historyText(t, j, "", 0); got != "one/shorter\n* and \"so\"=done" {
 		t.Errorf("history %q", got)
 	}
-	wantCode(t, j.Turns.PutSteer(ctx, Steer{ID: "s3", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
+	wantCode(t, j.Turns.PutSteer(ctx, journal.Steer{ID: "s3", Turn: turn.ID, Text: "x"}), protocol.CodeConflict)
 }
 
 func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	j, err := Open(t.Context(), path)
+	j, err := journal.Open(t.Context(), path)
 	must(t, err)
 	ctx := t.Context()
 	price := func(f float64) *float64 { return &f }
 	one, two := accepted(t, j, "q1", "main", "one"), accepted(t, j, "q2", "other", "two")
-	must(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: one.ID, Model: "big", Input: 10, Output: 1, Cost: price(0.5)}))
-	must(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: one.ID, Model: "big", Input: 20, Output: 2}))
-	must(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: two.ID, Model: "small", Input: 5, Output: 5, Cost: price(0)}))
-	wantCode(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: "missing"}), protocol.CodeNotFound)
+	must(t, j.Usage.PutReplyUsage(ctx, journal.ReplyUsage{Turn: one.ID, Model: "big", Input: 10, Output: 1, Cost: price(0.5)}))
+	must(t, j.Usage.PutReplyUsage(ctx, journal.ReplyUsage{Turn: one.ID, Model: "big", Input: 20, Output: 2}))
+	must(t, j.Usage.PutReplyUsage(ctx, journal.ReplyUsage{Turn: two.ID, Model: "small", Input: 5, Output: 5, Cost: price(0)}))
+	wantCode(t, j.Usage.PutReplyUsage(ctx, journal.ReplyUsage{Turn: "missing"}), protocol.CodeNotFound)
 	must(t, j.Close())
 	j = reopen(t, path)
 	total := func(by protocol.UsageBy, session string) []protocol.Usage {
@@ -156,13 +157,13 @@ func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
 func TestCompletionsAreCountedAndNotKept(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	price := 0.25
-	before := len(entries(t, j, Query{}))
+	before := len(entries(t, j, journal.Query{}))
 	for range 50 {
-		must(t, j.Usage.PutCompletion(ctx, ReplyUsage{Model: "small", Input: 100, Output: 10, Cost: &price}))
+		must(t, j.Usage.PutCompletion(ctx, journal.ReplyUsage{Model: "small", Input: 100, Output: 10, Cost: &price}))
 	}
-	must(t, j.Usage.PutCompletion(ctx, ReplyUsage{Model: "small", Input: 100, Output: 10}))
-	must(t, j.Usage.PutCompletion(ctx, ReplyUsage{Model: "big", Input: 1, Output: 1}))
-	if after := len(entries(t, j, Query{})); after != before {
+	must(t, j.Usage.PutCompletion(ctx, journal.ReplyUsage{Model: "small", Input: 100, Output: 10}))
+	must(t, j.Usage.PutCompletion(ctx, journal.ReplyUsage{Model: "big", Input: 1, Output: 1}))
+	if after := len(entries(t, j, journal.Query{})); after != before {
 		t.Errorf("%d rows came to the journal", after-before)
 	}
 	of := func(by protocol.UsageBy, session string) []protocol.Usage {
@@ -175,7 +176,7 @@ func TestCompletionsAreCountedAndNotKept(t *testing.T) {
 		t.Errorf("by model %+v", got)
 	}
 	turn := accepted(t, j, "q1", "main", "one")
-	must(t, j.Usage.PutReplyUsage(ctx, ReplyUsage{Turn: turn.ID, Model: "small", Input: 7, Output: 1}))
+	must(t, j.Usage.PutReplyUsage(ctx, journal.ReplyUsage{Turn: turn.ID, Model: "small", Input: 7, Output: 1}))
 	if got := of(protocol.UsageBySession, ""); len(got) != 2 || got[0].Input+got[1].Input != 5101+7 || got[0].What+got[1].What != "completions" {
 		t.Errorf("by session %+v", got)
 	}
@@ -212,9 +213,9 @@ func TestModelOfASession(t *testing.T) {
 // was spent is known.
 func TestFirstSchemaIsTakenOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	script, err := schemas.ReadFile("schema/1.sql")
+	script, err := journal.Schemas().ReadFile("schema/1.sql")
 	must(t, err)
-	makeDatabase(t, path, string(script)+fmt.Sprintf("PRAGMA application_id = %d;", applicationID)+`
+	makeDatabase(t, path, string(script)+fmt.Sprintf("PRAGMA application_id = %d;", journal.ApplicationID)+`
 		PRAGMA user_version = 1;
 		INSERT INTO journal VALUES (1, 5, 'event', 'main', 't1', 'q1', '{"sensor":"chat-message","level":1,"text":"one"}');
 		INSERT INTO session VALUES ('main', 1, 5);

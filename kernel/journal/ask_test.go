@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
@@ -10,10 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
-func asking(id string, turn Turn, hash string) protocol.Ask {
+func asking(id string, turn journal.Turn, hash string) protocol.Ask {
 	return protocol.Ask{ID: id, Sort: protocol.AskApproval, Session: turn.Session, Turn: turn.ID, Event: turn.Event,
 		PendingAction: protocol.PendingAction{Action: `(:type :request)`, Hash: hash, Reason: "it writes a file"}}
 }
@@ -23,7 +24,7 @@ func TestApprovalIsDecidedOnce(t *testing.T) {
 	turn := accepted(t, j, "q1", "main", "text")
 	must(t, j.Asks.PutAsk(ctx, asking("p1", turn, "hash")))
 	wantCode(t, j.Asks.PutAsk(ctx, asking("p1", turn, "hash")), protocol.CodeConflict)
-	wantCode(t, j.Asks.PutAsk(ctx, asking("p2", Turn{ID: "nowhere", Session: "main"}, "hash")), protocol.CodeNotFound)
+	wantCode(t, j.Asks.PutAsk(ctx, asking("p2", journal.Turn{ID: "nowhere", Session: "main"}, "hash")), protocol.CodeNotFound)
 	wantCode(t, j.Asks.PutAsk(ctx, asking("p2", turn, "")), protocol.CodeInvalidParams)
 
 	for _, test := range []struct {
@@ -85,7 +86,7 @@ func TestApprovalSurvivesAndEndsWithItsTurn(t *testing.T) {
 	checkWhole(t, j)
 }
 
-func wantOpen(t *testing.T, j *Journal, want ...string) {
+func wantOpen(t *testing.T, j *journal.Journal, want ...string) {
 	t.Helper()
 	open, err := j.Asks.OpenAsks(t.Context())
 	must(t, err)
@@ -141,7 +142,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-func questioning(id string, turn Turn) protocol.Ask {
+func questioning(id string, turn journal.Turn) protocol.Ask {
 	return protocol.Ask{ID: id, Sort: protocol.AskQuestion, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Form: &protocol.QuestionForm{
 		Title: "Printing", Fields: []protocol.FormField{{Name: "copies", Kind: protocol.FieldNumber, Question: "How many?"}}},
 		Act: "act-" + id, PendingAction: protocol.PendingAction{Action: "(:type :request)"},
@@ -153,7 +154,7 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 	turn := accepted(t, j, "q1", "main", "text")
 	must(t, j.Asks.PutAsk(ctx, questioning("f1", turn)))
 	wantCode(t, j.Asks.PutAsk(ctx, questioning("f1", turn)), protocol.CodeConflict)
-	wantCode(t, j.Asks.PutAsk(ctx, questioning("f2", Turn{ID: "nowhere", Session: "main"})), protocol.CodeNotFound)
+	wantCode(t, j.Asks.PutAsk(ctx, questioning("f2", journal.Turn{ID: "nowhere", Session: "main"})), protocol.CodeNotFound)
 	wantCode(t, j.Asks.PutAsk(ctx, protocol.Ask{ID: "f2", Sort: protocol.AskQuestion, Turn: turn.ID, Session: "main"}), protocol.CodeInvalidParams)
 	_, err := j.Asks.Decide(ctx, "f2", protocol.AskOutcome{Decision: protocol.Answered, Client: "cli"})
 	wantCode(t, err, protocol.CodeNotFound)
@@ -183,7 +184,7 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 
 func TestQuestionSurvivesAndEndsWithItsTurn(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
-	path := j.database.path
+	path := j.Path()
 	turn := accepted(t, j, "q1", "main", "text")
 	set(t, j, turn.ID, protocol.TurnWaiting)
 	must(t, j.Asks.PutAsk(ctx, questioning("f1", turn)))
@@ -232,14 +233,14 @@ func TestOldAsksStay(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "journal.db"), t.Context()
 	var script strings.Builder
 	for version := 1; version <= 12; version++ {
-		part, err := schemas.ReadFile(fmt.Sprintf("schema/%d.sql", version))
+		part, err := journal.Schemas().ReadFile(fmt.Sprintf("schema/%d.sql", version))
 		must(t, err)
 		script.Write(part)
 	}
 	old, err := os.ReadFile("testdata/asks-12.sql")
 	must(t, err)
 	script.Write(old)
-	makeDatabase(t, path, script.String()+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 12", applicationID))
+	makeDatabase(t, path, script.String()+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 12", journal.ApplicationID))
 	j := reopen(t, path)
 	wantOpen(t, j, "p-waits", "q-waits")
 	if n, err := j.Asks.Waiting(ctx); err != nil || n != 2 {
@@ -273,10 +274,10 @@ func TestOldAsksStay(t *testing.T) {
 	if decision, ok, err := j.Asks.Allowed(ctx, "h-always", "another", "another"); err != nil || !ok || decision != protocol.AllowAlways {
 		t.Errorf("always is %q, %v, %v", decision, ok, err)
 	}
-	rows, err := j.Records.Entries(ctx, Query{Kinds: []Kind{KindDecision, KindAnswer}})
+	rows, err := j.Records.Entries(ctx, journal.Query{Kinds: []journal.Kind{journal.KindDecision, journal.KindAnswer}})
 	must(t, err)
 	for _, row := range rows {
-		outcome, err := ReadOutcome(row)
+		outcome, err := journal.ReadOutcome(row)
 		must(t, err)
 		if ask, err := j.Asks.Ask(ctx, row.ID); err != nil || !reflect.DeepEqual(outcome, ask.AskOutcome) {
 			t.Errorf("the row of %s says %+v, the table %+v (%v)", row.ID, outcome, ask.AskOutcome, err)

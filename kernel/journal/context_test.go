@@ -1,9 +1,10 @@
-package journal
+package journal_test
 
 import (
 	"reflect"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -32,7 +33,7 @@ func TestContext(t *testing.T) {
 	answered(t, j, turn, "a1", "raw")
 	copied := turn
 	copied.ID, copied.Event, copied.State = "t2", "q2", protocol.TurnAnswered
-	must(t, j.Sessions.Fork(ctx, Fork{Session: "other", Parent: "main", At: "a1", Copies: []Copy{{Turn: copied, Origin: "t1"}}}))
+	must(t, j.Sessions.Fork(ctx, journal.Fork{Session: "other", Parent: "main", At: "a1", Copies: []journal.Copy{{Turn: copied, Origin: "t1"}}}))
 	if items, err := j.Turns.Context(ctx, "q2"); err != nil || !reflect.DeepEqual(items, event.Context) {
 		t.Errorf("the fork has %+v, %v", items, err)
 	}

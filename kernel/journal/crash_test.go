@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -48,7 +49,7 @@ func complain(err error) int {
 // journal has acknowledged, until it is killed.
 func writeForEver(path string) int {
 	ctx := context.Background()
-	j, err := Open(ctx, path)
+	j, err := journal.Open(ctx, path)
 	if err != nil {
 		return complain(err)
 	}
@@ -60,12 +61,12 @@ func writeForEver(path string) int {
 			return complain(err)
 		}
 		fmt.Println("accept", turn.ID)
-		act := Act{ID: "a" + id, Session: "main", Turn: turn.ID, Event: turn.Event, Kind: ActAnswer, Raw: long}
+		act := journal.Act{ID: "a" + id, Session: "main", Turn: turn.ID, Event: turn.Event, Kind: journal.ActAnswer, Raw: long}
 		if err := j.Acts.PutAct(ctx, act); err != nil {
 			return complain(err)
 		}
 		fmt.Println("act", act.ID)
-		if _, err := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
+		if _, err := j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
 			return complain(err)
 		}
 		fmt.Println("answered", turn.ID)
@@ -93,7 +94,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 			t.Fatalf("the child was not killed: %v", err)
 		}
-		j, err := Open(t.Context(), path)
+		j, err := journal.Open(t.Context(), path)
 		must(t, err)
 		checkAcknowledged(t, j, acknowledged)
 		checkWhole(t, j)
@@ -104,7 +105,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-func checkAcknowledged(t *testing.T, j *Journal, acknowledged map[string]string) {
+func checkAcknowledged(t *testing.T, j *journal.Journal, acknowledged map[string]string) {
 	t.Helper()
 	for id, what := range acknowledged {
 		if what == "act" {
@@ -121,7 +122,7 @@ func checkAcknowledged(t *testing.T, j *Journal, acknowledged map[string]string)
 }
 
 // checkWhole fails the test if a row is there without what belongs to it.
-func checkWhole(t *testing.T, j *Journal) {
+func checkWhole(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	for _, check := range []struct{ query, want string }{
 		{"SELECT group_concat(integrity_check) FROM pragma_integrity_check", "ok"},
@@ -134,7 +135,7 @@ func checkWhole(t *testing.T, j *Journal) {
 		{"SELECT count(*) FROM ask AS p JOIN turn AS t ON t.id = p.turn WHERE p.closed = 0 AND t.finished > 0", "0"},
 	} {
 		var got string
-		must(t, j.database.readers.QueryRowContext(t.Context(), check.query).Scan(&got))
+		must(t, j.QueryRow(t.Context(), check.query).Scan(&got))
 		if got != check.want {
 			t.Errorf("%s: %s, want %s", check.query, got, check.want)
 		}
@@ -143,7 +144,7 @@ func checkWhole(t *testing.T, j *Journal) {
 
 // acceptFifty takes fifty messages, half of which the other process takes too.
 func acceptFifty(path string) int {
-	j, err := Open(context.Background(), path)
+	j, err := journal.Open(context.Background(), path)
 	if err != nil {
 		return complain(err)
 	}

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -28,10 +29,9 @@ func wantAdvice(t *testing.T, err error, advice ...string) {
 }
 
 // limitPages lets the file grow to so many pages, as a small disk would.
-func limitPages(t *testing.T, j *Journal, pages int) {
+func limitPages(t *testing.T, j *journal.Journal, pages int) {
 	t.Helper()
-	_, err := j.database.writer.conn.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
-	must(t, err)
+	must(t, j.Exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)))
 }
 
 func TestFullDisk(t *testing.T) {
@@ -42,8 +42,8 @@ func TestFullDisk(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	_, _, err := j.Turns.Accept(ctx, message("q2", "other", long), "t2")
 	wantAdvice(t, err, "the disk of "+filepath.Dir(j.Path())+" is full: free space and send again")
-	wantAdvice(t, j.Acts.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: ActAnswer, Raw: long}), "free space")
-	_, err = j.Records.Append(ctx, Entry{Kind: KindLog, Data: []byte(`"` + long + `"`)})
+	wantAdvice(t, j.Acts.PutAct(ctx, journal.Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: journal.ActAnswer, Raw: long}), "free space")
+	_, err = j.Records.Append(ctx, journal.Entry{Kind: journal.KindLog, Data: []byte(`"` + long + `"`)})
 	wantAdvice(t, err, "free space")
 
 	_, err = j.Turns.TurnOfEvent(ctx, "q2")
@@ -68,7 +68,7 @@ func TestOpenRefuses(t *testing.T) {
 	must(t, os.Mkdir(in("directory"), 0o700))
 	must(t, os.WriteFile(in("garbage"), bytes.Repeat([]byte("not a database. "), 1000), 0o600))
 	makeDatabase(t, in("foreign"), "CREATE TABLE bookmarks (url TEXT)")
-	makeDatabase(t, in("newer"), fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion+6))
+	makeDatabase(t, in("newer"), fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", journal.ApplicationID, journal.SchemaVersion+6))
 
 	for _, test := range []struct{ path, advice string }{
 		{in("file/journal.db"), "the journal needs the directory " + in("file")},
@@ -76,11 +76,11 @@ func TestOpenRefuses(t *testing.T) {
 		{in("directory"), "not a regular file"},
 		{in("garbage"), "is damaged: move it away"},
 		{in("foreign"), "is a database of another program"},
-		{in("newer"), fmt.Sprintf("written by a newer org-agent (schema %d, this one knows %d)", schemaVersion+6, schemaVersion)},
+		{in("newer"), fmt.Sprintf("written by a newer org-agent (schema %d, this one knows %d)", journal.SchemaVersion+6, journal.SchemaVersion)},
 	} {
 		t.Run(filepath.Base(test.path), func(t *testing.T) {
 			before, _ := os.ReadFile(test.path)
-			_, err := Open(t.Context(), test.path)
+			_, err := journal.Open(t.Context(), test.path)
 			wantAdvice(t, err, test.path, test.advice)
 			if after, _ := os.ReadFile(test.path); !bytes.Equal(before, after) {
 				t.Error("the file was changed")
@@ -101,7 +101,7 @@ func makeDatabase(t *testing.T, path, script string) {
 func manyPages(t *testing.T) (path string, data []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "journal.db")
-	j, err := Open(t.Context(), path)
+	j, err := journal.Open(t.Context(), path)
 	must(t, err)
 	for i := range 50 {
 		accepted(t, j, fmt.Sprint("q", i), "main", strings.Repeat("text ", 1000))
@@ -125,12 +125,12 @@ func TestDamagedPages(t *testing.T) {
 	}
 
 	damage(4096)
-	_, err := Open(t.Context(), path)
+	_, err := journal.Open(t.Context(), path)
 	wantAdvice(t, err, "is damaged: move it away")
 
 	damage(len(data) / 2)
 	j := reopen(t, path)
-	_, err = j.Records.Entries(t.Context(), Query{})
+	_, err = j.Records.Entries(t.Context(), journal.Query{})
 	wantAdvice(t, err, "is damaged: move it away")
 	_, _, err = j.Turns.Accept(t.Context(), message("new", "main", "text"), "t-new")
 	wantAdvice(t, err, "is damaged: move it away")
@@ -144,7 +144,7 @@ func openAsNobody(path string) int {
 			return complain(err)
 		}
 	}
-	_, err := Open(context.Background(), path)
+	_, err := journal.Open(context.Background(), path)
 	fmt.Print(protocol.ErrorCode(err), " ", err)
 	return 0
 }
@@ -154,7 +154,7 @@ func openAsNobody(path string) int {
 func TestUnwritable(t *testing.T) {
 	directory := t.TempDir()
 	existing := filepath.Join(directory, "journal.db")
-	j, err := Open(t.Context(), existing)
+	j, err := journal.Open(t.Context(), existing)
 	must(t, err)
 	must(t, j.Close())
 	must(t, os.Chmod(existing, 0o400))
@@ -172,7 +172,7 @@ func TestUnwritable(t *testing.T) {
 
 func TestFileMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b%20?#.db")
-	j, err := Open(t.Context(), path)
+	j, err := journal.Open(t.Context(), path)
 	must(t, err)
 	accepted(t, j, "q1", "main", "text")
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
@@ -193,14 +193,14 @@ func TestFileMode(t *testing.T) {
 func TestCancelledContext(t *testing.T) {
 	j := fresh(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	j.database.writing <- struct{}{} // somebody writes
+	release := j.HoldWriter()
 	errs := make(chan error)
 	go func() {
 		_, _, err := j.Turns.Accept(ctx, message("q1", "main", "text"), "t1")
 		errs <- err
 	}()
 	go func() {
-		_, err := j.Records.Append(ctx, Entry{Kind: KindLog})
+		_, err := j.Records.Append(ctx, journal.Entry{Kind: journal.KindLog})
 		errs <- err
 	}()
 	cancel()
@@ -209,8 +209,8 @@ func TestCancelledContext(t *testing.T) {
 			t.Errorf("want the context's error, got %v", err)
 		}
 	}
-	<-j.database.writing
-	if rows := entries(t, j, Query{}); len(rows) != 0 {
+	release()
+	if rows := entries(t, j, journal.Query{}); len(rows) != 0 {
 		t.Errorf("written all the same: %+v", rows)
 	}
 	_, err := j.Turns.Unfinished(ctx)
@@ -223,7 +223,7 @@ func TestRowsNeverChange(t *testing.T) {
 	j := fresh(t)
 	accepted(t, j, "q1", "main", "text")
 	for _, statement := range []string{"UPDATE journal SET data = '{}'", "DELETE FROM journal", "REPLACE INTO journal SELECT * FROM journal"} {
-		if _, err := j.database.writer.conn.ExecContext(t.Context(), statement); err == nil {
+		if err := j.Exec(t.Context(), statement); err == nil {
 			t.Errorf("%s was done", statement)
 		}
 	}

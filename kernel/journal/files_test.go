@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/journal"
 )
 
-func openFiles(t testing.TB, path string) *Files {
+func openFiles(t testing.TB, path string) *journal.Files {
 	t.Helper()
-	f, _, err := OpenFiles(t.Context(), path)
+	f, _, err := journal.OpenFiles(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,45 +33,45 @@ func on(year int, month time.Month, d int) time.Time {
 
 func TestFilesSearch(t *testing.T) {
 	f := openFiles(t, filepath.Join(t.TempDir(), "index.db"))
-	put := func(path string, parts ...Part) {
+	put := func(path string, parts ...journal.Part) {
 		t.Helper()
-		if err := f.Put(t.Context(), Document{Path: path, Size: 1, Changed: on(2026, 1, 1), Hash: path, Parts: parts}); err != nil {
+		if err := f.Put(t.Context(), journal.Document{Path: path, Size: 1, Changed: on(2026, 1, 1), Hash: path, Parts: parts}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	put("/home/memory/2026-11-21.org",
-		Part{Title: "The car is blue", Text: "Bought in Oslo.", Tags: []string{"car", "home_office"}, Day: on(2026, 11, 21), Line: 1},
-		Part{Title: "Ola's birthday", Text: "On the third of May. A car is no present.", Day: on(2026, 11, 21), Line: 9})
-	put("/home/MEMORY.org", Part{Title: "Secret", Text: "The safe is behind the car.", Scope: "family", Line: 1},
-		Part{Title: "北京的天气很好", Text: "我们明天去长城", Line: 7}, Part{Title: "Überraschung", Text: "Ein naïver Straßenname", Day: on(2025, 1, 2), Line: 12})
-	put("/home/org/100%_done.org", Part{Title: "car car car", Line: 1})
+		journal.Part{Title: "The car is blue", Text: "Bought in Oslo.", Tags: []string{"car", "home_office"}, Day: on(2026, 11, 21), Line: 1},
+		journal.Part{Title: "Ola's birthday", Text: "On the third of May. A car is no present.", Day: on(2026, 11, 21), Line: 9})
+	put("/home/MEMORY.org", journal.Part{Title: "Secret", Text: "The safe is behind the car.", Scope: "family", Line: 1},
+		journal.Part{Title: "北京的天气很好", Text: "我们明天去长城", Line: 7}, journal.Part{Title: "Überraschung", Text: "Ein naïver Straßenname", Day: on(2025, 1, 2), Line: 12})
+	put("/home/org/100%_done.org", journal.Part{Title: "car car car", Line: 1})
 	all := []string{"", "family"}
 	for name, c := range map[string]struct {
-		query FileQuery
+		query journal.FileQuery
 		want  string // titles, best first
 	}{
-		"a word":               {FileQuery{Text: "car"}, "car car car|The car is blue|Ola's birthday"},
-		"two words":            {FileQuery{Text: "car oslo"}, "The car is blue"},
-		"any of two":           {FileQuery{Text: "oslo may", Any: true}, "The car is blue|Ola's birthday"},
-		"a phrase":             {FileQuery{Text: `"car is"`}, "The car is blue|Ola's birthday"},
-		"a beginning":          {FileQuery{Text: "birth*"}, "Ola's birthday"},
-		"a scope":              {FileQuery{Text: "safe", Scopes: all}, "Secret"},
-		"not in scope":         {FileQuery{Text: "safe"}, ""},
-		"only the scope":       {FileQuery{Text: "car", Scopes: []string{"family"}}, "Secret"},
-		"no scope":             {FileQuery{Text: "car", Scopes: []string{}}, ""},
-		"a tag":                {FileQuery{Tags: []string{"car"}}, "The car is blue"},
-		"a tag and a word":     {FileQuery{Text: "oslo", Tags: []string{"home_office"}}, "The car is blue"},
-		"a tag that is a word": {FileQuery{Tags: []string{"oslo"}}, ""},
-		"part of a tag":        {FileQuery{Tags: []string{"home"}}, ""},
-		"days":                 {FileQuery{From: on(2026, 11, 1), To: on(2026, 11, 30)}, "The car is blue|Ola's birthday"},
-		"until a day":          {FileQuery{To: on(2025, 12, 31)}, "Überraschung"},
-		"under a directory":    {FileQuery{Text: "car", Under: []string{"/home/memory", "/nowhere"}}, "The car is blue|Ola's birthday"},
-		"in a file":            {FileQuery{Text: "car", Under: []string{"/home/org/100%_done.org"}}, "car car car"},
-		"not by a name's part": {FileQuery{Text: "car", Under: []string{"/home/mem"}}, ""},
-		"Chinese":              {FileQuery{Text: "天气"}, "北京的天气很好"},
-		"Chinese in a text":    {FileQuery{Text: "长城"}, "北京的天气很好"},
-		"without accents":      {FileQuery{Text: "uberraschung naiver"}, "Überraschung"},
-		"quotes and signs":     {FileQuery{Text: `" car' OR ( * NEAR -- oslo;`}, ""},
+		"a word":               {journal.FileQuery{Text: "car"}, "car car car|The car is blue|Ola's birthday"},
+		"two words":            {journal.FileQuery{Text: "car oslo"}, "The car is blue"},
+		"any of two":           {journal.FileQuery{Text: "oslo may", Any: true}, "The car is blue|Ola's birthday"},
+		"a phrase":             {journal.FileQuery{Text: `"car is"`}, "The car is blue|Ola's birthday"},
+		"a beginning":          {journal.FileQuery{Text: "birth*"}, "Ola's birthday"},
+		"a scope":              {journal.FileQuery{Text: "safe", Scopes: all}, "Secret"},
+		"not in scope":         {journal.FileQuery{Text: "safe"}, ""},
+		"only the scope":       {journal.FileQuery{Text: "car", Scopes: []string{"family"}}, "Secret"},
+		"no scope":             {journal.FileQuery{Text: "car", Scopes: []string{}}, ""},
+		"a tag":                {journal.FileQuery{Tags: []string{"car"}}, "The car is blue"},
+		"a tag and a word":     {journal.FileQuery{Text: "oslo", Tags: []string{"home_office"}}, "The car is blue"},
+		"a tag that is a word": {journal.FileQuery{Tags: []string{"oslo"}}, ""},
+		"part of a tag":        {journal.FileQuery{Tags: []string{"home"}}, ""},
+		"days":                 {journal.FileQuery{From: on(2026, 11, 1), To: on(2026, 11, 30)}, "The car is blue|Ola's birthday"},
+		"until a day":          {journal.FileQuery{To: on(2025, 12, 31)}, "Überraschung"},
+		"under a directory":    {journal.FileQuery{Text: "car", Under: []string{"/home/memory", "/nowhere"}}, "The car is blue|Ola's birthday"},
+		"in a file":            {journal.FileQuery{Text: "car", Under: []string{"/home/org/100%_done.org"}}, "car car car"},
+		"not by a name's part": {journal.FileQuery{Text: "car", Under: []string{"/home/mem"}}, ""},
+		"Chinese":              {journal.FileQuery{Text: "天气"}, "北京的天气很好"},
+		"Chinese in a text":    {journal.FileQuery{Text: "长城"}, "北京的天气很好"},
+		"without accents":      {journal.FileQuery{Text: "uberraschung naiver"}, "Überraschung"},
+		"quotes and signs":     {journal.FileQuery{Text: `" car' OR ( * NEAR -- oslo;`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := titles(t, f, c.query); got != c.want {
@@ -77,17 +79,17 @@ func TestFilesSearch(t *testing.T) {
 			}
 		})
 	}
-	if _, err := f.Search(t.Context(), FileQuery{Text: " -- ", Scopes: all}); err == nil || !strings.Contains(err.Error(), "nothing to look for") {
+	if _, err := f.Search(t.Context(), journal.FileQuery{Text: " -- ", Scopes: all}); err == nil || !strings.Contains(err.Error(), "nothing to look for") {
 		t.Errorf("without a word: %v", err)
 	}
-	line, places := FileQuery{Text: "oslo"}.Snippet("Bought\n in Oslo. ")
-	if line != "Bought in Oslo." || len(places) != 1 || places[0] != (Place{10, 14}) {
+	line, places := journal.FileQuery{Text: "oslo"}.Snippet("Bought\n in Oslo. ")
+	if line != "Bought in Oslo." || len(places) != 1 || places[0] != (journal.Place{10, 14}) {
 		t.Errorf("the snippet is %q %v", line, places)
 	}
 }
 
 // titles are what a query finds, best first; one that names no scope looks in that of the person alone.
-func titles(t *testing.T, f *Files, query FileQuery) string {
+func titles(t *testing.T, f *journal.Files, query journal.FileQuery) string {
 	t.Helper()
 	if query.Scopes == nil {
 		query.Scopes = []string{""}
@@ -107,24 +109,24 @@ func titles(t *testing.T, f *Files, query FileQuery) string {
 // which is best.
 func TestFilesCommonWords(t *testing.T) {
 	f := openFiles(t, filepath.Join(t.TempDir(), "index.db"))
-	var parts []Part
-	for i := range commonParts + 10 {
-		parts = append(parts, Part{Title: fmt.Sprintf("the part %d", i), Text: "of the whole", Day: on(2020, 1, 1).AddDate(0, 0, i), Line: i + 1})
+	var parts []journal.Part
+	for i := range journal.CommonParts + 10 {
+		parts = append(parts, journal.Part{Title: fmt.Sprintf("the part %d", i), Text: "of the whole", Day: on(2020, 1, 1).AddDate(0, 0, i), Line: i + 1})
 	}
-	parts = append(parts, Part{Title: "whole samovar", Line: 1}, Part{Title: "samovar", Text: "the whole of it", Line: 2})
-	if err := f.Put(t.Context(), Document{Path: "/a", Parts: parts}); err != nil {
+	parts = append(parts, journal.Part{Title: "whole samovar", Line: 1}, journal.Part{Title: "samovar", Text: "the whole of it", Line: 2})
+	if err := f.Put(t.Context(), journal.Document{Path: "/a", Parts: parts}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		query FileQuery
+		query journal.FileQuery
 		want  string // the first two titles
 	}{
-		"with a rare one":      {FileQuery{Text: "the samovar"}, "samovar"},
-		"any, with a rare one": {FileQuery{Text: "the samovar", Any: true}, "whole samovar|samovar"},
-		"all common":           {FileQuery{Text: "the whole"}, "the part 3009|the part 3008"},
-		"any, all common":      {FileQuery{Text: "the whole", Any: true}, "the part 3009|the part 3008"},
-		"common, on a day":     {FileQuery{Text: "the", To: on(2028, 2, 29)}, "the part 2981|the part 2980"},
-		"common, in no scope":  {FileQuery{Text: "the", Scopes: []string{"x"}}, ""},
+		"with a rare one":      {journal.FileQuery{Text: "the samovar"}, "samovar"},
+		"any, with a rare one": {journal.FileQuery{Text: "the samovar", Any: true}, "whole samovar|samovar"},
+		"all common":           {journal.FileQuery{Text: "the whole"}, "the part 3009|the part 3008"},
+		"any, all common":      {journal.FileQuery{Text: "the whole", Any: true}, "the part 3009|the part 3008"},
+		"common, on a day":     {journal.FileQuery{Text: "the", To: on(2028, 2, 29)}, "the part 2981|the part 2980"},
+		"common, in no scope":  {journal.FileQuery{Text: "the", Scopes: []string{"x"}}, ""},
 	} {
 		c.query.Limit = 2
 		if got := titles(t, f, c.query); got != c.want {
@@ -136,10 +138,10 @@ func TestFilesCommonWords(t *testing.T) {
 // TestFilesCounts: how usual words are is told by the numbers that they have in a text.
 func TestFilesCounts(t *testing.T) {
 	f := openFiles(t, filepath.Join(t.TempDir(), "index.db"))
-	if err := f.Put(t.Context(), Document{Path: "/a", Parts: []Part{{Title: "tea", Line: 1}, {Title: "Thé", Text: "tea", Line: 2}, {Title: "quite another", Scope: "x", Text: "the", Line: 3}}}); err != nil {
+	if err := f.Put(t.Context(), journal.Document{Path: "/a", Parts: []journal.Part{{Title: "tea", Line: 1}, {Title: "Thé", Text: "tea", Line: 2}, {Title: "quite another", Scope: "x", Text: "the", Line: 3}}}); err != nil {
 		t.Fatal(err)
 	}
-	q := FileQuery{Text: `thé THE nowhere tea "quite another"`, Any: true, AnyScope: true}
+	q := journal.FileQuery{Text: `thé THE nowhere tea "quite another"`, Any: true, AnyScope: true}
 	hits, counts, err := f.SearchCounted(t.Context(), q)
 	if err != nil || len(hits) != 3 || !slices.Equal(counts, []int{2, 0, 2, 1}) {
 		t.Errorf("%d hits, counts %v, %v", len(hits), counts, err)
@@ -156,14 +158,14 @@ func TestFilesChange(t *testing.T) {
 	f := openFiles(t, path)
 	count := func(text string) int {
 		t.Helper()
-		hits, err := f.Search(t.Context(), FileQuery{Text: text, Scopes: []string{""}})
+		hits, err := f.Search(t.Context(), journal.FileQuery{Text: text, Scopes: []string{""}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return len(hits)
 	}
 	for i, text := range []string{"one two", "two three", "three"} {
-		if err := f.Put(t.Context(), Document{Path: "/a", Hash: fmt.Sprint(i), Parts: []Part{{Title: text}, {Text: text}}}); err != nil {
+		if err := f.Put(t.Context(), journal.Document{Path: "/a", Hash: fmt.Sprint(i), Parts: []journal.Part{{Title: text}, {Text: text}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,11 +199,11 @@ func TestFilesMadeAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "index.db")
-			f, fresh, err := OpenFiles(t.Context(), path)
+			f, fresh, err := journal.OpenFiles(t.Context(), path)
 			if err != nil || !fresh {
 				t.Fatal(fresh, err)
 			}
-			if err := f.Put(t.Context(), Document{Path: "/a", Parts: []Part{{Title: "one"}}}); err != nil {
+			if err := f.Put(t.Context(), journal.Document{Path: "/a", Parts: []journal.Part{{Title: "one"}}}); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.Close(); err != nil {
@@ -210,7 +212,7 @@ func TestFilesMadeAnew(t *testing.T) {
 			if err := damage(path); err != nil {
 				t.Fatal(err)
 			}
-			f, fresh, err = OpenFiles(t.Context(), path)
+			f, fresh, err = journal.OpenFiles(t.Context(), path)
 			if err != nil || !fresh {
 				t.Fatalf("fresh: %v, %v", fresh, err)
 			}
@@ -220,7 +222,7 @@ func TestFilesMadeAnew(t *testing.T) {
 			if err := f.Close(); err != nil {
 				t.Fatal(err)
 			}
-			f, fresh, err = OpenFiles(t.Context(), path)
+			f, fresh, err = journal.OpenFiles(t.Context(), path)
 			if err != nil || fresh {
 				t.Fatalf("opened again, fresh: %v, %v", fresh, err)
 			}
@@ -252,20 +254,20 @@ func BenchmarkFiles(b *testing.B) {
 		}
 		return t.String()
 	}
-	var parts []Part
+	var parts []journal.Part
 	size := 0
 	for range 250 {
-		p := Part{Title: text(5), Text: text(70)}
+		p := journal.Part{Title: text(5), Text: text(70)}
 		size += len(p.Title) + len(p.Text)
 		parts = append(parts, p)
 	}
 	b.SetBytes(20 * int64(size))
 	n := 0
 	for b.Loop() {
-		var documents []Document
+		var documents []journal.Document
 		for range 20 {
 			n++
-			documents = append(documents, Document{Path: fmt.Sprint("/notes/", n), Parts: parts})
+			documents = append(documents, journal.Document{Path: fmt.Sprint("/notes/", n), Parts: parts})
 		}
 		if err := f.Put(b.Context(), documents...); err != nil {
 			b.Fatal(err)
@@ -277,7 +279,7 @@ func BenchmarkFiles(b *testing.B) {
 func TestFilesMerge(t *testing.T) {
 	f := openFiles(t, filepath.Join(t.TempDir(), "index.db"))
 	for i := range 40 {
-		d := Document{Path: fmt.Sprintf("/%d.org", i%30), Hash: "x", Parts: []Part{{Title: fmt.Sprint("note ", i), Text: strings.Repeat(fmt.Sprintf("word%d shared ", i), 20), Line: 1}}}
+		d := journal.Document{Path: fmt.Sprintf("/%d.org", i%30), Hash: "x", Parts: []journal.Part{{Title: fmt.Sprint("note ", i), Text: strings.Repeat(fmt.Sprintf("word%d shared ", i), 20), Line: 1}}}
 		if i%2 == 0 {
 			d.Cut()
 		}
@@ -289,14 +291,14 @@ func TestFilesMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	segments := func() (count int) {
-		if err := f.readers.QueryRowContext(t.Context(), "SELECT count(DISTINCT segid) FROM words_idx").Scan(&count); err != nil {
+		if err := f.QueryRow(t.Context(), "SELECT count(DISTINCT segid) FROM words_idx").Scan(&count); err != nil {
 			t.Fatal(err)
 		}
 		return count
 	}
 	found := func() (titles []string) {
 		for _, query := range []string{"shared", "word3", "word33", "word20"} {
-			hits, err := f.Search(t.Context(), FileQuery{Text: query, Scopes: []string{""}, Limit: 100})
+			hits, err := f.Search(t.Context(), journal.FileQuery{Text: query, Scopes: []string{""}, Limit: 100})
 			if err != nil {
 				t.Fatal(err)
 			}

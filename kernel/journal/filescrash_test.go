@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"org-agent/kernel/journal"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 // behind those of the index.
 func putFilesForEver(path string) int {
 	ctx := context.Background()
-	f, _, err := OpenFiles(ctx, path)
+	f, _, err := journal.OpenFiles(ctx, path)
 	if err != nil {
 		return complain(err)
 	}
@@ -31,11 +33,11 @@ func putFilesForEver(path string) int {
 	}
 	for {
 		version++
-		var both []Document
+		var both []journal.Document
 		for _, at := range []int{version, version + crashDocuments/2} {
-			d := Document{Path: fmt.Sprint("/notes/", at%crashDocuments), Hash: strconv.Itoa(version)}
+			d := journal.Document{Path: fmt.Sprint("/notes/", at%crashDocuments), Hash: strconv.Itoa(version)}
 			for i := range crashParts {
-				d.Parts = append(d.Parts, Part{Title: fmt.Sprint("version", version), Text: strings.Repeat("notes and more ", 20*i), Line: 1 + i})
+				d.Parts = append(d.Parts, journal.Part{Title: fmt.Sprint("version", version), Text: strings.Repeat("notes and more ", 20*i), Line: 1 + i})
 			}
 			d.Cut() // what follows what it says is the writing, where the kill is to fall
 			both = append(both, d)
@@ -56,7 +58,7 @@ func putFilesForEver(path string) int {
 }
 
 // versions are those of the documents that are in, by path, and the last of them.
-func versions(ctx context.Context, f *Files) (last int, all map[string]int, err error) {
+func versions(ctx context.Context, f *journal.Files) (last int, all map[string]int, err error) {
 	documents, err := f.Documents(ctx)
 	if err != nil {
 		return 0, nil, err
@@ -94,7 +96,7 @@ func TestKilledWhilePuttingFiles(t *testing.T) {
 		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 			t.Fatalf("round %d: the child was not killed: %v", round, err)
 		}
-		f, fresh, err := OpenFiles(t.Context(), path)
+		f, fresh, err := journal.OpenFiles(t.Context(), path)
 		must(t, err)
 		if fresh {
 			t.Errorf("round %d: the index was made anew", round)
@@ -108,20 +110,19 @@ func TestKilledWhilePuttingFiles(t *testing.T) {
 }
 
 // checkVersions fails the test if what is found is not what the index says is in.
-func checkVersions(t *testing.T, f *Files, acknowledged int) {
+func checkVersions(t *testing.T, f *journal.Files, acknowledged int) {
 	t.Helper()
 	if damaged, err := f.Check(t.Context()); err != nil || len(damaged) > 0 {
 		t.Errorf("damaged: %v %v", damaged, err)
 	}
-	_, err := f.writer.ExecContext(t.Context(), "INSERT INTO words (words) VALUES ('integrity-check')")
-	must(t, err)
+	must(t, f.Exec(t.Context(), "INSERT INTO words (words) VALUES ('integrity-check')"))
 	last, all, err := versions(t.Context(), f)
 	must(t, err)
 	if last < acknowledged {
 		t.Errorf("the last version is %d, and %d was acknowledged", last, acknowledged)
 	}
 	var parts, words int
-	must(t, f.readers.QueryRowContext(t.Context(), "SELECT (SELECT count(*) FROM part), (SELECT count(*) FROM words WHERE words MATCH 'version*')").Scan(&parts, &words))
+	must(t, f.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM part), (SELECT count(*) FROM words WHERE words MATCH 'version*')").Scan(&parts, &words))
 	if want := crashParts * len(all); parts != want || words != want {
 		t.Errorf("%d parts and the words of %d, and there are %d", parts, words, want)
 	}
@@ -133,7 +134,7 @@ func checkVersions(t *testing.T, f *Files, acknowledged int) {
 		t.Errorf("of two that were put in at once there are %d", of[last])
 	}
 	for version := max(0, last-2*crashDocuments); version <= last; version++ { // of older ones there is none
-		got, err := f.Search(t.Context(), FileQuery{Text: fmt.Sprint("version", version), AnyScope: true, Limit: searchLimit})
+		got, err := f.Search(t.Context(), journal.FileQuery{Text: fmt.Sprint("version", version), AnyScope: true, Limit: journal.SearchLimit})
 		must(t, err)
 		if len(got) != crashParts*of[version] {
 			t.Errorf("version %d is found in %d parts, and %d documents are of it", version, len(got), of[version])

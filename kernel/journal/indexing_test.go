@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"bufio"
@@ -14,13 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
 // backToFourthSchema makes a journal one of schema 4, with an index as that had.
 func backToFourthSchema(t *testing.T, path string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", dataSource(path))
+	db, err := sql.Open("sqlite", journal.DataSource(path))
 	must(t, err)
 	for _, statement := range []string{
 		"ALTER TABLE turn DROP COLUMN stamp", "ALTER TABLE turn DROP COLUMN settings", "ALTER TABLE turn DROP COLUMN parent", "ALTER TABLE session DROP COLUMN preset",
@@ -39,7 +40,7 @@ func backToFourthSchema(t *testing.T, path string) {
 // talk is what a test says, and what it knows of it.
 type talk struct {
 	t        *testing.T
-	j        *Journal
+	j        *journal.Journal
 	from     *rand.Rand
 	sessions []string
 	said     map[string]spoken
@@ -99,7 +100,7 @@ func (k *talk) fork() {
 	event, session := questions[k.from.IntN(len(questions))], fmt.Sprint("fork ", k.count)
 	c := copyOf(k.t, k.j, event)
 	c.ID, c.Event, c.Question.ID = fmt.Sprint("t-copy", k.count), fmt.Sprint("copy", k.count), fmt.Sprint("copy", k.count)
-	must(k.t, k.j.Sessions.Fork(k.t.Context(), Fork{Session: session, Parent: k.said[event].session, At: event, Copies: []Copy{{Turn: c, Origin: "turn-" + event}}}))
+	must(k.t, k.j.Sessions.Fork(k.t.Context(), journal.Fork{Session: session, Parent: k.said[event].session, At: event, Copies: []journal.Copy{{Turn: c, Origin: "turn-" + event}}}))
 	k.said[c.Event] = spoken{session, k.said[event].text, true}
 	k.sessions = append(k.sessions, session)
 }
@@ -139,7 +140,7 @@ func (k *talk) compare(state string) {
 		}
 		for _, session := range []string{"", k.sessions[k.from.IntN(len(k.sessions))]} {
 			budget := []time.Duration{0, 300 * time.Microsecond, time.Hour}[k.from.IntN(3)]
-			got, _ := pages(k.t, k.j, Search{Query: strings.Join(query, " "), Session: session}, budget)
+			got, _ := pages(k.t, k.j, journal.Search{Query: strings.Join(query, " "), Session: session}, budget)
 			slices.Sort(got)
 			if want := k.scan(phrases, session); !slices.Equal(got, want) {
 				k.t.Fatalf("%s: %q in %q, in pages of %v, finds %d: %v\nwant %d: %v", state, query, session, budget, len(got), got, len(want), want)
@@ -151,7 +152,7 @@ func (k *talk) compare(state string) {
 // oldTalk is a journal of schema 4 with a talk in it.
 func oldTalk(t *testing.T, turns int) (*talk, string) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	j, err := Open(t.Context(), path)
+	j, err := journal.Open(t.Context(), path)
 	must(t, err)
 	k := &talk{t: t, j: j, from: rand.New(rand.NewPCG(1, uint64(turns))), sessions: []string{"main", "other one"}, said: map[string]spoken{}}
 	for n := range turns {
@@ -168,9 +169,9 @@ func oldTalk(t *testing.T, turns int) (*talk, string) {
 }
 
 // formerTables is how many tables are left of the former index.
-func formerTables(t *testing.T, j *Journal) (left int) {
+func formerTables(t *testing.T, j *journal.Journal) (left int) {
 	t.Helper()
-	must(t, j.database.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").Scan(&left))
+	must(t, j.QueryRow(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").Scan(&left))
 	return left
 }
 
@@ -194,7 +195,7 @@ func TestIndexingBesideWork(t *testing.T) {
 		case 2:
 			k.rename()
 		}
-		more, err = k.j.Search.indexPiece(t.Context())
+		more, err = k.j.Search.IndexPiece(t.Context())
 		must(t, err)
 		u, err := k.j.Search.Unindexed(t.Context())
 		must(t, err)
@@ -215,7 +216,7 @@ func TestIndexingBesideWork(t *testing.T) {
 	if left := formerTables(t, k.j); left > 0 {
 		t.Errorf("%d tables are left of the former index", left)
 	}
-	if u, err := k.j.Search.Unindexed(t.Context()); err != nil || u != (Unindexed{}) {
+	if u, err := k.j.Search.Unindexed(t.Context()); err != nil || u != (journal.Unindexed{}) {
 		t.Errorf("%+v is left, %v", u, err)
 	}
 }
@@ -223,11 +224,11 @@ func TestIndexingBesideWork(t *testing.T) {
 // indexForEver indexes, and says so after each piece.
 func indexForEver(path string) int {
 	ctx := context.Background()
-	j, err := Open(ctx, path)
+	j, err := journal.Open(ctx, path)
 	if err != nil {
 		return complain(err)
 	}
-	for _, step := range []func(context.Context) (bool, error){j.Search.indexPiece, j.Search.removeFormer} {
+	for _, step := range []func(context.Context) (bool, error){j.Search.IndexPiece, j.Search.RemoveFormer} {
 		for more := true; more; {
 			if more, err = step(ctx); err != nil {
 				return complain(err)
@@ -288,7 +289,7 @@ func TestIndexingEnds(t *testing.T) {
 	k.compare("by two")
 	checkWhole(t, k.j)
 	var twice int
-	must(t, k.j.database.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM search WHERE search MATCH 'samarkand'").Scan(&twice))
+	must(t, k.j.QueryRow(t.Context(), "SELECT count(*) FROM search WHERE search MATCH 'samarkand'").Scan(&twice))
 	if want := len(k.scan([]string{"samarkand"}, "")); twice < want || twice > want+1 { // a copy may have it, too
 		t.Errorf("the index has %d rows with a word of %d texts", twice, want)
 	}
@@ -297,7 +298,7 @@ func TestIndexingEnds(t *testing.T) {
 // TestNothingToIndex: a new journal, and one whose index is whole, have nothing to be done.
 func TestNothingToIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	j, err := Open(t.Context(), path)
+	j, err := journal.Open(t.Context(), path)
 	must(t, err)
 	said(t, j, "main", "a question", "an answer")
 	for range 2 {
@@ -306,7 +307,7 @@ func TestNothingToIndex(t *testing.T) {
 		}
 		must(t, j.Search.Index(t.Context()))
 		must(t, j.Close())
-		db, err := sql.Open("sqlite", dataSource(path))
+		db, err := sql.Open("sqlite", journal.DataSource(path))
 		must(t, err)
 		_, err = db.Exec(backToFormerAsks + "; ALTER TABLE turn DROP COLUMN stamp; ALTER TABLE turn DROP COLUMN settings; ALTER TABLE turn DROP COLUMN parent; ALTER TABLE session DROP COLUMN preset; DROP TABLE spawn; DROP TABLE digest; DROP TABLE correction; DROP TABLE completion; DROP TABLE indexing; PRAGMA user_version = 5") // the index is as schema 5 made it
 		must(t, err)

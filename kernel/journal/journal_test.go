@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -19,10 +20,11 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(childRole); role != "" {
 		os.Exit(children[role](os.Getenv(childPath)))
 	}
-	var err error
-	if benchDirectory, err = os.MkdirTemp("", "journal"); err != nil {
+	benchDirectory, err := os.MkdirTemp("", "journal")
+	if err != nil {
 		os.Exit(complain(err))
 	}
+	journal.SetBenchDirectory(benchDirectory)
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if err := os.RemoveAll(benchDirectory); err != nil {
 			code = complain(err)
@@ -32,14 +34,14 @@ func TestMain(m *testing.M) {
 }
 
 // fresh opens a new journal that is closed when the test ends.
-func fresh(t testing.TB) *Journal {
+func fresh(t testing.TB) *journal.Journal {
 	t.Helper()
 	return reopen(t, filepath.Join(t.TempDir(), "journal.db"))
 }
 
-func reopen(t testing.TB, path string) *Journal {
+func reopen(t testing.TB, path string) *journal.Journal {
 	t.Helper()
-	j, err := Open(t.Context(), path)
+	j, err := journal.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func message(id, session, text string) protocol.Event {
 }
 
 // accepted takes a message and returns its turn, "turn-" and the id.
-func accepted(t testing.TB, j *Journal, id, session, text string) Turn {
+func accepted(t testing.TB, j *journal.Journal, id, session, text string) journal.Turn {
 	t.Helper()
 	turn, fresh, err := j.Turns.Accept(t.Context(), message(id, session, text), "turn-"+id)
 	if err != nil || !fresh {
@@ -67,15 +69,15 @@ func accepted(t testing.TB, j *Journal, id, session, text string) Turn {
 }
 
 // answered gives a turn an answer and ends it.
-func answered(t testing.TB, j *Journal, turn Turn, act, raw string) {
+func answered(t testing.TB, j *journal.Journal, turn journal.Turn, act, raw string) {
 	t.Helper()
-	must(t, j.Acts.PutAct(t.Context(), Act{ID: act, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Kind: ActAnswer, Raw: raw, Final: true}))
+	must(t, j.Acts.PutAct(t.Context(), journal.Act{ID: act, Session: turn.Session, Turn: turn.ID, Event: turn.Event, Kind: journal.ActAnswer, Raw: raw, Final: true}))
 	set(t, j, turn.ID, protocol.TurnAnswered)
 }
 
-func set(t testing.TB, j *Journal, turn string, state protocol.TurnState) Turn {
+func set(t testing.TB, j *journal.Journal, turn string, state protocol.TurnState) journal.Turn {
 	t.Helper()
-	changed, err := j.Turns.SetTurn(t.Context(), TurnChange{ID: turn, State: state})
+	changed, err := j.Turns.SetTurn(t.Context(), journal.TurnChange{ID: turn, State: state})
 	must(t, err)
 	return changed
 }
@@ -96,7 +98,7 @@ func wantCode(t testing.TB, err error, code protocol.Code) {
 }
 
 // ids are the ids of turns.
-func ids(turns []Turn) string {
+func ids(turns []journal.Turn) string {
 	var list []string
 	for _, turn := range turns {
 		list = append(list, turn.ID)
@@ -104,7 +106,7 @@ func ids(turns []Turn) string {
 	return fmt.Sprint(list)
 }
 
-func entries(t testing.TB, j *Journal, query Query) []Entry {
+func entries(t testing.TB, j *journal.Journal, query journal.Query) []journal.Entry {
 	t.Helper()
 	found, err := j.Records.Entries(context.WithoutCancel(t.Context()), query)
 	must(t, err)

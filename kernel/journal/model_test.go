@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -35,7 +36,7 @@ func TestAgainstModel(t *testing.T) {
 }
 
 type model struct {
-	journal *Journal
+	journal *journal.Journal
 	run     string                // begins the ids of this run: all share a file
 	turns   map[string]*modelTurn // by the event's id
 	clock   int
@@ -63,7 +64,7 @@ func (m *model) reopen(t *testing.T, r *rapid.T) {
 	path := m.journal.Path()
 	err := m.journal.Close()
 	agree(r, err, 0)
-	m.journal, err = Open(t.Context(), path)
+	m.journal, err = journal.Open(t.Context(), path)
 	agree(r, err, 0)
 }
 
@@ -112,7 +113,7 @@ func (m *model) turnOf(t *testing.T, r *rapid.T, event string) string {
 
 func (m *model) set(t *testing.T, r *rapid.T) {
 	event, state := m.run+modelEvents.Draw(r, "event"), modelStates.Draw(r, "state")
-	_, err := m.journal.Turns.SetTurn(t.Context(), TurnChange{ID: m.turnOf(t, r, event), State: state})
+	_, err := m.journal.Turns.SetTurn(t.Context(), journal.TurnChange{ID: m.turnOf(t, r, event), State: state})
 	known := m.turns[event]
 	switch {
 	case known == nil:
@@ -146,7 +147,7 @@ func (m *model) retry(t *testing.T, r *rapid.T) {
 func (m *model) end(t *testing.T, r *rapid.T) {
 	for event, known := range m.turns {
 		if !known.state.Final() {
-			_, err := m.journal.Turns.SetTurn(t.Context(), TurnChange{ID: m.turnOf(t, r, event), State: protocol.TurnCancelled})
+			_, err := m.journal.Turns.SetTurn(t.Context(), journal.TurnChange{ID: m.turnOf(t, r, event), State: protocol.TurnCancelled})
 			agree(r, err, 0)
 		}
 	}

@@ -1,10 +1,11 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -29,14 +30,14 @@ func TestAskedOnceAndLatestFirst(t *testing.T) {
 	ask("one", emacs, "/rewrite shorter\nOn lines 3-9 of notes.txt, 80 characters", "rewrite", "shorter")
 	ask("one", protocol.Channel("telegram"), "somebody else's words", "", "")
 	ask("two", emacs, "Which notes mention Samarkand?", "", "")
-	ask("three", emacs, "long "+strings.Repeat("x", questionLength), "", "")
+	ask("three", emacs, "long "+strings.Repeat("x", journal.QuestionLength), "", "")
 	texts := func(query, except string, limit int) string {
 		t.Helper()
 		turns, err := j.Search.PastQuestions(ctx, query, except, limit)
 		must(t, err)
 		var list []string
 		for _, turn := range turns {
-			list = append(list, turn.Session+":"+QuestionText(turn.Question))
+			list = append(list, turn.Session+":"+journal.QuestionText(turn.Question))
 		}
 		return strings.Join(list, "|")
 	}

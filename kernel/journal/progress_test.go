@@ -1,9 +1,10 @@
-package journal
+package journal_test
 
 import (
 	"encoding/json"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -14,7 +15,7 @@ func TestProgress(t *testing.T) {
 	turn := accepted(t, j, "q1", "main", "text")
 	state := func(state protocol.TurnState) {
 		t.Helper()
-		if _, err := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: state}); err != nil {
+		if _, err := j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: state}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -24,20 +25,20 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	row := func(kind Kind, id, data string) int64 {
+	row := func(kind journal.Kind, id, data string) int64 {
 		t.Helper()
-		e, err := j.Records.Append(ctx, Entry{Kind: kind, Session: "main", Turn: turn.ID, ID: id, Data: json.RawMessage(data)})
+		e, err := j.Records.Append(ctx, journal.Entry{Kind: kind, Session: "main", Turn: turn.ID, ID: id, Data: json.RawMessage(data)})
 		must(t, err)
 		return e.Seq
 	}
-	progress := func() Progress {
+	progress := func() journal.Progress {
 		t.Helper()
 		p, err := j.Turns.Progress(ctx, turn.ID)
 		must(t, err)
 		return p
 	}
 	state(protocol.TurnRunning)
-	row(KindToolStep, "a0", `{"action":"(zero)"}`)
+	row(journal.KindToolStep, "a0", `{"action":"(zero)"}`)
 	state(protocol.TurnFailed)
 	retry()
 	if p := progress(); p.Answer != "" || len(p.Steps) > 0 || p.First() != 0 {
@@ -45,8 +46,8 @@ func TestProgress(t *testing.T) {
 	}
 
 	state(protocol.TurnRunning)
-	first := row(KindModelRequest, "", `{"For":"x","System":"long"}`)
-	must(t, j.Acts.PutAct(ctx, Act{ID: "act1", Session: "main", Turn: turn.ID, Kind: ActAction, Action: "(one)"}))
+	first := row(journal.KindModelRequest, "", `{"For":"x","System":"long"}`)
+	must(t, j.Acts.PutAct(ctx, journal.Act{ID: "act1", Session: "main", Turn: turn.ID, Kind: journal.ActAction, Action: "(one)"}))
 	if p := progress(); p.Acting != "(one)" {
 		t.Errorf("while something is done: %+v", p)
 	}
@@ -57,9 +58,9 @@ func TestProgress(t *testing.T) {
 	if p := progress(); p.Acting != "" || len(p.UnshownAnswers) != 1 || p.UnshownAnswers[0] != "f1" {
 		t.Errorf("after an answer: %+v", p)
 	}
-	row(KindToolStep, "a1", `{"said":"meanwhile"}`)
-	row(KindToolStep, "a1", `{"action":"(one)","verdict":"denied","took":5}`)
-	row(KindModelRequest, "", `{}`)
+	row(journal.KindToolStep, "a1", `{"said":"meanwhile"}`)
+	row(journal.KindToolStep, "a1", `{"action":"(one)","verdict":"denied","took":5}`)
+	row(journal.KindModelRequest, "", `{}`)
 	must(t, j.Asks.PutAsk(ctx, questioning("f2", turn)))
 	state(protocol.TurnInterrupted)
 	retry()
@@ -72,7 +73,7 @@ func TestProgress(t *testing.T) {
 	}
 
 	state(protocol.TurnRunning)
-	must(t, j.Acts.PutAct(ctx, Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: ActAnswer, Raw: "the beg…", Final: true}))
+	must(t, j.Acts.PutAct(ctx, journal.Act{ID: "a1", Session: "main", Turn: turn.ID, Kind: journal.ActAnswer, Raw: "the beg…", Final: true}))
 	state(protocol.TurnInterrupted)
 	retry()
 	if p := progress(); p.Answer != "" || len(p.Steps) != 2 {

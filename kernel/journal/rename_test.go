@@ -1,10 +1,11 @@
-package journal
+package journal_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -19,7 +20,7 @@ func TestRename(t *testing.T) {
 
 	must(t, j.Sessions.SetSessionModel(t.Context(), "first", "large"))
 	must(t, j.Sessions.SetSessionPreset(t.Context(), "first", "concise"))
-	before := entries(t, j, Query{Session: "first"})
+	before := entries(t, j, journal.Query{Session: "first"})
 	renamed, err := j.Sessions.Rename(t.Context(), "first", "second")
 	must(t, err)
 	model, err := j.Sessions.SessionModel(t.Context(), "second")
@@ -56,7 +57,7 @@ func TestRename(t *testing.T) {
 	if _, again, err := j.Turns.Accept(t.Context(), message("first-1", "first", "unanswered"), "new"); again || err != nil {
 		t.Errorf("taken again: %v, %v", again, err)
 	}
-	if now := len(entries(t, j, Query{Session: "second"})); now != len(before)+1 {
+	if now := len(entries(t, j, journal.Query{Session: "second"})); now != len(before)+1 {
 		t.Errorf("%d rows, want those of before and the renaming, %d", now, len(before)+1)
 	}
 }
@@ -78,7 +79,7 @@ func TestNamesAreReused(t *testing.T) {
 	rename("c", "a")
 	for session, want := range map[string]string{"a": "one", "b2": "two", "b": "three", "c": ""} {
 		var got []string
-		for _, e := range entries(t, j, Query{Session: session, Kinds: []Kind{KindEvent}}) {
+		for _, e := range entries(t, j, journal.Query{Session: session, Kinds: []journal.Kind{journal.KindEvent}}) {
 			got = append(got, e.ID)
 		}
 		if strings.Join(got, " ") != want {
@@ -96,9 +97,10 @@ func TestNamesAreReused(t *testing.T) {
 // renameRows.
 func TestRenameKnowsEveryTable(t *testing.T) {
 	j := fresh(t)
-	tables, err := collect(t.Context(), j.database.readers, textColumn,
-		"SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND c.name IN ('session', 'parent') ORDER BY 1")
-	must(t, err)
+	var names string
+	must(t, j.QueryRow(t.Context(),
+		"SELECT group_concat(name, ' ') FROM (SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND c.name IN ('session', 'parent') ORDER BY 1)").Scan(&names))
+	tables := strings.Fields(names)
 	if known := []string{"act", "ask", "digest", "journal", "session", "spawn", "turn"}; !slices.Equal(tables, known) {
 		t.Errorf("sessions are named in %v, renameRows and this test know %v", tables, known)
 	}
@@ -111,9 +113,9 @@ func TestFork(t *testing.T) {
 	must(t, err)
 	acts, err := j.Acts.ActsOf(t.Context(), turn.ID)
 	must(t, err)
-	copied := Copy{Turn: turn, Origin: turn.ID, Acts: acts}
+	copied := journal.Copy{Turn: turn, Origin: turn.ID, Acts: acts}
 	copied.Turn.ID, copied.Turn.Event, copied.Acts[0].ID = "copy", "copied-question", "copied-answer"
-	fork := Fork{Session: "child", Parent: "parent", At: acts[0].ID, Copies: []Copy{copied}}
+	fork := journal.Fork{Session: "child", Parent: "parent", At: acts[0].ID, Copies: []journal.Copy{copied}}
 	must(t, j.Sessions.Fork(t.Context(), fork))
 
 	history, err := j.Transcripts.History(t.Context(), "child", "", 0)
@@ -162,14 +164,14 @@ func TestForkTakesAlongWhatWasTold(t *testing.T) {
 	must(t, j.Sessions.SetSessionModel(ctx, "main", "small"))
 	turn := accepted(t, j, "q1", "main", "question")
 	for _, id := range []string{"s1", "s2", "s3"} {
-		must(t, j.Turns.PutSteer(ctx, Steer{ID: id, Turn: turn.ID, Text: "told " + id}))
+		must(t, j.Turns.PutSteer(ctx, journal.Steer{ID: id, Turn: turn.ID, Text: "told " + id}))
 	}
 	must(t, j.Turns.UseSteers(ctx, "s1", "s2"))
 	own := accepted(t, j, "s2", "main", "told s2")
 	answered(t, j, turn, "a1", "answer")
-	copied := Copy{Turn: turn, Origin: turn.ID, Acts: []Act{{ID: "a1-copy", Kind: ActAnswer, Raw: "answer", Final: true}}}
+	copied := journal.Copy{Turn: turn, Origin: turn.ID, Acts: []journal.Act{{ID: "a1-copy", Kind: journal.ActAnswer, Raw: "answer", Final: true}}}
 	copied.Turn.ID, copied.Turn.Event, copied.Turn.State, copied.Turn.Answer = "copy", "q1-copy", protocol.TurnAnswered, "a1-copy"
-	must(t, j.Sessions.Fork(ctx, Fork{Session: "fork", Parent: "main", Copies: []Copy{copied}}))
+	must(t, j.Sessions.Fork(ctx, journal.Fork{Session: "fork", Parent: "main", Copies: []journal.Copy{copied}}))
 	steers, err := j.Turns.Steers(ctx, "copy")
 	must(t, err)
 	if len(steers) != 1 || steers[0].Text != "told s1" || !steers[0].Used || steers[0].ID == "s1" {

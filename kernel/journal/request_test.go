@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/journal"
 )
 
 // wrote is a request as it was before it was written.
@@ -14,7 +16,7 @@ type wrote struct {
 	Model    string
 	System   string
 	Messages []map[string]string
-	Repeats
+	journal.Repeats
 }
 
 // TestRequestsAreWhole: whatever part of an earlier request a row goes on from, it is read as
@@ -33,7 +35,7 @@ func TestRequestsAreWhole(t *testing.T) {
 				same = len(sent[base].Messages)
 			}
 			now.Messages = append(now.Messages, sent[base].Messages[:same]...)
-			row.Repeats = Repeats{Base: rows[base], Same: same, SameSystem: sent[base].System == now.System}
+			row.Repeats = journal.Repeats{Base: rows[base], Same: same, SameSystem: sent[base].System == now.System}
 			if row.SameSystem {
 				row.System = ""
 			}
@@ -44,18 +46,18 @@ func TestRequestsAreWhole(t *testing.T) {
 		}
 		data, err := json.Marshal(row)
 		must(t, err)
-		entry, err := j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Session: "main", Turn: fmt.Sprint("t", i), Data: data})
+		entry, err := j.Records.Append(t.Context(), journal.Entry{Kind: journal.KindModelRequest, Session: "main", Turn: fmt.Sprint("t", i), Data: data})
 		must(t, err)
 		sent, rows = append(sent, now), append(rows, entry.Seq)
 	}
-	for _, query := range []Query{{Kinds: []Kind{KindModelRequest}}, {Session: "main", Latest: true, Limit: 50}, {Turn: "t149"}} {
+	for _, query := range []journal.Query{{Kinds: []journal.Kind{journal.KindModelRequest}}, {Session: "main", Latest: true, Limit: 50}, {Turn: "t149"}} {
 		entries, err := j.Records.Entries(t.Context(), query)
 		must(t, err)
 		for i, e := range entries {
 			var got wrote
 			must(t, json.Unmarshal(e.Data, &got))
 			want := sent[len(sent)-len(entries)+i]
-			if got.Repeats != (Repeats{}) || got.System != want.System || got.Model != "m" || len(got.Messages)+len(want.Messages) > 0 && !reflect.DeepEqual(got.Messages, want.Messages) {
+			if got.Repeats != (journal.Repeats{}) || got.System != want.System || got.Model != "m" || len(got.Messages)+len(want.Messages) > 0 && !reflect.DeepEqual(got.Messages, want.Messages) {
 				t.Fatalf("%+v: request %d is read as %+v, and was %+v", query, i, got, want)
 			}
 		}
@@ -73,25 +75,25 @@ func TestRequestsOfNothing(t *testing.T) {
 	} {
 		j := fresh(t)
 		for range 2 {
-			_, err := j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "t", Data: json.RawMessage(data)})
+			_, err := j.Records.Append(t.Context(), journal.Entry{Kind: journal.KindModelRequest, Turn: "t", Data: json.RawMessage(data)})
 			must(t, err)
 		}
-		if _, err := j.Records.Entries(t.Context(), Query{Turn: "t"}); err == nil || !strings.Contains(err.Error(), "put the request of row 1 together") {
+		if _, err := j.Records.Entries(t.Context(), journal.Query{Turn: "t"}); err == nil || !strings.Contains(err.Error(), "put the request of row 1 together") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	j := fresh(t)
-	first, err := j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "t", Data: json.RawMessage(`{"Messages":[1]}`)})
+	first, err := j.Records.Append(t.Context(), journal.Entry{Kind: journal.KindModelRequest, Turn: "t", Data: json.RawMessage(`{"Messages":[1]}`)})
 	must(t, err)
-	_, err = j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "u", Data: json.RawMessage(fmt.Sprintf(`{"Base":%d,"Same":2}`, first.Seq))})
+	_, err = j.Records.Append(t.Context(), journal.Entry{Kind: journal.KindModelRequest, Turn: "u", Data: json.RawMessage(fmt.Sprintf(`{"Base":%d,"Same":2}`, first.Seq))})
 	must(t, err)
-	if _, err := j.Records.Entries(t.Context(), Query{Turn: "u"}); err == nil {
+	if _, err := j.Records.Entries(t.Context(), journal.Query{Turn: "u"}); err == nil {
 		t.Error("a request has more of another than there is")
 	}
 	odd := json.RawMessage(`["no","request"]`)
-	_, err = j.Records.Append(t.Context(), Entry{Kind: KindModelRequest, Turn: "v", Data: odd})
+	_, err = j.Records.Append(t.Context(), journal.Entry{Kind: journal.KindModelRequest, Turn: "v", Data: odd})
 	must(t, err)
-	if entries, err := j.Records.Entries(t.Context(), Query{Turn: "v"}); err != nil || len(entries) != 1 || string(entries[0].Data) != string(odd) {
+	if entries, err := j.Records.Entries(t.Context(), journal.Query{Turn: "v"}); err != nil || len(entries) != 1 || string(entries[0].Data) != string(odd) {
 		t.Errorf("a row of another shape is read as %v, %v", entries, err)
 	}
 }

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -19,8 +20,8 @@ func TestResolve(t *testing.T) {
 	for i := range 3 {
 		turn := accepted(t, j, fmt.Sprintf("question-%d", i), "main", "text")
 		set(t, j, turn.ID, protocol.TurnRunning)
-		must(t, j.Acts.PutAct(ctx, Act{ID: fmt.Sprintf("answer-%d", i), Session: "main", Turn: turn.ID, Kind: ActAnswer}))
-		must(t, j.Acts.PutAct(ctx, Act{ID: fmt.Sprintf("deed-%d%d", i, i), Session: "main", Turn: turn.ID, Kind: ActAction}))
+		must(t, j.Acts.PutAct(ctx, journal.Act{ID: fmt.Sprintf("answer-%d", i), Session: "main", Turn: turn.ID, Kind: journal.ActAnswer}))
+		must(t, j.Acts.PutAct(ctx, journal.Act{ID: fmt.Sprintf("deed-%d%d", i, i), Session: "main", Turn: turn.ID, Kind: journal.ActAction}))
 		must(t, j.Asks.PutAsk(ctx, asking(fmt.Sprintf("ask-%d", i), turn, "h")))
 	}
 	turn, err := j.Turns.TurnOfEvent(ctx, "question-1")
@@ -89,20 +90,20 @@ func TestResolveIsPrefixSearch(t *testing.T) {
 // TestOpenToRead: a journal is read beside its kernel and changed by nobody who only reads.
 func TestOpenToRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	_, err := OpenToRead(t.Context(), path)
+	_, err := journal.OpenToRead(t.Context(), path)
 	wantCode(t, err, protocol.CodeNotFound)
 	if _, err := os.Stat(path); err == nil {
 		t.Error("reading made a journal")
 	}
 	must(t, os.WriteFile(path, nil, 0o600))
-	_, err = OpenToRead(t.Context(), path)
+	_, err = journal.OpenToRead(t.Context(), path)
 	wantCode(t, err, protocol.CodeNotFound)
 
-	j, err := Open(t.Context(), path)
+	j, err := journal.Open(t.Context(), path)
 	must(t, err)
 	defer j.Close()
 	accepted(t, j, "q1", "main", "text")
-	beside, err := OpenToRead(t.Context(), path)
+	beside, err := journal.OpenToRead(t.Context(), path)
 	must(t, err)
 	defer beside.Close()
 	if named, err := beside.Records.Resolve(t.Context(), "q1"); err != nil || named.Kind != "question" {
@@ -111,7 +112,7 @@ func TestOpenToRead(t *testing.T) {
 	if _, _, err := beside.Turns.Accept(t.Context(), message("q2", "main", "text"), "t2"); err == nil {
 		t.Error("an event was accepted")
 	}
-	if _, err := beside.Records.Append(t.Context(), Entry{Kind: KindLog}); err == nil {
+	if _, err := beside.Records.Append(t.Context(), journal.Entry{Kind: journal.KindLog}); err == nil {
 		t.Error("a row was appended")
 	}
 	if faults, err := beside.Check(t.Context()); err != nil || faults != nil {
@@ -129,7 +130,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		data[i] ^= 0x5a
 	}
 	must(t, os.WriteFile(path, data, 0o600))
-	damaged, err := OpenToRead(t.Context(), path)
+	damaged, err := journal.OpenToRead(t.Context(), path)
 	if err != nil {
 		wantAdvice(t, err, "is damaged: move it away")
 		return

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"database/sql"
@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
 // said fills a journal with a conversation: questions and answers in turn.
-func said(t testing.TB, j *Journal, session string, texts ...string) {
+func said(t testing.TB, j *journal.Journal, session string, texts ...string) {
 	t.Helper()
 	for i := 0; i < len(texts); i += 2 {
 		id := fmt.Sprint(strings.ReplaceAll(session, " ", "-"), "-", i/2)
@@ -23,9 +24,9 @@ func said(t testing.TB, j *Journal, session string, texts ...string) {
 }
 
 // found are the ids that a query finds, the best first.
-func found(t testing.TB, j *Journal, query, session string) string {
+func found(t testing.TB, j *journal.Journal, query, session string) string {
 	t.Helper()
-	all, err := j.Search.Find(t.Context(), Search{Query: query, Session: session})
+	all, err := j.Search.Find(t.Context(), journal.Search{Query: query, Session: session})
 	must(t, err)
 	var list []string
 	for _, h := range all.Hits {
@@ -70,10 +71,10 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for _, empty := range []string{"", " ", `""`, "*", "?!", "\u0301"} {
-		_, err := j.Search.Find(t.Context(), Search{Query: empty})
+		_, err := j.Search.Find(t.Context(), journal.Search{Query: empty})
 		wantCode(t, err, protocol.CodeInvalidParams)
 	}
-	_, err := j.Search.Find(t.Context(), Search{Query: "road", Session: "missing"})
+	_, err := j.Search.Find(t.Context(), journal.Search{Query: "road", Session: "missing"})
 	wantCode(t, err, protocol.CodeNotFound)
 }
 
@@ -82,7 +83,7 @@ func TestSnippets(t *testing.T) {
 	j := fresh(t)
 	long := strings.Repeat("before \u00e4 ", 100) + "the\n\n needle\tand the  hay\u017ctack" + strings.Repeat(" behind", 100)
 	said(t, j, "main", long, strings.Repeat("needle ", 3), "needle", "n\u00e9edle")
-	all, err := j.Search.Find(t.Context(), Search{Query: "needle hay*"})
+	all, err := j.Search.Find(t.Context(), journal.Search{Query: "needle hay*"})
 	must(t, err)
 	hits := all.Hits
 	if len(hits) != 1 || all.More {
@@ -103,7 +104,7 @@ func TestSnippets(t *testing.T) {
 	if got := found(t, j, "needle", ""); got != "a-main-0 a-main-1 main-1 main-0" {
 		t.Errorf("the order is %s", got)
 	}
-	all, err = j.Search.Find(t.Context(), Search{Query: "needle", Limit: 2})
+	all, err = j.Search.Find(t.Context(), journal.Search{Query: "needle", Limit: 2})
 	must(t, err)
 	hits = all.Hits
 	if len(hits) != 2 || !all.More || hits[0].Answer != true || hits[0].Event != "main-0" || hits[0].Turn != "turn-main-0" || hits[0].Session != "main" {
@@ -114,10 +115,10 @@ func TestSnippets(t *testing.T) {
 // TestOldJournalIsIndexed: what was said before there was an index is found.
 func TestOldJournalIsIndexed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	j, err := Open(t.Context(), path)
+	j, err := journal.Open(t.Context(), path)
 	must(t, err)
 	said(t, j, "main", "first question", "first answer", "second question")
-	must(t, j.Acts.PutAct(t.Context(), Act{ID: "n", Session: "main", Turn: "turn-main-1", Kind: ActNotice, Plain: "no question answered"}))
+	must(t, j.Acts.PutAct(t.Context(), journal.Act{ID: "n", Session: "main", Turn: "turn-main-1", Kind: journal.ActNotice, Plain: "no question answered"}))
 	must(t, j.Close())
 	backToFirstSchema(t, path)
 
@@ -133,7 +134,7 @@ func TestOldJournalIsIndexed(t *testing.T) {
 // backToFirstSchema makes a journal one of schema 1.
 func backToFirstSchema(t *testing.T, path string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", dataSource(path))
+	db, err := sql.Open("sqlite", journal.DataSource(path))
 	must(t, err)
 	for _, statement := range []string{
 		"DROP TABLE spawn", "DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", backToFormerAsks, "DROP TABLE question", "ALTER TABLE approval DROP COLUMN client", "DROP INDEX approval_turn",

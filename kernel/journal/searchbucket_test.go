@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"context"
@@ -8,19 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
 // acrossBuckets is a journal whose texts are in buckets of all lengths, with what was said, the
 // latest first.
-func acrossBuckets(t *testing.T) (j *Journal, ids []string, times []time.Time) {
+func acrossBuckets(t *testing.T) (j *journal.Journal, ids []string, times []time.Time) {
 	j = fresh(t)
 	for i, jump := range []int64{0, 8190, 16384, 131_070, 131_100, 262_144, 600_000, 2_097_151} {
 		if jump > 0 {
-			must(t, j.database.transact(t.Context(), "jump", func(ctx context.Context, tx *writer) error {
-				_, err := tx.ExecContext(ctx, "INSERT INTO journal (seq, time, kind, session, turn, id, data) VALUES (?, ?, 'log', '', '', '', '{}')", jump, micros(time.Now()))
-				return err
-			}))
+			must(t, j.Exec(t.Context(), "INSERT INTO journal (seq, time, kind, session, turn, id, data) VALUES (?, ?, 'log', '', '', '', '{}')", jump, time.Now().UnixMicro()))
 		}
 		session := fmt.Sprint("s", i%2)
 		for n := range 3 {
@@ -37,11 +35,11 @@ func acrossBuckets(t *testing.T) (j *Journal, ids []string, times []time.Time) {
 }
 
 // pages goes on until all was looked at, and returns the ids that were found.
-func pages(t *testing.T, j *Journal, s Search, budget time.Duration) (ids []string, count int) {
+func pages(t *testing.T, j *journal.Journal, s journal.Search, budget time.Duration) (ids []string, count int) {
 	t.Helper()
-	s.Limit = searchLimit
+	s.Limit = journal.SearchLimit
 	for {
-		found, err := j.Search.search(t.Context(), s, budget)
+		found, err := j.Search.SearchWithin(t.Context(), s, budget)
 		must(t, err)
 		for _, h := range found.Hits {
 			ids = append(ids, h.ID)
@@ -73,22 +71,22 @@ func TestSearchGoesOn(t *testing.T) {
 		return list
 	}
 	for _, c := range []struct {
-		search Search
+		search journal.Search
 		want   []string
 	}{
-		{Search{Query: "road"}, ids},
-		{Search{Query: `"the road number"`}, ids},
-		{Search{Query: "roa* num*"}, ids},
-		{Search{Query: `"road the"`}, nil},
-		{Search{Query: "nowhere"}, nil},
-		{Search{Query: "w3"}, []string{"q3-2", "q3-1", "q3-0"}},
-		{Search{Query: "road", Session: "s1"}, in(1)},
-		{Search{Query: "road", Session: "s0"}, in(0)},
-		{Search{Query: "road", Since: times[5]}, ids[:6]},
-		{Search{Query: "road", Until: times[5]}, ids[6:]},
-		{Search{Query: "road", Since: times[9], Until: times[2]}, ids[3:10]},
-		{Search{Query: "road", Since: time.Now().Add(time.Hour)}, nil},
-		{Search{Query: "road", Until: times[len(times)-1]}, nil},
+		{journal.Search{Query: "road"}, ids},
+		{journal.Search{Query: `"the road number"`}, ids},
+		{journal.Search{Query: "roa* num*"}, ids},
+		{journal.Search{Query: `"road the"`}, nil},
+		{journal.Search{Query: "nowhere"}, nil},
+		{journal.Search{Query: "w3"}, []string{"q3-2", "q3-1", "q3-0"}},
+		{journal.Search{Query: "road", Session: "s1"}, in(1)},
+		{journal.Search{Query: "road", Session: "s0"}, in(0)},
+		{journal.Search{Query: "road", Since: times[5]}, ids[:6]},
+		{journal.Search{Query: "road", Until: times[5]}, ids[6:]},
+		{journal.Search{Query: "road", Since: times[9], Until: times[2]}, ids[3:10]},
+		{journal.Search{Query: "road", Since: time.Now().Add(time.Hour)}, nil},
+		{journal.Search{Query: "road", Until: times[len(times)-1]}, nil},
 	} {
 		for _, budget := range []time.Duration{0, 100 * time.Microsecond, time.Hour} {
 			got, count := pages(t, j, c.search, budget)
@@ -100,7 +98,7 @@ func TestSearchGoesOn(t *testing.T) {
 			if budget == time.Hour && count != 1 {
 				t.Errorf("%+v has %d pages, with all the time there is", c.search, count)
 			}
-			if budget == 0 && c.search == (Search{Query: "nowhere"}) && count < 5 {
+			if budget == 0 && c.search == (journal.Search{Query: "nowhere"}) && count < 5 {
 				t.Errorf("without time all was looked at in %d pages", count)
 			}
 		}
@@ -110,7 +108,7 @@ func TestSearchGoesOn(t *testing.T) {
 // TestSearchLatestFirst: with hardly any time, what is found is the latest.
 func TestSearchLatestFirst(t *testing.T) {
 	j, _, _ := acrossBuckets(t)
-	found, err := j.Search.search(t.Context(), Search{Query: "road"}, 0)
+	found, err := j.Search.SearchWithin(t.Context(), journal.Search{Query: "road"}, 0)
 	must(t, err)
 	if len(found.Hits) != 3 || found.Hits[0].ID[:3] != "q7-" || found.Before == 0 {
 		t.Errorf("found %+v", found)
@@ -121,12 +119,12 @@ func TestSearchLatestFirst(t *testing.T) {
 func TestSearchManyHits(t *testing.T) {
 	j := fresh(t)
 	var want []string
-	for i := range 2*candidates + 50 {
+	for i := range 2*journal.Candidates + 50 {
 		id := fmt.Sprintf("m%04d", i)
 		accepted(t, j, id, "main", "again and again")
 		want = append(want, id)
 	}
-	got, count := pages(t, j, Search{Query: "again"}, time.Hour)
+	got, count := pages(t, j, journal.Search{Query: "again"}, time.Hour)
 	slices.Sort(got)
 	if !slices.Equal(got, want) || count != 3 {
 		t.Errorf("%d hits of %d, in %d pages", len(got), len(want), count)
@@ -138,10 +136,10 @@ func TestSearchEnds(t *testing.T) {
 	j, ids, _ := acrossBuckets(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := j.Search.Find(ctx, Search{Query: "road"}); !errors.Is(err, context.Canceled) {
+	if _, err := j.Search.Find(ctx, journal.Search{Query: "road"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a search that was cancelled: %v", err)
 	}
-	if got, _ := pages(t, j, Search{Query: "road"}, time.Hour); len(got) != len(ids) {
+	if got, _ := pages(t, j, journal.Search{Query: "road"}, time.Hour); len(got) != len(ids) {
 		t.Errorf("then %d of %d are found", len(got), len(ids))
 	}
 }
@@ -155,23 +153,23 @@ func TestSearchOfForksByTime(t *testing.T) {
 	}
 	middle, err := j.Turns.TurnOfEvent(t.Context(), "q20")
 	must(t, err)
-	fork := Fork{Session: "fork", Parent: "main", At: "q19"}
+	fork := journal.Fork{Session: "fork", Parent: "main", At: "q19"}
 	for n := range 20 {
 		origin, err := j.Turns.TurnOfEvent(t.Context(), fmt.Sprint("q", n))
 		must(t, err)
-		fork.Copies = append(fork.Copies, Copy{Turn: copyOf(t, j, origin.Event), Origin: origin.ID})
+		fork.Copies = append(fork.Copies, journal.Copy{Turn: copyOf(t, j, origin.Event), Origin: origin.ID})
 	}
 	must(t, j.Sessions.Fork(t.Context(), fork))
 	for n := range 40 {
 		accepted(t, j, fmt.Sprint("p", n), "main", "the road")
 	}
 	for _, c := range []struct {
-		search Search
+		search journal.Search
 		want   int
 	}{
-		{Search{Since: middle.Accepted}, 60}, {Search{Until: middle.Accepted}, 20},
-		{Search{Session: "fork", Since: middle.Accepted}, 0}, {Search{Session: "fork", Until: middle.Accepted}, 20},
-		{Search{Session: "main", Since: middle.Accepted}, 60}, {Search{Session: "main", Until: middle.Accepted}, 20},
+		{journal.Search{Since: middle.Accepted}, 60}, {journal.Search{Until: middle.Accepted}, 20},
+		{journal.Search{Session: "fork", Since: middle.Accepted}, 0}, {journal.Search{Session: "fork", Until: middle.Accepted}, 20},
+		{journal.Search{Session: "main", Since: middle.Accepted}, 60}, {journal.Search{Session: "main", Until: middle.Accepted}, 20},
 	} {
 		c.search.Query = "road"
 		if got, _ := pages(t, j, c.search, time.Hour); len(got) != c.want {
@@ -184,9 +182,9 @@ func TestSearchOfForksByTime(t *testing.T) {
 func TestPlacesAreNoWords(t *testing.T) {
 	j := fresh(t)
 	accepted(t, j, "q", "main", "one text")
-	must(t, j.Sessions.Fork(t.Context(), Fork{Session: "fork", Parent: "main", At: "q", Copies: []Copy{{Turn: copyOf(t, j, "q"), Origin: "turn-q"}}}))
+	must(t, j.Sessions.Fork(t.Context(), journal.Fork{Session: "fork", Parent: "main", At: "q", Copies: []journal.Copy{{Turn: copyOf(t, j, "q"), Origin: "turn-q"}}}))
 	for _, query := range []string{"s1", "s*", "a0", "a*", "b*", "c*", "copy", "cop*", "\ue000a0", "\ue000*"} {
-		found, err := j.Search.Find(t.Context(), Search{Query: query})
+		found, err := j.Search.Find(t.Context(), journal.Search{Query: query})
 		if protocol.ErrorCode(err) == protocol.CodeInvalidParams {
 			continue // no word in it
 		}
@@ -204,7 +202,7 @@ func TestPlacesAreNoWords(t *testing.T) {
 }
 
 // copyOf is the turn of a question as a fork has it.
-func copyOf(t *testing.T, j *Journal, event string) Turn {
+func copyOf(t *testing.T, j *journal.Journal, event string) journal.Turn {
 	t.Helper()
 	turn, err := j.Turns.TurnOfEvent(t.Context(), event)
 	must(t, err)

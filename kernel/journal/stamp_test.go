@@ -1,10 +1,11 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -36,25 +37,25 @@ func TestStamps(t *testing.T) {
 	for i, c := range cases {
 		event := protocol.Event{ID: fmt.Sprint("q", i), Session: c.session, Sensor: protocol.SensorChatMessage, Text: "x", Stamp: c.sent}
 		turn, _, err := j.Turns.Accept(t.Context(), event, fmt.Sprint("t", i))
-		if err != nil || stampText(turn.Stamp) != c.want {
-			t.Errorf("case %d: %s, %v, want %s", i, stampText(turn.Stamp), err, c.want)
+		if err != nil || journal.StampText(turn.Stamp) != c.want {
+			t.Errorf("case %d: %s, %v, want %s", i, journal.StampText(turn.Stamp), err, c.want)
 		}
 		event.Stamp = event.Stamp.Add(time.Hour)
 		if again, fresh, err := j.Turns.Accept(t.Context(), event, "other"); err != nil || fresh || !again.Stamp.Equal(turn.Stamp) {
 			t.Errorf("sent again it is of %v, %v, %v", again.Stamp, fresh, err)
 		}
-		if err := j.Acts.PutAct(t.Context(), Act{ID: fmt.Sprint("a", i), Session: c.session, Turn: turn.ID, Event: event.ID, Kind: ActAnswer, Raw: "y", Final: true}); err != nil {
+		if err := j.Acts.PutAct(t.Context(), journal.Act{ID: fmt.Sprint("a", i), Session: c.session, Turn: turn.ID, Event: event.ID, Kind: journal.ActAnswer, Raw: "y", Final: true}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, err := j.Turns.SetTurn(t.Context(), TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
+			if _, err := j.Turns.SetTurn(t.Context(), journal.TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := j.Turns.Retry(t.Context(), turn.ID, "", nil); err != nil || stampText(again.Stamp) != c.want {
+			if again, err := j.Turns.Retry(t.Context(), turn.ID, "", nil); err != nil || journal.StampText(again.Stamp) != c.want {
 				t.Errorf("asked again it is of %v, %v", again.Stamp, err)
 			}
 		}
-		if _, err := j.Turns.SetTurn(t.Context(), TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
+		if _, err := j.Turns.SetTurn(t.Context(), journal.TurnChange{ID: turn.ID, State: protocol.TurnAnswered}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,10 +64,10 @@ func TestStamps(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied.ID, copied.Event, copied.Answer = "copy", "copied", ""
-	if err := j.Sessions.Fork(t.Context(), Fork{Session: "fork", Parent: "main", At: "a1", Copies: []Copy{{Turn: copied, Origin: "t1"}}}); err != nil {
+	if err := j.Sessions.Fork(t.Context(), journal.Fork{Session: "fork", Parent: "main", At: "a1", Copies: []journal.Copy{{Turn: copied, Origin: "t1"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if fork, err := j.Turns.Turn(t.Context(), "copy"); err != nil || stampText(fork.Stamp) != cases[1].want {
+	if fork, err := j.Turns.Turn(t.Context(), "copy"); err != nil || journal.StampText(fork.Stamp) != cases[1].want {
 		t.Errorf("the copy is of %v, %v", fork.Stamp, err)
 	}
 	path := j.Path()
@@ -80,7 +81,7 @@ func TestStamps(t *testing.T) {
 	}
 	for _, e := range exchanges {
 		var i int
-		if _, err := fmt.Sscanf(e.Event, "q%d", &i); err != nil || stampText(e.Stamp) != cases[i].want {
+		if _, err := fmt.Sscanf(e.Event, "q%d", &i); err != nil || journal.StampText(e.Stamp) != cases[i].want {
 			t.Errorf("%s is of %v, want %s", e.Event, e.Stamp, cases[i].want)
 		}
 	}

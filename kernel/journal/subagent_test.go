@@ -1,9 +1,10 @@
-package journal
+package journal_test
 
 import (
 	"slices"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestSubagentIsReportedOnce(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	turn := accepted(t, j, "q1", "main", "look after flights")
-	spawn := Subagent{ID: "s1", Session: "main", Turn: turn.ID, Event: "q1", Conversation: "main.flights", Label: "flights", Task: "Find flights.", Skill: "chat",
+	spawn := journal.Subagent{ID: "s1", Session: "main", Turn: turn.ID, Event: "q1", Conversation: "main.flights", Label: "flights", Task: "Find flights.", Skill: "chat",
 		Tools: []string{"read"}, Outside: "what a command wrote", Wait: true, Settings: protocol.TurnSettings{{Name: "MODEL", Value: "m"}}}
 	must(t, j.Subagents.PutSubagent(ctx, spawn))
 	again := spawn

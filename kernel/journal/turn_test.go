@@ -1,8 +1,9 @@
-package journal
+package journal_test
 
 import (
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -17,9 +18,9 @@ func TestTurnFromAcceptanceToAnswer(t *testing.T) {
 		t.Fatalf("running: %+v", running)
 	}
 	skill := "chat@3f9c"
-	_, err := j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, Skill: &skill, Input: 10, Output: 2, Cost: 0.5})
+	_, err := j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, Skill: &skill, Input: 10, Output: 2, Cost: 0.5})
 	must(t, err)
-	_, err = j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, Input: 5, Cost: 0.25})
+	_, err = j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, Input: 5, Cost: 0.25})
 	must(t, err)
 	answered(t, j, turn, "a1", "two of them")
 
@@ -28,11 +29,11 @@ func TestTurnFromAcceptanceToAnswer(t *testing.T) {
 	if got.State != protocol.TurnAnswered || got.Skill != skill || got.Input != 15 || got.Output != 2 || got.Cost != 0.75 || got.Finished.IsZero() {
 		t.Fatalf("answered: %+v", got)
 	}
-	_, err = j.Turns.SetTurn(ctx, TurnChange{ID: turn.ID, State: protocol.TurnRunning})
+	_, err = j.Turns.SetTurn(ctx, journal.TurnChange{ID: turn.ID, State: protocol.TurnRunning})
 	wantCode(t, err, protocol.CodeConflict)
-	_, err = j.Turns.SetTurn(ctx, TurnChange{ID: "nobody", State: protocol.TurnRunning})
+	_, err = j.Turns.SetTurn(ctx, journal.TurnChange{ID: "nobody", State: protocol.TurnRunning})
 	wantCode(t, err, protocol.CodeNotFound)
-	if kinds := entries(t, j, Query{Turn: turn.ID}); len(kinds) != 6 || kinds[0].Kind != KindEvent || kinds[4].Kind != KindAct || kinds[5].Kind != KindTurn {
+	if kinds := entries(t, j, journal.Query{Turn: turn.ID}); len(kinds) != 6 || kinds[0].Kind != journal.KindEvent || kinds[4].Kind != journal.KindAct || kinds[5].Kind != journal.KindTurn {
 		t.Fatalf("rows: %+v", kinds)
 	}
 }

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
 
@@ -15,14 +16,14 @@ var sessionNames = []string{"one", "two", "three", "four", "five"}
 // muddle is what people do to a few conversations, at random.
 type muddle struct {
 	t        *testing.T
-	j        *Journal
+	j        *journal.Journal
 	random   *rand.Rand
 	sessions []string
-	turns    []Turn // as they were accepted; their sessions may have other names now
+	turns    []journal.Turn // as they were accepted; their sessions may have other names now
 	count    int
 }
 
-func (m *muddle) some() Turn { return m.turns[m.random.IntN(len(m.turns))] }
+func (m *muddle) some() journal.Turn { return m.turns[m.random.IntN(len(m.turns))] }
 
 func (m *muddle) id(of string) string { m.count++; return fmt.Sprint(of, m.count) }
 
@@ -50,7 +51,7 @@ func (m *muddle) step() {
 		}
 	case 3:
 		id := m.id("s")
-		_ = m.j.Turns.PutSteer(ctx, Steer{ID: id, Turn: m.some().ID, Text: "by the way"})
+		_ = m.j.Turns.PutSteer(ctx, journal.Steer{ID: id, Turn: m.some().ID, Text: "by the way"})
 		if m.random.IntN(2) == 0 {
 			must(m.t, m.j.Turns.UseSteers(ctx, id))
 		}
@@ -79,13 +80,13 @@ func (m *muddle) step() {
 	}
 }
 
-func (m *muddle) answer(turn Turn) {
+func (m *muddle) answer(turn journal.Turn) {
 	m.t.Helper()
 	now, err := m.j.Turns.Turn(m.t.Context(), turn.ID)
 	must(m.t, err)
-	must(m.t, m.j.Acts.PutAct(m.t.Context(), Act{ID: m.id("a"), Session: now.Session, Turn: now.ID, Event: now.Event, Kind: ActAnswer, Raw: m.id("raw "), Final: true}))
+	must(m.t, m.j.Acts.PutAct(m.t.Context(), journal.Act{ID: m.id("a"), Session: now.Session, Turn: now.ID, Event: now.Event, Kind: journal.ActAnswer, Raw: m.id("raw "), Final: true}))
 	skill := m.id("skill")
-	_, _ = m.j.Turns.SetTurn(m.t.Context(), TurnChange{ID: now.ID, State: protocol.TurnAnswered, Skill: &skill}) // it may have ended
+	_, _ = m.j.Turns.SetTurn(m.t.Context(), journal.TurnChange{ID: now.ID, State: protocol.TurnAnswered, Skill: &skill}) // it may have ended
 }
 
 func (m *muddle) fork(session, name string) {
@@ -95,16 +96,16 @@ func (m *muddle) fork(session, name string) {
 	}
 	turns, err := m.j.Turns.List(m.t.Context(), session, 0, 0)
 	must(m.t, err)
-	fork := Fork{Session: name, Parent: session}
+	fork := journal.Fork{Session: name, Parent: session}
 	for _, turn := range turns {
-		c := Copy{Turn: turn, Origin: turn.ID, Answers: map[string]string{}}
+		c := journal.Copy{Turn: turn, Origin: turn.ID, Answers: map[string]string{}}
 		c.Turn.ID, c.Turn.Event, c.Turn.Instead, c.Turn.Answer, c.Turn.Preferred = m.id("t"), m.id("q"), "", "", ""
 		c.Turn.Question.ID = c.Turn.Event
 		if turn.Answer != "" {
 			act, err := m.j.Acts.Act(m.t.Context(), turn.Answer)
 			must(m.t, err)
 			act.ID = m.id("a")
-			c.Acts, c.Turn.Answer, c.Answers[act.ID] = []Act{act}, act.ID, turn.Answer
+			c.Acts, c.Turn.Answer, c.Answers[act.ID] = []journal.Act{act}, act.ID, turn.Answer
 		}
 		fork.Copies = append(fork.Copies, c)
 		m.turns = append(m.turns, c.Turn)
@@ -123,9 +124,9 @@ func TestTurnOrderIsCached(t *testing.T) {
 		other := reopen(t, j.Path())                                         // another process, as far as what is kept goes
 		m := &muddle{t: t, random: random, sessions: []string{"one", "two"}} // which have no row yet
 		for step := range 80 {
-			m.j = []*Journal{j, other}[random.IntN(2)]
+			m.j = []*journal.Journal{j, other}[random.IntN(2)]
 			m.step()
-			none, err := OpenToRead(t.Context(), j.Path())
+			none, err := journal.OpenToRead(t.Context(), j.Path())
 			must(t, err)
 			for _, session := range sessionNames {
 				compare(t, random, fmt.Sprintf("seed %d, step %d", seed, step), j, none, session)
@@ -136,7 +137,7 @@ func TestTurnOrderIsCached(t *testing.T) {
 }
 
 // compare reads a session with what is kept and without.
-func compare(t *testing.T, random *rand.Rand, at string, j, none *Journal, session string) {
+func compare(t *testing.T, random *rand.Rand, at string, j, none *journal.Journal, session string) {
 	t.Helper()
 	before, from, limit := "", int64(0), random.IntN(8)
 	turns, err := j.Turns.List(t.Context(), session, 0, 0)
@@ -148,8 +149,7 @@ func compare(t *testing.T, random *rand.Rand, at string, j, none *Journal, sessi
 		from = turns[random.IntN(len(turns))].Seq
 	}
 	if random.IntN(12) == 0 {
-		_, err := j.Transcripts.readTurnOrder(t.Context(), session, from, 1+random.IntN(4))
-		must(t, err)
+		must(t, j.Transcripts.ReadTurnOrder(t.Context(), session, from, 1+random.IntN(4)))
 	}
 	got, gotWhole, err := j.Transcripts.HistoryFrom(t.Context(), session, before, from, limit)
 	must(t, err)
