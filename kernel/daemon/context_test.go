@@ -175,11 +175,11 @@ func TestContextRefused(t *testing.T) {
 		"too many":   {many, "1 more than the 64"},
 		"too large":  {[]any{item("a.org", large+"yyy")}, "a.org has 1048579 bytes, 3 more than the 1048576"},
 		"together":   {[]any{item("a", large), item("b", large), item("c", large), item("d", large), item("e", large), item("f", "x")}, "1 more than the 5242880"},
-		"no text":    {[]any{item("a.bin", "a\x00b")}, "a.bin is no text"},
+		"no text":    {[]any{item("a.bin", "a\x00b")}, "a.bin is not text"},
 		"no kind":    {[]any{protocol.Object{{Key: "kind", Value: "url"}, {Key: "name", Value: "x"}}}, `no kind "url"`},
 		"no name":    {[]any{item("\n", "x")}, "no :name"},
 		"no base64":  {[]any{image("p.png", "***")}, "not base64"},
-		"no image":   {[]any{image("p.png", base64.StdEncoding.EncodeToString([]byte("<svg>")))}, "no PNG"},
+		"no image":   {[]any{image("p.png", base64.StdEncoding.EncodeToString([]byte("<svg>")))}, "not a PNG"},
 		"huge image": {[]any{image("p.png", huge)}, "70 more than the 4194304"},
 		"no object":  {[]any{"a.org"}, "item 1"},
 	} {

@@ -116,9 +116,9 @@ func TestFormationOfAHostileModel(t *testing.T) {
 		fmt.Fprintf(&many, `(:action :add :title "Thing %d") `, i)
 	}
 	for name, c := range map[string]struct{ reply, want, refused string }{
-		"an unknown id":       {`(:type :memory :changes ((:action :delete :id "nobody")))`, "", "the id of nothing"},
-		"a person's heading":  {`(:type :memory :changes ((:action :update :id "mine" :text "x") (:action :delete :id "mine")))`, "", "the id of nothing"},
-		"another's scope":     {`(:type :memory :changes ((:action :delete :id "club")))`, "", "the id of nothing"},
+		"an unknown id":       {`(:type :memory :changes ((:action :delete :id "nobody")))`, "", "is no id of a record"},
+		"a person's heading":  {`(:type :memory :changes ((:action :update :id "mine" :text "x") (:action :delete :id "mine")))`, "", "is no id of a record"},
+		"another's scope":     {`(:type :memory :changes ((:action :delete :id "club")))`, "", "is no id of a record"},
 		"an id twice":         {`(:type :memory :changes ((:action :update :id "r1" :text "x") (:action :delete :id "r1")))`, "updated Roses 1", "changed twice"},
 		"all is to go":        {`(:type :memory :changes ((:action :delete :id "r1") (:action :delete :id "r2") (:action :delete :id "r3") (:action :delete :id "r4")))`, "forgotten Roses 1|forgotten Roses 2", "2 are forgotten at most"},
 		"too many":            {`(:type :memory :changes (` + many.String() + `))`, "saved Thing 0|saved Thing 1|saved Thing 2|saved Thing 3|saved Thing 4|saved Thing 5|saved Thing 6|saved Thing 7", "8 changes are taken at most"},

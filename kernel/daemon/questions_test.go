@@ -93,9 +93,9 @@ func TestQuestionIsAnswered(t *testing.T) {
 	}{
 		{"printer (Which printer?) has no answer yet", []string{"copies", "1"}},
 		{"the names are printer, copies", []string{"printer", "ink", "papers", "1"}},
-		{"copies (How many?): \"many\" is no number", []string{"printer", "ink", "copies", "many", "both", "no"}},
+		{"copies (How many?): \"many\" is not a number", []string{"printer", "ink", "copies", "many", "both", "no"}},
 		{"1 to 9, not 10", []string{"printer", "ink", "copies", "10", "both", "no"}},
-		{"wants one answer, not 2", []string{"printer", "ink|laser", "copies", "1", "both", "no"}},
+		{"it takes one answer, not 2", []string{"printer", "ink|laser", "copies", "1", "both", "no"}},
 		{"\"tea\" is not one of the options: cover, index, notes", []string{"printer", "ink", "copies", "1", "both", "no", "along", "tea"}},
 		{"\"cover\" is chosen twice", []string{"printer", "ink", "copies", "1", "both", "no", "along", "cover|Cover"}},
 		{"yes or no", []string{"printer", "ink", "copies", "1", "both", "perhaps"}},
