@@ -1,4 +1,4 @@
-;;; org-agent-inert-list.el --- What is held in the text of a model  -*- lexical-binding: t; -*-
+;;; org-agent-inert-list.el --- Words and expressions of the check of a model's text  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,11 +7,20 @@
 
 ;;; Commentary:
 
-;; The data of `org-agent-inert.el': the words for which it looks.  What is
-;; looked for within a line is in `org-agent-inert-text.el'.
+;; This file has the words for which `org-agent-inert.el' looks, and the part
+;; of it that looks within a line: a table of expressions, each with the
+;; contexts in which Org, or a mere search by Org or Emacs, acts on what it
+;; matches.  What is live in text only is not held where it is verbatim, which
+;; only Org's own parser knows.
 
 ;;; Code:
 
+(require 'cl-lib)
+(require 'org)
+(require 'org-element)
+(require 'subr-x)
+
+;;;; Words
 
 (defconst org-agent-inert-list-languages
   '("C" "C++" "D" "R" "asm" "awk" "bash" "bat" "beamer" "bibtex" "c"
@@ -47,7 +56,7 @@ It does so unless they say `:exports code'.")
   '("prologue" "epilogue" "post" "noweb-ref" "dir" "shebang" "tangle-mode"
     "mkdirp")
   "Header arguments that are held whatever their value.
-For others see `org-agent-inert-text-arguments-held-p'.")
+For others see `org-agent-inert-list-argument-held-p'.")
 
 (defconst org-agent-inert-list-keywords
   (concat
@@ -133,6 +142,323 @@ The file may be opened in another Emacs.")
 
 (defconst org-agent-inert-list-directories '("skills" "profiles" "prompt")
   "Names of directories that decide what the agent is and does.")
+
+;;;; Within a line
+
+(defconst org-agent-inert-list--expressions
+  '((inline "file variables" (text raw code)
+            "local\\(?1: \\)variables:")
+    (inline "file variables" (text raw code)
+            "-\\(?1:\\*\\)-\\(?2:.*?\\)-\\*-" org-agent-inert-list--variables-p)
+    (language "code within a line" (raw code)
+              "\\(?:^\\|[^a-z0-9]\\)src\\(?1:_\\)\\(?2:[^ \t\n[{]+\\)[[{]"
+              org-agent-inert-list--unlisted-p)
+    (inline "planning by a diary expression" (text raw)
+            "\\(?:^\\|[^a-z0-9+-]\\)\\(?:scheduled\\|deadline\\|closed\\|clock\\)\\(?1::\\)[ \t]*[[<]%%(")
+    (inline "a diary expression" (text raw)
+            "<\\(?1:%\\)%(")
+    (inline "a diary expression" (text raw)
+            "^&?%\\(?1:%\\)(")
+    (inline "a citation" (text raw)
+            "\\[\\(?1:c\\)ite\\(?:/[-_/a-z0-9]*\\)?:\\(?:[^]\n]*@\\|[^]\n]*$\\)")
+    (inline "a link to a file elsewhere" (text raw)
+            "\\[\\[\\(?1:/\\(?:/[^/\n]\\|/*[^]/:| \t\n]+[:|]\\|/*\\\\\\)\\|\\\\\\)")
+    (inline "a link to a file elsewhere" (text raw)
+            "\\(?:^\\|[^a-z0-9]\\)file\\(?1::\\)\\(?://[^/\n]\\|/+[^]/:| \t\n]+[:|]\\|/*\\\\\\)"
+            org-agent-inert-list--no-url-p)
+    (inline "a link of another type" (text raw)
+            "\\(?:^\\|[^a-z0-9]\\)\\(?2:[a-z0-9][-+a-z0-9]*\\)\\(?1::\\)[^ \t\n]"
+            org-agent-inert-list--link-p)
+    ;; In brackets blanks and a line end may follow.
+    (inline "a link of another type" (text raw)
+            "\\(?:\\[\\[\\|<\\)\\(?2:[a-z][-+a-z0-9]*\\)\\(?1::\\)\\(?:[ \t]\\|$\\)"
+            org-agent-inert-list--known-link-p)
+    (inline "code within a line" (text)
+            "\\(?:^\\|[^a-z0-9]\\)src\\(?1:_\\)[^ \t\n[{]+[[{]")
+    (inline "a call within a line" (text)
+            "\\(?:^\\|[^a-z0-9]\\)call\\(?1:_\\)[^ \t\n[(]+[[(]")
+    (inline "a macro" (text)
+            "{{\\(?1:{\\)[a-z][-a-z0-9_]*\\(?:(\\|}}}\\)")
+    (language "raw text for an exporter" (text)
+              "@\\(?1:@\\)[-a-z0-9]+:")
+    (inline "a command of LaTeX" (text)
+            "\\\\\\(?1:\\)\\(?2:[a-z]+\\)" org-agent-inert-list--tex-p)
+    (inline "a character of TeX by its code" (text)
+            "\\^\\(?1:\\^\\)[]!-[\\_-~]" org-agent-inert-list--mathematics-p))
+  "What is held within a line.
+Each is (RULE WHAT CONTEXTS REGEXP [PREDICATE]).  The mark goes to the
+beginning of group 1.  Contexts are `text', `raw' (what is not Org, but
+searched by Org) and `code'.  What is for `text' only is not held where
+it is verbatim.  PREDICATE is called with the match data.")
+
+(defconst org-agent-inert-list--suspect
+  (concat "_[^ \t\n]+[[{(]\\|{{{\\|%(\\|@@[-a-z0-9]\\|\\\\[a-z]\\|\\^\\^"
+          "\\|-\\*-\\|local variables:\\|\\[cite\\|\\[\\[\\|[a-z0-9]:[^ \t\n]"
+          "\\|<[-+a-z0-9]+:\\|[a-z]:[ \t]*[[<]%%(")
+  "Matches in every line in which one of `org-agent-inert-list--expressions' may.")
+
+(defvar org-agent-inert-list-parsed 0
+  "How often Org's parser was asked about the text at hand.")
+
+(defconst org-agent-inert-list--parse-limit 200
+  "How often Org's parser may be asked about one text.
+In a long line it takes longer, and counts more.  Beyond that nothing
+counts as verbatim.")
+
+(defvar org-agent-inert-list-whole nil
+  "Non-nil when the text at hand is whole, so that the parser knows it.")
+
+(defun org-agent-inert-list-inline (context opaque hold)
+  "Hold what the line at point holds of what is live in text.
+CONTEXT is one of those of `org-agent-inert-list--expressions'.  When OPAQUE
+is non-nil nothing in the line is verbatim.  HOLD is called with the
+position, the rule and a description of each place, and puts the mark
+there."
+  (when (org-agent-inert-list--suspect-p)
+    (let ((end (copy-marker (line-end-position) t))
+          (signs 'unknown))
+      (pcase-dolist (`(,rule ,what ,contexts ,regexp ,predicate)
+                     org-agent-inert-list--expressions)
+        (when (memq context contexts)
+          (save-excursion
+            (while (re-search-forward regexp end t)
+              (let ((place (match-beginning 1)))
+                (goto-char place)
+                (when (and (or (null predicate)
+                               (save-excursion (save-match-data
+                                                 (funcall predicate context opaque))))
+                           (or (memq 'raw contexts) opaque
+                               (progn
+                                 (when (eq signs 'unknown)
+                                   (setq signs (org-agent-inert-list--verbatim-signs)))
+                                 (not (org-agent-inert-list--verbatim-p place signs)))))
+                  (funcall hold place rule what))
+                ;; What is before a place may be what the next one is behind.
+                (goto-char place))))))
+      (set-marker end nil))))
+
+(defun org-agent-inert-list--suspect-p ()
+  "Return non-nil when something may have to be held in the line at point."
+  (let ((beg (point)))
+    (prog1 (re-search-forward org-agent-inert-list--suspect (line-end-position) t)
+      (goto-char beg))))
+
+(defun org-agent-inert-list--variables-p (context _opaque)
+  "Return non-nil when Emacs would read the variables in group 2.
+In CONTEXT `text' nothing stays.  Code may say how it is read."
+  (let ((content (string-trim (match-string-no-properties 2))))
+    (not (and (not (eq context 'text))
+              (= 2 (how-many "-\\*-" (line-beginning-position) (line-end-position)))
+              (if (string-match-p ":" content)
+                  (cl-every
+                   (lambda (variable)
+                     (or (string-match-p "\\`[ \t]*\\(?:\\(?:lexical-binding\\|coding\\)[ \t]*:.*\\)?\\'" variable)
+                         (and (string-match "\\`[ \t]*mode[ \t]*:[ \t]*\\(.*?\\)[ \t]*\\'" variable)
+                              (org-agent-inert-list-language-p (match-string 1 variable)))))
+                   (split-string content ";"))
+                (org-agent-inert-list-language-p content))))))
+
+(defun org-agent-inert-list--unlisted-p (&rest _)
+  "Return non-nil when the language in group 2 is not listed."
+  (not (org-agent-inert-list-language-p (match-string-no-properties 2))))
+
+(defun org-agent-inert-list--no-url-p (&rest _)
+  "Return non-nil when point is not within a URL that stays."
+  (let ((place (point)))
+    (skip-chars-backward "^][<>(){}| \t\n")
+    (unless (bolp) (forward-char -1))
+    (not (and (re-search-forward
+               (concat "\\(?:^\\|[^a-z0-9]\\)" (regexp-opt org-agent-inert-list-link-types) ":")
+               place t)
+              ;; Emphasis that began before it ends it.
+              (not (re-search-forward "[*/_+=~][-.,:!?;'\")}\\[ \t]" place t))))))
+
+(defun org-agent-inert-list--link-p (&rest _)
+  "Return non-nil when the type in group 2 is that of a link that is held.
+A type may stand behind a dash or a plus.  In double brackets an unknown
+type may be an abbreviation of the person's for another."
+  (let* ((word (downcase (match-string-no-properties 2)))
+         (beg (match-beginning 2))
+         (bracket (and (eq (char-before beg) ?\[) (eq (char-before (1- beg)) ?\[)))
+         (types (list word))
+         (rest word))
+    (while (string-match "[-+]" rest)
+      (setq rest (substring rest (match-end 0)))
+      (push rest types))
+    (setq types (nreverse types))
+    (let ((known (cl-find-if (lambda (type)
+                               (or (member type org-agent-inert-list-link-types)
+                                   (member type org-agent-inert-list-known-types)
+                                   (member type (org-link-types))))
+                             types)))
+      (and (if known
+               (not (member known org-agent-inert-list-link-types))
+             (and bracket (string-match-p "\\`[a-z]" word)))
+           (org-agent-inert-list--no-url-p)))))
+
+(defun org-agent-inert-list--known-link-p (&rest _)
+  "Return non-nil when group 2 is a known type of a link that is held."
+  (let ((type (downcase (match-string-no-properties 2))))
+    (and (not (member type org-agent-inert-list-link-types))
+         (or (member type org-agent-inert-list-known-types)
+             (member type (org-link-types))))))
+
+(defun org-agent-inert-list--tex-p (&rest _)
+  "Return non-nil when group 2 is a command of LaTeX that is held.
+An environment counts by its name."
+  (let ((name (downcase (match-string-no-properties 2))))
+    (goto-char (match-end 2))
+    (or (member name org-agent-inert-list-tex)
+        (and (member name '("begin" "end"))
+             (looking-at "{\\([^}\n]*\\)}")
+             (member (downcase (match-string 1)) org-agent-inert-list-tex)))))
+
+(defun org-agent-inert-list--mathematics-p (_context opaque)
+  "Return non-nil when a formula may be open at point.
+OPAQUE is non-nil in a LaTeX environment."
+  (or opaque
+      (let ((place (point)))
+        (forward-line 0)
+        (unless (looking-at-p "[ \t]*\\(?:#\\|:[ \t\n]\\||\\|\\*+ \\)")
+          (while (and (not (bobp))
+                      (save-excursion
+                        (forward-line -1)
+                        (not (looking-at-p "[ \t]*\\(?:$\\|#\\|:\\||\\|\\*+ \\)"))))
+            (forward-line -1)))
+        (re-search-forward "[$]\\|\\\\[[(]" place t))))
+
+;;;; Verbatim text
+
+(defun org-agent-inert-list--verbatim-signs ()
+  "Return where verbatim text may begin and end in the line at point.
+That is (FIRST . LAST), markers at its signs, or nil.  It is found once a
+line: one line may be all of a long text."
+  (save-excursion
+    (let ((beg (line-beginning-position)) (end (line-end-position)))
+      (goto-char beg)
+      (skip-chars-forward "^=~" end)
+      (when (< (point) end)
+        (let ((first (point-marker)))
+          (goto-char end)
+          (skip-chars-backward "^=~" beg)
+          (cons first (copy-marker (1- (point)))))))))
+
+(defun org-agent-inert-list--verbatim-p (place signs)
+  "Return non-nil when the text at PLACE is verbatim.
+SIGNS is where the line has the signs of it.  Only Org's own parser
+knows, and only when it can see the whole text.  Else what looks verbatim
+counts: a text that is still being written is checked once more at its
+end."
+  (and signs
+       (< (car signs) place)
+       (>= (cdr signs) place)
+       (or (not org-agent-inert-list-whole)
+           (save-excursion
+             (goto-char place)
+             (and (< org-agent-inert-list-parsed org-agent-inert-list--parse-limit)
+                  (org-agent-inert-list--parsed-verbatim-p))))))
+
+(defun org-agent-inert-list-prepare (text)
+  "Prepare this buffer, which is empty, for TEXT, if the parser will be asked.
+Org mode reads the files that a text names, so it comes before the text."
+  (when (string-match-p "[=~]" text)
+    (let ((org-inhibit-startup t))
+      (delay-mode-hooks (org-mode)))))
+
+(defun org-agent-inert-list--parsed-verbatim-p ()
+  "Return non-nil when Org's parser finds verbatim text at point."
+  (cl-incf org-agent-inert-list-parsed
+           (1+ (/ (- (line-end-position) (line-beginning-position)) 2000)))
+  (save-match-data
+    (memq (org-element-type (save-excursion (org-element-context)))
+          '(verbatim code))))
+
+;;;; Header arguments
+
+;; Org evaluates some header arguments before it asks whether to run a
+;; block.  Others have an export or a tangle run it, or reach outside of it.
+
+(defun org-agent-inert-list-held-arguments (from)
+  "Return the header arguments of the line at point, from FROM on, that are held.
+Each is (POSITION WHAT), the last one first."
+  (let ((end (copy-marker (line-end-position) t)) places)
+    (save-excursion
+      (goto-char from)
+      (let ((argument-p nil))
+        (while (< (point) end)
+          (cond
+           ((and (eq (char-after) ?\") (not (eq (char-before) ?\\))
+                 (re-search-forward "\"\\(?:[^\n]*?[^\\\n]\\)??\"" end t)))
+           ((and (eq (char-after) ?:)
+                 (or (= (point) from) (memq (char-before) '(?\s ?\t)))
+                 (looking-at ":\\([^ \t\n]*\\)[ \t]*"))
+            (setq argument-p t)
+            (let* ((key (downcase (match-string 1)))
+                   (name-place (1+ (point)))
+                   (value-place (match-end 0))
+                   (behind (match-end 1))
+                   (value (org-agent-inert-list--argument-value value-place end)))
+              (when (org-agent-inert-list-argument-held-p key value)
+                (push (list name-place (concat "the header argument :" key)) places))
+              (when (org-agent-inert-list--argument-evaluated-p value)
+                (push (list value-place "a value that Emacs would evaluate") places))
+              (goto-char behind)))
+           ((and (not argument-p)
+                 (or (= (point) from) (memq (char-before) '(?\s ?\t)))
+                 (looking-at "[('`[]\\|\\*this\\*"))
+            (push (list (point) "a value that Emacs would evaluate") places)
+            (forward-char))
+           (t (forward-char))))))
+    (set-marker end nil)
+    places))
+
+(defun org-agent-inert-list--argument-value (place end)
+  "Return the value at PLACE of a header argument; the line ends at END.
+The next argument, behind a blank and outside of strings, ends it."
+  (save-excursion
+    (goto-char place)
+    (let ((stop nil))
+      (while (and (not stop) (< (point) end))
+        (cond
+         ((and (eq (char-after) ?\") (not (eq (char-before) ?\\))
+               (re-search-forward "\"\\(?:[^\n]*?[^\\\n]\\)??\"" end t)))
+         ((and (eq (char-after) ?:) (memq (char-before) '(?\s ?\t)))
+          (setq stop t))
+         (t (forward-char)))))
+    (string-trim (buffer-substring-no-properties place (point)) "[ \t]+" "[ \t]+")))
+
+(defun org-agent-inert-list--argument-evaluated-p (value)
+  "Return non-nil when Org evaluates VALUE."
+  (or (string-match-p "\\`[('`[]" value) (equal value "*this*")))
+
+(defun org-agent-inert-list-argument-held-p (key value)
+  "Return non-nil when the header argument KEY with VALUE is held."
+  (let ((plain (if (string-match "\\`\"\\(.*?\\)\"?\\'" value) (match-string 1 value) value))
+        (case-fold-search nil))
+    (pcase key
+      ("var"
+       (not (string-match-p
+             "\\`\\(?:[^][ \t\n=,\"()]+[ \t]*=[ \t]*\\(?:-?[0-9]+\\(?:\\.[0-9]+\\)?\\|\"\\(?:[^\"\\]\\|\\\\.\\)*\"\\)\\(?:[ \t]*,?[ \t]+\\|,\\|\\'\\)\\)+\\'"
+             value)))
+      ("eval" (not (member plain '("" "no" "never" "query" "no-export" "never-export"
+                                   "query-export" "strip-export"))))
+      ("exports" (cl-intersection '("results" "both") (split-string plain) :test #'equal))
+      ("noweb" (not (member plain '("" "no"))))
+      ("tangle" (not (or (member plain '("" "yes" "no"))
+                         (org-agent-inert-list--argument-inside-p plain))))
+      ((or "file" "output-dir") (not (or (equal plain "") (org-agent-inert-list--argument-inside-p plain))))
+      (_ (member key org-agent-inert-list-arguments)))))
+
+(defun org-agent-inert-list--argument-inside-p (name)
+  "Return non-nil when the file NAME is one within the directory.
+It neither is hidden nor decides what a program or the agent does."
+  (let ((parts (split-string name "/")))
+    (and (not (string-match-p "[\\:$\"`|;<>*?]\\|\\`[/~]" name))
+         (not (member-ignore-case (car (last parts)) org-agent-inert-list-file-names))
+         (cl-every (lambda (part) (not (string-prefix-p "." part)))
+                   (if (equal (car parts) ".") (cdr parts) parts))
+         (not (cl-intersection (mapcar #'downcase (butlast parts))
+                               org-agent-inert-list-directories :test #'equal)))))
 
 (provide 'org-agent-inert-list)
 ;;; org-agent-inert-list.el ends here

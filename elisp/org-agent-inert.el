@@ -29,7 +29,6 @@
 (require 'org)
 (require 'subr-x)
 (require 'org-agent-inert-list)
-(require 'org-agent-inert-text)
 
 (defconst org-agent-inert-mark "\u200b"
   "The zero-width space that holds a place.")
@@ -80,10 +79,10 @@ position in the result, the rule and a description of each place that is
 held, in order."
   (let ((org-agent-inert--places (if report nil 'none))
         (org-agent-inert--taken names)
-        (org-agent-inert-text-whole t)
+        (org-agent-inert-list-whole t)
         (state (make-org-agent-inert-state)))
     (with-temp-buffer
-      (org-agent-inert-text-prepare text)
+      (org-agent-inert-list-prepare text)
       (insert text)
       (goto-char (point-min))
       (org-agent-inert--scan state)
@@ -104,7 +103,7 @@ Return (INERT FINAL . STATE): INERT is the new text, FINAL how many
 characters of TEXT are whole lines, the last STATE that of the line
 behind them.  STATE itself is not changed."
   (let ((state (org-agent-inert-copy-state state))
-        (org-agent-inert-text-whole nil)
+        (org-agent-inert-list-whole nil)
         (org-agent-inert--places 'none)
         (final (org-agent-inert-whole-lines text)))
     (with-current-buffer (get-buffer-create " *org-agent-inert*" t)
@@ -158,7 +157,7 @@ REGIONS are (BEG . END) of text that does not count."
 (defun org-agent-inert--scan (state)
   "Make the lines from point on inert; STATE is that of the first."
   (let ((case-fold-search t)
-        (org-agent-inert-text-parsed 0))
+        (org-agent-inert-list-parsed 0))
     (with-syntax-table org-mode-syntax-table
       (while (not (eobp))
         (org-agent-inert--line state)
@@ -210,7 +209,7 @@ Return nil for a blank line."
 
 (defun org-agent-inert--unfinished-p ()
   "Return non-nil when more of the line at point may come."
-  (and (not org-agent-inert-text-whole)
+  (and (not org-agent-inert-list-whole)
        (= (line-end-position) (point-max))))
 
 (defconst org-agent-inert--controls
@@ -442,14 +441,14 @@ as it stands it may be the name of another function."
 (defun org-agent-inert--hold-arguments (from)
   "Hold the header arguments of the line at point, from FROM on."
   ;; From the last one on, so that the places stay right.
-  (pcase-dolist (`(,place ,what) (org-agent-inert-text-arguments from))
+  (pcase-dolist (`(,place ,what) (org-agent-inert-list-held-arguments from))
     (org-agent-inert--hold place 'argument what)))
 
 (defun org-agent-inert--objects (state context &optional opaque)
   "Hold what the line at point holds within it.
-STATE is the line's, CONTEXT is as for `org-agent-inert-text'.  When
+STATE is the line's, CONTEXT is as for `org-agent-inert-list-inline'.  When
 OPAQUE is non-nil nothing in the line is verbatim."
-  (org-agent-inert-text context
+  (org-agent-inert-list-inline context
                         (or opaque
                             (org-agent-inert-state-latex state)
                             (org-agent-inert-state-block state))
