@@ -60,7 +60,7 @@ func messageWords(from *rand.Rand) string {
 
 func fillTurn(ctx context.Context, tx *writer, i int, words string) error {
 	session := fmt.Sprint("session ", i%1000)
-	event := message(fmt.Sprint("q", i), session, words)
+	event := Message(fmt.Sprint("q", i), session, words)
 	turn, _, err := accept(ctx, tx, event, fmt.Sprint("t", i))
 	if err != nil {
 		return err
@@ -89,8 +89,8 @@ func fillTurn(ctx context.Context, tx *writer, i int, words string) error {
 func openLarge(b *testing.B) *Journal {
 	b.Helper()
 	path, err := large()
-	must(b, err)
-	return reopen(b, path)
+	Must(b, err)
+	return Reopen(b, path)
 }
 
 // benchNumber makes ids that differ from run to run of a benchmark.
@@ -107,11 +107,11 @@ var benchNumber = func() func() int {
 
 func BenchmarkOpen(b *testing.B) {
 	path, err := large()
-	must(b, err)
+	Must(b, err)
 	for b.Loop() {
 		j, err := Open(b.Context(), path)
-		must(b, err)
-		must(b, j.Close())
+		Must(b, err)
+		Must(b, j.Close())
 	}
 }
 
@@ -119,8 +119,8 @@ func BenchmarkAccept(b *testing.B) {
 	j := openLarge(b)
 	for b.Loop() {
 		n := benchNumber()
-		_, _, err := j.Turns.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n))
-		must(b, err)
+		_, _, err := j.Turns.Accept(b.Context(), Message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n))
+		Must(b, err)
 	}
 }
 
@@ -133,7 +133,7 @@ func BenchmarkAccept200(b *testing.B) {
 		for range 200 {
 			group.Go(func() {
 				n := benchNumber()
-				if _, _, err := j.Turns.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n)); err != nil {
+				if _, _, err := j.Turns.Accept(b.Context(), Message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n)); err != nil {
 					b.Error(err)
 				}
 			})
@@ -147,18 +147,18 @@ func BenchmarkAppend(b *testing.B) {
 	entry := Entry{Kind: KindVerdict, Session: "session 7", Turn: "t7", Data: []byte(`{"verdict":"allowed"}`)}
 	for b.Loop() {
 		_, err := j.Records.Append(b.Context(), entry)
-		must(b, err)
+		Must(b, err)
 	}
 }
 
 func BenchmarkSetTurn(b *testing.B) {
 	j := openLarge(b)
 	n := benchNumber()
-	turn, _, err := j.Turns.Accept(b.Context(), message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n))
-	must(b, err)
+	turn, _, err := j.Turns.Accept(b.Context(), Message(fmt.Sprint("new", n), "main", "a question"), fmt.Sprint("tnew", n))
+	Must(b, err)
 	for b.Loop() {
 		_, err := j.Turns.SetTurn(b.Context(), TurnChange{ID: turn.ID, State: protocol.TurnRunning})
-		must(b, err)
+		Must(b, err)
 	}
 }
 
@@ -186,7 +186,7 @@ func BenchmarkUnfinished(b *testing.B) {
 	j := openLarge(b)
 	for b.Loop() {
 		_, err := j.Turns.Unfinished(b.Context())
-		must(b, err)
+		Must(b, err)
 	}
 }
 
@@ -194,6 +194,6 @@ func BenchmarkSessions(b *testing.B) {
 	j := openLarge(b)
 	for b.Loop() {
 		_, err := j.Sessions.List(b.Context())
-		must(b, err)
+		Must(b, err)
 	}
 }

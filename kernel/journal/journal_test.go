@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -33,40 +32,14 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// fresh opens a new journal that is closed when the test ends.
-func fresh(t testing.TB) *journal.Journal {
-	t.Helper()
-	return reopen(t, filepath.Join(t.TempDir(), "journal.db"))
-}
-
-func reopen(t testing.TB, path string) *journal.Journal {
-	t.Helper()
-	j, err := journal.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return j
-}
-
-// message is a chat message with the id.
-func message(id, session, text string) protocol.Event {
-	return protocol.Event{ID: id, Session: session, Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs), Text: text, Level: 1}
-}
-
-// accepted takes a message and returns its turn, "turn-" and the id.
-func accepted(t testing.TB, j *journal.Journal, id, session, text string) journal.Turn {
-	t.Helper()
-	turn, fresh, err := j.Turns.Accept(t.Context(), message(id, session, text), "turn-"+id)
-	if err != nil || !fresh {
-		t.Fatalf("accept %s: fresh %v, %v", id, fresh, err)
-	}
-	return turn
-}
+// What tests inside the package begin with too.
+var (
+	fresh    = journal.Fresh
+	reopen   = journal.Reopen
+	message  = journal.Message
+	accepted = journal.Accepted
+	must     = journal.Must
+)
 
 // answered gives a turn an answer and ends it.
 func answered(t testing.TB, j *journal.Journal, turn journal.Turn, act, raw string) {
@@ -80,13 +53,6 @@ func set(t testing.TB, j *journal.Journal, turn string, state protocol.TurnState
 	changed, err := j.Turns.SetTurn(t.Context(), journal.TurnChange{ID: turn, State: state})
 	must(t, err)
 	return changed
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // wantCode fails the test unless err is a *protocol.Error with the code.

@@ -65,7 +65,7 @@ func BenchmarkSearch(b *testing.B) {
 			for len(took) < 100 {
 				began := time.Now()
 				all, err := j.Search.Find(b.Context(), Search{Query: query.text, Session: query.session})
-				must(b, err)
+				Must(b, err)
 				took = append(took, time.Since(began))
 				found, more = 0, all.Before > 0
 				if len(took) >= 10 && time.Since(began) > time.Second {
@@ -76,7 +76,7 @@ func BenchmarkSearch(b *testing.B) {
 			whole := time.Now()
 			for on := (Search{Query: query.text, Session: query.session}); more; more = on.Before > 0 {
 				all, err := j.Search.Find(b.Context(), on)
-				must(b, err)
+				Must(b, err)
 				on.Before = all.Before
 				if found += len(all.Hits); found > 100 {
 					break
@@ -98,7 +98,7 @@ func BenchmarkSearch(b *testing.B) {
 // processorTime is what this process has used so far.
 func processorTime(tb testing.TB) time.Duration {
 	var usage syscall.Rusage
-	must(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	Must(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
@@ -113,14 +113,14 @@ func openSearched(b *testing.B) *Journal {
 	_, err := os.Stat(path)
 	written := err == nil
 	j, err := Open(b.Context(), path)
-	must(b, err)
-	b.Cleanup(func() { must(b, j.Close()) })
+	Must(b, err)
+	b.Cleanup(func() { Must(b, j.Close()) })
 	if written {
 		return j
 	}
 	start, said := time.Now(), newTalker()
 	for done := 0; done < *searchMessages; done += 10_000 {
-		must(b, j.database.transact(b.Context(), "fill", func(ctx context.Context, tx *writer) error {
+		Must(b, j.database.transact(b.Context(), "fill", func(ctx context.Context, tx *writer) error {
 			for i := done; i < done+10_000; i += 2 {
 				if err := fillSearched(ctx, tx, i, said); err != nil {
 					return err
@@ -145,16 +145,16 @@ func writeSearched(b *testing.B) {
 		text.WriteString(said.message())
 		text.WriteByte('\n')
 	}
-	must(b, os.WriteFile(filepath.Join(*searchText, "messages"), []byte(text.String()), 0o600))
+	Must(b, os.WriteFile(filepath.Join(*searchText, "messages"), []byte(text.String()), 0o600))
 	for _, query := range searched {
-		must(b, os.WriteFile(filepath.Join(*searchText, query.name), []byte(strings.Trim(query.text, `"`)), 0o600))
+		Must(b, os.WriteFile(filepath.Join(*searchText, query.name), []byte(strings.Trim(query.text, `"`)), 0o600))
 	}
 }
 
 // fillSearched writes a question and its answer.
 func fillSearched(ctx context.Context, tx *writer, i int, said *talker) error {
 	session := fmt.Sprint("session ", i/2%1000)
-	turn, _, err := accept(ctx, tx, message(fmt.Sprint("q", i), session, said.message()), fmt.Sprint("t", i))
+	turn, _, err := accept(ctx, tx, Message(fmt.Sprint("q", i), session, said.message()), fmt.Sprint("t", i))
 	if err != nil {
 		return err
 	}
