@@ -257,6 +257,7 @@ under point; for a moment keys do not allow it."
                     (member former org-agent-approval--sent))
           (setq org-agent-approval--moved (float-time)))))))
 
+;;;###autoload
 (defun org-agent-approval-section (approval)
   "Return the section of APPROVAL: what, why, what changes, and the choices."
   (org-agent-section
@@ -331,11 +332,6 @@ Each is a button with its key before it."
   "Call the command of BUTTON where it is."
   (goto-char button)
   (call-interactively (button-get button 'org-agent-command)))
-
-;;;###autoload
-(defun org-agent-approval-insert (approval)
-  "Insert APPROVAL with all that the kernel sent of it."
-  (org-agent-section-insert (org-agent-approval-section approval)))
 
 (cl-defmethod org-agent-section-keymap ((_type (eql 'approval)))
   "Return the keys that decide."

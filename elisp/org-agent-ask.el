@@ -31,10 +31,10 @@
 (require 'org-agent-asks)
 (require 'org-agent-section)
 
-(declare-function org-agent-approval-insert "org-agent-approval")
+(declare-function org-agent-approval-section "org-agent-approval")
 (declare-function org-agent-input-history-fill-history "org-agent-input-history")
 (declare-function org-agent-markup-for-mode "org-agent-markup")
-(declare-function org-agent-question-insert "org-agent-question")
+(declare-function org-agent-question-section "org-agent-question")
 
 (defcustom org-agent-ask-display 'chat
   "Where the answer to a question of `org-agent-ask' is shown.
@@ -377,10 +377,10 @@ sections knows them."
   (let ((beg (point)))
     (dolist (approval (org-agent-asks-of :approval))
       (when (equal (plist-get approval :event) id)
-        (org-agent-approval-insert approval)))
+        (org-agent-section-insert (org-agent-approval-section approval))))
     (dolist (question (org-agent-asks-of :question))
       (when (equal (plist-get question :event) id)
-        (org-agent-question-insert question)))
+        (org-agent-section-insert (org-agent-question-section question))))
     (unless (= beg (point))
       (save-excursion
         (goto-char beg)

@@ -1,4 +1,4 @@
-;;; org-agent-asks.el --- What waits for a person, in a conversation  -*- lexical-binding: t; -*-
+;;; org-agent-asks.el --- Open approvals and questions of a conversation  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,14 +7,19 @@
 
 ;;; Commentary:
 
-;; An ask is an approval or a question that waits for a person.  This file
-;; has the list of open asks, and shows each in its conversation as a
-;; subtree below the question of its turn.  While the ask is open and the
-;; subtree is exactly as the kernel wrote it, the subtree is read-only and
-;; has keys of its own.  If somebody changes it, in the file for example, it
-;; becomes ordinary text, and only the list of `org-agent-approvals' shows
-;; the ask.  When the ask is decided, by any client, the kernel sends the
-;; text that replaces the subtree.  Nothing here is a step of undo.
+;; An ask is an approval or a question that the kernel has opened and that
+;; waits for a person.  This file keeps the list of all open asks.  It also
+;; shows each one in its conversation, as a subtree below the question of
+;; its turn: it protects the subtree, finds it again, and replaces it when
+;; the ask is closed.  org-agent-approval.el and org-agent-question.el
+;; decide and answer.
+;;
+;; While the ask is open and the subtree is exactly as the kernel wrote it,
+;; the subtree is read-only and has keys of its own.  If somebody changes
+;; it, in the file for example, it becomes ordinary text, and only the list
+;; of `org-agent-approvals' shows the ask.  When any client decides the ask,
+;; the kernel sends the text that replaces the subtree.  Nothing here is a
+;; step of undo.
 
 ;;; Code:
 
@@ -99,6 +104,11 @@ Subtrees that are known here are kept."
   (and heading
        (org-agent-heading-property heading "ASKS")
        (string-match-p "\\`TODO " (org-agent-heading-title heading))))
+
+(defun org-agent-asks-form-p (heading)
+  "Return non-nil when HEADING is that of a question shown as open, a form."
+  (and (org-agent-asks-waiting-p heading)
+       (equal (org-agent-heading-property heading "ASKS") "question")))
 
 (defun org-agent-asks-waiting ()
   "Return the ids of the asks that the buffer shows as open."

@@ -1,4 +1,4 @@
-;;; org-agent-list.el --- Lists of what the kernel knows  -*- lexical-binding: t; -*-
+;;; org-agent-list.el --- Parent modes of tables and unfolding lists  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,10 +7,12 @@
 
 ;;; Commentary:
 
-;; All lists work alike.  A list requests its entries from the kernel and
-;; shows them when they arrive, and point stays on its entry.  The header
-;; line shows the keys, the first line the names of the columns, and the
-;; mode line how many entries are not listed.
+;; The lists of conversations, subagents, usage, skills, memory and changes
+;; are made with the modes and functions of this file, so that all of them
+;; work alike.  A list requests its entries from the kernel and shows them
+;; when they arrive, and point stays on its entry.  The header line shows
+;; the keys, the first line the names of the columns, and the mode line how
+;; many entries are not listed.
 ;;
 ;; A table that can be sorted uses `org-agent-list-mode', which is derived
 ;; from `tabulated-list-mode'.  A list whose rows unfold uses

@@ -35,7 +35,6 @@
 (declare-function org-agent-context-read-gather "org-agent-context-read")
 (declare-function org-agent-held-ctrl-c-ctrl-c "org-agent-held")
 (declare-function org-agent-question-decline "org-agent-question")
-(declare-function org-agent-question-form-p "org-agent-question")
 (declare-function org-agent-question-submit "org-agent-question")
 
 (defvar-local org-agent-send--commands nil
@@ -289,7 +288,7 @@ Elsewhere call `org-ctrl-c-ctrl-c' with ARG."
   (let ((heading (org-agent-heading-at (point))))
     (cond
      ((org-agent-draft-p (point)) (org-agent-send))
-     ((org-agent-send--form-p heading) (org-agent-question-submit))
+     ((org-agent-asks-form-p heading) (org-agent-question-submit))
      ((org-agent-asks-waiting-p heading)
       (user-error "This cannot be decided here; M-x org-agent-approvals shows what waits"))
      ((org-agent-held-ctrl-c-ctrl-c))
@@ -302,11 +301,6 @@ Elsewhere call `org-ctrl-c-ctrl-c' with ARG."
   (and heading
        (eq (org-agent-heading-turn-p heading) 'user)
        (member "unsent" (org-agent-heading-tags heading))))
-
-(defun org-agent-send--form-p (heading)
-  "Return non-nil if HEADING is that of a form that waits for an answer."
-  (and (org-agent-asks-waiting-p heading)
-       (org-agent-question-form-p heading)))
 
 (defun org-agent-send--unanswered-p (heading)
   "Return non-nil if HEADING is that of an answer that was not completed."
@@ -347,7 +341,7 @@ Its input is the same as when it was first sent."
 In the form of a question of the agent, decline to answer instead."
   (interactive)
   (call-interactively
-   (if (org-agent-send--form-p (org-agent-heading-at (point)))
+   (if (org-agent-asks-form-p (org-agent-heading-at (point)))
        #'org-agent-question-decline
      #'org-agent-stop-turn)))
 

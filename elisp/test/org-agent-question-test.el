@@ -17,7 +17,6 @@
 (require 'org-agent-approval)
 (require 'org-agent-chat)
 (require 'org-agent-file-owner)
-(require 'org-agent-form)
 (require 'org-agent-inert)
 (require 'org-agent-notify)
 (require 'org-agent-question)
@@ -67,15 +66,15 @@
   (org-agent-question-test--decorated)
   (re-search-forward (concat "] " (regexp-quote option) "\\(?:$\\| \\)"))
   (goto-char (match-beginning 0))
-  (should (eq (key-binding (kbd "RET")) 'org-agent-form-toggle))
-  (call-interactively #'org-agent-form-toggle))
+  (should (eq (key-binding (kbd "RET")) 'org-agent-question-toggle))
+  (call-interactively #'org-agent-question-toggle))
 
 (defun org-agent-question-test--sent ()
   "Return the answers that are in the form."
   (org-agent-question-test--decorated)
   (mapcar (lambda (answer) (cons (plist-get answer :name)
                                  (plist-get answer :values)))
-          (org-agent-form-read (point) (car (org-agent-asks-of :question)))))
+          (org-agent-question--read-form (point) (car (org-agent-asks-of :question)))))
 
 (defun org-agent-question-test--journal (text)
   "Return non-nil when TEXT is in a file of the kernel or the home."
