@@ -79,7 +79,7 @@ It has to be a regular file of this machine that is not too large."
   "Return the real name of FILE, or refuse it.
 It has to be below the person's home or in the project."
   (let ((real (org-agent-act-regular-file file)))
-    (unless (cl-some (lambda (root) (file-in-directory-p real root))
+    (unless (cl-some (lambda (root) (org-agent-file-in-directory-p real root))
                      (org-agent-act--roots))
       (org-agent-kernel-refuse "%s is neither under your home nor in the project"
                                real))

@@ -115,8 +115,8 @@ since they come from the kernel, which may be starting."
                   org-agent-command-private-names)
         "its name is one for secrets (`org-agent-command-private-names')")
        ((and buffer-file-name (not (file-remote-p buffer-file-name))
-             (file-in-directory-p buffer-file-name
-                                  (org-agent-state-file "")))
+             (org-agent-file-in-directory-p
+              buffer-file-name (org-agent-state-file "")))
         "the kernel's token is in that directory")
        ((not enable-multibyte-characters) "it contains no text")
        ((apply #'derived-mode-p

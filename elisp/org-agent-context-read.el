@@ -122,7 +122,7 @@ directory: its token gives access to all that the person can do."
                                      (file-name-absolute-p path)
                                      (file-truename path)))))))
     (when (and path (file-name-absolute-p path) (not (file-remote-p path))
-               (file-in-directory-p path (org-agent-state-file "")))
+               (org-agent-file-in-directory-p path (org-agent-state-file "")))
       (org-agent-context-read--refuse
        "%s is not sent: the kernel's token is in its directory" name))
     (when (and (not (plist-get reference :agreed))

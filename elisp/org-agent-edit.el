@@ -130,8 +130,8 @@ that PARAMS names, or else widened."
   "Return the buffer that visits FILE, or the file with the ENTRY."
   (let ((real (org-agent-act-regular-file
                (or file (org-agent-edit--file-of entry)))))
-    (when (file-in-directory-p real (expand-file-name
-                                     "sessions" (org-agent-home-directory)))
+    (when (org-agent-file-in-directory-p
+           real (expand-file-name "sessions" (org-agent-home-directory)))
       (org-agent-kernel-refuse "%s is a conversation, and nobody changes what was said" real))
     (or (find-buffer-visiting real)
         (progn

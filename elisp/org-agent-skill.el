@@ -458,9 +458,9 @@ success criteria it runs the tests; on the capabilities it grants them."
 That is an Org file in the directory skills of the home."
   (and buffer-file-name
        (derived-mode-p 'org-mode)
-       (file-in-directory-p buffer-file-name
-                            (expand-file-name "skills"
-                                              (org-agent-home-directory)))))
+       (org-agent-file-in-directory-p
+        buffer-file-name
+        (expand-file-name "skills" (org-agent-home-directory)))))
 
 (defun org-agent-skill--maybe ()
   "Turn `org-agent-skill-mode' on in a skill note."

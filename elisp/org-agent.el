@@ -196,6 +196,14 @@ It has to be a directory of this machine, since the kernel runs here."
   "Return the real path of DIRECTORY, without a slash at its end."
   (directory-file-name (file-truename directory)))
 
+(defun org-agent-file-in-directory-p (file directory)
+  "Return non-nil if FILE is DIRECTORY or in it.  Links are followed.
+`file-in-directory-p' compares what the directory is at two moments, with
+its times, and so says no while another program, such as the kernel,
+writes there."
+  (string-prefix-p (file-name-as-directory (file-truename directory))
+                   (file-name-as-directory (file-truename file))))
+
 (defun org-agent--instance ()
   "Return the name of this home's directories for state and sockets.
 Every home has a kernel of its own."

@@ -13,6 +13,7 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-chat)
 (require 'org-agent-context)
+(require 'org-agent-context-read)
 (require 'org-agent-draft)
 (require 'org-agent-heading)
 
@@ -415,6 +416,31 @@
         (goto-char (point-min))
         (should (re-search-forward "^\\* Question (user), " nil t))
         (kill-buffer)))))
+
+(ert-deftest org-agent-context-of-the-kernel-while-it-writes ()
+  "A file of the kernel is not sent, also at the moment in which it writes there."
+  (org-agent-fake-with-home
+    (let* ((token (org-agent-state-file "token"))
+           (skills (expand-file-name "skills" org-agent-home))
+           (seconds 0)
+           (attributes (symbol-function 'file-attributes)))
+      (make-directory (file-name-directory token) t)
+      (make-directory skills t)
+      (with-temp-file token (insert "secret"))
+      (cl-letf (((symbol-function 'file-attributes)
+                 (lambda (&rest arguments)
+                   (dolist (directory (list (file-name-directory token) skills))
+                     (set-file-times directory (cl-incf seconds)))
+                   (apply attributes arguments))))
+        (should (string-match-p
+                 "token is in its directory"
+                 (cadr (should-error (org-agent-context-read
+                                      (list :type 'file :path token :agreed t))
+                                     :type 'org-agent-context-read-refused))))
+        (should (org-agent-file-in-directory-p
+                 (expand-file-name "note.org" skills) skills))
+        (should-not (org-agent-file-in-directory-p
+                     (concat skills "2/note.org") skills))))))
 
 (provide 'org-agent-context-test)
 ;;; org-agent-context-test.el ends here

@@ -350,12 +350,15 @@ The buffers that were opened for what was asked from there go with it."
 
 (defun org-agent-kernel-test--emacs (&rest forms)
   "Start another Emacs on the same home that evaluates FORMS.
-Return its process, whose buffer has what it prints."
+Return its process, whose buffer has what it prints.  It ignores SIGPIPE,
+as every Emacs with a display or a terminal does: else it would die where
+it talks to a kernel that was killed."
   (make-process
    :name "other-emacs" :noquery t :connection-type 'pipe
    :buffer (generate-new-buffer " *other-emacs*")
    :command (append
-             (list (expand-file-name invocation-name invocation-directory)
+             (list "sh" "-c" "trap '' PIPE; exec \"$@\"" "sh"
+                   (expand-file-name invocation-name invocation-directory)
                    "--batch" "-Q"
                    "-L" org-agent-directory
                    "-L" (expand-file-name "test" org-agent-directory)

@@ -111,7 +111,10 @@ Which are taken is seen in DIRECTORY."
     (when (ignore-error file-already-exists
             (make-directory (expand-file-name (symbol-name name) directory))
             t)
-      (ert-run-tests-batch name)))
+      ;; `undo' and other commands go by what was done before, here by a
+      ;; test that ran by chance in the same process.
+      (let ((last-command nil) (this-command nil))
+        (ert-run-tests-batch name))))
   (kill-emacs 0))
 
 (defun run-start (directory)
