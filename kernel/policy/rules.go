@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,29 +55,30 @@ const maximumFaults = 20
 type tableReader struct {
 	file, home, user string
 	rules            *Rules
-	headed           bool
 }
 
 // ParseRules parses the text of a policy.org. File is its path. Relative names in it start at home,
 // and ~ is user.
 func ParseRules(text, file, home, user string) *Rules {
 	t := &tableReader{file: file, home: home, user: user, rules: &Rules{}}
-	doc := org.Parse(text)
-	found := false
-	for i, h := range doc.Headings {
-		if h.Hidden() || !strings.EqualFold(strings.TrimSpace(h.Title), "Rules") {
+	table := org.ReadSettingsTable(text, "Rules")
+	for i, row := range table.Rows {
+		if i == 0 {
+			if !slices.Equal(row.Cells, ruleColumns) {
+				t.fault(row.Line, "the table of rules begins with | rule | matches | verdict | why | since |")
+			}
 			continue
 		}
-		if found {
-			t.fault(h.Line, "there is a second heading %q: keep all rules in one table", h.Title)
+		r, err := t.row(row.Cells)
+		if err != nil {
+			t.fault(row.Line, "%v", err)
 			continue
 		}
-		found = true
-		end := len(text)
-		if i+1 < len(doc.Headings) {
-			end = doc.Headings[i+1].Start
-		}
-		t.section(doc, h, text[:end])
+		r.line = row.Line
+		t.rules.rules = append(t.rules.rules, r)
+	}
+	if table.Again != 0 {
+		t.fault(table.Again, "there is a second heading %q: keep all rules in one table", "Rules")
 	}
 	return t.rules
 }
@@ -89,61 +89,17 @@ func (t *tableReader) fault(line int, format string, arguments ...any) {
 	}
 }
 
-var widthCookie = regexp.MustCompile(`^<[lrc]?\d*>$`)
-
-// section parses the rows between a heading and the end of text. It skips blocks, which contain
-// examples.
-func (t *tableReader) section(doc *org.Document, h *org.Heading, text string) {
-	blocks := doc.Blocks()
-	number, offset := h.Line, h.LineEnd
-	for line := range strings.Lines(text[h.LineEnd:]) {
-		number++
-		start := offset
-		offset += len(line)
-		for len(blocks) > 0 && blocks[0].End <= start {
-			blocks = blocks[1:]
-		}
-		row := strings.TrimSpace(line)
-		if len(blocks) > 0 && blocks[0].Start <= start || !strings.HasPrefix(row, "|") || strings.HasPrefix(row, "|-") {
-			continue
-		}
-		cells := cellsOf(row)
-		if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" && !widthCookie.MatchString(cell) }) {
-			continue
-		}
-		if !t.headed {
-			t.headed = true
-			if !slices.Equal(cells, ruleColumns) {
-				t.fault(number, "the table of rules begins with | rule | matches | verdict | why | since |")
-			}
-			continue
-		}
-		r, err := t.row(cells)
-		if err != nil {
-			t.fault(number, "%v", err)
-			continue
-		}
-		r.line = number
-		t.rules.rules = append(t.rules.rules, r)
-	}
-}
-
-// cellsOf splits a row into cells. \vert is a bar, as everywhere in Org.
-func cellsOf(row string) []string {
-	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|")
-	for i, cell := range cells {
-		cells[i] = strings.TrimSpace(cell)
-		if strings.Contains(cell, `\vert`) {
-			cells[i] = strings.ReplaceAll(strings.ReplaceAll(cells[i], `\vert{}`, "|"), `\vert`, "|")
-		}
-	}
-	return cells
-}
+// barOf replaces \vert, which is a bar everywhere in Org. A bar itself ends a cell.
+var barOf = strings.NewReplacer(`\vert{}`, "|", `\vert`, "|")
 
 // row parses one rule.
 func (t *tableReader) row(cells []string) (rule, error) {
 	if len(cells) != len(ruleColumns) {
 		return rule{}, fmt.Errorf("the row has %d cells, not the five | rule | matches | verdict | why | since | (a bar in a cell is written \\vert{})", len(cells))
+	}
+	cells = slices.Clone(cells)
+	for i := range cells {
+		cells[i] = barOf.Replace(cells[i])
 	}
 	r := rule{kind: strings.ToLower(cells[0]), why: cells[3]}
 	verdicts := []string{"refuse", "ask", "allow"}

@@ -42,7 +42,7 @@ func TestFaultsOfRules(t *testing.T) {
 		{ruleHead + "| action :door :knock :twice | | allow | | |\n", "written as action :TARGET :NAME"},
 		{ruleHead + "| action :door :knock | x | allow | | |\n", "leave that cell empty"},
 		{"* Rules\n| rule | verdict |\n", "p:2: the table of rules begins with"},
-		{ruleHead + "* rules\n", `p:4: there is a second heading "rules"`},
+		{ruleHead + "* rules\n", `p:4: there is a second heading "Rules"`},
 		{ruleHead + "| runs | ls | allow | | |\n|  | <10> | | | |\n#+begin_example\n| broken |\n#+end_example\n* Others\n| broken |\n* COMMENT Rules\n| broken |\n", ""},
 		{"no rules at all", ""},
 		{"* Grants\n| note | capabilities | blocks | since |\n", ""},

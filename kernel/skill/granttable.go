@@ -22,19 +22,15 @@ type grant struct {
 	capabilities []string
 	blocks       string
 	since        string // the day, as 2026-11-22
-	line         int
-	start, end   int // offsets of the line, with its line end
+	row          org.SettingsRow
 }
 
 // grantTable is the table under "Grants" in a policy.org. It does not change.
 type grantTable struct {
 	text   string
-	grants map[string]grant // by note; nil if anything is wrong
+	table  *org.SettingsTable // nil if the file cannot be read
+	grants map[string]grant   // by note; nil if anything is wrong
 	faults []Diagnostic
-	// lastStart and lastEnd are the offsets of the table's last line, or -1 if there is no table.
-	lastStart, lastEnd int
-	// section is where the text under the heading ends, or -1 without a heading.
-	section int
 }
 
 // maximumPolicy is the maximum size of policy.org in bytes.
@@ -78,21 +74,18 @@ var grantColumns = []string{"note", "capabilities", "blocks", "since"}
 // parseGrants parses the table under the heading "Grants". One faulty row invalidates the whole
 // table, because half of a person's decision is not their decision.
 func (g *Grants) parseGrants(text string) *grantTable {
-	t := &grantTable{text: text, grants: map[string]grant{}, lastStart: -1, lastEnd: -1, section: -1}
-	doc := org.Parse(text)
-	for i, h := range doc.Headings {
-		if h.Hidden() || !strings.EqualFold(h.Title, "Grants") {
+	t := &grantTable{text: text, table: org.ReadSettingsTable(text, "Grants"), grants: map[string]grant{}}
+	for i, row := range t.table.Rows {
+		if i == 0 {
+			if !slices.Equal(row.Cells, grantColumns) {
+				g.fault(t, row.Line, "the table of grants begins with | note | capabilities | blocks | since |")
+			}
 			continue
 		}
-		if t.section >= 0 {
-			g.fault(t, h.Line, "there is a second heading %q: keep all grants in one table", h.Title)
-			continue
-		}
-		t.section = len(text)
-		if i+1 < len(doc.Headings) {
-			t.section = doc.Headings[i+1].Start
-		}
-		g.parseSection(t, doc, h)
+		g.addGrant(t, row)
+	}
+	if t.table.Again != 0 {
+		g.fault(t, t.table.Again, "there is a second heading %q: keep all grants in one table", "Grants")
 	}
 	if len(t.faults) > 0 {
 		t.grants = nil
@@ -100,68 +93,26 @@ func (g *Grants) parseGrants(text string) *grantTable {
 	return t
 }
 
+// addGrant adds the grant of a row to the table.
+func (g *Grants) addGrant(t *grantTable, row org.SettingsRow) {
+	found, err := g.parseRow(row.Cells)
+	if err != nil {
+		g.fault(t, row.Line, "%v; nothing of this table is granted until that is mended", err)
+		return
+	}
+	if other, twice := t.grants[found.note]; twice {
+		g.fault(t, row.Line, "%s stands in line %d already; nothing of this table is granted until one of them is gone", encodeName(found.note, false), other.row.Line)
+		return
+	}
+	found.row = row
+	t.grants[found.note] = found
+}
+
 func (g *Grants) fault(t *grantTable, line int, format string, arguments ...any) {
 	if len(t.faults) == maximumDiagnostics {
 		return
 	}
 	t.faults = append(t.faults, Diagnostic{File: g.config.File, Line: line, Column: 1, Message: fmt.Sprintf(format, arguments...)})
-}
-
-var widthCookie = regexp.MustCompile(`^<[lrc]?\d*>$`)
-
-// parseSection reads the lines between the heading and the section's end.
-func (g *Grants) parseSection(t *grantTable, doc *org.Document, h *org.Heading) {
-	blocks := doc.Blocks()
-	headed := false
-	number, offset := h.Line, h.LineEnd
-	for line := range strings.Lines(t.text[h.LineEnd:t.section]) {
-		number++
-		start := offset
-		offset += len(line)
-		for len(blocks) > 0 && blocks[0].End <= start {
-			blocks = blocks[1:]
-		}
-		inBlock := len(blocks) > 0 && blocks[0].Start <= start
-		row := strings.TrimSpace(line)
-		if inBlock || !strings.HasPrefix(row, "|") {
-			continue
-		}
-		t.lastStart, t.lastEnd = start, offset
-		if strings.HasPrefix(row, "|-") {
-			continue
-		}
-		cells := cellsOf(row)
-		if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" && !widthCookie.MatchString(cell) }) {
-			continue
-		}
-		if !headed {
-			headed = true
-			if !slices.Equal(cells, grantColumns) {
-				g.fault(t, number, "the table of grants begins with | note | capabilities | blocks | since |")
-			}
-			continue
-		}
-		found, err := g.parseRow(cells)
-		if err != nil {
-			g.fault(t, number, "%v; nothing of this table is granted until that is mended", err)
-			continue
-		}
-		if other, twice := t.grants[found.note]; twice {
-			g.fault(t, number, "%s stands in line %d already; nothing of this table is granted until one of them is gone", encodeName(found.note, false), other.line)
-			continue
-		}
-		found.line, found.start, found.end = number, start, offset
-		t.grants[found.note] = found
-	}
-}
-
-// cellsOf splits a row of a table.
-func cellsOf(row string) []string {
-	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|")
-	for i := range cells {
-		cells[i] = strings.TrimSpace(cells[i])
-	}
-	return cells
 }
 
 var (
