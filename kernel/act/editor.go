@@ -45,8 +45,8 @@ func InEditor(d Deps, k kind.Kind, changes bool) kind.Kind {
 		order.Check = true
 		return d.Editors.Check(ctx, order)
 	}
-	k.Settle = func(ctx context.Context, o kind.Order, lost error) (kind.Result, error) {
-		return settle(ctx, d, o, lost)
+	k.Reconcile = func(ctx context.Context, o kind.Order, lost error) (kind.Result, error) {
+		return reconcile(ctx, d, o, lost)
 	}
 	return k
 }

@@ -46,10 +46,10 @@ type Editors interface {
 	// nil if nothing does, or if the client does not say. The error wraps [kind.ErrNoPerformer] if
 	// there is no such client.
 	Check(ctx context.Context, act protocol.Act) error
-	// Settle asks a client that has reconnected whether it performed the act. The errors are those
+	// Reconcile asks a client that has reconnected whether it performed the act. The errors are those
 	// of Perform. An error that does not wrap [kind.ErrOutcomeUnknown] means that nothing was
 	// changed, except [kind.ErrNoPerformer], which means that no client came.
-	Settle(ctx context.Context, act protocol.Act) (client string, receipt protocol.Receipt, err error)
+	Reconcile(ctx context.Context, act protocol.Act) (client string, receipt protocol.Receipt, err error)
 }
 
 // Catalog lists the tools.

@@ -23,7 +23,7 @@ import (
 // of the system prompt.
 func (a *Agent) Prompt(ctx context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult {
 	record := journal.Turn{Session: event.Session, Stamp: a.config.Now(), Event: event.ID, Question: event, Level: event.Level,
-		Parent: event.Parent, Instead: event.Instead, Settings: event.Settings, Wanted: event.Settings.Model()}
+		Parent: event.Parent, Replaces: event.Instead, Settings: event.Settings, RequestedModel: event.Settings.Model()}
 	result := protocol.PromptResult{Session: event.Session, Settings: event.Settings}
 	if err := a.addPrompt(ctx, record, mode, kind, &result); err != nil {
 		result.Note = "nothing would be sent: " + loop.NoticeOf(err)

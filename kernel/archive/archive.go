@@ -38,12 +38,12 @@ const filesLimit = 500_000
 
 // Contents is the table of contents of an archive.
 type Contents struct {
-	Format   int    `json:"format"`
-	Version  string `json:"version"` // of the program that made it
-	Exported string `json:"exported"`
-	Files    int    `json:"files"`
-	Bytes    int64  `json:"bytes"`
-	Journal  bool   `json:"journal"`
+	Format     int    `json:"format"`
+	Version    string `json:"version"` // of the program that made it
+	ExportedAt string `json:"exported"`
+	Files      int    `json:"files"`
+	Bytes      int64  `json:"bytes"`
+	Journal    bool   `json:"journal"`
 }
 
 // ErrUnfit is the error that every fault of an archive wraps.

@@ -87,7 +87,7 @@ func tree(t *testing.T, directory string) string {
 	return all.String()
 }
 
-func export(t *testing.T, paths config.Paths) ([]byte, Exported) {
+func export(t *testing.T, paths config.Paths) ([]byte, ExportResult) {
 	t.Helper()
 	var out bytes.Buffer
 	done, err := Export(t.Context(), paths, "7", &out)
@@ -95,7 +95,7 @@ func export(t *testing.T, paths config.Paths) ([]byte, Exported) {
 	return out.Bytes(), done
 }
 
-func unpack(t *testing.T, paths config.Paths, archive []byte, existing Existing) (Imported, error) {
+func unpack(t *testing.T, paths config.Paths, archive []byte, existing Existing) (ImportResult, error) {
 	t.Helper()
 	return Import(t.Context(), paths, bytes.NewReader(archive), Options{Existing: existing})
 }
@@ -129,7 +129,7 @@ func TestExportWipeImport(t *testing.T) {
 	must(t, os.Chtimes(filepath.Join(paths.Home, "MEMORY.org"), time.Time{}, time.Unix(1_700_000_000, 123_000_000)))
 	want := tree(t, paths.Home)
 	archive, exported := export(t, paths)
-	if !exported.Journal || len(exported.Left) > 0 {
+	if !exported.Journal || len(exported.Unsupported) > 0 {
 		t.Errorf("%+v", exported)
 	}
 	must(t, os.RemoveAll(paths.Home))
@@ -200,7 +200,7 @@ func TestImportOverOthers(t *testing.T) {
 		journal, aside := "here", ""
 		if existing == Replace {
 			journal, aside = "there", "here a.org"
-			if to.Journal = done.JournalAside; questions(t, to) != "here" {
+			if to.Journal = done.JournalBackup; questions(t, to) != "here" {
 				t.Error("the journal that was here is gone")
 			}
 			to.Journal = filepath.Join(to.State, "journal.db")
@@ -208,7 +208,7 @@ func TestImportOverOthers(t *testing.T) {
 		if got := questions(t, to); got != journal {
 			t.Errorf("%s: the journal has %q, want %q", existing, got, journal)
 		}
-		if got, _ := os.ReadFile(filepath.Join(to.Home, done.Aside, "a.org")); done.Aside != "" && string(got) != aside {
+		if got, _ := os.ReadFile(filepath.Join(to.Home, done.ReplacedDirectory, "a.org")); done.ReplacedDirectory != "" && string(got) != aside {
 			t.Errorf("%s: the replaced file has %q, want %q", existing, got, aside)
 		}
 	}
@@ -325,7 +325,7 @@ func TestExportOddFiles(t *testing.T) {
 	must(t, err)
 	done, err := Export(t.Context(), paths, "7", file)
 	must(t, errors.Join(err, file.Close()))
-	if got := strings.Join(done.Left, " "); got != "link.org pipe" {
+	if got := strings.Join(done.Unsupported, " "); got != "link.org pipe" {
 		t.Errorf("the export reports %q", got)
 	}
 	text, err := os.ReadFile(file.Name())

@@ -19,26 +19,26 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Exported is the result of an export. Left are the paths below the home that are neither files nor
-// directories, such as links. They are not in the archive.
-type Exported struct {
+// ExportResult is the result of an export. Unsupported are the paths below the home that
+// are neither files nor directories, such as links. They are not in the archive.
+type ExportResult struct {
 	Contents
-	Left []string
+	Unsupported []string
 }
 
 // Export writes an archive of the instance. It fails if a file cannot be read, because an
 // incomplete archive must not look complete. A file that changes during the export has the content
 // of the moment at which it is read. The journal is a snapshot of one moment.
-func Export(ctx context.Context, paths config.Paths, version string, out io.Writer) (Exported, error) {
+func Export(ctx context.Context, paths config.Paths, version string, out io.Writer) (ExportResult, error) {
 	if info, err := os.Stat(paths.Home); err != nil || !info.IsDir() {
-		return Exported{}, fmt.Errorf("there is no home %s to export", paths.Home)
+		return ExportResult{}, fmt.Errorf("there is no home %s to export", paths.Home)
 	}
 	packed := gzip.NewWriter(out)
 	e := &exporter{ctx: ctx, to: tar.NewWriter(packed)}
 	if same, ok := out.(*os.File); ok {
 		e.itself, _ = same.Stat() // a pipe is never among the files
 	}
-	e.done.Format, e.done.Version, e.done.Exported = format, version, time.Now().UTC().Format(time.RFC3339)
+	e.done.Format, e.done.Version, e.done.ExportedAt = format, version, time.Now().UTC().Format(time.RFC3339)
 	if err := e.home(paths.Home); err != nil {
 		return e.done, fmt.Errorf("export the home: %w", err)
 	}
@@ -64,7 +64,7 @@ type exporter struct {
 	ctx    context.Context
 	to     *tar.Writer
 	itself fs.FileInfo // the archive, if it is a file; it is not exported
-	done   Exported
+	done   ExportResult
 }
 
 // home adds all files below the home.
@@ -87,7 +87,7 @@ func (e *exporter) home(home string) error {
 		case entry.IsDir():
 			return e.directory(name, below == ".", entry)
 		case !entry.Type().IsRegular():
-			e.done.Left = append(e.done.Left, below)
+			e.done.Unsupported = append(e.done.Unsupported, below)
 			return nil
 		}
 		if _, err := inside(name); err != nil {

@@ -36,23 +36,23 @@ type Options struct {
 
 const defaultLimit = 2 << 30
 
-// Imported is the result of an import. The lists have paths below the home.
-type Imported struct {
+// ImportResult is the result of an import. The lists have paths below the home.
+type ImportResult struct {
 	Contents
-	Added, Same  int
-	Skipped      []string
-	Replaced     []string
-	Beside       []string
-	Aside        string // the directory below the home with the replaced files
-	JournalTaken bool   // the archive's journal is the instance's now
-	JournalKept  bool   // the instance's own journal stays
-	JournalAside string // the new path of the replaced journal
+	Added, Same       int
+	Skipped           []string
+	Replaced          []string
+	Merged            []string
+	ReplacedDirectory string // the directory below the home with the replaced files
+	JournalRestored   bool   // the archive's journal is the instance's now
+	JournalKept       bool   // the instance's own journal stays
+	JournalBackup     string // the new path of the replaced journal
 }
 
 // Import unpacks an archive into the instance. If the archive is refused, or if files differ and
 // Options does not say what to do, nothing is changed. An import that was killed can be repeated,
 // with the same result.
-func Import(ctx context.Context, paths config.Paths, from io.ReadSeeker, o Options) (done Imported, err error) {
+func Import(ctx context.Context, paths config.Paths, from io.ReadSeeker, o Options) (done ImportResult, err error) {
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
@@ -83,7 +83,7 @@ type importer struct {
 	root     *os.Root        // the home; nil if it does not exist
 	here     map[string]bool // the archive's files that exist here, and whether their content is the same
 	incoming string          // the path to which the archive's journal is unpacked for its check
-	done     *Imported
+	done     *ImportResult
 }
 
 func (i *importer) clean() {
@@ -265,8 +265,8 @@ func (i *importer) checkJournal() error {
 	if err != nil || current == incoming {
 		return err
 	}
-	i.done.JournalTaken = current.Sessions == 0 || i.options.Existing == Replace
-	i.done.JournalKept = !i.done.JournalTaken
+	i.done.JournalRestored = current.Sessions == 0 || i.options.Existing == Replace
+	i.done.JournalKept = !i.done.JournalRestored
 	return nil
 }
 
@@ -296,7 +296,7 @@ func (i *importer) unpack(from io.Reader) error {
 		}
 		i.root = root
 	}
-	i.done.Aside = ".replaced-" + time.Now().Format("2006-01-02-150405")
+	i.done.ReplacedDirectory = ".replaced-" + time.Now().Format("2006-01-02-150405")
 	_, err := each(i.ctx, from, i.options.Limit, func(e entry) error {
 		if e.path == "" {
 			return nil
@@ -307,9 +307,9 @@ func (i *importer) unpack(from io.Reader) error {
 		return nil
 	})
 	if len(i.done.Replaced) == 0 {
-		i.done.Aside = ""
+		i.done.ReplacedDirectory = ""
 	}
-	if err != nil || !i.done.JournalTaken {
+	if err != nil || !i.done.JournalRestored {
 		return err
 	}
 	return i.putJournal()
@@ -332,9 +332,9 @@ func (i *importer) put(e entry) error {
 			return nil
 		case Merge:
 			to = i.freeName(e.path)
-			i.done.Beside = append(i.done.Beside, to)
+			i.done.Merged = append(i.done.Merged, to)
 		case Replace:
-			aside := path.Join(i.done.Aside, e.path)
+			aside := path.Join(i.done.ReplacedDirectory, e.path)
 			if err := i.root.MkdirAll(path.Dir(aside), 0o700); err != nil {
 				return err
 			}
@@ -385,9 +385,9 @@ func (i *importer) setAttributes(e entry, to string) error {
 // putJournal moves the archive's journal to the place of the instance's.
 func (i *importer) putJournal() error {
 	if _, err := os.Lstat(i.paths.Journal); err == nil && i.options.Existing == Replace {
-		i.done.JournalAside = i.paths.Journal + ".replaced-" + time.Now().Format("2006-01-02-150405")
+		i.done.JournalBackup = i.paths.Journal + ".replaced-" + time.Now().Format("2006-01-02-150405")
 		for _, suffix := range []string{"-wal", "-shm", ""} {
-			if err := os.Rename(i.paths.Journal+suffix, i.done.JournalAside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Rename(i.paths.Journal+suffix, i.done.JournalBackup+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("rename the journal: %w", err)
 			}
 		}

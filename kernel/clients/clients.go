@@ -36,9 +36,9 @@ type Clients struct {
 	// CheckPatience is how long a client may take to say whether it could make a change. 0 means 5
 	// s.
 	CheckPatience time.Duration
-	// SettlePatience is how long a client may take to reconnect after its connection ended during
+	// ReconcilePatience is how long a client may take to reconnect after its connection ended during
 	// an act. 0 means 5 s. A live client reconnects in a fraction of that.
-	SettlePatience time.Duration
+	ReconcilePatience time.Duration
 
 	mu      sync.Mutex
 	clients []Client // the one that a person used last stands last
@@ -114,9 +114,9 @@ func (c *Clients) NotifyAll(method string, params any) {
 
 // NotifyOthers notifies every client that accepts notices, except those for which told returns true
 // because they have the information already.
-func (c *Clients) NotifyOthers(told func(client string) bool, method string, params any) {
+func (c *Clients) NotifyOthers(informed func(client string) bool, method string, params any) {
 	for _, client := range c.connected() {
-		if client.Info().Capabilities.Notices && !told(client.ID()) {
+		if client.Info().Capabilities.Notices && !informed(client.ID()) {
 			client.Notify(method, params)
 		}
 	}

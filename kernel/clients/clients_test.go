@@ -126,7 +126,7 @@ func TestSettle(t *testing.T) {
 					time.AfterFunc(test.back, func() { c.Add(client) })
 				}
 				begun := time.Now()
-				_, _, err := c.Settle(t.Context(), opening("e1"))
+				_, _, err := c.Reconcile(t.Context(), opening("e1"))
 				if !errors.Is(err, test.want) || time.Since(begun) > 6*time.Second {
 					t.Errorf("after %v: %v, want %v", time.Since(begun), err, test.want)
 				}

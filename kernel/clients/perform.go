@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	defaultCheckPatience  = 5 * time.Second
-	defaultSettlePatience = 5 * time.Second
-	settlePause           = 50 * time.Millisecond // between two looks for a client that reconnects
+	defaultCheckPatience     = 5 * time.Second
+	defaultReconcilePatience = 5 * time.Second
+	reconcilePause           = 50 * time.Millisecond // between two looks for a client that reconnects
 )
 
 // errNoEditor is the error of a change of a text that waits for an editor.
 var errNoEditor = fmt.Errorf("no Emacs is connected that could make the change: open one, and decide then (%w)", kind.ErrNoPerformer)
 
-// named returns the name by which clients announce that they perform such an act.
-func named(order protocol.Act) string {
+// actionName returns the name by which clients announce that they perform such an act.
+func actionName(order protocol.Act) string {
 	return cmp.Or(order.Payload.Text("action"), string(order.Target))
 }
 
 // performer returns the client for an act: the sender of its event, or else the one that was used
 // last, among those that perform such an action.
 func (c *Clients) performer(order protocol.Act) Client {
-	name := named(order)
+	name := actionName(order)
 	return c.choose(order.Event, func(can protocol.Capabilities) bool { return can.CanPerform(name) })
 }
 
@@ -38,7 +38,7 @@ func (c *Clients) performer(order protocol.Act) Client {
 func (c *Clients) Perform(ctx context.Context, order protocol.Act) (string, protocol.Receipt, error) {
 	client := c.performer(order)
 	if client == nil {
-		return "", protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", named(order), kind.ErrNoPerformer)
+		return "", protocol.Receipt{}, fmt.Errorf("no connected Emacs performs :%s: %w", actionName(order), kind.ErrNoPerformer)
 	}
 	receipt, err := client.Act(ctx, order)
 	if errors.Is(err, rpc.ErrConnectionLost) {
@@ -61,10 +61,10 @@ func (c *Clients) Check(ctx context.Context, order protocol.Act) error {
 	return nil
 }
 
-// Settle implements [org-agent/kernel/act.Editors]. A client that has reconnected knows whether the
+// Reconcile implements [org-agent/kernel/act.Editors]. A client that has reconnected knows whether the
 // act was done, or sees it in its buffer.
-func (c *Clients) Settle(ctx context.Context, order protocol.Act) (string, protocol.Receipt, error) {
-	until := time.Now().Add(cmp.Or(c.SettlePatience, defaultSettlePatience))
+func (c *Clients) Reconcile(ctx context.Context, order protocol.Act) (string, protocol.Receipt, error) {
+	until := time.Now().Add(cmp.Or(c.ReconcilePatience, defaultReconcilePatience))
 	for ctx.Err() == nil && time.Now().Before(until) {
 		if client := c.performer(order); client != nil {
 			receipt, err := client.Act(ctx, order)
@@ -78,7 +78,7 @@ func (c *Clients) Settle(ctx context.Context, order protocol.Act) (string, proto
 			}
 		}
 		select {
-		case <-time.After(settlePause):
+		case <-time.After(reconcilePause):
 		case <-ctx.Done():
 		}
 	}

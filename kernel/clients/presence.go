@@ -8,11 +8,11 @@ import (
 // Presence records in [Clients] who is connected. It implements [rpc.Presence].
 type Presence struct {
 	Clients *Clients
-	// Lasting returns the faults that still hold. A client that shows notices receives them when it
+	// Faults returns the faults that still hold. A client that shows notices receives them when it
 	// connects; clients that were connected before have received them already.
-	Lasting func() []string
-	// Left are called in order when a client's connection has ended. They must not block.
-	Left []func(*rpc.Client)
+	Faults func() []string
+	// OnDisconnect are called in order when a client's connection has ended. They must not block.
+	OnDisconnect []func(*rpc.Client)
 }
 
 // Connected implements [rpc.Presence].
@@ -21,7 +21,7 @@ func (p Presence) Connected(client *rpc.Client) {
 	if !client.Capabilities().Notices {
 		return
 	}
-	for _, fault := range p.Lasting() {
+	for _, fault := range p.Faults() {
 		client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fault})
 	}
 }
@@ -29,7 +29,7 @@ func (p Presence) Connected(client *rpc.Client) {
 // Disconnected implements [rpc.Presence].
 func (p Presence) Disconnected(client *rpc.Client) {
 	p.Clients.Remove(client)
-	for _, left := range p.Left {
-		left(client)
+	for _, notify := range p.OnDisconnect {
+		notify(client)
 	}
 }

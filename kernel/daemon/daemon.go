@@ -64,9 +64,9 @@ type Config struct {
 	Commands bool
 	// Addresses says what is against fetching a page from an address; nil for [fetch.Public].
 	Addresses func(netip.Addr) error
-	// EmacsPatience is how long an Emacs has to answer what a tool asks it, and SettlePatience how long
+	// EmacsPatience is how long an Emacs has to answer what a tool asks it, and ReconcilePatience how long
 	// one has to come back whose connection was lost amid an act. 0 for what package clients has.
-	EmacsPatience, SettlePatience time.Duration
+	EmacsPatience, ReconcilePatience time.Duration
 	// Now is the clock that messages, days and what is kept go by. Default time.Now.
 	Now func() time.Time
 	// Kinds are kinds of actions beside those that are built in; nil for none.
@@ -122,7 +122,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if c.Now == nil {
 		d.config.Now = time.Now
 	}
-	d.clients.SettlePatience = c.SettlePatience
+	d.clients.ReconcilePatience = c.ReconcilePatience
 	if d.paths, err = prepare(c); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (d *daemon) serve(ctx context.Context, book *logfile.Writer) error {
 	if err != nil {
 		return err
 	}
-	presence := clients.Presence{Clients: &d.clients, Lasting: d.faults.Lasting, Left: []func(*rpc.Client){
+	presence := clients.Presence{Clients: &d.clients, Faults: d.faults.Lasting, OnDisconnect: []func(*rpc.Client){
 		func(client *rpc.Client) { book.Unfollow(client) },
 		func(client *rpc.Client) { d.sessions.Detach(client) },
 	}}

@@ -50,8 +50,8 @@ func (s *story) toolStep(e journal.Entry) error {
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
 	}
-	if data.Said != "" {
-		s.event("Message of a person to the running turn: %s", data.Said)
+	if data.Steer != "" {
+		s.event("Message of a person to the running turn: %s", data.Steer)
 		return nil
 	}
 	if data.Action == "" && data.Note != "" {

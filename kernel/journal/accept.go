@@ -178,7 +178,7 @@ func accept(ctx context.Context, tx *writer, event protocol.Event, turn string) 
 	queued := Turn{
 		ID: turn, Session: event.Session, Event: event.ID, Question: event, Level: event.Level,
 		Seq: entry.Seq, Order: entry.Seq, State: protocol.TurnQueued, Attempt: 1, Stamp: stamp, Accepted: entry.Time,
-		Instead: event.Instead, Parent: event.Parent, Settings: event.Settings, Wanted: event.Settings.Model(),
+		Replaces: event.Instead, Parent: event.Parent, Settings: event.Settings, RequestedModel: event.Settings.Model(),
 	}
 	if err := enqueue(ctx, tx, queued); err != nil {
 		return Turn{}, false, err
@@ -198,14 +198,14 @@ func enqueue(ctx context.Context, tx *writer, t Turn) error {
 	}
 	_, err = tx.ExecContext(ctx,
 		"INSERT INTO turn (seq, id, session, event, queue, state, attempt, accepted, instead, parent, settings, wanted, stamp) VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11)",
-		t.Seq, t.ID, t.Session, t.Event, string(t.State), at, t.Instead, t.Parent, settingsText(t.Settings), t.Wanted, stampText(t.Stamp))
+		t.Seq, t.ID, t.Session, t.Event, string(t.State), at, t.Replaces, t.Parent, settingsText(t.Settings), t.RequestedModel, stampText(t.Stamp))
 	if err != nil {
 		return fmt.Errorf("write the turn %s: %w", t.ID, err)
 	}
 	if !findable(t.Question) {
 		return nil
 	}
-	return indexText(ctx, tx, t.Seq, t.Question.Text, placeWord(first))
+	return indexText(ctx, tx, t.Seq, t.Question.Text, sessionWord(first))
 }
 
 // refuseOther refuses an event whose id belongs to a turn with another text or session.

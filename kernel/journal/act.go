@@ -101,12 +101,12 @@ func putActOf(ctx context.Context, tx *writer, act Act) error {
 	if err != nil {
 		return fmt.Errorf("look for the turn %s: %w", act.Turn, err)
 	}
-	return putAct(ctx, tx, act, placeWord(first))
+	return putAct(ctx, tx, act, sessionWord(first))
 }
 
-// putAct writes an act of an existing turn. It indexes the text of an answer with the words of its
-// places.
-func putAct(ctx context.Context, tx *writer, act Act, places string) error {
+// putAct writes an act of an existing turn. It indexes the text of an answer with the words
+// that mark its session and a copy.
+func putAct(ctx context.Context, tx *writer, act Act, markers string) error {
 	var taken bool
 	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM act WHERE id = ?1) OR EXISTS (SELECT 1 FROM turn WHERE event = ?1)", act.ID).Scan(&taken)
 	if err != nil {
@@ -127,7 +127,7 @@ func putAct(ctx context.Context, tx *writer, act Act, places string) error {
 	if act.Kind != ActAnswer {
 		return nil
 	}
-	return indexText(ctx, tx, row.Seq, cmp.Or(act.Plain, act.Raw), places)
+	return indexText(ctx, tx, row.Seq, cmp.Or(act.Plain, act.Raw), markers)
 }
 
 // PutReceipt records a client's receipt for an act. An act may have several receipts. A receipt

@@ -126,7 +126,7 @@ func historyText(t *testing.T, j *journal.Journal, before string, limit int) str
 	must(t, err)
 	var parts []string
 	for _, exchange := range history {
-		parts = append(parts, strings.Join(append([]string{exchange.Question}, exchange.Said...), "/")+"="+exchange.Answer)
+		parts = append(parts, strings.Join(append([]string{exchange.Question}, exchange.Steers...), "/")+"="+exchange.Answer)
 	}
 	return strings.Join(parts, " ")
 }
@@ -155,11 +155,11 @@ func TestKnownAndSessions(t *testing.T) {
 	for i := range 20000 {
 		ask = append(ask, fmt.Sprint("unknown-", i))
 	}
-	known, err := j.Sessions.Known(ctx, "main", ask)
+	known, err := j.Sessions.KnownIDs(ctx, "main", ask)
 	if want := map[string]bool{"q1": true, "a1": true}; err != nil || !reflect.DeepEqual(known, want) {
 		t.Errorf("known: %v, %v", known, err)
 	}
-	if known, err := j.Sessions.Known(ctx, "main", nil); err != nil || len(known) != 0 {
+	if known, err := j.Sessions.KnownIDs(ctx, "main", nil); err != nil || len(known) != 0 {
 		t.Errorf("none of none: %v, %v", known, err)
 	}
 

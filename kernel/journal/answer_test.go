@@ -27,7 +27,7 @@ func TestPreferredAnswerIsShown(t *testing.T) {
 	}{{"a1", false, "one=first"}, {"a1", false, "one=first"}, {"a1-2", true, "one=first"}, {"a1", true, "one=second"}} {
 		turn, err := j.Turns.Prefer(ctx, test.id, test.not)
 		must(t, err)
-		if got := historyText(t, j, "", 0); got != test.want || turn.Wanted != "other-model" {
+		if got := historyText(t, j, "", 0); got != test.want || turn.RequestedModel != "other-model" {
 			t.Errorf("%+v: %s, %+v", test, got, turn)
 		}
 	}

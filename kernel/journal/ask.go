@@ -16,7 +16,7 @@ import (
 type AskStore struct{ *database }
 
 // PutAsk records an ask that waits from now on. CodeConflict if the id is known. CodeNotFound if
-// the turn does not exist or has ended. Asked is set if it is empty.
+// the turn does not exist or has ended. Opened is set if it is empty.
 func (s *AskStore) PutAsk(ctx context.Context, ask protocol.Ask) error {
 	kind, err := askKind(ask)
 	if err != nil {

@@ -79,7 +79,7 @@ func fillTurn(ctx context.Context, tx *writer, i int, words string) error {
 	if err != nil {
 		return err
 	}
-	if err := indexText(ctx, tx, row.Seq, words, placeWord(int64(i%1000)+1)); err != nil {
+	if err := indexText(ctx, tx, row.Seq, words, sessionWord(int64(i%1000)+1)); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE turn SET state = 'answered', started = 1, finished = 1, saved = 1 WHERE seq = ?", turn.Seq)

@@ -22,11 +22,11 @@ type Compaction struct {
 	// turns.
 	Through int64 `json:"through,omitempty"`
 	Turns   int   `json:"turns,omitempty"`
-	// Summary replaces the turns up to Summarised. Told is their number. The turns after
-	// Summarised, up to Through, are left out.
-	Summary    json.RawMessage `json:"summary,omitempty"`
-	Summarised int64           `json:"summarised,omitempty"`
-	Told       int             `json:"told,omitempty"`
+	// Summary replaces the turns up to Summarised. SummarisedTurns is their number. The
+	// turns after Summarised, up to Through, are left out.
+	Summary         json.RawMessage `json:"summary,omitempty"`
+	Summarised      int64           `json:"summarised,omitempty"`
+	SummarisedTurns int             `json:"told,omitempty"`
 	// Results of steps up to the row Shortened are shortened, those up to the row Omitted are left
 	// out.
 	Shortened int64 `json:"shortened,omitempty"`

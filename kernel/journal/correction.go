@@ -38,14 +38,14 @@ func correct(ctx context.Context, tx *writer, spent ReplyUsage) error {
 	if spent.Estimate < surely || spent.Input <= 0 {
 		return nil
 	}
-	factor, replies, err := correction(ctx, tx, spent.Asked)
+	factor, replies, err := correction(ctx, tx, spent.RequestedModel)
 	if err != nil {
 		return fmt.Errorf("read how a model counts: %w", err)
 	}
 	seen := min(max(float64(spent.Input)/float64(spent.Estimate), leastCorrection), mostCorrection)
 	factor += (seen - factor) / float64(min(replies+1, remembered))
 	_, err = tx.ExecContext(ctx, `INSERT INTO correction (model, factor, replies) VALUES (?, ?, ?)
-		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, replies = excluded.replies`, spent.Asked, factor, replies+1)
+		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, replies = excluded.replies`, spent.RequestedModel, factor, replies+1)
 	if err != nil {
 		return fmt.Errorf("write how a model counts: %w", err)
 	}

@@ -48,7 +48,7 @@ func TestFullDisk(t *testing.T) {
 
 	_, err = j.Turns.TurnOfEvent(ctx, "q2")
 	wantCode(t, err, protocol.CodeNotFound)
-	known, err := j.Sessions.Known(ctx, "main", []string{"q1", "q2", "a1"})
+	known, err := j.Sessions.KnownIDs(ctx, "main", []string{"q1", "q2", "a1"})
 	must(t, err)
 	if len(known) != 1 || !known["q1"] {
 		t.Errorf("known after a full disk: %v", known)

@@ -30,12 +30,12 @@ type Files struct {
 
 // Document is a file as it was indexed.
 type Document struct {
-	Path    string
-	Size    int64
-	Changed time.Time
-	Hash    string // of its content, as computed by the indexer
-	Beside  string // the state of all else that its parts depend on, as computed by the indexer
-	Parts   []Part // for Put only: Documents does not return them
+	Path            string
+	Size            int64
+	Changed         time.Time
+	Hash            string // of its content, as computed by the indexer
+	DependencyState string // the state of all else that its parts depend on, as computed by the indexer
+	Parts           []Part // for Put only: Documents does not return them
 }
 
 // Part is a piece of a document that is found as a unit: a heading with its text.
@@ -205,7 +205,7 @@ func (f *Files) Documents(ctx context.Context) (map[string]Document, error) {
 	documents := map[string]Document{}
 	rows, err := collect(ctx, f.readers, func(row scanner) (d Document, err error) {
 		var changed int64
-		err = row.Scan(&d.Path, &d.Size, &changed, &d.Hash, &d.Beside)
+		err = row.Scan(&d.Path, &d.Size, &changed, &d.Hash, &d.DependencyState)
 		d.Changed = time.Unix(0, changed)
 		return d, err
 	}, "SELECT path, size, changed, hash, beside FROM document")
@@ -235,7 +235,7 @@ func putDocument(ctx context.Context, w *writer, d Document) error {
 	if err := forget(ctx, w, d.Path); err != nil {
 		return err
 	}
-	done, err := w.ExecContext(ctx, "INSERT INTO document (path, size, changed, hash, beside) VALUES (?, ?, ?, ?, ?)", d.Path, d.Size, d.Changed.UnixNano(), d.Hash, d.Beside)
+	done, err := w.ExecContext(ctx, "INSERT INTO document (path, size, changed, hash, beside) VALUES (?, ?, ?, ?, ?)", d.Path, d.Size, d.Changed.UnixNano(), d.Hash, d.DependencyState)
 	if err != nil {
 		return err
 	}

@@ -152,11 +152,11 @@ func (q FileQuery) conditions(add func(condition string, values ...any)) {
 	if !q.To.IsZero() {
 		add("part.day BETWEEN 1 AND ?", day(q.To))
 	}
-	q.place(add)
+	q.scopeConditions(add)
 }
 
-// place adds the conditions on the path and on the scope.
-func (q FileQuery) place(add func(condition string, values ...any)) {
+// scopeConditions adds the conditions on the path and on the scope.
+func (q FileQuery) scopeConditions(add func(condition string, values ...any)) {
 	if !q.AnyScope {
 		scopes := []any{nil} // NULL is in no list
 		for _, scope := range q.Scopes {
@@ -181,7 +181,7 @@ func scanFileHit(row scanner) (h FileHit, err error) {
 	var on int
 	var changed int64
 	var tags string
-	err = row.Scan(&h.Score, &h.Part.ID, &h.Part.Title, &tags, &h.Part.Scope, &on, &h.Part.Own, &h.Part.Line, &h.Part.Start, &h.Part.End, &h.Part.Sum, &h.Document.Path, &h.Document.Size, &changed, &h.Document.Hash, &h.Document.Beside)
+	err = row.Scan(&h.Score, &h.Part.ID, &h.Part.Title, &tags, &h.Part.Scope, &on, &h.Part.Own, &h.Part.Line, &h.Part.Start, &h.Part.End, &h.Part.Sum, &h.Document.Path, &h.Document.Size, &changed, &h.Document.Hash, &h.Document.DependencyState)
 	if tags != "" {
 		h.Part.Tags = strings.Split(tags, ":")
 	}

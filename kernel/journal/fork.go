@@ -60,7 +60,7 @@ func (s *SessionStore) Fork(ctx context.Context, fork Fork) error {
 		}
 		steps := map[int64]int64{}
 		for _, c := range fork.Copies {
-			if err := putCopy(ctx, tx, c, fork.Session, placeWord(row.Seq)+" "+copyWord, steps); err != nil {
+			if err := putCopy(ctx, tx, c, fork.Session, sessionWord(row.Seq)+" "+copyWord, steps); err != nil {
 				return err
 			}
 		}
@@ -69,7 +69,7 @@ func (s *SessionStore) Fork(ctx context.Context, fork Fork) error {
 }
 
 // putCopy writes one turn with its acts, and adds its steps to the map from original to copy.
-func putCopy(ctx context.Context, tx *writer, c Copy, session, places string, steps map[int64]int64) error {
+func putCopy(ctx context.Context, tx *writer, c Copy, session, markers string, steps map[int64]int64) error {
 	t := c.Turn
 	if err := refuseTaken(ctx, tx, t.Event, t.ID); err != nil {
 		return err
@@ -84,12 +84,12 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string, st
 		VALUES (?1, ?2, ?3, ?4, ?1, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`,
 		row.Seq, t.ID, session, t.Event, string(t.State), t.Skill, t.Model, t.Notice, t.Saved,
 		micros(t.Accepted), micros(t.Started), micros(t.Finished), c.Origin,
-		t.Answer, t.Preferred, t.Instead, t.Parent, settingsText(t.Settings), stampText(t.Stamp))
+		t.Answer, t.Preferred, t.Replaces, t.Parent, settingsText(t.Settings), stampText(t.Stamp))
 	if err != nil {
 		return fmt.Errorf("write the turn %s: %w", t.ID, err)
 	}
 	if findable(q) {
-		if err := indexText(ctx, tx, row.Seq, q.Text, places); err != nil {
+		if err := indexText(ctx, tx, row.Seq, q.Text, markers); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func putCopy(ctx context.Context, tx *writer, c Copy, session, places string, st
 	}
 	for _, act := range c.Acts {
 		act.Session, act.Turn, act.Event = session, t.ID, t.Event
-		if err := putAct(ctx, tx, act, places); err != nil {
+		if err := putAct(ctx, tx, act, markers); err != nil {
 			return err
 		}
 		if act.Kind != ActAnswer || c.Answers[act.ID] == "" {

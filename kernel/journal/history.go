@@ -15,18 +15,18 @@ import (
 // Exchange is a question and its answer in the form that models receive. Callers must not change
 // it, because a cache shares it.
 type Exchange struct {
-	Turn      string
-	Seq       int64     // of the turn
-	Stamp     time.Time // when the question was sent, as models receive it; zero if not recorded
-	Event     string
-	Question  string
-	Said      []string               // messages that a person sent to the running turn
-	Context   []protocol.ContextItem // without content; [TurnStore.Context] has it whole
-	Asked     string                 // the question as the model received it; "" if not recorded
-	ToolSteps int                    // their number; [TranscriptStore.ToolSteps] returns them
-	Answer    string                 // the model's own text
-	AnswerID  string
-	Skill     string
+	Turn             string
+	Seq              int64     // of the turn
+	Stamp            time.Time // when the question was sent, as models receive it; zero if not recorded
+	Event            string
+	Question         string
+	Steers           []string               // messages that a person sent to the running turn
+	Context          []protocol.ContextItem // without content; [TurnStore.Context] has it whole
+	RenderedQuestion string                 // the question as the model received it; "" if not recorded
+	ToolSteps        int                    // their number; [TranscriptStore.ToolSteps] returns them
+	Answer           string                 // the model's own text
+	AnswerID         string
+	Skill            string
 }
 
 const (
@@ -109,7 +109,7 @@ func (s *TranscriptStore) HistoryFrom(ctx context.Context, session, beforeTurn s
 			return nil, false, s.failure(ctx, "read the history", err)
 		}
 		for _, e := range read {
-			if size += len(e.Question) + len(e.Answer) + len(e.Asked); size > historyBytes && len(exchanges) > 0 {
+			if size += len(e.Question) + len(e.Answer) + len(e.RenderedQuestion); size > historyBytes && len(exchanges) > 0 {
 				slices.Reverse(exchanges)
 				return exchanges, false, nil
 			}
@@ -129,16 +129,16 @@ const exchangesAtOnce = 100
 func (s *TranscriptStore) exchangesOf(ctx context.Context, turns []turnRef) ([]*Exchange, error) {
 	exchanges := make([]*Exchange, len(turns))
 	var missing [][2]any
-	var places map[string]int
+	var indexes map[string]int
 	for i, v := range turns {
 		if e, ok := s.exchanges.Get(v.answer); ok && e.Seq == v.seq && !v.steered {
 			exchanges[i] = e.by(v.skill)
 			continue
 		}
-		if places == nil {
-			places = make(map[string]int)
+		if indexes == nil {
+			indexes = make(map[string]int)
 		}
-		missing, places[v.answer] = append(missing, [2]any{v.seq, v.answer}), i
+		missing, indexes[v.answer] = append(missing, [2]any{v.seq, v.answer}), i
 	}
 	if len(missing) > 0 {
 		read, err := s.readExchanges(ctx, missing)
@@ -146,7 +146,7 @@ func (s *TranscriptStore) exchangesOf(ctx context.Context, turns []turnRef) ([]*
 			return nil, err
 		}
 		for _, e := range read {
-			if i := places[e.AnswerID]; e.Seq == turns[i].seq {
+			if i := indexes[e.AnswerID]; e.Seq == turns[i].seq {
 				exchanges[i] = e.by(turns[i].skill)
 			}
 		}
@@ -172,7 +172,7 @@ func (s *TranscriptStore) readExchanges(ctx context.Context, wanted [][2]any) ([
 	}
 	read, err := collect(ctx, s.readers, scanExchange, exchangesQuery, string(list))
 	for _, e := range read {
-		s.exchanges.Put(e.AnswerID, e, len(e.Question)+len(e.Asked)+len(e.Answer)+contextSize*(4+len(e.Context)))
+		s.exchanges.Put(e.AnswerID, e, len(e.Question)+len(e.RenderedQuestion)+len(e.Answer)+contextSize*(4+len(e.Context)))
 	}
 	return read, err
 }
@@ -185,7 +185,7 @@ func scanExchange(row scanner) (*Exchange, error) {
 	var question, answer, steers []byte
 	var stamp string
 	if err := row.Scan(&exchange.Seq, &exchange.Turn, &exchange.Event, &exchange.Skill, &stamp,
-		&exchange.AnswerID, &question, &answer, &exchange.Asked, &exchange.ToolSteps, &steers); err != nil {
+		&exchange.AnswerID, &question, &answer, &exchange.RenderedQuestion, &exchange.ToolSteps, &steers); err != nil {
 		return nil, err
 	}
 	var asked struct {
@@ -194,7 +194,7 @@ func scanExchange(row scanner) (*Exchange, error) {
 		Presets []string
 	}
 	var answered struct{ Raw string }
-	if err := errors.Join(json.Unmarshal(question, &asked), json.Unmarshal(answer, &answered), json.Unmarshal(steers, &exchange.Said)); err != nil {
+	if err := errors.Join(json.Unmarshal(question, &asked), json.Unmarshal(answer, &answered), json.Unmarshal(steers, &exchange.Steers)); err != nil {
 		return nil, fmt.Errorf("read the exchange of the turn %s: %w", exchange.Turn, err)
 	}
 	var err error

@@ -7,18 +7,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// indexText adds the text of a row to the index. places are the words that mark its session and a
+// indexText adds the text of a row to the index. markers are the words that mark its session and a
 // copy.
-func indexText(ctx context.Context, tx *writer, seq int64, text, places string) error {
-	return indexWords(ctx, tx, seq, indexed(text), places)
+func indexText(ctx context.Context, tx *writer, seq int64, text, markers string) error {
+	return indexWords(ctx, tx, seq, indexed(text), markers)
 }
 
 // indexWords adds the words of a text to the index.
-func indexWords(ctx context.Context, tx *writer, seq int64, words, places string) error {
+func indexWords(ctx context.Context, tx *writer, seq int64, words, markers string) error {
 	if words == "" {
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO search (rowid, words, place) VALUES (?, ?, ?)", seq, words, places+bucketWords(seq)); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO search (rowid, words, place) VALUES (?, ?, ?)", seq, words, markers+bucketWords(seq)); err != nil {
 		return fmt.Errorf("index the row %d: %w", seq, err)
 	}
 	return nil

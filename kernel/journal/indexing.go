@@ -129,15 +129,15 @@ func (s *SearchIndex) indexPiece(ctx context.Context) (more bool, err error) {
 	}
 	span := rowSpan{max(1, before.Rows+1-indexingRows), before.Rows + 1}
 	type piece struct {
-		seq           int64
-		words, places string
+		seq            int64
+		words, markers string
 	}
 	var pieces []piece
 	size := 0
 	span.from, err = s.unindexedTexts(ctx, span, func(t unindexedText) bool {
 		words := indexed(t.text())
 		size += len(words)
-		pieces = append(pieces, piece{t.seq, words, t.places()})
+		pieces = append(pieces, piece{t.seq, words, t.markers()})
 		return size < indexingBytes
 	})
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *SearchIndex) indexPiece(ctx context.Context) (more bool, err error) {
 			return err // another process indexes, too
 		}
 		for _, p := range slices.Backward(pieces) { // the index takes rows fastest in ascending order
-			if err := indexWords(ctx, tx, p.seq, p.words, p.places); err != nil {
+			if err := indexWords(ctx, tx, p.seq, p.words, p.markers); err != nil {
 				return err
 			}
 		}
@@ -204,12 +204,12 @@ type unindexedText struct {
 	data       []byte
 }
 
-// places returns the words that mark the session of the text.
-func (t unindexedText) places() string {
+// markers returns the words that mark the session of the text.
+func (t unindexedText) markers() string {
 	if t.copied {
-		return placeWord(t.first) + " " + copyWord
+		return sessionWord(t.first) + " " + copyWord
 	}
-	return placeWord(t.first)
+	return sessionWord(t.first)
 }
 
 // text returns the text for the index, "" for a row without one. A row that cannot be read has no

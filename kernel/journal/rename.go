@@ -18,8 +18,8 @@ type Renaming struct {
 
 // Rename gives a session another name. Its turns, acts and asks belong to that name from then on,
 // and its forks refer to it. The caller must rename the file. Until [SessionStore.MarkMoved] is
-// called, [SessionStore.Unmoved] returns the renaming. CodeConflict if there is a session of that
-// name.
+// called, [SessionStore.PendingMoves] returns the renaming. CodeConflict if there is a session
+// of that name.
 func (s *SessionStore) Rename(ctx context.Context, former, name string) (Renaming, error) {
 	r := Renaming{Former: former, Name: name}
 	if !protocol.ValidSession(name) {
@@ -88,11 +88,12 @@ func (s *SessionStore) MarkMoved(ctx context.Context, seq int64) error {
 	})
 }
 
-const unmovedQuery = "SELECT seq, former, name FROM rename WHERE moved = 0 ORDER BY seq"
+const pendingMovesQuery = "SELECT seq, former, name FROM rename WHERE moved = 0 ORDER BY seq"
 
-// Unmoved returns the renamings whose files may still have their former names, the oldest first.
-func (s *SessionStore) Unmoved(ctx context.Context) ([]Renaming, error) {
-	found, err := collect(ctx, s.readers, scanRenaming, unmovedQuery)
+// PendingMoves returns the renamings whose files may still have their former names, the oldest
+// first.
+func (s *SessionStore) PendingMoves(ctx context.Context) ([]Renaming, error) {
+	found, err := collect(ctx, s.readers, scanRenaming, pendingMovesQuery)
 	return found, s.failure(ctx, "read the renamings", err)
 }
 

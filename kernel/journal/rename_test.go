@@ -30,13 +30,13 @@ func TestRename(t *testing.T) {
 	if model != "large" || preset != "concise" {
 		t.Errorf("the model is %q and the preset %q", model, preset)
 	}
-	unmoved, err := j.Sessions.Unmoved(t.Context())
+	unmoved, err := j.Sessions.PendingMoves(t.Context())
 	must(t, err)
 	if len(unmoved) != 1 || unmoved[0] != renamed {
 		t.Errorf("unmoved %v, want %v", unmoved, renamed)
 	}
 	must(t, j.Sessions.MarkMoved(t.Context(), renamed.Seq))
-	if unmoved, err = j.Sessions.Unmoved(t.Context()); err != nil || len(unmoved) > 0 {
+	if unmoved, err = j.Sessions.PendingMoves(t.Context()); err != nil || len(unmoved) > 0 {
 		t.Errorf("unmoved %v, %v", unmoved, err)
 	}
 
@@ -179,7 +179,7 @@ func TestForkTakesAlongWhatWasTold(t *testing.T) {
 	}
 	history, err := j.Transcripts.History(ctx, "fork", "", 0)
 	must(t, err)
-	if len(history) != 1 || history[0].Question != "question" || strings.Join(history[0].Said, "|") != "told s1" {
+	if len(history) != 1 || history[0].Question != "question" || strings.Join(history[0].Steers, "|") != "told s1" {
 		t.Errorf("its history is %+v, the other turn is %s", history, own.ID)
 	}
 	if model, err := j.Sessions.SessionModel(ctx, "fork"); model != "small" || err != nil {

@@ -85,7 +85,7 @@ func (s *SearchIndex) search(ctx context.Context, query Search, budget time.Dura
 }
 
 func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, budget time.Duration) (found SearchResult, err error) {
-	place, fork, err := s.placeOf(ctx, query.Session)
+	word, fork, err := s.sessionWordOf(ctx, query.Session)
 	if err != nil {
 		return found, notFound(err, "session", query.Session)
 	}
@@ -93,7 +93,7 @@ func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, 
 	if err != nil {
 		return found, err
 	}
-	look, rows, err := s.look(ctx, query, phrases, place, span, budget)
+	scan, rows, err := s.matchingRows(ctx, query, phrases, word, span, budget)
 	if err != nil {
 		return found, err
 	}
@@ -103,7 +103,7 @@ func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, 
 	}
 	ranked = slices.DeleteFunc(ranked, func(c candidate) bool { return !query.during(c.hit.Time) })
 	if last > 0 { // there was too much text to read all of it
-		look.from = last
+		scan.from = last
 	}
 	if limit := query.limit(); len(ranked) > limit {
 		ranked, found.More = ranked[:limit], true
@@ -112,34 +112,34 @@ func (s *SearchIndex) find(ctx context.Context, query Search, phrases []phrase, 
 		c.hit.Snippet, c.hit.Places = snippet(c.text, c.matches)
 		found.Hits = append(found.Hits, c.hit)
 	}
-	if look.from > span.from {
-		found.Before = look.from
-		found.Reached, err = s.timeOf(ctx, look.from)
+	if scan.from > span.from {
+		found.Before = scan.from
+		found.Reached, err = s.timeOf(ctx, scan.from)
 	}
 	return found, err
 }
 
-// look returns the latest rows in the span that contain the phrases, as far as the budget allows:
-// first those of the index, then those that are not in it yet.
-func (s *SearchIndex) look(ctx context.Context, query Search, phrases []phrase, place string, span rowSpan, budget time.Duration) (indexScan, []int64, error) {
+// matchingRows returns the latest rows in the span that contain the phrases, as far as the budget
+// allows: first those of the index, then those that are not in it yet.
+func (s *SearchIndex) matchingRows(ctx context.Context, query Search, phrases []phrase, word string, span rowSpan, budget time.Duration) (indexScan, []int64, error) {
 	began := time.Now()
 	rest, err := unindexed(ctx, s.readers)
 	if err != nil {
 		return indexScan{}, nil, err
 	}
 	known := rowSpan{min(max(span.from, rest.Rows+1), span.until), span.until}
-	look := indexScan{words: wordsExpression(phrases), place: place, span: known, budget: budget}
-	rows, err := look.run(ctx, s.readers)
-	if err != nil || look.from > known.from || look.from == span.from {
-		return look, rows, err
+	scan := indexScan{words: wordsExpression(phrases), session: word, span: known, budget: budget}
+	rows, err := scan.run(ctx, s.readers)
+	if err != nil || scan.from > known.from || scan.from == span.from {
+		return scan, rows, err
 	}
 	// Texts that were not read at all get a little time, so that every search makes progress.
 	if left := budget - time.Since(began); left > 0 || known.from == known.until {
-		unread := reading{phrases: phrases, session: query.Session, from: look.from, span: span, until: began.Add(budget)}
+		unread := reading{phrases: phrases, session: query.Session, from: scan.from, span: span, until: began.Add(budget)}
 		rows, err = unread.through(ctx, s, rows)
-		look.from = unread.from
+		scan.from = unread.from
 	}
-	return look, rows, err
+	return scan, rows, err
 }
 
 func (s Search) limit() int {
@@ -155,14 +155,14 @@ func (s Search) during(t time.Time) bool {
 	return !t.Before(s.Since) && (s.Until.IsZero() || t.Before(s.Until))
 }
 
-// placeOf returns the word that marks a session's rows in the index, "" for all sessions.
-func (s *SearchIndex) placeOf(ctx context.Context, session string) (place string, fork bool, err error) {
+// sessionWordOf returns the word that marks a session's rows in the index, "" for all sessions.
+func (s *SearchIndex) sessionWordOf(ctx context.Context, session string) (word string, fork bool, err error) {
 	if session == "" {
 		return "", false, nil
 	}
 	var first int64
 	err = s.readers.QueryRowContext(ctx, "SELECT first, parent <> '' FROM session WHERE name = ?", session).Scan(&first, &fork)
-	return placeWord(first), fork, err
+	return sessionWord(first), fork, err
 }
 
 // phrase is a sequence of adjacent words.

@@ -163,7 +163,7 @@ func fillSearched(ctx context.Context, tx *writer, i int, said *talker) error {
 		return err
 	}
 	words := said.message()
-	return putAct(ctx, tx, Act{ID: fmt.Sprint("a", i), Session: session, Turn: turn.ID, Event: turn.Event, Kind: ActAnswer, Raw: words, Text: words, Plain: words}, placeWord(first))
+	return putAct(ctx, tx, Act{ID: fmt.Sprint("a", i), Session: session, Turn: turn.ID, Event: turn.Event, Kind: ActAnswer, Raw: words, Text: words, Plain: words}, sessionWord(first))
 }
 
 // talker says messages of sixty words, some in Chinese; a word of rank n is n times rarer

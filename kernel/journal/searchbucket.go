@@ -22,18 +22,18 @@ var bucketShifts = [...]uint{13, 17, 21}
 // searchBudget is how long a search reads the index before it returns what it has.
 const searchBudget = 25 * time.Millisecond
 
-// placePrefix begins every word of the index's column "place". No word of a text begins with it.
-const placePrefix = "\ue000"
+// markerPrefix begins every word of the index's column "place". No word of a text begins with it.
+const markerPrefix = "\ue000"
 
 // copyWord marks the rows that a fork copied.
-const copyWord = placePrefix + "copy"
+const copyWord = markerPrefix + "copy"
 
-// placeWord is the word that marks the rows of a session; first is the session's first row.
-func placeWord(first int64) string { return fmt.Sprint(placePrefix, "s", first) }
+// sessionWord is the word that marks the rows of a session; first is the session's first row.
+func sessionWord(first int64) string { return fmt.Sprint(markerPrefix, "s", first) }
 
 // bucketWord is the word of the bucket of the given level that contains row.
 func bucketWord(level int, row int64) string {
-	return fmt.Sprintf("%s%c%d", placePrefix, 'a'+level, row>>bucketShifts[level])
+	return fmt.Sprintf("%s%c%d", markerPrefix, 'a'+level, row>>bucketShifts[level])
 }
 
 // bucketWords is the text with the words of all buckets that contain row.
@@ -49,10 +49,10 @@ type rowSpan struct{ from, until int64 }
 
 // indexScan is one search through the index, from the latest row back.
 type indexScan struct {
-	words, place string
-	span         rowSpan // the rows to search
-	budget       time.Duration
-	from         int64 // the first row that was searched; all later rows of the span were, too
+	words, session string  // session is the word that marks a session's rows, or ""
+	span           rowSpan // the rows to search
+	budget         time.Duration
+	from           int64 // the first row that was searched; all later rows of the span were, too
 }
 
 // run returns the latest rows that contain the words, 300 at most, latest first. It stops when the
@@ -118,10 +118,10 @@ func (s *indexScan) rowsOf(ctx context.Context, from reader, window rowSpan, lev
 	if level < len(bucketShifts) {
 		expression = fmt.Sprintf(`({place} : "%s") AND (%s)`, bucketWord(level, window.from), expression)
 	}
-	if s.place == "" {
+	if s.session == "" {
 		expression = fmt.Sprintf(`(%s) NOT ({place} : "%s")`, expression, copyWord)
 	} else {
-		expression = fmt.Sprintf(`({place} : "%s") AND (%s)`, s.place, expression)
+		expression = fmt.Sprintf(`({place} : "%s") AND (%s)`, s.session, expression)
 	}
 	var list []byte
 	err = from.QueryRowContext(ctx, rowsQuery, expression, window.from, window.until, limit).Scan(&list)

@@ -52,9 +52,9 @@ const knownQuery = `
 	SELECT t.event FROM json_each(?) AS i CROSS JOIN turn AS t ON t.event = i.value WHERE t.session = ?
 	UNION SELECT a.id FROM json_each(?) AS i CROSS JOIN act AS a ON a.id = i.value WHERE a.session = ?`
 
-// Known returns which of these ids belong to an event or an act of the session. The number of ids
+// KnownIDs returns which of these ids belong to an event or an act of the session. The number of ids
 // has no limit.
-func (s *SessionStore) Known(ctx context.Context, session string, ids []string) (map[string]bool, error) {
+func (s *SessionStore) KnownIDs(ctx context.Context, session string, ids []string) (map[string]bool, error) {
 	known := make(map[string]bool, len(ids))
 	if len(ids) == 0 {
 		return known, nil

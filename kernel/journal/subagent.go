@@ -12,7 +12,7 @@ import (
 )
 
 // Subagent is a task that a turn gave to a subagent. It is the data of a row of the kind spawn. ID,
-// Session, Turn and Asked are columns of the row. It contains all permissions of the subagent, so
+// Session, Turn and Requested are columns of the row. It contains all permissions of the subagent, so
 // that a kernel that starts again knows them.
 type Subagent struct {
 	ID           string `json:"-"`     // the event of the subagent's turn
@@ -36,7 +36,7 @@ type Subagent struct {
 	Group    bool                  `json:"group,omitempty"`   // other people read the conversation
 	Settings protocol.TurnSettings `json:"settings,omitempty"`
 
-	Asked time.Time `json:"-"`
+	Requested time.Time `json:"-"`
 	// Cancelled: it was stopped before its turn existed.
 	Cancelled bool `json:"-"`
 	// Reported is the event that reports its end, [ReportGiven], or "" while its end is not
@@ -63,7 +63,7 @@ func scanSubagent(row scanner) (s Subagent, err error) {
 	if s.Route.Kind == "" {
 		s.Route, s.Channel = protocol.RouteOf(protocol.SensorChatMessage, s.Channel, ""), ""
 	}
-	s.Conversation, s.Asked = child, instant(asked)
+	s.Conversation, s.Requested = child, instant(asked)
 	return s, nil
 }
 

@@ -36,7 +36,7 @@ func TestSubagentIsReportedOnce(t *testing.T) {
 	must(t, err)
 	got, err := j.Subagents.Subagent(ctx, "s1")
 	must(t, err)
-	if got.Session != "travel" || got.Task != spawn.Task || got.Outside != spawn.Outside || !slices.Equal(got.Tools, spawn.Tools) || got.Asked.IsZero() || got.Settings.Value("MODEL") != "m" {
+	if got.Session != "travel" || got.Task != spawn.Task || got.Outside != spawn.Outside || !slices.Equal(got.Tools, spawn.Tools) || got.Requested.IsZero() || got.Settings.Value("MODEL") != "m" {
 		t.Errorf("it is kept as %+v", got)
 	}
 	sessions, err := j.Sessions.List(ctx)

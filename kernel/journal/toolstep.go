@@ -19,7 +19,7 @@ type ToolStep struct {
 	Verdict string     `json:"verdict,omitempty"`
 	Text    string     `json:"text,omitempty"`
 	Calls   []StepCall `json:"calls,omitempty"` // of a batch of tools
-	Said    string     `json:"said,omitempty"`
+	Steer   string     `json:"said,omitempty"`
 	// Note is a remark of the kernel to the model, beside the result or alone. Last is true if the
 	// remark said that nothing more will be done and asked for an answer.
 	Note string `json:"note,omitempty"`
@@ -35,7 +35,7 @@ type ToolStep struct {
 
 // IsResult reports whether the step is the result of a proposal.
 func (r ToolStep) IsResult() bool {
-	return r.Said == "" && (r.Action != "" || len(r.Hooks) == 0 && r.Note == "")
+	return r.Steer == "" && (r.Action != "" || len(r.Hooks) == 0 && r.Note == "")
 }
 
 // StepHook is the text that one hook added.

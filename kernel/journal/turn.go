@@ -31,11 +31,11 @@ type Turn struct {
 	Saved    bool   // the session's file has the question
 	Origin   string // the turn that this one copies in a fork, "" for none
 
-	Wanted    string // the requested model of this attempt; "" for the session's
-	Answer    string // the id of its last whole answer, "" if it has none
-	Preferred string // the id of the answer that a person chose, "" if none
-	Instead   string // the id of the question that this one replaces, or ""
-	Parent    string // the id of the question or answer whose heading this one stands below, or ""
+	RequestedModel string // the requested model of this attempt; "" for the session's
+	Answer         string // the id of its last whole answer, "" if it has none
+	Preferred      string // the id of the answer that a person chose, "" if none
+	Replaces       string // the id of the question that this one replaces, or ""
+	Parent         string // the id of the question or answer whose heading this one stands below, or ""
 	// Settings are the settings of this attempt.
 	Settings protocol.TurnSettings
 
@@ -58,7 +58,7 @@ func scanTurn(row scanner) (Turn, error) {
 	entry := Entry{Kind: KindEvent}
 	err := row.Scan(&t.Seq, &t.ID, &t.Session, &t.Event, &t.Order, &t.State, &t.Attempt, &t.Skill, &t.Model, &t.Notice,
 		&t.Input, &t.Output, &t.Cost, &t.Saved,
-		&t.Wanted, &t.Answer, &t.Preferred, &t.Instead, &accepted, &started, &finished, &t.Origin,
+		&t.RequestedModel, &t.Answer, &t.Preferred, &t.Replaces, &accepted, &started, &finished, &t.Origin,
 		&t.Parent, &settings, &stamp, (*[]byte)(&entry.Data))
 	if err != nil {
 		return Turn{}, err
@@ -115,15 +115,15 @@ type TurnChange struct {
 
 // turnData is the data of a turn's row.
 type turnData struct {
-	State   protocol.TurnState `json:"state"`
-	Attempt int                `json:"attempt"`
-	Skill   string             `json:"skill,omitempty"`
-	Model   string             `json:"model,omitempty"`
-	Notice  string             `json:"notice,omitempty"`
-	Input   int                `json:"input,omitempty"`
-	Output  int                `json:"output,omitempty"`
-	Cost    float64            `json:"cost,omitempty"`
-	Wanted  string             `json:"wanted,omitempty"`
+	State          protocol.TurnState `json:"state"`
+	Attempt        int                `json:"attempt"`
+	Skill          string             `json:"skill,omitempty"`
+	Model          string             `json:"model,omitempty"`
+	Notice         string             `json:"notice,omitempty"`
+	Input          int                `json:"input,omitempty"`
+	Output         int                `json:"output,omitempty"`
+	Cost           float64            `json:"cost,omitempty"`
+	RequestedModel string             `json:"wanted,omitempty"`
 	// Settings are set if the turn is queued again.
 	Settings protocol.TurnSettings `json:"settings,omitempty"`
 }
@@ -195,7 +195,7 @@ func (s *TurnStore) Retry(ctx context.Context, turn, model string, settings prot
 			return protocol.Errorf(protocol.CodeConflict, "the turn %s has not ended (%s): stop it first", t.ID, t.State)
 		}
 		t.State, t.Notice, t.Attempt = protocol.TurnQueued, "", t.Attempt+1
-		t.Started, t.Finished, t.Order, t.Wanted = time.Time{}, time.Time{}, 0, model
+		t.Started, t.Finished, t.Order, t.RequestedModel = time.Time{}, time.Time{}, 0, model
 		t.Settings = settings
 		return nil
 	})
@@ -221,7 +221,7 @@ func (s *TurnStore) changeTurn(ctx context.Context, id string, change func(*Turn
 			return err
 		}
 		row, err := record(ctx, tx, Entry{Time: at, Kind: KindTurn, Session: t.Session, Turn: t.ID},
-			turnData{t.State, t.Attempt, t.Skill, t.Model, t.Notice, t.Input, t.Output, t.Cost, t.Wanted, requeued(t)})
+			turnData{t.State, t.Attempt, t.Skill, t.Model, t.Notice, t.Input, t.Output, t.Cost, t.RequestedModel, requeued(t)})
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (s *TurnStore) changeTurn(ctx context.Context, id string, change func(*Turn
 		_, err = tx.ExecContext(ctx, `UPDATE turn SET queue = ?, state = ?, attempt = ?, skill = ?, model = ?, notice = ?,
 			input = ?, output = ?, cost = ?, wanted = ?, settings = ?, answer = ?, started = ?, finished = ? WHERE seq = ?`,
 			t.Order, string(t.State), t.Attempt, t.Skill, t.Model, t.Notice,
-			t.Input, t.Output, t.Cost, t.Wanted, settingsText(t.Settings), t.Answer, micros(t.Started), micros(t.Finished), t.Seq)
+			t.Input, t.Output, t.Cost, t.RequestedModel, settingsText(t.Settings), t.Answer, micros(t.Started), micros(t.Finished), t.Seq)
 		if err != nil {
 			return fmt.Errorf("write the turn %s: %w", t.ID, err)
 		}

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// turnRef points to a turn and to the answer of it that counts. place is the row of the question
-// that its own question replaced, or its own row if it replaced none. steered is true if a person
-// sent something to the turn while it ran.
+// turnRef points to a turn and to the answer of it that counts. position is the row of the
+// question that its own question replaced, or its own row if it replaced none. steered is true if a
+// person sent something to the turn while it ran.
 type turnRef struct {
-	seq, place    int64
+	seq, position int64
 	answer, skill string
 	steered       bool
 }
@@ -73,7 +73,7 @@ func (b turnOrder) walk(before, from int64, limit int) (refs []turnRef, whole, e
 		if v.seq >= before || v.seq < from {
 			continue
 		}
-		before = v.place
+		before = v.position
 		if len(refs) == limit {
 			return refs, false, true
 		}
@@ -143,5 +143,5 @@ func (b turnOrder) with(changed []turnRef) []turnRef {
 }
 
 func scanTurnRef(row scanner) (v turnRef, err error) {
-	return v, row.Scan(&v.seq, &v.place, &v.answer, &v.skill, &v.steered)
+	return v, row.Scan(&v.seq, &v.position, &v.answer, &v.skill, &v.steered)
 }

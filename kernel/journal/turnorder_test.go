@@ -99,7 +99,7 @@ func (m *muddle) fork(session, name string) {
 	fork := journal.Fork{Session: name, Parent: session}
 	for _, turn := range turns {
 		c := journal.Copy{Turn: turn, Origin: turn.ID, Answers: map[string]string{}}
-		c.Turn.ID, c.Turn.Event, c.Turn.Instead, c.Turn.Answer, c.Turn.Preferred = m.id("t"), m.id("q"), "", "", ""
+		c.Turn.ID, c.Turn.Event, c.Turn.Replaces, c.Turn.Answer, c.Turn.Preferred = m.id("t"), m.id("q"), "", "", ""
 		c.Turn.Question.ID = c.Turn.Event
 		if turn.Answer != "" {
 			act, err := m.j.Acts.Act(m.t.Context(), turn.Answer)

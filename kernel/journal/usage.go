@@ -20,10 +20,10 @@ type ReplyUsage struct {
 	Cached int      `json:"cached,omitempty"` // part of Input
 	Reason int      `json:"reasoning,omitempty"`
 	Cost   *float64 `json:"cost,omitempty"`
-	// Estimate is the estimate of Input, 0 if there was none, and Asked the requested name of the
-	// model. The next estimate is corrected by them.
-	Estimate int    `json:"estimate,omitempty"`
-	Asked    string `json:"asked,omitempty"`
+	// Estimate is the estimate of Input, 0 if there was none, and RequestedModel the
+	// requested name of the model. The next estimate is corrected by them.
+	Estimate       int    `json:"estimate,omitempty"`
+	RequestedModel string `json:"asked,omitempty"`
 }
 
 // UsageStore holds the usage of the replies of models, as their servers counted it: tokens, costs,

@@ -124,10 +124,10 @@ type Kind struct {
 	// not known. The error wraps [ErrNoPerformer] if nobody who performs it is connected. Default:
 	// always nil.
 	Check func(ctx context.Context, order Order, a action.Action) error
-	// Settle finds out whether the action was performed although its receipt never came. The
-	// argument lost is the error. Settle does not perform the action again. Default: it is not
+	// Reconcile finds out whether the action was performed although its receipt never came. The
+	// argument lost is the error. Reconcile does not perform the action again. Default: it is not
 	// known.
-	Settle func(ctx context.Context, order Order, lost error) (Result, error)
+	Reconcile func(ctx context.Context, order Order, lost error) (Result, error)
 	// Undo returns how to undo the action: changes of texts, and one line for each effect that
 	// stays. Default: the file changes in the receipt are undone, and all else stays.
 	Undo func(a action.Action, receipt protocol.Receipt) (changes []protocol.Change, stays []string)

@@ -122,8 +122,8 @@ func (s *Set) Perform(ctx context.Context, order Order) (Result, error) {
 	}
 	k := s.find(key)
 	result, err := k.Perform(ctx, order)
-	if k.Settle != nil && errors.Is(err, ErrOutcomeUnknown) {
-		result, err = k.Settle(ctx, order, err)
+	if k.Reconcile != nil && errors.Is(err, ErrOutcomeUnknown) {
+		result, err = k.Reconcile(ctx, order, err)
 	}
 	if err != nil {
 		return result, fmt.Errorf("perform %s: %w", key, err)

@@ -72,7 +72,7 @@ func TestPerform(t *testing.T) {
 			performed++
 			return kind.Result{}, kind.ErrOutcomeUnknown
 		},
-		Settle: func(_ context.Context, _ kind.Order, lost error) (kind.Result, error) {
+		Reconcile: func(_ context.Context, _ kind.Order, lost error) (kind.Result, error) {
 			settled++
 			if !errors.Is(lost, kind.ErrOutcomeUnknown) {
 				t.Errorf("it is settled because of %v", lost)

@@ -225,7 +225,7 @@ func (x *Index) skips(root Root, path string, entry fs.DirEntry, err error) (boo
 // document reads a file if it has changed since it was indexed.
 func (x *Index) document(root Root, path string, known journal.Document) (d journal.Document, fresh bool, err error) {
 	info, err := os.Stat(path)
-	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) && withheld.Unchanged(known.Beside) {
+	if err == nil && known.Path != "" && known.Size == info.Size() && known.Changed.Equal(info.ModTime()) && withheld.Unchanged(known.DependencyState) {
 		return known, false, nil
 	}
 	f, info, err := openRegular(path)
@@ -242,7 +242,7 @@ func (x *Index) document(root Root, path string, known journal.Document) (d jour
 	}
 	sum := sha256.Sum256(data)
 	d = journal.Document{Path: path, Size: info.Size(), Changed: info.ModTime(), Hash: hex.EncodeToString(sum[:])}
-	d.Parts, d.Beside = partsOf(root, path, data)
+	d.Parts, d.DependencyState = partsOf(root, path, data)
 	d.Cut() // in this goroutine, while another one writes the index
 	return d, true, nil
 }

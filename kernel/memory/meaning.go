@@ -217,7 +217,7 @@ func (x *Index) partsNow(d journal.Document) (parts []journal.Part, same bool) {
 		return nil, false
 	}
 	parts, beside := partsOf(root, d.Path, data)
-	return parts, beside == d.Beside
+	return parts, beside == d.DependencyState
 }
 
 // embed makes the missing vectors of one file.

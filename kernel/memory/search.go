@@ -128,7 +128,7 @@ func sections(path string, hits []journal.FileHit, in []int, texts []*string) (s
 	same = true
 	for _, i := range in {
 		h := hits[i]
-		same = same && info.Size() == h.Document.Size && info.ModTime().Equal(h.Document.Changed) && withheld.Unchanged(h.Document.Beside)
+		same = same && info.Size() == h.Document.Size && info.ModTime().Equal(h.Document.Changed) && withheld.Unchanged(h.Document.DependencyState)
 		data, err := io.ReadAll(io.NewSectionReader(f, int64(h.Part.Start), int64(min(h.Part.End-h.Part.Start, textLimit))))
 		if err != nil {
 			continue

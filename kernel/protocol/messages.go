@@ -139,11 +139,11 @@ type Act struct {
 	Payload Object  `json:"payload,omitempty"`
 	// Asks marks a text that asks a person. It is no answer, and inserting it is no step of undo.
 	Asks bool `json:"asks,omitempty"`
-	// Settle asks for the outcome of a change of a text that was sent before, when the connection
+	// Reconcile asks for the outcome of a change of a text that was sent before, when the connection
 	// was lost before its receipt. The client does not perform it. It answers
 	// with the receipt that it remembers or that the text shows, with a [CodeForbidden] error
 	// if the act did not happen, and with any other error if it does not know.
-	Settle bool `json:"settle,omitempty"`
+	Reconcile bool `json:"settle,omitempty"`
 	// Check asks whether the act could be performed now. The client does not perform it. It
 	// answers with an empty [Receipt], or with a [CodeForbidden] error that names the obstacle.
 	Check bool `json:"check,omitempty"`

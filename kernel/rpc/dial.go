@@ -141,7 +141,7 @@ func (c *Conn) Server() protocol.InitializeResult { return c.welcome }
 // Call sends a request and waits for its result. It stores the result in result, a pointer to the
 // method's result type or nil. An error of the kernel is a *protocol.Error. When ctx ends, Call
 // cancels the request. When the connection ends, the error is [ErrConnectionLost]. The handler may not
-// have handled all notifications that came before the result; see [Conn.Settle].
+// have handled all notifications that came before the result; see [Conn.Drain].
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	pending, err := c.connection.call(method, params)
 	if errors.Is(err, jsonrpc2.ErrClosed) {
@@ -166,9 +166,9 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	return nil
 }
 
-// Settle waits until the handler has handled all messages that came before. The handler must not call
+// Drain waits until the handler has handled all messages that came before. The handler must not call
 // it.
-func (c *Conn) Settle(ctx context.Context) error {
+func (c *Conn) Drain(ctx context.Context) error {
 	select {
 	case <-c.connection.dispatcher.barrier():
 		return nil

@@ -162,7 +162,7 @@ func (s *Session) neverReceived(ctx context.Context, marks []journal.Mark, held 
 		marked[m.ID] = true
 	}
 	others := slices.DeleteFunc(slices.Clone(held), func(id string) bool { return marked[id] })
-	known, err := s.sessions.config.Journal.Sessions.Known(ctx, s.name(), others)
+	known, err := s.sessions.config.Journal.Sessions.KnownIDs(ctx, s.name(), others)
 	if err != nil {
 		return nil, err
 	}

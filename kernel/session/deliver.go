@@ -69,7 +69,7 @@ func (s *Session) sendTo(a *attachment, act protocol.Act) {
 // client keeps the file, the question is written with the answer, so that the turn does not wait for the
 // disk here.
 func (s *Session) showQuestion(turn journal.Turn) {
-	model := turn.Wanted
+	model := turn.RequestedModel
 	if model == "" {
 		model = turn.Model
 	}
@@ -84,7 +84,7 @@ func questionSubtree(turn journal.Turn) string {
 	if !turn.Question.HasHeading() {
 		return ""
 	}
-	return org.Question{Level: turn.Level, ID: turn.Event, Instead: turn.Instead, Properties: orgProperties(turn.Question.Properties), Text: turn.Question.Text}.Subtree()
+	return org.Question{Level: turn.Level, ID: turn.Event, Instead: turn.Replaces, Properties: orgProperties(turn.Question.Properties), Text: turn.Question.Text}.Subtree()
 }
 
 func orgProperties(properties []protocol.Property) []org.Property {

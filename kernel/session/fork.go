@@ -147,8 +147,8 @@ func (f forker) copy(t journal.Turn, acts []journal.Act, last string, ids map[st
 	c := journal.Copy{Origin: t.ID, Turn: t, Answers: map[string]string{}}
 	c.Turn.ID, c.Turn.Event, c.Turn.Saved = f.newID(), f.newID(), true
 	c.Turn.Answer, c.Turn.Preferred = "", ""
-	c.Turn.Instead, c.Turn.Parent = ids[t.Instead], ids[t.Parent]
-	c.Turn.Question.Instead, c.Turn.Question.Parent = c.Turn.Instead, c.Turn.Parent
+	c.Turn.Replaces, c.Turn.Parent = ids[t.Replaces], ids[t.Parent]
+	c.Turn.Question.Instead, c.Turn.Question.Parent = c.Turn.Replaces, c.Turn.Parent
 	if cut := slices.IndexFunc(acts, func(a journal.Act) bool { return a.ID == last }); cut >= 0 {
 		acts = acts[:cut+1]
 		if c.Turn.Finished.IsZero() { // it is being answered again

@@ -129,7 +129,7 @@ func (h *Sessions) checkExists(ctx context.Context, s *Session) error {
 
 // moveFiles moves the files of the sessions whose renaming the last kernel did not complete.
 func (h *Sessions) moveFiles(ctx context.Context) error {
-	unmoved, err := h.config.Journal.Sessions.Unmoved(ctx)
+	unmoved, err := h.config.Journal.Sessions.PendingMoves(ctx)
 	for _, renaming := range unmoved {
 		if err := h.moveFile(ctx, renaming); err != nil {
 			h.config.Logger.Error("the file of a renamed session has its former name", "former", renaming.Former, "session", renaming.Name, "err", err)
@@ -204,7 +204,7 @@ func (h *Sessions) attachName(ctx context.Context, name string, ids []string) (s
 		return name, err
 	}
 	for _, candidate := range []string{name, now} {
-		known, err := h.config.Journal.Sessions.Known(ctx, candidate, ids)
+		known, err := h.config.Journal.Sessions.KnownIDs(ctx, candidate, ids)
 		if err != nil || len(known) > 0 {
 			return candidate, err
 		}

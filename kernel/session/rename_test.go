@@ -151,7 +151,7 @@ func TestRenameIsFinished(t *testing.T) {
 		if h.file(t, "other") != text || h.file(t, "main") != "" {
 			t.Errorf("the files are %q and %q", h.file(t, "other"), h.file(t, "main"))
 		}
-		if unmoved, err := h.journal.Sessions.Unmoved(t.Context()); len(unmoved) > 0 || err != nil {
+		if unmoved, err := h.journal.Sessions.PendingMoves(t.Context()); len(unmoved) > 0 || err != nil {
 			t.Errorf("unmoved: %v, %v", unmoved, err)
 		}
 		h.close(t)

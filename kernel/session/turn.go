@@ -52,8 +52,8 @@ func (t *Turn) begin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("begin the turn: %w", err)
 	}
-	if t.Record.Wanted == "" {
-		if t.Record.Wanted, err = t.session.sessions.config.Journal.Sessions.SessionModel(ctx, t.session.name()); err != nil {
+	if t.Record.RequestedModel == "" {
+		if t.Record.RequestedModel, err = t.session.sessions.config.Journal.Sessions.SessionModel(ctx, t.session.name()); err != nil {
 			return fmt.Errorf("begin the turn: %w", err)
 		}
 	}
@@ -76,8 +76,8 @@ func (t *Turn) resume(ctx context.Context) (err error) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
 	for _, round := range t.Checkpoint.Steps {
-		if round.Said != "" {
-			t.trail.steers = append(t.trail.steers, round.Said)
+		if round.Steer != "" {
+			t.trail.steers = append(t.trail.steers, round.Steer)
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ type Turn struct {
 // Of returns the settings of a turn of the journal. The values were checked when the message
 // arrived. A value that cannot be read nevertheless is ignored.
 func Of(turn journal.Turn) Turn {
-	t := Turn{Model: turn.Wanted, Budget: config.DefaultBudget}
+	t := Turn{Model: turn.RequestedModel, Budget: config.DefaultBudget}
 	for _, set := range turn.Settings {
 		switch set.Name {
 		case protocol.SettingModel: // the turn keeps the model with which it was queued

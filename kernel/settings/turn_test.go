@@ -26,11 +26,11 @@ func TestOf(t *testing.T) {
 	}{
 		"nothing": {journal.Turn{}, settings.Turn{Budget: usual}},
 		"a model that was asked for again": {
-			journal.Turn{Wanted: "other", Settings: protocol.TurnSettings{set(protocol.SettingModel, "first")}},
+			journal.Turn{RequestedModel: "other", Settings: protocol.TurnSettings{set(protocol.SettingModel, "first")}},
 			settings.Turn{Model: "other", Budget: usual},
 		},
 		"everything": {
-			journal.Turn{Wanted: "m", Settings: protocol.TurnSettings{set(protocol.SettingModel, "m"), set(protocol.SettingSkill, "plain"), set(protocol.SettingProfile, "terse"),
+			journal.Turn{RequestedModel: "m", Settings: protocol.TurnSettings{set(protocol.SettingModel, "m"), set(protocol.SettingSkill, "plain"), set(protocol.SettingProfile, "terse"),
 				set(protocol.SettingHistory, protocol.HistoryBranch), set(protocol.SettingTemperature, "0.7"), set(protocol.SettingMaxTokens, "300"),
 				set(protocol.SettingBudgetRounds, "5"), set(protocol.SettingBudgetTokens, "off"), set(protocol.SettingBudgetTime, "2m"), set(protocol.SettingSystem, "Be brief.")}},
 			settings.Turn{Model: "m", Skill: set(protocol.SettingSkill, "plain"), Profile: set(protocol.SettingProfile, "terse"), System: "Be brief.",

@@ -212,7 +212,7 @@ func TestExplain(t *testing.T) {
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "Where is the samovar?", Answer: "In Samarkand."})
 	item := protocol.ContextItem{Kind: "file", Name: "cups.org", Text: "six", Bytes: 3}
 	turn := turnOf(t, c, record("And these?"), composer.Program{Items: func(context.Context) ([]protocol.ContextItem, error) { return []protocol.ContextItem{item}, nil }})
-	turn.Exchange.Add(journal.ToolStep{Said: "and quickly"}, journal.ToolStep{Seq: 3, Action: "(:type :log)", Verdict: "performed", Text: "noted"})
+	turn.Exchange.Add(journal.ToolStep{Steer: "and quickly"}, journal.ToolStep{Seq: 3, Action: "(:type :log)", Verdict: "performed", Text: "noted"})
 	composed := compose(t, turn, skill.Ask{Text: "And these?"})
 	var result protocol.PromptResult
 	composed.Explain(plists, &result)

@@ -72,9 +72,9 @@ func (t *Turn) History() *protocol.History {
 	d := t.past.Compaction
 	h := &protocol.History{
 		Turns: t.past.Turns, Tokens: t.Corrected(t.past.Tokens), Window: t.Window(), Source: t.window.Source,
-		Shortened: t.past.Shortened, Omitted: t.past.Omitted, Summarised: d.Told, Left: max(d.Turns-d.Told, 0),
+		Shortened: t.past.Shortened, Omitted: t.past.Omitted, Summarised: d.SummarisedTurns, Left: max(d.Turns-d.SummarisedTurns, 0),
 	}
-	if d.Told > 0 {
+	if d.SummarisedTurns > 0 {
 		h.Compaction = d.Seq
 	}
 	return h
@@ -187,8 +187,8 @@ func earlierText(ctx context.Context, j Attachments, e *journal.Exchange, whole 
 	switch {
 	case !whole:
 		return enclose(e.Question, e.Context), nil
-	case e.Asked != "":
-		return e.Asked, nil
+	case e.RenderedQuestion != "":
+		return e.RenderedQuestion, nil
 	case len(e.Context) == 0:
 		return e.Question, nil
 	}

@@ -44,8 +44,8 @@ func journalOf(j *journal.Journal) history.Journal {
 
 // questionOf returns the question of an earlier turn as the model was sent it.
 func questionOf(_ context.Context, e *journal.Exchange, whole bool) (string, error) {
-	if whole && e.Asked != "" {
-		return e.Asked, nil
+	if whole && e.RenderedQuestion != "" {
+		return e.RenderedQuestion, nil
 	}
 	return e.Question, nil
 }
@@ -186,7 +186,7 @@ func TestAnyJournalIsValid(t *testing.T) {
 				step := journal.ToolStep{Action: plist.Print(must(plist.Read(`(:type :request :text "x")`))), Verdict: "performed", Text: some()}
 				switch random.IntN(4) {
 				case 0:
-					step = journal.ToolStep{Said: "said " + some()}
+					step = journal.ToolStep{Steer: "said " + some()}
 				case 1:
 					step.Calls = []journal.StepCall{{Tool: "a", Text: some()}, {Tool: "b", Text: some(), Failed: true}}
 				}
@@ -231,7 +231,7 @@ func TestSummaryRoundTrip(t *testing.T) {
 		if s.Empty() {
 			continue
 		}
-		shown := history.Preface(journal.Compaction{Turns: 3, Told: 2, Summary: data})
+		shown := history.Preface(journal.Compaction{Turns: 3, SummarisedTurns: 2, Summary: data})
 		mark := history.MarkFor(s.String())
 		if strings.Count(shown, mark) != 3 || !strings.HasSuffix(shown, "The conversation goes on:\n\n") || len(s.String()) > 700_000 {
 			t.Errorf("%q is shown as %.500q", wrote, shown)

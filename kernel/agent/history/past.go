@@ -148,7 +148,7 @@ func (p Past) Show(ctx context.Context, session, turn string, room Room) (Excerp
 	if notes, err := readSummary(view.compaction.Summary); err == nil {
 		shown.NotesOutside = view.compaction.Turns > 0 && !notes.Empty() && !notes.Own
 	}
-	shown.LeftOut = shown.Compaction.Turns - shown.Compaction.Told
+	shown.LeftOut = shown.Compaction.Turns - shown.Compaction.SummarisedTurns
 	messages := 0
 	for i := view.from; i < len(pieces); i++ {
 		if pieces[i], err = p.renderPiece(ctx, pieces[i], view.compaction); err != nil {

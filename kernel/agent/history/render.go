@@ -68,8 +68,8 @@ func earlierMessages(s journal.ToolStep, at level) []llm.Message {
 // the id. A call and its result always come together.
 func stepMessages(s journal.ToolStep, id string, at level) []llm.Message {
 	switch {
-	case s.Said != "":
-		return []llm.Message{{Role: llm.RoleUser, Within: true, Text: "The user says meanwhile:\n" + s.Said}}
+	case s.Steer != "":
+		return []llm.Message{{Role: llm.RoleUser, Within: true, Text: "The user says meanwhile:\n" + s.Steer}}
 	case s.Action == "" && s.Note != "":
 		return []llm.Message{{Role: llm.RoleKernel, Text: s.Note}}
 	case !s.IsResult():

@@ -55,9 +55,9 @@ func (c *Compactor) compact(ctx context.Context, session string, by journal.Comp
 	if err != nil {
 		return result, err
 	}
-	result = protocol.SessionCompacted{Session: session, State: protocol.CompactingDone, Turns: r.base.Told, Notes: r.summary.String(),
+	result = protocol.SessionCompacted{Session: session, State: protocol.CompactingDone, Turns: r.base.SummarisedTurns, Notes: r.summary.String(),
 		Before: before, After: after.Tokens, Room: r.room}
-	result.Text = fmt.Sprintf("the first %s are shown to the model as notes: about %d tokens, and %d before", turnsText(r.base.Told), result.After, result.Before)
+	result.Text = fmt.Sprintf("the first %s are shown to the model as notes: about %d tokens, and %d before", turnsText(r.base.SummarisedTurns), result.After, result.Before)
 	return result, nil
 }
 
@@ -167,7 +167,7 @@ func (r *summaryRun) ask(ctx context.Context, text, turn string) (Summary, strin
 	r.record(ctx, journal.KindModelReply, map[string]any{"text": r.compactor.Hide(reply.Text), "finish": reply.Finish, "model": reply.Model})
 	if usage := reply.Usage; usage != nil {
 		spent := journal.ReplyUsage{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
-			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, Asked: cmp.Or(model, r.compactor.Model)}
+			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, RequestedModel: cmp.Or(model, r.compactor.Model)}
 		if err := r.compactor.Past.Journal.Usage.PutReplyUsage(context.WithoutCancel(ctx), spent); err != nil {
 			r.compactor.Logger.Error("usage not recorded", "err", err)
 		}
@@ -204,9 +204,9 @@ func (r *summaryRun) commit(ctx context.Context, summary Summary, through int64,
 	for try := 0; ; try++ {
 		next := r.base
 		next.Base, next.By, next.Model, next.Before, next.After = r.latest, r.by, model, 0, 0
-		next.Summary, next.Summarised, next.Told = raw, through, r.base.Told+turns
+		next.Summary, next.Summarised, next.SummarisedTurns = raw, through, r.base.SummarisedTurns+turns
 		if next.Through <= through {
-			next.Through, next.Turns = through, next.Told
+			next.Through, next.Turns = through, next.SummarisedTurns
 		}
 		kept, err := r.compactor.Past.Journal.Transcripts.PutCompaction(ctx, r.session, next, r.latest)
 		if err == nil {

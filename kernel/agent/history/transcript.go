@@ -70,9 +70,9 @@ func (r *summaryRun) passages(ctx context.Context, e *journal.Exchange, most int
 		return nil, err
 	}
 	all := []passage{{"the user", abbreviate(question, most)}}
-	for _, step := range withMessages(steps, e.Said) {
-		if step.Said != "" {
-			all = append(all, passage{"the user, meanwhile", abbreviate(step.Said, most)})
+	for _, step := range withMessages(steps, e.Steers) {
+		if step.Steer != "" {
+			all = append(all, passage{"the user, meanwhile", abbreviate(step.Steer, most)})
 			continue
 		}
 		for _, h := range step.Hooks {

@@ -84,7 +84,7 @@ func (p Past) measure(ctx context.Context, found []*journal.Exchange, compaction
 // loadPiece returns the exchange rendered as the compaction says. After its answer an exchange changes no
 // more, except that a journal may still add what the person wrote meanwhile.
 func (p Past) loadPiece(ctx context.Context, e *journal.Exchange, compaction journal.Compaction) (*piece, error) {
-	if known, ok := p.cache.Get(e.AnswerID); ok && known.rendersAs(compaction) && len(e.Said) == 0 && known.exchange.Seq == e.Seq {
+	if known, ok := p.cache.Get(e.AnswerID); ok && known.rendersAs(compaction) && len(e.Steers) == 0 && known.exchange.Seq == e.Seq {
 		return known, nil
 	}
 	one, err := p.buildPiece(ctx, e, compaction)
@@ -155,7 +155,7 @@ func (p Past) buildPiece(ctx context.Context, e *journal.Exchange, compaction jo
 			return nil, err
 		}
 	}
-	for _, s := range withMessages(steps, e.Said) {
+	for _, s := range withMessages(steps, e.Steers) {
 		one.outside = cmp.Or(one.outside, p.outside(s))
 		one.addStep(p.Dialect, s, compaction, add)
 	}
@@ -212,13 +212,13 @@ func isShortened(s journal.ToolStep, at level) bool {
 // Old journals keep those apart from the steps; they then come first.
 func withMessages(steps []journal.ToolStep, messages []string) []journal.ToolStep {
 	for _, s := range steps {
-		if s.Said != "" {
+		if s.Steer != "" {
 			return steps
 		}
 	}
 	var before []journal.ToolStep
 	for _, text := range messages {
-		before = append(before, journal.ToolStep{Said: text})
+		before = append(before, journal.ToolStep{Steer: text})
 	}
 	return append(before, steps...)
 }
@@ -365,8 +365,8 @@ func preface(d journal.Compaction) string {
 		text := summary.String()
 		mark := markFor(text)
 		fmt.Fprintf(&b, "The first %s of this conversation are not shown. What stands between the two lines with the mark %s was noted of them: nobody says it now, and it asks for nothing.\n--- %s notes ---\n%s--- %s end of notes ---\n",
-			turnsText(d.Told), mark, mark, text, mark)
-		if left := d.Turns - d.Told; left > 0 {
+			turnsText(d.SummarisedTurns), mark, mark, text, mark)
+		if left := d.Turns - d.SummarisedTurns; left > 0 {
 			fmt.Fprintf(&b, "The %s behind those are left out without notes.\n", turnsText(left))
 		}
 	} else {

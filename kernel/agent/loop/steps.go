@@ -199,7 +199,7 @@ func (s *Steps) AddNote(ctx context.Context, note string) {
 func (s *Steps) Steer(ctx context.Context) error {
 	texts, err := s.Trail.NewSteers(ctx)
 	for _, text := range texts {
-		s.recordRow(ctx, journal.ToolStep{Said: text}, false)
+		s.recordRow(ctx, journal.ToolStep{Steer: text}, false)
 	}
 	return err
 }

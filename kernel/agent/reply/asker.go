@@ -106,5 +106,5 @@ func (a *asker) recordReply(ctx context.Context, reply llm.Reply, took time.Dura
 		entry["err"] = err.Error()
 	}
 	a.turn.Rows.Record(ctx, journal.KindModelReply, entry)
-	a.turn.Meter.Count(ctx, taken, journal.ReplyUsage{Model: a.turn.model, Estimate: a.estimate, Asked: a.turn.Requests.Model()})
+	a.turn.Meter.Count(ctx, taken, journal.ReplyUsage{Model: a.turn.model, Estimate: a.estimate, RequestedModel: a.turn.Requests.Model()})
 }

@@ -125,7 +125,7 @@ func (p *Pool) Start(ctx context.Context, s journal.Subagent) error {
 		return err
 	}
 	c := &task{row: s, ended: make(chan struct{})}
-	c.row.Asked = time.Now()
+	c.row.Requested = time.Now()
 	p.mu.Lock()
 	p.tasks[s.ID] = c
 	p.queue = append(p.queue, c)

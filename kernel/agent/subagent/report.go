@@ -178,7 +178,7 @@ func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, e
 			subagents = append(subagents, c.row)
 		}
 		p.mu.Unlock()
-		slices.SortFunc(subagents, func(a, b journal.Subagent) int { return b.Asked.Compare(a.Asked) })
+		slices.SortFunc(subagents, func(a, b journal.Subagent) int { return b.Requested.Compare(a.Requested) })
 	}
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (p *Pool) List(ctx context.Context, session string) ([]protocol.Subagent, e
 // info returns the state of a subagent, from memory while it runs, else from the journal.
 func (p *Pool) info(ctx context.Context, s journal.Subagent) (protocol.Subagent, error) {
 	info := protocol.Subagent{ID: s.ID, Session: s.Session, Turn: s.Turn, Event: s.Event, Child: s.Conversation, Label: s.Label, Waits: s.Wait,
-		State: protocol.SubagentQueued, Requested: s.Asked.UTC().Format(time.RFC3339)}
+		State: protocol.SubagentQueued, Requested: s.Requested.UTC().Format(time.RFC3339)}
 	p.mu.Lock()
 	c := p.tasks[s.ID]
 	if c != nil {

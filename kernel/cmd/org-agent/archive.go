@@ -48,7 +48,7 @@ func (c *exportCommand) Run(ctx context.Context, w *world) (err error) {
 	if err = errors.Join(err, done()); err != nil {
 		return err
 	}
-	for _, path := range exported.Left {
+	for _, path := range exported.Unsupported {
 		fmt.Fprintf(w.err, "org-agent: left out: %s, which is neither a file nor a directory\n", filepath.Join(paths.Home, path))
 	}
 	switch {
@@ -120,22 +120,22 @@ func (c *importCommand) existing() archive.Existing {
 }
 
 // tell prints what an import did.
-func tell(out, people io.Writer, home string, done archive.Imported) error {
+func tell(out, people io.Writer, home string, done archive.ImportResult) error {
 	for _, of := range []struct {
 		what  string
 		paths []string
-	}{{"kept", done.Skipped}, {"replaced", done.Replaced}, {"put beside", done.Beside}} {
+	}{{"kept", done.Skipped}, {"replaced", done.Replaced}, {"put beside", done.Merged}} {
 		for _, path := range of.paths {
 			fmt.Fprintf(people, "org-agent: %s: %s\n", of.what, filepath.Join(home, path))
 		}
 	}
 	var more []string
-	if done.Aside != "" {
-		more = append(more, "what was replaced is in "+filepath.Join(home, done.Aside))
+	if done.ReplacedDirectory != "" {
+		more = append(more, "what was replaced is in "+filepath.Join(home, done.ReplacedDirectory))
 	}
 	switch {
-	case done.JournalAside != "":
-		more = append(more, "the journal that was here is "+done.JournalAside)
+	case done.JournalBackup != "":
+		more = append(more, "the journal that was here is "+done.JournalBackup)
 	case done.JournalKept:
 		more = append(more, "the journal that is here stays: the archive's conversations are restored as files, and models are not shown them")
 	}
@@ -143,7 +143,7 @@ func tell(out, people io.Writer, home string, done archive.Imported) error {
 		fmt.Fprintln(people, "org-agent: "+line)
 	}
 	_, err := fmt.Fprintf(out, "%s: %d files written, %d the same, from org-agent %s of %s\n",
-		home, done.Added+len(done.Replaced)+len(done.Beside), done.Same, oneLine(done.Version), oneLine(done.Exported))
+		home, done.Added+len(done.Replaced)+len(done.Merged), done.Same, oneLine(done.Version), oneLine(done.ExportedAt))
 	return err
 }
 

@@ -148,7 +148,7 @@ func (e *Editor) load(ctx context.Context) error {
 		Session: e.config.Session, IDs: ids, Waiting: waiting, View: e.config.View, Watch: e.config.Watch,
 	}, &result)
 	if err == nil {
-		err = e.conn.Settle(ctx) // turn/kept comes before the result
+		err = e.conn.Drain(ctx) // turn/kept comes before the result
 	}
 	if err != nil {
 		return err

@@ -13,24 +13,24 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// settleLimit is the maximum size, in bytes, of a file that settleByFile reads.
-const settleLimit = 16 << 20
+// reconcileLimit is the maximum size, in bytes, of a file that reconcileByFile reads.
+const reconcileLimit = 16 << 20
 
-// settle finds out whether a change of a text was made although its receipt never came. A client
+// reconcile finds out whether a change of a text was made although its receipt never came. A client
 // that has reconnected knows this or sees it in its buffer. If none comes, the client that had the
 // buffer is gone, and the file decides. The errors are those of [Editors.Perform]; one that does
 // not wrap [kind.ErrOutcomeUnknown] means that nothing was changed.
-func settle(ctx context.Context, d Deps, o kind.Order, lost error) (kind.Result, error) {
+func reconcile(ctx context.Context, d Deps, o kind.Order, lost error) (kind.Result, error) {
 	order, err := o.Act(o.Action.Action())
 	if err != nil {
 		return kind.Result{}, err
 	}
-	order.Settle = true
-	client, receipt, err := d.Editors.Settle(ctx, order)
+	order.Reconcile = true
+	client, receipt, err := d.Editors.Reconcile(ctx, order)
 	if errors.Is(err, kind.ErrNoPerformer) {
 		err = kind.ErrOutcomeUnknown
 		if ctx.Err() == nil {
-			receipt, err = settleByFile(order.Payload)
+			receipt, err = reconcileByFile(order.Payload)
 		}
 	}
 	if errors.Is(err, kind.ErrOutcomeUnknown) {
@@ -39,12 +39,12 @@ func settle(ctx context.Context, d Deps, o kind.Order, lost error) (kind.Result,
 	return kind.Result{Text: "done in Emacs", Client: client, Receipt: receipt}, err
 }
 
-// settleByFile looks for the texts of the edit in its file. It cannot settle an edit of an entry,
-// because the kernel does not know the entry's file.
-func settleByFile(edit protocol.Object) (protocol.Receipt, error) {
+// reconcileByFile looks for the texts of the edit in its file. It cannot reconcile an edit of an
+// entry, because the kernel does not know the entry's file.
+func reconcileByFile(edit protocol.Object) (protocol.Receipt, error) {
 	before, after := edit.Text("old"), edit.Text("new")
 	info, err := os.Stat(edit.Text("file"))
-	if err != nil || !info.Mode().IsRegular() || info.Size() > settleLimit {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > reconcileLimit {
 		return protocol.Receipt{}, kind.ErrOutcomeUnknown
 	}
 	source, err := os.ReadFile(edit.Text("file"))

@@ -69,7 +69,7 @@ func (in *instance) loses(t *testing.T, action string, perform func(protocol.Act
 		back.Go(func() {
 			<-lost
 			in.editor(t, rpctest.Config{Actions: []string{action}, Perform: func(a protocol.Act) (protocol.Receipt, error) {
-				if !a.Settle || a.Payload.Text("old")+a.Payload.Text("id") == "" {
+				if !a.Reconcile || a.Payload.Text("old")+a.Payload.Text("id") == "" {
 					t.Errorf("the Emacs that comes back gets %+v", a)
 				}
 				return again(a)
@@ -112,10 +112,10 @@ func TestEditsAreSettled(t *testing.T) {
 			in := newInstance(t)
 			in.write(t, "skills/editor.org", deciding(editing))
 			in.write(t, "notes.org", "one\n")
-			in.startWith(t, daemon.Config{SettlePatience: comeBack(test.again != nil)})
+			in.startWith(t, daemon.Config{ReconcilePatience: comeBack(test.again != nil)})
 			watch := in.editor(t, rpctest.Config{Name: "watcher"})
 			back := in.loses(t, "edit", func(a protocol.Act) {
-				if a.Settle {
+				if a.Reconcile {
 					t.Error("the first Emacs is asked to settle")
 				}
 				if test.made {
@@ -156,7 +156,7 @@ func TestPropertiesAreSettled(t *testing.T) {
 			in.write(t, "skills/editor.org", deciding(strings.Replace(editing,
 				`:action :edit :file "notes.org" :old "one" :new "one two"`,
 				`:action :set-properties :id "e1" :properties (quote (:effort "1:00" :note "n"))`, 1)))
-			in.startWith(t, daemon.Config{SettlePatience: comeBack(test.again != nil)})
+			in.startWith(t, daemon.Config{ReconcilePatience: comeBack(test.again != nil)})
 			watch := in.editor(t, rpctest.Config{Name: "watcher"})
 			back := in.loses(t, "set-properties", func(protocol.Act) {}, test.again)
 			finished := in.allow(t, watch, `:id "e1"`)
