@@ -1,4 +1,4 @@
-;;; org-agent-status.el --- State of the kernel, and usage of models  -*- lexical-binding: t; -*-
+;;; org-agent-status.el --- What the agent does: its state, subagents and usage  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,19 +7,28 @@
 
 ;;; Commentary:
 
-;; `org-agent-status' shows what waits for the person, which answers are
-;; being written, the state of models, presets, servers and skills, and the
-;; kernel with its files.
+;; `org-agent-status' shows what the agent does now: what waits for the
+;; person, which answers are being written, the state of models, presets,
+;; servers and skills, and the kernel with its files.
 ;;
-;; `org-agent-usage' is a table of tokens and cost by turn, conversation,
-;; model or day, and of the results of tools.  If a price is not known, the
-;; cost is shown as unknown.
+;; A turn can delegate parts of its work to subagents.  Each subagent
+;; answers its task in a conversation of its own.  While it runs, a line
+;; below the question shows its state.  The line is an overlay, since the
+;; text of the buffer is the person's file, which gets no temporary text.
+;; The result is in the drawer CALLS of the answer, or in a turn of its own.
+;; `org-agent-subagents' lists the subagents.  `org-agent-subagent-open'
+;; shows the conversation of one, which is read-only.
+;;
+;; `org-agent-usage' shows what the work took: a table of tokens and cost by
+;; turn, conversation, model or day, and of the results of tools.  If a
+;; price is not known, the cost is shown as unknown.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org-agent-kernel)
+(require 'org-agent-heading)
 (require 'org-agent-chat)
 (require 'org-agent-list)
 (require 'org-agent-section)
@@ -28,6 +37,7 @@
 (declare-function org-agent-doctor "org-agent-doctor")
 (declare-function org-agent-header-cost "org-agent-header")
 (declare-function org-agent-header-progress-text "org-agent-header")
+(declare-function org-agent-header-progress-thousands "org-agent-header")
 (declare-function org-agent-log "org-agent-log")
 (declare-function org-agent-skills "org-agent-skills")
 
@@ -60,11 +70,7 @@
                (if org-agent-kernel-trouble
                    (format " (%s)" org-agent-kernel-trouble)
                  ""))
-    (org-agent-kernel-request
-     "status" nil
-     :success #'org-agent-status--show
-     :failure (lambda (refusal)
-                (message "org-agent: %s" (plist-get refusal :message))))))
+    (org-agent-kernel-ask "status" nil #'org-agent-status--show)))
 
 (defun org-agent-status--show (status)
   "Show STATUS, a plist from the kernel."
@@ -108,6 +114,10 @@ LABEL is nil is a child of the last line with a label."
                                     'action (lambda (_) (funcall action))))
           (face (propertize shown 'face face))
           (t shown))))
+
+(defun org-agent-status--state (state)
+  "Return STATE, a keyword from the kernel, as a word."
+  (if (keywordp state) (substring (symbol-name state) 1) (format "%s" (or state ""))))
 
 (cl-defmethod org-agent-section-visit ((_type (eql 'status)) section)
   "Visit the subject of SECTION, a line of the status."
@@ -166,10 +176,9 @@ LABEL is nil is a child of the last line with a label."
                    (state (plist-get model :state)))
                (list nil
                      (concat (plist-get model :name) "  "
-                             (pcase state
-                               (:unasked "not used yet")
-                               ((pred keywordp) (substring (symbol-name state) 1))
-                               (_ (format "%s" (or state ""))))
+                             (if (eq state :unasked)
+                                 "not used yet"
+                               (org-agent-status--state state))
                              (and (plist-get model :at)
                                   (concat "  " (org-agent-list-time
                                                 (plist-get model :at))))
@@ -201,9 +210,7 @@ LABEL is nil is a child of the last line with a label."
            for tools = (plist-get server :tools)
            collect (list (and first "Servers")
                          (concat (plist-get server :name) "  "
-                                 (if (keywordp state)
-                                     (substring (symbol-name state) 1)
-                                   (format "%s" (or state "")))
+                                 (org-agent-status--state state)
                                  (and tools (format ", %d tools" (length tools)))
                                  (and fault (concat "  " fault)))
                          (and (eq state :failing) 'error)
@@ -213,12 +220,12 @@ LABEL is nil is a child of the last line with a label."
 
 (defun org-agent-status--notes (status)
   "Return the line of STATUS about skills."
-  (let ((faulty (or (plist-get status :faulty) 0)))
+  (let ((live (or (plist-get status :skills) 0))
+        (faulty (or (plist-get status :faulty) 0)))
     (list (if (> faulty 0)
-              (list "Skills" (format "%d live, %d with errors in their files"
-                                     (or (plist-get status :skills) 0) faulty)
+              (list "Skills" (format "%d live, %d with errors in their files" live faulty)
                     'warning #'org-agent-skills)
-            (list "Skills" (format "%d live" (or (plist-get status :skills) 0)))))))
+            (list "Skills" (format "%d live" live))))))
 
 (defun org-agent-status--kernel (status)
   "Return the lines of STATUS about the kernel and its files."
@@ -263,6 +270,205 @@ LABEL is nil is a child of the last line with a label."
   (and file
        (list label (concat (abbreviate-file-name file)
                            (and more (concat "  " more))))))
+
+;;;; Subagents, in their conversation
+
+(defconst org-agent-status--subagents-buffer "*org-agent-subagents*"
+  "The name of the buffer of the list.")
+
+(defvar-local org-agent-status--subagents nil
+  "The subagents of this conversation, oldest first.
+Those of a question are removed when the last of them has ended.")
+(put 'org-agent-status--subagents 'permanent-local t)
+
+(defvar-local org-agent-status--subagent-overlays nil
+  "An alist of IDs of questions and the overlays with the lines below them.")
+(put 'org-agent-status--subagent-overlays 'permanent-local t)
+
+(defun org-agent-status--subagent-ended-p (subagent)
+  "Return non-nil if SUBAGENT has ended."
+  (not (memq (plist-get subagent :state) '(:queued :running :waiting))))
+
+;;;###autoload
+(defun org-agent-status-subagent-changed (params)
+  "Show the state of the subagent in PARAMS below its question."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-status--subagent-note params))
+  (org-agent-list-refresh org-agent-status--subagents-buffer))
+
+(defun org-agent-status--subagent-note (subagent)
+  "Note the state of SUBAGENT of this conversation, and show it."
+  (let* ((event (plist-get subagent :event))
+         (known (cl-find (plist-get subagent :id) org-agent-status--subagents
+                         :key (lambda (one) (plist-get one :id)) :test #'equal)))
+    (cond (known (setq org-agent-status--subagents
+                       (cl-substitute subagent known org-agent-status--subagents)))
+          ;; A subagent that was stopped before it began is reported once.
+          ((not (org-agent-status--subagent-ended-p subagent))
+           (setq org-agent-status--subagents
+                 (append org-agent-status--subagents (list subagent)))))
+    (let ((siblings (org-agent-status--subagents-of event)))
+      (when (cl-every #'org-agent-status--subagent-ended-p siblings)
+        (setq org-agent-status--subagents
+              (cl-set-difference org-agent-status--subagents siblings))))
+    (org-agent-status--subagent-draw event)))
+
+(defun org-agent-status--subagents-of (event)
+  "Return the known subagents of the question EVENT."
+  (cl-remove-if-not (lambda (one) (equal (plist-get one :event) event))
+                    org-agent-status--subagents))
+
+(defun org-agent-status--subagent-draw (event)
+  "Update the lines of the subagents of the question EVENT."
+  (let ((overlay (cdr (assoc event org-agent-status--subagent-overlays)))
+        (lines (mapconcat #'org-agent-status--subagent-line
+                          (org-agent-status--subagents-of event) ""))
+        (heading (org-agent-heading-find event)))
+    (if (or (string-empty-p lines) (not heading))
+        (when overlay
+          (delete-overlay overlay)
+          (setq org-agent-status--subagent-overlays
+                (assoc-delete-all event org-agent-status--subagent-overlays)))
+      (org-agent-heading-widely
+        (goto-char heading)
+        (let ((end (line-end-position)))
+          (if overlay
+              (move-overlay overlay end end)
+            (setq overlay (make-overlay end end))
+            (push (cons event overlay) org-agent-status--subagent-overlays))))
+      (overlay-put overlay 'after-string lines))))
+
+(defvar org-agent-status-subagent-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [mouse-1] #'org-agent-subagent-open-at-mouse)
+    (define-key map [mouse-2] #'org-agent-subagent-open-at-mouse)
+    map)
+  "Keymap of the line of a subagent.")
+
+(defun org-agent-status--subagent-line (subagent)
+  "Return the line that shows the state of SUBAGENT, after a newline."
+  (concat "\n" (propertize
+                (concat "  ↳ " (org-agent-status--subagent-text subagent))
+                'face (if (eq (plist-get subagent :state) :waiting) 'warning 'shadow)
+                'mouse-face 'highlight
+                'help-echo "mouse-1: show what it does"
+                'org-agent-subagent (plist-get subagent :child)
+                'keymap org-agent-status-subagent-map)))
+
+(defun org-agent-status--subagent-text (subagent)
+  "Return a description of the state of SUBAGENT, a plist from the kernel."
+  (let ((state (plist-get subagent :state))
+        (round (plist-get subagent :round))
+        (tokens (or (plist-get subagent :tokens) 0)))
+    (concat (plist-get subagent :label) ": "
+            (if (eq state :waiting)
+                "waits for your decision, M-x org-agent-approvals"
+              (org-agent-status--state state))
+            (and (eq state :running) round (> round 0) (format ", round %d" round))
+            (and (> tokens 0)
+                 (format ", %s tokens" (org-agent-header-progress-thousands tokens)))
+            (when-let* ((notice (plist-get subagent :notice)))
+              (concat ", " notice)))))
+
+;;;; The conversation of a subagent
+
+;;;###autoload
+(defun org-agent-subagent-open (session)
+  "Show the conversation SESSION of a subagent, which is read-only.
+The answers appear there as they are written.  Interactively, SESSION is
+that of the line at point, or of a running subagent of this conversation."
+  (interactive (list (org-agent-status--subagent-choose)))
+  (pop-to-buffer (org-agent-chat-open session))
+  (org-agent-chat-attach)
+  (setq buffer-read-only t))
+
+(defun org-agent-status--subagent-choose ()
+  "Return the conversation of the subagent of this line, or read it."
+  (or (and (derived-mode-p 'org-agent-subagents-mode)
+           (cdr (tabulated-list-get-id)))
+      (let ((known (mapcar (lambda (one)
+                             (cons (org-agent-status--subagent-text one)
+                                   (plist-get one :child)))
+                           org-agent-status--subagents)))
+        (pcase known
+          ('nil (user-error "No subagent of this conversation is running; M-x org-agent-subagents lists the earlier ones"))
+          (`((,_ . ,child)) child)
+          (_ (cdr (assoc (completing-read "Subagent: " known nil t) known)))))))
+
+(defun org-agent-subagent-open-at-mouse (event)
+  "Show the conversation of the subagent that was clicked on in EVENT."
+  (interactive (list (if (mouse-event-p last-input-event)
+                         last-input-event
+                       (user-error "Click on the line of a subagent"))))
+  (pcase-let ((`(,string . ,at) (posn-string (event-start event))))
+    (when-let* ((child (and string (get-text-property at 'org-agent-subagent string))))
+      (org-agent-subagent-open child))))
+
+;;;; The list of subagents
+
+(defvar-local org-agent-status--subagents-session nil
+  "The conversation whose subagents are listed, or nil for all running ones.")
+
+(defvar org-agent-subagents-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map org-agent-list-mode-map)
+    (define-key map (kbd "RET") #'org-agent-subagent-open)
+    (define-key map (kbd "k") #'org-agent-subagent-stop)
+    map)
+  "Keymap of the list of subagents.")
+
+(define-derived-mode org-agent-subagents-mode org-agent-list-mode
+  "Org-Agent-Subagents"
+  "Major mode of the list of subagents.
+\\<org-agent-subagents-mode-map>\\[org-agent-subagent-open] shows the conversation of one, \\[org-agent-subagent-stop] stops it.
+
+\\{org-agent-subagents-mode-map}"
+  (org-agent-list-columns
+   (vector '("Subagent" 28 t) '("Of" 16 t) '("Started" 16 t) '("State" 0 t))
+   #'org-agent-status--subagents-ask
+   "\\<org-agent-subagents-mode-map>\\[org-agent-subagent-open] show  \\[org-agent-subagent-stop] stop"))
+
+;;;###autoload
+(defun org-agent-subagents ()
+  "List the subagents of this conversation, the latest first.
+Outside of a conversation, list all running subagents."
+  (interactive)
+  (let ((session org-agent-chat-session))
+    (org-agent-list-open org-agent-status--subagents-buffer 'org-agent-subagents-mode
+                         (lambda ()
+                           (setq org-agent-status--subagents-session session)
+                           (org-agent-status--subagents-ask)))))
+
+(defun org-agent-status--subagents-ask (&rest _)
+  "Request the list, and show it when it arrives."
+  (org-agent-kernel-ask "subagent/list"
+                        (and org-agent-status--subagents-session
+                             (list :session org-agent-status--subagents-session))
+                        #'org-agent-status--subagents-show))
+
+(defun org-agent-status--subagents-show (result)
+  "List the subagents of RESULT, that of `subagent/list'."
+  (org-agent-list-show
+   (mapcar (lambda (one)
+             ;; The id of a row stays when its state changes, and so does point.
+             (list (cons (plist-get one :id) (plist-get one :child))
+                   (vector (or (plist-get one :label) "")
+                           (or (plist-get one :session) "")
+                           (org-agent-list-time (or (plist-get one :started) ""))
+                           (string-remove-prefix
+                            (concat (plist-get one :label) ": ")
+                            (org-agent-status--subagent-text one)))))
+           (plist-get result :subagents)))
+  (unless tabulated-list-entries
+    (message "There are no subagents")))
+
+(defun org-agent-subagent-stop ()
+  "Stop the subagent of this line."
+  (interactive)
+  (let ((one (or (tabulated-list-get-id)
+                 (user-error "There is no subagent on this line"))))
+    (org-agent-kernel-ask "turn/cancel" (list :event (car one))
+                          (lambda (_) (org-agent-status--subagents-ask)))))
 
 ;;;; Usage
 

@@ -10,7 +10,6 @@
 ;;; Code:
 
 (require 'org-agent-kernel-test)
-(require 'org-agent-subagent)
 (require 'org-agent-status)
 (require 'org-agent-approval)
 (require 'org-agent-chat)
@@ -22,7 +21,7 @@
          (mapconcat (lambda (pair)
                       (substring-no-properties
                        (or (overlay-get (cdr pair) 'after-string) "")))
-                    org-agent-subagent--overlays "\n")
+                    org-agent-status--subagent-overlays "\n")
          "\n" t " +")
         #'string<))
 
@@ -46,7 +45,7 @@
                    "a: waits for your decision, M-x org-agent-approvals, 10 tokens")
                   ((:label "a" :state :error :notice "no such model")
                    "a: error, no such model")))
-    (should (equal (org-agent-subagent-text (car case)) (cadr case)))))
+    (should (equal (org-agent-status--subagent-text (car case)) (cadr case)))))
 
 (ert-deftest org-agent-subagent-shown-and-stopped ()
   "Two subagents are shown while they run, can be read, and end with the turn."
@@ -62,7 +61,7 @@
      (org-agent-subagent-test--lines))
     (should-not (string-match-p "↳" (org-agent-fake-text)))
     (let ((chat (current-buffer))
-          (child (plist-get (car org-agent-subagent--known) :child)))
+          (child (plist-get (car org-agent-status--subagents) :child)))
       (org-agent-status)
       (org-agent-fake-wait
        (when-let* ((status (get-buffer "*org-agent-status*")))
@@ -77,10 +76,10 @@
           (org-agent-fake-wait tabulated-list-entries)
           (goto-char (point-min))
           (search-forward "running")
-          (org-agent-list-refresh org-agent-subagent--buffer)
-          (should (equal (org-agent-subagent--choose)
+          (org-agent-list-refresh org-agent-status--subagents-buffer)
+          (should (equal (org-agent-status--subagent-choose)
                          (cdr (tabulated-list-get-id))))
-          (should (org-agent-subagent--choose))))
+          (should (org-agent-status--subagent-choose))))
       (save-window-excursion
         (org-agent-subagent-open child)
         (should buffer-read-only)
@@ -91,7 +90,7 @@
         (org-agent-fake-wait (not (org-agent-subagent-test--lines))
                              (org-agent-subagent-test--lines))
         (org-agent-fake-wait (not (org-agent-chat-get :turn)))
-        (should-not org-agent-subagent--overlays)
+        (should-not org-agent-status--subagent-overlays)
         (save-window-excursion
           (org-agent-subagents)
           (with-current-buffer "*org-agent-subagents*"
