@@ -1,4 +1,4 @@
-package rpc
+package rpc_test
 
 import (
 	"context"
@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
 )
 
 func BenchmarkCall(b *testing.B) {
-	path := serve(b, &Server{Handler: handlerFunc(func(_ context.Context, r *Request) (any, error) {
+	path := serve(b, &rpc.Server{Handler: handlerFunc(func(_ context.Context, r *rpc.Request) (any, error) {
 		return protocol.EventResult{Event: r.Params.(*protocol.Object).Text("id"), Turn: "t"}, nil
 	})})
 	event := protocol.Object{{Key: "sensor", Value: protocol.Keyword("chat-message")}, {Key: "id", Value: "q1"}, {Key: "text", Value: "Which notes mention Samarkand?"}}
 	for _, codec := range codecs {
 		b.Run(codec.name, func(b *testing.B) {
-			c := dial(b, DialConfig{Socket: path, Codec: codec.codec})
+			c := dial(b, rpc.DialConfig{Socket: path, Codec: codec.codec})
 			b.ReportAllocs()
 			for b.Loop() {
 				var result protocol.EventResult
@@ -34,9 +35,9 @@ func BenchmarkNotify(b *testing.B) {
 		for _, kind := range []string{"notice", "delta"} {
 			b.Run(codec.name+"/"+kind, func(b *testing.B) {
 				who := newPresence()
-				path := serve(b, &Server{Handler: handlerFunc(nothing), Presence: who})
+				path := serve(b, &rpc.Server{Handler: handlerFunc(nothing), Presence: who})
 				heard, total := 0, make(chan int)
-				dial(b, DialConfig{Socket: path, Codec: codec.codec, Handler: func(_ context.Context, r *Request) (any, error) {
+				dial(b, rpc.DialConfig{Socket: path, Codec: codec.codec, Handler: func(_ context.Context, r *rpc.Request) (any, error) {
 					switch p := r.Params.(type) {
 					case *protocol.Notice:
 						heard++
@@ -73,13 +74,13 @@ func BenchmarkDecode(b *testing.B) {
 	text := strings.Repeat("Größe \"x\"\nline ", 1000)
 	for _, spelling := range spellings() {
 		for _, size := range []int{40, len(text)} {
-			frame := appendRequest(b, spelling.codec, nil, 1, protocol.MethodEvent, protocol.Object{{Key: "sensor", Value: protocol.Keyword("chat-message")}, {Key: "text", Value: text[:size]}})
+			frame := rpc.AppendRequest(b, spelling.wire, nil, 1, protocol.MethodEvent, protocol.Object{{Key: "sensor", Value: protocol.Keyword("chat-message")}, {Key: "text", Value: text[:size]}})
 			body := frame[strings.IndexAny(string(frame), "({"):]
 			b.Run(fmt.Sprintf("%s/%d", spelling.name, size), func(b *testing.B) {
 				b.SetBytes(int64(len(body)))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := spelling.codec.decode(body, noResult); err != nil {
+					if _, err := spelling.wire.Decode(body, rpc.NoResult); err != nil {
 						b.Fatal(err)
 					}
 				}

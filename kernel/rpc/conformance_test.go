@@ -1,4 +1,4 @@
-package rpc
+package rpc_test
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ import (
 
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
 )
 
 var update = flag.Bool("update", false, "write what the JSON codec answers into testdata")
@@ -104,20 +106,19 @@ func comparable(transcript string) string {
 }
 
 type spelling struct {
-	name  string
-	codec codec
+	name string
+	wire rpc.Wire
 }
 
 func spellings() []spelling {
-	s := newSchema()
-	return []spelling{{"json", jsonCodec{schema: s}}, {"plist", plistCodec{schema: s}}}
+	return []spelling{{"json", rpc.NewWire(rpc.JSON)}, {"plist", rpc.NewWire(rpc.Plist)}}
 }
 
 // play runs a script against a server and returns what it sent.
 func play(t *testing.T, script string, handler *caseHandler, spelling spelling) string {
 	near, far := net.Pipe()
-	transcript := &transcript{begin: time.Now(), methods: map[id]string{}}
-	server := &Server{Token: testToken, Version: "1.2", Handler: handler.handler(transcript.write), Info: func() protocol.ServerInfo {
+	transcript := &transcript{begin: time.Now(), methods: map[string]string{}}
+	server := &rpc.Server{Token: testToken, Version: "1.2", Handler: handler.handler(transcript.write), Info: func() protocol.ServerInfo {
 		return protocol.ServerInfo{PID: 42, Home: "/home/me/.org-agent"}
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -129,7 +130,7 @@ func play(t *testing.T, script string, handler *caseHandler, spelling spelling) 
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
-		transcript.listen(near, spelling.codec)
+		transcript.listen(near, spelling.wire)
 	}()
 	for line := range strings.Lines(script) {
 		line = strings.TrimSuffix(line, "\n")
@@ -157,7 +158,7 @@ type transcript struct {
 	mu      sync.Mutex // guards last and text: a handler writes too
 	last    time.Duration
 	text    strings.Builder
-	methods map[id]string // of the requests sent, by id
+	methods map[string]string // of the requests sent, by id as JSON spells it
 }
 
 // bytesOf is what a line of the script sends in a codec; nil: nothing.
@@ -181,27 +182,29 @@ func (tr *transcript) bytesOf(t *testing.T, line string, spelling spelling) []by
 		if name != spelling.name {
 			return nil
 		}
-		return spelling.codec.appendFrame(nil, []byte(body))
+		return spelling.wire.AppendFrame(nil, []byte(body))
 	}
-	var head jsonEnvelope
+	var head struct {
+		ID     json.RawMessage
+		Method any
+	}
 	if err := json.Unmarshal([]byte(line), &head); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	key := nullID
-	_ = json.Unmarshal(head.ID, &key) // what is no id is a case, too
-	tr.methods[key], _ = jsonText(head.Method)
+	method, _ := head.Method.(string) // what is no method is a case, too
+	tr.methods[string(head.ID)] = method
 	if spelling.name == "json" {
-		return spelling.codec.appendFrame(nil, []byte(line))
+		return spelling.wire.AppendFrame(nil, []byte(line))
 	}
 	dec := json.NewDecoder(strings.NewReader(line))
 	dec.UseNumber()
-	return spelling.codec.appendFrame(nil, plist.AppendPrint(nil, treeOf(t, dec, "", enumsOf(tr.methods[key]))))
+	return spelling.wire.AppendFrame(nil, plist.AppendPrint(nil, treeOf(t, dec, "", enumsOf(method))))
 }
 
 // enumsOf has the keys of a method's parameters that are enums.
 func enumsOf(method string) map[string]bool {
 	keys := map[string]bool{}
-	row, known := newSchema()[method]
+	row, known := methodOf(method)
 	if !known || row.Params.Kind() != reflect.Struct {
 		return keys
 	}
@@ -212,6 +215,16 @@ func enumsOf(method string) map[string]bool {
 		}
 	}
 	return keys
+}
+
+// methodOf is the row of a method in the table of the protocol.
+func methodOf(name string) (row protocol.Method, known bool) {
+	all := protocol.Methods()
+	i := slices.IndexFunc(all, func(m protocol.Method) bool { return m.Name == name })
+	if i < 0 {
+		return row, false
+	}
+	return all[i], true
 }
 
 // treeOf is the tree of a JSON value by its shape, with keywords under the keys
@@ -255,26 +268,21 @@ func treeOf(t *testing.T, dec *json.Decoder, key string, enums map[string]bool) 
 }
 
 // listen writes down what the server sends until it closes.
-func (tr *transcript) listen(c net.Conn, codec codec) {
+func (tr *transcript) listen(c net.Conn, wire rpc.Wire) {
 	r := bufio.NewReader(c)
 	for {
 		first, err := r.Peek(1)
 		if err == nil { // by its own choice it answers a stranger in JSON
-			codec = spellings()[strings.IndexByte("C0", first[0])].codec
+			wire = spellings()[strings.IndexByte("C0", first[0])].wire
 		}
-		n, err := codec.readHeader(r)
+		body, err := wire.ReadBody(r)
 		if err != nil {
 			tr.hear(err)
 			return
 		}
-		body := make([]byte, n)
-		if _, err := io.ReadFull(r, body); err != nil {
-			tr.hear(err)
-			return
-		}
-		m, err := codec.decode(body, func(of id) any {
-			if m := newSchema()[tr.methods[of]]; m.Result != nil {
-				return reflect.New(m.Result).Interface()
+		m, err := wire.Decode(body, func(id string) any {
+			if row, _ := methodOf(tr.methods[id]); row.Result != nil {
+				return reflect.New(row.Result).Interface()
 			}
 			return nil
 		})
@@ -282,7 +290,7 @@ func (tr *transcript) listen(c net.Conn, codec codec) {
 			tr.hear(fmt.Errorf("%w in %s", err, body))
 			return
 		}
-		line, err := jsonCodec{}.appendMessage(nil, m)
+		line, err := rpc.NewWire(rpc.JSON).Encode(m)
 		if err != nil {
 			tr.hear(err)
 			return
@@ -312,7 +320,7 @@ func (tr *transcript) write(line string) {
 }
 
 // scripted is the handler of most cases: it does what an event's text says.
-func scripted(ctx context.Context, r *Request) (any, error) {
+func scripted(ctx context.Context, r *rpc.Request) (any, error) {
 	switch p := r.Params.(type) {
 	case *protocol.Empty:
 		if r.Method == protocol.MethodStatus {
@@ -332,7 +340,7 @@ func scripted(ctx context.Context, r *Request) (any, error) {
 	return nil, fmt.Errorf("the secret of %s", r.Method)
 }
 
-func perform(ctx context.Context, r *Request, e protocol.Event) (any, error) {
+func perform(ctx context.Context, r *rpc.Request, e protocol.Event) (any, error) {
 	result := protocol.EventResult{Event: e.ID, Turn: "t1", State: protocol.TurnQueued}
 	switch e.Text {
 	case "panic":

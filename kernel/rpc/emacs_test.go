@@ -1,4 +1,4 @@
-package rpc
+package rpc_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
 )
 
 // A real Emacs talks in both codecs: jsonrpc.el as it comes with Emacs, and a
@@ -19,7 +20,7 @@ func TestEmacs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short starts no Emacs")
 	}
-	path := serve(t, &Server{Handler: handlerFunc(emacsKernel)})
+	path := serve(t, &rpc.Server{Handler: handlerFunc(emacsKernel)})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, "emacs", "-Q", "--batch", "-l", "testdata/interop.el", path, string(testToken))
@@ -38,7 +39,7 @@ func TestEmacs(t *testing.T) {
 	}
 }
 
-func emacsKernel(ctx context.Context, r *Request) (any, error) {
+func emacsKernel(ctx context.Context, r *rpc.Request) (any, error) {
 	switch p := r.Params.(type) {
 	case *protocol.SessionLoadParams:
 		if len(p.IDs) == 0 && p.View == "" {

@@ -1,4 +1,4 @@
-package rpc
+package rpc_test
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
 )
 
 // The library's own connection, with its Content-Length codec, is a client as any
 // other: it initializes, sends events, performs an act and reads an error.
 func TestLibraryIsAClient(t *testing.T) {
-	path := serve(t, &Server{Handler: handlerFunc(func(ctx context.Context, r *Request) (any, error) {
+	path := serve(t, &rpc.Server{Handler: handlerFunc(func(ctx context.Context, r *rpc.Request) (any, error) {
 		event, ok := r.Params.(*protocol.Object)
 		if !ok {
 			return nil, protocol.Errorf(protocol.CodeNotFound, "there is none")

@@ -1,4 +1,4 @@
-package rpc
+package rpc_test
 
 import (
 	"context"
@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
 )
 
 // A caseHandler is the handler of a case. Each of its lines is a method and JSON:
@@ -37,11 +39,11 @@ func parseHandler(t *testing.T, archive *txtar.Archive) *caseHandler {
 		r := &caseHandler{results: map[string]any{}}
 		for line := range strings.Lines(string(file.Data)) {
 			method, body, _ := strings.Cut(strings.TrimSpace(line), " ")
-			row, known := newSchema()[method]
+			row, known := methodOf(method)
 			switch {
 			case !known:
 				t.Fatalf("there is no method %q", method)
-			case row.fromClient:
+			case fromClient(method):
 				r.results[method] = parseValue(t, line, body, row.Result)
 			default:
 				r.sends = append(r.sends, outgoing{method, parseValue(t, line, body, row.Params)})
@@ -50,6 +52,16 @@ func parseHandler(t *testing.T, archive *txtar.Archive) *caseHandler {
 		return r
 	}
 	return nil
+}
+
+// fromClient reports whether a client sends the method. In the table of the protocol their methods
+// come first, and an act is the kernel's first.
+func fromClient(method string) bool {
+	isNamed := func(name string) func(protocol.Method) bool {
+		return func(row protocol.Method) bool { return row.Name == name }
+	}
+	all := protocol.Methods()
+	return slices.IndexFunc(all, isNamed(method)) < slices.IndexFunc(all, isNamed(protocol.MethodAct))
 }
 
 func parseValue(t *testing.T, line, body string, of reflect.Type) any {
@@ -62,11 +74,11 @@ func parseValue(t *testing.T, line, body string, of reflect.Type) any {
 	return value.Elem().Interface()
 }
 
-func (r *caseHandler) handler(write func(line string)) Handler {
+func (r *caseHandler) handler(write func(line string)) rpc.Handler {
 	if r == nil {
 		return handlerFunc(scripted)
 	}
-	return handlerFunc(func(ctx context.Context, asked *Request) (any, error) {
+	return handlerFunc(func(ctx context.Context, asked *rpc.Request) (any, error) {
 		took, err := json.Marshal(asked.Params)
 		if err != nil {
 			return nil, err
@@ -74,7 +86,7 @@ func (r *caseHandler) handler(write func(line string)) Handler {
 		write(fmt.Sprintf("took %s %s", asked.Method, took))
 		if asked.Method == protocol.MethodEvent {
 			for _, m := range r.sends {
-				if newSchema()[m.method].Result == nil {
+				if row, _ := methodOf(m.method); row.Result == nil {
 					asked.Client.Notify(m.method, m.params)
 					continue
 				}
@@ -152,29 +164,35 @@ func TestEveryFieldInBothCodecs(t *testing.T) {
 				if row.Result != nil {
 					result = filled(row.Result)
 				}
-				passes(t, spelling.codec, row, message{kind: request, id: numberID(1), method: row.Name, params: params})
-				if result != nil {
-					passes(t, spelling.codec, row, message{kind: response, id: numberID(1), result: result})
+				body, err := spelling.wire.Request(1, row.Name, params)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := read(t, spelling.wire, row, body); !reflect.DeepEqual(got.Params, params) || got.Result != nil {
+					t.Errorf("%s\nis %+v %+v\nnot %+v", body, got.Params, got.Result, params)
+				}
+				if result == nil {
+					return
+				}
+				if body, err = spelling.wire.Response(1, result); err != nil {
+					t.Fatal(err)
+				}
+				if got := read(t, spelling.wire, row, body); !reflect.DeepEqual(got.Result, result) || got.Params != nil {
+					t.Errorf("%s\nis %+v %+v\nnot %+v", body, got.Params, got.Result, result)
 				}
 			})
 		}
 	}
 }
 
-// passes fails unless a message is the same after it was written and read.
-func passes(t *testing.T, codec codec, row protocol.Method, m message) {
+// read decodes a body, which may hold the result of the method.
+func read(t *testing.T, wire rpc.Wire, row protocol.Method, body []byte) rpc.Message {
 	t.Helper()
-	body, err := codec.appendMessage(nil, m)
+	got, err := wire.Decode(body, func(string) any { return reflect.New(row.Result).Interface() })
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s cannot be read: %v", body, err)
 	}
-	got, err := codec.decode(body, func(id) any { return reflect.New(row.Result).Interface() })
-	if err != nil || got.fault != nil {
-		t.Fatalf("%s cannot be read: %v %v", body, err, got.fault)
-	}
-	if !reflect.DeepEqual(got.params, m.params) || !reflect.DeepEqual(got.result, m.result) {
-		t.Errorf("%s\nis %+v %+v\nnot %+v %+v", body, got.params, got.result, m.params, m.result)
-	}
+	return got
 }
 
 // filled is a pointer to a value of the type in which every field holds something that

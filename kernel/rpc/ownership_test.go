@@ -1,4 +1,4 @@
-package rpc
+package rpc_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
 )
 
 // A heldConn is a connection of which one operation goes on, whatever is done to
@@ -81,14 +82,14 @@ func TestClosingWaitsForEveryGoroutine(t *testing.T) {
 				listener := &heldListener{connections: make(chan net.Conn, 1), closed: make(chan struct{}), letGo: onlyIf("the listener")}
 				listener.connections <- kernel
 				who := newPresence()
-				server := &Server{Token: testToken, Presence: who, Handler: handlerFunc(func(context.Context, *Request) (any, error) {
+				server := &rpc.Server{Token: testToken, Presence: who, Handler: handlerFunc(func(context.Context, *rpc.Request) (any, error) {
 					<-onlyIf("the kernel's handler")
 					return nil, nil
 				})}
 				ctx, stop := context.WithCancel(t.Context())
 				var ended [2]error
-				served := begin(func() { ended[0] = server.Serve(ctx, listener) })
-				c, err := Dial(t.Context(), DialConfig{Over: client, Token: testToken, Handler: func(context.Context, *Request) (any, error) {
+				served := started(func() { ended[0] = server.Serve(ctx, listener) })
+				c, err := rpc.Dial(t.Context(), rpc.DialConfig{Over: client, Token: testToken, Handler: func(context.Context, *rpc.Request) (any, error) {
 					<-onlyIf("the client's handler")
 					return nil, nil
 				}})
@@ -100,13 +101,13 @@ func TestClosingWaitsForEveryGoroutine(t *testing.T) {
 				kernel.holdRead.Store(held == "the kernel's reader")
 				kernel.holdWrite.Store(held == "the kernel's writer")
 				// Each side writes and handles something.
-				called := begin(func() { ended[1] = c.Call(t.Context(), protocol.MethodStatus, nil, nil) })
+				called := started(func() { ended[1] = c.Call(t.Context(), protocol.MethodStatus, nil, nil) })
 				for _, client := range who.all() {
 					client.Notify(protocol.MethodNotice, protocol.Notice{})
 				}
 				synctest.Wait()
 				stop()
-				closed := begin(c.Close)
+				closed := started(c.Close)
 				time.Sleep(time.Minute) // more than anything is waited for
 				synctest.Wait()
 				waits := map[string]bool{"the kernel": !isClosed(served), "the client": !isClosed(closed)}
@@ -123,12 +124,22 @@ func TestClosingWaitsForEveryGoroutine(t *testing.T) {
 				if err := ended[0]; err != nil {
 					t.Error(err)
 				}
-				if err := ended[1]; err != nil && !errors.Is(err, ErrConnectionLost) {
+				if err := ended[1]; err != nil && !errors.Is(err, rpc.ErrConnectionLost) {
 					t.Error(err)
 				}
 			})
 		})
 	}
+}
+
+// started runs f on a goroutine and returns what is closed when it has ended.
+func started(f func()) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	return done
 }
 
 func isClosed(c <-chan struct{}) bool {

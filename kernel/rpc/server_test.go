@@ -1,4 +1,4 @@
-package rpc
+package rpc_test
 
 import (
 	"context"
@@ -12,22 +12,23 @@ import (
 	"go.uber.org/goleak"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const testToken Token = "0123456789abcdef"
+const testToken rpc.Token = "0123456789abcdef"
 
 // handlerFunc is a Handler made of a function.
-type handlerFunc func(ctx context.Context, r *Request) (any, error)
+type handlerFunc func(ctx context.Context, r *rpc.Request) (any, error)
 
-func (f handlerFunc) Handle(ctx context.Context, r *Request) (any, error) { return f(ctx, r) }
+func (f handlerFunc) Handle(ctx context.Context, r *rpc.Request) (any, error) { return f(ctx, r) }
 
 // serve runs a server on a socket until the test ends.
-func serve(t testing.TB, s *Server) (path string) {
+func serve(t testing.TB, s *rpc.Server) (path string) {
 	t.Helper()
 	path = t.TempDir() + "/kernel.sock"
-	listener, err := ListenUnix(path)
+	listener, err := rpc.ListenUnix(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func serve(t testing.TB, s *Server) (path string) {
 }
 
 // dial connects to a server and closes the connection when the test ends.
-func dial(t testing.TB, config DialConfig) *Conn {
+func dial(t testing.TB, config rpc.DialConfig) *rpc.Conn {
 	t.Helper()
 	if config.Token == "" {
 		config.Token = testToken
@@ -55,7 +56,7 @@ func dial(t testing.TB, config DialConfig) *Conn {
 	if config.Client.Name == "" {
 		config.Client.Name = "test"
 	}
-	c, err := Dial(t.Context(), config)
+	c, err := rpc.Dial(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +66,14 @@ func dial(t testing.TB, config DialConfig) *Conn {
 
 var codecs = []struct {
 	name  string
-	codec Codec
-}{{"json", JSON}, {"plist", Plist}}
+	codec rpc.Codec
+}{{"json", rpc.JSON}, {"plist", rpc.Plist}}
 
 func TestRoundTrip(t *testing.T) {
 	var got protocol.Object
-	path := serve(t, &Server{
+	path := serve(t, &rpc.Server{
 		Version: "7",
-		Handler: handlerFunc(func(ctx context.Context, r *Request) (any, error) {
+		Handler: handlerFunc(func(ctx context.Context, r *rpc.Request) (any, error) {
 			if r.Method == protocol.MethodEvent {
 				got = *r.Params.(*protocol.Object)
 				r.Client.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: "grüße"})
@@ -89,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, codec := range codecs {
 		t.Run(codec.name, func(t *testing.T) {
 			var heard []string
-			c := dial(t, DialConfig{Socket: path, Codec: codec.codec, Handler: func(_ context.Context, r *Request) (any, error) {
+			c := dial(t, rpc.DialConfig{Socket: path, Codec: codec.codec, Handler: func(_ context.Context, r *rpc.Request) (any, error) {
 				switch p := r.Params.(type) {
 				case *protocol.Notice:
 					heard = append(heard, p.Text)
@@ -141,11 +142,11 @@ func TestListenUnixRefuses(t *testing.T) {
 	}
 	for _, test := range []struct{ path, want string }{
 		{filepath.Join(t.TempDir(), strings.Repeat("x", 120)), "name a shorter one"},
-		{serve(t, &Server{Handler: handlerFunc(nothing)}), ErrInUse.Error()},
+		{serve(t, &rpc.Server{Handler: handlerFunc(nothing)}), rpc.ErrInUse.Error()},
 		{filepath.Join(open, "kernel.sock"), "chmod 700"},
 		{file, "something that is no socket"},
 	} {
-		if l, err := ListenUnix(test.path); err == nil || !strings.Contains(err.Error(), test.want) {
+		if l, err := rpc.ListenUnix(test.path); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v %v, want %s", test.path, l, err, test.want)
 		}
 	}
@@ -156,7 +157,7 @@ func TestListenUnixRefuses(t *testing.T) {
 
 func TestListenUnixIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run", "kernel.sock")
-	first, err := ListenUnix(path)
+	first, err := rpc.ListenUnix(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestListenUnixIsPrivate(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	second, err := ListenUnix(path)
+	second, err := rpc.ListenUnix(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 	}
 	old.SetUnlinkOnClose(false)
 	old.Close()
-	l, err := ListenUnix(path)
+	l, err := rpc.ListenUnix(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,19 +203,19 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 
 func TestListenTCPIsLoopbackOnly(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "[::]:0"} {
-		if l, err := ListenTCP(address); err == nil {
+		if l, err := rpc.ListenTCP(address); err == nil {
 			l.Close()
 			t.Errorf("listens on %s", address)
 		}
 	}
-	l, err := ListenTCP("127.0.0.1:0")
+	l, err := rpc.ListenTCP("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- (&Server{Handler: handlerFunc(nothing), Token: testToken}).Serve(ctx, l) }()
-	dial(t, DialConfig{Addr: l.Addr().String()}).Close()
+	go func() { ended <- (&rpc.Server{Handler: handlerFunc(nothing), Token: testToken}).Serve(ctx, l) }()
+	dial(t, rpc.DialConfig{Addr: l.Addr().String()}).Close()
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -223,12 +224,12 @@ func TestListenTCPIsLoopbackOnly(t *testing.T) {
 
 // A kernel whose socket is taken listens at the spare one, if it has one, and beside it on an address.
 func TestListen(t *testing.T) {
-	taken := serve(t, &Server{Handler: handlerFunc(nothing)})
+	taken := serve(t, &rpc.Server{Handler: handlerFunc(nothing)})
 	spare := filepath.Join(t.TempDir(), "spare.sock")
-	if _, _, err := Listen(taken, "", ""); !errors.Is(err, ErrInUse) {
+	if _, _, err := rpc.Listen(taken, "", ""); !errors.Is(err, rpc.ErrInUse) {
 		t.Errorf("without a spare one: %v", err)
 	}
-	listeners, socket, err := Listen(taken, spare, "127.0.0.1:0")
+	listeners, socket, err := rpc.Listen(taken, spare, "127.0.0.1:0")
 	if err != nil || socket != spare || len(listeners) != 2 {
 		t.Fatal(listeners, socket, err)
 	}
@@ -237,7 +238,7 @@ func TestListen(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, _, err := Listen(spare, "", "192.0.2.1:4711"); err == nil || !strings.Contains(err.Error(), "loopback") {
+	if _, _, err := rpc.Listen(spare, "", "192.0.2.1:4711"); err == nil || !strings.Contains(err.Error(), "loopback") {
 		t.Errorf("an address that others reach: %v", err)
 	}
 	if _, err := os.Lstat(spare); !os.IsNotExist(err) {
