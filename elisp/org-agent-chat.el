@@ -51,11 +51,11 @@
 (declare-function org-agent-context-show-soon "org-agent-context")
 (declare-function org-agent-goto-bookmark-make "org-agent-goto")
 (declare-function org-agent-goto-imenu-index "org-agent-goto")
-(declare-function org-agent-header-line "org-agent-header")
 (declare-function org-agent-held-copied "org-agent-held")
 (declare-function org-agent-held-ctrl-c-ctrl-c "org-agent-held")
 (declare-function org-agent-input-history-refresh "org-agent-input-history")
 (declare-function org-agent-menu "org-agent-menu")
+(declare-function org-agent-notify-header-line "org-agent-notify")
 (declare-function org-agent-send-mark "org-agent-send")
 (declare-function org-agent-send-waiting "org-agent-send")
 (declare-function org-agent-settings-preset-refresh "org-agent-settings")
@@ -167,7 +167,7 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
               truncate-lines nil
               word-wrap t
               revert-buffer-function #'org-agent-chat-revert
-              header-line-format '(:eval (org-agent-header-line)))
+              header-line-format '(:eval (org-agent-notify-header-line)))
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-held-ctrl-c-ctrl-c nil t)
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
   (add-function :around (local 'filter-buffer-substring-function)

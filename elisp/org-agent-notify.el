@@ -1,4 +1,4 @@
-;;; org-agent-notify.el --- Notifications and the mode line  -*- lexical-binding: t; -*-
+;;; org-agent-notify.el --- Show what the agent does and what waits  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,15 +7,25 @@
 
 ;;; Commentary:
 
+;; The person sees what the agent does wherever they look.
+;;
+;; In a conversation the header line shows the model, the preset and the
+;; project, the state of the turn, its progress, tokens and cost, and trouble
+;; with the kernel or the file.  Its parts are buttons that open the menu.
+;; While a turn runs the kernel reports its progress: the round, and the
+;; tokens, time and money that the turn has taken of its budgets.  The header
+;; line shows the progress from the second round on; `org-agent-status'
+;; shows all of it.
+;;
+;; In other buffers `org-agent-mode-line-mode' shows in the mode line how
+;; many conversations are being answered and how many decisions wait for the
+;; person; a click shows them.  It follows the kernel's notifications, and
+;; polls nothing.
+;;
 ;; If a long turn ends, or a turn needs a decision, while the person looks
 ;; elsewhere, a notification says so: on the desktop if there is a D-Bus
 ;; session bus, else in the echo area.  A click on it shows the
 ;; conversation.  Emacs never waits for the bus.
-;;
-;; `org-agent-mode-line-mode' shows in every mode line how many
-;; conversations are being answered and how many decisions wait for the
-;; person; a click shows them.  It follows the kernel's notifications, and
-;; polls nothing.
 
 ;;; Code:
 
@@ -25,11 +35,13 @@
 (require 'org-agent-kernel)
 (require 'org-agent-asks)
 (require 'org-agent-heading)
+(require 'org-agent-file-owner)
 (require 'org-agent-chat)
 
 (declare-function org-agent-approvals "org-agent-approval")
 (declare-function org-agent-goto-first-words "org-agent-goto")
 (declare-function org-agent-goto-open "org-agent-goto")
+(declare-function org-agent-menu "org-agent-menu")
 
 (declare-function dbus-call-method-asynchronously "dbus")
 (declare-function dbus-init-bus "dbus")
@@ -37,200 +49,251 @@
 
 (defvar org-agent-mode-line-mode)
 
-(defcustom org-agent-notify-after 20
-  "Notify of the end of a turn if it took that many seconds.
-A turn that needs a decision is always notified of.  If nil, there are no
-notifications at all."
-  :type '(choice (const :tag "Never" nil) (number :tag "Seconds"))
-  :group 'org-agent-notify
-  :package-version '(org-agent . "0.1.0"))
+;;;; The header line
 
-(defcustom org-agent-notify-function #'org-agent-notify-desktop
-  "The function that shows a notification.
-Its arguments are a title, a text and a function without arguments, which
-it calls when the person wants to see the conversation."
-  :type '(choice (const :tag "The desktop's notifications"
-                        org-agent-notify-desktop)
-                 (const :tag "The echo area" org-agent-notify-message)
-                 function)
-  :group 'org-agent-notify
-  :package-version '(org-agent . "0.1.0"))
+(defface org-agent-header-model '((t :inherit bold))
+  "Face of the model's name in the header line."
+  :group 'org-agent-chat)
 
-(defvar org-agent-notify--actions nil
-  "An alist of ids of desktop notifications and functions for clicks.")
+(defface org-agent-header-busy '((t :inherit success))
+  "Face of the header line's state while an answer is being written."
+  :group 'org-agent-chat)
 
-(defvar org-agent-notify--listening nil
-  "The address of the bus with a handler for clicks, or nil.")
+(defface org-agent-header-waiting '((t :inherit warning))
+  "Face of the part of the header line that says that you are waited for."
+  :group 'org-agent-chat)
 
-(defconst org-agent-notify--remembered 50
-  "The number of latest notifications whose clicks have an effect.")
+(defface org-agent-header-trouble '((t :inherit error))
+  "Face of trouble in the header line."
+  :group 'org-agent-chat)
 
-;;;; Focus
+(defvar org-agent-notify--header-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [header-line mouse-1] #'org-agent-menu)
+    map)
+  "Keymap of the parts of the header line.")
 
-(defun org-agent-notify--seen-p (buffer)
-  "Return non-nil if a window of a frame with focus shows BUFFER.
-A terminal that does not report focus counts as focused."
-  (cl-some (lambda (window)
-             (let ((frame (window-frame window)))
-               (and (eq t (frame-visible-p frame))
-                    (frame-focus-state frame))))
-           (get-buffer-window-list buffer 'no-minibuffer 'visible)))
+(defvar org-agent-notify--header-approval-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [header-line mouse-1] #'org-agent-approvals)
+    map)
+  "Keymap of the part of the header line that says that you are waited for.")
 
-;;;; Notifications
-
-(defun org-agent-notify-message (title text _function)
-  "Show TITLE and TEXT in the echo area."
-  (message "%s: %s" title text))
-
-(defun org-agent-notify--bus ()
-  "Return the session bus, or nil if none is running.
-Return `:session' if Emacs was started with its address, else the address.
-Never start a bus, since that takes time."
-  (let ((address (or (getenv "DBUS_SESSION_BUS_ADDRESS") ""))
-        (directory (getenv "XDG_RUNTIME_DIR")))
-    (and (featurep 'dbusbind)
-         (cond
-          ((and (string-match "\\`unix:path=\\([^,;]+\\)" address)
-                (org-agent-notify--socket-p (match-string 1 address)))
-           ;; Signals of the bus that Emacs was started with arrive from
-           ;; :session.  A handler for the address would not be found.
-           (if (member (concat "DBUS_SESSION_BUS_ADDRESS=" address)
-                       initial-environment)
-               :session
-             address))
-          ((and directory (string-empty-p address)
-                (org-agent-notify--socket-p (expand-file-name "bus" directory)))
-           (concat "unix:path=" (expand-file-name "bus" directory)))))))
-
-(defun org-agent-notify--socket-p (file)
-  "Return non-nil if FILE is a socket."
-  (and file (eq ?s (aref (or (file-attribute-modes (file-attributes file)) " ")
-                         0))))
-
-(defun org-agent-notify-desktop (title text function)
-  "Show TITLE and TEXT on the desktop; a click calls FUNCTION.
-Without a session bus show them in the echo area."
-  (let ((bus (org-agent-notify--bus)))
-    (unless (and bus
-                 (require 'dbus nil t)
-                 (condition-case err
-                     (org-agent-notify--send bus title text function)
-                   (error
-                    (setq org-agent-notify--listening nil)
-                    (org-agent-rpc-log "not notified over D-Bus: %s"
-                                       (error-message-string err))
-                    nil)))
-      (org-agent-notify-message title text function))))
-
-(defconst org-agent-notify--interface "org.freedesktop.Notifications"
-  "The D-Bus name and interface of the notification service.")
-
-(defconst org-agent-notify--path "/org/freedesktop/Notifications"
-  "The D-Bus object path of the notification service.")
-
-(defun org-agent-notify--send (bus title text function)
-  "Show TITLE and TEXT on the desktop of BUS; a click calls FUNCTION.
-Return non-nil without waiting for the reply."
-  (unless (equal bus org-agent-notify--listening)
-    (dbus-init-bus bus)
-    (dbus-register-signal
-     bus nil org-agent-notify--path org-agent-notify--interface
-     "ActionInvoked" #'org-agent-notify--clicked)
-    (setq org-agent-notify--listening bus))
-  (dbus-call-method-asynchronously
-   bus org-agent-notify--interface org-agent-notify--path
-   org-agent-notify--interface "Notify"
-   (lambda (&optional id &rest _)
-     (when (integerp id)
-       (push (cons id function) org-agent-notify--actions)
-       (when-let* ((rest (nthcdr (1- org-agent-notify--remembered)
-                                 org-agent-notify--actions)))
-         (setcdr rest nil))))
-   :string "Emacs" :uint32 0 :string "emacs"
-   :string (org-agent-notify--plain title)
-   :string (org-agent-notify--markup text)
-   '(:array :string "default" :string "Show")
-   '(:array :signature "{sv}") :int32 -1)
-  t)
-
-(defun org-agent-notify--plain (text)
-  "Return TEXT as one line of characters that D-Bus allows."
-  (replace-regexp-in-string
-   "[[:cntrl:]\ud800-\udfff\x110000-\x3fffff]+" " " text))
-
-(defun org-agent-notify--markup (text)
-  "Return TEXT with the characters of the desktop's markup escaped."
-  (let ((text (org-agent-notify--plain text)))
-    (pcase-dolist (`(,from . ,to) '(("&" . "&amp;") ("<" . "&lt;") (">" . "&gt;")))
-      (setq text (string-replace from to text)))
-    text))
-
-(defun org-agent-notify--clicked (id &rest _)
-  "Call the function of the notification ID, if it is ours."
-  (when-let* ((action (assq id org-agent-notify--actions)))
-    (setq org-agent-notify--actions (delq action org-agent-notify--actions))
-    (funcall (cdr action))))
-
-;;;; Occasions
-
-(defun org-agent-notify--title (session)
-  "Return the title of a notification about SESSION."
-  (if (equal session org-agent-chat-main)
-      "org-agent"
-    (concat "org-agent: " session)))
-
-(defun org-agent-notify--words (buffer event)
-  "Return the first words of the question EVENT in BUFFER."
-  (or (and buffer event
-           (with-current-buffer buffer
-             (when-let* ((heading (org-agent-heading-find event)))
-               (org-agent-goto-first-words heading))))
-      "a question"))
+(defun org-agent-notify--header-button (text face &optional map)
+  "Return TEXT in FACE as a button; MAP is its keymap."
+  (propertize text 'face face 'mouse-face 'highlight
+              'help-echo "mouse-1: what can be done here"
+              'local-map (or map org-agent-notify--header-map)))
 
 ;;;###autoload
-(defun org-agent-notify-ended (params)
-  "Notify of the end of the turn in PARAMS, if it took long and is not seen.
-PARAMS are those of the kernel's notification of the end."
-  (let* ((session (or (plist-get params :session) org-agent-chat-main))
-         (event (plist-get params :event))
-         (buffer (org-agent-chat-buffer session))
-         (words (org-agent-notify--words buffer event)))
-    (when (and org-agent-notify-after buffer
-               (>= (or (plist-get params :seconds) 0) org-agent-notify-after)
-               (not (org-agent-notify--seen-p buffer)))
-      (funcall org-agent-notify-function (org-agent-notify--title session)
-               (pcase (plist-get params :state)
-                 (:answered (format "Answered: %s" words))
-                 (:cancelled (format "Stopped: %s" words))
-                 (_ (format "No answer: %s" words)))
-               (lambda () (org-agent-notify--show session event))))))
+(defun org-agent-notify-header-line ()
+  "Return the header line of the current conversation."
+  (string-join
+   (delq nil (list (concat " " (org-agent-notify--header-model))
+                   (org-agent-notify--header-preset)
+                   (org-agent-notify--header-project)
+                   (org-agent-notify--header-notice)
+                   (org-agent-notify--header-kernel)
+                   (org-agent-notify--header-phase)
+                   (org-agent-notify--header-progress)
+                   (org-agent-notify--header-usage)
+                   (org-agent-notify--header-room)
+                   (org-agent-notify--header-file)))
+   "  "))
+
+(defun org-agent-notify--escape (text &optional width)
+  "Return TEXT escaped for a mode line, cut to WIDTH columns if that is non-nil."
+  (string-replace "%" "%%" (org-agent-one-line text width)))
+
+(defun org-agent-notify--header-model ()
+  "Return the part of the header line that names the model."
+  (org-agent-notify--header-button
+   (org-agent-notify--escape
+    (or (org-agent-chat-get :model)
+        (plist-get org-agent-kernel-server :model)
+        "org-agent"))
+   'org-agent-header-model))
+
+(defun org-agent-notify--header-preset ()
+  "Return the part of the header line that names the preset, or nil."
+  (when-let* ((preset (org-agent-chat-get :preset)))
+    (org-agent-notify--header-button
+     (concat "@" (org-agent-notify--escape preset)) 'org-agent-header-model)))
+
+(defun org-agent-notify--header-project ()
+  "Return the part of the header line that names the project, or nil."
+  (when (bound-and-true-p org-agent-context-project)
+    (propertize (concat "reads " (org-agent-notify--escape
+                                  (abbreviate-file-name org-agent-context-project)))
+                'face 'shadow
+                'help-echo "org-agent-project-set: another project, or none")))
+
+(defun org-agent-notify--header-notice ()
+  "Return the kernel's notice about settings that it found by itself, or nil.
+It is shown until the first answer."
+  (when-let* ((notice (and (org-agent-kernel-ready-p)
+                           (not (org-agent-chat-get :usage))
+                           (plist-get org-agent-kernel-server :notice))))
+    (propertize (org-agent-notify--escape notice) 'face 'shadow)))
+
+(defun org-agent-notify--header-phase ()
+  "Return the part of the header line with the state of the turn, or nil."
+  (when (org-agent-kernel-ready-p)
+    (let ((queued (or (org-agent-chat-get :queued) 0)))
+      (concat
+       (pcase (org-agent-chat-get :phase)
+         ('waiting (org-agent-notify--header-button
+                    "waiting for you" 'org-agent-header-waiting
+                    org-agent-notify--header-approval-map))
+         ('streaming (org-agent-notify--header-button "streaming"
+                                               'org-agent-header-busy))
+         ('thinking (org-agent-notify--header-button
+                     (if-let* ((chars (org-agent-chat-get :thought)))
+                         (concat "thinking " (org-agent-notify-thousands chars))
+                       "thinking")
+                     'org-agent-header-busy))
+         (_ (org-agent-notify--header-button
+             (if (org-agent-notify--header-new-p)
+                 "write below and send it with C-c C-c"
+               "ready")
+             'shadow)))
+       (when (> queued 0) (format " +%d" queued))))))
+
+(defun org-agent-notify--header-new-p ()
+  "Return non-nil when this conversation has no turns yet."
+  (and (< (buffer-size) 1000)
+       (not (org-agent-chat-get :turn))
+       (not (org-agent-heading-turn-ids))))
+
+(defun org-agent-notify--header-usage ()
+  "Return the part of the header line that counts tokens and money, or nil."
+  (when-let* ((usage (org-agent-chat-get :usage)))
+    (concat (org-agent-notify-thousands (or (plist-get usage :input) 0))
+            " in, "
+            (org-agent-notify-thousands (or (plist-get usage :output) 0))
+            " out"
+            (when-let* ((cost (org-agent-notify-cost usage)))
+              (concat "  " cost)))))
+
+(defun org-agent-notify--header-room ()
+  "Return the part of the header line that says how full the model's window is.
+Return nil when that is unknown."
+  (let ((shown (org-agent-chat-get :shown))
+        (window (org-agent-chat-get :window)))
+    (cond
+     ((org-agent-chat-get :compacting)
+      (org-agent-notify--header-button "summarising" 'org-agent-header-busy))
+     ((and shown window (> window 0))
+      (let ((percent (/ (* 100 shown) window)))
+        (if (< percent 60)
+            (format "%d%%%% full" percent)
+          (org-agent-notify--header-button (format "%d%%%% full" percent)
+                                    'org-agent-header-waiting)))))))
 
 ;;;###autoload
-(defun org-agent-notify-asked (params)
-  "Notify of the approval or question in PARAMS, unless it is seen.
-PARAMS are those of the kernel's notification `ask/opened'."
-  (let* ((session (or (plist-get params :session) org-agent-chat-main))
-         (buffer (org-agent-chat-buffer session)))
-    (when (and org-agent-notify-after
-               (not (and buffer (org-agent-notify--seen-p buffer)))
-               (not (when-let* ((list (get-buffer "*org-agent-approvals*")))
-                      (org-agent-notify--seen-p list))))
-      (funcall org-agent-notify-function (org-agent-notify--title session)
-               (if-let* ((form (plist-get params :form)))
-                   (format "Asks you: %s" (plist-get form :title))
-                 (format "Waits for your decision: %s"
-                         (org-agent-notify--words
-                          buffer (plist-get params :event))))
-               (lambda ()
-                 (select-frame-set-input-focus (selected-frame))
-                 (org-agent-approvals))))))
+(defun org-agent-notify-cost (usage)
+  "Return the cost of USAGE, a plist from the kernel, nil when it is unknown.
+A `+' says that the price of a part of it is unknown."
+  (when-let* ((cost (plist-get usage :cost)))
+    (format "$%.4f%s" cost
+            (if (> (or (plist-get usage :unpriced) 0) 0) "+" ""))))
 
-(defun org-agent-notify--show (session event)
-  "Show the question EVENT of SESSION."
-  (select-frame-set-input-focus (selected-frame))
-  (pop-to-buffer (org-agent-goto-open session event)))
+(defun org-agent-notify--header-kernel ()
+  "Return the part of the header line with trouble with the kernel, or nil."
+  (pcase org-agent-kernel-state
+    ('ready nil)
+    ((or 'starting 'connecting)
+     (org-agent-notify--header-button "starting the kernel" 'org-agent-header-busy))
+    ('lost
+     (org-agent-notify--header-button "kernel lost, looking for it"
+                               'org-agent-header-trouble))
+    ('failed
+     (org-agent-notify--header-button
+      (concat "no kernel: "
+              (org-agent-notify--escape (or org-agent-kernel-trouble "") 100))
+      'org-agent-header-trouble))
+    (_ (org-agent-notify--header-button "no kernel; C-c C-c starts one" 'shadow))))
 
-;;;; The mode line
+(defun org-agent-notify--header-file ()
+  "Return the part of the header line with trouble with the file, or nil."
+  (when org-agent-file-owner-trouble
+    (org-agent-notify--header-button (org-agent-notify--escape
+                               org-agent-file-owner-trouble)
+                              'org-agent-header-trouble)))
+
+;;;; Progress
+
+;;;###autoload
+(defun org-agent-notify-progress (params)
+  "Show the progress of the turn that PARAMS report."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-chat-put :progress params)))
+
+;;;###autoload
+(defun org-agent-notify-thousands (number)
+  "Return NUMBER, of tokens, as 950, 12k or 1.5M."
+  (cond ((>= number 1000000)
+         (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e6))) "M"))
+        ((>= number 10000) (format "%dk" (/ number 1000)))
+        ((>= number 1000)
+         (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e3))) "k"))
+        (t (number-to-string number))))
+
+(defun org-agent-notify--progress-time (seconds)
+  "Return SECONDS in words, without the small units."
+  (let ((seconds (round seconds)))
+    (cond ((< seconds 100) (format "%ds" seconds))
+          ((and (>= seconds 3600) (< (% seconds 3600) 60))
+           (format "%dh" (/ seconds 3600)))
+          ((>= seconds 3600)
+           (format "%dh%dm" (/ seconds 3600) (/ (% seconds 3600) 60)))
+          (t (format "%dm" (/ seconds 60))))))
+
+(defun org-agent-notify--progress-of (taken limit format &optional unit)
+  "Return \"TAKEN of LIMIT UNIT\"; FORMAT is a function that formats a number.
+If LIMIT is nil or 0, leave it out."
+  (concat (funcall format taken)
+          (and limit (> limit 0) (concat " of " (funcall format limit)))
+          unit))
+
+;;;###autoload
+(defun org-agent-notify-progress-text (progress &optional all)
+  "Return PROGRESS, a plist from the kernel, in words.
+Time is included when half of it is gone, or with ALL."
+  (let ((seconds (or (plist-get progress :seconds) 0))
+        (of-seconds (or (plist-get progress :of-seconds) 0)))
+    (string-join
+     (delq
+      nil
+      (list
+       (if (plist-get progress :last)
+           "answering with what was found"
+         (concat "round "
+                 (org-agent-notify--progress-of (or (plist-get progress :round) 1)
+                                                (plist-get progress :of-rounds)
+                                                #'number-to-string)))
+       (org-agent-notify--progress-of (or (plist-get progress :tokens) 0)
+                                      (plist-get progress :of-tokens)
+                                      #'org-agent-notify-thousands " tokens")
+       (and (or all (> (* 2 seconds) of-seconds 0))
+            (org-agent-notify--progress-of seconds of-seconds
+                                           #'org-agent-notify--progress-time))
+       (and (plist-get progress :cost)
+            (org-agent-notify--progress-of (plist-get progress :cost)
+                                           (plist-get progress :of-cost)
+                                           (lambda (cost) (format "$%.2f" cost))))))
+     ", ")))
+
+(defun org-agent-notify--header-progress ()
+  "Return the part of the header line with the progress of the turn, or nil."
+  (when-let* ((turn (org-agent-chat-get :turn))
+              (progress (org-agent-chat-get :progress)))
+    ;; When Emacs reconnects, the progress may come before the id of the turn.
+    (when (and (equal turn (plist-get progress :turn))
+               (> (or (plist-get progress :round) 1) 1))
+      (org-agent-notify-progress-text progress))))
+
+;;;; The mode lines
 
 (defface org-agent-mode-line-running '((t :inherit mode-line-emphasis))
   "Face of the number of conversations that are being answered."
@@ -342,6 +405,196 @@ waits:1\" that one approval or question waits; a click shows it."
                                   org-agent-mode-line-mode)
   (org-agent-notify--mode-line-update)
   (force-mode-line-update t))
+
+;;;; Notifications
+
+(defcustom org-agent-notify-after 20
+  "Notify of the end of a turn if it took that many seconds.
+A turn that needs a decision is always notified of.  If nil, there are no
+notifications at all."
+  :type '(choice (const :tag "Never" nil) (number :tag "Seconds"))
+  :group 'org-agent-notify
+  :package-version '(org-agent . "0.1.0"))
+
+(defcustom org-agent-notify-function #'org-agent-notify-desktop
+  "The function that shows a notification.
+Its arguments are a title, a text and a function without arguments, which
+it calls when the person wants to see the conversation."
+  :type '(choice (const :tag "The desktop's notifications"
+                        org-agent-notify-desktop)
+                 (const :tag "The echo area" org-agent-notify-message)
+                 function)
+  :group 'org-agent-notify
+  :package-version '(org-agent . "0.1.0"))
+
+(defvar org-agent-notify--actions nil
+  "An alist of ids of desktop notifications and functions for clicks.")
+
+(defvar org-agent-notify--listening nil
+  "The address of the bus with a handler for clicks, or nil.")
+
+(defconst org-agent-notify--remembered 50
+  "The number of latest notifications whose clicks have an effect.")
+
+(defun org-agent-notify--seen-p (buffer)
+  "Return non-nil if a window of a frame with focus shows BUFFER.
+A terminal that does not report focus counts as focused."
+  (cl-some (lambda (window)
+             (let ((frame (window-frame window)))
+               (and (eq t (frame-visible-p frame))
+                    (frame-focus-state frame))))
+           (get-buffer-window-list buffer 'no-minibuffer 'visible)))
+
+(defun org-agent-notify-message (title text _function)
+  "Show TITLE and TEXT in the echo area."
+  (message "%s: %s" title text))
+
+(defun org-agent-notify--bus ()
+  "Return the session bus, or nil if none is running.
+Return `:session' if Emacs was started with its address, else the address.
+Never start a bus, since that takes time."
+  (let ((address (or (getenv "DBUS_SESSION_BUS_ADDRESS") ""))
+        (directory (getenv "XDG_RUNTIME_DIR")))
+    (and (featurep 'dbusbind)
+         (cond
+          ((and (string-match "\\`unix:path=\\([^,;]+\\)" address)
+                (org-agent-notify--socket-p (match-string 1 address)))
+           ;; Signals of the bus that Emacs was started with arrive from
+           ;; :session.  A handler for the address would not be found.
+           (if (member (concat "DBUS_SESSION_BUS_ADDRESS=" address)
+                       initial-environment)
+               :session
+             address))
+          ((and directory (string-empty-p address)
+                (org-agent-notify--socket-p (expand-file-name "bus" directory)))
+           (concat "unix:path=" (expand-file-name "bus" directory)))))))
+
+(defun org-agent-notify--socket-p (file)
+  "Return non-nil if FILE is a socket."
+  (eq ?s (aref (or (file-attribute-modes (file-attributes file)) " ") 0)))
+
+(defun org-agent-notify-desktop (title text function)
+  "Show TITLE and TEXT on the desktop; a click calls FUNCTION.
+Without a session bus show them in the echo area."
+  (let ((bus (org-agent-notify--bus)))
+    (unless (and bus
+                 (require 'dbus nil t)
+                 (condition-case err
+                     (org-agent-notify--send bus title text function)
+                   (error
+                    (setq org-agent-notify--listening nil)
+                    (org-agent-rpc-log "not notified over D-Bus: %s"
+                                       (error-message-string err))
+                    nil)))
+      (org-agent-notify-message title text function))))
+
+(defconst org-agent-notify--interface "org.freedesktop.Notifications"
+  "The D-Bus name and interface of the notification service.")
+
+(defconst org-agent-notify--path "/org/freedesktop/Notifications"
+  "The D-Bus object path of the notification service.")
+
+(defun org-agent-notify--send (bus title text function)
+  "Show TITLE and TEXT on the desktop of BUS; a click calls FUNCTION.
+Return non-nil without waiting for the reply."
+  (unless (equal bus org-agent-notify--listening)
+    (dbus-init-bus bus)
+    (dbus-register-signal
+     bus nil org-agent-notify--path org-agent-notify--interface
+     "ActionInvoked" #'org-agent-notify--clicked)
+    (setq org-agent-notify--listening bus))
+  (dbus-call-method-asynchronously
+   bus org-agent-notify--interface org-agent-notify--path
+   org-agent-notify--interface "Notify"
+   (lambda (&optional id &rest _)
+     (when (integerp id)
+       (push (cons id function) org-agent-notify--actions)
+       (when-let* ((rest (nthcdr (1- org-agent-notify--remembered)
+                                 org-agent-notify--actions)))
+         (setcdr rest nil))))
+   :string "Emacs" :uint32 0 :string "emacs"
+   :string (org-agent-notify--plain title)
+   :string (org-agent-notify--markup text)
+   '(:array :string "default" :string "Show")
+   '(:array :signature "{sv}") :int32 -1)
+  t)
+
+(defun org-agent-notify--plain (text)
+  "Return TEXT as one line of characters that D-Bus allows."
+  (replace-regexp-in-string
+   "[[:cntrl:]\ud800-\udfff\x110000-\x3fffff]+" " " text))
+
+(defun org-agent-notify--markup (text)
+  "Return TEXT with the characters of the desktop's markup escaped."
+  (let ((text (org-agent-notify--plain text)))
+    (pcase-dolist (`(,from . ,to) '(("&" . "&amp;") ("<" . "&lt;") (">" . "&gt;")))
+      (setq text (string-replace from to text)))
+    text))
+
+(defun org-agent-notify--clicked (id &rest _)
+  "Call the function of the notification ID, if it is ours."
+  (when-let* ((action (assq id org-agent-notify--actions)))
+    (setq org-agent-notify--actions (delq action org-agent-notify--actions))
+    (funcall (cdr action))))
+
+;;;; What is notified of
+
+(defun org-agent-notify--title (session)
+  "Return the title of a notification about SESSION."
+  (if (equal session org-agent-chat-main)
+      "org-agent"
+    (concat "org-agent: " session)))
+
+(defun org-agent-notify--words (buffer event)
+  "Return the first words of the question EVENT in BUFFER."
+  (or (and buffer event
+           (with-current-buffer buffer
+             (when-let* ((heading (org-agent-heading-find event)))
+               (org-agent-goto-first-words heading))))
+      "a question"))
+
+;;;###autoload
+(defun org-agent-notify-ended (params)
+  "Notify of the end of the turn in PARAMS, if it took long and is not seen.
+PARAMS are those of the kernel's notification of the end."
+  (let* ((session (or (plist-get params :session) org-agent-chat-main))
+         (event (plist-get params :event))
+         (buffer (org-agent-chat-buffer session))
+         (words (org-agent-notify--words buffer event)))
+    (when (and org-agent-notify-after buffer
+               (>= (or (plist-get params :seconds) 0) org-agent-notify-after)
+               (not (org-agent-notify--seen-p buffer)))
+      (funcall org-agent-notify-function (org-agent-notify--title session)
+               (pcase (plist-get params :state)
+                 (:answered (format "Answered: %s" words))
+                 (:cancelled (format "Stopped: %s" words))
+                 (_ (format "No answer: %s" words)))
+               (lambda () (org-agent-notify--show session event))))))
+
+;;;###autoload
+(defun org-agent-notify-asked (params)
+  "Notify of the approval or question in PARAMS, unless it is seen.
+PARAMS are those of the kernel's notification `ask/opened'."
+  (let* ((session (or (plist-get params :session) org-agent-chat-main))
+         (buffer (org-agent-chat-buffer session)))
+    (when (and org-agent-notify-after
+               (not (and buffer (org-agent-notify--seen-p buffer)))
+               (not (when-let* ((list (get-buffer "*org-agent-approvals*")))
+                      (org-agent-notify--seen-p list))))
+      (funcall org-agent-notify-function (org-agent-notify--title session)
+               (if-let* ((form (plist-get params :form)))
+                   (format "Asks you: %s" (plist-get form :title))
+                 (format "Waits for your decision: %s"
+                         (org-agent-notify--words
+                          buffer (plist-get params :event))))
+               (lambda ()
+                 (select-frame-set-input-focus (selected-frame))
+                 (org-agent-approvals))))))
+
+(defun org-agent-notify--show (session event)
+  "Show the question EVENT of SESSION."
+  (select-frame-set-input-focus (selected-frame))
+  (pop-to-buffer (org-agent-goto-open session event)))
 
 (provide 'org-agent-notify)
 ;;; org-agent-notify.el ends here

@@ -35,10 +35,10 @@
 
 (declare-function org-agent-approvals "org-agent-approval")
 (declare-function org-agent-doctor "org-agent-doctor")
-(declare-function org-agent-header-cost "org-agent-header")
-(declare-function org-agent-header-progress-text "org-agent-header")
-(declare-function org-agent-header-progress-thousands "org-agent-header")
 (declare-function org-agent-log "org-agent-log")
+(declare-function org-agent-notify-cost "org-agent-notify")
+(declare-function org-agent-notify-progress-text "org-agent-notify")
+(declare-function org-agent-notify-thousands "org-agent-notify")
 (declare-function org-agent-skills "org-agent-skills")
 
 (defvar org-agent-status-mode-map
@@ -160,7 +160,7 @@ LABEL is nil is a child of the last line with a label."
                                  name)
                                (and (plist-get conversation :running) ", being written")
                                (when-let* ((progress (plist-get conversation :progress)))
-                                 (concat ": " (org-agent-header-progress-text progress t)))
+                                 (concat ": " (org-agent-notify-progress-text progress t)))
                                (and (> behind 0) (format ", %d queued" behind)))
                        nil
                        (lambda () (org-agent-chat name))
@@ -366,7 +366,7 @@ Those of a question are removed when the last of them has ended.")
               (org-agent-status--state state))
             (and (eq state :running) round (> round 0) (format ", round %d" round))
             (and (> tokens 0)
-                 (format ", %s tokens" (org-agent-header-progress-thousands tokens)))
+                 (format ", %s tokens" (org-agent-notify-thousands tokens)))
             (when-let* ((notice (plist-get subagent :notice)))
               (concat ", " notice)))))
 
@@ -584,7 +584,7 @@ Elsewhere show those of all conversations, by default by session."
                 (or (plist-get row :model) "")
                 (number-to-string (or (plist-get row :input) 0))
                 (number-to-string (or (plist-get row :output) 0))
-                (or (org-agent-header-cost row) "unknown"))))
+                (or (org-agent-notify-cost row) "unknown"))))
 
 (defun org-agent-status--usage-tool (row)
   "Return ROW, a plist from the kernel about a tool, as a row of the table."

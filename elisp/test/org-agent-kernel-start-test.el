@@ -73,7 +73,7 @@
       (should (eq org-agent-kernel-state 'failed))
       (should (string-match-p "was not found.  Build it"
                               (with-current-buffer "*org-agent-chat*"
-                                (org-agent-header-line)))))))
+                                (org-agent-notify-header-line)))))))
 
 (ert-deftest org-agent-kernel-start-fails ()
   "The message of a kernel that does not start is shown; it is tried once."
@@ -152,7 +152,7 @@ This one is ready only after Emacs has written a file."
   (org-agent-fake-with-chat
     (org-agent-fake-kill)
     (org-agent-fake-wait (not org-agent-chat-attached))
-    (should (string-match-p "kernel lost\\|no kernel" (org-agent-header-line)))
+    (should (string-match-p "kernel lost\\|no kernel" (org-agent-notify-header-line)))
     (org-agent-fake-start)
     (org-agent-fake-wait (eq org-agent-chat-attached t))
     (should (= 2 (length (org-agent-fake-requests "session/load"))))))
@@ -187,7 +187,7 @@ This one is ready only after Emacs has written a file."
     (org-agent-fake-wait (not (org-agent-rpc-live-p org-agent-kernel--connection)))
     (should (eq org-agent-kernel-state 'stopped))
     (should-not org-agent-kernel--timer)
-    (should (string-match-p "C-c C-c starts one" (org-agent-header-line)))
+    (should (string-match-p "C-c C-c starts one" (org-agent-notify-header-line)))
     (org-agent-fake-start)
     (org-agent-fake-say "Are you back?")
     (should (org-agent-kernel-ready-p))))

@@ -10,7 +10,7 @@
 ;;; Code:
 
 (require 'org-agent-kernel-test)
-(require 'org-agent-header)
+(require 'org-agent-notify)
 (require 'org-agent-status)
 (require 'org-agent-chat)
 
@@ -33,8 +33,8 @@
                     :seconds 2000.2 :of-seconds 3600 :last t)
                    "answering with what was found, 999 of 2M tokens, 33m of 1h"
                    "answering with what was found, 999 of 2M tokens, 33m of 1h")))
-    (should (equal (org-agent-header-progress-text (nth 0 case)) (nth 1 case)))
-    (should (equal (org-agent-header-progress-text (nth 0 case) t) (nth 2 case)))))
+    (should (equal (org-agent-notify-progress-text (nth 0 case)) (nth 1 case)))
+    (should (equal (org-agent-notify-progress-text (nth 0 case) t) (nth 2 case)))))
 
 (ert-deftest org-agent-progress-shown-and-stopped ()
   "The header line and the status show the progress of a turn."
@@ -52,8 +52,8 @@
       (let ((undo buffer-undo-list))
         (org-agent-fake-wait
          (string-match-p "answering with what was found, 1[0-9]k of 1M tokens, \\$0.02 of \\$2.00"
-                         (org-agent-header-line))
-         (substring-no-properties (org-agent-header-line)))
+                         (org-agent-notify-header-line))
+         (substring-no-properties (org-agent-notify-header-line)))
         (insert "my draft")
         (should-not (equal undo t))
         (org-agent-status)
@@ -66,7 +66,7 @@
       (org-agent-kernel-test--let-go)
       (org-agent-fake-wait (not (org-agent-chat-get :turn)))
       (should (equal kill-ring '("kept"))))
-    (should-not (string-match-p "round\\|found" (org-agent-header-line)))
+    (should-not (string-match-p "round\\|found" (org-agent-notify-header-line)))
     (should (string-suffix-p "* my draft" (org-agent-fake-text)))
     (should (string-match-p
              (concat "^- Stopped :: What this may take is used up: 2 of 2 rounds (BUDGET_ROUNDS)\\."

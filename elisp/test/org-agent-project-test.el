@@ -68,7 +68,7 @@
         (should-not (sent))
         (from (concat root "deep/"))
         (with-current-buffer "*org-agent-chat*"
-          (should (string-match-p "reads ~/src/thing/" (org-agent-header-line))))
+          (should (string-match-p "reads ~/src/thing/" (org-agent-notify-header-line))))
         (org-agent-fake-say "Here.")
         (should (equal (sent) (directory-file-name root)))
         (from elsewhere)
@@ -81,7 +81,7 @@
           (should (equal org-agent-context-project root))
           (let ((current-prefix-arg '(4)))
             (call-interactively #'org-agent-project-set))
-          (should-not (string-match-p "reads" (org-agent-header-line))))
+          (should-not (string-match-p "reads" (org-agent-notify-header-line))))
         (org-agent-fake-say "Nowhere.")
         (should-not (sent))
         (let (org-agent-project-taken)
