@@ -192,6 +192,14 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// TestVerbatimWithoutEnd: a character of TeX by its code behind a sign without an end, in mathematics
+// that begins behind that sign too, is held however the text is cut.
+func TestVerbatimWithoutEnd(t *testing.T) {
+	for _, text := range []string{"=a $ ^^c", "~a \\( ^^c and more\n", "=a $ ^^c= d\n", "=a ^^c $= d\n"} {
+		check(t, text, []int{1, 3})
+	}
+}
+
 // TestNamesOfTheFile: a name that the file has, or that a block of the person's reaches for, is held,
 // and the label of a footnote that the file has becomes another.
 func TestNamesOfTheFile(t *testing.T) {
