@@ -1,7 +1,6 @@
 package org
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -57,18 +56,17 @@ func ReadNames(text string) *Names { return inert.Read(text) }
 type Converter struct {
 	options  Options
 	dialect  Dialect // Auto until decided
-	pending  []byte  // input that is not converted yet
-	searched int     // bytes of pending known to hold no line end
+	pending  []byte  // input that is not converted yet, without a line end
 	retry    int     // no step is tried before pending has this length
 	accepted int     // bytes of input taken
 
 	out     strings.Builder // Org that is not inert yet
 	inert   *inert.Writer
-	done    strings.Builder // inert Org that was not returned yet
-	written bool            // a line has been begun
-	body    bool            // that line belongs to the body
-	blank   int             // empty lines to write before the next line
-	hard    bool            // the paragraph's last line ended in a hard break
+	done    string // inert Org that was not returned yet
+	written bool   // a line has been begun
+	body    bool   // that line belongs to the body
+	blank   int    // empty lines to write before the next line
+	hard    bool   // the paragraph's last line ended in a hard break
 
 	text    inline
 	midLine bool // the beginning of the line is written, its text is not yet
@@ -108,18 +106,22 @@ func NewConverter(options Options) *Converter {
 func (c *Converter) Write(delta string) string {
 	delta = delta[:min(len(delta), maxText-c.accepted)]
 	c.accepted += len(delta)
-	c.out.Grow(len(delta) + len(delta)/8)
-	c.pending = append(c.pending, delta...)
-	if c.midLine || bytes.IndexByte(c.pending[c.searched:], '\n') >= 0 || len(c.pending) >= c.retry {
-		c.process(false)
+	text := delta
+	if len(c.pending) > 0 {
+		c.pending = append(c.pending, delta...)
+		if len(c.pending) < c.retry && strings.IndexByte(delta, '\n') < 0 {
+			return ""
+		}
+		text = string(c.pending)
 	}
+	c.process(text, false)
 	return c.take()
 }
 
 // Close ends the text and returns the rest. A text that is not empty ends in one line
 // end. The converter must not be used afterwards.
 func (c *Converter) Close() string {
-	c.process(true)
+	c.process(string(c.pending), true)
 	if !c.headed {
 		c.writeAnswerHeading("")
 	}
@@ -135,20 +137,18 @@ func (c *Converter) Close() string {
 
 // take returns what is final.
 func (c *Converter) take() string {
-	c.done.WriteString(c.inert.Write(c.out.String()))
-	c.out.Reset()
-	done := c.done.String()
-	c.done.Reset()
+	done := c.done
+	c.done = ""
+	if c.out.Len() > 0 {
+		done += c.inert.Write(c.out.String())
+		c.out.Reset()
+	}
 	return done
 }
 
 // process converts as much of the pending input as can be decided.
-func (c *Converter) process(last bool) {
-	if len(c.pending) < c.retry && !last && bytes.IndexByte(c.pending[c.searched:], '\n') < 0 {
-		c.searched = len(c.pending)
-		return
-	}
-	text := string(c.pending)
+func (c *Converter) process(text string, last bool) {
+	c.out.Grow(len(text) + len(text)/8)
 	rest := text
 	for rest != "" {
 		n := c.step(rest, last)
@@ -158,7 +158,6 @@ func (c *Converter) process(last bool) {
 		rest = rest[n:]
 	}
 	c.pending = append(c.pending[:0], rest...)
-	c.searched = len(rest)
 	// A step looks at all that is pending. Waiting until it has grown by an eighth keeps this
 	// linear.
 	c.retry = len(rest) + max(1, len(rest)/8)

@@ -152,7 +152,9 @@ func (c *Converter) words(text string) string {
 		return ""
 	}
 	text += "…"
-	return c.titleText(text, func(title *inline) { title.plain(text) })
+	title := c.inTitle()
+	title.plain(text)
+	return c.titleText(title.out.String())
 }
 
 // stripMarkup removes what marks emphasis, code and links.
@@ -174,14 +176,20 @@ func stripMarkup(text string) string {
 // title converts the text of a heading.
 func (c *Converter) title(text string) string {
 	text = strings.TrimRight(text, " \t\\")
-	return c.titleText(text, func(title *inline) { title.run(text, true) })
+	title := c.inTitle()
+	title.run(text, true)
+	return c.titleText(title.out.String())
 }
 
-// titleText converts the text of a heading. In Markdown its words are not a keyword, COMMENT or tags.
-func (c *Converter) titleText(text string, write func(*inline)) string {
-	title := &inline{markdown: c.dialect == Markdown, begun: true, links: c.text.links}
-	write(title)
-	converted := strings.TrimSpace(title.out.String())
+// inTitle converts what stands in a heading.
+func (c *Converter) inTitle() inline {
+	return inline{markdown: c.dialect == Markdown, begun: true, links: c.text.links}
+}
+
+// titleText returns the converted text of a heading. In Markdown its words are not a keyword, COMMENT or
+// tags.
+func (c *Converter) titleText(converted string) string {
+	converted = strings.TrimSpace(converted)
 	if c.dialect != Markdown {
 		return converted
 	}
@@ -216,6 +224,9 @@ func breakComment(title string, skip int) string {
 
 // plainTags keeps the end of a title from being read as tags.
 func plainTags(title string) string {
+	if !strings.HasSuffix(title, ":") {
+		return title
+	}
 	if _, tags := cutTags(" " + title); len(tags) > 0 {
 		return title[:len(title)-1] + zeroWidthSpace + ":"
 	}
@@ -230,7 +241,7 @@ func (c *Converter) writeAnswerHeading(title string) {
 	c.headed, c.written, c.body = true, true, false
 	title, tags := cutTags(" " + c.inert.Title(title))
 	heading := tagged(c.options.QuestionLevel+1, title, strings.Join(append(tags, agentTag), ":"))
-	c.done.WriteString(c.inert.Trusted(strings.TrimSuffix(heading+drawer(c.options.Properties), "\n")))
+	c.done += c.inert.Trusted(strings.TrimSuffix(heading+drawer(c.options.Properties), "\n"))
 }
 
 // heading writes a further heading at its level below the answer's.

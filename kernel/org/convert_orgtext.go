@@ -124,7 +124,7 @@ func (c *Converter) isElement(l string, complete bool) (is, decided bool) {
 	case '\\':
 		return environmentStart.MatchString(l), true
 	}
-	return planningStart.MatchString(l), true
+	return strings.IndexByte("SDC", l[0]) >= 0 && planningStart.MatchString(l), true
 }
 
 // element copies a line for which isElement is true. l has its indentation.

@@ -12,6 +12,7 @@ const maxColumns = 200
 func (c *Converter) addRow(l string) {
 	if c.rows == nil {
 		c.rowPrefix = c.indent()
+		c.rows = make([]string, 0, 8)
 	}
 	c.rows = append(c.rows, trimBlanks(strings.TrimRight(l, "\r")))
 }
@@ -51,7 +52,7 @@ type tableRow struct {
 // layOut converts and aligns the rows of a table. A table in Org in which there is nothing to convert
 // stays as it is.
 func (c *Converter) layOut(lines []string) []string {
-	var rows []tableRow
+	rows := make([]tableRow, 0, len(lines)+1)
 	var alignment []byte
 	converted := c.dialect == Markdown
 	for i, l := range lines {
@@ -81,7 +82,7 @@ func (c *Converter) layOut(lines []string) []string {
 // cutCells splits a row at the bars that are neither escaped nor in code.
 func cutCells(l string) []string {
 	l = strings.TrimPrefix(l, "|")
-	var cells []string
+	cells := make([]string, 0, min(strings.Count(l, "|"), maxColumns)+1)
 	start := 0
 	for i := 0; i < len(l); i++ {
 		switch l[i] {
@@ -131,9 +132,23 @@ func alignmentCookies(marks []byte) []string {
 
 // cell converts the text of a cell.
 func (c *Converter) cell(text string) string {
+	if isWords(text) {
+		return text
+	}
 	inner := &inline{markdown: c.dialect == Markdown, cell: true, begun: true, links: c.text.links}
 	inner.run(text, true)
 	return strings.TrimSpace(inner.out.String())
+}
+
+// isWords reports whether a text has nothing but letters, digits and single blanks between them, in which
+// there is nothing to convert.
+func isWords(text string) bool {
+	for i := range len(text) {
+		if !isAlnum(text[i]) && (text[i] != ' ' || i == 0 || text[i-1] == ' ') {
+			return false
+		}
+	}
+	return true
 }
 
 // align pads the cells as org-table-align does: to the widest cell of the column, with numbers to
@@ -153,25 +168,35 @@ func align(rows []tableRow) []string {
 		alignments[i] = columnAlignment(rows, i)
 	}
 	lines := make([]string, 0, len(rows))
+	size := 1
+	for _, width := range widths {
+		size += width + len("|  ")
+	}
 	for _, row := range rows {
 		var l strings.Builder
+		l.Grow(size)
 		for i, width := range widths {
 			if row.rule {
-				l.WriteString("|+"[min(i, 1):min(i, 1)+1] + strings.Repeat("-", width+2))
+				l.WriteByte("|+"[min(i, 1)])
+				l.WriteString(strings.Repeat("-", width+2))
 				continue
 			}
 			cell := ""
 			if i < len(row.cells) {
 				cell = row.cells[i]
 			}
-			l.WriteString("| " + pad(cell, width, alignments[i]) + " ")
+			l.WriteString("| ")
+			pad(&l, cell, width, alignments[i])
+			l.WriteByte(' ')
 		}
-		lines = append(lines, l.String()+"|")
+		l.WriteByte('|')
+		lines = append(lines, l.String())
 	}
 	return lines
 }
 
-func pad(cell string, width int, alignment byte) string {
+// pad writes a cell as wide as its column.
+func pad(l *strings.Builder, cell string, width int, alignment byte) {
 	free := width - displayWidth(cell)
 	left := 0
 	switch alignment {
@@ -180,7 +205,9 @@ func pad(cell string, width int, alignment byte) string {
 	case 'c':
 		left = free / 2
 	}
-	return strings.Repeat(" ", left) + cell + strings.Repeat(" ", free-left)
+	l.WriteString(strings.Repeat(" ", left))
+	l.WriteString(cell)
+	l.WriteString(strings.Repeat(" ", free-left))
 }
 
 // columnAlignment returns the alignment that a cookie names, or else right for a column of numbers.
@@ -193,7 +220,7 @@ func columnAlignment(rows []tableRow, column int) byte {
 		switch cell := row.cells[column]; {
 		case cell == "<l>" || cell == "<c>" || cell == "<r>":
 			return cell[1]
-		case tableNumber.MatchString(cell):
+		case isTableNumber(cell):
 			numbers++
 			cells++
 		default:
@@ -204,6 +231,12 @@ func columnAlignment(rows []tableRow, column int) byte {
 		return 'r'
 	}
 	return 'l'
+}
+
+// isTableNumber reports whether Org takes a cell for a number. Most cells need no expression to tell.
+func isTableNumber(cell string) bool {
+	const digits = "0123456789"
+	return strings.Trim(cell, digits) == "" || strings.IndexByte(digits+"<>-+^.nui", cell[0]) >= 0 && tableNumber.MatchString(cell)
 }
 
 // tableNumber matches what Org takes for a number in a table.

@@ -234,6 +234,36 @@ func TestStreamsWordByWord(t *testing.T) {
 	}
 }
 
+// answer is a text of that many bytes as models write it.
+func answer(size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "## Part %d\n\nA paragraph with **bold**, *italic*, `code`, a [link](https://example.org/%d) and snake_case_words,\nover two lines.\n\n", i, i)
+		b.WriteString("- an item\n- another\n  1. nested\n  2. twice\n\n```python\ndef part(value):\n    return value * 2\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\n")
+	}
+	return b.String()
+}
+
+// BenchmarkAnswer converts a text as models write it, at once and as it is streamed.
+func BenchmarkAnswer(b *testing.B) {
+	text := answer(1 << 20)
+	for _, size := range []int{len(text), 64, 5} {
+		b.Run(fmt.Sprintf("%dBytes", size), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				c := org.NewConverter(org.Options{Dialect: org.Markdown})
+				for rest := text; rest != ""; {
+					n := min(size, len(rest))
+					c.Write(rest[:n])
+					rest = rest[n:]
+				}
+				c.Close()
+			}
+		})
+	}
+}
+
 func BenchmarkConvert(b *testing.B) {
 	paragraph := "A paragraph with **bold**, *italic*, `code`, a [link](https://example.org/x) and snake_case_words.\n\n- an item\n- another\n\n"
 	for _, size := range []int{64 << 10, 1 << 20, 8 << 20} {

@@ -106,14 +106,21 @@ func (c *inline) plain(content string) {
 
 // blankControls replaces the controls that end a line with blanks. Bytes that are no valid text stay.
 func blankControls(text string) string {
-	if !strings.ContainsAny(text, "\r\n\f\v") {
+	at := 0
+	for at < len(text) && !endsLine(text[at]) {
+		at++
+	}
+	if at == len(text) {
 		return text
 	}
 	out := []byte(text)
-	for i, b := range out {
-		if b == '\r' || b == '\n' || b == '\f' || b == '\v' {
+	for i := at; i < len(out); i++ {
+		if endsLine(out[i]) {
 			out[i] = ' '
 		}
 	}
 	return string(out)
 }
+
+// endsLine reports whether a byte is a control that some program takes for the end of a line.
+func endsLine(b byte) bool { return b == '\n' || b == '\v' || b == '\f' || b == '\r' }

@@ -450,6 +450,7 @@ func linkTarget(destination string) (string, bool) {
 func encodeURL(text string) string {
 	const digits = "0123456789ABCDEF"
 	var out strings.Builder
+	out.Grow(len(text))
 	for i := range len(text) {
 		b := text[i]
 		double := i > 0 && text[i-1] == b && (b == '@' || b == '%' || b == '^')

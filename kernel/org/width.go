@@ -29,6 +29,8 @@ var wide = &unicode.RangeTable{
 // runeWidth returns the number of columns of a character in Emacs.
 func runeWidth(r rune) int {
 	switch {
+	case r >= 0x20 && r < 0x7f:
+		return 1
 	case r < 0x20 || r == 0x7f:
 		return 2 // shown as ^X
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):

@@ -8,7 +8,7 @@ import (
 func (s *scan) anywhere(l string, i int, final bool) finding {
 	switch l[i] {
 	case ' ':
-		if i >= len("local") && strings.EqualFold(l[i-len("local"):i], "local") {
+		if endsInLocal(l[:i]) {
 			return prefixed(l, i, " variables:", final, "file variables")
 		}
 		s.url = false
@@ -47,6 +47,12 @@ func (s *scan) anywhere(l string, i int, final bool) finding {
 		}
 	}
 	return finding{}
+}
+
+// endsInLocal reports whether a text ends like the first word of "Local Variables:".
+func endsInLocal(text string) bool {
+	n := len(text) - len("local")
+	return n >= 0 && text[len(text)-1]|0x20 == 'l' && strings.EqualFold(text[n:], "local")
 }
 
 // prefixed holds the place i if the text from there begins with a prefix.
@@ -374,11 +380,12 @@ func (s *scan) footnote(l string, i int) string {
 	if l[i] != ']' && l[i] != ':' {
 		return ""
 	}
-	start := strings.LastIndex(l[max(0, i-wordLimit):i], "[fn:")
-	if start < 0 {
+	before := l[max(0, i-wordLimit):i]
+	start := strings.LastIndexByte(before, '[')
+	if start < 0 || !strings.HasPrefix(before[start:], "[fn:") {
 		return ""
 	}
-	label := l[max(0, i-wordLimit)+start+len("[fn:") : i]
+	label := before[start+len("[fn:"):]
 	for _, r := range label {
 		if !isLabel(r) {
 			return ""

@@ -16,8 +16,6 @@ type mark struct {
 var (
 	drawerStart      = regexp.MustCompile(`^[ \t]*:[-_\pL\pN]+:[ \t]*$`)
 	environmentStart = regexp.MustCompile(`^[ \t]*\\begin\{([A-Za-z0-9*]+)\}`)
-	footnoteStart    = regexp.MustCompile(`^\[fn:`)
-	sexpStart        = regexp.MustCompile(`^&?%%\(`)
 	reservedScript   = regexp.MustCompile(`(?i)(?:^|[ \t]):on[a-z]+(?:[ \t]|$)|javascript:|vbscript:|data:|[<>]`)
 	lispFormula      = regexp.MustCompile(`'\(|=[ \t]*'|(?i:\bremote[ \t]*\()`)
 )
@@ -73,11 +71,13 @@ func (w *Writer) element(l string) {
 		w.paragraph = opened{}
 		w.scanned(l, scan{table: true, marks: formulas(l), opaque: w.latex != ""})
 	default:
-		if footnoteStart.MatchString(l) {
+		if startsFootnote(l) {
 			w.footnote, w.paragraph = true, opened{}
 		}
-		if begin := environmentStart.FindStringSubmatch(l); begin != nil && w.latex == "" {
-			w.latex, w.paragraph = begin[1], opened{}
+		if rest[0] == '\\' && w.latex == "" {
+			if begin := environmentStart.FindStringSubmatch(l); begin != nil {
+				w.latex, w.paragraph = begin[1], opened{}
+			}
 		}
 		s := w.textScan()
 		s.marks = sexps(l)
@@ -103,7 +103,7 @@ func (w *Writer) textScan() scan {
 func (w *Writer) scanned(l string, s scan) {
 	s.writer = w
 	w.scan = s
-	w.out.WriteString(w.scan.run(l, true))
+	w.scan.run(l, true)
 }
 
 // heading writes a heading. Nothing that began above it goes on.
@@ -199,11 +199,14 @@ func formulas(l string) []mark {
 // sexps returns the diary expression that a line begins with. The agenda finds it at the line's first
 // column only.
 func sexps(l string) []mark {
-	if at := sexpStart.FindStringIndex(l); at != nil {
-		return []mark{{at[1] - 2, Inline, "a diary expression"}}
+	if at := len(l) - len(strings.TrimPrefix(l, "&")); strings.HasPrefix(l[at:], "%%(") {
+		return []mark{{at + 1, Inline, "a diary expression"}}
 	}
 	return nil
 }
+
+// startsFootnote reports whether a line begins a footnote's definition.
+func startsFootnote(l string) bool { return strings.HasPrefix(l, "[fn:") }
 
 // hashPlus writes a line that begins with "#+".
 func (w *Writer) hashPlus(l string, indent int) {

@@ -64,18 +64,8 @@ func wait(final bool) finding {
 	return finding{outcome: waits}
 }
 
-// run reads on and returns what is final of the line.
-func (s *scan) run(l string, final bool) string {
-	var out strings.Builder
-	insert := func(at int, text string) bool {
-		if at < s.behind {
-			return false // it was inserted before the line was read again from further left
-		}
-		out.WriteString(l[s.sent:at])
-		out.WriteString(text)
-		s.sent, s.behind = at, at+1
-		return true
-	}
+// run reads on and writes what is final of the line.
+func (s *scan) run(l string, final bool) {
 	for {
 		if s.at >= len(l) {
 			if !final || s.verbatim == 0 {
@@ -85,13 +75,18 @@ func (s *scan) run(l string, final bool) string {
 			continue
 		}
 		if len(s.marks) > 0 && s.marks[0].at <= s.at {
-			if insert(s.marks[0].at, Mark) {
+			if s.insert(l, s.marks[0].at, Mark) {
 				s.writer.note(s.marks[0].rule, s.marks[0].what)
 			}
 			s.marks = s.marks[1:]
 			continue
 		}
-		if !isTrigger(l[s.at]) {
+		if !triggers[l[s.at]] {
+			s.at++
+			continue
+		}
+		if l[s.at] == ' ' && !endsInLocal(l[:s.at]) {
+			s.url = false
 			s.at++
 			continue
 		}
@@ -100,10 +95,10 @@ func (s *scan) run(l string, final bool) string {
 			break
 		}
 		if label != "" {
-			insert(s.at, label)
+			s.insert(l, s.at, label)
 		}
 		if found.outcome == isHeld {
-			if insert(found.at, Mark) {
+			if s.insert(l, found.at, Mark) {
 				s.writer.note(found.rule, found.what)
 			}
 			s.at = max(s.at+1, found.at)
@@ -112,14 +107,28 @@ func (s *scan) run(l string, final bool) string {
 		s.at++
 	}
 	if s.at > s.sent {
-		out.WriteString(l[s.sent:s.at])
+		s.writer.out.WriteString(l[s.sent:s.at])
 		s.sent = s.at
 	}
-	return out.String()
 }
 
-// isTrigger reports whether something may be found at a byte.
-func isTrigger(b byte) bool { return strings.IndexByte("=~*/+_[]{}<>()$\\^@:%| \t", b) >= 0 }
+// insert writes the line up to a place, and a text there. It returns false if a text was inserted there
+// before the line was read again from further left.
+func (s *scan) insert(l string, at int, text string) bool {
+	if at < s.behind {
+		return false
+	}
+	s.writer.out.WriteString(l[s.sent:at])
+	s.writer.out.WriteString(text)
+	s.sent, s.behind = at, at+1
+	return true
+}
+
+// triggers are the bytes at which something may be found.
+var triggers = [256]bool{
+	'=': true, '~': true, '*': true, '/': true, '+': true, '_': true, '[': true, ']': true, '{': true, '}': true, '<': true, '>': true,
+	'(': true, ')': true, '$': true, '\\': true, '^': true, '@': true, ':': true, '%': true, '|': true, ' ': true, '\t': true,
+}
 
 // look says what comes of the place i. label is what is added in front of it to a footnote's label.
 func (s *scan) look(l string, i int, final bool) (label string, found finding) {

@@ -88,14 +88,19 @@ func (w *Writer) Title(title string) string {
 // Write takes the next piece of the text and returns what is final. A piece ends with a whole
 // character.
 func (w *Writer) Write(text string) string {
+	w.out.Grow(len(text) + len(text)/8)
 	for {
 		end := strings.IndexByte(text, '\n')
 		if end < 0 {
 			break
 		}
-		w.add(text[:end])
-		w.carriage = false
-		w.endLine()
+		l := text[:end]
+		if w.line.Len() > 0 || w.carriage || !isVisible(l) {
+			w.add(l)
+			w.carriage = false
+			l = w.line.String()
+		}
+		w.endLine(l)
 		w.out.WriteByte('\n')
 		w.number++
 		text = text[end+1:]
@@ -121,7 +126,7 @@ func (w *Writer) Close() string {
 	w.carriage = false
 	unended := w.line.Len() > 0
 	if unended {
-		w.endLine()
+		w.endLine(w.line.String())
 	}
 	if w.block != "" {
 		if unended {
@@ -137,6 +142,9 @@ func (w *Writer) Close() string {
 }
 
 func (w *Writer) take() string {
+	if w.out.Len() == 0 {
+		return ""
+	}
 	text := w.out.String()
 	w.out.Reset()
 	return text
@@ -151,22 +159,31 @@ func (w *Writer) add(text string) {
 	if before, ok := strings.CutSuffix(text, "\r"); ok {
 		text, w.carriage = before, true
 	}
-	for i, r := range text {
+	if isVisible(text) {
+		w.line.WriteString(text)
+		return
+	}
+	for _, r := range text {
+		w.line.WriteRune(w.visible(r))
+	}
+}
+
+// isVisible reports whether all of a text stays as it is.
+func isVisible(text string) bool {
+	for _, r := range text {
 		if invisible(r) || r == utf8.RuneError {
-			w.line.WriteString(text[:i])
-			for _, r := range text[i:] {
-				w.line.WriteRune(w.visible(r))
-			}
-			return
+			return false
 		}
 	}
-	w.line.WriteString(text)
+	return true
 }
 
 // invisible reports whether a character controls a terminal or the direction of text. A blank, a tab
 // and the marks that Arabic and Hebrew need are text.
 func invisible(r rune) bool {
 	switch {
+	case r >= ' ' && r < 0x7f:
+		return false // most text
 	case r < ' ':
 		return r != '\t'
 	case r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
@@ -205,7 +222,7 @@ func (w *Writer) goOn() {
 		w.streams = true
 		w.scan = w.textScan()
 	}
-	w.out.WriteString(w.scan.run(l, false))
+	w.scan.run(l, false)
 	// What is undecided is looked at anew. Waiting until it has grown by an eighth keeps this linear.
 	w.retry = len(l) + (len(l)-w.scan.at)/8
 }
@@ -227,14 +244,13 @@ func beginsText(l string) bool {
 	return strings.IndexByte("#:|%&", rest[0]) < 0
 }
 
-// endLine writes the rest of the line, which has ended.
-func (w *Writer) endLine() {
-	l := w.line.String()
+// endLine writes what is left of a line that has ended.
+func (w *Writer) endLine(l string) {
 	switch {
 	case w.streams:
-		w.out.WriteString(w.scan.run(l, true))
+		w.scan.run(l, true)
 		w.paragraph, w.blanks = w.scan.opened, 0
-		w.footnote = w.footnote || footnoteStart.MatchString(l)
+		w.footnote = w.footnote || startsFootnote(l)
 		w.endEnvironment(l)
 	default:
 		w.whole(l)
