@@ -75,8 +75,8 @@ func (c *Clients) Remove(client Client) {
 	c.senders = slices.DeleteFunc(c.senders, func(s sender) bool { return s.client == client })
 }
 
-// Used records that a person has just used the client to send an event.
-func (c *Clients) Used(client Client, event string) {
+// RecordUse records that a person has just used the client to send an event.
+func (c *Clients) RecordUse(client Client, event string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noteVersion(client)

@@ -64,7 +64,7 @@ func TestWhoPerforms(t *testing.T) {
 		}
 	}
 	c.Add(reader)
-	c.Used(reader, "e0")
+	c.RecordUse(reader, "e0")
 	if _, _, err := c.Perform(t.Context(), opening("e0")); !errors.Is(err, kind.ErrNoPerformer) {
 		t.Errorf("with a client that performs nothing: %v", err)
 	}
@@ -74,9 +74,9 @@ func TestWhoPerforms(t *testing.T) {
 	c.Add(first)
 	c.Add(second)
 	performed("e0", "second") // it connected last
-	c.Used(first, "e1")
+	c.RecordUse(first, "e1")
 	performed("e0", "first") // it was used last
-	c.Used(second, "e2")
+	c.RecordUse(second, "e2")
 	performed("e1", "first")
 	c.Remove(first)
 	performed("e1", "second")

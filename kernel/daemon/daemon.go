@@ -1,10 +1,9 @@
-// Package daemon wires the rooms of the kernel together, starts them in order
-// and stops them in the reverse order. What is built in stands here in explicit
-// lists; nothing registers itself.
+// Package daemon connects the packages of the kernel. It starts them in order and stops them in the
+// reverse order. It lists explicitly what is built in; no package registers itself.
 //
-// [Run] blocks until the kernel ends: by its context, by a client's shutdown or
-// by lingering without use. When it returns, every goroutine of the kernel has
-// ended, what was running is journalled as it was, and the socket is gone.
+// [Run] blocks until its context ends, a client requests a shutdown, or the kernel was unused for long
+// enough. When it returns, all goroutines of the kernel have ended, the state of running turns is in the
+// journal, and the socket is removed.
 package daemon
 
 import (
@@ -46,33 +45,34 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// Config is how a kernel is started. Env and Ready are required.
+// Config configures a kernel. Env and Ready are required.
 type Config struct {
 	Home    string // "" for the default
 	Env     func(string) string
 	Version string
-	// Linger ends the kernel when nobody was connected and nothing ran for so
-	// long; 0 keeps it.
+	// Linger ends the kernel when no client was connected and nothing ran for that long. 0 disables this.
 	Linger time.Duration
 	Socket string // "" for the run directory
-	Listen string // HOST:PORT beside the socket, or ""
-	// WithoutSafety leaves the rules of safety out of every prompt. It is journalled, and told
-	// by status and the doctor. What the kernel allows is the same.
+	Listen string // HOST:PORT in addition to the socket, or ""
+	// WithoutSafety omits the rules of safety from every prompt. It is journalled, and reported by status
+	// and the doctor. The policy stays the same.
 	WithoutSafety bool
-	// Commands: the tools that run commands are there. For each this program is started once
-	// more, and so calls sandbox.Main before anything else.
+	// Commands offers the tools that run commands. Each command starts this program again, so its main
+	// function must call sandbox.Main before anything else.
 	Commands bool
-	// Addresses says what is against fetching a page from an address; nil for [fetch.Public].
+	// Addresses returns an error for an address from which no page may be fetched. nil means
+	// [fetch.Public].
 	Addresses func(netip.Addr) error
-	// EmacsPatience is how long an Emacs has to answer what a tool asks it, and ReconcilePatience how long
-	// one has to come back whose connection was lost amid an act. 0 for what package clients has.
+	// EmacsPatience is how long an Emacs may take to answer a tool. ReconcilePatience is how long an Emacs
+	// may take to reconnect after its connection was lost during an act. 0 means the default of package
+	// clients.
 	EmacsPatience, ReconcilePatience time.Duration
-	// Now is the clock that messages, days and what is kept go by. Default time.Now.
+	// Now is the clock for messages, days and the memory. Default time.Now.
 	Now func() time.Time
-	// Kinds are kinds of actions beside those that are built in; nil for none.
+	// Kinds returns further kinds of actions. nil means none.
 	Kinds func(act.Deps) []kind.Kind
-	// Sensors and Channels are those beside the built-in ones, and MayTalk says who may talk to
-	// the agent on channels; nil for nobody.
+	// Sensors and Channels are added to the built-in ones. MayTalk reports whether the sender of a
+	// message may talk to the agent. nil allows nobody.
 	Sensors  []sensor.Sensor
 	Channels []channel.Driver
 	MayTalk  func(channel.Message) bool
@@ -80,12 +80,12 @@ type Config struct {
 	Ready func(socket string)
 }
 
-// start is what a kernel was started with: how, where and when.
+// start holds how, where and when a kernel was started.
 type start struct {
-	config Config
-	paths  config.Paths
-	home   instance.Instance
-	began  time.Time
+	config  Config
+	paths   config.Paths
+	home    instance.Instance
+	started time.Time
 }
 
 // daemon is a running kernel.
@@ -99,26 +99,26 @@ type daemon struct {
 	faults    *service.Faults
 	persona   *persona.Persona
 	models    *route.Router
-	memory    memories
+	memory    memoryDeps
 	skills    noteSkills
 	tools     *tool.Registry
-	servers   *mcp.Servers // whose tools are there beside ours
+	servers   *mcp.Servers // their tools are offered beside the built-in ones
 	commands  *instance.Commands
-	kinds     *kind.Set // without those of notes
+	kinds     *kind.Set // without the kinds that notes define
 	policy    *policy.Policy
 	sessions  *session.Sessions
 	agent     *agent.Agent
-	subagents *subagent.Pool // nil: no work is handed on
+	subagents *subagent.Pool // nil if subagents are disabled
 	clients   clients.Clients
 	channels  channel.Drivers
 }
 
-// Run runs a kernel until it ends. An error says why it could not start, or
-// what failed while it stopped.
+// Run runs a kernel until it ends. It returns an error if the kernel could not start, or if something
+// failed while it stopped.
 func Run(ctx context.Context, c Config) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	d := &daemon{start: start{config: c, began: time.Now()}, stop: stop}
+	d := &daemon{start: start{config: c, started: time.Now()}, stop: stop}
 	if c.Now == nil {
 		d.config.Now = time.Now
 	}
@@ -132,36 +132,36 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	chosen, err := config.Load(d.paths)
+	loaded, err := config.Load(d.paths)
 	if err != nil {
 		return err
 	}
-	d.settings = settings.NewLive(d.paths, chosen)
-	log, book, closeLog := openLog(d.paths, chosen.LogLevel)
+	d.settings = settings.NewLive(d.paths, loaded)
+	log, logFile, closeLog := openLog(d.paths, loaded.LogLevel)
 	defer closeLog()
 	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.clients.NotifyAll}
 	if d.journal, err = journal.Open(ctx, d.paths.Journal); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.journal.Close()) }()
-	closeIndex, err := d.openMemory(ctx, chosen)
+	closeIndex, err := d.openMemory(ctx, loaded)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeIndex()) }()
 	d.commands = &instance.Commands{}
 	if d.config.Commands {
-		d.commands = d.home.OpenCommands(ctx, chosen.Programs, d.log, d.warnOfCommand)
+		d.commands = d.home.OpenCommands(ctx, loaded.Programs, d.log, d.warnOfCommand)
 	}
 	defer d.commands.Close()
-	if err := d.wire(ctx, chosen); err != nil {
+	if err := d.wire(ctx, loaded); err != nil {
 		return err
 	}
 	defer d.sessions.Close()
-	return d.serve(ctx, book)
+	return d.serve(ctx, logFile)
 }
 
-// prepare finds the instance's directories and makes those that are missing.
+// prepare returns the paths of the instance, and makes the directories that are missing.
 func prepare(c Config) (config.Paths, error) {
 	paths, err := config.FindPaths(c.Home, c.Env)
 	if err != nil {
@@ -173,35 +173,35 @@ func prepare(c Config) (config.Paths, error) {
 	return paths, paths.Ensure()
 }
 
-// wire makes the packages' values in order and gives each what it needs.
+// wire makes the parts of the kernel in the order of their dependencies.
 func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error) {
 	if d.models, err = d.openModels(ctx, settings); err != nil {
 		return err
 	}
 	home := &memory.Home{Directory: d.paths.Home}
 	d.openSkills(settings, home)
-	if d.persona, err = persona.New(persona.Config{Home: home, Clock: d.config.Now, Faults: d.faults.Tell, Logger: d.log}); err != nil {
+	if d.persona, err = persona.New(persona.Config{Home: home, Clock: d.config.Now, Faults: d.faults.Report, Logger: d.log}); err != nil {
 		return err
 	}
 	if err := d.openTools(settings); err != nil {
 		return err
 	}
 	d.openChannels()
-	talk := &conversations{}
-	d.kinds = d.kindsOf(talk)
-	for _, s := range d.skills.Notes.Load(ctx) { // there are tools and kinds of actions by now, which notes are about
+	conversations := &lateSessions{}
+	d.kinds = d.openKinds(conversations)
+	for _, s := range d.skills.Notes.Load(ctx) { // after the tools and the kinds of actions, which notes refer to
 		s.Log(d.log)
 	}
 	d.skills.Prompts.Load(ctx)
 	d.policy = &policy.Policy{Home: d.paths.Home, State: d.paths.State, Approvals: d.journal.Asks, Tools: d.tools, Rules: d.home.Rules(), Kinds: d.kinds}
-	listening := d.home.Hooks(d.skills.Notes.Current)
-	listening.Logger, listening.Kind = d.log, d.commands.Kind
-	hooks := hook.New(listening)
+	hookConfig := d.home.Hooks(d.skills.Notes.Current)
+	hookConfig.Logger, hookConfig.Kind = d.log, d.commands.Kind
+	hooks := hook.New(hookConfig)
 	d.policy.Hooks = hooks
-	d.subagents = d.openSubagents(settings, talk)
+	d.subagents = d.openSubagents(settings, conversations)
 	d.agent = agent.New(agent.Config{
 		Sources: composer.Sources{
-			Skills: d.skills.Notes, Library: d.persona.Library, DisplayPath: shown, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
+			Skills: d.skills.Notes, Library: d.persona.Library, DisplayPath: displayPath, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
 			Sandbox: func() string { return string(d.commands.Kind()) }, Emacs: d.clients.EmacsVersion, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Dialect: d.models.Dialect(), Logger: d.log,
 		},
 		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: turnJournal(d.journal), NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
@@ -217,41 +217,42 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	d.sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, NotifyOthers: d.clients.NotifyOthers,
-		OnTurnEnd:    func(turn journal.Turn) { d.subagents.TurnEnded(context.Background(), turn) }, // also while the kernel stops
+		OnTurnEnd:    func(turn journal.Turn) { d.subagents.TurnEnded(context.Background(), turn) }, // ctx may have ended, because turns also end while the kernel stops
 		InsertionAct: act.Insertion, SendToOrigin: d.channels.Send,
 	})
-	talk.Sessions = d.sessions
+	conversations.Sessions = d.sessions
 	return nil
 }
 
-// turnJournal is what the answering of turns reads of the journal and writes into it.
+// turnJournal returns the parts of the journal that the agent uses.
 func turnJournal(j *journal.Journal) agent.Journal {
 	return agent.Journal{
 		Records: j.Records, Turns: j.Turns, Acts: j.Acts, Asks: j.Asks, Models: j.Sessions, Transcripts: j.Transcripts, Subagents: j.Subagents, Usage: j.Usage,
 	}
 }
 
-// newID is a fresh id, as Org makes them.
+// newID returns a new id in the form of Org's ids.
 func newID() string { return uuid.NewString() }
 
-// shown is a path as a person would write it.
-func shown(path string) string {
-	user, _ := os.UserHomeDir() // without one it is shown whole
+// displayPath returns a path as a person would write it.
+func displayPath(path string) string {
+	user, _ := os.UserHomeDir() // without a home directory the path is not shortened
 	return describe.Deps{User: user}.Short(path)
 }
 
-// openLog directs the log to the instance's file, a JSON record a line. The last few files are kept.
-func openLog(paths config.Paths, level slog.Level) (log *slog.Logger, book *logfile.Writer, closeLog func()) {
+// openLog opens the log in the instance's file, which has one JSON record per line. It keeps the last
+// few files.
+func openLog(paths config.Paths, level slog.Level) (log *slog.Logger, writer *logfile.Writer, closeLog func()) {
 	file := &lumberjack.Logger{Filename: paths.Log, MaxSize: 10, MaxBackups: 4} // megabytes and files
-	book = logfile.NewWriter(paths.Log, file)
-	return slog.New(logfile.Handler(book, level)), book, func() { _ = file.Close() }
+	writer = logfile.NewWriter(paths.Log, file)
+	return slog.New(logfile.Handler(writer, level)), writer, func() { _ = file.Close() }
 }
 
-// warnOfCommand tells people what a command made that other programs obey. Where nobody is there,
-// whoever comes next is told.
+// warnOfCommand warns people that a command wrote a file which other programs obey. If no client is
+// connected, the next client that connects receives the warning.
 func (d *daemon) warnOfCommand(directory, text string) {
 	if d.clients.Count() == 0 {
-		d.faults.Tell("a command's directory: "+directory, []string{text})
+		d.faults.Report("a command's directory: "+directory, []string{text})
 		return
 	}
 	d.clients.NotifyAll(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})

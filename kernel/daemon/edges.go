@@ -9,35 +9,35 @@ import (
 	"org-agent/kernel/settings"
 )
 
-// sensors are those that are built in, and behind them those that the kernel was started with.
+// sensors returns the built-in sensors, followed by those of the configuration.
 func (d *daemon) sensors() []sensor.Sensor {
 	return append([]sensor.Sensor{
 		d.skills.injected,
 	}, d.config.Sensors...)
 }
 
-// channels are those that are built in, and behind them those that the kernel was started with.
-// It is called once: a driver may hold a connection.
+// openChannels sets the built-in channels, followed by those of the configuration. It must be called
+// only once, because a driver may hold a connection.
 func (d *daemon) openChannels() {
 	d.channels = append(channel.Drivers{}, d.config.Channels...)
 }
 
-// resolver decides what holds for a message.
+// resolver returns the resolver of a message's settings.
 func (d *daemon) resolver() *settings.Resolver {
 	return &settings.Resolver{
 		Live: d.settings, Directory: d.paths.Sessions, Names: d.sessions, Chosen: d.journal.Sessions, Models: d.models, Skills: d.skills, Profiles: d.persona,
 	}
 }
 
-// edges is what runs at the kernel's edges beside its clients: sensors and channels. What ends
-// before the kernel does is told.
+// edges returns the tasks of the sensors and channels, which take events from outside beside the
+// clients. A task that ends before the kernel is reported as a fault.
 func (d *daemon) edges(intake service.Intake) []func(context.Context) {
-	var runs []func(context.Context)
+	var tasks []func(context.Context)
 	edge := func(name string, run func(ctx context.Context) error) {
-		runs = append(runs, func(ctx context.Context) {
+		tasks = append(tasks, func(ctx context.Context) {
 			if err := run(ctx); err != nil && ctx.Err() == nil {
 				d.log.Error("edge ended", "name", name, "err", err)
-				d.faults.Tell(name, []string{name + " reports nothing any more: " + err.Error()})
+				d.faults.Report(name, []string{name + " has stopped: " + err.Error()})
 			}
 		})
 	}
@@ -49,5 +49,5 @@ func (d *daemon) edges(intake service.Intake) []func(context.Context) {
 			return channel.Run(ctx, driver, channel.Config{Take: intake.Take, May: d.config.MayTalk, Logger: d.log})
 		})
 	}
-	return runs
+	return tasks
 }

@@ -10,24 +10,24 @@ import (
 	"org-agent/kernel/session"
 )
 
-// conversations are the sessions for kinds of actions and for subagents, which are made before there
-// are sessions.
-type conversations struct{ *session.Sessions }
+// lateSessions refers to the sessions. The kinds of actions and the subagents, which are made before the
+// sessions, hold it and use it only afterwards.
+type lateSessions struct{ *session.Sessions }
 
-// Kinds are the kinds of actions that every kernel knows: those that are built in, and behind them
-// those of channels that may have no driver.
+// Kinds returns the kinds of actions that every kernel knows: the built-in ones, followed by those of
+// the known channels, which may have no driver.
 func Kinds(deps act.Deps) []kind.Kind { return append(act.Kinds(deps), channel.Known()...) }
 
-// kindsOf are the kinds of actions of this kernel: those of its channels, those that every
-// kernel knows, and behind them those that it was started with. They do not change while it runs.
-func (d *daemon) kindsOf(talk *conversations) *kind.Set {
+// openKinds returns the kinds of actions of this kernel: those of its channels, those that every kernel
+// knows, and those of the configuration, in this order. They do not change while the kernel runs.
+func (d *daemon) openKinds(conversations *lateSessions) *kind.Set {
 	deps := act.Deps{
-		Conversations: talk, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.Table != nil, Logger: d.log,
+		Conversations: conversations, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.Table != nil, Logger: d.log,
 		Changed: func(changed protocol.FileChanged) { d.clients.NotifyAll(protocol.MethodFileChanged, changed) },
 	}
 	var kinds []kind.Kind
-	for _, driver := range d.channels { // before those that are only known by name
-		kinds = append(kinds, channel.Kind(driver, talk))
+	for _, driver := range d.channels { // first, because a known channel without a driver is for the same actions
+		kinds = append(kinds, channel.Kind(driver, conversations))
 	}
 	all := kind.New(append(kinds, Kinds(deps)...)...)
 	if d.config.Kinds != nil {
@@ -36,14 +36,14 @@ func (d *daemon) kindsOf(talk *conversations) *kind.Set {
 	return all
 }
 
-// openSubagents returns who answers work that is handed on; nil where none is.
-func (d *daemon) openSubagents(settings config.Settings, talk *conversations) *subagent.Pool {
+// openSubagents returns the pool of subagents, or nil if the settings disable them.
+func (d *daemon) openSubagents(settings config.Settings, conversations *lateSessions) *subagent.Pool {
 	limit := settings.SubagentsAtOnce()
 	if limit == 0 {
 		return nil
 	}
 	return subagent.New(subagent.Config{
 		Journal:  subagent.Journal{Subagents: d.journal.Subagents, Acts: d.journal.Acts, Turns: d.journal.Turns},
-		Sessions: talk, Limit: limit, Reads: d.kinds.Reads, Logger: d.log, NewID: newID,
+		Sessions: conversations, Limit: limit, Reads: d.kinds.Reads, Logger: d.log, NewID: newID,
 	})
 }

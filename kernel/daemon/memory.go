@@ -15,21 +15,21 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// memories is what is kept, and the index over it and the person's notes.
-type memories struct {
+// memoryDeps holds the memory, and the index over it and the person's notes.
+type memoryDeps struct {
 	store  *memory.Store
 	index  *memory.Index
 	upkeep *memory.Upkeep
 }
 
-// openMemory opens the index, which is made anew if it is not what it was; what stands in it is
-// found out behind the start, by its upkeep.
+// openMemory opens the memory and its index. The index may be outdated or empty until the upkeep, which
+// does not delay the start, has read the files.
 func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (closeIndex func() error, err error) {
 	files, _, err := journal.OpenFiles(ctx, d.paths.Index)
 	if err != nil {
 		return nil, err
 	}
-	index := &memory.Index{Files: files, Logger: d.log, Meaning: d.meaning(settings.Embeddings), Outside: []string{d.paths.Home, d.paths.State}, Roots: memory.HomeRoots(d.paths.Home)}
+	index := &memory.Index{Files: files, Logger: d.log, Meaning: d.openMeaning(settings.Embeddings), Outside: []string{d.paths.Home, d.paths.State}, Roots: memory.HomeRoots(d.paths.Home)}
 	for _, path := range settings.Notes {
 		index.Roots = append(index.Roots, memory.Root{Path: d.notePath(path)})
 	}
@@ -37,26 +37,27 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 		d.clients.NotifyAll(protocol.MethodMemoryChanged, service.MemoryChange(c))
 	}}
 	upkeep := memory.NewUpkeep(index, d.paths.Home, func(text string) string { return d.agent.Hide(text) }, d.log)
-	d.memory = memories{store: store, index: index, upkeep: upkeep}
+	d.memory = memoryDeps{store: store, index: index, upkeep: upkeep}
 	return files.Close, nil
 }
 
-// now is the time where the person is.
+// now returns the current time in the person's time zone.
 func (d *daemon) now() time.Time { return d.persona.Now() }
 
-// meaning is what the settings say about finding notes by what they mean; nil for nothing.
-func (d *daemon) meaning(set *config.EmbeddingServer) *memory.Meaning {
-	if set == nil {
+// openMeaning returns the search by meaning, which needs a server for embeddings. It returns nil if the
+// settings name none.
+func (d *daemon) openMeaning(server *config.EmbeddingServer) *memory.Meaning {
+	if server == nil {
 		return nil
 	}
-	return &memory.Meaning{Least: cmp.Or(set.Likeness, memory.Likeness), Embedder: embedding.Embedder{
-		Server: d.server(config.Model{Name: "embeddings", BaseURL: set.BaseURL, Model: set.Model, Key: set.Key}),
-		Name:   llm.RedactURL(set.BaseURL) + " " + set.Model,
+	return &memory.Meaning{Least: cmp.Or(server.Likeness, memory.Likeness), Embedder: embedding.Embedder{
+		Server: d.newServer(config.Model{Name: "embeddings", BaseURL: server.BaseURL, Model: server.Model, Key: server.Key}),
+		Name:   llm.RedactURL(server.BaseURL) + " " + server.Model,
 	}}
 }
 
-// past is what tools may look at of what was said.
-func (d *daemon) past() tool.Past {
+// pastDeps returns what the tools for earlier conversations need.
+func (d *daemon) pastDeps() tool.Past {
 	return tool.Past{
 		Now:      d.now,
 		Sessions: func(ctx context.Context) (protocol.SessionListResult, error) { return d.sessions.List(ctx) },
@@ -66,11 +67,12 @@ func (d *daemon) past() tool.Past {
 	}
 }
 
-// notePath is a directory of NOTES in config.org. One that is not there is logged.
+// notePath returns the directory for an entry of NOTES in config.org. It logs a warning if the directory
+// does not exist.
 func (d *daemon) notePath(path string) string {
 	directory, found := d.home.Directory(path)
 	if !found {
-		d.log.Warn("a directory of NOTES in config.org is not there", "directory", path)
+		d.log.Warn("a directory of NOTES in config.org does not exist", "directory", path)
 	}
 	return directory
 }

@@ -12,15 +12,15 @@ import (
 	"org-agent/kernel/llm/route"
 )
 
-// Drivers are the protocols that model servers are asked in. The first is for servers of which
-// config.org does not say what they speak.
+// Drivers returns the drivers of model servers. The first is the default for servers whose protocol
+// config.org does not name.
 func Drivers() llm.Drivers {
 	return llm.Drivers{
 		openai.Driver(),
 	}
 }
 
-// openModels makes the router of the models that the settings and the environment choose.
+// openModels makes the router of the models in the settings and the environment.
 func (d *daemon) openModels(ctx context.Context, settings config.Settings) (*route.Router, error) {
 	return route.New(ctx, route.Config{
 		Drivers: Drivers(), Dialects: dialect.All(), Settings: settings, Env: d.config.Env, Consent: filepath.Join(d.paths.State, "consent"),
@@ -28,12 +28,12 @@ func (d *daemon) openModels(ctx context.Context, settings config.Settings) (*rou
 	})
 }
 
-// server is one that settings name for something else than answers.
-func (d *daemon) server(model config.Model) *route.Server {
+// newServer returns a server that does not answer messages, such as the one for embeddings.
+func (d *daemon) newServer(model config.Model) *route.Server {
 	return route.NewServer(Drivers()[0], model, d.config.Env)
 }
 
-// about is what the built-in responder knows of this kernel.
+// about returns the description of this kernel for the built-in responder.
 func (d *daemon) about() builtin.About {
 	about := d.skills.About(d.tools)
 	about.Home, about.Version = d.paths.Home, d.config.Version

@@ -20,14 +20,14 @@ import (
 	"org-agent/kernel/undo"
 )
 
-// methods is the table of what clients may ask: a line for each family of methods.
-func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, book *logfile.Writer, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
+// methods returns the table of the methods that clients call.
+func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, logFile *logfile.Writer, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
 	reader := service.EventReader{Notes: d.skills.Notes.Current, Prompts: d.skills.Prompts.Current}
 	kinds := notekind.Live(d.kinds, d.skills.Notes)
 	return service.NewTable(
-		service.Events{Reader: reader, Intake: intake, Used: func(client *rpc.Client, event string) { d.clients.Used(client, event) }}.Methods(),
+		service.Events{Reader: reader, Intake: intake, RecordSender: func(client *rpc.Client, event string) { d.clients.RecordUse(client, event) }}.Methods(),
 		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: d.subagents}.Methods(),
-		service.Conversations{Sessions: d.sessions, Asked: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model(), Left: extraction.Leave}.Methods(),
+		service.Conversations{Sessions: d.sessions, Questions: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model(), OnLeave: extraction.Leave}.Methods(),
 		service.Models{Router: d.models, Chosen: d.journal.Sessions, Chooser: d.sessions}.Methods(),
 		service.Settings{Reader: reader, Live: d.settings, Resolver: resolver, Chosen: d.journal.Sessions, Chooser: d.sessions, Profiles: d.persona.Profiles}.Methods(),
 		service.Prompts{Reader: reader, Settings: resolver, Composer: d.agent}.Methods(),
@@ -48,25 +48,25 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, boo
 		speech.Methods(),
 		service.Tools{Registry: d.tools, Sessions: d.sessions, Calls: d.agent, NewID: newID, Logger: d.log}.Methods(),
 		service.Usage{Turns: d.journal.Usage, Steps: d.journal.Transcripts}.Methods(),
-		service.Log{Book: book, File: d.paths.Log}.Methods(),
-		service.Kernel{Doctor: d.doctor(), Stories: explain.Reader{Rows: d.journal.Records, Turns: d.journal.Turns}, Kinds: kinds, Stop: d.stop, Logger: d.log}.Methods(),
+		service.Log{Writer: logFile, Path: d.paths.Log}.Methods(),
+		service.Kernel{Doctor: d.doctor(), Traces: explain.Reader{Rows: d.journal.Records, Turns: d.journal.Turns}, Kinds: kinds, Stop: d.stop, Logger: d.log}.Methods(),
 		d.status().Methods(),
 	)
 }
 
-// status is what status answers from.
+// status returns the service that answers with the kernel's state.
 func (d *daemon) status() service.Status {
 	return service.Status{
 		Fixed: protocol.StatusResult{
 			Version: d.config.Version, PID: os.Getpid(), Home: d.paths.Home, Socket: d.paths.Socket,
-			Started: d.began.UTC().Format(time.RFC3339), Model: d.models.Model(), WithoutSafety: d.config.WithoutSafety,
+			Started: d.started.UTC().Format(time.RFC3339), Model: d.models.Model(), WithoutSafety: d.config.WithoutSafety,
 		},
-		Started: d.began, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
-		Clients: d.clients.Statuses, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Lasting, Settings: d.settings.Now,
+		Started: d.started, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
+		Clients: d.clients.Statuses, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Current, Settings: d.settings.Now,
 	}
 }
 
-// doctor is what the doctor of this kernel looks at.
+// doctor returns the configuration of the doctor's checks.
 func (d *daemon) doctor() doctor.Config {
 	return doctor.Config{
 		Paths: d.paths, Drivers: Drivers(), Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety,
@@ -76,17 +76,17 @@ func (d *daemon) doctor() doctor.Config {
 	}
 }
 
-// speech hears and speaks with the servers that config.org names.
+// speech returns the service that transcribes and speaks with the servers in config.org.
 func (d *daemon) speech() service.Speech {
-	chosen := d.settings.Last()
+	current := d.settings.Last()
 	return service.Speech{
-		Hears:  service.NewSpeechServer("Transcription", chosen.Transcription, d.server),
-		Speaks: service.NewSpeechServer("Voice", chosen.Voice, d.server),
-		Logger: d.log,
+		Transcription: service.NewSpeechServer("Transcription", current.Transcription, d.newServer),
+		Voice:         service.NewSpeechServer("Voice", current.Voice, d.newServer),
+		Logger:        d.log,
 	}
 }
 
-// extraction has conversations looked at for what to keep of them.
+// extraction returns the extractor, which proposes entries for the memory from conversations.
 func (d *daemon) extraction() *extract.Extractor {
 	proposer := &extract.Proposer{
 		Transcripts: d.journal.Transcripts, Turns: d.journal.Turns, Models: d.journal.Sessions, Rows: d.journal.Records, UsageStore: d.journal.Usage, Provider: d.models, Model: d.settings.Last().MemoryModel,

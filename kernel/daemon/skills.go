@@ -18,18 +18,18 @@ import (
 	"org-agent/skills"
 )
 
-// noteSkills are the skills and what their notes inject.
+// noteSkills holds the skills, and the sensor of the events that notes inject.
 type noteSkills struct {
 	service.Skills
 	injected *sensor.Injected
 }
 
-// openSkills makes the registries of the notes and of the prompt skills. They are empty until
-// they are loaded.
+// openSkills makes the registries of the notes and of the prompt skills. They are empty until they are
+// loaded.
 func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 	grants := d.home.Grants(settings)
 	recorded := agent.Recordings{Turns: d.journal.Turns, Rows: d.journal.Records, Acts: d.journal.Acts}.Recording
-	specs := func() action.Specs { return d.kinds.Specs() } // there are none before there are tools
+	specs := func() action.Specs { return d.kinds.Specs() } // d.kinds is set later, after the tools
 	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs}, sensor.NewInjected(d.log)}
 	d.skills.Notes = skill.New(skill.Config{
 		Shipped: skills.Notes(), Home: d.paths.Skills, Keep: filepath.Join(d.paths.State, "notes"), Logger: d.log, Grants: grants,
@@ -48,8 +48,8 @@ func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
 	d.skills.Prompts = skillmd.New(c)
 }
 
-// skillsChanged tells every client what became of the notes. A note may have taken the name of
-// a prompt skill, or given it free.
+// skillsChanged notifies every client of the notes' states. It also refreshes the prompt skills, because
+// a note may have taken or released the name of one.
 func (d *daemon) skillsChanged(statuses []skill.Status) {
 	d.skills.Prompts.Refresh()
 	hook.WarnUnknown(d.log, statuses, d.tools, notekind.Live(d.kinds, d.skills.Notes)())

@@ -12,8 +12,7 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// openTools makes the tools that are built in, and the servers whose tools are there beside
-// them.
+// openTools makes the built-in tools, and the MCP servers whose tools are offered beside them.
 func (d *daemon) openTools(settings config.Settings) error {
 	var own *tool.Registry
 	d.servers = mcp.New(mcp.Config{
@@ -21,9 +20,9 @@ func (d *daemon) openTools(settings config.Settings) error {
 		Own: func() []string { return own.Names() },
 	})
 	own, err := tool.BuiltIn(tool.Deps{
-		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index}, Past: d.past(),
-		Pages: d.home.Pages(settings, d.config.Addresses, d.redirected), Search: d.home.SearchServer(settings.Search),
-		Subagents: settings.SubagentsAtOnce() > 0, Commands: d.commands.Table, Files: d.files(), Notes: d.notes(settings),
+		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index}, Past: d.pastDeps(),
+		Pages: d.home.Pages(settings, d.config.Addresses, d.judgeRedirect), Search: d.home.SearchServer(settings.Search),
+		Subagents: settings.SubagentsAtOnce() > 0, Commands: d.commands.Table, Files: d.fileDeps(), Notes: d.noteDeps(settings),
 	})
 	if err != nil {
 		return err
@@ -32,31 +31,31 @@ func (d *daemon) openTools(settings config.Settings) error {
 	return nil
 }
 
-// ToolNames are the names of the tools that come with the program.
+// ToolNames returns the names of the built-in tools.
 func ToolNames() []string {
 	tools, err := tool.BuiltIn(tool.Deps{})
 	if err != nil {
-		return nil // their own test tells
+		return nil // a test of the tools reports this
 	}
 	return tools.Names()
 }
 
-// files are what the tools for files work with.
-func (d *daemon) files() tool.Files {
+// fileDeps returns what the tools for files need.
+func (d *daemon) fileDeps() tool.Files {
 	return tool.Files{Home: d.paths.Home, Unread: policy.Unread(d.paths.Home, d.paths.State)}
 }
 
-// notes are what the tools for Org files and for Emacs work with.
-func (d *daemon) notes(settings config.Settings) tool.Notes {
-	n := tool.Notes{Files: d.files(), Emacs: clients.Emacs{Clients: &d.clients, Patience: d.config.EmacsPatience, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now}
+// noteDeps returns what the tools for Org files and for Emacs need.
+func (d *daemon) noteDeps(settings config.Settings) tool.Notes {
+	deps := tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Patience: d.config.EmacsPatience, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now}
 	for _, path := range settings.Notes {
-		n.Roots = append(n.Roots, d.notePath(path))
+		deps.Roots = append(deps.Roots, d.notePath(path))
 	}
-	return n
+	return deps
 }
 
-// redirected says what the rules of policy.org say of an address that a page leads to.
-func (d *daemon) redirected(address string) (allowed, refused bool) {
+// judgeRedirect returns the verdict of policy.org on an address to which a page redirects.
+func (d *daemon) judgeRedirect(address string) (allowed, refused bool) {
 	kind := d.policy.JudgeReach(protocol.Reach{Kind: protocol.ReachFetches, URL: address}).Kind
 	return kind == policy.Allow, kind == policy.Refuse
 }

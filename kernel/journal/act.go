@@ -85,7 +85,7 @@ func (a Act) check() error {
 		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a kind of act", a.Kind)
 	}
 	if !protocol.ValidID(a.ID) {
-		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q of an act is not one", a.ID)
+		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a valid id of an act", a.ID)
 	}
 	return nil
 }

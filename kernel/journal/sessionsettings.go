@@ -12,7 +12,7 @@ import (
 // model. The session need not exist yet.
 func (s *SessionStore) SetSessionModel(ctx context.Context, session, model string) error {
 	if !protocol.ValidSession(session) {
-		return protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", session)
+		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a valid session name", session)
 	}
 	return s.transact(ctx, "set the model of a session", func(ctx context.Context, tx *writer) error {
 		row, err := record(ctx, tx, Entry{Kind: KindSessionModel, Session: session}, sessionModelData{model})
@@ -43,7 +43,7 @@ func (s *SessionStore) SessionModel(ctx context.Context, session string) (model 
 // exist yet.
 func (s *SessionStore) SetSessionPreset(ctx context.Context, session, preset string) error {
 	if !protocol.ValidSession(session) {
-		return protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", session)
+		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a valid session name", session)
 	}
 	return s.transact(ctx, "set the preset of a session", func(ctx context.Context, tx *writer) error {
 		row, err := record(ctx, tx, Entry{Kind: KindPreset, Session: session}, sessionPresetData{preset})

@@ -25,7 +25,7 @@ type steerData struct {
 // nothing. CodeConflict if the turn has ended, or if the id is used.
 func (s *TurnStore) PutSteer(ctx context.Context, steer Steer) error {
 	if !protocol.ValidID(steer.ID) {
-		return protocol.Errorf(protocol.CodeInvalidParams, "the id %q is not one", steer.ID)
+		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a valid id", steer.ID)
 	}
 	return s.transact(ctx, "steer a turn", func(ctx context.Context, tx *writer) error {
 		var known, taken bool

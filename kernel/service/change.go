@@ -31,17 +31,17 @@ type ChangedTurns interface {
 func (c Changes) Methods() []Method {
 	return []Method{
 		{protocol.MethodTurnChanges, For(c.list)},
-		{protocol.MethodTurnUndone, For(c.undone)},
+		{protocol.MethodTurnUndone, For(c.recordUndone)},
 	}
 }
 
 // list returns the changes of texts by a turn.
 func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protocol.TurnChangesResult, error) {
-	named, err := c.IDs.Resolve(ctx, p.ID)
+	target, err := c.IDs.Resolve(ctx, p.ID)
 	if err != nil {
 		return protocol.TurnChangesResult{}, err
 	}
-	turn, err := c.Turns.Turn(ctx, named.Turn)
+	turn, err := c.Turns.Turn(ctx, target.Turn)
 	if err != nil {
 		return protocol.TurnChangesResult{}, err
 	}
@@ -52,8 +52,8 @@ func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protoc
 	}, err
 }
 
-// undone records which acts of a turn a person undid.
-func (c Changes) undone(ctx context.Context, p protocol.TurnUndoneParams) (protocol.Empty, error) {
+// recordUndone records which acts of a turn a person undid.
+func (c Changes) recordUndone(ctx context.Context, p protocol.TurnUndoneParams) (protocol.Empty, error) {
 	turn, err := c.Turns.Turn(ctx, p.Turn)
 	if err != nil {
 		return protocol.Empty{}, err

@@ -15,17 +15,17 @@ import (
 // Conversations lists the conversations and their messages.
 type Conversations struct {
 	Sessions   *session.Sessions
-	Asked      AskedQuestions
+	Questions  PastQuestions
 	Names      ConversationNames
 	Compaction Compaction
 	// Model is the model that is shown for a conversation without an answer.
 	Model string
-	// Left is called when a person leaves a conversation.
-	Left func(session string)
+	// OnLeave is called when a person leaves a conversation.
+	OnLeave func(session string)
 }
 
-// AskedQuestions finds earlier messages of people, the latest first.
-type AskedQuestions interface {
+// PastQuestions finds earlier messages of people, the latest first.
+type PastQuestions interface {
 	PastQuestions(ctx context.Context, query, except string, limit int) ([]journal.Turn, error)
 }
 
@@ -52,7 +52,7 @@ func (c Conversations) Methods() []Method {
 		{protocol.MethodSessionSearch, For(c.Sessions.Search)},
 		{protocol.MethodSessionRename, For(c.Sessions.Rename)},
 		{protocol.MethodSessionFork, For(c.Sessions.Fork)},
-		{protocol.MethodSessionAsked, For(c.asked)},
+		{protocol.MethodSessionAsked, For(c.inputHistory)},
 		{protocol.MethodSessionCompact, ForRequest(c.compact)},
 		{protocol.MethodTurnPrefer, For(c.Sessions.Prefer)},
 		{protocol.MethodTurnSteer, For(c.Sessions.Steer)},
@@ -75,13 +75,13 @@ func (c Conversations) load(ctx context.Context, client *rpc.Client, p protocol.
 
 func (c Conversations) leave(_ context.Context, client *rpc.Client, p protocol.SessionLeaveParams) (protocol.Empty, error) {
 	c.Sessions.Leave(client, p.Session)
-	c.Left(p.Session)
+	c.OnLeave(p.Session)
 	return protocol.Empty{}, nil
 }
 
-func (c Conversations) asked(ctx context.Context, p protocol.InputHistoryParams) (protocol.InputHistoryResult, error) {
+func (c Conversations) inputHistory(ctx context.Context, p protocol.InputHistoryParams) (protocol.InputHistoryResult, error) {
 	var result protocol.InputHistoryResult
-	turns, err := c.Asked.PastQuestions(ctx, p.Query, p.Except, p.Limit)
+	turns, err := c.Questions.PastQuestions(ctx, p.Query, p.Except, p.Limit)
 	for _, turn := range turns {
 		result.Questions = append(result.Questions, protocol.PastQuestion{
 			Session: turn.Session, ID: turn.Event, Time: turn.Accepted.UTC().Format(time.RFC3339),
@@ -96,8 +96,8 @@ func (c Conversations) compact(ctx context.Context, r *rpc.Request, p protocol.S
 	if session == "" {
 		session = protocol.MainSession
 	}
-	has, err := c.Names.HasSession(ctx, session)
-	if err == nil && !has {
+	exists, err := c.Names.HasSession(ctx, session)
+	if err == nil && !exists {
 		err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", session)
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func TestConversations(t *testing.T) {
 	k.say(t, "work", "q2", "what is due?")
 	var left []string
 	conn := served(t, service.Conversations{
-		Sessions: k.Sessions, Asked: k.journal.Search, Names: k.journal.Sessions, Compaction: s, Model: "usual", Left: func(session string) { left = append(left, session) },
+		Sessions: k.Sessions, Questions: k.journal.Search, Names: k.journal.Sessions, Compaction: s, Model: "usual", OnLeave: func(session string) { left = append(left, session) },
 	}.Methods())("a shell")
 
 	var list protocol.SessionListResult

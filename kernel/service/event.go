@@ -127,9 +127,9 @@ func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventR
 type Events struct {
 	Reader EventReader
 	Intake Intake
-	// Used records which client sent an event. That client performs the actions of the answer in an
+	// RecordSender records which client sent an event. That client performs the answer's actions in
 	// Emacs.
-	Used func(client *rpc.Client, event string)
+	RecordSender func(client *rpc.Client, event string)
 }
 
 // EventResolver resolves the settings of a message.
@@ -184,6 +184,6 @@ func (e Events) take(ctx context.Context, client *rpc.Client, params protocol.Ob
 	if event.ID == "" {
 		event.ID = e.Intake.NewID()
 	}
-	e.Used(client, event.ID) // before Take, because the turn may act at once
+	e.RecordSender(client, event.ID) // before Take, because the turn may act at once
 	return e.Intake.Take(ctx, event)
 }

@@ -95,7 +95,7 @@ func TestEvents(t *testing.T) {
 	reader := service.EventReader{Notes: s.Notes.Current, Prompts: s.Prompts.Current}
 	i := &intake{}
 	var used []string
-	conn := served(t, service.Events{Reader: reader, Intake: i.service(func() string { return "made" }), Used: func(client *rpc.Client, event string) {
+	conn := served(t, service.Events{Reader: reader, Intake: i.service(func() string { return "made" }), RecordSender: func(client *rpc.Client, event string) {
 		used = append(used, client.Info().Name+" "+event)
 	}}.Methods())("a shell")
 	send := func(pairs ...protocol.Field) (protocol.Event, error) {

@@ -16,37 +16,37 @@ type Faults struct {
 	Notify func(method string, params any)
 
 	mu       sync.Mutex
-	reported map[string][]string // by the thing that has the faults
+	reported map[string][]string // by subject
 }
 
-// Tell logs the faults that were not reported before and notifies the clients. now holds all
-// current faults of one thing.
-func (f *Faults) Tell(of string, now []string) {
+// Report takes all current faults of a subject. It logs those that it did not hold before and notifies
+// the clients of them.
+func (f *Faults) Report(subject string, current []string) {
 	f.mu.Lock()
-	before := f.reported[of]
+	before := f.reported[subject]
 	if f.reported == nil {
 		f.reported = map[string][]string{}
 	}
-	f.reported[of] = now
+	f.reported[subject] = current
 	f.mu.Unlock()
-	for _, text := range now {
+	for _, text := range current {
 		if !slices.Contains(before, text) {
-			f.Logger.Warn("not in order: "+of, "err", text)
+			f.Logger.Warn("not in order: "+subject, "err", text)
 			f.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
 		}
 	}
-	if len(before) > 0 && len(now) == 0 {
-		f.Logger.Info("in order again: " + of)
+	if len(before) > 0 && len(current) == 0 {
+		f.Logger.Info("in order again: " + subject)
 	}
 }
 
-// Lasting returns the reported faults that still hold.
-func (f *Faults) Lasting() []string {
+// Current returns the reported faults that still hold.
+func (f *Faults) Current() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []string
-	for _, of := range slices.Sorted(maps.Keys(f.reported)) {
-		all = append(all, f.reported[of]...)
+	for _, subject := range slices.Sorted(maps.Keys(f.reported)) {
+		all = append(all, f.reported[subject]...)
 	}
 	return all
 }

@@ -19,20 +19,19 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// Kernel answers requests about the kernel itself: the faults of its instance, the story of a turn,
+// Kernel answers requests about the kernel itself: the faults of its instance, the trace of a turn,
 // and shutdown.
 type Kernel struct {
 	// Doctor configures the doctor's checks.
 	Doctor doctor.Config
-	// Stories are those of turns.
-	Stories Stories
-	Kinds   func() *kind.Set
-	Stop    func()
-	Logger  *slog.Logger
+	Traces TraceReader
+	Kinds  func() *kind.Set
+	Stop   func()
+	Logger *slog.Logger
 }
 
-// Stories reads the story of the turn to which an id belongs.
-type Stories interface {
+// TraceReader reads the trace of the turn to which an id belongs.
+type TraceReader interface {
 	Read(ctx context.Context, id string) (explain.Trace, error)
 }
 
@@ -55,9 +54,9 @@ func (k Kernel) doctor(ctx context.Context, p protocol.DoctorParams) (protocol.D
 	return result, nil
 }
 
-// trace returns the story of the turn to which an id belongs.
+// trace returns the trace of the turn to which an id belongs, as an outline.
 func (k Kernel) trace(ctx context.Context, p protocol.TraceGetParams) (protocol.TraceGetResult, error) {
-	t, err := k.Stories.Read(ctx, p.ID)
+	t, err := k.Traces.Read(ctx, p.ID)
 	if err != nil {
 		return protocol.TraceGetResult{}, err
 	}
@@ -68,7 +67,7 @@ func (k Kernel) trace(ctx context.Context, p protocol.TraceGetParams) (protocol.
 }
 
 func (k Kernel) shutdown(context.Context, protocol.Empty) (protocol.Empty, error) {
-	k.Logger.Info("shutdown asked for by a client")
+	k.Logger.Info("a client requested the shutdown")
 	k.Stop()
 	return protocol.Empty{}, nil
 }
@@ -105,7 +104,7 @@ func (u Usage) get(ctx context.Context, p protocol.UsageGetParams) (protocol.Usa
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":east is a number of seconds, of a day at most")
 	}
 	if p.Session != "" && !protocol.ValidSession(p.Session) {
-		return result, protocol.Errorf(protocol.CodeInvalidParams, "the session name %q is not one", p.Session)
+		return result, protocol.Errorf(protocol.CodeInvalidParams, "%q is not a valid session name", p.Session)
 	}
 	if by == protocol.UsageByTool {
 		tools, err := toolUsage(ctx, u.Steps, p.Session, since)

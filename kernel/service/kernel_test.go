@@ -36,7 +36,7 @@ func TestKernel(t *testing.T) {
 	}
 	stopped := 0
 	conn := served(t, service.Kernel{
-		Doctor: doctor.Config{Paths: paths, Env: env, Self: true}, Stories: explain.Reader{Rows: k.journal.Records, Turns: k.journal.Turns},
+		Doctor: doctor.Config{Paths: paths, Env: env, Self: true}, Traces: explain.Reader{Rows: k.journal.Records, Turns: k.journal.Turns},
 		Kinds: func() *kind.Set { return kinds }, Stop: func() { stopped++ }, Logger: silent,
 	}.Methods())("a shell")
 	for _, id := range []string{"q1", turn.Answer} {
@@ -130,14 +130,14 @@ func TestStatus(t *testing.T) {
 func TestFaults(t *testing.T) {
 	var told []string
 	f := &service.Faults{Logger: silent, Notify: func(_ string, params any) { told = append(told, params.(protocol.Notice).Text) }}
-	f.Tell("b", []string{"one", "two"})
-	f.Tell("b", []string{"two", "three"})
-	f.Tell("a", []string{"four"})
-	if got := f.Lasting(); !slices.Equal(got, []string{"four", "two", "three"}) {
+	f.Report("b", []string{"one", "two"})
+	f.Report("b", []string{"two", "three"})
+	f.Report("a", []string{"four"})
+	if got := f.Current(); !slices.Equal(got, []string{"four", "two", "three"}) {
 		t.Errorf("they last: %v", got)
 	}
-	f.Tell("b", nil)
-	f.Tell("b", []string{"two"})
+	f.Report("b", nil)
+	f.Report("b", []string{"two"})
 	if want := []string{"one", "two", "three", "four", "two"}; !slices.Equal(told, want) {
 		t.Errorf("told %v and not %v", told, want)
 	}
@@ -159,7 +159,7 @@ func TestLog(t *testing.T) {
 			came <- *lines
 		}
 		return nil, nil
-	}, service.Log{Book: book, File: path}.Methods())
+	}, service.Log{Writer: book, Path: path}.Methods())
 	conn := dial("a shell")
 	var tail protocol.LogTailResult
 	if err := conn.Call(within(t), protocol.MethodLogTail, protocol.LogTailParams{Level: "warn", Follow: true, Mark: 7}, &tail); err != nil || tail.File != path {

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	logTailLines = 500
-	logTailMost  = 5000
+	logTailDefault = 500
+	logTailLimit   = 5000
 	// logTailBytes is the maximum size of the records in one message.
 	logTailBytes = 4 << 20
 )
 
-// Log shows the log. File is its path.
+// Log shows the log, whose file is at Path.
 type Log struct {
-	Book *logfile.Writer
-	File string
+	Writer *logfile.Writer
+	Path   string
 }
 
 // Methods returns the methods of this service.
@@ -36,21 +36,21 @@ func (l Log) tail(ctx context.Context, client *rpc.Client, p protocol.LogTailPar
 	}
 	count := p.Lines
 	if count <= 0 {
-		count = logTailLines
+		count = logTailDefault
 	}
-	var tell func([]logfile.Record, int)
+	var notify func([]logfile.Record, int)
 	if p.Follow {
-		tell = func(records []logfile.Record, dropped int) {
+		notify = func(records []logfile.Record, dropped int) {
 			latest, left := logRecords(records)
 			client.Notify(protocol.MethodLog, protocol.LogLines{Records: latest, Dropped: dropped + left, Mark: p.Mark})
 		}
 	}
-	found, left, err := l.Book.Follow(ctx, client, filter, min(count, logTailMost), tell)
+	found, left, err := l.Writer.Follow(ctx, client, filter, min(count, logTailLimit), notify)
 	if err != nil {
 		return protocol.LogTailResult{}, err
 	}
 	records, cut := logRecords(found)
-	return protocol.LogTailResult{File: l.File, Records: records, Left: left || cut > 0}, nil
+	return protocol.LogTailResult{File: l.Path, Records: records, Left: left || cut > 0}, nil
 }
 
 // logRecords converts records for the wire: the latest that fit into a message. left is how many
@@ -67,7 +67,7 @@ func logRecords(records []logfile.Record) (latest []protocol.LogRecord, left int
 	for _, r := range records[first:] {
 		record := protocol.LogRecord{Message: r.Message, Session: r.Session, Turn: r.Turn, Fields: r.Fields}
 		if !r.Broken {
-			record.Level = levelOf(r.Level)
+			record.Level = wireLevel(r.Level)
 		}
 		if !r.Time.IsZero() {
 			record.Time = r.Time.UTC().Format(time.RFC3339Nano)
@@ -77,7 +77,7 @@ func logRecords(records []logfile.Record) (latest []protocol.LogRecord, left int
 	return latest, first
 }
 
-func levelOf(level slog.Level) protocol.Level {
+func wireLevel(level slog.Level) protocol.Level {
 	switch {
 	case level < slog.LevelInfo:
 		return protocol.LevelDebug

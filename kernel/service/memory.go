@@ -11,7 +11,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// changesBytes is how many bytes of texts a list of changes has before its last change.
+// changesBytes is the maximum size of the texts in a list of changes, in bytes.
 const changesBytes = 1 << 20
 
 // Memory answers with the contents of the memory, its changes, and the proposals for it.
@@ -27,7 +27,8 @@ type Memory struct {
 
 // IndexUpkeep updates the index when files change.
 type IndexUpkeep interface {
-	// Await waits a moment after the start for the index to be made, and reports whether it is.
+	// Await reports whether the index has been completed since the start. If not, it waits for a moment
+	// first.
 	Await(ctx context.Context) bool
 }
 

@@ -95,18 +95,18 @@ type completion struct{ cancel context.CancelCauseFunc }
 // begin cancels the client's earlier completion. The caller must call done at the end.
 func (s *Completions) begin(ctx context.Context, client string) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	this := &completion{cancel}
+	started := &completion{cancel}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if former := s.running[client]; former != nil {
-		former.cancel(errSuperseded)
+	if earlier := s.running[client]; earlier != nil {
+		earlier.cancel(errSuperseded)
 	}
-	s.running[client] = this
+	s.running[client] = started
 	return ctx, func() {
 		cancel(nil)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.running[client] == this {
+		if s.running[client] == started {
 			delete(s.running, client)
 		}
 	}

@@ -20,8 +20,8 @@ const speechPatience = 2 * time.Minute
 // Speech transcribes recordings and speaks texts. It stores nothing, because a recording is not an
 // event.
 type Speech struct {
-	Hears, Speaks *SpeechServer
-	Logger        *slog.Logger
+	Transcription, Voice *SpeechServer
+	Logger               *slog.Logger
 }
 
 // SpeechServer is a server that transcribes or speaks.
@@ -68,7 +68,7 @@ func (s Speech) Methods() []Method {
 }
 
 // askSpeech asks a server, and asks it again if that may help. $/cancelRequest stops it.
-func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer, what string, ask func(context.Context, T) error) error {
+func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer, ability string, ask func(context.Context, T) error) error {
 	if s.Settings == nil {
 		return protocol.Errorf(protocol.CodeNotFound,
 			"no server is named for it: write a heading %q below \"Speech\" in config.org, then restart the kernel", s.Heading)
@@ -80,11 +80,11 @@ func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer,
 		if err != nil {
 			return err
 		}
-		able, err := llm.As[T](provider, what)
+		server, err := llm.As[T](provider, ability)
 		if err != nil {
 			return err
 		}
-		return ask(ctx, able)
+		return ask(ctx, server)
 	})
 	switch {
 	case err == nil:
@@ -105,10 +105,10 @@ func (s Speech) transcribe(ctx context.Context, p protocol.SpeechTranscribeParam
 	if err != nil || len(recording) == 0 {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":data is no WAV file in base64")
 	}
-	err = askSpeech(ctx, s.Logger, s.Hears, "hear", func(ctx context.Context, server transcriber) error {
+	err = askSpeech(ctx, s.Logger, s.Transcription, "hear", func(ctx context.Context, server transcriber) error {
 		language := p.Language
 		if language == "" {
-			language = s.Hears.Settings.Language
+			language = s.Transcription.Settings.Language
 		}
 		text, err := server.Transcribe(ctx, recording, language)
 		result.Text = strings.TrimSpace(org.Inert(strings.Join(strings.Fields(text), " ")))
@@ -125,8 +125,8 @@ func (s Speech) speak(ctx context.Context, p protocol.SpeechSpeakParams) (protoc
 	if strings.TrimSpace(p.Text) == "" {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":text is empty")
 	}
-	err := askSpeech(ctx, s.Logger, s.Speaks, "speak", func(ctx context.Context, server speaker) error {
-		sound, err := server.Speak(ctx, p.Text, s.Speaks.Settings.Voice)
+	err := askSpeech(ctx, s.Logger, s.Voice, "speak", func(ctx context.Context, server speaker) error {
+		sound, err := server.Speak(ctx, p.Text, s.Voice.Settings.Voice)
 		result.Data = base64.StdEncoding.EncodeToString(sound)
 		return err
 	})

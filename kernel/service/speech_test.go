@@ -32,7 +32,7 @@ func hearing(t *testing.T, script llmtest.ServerScript) (service.Speech, *llmtes
 		return route.NewServer(openai.Driver(), model, func(string) string { return speechKey })
 	}
 	set := &config.SpeechServer{BaseURL: server.URL(), Key: config.KeySource{Env: "SPEECH_KEY"}, Language: "de", Voice: "alloy"}
-	return service.Speech{Hears: service.NewSpeechServer("Transcription", set, open), Speaks: service.NewSpeechServer("Voice", set, open), Logger: silent}, server
+	return service.Speech{Transcription: service.NewSpeechServer("Transcription", set, open), Voice: service.NewSpeechServer("Voice", set, open), Logger: silent}, server
 }
 
 func transcribe(ctx context.Context, conn *rpc.Conn, data []byte) (string, error) {
@@ -83,8 +83,8 @@ func TestSpeechFaults(t *testing.T) {
 			t.Errorf("%d bytes are spoken", len(text))
 		}
 	}
-	bare := service.Speech{Hears: service.NewSpeechServer("Transcription", nil, nil), Speaks: service.NewSpeechServer("Voice", nil, nil), Logger: silent}
-	if host := bare.Hears.Host(); host != "" {
+	bare := service.Speech{Transcription: service.NewSpeechServer("Transcription", nil, nil), Voice: service.NewSpeechServer("Voice", nil, nil), Logger: silent}
+	if host := bare.Transcription.Host(); host != "" {
 		t.Errorf("the host is %q", host)
 	}
 	_, err := transcribe(within(t), served(t, bare.Methods())("emacs"), llmtest.WAV(1))

@@ -74,8 +74,8 @@ func (t Tools) call(ctx context.Context, r *rpc.Request, p protocol.ToolCallPara
 		return protocol.ToolCallResult{}, err
 	}
 	r.Release() // the same client may make or cancel other calls
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
+	poll := time.NewTicker(time.Second)
+	defer poll.Stop()
 	for {
 		select {
 		case result := <-outcome:
@@ -86,7 +86,7 @@ func (t Tools) call(ctx context.Context, r *rpc.Request, p protocol.ToolCallPara
 				t.Logger.Error("a call that nobody waits for is not stopped", "turn", submitted.Turn, "err", err)
 			}
 			return protocol.ToolCallResult{}, ctx.Err()
-		case <-look.C: // a turn that was stopped before it began sends no outcome
+		case <-poll.C: // a turn that was stopped before it began sends no outcome
 			turn, err := t.Sessions.Turn(ctx, protocol.TurnParams{Turn: submitted.Turn})
 			if err == nil && turn.State.Final() && len(outcome) == 0 {
 				return protocol.ToolCallResult{Turn: turn.ID, Verdict: "failed", Text: turn.Notice, Code: endedCode(turn.State)}, nil
@@ -111,9 +111,9 @@ func programSession(program string) string {
 		}
 		return '-'
 	}, program)
-	const most = 40
-	if runes := []rune(name); len(runes) > most {
-		name = string(runes[:most])
+	const limit = 40
+	if runes := []rune(name); len(runes) > limit {
+		name = string(runes[:limit])
 	}
 	return strings.TrimRight("mcp-"+name, "-.")
 }

@@ -13,17 +13,16 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// toolLimit is the maximal number of tools with a sum of their own. Models invent names, so there may be any
-// number of them.
+// toolLimit is the maximum number of tools that are summed separately. Models invent names, so there may
+// be any number of them.
 const toolLimit = 1000
 
-// ToolSteps visits the steps of turns since a moment, the oldest first, in the session or in all if that
-// is "".
+// ToolSteps visits the steps of turns since a time, the oldest first. The session "" stands for all.
 type ToolSteps interface {
 	EachToolStep(ctx context.Context, session string, since time.Time, visit func(journal.ToolStep)) error
 }
 
-// toolUsage sums the results of each tool's calls since a moment, the largest sum first. The session
+// toolUsage sums the results of each tool's calls since a time, the largest sum first. The session
 // "" stands for all. A call that was refused or denied does not count.
 func toolUsage(ctx context.Context, steps ToolSteps, session string, since time.Time) ([]protocol.ToolUsage, error) {
 	sums := map[string]*protocol.ToolUsage{}

@@ -108,8 +108,8 @@ func (t Turns) subagents(ctx context.Context, p protocol.SubagentListParams) (pr
 	return protocol.SubagentListResult{Subagents: list}, err
 }
 
-// withParents returns the busy conversations. Each subagent stands after the conversation that
-// started it.
+// withParents returns the busy conversations, sorted so that each subagent stands after the conversation
+// that started it.
 func withParents(busy []protocol.ConversationStatus, subagents []protocol.Subagent) []protocol.ConversationStatus {
 	for i := range busy {
 		at := slices.IndexFunc(subagents, func(s protocol.Subagent) bool { return s.Child == busy[i].Name })

@@ -144,7 +144,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%+v and not %+v", got, want)
 		}
 	}
-	for what, p := range map[string]protocol.UsageGetParams{"2026-11-22T08:00:00Z": {Since: "yesterday"}, "of a day at most": {East: 1e6}, "is not one": {Session: "../x"}} {
+	for what, p := range map[string]protocol.UsageGetParams{"2026-11-22T08:00:00Z": {Since: "yesterday"}, "of a day at most": {East: 1e6}, "not a valid session name": {Session: "../x"}} {
 		_, err := get(p)
 		refused(t, what, err, protocol.CodeInvalidParams, what)
 	}

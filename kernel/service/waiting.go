@@ -119,8 +119,8 @@ func (a Asks) check(ctx context.Context, p protocol.AskCheckParams) (protocol.As
 	return protocol.AskCheckResult{Stale: a.stale(ctx, approval, action.Recorded(approval.Action))}, nil
 }
 
-// checkFresh refuses the approval of an action that could not be performed now, because it would
-// only fail. The action continues to wait.
+// checkFresh returns an error for the approval of an action that would fail now. The action continues to
+// wait.
 func (a Asks) checkFresh(ctx context.Context, p protocol.AskDecideParams, edited action.Proposed) error {
 	if p.Decision == protocol.Deny {
 		return nil
@@ -129,30 +129,30 @@ func (a Asks) checkFresh(ctx context.Context, p protocol.AskDecideParams, edited
 	if err != nil || approval.Sort != protocol.AskApproval || !approval.Waits() {
 		return nil // the decision itself reports the error
 	}
-	waits := edited.Action()
+	waiting := edited.Action()
 	if p.Edited == "" {
-		waits = action.Recorded(approval.Action)
+		waiting = action.Recorded(approval.Action)
 	}
-	if stale := a.stale(ctx, approval, waits); stale != "" {
-		return protocol.Errorf(protocol.CodeStale, "it cannot be done as things are, and waits on: %s", stale)
+	if stale := a.stale(ctx, approval, waiting); stale != "" {
+		return protocol.Errorf(protocol.CodeStale, "it cannot be performed now, and continues to wait: %s", stale)
 	}
 	return nil
 }
 
 // stale judges a waiting action again, and asks its performer whether it could be performed. It
 // returns what prevents the action, or "" if nothing does or that is not known.
-func (a Asks) stale(ctx context.Context, approval protocol.Ask, waits action.Action) string {
-	judged := a.Judge.Judge(ctx, waits, policy.Where{Session: approval.Session, Turn: approval.Turn})
+func (a Asks) stale(ctx context.Context, approval protocol.Ask, waiting action.Action) string {
+	verdict := a.Judge.Judge(ctx, waiting, policy.Where{Session: approval.Session, Turn: approval.Turn})
 	switch {
-	case judged.Kind != policy.Refuse:
-	case judged.Failure != nil && judged.Failure.Code == protocol.ToolChanged:
-		return judged.Failure.Message
+	case verdict.Kind != policy.Refuse:
+	case verdict.Failure != nil && verdict.Failure.Code == protocol.ToolChanged:
+		return verdict.Failure.Message
 	default:
 		return "" // the action is judged again when it is performed
 	}
 	order := kind.Order{ID: approval.ID, Session: approval.Session, Turn: approval.Turn, Event: approval.Event}
-	if inTheWay := a.Kinds.CheckClient(ctx, order, judged.Action); inTheWay != nil {
-		return inTheWay.Error()
+	if err := a.Kinds.CheckClient(ctx, order, verdict.Action); err != nil {
+		return err.Error()
 	}
 	return ""
 }

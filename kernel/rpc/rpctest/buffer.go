@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// A buffer is the text of a chat buffer, and which parts of it are previews. The
-// draft is its last heading, if that has no id.
+// buffer is the text of a chat buffer, and the parts of it that are previews. The draft is the last
+// heading, if that has no id.
 type buffer struct {
 	text     string
 	previews map[string]*span // by act id
 }
 
-// A span is a part of the text, in bytes. newline: one was added behind it.
+// span is a part of the text, in bytes.
 type span struct {
 	start, end int
-	newline    bool
+	newline    bool // a newline was added after it
 	turn       string
 }
 
@@ -27,8 +27,8 @@ var (
 	idLine      = regexp.MustCompile(`(?m)^[ \t]*:ID:[ \t]+(\S+)[ \t]*$`)
 )
 
-// replace puts text in the place of what stands from start to end, and moves the
-// previews that stand behind. One that is touched takes the text in.
+// replace replaces the text from start to end, and moves the previews after it. A preview that it
+// overlaps grows to contain the new text.
 func (b *buffer) replace(start, end int, text string) {
 	b.text = b.text[:start] + text + b.text[end:]
 	grown := len(text) - (end - start)
@@ -44,8 +44,8 @@ func (b *buffer) replace(start, end int, text string) {
 	}
 }
 
-// settled is the text without the previews.
-func (b *buffer) settled() string {
+// withoutPreviews returns the text without the previews.
+func (b *buffer) withoutPreviews() string {
 	spans := slices.SortedFunc(maps.Values(b.previews), func(p, q *span) int { return p.start - q.start })
 	var text strings.Builder
 	from := 0
@@ -59,7 +59,7 @@ func (b *buffer) settled() string {
 	return text.String()
 }
 
-// ids lists the ids in the text, in order.
+// ids returns the ids in the text, in order.
 func (b *buffer) ids() []string {
 	var ids []string
 	for _, m := range idLine.FindAllStringSubmatch(b.text, -1) {
@@ -68,12 +68,12 @@ func (b *buffer) ids() []string {
 	return ids
 }
 
-func (b *buffer) has(id string) bool {
+func (b *buffer) hasID(id string) bool {
 	_, _, found := b.heading(id)
 	return found
 }
 
-// heading finds the heading with the id: where it begins, and its level.
+// heading returns the start and the level of the heading with the id.
 func (b *buffer) heading(id string) (start, level int, found bool) {
 	for from := 0; ; {
 		at := strings.Index(b.text[from:], id)
@@ -97,7 +97,7 @@ func (b *buffer) heading(id string) (start, level int, found bool) {
 	}
 }
 
-// subtreeEnd is where the subtree of the heading that begins at start ends.
+// subtreeEnd returns the end of the subtree whose heading begins at start.
 func (b *buffer) subtreeEnd(start, level int) int {
 	for at := start; ; {
 		next := strings.Index(b.text[at:], "\n*")
@@ -112,8 +112,7 @@ func (b *buffer) subtreeEnd(start, level int) int {
 	}
 }
 
-// draftStart is where the draft begins: the last heading of level 1 without an
-// id, else the end.
+// draftStart returns the start of the draft, or the end of the text if there is no draft.
 func (b *buffer) draftStart() int {
 	last := len(b.text)
 	for _, m := range headingLine.FindAllStringSubmatchIndex(b.text, -1) {
@@ -127,9 +126,9 @@ func (b *buffer) draftStart() int {
 	return last
 }
 
-// questionPlace is where a question goes: the end of its parent's subtree if there is one,
-// else before the draft.
-func (b *buffer) questionPlace(parent string) int {
+// questionPosition returns where a question is inserted: at the end of its parent's subtree if that
+// is in the text, otherwise before the draft.
+func (b *buffer) questionPosition(parent string) int {
 	if parent == "" {
 		return b.draftStart()
 	}
@@ -139,7 +138,7 @@ func (b *buffer) questionPlace(parent string) int {
 	return b.draftStart()
 }
 
-// insert puts text at a place, on lines of its own, and returns where it stands.
+// insert inserts text on lines of its own and returns its span.
 func (b *buffer) insert(at int, text string) span {
 	if at > 0 && b.text[at-1] != '\n' {
 		b.replace(at, at, "\n")
@@ -154,9 +153,10 @@ func (b *buffer) insert(at int, text string) span {
 	return s
 }
 
-// place is where the answer to event goes: the end of its subtree; where that
-// has gone, before the draft under a heading with its words.
-func (b *buffer) place(event, words string) int {
+// answerPosition returns where the answer to an event is inserted: at the end of the question's
+// subtree. If somebody deleted the question, it inserts a heading with these words before the draft,
+// and the answer comes below that.
+func (b *buffer) answerPosition(event, words string) int {
 	start, level, found := b.heading(event)
 	if found {
 		return b.subtreeEnd(start, level)
@@ -164,16 +164,16 @@ func (b *buffer) place(event, words string) int {
 	return b.insert(b.draftStart(), "* Re: "+words+"\n").end
 }
 
-// preview puts text at code point offset of the preview of an act. False: there
-// is a gap before it.
+// preview adds text at a code point offset to the preview of an act. It returns false, and changes
+// nothing, if there is a gap before the offset.
 func (b *buffer) preview(act, turn, event, words string, offset int, text string) bool {
 	p := b.previews[act]
 	if p == nil || offset == 0 {
 		if offset > 0 {
 			return false
 		}
-		b.drop(act)
-		s := b.insert(b.place(event, words), text)
+		b.dropPreview(act)
+		s := b.insert(b.answerPosition(event, words), text)
 		s.turn = turn
 		b.previews[act] = &s
 		return true
@@ -182,7 +182,7 @@ func (b *buffer) preview(act, turn, event, words string, offset int, text string
 	if offset > have {
 		return false
 	}
-	if known := have - offset; known > 0 { // a merged delta may begin with what is there
+	if known := have - offset; known > 0 { // a merged delta may repeat text that is in the buffer
 		runes := []rune(text)
 		text = string(runes[min(known, len(runes)):])
 	}
@@ -196,8 +196,8 @@ func (b *buffer) preview(act, turn, event, words string, offset int, text string
 	return true
 }
 
-// drop removes an act's preview.
-func (b *buffer) drop(act string) {
+// dropPreview removes the preview of an act.
+func (b *buffer) dropPreview(act string) {
 	if p := b.previews[act]; p != nil {
 		delete(b.previews, act)
 		end := p.end
@@ -208,15 +208,15 @@ func (b *buffer) drop(act string) {
 	}
 }
 
-// position is an Emacs buffer position: characters before it, plus one.
-func (b *buffer) position(at int) int {
+// emacsPosition converts an offset to a buffer position of Emacs, which counts characters from one.
+func (b *buffer) emacsPosition(at int) int {
 	return utf8.RuneCountInString(b.text[:at]) + 1
 }
 
 var waitingHeading = regexp.MustCompile(`(?m)^\*+ TODO (?:Approve: |May I |Answer: ).*\n:PROPERTIES:\n:ID:[ \t]+(\S+)$`)
 
-// waiting is the ids of the headings that wait for a person.
-func (b *buffer) waiting() []string {
+// openHeadings returns the ids of the headings that wait for a person.
+func (b *buffer) openHeadings() []string {
 	var ids []string
 	for _, m := range waitingHeading.FindAllStringSubmatch(b.text, -1) {
 		ids = append(ids, m[1])
@@ -224,9 +224,9 @@ func (b *buffer) waiting() []string {
 	return ids
 }
 
-// close puts a closed subtree in the place of the one that waited; of one that was changed
-// only the heading and its drawer.
-func (b *buffer) close(waiting, closed string) {
+// closeWaiting replaces a subtree that waited for a person by the closed one. If the person changed
+// the subtree, it replaces only the heading and its drawer.
+func (b *buffer) closeWaiting(waiting, closed string) {
 	if at := strings.Index(b.text, waiting); at >= 0 && waiting != "" {
 		b.replace(at, at+len(waiting), closed)
 		return

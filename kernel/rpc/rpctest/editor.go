@@ -1,12 +1,10 @@
-// Package rpctest is an Emacs made of Go, for tests: a client of the kernel that
-// keeps a conversation's buffer as text and does to it what the real one does,
-// so that a test can assert on what a person would see. It can also misbehave
-// as real clients do.
+// Package rpctest simulates an Emacs for tests. It is a client of the kernel that holds the text of a
+// conversation's buffer and changes it as Emacs would, so that a test can check what a person would
+// see. It can also misbehave as real clients do.
 //
-// All methods of an [Editor] may be called from any goroutine. What the kernel
-// sends is applied in the order it comes; each change wakes [Editor.Wait].
-// Nothing here fails a test by itself: errors are returned, or listed by
-// [Editor.Problems].
+// All methods of an [Editor] are safe for concurrent use. Messages of the kernel are applied in the
+// order in which they arrive, and each change wakes [Editor.Wait]. No function here fails a test:
+// errors are returned, or listed by [Editor.Problems].
 package rpctest
 
 import (
@@ -26,65 +24,64 @@ import (
 	"org-agent/kernel/rpc"
 )
 
-// Config says what kind of editor to open. Of Over and Socket one is set.
+// Config configures an editor. Either Over or Socket is required.
 type Config struct {
 	Socket string
 	Over   net.Conn // an open connection to a kernel
 	Token  rpc.Token
 	Codec  rpc.Codec
-	// Name is that of another client than Emacs, which has only the capabilities that are set here, and
-	// by default streams. Without it the editor can all that an Emacs can.
+	// Name is the name of a client that is not Emacs; "" is Emacs with all its capabilities. Another
+	// client has the Capabilities; nil is a client that only streams.
 	Name         string
 	Capabilities *protocol.Capabilities
-	Session      string // main where nothing is set
+	Session      string // default "main"
 	View         protocol.View
 	Watch        bool     // attach without replay
 	Actions      []string // beside :insert-at-end
-	// File is the conversation's file: the buffer begins with what it holds, and
-	// the keeper saves there. Text is what the buffer begins with otherwise.
+	// File is the conversation's file. The buffer begins with its content, and the editor saves there
+	// while it is the keeper. Without a File, the buffer begins with Text.
 	File, Text string
-	// Perform does the actions that are no insertion into the conversation; nil
-	// refuses all but :message.
+	// Perform performs the actions that do not insert into the conversation; nil refuses all of them
+	// but :message.
 	Perform func(protocol.Act) (protocol.Receipt, error)
-	// Check says what is in the way of such an action; nil: nothing is.
+	// Check returns what prevents such an action; nil allows all.
 	Check func(protocol.Act) error
-	// Answer answers what is asked of an Emacs; nil knows no such method.
+	// Answer answers the kernel's requests to Emacs; nil refuses them.
 	Answer func(ctx context.Context, method string, params any) (any, error)
 	Faults Faults
 	Logger *slog.Logger
 }
 
-// An Editor is one Emacs with one chat buffer.
+// Editor simulates one Emacs with one chat buffer.
 type Editor struct {
 	config Config
 	conn   *rpc.Conn
 	wire   *Wire
 
-	mu                                 sync.Mutex // guards what follows
+	mu                                 sync.Mutex // guards the fields below
 	buffer                             buffer
 	loaded                             protocol.SessionLoadResult
 	keeper                             bool
-	killed                             bool                        // it saves nothing any more
-	words                              map[string]string           // of the questions sent, by event
+	killed                             bool                        // a killed editor saves nothing
+	words                              map[string]string           // first lines of the questions sent, by event
 	receipts                           map[string]protocol.Receipt // by act
 	acts                               []protocol.Act
 	deltas                             []protocol.TurnDelta
 	finished                           map[string]protocol.TurnFinished // by turn
-	thoughts, preferred, model, preset string                           // as it was told last
+	thoughts, preferred, model, preset string                           // the values of the latest notifications
 	notices                            []string
 	progress                           []protocol.TurnProgress
-	asks                               []protocol.Ask // that wait
+	asks                               []protocol.Ask // those that are open
 	compacted                          []protocol.SessionCompacted
 	changedFiles                       []string
 	problems                           []string
 	changed                            chan struct{} // closed at the next change
 }
 
-// emacsVersion is the Emacs that an editor says it is.
+// emacsVersion is the version that an editor reports.
 const emacsVersion = "28.2"
 
-// Open connects, initializes and loads the session. The caller ends it by Close
-// or Kill.
+// Open connects, initializes and loads the session. The caller must call Close or Kill.
 func Open(ctx context.Context, config Config) (*Editor, error) {
 	if config.Session == "" {
 		config.Session = protocol.MainSession
@@ -124,7 +121,7 @@ func Open(ctx context.Context, config Config) (*Editor, error) {
 	return e, nil
 }
 
-// info is how the client introduces itself.
+// info returns the client's name and capabilities for the handshake.
 func (c Config) info() protocol.ClientInfo {
 	switch {
 	case c.Capabilities != nil:
@@ -138,10 +135,10 @@ func (c Config) info() protocol.ClientInfo {
 	}}
 }
 
-// load attaches to the session with the ids that the buffer holds.
+// load attaches to the session with the ids in the buffer.
 func (e *Editor) load(ctx context.Context) error {
 	e.mu.Lock()
-	ids, waiting := e.buffer.ids(), e.buffer.waiting()
+	ids, waiting := e.buffer.ids(), e.buffer.openHeadings()
 	e.mu.Unlock()
 	var result protocol.SessionLoadResult
 	err := e.conn.Call(ctx, protocol.MethodSessionLoad, protocol.SessionLoadParams{
@@ -161,16 +158,16 @@ func (e *Editor) load(ctx context.Context) error {
 		e.buffer.insert(len(e.buffer.text), "* ")
 	}
 	e.save()
-	e.wake()
+	e.signal()
 	return nil
 }
 
-// Send writes text as a question into the buffer, as C-c C-c does with the
-// draft, and sends it. The id names the question's heading and the event; an
-// empty one is not allowed. Sending an id again writes no second heading.
+// Send inserts text as a question into the buffer, as C-c C-c does with the draft, and sends it. id is
+// the id of the question's heading and of the event, and must not be empty. Sending the same id again
+// inserts no second heading.
 func (e *Editor) Send(ctx context.Context, id, text string) (protocol.EventResult, error) {
 	e.mu.Lock()
-	if !e.buffer.has(id) {
+	if !e.buffer.hasID(id) {
 		first, rest, _ := strings.Cut(text, "\n")
 		question := fmt.Sprintf("* %s :user:\n:PROPERTIES:\n:ID:       %s\n:END:\n", first, id)
 		if rest != "" {
@@ -179,7 +176,7 @@ func (e *Editor) Send(ctx context.Context, id, text string) (protocol.EventResul
 		e.buffer.insert(e.buffer.draftStart(), question)
 		e.words[id] = first
 		e.save()
-		e.wake()
+		e.signal()
 	}
 	session := e.config.Session
 	e.mu.Unlock()
@@ -224,8 +221,8 @@ func (e *Editor) WaitTurn(ctx context.Context, turn string) (protocol.TurnFinish
 	return finished, nil
 }
 
-// Wait waits until condition is true, which is asked after every change; it
-// may call the editor's methods. The errors are ctx's and [rpc.ErrConnectionLost].
+// Wait waits until condition returns true. It is called after every change, and may call the editor's
+// methods. The errors are those of ctx and [rpc.ErrConnectionLost].
 func (e *Editor) Wait(ctx context.Context, condition func() bool) error {
 	for {
 		e.mu.Lock()
@@ -247,14 +244,15 @@ func (e *Editor) Wait(ctx context.Context, condition func() bool) error {
 	}
 }
 
-// wake tells those who wait; mu is held.
-func (e *Editor) wake() {
+// signal wakes the callers of Wait. The caller must hold mu.
+func (e *Editor) signal() {
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
 
-// save writes the buffer to the conversation's file if this is the keeper and lives, without
-// what is only a preview: nobody may live to take that back. mu is held.
+// save writes the buffer to the conversation's file if the editor is the keeper and was not killed.
+// It omits the previews, because an editor that is killed could not remove them later. The caller must
+// hold mu.
 func (e *Editor) save() bool {
 	file := e.loaded.File
 	if e.config.File != "" {
@@ -263,22 +261,22 @@ func (e *Editor) save() bool {
 	if !e.keeper || e.killed || file == "" {
 		return false
 	}
-	if err := os.WriteFile(file, []byte(e.buffer.settled()), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(e.buffer.withoutPreviews()), 0o600); err != nil {
 		e.problems = append(e.problems, err.Error())
 		return false
 	}
 	return true
 }
 
-// Text is the buffer's text.
+// Text returns the text of the buffer.
 func (e *Editor) Text() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.buffer.text
 }
 
-// Edit changes the buffer as its user might; f gets the text and returns the
-// new one. Only what differs counts as changed.
+// Edit changes the buffer as its user might. f gets the text and returns the new one. Only the part
+// that differs is replaced.
 func (e *Editor) Edit(f func(text string) string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -291,127 +289,124 @@ func (e *Editor) Edit(f func(text string) string) {
 		behind++
 	}
 	e.buffer.replace(start, len(before)-behind, after[start:len(after)-behind])
-	e.wake()
+	e.signal()
 }
 
-// Loaded is what the kernel answered to session/load, and whether this editor
-// keeps the file now.
+// Loaded returns the kernel's result of session/load, and whether this editor is the keeper now.
 func (e *Editor) Loaded() (result protocol.SessionLoadResult, keeper bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.loaded, e.keeper
 }
 
-// Acts are the acts that came, repeated ones included.
+// Acts returns the acts that arrived, repeated ones included.
 func (e *Editor) Acts() []protocol.Act {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]protocol.Act(nil), e.acts...)
 }
 
-// Progress returns what it was told of how far turns have come.
+// Progress returns the notifications of the progress of turns.
 func (e *Editor) Progress() []protocol.TurnProgress {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.progress)
 }
 
-// Deltas are the previews that came.
+// Deltas returns the deltas that arrived.
 func (e *Editor) Deltas() []protocol.TurnDelta {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]protocol.TurnDelta(nil), e.deltas...)
 }
 
-// Thoughts is what models thought, as it came.
+// Thoughts returns the thoughts of models, in the order of their arrival.
 func (e *Editor) Thoughts() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.thoughts
 }
 
-// Chosen is the answer that was preferred last and the model chosen last.
+// Chosen returns the answer that was preferred last and the model that was chosen last.
 func (e *Editor) Chosen() (answer, model string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.preferred, e.model
 }
 
-// ChangedFiles returns the files that tools changed, as it was told.
+// ChangedFiles returns the files of which the kernel reported that tools changed them.
 func (e *Editor) ChangedFiles() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.changedFiles)
 }
 
-// Compacted returns what was told of summaries of conversations.
+// Compacted returns the notifications about summaries of conversations.
 func (e *Editor) Compacted() []protocol.SessionCompacted {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.compacted)
 }
 
-// Preset is the session's preset as the editor was told last.
+// Preset returns the preset that was chosen last for the session.
 func (e *Editor) Preset() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.preset
 }
 
-// Notices are the lines shown outside the buffer: notices, what :message said,
-// and the notices of finished turns.
+// Notices returns the lines shown outside the buffer: notices, the texts of :message, and the notices
+// of finished turns.
 func (e *Editor) Notices() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]string(nil), e.notices...)
 }
 
-// Approvals are those that were asked for and not closed.
-func (e *Editor) Approvals() []protocol.Ask { return e.waiting(protocol.AskApproval) }
+// Approvals returns the open approvals.
+func (e *Editor) Approvals() []protocol.Ask { return e.openAsks(protocol.AskApproval) }
 
-// Questions are those that were asked and not closed.
-func (e *Editor) Questions() []protocol.Ask { return e.waiting(protocol.AskQuestion) }
+// Questions returns the open questions.
+func (e *Editor) Questions() []protocol.Ask { return e.openAsks(protocol.AskQuestion) }
 
-func (e *Editor) waiting(sort protocol.AskSort) []protocol.Ask {
+func (e *Editor) openAsks(sort protocol.AskSort) []protocol.Ask {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return protocol.AskListResult{Asks: e.asks}.Of(sort)
 }
 
-// Problems are what the editor could not do with what the kernel sent.
+// Problems returns the messages of the kernel that the editor could not apply.
 func (e *Editor) Problems() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]string(nil), e.problems...)
 }
 
-// Previewing reports whether text stands in the buffer that no act has confirmed.
+// Previewing reports whether the buffer contains text that no act has confirmed.
 func (e *Editor) Previewing() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.buffer.previews) > 0
 }
 
-// Wire is the connection, for misbehaviour in the middle of a test.
+// Wire returns the connection, so that a test can stall it.
 func (e *Editor) Wire() *Wire { return e.wire }
 
 // Done is closed when the connection has ended.
 func (e *Editor) Done() <-chan struct{} { return e.conn.Done() }
 
-// Close ends the connection after what was sent has gone out.
+// Close sends what is queued, and ends the connection.
 func (e *Editor) Close() {
 	e.wire.Resume()
 	e.conn.Close()
 }
 
-// Kill ends the editor as SIGKILL would: at once, whatever is under way. What had reached it is
-// not saved any more.
+// Kill ends the editor at once, as SIGKILL would. Messages that arrived before are not saved any more.
 func (e *Editor) Kill() {
 	e.mu.Lock()
 	e.killed = true
 	e.mu.Unlock()
-	// A connection that is gone already is as dead as it should be.
-	_ = e.wire.Close()
+	_ = e.wire.Close() // it may be closed already
 	e.conn.Close()
 }
 
@@ -420,9 +415,9 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// receipt is for text that stands at start.
+// receipt returns the receipt for text that begins at start.
 func (e *Editor) receipt(start int, text string, saved bool) protocol.Receipt {
-	position := e.buffer.position(start)
+	position := e.buffer.emacsPosition(start)
 	chars := utf8.RuneCountInString(text)
 	return protocol.Receipt{
 		Buffer: protocol.SessionBuffer(e.config.Session),

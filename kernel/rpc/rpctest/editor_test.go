@@ -19,13 +19,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const token rpc.Token = "an editor's token"
 
-// answer is what the kernel of these tests sends for an event.
+// answer sends the messages with which the kernel of these tests answers an event.
 type answer func(ctx context.Context, client *rpc.Client, event, turn string) error
 
 type kernel struct {
 	answer answer
 	file   string
-	kept   []protocol.StoredTurn
+	stored []protocol.StoredTurn
 	whole  string // what turn/get returns
 }
 
@@ -33,8 +33,8 @@ func (k *kernel) Handle(ctx context.Context, r *rpc.Request) (any, error) {
 	client := r.Client
 	switch p := r.Params.(type) {
 	case *protocol.SessionLoadParams:
-		for _, kept := range k.kept {
-			client.Notify(protocol.MethodTurnKept, kept)
+		for _, turn := range k.stored {
+			client.Notify(protocol.MethodTurnKept, turn)
 		}
 		return protocol.SessionLoadResult{Session: p.Session, File: k.file, Keeper: k.file != ""}, nil
 	case *protocol.TurnGetParams:
@@ -161,7 +161,7 @@ func TestPreviewIsSeenAndGapsAreFilled(t *testing.T) {
 	e := open(t, &kernel{whole: "** Grüße", answer: func(_ context.Context, client *rpc.Client, event, turn string) error {
 		delta(client, event, turn, 5, "üße") // the beginning was lost
 		<-more
-		delta(client, event, turn, 6, "ße 😀\n") // and this brings some of it again
+		delta(client, event, turn, 6, "ße 😀\n") // this repeats a part of it
 		<-more
 		return nil
 	}}, Config{Text: "* hi :user:\n:PROPERTIES:\n:ID: q1\n:END:\n* old\n:PROPERTIES:\n:ID: q0\n:END:\n* dra"})
@@ -189,9 +189,9 @@ func TestPreviewIsSeenAndGapsAreFilled(t *testing.T) {
 	see(":ID: q1\n:END:\n* old\n")
 }
 
-func TestKeeperSavesWhatWasKept(t *testing.T) {
+func TestKeeperSavesStoredTurns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "main.org")
-	e := open(t, &kernel{file: file, kept: []protocol.StoredTurn{
+	e := open(t, &kernel{file: file, stored: []protocol.StoredTurn{
 		{Session: "main", Turn: "t", Event: "q1", Question: question, ID: "a1", Answer: reply, State: protocol.TurnAnswered},
 		{Session: "main", Turn: "t", Event: "q1", Question: question, ID: "a1", Answer: reply, State: protocol.TurnAnswered},
 		{Session: "other", Turn: "u", Event: "q2", Question: question, State: protocol.TurnAnswered},
@@ -205,8 +205,8 @@ func TestKeeperSavesWhatWasKept(t *testing.T) {
 	}
 }
 
-// What had reached an editor before it was killed, and what its test has it do afterwards, is not saved:
-// the file is another's by then.
+// A killed editor saves neither messages that arrived before nor those that its test sends afterwards,
+// because another editor keeps the file by then.
 func TestKilledEditorSavesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "main.org")
 	e := open(t, &kernel{file: file}, Config{File: file})

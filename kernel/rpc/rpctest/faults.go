@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// Faults are the ways in which an [Editor] misbehaves. The zero value behaves.
+// Faults configures how an [Editor] misbehaves. The zero value has no faults.
 type Faults struct {
-	// ReadPause is waited before each read of at most ReadSize bytes.
+	// ReadPause is the pause before each read.
 	ReadPause time.Duration
-	// ReadSize and WriteSize are how many bytes pass at once; 0 is any number.
+	// ReadSize and WriteSize are the maximum bytes of one read and one write; 0 is no limit.
 	ReadSize, WriteSize int
 	// NoReceipts leaves acts unperformed and unanswered.
 	NoReceipts bool
-	// LoseDelta reports whether the nth delta, counted from 1, is to be lost
-	// between the wire and the buffer.
+	// LoseDelta reports whether to drop the nth delta, counted from 1, after it arrived.
 	LoseDelta func(n int) bool
 }
 
-// A Wire is a connection with faults.
+// Wire is a connection with faults.
 type Wire struct {
 	net.Conn
 	faults Faults
@@ -30,7 +29,7 @@ type Wire struct {
 
 func newWire(c net.Conn, faults Faults) *Wire { return &Wire{Conn: c, faults: faults} }
 
-// Stall stops reading, as an Emacs that is busy does, until Resume.
+// Stall stops reading until Resume, as a busy Emacs does.
 func (w *Wire) Stall() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,7 +38,7 @@ func (w *Wire) Stall() {
 	}
 }
 
-// Resume goes on reading.
+// Resume ends a stall.
 func (w *Wire) Resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,15 +48,14 @@ func (w *Wire) Resume() {
 	}
 }
 
-// Close closes the connection; a stalled read ends.
+// Close closes the connection and ends a stalled read.
 func (w *Wire) Close() error {
 	err := w.Conn.Close()
 	w.Resume()
 	return err
 }
 
-// SetReadDeadline is the connection's; a deadline that has passed ends a stalled
-// read.
+// SetReadDeadline sets the connection's deadline. A deadline that has passed ends a stalled read.
 func (w *Wire) SetReadDeadline(t time.Time) error {
 	if !t.IsZero() && !t.After(time.Now()) {
 		w.Resume()
@@ -65,7 +63,7 @@ func (w *Wire) SetReadDeadline(t time.Time) error {
 	return w.Conn.SetReadDeadline(t)
 }
 
-// Read reads in the manner of the faults.
+// Read reads with the faults.
 func (w *Wire) Read(b []byte) (int, error) {
 	w.mu.Lock()
 	stalled := w.stalled
@@ -82,7 +80,7 @@ func (w *Wire) Read(b []byte) (int, error) {
 	return w.Conn.Read(b)
 }
 
-// Write writes in the manner of the faults.
+// Write writes with the faults.
 func (w *Wire) Write(b []byte) (int, error) {
 	size := w.faults.WriteSize
 	if size == 0 {

@@ -11,7 +11,7 @@ import (
 	"org-agent/kernel/rpc"
 )
 
-// handle does what the kernel asks for.
+// handle answers the requests and applies the notifications of the kernel.
 func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
 	method, params := r.Method, r.Params
 	if act, ok := params.(*protocol.Act); ok && act.Check {
@@ -25,7 +25,7 @@ func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		return e.act(*act)
+		return e.performOnce(*act)
 	}
 	if strings.HasPrefix(method, "emacs/") {
 		if e.config.Answer == nil {
@@ -35,20 +35,20 @@ func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
 		return e.config.Answer(ctx, method, params)
 	}
 	if delta, ok := params.(*protocol.TurnDelta); ok {
-		return nil, e.delta(ctx, *delta)
+		return nil, e.showDelta(ctx, *delta)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	defer e.wake()
+	defer e.signal()
 	switch p := params.(type) {
 	case *protocol.TurnStarted:
-		if p.Session == e.config.Session && p.Question != "" && !e.buffer.has(p.Event) {
-			e.buffer.insert(e.buffer.questionPlace(p.Parent), p.Question)
+		if p.Session == e.config.Session && p.Question != "" && !e.buffer.hasID(p.Event) {
+			e.buffer.insert(e.buffer.questionPosition(p.Parent), p.Question)
 		}
 	case *protocol.TurnFinished:
-		e.finish(*p)
+		e.finishTurn(*p)
 	case *protocol.StoredTurn:
-		e.kept(*p)
+		e.addStoredTurn(*p)
 	case *protocol.SessionKeeper:
 		e.keeper = p.Keeper
 		e.save()
@@ -66,16 +66,16 @@ func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
 		e.model = p.Model
 	case *protocol.SessionPresetParams:
 		e.preset = p.Preset
-	case *protocol.Subagent: // whoever wants to know lists them
+	case *protocol.Subagent: // tests list the subagents instead
 	case *protocol.Notice:
 		e.notices = append(e.notices, p.Text)
-	case *protocol.Ask: // a client that attaches while it is shown again receives it twice
+	case *protocol.Ask: // a client that attaches while the ask is shown again receives it twice
 		if !slices.ContainsFunc(e.asks, func(a protocol.Ask) bool { return a.ID == p.ID }) {
 			e.asks = append(e.asks, *p)
 		}
 	case *protocol.AskClosed:
 		e.asks = slices.DeleteFunc(e.asks, func(a protocol.Ask) bool { return a.ID == p.ID })
-		e.closed(p.Session, p.Waiting, p.Subtree)
+		e.closeWaiting(p.Session, p.Waiting, p.Subtree)
 	case *protocol.FileChanged:
 		e.changedFiles = append(e.changedFiles, p.Files...)
 	case *protocol.SessionCompacted:
@@ -86,19 +86,19 @@ func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
 	return nil, nil
 }
 
-// closed has what waited in a conversation wait no more; mu is held.
-func (e *Editor) closed(session, waiting, subtree string) {
+// closeWaiting closes the subtree of an ask. The caller must hold mu.
+func (e *Editor) closeWaiting(session, waiting, subtree string) {
 	if session == e.config.Session {
-		e.buffer.close(waiting, subtree)
+		e.buffer.closeWaiting(waiting, subtree)
 		e.save()
 	}
 }
 
-// finish closes a turn; mu is held.
-func (e *Editor) finish(p protocol.TurnFinished) {
+// finishTurn removes the previews of a turn that ended and stores its notice. The caller must hold mu.
+func (e *Editor) finishTurn(p protocol.TurnFinished) {
 	for act, preview := range e.buffer.previews {
 		if preview.turn == p.Turn {
-			e.buffer.drop(act)
+			e.buffer.dropPreview(act)
 		}
 	}
 	if p.Notice != "" {
@@ -110,22 +110,24 @@ func (e *Editor) finish(p protocol.TurnFinished) {
 	}
 }
 
-// kept adds what the buffer lacks of a turn; mu is held.
-func (e *Editor) kept(p protocol.StoredTurn) {
+// addStoredTurn inserts the question and the answer of a turn unless the buffer has them. The caller
+// must hold mu.
+func (e *Editor) addStoredTurn(p protocol.StoredTurn) {
 	if p.Session != e.config.Session {
 		return
 	}
-	if p.Question != "" && !e.buffer.has(p.Event) {
-		e.buffer.insert(e.buffer.questionPlace(p.Parent), p.Question)
+	if p.Question != "" && !e.buffer.hasID(p.Event) {
+		e.buffer.insert(e.buffer.questionPosition(p.Parent), p.Question)
 	}
-	if p.Answer != "" && (p.ID == "" || !e.buffer.has(p.ID)) {
-		e.buffer.insert(e.buffer.place(p.Event, e.words[p.Event]), p.Answer)
+	if p.Answer != "" && (p.ID == "" || !e.buffer.hasID(p.ID)) {
+		e.buffer.insert(e.buffer.answerPosition(p.Event, e.words[p.Event]), p.Answer)
 	}
 	e.save()
 }
 
-// delta previews text; a gap is filled by asking for what is missing.
-func (e *Editor) delta(ctx context.Context, d protocol.TurnDelta) error {
+// showDelta adds a delta to its preview. If deltas before it are missing, it requests the text from
+// the kernel.
+func (e *Editor) showDelta(ctx context.Context, d protocol.TurnDelta) error {
 	if d.Session != e.config.Session {
 		return nil
 	}
@@ -135,9 +137,9 @@ func (e *Editor) delta(ctx context.Context, d protocol.TurnDelta) error {
 	lose := e.config.Faults.LoseDelta != nil && e.config.Faults.LoseDelta(len(e.deltas))
 	fits := done || lose || e.buffer.preview(d.ID, d.Turn, d.Event, e.words[d.Event], d.Offset, d.Text)
 	if !fits {
-		e.buffer.drop(d.ID)
+		e.buffer.dropPreview(d.ID)
 	}
-	e.wake()
+	e.signal()
 	e.mu.Unlock()
 	if fits {
 		return nil
@@ -148,8 +150,8 @@ func (e *Editor) delta(ctx context.Context, d protocol.TurnDelta) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	defer e.wake()
-	if got.ID != d.ID { // its turn has ended meanwhile, and the act brings the whole
+	defer e.signal()
+	if got.ID != d.ID { // the turn has ended, and the act brings the whole text
 		return nil
 	}
 	if !e.buffer.preview(got.ID, d.Turn, d.Event, e.words[d.Event], got.Offset, got.Text) {
@@ -158,11 +160,11 @@ func (e *Editor) delta(ctx context.Context, d protocol.TurnDelta) error {
 	return nil
 }
 
-// act performs an action once and gives its receipt each time.
-func (e *Editor) act(a protocol.Act) (any, error) {
+// performOnce performs an act once, and returns the same receipt if it arrives again.
+func (e *Editor) performOnce(a protocol.Act) (any, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	defer e.wake()
+	defer e.signal()
 	e.acts = append(e.acts, a)
 	if receipt, done := e.receipts[a.ID]; done {
 		return receipt, nil
@@ -177,11 +179,11 @@ func (e *Editor) act(a protocol.Act) (any, error) {
 func (e *Editor) perform(a protocol.Act) (protocol.Receipt, error) {
 	action := a.Payload.Text("action")
 	if action != "insert-at-end" {
-		return e.other(a, action)
+		return e.performOther(a, action)
 	}
 	own := protocol.SessionBuffer(e.config.Session)
 	if b := a.Payload.Text("buffer"); a.Session != e.config.Session || b != "" && b != own {
-		return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "only %s is written to here", own)
+		return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "this editor writes only to %s", own)
 	}
 	text := a.Payload.Text("text")
 	p := e.buffer.previews[a.ID]
@@ -189,21 +191,21 @@ func (e *Editor) perform(a protocol.Act) (protocol.Receipt, error) {
 		return e.receipt(start, text, e.save()), nil // turn/kept came before the act
 	}
 	if p == nil || hash(e.buffer.text[p.start:p.end]) != hash(text) {
-		e.buffer.drop(a.ID)
-		s := e.buffer.insert(e.buffer.place(a.Event, e.words[a.Event]), text)
+		e.buffer.dropPreview(a.ID)
+		s := e.buffer.insert(e.buffer.answerPosition(a.Event, e.words[a.Event]), text)
 		p = &s
 	}
 	delete(e.buffer.previews, a.ID)
 	return e.receipt(p.start, text, e.save()), nil
 }
 
-// other performs what is no insertion.
-func (e *Editor) other(a protocol.Act, action string) (protocol.Receipt, error) {
+// performOther performs an action that does not insert into the conversation.
+func (e *Editor) performOther(a protocol.Act, action string) (protocol.Receipt, error) {
 	if e.config.Perform != nil {
 		return e.config.Perform(a)
 	}
 	if action != "message" {
-		return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "this editor does not do %s", action)
+		return protocol.Receipt{}, protocol.Errorf(protocol.CodeForbidden, "this editor does not perform %s", action)
 	}
 	text := a.Payload.Text("text")
 	if utf8.RuneCountInString(text) > 200 {
