@@ -22,7 +22,7 @@ func (c Config) Copy(name string) (string, error) {
 	}
 	directory := filepath.Join(c.Home, name)
 	if _, err := os.Lstat(directory); err == nil {
-		return "", fmt.Errorf("%s is there already: it is yours, and stays as it is", directory)
+		return "", fmt.Errorf("%s already exists and was not changed", directory)
 	}
 	if err := c.write(name, c.Home); err != nil {
 		return "", fmt.Errorf("copy the skill %s: %w", name, err)

@@ -14,24 +14,25 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// listingLimit is the most entries of a directory that are attached.
+// listingLimit is the maximum number of listed entries of an attached directory.
 const listingLimit = 500
 
-// secret matches, by any of their names, the files that are sent only after asking.
-var secret = regexp.MustCompile(`(?i)authinfo|\.netrc|/\.password-store/|/\.ssh/|/\.gnupg/|\.(gpg|asc|pem|key|p12|pfx|kdbx)$|/\.env(\.[^/]*)?$|/credentials[^/]*$`)
+// secretPath matches the paths of files that probably contain secrets. They are sent only if the person
+// confirms it.
+var secretPath = regexp.MustCompile(`(?i)authinfo|\.netrc|/\.password-store/|/\.ssh/|/\.gnupg/|\.(gpg|asc|pem|key|p12|pfx|kdbx)$|/\.env(\.[^/]*)?$|/credentials[^/]*$`)
 
-// addition is what a message carries along: the items, and the lines that name them.
-type addition struct {
-	items []any
-	lines []string
-	whole int
+// attachments are the attachments of a message.
+type attachments struct {
+	items []any    // for the event
+	lines []string // name the items in the message's text
+	bytes int      // the size of all items
 }
 
-// added reads the files to attach to a message; "-" is standard input.
-func (w *world) added(names []string) (*addition, error) {
-	a := &addition{}
+// readAttachments reads the files to attach to a message; "-" is standard input.
+func (proc *process) readAttachments(names []string) (*attachments, error) {
+	a := &attachments{}
 	for _, name := range names {
-		item, path, err := w.readAdded(name)
+		item, path, err := proc.readAttachment(name)
 		if err != nil {
 			return nil, err
 		}
@@ -41,14 +42,14 @@ func (w *world) added(names []string) (*addition, error) {
 		}
 		link := "standard input"
 		if path != "" {
-			link = fmt.Sprintf("[[file:%s][%s]]", w.abbreviate(path), item.Name)
+			link = fmt.Sprintf("[[file:%s][%s]]", proc.abbreviate(path), item.Name)
 		}
-		a.whole += len(data)
+		a.bytes += len(data)
 		a.items = append(a.items, wireItem(item))
 		a.lines = append(a.lines, fmt.Sprintf("- Context: %s, %s", link, size(len(data))))
 	}
-	if a.whole > protocol.ContextLimit {
-		return nil, fmt.Errorf("the attachments have %s, %s more than the limit of %s: leave something out", size(a.whole), size(a.whole-protocol.ContextLimit), size(protocol.ContextLimit))
+	if a.bytes > protocol.ContextLimit {
+		return nil, fmt.Errorf("the attachments have %s, %s more than the limit of %s: attach less", size(a.bytes), size(a.bytes-protocol.ContextLimit), size(protocol.ContextLimit))
 	}
 	return a, nil
 }
@@ -62,8 +63,8 @@ func wireItem(item protocol.ContextItem) protocol.Object {
 	return append(o, protocol.Field{Key: "text", Value: item.Text})
 }
 
-// put adds the attachments to an event's parameters.
-func (a *addition) put(params *protocol.Object) {
+// addTo adds the attachments to an event's parameters.
+func (a *attachments) addTo(params *protocol.Object) {
 	if a == nil || len(a.items) == 0 {
 		return
 	}
@@ -71,10 +72,10 @@ func (a *addition) put(params *protocol.Object) {
 	params.Set("text", strings.Join(append([]string{params.Text("text")}, a.lines...), "\n"))
 }
 
-// readAdded reads one attachment and returns the path for its link.
-func (w *world) readAdded(name string) (item protocol.ContextItem, path string, err error) {
+// readAttachment reads one attachment and returns the path for its link.
+func (proc *process) readAttachment(name string) (item protocol.ContextItem, path string, err error) {
 	if name == "-" {
-		text, err := w.readInput()
+		text, err := proc.readInput()
 		if err != nil {
 			return item, "", err
 		}
@@ -87,7 +88,7 @@ func (w *world) readAdded(name string) (item protocol.ContextItem, path string, 
 	if err != nil {
 		return item, "", fmt.Errorf("add a file: %w", err)
 	}
-	if err := w.agreeToSecret(name, path, real); err != nil {
+	if err := proc.confirmSecret(name, path, real); err != nil {
 		return item, "", err
 	}
 	info, err := os.Stat(real)
@@ -118,23 +119,23 @@ func readFile(name, path, real string) (item protocol.ContextItem, link string, 
 	if err != nil {
 		return item, "", fmt.Errorf("add a file: %w", err)
 	}
-	whole := len(data)
+	total := len(data)
 	if info, err := f.Stat(); err == nil {
-		whole = max(whole, int(info.Size()))
+		total = max(total, int(info.Size()))
 	}
 	if !strings.HasPrefix(http.DetectContentType(data), "image/") {
-		if whole > protocol.ContextTextLimit {
-			return item, "", tooLarge(name, whole, protocol.ContextTextLimit)
+		if total > protocol.ContextTextLimit {
+			return item, "", tooLarge(name, total, protocol.ContextTextLimit)
 		}
 		return textItem("file", filepath.Base(path), path, data)
 	}
-	if whole > protocol.ContextImageLimit {
-		return item, "", fmt.Errorf("%s has %s, %s more than the limit of %s for an image: make it smaller", name, size(whole), size(whole-protocol.ContextImageLimit), size(protocol.ContextImageLimit))
+	if total > protocol.ContextImageLimit {
+		return item, "", fmt.Errorf("%s has %s, %s more than the limit of %s for an image: make it smaller", name, size(total), size(total-protocol.ContextImageLimit), size(protocol.ContextImageLimit))
 	}
 	return protocol.ContextItem{Kind: protocol.ContextImage, Name: filepath.Base(path), Place: path, Data: data}, path, nil
 }
 
-// textItem makes a text item. Data that is not text, or is too long, is an error.
+// textItem makes a text item. It returns an error for data that is not text or is too long.
 func textItem(kind, name, path string, data []byte) (protocol.ContextItem, string, error) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return protocol.ContextItem{}, "", fmt.Errorf("%s is not a text file", name)
@@ -150,10 +151,10 @@ func tooLarge(name string, bytes, limit int) error {
 	return fmt.Errorf("%s has %s, %s more than the limit of %s: send a part of it, for example with \"head\" and --add -", name, size(bytes), size(bytes-limit), size(limit))
 }
 
-// agreeToSecret asks before a file that looks like a secret is sent. Files of the kernel's own
-// directory are always refused: it contains the token.
-func (w *world) agreeToSecret(name, path, real string) error {
-	paths, err := w.paths()
+// confirmSecret asks the person before a file that looks like a secret is sent. It always refuses files
+// in the kernel's state directory, which contains the token.
+func (proc *process) confirmSecret(name, path, real string) error {
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
@@ -161,35 +162,35 @@ func (w *world) agreeToSecret(name, path, real string) error {
 	if err == nil && (real == state || strings.HasPrefix(real, state+string(filepath.Separator))) {
 		return fmt.Errorf("%s is not sent: it is in the kernel's directory, which contains the token", name)
 	}
-	if !secret.MatchString(path) && !secret.MatchString(real) {
+	if !secretPath.MatchString(path) && !secretPath.MatchString(real) {
 		return nil
 	}
-	if !terminal(w.in) {
+	if !terminal(proc.stdin) {
 		return fmt.Errorf("%s looks like a secret: run this in a terminal to be asked, or copy what may be sent", name)
 	}
-	fmt.Fprintf(w.err, "%s looks like a secret. send it to the model? [y/N] ", name)
+	fmt.Fprintf(proc.stderr, "%s looks like a secret. send it to the model? [y/N] ", name)
 	var answer string
-	_, _ = fmt.Fscanln(w.in, &answer)
+	_, _ = fmt.Fscanln(proc.stdin, &answer)
 	if a := strings.ToLower(answer); a != "y" && a != "yes" {
 		return fmt.Errorf("nothing was sent: %s is a secret", name)
 	}
 	return nil
 }
 
-// listDirectory lists a directory, one entry a line, without hidden entries.
+// listDirectory lists a directory, with one entry per line and without hidden entries.
 func listDirectory(path string) ([]byte, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	listed, left := 0, 0
+	listed, omitted := 0, 0
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
 		if listed++; listed > listingLimit {
-			left++
+			omitted++
 			continue
 		}
 		info, err := entry.Info()
@@ -198,27 +199,27 @@ func listDirectory(path string) ([]byte, error) {
 		case info.IsDir():
 			fmt.Fprintf(&b, "%s/\n", entry.Name())
 		case info.Mode()&os.ModeSymlink != 0:
-			to, _ := os.Readlink(filepath.Join(path, entry.Name()))
-			fmt.Fprintf(&b, "%s -> %s\n", entry.Name(), to)
+			target, _ := os.Readlink(filepath.Join(path, entry.Name()))
+			fmt.Fprintf(&b, "%s -> %s\n", entry.Name(), target)
 		default:
 			fmt.Fprintf(&b, "%s  %d\n", entry.Name(), info.Size())
 		}
 	}
-	if left > 0 {
-		fmt.Fprintf(&b, "and %d more\n", left)
+	if omitted > 0 {
+		fmt.Fprintf(&b, "and %d more\n", omitted)
 	}
 	return b.Bytes(), nil
 }
 
-// abbreviate writes a path below the home with ~, in a form that fits a link.
-func (w *world) abbreviate(path string) string {
-	if home := w.env("HOME"); home != "" && strings.HasPrefix(path, home+"/") {
+// abbreviate returns a path for an Org link, with ~ for the home directory.
+func (proc *process) abbreviate(path string) string {
+	if home := proc.env("HOME"); home != "" && strings.HasPrefix(path, home+"/") {
 		path = "~" + path[len(home):]
 	}
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "\n", "%0A").Replace(path)
 }
 
-// size writes a number of bytes for people.
+// size formats a number of bytes for people.
 func size(bytes int) string {
 	switch {
 	case bytes == 1:

@@ -19,11 +19,11 @@ type answerCommand struct {
 	JSON    bool     `help:"With list: print JSON."`
 }
 
-func (c *answerCommand) Run(ctx context.Context, w *world) error {
+func (c *answerCommand) Run(ctx context.Context, proc *process) error {
 	if c.Decline != "" && len(c.Answers) > 0 {
 		return usagef("answer it or decline it, not both")
 	}
-	conn, err := w.connect(ctx, connection{start: true})
+	conn, err := proc.connect(ctx, connection{start: true})
 	if err != nil {
 		return err
 	}
@@ -34,13 +34,13 @@ func (c *answerCommand) Run(ctx context.Context, w *world) error {
 	}
 	questions := list.Of(protocol.AskQuestion)
 	if c.ID == "list" {
-		return c.list(w, questions)
+		return c.list(proc, questions)
 	}
 	i := slices.IndexFunc(questions, func(q protocol.Ask) bool { return q.ID == c.ID })
 	if i < 0 {
 		return fmt.Errorf("no question with the id %s waits for an answer; \"org-agent answer list\" shows what does", c.ID)
 	}
-	params, err := c.answers(ctx, w, questions[i])
+	params, err := c.answers(ctx, proc, questions[i])
 	if err != nil {
 		return err
 	}
@@ -48,61 +48,61 @@ func (c *answerCommand) Run(ctx context.Context, w *world) error {
 	if err := conn.Call(ctx, protocol.MethodAskDecide, params, &result); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w.out, "%s %s\n", result.ID, result.Decision)
+	_, err = fmt.Fprintf(proc.stdout, "%s %s\n", result.ID, result.Decision)
 	return err
 }
 
-func (c *answerCommand) list(w *world, questions []protocol.Ask) error {
+func (c *answerCommand) list(proc *process, questions []protocol.Ask) error {
 	if c.JSON {
-		return w.printJSON(questions)
+		return proc.printJSON(questions)
 	}
 	for _, q := range questions {
-		fmt.Fprintf(w.out, "%s  %s  %s\n", q.ID, q.Session, q.Form.Title)
+		fmt.Fprintf(proc.stdout, "%s  %s  %s\n", q.ID, q.Session, q.Form.Title)
 		for _, f := range q.Form.Fields {
-			fmt.Fprintf(w.out, "  %s: %s\n", f.Name, fieldLine(f))
+			fmt.Fprintf(proc.stdout, "  %s: %s\n", f.Name, fieldLine(f))
 		}
 	}
 	return nil
 }
 
-// fieldLine writes a field's question and its possible answers.
+// fieldLine returns a field's question and its possible answers.
 func fieldLine(f protocol.FormField) string {
-	how := string(f.Kind)
+	choices := string(f.Kind)
 	switch {
 	case f.Options != nil:
-		how = strings.Join(f.Options, " | ")
+		choices = strings.Join(f.Options, " | ")
 		if f.Own {
-			how += " | other"
+			choices += " | other"
 		}
 		if f.Kind == protocol.FieldChoices {
-			how += "; any of them"
+			choices += "; any of them"
 		}
 	case f.Kind == protocol.FieldNumber:
-		how = strings.TrimSpace("number " + f.Range())
+		choices = strings.TrimSpace("number " + f.Range())
 	case f.Kind == protocol.FieldYesNo:
-		how = "yes | no"
+		choices = "yes | no"
 	}
 	if f.Default != "" {
-		how += "; by default " + f.Default
+		choices += "; by default " + f.Default
 	}
 	if f.Optional {
-		how += "; may be left out"
+		choices += "; may be left out"
 	}
-	return fmt.Sprintf("%s [%s]", f.Question, how)
+	return fmt.Sprintf("%s [%s]", f.Question, choices)
 }
 
-// answers returns the answers of the command line, or else asks the person.
-func (c *answerCommand) answers(ctx context.Context, w *world, q protocol.Ask) (protocol.AskDecideParams, error) {
+// answers returns the decision of the command line. If that has none, it asks the person.
+func (c *answerCommand) answers(ctx context.Context, proc *process, q protocol.Ask) (protocol.AskDecideParams, error) {
 	params := protocol.AskDecideParams{ID: q.ID, Decision: protocol.Answered}
 	var err error
 	switch {
 	case c.Decline != "":
 		params.Decision, params.Reason = protocol.Declined, c.Decline
 	case len(c.Answers) > 0:
-		params.Answers, err = c.given(w, *q.Form)
+		params.Answers, err = c.parseAnswers(proc, *q.Form)
 	default:
-		fmt.Fprintf(w.err, "%s, for the session %s\n", q.Form.Title, q.Session)
-		params.Answers, err = w.fillIn(ctx, readLines(ctx, w.in), q)
+		fmt.Fprintf(proc.stderr, "%s, for the session %s\n", q.Form.Title, q.Session)
+		params.Answers, err = proc.fillIn(ctx, readLines(ctx, proc.stdin), q)
 		if errors.Is(err, io.EOF) {
 			err = fmt.Errorf("not answered; the question keeps waiting. To decline: org-agent answer %s --decline REASON", q.ID)
 		}
@@ -110,28 +110,28 @@ func (c *answerCommand) answers(ctx context.Context, w *world, q protocol.Ask) (
 	return params, err
 }
 
-// given reads the answers of the command line.
-func (c *answerCommand) given(w *world, form protocol.QuestionForm) ([]protocol.FieldAnswer, error) {
+// parseAnswers parses the answers of the command line.
+func (c *answerCommand) parseAnswers(proc *process, form protocol.QuestionForm) ([]protocol.FieldAnswer, error) {
 	var answers []protocol.FieldAnswer
-	read := false
-	for _, given := range c.Answers {
-		name, value, named := strings.Cut(given, "=")
-		field, known := fieldNamed(form, name)
+	stdinUsed := false
+	for _, argument := range c.Answers {
+		name, value, named := strings.Cut(argument, "=")
+		field, known := findField(form, name)
 		if !named || !known {
 			if len(form.Fields) > 1 {
-				return nil, usagef("%q does not name its field: write NAME=ANSWER with one of the names %s", given, fieldNames(form))
+				return nil, usagef("%q does not name its field: write NAME=ANSWER with one of the names %s", argument, fieldNames(form))
 			}
-			field, value = form.Fields[0], given
+			field, value = form.Fields[0], argument
 		}
 		switch {
-		case value == "-" && read:
+		case value == "-" && stdinUsed:
 			return nil, usagef("only one answer can come from standard input")
 		case value == "-":
-			text, err := io.ReadAll(io.LimitReader(w.in, protocol.AnswersLimit+1))
+			text, err := io.ReadAll(io.LimitReader(proc.stdin, protocol.AnswersLimit+1))
 			if err != nil {
 				return nil, fmt.Errorf("read the answer: %w", err)
 			}
-			read, value = true, strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+			stdinUsed, value = true, strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 		case field.Kind == protocol.FieldSecret:
 			return nil, usagef("%s is secret, and other users can see the command line: write %s=- and give the answer on standard input, or leave the answers out to be asked", field.Name, field.Name)
 		}
@@ -144,7 +144,7 @@ func (c *answerCommand) given(w *world, form protocol.QuestionForm) ([]protocol.
 	return answers, nil
 }
 
-func fieldNamed(form protocol.QuestionForm, name string) (protocol.FormField, bool) {
+func findField(form protocol.QuestionForm, name string) (protocol.FormField, bool) {
 	for _, f := range form.Fields {
 		if f.Name == name {
 			return f, true

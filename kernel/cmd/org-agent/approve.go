@@ -22,8 +22,8 @@ type approveCommand struct {
 	JSON   bool   `help:"With list: print JSON."`
 }
 
-func (c *approveCommand) Run(ctx context.Context, w *world) error {
-	conn, err := w.connect(ctx, connection{start: true})
+func (c *approveCommand) Run(ctx context.Context, proc *process) error {
+	conn, err := proc.connect(ctx, connection{start: true})
 	if err != nil {
 		return err
 	}
@@ -33,37 +33,37 @@ func (c *approveCommand) Run(ctx context.Context, w *world) error {
 		return err
 	}
 	if c.ID == "list" {
-		return c.list(w, list.Of(protocol.AskApproval))
+		return c.list(proc, list.Of(protocol.AskApproval))
 	}
 	for _, a := range list.Of(protocol.AskApproval) {
 		if a.ID != c.ID {
 			continue
 		}
 		if c.Action {
-			return printApproval(ctx, w.out, conn, a, true)
+			return printApproval(ctx, proc.stdout, conn, a, true)
 		}
-		return c.decide(ctx, w, conn, a)
+		return c.decide(ctx, proc, conn, a)
 	}
 	return fmt.Errorf("nothing with the id %s waits for a decision; \"org-agent approve list\" shows what does", c.ID)
 }
 
-func (c *approveCommand) list(w *world, approvals []protocol.Ask) error {
+func (c *approveCommand) list(proc *process, approvals []protocol.Ask) error {
 	if c.JSON {
-		return w.printJSON(approvals)
+		return proc.printJSON(approvals)
 	}
 	for _, a := range approvals {
-		fmt.Fprintf(w.out, "%s  %s  %s\n", a.ID, a.Session, orAction(a))
-		printReason(w.out, a)
-		fmt.Fprint(w.out, indented(a.Text))
+		fmt.Fprintf(proc.stdout, "%s  %s  %s\n", a.ID, a.Session, approvalTitle(a))
+		printReason(proc.stdout, a)
+		fmt.Fprint(proc.stdout, indented(a.Text))
 		if a.Cut > 0 {
-			fmt.Fprintf(w.out, "    … %d more bytes: org-agent approve %s shows all\n", a.Cut, a.ID)
+			fmt.Fprintf(proc.stdout, "    … %d more bytes: org-agent approve %s shows all\n", a.Cut, a.ID)
 		}
 	}
 	return nil
 }
 
-// orAction describes the subject of the approval in one line.
-func orAction(a protocol.Ask) string {
+// approvalTitle describes the action of an approval in one line.
+func approvalTitle(a protocol.Ask) string {
 	if a.Summary == "" {
 		return a.Action
 	}
@@ -85,12 +85,12 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }
 
-// showWhole prints everything a person needs to decide an approval.
-func (w *world) showWhole(ctx context.Context, conn *rpc.Conn, a protocol.Ask) error {
-	fmt.Fprintf(w.err, "%s, for the session %s\n", orAction(a), a.Session)
-	printReason(w.err, a)
-	fmt.Fprintln(w.err)
-	return printApproval(ctx, w.err, conn, a, a.Text == "" && a.Cut == 0)
+// showApproval prints everything a person needs to decide an approval.
+func (proc *process) showApproval(ctx context.Context, conn *rpc.Conn, a protocol.Ask) error {
+	fmt.Fprintf(proc.stderr, "%s, for the session %s\n", approvalTitle(a), a.Session)
+	printReason(proc.stderr, a)
+	fmt.Fprintln(proc.stderr)
+	return printApproval(ctx, proc.stderr, conn, a, a.Text == "" && a.Cut == 0)
 }
 
 // printApproval prints the approval's whole action, or its whole text.
@@ -115,15 +115,15 @@ func printApproval(ctx context.Context, out io.Writer, conn *rpc.Conn, a protoco
 }
 
 // decide shows the whole action, asks the person, and sends the decision.
-func (c *approveCommand) decide(ctx context.Context, w *world, conn *rpc.Conn, a protocol.Ask) error {
+func (c *approveCommand) decide(ctx context.Context, proc *process, conn *rpc.Conn, a protocol.Ask) error {
 	params := protocol.AskDecideParams{ID: a.ID, Decision: protocol.Decision("allow-" + c.For)}
 	if c.Deny != "" {
 		params.Decision, params.Reason = protocol.Deny, c.Deny
 	}
 	if a.Once && c.Deny == "" && c.For != "once" {
-		return errors.New("this can only be allowed once: leave out --for")
+		return errors.New("this can only be allowed once: omit --for")
 	}
-	if err := w.showWhole(ctx, conn, a); err != nil {
+	if err := proc.showApproval(ctx, conn, a); err != nil {
 		return err
 	}
 	if c.Deny == "" {
@@ -132,12 +132,12 @@ func (c *approveCommand) decide(ctx context.Context, w *world, conn *rpc.Conn, a
 			return err
 		}
 		if check.Stale != "" {
-			return fmt.Errorf("not decided; it keeps waiting, because it cannot be done as things are: %s\nTo refuse it, so that the agent can propose it anew: org-agent approve %s --deny REASON", strings.TrimSuffix(check.Stale, "\n"), c.ID)
+			return fmt.Errorf("not decided; it keeps waiting, because it cannot be performed now: %s\nTo refuse it, so that the agent can propose it again: org-agent approve %s --deny REASON", strings.TrimSuffix(check.Stale, "\n"), c.ID)
 		}
 	}
 	if !c.Yes && c.Deny == "" {
-		fmt.Fprintf(w.err, "\nallow this (%s)? [y/N] ", c.For)
-		answer, _ := bufio.NewReader(w.in).ReadString('\n')
+		fmt.Fprintf(proc.stderr, "\nallow this (%s)? [y/N] ", c.For)
+		answer, _ := bufio.NewReader(proc.stdin).ReadString('\n')
 		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 			return fmt.Errorf("not decided; it keeps waiting. To refuse it: org-agent approve %s --deny REASON", c.ID)
 		}
@@ -146,6 +146,6 @@ func (c *approveCommand) decide(ctx context.Context, w *world, conn *rpc.Conn, a
 	if err := conn.Call(ctx, protocol.MethodAskDecide, params, &result); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w.out, "%s %s\n", result.ID, result.Decision)
+	_, err := fmt.Fprintf(proc.stdout, "%s %s\n", result.ID, result.Decision)
 	return err
 }

@@ -19,25 +19,25 @@ type exportCommand struct {
 	File string `arg:"" optional:"" help:"The archive to write, or - for stdout (default: org-agent-DATE.tar.gz here)."`
 }
 
-func (c *exportCommand) Run(ctx context.Context, w *world) (err error) {
-	paths, err := w.paths()
+func (c *exportCommand) Run(ctx context.Context, proc *process) (err error) {
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
-	var out io.Writer = w.out
-	done := func() error { return nil }
+	var out io.Writer = proc.stdout
+	closeFile := func() error { return nil }
 	if c.File != "-" {
 		if c.File == "" {
 			c.File = "org-agent-" + time.Now().Format("2006-01-02") + ".tar.gz"
 		}
-		file, failure := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only for the owner: the archive contains the conversations
-		if errors.Is(failure, os.ErrExist) {
-			return fmt.Errorf("%s is there already: give another name", c.File)
+		file, openErr := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only the owner may read the conversations in it
+		if errors.Is(openErr, os.ErrExist) {
+			return fmt.Errorf("%s already exists: give another name", c.File)
 		}
-		if failure != nil {
-			return fmt.Errorf("write the archive: %w", failure)
+		if openErr != nil {
+			return fmt.Errorf("write the archive: %w", openErr)
 		}
-		out, done = file, func() error { return errors.Join(file.Sync(), file.Close()) }
+		out, closeFile = file, func() error { return errors.Join(file.Sync(), file.Close()) }
 		defer func() {
 			if err != nil {
 				err = errors.Join(err, os.Remove(c.File)) // a partial archive is useless
@@ -45,20 +45,20 @@ func (c *exportCommand) Run(ctx context.Context, w *world) (err error) {
 		}()
 	}
 	exported, err := archive.Export(ctx, paths, version, out)
-	if err = errors.Join(err, done()); err != nil {
+	if err = errors.Join(err, closeFile()); err != nil {
 		return err
 	}
 	for _, path := range exported.Unsupported {
-		fmt.Fprintf(w.err, "org-agent: left out: %s, which is neither a file nor a directory\n", filepath.Join(paths.Home, path))
+		fmt.Fprintf(proc.stderr, "org-agent: omitted: %s, which is neither a file nor a directory\n", filepath.Join(paths.Home, path))
 	}
 	switch {
 	case c.File == "-":
 		return nil
 	case c.JSON:
-		return w.printJSON(exported)
+		return proc.printJSON(exported)
 	}
-	fmt.Fprintf(w.err, "org-agent: %s\n", summary(exported.Contents))
-	_, err = fmt.Fprintln(w.out, c.File)
+	fmt.Fprintf(proc.stderr, "org-agent: %s\n", summary(exported.Contents))
+	_, err = fmt.Fprintln(proc.stdout, c.File)
 	return err
 }
 
@@ -81,8 +81,8 @@ type importCommand struct {
 	File      string `arg:"" help:"The archive. Use only your own: its files, including settings and skills, count as written by you."`
 }
 
-func (c *importCommand) Run(ctx context.Context, w *world) error {
-	paths, err := w.paths()
+func (c *importCommand) Run(ctx context.Context, proc *process) error {
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
@@ -97,14 +97,14 @@ func (c *importCommand) Run(ctx context.Context, w *world) error {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file: an archive is checked before anything is written, so it cannot come through a pipe", c.File)
 	}
-	done, err := archive.Import(ctx, paths, file, archive.Options{Existing: c.existing(), Limit: c.Megabytes << 20})
+	imported, err := archive.Import(ctx, paths, file, archive.Options{Existing: c.existing(), Limit: c.Megabytes << 20})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(done)
+		return proc.printJSON(imported)
 	}
-	return tell(w.out, w.err, paths.Home, done)
+	return printImport(proc.stdout, proc.stderr, paths.Home, imported)
 }
 
 func (c *importCommand) existing() archive.Existing {
@@ -119,35 +119,35 @@ func (c *importCommand) existing() archive.Existing {
 	return archive.Refuse
 }
 
-// tell prints what an import did.
-func tell(out, people io.Writer, home string, done archive.ImportResult) error {
-	for _, of := range []struct {
-		what  string
+// printImport prints what an import did.
+func printImport(stdout, stderr io.Writer, home string, imported archive.ImportResult) error {
+	for _, group := range []struct {
+		label string
 		paths []string
-	}{{"kept", done.Skipped}, {"replaced", done.Replaced}, {"put beside", done.Merged}} {
-		for _, path := range of.paths {
-			fmt.Fprintf(people, "org-agent: %s: %s\n", of.what, filepath.Join(home, path))
+	}{{"kept", imported.Skipped}, {"replaced", imported.Replaced}, {"put beside", imported.Merged}} {
+		for _, path := range group.paths {
+			fmt.Fprintf(stderr, "org-agent: %s: %s\n", group.label, filepath.Join(home, path))
 		}
 	}
-	var more []string
-	if done.ReplacedDirectory != "" {
-		more = append(more, "what was replaced is in "+filepath.Join(home, done.ReplacedDirectory))
+	var notices []string
+	if imported.ReplacedDirectory != "" {
+		notices = append(notices, "the replaced files are in "+filepath.Join(home, imported.ReplacedDirectory))
 	}
 	switch {
-	case done.JournalBackup != "":
-		more = append(more, "the journal that was here is "+done.JournalBackup)
-	case done.JournalKept:
-		more = append(more, "the journal that is here stays: the archive's conversations are restored as files, and models are not shown them")
+	case imported.JournalBackup != "":
+		notices = append(notices, "the previous journal is now "+imported.JournalBackup)
+	case imported.JournalKept:
+		notices = append(notices, "the existing journal stays: the archive's conversations are restored as files, and models do not see them")
 	}
-	for _, line := range more {
-		fmt.Fprintln(people, "org-agent: "+line)
+	for _, line := range notices {
+		fmt.Fprintln(stderr, "org-agent: "+line)
 	}
-	_, err := fmt.Fprintf(out, "%s: %d files written, %d the same, from org-agent %s of %s\n",
-		home, done.Added+len(done.Replaced)+len(done.Merged), done.Same, oneLine(done.Version), oneLine(done.ExportedAt))
+	_, err := fmt.Fprintf(stdout, "%s: %d files written, %d the same, from org-agent %s of %s\n",
+		home, imported.Added+len(imported.Replaced)+len(imported.Merged), imported.Same, oneLine(imported.Version), oneLine(imported.ExportedAt))
 	return err
 }
 
-// oneLine makes text from an archive safe for one line of a terminal.
+// oneLine returns text from an archive in a form that is safe to print in one line of a terminal.
 func oneLine(text string) string {
 	return strings.Trim(fmt.Sprintf("%.60q", text), `"`)
 }

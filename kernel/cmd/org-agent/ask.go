@@ -10,7 +10,7 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// closedAsk says that an ask no longer waits: a person decided it, or its turn ended.
+// closedAsk is the notification that an ask no longer waits. A person decided it, or its turn ended.
 type closedAsk struct {
 	id, client string
 	decided    bool
@@ -23,19 +23,19 @@ func (c closedAsk) String() string {
 	return "this was decided elsewhere (" + c.client + ")"
 }
 
-// errLater means that the person left the ask waiting.
+// errLater means that the person postponed the ask.
 var errLater = errors.New("it keeps waiting")
 
-// askTitle writes what the person is asked, in one line.
+// askTitle describes an ask in one line.
 func askTitle(a protocol.Ask) string {
 	if a.Sort == protocol.AskQuestion {
 		return "this asks you: " + a.Form.Title
 	}
-	return "this needs your decision: " + orAction(a)
+	return "this needs your decision: " + approvalTitle(a)
 }
 
-// printLater prints the command that answers an ask later.
-func printLater(out io.Writer, a protocol.Ask) {
+// printAnswerCommand prints the command with which the person can answer an ask later.
+func printAnswerCommand(out io.Writer, a protocol.Ask) {
 	command := "approve"
 	if a.Sort == protocol.AskQuestion {
 		command = "answer"
@@ -43,23 +43,23 @@ func printLater(out io.Writer, a protocol.Ask) {
 	fmt.Fprintf(out, "org-agent: run: org-agent %s %s\n", command, a.ID)
 }
 
-// answer has the person answer an ask: it shows the ask, reads the answer and sends it. It returns
-// errLater when the person leaves the ask, and an error when the context patience ends. Once the
-// person has answered, the answer is sent even if patience ends.
-func (t *talk) answer(ctx, patience context.Context, in *lineReader, a protocol.Ask) error {
+// answer shows an ask, reads the person's answer and sends it. It returns errLater if the person
+// postpones the ask, and an error if inputCtx ends while it reads. An answer that was read is sent even
+// if inputCtx ends meanwhile.
+func (t *chat) answer(ctx, inputCtx context.Context, in *lineReader, a protocol.Ask) error {
 	if a.Sort == protocol.AskQuestion {
-		return t.fillIn(ctx, patience, in, a)
+		return t.fillIn(ctx, inputCtx, in, a)
 	}
-	return t.decide(ctx, patience, in, a)
+	return t.decide(ctx, inputCtx, in, a)
 }
 
-// decide shows the whole of an approval and asks until the kernel accepts a decision.
-func (t *talk) decide(ctx, patience context.Context, in *lineReader, a protocol.Ask) error {
-	if err := t.world.showWhole(ctx, t.conn, a); err != nil {
+// decide shows an approval completely, and asks the person until the kernel accepts a decision.
+func (t *chat) decide(ctx, inputCtx context.Context, in *lineReader, a protocol.Ask) error {
+	if err := t.proc.showApproval(ctx, t.conn, a); err != nil {
 		return err
 	}
 	for {
-		params, err := t.decision(patience, in, a)
+		params, err := t.decision(inputCtx, in, a)
 		if err != nil {
 			return err
 		}
@@ -67,19 +67,19 @@ func (t *talk) decide(ctx, patience context.Context, in *lineReader, a protocol.
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		fmt.Fprintf(t.world.err, "org-agent: not decided: %s\n", strings.TrimSuffix(err.Error(), "\n"))
+		fmt.Fprintf(t.proc.stderr, "org-agent: not decided: %s\n", strings.TrimSuffix(err.Error(), "\n"))
 	}
 }
 
 // decision reads the person's decision on an approval.
-func (t *talk) decision(ctx context.Context, in *lineReader, a protocol.Ask) (protocol.AskDecideParams, error) {
+func (t *chat) decision(ctx context.Context, in *lineReader, a protocol.Ask) (protocol.AskDecideParams, error) {
 	params := protocol.AskDecideParams{ID: a.ID}
 	scopes := ", t in this turn, s in this session, A always"
 	if a.Once {
 		scopes = ""
 	}
 	for {
-		fmt.Fprintf(t.world.err, "\nallow this? y once%s; n no; RET later: ", scopes)
+		fmt.Fprintf(t.proc.stderr, "\nallow this? y once%s; n no; RET later: ", scopes)
 		line, err := in.line(ctx)
 		if errors.Is(err, io.EOF) {
 			return params, errLater
@@ -91,7 +91,7 @@ func (t *talk) decision(ctx context.Context, in *lineReader, a protocol.Ask) (pr
 		case word == "":
 			return params, errLater
 		case word == "n" || word == "no":
-			fmt.Fprint(t.world.err, "why not? (RET for no reason) ")
+			fmt.Fprint(t.proc.stderr, "why not? (RET for no reason) ")
 			params.Decision = protocol.Deny
 			params.Reason, err = in.line(ctx)
 			return params, err
@@ -108,16 +108,16 @@ func (t *talk) decision(ctx context.Context, in *lineReader, a protocol.Ask) (pr
 			params.Decision = protocol.AllowAlways
 			return params, nil
 		default:
-			fmt.Fprintf(t.world.err, "%q is none of these\n", word)
+			fmt.Fprintf(t.proc.stderr, "%q is none of these\n", word)
 		}
 	}
 }
 
-// fillIn asks for the fields of a question until the kernel accepts the answers.
-func (t *talk) fillIn(ctx, patience context.Context, in *lineReader, q protocol.Ask) error {
-	fmt.Fprintf(t.world.err, "%s (C-c leaves it waiting)\n", q.Form.Title)
+// fillIn asks the person for the fields of a question until the kernel accepts the answers.
+func (t *chat) fillIn(ctx, inputCtx context.Context, in *lineReader, q protocol.Ask) error {
+	fmt.Fprintf(t.proc.stderr, "%s (C-c leaves it waiting)\n", q.Form.Title)
 	for {
-		answers, err := t.world.fillIn(patience, in, q)
+		answers, err := t.proc.fillIn(inputCtx, in, q)
 		if errors.Is(err, io.EOF) {
 			return errLater
 		}
@@ -128,6 +128,6 @@ func (t *talk) fillIn(ctx, patience context.Context, in *lineReader, q protocol.
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		fmt.Fprintf(t.world.err, "org-agent: not answered: %v\n", err)
+		fmt.Fprintf(t.proc.stderr, "org-agent: not answered: %v\n", err)
 	}
 }

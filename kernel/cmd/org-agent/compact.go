@@ -15,17 +15,17 @@ type compactCommand struct {
 	JSON    bool   `help:"Print JSON."`
 }
 
-// Run prints the summary on stdout and its effect on stderr.
-func (c *compactCommand) Run(ctx context.Context, w *world) error {
+// Run prints the summary on stdout, and what it changed on stderr.
+func (c *compactCommand) Run(ctx context.Context, proc *process) error {
 	var result protocol.SessionCompacted
-	err := w.call(ctx, protocol.MethodSessionCompact, protocol.SessionCompactParams{Session: c.Session, Undo: c.Undo, Stop: c.Stop}, &result)
+	err := proc.call(ctx, protocol.MethodSessionCompact, protocol.SessionCompactParams{Session: c.Session, Undo: c.Undo, Stop: c.Stop}, &result)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(result)
+		return proc.printJSON(result)
 	}
-	fmt.Fprint(w.out, result.Notes)
-	fmt.Fprintf(w.err, "org-agent: %s\n", result.Text)
+	fmt.Fprint(proc.stdout, result.Notes)
+	fmt.Fprintf(proc.stderr, "org-agent: %s\n", result.Text)
 	return nil
 }

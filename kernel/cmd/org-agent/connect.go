@@ -10,13 +10,14 @@ import (
 	"org-agent/kernel/rpc"
 )
 
-// lingerAfterChat is how long a kernel that the command line started stays after its last client.
+// lingerAfterChat is how long a kernel that the command line started runs after its last client has
+// disconnected.
 const lingerAfterChat = 60 * time.Second
 
-// connection says how a command uses the kernel.
+// connection configures the connection of a command to the kernel.
 type connection struct {
-	start   bool // start one if none runs
-	streams bool // show the reply as it grows
+	start   bool // start a kernel if none runs
+	streams bool // receive the reply in parts, as the model writes it
 	handler rpc.IncomingHandler
 }
 
@@ -24,24 +25,24 @@ type connection struct {
 var errNotRunning = errors.New("no kernel runs here; start one with \"org-agent serve\", or use \"org-agent chat\", which starts one")
 
 // connect connects to the kernel of the home.
-func (w *world) connect(ctx context.Context, c connection) (*rpc.Conn, error) {
-	conn, err := w.dial(ctx, c)
+func (proc *process) connect(ctx context.Context, c connection) (*rpc.Conn, error) {
+	conn, err := proc.dial(ctx, c)
 	if err == nil || !c.start || !errors.Is(err, errNotRunning) {
 		return conn, err
 	}
 	serve := serveCommand{Linger: lingerAfterChat}
-	if _, startErr := serve.detach(ctx, w); startErr != nil {
+	if _, startErr := serve.detach(ctx, proc); startErr != nil {
 		// Another program may have started a kernel at the same moment.
-		if conn, err := w.dial(ctx, c); err == nil {
+		if conn, err := proc.dial(ctx, c); err == nil {
 			return conn, nil
 		}
 		return nil, startErr
 	}
-	return w.dial(ctx, c)
+	return proc.dial(ctx, c)
 }
 
-func (w *world) dial(ctx context.Context, c connection) (*rpc.Conn, error) {
-	paths, err := w.paths()
+func (proc *process) dial(ctx context.Context, c connection) (*rpc.Conn, error) {
+	paths, err := proc.paths()
 	if err != nil {
 		return nil, err
 	}
@@ -58,15 +59,15 @@ func (w *world) dial(ctx context.Context, c connection) (*rpc.Conn, error) {
 		Client:  protocol.ClientInfo{Name: "cli", Version: version, Capabilities: protocol.Capabilities{Streams: c.streams}},
 		Handler: c.handler,
 	})
-	if errors.Is(err, rpc.ErrConnectionLost) && dies(ctx, kernel) {
+	if errors.Is(err, rpc.ErrConnectionLost) && isEnding(ctx, kernel) {
 		return nil, errNotRunning
 	}
 	return conn, err
 }
 
-// dies reports whether a kernel that closed the connection is ending. A killed kernel still accepts
-// connections for a moment.
-func dies(ctx context.Context, kernel config.KernelInfo) bool {
+// isEnding reports whether a kernel that closed the connection ends within a second. The socket of a
+// killed kernel still accepts connections for a moment.
+func isEnding(ctx context.Context, kernel config.KernelInfo) bool {
 	for deadline := time.Now().Add(time.Second); kernel.Alive(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) || ctx.Err() != nil {
 			return false

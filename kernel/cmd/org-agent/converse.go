@@ -10,274 +10,276 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// conversation is a talk on a terminal. Each line is a message. When a turn asks the person
-// something, the next lines answer it. Lines typed while a turn runs are kept as the next messages
-// and answer nothing.
+// conversation is a chat of several messages on a terminal. Each line is a message. When a turn asks the
+// person something, the next lines answer it. A line that was typed while a turn ran is queued as a
+// message, and never taken as an answer.
 type conversation struct {
-	*talk
-	lines    *lineReader
-	ahead    []string        // messages typed while a turn ran
-	ended    bool            // the input has ended
-	prompted bool            // the prompt for a message is on the screen
-	turns    map[string]bool // unfinished turns of this conversation's messages
-	waits    string          // the turn that the conversation waits for
-	shown    printer
-	asks     []protocol.Ask  // asks that wait for the person, oldest first
-	put      map[string]bool // asks that the person left for later
-	asking   *asking
+	*chat
+	lines       *lineReader
+	queued      []string        // messages typed while a turn ran
+	inputEnded  bool            // the input has ended
+	prompted    bool            // the prompt for a message is on the screen
+	ownTurns    map[string]bool // unfinished turns of this conversation's messages
+	awaitedTurn string          // the turn that the conversation waits for
+	reply       printer
+	asks        []protocol.Ask  // asks that wait for the person, oldest first
+	postponed   map[string]bool // ids of the asks that the person postponed
+	answering   *pendingAnswer
 }
 
-// asking is the ask that the person is answering now. done receives its outcome once.
-type asking struct {
+// pendingAnswer is the ask that the person is answering now. done receives the outcome once.
+type pendingAnswer struct {
 	ask    protocol.Ask
 	cancel context.CancelFunc
 	done   chan error
 }
 
 // converse holds a conversation until the input or ctx ends.
-func converse(ctx context.Context, t *talk) error {
+func converse(ctx context.Context, t *chat) error {
 	if t.session == "" {
 		t.session = protocol.MainSession
 	}
 	if err := t.attach(ctx); err != nil {
 		return err
 	}
-	reading, stop := context.WithCancel(ctx)
+	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	c := &conversation{
-		talk: t, lines: readLines(reading, t.world.in), turns: map[string]bool{}, put: map[string]bool{},
-		shown: printer{out: t.world.out, stream: t.stream},
+		chat: t, lines: readLines(readCtx, t.proc.stdin), ownTurns: map[string]bool{}, postponed: map[string]bool{},
+		reply: printer{out: t.proc.stdout, stream: t.stream},
 	}
-	fmt.Fprintf(t.world.err, "org-agent: session %s; an empty line or C-d ends\n", t.session)
+	fmt.Fprintf(t.proc.stderr, "org-agent: session %s; an empty line or C-d ends\n", t.session)
 	for {
-		if done, err := c.next(ctx); done || err != nil {
+		if done, err := c.advance(ctx); done || err != nil {
 			return err
 		}
-		if done, err := c.wait(ctx); done || err != nil {
+		if done, err := c.waitForEvent(ctx); done || err != nil {
 			return err
 		}
 	}
 }
 
-// next does what can be done without waiting: it begins a pending ask, sends a kept message, or
-// prints the prompt for a message.
-func (c *conversation) next(ctx context.Context) (done bool, err error) {
-	open := slices.IndexFunc(c.asks, func(a protocol.Ask) bool { return !c.put[a.ID] })
+// advance takes the next step that needs no waiting: it starts the answer to an open ask, sends a queued
+// message, or prints the prompt for a message. It returns true when the conversation has ended.
+func (c *conversation) advance(ctx context.Context) (done bool, err error) {
+	open := slices.IndexFunc(c.asks, func(a protocol.Ask) bool { return !c.postponed[a.ID] })
 	switch {
-	case c.asking != nil:
-	case c.waits != "" && open >= 0:
-		c.begin(ctx, c.asks[open])
-	case c.waits != "":
-	case len(c.ahead) > 0:
-		text := c.ahead[0]
-		c.ahead = c.ahead[1:]
-		if err := c.say(ctx, text); err != nil {
+	case c.answering != nil:
+	case c.awaitedTurn != "" && open >= 0:
+		c.startAnswer(ctx, c.asks[open])
+	case c.awaitedTurn != "":
+	case len(c.queued) > 0:
+		text := c.queued[0]
+		c.queued = c.queued[1:]
+		if err := c.sendMessage(ctx, text); err != nil {
 			return true, err
 		}
-		return c.next(ctx)
-	case c.ended:
+		return c.advance(ctx)
+	case c.inputEnded:
 		c.freshLine()
 		return true, nil
 	case !c.prompted:
-		fmt.Fprint(c.world.err, "* ")
+		fmt.Fprint(c.proc.stderr, "* ")
 		c.prompted = true
 	}
 	return false, nil
 }
 
-// wait waits for one event.
-func (c *conversation) wait(ctx context.Context) (done bool, err error) {
-	lines, answered := c.lines.typed, chan error(nil)
-	if c.ended {
+// waitForEvent waits for one event and handles it. It returns true when the conversation has ended.
+func (c *conversation) waitForEvent(ctx context.Context) (done bool, err error) {
+	lines, answerDone := c.lines.typed, chan error(nil)
+	if c.inputEnded {
 		lines = nil
 	}
-	if c.asking != nil {
-		lines, answered = nil, c.asking.done
+	if c.answering != nil {
+		lines, answerDone = nil, c.answering.done
 	}
 	select {
 	case line, more := <-lines:
-		return c.typed(line, more), line.err
-	case e := <-c.talk.turns:
-		c.happened(e)
-	case err := <-answered:
-		return false, c.answered(err)
+		return c.handleLine(line, more), line.err
+	case e := <-c.chat.events:
+		c.handleEvent(e)
+	case err := <-answerDone:
+		return false, c.answerEnded(err)
 	case <-ctx.Done():
-		c.interrupted()
+		c.handleInterrupt()
 		return true, exit{code: 130}
 	case <-c.conn.Done():
-		c.forsake()
-		return true, c.gone()
+		c.abandonAnswer()
+		return true, c.connectionLost()
 	}
 	return false, nil
 }
 
-// typed handles a line that no ask consumed.
-func (c *conversation) typed(line typedLine, more bool) (done bool) {
+// handleLine handles a typed line that is no answer to an ask.
+func (c *conversation) handleLine(line typedLine, more bool) (done bool) {
 	blank := strings.TrimSpace(line.text) == ""
-	idle := c.waits == "" && len(c.ahead) == 0
+	idle := c.awaitedTurn == "" && len(c.queued) == 0
 	c.prompted = c.prompted && !more
 	switch {
 	case !more:
-		c.ended = true
+		c.inputEnded = true
 	case !blank:
-		c.ahead = append(c.ahead, line.text)
-	case idle && slices.ContainsFunc(c.asks, func(a protocol.Ask) bool { return !c.put[a.ID] }):
-		c.waits = c.turnThatAsks()
+		c.queued = append(c.queued, line.text)
+	case idle && slices.ContainsFunc(c.asks, func(a protocol.Ask) bool { return !c.postponed[a.ID] }):
+		c.awaitedTurn = c.awaitOpenAsk()
 	case idle:
 		return true
 	}
 	return false
 }
 
-// turnThatAsks returns the turn of the first ask that was not left for later, or "".
-func (c *conversation) turnThatAsks() string {
+// awaitOpenAsk returns the turn of the first ask that is not postponed, or "". The conversation then also
+// shows the events of that turn.
+func (c *conversation) awaitOpenAsk() string {
 	for _, a := range c.asks {
-		if !c.put[a.ID] {
-			c.turns[a.Turn] = true
+		if !c.postponed[a.ID] {
+			c.ownTurns[a.Turn] = true
 			return a.Turn
 		}
 	}
 	return ""
 }
 
-// say sends a message. Asks that were left for later block it, so they are asked again first.
-func (c *conversation) say(ctx context.Context, text string) error {
+// sendMessage sends a message. Postponed asks are asked again afterwards, because the new turn waits for
+// them.
+func (c *conversation) sendMessage(ctx context.Context, text string) error {
 	turn, err := c.send(ctx, text)
 	if err != nil {
 		if ctx.Err() != nil || protocol.ErrorCode(err) == protocol.CodeInternal {
 			return err
 		}
-		c.tell("%v", err)
+		c.notify("%v", err)
 		return nil
 	}
-	clear(c.put)
-	c.turns[turn], c.waits = true, turn
+	clear(c.postponed)
+	c.ownTurns[turn], c.awaitedTurn = true, turn
 	return nil
 }
 
-// tell prints a notice on its own line.
-func (c *conversation) tell(format string, arguments ...any) {
+// notify prints a notice on its own line.
+func (c *conversation) notify(format string, arguments ...any) {
 	c.freshLine()
-	fmt.Fprintf(c.world.err, "org-agent: "+format+"\n", arguments...)
+	fmt.Fprintf(c.proc.stderr, "org-agent: "+format+"\n", arguments...)
 }
 
 func (c *conversation) freshLine() {
 	if c.prompted {
-		fmt.Fprintln(c.world.err)
+		fmt.Fprintln(c.proc.stderr)
 		c.prompted = false
 	}
 }
 
-// begin starts to ask the person in a goroutine, which reports on done.
-func (c *conversation) begin(ctx context.Context, a protocol.Ask) {
+// startAnswer starts a goroutine that has the person answer the ask, and sends the outcome to done.
+func (c *conversation) startAnswer(ctx context.Context, a protocol.Ask) {
 	c.freshLine()
-	patience, cancel := context.WithCancel(ctx)
-	c.asking = &asking{ask: a, cancel: cancel, done: make(chan error, 1)}
+	inputCtx, cancel := context.WithCancel(ctx)
+	c.answering = &pendingAnswer{ask: a, cancel: cancel, done: make(chan error, 1)}
 	go func(done chan<- error) {
-		done <- c.answer(ctx, patience, c.lines, a)
-	}(c.asking.done)
+		done <- c.answer(ctx, inputCtx, c.lines, a)
+	}(c.answering.done)
 }
 
-// answered continues after an ask has ended.
-func (c *conversation) answered(err error) error {
-	a := c.asking
+// answerEnded handles the outcome of an answer.
+func (c *conversation) answerEnded(err error) error {
+	a := c.answering
 	a.cancel()
-	c.asking = nil
+	c.answering = nil
 	switch {
 	case err == nil:
-		c.drop(a.ask.ID)
+		c.removeAsk(a.ask.ID)
 	case errors.Is(err, errLater):
-		c.put[a.ask.ID] = true
-		c.waits = ""
-		c.tell("it keeps waiting")
-		printLater(c.world.err, a.ask)
+		c.postponed[a.ask.ID] = true
+		c.awaitedTurn = ""
+		c.notify("it keeps waiting")
+		printAnswerCommand(c.proc.stderr, a.ask)
 	case protocol.ErrorCode(err) == protocol.CodeInternal:
 		return err
 	default:
-		c.drop(a.ask.ID)
-		c.tell("%v", err)
+		c.removeAsk(a.ask.ID)
+		c.notify("%v", err)
 	}
 	return nil
 }
 
-// forsake cancels the current ask without an answer and waits until its goroutine ends.
-func (c *conversation) forsake() (a *asking, err error) {
-	if a = c.asking; a == nil {
+// abandonAnswer cancels the current answer, if there is one, and waits until its goroutine has ended.
+func (c *conversation) abandonAnswer() (a *pendingAnswer, err error) {
+	if a = c.answering; a == nil {
 		return nil, nil
 	}
 	a.cancel()
-	c.asking = nil
+	c.answering = nil
 	return a, <-a.done
 }
 
-// interrupted leaves the current ask for later, or stops a turn that asks nothing.
-func (c *conversation) interrupted() {
-	a, err := c.forsake()
+// handleInterrupt leaves the current ask waiting, or stops a turn that asks nothing.
+func (c *conversation) handleInterrupt() {
+	a, err := c.abandonAnswer()
 	switch {
 	case a != nil && err != nil:
-		fmt.Fprintln(c.world.err)
-		c.tell("it keeps waiting")
-		printLater(c.world.err, a.ask)
-	case a == nil && c.waits != "":
-		c.cancel(c.waits)
+		fmt.Fprintln(c.proc.stderr)
+		c.notify("it keeps waiting")
+		printAnswerCommand(c.proc.stderr, a.ask)
+	case a == nil && c.awaitedTurn != "":
+		c.cancel(c.awaitedTurn)
 	}
 }
 
-// drop removes an ask that no longer waits.
-func (c *conversation) drop(id string) {
+// removeAsk removes an ask that no longer waits.
+func (c *conversation) removeAsk(id string) {
 	c.asks = slices.DeleteFunc(c.asks, func(a protocol.Ask) bool { return a.ID == id })
-	delete(c.put, id)
+	delete(c.postponed, id)
 }
 
-// happened handles a notification of the kernel.
-func (c *conversation) happened(e turnEvent) {
+// handleEvent handles a notification of the kernel.
+func (c *conversation) handleEvent(e chatEvent) {
 	switch {
 	case e.ask != nil:
-		c.opened(*e.ask)
+		c.askOpened(*e.ask)
 	case e.closed != nil:
-		c.closed(*e.closed)
+		c.askClosed(*e.closed)
 	case e.renamed != nil || e.memory != nil:
 		c.freshLine()
-		_, _ = c.show(&c.shown, "", e)
-	case c.turns[e.turn()]:
+		_, _ = c.show(&c.reply, "", e)
+	case c.ownTurns[e.turn()]:
 		c.freshLine()
-		done, err := c.show(&c.shown, e.turn(), e)
+		done, err := c.show(&c.reply, e.turn(), e)
 		if err != nil {
-			c.tell("%v", err)
+			c.notify("%v", err)
 		}
 		if done {
-			c.finished(e.turn())
+			c.turnFinished(e.turn())
 		}
 	}
 }
 
-func (c *conversation) finished(turn string) {
-	delete(c.turns, turn)
-	if c.waits == turn {
-		c.waits = ""
+func (c *conversation) turnFinished(turn string) {
+	delete(c.ownTurns, turn)
+	if c.awaitedTurn == turn {
+		c.awaitedTurn = ""
 	}
-	c.shown = printer{out: c.world.out, stream: c.stream}
+	c.reply = printer{out: c.proc.stdout, stream: c.stream}
 }
 
-// opened records a new ask. A person who is typing a message gets a notice and is not interrupted.
-func (c *conversation) opened(a protocol.Ask) {
+// askOpened records a new ask. If the person may be typing a message, it only prints a notice.
+func (c *conversation) askOpened(a protocol.Ask) {
 	if slices.ContainsFunc(c.asks, func(known protocol.Ask) bool { return known.ID == a.ID }) {
 		return
 	}
 	c.asks = append(c.asks, a)
-	if c.waits == "" {
-		c.tell("%s\norg-agent: an empty line answers it", askTitle(a))
+	if c.awaitedTurn == "" {
+		c.notify("%s\norg-agent: an empty line answers it", askTitle(a))
 	}
 }
 
-// closed removes an ask that no longer waits, even while the person is answering it.
-func (c *conversation) closed(closed closedAsk) {
-	c.drop(closed.id)
-	if c.asking == nil || c.asking.ask.ID != closed.id {
+// askClosed removes an ask that no longer waits, even while the person is answering it.
+func (c *conversation) askClosed(closed closedAsk) {
+	c.removeAsk(closed.id)
+	if c.answering == nil || c.answering.ask.ID != closed.id {
 		return
 	}
-	if _, err := c.forsake(); err != nil {
-		fmt.Fprintln(c.world.err)
-		c.tell("%s", closed)
+	if _, err := c.abandonAnswer(); err != nil {
+		fmt.Fprintln(c.proc.stderr)
+		c.notify("%s", closed)
 	}
 }

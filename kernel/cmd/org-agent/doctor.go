@@ -18,18 +18,18 @@ type doctorCommand struct {
 	JSON bool     `help:"Print JSON, one finding a line."`
 }
 
-func (c *doctorCommand) Run(ctx context.Context, w *world) error {
+func (c *doctorCommand) Run(ctx context.Context, proc *process) error {
 	for _, name := range c.Only {
 		if !slices.Contains(doctor.Names(), name) {
 			return usagef("there is no check %q: use %s", name, strings.Join(doctor.Names(), ", "))
 		}
 	}
-	found, err := c.examine(ctx, w)
+	found, err := c.examine(ctx, proc)
 	if err != nil {
 		return err
 	}
 	for _, f := range found {
-		if err := c.print(w, f); err != nil {
+		if err := c.print(proc, f); err != nil {
 			return err
 		}
 	}
@@ -39,15 +39,15 @@ func (c *doctorCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-func (c *doctorCommand) examine(ctx context.Context, w *world) ([]doctor.Finding, error) {
-	paths, err := w.paths()
+func (c *doctorCommand) examine(ctx context.Context, proc *process) ([]doctor.Finding, error) {
+	paths, err := proc.paths()
 	if err != nil {
 		return []doctor.Finding{{Check: "home", State: doctor.Fail, Text: err.Error()}}, nil
 	}
 	checked := doctor.Config{
-		Paths: paths, Drivers: daemon.Drivers(), Tools: daemon.ToolNames(), Env: w.env, Version: version, Sandbox: sandbox.Probe,
-		Specs:  specs,
-		Grants: w.instance(paths).Grants,
+		Paths: paths, Drivers: daemon.Drivers(), Tools: daemon.ToolNames(), Env: proc.env, Version: version, Sandbox: sandbox.Probe,
+		Specs:  builtInSpecs,
+		Grants: proc.instance(paths).Grants,
 	}
 	if c.Fix {
 		return doctor.Mend(ctx, checked, c.Only...), nil
@@ -55,9 +55,9 @@ func (c *doctorCommand) examine(ctx context.Context, w *world) ([]doctor.Finding
 	return doctor.Examine(ctx, checked, c.Only...), nil
 }
 
-func (c *doctorCommand) print(w *world, f doctor.Finding) error {
+func (c *doctorCommand) print(proc *process, f doctor.Finding) error {
 	if c.JSON {
-		return w.printJSON(f)
+		return proc.printJSON(f)
 	}
 	word := strings.ToUpper(string(f.State))
 	if f.Mended {
@@ -75,6 +75,6 @@ func (c *doctorCommand) print(w *world, f doctor.Finding) error {
 	case f.Mend != "":
 		text += fmt.Sprintf("%15sorg-agent doctor --fix --only %s: %s\n", "", f.Check, f.Mend)
 	}
-	_, err := fmt.Fprint(w.out, text)
+	_, err := fmt.Fprint(proc.stdout, text)
 	return err
 }

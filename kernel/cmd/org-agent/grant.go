@@ -17,9 +17,9 @@ import (
 	"org-agent/skills"
 )
 
-// grants returns what the person let notes access. Without a home nothing is granted.
-func (w *world) grants() (*skill.Grants, error) {
-	paths, err := w.paths()
+// grants returns what the person granted to notes. It returns nil if there is no home.
+func (proc *process) grants() (*skill.Grants, error) {
+	paths, err := proc.paths()
 	if err != nil {
 		return nil, nil
 	}
@@ -27,31 +27,31 @@ func (w *world) grants() (*skill.Grants, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.instance(paths).Grants(settings), nil
+	return proc.instance(paths).Grants(settings), nil
 }
 
-// persona returns the values that notes read from IDENTITY.org; without a home all are "".
-func (w *world) persona() func(name string) string {
-	paths, err := w.paths()
+// persona returns the function that reads a value of IDENTITY.org for notes, or nil if there is no home.
+func (proc *process) persona() func(name string) string {
+	paths, err := proc.paths()
 	if err != nil {
 		return nil
 	}
 	return persona.Field(&memory.Home{Directory: paths.Home})
 }
 
-// capabilitiesOf describes in one line what a note asks for and what it was granted; "" if it asks
-// for nothing.
-func capabilitiesOf(s skill.Status) string {
-	wanted := strings.Join(s.Capabilities, " ")
+// capabilityLine describes in one line what a note requests and what it was granted. It returns "" if the
+// note requests nothing.
+func capabilityLine(s skill.Status) string {
+	requested := strings.Join(s.Capabilities, " ")
 	switch {
-	case wanted == "":
+	case requested == "":
 		return ""
 	case s.Withheld != "":
-		return fmt.Sprintf("asks for %s: not granted (%s)", wanted, s.Withheld)
+		return fmt.Sprintf("asks for %s: not granted (%s)", requested, s.Withheld)
 	case s.Since != "":
-		return fmt.Sprintf("asks for %s: granted %s since %s", wanted, strings.Join(s.Granted, " "), s.Since)
+		return fmt.Sprintf("asks for %s: granted %s since %s", requested, strings.Join(s.Granted, " "), s.Since)
 	}
-	return fmt.Sprintf("asks for %s: granted %s", wanted, strings.Join(s.Granted, " "))
+	return fmt.Sprintf("asks for %s: granted %s", requested, strings.Join(s.Granted, " "))
 }
 
 // skillGrant is "org-agent skill grant".
@@ -62,12 +62,12 @@ type skillGrant struct {
 	JSON   bool   `help:"Print JSON."`
 }
 
-func (c *skillGrant) Run(ctx context.Context, w *world) error {
-	file, err := c.file(w)
+func (c *skillGrant) Run(ctx context.Context, proc *process) error {
+	file, err := c.file(proc)
 	if err != nil {
 		return err
 	}
-	conn, err := w.connect(ctx, connection{start: true})
+	conn, err := proc.connect(ctx, connection{start: true})
 	if err != nil {
 		return err
 	}
@@ -76,19 +76,19 @@ func (c *skillGrant) Run(ctx context.Context, w *world) error {
 		p.File = file
 		return result, conn.Call(ctx, protocol.MethodSkillGrant, p, &result)
 	}
-	shown, err := grant(protocol.SkillGrantParams{})
+	request, err := grant(protocol.SkillGrantParams{})
 	if err != nil {
 		return err
 	}
 	params := protocol.SkillGrantParams{Revoke: c.Revoke}
 	if !c.Revoke {
-		params.Blocks, params.Capabilities = shown.Blocks, showGrant(w, shown)
+		params.Blocks, params.Capabilities = request.Blocks, showGrant(proc, request)
 		if len(params.Capabilities) == 0 {
 			return fmt.Errorf("%s asks for nothing that can be granted; a note asks with a line such as \"#+CAPABILITIES: read:~/notes\"", file)
 		}
 	}
-	if !c.Yes && !c.Revoke && !shown.Granted {
-		if err := c.ask(w); err != nil {
+	if !c.Yes && !c.Revoke && !request.Granted {
+		if err := c.confirm(proc); err != nil {
 			return err
 		}
 	}
@@ -97,53 +97,53 @@ func (c *skillGrant) Run(ctx context.Context, w *world) error {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(result)
+		return proc.printJSON(result)
 	}
 	state := "granted"
 	if !result.Granted {
 		state = "not granted"
 	}
-	_, err = fmt.Fprintf(w.out, "%s %s\n", state, result.Note)
+	_, err = fmt.Fprintf(proc.stdout, "%s %s\n", state, result.Note)
 	return err
 }
 
-// ask has the person confirm.
-func (c *skillGrant) ask(w *world) error {
-	fmt.Fprint(w.err, "grant this? [y/N] ")
-	answer, _ := bufio.NewReader(w.in).ReadString('\n')
+// confirm asks the person to confirm, and returns an error if they do not.
+func (c *skillGrant) confirm(proc *process) error {
+	fmt.Fprint(proc.stderr, "grant this? [y/N] ")
+	answer, _ := bufio.NewReader(proc.stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return fmt.Errorf("nothing was granted")
 	}
 	return nil
 }
 
-// showGrant prints what the note asks for, and returns the capabilities that can be granted.
-func showGrant(w *world, shown protocol.SkillGrantResult) (names []string) {
-	fmt.Fprintf(w.err, "%s\nasks to\n", shown.Note)
-	for _, c := range shown.Capabilities {
+// showGrant prints what the note requests, and returns the capabilities that can be granted.
+func showGrant(proc *process, request protocol.SkillGrantResult) (names []string) {
+	fmt.Fprintf(proc.stderr, "%s\nasks to\n", request.Note)
+	for _, c := range request.Capabilities {
 		if c.Refused != "" {
-			fmt.Fprintf(w.err, "  (%s cannot be granted: %s)\n", c.Requested, c.Refused)
+			fmt.Fprintf(proc.stderr, "  (%s cannot be granted: %s)\n", c.Requested, c.Refused)
 			continue
 		}
 		names = append(names, c.Name)
-		fmt.Fprintf(w.err, "  %s\n", c.Meaning)
+		fmt.Fprintf(proc.stderr, "  %s\n", c.Meaning)
 	}
-	state := shown.Withheld
-	if shown.Granted {
+	state := request.Withheld
+	if request.Granted {
 		state = "granted already"
 	}
-	fmt.Fprintf(w.err, "its Lisp has the SHA-256 %s (%s)\n", shown.Blocks, state)
+	fmt.Fprintf(proc.stderr, "its Lisp has the SHA-256 %s (%s)\n", request.Blocks, state)
 	return names
 }
 
 // file returns the path of the note that the person named.
-func (c *skillGrant) file(w *world) (string, error) {
+func (c *skillGrant) file(proc *process) (string, error) {
 	if strings.ContainsRune(c.Note, '/') || strings.HasSuffix(c.Note, ".org") {
 		if _, err := os.Stat(c.Note); err == nil {
 			return filepath.Abs(c.Note)
 		}
 	}
-	paths, err := w.paths()
+	paths, err := proc.paths()
 	if err != nil {
 		return "", err
 	}

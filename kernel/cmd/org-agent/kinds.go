@@ -13,31 +13,34 @@ import (
 	"org-agent/skills"
 )
 
-// builtIn are the kinds of actions that every kernel knows, to judge and to describe.
-func builtIn() *kind.Set { return kind.New(daemon.Kinds(act.Deps{})...) }
+// builtInKinds returns the kinds of actions that every kernel knows. They can judge and describe actions
+// but not perform them.
+func builtInKinds() *kind.Set { return kind.New(daemon.Kinds(act.Deps{})...) }
 
-// specs are those of the kinds that every kernel knows, for notes.
-func specs() action.Specs { return builtIn().Specs() }
+// builtInSpecs returns the specs of the kinds that every kernel knows.
+func builtInSpecs() action.Specs { return builtInKinds().Specs() }
 
-// kinds are those that a kernel has with these notes.
-func kinds(actions []*skill.Action) *kind.Set { return builtIn().With(notekind.Kinds(actions)...) }
+// kindsWith returns the kinds of a kernel whose notes define these actions.
+func kindsWith(actions []*skill.Action) *kind.Set {
+	return builtInKinds().With(notekind.Kinds(actions)...)
+}
 
-// liveNotes loads the notes of a home as a kernel would. What they write is dropped.
-func (w *world) liveNotes(ctx context.Context, paths config.Paths) (*skill.Set, error) {
-	grants, err := w.grants()
+// liveNotes loads the notes of a home as a kernel would. It discards what they log.
+func (proc *process) liveNotes(ctx context.Context, paths config.Paths) (*skill.Set, error) {
+	grants, err := proc.grants()
 	if err != nil {
 		return nil, err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: w.persona(), Specs: specs})
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs})
 	registry.Load(ctx)
 	return registry.Current(), nil
 }
 
-// ownNotes is liveNotes for what only notes of a person have, which are hooks and actions: nothing is
-// loaded where the home has no notes.
-func (w *world) ownNotes(ctx context.Context, paths config.Paths) (*skill.Set, error) {
+// personNotes is liveNotes for callers that need only hooks and actions, which the shipped notes do not
+// have. It loads nothing and returns nil if the home has no notes.
+func (proc *process) personNotes(ctx context.Context, paths config.Paths) (*skill.Set, error) {
 	if own, err := skill.List(paths.Skills); err == nil && len(own) == 0 {
 		return nil, nil
 	}
-	return w.liveNotes(ctx, paths)
+	return proc.liveNotes(ctx, paths)
 }

@@ -25,22 +25,22 @@ type lispCommand struct {
 	File     string        `arg:"" optional:"" help:"A file of forms, or - for standard input."`
 }
 
-func (c *lispCommand) Run(ctx context.Context, w *world) error {
-	if done, err := c.tell(ctx, w); done {
+func (c *lispCommand) Run(ctx context.Context, proc *process) error {
+	if done, err := c.printManual(ctx, proc); done {
 		return err
 	}
 	limits := lisp.Limits{Steps: c.Steps, Bytes: c.Bytes, Duration: c.Timeout}
-	environment, err := c.environment(ctx, w, limits)
+	environment, err := c.environment(ctx, proc, limits)
 	if err != nil {
 		return err
 	}
-	evaluates := environment.For(nil)
+	evaluator := environment.For(nil)
 	if c.Dry {
-		evaluates = skill.DryRun(environment)
+		evaluator = skill.DryRun(environment)
 	}
-	show := func(printed string) { fmt.Fprintln(w.out, printed) }
+	show := func(printed string) { fmt.Fprintln(proc.stdout, printed) }
 	for _, form := range c.Form {
-		if err := evaluates.Eval(ctx, form, "-e", 1, show); err != nil {
+		if err := evaluator.Eval(ctx, form, "-e", 1, show); err != nil {
 			return err
 		}
 	}
@@ -48,44 +48,44 @@ func (c *lispCommand) Run(ctx context.Context, w *world) error {
 	case c.File == "" && len(c.Form) > 0:
 		return nil
 	case c.File == "" || c.File == "-":
-		source, err := w.readInput()
+		source, err := proc.readInput()
 		if err != nil {
 			return err
 		}
-		return evaluates.Eval(ctx, source, "-", 1, show)
+		return evaluator.Eval(ctx, source, "-", 1, show)
 	}
 	source, err := os.ReadFile(c.File)
 	if err != nil {
 		return fmt.Errorf("read the forms: %w", err)
 	}
-	return evaluates.Eval(ctx, string(source), c.File, 1, show)
+	return evaluator.Eval(ctx, string(source), c.File, 1, show)
 }
 
 // environment returns the note's package, or a fresh COMMON-LISP-USER.
-func (c *lispCommand) environment(ctx context.Context, w *world, limits lisp.Limits) (*lisp.Environment, error) {
+func (c *lispCommand) environment(ctx context.Context, proc *process, limits lisp.Limits) (*lisp.Environment, error) {
 	if c.Note == "" {
 		language, err := lib.Language()
 		if err != nil {
 			return nil, err
 		}
-		return lisp.New(lisp.Config{Language: language, Limits: limits, Output: func(text string) { fmt.Fprint(w.err, text) }})
+		return lisp.New(lisp.Config{Language: language, Limits: limits, Output: func(text string) { fmt.Fprint(proc.stderr, text) }})
 	}
-	note, err := loadNote(ctx, w, c.Note, limits)
+	note, err := loadNote(ctx, proc, c.Note, limits)
 	if err != nil {
 		return nil, err
 	}
 	return note.Environment(), nil
 }
 
-// loadNote loads a note from any directory.
-func loadNote(ctx context.Context, w *world, path string, limits lisp.Limits) (*skill.Note, error) {
+// loadNote loads the note at a path, which need not be in the home.
+func loadNote(ctx context.Context, proc *process, path string, limits lisp.Limits) (*skill.Note, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the note: %w", err)
 	}
-	grants, err := w.grants()
+	grants, err := proc.grants()
 	if err != nil {
 		return nil, err
 	}
-	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants, Persona: w.persona(), Specs: specs})
+	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs})
 }

@@ -24,10 +24,10 @@ type logCommand struct {
 	JSON    bool   `help:"Print the lines as the file stores them."`
 }
 
-// logPoll is the pause between two looks at a followed log.
+// logPoll is the pause between two reads of a followed log.
 const logPoll = 100 * time.Millisecond
 
-func (c *logCommand) Run(ctx context.Context, w *world) error {
+func (c *logCommand) Run(ctx context.Context, proc *process) error {
 	if c.Lines < 0 {
 		return usagef("--lines takes a number from 0 up")
 	}
@@ -35,7 +35,7 @@ func (c *logCommand) Run(ctx context.Context, w *world) error {
 	if err := filter.Level.UnmarshalText([]byte(c.Level)); err != nil {
 		return usagef("--level: %w", err)
 	}
-	paths, err := w.paths()
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
@@ -50,12 +50,12 @@ func (c *logCommand) Run(ctx context.Context, w *world) error {
 			return err
 		}
 		for _, record := range found {
-			if err := c.print(w.out, record); err != nil {
+			if err := c.print(proc.stdout, record); err != nil {
 				return err
 			}
 		}
 	}
-	return c.read(ctx, w.out, r, filter)
+	return c.read(ctx, proc.stdout, r, filter)
 }
 
 // read prints the selected lines and, with Follow, new ones.

@@ -22,5 +22,5 @@ func main() {
 	sandbox.Main() // the kernel starts this program for each command
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(status(os.Stderr, run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)))
+	os.Exit(exitStatus(os.Stderr, run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)))
 }

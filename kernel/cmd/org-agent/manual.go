@@ -9,12 +9,12 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// entries returns everything that a note may use and what the given note defines.
-func (c *lispCommand) entries(ctx context.Context, w *world) ([]lisp.Entry, error) {
+// entries returns the entries of the language, and those that the given note defines.
+func (c *lispCommand) entries(ctx context.Context, proc *process) ([]lisp.Entry, error) {
 	if c.Note == "" {
 		return skill.Entries(ctx)
 	}
-	note, err := loadNote(ctx, w, c.Note, lisp.Limits{})
+	note, err := loadNote(ctx, proc, c.Note, lisp.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -23,31 +23,31 @@ func (c *lispCommand) entries(ctx context.Context, w *world) ([]lisp.Entry, erro
 	return append(own, environment.Language().Entries()...), err
 }
 
-// tell prints what the flags ask about the language. It reports whether they ask anything.
-func (c *lispCommand) tell(ctx context.Context, w *world) (bool, error) {
+// printManual prints the documentation that the flags request. It returns false if they request none.
+func (c *lispCommand) printManual(ctx context.Context, proc *process) (bool, error) {
 	if c.Describe == "" && c.Apropos == "" && !c.Manual {
 		return false, nil
 	}
-	entries, err := c.entries(ctx, w)
+	entries, err := c.entries(ctx, proc)
 	if err != nil {
 		return true, err
 	}
 	var text strings.Builder
 	switch {
 	case c.Describe != "":
-		err = describe(&text, c.Describe, entries)
+		err = writeDescription(&text, c.Describe, entries)
 	case c.Apropos != "":
-		err = apropos(&text, c.Apropos, entries)
+		err = writeApropos(&text, c.Apropos, entries)
 	default:
-		manual(&text, entries)
+		writeManual(&text, entries)
 	}
-	fmt.Fprint(w.out, text.String())
+	fmt.Fprint(proc.stdout, text.String())
 	return true, err
 }
 
-// describe writes about one name, or lists a package.
-func describe(text *strings.Builder, name string, entries []lisp.Entry) error {
-	wanted := spelled(name)
+// writeDescription writes the description of a name, or the list of a package's entries.
+func writeDescription(text *strings.Builder, name string, entries []lisp.Entry) error {
+	wanted := canonicalName(name)
 	inPackage := 0
 	for _, entry := range entries {
 		if entry.Name == wanted {
@@ -74,14 +74,14 @@ func describe(text *strings.Builder, name string, entries []lisp.Entry) error {
 	return fmt.Errorf("nothing is called %s; %s", name, hint)
 }
 
-// packageNames maps further names of packages to the usual ones.
+// packageNames maps nicknames of packages to their names in entries.
 var packageNames = map[string]string{
 	"cl": "common-lisp", "ppcre": "cl-ppcre", "cl-json": "json", "opencortex": "org-agent", "5am": "fiveam",
 }
 
-// spelled writes a name as entries do: in lower case, with one colon, and without the package for
-// names of the standard and the kernel.
-func spelled(name string) string {
+// canonicalName returns a name in the form of entries: in lower case, with one colon, and without the
+// package for names of the standard and the kernel.
+func canonicalName(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(name), "::", ":")
 	prefix, rest, qualified := strings.Cut(name, ":")
 	if full, nickname := packageNames[prefix]; nickname {
@@ -109,8 +109,8 @@ func packageOf(entry lisp.Entry) string {
 	return "common-lisp"
 }
 
-// apropos lists the entries whose name or description contains the text.
-func apropos(text *strings.Builder, wanted string, entries []lisp.Entry) error {
+// writeApropos writes the list of entries whose name or description contains the text.
+func writeApropos(text *strings.Builder, wanted string, entries []lisp.Entry) error {
 	wanted = strings.ToLower(wanted)
 	for _, entry := range entries {
 		if strings.Contains(entry.Name, wanted) || strings.Contains(strings.ToLower(entry.Doc), wanted) {
@@ -123,7 +123,7 @@ func apropos(text *strings.Builder, wanted string, entries []lisp.Entry) error {
 	return nil
 }
 
-// synopsis writes the entry as a call.
+// synopsis returns the entry in the form of a call.
 func synopsis(entry lisp.Entry) string {
 	inner := strings.TrimSuffix(strings.TrimPrefix(entry.LambdaList, "("), ")")
 	switch {
@@ -135,8 +135,8 @@ func synopsis(entry lisp.Entry) string {
 	return "(" + entry.Name + " " + inner + ")"
 }
 
-// manual writes the language's manual page as Org.
-func manual(text *strings.Builder, entries []lisp.Entry) {
+// writeManual writes the manual page of the language as Org.
+func writeManual(text *strings.Builder, entries []lisp.Entry) {
 	text.WriteString("#+TITLE: The Lisp of notes\n\nWhat a note can use, by chapter. All of it behaves as in Common Lisp. A note can reach nothing else.\n")
 	chapter := ""
 	for _, entry := range entries {

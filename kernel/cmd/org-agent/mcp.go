@@ -19,16 +19,16 @@ type mcpCommands struct {
 // mcpServeCommand is "org-agent mcp".
 type mcpServeCommand struct{}
 
-func (c *mcpServeCommand) Run(ctx context.Context, w *world) error {
-	conn, err := w.connect(ctx, connection{start: true})
+func (c *mcpServeCommand) Run(ctx context.Context, proc *process) error {
+	conn, err := proc.connect(ctx, connection{start: true})
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	return mcp.Offer(ctx, conn, version, io.NopCloser(w.in), unclosed{w.out})
+	return mcp.Offer(ctx, conn, version, io.NopCloser(proc.stdin), unclosed{proc.stdout})
 }
 
-// unclosed is standard output with a Close that does nothing: the program's output stays open.
+// unclosed is a writer whose Close does nothing, because standard output must stay open.
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
@@ -38,25 +38,25 @@ type mcpListCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-func (c *mcpListCommand) Run(ctx context.Context, w *world) error {
-	s, err := w.status(ctx)
+func (c *mcpListCommand) Run(ctx context.Context, proc *process) error {
+	s, err := proc.status(ctx)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(s.MCP)
+		return proc.printJSON(s.MCP)
 	}
 	if len(s.MCP) == 0 {
-		fmt.Fprintln(w.err, "org-agent: config.org has no usable MCP server: add a heading below \"* MCP\" with a property COMMAND or URL")
+		fmt.Fprintln(proc.stderr, "org-agent: config.org has no usable MCP server: add a heading below \"* MCP\" with a property COMMAND or URL")
 		return nil
 	}
 	for _, server := range s.MCP {
-		fmt.Fprintf(w.out, "%s: %s\n", server.Name, mcpLine(server))
+		fmt.Fprintf(proc.stdout, "%s: %s\n", server.Name, mcpLine(server))
 		for _, name := range server.Tools {
-			fmt.Fprintf(w.out, "  %s\n", name)
+			fmt.Fprintf(proc.stdout, "  %s\n", name)
 		}
 		for _, left := range server.Left {
-			fmt.Fprintf(w.out, "  left out: %s\n", left)
+			fmt.Fprintf(proc.stdout, "  left out: %s\n", left)
 		}
 	}
 	return nil

@@ -9,11 +9,11 @@ import (
 // md2orgCommand is "org-agent md2org".
 type md2orgCommand struct{}
 
-func (c *md2orgCommand) Run(w *world) error {
-	text, err := w.readInput()
+func (c *md2orgCommand) Run(proc *process) error {
+	text, err := proc.readInput()
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w.out, org.MarkdownToOrg(text))
+	_, err = io.WriteString(proc.stdout, org.MarkdownToOrg(text))
 	return err
 }

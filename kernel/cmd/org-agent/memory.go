@@ -22,18 +22,18 @@ type memoryCommands struct {
 }
 
 type memorySearchCommand struct {
-	Tag   []string `help:"Only headings with this tag; repeat it to require several." placeholder:"TAG"`
-	Since string   `help:"Only from this day on." placeholder:"YYYY-MM-DD"`
-	Until string   `help:"Only up to this day." placeholder:"YYYY-MM-DD"`
-	File  []string `help:"Only in this file or directory." placeholder:"PATH"`
-	Kept  bool     `help:"Only memories, not your notes."`
-	Limit int      `help:"The most results, up to 199." default:"20"`
-	JSON  bool     `help:"Print JSON."`
-	Query []string `arg:"" optional:"" help:"The words to search for (default: list the latest)."`
+	Tag        []string `help:"Only headings with this tag; repeat it to require several." placeholder:"TAG"`
+	Since      string   `help:"Only from this day on." placeholder:"YYYY-MM-DD"`
+	Until      string   `help:"Only up to this day." placeholder:"YYYY-MM-DD"`
+	File       []string `help:"Only in this file or directory." placeholder:"PATH"`
+	MemoryOnly bool     `help:"Only memories, not your notes."`
+	Limit      int      `help:"The most results, up to 199." default:"20"`
+	JSON       bool     `help:"Print JSON."`
+	Query      []string `arg:"" optional:"" help:"The words to search for (default: list the latest)."`
 }
 
-func (c *memorySearchCommand) Run(ctx context.Context, w *world) error {
-	params := protocol.MemorySearchParams{Query: strings.Join(c.Query, " "), Tags: c.Tag, Since: c.Since, Until: c.Until, MemoryOnly: c.Kept, Limit: c.Limit}
+func (c *memorySearchCommand) Run(ctx context.Context, proc *process) error {
+	params := protocol.MemorySearchParams{Query: strings.Join(c.Query, " "), Tags: c.Tag, Since: c.Since, Until: c.Until, MemoryOnly: c.MemoryOnly, Limit: c.Limit}
 	for _, file := range c.File {
 		path, err := filepath.Abs(file)
 		if err != nil {
@@ -42,11 +42,11 @@ func (c *memorySearchCommand) Run(ctx context.Context, w *world) error {
 		params.Files = append(params.Files, path)
 	}
 	var found protocol.MemorySearchResult
-	if err := w.call(ctx, protocol.MethodMemorySearch, params, &found); err != nil {
+	if err := proc.call(ctx, protocol.MethodMemorySearch, params, &found); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(found)
+		return proc.printJSON(found)
 	}
 	for _, h := range found.Hits {
 		line := fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Title)
@@ -56,19 +56,19 @@ func (c *memorySearchCommand) Run(ctx context.Context, w *world) error {
 		if h.Scope != "" {
 			line += "  (only for " + h.Scope + ")"
 		}
-		fmt.Fprintln(w.out, line)
+		fmt.Fprintln(proc.stdout, line)
 		if h.Snippet != "" {
-			fmt.Fprintln(w.out, "    "+h.Snippet)
+			fmt.Fprintln(proc.stdout, "    "+h.Snippet)
 		}
 	}
 	if found.Indexing {
-		fmt.Fprintln(w.err, "org-agent: the index is still being made; later there may be more results")
+		fmt.Fprintln(proc.stderr, "org-agent: the index is not complete yet; later there may be more results")
 	}
 	switch {
 	case len(found.Hits) == 0:
 		return errors.New("no memory and no note contains all of that")
 	case found.More:
-		fmt.Fprintln(w.err, "org-agent: there are more results; --limit shows them, another word narrows the search")
+		fmt.Fprintln(proc.stderr, "org-agent: there are more results; --limit shows them, another word narrows the search")
 	}
 	return nil
 }
@@ -77,23 +77,23 @@ type memoryListCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-func (c *memoryListCommand) Run(ctx context.Context, w *world) error {
+func (c *memoryListCommand) Run(ctx context.Context, proc *process) error {
 	var list protocol.MemoryProposalsResult
-	if err := w.call(ctx, protocol.MethodMemoryProposals, protocol.Empty{}, &list); err != nil {
+	if err := proc.call(ctx, protocol.MethodMemoryProposals, protocol.Empty{}, &list); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(list)
+		return proc.printJSON(list)
 	}
 	for _, p := range list.Proposals {
-		would := map[protocol.MemoryOperation]string{protocol.MemorySaved: "keep", protocol.MemoryUpdated: "change", protocol.MemoryForgotten: "forget"}[p.Operation]
-		line := fmt.Sprintf("%s  %s  %-6s  %s", p.Proposal, localTime(p.Time), would, p.Title)
+		operation := map[protocol.MemoryOperation]string{protocol.MemorySaved: "keep", protocol.MemoryUpdated: "change", protocol.MemoryForgotten: "forget"}[p.Operation]
+		line := fmt.Sprintf("%s  %s  %-6s  %s", p.Proposal, localTime(p.Time), operation, p.Title)
 		if len(p.Tags) > 0 {
 			line += "  :" + strings.Join(p.Tags, ":") + ":"
 		}
-		fmt.Fprintf(w.out, "%s  (from %s)\n", line, p.Session)
+		fmt.Fprintf(proc.stdout, "%s  (from %s)\n", line, p.Session)
 		for text := range strings.Lines(p.Text) {
-			fmt.Fprintln(w.out, "    "+strings.TrimRight(text, "\n"))
+			fmt.Fprintln(proc.stdout, "    "+strings.TrimRight(text, "\n"))
 		}
 	}
 	return nil
@@ -104,42 +104,42 @@ type memoryAcceptCommand struct {
 	ID  []string `arg:"" optional:"" help:"The ids of the proposals; \"org-agent memory list\" shows them."`
 }
 
-func (c *memoryAcceptCommand) Run(ctx context.Context, w *world) error {
+func (c *memoryAcceptCommand) Run(ctx context.Context, proc *process) error {
 	ids := c.ID
 	if c.All {
 		var list protocol.MemoryProposalsResult
-		if err := w.call(ctx, protocol.MethodMemoryProposals, protocol.Empty{}, &list); err != nil {
+		if err := proc.call(ctx, protocol.MethodMemoryProposals, protocol.Empty{}, &list); err != nil {
 			return err
 		}
 		for _, p := range list.Proposals {
 			ids = append(ids, p.Proposal)
 		}
 	}
-	return w.decideMemory(ctx, ids, protocol.MethodMemoryAccept, protocol.MemoryAcceptParams{IDs: ids})
+	return proc.decideMemory(ctx, ids, protocol.MethodMemoryAccept, protocol.MemoryAcceptParams{IDs: ids})
 }
 
 type memoryDropCommand struct {
 	ID []string `arg:"" help:"The ids of the proposals; \"org-agent memory list\" shows them."`
 }
 
-func (c *memoryDropCommand) Run(ctx context.Context, w *world) error {
-	return w.decideMemory(ctx, c.ID, protocol.MethodMemoryDrop, protocol.MemoryDropParams{IDs: c.ID})
+func (c *memoryDropCommand) Run(ctx context.Context, proc *process) error {
+	return proc.decideMemory(ctx, c.ID, protocol.MethodMemoryDrop, protocol.MemoryDropParams{IDs: c.ID})
 }
 
 // decideMemory accepts or drops proposals and prints the outcome of each.
-func (w *world) decideMemory(ctx context.Context, ids []string, method string, params any) error {
+func (proc *process) decideMemory(ctx context.Context, ids []string, method string, params any) error {
 	if len(ids) == 0 {
 		return usagef("no proposal is named; \"org-agent memory list\" lists them")
 	}
-	var done protocol.MemoryDecideResult
-	if err := w.call(ctx, method, params, &done); err != nil {
+	var result protocol.MemoryDecideResult
+	if err := proc.call(ctx, method, params, &result); err != nil {
 		return err
 	}
-	for _, change := range done.Changes {
-		fmt.Fprintln(w.out, changeLine(change))
+	for _, change := range result.Changes {
+		fmt.Fprintln(proc.stdout, changeLine(change))
 	}
 	var faults []error
-	for _, refused := range done.Refused {
+	for _, refused := range result.Refused {
 		faults = append(faults, fmt.Errorf("%s: %s", refused.Proposal, refused.Message))
 	}
 	return errors.Join(faults...)
@@ -150,28 +150,28 @@ type memoryChangesCommand struct {
 	JSON  bool `help:"Print JSON."`
 }
 
-func (c *memoryChangesCommand) Run(ctx context.Context, w *world) error {
+func (c *memoryChangesCommand) Run(ctx context.Context, proc *process) error {
 	var list protocol.MemoryChangesResult
-	if err := w.call(ctx, protocol.MethodMemoryChanges, protocol.MemoryChangesParams{Limit: c.Limit}, &list); err != nil {
+	if err := proc.call(ctx, protocol.MethodMemoryChanges, protocol.MemoryChangesParams{Limit: c.Limit}, &list); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(list)
+		return proc.printJSON(list)
 	}
 	for _, change := range list.Changes {
-		fmt.Fprintln(w.out, changeLine(change))
+		fmt.Fprintln(proc.stdout, changeLine(change))
 	}
 	return nil
 }
 
-// changeLine writes a change in one line.
+// changeLine describes a change in one line.
 func changeLine(c protocol.MemoryChange) string {
 	line := fmt.Sprintf("%s  %s  %-9s  %s  %s", c.ID, localTime(c.Time), c.Operation, filepath.Base(c.File), c.Title)
 	switch {
 	case c.Undoes != "":
-		line += "  (took " + c.Undoes + " back)"
+		line += "  (undid " + c.Undoes + ")"
 	case c.Undone:
-		line += "  (taken back)"
+		line += "  (undone)"
 	}
 	return line
 }
@@ -181,15 +181,15 @@ type memoryUndoCommand struct {
 	ID   string `arg:"" optional:"" help:"The id of the change; \"org-agent memory changes\" shows it."`
 }
 
-func (c *memoryUndoCommand) Run(ctx context.Context, w *world) error {
-	var back protocol.MemoryChange
-	if err := w.call(ctx, protocol.MethodMemoryUndo, protocol.MemoryUndoParams{ID: c.ID}, &back); err != nil {
+func (c *memoryUndoCommand) Run(ctx context.Context, proc *process) error {
+	var change protocol.MemoryChange
+	if err := proc.call(ctx, protocol.MethodMemoryUndo, protocol.MemoryUndoParams{ID: c.ID}, &change); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(back)
+		return proc.printJSON(change)
 	}
-	fmt.Fprintln(w.out, changeLine(back))
+	fmt.Fprintln(proc.stdout, changeLine(change))
 	return nil
 }
 
@@ -198,14 +198,14 @@ type memoryIndexCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-func (c *memoryIndexCommand) Run(ctx context.Context, w *world) error {
-	var made protocol.MemoryIndexResult
-	if err := w.call(ctx, protocol.MethodMemoryIndex, protocol.MemoryIndexParams{Anew: c.Anew}, &made); err != nil {
+func (c *memoryIndexCommand) Run(ctx context.Context, proc *process) error {
+	var result protocol.MemoryIndexResult
+	if err := proc.call(ctx, protocol.MethodMemoryIndex, protocol.MemoryIndexParams{Anew: c.Anew}, &result); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(made)
+		return proc.printJSON(result)
 	}
-	fmt.Fprintf(w.out, "%d files are indexed; %d were read, in %.2f s\n", made.Files, made.Read, made.Seconds)
+	fmt.Fprintf(proc.stdout, "%d files are indexed; %d were read, in %.2f s\n", result.Files, result.Read, result.Seconds)
 	return nil
 }

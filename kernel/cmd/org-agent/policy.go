@@ -23,7 +23,7 @@ import (
 
 // policyCommands are "org-agent policy …".
 type policyCommands struct {
-	Explain policyExplainCommand `cmd:"" help:"Say whether something would be allowed, and which line of policy.org or which hook decides. The exit status is 0 for allowed, 5 for asked and 4 for refused."`
+	Explain policyExplainCommand `cmd:"" help:"Show whether something would be allowed, and which line of policy.org or which hook decides. The exit status is 0 for allowed, 5 for asked and 4 for refused."`
 }
 
 // policyExplainCommand is "org-agent policy explain". It runs the hooks, asks no person and
@@ -37,8 +37,8 @@ type policyExplainCommand struct {
 	JSON    bool   `help:"Print JSON."`
 }
 
-func (c *policyExplainCommand) Run(ctx context.Context, w *world) error {
-	verdict, err := c.judge(ctx, w)
+func (c *policyExplainCommand) Run(ctx context.Context, proc *process) error {
+	verdict, err := c.judge(ctx, proc)
 	if err != nil {
 		return err
 	}
@@ -46,14 +46,14 @@ func (c *policyExplainCommand) Run(ctx context.Context, w *world) error {
 		verdict.Decisions = []policy.Decision{{What: "action", Kind: verdict.Kind, Reason: verdict.Reason, OnceOnly: verdict.OnceOnly}}
 	}
 	if c.JSON {
-		err = w.printJSON(explained(verdict))
+		err = proc.printJSON(explanationOf(verdict))
 	} else {
 		for _, d := range verdict.Decisions {
-			_, printErr := fmt.Fprintf(w.out, "%-6s  %s\n", d.Kind, printable(d.Reason))
+			_, printErr := fmt.Fprintf(proc.stdout, "%-6s  %s\n", d.Kind, printable(d.Reason))
 			err = errors.Join(err, printErr)
 		}
 		if len(verdict.Decisions) > 1 {
-			_, printErr := fmt.Fprintf(w.out, "%-6s  all of it, the worst of these\n", verdict.Kind)
+			_, printErr := fmt.Fprintf(proc.stdout, "%-6s  all together: the strictest of these\n", verdict.Kind)
 			err = errors.Join(err, printErr)
 		}
 	}
@@ -68,29 +68,29 @@ func (c *policyExplainCommand) Run(ctx context.Context, w *world) error {
 	return nil
 }
 
-// judge returns the verdict on what the command line names.
-func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verdict, error) {
-	paths, err := w.paths()
+// judge returns the verdict on the action or the reach of the command line.
+func (c *policyExplainCommand) judge(ctx context.Context, proc *process) (policy.Verdict, error) {
+	paths, err := proc.paths()
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	judge := policy.Policy{Home: paths.Home, State: paths.State, Rules: w.instance(paths).Rules()}
+	judge := policy.Policy{Home: paths.Home, State: paths.State, Rules: proc.instance(paths).Rules()}
 	reach, err := c.reach()
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	if judge.Tools, err = w.tools(ctx, paths); err != nil {
+	if judge.Tools, err = proc.tools(ctx, paths); err != nil {
 		return policy.Verdict{}, err
 	}
-	live, err := w.ownNotes(ctx, paths)
+	live, err := proc.personNotes(ctx, paths)
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	judge.Kinds, judge.Hooks = kinds(live.Actions()), hook.New(w.hooks(ctx, paths, live))
+	judge.Kinds, judge.Hooks = kindsWith(live.Actions()), hook.New(proc.hooks(ctx, paths, live))
 	where := policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 	if c.Action == "" {
 		verdict := judge.JudgeReach(reach...)
-		verdict.Action = judge.Kinds.Specs().ProposeCall(callFor(reach[0])).Action()
+		verdict.Action = judge.Kinds.Specs().ProposeCall(likelyCall(reach[0])).Action()
 		return judge.Narrowed(ctx, verdict, where), nil
 	}
 	proposed, err := action.Read(c.Action)
@@ -103,8 +103,8 @@ func (c *policyExplainCommand) judge(ctx context.Context, w *world) (policy.Verd
 	return judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), where), where), nil
 }
 
-// callFor returns the tool call that most likely touches this, for the hooks to judge.
-func callFor(r protocol.Reach) action.Call {
+// likelyCall returns the most likely tool call with this reach, for the hooks to judge.
+func likelyCall(r protocol.Reach) action.Call {
 	name, arguments := "exec", sexp.List{plist.Keyword("command"), plist.String(r.Command), plist.Keyword("cwd"), plist.String(r.Path)}
 	switch r.Kind {
 	case protocol.ReachReads:
@@ -118,21 +118,22 @@ func callFor(r protocol.Reach) action.Call {
 }
 
 // hooks returns the configuration of the hooks of the live notes. What the notes print is discarded.
-func (w *world) hooks(ctx context.Context, paths config.Paths, live *skill.Set) hook.Config {
-	c := w.instance(paths).Hooks(func() *skill.Set { return live })
+func (proc *process) hooks(ctx context.Context, paths config.Paths, live *skill.Set) hook.Config {
+	c := proc.instance(paths).Hooks(func() *skill.Set { return live })
 	c.Kind = sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(ctx); return kind })
 	c.Dry = true
 	return c
 }
 
-// reach returns the one thing that the options name.
+// reach returns the reach that the options name. For an action it is empty. It returns an error unless
+// the command line names exactly one thing.
 func (c *policyExplainCommand) reach() ([]protocol.Reach, error) {
 	directory, err := os.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("find the directory that this runs in: %w", err)
 	}
 	directory = policy.Resolved(directory)
-	place := func(name string) string {
+	resolve := func(name string) string {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(directory, name)
 		}
@@ -148,8 +149,8 @@ func (c *policyExplainCommand) reach() ([]protocol.Reach, error) {
 		reach protocol.Reach
 	}{
 		{c.Command, protocol.Reach{Kind: protocol.ReachRuns, Command: c.Command, Path: directory}},
-		{c.Read, protocol.Reach{Kind: protocol.ReachReads, Path: place(c.Read)}},
-		{c.Write, protocol.Reach{Kind: protocol.ReachWrites, Path: place(c.Write)}},
+		{c.Read, protocol.Reach{Kind: protocol.ReachReads, Path: resolve(c.Read)}},
+		{c.Write, protocol.Reach{Kind: protocol.ReachWrites, Path: resolve(c.Write)}},
 		{c.Fetch, protocol.Reach{Kind: protocol.ReachFetches, URL: c.Fetch}},
 		{c.Action, protocol.Reach{}},
 	} {
@@ -182,7 +183,7 @@ type decision struct {
 	OnceOnly bool   `json:"once-only,omitempty"`
 }
 
-func explained(v policy.Verdict) explanation {
+func explanationOf(v policy.Verdict) explanation {
 	e := explanation{Verdict: v.Kind.String(), Reason: v.Reason, OnceOnly: v.OnceOnly}
 	for _, d := range v.Decisions {
 		e.Decisions = append(e.Decisions, decision{What: d.What, Verdict: d.Kind.String(), Reason: d.Reason, Line: d.Line, Hook: d.Hook, File: d.File, OnceOnly: d.OnceOnly})

@@ -22,12 +22,12 @@ type promptCommand struct {
 	Text    []string `arg:"" optional:"" help:"The message (default: a placeholder)."`
 }
 
-func (c *promptCommand) Run(ctx context.Context, w *world) error {
-	added, err := w.added(c.Add)
+func (c *promptCommand) Run(ctx context.Context, proc *process) error {
+	attached, err := proc.readAttachments(c.Add)
 	if err != nil {
 		return err
 	}
-	conn, err := w.connect(ctx, connection{start: true})
+	conn, err := proc.connect(ctx, connection{start: true})
 	if err != nil {
 		return err
 	}
@@ -48,69 +48,69 @@ func (c *promptCommand) Run(ctx context.Context, w *world) error {
 	if c.Kind != "" {
 		params.Set(protocol.PromptKind, c.Kind)
 	}
-	added.put(&params)
+	attached.addTo(&params)
 	var result protocol.PromptResult
 	if err := conn.Call(ctx, protocol.MethodPromptGet, params, &result); err != nil {
 		return err
 	}
 	if c.JSON {
-		encoder := json.NewEncoder(w.out)
+		encoder := json.NewEncoder(proc.stdout)
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(result)
 	}
 	if len(result.Parts) == 0 {
-		fmt.Fprintf(w.err, "org-agent: %s\n", result.Note)
+		fmt.Fprintf(proc.stderr, "org-agent: %s\n", result.Note)
 		return nil
 	}
-	c.print(w, result)
+	c.print(proc, result)
 	return nil
 }
 
 // print writes each message below its role on stdout, and the sizes on stderr. With a mode or a
 // kind, stdout is exactly the system prompt.
-func (c *promptCommand) print(w *world, result protocol.PromptResult) {
-	printSections(w.err, result)
+func (c *promptCommand) print(proc *process, result protocol.PromptResult) {
+	printSections(proc.stderr, result)
 	if c.Mode+c.Kind != "" {
-		fmt.Fprint(w.out, result.Parts[0].Text)
+		fmt.Fprint(proc.stdout, result.Parts[0].Text)
 		return
 	}
 	for _, part := range result.Parts {
-		fmt.Fprintf(w.out, "--- %s ---\n%s\n", part.Role, part.Text)
-		fmt.Fprintf(w.err, "%-9s %-10s %9d bytes  about %d tokens\n", part.Name, part.Role, part.Bytes, part.Tokens)
+		fmt.Fprintf(proc.stdout, "--- %s ---\n%s\n", part.Role, part.Text)
+		fmt.Fprintf(proc.stderr, "%-9s %-10s %9d bytes  about %d tokens\n", part.Name, part.Role, part.Bytes, part.Tokens)
 		for _, item := range part.Context {
-			fmt.Fprintf(w.err, "          along: %s\n", item)
+			fmt.Fprintf(proc.stderr, "          attached: %s\n", item)
 		}
 	}
-	c.printHistory(w, result.History)
-	for _, set := range result.Settings {
-		fmt.Fprintf(w.err, "%s, set by %s: %s\n", set.Name, set.From, text.Prefix(strings.Join(strings.Fields(set.Value), " "), 100))
+	c.printHistory(proc, result.History)
+	for _, setting := range result.Settings {
+		fmt.Fprintf(proc.stderr, "%s, set by %s: %s\n", setting.Name, setting.From, text.Prefix(strings.Join(strings.Fields(setting.Value), " "), 100))
 	}
-	fmt.Fprintf(w.err, "%-20s %9d bytes  about %d tokens, by the skill %s to %s; nothing was sent\n", "all", result.Bytes, result.Tokens, result.Skill, result.Model)
+	fmt.Fprintf(proc.stderr, "%-20s %9d bytes  about %d tokens, by the skill %s to %s; nothing was sent\n", "all", result.Bytes, result.Tokens, result.Skill, result.Model)
 }
 
-// printHistory says how much of the earlier conversation is shown.
-func (c *promptCommand) printHistory(w *world, h *protocol.History) {
+// printHistory prints how much of the earlier conversation the prompt contains.
+func (c *promptCommand) printHistory(proc *process, h *protocol.History) {
 	if h == nil {
 		return
 	}
 	source := "by " + h.Source
 	if h.Source == "" {
-		source = "as nobody says; WINDOW in config.org does"
+		source = "a default, which WINDOW in config.org replaces"
 	}
-	fmt.Fprintf(w.err, "earlier turns: %d as said, notes of %d, %d not at all; %d results shortened, %d left out; about %d tokens of %d, %s\n",
+	fmt.Fprintf(proc.stderr, "earlier turns: %d whole, %d summarised, %d omitted; %d results shortened, %d omitted; about %d tokens of %d, %s\n",
 		h.Turns, h.Summarised, h.Left, h.Shortened, h.Omitted, h.Tokens, h.Window, source)
 }
 
-// printSections lists the sections of the system prompt, then those that are left out.
+// printSections lists the sections of the system prompt, then those that are omitted.
 func printSections(w io.Writer, result protocol.PromptResult) {
-	absent := map[string][]string{}
+	omitted := map[string][]string{}
 	var reasons []string
 	for _, s := range result.Sections {
 		if s.Why != "" {
-			if absent[s.Why] == nil {
+			if omitted[s.Why] == nil {
 				reasons = append(reasons, s.Why)
 			}
-			absent[s.Why] = append(absent[s.Why], s.Name)
+			omitted[s.Why] = append(omitted[s.Why], s.Name)
 			continue
 		}
 		sources := "shipped"
@@ -123,8 +123,8 @@ func printSections(w io.Writer, result protocol.PromptResult) {
 		}
 		fmt.Fprintf(w, "%-12s %-6s %-9s %7d bytes %4d lines  about %d tokens  %s  %s%s\n", s.Name, s.Trust, s.Tier, s.Bytes, s.Lines, s.Tokens, s.Hash, sources, cut)
 	}
-	for _, why := range reasons {
-		fmt.Fprintf(w, "%s: %s\n", why, strings.Join(absent[why], ", "))
+	for _, reason := range reasons {
+		fmt.Fprintf(w, "%s: %s\n", reason, strings.Join(omitted[reason], ", "))
 	}
 	if result.Over > 0 {
 		fmt.Fprintf(w, "the required sections have about %d tokens more than the model has room for\n", result.Over)

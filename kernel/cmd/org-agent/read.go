@@ -12,8 +12,8 @@ import (
 const inputLimit = 64 << 20
 
 // readInput reads all of stdin, up to inputLimit.
-func (w *world) readInput() (string, error) {
-	text, err := io.ReadAll(io.LimitReader(w.in, inputLimit+1))
+func (proc *process) readInput() (string, error) {
+	text, err := io.ReadAll(io.LimitReader(proc.stdin, inputLimit+1))
 	if err != nil {
 		return "", fmt.Errorf("read standard input: %w", err)
 	}
@@ -28,18 +28,18 @@ type readCommand struct {
 	Explain bool `help:"Print the steps of the recovery on stderr."`
 }
 
-func (c *readCommand) Run(w *world) error {
-	text, err := w.readInput()
+func (c *readCommand) Run(proc *process) error {
+	text, err := proc.readInput()
 	if err != nil {
 		return err
 	}
-	proposal, steps, err := plist.ReadProposal(text, builtIn().IsReply)
+	proposal, steps, err := plist.ReadProposal(text, builtInKinds().IsReply)
 	if c.Explain {
-		fmt.Fprintf(w.err, "steps: %s\n", strings.Join(steps, " "))
+		fmt.Fprintf(proc.stderr, "steps: %s\n", strings.Join(steps, " "))
 	}
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w.out, plist.Print(proposal))
+	_, err = fmt.Fprintln(proc.stdout, plist.Print(proposal))
 	return err
 }

@@ -34,10 +34,10 @@ type commands struct {
 	Md2org  md2orgCommand   `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
 	Approve approveCommand  `cmd:"" help:"List the actions that wait for a decision, or decide one."`
 	Answer  answerCommand   `cmd:"" help:"List the questions that wait for an answer, or answer one."`
-	Policy  policyCommands  `cmd:"" help:"Say what the agent may do, and which rule decides."`
+	Policy  policyCommands  `cmd:"" help:"Show what the agent may do, and which rule decides."`
 	MCP     mcpCommands     `cmd:"" name:"mcp" help:"Offer the kernel's tools to another program; list the MCP servers of config.org."`
 	Log     logCommand      `cmd:"" help:"Print the log."`
-	Why     whyCommand      `cmd:"" help:"Tell the story of a turn: what was asked, proposed, judged and done."`
+	Why     whyCommand      `cmd:"" help:"Show how a turn was answered: what was asked, proposed, judged and done."`
 	Usage   usageCommand    `cmd:"" help:"Print the models' usage as an Org table."`
 	Export  exportCommand   `cmd:"" help:"Pack the home and the journal into one file."`
 	Import  importCommand   `cmd:"" help:"Unpack an exported file into a home."`
@@ -46,21 +46,21 @@ type commands struct {
 	Version versionCommand  `cmd:"" help:"Print the version."`
 }
 
-// world is everything outside the program that a command may touch.
-type world struct {
-	in   io.Reader
-	out  *output
-	err  io.Writer
-	env  func(string) string
-	home string
+// process holds the standard streams, the environment and the home with which a command runs.
+type process struct {
+	stdin  io.Reader
+	stdout *output
+	stderr io.Writer
+	env    func(string) string
+	home   string
 }
 
-// output is standard output. It records the first write error, so commands need not check their
-// prints: run returns that error at the end.
+// output is standard output. It records the first write error, which run returns at the end. Commands
+// therefore need not check the errors of their prints.
 type output struct {
-	to   io.Writer
-	mu   sync.Mutex
-	lost error
+	to  io.Writer
+	mu  sync.Mutex
+	err error
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -68,31 +68,31 @@ func (o *output) Write(p []byte) (int, error) {
 	if err != nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if o.lost == nil {
-			o.lost = fmt.Errorf("print the result: %w", err)
+		if o.err == nil {
+			o.err = fmt.Errorf("print the result: %w", err)
 		}
 	}
 	return n, err
 }
 
-// failure returns the first write error, or nil.
-func (o *output) failure() error {
+// writeError returns the first write error, or nil.
+func (o *output) writeError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.lost
+	return o.err
 }
 
-// instance is what the settings of a home are for other packages.
-func (w *world) instance(paths config.Paths) instance.Instance {
-	return instance.Instance{Paths: paths, Env: w.env}
+// instance returns the instance whose files are at these paths.
+func (proc *process) instance(paths config.Paths) instance.Instance {
+	return instance.Instance{Paths: paths, Env: proc.env}
 }
 
 // paths returns the paths of the instance's files.
-func (w *world) paths() (config.Paths, error) {
-	return config.FindPaths(w.home, w.env)
+func (proc *process) paths() (config.Paths, error) {
+	return config.FindPaths(proc.home, proc.env)
 }
 
-// exit is an error with an exit status. With a nil cause nothing is printed.
+// exit is an error with an exit status. If its cause is nil, nothing is printed.
 type exit struct {
 	code  int
 	cause error
@@ -112,8 +112,8 @@ func usagef(format string, args ...any) error {
 	return exit{2, fmt.Errorf(format, args...)}
 }
 
-// status prints an error for a person and returns its exit status.
-func status(stderr io.Writer, err error) int {
+// exitStatus prints an error for a person and returns the exit status for it.
+func exitStatus(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
@@ -127,33 +127,33 @@ func status(stderr io.Writer, err error) int {
 	return e.code
 }
 
-// run is the program without its process: it parses args, runs the command and returns its error,
-// which [status] turns into an exit status.
+// run parses args, runs the command and returns its error, which [exitStatus] turns into an exit status.
+// It does not use the streams and the environment of the process, so tests can call it.
 func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer, env func(string) string) error {
 	var line commands
-	ended := -1 // set by kong when it would exit, after --help
+	exitCode := -1 // set by kong when it would exit, after --help
 	parser, err := kong.New(&line, kong.Name("org-agent"), kong.Description("An agent that lives in Emacs."),
-		kong.Writers(out, stderr), kong.Exit(func(code int) { ended = code }), kong.UsageOnError(),
+		kong.Writers(out, stderr), kong.Exit(func(code int) { exitCode = code }), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
 	if err != nil {
 		return fmt.Errorf("describe the command line: %w", err)
 	}
 	parsed, err := parser.Parse(args)
-	if ended >= 0 {
+	if exitCode >= 0 {
 		return nil
 	}
 	if err != nil {
 		return usagef("%w; \"org-agent --help\" lists the commands", err)
 	}
-	w := &world{in: in, out: &output{to: out}, err: stderr, env: env, home: line.Home}
-	if w.home != "" {
-		if w.home, err = filepath.Abs(w.home); err != nil {
+	proc := &process{stdin: in, stdout: &output{to: out}, stderr: stderr, env: env, home: line.Home}
+	if proc.home != "" {
+		if proc.home, err = filepath.Abs(proc.home); err != nil {
 			return fmt.Errorf("find the home: %w", err)
 		}
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err := parsed.Run(w); err != nil {
+	if err := parsed.Run(proc); err != nil {
 		return err
 	}
-	return w.out.failure()
+	return proc.stdout.writeError()
 }

@@ -24,7 +24,7 @@ func TestResultIsLost(t *testing.T) {
 	}
 	for _, args := range [][]string{{"version"}, {"md2org"}, {"lisp", "--manual"}, {"lisp", "--apropos", "string"}} {
 		err := run(t.Context(), args, strings.NewReader("# Title\n"), full{}, io.Discard, environment)
-		if !errors.Is(err, errFull) || status(io.Discard, err) != 1 {
+		if !errors.Is(err, errFull) || exitStatus(io.Discard, err) != 1 {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

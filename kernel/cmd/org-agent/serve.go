@@ -32,7 +32,7 @@ type serveCommand struct {
 // readyPrefix begins the one line that serve prints on stdout.
 const readyPrefix = "org-agent: ready "
 
-func (c *serveCommand) Run(ctx context.Context, w *world) error {
+func (c *serveCommand) Run(ctx context.Context, proc *process) error {
 	if c.Socket != "" {
 		socket, err := filepath.Abs(c.Socket) // a detached kernel runs in another directory
 		if err != nil {
@@ -41,36 +41,36 @@ func (c *serveCommand) Run(ctx context.Context, w *world) error {
 		c.Socket = socket
 	}
 	if c.Detach {
-		socket, err := c.detach(ctx, w)
+		socket, err := c.detach(ctx, proc)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(w.out, readyPrefix+socket)
+		_, err = fmt.Fprintln(proc.stdout, readyPrefix+socket)
 		return err
 	}
-	untouched := make([]byte, ballast)
-	defer runtime.KeepAlive(untouched)
+	unused := make([]byte, ballast)
+	defer runtime.KeepAlive(unused)
 	collect := postponeCollection()
 	defer collect()
 	return daemon.Run(ctx, daemon.Config{
-		Home: w.home, Env: w.env, Version: version, Linger: c.Linger, Socket: c.Socket, Listen: c.Listen, WithoutSafety: c.WithoutSafety, Commands: true,
+		Home: proc.home, Env: proc.env, Version: version, Linger: c.Linger, Socket: c.Socket, Listen: c.Listen, WithoutSafety: c.WithoutSafety, Commands: true,
 		Ready: func(socket string) {
-			fmt.Fprintln(w.out, readyPrefix+socket)
+			fmt.Fprintln(proc.stdout, readyPrefix+socket)
 			collect()
 		},
 	})
 }
 
 // startHeap is how much the kernel may allocate before its first garbage collection during the
-// start. With it a kernel with twenty notes is ready in half the time and stays below 80 MB.
+// start. This halves the start of a kernel with twenty notes, which then uses less than 80 MB.
 const startHeap = 38 << 20
 
-// ballast is memory that is never touched: it occupies no RAM but counts as live. Without it a
-// kernel with conversations has about 6 MB of live memory, so the collector runs after every 6 MB
-// of allocation, which took a tenth of each turn.
+// ballast is the size of memory that is never touched. It occupies no RAM, but the garbage collector
+// counts it as live and runs less often. Without it, a kernel with conversations has about 6 MB of live
+// memory, and collections after every 6 MB of allocation took a tenth of each turn.
 const ballast = 24 << 20
 
-// postponeCollection prevents garbage collection below startHeap until resume is called. resume may
+// postponeCollection prevents garbage collections below startHeap until resume is called. resume may
 // be called more than once.
 func postponeCollection() (resume func()) {
 	limit := debug.SetMemoryLimit(startHeap + ballast)
@@ -82,9 +82,9 @@ func postponeCollection() (resume func()) {
 }
 
 // detach starts a kernel that outlives this process and waits until it is ready.
-func (c *serveCommand) detach(ctx context.Context, w *world) (socket string, err error) {
+func (c *serveCommand) detach(ctx context.Context, proc *process) (socket string, err error) {
 	args := []string{"serve"}
-	for flag, value := range map[string]string{"--home": w.home, "--socket": c.Socket, "--listen": c.Listen} {
+	for flag, value := range map[string]string{"--home": proc.home, "--socket": c.Socket, "--listen": c.Listen} {
 		if value != "" {
 			args = append(args, flag, value)
 		}
@@ -106,7 +106,7 @@ func (c *serveCommand) detach(ctx context.Context, w *world) (socket string, err
 	if err != nil {
 		return "", fmt.Errorf("start the kernel: %w", err)
 	}
-	var complaint tail
+	var stderrText tail
 	stderr, err := kernel.StderrPipe()
 	if err != nil {
 		return "", fmt.Errorf("start the kernel: %w", err)
@@ -115,7 +115,7 @@ func (c *serveCommand) detach(ctx context.Context, w *world) (socket string, err
 		return "", fmt.Errorf("start the kernel: %w", err)
 	}
 	var reading sync.WaitGroup
-	reading.Go(func() { _, _ = complaint.buffer.ReadFrom(stderr) })
+	reading.Go(func() { _, _ = stderrText.buffer.ReadFrom(stderr) })
 	line := make(chan string, 1)
 	go func() {
 		text, _ := bufio.NewReader(stdout).ReadString('\n')
@@ -131,8 +131,8 @@ func (c *serveCommand) detach(ctx context.Context, w *world) (socket string, err
 	}
 	reading.Wait()
 	_ = kernel.Wait()
-	return "", fmt.Errorf("%s", strings.TrimPrefix(strings.TrimSpace(complaint.buffer.String()), "org-agent: "))
+	return "", fmt.Errorf("%s", strings.TrimPrefix(strings.TrimSpace(stderrText.buffer.String()), "org-agent: "))
 }
 
-// tail keeps the last output of a kernel that failed to start.
+// tail holds the error output of a kernel that failed to start.
 type tail struct{ buffer bytes.Buffer }

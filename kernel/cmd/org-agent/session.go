@@ -18,8 +18,8 @@ type sessionCommands struct {
 }
 
 // call calls a method of the kernel, and starts a kernel if none runs.
-func (w *world) call(ctx context.Context, method string, params, result any) error {
-	conn, err := w.connect(ctx, connection{start: true})
+func (proc *process) call(ctx context.Context, method string, params, result any) error {
+	conn, err := proc.connect(ctx, connection{start: true})
 	if err != nil {
 		return err
 	}
@@ -31,23 +31,23 @@ type sessionListCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-func (c *sessionListCommand) Run(ctx context.Context, w *world) error {
+func (c *sessionListCommand) Run(ctx context.Context, proc *process) error {
 	var list protocol.SessionListResult
-	if err := w.call(ctx, protocol.MethodSessionList, protocol.Empty{}, &list); err != nil {
+	if err := proc.call(ctx, protocol.MethodSessionList, protocol.Empty{}, &list); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(list)
+		return proc.printJSON(list)
 	}
 	for _, s := range list.Sessions {
 		line := fmt.Sprintf("%-24s %5d  %s  %-7s  %s", s.Name, s.Turns, localTime(s.Updated), activity(s.State), s.Words)
 		if s.Parent != "" {
 			line += "  (forked from " + s.Parent + ")"
 		}
-		fmt.Fprintln(w.out, strings.TrimRight(line, " "))
+		fmt.Fprintln(proc.stdout, strings.TrimRight(line, " "))
 	}
 	if list.Left > 0 {
-		fmt.Fprintf(w.err, "org-agent: %d older conversations are not listed; \"org-agent session search\" finds what was said in them\n", list.Left)
+		fmt.Fprintf(proc.stderr, "org-agent: %d older conversations are not listed; \"org-agent session search\" searches all\n", list.Left)
 	}
 	return nil
 }
@@ -81,16 +81,16 @@ type sessionSearchCommand struct {
 	Query   []string `arg:"" help:"The words to search for."`
 }
 
-func (c *sessionSearchCommand) Run(ctx context.Context, w *world) error {
-	found, err := c.search(ctx, w)
+func (c *sessionSearchCommand) Run(ctx context.Context, proc *process) error {
+	found, err := c.search(ctx, proc)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(found)
+		return proc.printJSON(found)
 	}
 	for _, h := range found.Hits {
-		fmt.Fprintf(w.out, "%s  %s  %s  %s\n    %s\n", localTime(h.Time), h.Session, h.Role, h.ID, h.Snippet)
+		fmt.Fprintf(proc.stdout, "%s  %s  %s  %s\n    %s\n", localTime(h.Time), h.Session, h.Role, h.ID, h.Snippet)
 	}
 	switch {
 	case len(found.Hits) == 0 && found.Before > 0:
@@ -98,28 +98,28 @@ func (c *sessionSearchCommand) Run(ctx context.Context, w *world) error {
 	case len(found.Hits) == 0:
 		return fmt.Errorf("no message contains all of these words")
 	case found.More:
-		fmt.Fprintln(w.err, "org-agent: there are more results; --limit shows them, another word narrows the search")
+		fmt.Fprintln(proc.stderr, "org-agent: there are more results; --limit shows them, another word narrows the search")
 	case found.Before > 0:
-		fmt.Fprintf(w.err, "org-agent: messages older than %s were not searched; --limit or --until goes there\n", localTime(found.Reached))
+		fmt.Fprintf(proc.stderr, "org-agent: messages older than %s were not searched; a larger --limit or an --until searches them\n", localTime(found.Reached))
 	}
 	return nil
 }
 
-// searchPatience is how long a search may take in all. Only a search beside the indexing of an
-// older journal takes that long: it reads what is not in the index yet.
+// searchPatience is how long a search may take in all. Only a search while an older journal is being
+// indexed takes that long, because it also reads the messages that are not in the index yet.
 const searchPatience = 10 * time.Second
 
-// search asks the kernel until there are enough results or everything was searched. Each of the
-// kernel's replies takes a few hundredths of a second.
-func (c *sessionSearchCommand) search(ctx context.Context, w *world) (all protocol.SessionSearchResult, err error) {
-	conn, err := w.connect(ctx, connection{start: true})
+// search calls the kernel until there are enough results, everything was searched, or the time is up.
+// Each call searches a part and takes a few hundredths of a second.
+func (c *sessionSearchCommand) search(ctx context.Context, proc *process) (all protocol.SessionSearchResult, err error) {
+	conn, err := proc.connect(ctx, connection{start: true})
 	if err != nil {
 		return all, err
 	}
 	defer conn.Close()
 	limit := max(c.Limit, 1)
 	params := protocol.SessionSearchParams{Query: strings.Join(c.Query, " "), Session: c.Session, Since: c.Since, Until: c.Until, Limit: limit}
-	for began := time.Now(); ; {
+	for start := time.Now(); ; {
 		var found protocol.SessionSearchResult
 		if err := conn.Call(ctx, protocol.MethodSessionSearch, params, &found); err != nil {
 			return all, err
@@ -127,7 +127,7 @@ func (c *sessionSearchCommand) search(ctx context.Context, w *world) (all protoc
 		all.Hits = append(all.Hits, found.Hits...)
 		all.More = found.More || len(all.Hits) > limit
 		all.Before, all.Reached = found.Before, found.Reached
-		if found.Before == 0 || len(all.Hits) >= limit || time.Since(began) > searchPatience {
+		if found.Before == 0 || len(all.Hits) >= limit || time.Since(start) > searchPatience {
 			all.Hits = all.Hits[:min(len(all.Hits), limit)]
 			return all, nil
 		}
@@ -141,16 +141,16 @@ type sessionRenameCommand struct {
 	To      string `arg:"" help:"Its new name."`
 }
 
-func (c *sessionRenameCommand) Run(ctx context.Context, w *world) error {
+func (c *sessionRenameCommand) Run(ctx context.Context, proc *process) error {
 	var renamed protocol.SessionRenameResult
 	params := protocol.SessionRenameParams{Session: c.Session, To: c.To}
-	if err := w.call(ctx, protocol.MethodSessionRename, params, &renamed); err != nil {
+	if err := proc.call(ctx, protocol.MethodSessionRename, params, &renamed); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(renamed)
+		return proc.printJSON(renamed)
 	}
-	_, err := fmt.Fprintln(w.out, renamed.File)
+	_, err := fmt.Fprintln(proc.stdout, renamed.File)
 	return err
 }
 
@@ -161,15 +161,15 @@ type sessionForkCommand struct {
 	To      string `arg:"" optional:"" help:"The name of the new conversation (default: derived from the other's)."`
 }
 
-func (c *sessionForkCommand) Run(ctx context.Context, w *world) error {
+func (c *sessionForkCommand) Run(ctx context.Context, proc *process) error {
 	var fork protocol.SessionForkResult
 	params := protocol.SessionForkParams{Session: c.Session, ID: c.At, To: c.To}
-	if err := w.call(ctx, protocol.MethodSessionFork, params, &fork); err != nil {
+	if err := proc.call(ctx, protocol.MethodSessionFork, params, &fork); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(fork)
+		return proc.printJSON(fork)
 	}
-	_, err := fmt.Fprintf(w.out, "%s\n%s\n", fork.Session, fork.File)
+	_, err := fmt.Fprintf(proc.stdout, "%s\n%s\n", fork.Session, fork.File)
 	return err
 }

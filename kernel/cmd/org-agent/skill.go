@@ -32,12 +32,12 @@ type skillCheck struct {
 	JSON  bool     `help:"Print JSON, one diagnostic a line."`
 }
 
-func (c *skillCheck) Run(ctx context.Context, w *world) error {
-	notes, err := notesAt(w, c.Paths)
+func (c *skillCheck) Run(ctx context.Context, proc *process) error {
+	notes, err := notesAt(proc, c.Paths)
 	if err != nil {
 		return err
 	}
-	grants, err := w.grants()
+	grants, err := proc.grants()
 	if err != nil {
 		return err
 	}
@@ -48,49 +48,49 @@ func (c *skillCheck) Run(ctx context.Context, w *world) error {
 		if err != nil {
 			found = []skill.Diagnostic{skill.Unread(path, err)}
 		} else {
-			found = skill.Check(ctx, path, source, skill.Options{Grants: grants, Persona: w.persona(), Specs: specs})
+			found = skill.Check(ctx, path, source, skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs})
 		}
-		bad := false
+		failed := false
 		for _, d := range found {
-			bad = bad || !d.Warning
+			failed = failed || !d.Warning
 			if c.JSON {
-				err = w.printJSON(d)
+				err = proc.printJSON(d)
 			} else {
-				_, err = fmt.Fprintln(w.out, d)
+				_, err = fmt.Fprintln(proc.stdout, d)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if bad {
+		if failed {
 			faulty++
 		}
 	}
-	prompts, err := promptsAt(w, c.Paths)
+	prompts, err := promptsAt(proc, c.Paths)
 	if err != nil {
 		return err
 	}
-	wrong, err := c.checkPrompts(w, prompts)
+	unusable, err := c.checkPrompts(proc, prompts)
 	if err != nil {
 		return err
 	}
-	var bad []string
+	var faults []string
 	if faulty > 0 {
-		bad = append(bad, fmt.Sprintf("%d of %d notes would not be live", faulty, len(notes)))
+		faults = append(faults, fmt.Sprintf("%d of %d notes would not be live", faulty, len(notes)))
 	}
-	if wrong > 0 {
-		bad = append(bad, fmt.Sprintf("%d of %d skills cannot be used", wrong, len(prompts)))
+	if unusable > 0 {
+		faults = append(faults, fmt.Sprintf("%d of %d skills cannot be used", unusable, len(prompts)))
 	}
-	if bad != nil {
-		return errors.New(strings.Join(bad, ", "))
+	if faults != nil {
+		return errors.New(strings.Join(faults, ", "))
 	}
 	return nil
 }
 
 // notesAt returns the notes at the given paths, in order; without paths, those of the home.
-func notesAt(w *world, roots []string) ([]string, error) {
+func notesAt(proc *process, roots []string) ([]string, error) {
 	if len(roots) == 0 {
-		paths, err := w.paths()
+		paths, err := proc.paths()
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +126,8 @@ type skillList struct {
 	JSON  bool     `help:"Print JSON."`
 }
 
-func (c *skillList) Run(ctx context.Context, w *world) error {
-	paths, err := w.paths()
+func (c *skillList) Run(ctx context.Context, proc *process) error {
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
@@ -135,54 +135,54 @@ func (c *skillList) Run(ctx context.Context, w *world) error {
 	if len(c.Paths) > 0 {
 		home = c.Paths[0]
 	}
-	grants, err := w.grants()
+	grants, err := proc.grants()
 	if err != nil {
 		return err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants, Persona: w.persona(), Specs: specs})
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs})
 	statuses := registry.Load(ctx)
-	prompts := w.promptSkills(ctx, paths, home, statuses).Statuses()
-	diagnostics := io.Writer(w.out)
+	prompts := proc.promptSkills(ctx, paths, home, statuses).Statuses()
+	diagnostics := io.Writer(proc.stdout)
 	if c.JSON {
-		diagnostics = w.err
+		diagnostics = proc.stderr
 	}
 	for _, d := range grants.Diagnostics() {
 		fmt.Fprintln(diagnostics, d)
 	}
 	if c.JSON {
-		return w.printJSON(skillsAsJSON(statuses, prompts))
+		return proc.printJSON(skillsAsJSON(statuses, prompts))
 	}
-	tools, err := w.tools(ctx, paths)
+	tools, err := proc.tools(ctx, paths)
 	if err != nil {
 		return err
 	}
-	known := kinds(registry.Current().Actions())
+	known := kindsWith(registry.Current().Actions())
 	for _, s := range statuses {
 		name := s.Skill
 		if name == "" {
 			name = "-"
 		}
-		fmt.Fprintf(w.out, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, skill.ShownFile(s.File), s.Title)
+		fmt.Fprintf(proc.stdout, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, skill.ShownFile(s.File), s.Title)
 		for _, c := range s.Commands {
-			fmt.Fprintf(w.out, "    /%s: %s\n", c.Name, c.Description)
+			fmt.Fprintf(proc.stdout, "    /%s: %s\n", c.Name, c.Description)
 		}
 		for _, a := range s.Actions {
-			fmt.Fprintf(w.out, "    action %s: %s\n", a.Key, a.Does)
+			fmt.Fprintf(proc.stdout, "    action %s: %s\n", a.Key, a.Does)
 		}
 		for _, h := range s.Hooks {
-			fmt.Fprintf(w.out, "    hook %s at %s, line %d\n", h.Name, h.On(), h.Line)
+			fmt.Fprintf(proc.stdout, "    hook %s at %s, line %d\n", h.Name, h.On(), h.Line)
 			if why := hook.UnknownTool(h, tools, known); why != "" {
-				fmt.Fprintf(w.out, "    %s:%d: warning: it is never called: %s\n", skill.ShownFile(h.File), h.Line, why)
+				fmt.Fprintf(proc.stdout, "    %s:%d: warning: it is never called: %s\n", skill.ShownFile(h.File), h.Line, why)
 			}
 		}
-		if line := capabilitiesOf(s); line != "" {
-			fmt.Fprintf(w.out, "    %s\n", line)
+		if line := capabilityLine(s); line != "" {
+			fmt.Fprintf(proc.stdout, "    %s\n", line)
 		}
 		for _, d := range s.Diagnostics {
-			fmt.Fprintf(w.out, "    %s\n", d)
+			fmt.Fprintf(proc.stdout, "    %s\n", d)
 		}
 	}
-	w.listPrompts(prompts)
+	proc.listPrompts(prompts)
 	return nil
 }
 
@@ -193,8 +193,8 @@ type skillCopy struct {
 	Settled bool   `help:"Copy nothing, and record that you have dealt with the changes of the shipped directory since your copy."`
 }
 
-func (c *skillCopy) Run(w *world) error {
-	if done, err := c.directory(w); done {
+func (c *skillCopy) Run(proc *process) error {
+	if done, err := c.copyDirectory(proc); done {
 		return err
 	}
 	name := strings.TrimSuffix(c.Name, ".org")
@@ -202,7 +202,7 @@ func (c *skillCopy) Run(w *world) error {
 	if err != nil {
 		return fmt.Errorf("no shipped note or skill is named %s; \"org-agent skill list\" shows them", name)
 	}
-	return w.writeNote(name, source)
+	return proc.writeNote(name, source)
 }
 
 // skillNew is "org-agent skill new".
@@ -210,17 +210,18 @@ type skillNew struct {
 	Name string `arg:"" help:"The skill's name: lower-case letters, digits and hyphens."`
 }
 
-func (c *skillNew) Run(w *world) error {
+func (c *skillNew) Run(proc *process) error {
 	source, err := skill.Template(c.Name)
 	if err != nil {
 		return usagef("%w", err)
 	}
-	return w.writeNote(c.Name, source)
+	return proc.writeNote(c.Name, source)
 }
 
-// writeNote adds a new note to the home's skills and prints its path. It does not replace a note.
-func (w *world) writeNote(name string, source []byte) error {
-	paths, err := w.paths()
+// writeNote adds a new note to the home's skills and prints its path. It returns an error if the note
+// exists.
+func (proc *process) writeNote(name string, source []byte) error {
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
@@ -230,7 +231,7 @@ func (w *world) writeNote(name string, source []byte) error {
 	path := filepath.Join(paths.Skills, name+".org")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: it is yours and was not changed", path)
+		return fmt.Errorf("%s already exists and was not changed", path)
 	}
 	if err != nil {
 		return fmt.Errorf("write the note: %w", err)
@@ -239,6 +240,6 @@ func (w *world) writeNote(name string, source []byte) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write the note: %w", err)
 	}
-	_, err = fmt.Fprintln(w.out, path)
+	_, err = fmt.Fprintln(proc.stdout, path)
 	return err
 }

@@ -20,11 +20,11 @@ import (
 	"org-agent/skills"
 )
 
-// promptsAt returns the directories with a SKILL.md, at the given paths and directly below them;
-// without paths, those of the home.
-func promptsAt(w *world, roots []string) ([]string, error) {
+// promptsAt returns the directories with a SKILL.md: the given paths and those directly below them.
+// Without paths it returns those of the home.
+func promptsAt(proc *process, roots []string) ([]string, error) {
 	if len(roots) == 0 {
-		paths, err := w.paths()
+		paths, err := proc.paths()
 		if err != nil {
 			return nil, err
 		}
@@ -35,41 +35,41 @@ func promptsAt(w *world, roots []string) ([]string, error) {
 		if filepath.Base(root) == skillmd.FileName {
 			root = filepath.Dir(root)
 		}
-		below, err := skillmd.Directories(root)
+		directories, err := skillmd.Directories(root)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		found = append(found, below...)
+		found = append(found, directories...)
 	}
 	return found, nil
 }
 
 // checkPrompts prints the faults of the skills in the directories, and returns how many skills
 // cannot be used.
-func (c *skillCheck) checkPrompts(w *world, directories []string) (wrong int, err error) {
+func (c *skillCheck) checkPrompts(proc *process, directories []string) (unusable int, err error) {
 	for _, directory := range directories {
-		bad := false
+		failed := false
 		for _, d := range skillmd.CheckDirectory(directory) {
-			bad = bad || !d.Warning
+			failed = failed || !d.Warning
 			if c.JSON {
-				err = w.printJSON(d)
+				err = proc.printJSON(d)
 			} else {
-				_, err = fmt.Fprintln(w.out, printable(d.String()))
+				_, err = fmt.Fprintln(proc.stdout, printable(d.String()))
 			}
 			if err != nil {
-				return wrong, err
+				return unusable, err
 			}
 		}
-		if bad {
-			wrong++
+		if failed {
+			unusable++
 		}
 	}
-	return wrong, nil
+	return unusable, nil
 }
 
 // promptSkills reads the prompt skills as a kernel of this home would.
-func (w *world) promptSkills(ctx context.Context, paths config.Paths, home string, notes []skill.Status) *skillmd.Registry {
-	c := w.instance(paths).PromptSkills()
+func (proc *process) promptSkills(ctx context.Context, paths config.Paths, home string, notes []skill.Status) *skillmd.Registry {
+	c := proc.instance(paths).PromptSkills()
 	c.Home = home
 	c.Notes = func() map[string]string { return skillmd.NamesOf(notes) }
 	r := skillmd.New(c)
@@ -77,35 +77,35 @@ func (w *world) promptSkills(ctx context.Context, paths config.Paths, home strin
 	return r
 }
 
-// tools returns the tools that a kernel of this home would have. They read what they work with only
-// when they are used.
-func (w *world) tools(ctx context.Context, paths config.Paths) (*tool.Registry, error) {
+// tools returns the tools that a kernel of this home would have, so that the policy can judge calls. The
+// prompt skills and the sandbox are looked up only when a call needs them.
+func (proc *process) tools(ctx context.Context, paths config.Paths) (*tool.Registry, error) {
 	settings, err := config.Load(paths)
 	if err != nil {
 		return nil, err
 	}
 	fence := sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(ctx); return kind })
-	home := w.instance(paths)
+	home := proc.instance(paths)
 	return tool.BuiltIn(tool.Deps{Commands: home.Commands(settings.Programs, fence, nil), Pages: home.Pages(settings, nil, nil), Search: home.SearchServer(settings.Search), Skills: sync.OnceValue(func() *skillmd.Set {
-		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Specs: specs})
-		return w.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
+		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Specs: builtInSpecs})
+		return proc.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
 	}), Files: tool.Files{Home: paths.Home, Unread: policy.Unread(paths.Home, paths.State)}})
 }
 
 // listPrompts prints the prompt skills, and why some are not used.
-func (w *world) listPrompts(prompts []skillmd.Status) {
+func (proc *process) listPrompts(prompts []skillmd.Status) {
 	for _, s := range prompts {
-		fmt.Fprintf(w.out, "%-20s %-10s %4s  %s  %s\n", printable(s.Skill), s.State, "-", printable(s.File), s.Description)
+		fmt.Fprintf(proc.stdout, "%-20s %-10s %4s  %s  %s\n", printable(s.Skill), s.State, "-", printable(s.File), s.Description)
 		for _, reason := range s.Reasons {
-			fmt.Fprintf(w.out, "    %s\n", reason)
+			fmt.Fprintf(proc.stdout, "    %s\n", reason)
 		}
 		for _, d := range s.Diagnostics {
-			fmt.Fprintf(w.out, "    %s\n", printable(d.String()))
+			fmt.Fprintf(proc.stdout, "    %s\n", printable(d.String()))
 		}
 	}
 }
 
-// printable makes a file's name safe for one line of a terminal.
+// printable returns the text in a form that is safe to print in one line of a terminal.
 func printable(name string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsPrint(c) {
@@ -115,7 +115,7 @@ func printable(name string) string {
 	}, name)
 }
 
-// skillsAsJSON returns notes and prompt skills as one list; "kind" tells them apart.
+// skillsAsJSON returns notes and prompt skills as one list, in which "kind" distinguishes them.
 func skillsAsJSON(notes []skill.Status, prompts []skillmd.Status) []any {
 	all := []any{}
 	for _, s := range notes {
@@ -133,27 +133,27 @@ func skillsAsJSON(notes []skill.Status, prompts []skillmd.Status) []any {
 	return all
 }
 
-// directory copies a shipped directory. done is true if it copied one, or if the flags make sense
-// only for a directory.
-func (c *skillCopy) directory(w *world) (done bool, err error) {
-	paths, err := w.paths()
+// copyDirectory copies a shipped directory, or records that the person dealt with its changes. It returns
+// false if the name is no shipped directory and the flags can also apply to a note.
+func (c *skillCopy) copyDirectory(proc *process) (done bool, err error) {
+	paths, err := proc.paths()
 	if err != nil {
 		return true, err
 	}
-	from := w.instance(paths).PromptSkills()
+	config := proc.instance(paths).PromptSkills()
 	name := strings.TrimSuffix(c.Name, "/")
 	switch {
-	case !from.Ships(name) && (c.To != "" || c.Settled):
+	case !config.Ships(name) && (c.To != "" || c.Settled):
 		return true, usagef("--to and --settled apply to shipped directories, and none is named %s", c.Name)
-	case !from.Ships(name):
+	case !config.Ships(name):
 		return false, nil
 	case c.Settled:
-		return true, from.UpdateOriginal(name)
+		return true, config.UpdateOriginal(name)
 	case c.To != "":
-		if from.Home, err = filepath.Abs(c.To); err != nil {
+		if config.Home, err = filepath.Abs(c.To); err != nil {
 			return true, fmt.Errorf("find the directory %s: %w", c.To, err)
 		}
-		from.Originals = ""
+		config.Originals = ""
 	default:
 		if err := os.MkdirAll(paths.Skills, 0o755); err != nil {
 			return true, fmt.Errorf("make the directory for skills: %w", err)
@@ -162,9 +162,9 @@ func (c *skillCopy) directory(w *world) (done bool, err error) {
 			return true, err
 		}
 	}
-	directory, err := from.Copy(name)
+	directory, err := config.Copy(name)
 	if err == nil {
-		_, err = fmt.Fprintln(w.out, directory)
+		_, err = fmt.Fprintln(proc.stdout, directory)
 	}
 	return true, err
 }

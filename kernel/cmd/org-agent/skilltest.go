@@ -21,33 +21,33 @@ type skillTest struct {
 	JSON  bool     `help:"Print JSON, one criterion a line."`
 }
 
-// watchEvery is the pause between two looks of --watch at the notes.
-const watchEvery = 200 * time.Millisecond
+// watchInterval is how often --watch looks for changed notes.
+const watchInterval = 200 * time.Millisecond
 
-func (c *skillTest) Run(ctx context.Context, w *world) error {
-	options, closeJournal, err := c.options(ctx, w)
+func (c *skillTest) Run(ctx context.Context, proc *process) error {
+	options, closeJournal, err := c.options(ctx, proc)
 	if err != nil {
 		return err
 	}
 	defer closeJournal()
 	if !c.Watch {
-		return c.all(ctx, w, options)
+		return c.testAll(ctx, proc, options)
 	}
 	var last []string
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
 		granted := options.Grants.Refresh()
-		if now := c.stamps(w); granted || !slices.Equal(now, last) {
+		if now := c.stamps(proc); granted || !slices.Equal(now, last) {
 			last = now
-			err := c.all(ctx, w, options)
+			err := c.testAll(ctx, proc, options)
 			if ctx.Err() != nil {
 				return nil
 			}
 			if err != nil {
-				fmt.Fprintln(w.err, "org-agent:", err)
+				fmt.Fprintln(proc.stderr, "org-agent:", err)
 			}
-			fmt.Fprintf(w.err, "org-agent: waiting for a change (%s)\n", time.Now().Format(time.TimeOnly))
+			fmt.Fprintf(proc.stderr, "org-agent: waiting for a change (%s)\n", time.Now().Format(time.TimeOnly))
 		}
 		select {
 		case <-tick.C:
@@ -59,28 +59,28 @@ func (c *skillTest) Run(ctx context.Context, w *world) error {
 
 // options returns the options for the notes. Tests that replay a turn read the journal of the home,
 // if there is one.
-func (c *skillTest) options(ctx context.Context, w *world) (skill.Options, func(), error) {
-	paths, err := w.paths()
+func (c *skillTest) options(ctx context.Context, proc *process) (skill.Options, func(), error) {
+	paths, err := proc.paths()
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
-	grants, err := w.grants()
+	grants, err := proc.grants()
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
 	if _, err := os.Stat(paths.Journal); errors.Is(err, fs.ErrNotExist) {
-		return skill.Options{Grants: grants, Persona: w.persona(), Specs: specs}, func() {}, nil
+		return skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs}, func() {}, nil
 	}
 	j, err := journal.Open(ctx, paths.Journal)
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
-	return skill.Options{Grants: grants, Persona: w.persona(), Specs: specs, Recorded: agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recording}, func() { _ = j.Close() }, nil // the journal was only read
+	return skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Recorded: agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recording}, func() { _ = j.Close() }, nil // the journal was only read
 }
 
 // stamps returns a list that changes when a note is saved, added or removed.
-func (c *skillTest) stamps(w *world) []string {
-	notes, err := notesAt(w, c.Paths)
+func (c *skillTest) stamps(proc *process) []string {
+	notes, err := notesAt(proc, c.Paths)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -92,9 +92,9 @@ func (c *skillTest) stamps(w *world) []string {
 	return notes
 }
 
-// all tests every note. The error says how many failed.
-func (c *skillTest) all(ctx context.Context, w *world, options skill.Options) error {
-	notes, err := notesAt(w, c.Paths)
+// testAll tests every note. It returns an error if any failed.
+func (c *skillTest) testAll(ctx context.Context, proc *process, options skill.Options) error {
+	notes, err := notesAt(proc, c.Paths)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (c *skillTest) all(ctx context.Context, w *world, options skill.Options) er
 	for _, path := range notes {
 		source, err := skill.Read(path)
 		if err != nil {
-			fmt.Fprintln(w.out, skill.Unread(path, err))
+			fmt.Fprintln(proc.stdout, skill.Unread(path, err))
 			failed++
 			continue
 		}
@@ -112,13 +112,13 @@ func (c *skillTest) all(ctx context.Context, w *world, options skill.Options) er
 			return err
 		}
 		for _, d := range faults {
-			fmt.Fprintln(w.out, d)
+			fmt.Fprintln(proc.stdout, d)
 		}
 		if faults != nil || slices.ContainsFunc(proofs, func(p skill.Proof) bool { return p.Result == skill.Fail }) {
 			failed++
 		}
 		for _, p := range proofs {
-			if err := c.print(w, path, hash, p); err != nil {
+			if err := c.print(proc, path, hash, p); err != nil {
 				return err
 			}
 		}
@@ -129,19 +129,19 @@ func (c *skillTest) all(ctx context.Context, w *world, options skill.Options) er
 	return nil
 }
 
-// print writes "PASS|FAIL|NONE CRITERION (NOTE:LINE)", with the reason of a failure below.
-func (c *skillTest) print(w *world, path, hash string, p skill.Proof) error {
+// print prints "PASS|FAIL|NONE CRITERION (NOTE:LINE)", and the reasons of a failure below.
+func (c *skillTest) print(proc *process, path, hash string, p skill.Proof) error {
 	if c.JSON {
-		return w.printJSON(struct {
+		return proc.printJSON(struct {
 			File string `json:"file"`
 			Hash string `json:"hash"`
 			skill.Proof
 		}{path, hash, p})
 	}
-	_, err := fmt.Fprintf(w.out, "%s %s (%s:%d)\n", p.Result, p.Criterion, path, p.Line)
+	_, err := fmt.Fprintf(proc.stdout, "%s %s (%s:%d)\n", p.Result, p.Criterion, path, p.Line)
 	for _, d := range p.Faults {
 		if err == nil {
-			_, err = fmt.Fprintf(w.out, "     %s\n", d)
+			_, err = fmt.Fprintf(proc.stdout, "     %s\n", d)
 		}
 	}
 	return err

@@ -16,39 +16,38 @@ type statusCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// statusPatience is how long a kernel may take to answer. A kernel that hangs is a case for the
-// doctor.
+// statusPatience is how long a kernel may take to answer. It is short because the doctor, and not the
+// status, finds out why a kernel hangs.
 const statusPatience = 10 * time.Second
 
-func (c *statusCommand) Run(ctx context.Context, w *world) error {
-	s, err := w.status(ctx)
+func (c *statusCommand) Run(ctx context.Context, proc *process) error {
+	s, err := proc.status(ctx)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(s)
+		return proc.printJSON(s)
 	}
-	return printStatus(w.out, s)
+	return printStatus(proc.stdout, s)
 }
 
-// status asks the kernel for its status. The error says what to do about a kernel that does not
-// answer.
-func (w *world) status(ctx context.Context) (s protocol.StatusResult, err error) {
+// status asks the kernel for its status.
+func (proc *process) status(ctx context.Context) (s protocol.StatusResult, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statusPatience)
 	defer cancel()
-	conn, err := w.connect(ctx, connection{})
+	conn, err := proc.connect(ctx, connection{})
 	if err != nil {
-		return s, silent(ctx, err)
+		return s, noAnswerError(ctx, err)
 	}
 	defer conn.Close()
 	if err := conn.Call(ctx, protocol.MethodStatus, protocol.Empty{}, &s); err != nil {
-		return s, silent(ctx, err)
+		return s, noAnswerError(ctx, err)
 	}
 	return s, nil
 }
 
-// silent returns the error for a kernel that does not answer.
-func silent(ctx context.Context, err error) error {
+// noAnswerError returns the error for a kernel that does not answer.
+func noAnswerError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func (b *statusText) line(name string, value any) { fmt.Fprintf(b, "%-10s%v\n", 
 // element adds an element of the list above.
 func (b *statusText) element(format string, words ...any) { fmt.Fprintf(b, "  "+format+"\n", words...) }
 
-// printStatus writes one line for each value, and the elements of a list below its line.
+// printStatus prints one line for each value, and the elements of a list below its line.
 func printStatus(out io.Writer, s protocol.StatusResult) error {
 	var b statusText
 	b.line("version", s.Version)
@@ -75,14 +74,14 @@ func printStatus(out io.Writer, s protocol.StatusResult) error {
 	b.line("memory", fmt.Sprintf("%d MB", s.Memory>>20))
 	b.settings(s)
 	for _, fault := range s.Faults {
-		b.line("told", fault)
+		b.line("fault", fault)
 	}
 	b.line("skills", s.Skills)
 	b.line("faulty", s.Faulty)
 	b.activity(s)
 	journal := fmt.Sprintf("%s, %d kB", s.Journal, s.JournalSize>>10)
 	if s.Unindexed > 0 {
-		journal += fmt.Sprintf(", %d %% is not in the index of words yet", s.Unindexed)
+		journal += fmt.Sprintf(", %d %% is not in the search index yet", s.Unindexed)
 	}
 	b.line("journal", journal)
 	b.line("log", s.Log)

@@ -15,8 +15,8 @@ import (
 type stopCommand struct{}
 
 // Run asks the kernel to end and waits until it has ended.
-func (c *stopCommand) Run(ctx context.Context, w *world) error {
-	paths, err := w.paths()
+func (c *stopCommand) Run(ctx context.Context, proc *process) error {
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (c *stopCommand) Run(ctx context.Context, w *world) error {
 	if err != nil || !kernel.Alive() {
 		return errNotRunning
 	}
-	conn, err := w.connect(ctx, connection{})
+	conn, err := proc.connect(ctx, connection{})
 	if err != nil {
 		return err
 	}

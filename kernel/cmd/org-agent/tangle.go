@@ -16,10 +16,10 @@ type tangleCommand struct {
 	Files []string `arg:"" help:"Notes." name:"file"`
 }
 
-func (c *tangleCommand) Run(w *world) error {
+func (c *tangleCommand) Run(proc *process) error {
 	failed := 0
 	for _, file := range c.Files {
-		ok, err := c.tangle(w, file)
+		ok, err := c.tangle(proc, file)
 		if err != nil {
 			return err
 		}
@@ -33,29 +33,30 @@ func (c *tangleCommand) Run(w *world) error {
 	return nil
 }
 
-// tangle writes the files of one note and prints their names. Faults of the note go to stderr.
-func (c *tangleCommand) tangle(w *world, file string) (bool, error) {
-	request, err := c.request(w, file)
+// tangle writes the files of one note and prints their names. It prints faults of the note on stderr, and
+// returns false if it did not write all files.
+func (c *tangleCommand) tangle(proc *process, file string) (bool, error) {
+	request, err := c.request(proc, file)
 	if err != nil {
-		fmt.Fprintf(w.err, "%s:1:1: error: %v\n", file, err)
+		fmt.Fprintf(proc.stderr, "%s:1:1: error: %v\n", file, err)
 		return false, nil
 	}
 	files, diagnostics := org.Tangle(request)
-	ok := printDiagnostics(w, file, diagnostics)
+	ok := printDiagnostics(proc, file, diagnostics)
 	if !ok {
 		return false, nil
 	}
 	written, faults := org.WriteTangled(files)
 	for _, path := range written {
-		if _, err := fmt.Fprintln(w.out, path); err != nil {
+		if _, err := fmt.Fprintln(proc.stdout, path); err != nil {
 			return false, err
 		}
 	}
-	return printDiagnostics(w, file, faults), nil
+	return printDiagnostics(proc, file, faults), nil
 }
 
-// request reads a note and says where its relative targets go.
-func (c *tangleCommand) request(w *world, file string) (org.TangleRequest, error) {
+// request reads a note, and finds the directory of its relative targets.
+func (c *tangleCommand) request(proc *process, file string) (org.TangleRequest, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return org.TangleRequest{}, fmt.Errorf("find the note: %w", err)
@@ -70,7 +71,7 @@ func (c *tangleCommand) request(w *world, file string) (org.TangleRequest, error
 	if err != nil {
 		return org.TangleRequest{}, err
 	}
-	return org.TangleRequest{Path: path, Directory: directory, Home: w.env("HOME"), Source: source, Read: readNote}, nil
+	return org.TangleRequest{Path: path, Directory: directory, Home: proc.env("HOME"), Source: source, Read: readNote}, nil
 }
 
 // readNote reads a regular file, up to the size limit of notes.
@@ -97,7 +98,7 @@ func readNote(path string) ([]byte, error) {
 	return source, nil
 }
 
-// plainError returns the error without the path, which the caller prints.
+// plainError returns the error without the path, because the caller prints that.
 func plainError(err error) error {
 	var at *os.PathError
 	if errors.As(err, &at) {
@@ -107,11 +108,11 @@ func plainError(err error) error {
 }
 
 // printDiagnostics prints the diagnostics of a file. It returns true if none is an error.
-func printDiagnostics(w *world, file string, diagnostics []org.Diagnostic) bool {
+func printDiagnostics(proc *process, file string, diagnostics []org.Diagnostic) bool {
 	ok := true
 	for _, d := range diagnostics {
 		ok = ok && d.Severity != org.Error
-		fmt.Fprintf(w.err, "%s:%s\n", file, d)
+		fmt.Fprintf(proc.stderr, "%s:%s\n", file, d)
 	}
 	return ok
 }

@@ -17,35 +17,35 @@ type usageCommand struct {
 	JSON    bool   `help:"Print JSON."`
 }
 
-func (c *usageCommand) Run(ctx context.Context, w *world) error {
+func (c *usageCommand) Run(ctx context.Context, proc *process) error {
 	_, east := time.Now().Zone()
 	params := protocol.UsageGetParams{Session: c.Session, By: protocol.UsageBy(c.By), East: east}
 	var rows, total protocol.UsageGetResult
-	if err := w.call(ctx, protocol.MethodUsageGet, params, &rows); err != nil {
+	if err := proc.call(ctx, protocol.MethodUsageGet, params, &rows); err != nil {
 		return err
 	}
 	if params.By == protocol.UsageByTool {
-		return c.printTools(w, rows.Tools)
+		return c.printTools(proc, rows.Tools)
 	}
 	params.By = protocol.UsageTotal
-	if err := w.call(ctx, protocol.MethodUsageGet, params, &total); err != nil {
+	if err := proc.call(ctx, protocol.MethodUsageGet, params, &total); err != nil {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(map[string]any{"rows": rows.Rows, "total": total.Rows})
+		return proc.printJSON(map[string]any{"rows": rows.Rows, "total": total.Rows})
 	}
-	_, err := fmt.Fprint(w.out, usageTable(rows.Rows, total.Rows))
+	_, err := fmt.Fprint(proc.stdout, usageTable(rows.Rows, total.Rows))
 	return err
 }
 
 // printTools prints the size of each tool's results, with their sum below.
-func (c *usageCommand) printTools(w *world, tools []protocol.ToolUsage) error {
+func (c *usageCommand) printTools(proc *process, tools []protocol.ToolUsage) error {
 	var total protocol.ToolUsage
 	for _, u := range tools {
 		total.Calls, total.Bytes, total.Tokens = total.Calls+u.Calls, total.Bytes+u.Bytes, total.Tokens+u.Tokens
 	}
 	if c.JSON {
-		return w.printJSON(map[string]any{"tools": tools, "total": total})
+		return proc.printJSON(map[string]any{"tools": tools, "total": total})
 	}
 	const rule = "|-\n"
 	var b strings.Builder
@@ -57,7 +57,7 @@ func (c *usageCommand) printTools(w *world, tools []protocol.ToolUsage) error {
 	if len(tools) > 0 {
 		writeToolUsage(&b, "all", total)
 	}
-	_, err := fmt.Fprint(w.out, b.String())
+	_, err := fmt.Fprint(proc.stdout, b.String())
 	return err
 }
 
@@ -81,7 +81,7 @@ func usageTable(rows, total []protocol.Usage) string {
 	return b.String()
 }
 
-// usageName makes the label of a row safe for a cell: one line, without what would end the cell.
+// usageName returns the label of a row, as the text of a cell.
 func usageName(u protocol.Usage) string {
 	for _, name := range []string{u.What, u.Session, u.Model} {
 		if name != "" {

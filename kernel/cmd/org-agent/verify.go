@@ -37,8 +37,8 @@ const (
 	exitAsks      = 5
 )
 
-func (c *verifyCommand) Run(ctx context.Context, w *world) error {
-	text, err := w.readInput()
+func (c *verifyCommand) Run(ctx context.Context, proc *process) error {
+	text, err := proc.readInput()
 	if err != nil {
 		return err
 	}
@@ -46,32 +46,32 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	if err != nil {
 		return usagef("the context cannot be read: %w", err)
 	}
-	proposal, _, err := plist.ReadProposal(text, builtIn().IsReply)
+	proposal, _, err := plist.ReadProposal(text, builtInKinds().IsReply)
 	if err != nil {
 		return err
 	}
 	proposed := action.Propose(proposal)
 	rewritten := proposed.Stripped()
-	paths, err := w.paths()
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
-	tools, err := w.tools(ctx, paths)
+	tools, err := proc.tools(ctx, paths)
 	if err != nil {
 		return err
 	}
-	checks, err := c.load(ctx, w, paths)
+	notes, err := c.load(ctx, proc, paths)
 	if err != nil {
 		return err
 	}
-	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: w.instance(paths).Rules(), Kinds: kinds(checks.actions())}
+	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: proc.instance(paths).Rules(), Kinds: kindsWith(notes.actions())}
 	if c.Gate != "skill" {
 		if _, err := judge.Usable(proposed); err != nil {
 			return err
 		}
 	}
 	if c.Gate != "policy" {
-		checked, err := c.symbolic(ctx, w, checks, proposed, event)
+		checked, err := c.applySkill(ctx, proc, notes, proposed, event)
 		if err != nil {
 			return err
 		}
@@ -84,9 +84,9 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 	}
 	if c.Gate != "skill" {
 		if c.Note == "" {
-			judge.Hooks = hook.New(w.hooks(ctx, paths, checks.live))
+			judge.Hooks = hook.New(proc.hooks(ctx, paths, notes.live))
 		}
-		asks, err := judged(ctx, w, judge, proposed, event)
+		asks, err := applyPolicy(ctx, proc, judge, proposed, event)
 		if err != nil {
 			return err
 		}
@@ -94,31 +94,31 @@ func (c *verifyCommand) Run(ctx context.Context, w *world) error {
 			code = exitAsks
 		}
 	}
-	fmt.Fprintln(w.out, proposed)
+	fmt.Fprintln(proc.stdout, proposed)
 	if code != 0 {
 		return exit{code: code}
 	}
 	return nil
 }
 
-// judged passes the proposal through the policy and its hooks. It reports whether a person would be
-// asked. A refusal is an error.
-func judged(ctx context.Context, w *world, judge policy.Policy, proposed action.Proposed, event sexp.List) (asks bool, err error) {
+// applyPolicy applies the policy and its hooks to the proposal. It reports whether a person would be
+// asked, and returns an error for a refusal.
+func applyPolicy(ctx context.Context, proc *process, rules policy.Policy, proposed action.Proposed, event sexp.List) (asks bool, err error) {
 	where := whereOf(event)
-	verdict := judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), where), where)
+	verdict := rules.Narrowed(ctx, rules.Judge(ctx, proposed.Action(), where), where)
 	switch verdict.Kind {
 	case policy.Refuse:
 		return false, exit{exitRefused, fmt.Errorf("refused: %s", verdict.Reason)}
 	case policy.Ask:
-		fmt.Fprintf(w.err, "org-agent: would ask: %s\n", verdict.Reason)
+		fmt.Fprintf(proc.stderr, "org-agent: would ask: %s\n", verdict.Reason)
 		return true, nil
 	}
 	return false, nil
 }
 
-// symbolic passes the proposal through the skill's symbolic function.
-func (c *verifyCommand) symbolic(ctx context.Context, w *world, checks checkers, proposed action.Proposed, event sexp.List) (checked action.Proposed, err error) {
-	s, err := c.choose(ctx, w, checks, event)
+// applySkill applies the skill's symbolic function to the proposal. It returns an error for a refusal.
+func (c *verifyCommand) applySkill(ctx context.Context, proc *process, notes checkingNotes, proposed action.Proposed, event sexp.List) (checked action.Proposed, err error) {
+	s, err := c.choose(ctx, proc, notes, event)
 	if err != nil {
 		return checked, err
 	}
@@ -135,49 +135,49 @@ func (c *verifyCommand) symbolic(ctx context.Context, w *world, checks checkers,
 	return action.Propose(returned), nil
 }
 
-// checkers are the notes that a proposal is held against: the one that was named, or the live ones.
-type checkers struct {
+// checkingNotes are the notes that check a proposal: the named note, or the live notes if note is nil.
+type checkingNotes struct {
 	note *skill.Note
 	live *skill.Set
 }
 
-// actions are those that the notes define.
-func (c checkers) actions() []*skill.Action {
+// actions returns the actions that the notes define.
+func (c checkingNotes) actions() []*skill.Action {
 	if c.note != nil {
 		return c.note.Actions()
 	}
 	return c.live.Actions()
 }
 
-// load loads the notes.
-func (c *verifyCommand) load(ctx context.Context, w *world, paths config.Paths) (checks checkers, err error) {
+// load loads the notes that check the proposal. For the policy alone it loads only a person's notes.
+func (c *verifyCommand) load(ctx context.Context, proc *process, paths config.Paths) (notes checkingNotes, err error) {
 	switch {
 	case c.Note != "":
-		checks.note, err = loadNote(ctx, w, c.Note, lisp.Limits{})
+		notes.note, err = loadNote(ctx, proc, c.Note, lisp.Limits{})
 	case c.Gate == "policy":
-		checks.live, err = w.ownNotes(ctx, paths)
+		notes.live, err = proc.personNotes(ctx, paths)
 	default:
-		checks.live, err = w.liveNotes(ctx, paths)
+		notes.live, err = proc.liveNotes(ctx, paths)
 	}
-	return checks, err
+	return notes, err
 }
 
 // choose returns the skill that checks the proposal.
-func (c *verifyCommand) choose(ctx context.Context, w *world, checks checkers, event sexp.List) (*skill.Skill, error) {
-	if checks.note != nil {
-		return c.chooseFromNote(ctx, w, checks.note, event)
+func (c *verifyCommand) choose(ctx context.Context, proc *process, notes checkingNotes, event sexp.List) (*skill.Skill, error) {
+	if notes.note != nil {
+		return c.chooseFromNote(ctx, proc, notes.note, event)
 	}
 	if c.Skill != "" {
-		if s := checks.live.Named(c.Skill); s != nil {
+		if s := notes.live.Named(c.Skill); s != nil {
 			return s, nil
 		}
 		return nil, fmt.Errorf("no live skill is named %s; \"org-agent skill list\" shows them", c.Skill)
 	}
-	return best(ctx, checks.live, event)
+	return bestSkill(ctx, notes.live, event)
 }
 
-// best returns the skill with the highest priority whose trigger matches.
-func best(ctx context.Context, live *skill.Set, event sexp.List) (*skill.Skill, error) {
+// bestSkill returns the skill with the highest priority whose trigger matches.
+func bestSkill(ctx context.Context, live *skill.Set, event sexp.List) (*skill.Skill, error) {
 	s, faults := live.Best(ctx, event)
 	if s == nil {
 		return nil, errors.Join(append(faults, errors.New("no skill's trigger matches the context; name one with --skill"))...)
@@ -185,26 +185,27 @@ func best(ctx context.Context, live *skill.Set, event sexp.List) (*skill.Skill, 
 	return s, nil
 }
 
-func (c *verifyCommand) chooseFromNote(ctx context.Context, w *world, note *skill.Note, event sexp.List) (*skill.Skill, error) {
+func (c *verifyCommand) chooseFromNote(ctx context.Context, proc *process, note *skill.Note, event sexp.List) (*skill.Skill, error) {
 	all := note.Skills()
 	switch {
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s defines no skill", c.Note)
 	case c.Skill != "":
-		if s := named(all, c.Skill); s != nil {
+		if s := findSkill(all, c.Skill); s != nil {
 			return s, nil
 		}
 		return nil, fmt.Errorf("%s defines no skill named %s", c.Note, c.Skill)
 	case len(all) == 1:
 		return all[0], nil
 	}
-	registry := skill.New(skill.Config{Shipped: noteAlone{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}, Persona: w.persona(), Specs: specs})
+	registry := skill.New(skill.Config{Shipped: singleNoteFS{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}, Persona: proc.persona(), Specs: builtInSpecs})
 	registry.Load(ctx)
-	return best(ctx, registry.Current(), event)
+	return bestSkill(ctx, registry.Current(), event)
 }
 
-// named finds a skill by its name, with or without its colon or "skill-".
-func named(all []*skill.Skill, name string) *skill.Skill {
+// findSkill returns the skill with this name, or nil. The name may begin with a colon, and may omit
+// "skill-".
+func findSkill(all []*skill.Skill, name string) *skill.Skill {
 	name = strings.ToLower(strings.TrimPrefix(name, ":"))
 	for _, full := range []string{name, "skill-" + name} {
 		for _, s := range all {
@@ -216,25 +217,25 @@ func named(all []*skill.Skill, name string) *skill.Skill {
 	return nil
 }
 
-// noteAlone is a directory that contains only one note.
-type noteAlone struct {
+// singleNoteFS is a directory that contains only one note.
+type singleNoteFS struct {
 	fs.FS
 	name string
 }
 
-func (d noteAlone) ReadDir(name string) ([]fs.DirEntry, error) {
+func (d singleNoteFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(d.FS, name)
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() != d.name }), err
 }
 
-// whereOf returns the turn that a context describes.
+// whereOf returns the session and the route of an event.
 func whereOf(event sexp.List) policy.Where {
 	payload, _ := plist.Get(event, "payload")
 	session, _ := plist.Text(event, "session")
 	if session == "" {
 		session = protocol.MainSession
 	}
-	return policy.Where{Session: session, Route: builtIn().Specs().RouteOf(payload)}
+	return policy.Where{Session: session, Route: builtInKinds().Specs().RouteOf(payload)}
 }
 
 func readList(text string) (sexp.List, error) {

@@ -12,15 +12,15 @@ type versionCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-func (c *versionCommand) Run(w *world) error {
+func (c *versionCommand) Run(proc *process) error {
 	if c.JSON {
-		return w.printJSON(map[string]any{"version": version, "protocol": protocol.Version})
+		return proc.printJSON(map[string]any{"version": version, "protocol": protocol.Version})
 	}
-	_, err := fmt.Fprintf(w.out, "org-agent %s, protocol %d\n", version, protocol.Version)
+	_, err := fmt.Fprintf(proc.stdout, "org-agent %s, protocol %d\n", version, protocol.Version)
 	return err
 }
 
-// printJSON writes one value on a line of its own.
-func (w *world) printJSON(value any) error {
-	return json.NewEncoder(w.out).Encode(value)
+// printJSON prints a value as JSON on one line.
+func (proc *process) printJSON(value any) error {
+	return json.NewEncoder(proc.stdout).Encode(value)
 }

@@ -17,11 +17,11 @@ type whyCommand struct {
 	JSON bool   `help:"Print the turn and its journal rows as JSON."`
 }
 
-// whyPatience limits the reading, because the journal may be on a disk that hangs.
+// whyPatience is how long reading may take. The journal may be on a disk that hangs.
 const whyPatience = 30 * time.Second
 
-func (c *whyCommand) Run(ctx context.Context, w *world) error {
-	paths, err := w.paths()
+func (c *whyCommand) Run(ctx context.Context, proc *process) error {
+	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
@@ -37,12 +37,12 @@ func (c *whyCommand) Run(ctx context.Context, w *world) error {
 		return err
 	}
 	if c.JSON {
-		return w.printJSON(tracePrinted{
+		return proc.printJSON(tracePrinted{
 			ID: t.Named.ID, Kind: t.Named.Kind, Turn: t.Turn.ID, Event: t.Turn.Event, Session: t.Turn.Session,
 			State: t.Turn.State, Skill: t.Turn.Skill, Model: t.Turn.Model, Entries: t.Entries, Left: t.Truncated,
 		})
 	}
-	_, err = io.WriteString(w.out, t.Outline(builtIn()))
+	_, err = io.WriteString(proc.stdout, t.Outline(builtInKinds()))
 	return err
 }
 
