@@ -1,10 +1,12 @@
-package lisp
+package lisp_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 // TestWithoutAccess makes sure that what was not granted is not there, and that the
@@ -21,7 +23,7 @@ func TestWithoutAccess(t *testing.T) {
 		{`(compile-file "x.lisp")`, "compile-file is not for notes"},
 		{`(uiop:launch-program "ls")`, "uiop:launch-program needs the capability exec:PROGRAM, which no note can be given yet"},
 	} {
-		e := newEnvironment(t, Config{})
+		e := newEnvironment(t, lisp.Config{})
 		if err := e.Load(t.Context(), "(defun f () "+test.form+")", "note", 1); err != nil {
 			t.Fatal(err)
 		}
@@ -33,14 +35,14 @@ func TestWithoutAccess(t *testing.T) {
 			t.Errorf("%s without a capability: %v", test.form, err)
 		}
 	}
-	e := newEnvironment(t, Config{})
+	e := newEnvironment(t, lisp.Config{})
 	if err := e.Load(t.Context(), `(dex:get "https://example.org")`, "note", 1); err == nil || !strings.Contains(err.Error(), "dex:get needs the capability net:HOST") {
 		t.Errorf("dex:get: %v", err)
 	}
 }
 
 // fileWorld is a directory with a granted part, and an environment that was granted it.
-func fileWorld(t *testing.T) (e *Environment, root string) {
+func fileWorld(t *testing.T) (e *lisp.Environment, root string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -62,7 +64,7 @@ func fileWorld(t *testing.T) (e *Environment, root string) {
 	}
 	t.Setenv("ORG_AGENT_TEST_GRANTED", "value")
 	t.Setenv("ORG_AGENT_TEST_HIDDEN", "hidden")
-	e = newEnvironment(t, Config{Access: Access{
+	e = newEnvironment(t, lisp.Config{Access: lisp.Access{
 		Read: []string{filepath.Join(root, "in")}, Write: []string{filepath.Join(root, "out")}, Environment: []string{"ORG_AGENT_TEST_GRANTED"}, Directory: root,
 	}})
 	return e, root
@@ -129,9 +131,9 @@ func TestFileLimit(t *testing.T) {
 	if err := file.Truncate(16 << 30); err != nil {
 		t.Fatal(err)
 	}
-	e := newEnvironment(t, Config{Access: Access{Read: []string{root}, Directory: root}})
+	e := newEnvironment(t, lisp.Config{Access: lisp.Access{Read: []string{root}, Directory: root}})
 	_, err = evaluated(t, e, `(ignore-errors (uiop:read-file-string "large"))`)
-	if failed, ok := err.(*Error); !ok || failed.Class != storageCondition {
+	if failed, ok := err.(*lisp.Error); !ok || failed.Class != storageCondition {
 		t.Errorf("a file of 16 GiB: %v", err)
 	}
 }

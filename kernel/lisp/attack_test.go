@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"org-agent/kernel/lisp"
 )
 
 // attack is a program, and what it must end with: a class, any limit or, if it is empty,
@@ -44,8 +46,8 @@ var attacks = []attack{
 	{"recursion through sort", `(defun f (a b) (sort (list 1 2) #'f) t) (f 1 2)`, storageCondition},
 	{"recursion through apply", `(defun f (&rest r) (apply #'f 1 nil)) (f)`, storageCondition},
 	{"recursion through eval", `(defun f () (list (eval '(f)))) (f)`, storageCondition},
-	{"recursion through a macro", `(defmacro m () '(m)) (m)`, ProgramError},
-	{"growing macro", `(defmacro m (x) (list 'm (list 'list x x))) (m 1)`, ProgramError},
+	{"recursion through a macro", `(defmacro m () '(m)) (m)`, lisp.ProgramError},
+	{"growing macro", `(defmacro m (x) (list 'm (list 'list x x))) (m 1)`, lisp.ProgramError},
 	{"recursion through a handler", `(handler-bind ((error (lambda (e) (error "again")))) (error "first"))`, ""},
 	{"handler that signals itself", `(defun h (e) (handler-bind ((error #'h)) (error "x"))) (handler-bind ((error #'h)) (error "x"))`, storageCondition},
 	{"recursion through format", `(defun f (s) (format s "~a" (format nil "~a" (f s)))) (f nil)`, storageCondition},
@@ -53,10 +55,10 @@ var attacks = []attack{
 	{"recursion through a type", `(deftype a () 'a) (typep 1 'a)`, storageCondition},
 	{"recursion through a constructor", `(defclass k () ((a :initform (make-instance 'k)))) (make-instance 'k)`, storageCondition},
 	{"recursion through special bindings", `(defvar *x* 1) (defun f () (let ((*x* 2)) (1+ (f)))) (f)`, storageCondition},
-	{"pattern that is no list", `(destructuring-bind 1 2)`, TypeErrorClass},
+	{"pattern that is no list", `(destructuring-bind 1 2)`, lisp.TypeErrorClass},
 	{"circular pattern", `(eval (let ((p (list 'a))) (setf (car p) p) (list 'destructuring-bind p nil)))`, anyLimit},
 	{"circular lambda list", `(eval (let ((p (list 'a))) (setf (cdr p) p) (list 'lambda p)))`, anyLimit},
-	{"circular declarations", `(eval (let ((p (list '(declare)))) (setf (cdr p) p) (list* 'let nil p)))`, ProgramError},
+	{"circular declarations", `(eval (let ((p (list '(declare)))) (setf (cdr p) p) (list* 'let nil p)))`, lisp.ProgramError},
 	{"circular loop pattern", `(eval (let ((p (list 'a))) (setf (car p) p) (list 'loop 'for p 'in nil)))`, anyLimit},
 	{"symbol macro of itself", `(define-symbol-macro a a) (list a)`, anyLimit},
 	{"symbol macro place of itself", `(define-symbol-macro a a) (setf a 1)`, anyLimit},
@@ -76,7 +78,7 @@ var attacks = []attack{
 	{"condition that reports itself", `(let ((c (make-condition 'simple-error :format-control "~a" :format-arguments (list nil)))) (setf (car (simple-condition-format-arguments c)) c) (princ-to-string c))`, anyLimit},
 	{"funcall of funcall", `(apply #'funcall (make-list 1000000 :initial-element #'funcall))`, anyLimit},
 	{"complement of complement", `(let ((f #'null)) (dotimes (i 1000000) (setf f (complement f))) (funcall f 1))`, anyLimit},
-	{"many dimensions", `(make-array (make-list 100000 :initial-element 1))`, SimpleError},
+	{"many dimensions", `(make-array (make-list 100000 :initial-element 1))`, lisp.SimpleError},
 	{"deep backquote", `(let ((l '(x))) (dotimes (i 900000) (setf l (list l))) (eval (list (car (read-from-string "` + "`" + `a")) l)))`, anyLimit},
 	{"deep method body", `(let ((l '(x))) (dotimes (i 900000) (setf l (list l))) (eval (list 'defmethod 'm '((x t)) l)))`, anyLimit},
 	{"deep quoted constant", `(let ((l '(x))) (dotimes (i 900000) (setf l (list l))) (length (eval (list 'quote l))))`, ""},
@@ -118,7 +120,7 @@ var attacks = []attack{
 	{"format padding", `(format nil "~v,1,1000000000a" 1 2)`, storageCondition},
 	{"format iteration", `(format nil "~{~}" "~:*~a" '(1))`, ""},
 	{"format without progress", `(format nil "~{x~:*~a~:*~}" '(1))`, ""},
-	{"format recursion", `(defvar *f* "~?") (format nil "~@?" "~a" (make-list 10)) (let ((a (list nil nil))) (setf (car a) "~@?" (cdr a) a) (format nil "~@?" "~@?" "~@?"))`, SimpleError},
+	{"format recursion", `(defvar *f* "~?") (format nil "~@?" "~a" (make-list 10)) (let ((a (list nil nil))) (setf (car a) "~@?" (cdr a) a) (format nil "~@?" "~@?" "~@?"))`, lisp.SimpleError},
 	{"bignum power", `(expt 10 1000000000)`, storageCondition},
 	{"ratio power", `(expt 3/7 1000000000)`, storageCondition},
 	{"bignum shift", `(ash 1 100000000000)`, storageCondition},
@@ -158,10 +160,10 @@ var attacks = []attack{
 	{"many values", `(loop for i below 100000000 collect (values-list (make-list 10000)))`, storageCondition},
 	{"endless mapcon", `(let ((l (list 1))) (setf (cdr l) l) (mapcon #'list l))`, anyLimit},
 	{"sub-sequence bounds", `(subseq "abc" 0 4611686018427387903)`, ""},
-	{"negative sizes", `(make-string -1)`, TypeErrorClass},
+	{"negative sizes", `(make-string -1)`, lisp.TypeErrorClass},
 	{"destroyed standard function", `(defun car (x) x)`, packageError},
 	{"destroyed kernel state", `(setf (symbol-function 'car) #'cdr)`, packageError},
-	{"constant", `(setf nil 1)`, ProgramError},
+	{"constant", `(setf nil 1)`, lisp.ProgramError},
 	{"huge repeat in a regular expression", `(cl-ppcre:scan "a{1000000000}" "a")`, ""},
 	{"catastrophic regular expression", `(cl-ppcre:scan "(a+)+$" (concatenate 'string (make-string 100000 :initial-element #\a) "b"))`, ""},
 	{"alternatives by the thousand", `(cl-ppcre:scan (with-output-to-string (s) (dotimes (i 20000) (format s "~a|" i))) "x")`, ""},
@@ -246,13 +248,13 @@ var attacks = []attack{
 const anyLimit = "a limit"
 
 // attackLimits are small, so that the tests are quick; with -short they are smaller.
-func attackLimits() Limits {
-	limits := Limits{Steps: 1_000_000, Bytes: 32 << 20, Output: 1 << 20, Duration: 2 * time.Second}
+func attackLimits() lisp.Limits {
+	limits := lisp.Limits{Steps: 1_000_000, Bytes: 32 << 20, Output: 1 << 20, Duration: 2 * time.Second}
 	if testing.Short() {
 		limits.Steps /= 4
 		limits.Bytes /= 2
 		limits.Output /= 4
-		limits.Depth = maximumDepth / 8
+		limits.Depth = lisp.MaximumDepth / 8
 	}
 	return limits
 }
@@ -268,7 +270,7 @@ func TestAttacks(t *testing.T) {
 			if strings.HasPrefix(attack.name, "sleep") { // what sleeps does so until its time is over
 				limits.Duration = 100 * time.Millisecond
 			}
-			e := newEnvironment(t, Config{Limits: limits})
+			e := newEnvironment(t, lisp.Config{Limits: limits})
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
@@ -325,7 +327,7 @@ func watchMemory() (peak func() uint64) {
 
 // ending names how an attack ended.
 func ending(err error) string {
-	var failed *Error
+	var failed *lisp.Error
 	if errors.As(err, &failed) {
 		return failed.Class
 	}
@@ -334,7 +336,7 @@ func ending(err error) string {
 
 func checkAttack(t *testing.T, class string, err error) {
 	t.Helper()
-	var failed *Error
+	var failed *lisp.Error
 	if class == "" { // it may as well succeed within the limits
 		if err != nil && !errors.As(err, &failed) {
 			t.Errorf("the error is a %T", err)
@@ -357,17 +359,17 @@ func checkAttack(t *testing.T, class string, err error) {
 }
 
 func TestDuration(t *testing.T) {
-	e := newEnvironment(t, Config{Limits: Limits{Steps: 1 << 60, Duration: 50 * time.Millisecond}})
+	e := newEnvironment(t, lisp.Config{Limits: lisp.Limits{Steps: 1 << 60, Duration: 50 * time.Millisecond}})
 	_, err := evaluated(t, e, `(loop (ignore-errors (loop)))`)
 	checkAttack(t, timeCondition, err)
 }
 
 func TestCancellation(t *testing.T) {
-	e := newEnvironment(t, Config{Limits: Limits{Steps: 1 << 60, Duration: time.Hour}})
+	e := newEnvironment(t, lisp.Config{Limits: lisp.Limits{Steps: 1 << 60, Duration: time.Hour}})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	err := e.Load(ctx, `(loop (ignore-errors (loop)))`, "x", 1)
-	var failed *Error
+	var failed *lisp.Error
 	if !errors.As(err, &failed) || failed.Class != timeCondition || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
@@ -381,7 +383,7 @@ func TestCancellation(t *testing.T) {
 // TestDeepestStack makes the recursions that use most Go stack for each level. With -short they
 // are a quarter as deep, and may use a quarter of it.
 func TestDeepestStack(t *testing.T) {
-	depth, most := maximumDepth, uint64(128<<20)
+	depth, most := lisp.MaximumDepth, uint64(128<<20)
 	if testing.Short() {
 		depth, most = depth/4, most/4
 	}
@@ -392,9 +394,9 @@ func TestDeepestStack(t *testing.T) {
 		`(cl-ppcre:regex-replace-all "a" "a" (lambda (&rest r) (f)))`, `(restart-case (1+ (f)) (x () 1))`, `(maphash (lambda (k v) (f)) *h*)`, `(handler-bind ((error (lambda (e) (f)))) (error "x"))`,
 		`(m 1)`, `(some (lambda (x) (f)) '(1))`, `(loop for x in '(1) collect (f))`, `(find-if (lambda (x) (f)) '(1))`, `(princ-to-string (make-instance 'k))`, `(f2 1 :b 2)`, `(typep 1 'ty)`,
 	} {
-		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000_000, Depth: depth, Duration: time.Minute}})
+		e := newEnvironment(t, lisp.Config{Limits: lisp.Limits{Steps: 100_000_000, Depth: depth, Duration: time.Minute}})
 		_, err := evaluated(t, e, `(defvar *h* (make-hash-table)) (setf (gethash 1 *h*) 1) (defgeneric m (x)) (defmethod m ((x integer)) (1+ (f))) (defclass k () ()) (defmethod print-object ((o k) s) (f)) (deftype ty () '(satisfies f1)) (defun f1 (x) (f)) (defun f2 (a &key b) (list (f))) (defun f () `+body+`) (f)`)
-		var failed *Error
+		var failed *lisp.Error
 		if !errors.As(err, &failed) || !failed.Limit() {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -409,7 +411,7 @@ func TestDeepestStack(t *testing.T) {
 }
 
 func TestSymbolsOfDataDoNotStay(t *testing.T) {
-	e := newEnvironment(t, Config{})
+	e := newEnvironment(t, lisp.Config{})
 	for round := range 60 {
 		var names strings.Builder
 		names.WriteString("(")
@@ -424,7 +426,7 @@ func TestSymbolsOfDataDoNotStay(t *testing.T) {
 		}
 		runtime.GC()
 	}
-	if n := len(e.keywords.transient); n > 10_000 {
+	if n := e.TransientKeywords(); n > 10_000 {
 		t.Errorf("%d keywords are kept of 30,000 that came by", n)
 	}
 }

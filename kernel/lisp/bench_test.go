@@ -1,20 +1,21 @@
-package lisp
+package lisp_test
 
 import (
 	"os"
 	"strings"
 	"testing"
 
+	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 )
 
 func BenchmarkFib25(b *testing.B) {
-	e := newEnvironment(b, Config{})
+	e := newEnvironment(b, lisp.Config{})
 	if err := e.Load(b.Context(), `(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))`, "x", 1); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := e.Call(b.Context(), "fib", Integer(25)); err != nil {
+		if _, err := e.Call(b.Context(), "fib", lisp.Integer(25)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -28,7 +29,7 @@ func BenchmarkLoad(b *testing.B) {
 	text := string(source)
 	config := noteConfig(nil)
 	for b.Loop() {
-		e, err := New(config)
+		e, err := lisp.New(config)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -40,7 +41,7 @@ func BenchmarkLoad(b *testing.B) {
 
 func benchmarkCall(b *testing.B, function string, arguments ...string) {
 	e, _ := chatNote(b)
-	var args []Value
+	var args []lisp.Value
 	for _, text := range arguments {
 		x, err := plist.Read(text)
 		if err != nil {
@@ -81,15 +82,12 @@ func BenchmarkReader(b *testing.B) {
 		b.Fatal(err)
 	}
 	text := strings.Repeat(string(message), 9000)
-	e := newEnvironment(b, Config{Limits: Limits{Bytes: 1 << 40}})
+	e := newEnvironment(b, lisp.Config{Limits: lisp.Limits{Bytes: 1 << 40}})
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		err := e.run(b.Context(), func(c *Call) {
-			r := c.newReader(text, "", 1, true)
-			for {
-				if _, err := r.next(); err != nil {
-					return
-				}
+		err := e.Run(b.Context(), func(c *lisp.Call) {
+			if err := c.ReadSource(text); err != nil {
+				b.Error(err)
 			}
 		})
 		if err != nil {

@@ -1,11 +1,10 @@
-package lisp
+package lisp_test
 
 import (
 	"errors"
 	"flag"
 	"fmt"
 	"hash/crc64"
-	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -13,34 +12,36 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/lisp"
 )
 
 // The tests in this file call every function of the language and its libraries with arguments made
 // from its lambda list. So a function that is added to a table is tested without a line here.
 
 // argument makes an argument of about n elements. A circular one has no end if n is 0.
-type argument func(c *Call, n int) Value
+type argument func(c *lisp.Call, n int) lisp.Value
 
 // lists are the arguments that can be circular.
 var lists = []argument{
-	listing(func(c *Call, i int) Value { return Integer(int64(i)) }),
-	listing(func(c *Call, i int) Value { return Character('a' + rune(i%26)) }),
-	listing(func(c *Call, i int) Value { return c.Text("text") }),
-	listing(func(c *Call, i int) Value { return c.Cons(Integer(int64(i)), Integer(int64(i))) }),
-	listing(func(c *Call, i int) Value { return c.Keyword([]string{"A", "B"}[i%2]) }),
+	listing(func(c *lisp.Call, i int) lisp.Value { return lisp.Integer(int64(i)) }),
+	listing(func(c *lisp.Call, i int) lisp.Value { return lisp.Character('a' + rune(i%26)) }),
+	listing(func(c *lisp.Call, i int) lisp.Value { return c.Text("text") }),
+	listing(func(c *lisp.Call, i int) lisp.Value { return c.Cons(lisp.Integer(int64(i)), lisp.Integer(int64(i))) }),
+	listing(func(c *lisp.Call, i int) lisp.Value { return c.Keyword([]string{"A", "B"}[i%2]) }),
 }
 
 // listing makes lists whose elements are made one by one.
-func listing(element func(c *Call, i int) Value) argument {
-	return func(c *Call, n int) Value {
+func listing(element func(c *lisp.Call, i int) lisp.Value) argument {
+	return func(c *lisp.Call, n int) lisp.Value {
 		circle := n == 0
 		if circle {
 			n = 4
 		}
-		first := c.Cons(element(c, 0), Nil)
+		first := c.Cons(element(c, 0), lisp.Nil)
 		last := first
 		for i := 1; i < n; i++ {
-			cell := c.Cons(element(c, i), Nil)
+			cell := c.Cons(element(c, i), lisp.Nil)
 			last.Cdr, last = cell, cell
 		}
 		if circle {
@@ -52,19 +53,19 @@ func listing(element func(c *Call, i int) Value) argument {
 
 // texts are strings of n characters.
 func texts(sample string) argument {
-	return func(c *Call, n int) Value {
+	return func(c *lisp.Call, n int) lisp.Value {
 		return c.Text(strings.Repeat(sample, n/len(sample)+1)[:max(n, 4)])
 	}
 }
 
 // evaluating is what a form gives in which N stands for the number of elements.
 func evaluating(form string) argument {
-	return func(c *Call, n int) Value {
-		return Single(c.Standard("EVAL", must(c.ReadForm(c.Standard("MAKE-STRING-INPUT-STREAM", c.Text(strings.ReplaceAll(form, "N", fmt.Sprint(max(n, 4))))).(*Stream)))))
+	return func(c *lisp.Call, n int) lisp.Value {
+		return lisp.Single(c.Standard("EVAL", must(c.ReadForm(c.Standard("MAKE-STRING-INPUT-STREAM", c.Text(strings.ReplaceAll(form, "N", fmt.Sprint(max(n, 4))))).(*lisp.Stream)))))
 	}
 }
 
-func must(v Value, _ bool) Value { return v }
+func must(v lisp.Value, _ bool) lisp.Value { return v }
 
 // forms are arguments by forms.
 func forms(all ...string) []argument {
@@ -88,7 +89,7 @@ var (
 	functionsOf  = forms(`#'identity`, `#'list`, `#'eql`, `(constantly t)`, `(constantly nil)`, `#'print-object`, `#'+`)
 	typesOf      = forms(`'list`, `'vector`, `'string`, `'bit-vector`, `'character`, `'integer`, `'(integer 0 5)`)
 	numbersOf    = append(forms(`(expt 3 N)`, `(/ (expt 3 N) (expt 2 N))`, `0`, `2`, `1.5d0`, `1.5`, `(complex (expt 3 N) 1)`, `(- (expt 3 N))`),
-		func(_ *Call, n int) Value { return Integer(int64(n)) })
+		func(_ *lisp.Call, n int) lisp.Value { return lisp.Integer(int64(n)) })
 	smallOf   = forms(`0`, `1`, `2`, `5`, `8`, `31`, `2000`)
 	bytesOf   = forms(`(byte 3 2)`, `(byte N 5)`)
 	streamsOf = forms(`(make-string-input-stream (format nil "~vD" N 1))`, `(make-string-input-stream (make-string N :initial-element #\())`, `(make-string-output-stream)`,
@@ -158,40 +159,40 @@ func argumentFor(choice *rand.Rand, name string) argument {
 
 // application is a function with the arguments of one call.
 type application struct {
-	function  *Function
+	function  *lisp.Function
 	arguments []argument
 	// keys are the keywords that the last arguments belong to.
-	keys []*Symbol
+	keys []*lisp.Symbol
 }
 
 // choose makes up an application of a function from its lambda list.
-func choose(choice *rand.Rand, f *Function) application {
+func choose(choice *rand.Rand, f *lisp.Function) application {
 	a := application{function: f}
-	p := f.parameters
-	positional := p.required + choice.IntN(p.positional-p.required+1)
+	p := f.Parameters()
+	positional := p.Required + choice.IntN(p.Positional-p.Required+1)
 	for i := range positional {
-		a.arguments = append(a.arguments, argumentFor(choice, p.names[i]))
+		a.arguments = append(a.arguments, argumentFor(choice, p.Names[i]))
 	}
-	if positional < p.positional {
+	if positional < p.Positional {
 		return a
 	}
-	if p.rest && len(p.keys) == 0 {
+	if p.Rest && len(p.Keys) == 0 {
 		for range choice.IntN(3) {
 			a.arguments = append(a.arguments, argumentFor(choice, "rest"))
 		}
 	}
-	for i, key := range p.keys {
+	for i, key := range p.Keys {
 		if choice.IntN(4) == 0 {
 			a.keys = append(a.keys, key)
-			a.arguments = append(a.arguments, argumentFor(choice, p.names[p.positional+i]))
+			a.arguments = append(a.arguments, argumentFor(choice, p.Names[p.Positional+i]))
 		}
 	}
 	return a
 }
 
 // values makes the arguments.
-func (a application) values(c *Call, n int) []Value {
-	var values []Value
+func (a application) values(c *lisp.Call, n int) []lisp.Value {
+	var values []lisp.Value
 	for i, argument := range a.arguments {
 		if at := i - (len(a.arguments) - len(a.keys)); at >= 0 {
 			values = append(values, a.keys[at])
@@ -202,29 +203,29 @@ func (a application) values(c *Call, n int) []Value {
 }
 
 // form is the application as a form, for messages.
-func (a application) form(values []Value) string {
-	text := "(" + strings.ToLower(a.function.name)
+func (a application) form(values []lisp.Value) string {
+	text := "(" + strings.ToLower(a.function.Name())
 	for _, v := range values {
-		text += " " + Sketch(v, 40)
+		text += " " + lisp.Sketch(v, 40)
 	}
 	return text + ")"
 }
 
 // granted is access to a directory of the test with a file, in which functions of files find something.
-func granted(t *testing.T) Access {
+func granted(t *testing.T) lisp.Access {
 	t.Helper()
 	directory := realDirectory(t)
 	put(t, filepath.Join(directory, "text.txt"), strings.Repeat("(a \"b\" 1)\n", 100))
 	put(t, filepath.Join(directory, "directory", "inner.txt"), "1")
-	return Access{Read: []string{directory}, Write: []string{directory}, Environment: []string{"HOME"}, Directory: directory}
+	return lisp.Access{Read: []string{directory}, Write: []string{directory}, Environment: []string{"HOME"}, Directory: directory}
 }
 
 // applications are those of a function that end with a value when their arguments are small.
-func applications(t *testing.T, e *Environment, f *Function, tries, most int) []application {
+func applications(t *testing.T, e *lisp.Environment, f *lisp.Function, tries, most int) []application {
 	t.Helper()
 	choice := nameChoice(f, 1)
 	var good []application
-	if err := e.run(t.Context(), func(c *Call) {
+	if err := e.Run(t.Context(), func(c *lisp.Call) {
 		for range tries {
 			if len(good) == most {
 				return
@@ -235,43 +236,36 @@ func applications(t *testing.T, e *Environment, f *Function, tries, most int) []
 			}
 		}
 	}); err != nil {
-		t.Logf("%s: %v", f.name, err)
+		t.Logf("%s: %v", f.Name(), err)
 	}
 	return good
 }
 
 // nameChoice makes choices that are the same for a function each time.
-func nameChoice(f *Function, more uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(crc64.Checksum([]byte(f.name), crc64.MakeTable(crc64.ISO)), more))
-}
-
-// sortedFunctions are the functions of the language and its libraries, by name, and those behind setf.
-func sortedFunctions() []*Function {
-	functions := slices.AppendSeq(slices.Collect(maps.Values(testLanguage.functions)), maps.Values(testLanguage.setters))
-	slices.SortFunc(functions, func(a, b *Function) int { return strings.Compare(a.name, b.name) })
-	return functions
+func nameChoice(f *lisp.Function, more uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(crc64.Checksum([]byte(f.Name()), crc64.MakeTable(crc64.ISO)), more))
 }
 
 // idle are functions that do nothing but wait, or end what runs.
 var idle = []string{"SLEEP"}
 
 // eachApplication calls body with every function of the language, for most applications of each.
-func eachApplication(t *testing.T, most int, limits Limits, body func(e *Environment, a application)) {
+func eachApplication(t *testing.T, most int, limits lisp.Limits, body func(e *lisp.Environment, a application)) {
 	t.Helper()
 	tries := 300
 	if testing.Short() {
 		tries, most = 40, 1
 	}
-	functions := sortedFunctions()
+	functions := testLanguage.Functions()
 	var never []string
 	for _, f := range functions {
-		if slices.Contains(idle, f.name) {
+		if slices.Contains(idle, f.Name()) {
 			continue
 		}
-		e := newEnvironment(t, Config{Limits: limits, Access: granted(t)})
+		e := newEnvironment(t, lisp.Config{Limits: limits, Access: granted(t)})
 		good := applications(t, e, f, tries, most)
 		if len(good) == 0 {
-			never = append(never, f.name)
+			never = append(never, f.Name())
 		}
 		for _, a := range good {
 			body(e, a)
@@ -295,20 +289,20 @@ const (
 
 // charged calls the function of an application and compares what the call is charged with what Go
 // allocates meanwhile.
-func (a application) charged(t *testing.T, e *Environment, n int) (err error) {
+func (a application) charged(t *testing.T, e *lisp.Environment, n int) (err error) {
 	t.Helper()
 	var before, after runtime.MemStats
-	if limit := e.run(t.Context(), func(c *Call) {
+	if limit := e.Run(t.Context(), func(c *lisp.Call) {
 		values := a.values(c, n)
-		left, levels := c.left(), c.deepest
+		left, nested := c.BytesLeft(), c.StackBytes()
 		runtime.ReadMemStats(&before)
 		_, err = c.Apply(a.function, values...)
 		runtime.ReadMemStats(&after)
-		stack := int64(c.deepest-levels) * levelBytes
-		charged, allocated := left-c.left(), int64(after.TotalAlloc-before.TotalAlloc)
+		stack := c.StackBytes() - nested
+		charged, allocated := left-c.BytesLeft(), int64(after.TotalAlloc-before.TotalAlloc)
 		free := float64(slack)
-		var failed *Error
-		if errors.As(err, &failed) && (failed.Class == readerError || failed.Class == EndOfFile) {
+		var failed *lisp.Error
+		if errors.As(err, &failed) && (failed.Class == readerError || failed.Class == lisp.EndOfFile) {
 			free = nestedSlack
 		}
 		if float64(allocated) > underCharged*float64(charged)+free {
@@ -326,7 +320,7 @@ func (a application) charged(t *testing.T, e *Environment, n int) (err error) {
 // TestAllocationsAreCharged calls every function with arguments of thousands of elements, and
 // compares what the call is charged with what Go allocates meanwhile.
 func TestAllocationsAreCharged(t *testing.T) {
-	eachApplication(t, 6, Limits{Steps: 2_000_000, Bytes: 16 << 20, Duration: 10 * time.Second}, func(e *Environment, a application) {
+	eachApplication(t, 6, lisp.Limits{Steps: 2_000_000, Bytes: 16 << 20, Duration: 10 * time.Second}, func(e *lisp.Environment, a application) {
 		a.charged(t, e, 4096)
 	})
 }
@@ -338,12 +332,12 @@ func TestHostileArguments(t *testing.T) {
 	if testing.Short() {
 		tries = 1
 	}
-	limits := Limits{Steps: 300_000, Bytes: 24 << 20, Output: 1 << 20, Duration: 5 * time.Second}
-	for _, f := range sortedFunctions() {
-		if slices.Contains(idle, f.name) {
+	limits := lisp.Limits{Steps: 300_000, Bytes: 24 << 20, Output: 1 << 20, Duration: 5 * time.Second}
+	for _, f := range testLanguage.Functions() {
+		if slices.Contains(idle, f.Name()) {
 			continue
 		}
-		e := newEnvironment(t, Config{Limits: limits, Access: granted(t)})
+		e := newEnvironment(t, lisp.Config{Limits: limits, Access: granted(t)})
 		choice := nameChoice(f, 2)
 		for range tries {
 			a := choose(choice, f)
@@ -353,9 +347,9 @@ func TestHostileArguments(t *testing.T) {
 				}
 			}
 			err := a.charged(t, e, 4096)
-			var failed *Error
+			var failed *lisp.Error
 			if errors.As(err, &failed) && failed.Class == internalError {
-				t.Errorf("%s: %v\n%v", f.name, failed, failed.Cause)
+				t.Errorf("%s: %v\n%v", f.Name(), failed, failed.Cause)
 			}
 		}
 	}
@@ -372,7 +366,7 @@ func TestLoopsStep(t *testing.T) {
 		// given several tries, because a machine under load may stop it at any time.
 		fewest, brief, tries = elements / 256, 3 * time.Millisecond, 5
 	)
-	eachApplication(t, 3, Limits{Steps: 200_000, Bytes: 8 << 20, Output: 1 << 20, Duration: 2 * time.Second}, func(e *Environment, a application) {
+	eachApplication(t, 3, lisp.Limits{Steps: 200_000, Bytes: 8 << 20, Output: 1 << 20, Duration: 2 * time.Second}, func(e *lisp.Environment, a application) {
 		steps, took, form := a.timed(t, e, 0)
 		if took > 20*time.Second {
 			t.Errorf("%s takes %v and accounts for %d steps", form, took, steps)
@@ -393,17 +387,17 @@ func TestLoopsStep(t *testing.T) {
 
 // timed is how many steps the application accounts for with arguments of n elements, and how long
 // it takes. A call that does not end is named by a panic.
-func (a application) timed(t *testing.T, e *Environment, n int) (steps int64, took time.Duration, form string) {
+func (a application) timed(t *testing.T, e *lisp.Environment, n int) (steps int64, took time.Duration, form string) {
 	t.Helper()
-	e.run(t.Context(), func(c *Call) {
+	e.Run(t.Context(), func(c *lisp.Call) {
 		values := a.values(c, n)
 		form = a.form(values)
 		watch := time.AfterFunc(time.Minute, func() { panic(form + " does not end") })
 		defer watch.Stop()
-		before, began := c.steps+int64(c.fuel), time.Now()
+		before, began := c.StepsLeft(), time.Now()
 		c.Apply(a.function, values...)
 		took = time.Since(began)
-		steps = before - (c.steps + int64(c.fuel))
+		steps = before - c.StepsLeft()
 	})
 	return steps, took, form
 }

@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
+
+	"org-agent/kernel/lisp"
 )
 
 var update = flag.Bool("update", false, "write what SBCL says beside the corpus")
@@ -124,20 +126,25 @@ func askScript(t testing.TB, script string, forms []string) []string {
 // answer is what this evaluator gives for a case, written as the oracle writes it.
 func answer(t testing.TB, form string) (text string, err error) {
 	t.Helper()
-	got, err := evaluated(t, newEnvironment(t, Config{}), form)
+	got, err := evaluated(t, newEnvironment(t, lisp.Config{}), form)
 	if err != nil {
-		return "error " + standardName(err), err
+		return "error " + standardName(t, err), err
 	}
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(got), nil
 }
 
 // standardName is the name of the error's class, ERROR if it is a note's own.
-func standardName(err error) string {
-	var e *Error
+func standardName(t testing.TB, err error) string {
+	var e *lisp.Error
 	if !errors.As(err, &e) {
 		return "of Go"
 	}
-	if _, standard := standardClasses()[standardTable[e.Class]]; standard || e.Limit() {
+	class := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(e.Class)
+	standard, failure := evaluated(t, newEnvironment(t, lisp.Config{}), `(multiple-value-bind (name there) (find-symbol "`+class+`" "CL") (if (and there (find-class name nil)) t))`)
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	if standard == "T" || e.Limit() {
 		return strings.TrimPrefix(e.Class, "SIMPLE-")
 	}
 	return "ERROR"

@@ -1,9 +1,11 @@
-package lisp
+package lisp_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 // TestEntriesAreComplete makes sure that everything the language has is told, once, in
@@ -18,7 +20,7 @@ func TestEntriesAreComplete(t *testing.T) {
 		if entry.Doc == "" || strings.Contains(entry.Doc, "\n") || !strings.HasSuffix(entry.Doc, ".") {
 			t.Errorf("%s: the doc %q is not a line of prose", entry.Name, entry.Doc)
 		}
-		variable := entry.Kind == VariableEntry || entry.Kind == ConstantEntry
+		variable := entry.Kind == lisp.VariableEntry || entry.Kind == lisp.ConstantEntry
 		if variable != (entry.LambdaList == "") {
 			t.Errorf("%s: a %s with the lambda list %q", entry.Name, entry.Kind, entry.LambdaList)
 		}
@@ -26,15 +28,10 @@ func TestEntriesAreComplete(t *testing.T) {
 			t.Errorf("%s stands in no chapter", entry.Name)
 		}
 	}
-	l := testLanguage
-	expect := func(symbol *Symbol) {
-		if name := entryName(symbol, standardPackage); !told[name] && !internalName(symbol.name) && symbol != symForever && symbol != symModify && symbol != symQuasiquote && symbol != symUnquote && symbol != symUnquoteSplicing {
+	for _, name := range testLanguage.Names() {
+		if !told[name] {
 			t.Errorf("%s is not told", name)
 		}
-	}
-	l.operators(expect)
-	for symbol := range l.variables {
-		expect(symbol)
 	}
 }
 
@@ -44,23 +41,23 @@ func TestEntriesAreComplete(t *testing.T) {
 func TestLambdaListsAreTrue(t *testing.T) {
 	t.Parallel()
 	for _, entry := range testLanguage.Entries() {
-		if entry.Kind != FunctionEntry {
+		if entry.Kind != lisp.FunctionEntry {
 			continue
 		}
-		parameters, err := parseParameters(entry.LambdaList)
+		parameters, err := lisp.ParseParameters(entry.LambdaList)
 		if err != nil {
 			t.Errorf("%s: %v", entry.Name, err)
 			continue
 		}
-		least, most := parameters.least(), parameters.most()
-		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
+		least, most := parameters.Required, parameters.Most
+		e := newEnvironment(t, lisp.Config{Limits: lisp.Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
 		refused := func(count int) bool {
 			_, err := evaluated(t, e, "(funcall '"+entry.Name+strings.Repeat(" 0", count)+")")
-			var failed *Error
+			var failed *lisp.Error
 			if errors.As(err, &failed) && failed.Class == internalError {
 				t.Errorf("%s with %d arguments: %v", entry.Name, count, failed.Cause)
 			}
-			return errors.As(err, &failed) && failed.Class == ProgramError && strings.HasPrefix(failed.Message, "invalid number of arguments: ")
+			return errors.As(err, &failed) && failed.Class == lisp.ProgramError && strings.HasPrefix(failed.Message, "invalid number of arguments: ")
 		}
 		if least > 0 && !refused(least-1) {
 			t.Errorf("%s %s takes %d arguments", entry.Name, entry.LambdaList, least-1)
@@ -78,23 +75,17 @@ func TestLambdaListsAreTrue(t *testing.T) {
 }
 
 // everything grants all kinds of access, to nothing that exists.
-func everything() Access {
-	return Access{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}, Environment: []string{"NOTHING"}, Directory: "/nowhere"}
+func everything() lisp.Access {
+	return lisp.Access{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}, Environment: []string{"NOTHING"}, Directory: "/nowhere"}
 }
 
 // TestArgumentsAreBound makes sure that optional and keyword arguments are bound by the lambda list
 // of their row, and not taken by their position.
 func TestArgumentsAreBound(t *testing.T) {
-	check := func(f *Function) {
-		if p := f.parameters; (p.positional > p.required || len(p.keys) > 0) && (f.named == nil || f.call != nil) {
-			t.Errorf("%s %s takes its arguments by their position", f.name, f.list)
+	for _, f := range testLanguage.Functions() {
+		if p := f.Parameters(); (p.Positional > p.Required || len(p.Keys) > 0) && !f.IsNamed() {
+			t.Errorf("%s %s takes its arguments by their position", f.Name(), f.LambdaList())
 		}
-	}
-	for _, f := range testLanguage.functions {
-		check(f)
-	}
-	for _, f := range testLanguage.setters {
-		check(f)
 	}
 }
 
@@ -104,15 +95,15 @@ func TestKeywordsAreTrue(t *testing.T) {
 	t.Parallel()
 	for _, entry := range testLanguage.Entries() {
 		_, keys, found := strings.Cut(strings.TrimSuffix(entry.LambdaList, ")"), "&key ")
-		if entry.Kind != FunctionEntry || !found || strings.Contains(keys, "&allow-other-keys") {
+		if entry.Kind != lisp.FunctionEntry || !found || strings.Contains(keys, "&allow-other-keys") {
 			continue
 		}
-		parameters, err := parseParameters(entry.LambdaList)
+		parameters, err := lisp.ParseParameters(entry.LambdaList)
 		if err != nil {
 			t.Fatal(err)
 		}
-		positions := parameters.positional
-		e := newEnvironment(t, Config{Limits: Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
+		positions := parameters.Positional
+		e := newEnvironment(t, lisp.Config{Limits: lisp.Limits{Steps: 100_000, Bytes: 4 << 20}, Access: everything()})
 		refused := func(key string) bool {
 			for _, argument := range []string{" nil", " 1", ` "a"`, " 'list", " #'car"} {
 				arguments := strings.Repeat(argument, positions)
@@ -120,7 +111,7 @@ func TestKeywordsAreTrue(t *testing.T) {
 					arguments = " 'list 1"
 				}
 				_, err := evaluated(t, e, "("+entry.Name+arguments+" :"+key+" nil)")
-				var failed *Error
+				var failed *lisp.Error
 				if errors.As(err, &failed) && failed.Class == internalError {
 					t.Errorf("%s%s :%s nil: %s %v", entry.Name, arguments, key, failed.Message, failed.Cause)
 				}
@@ -165,7 +156,7 @@ with-it | macro | ((a) &body body) | With it. | The note`
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
-	if near := Nearest("twise", entries); near == nil || near.Name != "twice" {
+	if near := lisp.Nearest("twise", entries); near == nil || near.Name != "twice" {
 		t.Errorf("nearest to twise is %v", near)
 	}
 }

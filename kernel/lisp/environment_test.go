@@ -1,50 +1,52 @@
-package lisp
+package lisp_test
 
 import (
 	"context"
 	"os"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 // noteConfig gives what the kernel gives to notes: ask-neuro, which returns its
 // arguments, and defskill, whose values are evaluated.
-func noteConfig(register func(properties Value)) Config {
-	offered, err := NewInterface(testLanguage, []KernelFunction{
-		{Name: "ask-neuro", LambdaList: "(text &key system-prompt)", Waits: true, Call: func(_ context.Context, c *Call, args []Value) (Value, error) {
-			return &Cons{Car: c.Keyword("ASKED"), Cdr: NewList(args...)}, nil
+func noteConfig(register func(properties lisp.Value)) lisp.Config {
+	offered, err := lisp.NewInterface(testLanguage, []lisp.KernelFunction{
+		{Name: "ask-neuro", LambdaList: "(text &key system-prompt)", Waits: true, Call: func(_ context.Context, c *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+			return &lisp.Cons{Car: c.Keyword("ASKED"), Cdr: lisp.NewList(args...)}, nil
 		}},
-		{Name: "%register-skill", LambdaList: "(name &rest properties)", Call: func(_ context.Context, _ *Call, args []Value) (Value, error) {
+		{Name: "%register-skill", LambdaList: "(name &rest properties)", Call: func(_ context.Context, _ *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 			if register != nil {
-				register(NewList(args...))
+				register(lisp.NewList(args...))
 			}
 			return args[0], nil
 		}},
-	}, []KernelMacro{{Name: "defskill", LambdaList: "(name &rest properties)", Expand: func(c *Call, args []Value) (Value, error) {
-		return &Cons{Car: c.Symbol("%REGISTER-SKILL"), Cdr: NewList(args...)}, nil
+	}, []lisp.KernelMacro{{Name: "defskill", LambdaList: "(name &rest properties)", Expand: func(c *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+		return &lisp.Cons{Car: c.Symbol("%REGISTER-SKILL"), Cdr: lisp.NewList(args...)}, nil
 	}}})
 	if err != nil {
 		panic(err)
 	}
-	return Config{Language: testLanguage, Interface: offered}
+	return lisp.Config{Language: testLanguage, Interface: offered}
 }
 
 // offering is an interface of functions.
-func offering(t testing.TB, functions ...KernelFunction) *Interface {
+func offering(t testing.TB, functions ...lisp.KernelFunction) *lisp.Interface {
 	t.Helper()
-	i, err := NewInterface(testLanguage, functions, nil)
+	i, err := lisp.NewInterface(testLanguage, functions, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return i
 }
 
-func newEnvironment(t testing.TB, config Config) *Environment {
+func newEnvironment(t testing.TB, config lisp.Config) *lisp.Environment {
 	t.Helper()
 	if config.Language == nil {
 		config.Language = testLanguage
 	}
-	e, err := New(config)
+	e, err := lisp.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,25 +54,25 @@ func newEnvironment(t testing.TB, config Config) *Environment {
 }
 
 // evaluated is what prin1 prints of the last form in source, or the error.
-func evaluated(t testing.TB, e *Environment, source string) (string, error) {
+func evaluated(t testing.TB, e *lisp.Environment, source string) (string, error) {
 	t.Helper()
 	last := "NIL"
 	err := e.Eval(t.Context(), source, "test.lisp", 1, func(printed string) { last = printed })
 	return last, err
 }
 
-func chatNote(t testing.TB) (*Environment, map[string]*Function) {
+func chatNote(t testing.TB) (*lisp.Environment, map[string]*lisp.Function) {
 	t.Helper()
 	source, err := os.ReadFile("testdata/chat.lisp")
 	if err != nil {
 		t.Fatal(err)
 	}
-	functions := map[string]*Function{}
-	e := newEnvironment(t, noteConfig(func(properties Value) {
-		items, _ := Slice(properties, 100)
+	functions := map[string]*lisp.Function{}
+	e := newEnvironment(t, noteConfig(func(properties lisp.Value) {
+		items, _ := lisp.Slice(properties, 100)
 		for i := 1; i+1 < len(items); i += 2 {
-			if fn, ok := items[i+1].(*Function); ok {
-				functions[strings.ToLower(items[i].(*Symbol).Name())] = fn
+			if fn, ok := items[i+1].(*lisp.Function); ok {
+				functions[strings.ToLower(items[i].(*lisp.Symbol).Name())] = fn
 			}
 		}
 	}))
@@ -92,18 +94,18 @@ func TestChatNote(t *testing.T) {
 		{"symbolic", "((:type :bogus) nil)", "(:TYPE :REQUEST :TARGET :EMACS :PAYLOAD (:ACTION :INSERT-AT-END :BUFFER \"*chat*\" :TEXT \"\n*Refused:* (:TYPE :BOGUS)\"))"},
 		{"neuro", "((:payload (:text \"hi oops no\" :channel :matrix :chat-id \"!r\")))", "(:ASKED \"hi \" :SYSTEM-PROMPT \"RULES:\n- reply to !r with \\\"<text>\\\"\n- be kind\")"},
 	} {
-		var args Value
-		err := e.run(t.Context(), func(c *Call) {
-			form, err := c.readText(c.NewInput([]rune(test.args)))
-			if err != nil {
-				t.Fatal(err)
+		var args lisp.Value
+		err := e.Run(t.Context(), func(c *lisp.Call) {
+			form, read := c.ReadForm(c.NewInput([]rune(test.args)))
+			if !read {
+				t.Fatalf("%s is blank", test.args)
 			}
 			args = form
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, _ := Slice(args, 10)
+		list, _ := lisp.Slice(args, 10)
 		v, err := e.Call(t.Context(), functions[test.function], list...)
 		if err != nil {
 			t.Fatalf("%s%s: %v", test.function, test.args, err)
@@ -116,7 +118,7 @@ func TestChatNote(t *testing.T) {
 
 // TestSpellingsThatChange reads names that mean another symbol than they did before.
 func TestSpellingsThatChange(t *testing.T) {
-	e := newEnvironment(t, Config{})
+	e := newEnvironment(t, lisp.Config{})
 	got, err := evaluated(t, e, `(defvar *old* (list 'foo 'position))
 		(unintern 'foo)
 		(shadow "POSITION")

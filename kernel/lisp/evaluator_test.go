@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 )
 
@@ -55,7 +56,7 @@ func TestProblems(t *testing.T) {
 (defun helper (x) x)
 (defvar *later* 1)
 (defun k () (setq undeclared 1))`
-	e := newEnvironment(t, Config{})
+	e := newEnvironment(t, lisp.Config{})
 	if err := e.Load(t.Context(), source, "note.org", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestProblems(t *testing.T) {
 }
 
 func TestSexpRoundTrip(t *testing.T) {
-	e := newEnvironment(t, Config{})
+	e := newEnvironment(t, lisp.Config{})
 	for _, text := range []string{
 		`nil`, `t`, `(:type :request :target :emacs :payload (:action :insert-at-end :text "a\nb \"q\""))`, `(1 -2 1.5 0.1 1e+20 123456789012345678901234567890)`,
 		`(a . b)`, `(a b . c)`, `(quote x)`, `("é😀" pkg:sym "")`, `((nil) (t))`, `(:a nil :b (1 (2 (3))))`, `(3.141592653589793 100.0 1e-07 16777217.0)`,
@@ -94,7 +95,7 @@ func TestSexpRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := ToSexp(v)
+		back, err := lisp.ToSexp(v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,15 +106,15 @@ func TestSexpRoundTrip(t *testing.T) {
 }
 
 func TestToSexpRefuses(t *testing.T) {
-	e := newEnvironment(t, Config{})
+	e := newEnvironment(t, lisp.Config{})
 	for _, source := range []string{`#'car`, `(make-hash-table)`, `(list 1 (lambda ()))`, `(let ((l (list 1))) (setf (cdr l) l))`, `(let ((l (list 1))) (setf (car l) l))`, `'|a b|`, `:|a b|`, `(make-string-output-stream)`} {
 		v := value(t, e, source)
-		if x, err := ToSexp(v); err == nil {
+		if x, err := lisp.ToSexp(v); err == nil {
 			t.Errorf("%s became %T", source, x)
 		}
 	}
 	for source, want := range map[string]string{`'Foo`: "foo", `:KEY`: ":key", `#\a`: `"a"`, `1/4`: "0.25", `#(1 2)`: "(1 2)", `1.5d0`: "1.5", `(/ 1.0 3)`: "0.33333334"} {
-		x, err := ToSexp(value(t, e, source))
+		x, err := lisp.ToSexp(value(t, e, source))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,9 +125,9 @@ func TestToSexpRefuses(t *testing.T) {
 }
 
 // value evaluates source in a call and returns its value.
-func value(t testing.TB, e *Environment, source string) (v Value) {
+func value(t testing.TB, e *lisp.Environment, source string) (v lisp.Value) {
 	t.Helper()
-	err := e.For(nil).load(t.Context(), source, "test.lisp", 1, func(_ *Call, last Value) { v = Single(last) })
+	err := e.LoadEach(t.Context(), source, "test.lisp", 1, func(_ *lisp.Call, last lisp.Value) { v = lisp.Single(last) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,11 +135,11 @@ func value(t testing.TB, e *Environment, source string) (v Value) {
 }
 
 func TestDataIsInterned(t *testing.T) {
-	e := newEnvironment(t, Config{})
+	e := newEnvironment(t, lisp.Config{})
 	if err := e.Load(t.Context(), `(defvar *seen* nil) (defun see (x) (let ((known (member x *seen*))) (push x *seen*) (if known t nil)))`, "x", 1); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []Value{Nil, T, T} {
+	for i, want := range []lisp.Value{lisp.Nil, lisp.T, lisp.T} {
 		v, err := e.FromSexp(plist.Keyword("never-in-source"))
 		if err != nil {
 			t.Fatal(err)
@@ -147,36 +148,43 @@ func TestDataIsInterned(t *testing.T) {
 			t.Errorf("call %d: %v, %v", i, got, err)
 		}
 	}
-	if x, err := e.FromSexp(sexp.Symbol("car")); err != nil || x != CL("CAR") {
+	if x, err := e.FromSexp(sexp.Symbol("car")); err != nil || x != lisp.CL("CAR") {
 		t.Errorf("car is %v, %v", x, err)
 	}
 }
 
 func TestGuardIsWaitedForWithContext(t *testing.T) {
-	e := newEnvironment(t, Config{})
-	e.guard <- struct{}{}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	var failed *Error
-	if _, err := e.Call(ctx, "car", Nil); !errors.As(err, &failed) || failed.Class != timeCondition {
-		t.Errorf("error %v", err)
+	e := newEnvironment(t, lisp.Config{})
+	err := e.Run(t.Context(), func(*lisp.Call) { // it has the guard
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		var failed *lisp.Error
+		if _, err := e.Call(ctx, "car", lisp.Nil); !errors.As(err, &failed) || failed.Class != timeCondition {
+			t.Errorf("error %v", err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
 	}
-	<-e.guard
-	if _, err := e.Call(t.Context(), "car", Nil); err != nil {
+	if _, err := e.Call(t.Context(), "car", lisp.Nil); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestKernelFunctions(t *testing.T) {
 	failure := errors.New("the model is away")
-	e := newEnvironment(t, Config{Owner: "the owner", Interface: offering(t, []KernelFunction{
-		{Name: "owner", LambdaList: "()", Call: func(_ context.Context, c *Call, _ []Value) (Value, error) {
-			return NewString(c.Environment().Owner().(string)), nil
+	e := newEnvironment(t, lisp.Config{Owner: "the owner", Interface: offering(t, []lisp.KernelFunction{
+		{Name: "owner", LambdaList: "()", Call: func(_ context.Context, c *lisp.Call, _ []lisp.Value) (lisp.Value, error) {
+			return lisp.NewString(c.Environment().Owner().(string)), nil
 		}},
-		{Name: "fails", LambdaList: "()", Call: func(context.Context, *Call, []Value) (Value, error) { return nil, failure }},
-		{Name: "calls", LambdaList: "(function &rest arguments)", Call: func(_ context.Context, c *Call, args []Value) (Value, error) { return c.Apply(args[0], args[1:]...) }},
-		{Name: "uiop:getenv", LambdaList: "(name)", Call: func(context.Context, *Call, []Value) (Value, error) { return NewString("home"), nil }},
-		{Name: "panics", LambdaList: "()", Call: func(context.Context, *Call, []Value) (Value, error) { panic("bug") }},
+		{Name: "fails", LambdaList: "()", Call: func(context.Context, *lisp.Call, []lisp.Value) (lisp.Value, error) { return nil, failure }},
+		{Name: "calls", LambdaList: "(function &rest arguments)", Call: func(_ context.Context, c *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+			return c.Apply(args[0], args[1:]...)
+		}},
+		{Name: "uiop:getenv", LambdaList: "(name)", Call: func(context.Context, *lisp.Call, []lisp.Value) (lisp.Value, error) {
+			return lisp.NewString("home"), nil
+		}},
+		{Name: "panics", LambdaList: "()", Call: func(context.Context, *lisp.Call, []lisp.Value) (lisp.Value, error) { panic("bug") }},
 	}...)})
 	for source, want := range map[string]string{
 		`(handler-case (fails) (error (e) (princ-to-string e)))`: `"the model is away"`,
@@ -197,7 +205,7 @@ func TestKernelFunctions(t *testing.T) {
 	if _, err := evaluated(t, e, "(fails)"); !errors.Is(err, failure) {
 		t.Errorf("error %v does not wrap the function's", err)
 	}
-	var failed *Error
+	var failed *lisp.Error
 	if _, err := evaluated(t, e, "(ignore-errors (panics))"); !errors.As(err, &failed) || failed.Class != internalError {
 		t.Errorf("error %v", err)
 	}
@@ -210,21 +218,21 @@ func TestKernelFunctions(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	for _, function := range []KernelFunction{{Name: "f", LambdaList: "x"}, {Name: "f", LambdaList: "((x)"}, {Name: "cl:car", LambdaList: "()"}, {Name: "cl-user:f", LambdaList: "()"}} {
-		if _, err := NewInterface(testLanguage, []KernelFunction{function}, nil); err == nil {
+	for _, function := range []lisp.KernelFunction{{Name: "f", LambdaList: "x"}, {Name: "f", LambdaList: "((x)"}, {Name: "cl:car", LambdaList: "()"}, {Name: "cl-user:f", LambdaList: "()"}} {
+		if _, err := lisp.NewInterface(testLanguage, []lisp.KernelFunction{function}, nil); err == nil {
 			t.Errorf("%+v is accepted", function)
 		}
 	}
-	if _, err := NewInterface(testLanguage, nil, []KernelMacro{{Name: "", LambdaList: "()"}}); err == nil {
+	if _, err := lisp.NewInterface(testLanguage, nil, []lisp.KernelMacro{{Name: "", LambdaList: "()"}}); err == nil {
 		t.Error("a macro without a name is accepted")
 	}
-	if _, err := New(Config{Package: "keyword"}); err == nil {
+	if _, err := lisp.New(lisp.Config{Package: "keyword"}); err == nil {
 		t.Error("the note's package may be KEYWORD")
 	}
 }
 
 func TestPackages(t *testing.T) {
-	e := newEnvironment(t, Config{Package: "chat-note"})
+	e := newEnvironment(t, lisp.Config{Package: "chat-note"})
 	for source, want := range map[string]string{
 		`(package-name *package*)`:                                 `"CHAT-NOTE"`,
 		`(progn (in-package :org-agent) (package-name *package*))`: `"CHAT-NOTE"`,
@@ -239,7 +247,7 @@ func TestPackages(t *testing.T) {
 }
 
 func TestEnvironmentsAreSeparate(t *testing.T) {
-	a, b := newEnvironment(t, Config{}), newEnvironment(t, Config{})
+	a, b := newEnvironment(t, lisp.Config{}), newEnvironment(t, lisp.Config{})
 	if _, err := evaluated(t, a, `(defun shared () 1) (defvar *v* 1) (setf (get 'car :x) 1 (cdr *features*) nil) (setq *print-base* 16)`); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +259,7 @@ func TestEnvironmentsAreSeparate(t *testing.T) {
 
 func TestOutput(t *testing.T) {
 	var out strings.Builder
-	e := newEnvironment(t, Config{Output: func(text string) { out.WriteString(text) }})
+	e := newEnvironment(t, lisp.Config{Output: func(text string) { out.WriteString(text) }})
 	if _, err := evaluated(t, e, `(princ "a") (format t "~&b~%") (print 'c) (warn "careful ~a" 1) (with-output-to-string (*standard-output*) (princ "hidden"))`); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 // TestFileStreams reads and writes files in all the ways that open has.
@@ -33,7 +35,7 @@ func TestFileStreams(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, root := fileWorld(t)
 			out := filepath.Join(root, "out")
-			e := newEnvironment(t, Config{Access: Access{Read: []string{out}, Write: []string{out}}})
+			e := newEnvironment(t, lisp.Config{Access: lisp.Access{Read: []string{out}, Write: []string{out}}})
 			form := strings.ReplaceAll(test.form, "OUT", out)
 			got, err := evaluated(t, e, form)
 			if test.want != "" && err != nil || got != test.want && test.want != "" {
@@ -67,7 +69,7 @@ func TestUnsavedFiles(t *testing.T) {
 	if _, err := evaluated(t, e, fmt.Sprintf(`(let ((s (open "%s/out/x" :direction :output))) (loop (write-string "much text" s)))`, root)); err == nil {
 		t.Error("no limit was reached")
 	}
-	if len(e.unsaved) != 0 {
-		t.Errorf("%d streams are kept", len(e.unsaved))
+	if n := e.UnsavedStreams(); n != 0 {
+		t.Errorf("%d streams are kept", n)
 	}
 }

@@ -1,11 +1,12 @@
-package lisp
+package lisp_test
 
 import (
 	"errors"
 	"os"
-	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/lisp"
 )
 
 // FuzzEval evaluates arbitrary source under small limits. Whatever it is, it ends with
@@ -27,11 +28,11 @@ func FuzzEval(f *testing.F) {
 	f.Add(string(note))
 	config, usable := noteConfig(nil), noteConfig(nil)
 	// Nothing takes a tenth of a second in so few steps but sleep.
-	config.Limits = Limits{Steps: 20_000, Bytes: 4 << 20, Output: 10_000, Depth: 10_000, Duration: 100 * time.Millisecond}
+	config.Limits = lisp.Limits{Steps: 20_000, Bytes: 4 << 20, Output: 10_000, Depth: 10_000, Duration: 100 * time.Millisecond}
 	f.Fuzz(func(t *testing.T, source string) {
 		e := newEnvironment(t, config)
 		err := e.Eval(t.Context(), source, "fuzz", 1, func(string) {})
-		var failed *Error
+		var failed *lisp.Error
 		if err != nil && !errors.As(err, &failed) {
 			t.Fatalf("the error is a %T", err)
 		}
@@ -61,18 +62,18 @@ func TestBuiltinsWithOddArguments(t *testing.T) {
 		"(make-array 2 :fill-pointer 1)", "(make-condition 'error)", "(find-class 'error)", "\"(a\"", "4611686018427387904",
 	}
 	for _, name := range testLanguage.Entries() {
-		if name.Kind != FunctionEntry {
+		if name.Kind != lisp.FunctionEntry {
 			continue
 		}
-		limits := Limits{Steps: 100_000, Bytes: 8 << 20, Output: 100_000, Duration: 5 * time.Second}
+		limits := lisp.Limits{Steps: 100_000, Bytes: 8 << 20, Output: 100_000, Duration: 5 * time.Second}
 		if name.Name == "sleep" { // it sleeps as long as the limit lets it
 			limits.Duration = 20 * time.Millisecond
 		}
-		e := newEnvironment(t, Config{Limits: limits})
+		e := newEnvironment(t, lisp.Config{Limits: limits})
 		try := func(arguments string) {
 			source := "(" + name.Name + " " + arguments + ")"
 			_, err := evaluated(t, e, source)
-			var failed *Error
+			var failed *lisp.Error
 			if err != nil && !errors.As(err, &failed) {
 				t.Fatalf("%s: the error is a %T", source, err)
 			}
@@ -80,7 +81,7 @@ func TestBuiltinsWithOddArguments(t *testing.T) {
 				t.Errorf("%s: %v\n%v", source, failed, failed.Cause)
 			}
 		}
-		if testLanguage.setters[standardTable[strings.ToUpper(name.Name)]] != nil {
+		if testLanguage.HasSetter(name.Name) {
 			for i, a := range odd {
 				for j, b := range odd {
 					place := name.Name + " " + a
@@ -88,7 +89,7 @@ func TestBuiltinsWithOddArguments(t *testing.T) {
 						place += " " + odd[(i+3*j)%len(odd)]
 					}
 					if _, err := evaluated(t, e, "(setf ("+place+") "+b+")"); err != nil {
-						var failed *Error
+						var failed *lisp.Error
 						if !errors.As(err, &failed) || failed.Class == internalError {
 							t.Errorf("(setf (%s) %s): %v\n%v", place, b, failed, failed.Cause)
 						}

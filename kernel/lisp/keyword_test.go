@@ -1,17 +1,19 @@
-package lisp
+package lisp_test
 
 import (
 	"context"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 // TestInPlaceOf: only a form with a keyword written in it calls what stands in place of a
 // function of the standard; in every other way that function is itself.
 func TestInPlaceOf(t *testing.T) {
-	e := newEnvironment(t, Config{Interface: offering(t, KernelFunction{
+	e := newEnvironment(t, lisp.Config{Interface: offering(t, lisp.KernelFunction{
 		Name: "%identity", LambdaList: "(name &optional default)", InPlaceOf: "identity",
-		Call: func(_ context.Context, c *Call, args []Value) (Value, error) {
-			return NewList(append([]Value{c.Keyword("READ")}, args...)...), nil
+		Call: func(_ context.Context, c *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+			return lisp.NewList(append([]lisp.Value{c.Keyword("READ")}, args...)...), nil
 		},
 	})})
 	for source, want := range map[string]string{
@@ -43,11 +45,11 @@ func TestInPlaceOf(t *testing.T) {
 			t.Errorf("%s is %s", source, got)
 		}
 	}
-	plain := newEnvironment(t, Config{})
+	plain := newEnvironment(t, lisp.Config{})
 	if got, err := evaluated(t, plain, "(identity :name)"); err != nil || got != ":NAME" {
 		t.Errorf("where nothing is offered it is %s, %v", got, err)
 	}
-	if _, err := NewInterface(testLanguage, []KernelFunction{{Name: "f", LambdaList: "(x)", InPlaceOf: "nothing-such"}}, nil); err == nil {
+	if _, err := lisp.NewInterface(testLanguage, []lisp.KernelFunction{{Name: "f", LambdaList: "(x)", InPlaceOf: "nothing-such"}}, nil); err == nil {
 		t.Error("it may stand in place of nothing")
 	}
 }

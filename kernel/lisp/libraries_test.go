@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"org-agent/kernel/lisp"
 )
 
 // The libraries are compared with the originals as the language is with SBCL: a file
@@ -63,29 +65,29 @@ func TestLibraries(t *testing.T) {
 }
 
 // libraryAccess grants what the cases of uiop read.
-func libraryAccess(t testing.TB) Access {
+func libraryAccess(t testing.TB) lisp.Access {
 	t.Helper()
 	directory, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Access{Read: []string{filepath.Join(directory, libraryCorpus)}, Environment: []string{"LIBRARY_CASE", "LIBRARY_EMPTY"}, Directory: directory}
+	return lisp.Access{Read: []string{filepath.Join(directory, libraryCorpus)}, Environment: []string{"LIBRARY_CASE", "LIBRARY_EMPTY"}, Directory: directory}
 }
 
 // libraryAnswer is what this evaluator gives for a case, written as the oracle writes it:
 // all values, or the class of the error.
 func libraryAnswer(t testing.TB, form string) (string, error) {
 	t.Helper()
-	config := Config{Access: libraryAccess(t), Now: func() time.Time { return time.Date(2026, 11, 22, 10, 30, 5, 123456789, time.UTC) }}
+	config := lisp.Config{Access: libraryAccess(t), Now: func() time.Time { return time.Date(2026, 11, 22, 10, 30, 5, 123456789, time.UTC) }}
 	e := newEnvironment(t, config)
 	var parts []string
-	err := e.For(nil).load(t.Context(), form, "case.lisp", 1, func(c *Call, v Value) {
+	err := e.LoadEach(t.Context(), form, "case.lisp", 1, func(c *lisp.Call, v lisp.Value) {
 		parts = nil
-		for _, one := range every(v) {
+		for _, one := range lisp.Every(v) {
 			parts = append(parts, c.Printed(one, true))
 		}
 	})
-	var failed *Error
+	var failed *lisp.Error
 	if errors.As(err, &failed) {
 		return fmt.Sprintf("error %s", strings.TrimPrefix(failed.Class, "SIMPLE-")), err
 	}

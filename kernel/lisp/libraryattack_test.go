@@ -1,4 +1,6 @@
-package lisp
+package lisp_test
+
+import "org-agent/kernel/lisp"
 
 // libraryAttacks try to make the libraries take more than a call may.
 var libraryAttacks = []attack{
@@ -33,9 +35,9 @@ var libraryAttacks = []attack{
 	{"str:replace-using that grows", `(str:replace-using (loop repeat 100 append (list "a" "aaaa")) "a")`, anyLimit},
 	{"str:fit", `(str:fit 100000000000 "a")`, storageCondition},
 	{"str:ensure in a loop", `(let ((s "a")) (loop (setf s (str:concat s s))))`, anyLimit},
-	{"time far away", `(local-time:timestamp+ (local-time:now) most-positive-fixnum :year)`, SimpleError},
-	{"days far away", `(local-time:timestamp+ (local-time:now) most-positive-fixnum :day)`, SimpleError},
-	{"moment of a bignum", `(local-time:unix-to-timestamp (expt 10 100))`, TypeErrorClass},
+	{"time far away", `(local-time:timestamp+ (local-time:now) most-positive-fixnum :year)`, lisp.SimpleError},
+	{"days far away", `(local-time:timestamp+ (local-time:now) most-positive-fixnum :day)`, lisp.SimpleError},
+	{"moment of a bignum", `(local-time:unix-to-timestamp (expt 10 100))`, lisp.TypeErrorClass},
 	{"time with wide fields", `(local-time:format-timestring nil (local-time:now) :format (make-list 1000000 :initial-element '(:year 100000000)))`, storageCondition},
 	{"time without end", `(let ((f (list :year))) (setf (cdr f) f) (local-time:format-timestring nil (local-time:now) :format f))`, anyLimit},
 	{"long name of a zone", `(local-time:find-timezone-by-location-name (make-string 1000000 :initial-element #\a))`, ""},

@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"org-agent/kernel/lisp"
 )
 
 // realDirectory is a directory for a test, by its path without links.
@@ -32,33 +34,62 @@ func put(t *testing.T, path, text string) {
 // its use is not followed, wherever on the path it stands.
 func TestLinksInTheWay(t *testing.T) {
 	for _, at := range []string{"granted", "granted/sub", "granted/sub/a"} {
-		root := realDirectory(t)
-		put(t, filepath.Join(root, "granted/sub/a"), "mine")
-		put(t, filepath.Join(root, "other/sub/a"), "secret")
-		p := location{root: filepath.Join(root, "granted"), name: "sub/a"}
-		if text, err := p.read(t.Context(), func(int64) {}); err != nil || string(text) != "mine" {
-			t.Fatalf("read %q, %v", text, err)
-		}
-		target := filepath.Join(root, "other"+strings.TrimPrefix(at, "granted"))
-		place := filepath.Join(root, at)
-		if err := errors.Join(os.RemoveAll(place), os.Symlink(target, place)); err != nil {
-			t.Fatal(err)
-		}
-		if text, err := p.read(t.Context(), func(int64) {}); err == nil {
-			t.Errorf("a link at %s: read %q", at, text)
-		}
-		_, err := p.entries(10)
-		if at != "granted/sub/a" && err == nil {
-			t.Errorf("a link at %s: entries were listed", at)
-		}
-		_ = errors.Join(p.write("mine"), p.add("mine"), p.remove(), p.rename(location{p.root, "sub/b"}), location{p.root, "sub/new"}.makeDirectories())
-		if text, err := os.ReadFile(filepath.Join(root, "other/sub/a")); err != nil || string(text) != "secret" {
-			t.Errorf("a link at %s: the other file has %q, %v", at, text, err)
-		}
-		if entries, err := os.ReadDir(filepath.Join(root, "other/sub")); err != nil || len(entries) != 1 {
-			t.Errorf("a link at %s: the other directory has %v, %v", at, entries, err)
+		for _, test := range []struct{ form, want string }{
+			{`(uiop:read-file-string "sub/a")`, `"mine"`},
+			{`(with-open-file (s "sub/a") (read-line s))`, `"mine"`},
+			{`(mapcar #'file-namestring (uiop:directory-files "sub/"))`, `("a")`},
+			{`(progn (with-open-file (s "sub/a" :direction :output :if-exists :supersede) (princ "mine" s)) :done)`, ":DONE"},
+			{`(progn (with-open-file (s "sub/a" :direction :output :if-exists :append) (princ "mine" s)) :done)`, ":DONE"},
+			{`(progn (with-open-file (s "sub/new" :direction :output) (princ "mine" s)) :done)`, ":DONE"},
+			{`(progn (delete-file "sub/a") :done)`, ":DONE"},
+			{`(progn (rename-file "sub/a" "b") :done)`, ":DONE"},
+			{`(progn (ensure-directories-exist "sub/new/x") :done)`, ":DONE"},
+		} {
+			got, asked, err := linkInTheWay(t, at, test.form, 0)
+			if err != nil || got != test.want || asked == 0 {
+				t.Fatalf("%s is %s, %v, with %d questions", test.form, got, err, asked)
+			}
+			for nth := range asked {
+				got, _, err := linkInTheWay(t, at, test.form, nth+1)
+				reads := test.want != ":DONE" && !(at == "granted/sub/a" && strings.Contains(test.form, "directory-files"))
+				if reads && err == nil {
+					t.Errorf("a link at %s, question %d: %s is %s", at, nth+1, test.form, got)
+				}
+			}
 		}
 	}
+}
+
+// linkInTheWay evaluates a form in a granted directory. What is at the place becomes a link to another
+// directory when access is asked about for the nth time, which is after a path was looked up; with 0 it
+// never does. The other directory must stay as it is.
+func linkInTheWay(t *testing.T, at, form string, nth int) (got string, asked int, err error) {
+	t.Helper()
+	root := realDirectory(t)
+	put(t, filepath.Join(root, "granted/sub/a"), "mine")
+	put(t, filepath.Join(root, "other/sub/a"), "secret")
+	granted, place, target := filepath.Join(root, "granted"), filepath.Join(root, at), filepath.Join(root, "other"+strings.TrimPrefix(at, "granted"))
+	ask := func() {
+		if asked++; asked != nth {
+			return
+		}
+		if err := errors.Join(os.RemoveAll(place), os.Symlink(target, place)); err != nil {
+			t.Error(err)
+		}
+	}
+	e := newEnvironment(t, lisp.Config{Access: lisp.Access{
+		Read: []string{granted}, Write: []string{granted}, Directory: granted,
+		Check: func(any, string, string) error { ask(); return nil },
+		Dry:   func(any) bool { ask(); return false },
+	}})
+	got, err = evaluated(t, e, form)
+	if text, err := os.ReadFile(filepath.Join(root, "other/sub/a")); err != nil || string(text) != "secret" {
+		t.Errorf("a link at %s, question %d: after %s the other file has %q, %v", at, nth, form, text, err)
+	}
+	if entries, err := os.ReadDir(filepath.Join(root, "other/sub")); err != nil || len(entries) != 1 {
+		t.Errorf("a link at %s, question %d: after %s the other directory has %v, %v", at, nth, form, entries, err)
+	}
+	return got, asked, err
 }
 
 // TestLinksWithinAGrant makes sure that a link to another place that was granted is
@@ -73,7 +104,7 @@ func TestLinksWithinAGrant(t *testing.T) {
 		}
 	}
 	var asked []string
-	e := newEnvironment(t, Config{Access: Access{Read: []string{root}, Write: []string{root}, Directory: root, Check: func(_ any, kind, name string) error {
+	e := newEnvironment(t, lisp.Config{Access: lisp.Access{Read: []string{root}, Write: []string{root}, Directory: root, Check: func(_ any, kind, name string) error {
 		asked = append(asked, kind+" "+strings.TrimPrefix(name, root))
 		if strings.Contains(name, "/closed/") {
 			return errors.New("the directory is closed")
@@ -103,7 +134,7 @@ func TestSlowFiles(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := newEnvironment(t, Config{Access: Access{Read: []string{root, "/dev"}, Write: []string{root, "/dev"}, Directory: root}})
+	e := newEnvironment(t, lisp.Config{Access: lisp.Access{Read: []string{root, "/dev"}, Write: []string{root, "/dev"}, Directory: root}})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for _, name := range []string{"pipe", "/dev/tty", "/dev/zero", "/dev/stdin", "pipe/x"} {
@@ -126,7 +157,7 @@ func TestSlowFiles(t *testing.T) {
 func TestModeIsKept(t *testing.T) {
 	root := realDirectory(t)
 	put(t, filepath.Join(root, "private"), "old")
-	e := newEnvironment(t, Config{Access: Access{Write: []string{root}, Directory: root}})
+	e := newEnvironment(t, lisp.Config{Access: lisp.Access{Write: []string{root}, Directory: root}})
 	if got, err := evaluated(t, e, `(with-open-file (s "private" :direction :output :if-exists :supersede) (princ "new" s))`); err != nil {
 		t.Fatal(got, err)
 	}
@@ -143,7 +174,7 @@ func TestModeIsKept(t *testing.T) {
 // way that a note can handle, and that what was not asked for does not exist.
 func TestWithheld(t *testing.T) {
 	reason := errors.New("read:~/x is not granted")
-	e := newEnvironment(t, Config{Access: Access{Withheld: []string{"read", "env"}, Check: func(_ any, kind, name string) error {
+	e := newEnvironment(t, lisp.Config{Access: lisp.Access{Withheld: []string{"read", "env"}, Check: func(_ any, kind, name string) error {
 		if name != "" {
 			t.Errorf("asked for %s %s", kind, name)
 		}
@@ -177,7 +208,7 @@ func TestDeepPaths(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, deep), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	e := newEnvironment(t, Config{Access: Access{Read: []string{root}, Write: []string{root}, Directory: root}})
+	e := newEnvironment(t, lisp.Config{Access: lisp.Access{Read: []string{root}, Write: []string{root}, Directory: root}})
 	began := time.Now()
 	// In this order: the last form reads what the one before it wrote.
 	for _, one := range []struct{ form, want string }{

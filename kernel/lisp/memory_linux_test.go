@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 // heaviest are what takes most beside what it is charged for: by garbage, by the stack, by numbers in
@@ -23,7 +25,7 @@ var heaviest = []string{
 // have by default, and asks the system for the most each ever had.
 func TestPeakOfAProcess(t *testing.T) {
 	if source := os.Getenv(hogVariable); source != "" {
-		e := newEnvironment(t, Config{})
+		e := newEnvironment(t, lisp.Config{})
 		_, err := evaluated(t, e, source)
 		fmt.Println("ending:", ending(err))
 		printStatus(t)
@@ -43,10 +45,10 @@ func TestPeakOfAProcess(t *testing.T) {
 func TestPeakOfThree(t *testing.T) {
 	const shared = 96
 	if source := os.Getenv(hogVariable); source != "" {
-		memory := NewMemory(shared << 20)
+		memory := lisp.NewMemory(shared << 20)
 		var group sync.WaitGroup
 		for range 3 {
-			e := newEnvironment(t, Config{Memory: memory})
+			e := newEnvironment(t, lisp.Config{Memory: memory})
 			group.Go(func() {
 				_, err := evaluated(t, e, source)
 				fmt.Println("ending:", ending(err), err)

@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"org-agent/kernel/lisp"
 )
 
 // hogs try to allocate more than they are charged for: by what grows while its length is not
@@ -120,7 +122,7 @@ var hogs = []struct{ name, source string }{
 }
 
 // hogLimits leave the bytes to be what ends a hog.
-var hogLimits = Limits{Steps: 30_000_000, Bytes: 24 << 20, Depth: 50_000, Output: 64 << 20, Duration: 20 * time.Second, Retained: 1 << 30}
+var hogLimits = lisp.Limits{Steps: 30_000_000, Bytes: 24 << 20, Depth: 50_000, Output: 64 << 20, Duration: 20 * time.Second, Retained: 1 << 30}
 
 // TestPeakMemory makes sure that the limit of bytes bounds what is really in use. The heap has
 // garbage beside that: what gathers until the collector runs again, and what is allocated while it
@@ -137,7 +139,7 @@ func TestPeakMemory(t *testing.T) {
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	for _, hog := range hogs {
 		t.Run(hog.name, func(t *testing.T) {
-			e := newEnvironment(t, Config{Limits: limits})
+			e := newEnvironment(t, lisp.Config{Limits: limits})
 			runtime.GC()
 			peak := watchMemory()
 			start := time.Now()

@@ -1,6 +1,6 @@
 //go:build race
 
-package lisp
+package lisp_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/lisp"
 	"org-agent/kernel/plist"
 )
 
@@ -15,13 +16,13 @@ import (
 // their call.
 func TestGuard(t *testing.T) {
 	waiting, proceed := make(chan struct{}), make(chan struct{})
-	e := newEnvironment(t, Config{
-		Limits: Limits{Duration: 200 * time.Millisecond},
-		Interface: offering(t, KernelFunction{Name: "wait", LambdaList: "()", Waits: true, Call: func(ctx context.Context, _ *Call, _ []Value) (Value, error) {
+	e := newEnvironment(t, lisp.Config{
+		Limits: lisp.Limits{Duration: 200 * time.Millisecond},
+		Interface: offering(t, lisp.KernelFunction{Name: "wait", LambdaList: "()", Waits: true, Call: func(ctx context.Context, _ *lisp.Call, _ []lisp.Value) (lisp.Value, error) {
 			close(waiting)
 			<-proceed
 			time.Sleep(300 * time.Millisecond) // longer than the limit, which must not count
-			return T, ctx.Err()
+			return lisp.T, ctx.Err()
 		}}),
 	})
 	source := `(defvar *who* :nobody) (defvar *global* 0)
@@ -33,13 +34,13 @@ func TestGuard(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		v, err := e.Call(t.Context(), "slow")
-		if text := Sketch(v, 80); err != nil || text != "(:SLOW 1)" {
+		if text := lisp.Sketch(v, 80); err != nil || text != "(:SLOW 1)" {
 			t.Errorf("slow is %s, %v", text, err)
 		}
 	})
 	<-waiting
 	v, err := e.Call(t.Context(), "quick")
-	if text := Sketch(v, 80); err != nil || text != "(:QUICK 1)" {
+	if text := lisp.Sketch(v, 80); err != nil || text != "(:QUICK 1)" {
 		t.Errorf("quick is %s, %v", text, err)
 	}
 	close(proceed)
@@ -49,7 +50,7 @@ func TestGuard(t *testing.T) {
 // TestParallel: many goroutines call the same and different notes.
 func TestParallel(t *testing.T) {
 	const goroutines, notes, rounds = 8, 4, 100
-	var environments []*Environment
+	var environments []*lisp.Environment
 	for range notes {
 		e, _ := chatNote(t)
 		environments = append(environments, e)
@@ -68,15 +69,15 @@ func TestParallel(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				result, err := e.Call(t.Context(), "greet-verify", v, Nil)
+				result, err := e.Call(t.Context(), "greet-verify", v, lisp.Nil)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if _, err := ToSexp(result); err != nil {
+				if _, err := lisp.ToSexp(result); err != nil {
 					t.Error(err)
 				}
-				if _, err := e.Call(t.Context(), "greet-neuro", NewList(e.Keyword("PAYLOAD"), Nil)); err != nil {
+				if _, err := e.Call(t.Context(), "greet-neuro", lisp.NewList(e.Keyword("PAYLOAD"), lisp.Nil)); err != nil {
 					t.Error(err)
 				}
 			}

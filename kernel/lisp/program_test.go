@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 // wholePrograms is testdata/programs: NAME.lisp is what an author might write in a note, and
@@ -37,7 +39,7 @@ func TestPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got strings.Builder
-			e := newEnvironment(t, Config{Output: func(text string) { got.WriteString(text) }})
+			e := newEnvironment(t, lisp.Config{Output: func(text string) { got.WriteString(text) }})
 			if err := e.Load(t.Context(), string(source), file, 1); err != nil {
 				t.Error(err)
 			}

@@ -1,10 +1,12 @@
-package lisp
+package lisp_test
 
 import (
 	"errors"
 	"runtime"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 // hoards are notes that keep what they allocate in places that outlive a call.
@@ -29,13 +31,13 @@ var hoards = []struct{ name, define, call string }{
 func TestHoards(t *testing.T) {
 	for _, hoard := range hoards {
 		t.Run(hoard.name, func(t *testing.T) {
-			e := newEnvironment(t, Config{Limits: Limits{Retained: 4 << 20}})
+			e := newEnvironment(t, lisp.Config{Limits: lisp.Limits{Retained: 4 << 20}})
 			if _, err := evaluated(t, e, hoard.define); err != nil {
 				t.Fatal(err)
 			}
 			for range 2000 {
 				_, err := evaluated(t, e, "(progn "+hoard.call+" nil)")
-				var failed *Error
+				var failed *lisp.Error
 				if errors.As(err, &failed) {
 					if failed.Class != storageCondition || !strings.Contains(failed.Message, "the note's variables hold more") {
 						t.Fatal(err)
@@ -54,7 +56,7 @@ func TestHoards(t *testing.T) {
 // TestNothingIsHoarded makes sure that a note which keeps little is never full, however
 // much it allocates.
 func TestNothingIsHoarded(t *testing.T) {
-	e := newEnvironment(t, Config{Limits: Limits{Retained: 4 << 20}})
+	e := newEnvironment(t, lisp.Config{Limits: lisp.Limits{Retained: 4 << 20}})
 	if _, err := evaluated(t, e, `(defvar *l* nil) (defvar *h* (make-hash-table :test 'equal))`); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,7 @@ func TestManyEnvironments(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	var all []*Environment
+	var all []*lisp.Environment
 	for range 1000 {
 		e := newEnvironment(t, noteConfig(nil))
 		if got, err := evaluated(t, e, `(defvar *n* 1) (defun f (x) (+ x *n*)) (f 2)`); err != nil || got != "3" {
@@ -91,7 +93,7 @@ func TestManyEnvironments(t *testing.T) {
 // TestPartsOfWhatWasRead makes sure that a small part of what was read from data does not
 // keep the rest of it: the census counts the part alone.
 func TestPartsOfWhatWasRead(t *testing.T) {
-	e := newEnvironment(t, Config{})
+	e := newEnvironment(t, lisp.Config{})
 	if _, err := evaluated(t, e, `(defvar *kept* nil)
 		(defvar *list* (format nil "(~{~a ~})" (make-list 2000 :initial-element 1)))
 		(defvar *name* (make-string 20000 :initial-element #\Space))`); err != nil {

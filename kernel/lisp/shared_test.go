@@ -1,6 +1,6 @@
 //go:build shared
 
-package lisp
+package lisp_test
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"org-agent/kernel/lisp"
 )
 
 func sharedDirectory(t *testing.T) string {
@@ -114,7 +116,7 @@ func TestSharedForms(t *testing.T) {
 	scores := map[string]*score{}
 	all := score{}
 	for _, r := range readLines[row](t, filepath.Join(sharedDirectory(t), "conformance", "lisp-forms.jsonl")) {
-		e := newEnvironment(t, Config{})
+		e := newEnvironment(t, lisp.Config{})
 		got, err := evaluated(t, e, r.Form)
 		if err != nil {
 			got = "error"

@@ -1,4 +1,4 @@
-package lisp
+package lisp_test
 
 import (
 	"context"
@@ -9,17 +9,19 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"org-agent/kernel/lisp"
 )
 
 // holding is an environment that shares memory. Its function hold, called with the memory in use
 // that its caller has, waits until proceed is closed.
-func holding(t *testing.T, memory *Memory, limits Limits, proceed <-chan struct{}) *Environment {
+func holding(t *testing.T, memory *lisp.Memory, limits lisp.Limits, proceed <-chan struct{}) *lisp.Environment {
 	t.Helper()
 	runtime.GC() // what other tests left in the heap is not what these calls have
-	e := newEnvironment(t, Config{Memory: memory, Limits: limits, Interface: offering(t, KernelFunction{
-		Name: "hold", LambdaList: "()", Waits: true, Call: func(ctx context.Context, _ *Call, _ []Value) (Value, error) {
+	e := newEnvironment(t, lisp.Config{Memory: memory, Limits: limits, Interface: offering(t, lisp.KernelFunction{
+		Name: "hold", LambdaList: "()", Waits: true, Call: func(ctx context.Context, _ *lisp.Call, _ []lisp.Value) (lisp.Value, error) {
 			<-proceed
-			return T, nil
+			return lisp.T, nil
 		},
 	})})
 	return e
@@ -31,8 +33,8 @@ const tenMegabytes = `(progn (make-string 2600000) nil)`
 // goes on when that ends.
 func TestMemoryIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		memory, proceed := NewMemory(16<<20), make(chan struct{})
-		limits := Limits{Duration: time.Minute}
+		memory, proceed := lisp.NewMemory(16<<20), make(chan struct{})
+		limits := lisp.Limits{Duration: time.Minute}
 		var group sync.WaitGroup
 		group.Go(func() {
 			if got, err := evaluated(t, holding(t, memory, limits, proceed), `(let ((a (make-string 2600000))) (hold) (length a))`); got != "2600000" || err != nil {
@@ -67,16 +69,16 @@ func TestMemoryIsWaitedFor(t *testing.T) {
 // had exceeded its own limit.
 func TestMemoryIsNotWaitedForTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		memory, proceed := NewMemory(16<<20), make(chan struct{})
+		memory, proceed := lisp.NewMemory(16<<20), make(chan struct{})
 		var group sync.WaitGroup
 		group.Go(func() {
-			evaluated(t, holding(t, memory, Limits{}, proceed), `(let ((a (make-string 2600000))) (hold) (length a))`)
+			evaluated(t, holding(t, memory, lisp.Limits{}, proceed), `(let ((a (make-string 2600000))) (hold) (length a))`)
 		})
 		synctest.Wait()
-		e, began := holding(t, memory, Limits{Duration: 20 * time.Second}, nil), time.Now()
+		e, began := holding(t, memory, lisp.Limits{Duration: 20 * time.Second}, nil), time.Now()
 		_, err := evaluated(t, e, tenMegabytes)
 		checkAttack(t, storageCondition, err)
-		if !errors.Is(err, errLoanTooLong) || time.Since(began) != 20*time.Second {
+		if !errors.Is(err, lisp.ErrLoanTooLong) || time.Since(began) != 20*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
@@ -98,11 +100,11 @@ func TestMemoryIsNotWaitedForTooLong(t *testing.T) {
 // TestAllWait: when all calls want more than there is, one ends and the others go on.
 func TestAllWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		memory, proceed := NewMemory(32<<20), make(chan struct{})
+		memory, proceed := lisp.NewMemory(32<<20), make(chan struct{})
 		failures := make(chan error, 3)
 		var group sync.WaitGroup
 		for range 3 {
-			e := holding(t, memory, Limits{}, proceed)
+			e := holding(t, memory, lisp.Limits{}, proceed)
 			group.Go(func() {
 				_, err := evaluated(t, e, `(let ((a (make-string 2300000))) (hold) (length (list a (make-string 2300000))))`)
 				failures <- err
@@ -115,7 +117,7 @@ func TestAllWait(t *testing.T) {
 		for range 3 {
 			if err := <-failures; err != nil {
 				failed++
-				if !errors.Is(err, errMemoryTaken) || !strings.Contains(err.Error(), "of all programs together") {
+				if !errors.Is(err, lisp.ErrMemoryTaken) || !strings.Contains(err.Error(), "of all programs together") {
 					t.Error(err)
 				}
 			}
@@ -123,8 +125,8 @@ func TestAllWait(t *testing.T) {
 		if failed != 1 {
 			t.Errorf("%d of 3 calls failed", failed)
 		}
-		if memory.pending != 0 || memory.borrowers != 0 || memory.waiting != 0 {
-			t.Errorf("after all calls %d bytes are pending for %d calls, of which %d wait", memory.pending, memory.borrowers, memory.waiting)
+		if !memory.Idle() {
+			t.Errorf("after all calls the memory is not idle: %+v", memory)
 		}
 	})
 }
@@ -133,8 +135,8 @@ func TestAllWait(t *testing.T) {
 // do not use, so that many more than the memory has loans for go on.
 func TestCallsThatWaitOutside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		memory, proceed := NewMemory(4<<20), make(chan struct{})
-		e := holding(t, memory, Limits{Duration: time.Second}, proceed)
+		memory, proceed := lisp.NewMemory(4<<20), make(chan struct{})
+		e := holding(t, memory, lisp.Limits{Duration: time.Second}, proceed)
 		var group sync.WaitGroup
 		for range 200 {
 			group.Go(func() {
@@ -150,18 +152,18 @@ func TestCallsThatWaitOutside(t *testing.T) {
 		}
 		close(proceed)
 		group.Wait()
-		if memory.pending != 0 || memory.borrowers != 0 || memory.waiting != 0 {
-			t.Errorf("after all calls %d bytes are pending for %d calls, of which %d wait", memory.pending, memory.borrowers, memory.waiting)
+		if !memory.Idle() {
+			t.Errorf("after all calls the memory is not idle: %+v", memory)
 		}
 	})
 }
 
 // TestMemoryOfRecursion: what a recursion takes of the stack is taken from the memory, too.
 func TestMemoryOfRecursion(t *testing.T) {
-	e := newEnvironment(t, Config{Memory: NewMemory(16 << 20)})
+	e := newEnvironment(t, lisp.Config{Memory: lisp.NewMemory(16 << 20)})
 	_, err := evaluated(t, e, `(defun f (x) (1+ (f x))) (f 1)`)
 	checkAttack(t, storageCondition, err)
-	if !errors.Is(err, errMemoryTaken) {
+	if !errors.Is(err, lisp.ErrMemoryTaken) {
 		t.Error(err)
 	}
 	if got, err := evaluated(t, e, `(defun g (x) (if (= x 0) 0 (1+ (g (1- x))))) (g 1000)`); got != "1000" || err != nil {
