@@ -11,31 +11,30 @@ import (
 	"org-agent/kernel/rpc"
 )
 
-// client is one conversation over a connection of its own. One goroutine uses
-// it.
+// client is one conversation over its own connection. It is not safe for concurrent use.
 type client struct {
-	conn     *rpc.Conn
-	session  string
-	keeper   bool
-	acted    chan time.Time             // when an act came, one for each turn
-	finished chan protocol.TurnFinished // each turn's end
+	conn      *rpc.Conn
+	session   string
+	keepsFile bool
+	acts      chan time.Time             // when an act came, one for each turn
+	finished  chan protocol.TurnFinished // each turn's end
 }
 
-// connect attaches to a session of the running kernel. A keeper says, as Emacs
-// does, that it wrote the conversation's file, which is no time of the kernel's;
-// without one the kernel writes it.
-func (in *instance) connect(ctx context.Context, session string, keeper bool) (*client, error) {
+// connect attaches to a session of the running kernel. With keepsFile, the client reports like an Emacs
+// that it saved the conversation's file, so that the kernel's time does not include the writing. Otherwise
+// the kernel writes the file.
+func (in *instance) connect(ctx context.Context, session string, keepsFile bool) (*client, error) {
 	token, err := config.ReadToken(in.paths.Token)
 	if err != nil {
 		return nil, err
 	}
-	c := &client{session: session, keeper: keeper, acted: make(chan time.Time, 64), finished: make(chan protocol.TurnFinished, 64)}
+	c := &client{session: session, keepsFile: keepsFile, acts: make(chan time.Time, 64), finished: make(chan protocol.TurnFinished, 64)}
 	c.conn, err = rpc.Dial(ctx, rpc.DialConfig{Socket: in.paths.Socket, Token: rpc.Token(token), Codec: rpc.Plist,
-		Client: protocol.ClientInfo{Name: "bench", Capabilities: protocol.Capabilities{KeepsFile: keeper, Streams: true}}, Handler: c.handle})
+		Client: protocol.ClientInfo{Name: "bench", Capabilities: protocol.Capabilities{KeepsFile: keepsFile, Streams: true}}, Handler: c.handle})
 	if err != nil {
 		return nil, err
 	}
-	err = c.conn.Call(ctx, protocol.MethodSessionLoad, protocol.SessionLoadParams{Session: session, Watch: !keeper}, nil)
+	err = c.conn.Call(ctx, protocol.MethodSessionLoad, protocol.SessionLoadParams{Session: session, Watch: !keepsFile}, nil)
 	if err != nil {
 		c.conn.Close()
 		return nil, fmt.Errorf("load session %s: %w", session, err)
@@ -47,10 +46,10 @@ func (c *client) handle(ctx context.Context, r *rpc.Request) (any, error) {
 	switch p := r.Params.(type) {
 	case *protocol.Act:
 		select {
-		case c.acted <- time.Now():
+		case c.acts <- time.Now():
 		case <-ctx.Done():
 		}
-		return protocol.Receipt{Done: true, Saved: c.keeper}, nil
+		return protocol.Receipt{Done: true, Saved: c.keepsFile}, nil
 	case *protocol.TurnFinished:
 		select {
 		case c.finished <- *p:
@@ -60,8 +59,8 @@ func (c *client) handle(ctx context.Context, r *rpc.Request) (any, error) {
 	return nil, nil
 }
 
-// ask has one turn and returns how long its act took from when the event was
-// sent. It returns when the turn is finished.
+// ask sends a message and waits until its turn has ended. It returns the time from sending the event to
+// receiving the act.
 func (c *client) ask(ctx context.Context, text string) (time.Duration, error) {
 	sent := time.Now()
 	err := c.conn.Call(ctx, protocol.MethodEvent, protocol.Object{
@@ -76,8 +75,8 @@ func (c *client) ask(ctx context.Context, text string) (time.Duration, error) {
 			return 0, fmt.Errorf("the turn ended %s: %s", end.State, end.Notice)
 		}
 		select {
-		case acted := <-c.acted:
-			return acted.Sub(sent), nil
+		case received := <-c.acts:
+			return received.Sub(sent), nil
 		case <-c.conn.Done():
 			return 0, errors.New("the kernel is gone")
 		case <-ctx.Done():

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// measureCode measures notes and their Lisp with the Benchmark functions of the
-// packages, and its peers with the same code: SBCL runs the note's own, Emacs a
-// translation.
+// measureCode measures notes and their Lisp with the Benchmark functions of the packages. The peers are
+// SBCL, which runs the same code, and Emacs, which runs a translation.
 func measureCode(ctx context.Context, p programs) ([]row, error) {
 	peers, err := lispPeers(ctx, p)
 	if err != nil {
@@ -16,8 +15,8 @@ func measureCode(ctx context.Context, p programs) ([]row, error) {
 	}
 	var rows []row
 	for _, b := range []struct {
-		room, name, time, what, target string
-		rate                           bool
+		directory, name, benchtime, what, target string
+		rate                                     bool
 	}{
 		{"lisp", "Fib25", "5x", "Lisp: (fib 25)", "60 ms", false},
 		{"lisp", "Verify", "200ms", "Lisp: a note's verify", "5 µs", false},
@@ -32,13 +31,13 @@ func measureCode(ctx context.Context, p programs) ([]row, error) {
 		{"agent/history", "Show/later", "200ms", "what is shown of 200 earlier turns, to be added to that", "", false},
 		{"org", "Parse/Note1MiB", "200ms", "scanning notes for their blocks", "20 MB/s", true},
 	} {
-		results, err := runBenchmark(ctx, p, b.room, strings.ReplaceAll(b.name, "/", "$/")+"$", b.time)
+		results, err := runBenchmark(ctx, p, b.directory, strings.ReplaceAll(b.name, "/", "$/")+"$", b.benchtime)
 		if err != nil {
 			return nil, err
 		}
 		result, found := results[b.name]
 		if !found {
-			return nil, fmt.Errorf("kernel/%s did not run %s", b.room, b.name)
+			return nil, fmt.Errorf("kernel/%s did not run %s", b.directory, b.name)
 		}
 		r := row{what: b.what, target: b.target, values: result.times, peers: peers[b.name]}
 		if b.rate {

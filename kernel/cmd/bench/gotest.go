@@ -10,25 +10,25 @@ import (
 // benchmarkCount is how often each Benchmark function runs.
 const benchmarkCount = 5
 
-// benchmarked is what a Benchmark function measured, a value for each run.
-type benchmarked struct {
+// benchmarkResult holds the values of a Benchmark function, one for each run.
+type benchmarkResult struct {
 	times []float64 // seconds for one operation
-	rates []float64 // bytes per second, where the function says its bytes
-	p95   []float64 // seconds, where the function tells the 95th of a hundred
+	rates []float64 // bytes per second, if the function sets its bytes
+	p95   []float64 // seconds, if the function reports the 95th percentile
 }
 
-// runBenchmark runs the benchmarks of a package that match the pattern, each for
-// the given time or number ("1s", "3x"). The result's keys are their names
-// without "Benchmark" and the number of processors. It is an error if there is
-// none. The flags are the package's own, or another "-count".
-func runBenchmark(ctx context.Context, p programs, room, pattern, time string, flags ...string) (map[string]benchmarked, error) {
-	arguments := append([]string{"test", "-run", "^$", "-bench", "^Benchmark" + pattern, "-benchtime", time,
-		"-count", strconv.Itoa(benchmarkCount), "./kernel/" + room}, flags...)
-	printed, err := output(ctx, p.golang, arguments...)
+// runBenchmark runs the benchmarks below kernel/ in this directory that match the pattern. benchtime is
+// the flag of "go test", such as "1s" or "3x". flags are flags of the package's tests, or another
+// "-count". The keys of the result are the names without "Benchmark" and the number of processors. It
+// returns an error if no benchmark matches.
+func runBenchmark(ctx context.Context, p programs, directory, pattern, benchtime string, flags ...string) (map[string]benchmarkResult, error) {
+	arguments := append([]string{"test", "-run", "^$", "-bench", "^Benchmark" + pattern, "-benchtime", benchtime,
+		"-count", strconv.Itoa(benchmarkCount), "./kernel/" + directory}, flags...)
+	printed, err := runProgram(ctx, p.golang, arguments...)
 	if err != nil {
 		return nil, err
 	}
-	results := make(map[string]benchmarked)
+	results := make(map[string]benchmarkResult)
 	for line := range strings.Lines(printed) {
 		fields := strings.Fields(line)
 		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
@@ -38,7 +38,7 @@ func runBenchmark(ctx context.Context, p programs, room, pattern, time string, f
 		if dash := strings.LastIndex(name, "-"); dash > 0 {
 			name = name[:dash]
 		}
-		name, _, _ = strings.Cut(name, "#") // what one function runs under one name is numbered
+		name, _, _ = strings.Cut(name, "#") // "go test" numbers sub-benchmarks with the same name
 		result := results[name]
 		for i := 2; i+1 < len(fields); i += 2 {
 			value, err := strconv.ParseFloat(fields[i], 64)
@@ -57,7 +57,7 @@ func runBenchmark(ctx context.Context, p programs, room, pattern, time string, f
 		results[name] = result
 	}
 	if len(results) == 0 {
-		return nil, fmt.Errorf("kernel/%s has no benchmark like %s", room, pattern)
+		return nil, fmt.Errorf("kernel/%s has no benchmark like %s", directory, pattern)
 	}
 	return results, nil
 }

@@ -17,11 +17,11 @@ import (
 	"org-agent/skills"
 )
 
-// patience bounds the wait for what should happen at once.
-const patience = 60 * time.Second
+// waitLimit is how long to wait for an event that should happen soon.
+const waitLimit = 60 * time.Second
 
-// instance is a home of its own, with a model server; its directories are short
-// ones, because the names of sockets are bounded.
+// instance is a temporary home with a model server. Its paths are short, because the length of a socket's
+// path is limited.
 type instance struct {
 	directory string
 	variables map[string]string
@@ -29,7 +29,7 @@ type instance struct {
 	model     *llmtest.Server
 }
 
-// newInstance makes a home whose model answers with these exchanges.
+// newInstance makes an instance whose model answers with these exchanges. The caller must close it.
 func newInstance(exchanges ...llmtest.Exchange) (*instance, error) {
 	model, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Exchanges: exchanges}, nil)
 	if err != nil {
@@ -56,13 +56,13 @@ func newInstance(exchanges ...llmtest.Exchange) (*instance, error) {
 	return in, nil
 }
 
-// close removes the home and ends the model server.
+// close removes the home and stops the model server.
 func (in *instance) close() {
 	in.model.Close()
-	_ = os.RemoveAll(in.directory) // what stays is in the system's temporary directory
+	_ = os.RemoveAll(in.directory) // files that stay are in the system's temporary directory
 }
 
-// environment is this process's, with the instance's variables.
+// environment returns the environment of this process with the variables of the instance.
 func (in *instance) environment() []string {
 	environment := os.Environ()
 	for name, value := range in.variables {
@@ -71,8 +71,8 @@ func (in *instance) environment() []string {
 	return environment
 }
 
-// addNotes puts n notes into the home, each the shipped chat note under another
-// name and with a lower priority.
+// addNotes adds n notes to the home. Each is the shipped chat note with another name and a lower
+// priority.
 func (in *instance) addNotes(n int) error {
 	source, err := skills.Notes().Open("chat.org")
 	if err != nil {
@@ -96,8 +96,8 @@ func (in *instance) addNotes(n int) error {
 	return nil
 }
 
-// addSkill puts a skill into the home that is a text for the model.
-func (in *instance) addSkill(name, description string) error {
+// addPromptSkill adds a prompt skill to the home.
+func (in *instance) addPromptSkill(name, description string) error {
 	directory := filepath.Join(in.paths.Skills, name)
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make a skill: %w", err)
@@ -109,13 +109,13 @@ func (in *instance) addSkill(name, description string) error {
 	return nil
 }
 
-// kernel is the real program, running.
+// kernel is a running kernel process.
 type kernel struct {
 	command *exec.Cmd
 	ready   time.Duration // from the start of the process to its line on stdout
 }
 
-// start runs the kernel and returns when it says that it is ready.
+// start starts the kernel and returns when it is ready.
 func (in *instance) start(ctx context.Context, program string) (*kernel, error) {
 	command := exec.CommandContext(ctx, program, "serve")
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
@@ -132,13 +132,13 @@ func (in *instance) start(ctx context.Context, program string) (*kernel, error) 
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	k := &kernel{command: command, ready: time.Since(began)}
 	if err != nil || !strings.HasPrefix(line, "org-agent: ready ") {
-		return nil, errors.Join(fmt.Errorf("the kernel said %q when it should be ready", line), err, k.end())
+		return nil, errors.Join(fmt.Errorf("the kernel printed %q and not that it is ready", line), err, k.stop())
 	}
 	return k, nil
 }
 
-// end stops the kernel and waits until it is gone.
-func (k *kernel) end() error {
+// stop stops the kernel and waits until it has ended.
+func (k *kernel) stop() error {
 	if err := k.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop the kernel: %w", err)
 	}
@@ -148,8 +148,8 @@ func (k *kernel) end() error {
 	return nil
 }
 
-// memory returns the greatest resident size that the kernel has had, in bytes.
-func (k *kernel) memory() (float64, error) {
+// peakMemory returns the maximum resident size of the kernel so far, in bytes.
+func (k *kernel) peakMemory() (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", k.command.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("read the kernel's size: %w", err)

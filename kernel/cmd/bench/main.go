@@ -1,11 +1,11 @@
-// Command bench measures the project's targets and prints one table: what, the
-// target, the least, median and greatest measured value, and the peer where
-// there is one. "make bench" runs it.
+// Command bench measures the performance targets of the project. It prints a table with one row for each
+// target: its name, the target, the minimum, median and maximum of the measured values, and how a peer
+// compares if there is one. "make bench" runs it.
 //
-// What a person waits for is measured on the real programs: the kernel's binary,
-// an Emacs on a terminal, a model server over HTTP. Nothing is asserted: a slow
-// machine is no fault. The rows run one after the other in the order they are
-// printed, and each ends what it started. It must run at the root of the checkout.
+// Times for which a person waits are measured with the real programs: the kernel's binary, an Emacs on a
+// terminal, and a model server over HTTP. A missed target is no error, because the machine may be slow.
+// The measurements run one after the other, in the order of the rows, and each stops all processes that
+// it started. The command must run in the root directory of the repository.
 package main
 
 import (
@@ -33,15 +33,15 @@ func main() {
 	}
 }
 
-// programs are what is measured and what it is compared with.
+// programs are the programs that are measured or needed for it.
 type programs struct {
 	kernel, emacs, sbcl, golang string
-	// gptel are the directories of gptel and what it needs, separated by colons; "" for
-	// figures measured elsewhere.
+	// gptel lists the directories of gptel and of its dependencies, separated by colons. If it is "", the
+	// table has reference values that were measured on another machine.
 	gptel string
 }
 
-// A bench measures one or more rows.
+// bench measures one or more rows.
 type bench struct {
 	name    string
 	measure func(ctx context.Context, p programs) ([]row, error)
@@ -66,7 +66,7 @@ var benches = []bench{
 	{"sandbox", measureSandbox},
 }
 
-// run measures what the flags choose and prints the table.
+// run runs the benches that the flags select, and prints the table.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var p programs
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -80,31 +80,31 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	chosen, err := regexp.Compile(*only)
+	pattern, err := regexp.Compile(*only)
 	if err != nil {
 		return fmt.Errorf("read -only: %w", err)
 	}
 	began := time.Now()
 	fmt.Fprintln(stdout, machine())
 	var rows []row
-	var faults []error // what was measured is printed, whatever else could not be
+	var errs []error // the other rows are printed nevertheless
 	for _, b := range benches {
-		if !chosen.MatchString(b.name) {
+		if !pattern.MatchString(b.name) {
 			continue
 		}
 		fmt.Fprintf(stderr, "measuring %s ...\n", b.name)
 		measured, err := b.measure(ctx, p)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("measure %s: %w", b.name, err))
+			errs = append(errs, fmt.Errorf("measure %s: %w", b.name, err))
 		}
 		rows = append(rows, measured...)
 	}
 	printTable(stdout, rows)
-	fmt.Fprintf(stdout, "\n%s; %s in all\n", load(), time.Since(began).Round(time.Second))
-	return errors.Join(faults...)
+	fmt.Fprintf(stdout, "\n%s; %s in all\n", systemLoad(), time.Since(began).Round(time.Second))
+	return errors.Join(errs...)
 }
 
-// machine says where the numbers come from.
+// machine describes the machine, the Go version and the load.
 func machine() string {
 	name := runtime.GOARCH
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -113,11 +113,11 @@ func machine() string {
 			name = strings.TrimLeft(line, "\t :")
 		}
 	}
-	return fmt.Sprintf("%d × %s, %s, %s\n", runtime.NumCPU(), name, runtime.Version(), load())
+	return fmt.Sprintf("%d × %s, %s, %s\n", runtime.NumCPU(), name, runtime.Version(), systemLoad())
 }
 
-// load is the machine's load, which says how far to trust the numbers.
-func load() string {
+// systemLoad returns the load average. With a high load the values are not reliable.
+func systemLoad() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return "load unknown"
@@ -126,15 +126,14 @@ func load() string {
 	return "load " + strings.Join(fields[:min(3, len(fields))], " ")
 }
 
-// output runs a program and returns what it printed; the error has what it
-// complained of.
-func output(ctx context.Context, name string, args ...string) (string, error) {
+// runProgram runs a program and returns its standard output. The error contains its standard error.
+func runProgram(ctx context.Context, name string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, name, args...)
-	var complaint strings.Builder
-	command.Stderr = &complaint
+	var stderr strings.Builder
+	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("run %s: %w: %s%s", name, err, out, complaint.String())
+		return "", fmt.Errorf("run %s: %w: %s%s", name, err, out, stderr.String())
 	}
 	return string(out), nil
 }

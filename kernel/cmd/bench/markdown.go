@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// markdown is a text of that many bytes as models write it.
-func markdown(size int) string {
+// markdownText returns Markdown of about this size, as models write it.
+func markdownText(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
 		fmt.Fprintf(&b, "## Part %d\n\nA paragraph with **bold**, *italic*, `code`, a [link](https://example.org/%d) and snake_case_words,\nover two lines.\n\n", i, i)
@@ -19,10 +19,10 @@ func markdown(size int) string {
 	return b.String()
 }
 
-// measureMarkdown converts a megabyte with the command, and with pandoc where it is
-// installed; the start of the programs counts.
+// measureMarkdown converts a megabyte with the command, and with pandoc if that is installed. The times
+// include the start of the programs.
 func measureMarkdown(ctx context.Context, p programs) ([]row, error) {
-	text := markdown(1 << 20)
+	text := markdownText(1 << 20)
 	convert := func(count int, name string, arguments ...string) (rates []float64, err error) {
 		for range count {
 			command := exec.CommandContext(ctx, name, arguments...)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// measureMemory indexes 100 MB of Org from nothing, once: it takes long. Then a file of it that
-// was edited, and searches, a few times.
+// measureMemory indexes 100 MB of Org with an empty index. It does this only once, because it takes long.
+// Then it indexes an edited file and searches.
 func measureMemory(ctx context.Context, p programs) ([]row, error) {
 	results, err := runBenchmark(ctx, p, "memory", "Index$", "1x", "-count", "1")
 	if err != nil {
@@ -20,7 +20,7 @@ func measureMemory(ctx context.Context, p programs) ([]row, error) {
 	} {
 		result := results["Index/"+r.name]
 		if len(result.times) == 0 {
-			return nil, fmt.Errorf("kernel/memory did not tell of %s", r.name)
+			return nil, fmt.Errorf("kernel/memory did not report %s", r.name)
 		}
 		rows = append(rows, row{what: r.what, target: r.target, values: result.times})
 	}

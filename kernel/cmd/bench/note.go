@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// measureNote saves a note over and over in the home of a running kernel, and
-// takes from the kernel's log when its new text was live.
+// measureNote saves a note repeatedly in the home of a running kernel. The kernel's log has the time at
+// which the new text was live.
 func measureNote(ctx context.Context, p programs) ([]row, error) {
 	in, err := newInstance()
 	if err != nil {
@@ -30,20 +30,20 @@ func measureNote(ctx context.Context, p programs) ([]row, error) {
 	time.Sleep(time.Second) // until the notes are watched
 	path := filepath.Join(in.paths.Skills, "note-0.org")
 	source, err := os.ReadFile(path)
-	var took []float64
+	var times []float64
 	for i := 0; i < 15 && err == nil; i++ {
-		var one time.Duration
-		one, err = in.save(path, bytes.Replace(source, []byte(":priority 40"), fmt.Appendf(nil, ":priority %d", i), 1))
-		took = append(took, one.Seconds())
+		var took time.Duration
+		took, err = in.saveNote(path, bytes.Replace(source, []byte(":priority 40"), fmt.Appendf(nil, ":priority %d", i), 1))
+		times = append(times, took.Seconds())
 	}
-	if err := errors.Join(err, k.end()); err != nil {
+	if err := errors.Join(err, k.stop()); err != nil {
 		return nil, err
 	}
-	return []row{{what: "note saved -> live", target: "100 ms", unit: seconds, values: took}}, nil
+	return []row{{what: "note saved -> live", target: "100 ms", unit: seconds, values: times}}, nil
 }
 
-// save writes a note and returns how much later the kernel had it live.
-func (in *instance) save(path string, text []byte) (time.Duration, error) {
+// saveNote writes a note, waits until it is live, and returns how long this took.
+func (in *instance) saveNote(path string, text []byte) (time.Duration, error) {
 	before, err := os.ReadFile(in.paths.Log)
 	if err != nil {
 		return 0, fmt.Errorf("read the kernel's log: %w", err)
@@ -52,7 +52,7 @@ func (in *instance) save(path string, text []byte) (time.Duration, error) {
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return 0, fmt.Errorf("save a note: %w", err)
 	}
-	for time.Since(saved) < patience {
+	for time.Since(saved) < waitLimit {
 		time.Sleep(20 * time.Millisecond)
 		log, err := os.ReadFile(in.paths.Log)
 		if err != nil {

@@ -9,30 +9,31 @@ import (
 	"strings"
 )
 
-// The peers of the Lisp, as the table names them.
+// The names of the peers of the Lisp.
 const (
 	sbclPeer  = "SBCL, compiled"
 	emacsPeer = "Emacs, byte-compiled"
 )
 
-// lispPeers is what SBCL and Emacs take for what the benchmarks of kernel/lisp do, by the
-// benchmark's name. One that a peer cannot do is missing. The peers load the code alone.
+// lispPeers measures SBCL and Emacs with the code of the benchmarks of kernel/lisp. The keys of the result
+// are the names of the benchmarks. A benchmark that a peer cannot run is missing. For the loading of a
+// note, the peers load only its code.
 func lispPeers(ctx context.Context, p programs) (map[string][]peer, error) {
 	const code, message = "kernel/lisp/testdata/chat.lisp", "kernel/lisp/testdata/message.lisp"
 	peers := map[string][]peer{}
 	if err := fibPeers(ctx, p, peers); err != nil {
 		return nil, err
 	}
-	sbcl, err := namedFigures(output(ctx, p.sbcl, "--script", "testdata/bench/note.lisp", code))
+	sbcl, err := parseNamedFigures(runProgram(ctx, p.sbcl, "--script", "testdata/bench/note.lisp", code))
 	if err != nil {
 		return nil, err
 	}
-	emacs, err := namedFigures(output(ctx, p.emacs, "-Q", "--batch", "-l", "testdata/bench/note.el"))
+	emacs, err := parseNamedFigures(runProgram(ctx, p.emacs, "-Q", "--batch", "-l", "testdata/bench/note.el"))
 	if err != nil {
 		return nil, err
 	}
 	for name, word := range map[string]string{"Verify": "verify", "Neuro": "neuro"} {
-		if len(sbcl[word]) > 0 { // else it has no cl-ppcre
+		if len(sbcl[word]) > 0 { // an SBCL without cl-ppcre cannot run it
 			peers[name] = append(peers[name], peer{name: sbclPeer, values: sbcl[word]})
 		}
 		peers[name] = append(peers[name], peer{name: emacsPeer, values: emacs[word]})
@@ -43,16 +44,16 @@ func lispPeers(ctx context.Context, p programs) (map[string][]peer, error) {
 }
 
 func fibPeers(ctx context.Context, p programs, peers map[string][]peer) error {
-	sbcl, err := figures(output(ctx, p.sbcl, "--script", "testdata/bench/fib.lisp"))
+	sbcl, err := parseFigures(runProgram(ctx, p.sbcl, "--script", "testdata/bench/fib.lisp"))
 	if err != nil {
 		return err
 	}
-	emacs, err := figures(output(ctx, p.emacs, "-Q", "--batch", "-l", "testdata/bench/fib.el"))
+	emacs, err := parseFigures(runProgram(ctx, p.emacs, "-Q", "--batch", "-l", "testdata/bench/fib.el"))
 	peers["Fib25"] = []peer{{name: sbclPeer, values: sbcl}, {name: emacsPeer, values: emacs}}
 	return err
 }
 
-// readerPeers have the peers read the text that the benchmark Reader reads.
+// readerPeers measures the readers of the peers with the text of the benchmark Reader.
 func readerPeers(ctx context.Context, p programs, message string, peers map[string][]peer) error {
 	const copies = 9000
 	one, err := os.ReadFile(message)
@@ -60,7 +61,7 @@ func readerPeers(ctx context.Context, p programs, message string, peers map[stri
 		return fmt.Errorf("read the message: %w", err)
 	}
 	text := strings.Repeat(string(one), copies)
-	path, remove, err := fileOf(text)
+	path, remove, err := writeNote(text)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func readerPeers(ctx context.Context, p programs, message string, peers map[stri
 		{"SBCL read", p.sbcl, []string{"--script", "testdata/bench/read.lisp", path}},
 		{"Emacs read", p.emacs, []string{"-Q", "--batch", "-l", "testdata/bench/read.el", path}},
 	} {
-		values, err := rates(ctx, len(text), reader.program, reader.arguments...)
+		values, err := readRates(ctx, len(text), reader.program, reader.arguments...)
 		if err != nil {
 			return err
 		}
@@ -81,13 +82,13 @@ func readerPeers(ctx context.Context, p programs, message string, peers map[stri
 	return nil
 }
 
-// fileOf writes a text to a note in a directory of its own, which remove takes away.
-func fileOf(text string) (path string, remove func(), err error) {
+// writeNote writes a text into a note in a new temporary directory, which remove removes.
+func writeNote(text string) (path string, remove func(), err error) {
 	directory, err := os.MkdirTemp("", "oa")
 	if err != nil {
 		return "", nil, fmt.Errorf("make a directory for the text: %w", err)
 	}
-	remove = func() { _ = os.RemoveAll(directory) } // it is in the system's directory for what nobody keeps
+	remove = func() { _ = os.RemoveAll(directory) } // files that stay are in the system's temporary directory
 	path = filepath.Join(directory, "note.org")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		remove()
@@ -96,18 +97,18 @@ func fileOf(text string) (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// rates has a program read a text of that size again and again, printing the seconds each
-// time took, and returns the bytes per second.
-func rates(ctx context.Context, size int, program string, arguments ...string) ([]float64, error) {
-	values, err := figures(output(ctx, program, arguments...))
+// readRates runs a program that reads a text of this size repeatedly, and prints the seconds of each time.
+// It returns the bytes per second of each time.
+func readRates(ctx context.Context, size int, program string, arguments ...string) ([]float64, error) {
+	values, err := parseFigures(runProgram(ctx, program, arguments...))
 	for i, took := range values {
 		values[i] = float64(size) / took
 	}
 	return values, err
 }
 
-// figures reads the numbers that a peer's program printed.
-func figures(printed string, err error) ([]float64, error) {
+// parseFigures parses the numbers that a peer's program printed. It returns err if that is not nil.
+func parseFigures(printed string, err error) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +126,8 @@ func figures(printed string, err error) ([]float64, error) {
 	return values, nil
 }
 
-// namedFigures reads lines of a name and a number.
-func namedFigures(printed string, err error) (map[string][]float64, error) {
+// parseNamedFigures parses lines of a name and a number. It returns err if that is not nil.
+func parseNamedFigures(printed string, err error) (map[string][]float64, error) {
 	if err != nil {
 		return nil, err
 	}

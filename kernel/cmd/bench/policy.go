@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// measurePolicy judges a pipeline of ten commands by ten rules.
+// measurePolicy judges a pipeline of ten commands with ten rules.
 func measurePolicy(ctx context.Context, p programs) ([]row, error) {
 	results, err := runBenchmark(ctx, p, "policy", "Verdict$", "1s")
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// measurePrompt has the kernel's own rooms find what a model is sent, all of it.
+// measurePrompt measures how the kernel's packages compose the complete prompt of a model.
 func measurePrompt(ctx context.Context, p programs) ([]row, error) {
 	results, err := runBenchmark(ctx, p, "agent", "Prompt$", "100x")
 	if err != nil {
@@ -19,7 +19,7 @@ func measurePrompt(ctx context.Context, p programs) ([]row, error) {
 	} {
 		result := results["Prompt/"+r.name]
 		if len(result.times) == 0 {
-			return nil, fmt.Errorf("kernel/agent did not tell of %s", r.name)
+			return nil, fmt.Errorf("kernel/agent did not report %s", r.name)
 		}
 		rows = append(rows, row{what: r.what, target: r.target, values: result.times})
 	}

@@ -11,8 +11,8 @@ import (
 	"org-agent/kernel/plist"
 )
 
-// wire is about a megabyte of what goes over the wire.
-func wire() string {
+// wireText returns about a megabyte of messages as the kernel sends them.
+func wireText() string {
 	var b strings.Builder
 	for i := 0; b.Len() < 1<<20; i++ {
 		fmt.Fprintf(&b, `(:jsonrpc "2.0" :method "turn/delta" :params (:session "main" :turn "01J9%08d" :id "act-%d" :offset %d :text "Both are from *April*: see the note \"Silk road\" and what follows.\nA second line." :final nil))`+"\n", i, i, 7*i)
@@ -20,16 +20,16 @@ func wire() string {
 	return b.String()
 }
 
-// measureReader reads the same text with the kernel's reader and with Emacs's,
-// and has the stream reader read replies of doubling sizes.
+// measureReader reads the same text with the kernel's reader and with that of Emacs. It also measures the
+// stream reader with replies of growing sizes.
 func measureReader(ctx context.Context, p programs) ([]row, error) {
-	text := wire()
-	path, remove, err := fileOf(text)
+	text := wireText()
+	path, remove, err := writeNote(text)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	theirs, err := rates(ctx, len(text), p.emacs, "-Q", "--batch", "-l", "testdata/bench/read.el", path)
+	theirs, err := readRates(ctx, len(text), p.emacs, "-Q", "--batch", "-l", "testdata/bench/read.el", path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// measureSandbox runs a command that does nothing in a sandbox of its own, and without one.
+// measureSandbox runs a command that does nothing, in a new sandbox and without one.
 func measureSandbox(ctx context.Context, p programs) ([]row, error) {
 	results, err := runBenchmark(ctx, p, "sandbox", "(True|Plain)$", "40x")
 	if err != nil {

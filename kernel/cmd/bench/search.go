@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// searchedMessages is how many messages are looked through here; a million, as in the
-// target, take minutes to be written: see BenchmarkSearch.
+// searchedMessages is how many messages are searched. The target is for a million, but writing so many
+// takes minutes; see BenchmarkSearch.
 const searchedMessages = 100_000
 
-// measureSearch looks through many messages, and has ripgrep, or else grep, look through
-// the same text.
+// measureSearch searches many messages. The peer is ripgrep, or else grep, with the same text.
 func measureSearch(ctx context.Context, p programs) ([]row, error) {
 	directory, err := os.MkdirTemp("", "oa")
 	if err != nil {
@@ -40,7 +39,7 @@ func measureSearch(ctx context.Context, p programs) ([]row, error) {
 	for i, q := range queries {
 		result := results["Search/"+names[i]]
 		if len(result.p95) == 0 {
-			return nil, fmt.Errorf("kernel/journal did not tell of the search %s", q.name)
+			return nil, fmt.Errorf("kernel/journal did not report the search %s", q.name)
 		}
 		r := row{what: fmt.Sprintf("search in %d messages, p95: %s", searchedMessages, q.what), target: "50 ms", values: result.p95}
 		if r.peers, err = grepPeers(ctx, directory, q.name); err != nil {
@@ -51,28 +50,28 @@ func measureSearch(ctx context.Context, p programs) ([]row, error) {
 	return rows, nil
 }
 
-// grepPeers counts the lines that have the query, which a program without an index can say
-// of a word or a phrase.
+// grepPeers measures how long a program without an index takes to count the lines that contain the query.
+// It returns nil for a query that is not one word or phrase.
 func grepPeers(ctx context.Context, directory, query string) ([]peer, error) {
 	pattern, err := os.ReadFile(filepath.Join(directory, query))
 	if err != nil {
 		return nil, fmt.Errorf("read the query: %w", err)
 	}
 	if query == "commonest five" || strings.HasSuffix(string(pattern), "*") {
-		return nil, nil // more than one pattern, or another question
+		return nil, nil // several patterns, or the beginning of a word
 	}
 	name := "rg"
 	if _, err := exec.LookPath(name); err != nil {
 		name = "grep"
 	}
-	one := peer{name: name}
+	result := peer{name: name}
 	for range benchmarkCount {
 		began := time.Now()
 		command := exec.CommandContext(ctx, name, "-c", "-i", "-w", "-F", string(pattern), filepath.Join(directory, "messages"))
-		if err := command.Run(); err != nil && command.ProcessState.ExitCode() != 1 { // 1: it is not there
+		if err := command.Run(); err != nil && command.ProcessState.ExitCode() != 1 { // 1 means no match
 			return nil, fmt.Errorf("run %s: %w", name, err)
 		}
-		one.values = append(one.values, time.Since(began).Seconds())
+		result.values = append(result.values, time.Since(began).Seconds())
 	}
-	return []peer{one}, nil
+	return []peer{result}, nil
 }

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// measureStart starts the kernel on a home of twenty notes, again and again: as at a first start,
-// when it waits for all their tests, and as at a later one, when they passed before.
+// measureStart starts the kernel repeatedly in a home with twenty notes. In the first half of the starts
+// the kernel must run all tests of the notes before it is ready. In the second half it knows that they
+// passed.
 func measureStart(ctx context.Context, p programs) ([]row, error) {
 	in, err := newInstance()
 	if err != nil {
@@ -22,7 +23,7 @@ func measureStart(ctx context.Context, p programs) ([]row, error) {
 		return nil, err
 	}
 	const starts = 15
-	var tested, proven, memory []float64
+	var tested, testedBefore, memory []float64
 	for i := range 2 * starts {
 		if i < starts {
 			if err := os.Remove(filepath.Join(in.paths.State, "proven.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -33,23 +34,23 @@ func measureStart(ctx context.Context, p programs) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		time.Sleep(200 * time.Millisecond) // what goes on behind "ready" counts too
-		used, err := k.memory()
+		time.Sleep(200 * time.Millisecond) // the memory also includes the work after "ready"
+		used, err := k.peakMemory()
 		if err != nil {
 			return nil, err
 		}
-		if err := k.end(); err != nil {
+		if err := k.stop(); err != nil {
 			return nil, err
 		}
 		if memory = append(memory, used); i < starts {
 			tested = append(tested, k.ready.Seconds())
 		} else {
-			proven = append(proven, k.ready.Seconds())
+			testedBefore = append(testedBefore, k.ready.Seconds())
 		}
 	}
 	return []row{
 		{what: "start to ready, 20 notes, all their tests run", target: "60 ms", unit: seconds, values: tested},
-		{what: "the same with notes that passed before", target: "60 ms", unit: seconds, values: proven},
+		{what: "the same with notes that passed before", target: "60 ms", unit: seconds, values: testedBefore},
 		{what: "greatest resident size then", target: "80 MB", unit: size, values: memory},
 	}, nil
 }

@@ -14,16 +14,16 @@ import (
 	"org-agent/kernel/llm/llmtest"
 )
 
-// streamed is one conversation into which answers are streamed.
-type streamed struct {
-	name string
-	fill int // how many turns of about 1.3 kB it has before
-	// gptel is what gptel cd2cd73 (August 2026) took for the same on another machine
-	// of this kind, for when there is none to be measured.
+// streamTarget is a conversation into which answers are streamed.
+type streamTarget struct {
+	name         string
+	earlierTurns int // how many turns of about 1.3 kB it has before
+	// gptel is the time of gptel cd2cd73 (August 2026) on a similar machine, in seconds. It is the
+	// reference if gptel is not installed.
 	gptel float64
 }
 
-var streams = []streamed{
+var streamTargets = []streamTarget{
 	{"an empty", 0, 0.76},
 	{"a 260 kB", 200, 0.94},
 	{"a 1.3 MB", 1000, 1.00},
@@ -34,24 +34,23 @@ const (
 	deltaLength = 7 // characters
 	// streamTurns is how many answers each Emacs gets.
 	streamTurns = 5
-	// streamPatience bounds the time of one Emacs: an answer takes a bit more
-	// than ten seconds.
-	streamPatience = 100 * time.Second
-	lastWords      = "These were all."
+	// streamTimeout limits the time of one Emacs. An answer takes a bit more than ten seconds.
+	streamTimeout = 100 * time.Second
+	lastLine      = "These were all."
 )
 
-// measureStreams streams answers into real Emacs, each on a terminal of its own, with the
-// package compiled as "make chat" and a package manager compile it, and takes the processor
-// time that Emacs says it used from sending the question to when the conversation is saved.
+// measureStreams streams answers into real Emacsen, each on its own terminal and with the compiled
+// package. The values are the processor times that Emacs used from sending the question to saving the
+// conversation.
 func measureStreams(ctx context.Context, p programs) ([]row, error) {
-	compiled, err := compileElisp(ctx, p)
+	elisp, err := compileElisp(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(compiled)
+	defer os.RemoveAll(elisp)
 	var rows []row
-	for _, s := range streams {
-		values, err := s.measure(ctx, p, compiled)
+	for _, s := range streamTargets {
+		values, err := s.measure(ctx, p, elisp)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +64,8 @@ func measureStreams(ctx context.Context, p programs) ([]row, error) {
 	return rows, nil
 }
 
-// compileElisp compiles the package into a directory of its own.
+// compileElisp copies the package into a temporary directory and compiles it there. The caller must remove
+// the directory.
 func compileElisp(ctx context.Context, p programs) (string, error) {
 	directory, err := os.MkdirTemp("", "oa")
 	if err != nil {
@@ -75,7 +75,7 @@ func compileElisp(ctx context.Context, p programs) (string, error) {
 	if err == nil {
 		var files []string
 		if files, err = filepath.Glob(filepath.Join(directory, "*.el")); err == nil {
-			_, err = output(ctx, p.emacs, append([]string{"-Q", "--batch", "-L", directory, "-f", "batch-byte-compile"}, files...)...)
+			_, err = runProgram(ctx, p.emacs, append([]string{"-Q", "--batch", "-L", directory, "-f", "batch-byte-compile"}, files...)...)
 		}
 	}
 	if err != nil {
@@ -84,10 +84,10 @@ func compileElisp(ctx context.Context, p programs) (string, error) {
 	return directory, nil
 }
 
-// longAnswer is longText with the proposal around it.
+// longAnswer returns the proposal that inserts longText.
 func longAnswer() string { return envelope(longText()) }
 
-// longText is Markdown as models write it, of as many characters as the deltas carry.
+// longText returns Markdown as models write it. Its length is about that of all deltas together.
 func longText() string {
 	var text strings.Builder
 	text.WriteString("The Silk road, at length\n")
@@ -95,12 +95,12 @@ func longText() string {
 		fmt.Fprintf(&text, "\n## Station %d\n\nA caravan of **forty camels** came by, and the clerk noted `silk` and *paper* in his book; see [the map](https://example.org/%d).\n\n"+
 			"- bales of silk, weighed twice\n- jade, and what it was exchanged for\n\n```python\ndef toll(bales):\n    return bales * %d\n```\n", i, i, i)
 	}
-	text.WriteString("\n" + lastWords)
+	text.WriteString("\n" + lastLine)
 	return text.String()
 }
 
-// measure fills a conversation and streams into it.
-func (s streamed) measure(ctx context.Context, p programs, elisp string) ([]float64, error) {
+// measure fills a conversation with turns, and streams answers into it.
+func (s streamTarget) measure(ctx context.Context, p programs, elisp string) ([]float64, error) {
 	filler := "A short answer\n\n" + strings.Repeat("The road went by *Samarkand*, and who went by it wrote of it.\n", 19)
 	answer := longAnswer()
 	in, err := newInstance(llmtest.Exchange{Match: "^fill", Times: -1, Reply: envelope(filler), Chunk: 1 << 16},
@@ -113,15 +113,15 @@ func (s streamed) measure(ctx context.Context, p programs, elisp string) ([]floa
 	if err != nil {
 		return nil, err
 	}
-	err = in.fill(ctx, s.fill)
+	err = in.fill(ctx, s.earlierTurns)
 	var used []float64
 	if err == nil {
 		used, err = in.streamIntoEmacs(ctx, p, elisp)
 	}
-	return used, errors.Join(err, k.end())
+	return used, errors.Join(err, k.stop())
 }
 
-// fill gives the main conversation n turns, written into its file by the kernel.
+// fill adds n turns to the main conversation. The kernel writes them into its file.
 func (in *instance) fill(ctx context.Context, n int) error {
 	c, err := in.connect(ctx, "main", false)
 	if err != nil {
@@ -136,9 +136,9 @@ func (in *instance) fill(ctx context.Context, n int) error {
 	return nil
 }
 
-// measureGptel has gptel stream the same text, without the proposal around it, into a
-// buffer of the same size; the history it sends is one message long.
-func (s streamed) measureGptel(ctx context.Context, p programs) (peer, error) {
+// measureGptel streams the same text, without the proposal around it, with gptel into a buffer of the same
+// size. The history that gptel sends is only one message.
+func (s streamTarget) measureGptel(ctx context.Context, p programs) (peer, error) {
 	if p.gptel == "" {
 		return peer{"gptel", []float64{s.gptel}, true}, nil
 	}
@@ -148,7 +148,7 @@ func (s streamed) measureGptel(ctx context.Context, p programs) (peer, error) {
 		return peer{}, err
 	}
 	defer in.close()
-	text, err := in.emacsOnTerminal(ctx, p, p.gptelArguments(), "BENCH_URL="+in.model.URL(), "BENCH_FILL="+strconv.Itoa(s.fill*1300))
+	text, err := in.emacsOnTerminal(ctx, p, p.gptelArguments(), "BENCH_URL="+in.model.URL(), "BENCH_FILL="+strconv.Itoa(s.earlierTurns*1300))
 	if err != nil {
 		return peer{}, err
 	}
@@ -156,7 +156,7 @@ func (s streamed) measureGptel(ctx context.Context, p programs) (peer, error) {
 	return peer{"gptel", values, false}, err
 }
 
-// gptelArguments are the arguments of an Emacs that loads gptel and asks it.
+// gptelArguments returns the arguments of an Emacs that loads gptel and sends it messages.
 func (p programs) gptelArguments() []string {
 	var arguments []string
 	for directory := range strings.SplitSeq(p.gptel, ":") {
@@ -165,8 +165,8 @@ func (p programs) gptelArguments() []string {
 	return append(arguments, "-l", "testdata/bench/gptel.el")
 }
 
-// streamIntoEmacs runs our Emacs until it has had its answers, and returns the processor
-// time that each took.
+// streamIntoEmacs runs an Emacs with our package until all answers have arrived, and returns the processor
+// time of each answer.
 func (in *instance) streamIntoEmacs(ctx context.Context, p programs, elisp string) ([]float64, error) {
 	elisp, err := filepath.Abs(elisp)
 	if err != nil {
@@ -179,10 +179,10 @@ func (in *instance) streamIntoEmacs(ctx context.Context, p programs, elisp strin
 	return in.readResult(text)
 }
 
-// emacsOnTerminal runs Emacs in a terminal that draws, until it has written its result,
-// and returns that.
+// emacsOnTerminal runs Emacs in a terminal of tmux, so that it draws. It waits until Emacs has written its
+// result, and returns that.
 func (in *instance) emacsOnTerminal(ctx context.Context, p programs, arguments []string, variables ...string) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, streamPatience)
+	ctx, stop := context.WithTimeout(ctx, streamTimeout)
 	defer stop()
 	result := filepath.Join(in.directory, "result")
 	terminal := filepath.Base(in.directory)
@@ -191,11 +191,11 @@ func (in *instance) emacsOnTerminal(ctx context.Context, p programs, arguments [
 		command.Env = append(append(in.environment(), "BENCH_RESULT="+result, "BENCH_TURNS="+strconv.Itoa(streamTurns)), variables...)
 		return command
 	}
-	said, err := tmux(ctx, append([]string{"new-session", "-d", "-x", "100", "-y", "40", p.emacs, "-nw", "-Q"}, arguments...)...).CombinedOutput()
+	printed, err := tmux(ctx, append([]string{"new-session", "-d", "-x", "100", "-y", "40", p.emacs, "-nw", "-Q"}, arguments...)...).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("start Emacs in tmux: %w: %s", err, said)
+		return "", fmt.Errorf("start Emacs in tmux: %w: %s", err, printed)
 	}
-	defer func() { _ = tmux(context.WithoutCancel(ctx), "kill-server").Run() }() // Emacs ends by itself, and tmux with it
+	defer func() { _ = tmux(context.WithoutCancel(ctx), "kill-server").Run() }() // an error means that Emacs, and tmux with it, has ended by itself
 	for {
 		select {
 		case <-ctx.Done():
@@ -209,19 +209,20 @@ func (in *instance) emacsOnTerminal(ctx context.Context, p programs, arguments [
 	}
 }
 
-// tmuxCommand runs tmux on the server of that name, without a person's configuration.
+// tmuxCommand returns a command of the tmux server with this name, which ignores the person's
+// configuration.
 func tmuxCommand(ctx context.Context, terminal string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "tmux", append([]string{"-L", terminal, "-f", "/dev/null"}, args...)...)
 }
 
-// readResult returns the processor times that Emacs wrote, after a look at the
-// conversation's file: all answers are in it whole.
+// readResult returns the processor times that Emacs wrote. It returns an error unless the conversation's
+// file contains all answers completely.
 func (in *instance) readResult(result string) ([]float64, error) {
 	file, err := os.ReadFile(filepath.Join(in.paths.Sessions, "main.org"))
 	if err != nil {
 		return nil, fmt.Errorf("read the conversation: %w", err)
 	}
-	if got := strings.Count(string(file), lastWords); got != streamTurns {
+	if got := strings.Count(string(file), lastLine); got != streamTurns {
 		return nil, fmt.Errorf("%d of %d streamed answers are in the file; Emacs wrote %q", got, streamTurns, result)
 	}
 	return readTimes(result)

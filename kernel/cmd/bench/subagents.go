@@ -12,25 +12,25 @@ import (
 	"org-agent/kernel/llm/llmtest"
 )
 
-// measureSubagents has turns that hand on four tasks together, one after the other, and one alone.
-// Each model thinks for the same time, which the four together should take once.
+// measureSubagents measures turns that start four subagents in parallel, four in sequence, and one. Each
+// model thinks for the same time. Four in parallel should take this time only once.
 func measureSubagents(ctx context.Context, p programs) ([]row, error) {
 	const (
-		n     = 20 // turns of each kind, the first not counted
-		model = 20 * time.Millisecond
+		n          = 20 // turns of each kind, of which the first does not count
+		modelDelay = 20 * time.Millisecond
 	)
 	task := `(:tool "start_subagent" :args (:task "part"))`
 	one := "(:type :request :target :tool :action :call " + task[1:]
 	batch := "(:type :request :target :tool :action :batch :calls (" + strings.Repeat(task, 4) + "))"
-	four, err := subagentTurns(ctx, p, n, model, batch)
+	four, err := subagentTurns(ctx, p, n, modelDelay, batch)
 	if err != nil {
 		return nil, err
 	}
-	sequence, err := subagentTurns(ctx, p, n, model, one, one, one, one)
+	sequence, err := subagentTurns(ctx, p, n, modelDelay, one, one, one, one)
 	if err != nil {
 		return nil, err
 	}
-	alone, err := subagentTurns(ctx, p, n, model, one)
+	alone, err := subagentTurns(ctx, p, n, modelDelay, one)
 	if err != nil {
 		return nil, err
 	}
@@ -38,16 +38,17 @@ func measureSubagents(ctx context.Context, p programs) ([]row, error) {
 		{name: "4 in sequence", values: sequence}, {name: "one alone", values: alone}}}}, nil
 }
 
-// subagentTurns is how long turns take in which the model says this, one after the other.
-func subagentTurns(ctx context.Context, p programs, n int, model time.Duration, says ...string) (values []float64, err error) {
+// subagentTurns runs n turns in which the model gives these replies, and returns the seconds of all but
+// the first.
+func subagentTurns(ctx context.Context, p programs, n int, modelDelay time.Duration, replies ...string) (values []float64, err error) {
 	reply := func(text string) llmtest.Exchange {
-		return llmtest.Exchange{Reply: text, FirstDelay: llmtest.Duration(model)}
+		return llmtest.Exchange{Reply: text, FirstDelay: llmtest.Duration(modelDelay)}
 	}
 	part := reply(envelope("Done"))
 	part.Match, part.Times = "^part", -1
 	exchanges := []llmtest.Exchange{part}
 	for range n {
-		for _, text := range says {
+		for _, text := range replies {
 			exchanges = append(exchanges, reply(text))
 		}
 		exchanges = append(exchanges, reply(envelope("Done")))
@@ -70,7 +71,7 @@ func subagentTurns(ctx context.Context, p programs, n int, model time.Duration, 
 	}
 	times, err := in.converse(ctx, "handing on", n)
 	for _, t := range times {
-		values = append(values, t.took.Seconds())
+		values = append(values, t.total.Seconds())
 	}
-	return values, errors.Join(err, k.end())
+	return values, errors.Join(err, k.stop())
 }

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// unit says how a row's values are written. Values are seconds, bytes, or bytes
-// per second.
+// unit is the unit of a row's values: seconds, bytes, or bytes per second.
 type unit int
 
 const (
@@ -38,7 +37,7 @@ func (u unit) format(v float64) string {
 	return fmt.Sprintf("%.1f µs", v*1e6)
 }
 
-// row is one measured target.
+// row is a measured target.
 type row struct {
 	what   string
 	target string // "" for none
@@ -47,11 +46,11 @@ type row struct {
 	peers  []peer
 }
 
-// peer is what a row is compared with.
+// peer is another program with which a row is compared.
 type peer struct {
 	name      string
 	values    []float64 // at least one
-	reference bool      // measured elsewhere, earlier
+	reference bool      // the values were measured earlier on another machine
 }
 
 // quantile returns the value below which the fraction q of the values lies.
@@ -60,13 +59,13 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// median of an even number of values is the mean of the two in the middle.
+// median returns the median. For an even number of values it is the mean of the two in the middle.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// compare writes a peer's median and how many times longer or faster ours is.
+// compare formats a peer's median, and our median divided by it.
 func (r row) compare(p peer) string {
 	ours, theirs := median(r.values), median(p.values)
 	note := ""
@@ -76,8 +75,7 @@ func (r row) compare(p peer) string {
 	return fmt.Sprintf("%s %s%s: ×%.2g", p.name, r.unit.format(theirs), note, ours/theirs)
 }
 
-// printTable writes the rows as an Org table. A peer's × is our median divided
-// by its own.
+// printTable prints the rows as an Org table.
 func printTable(w io.Writer, rows []row) {
 	lines := [][]string{{"what", "target", "min", "median", "max", "n", "peer: ours ÷ theirs"}}
 	for _, r := range rows {

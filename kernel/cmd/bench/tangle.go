@@ -11,9 +11,9 @@ import (
 	"org-agent/kernel/org"
 )
 
-// literate is a note of that many bytes: headings, prose, blocks for three targets, and
+// noteText returns a note of about this size, with headings, prose, blocks for three targets, and
 // references.
-func literate(size int) string {
+func noteText(size int) string {
 	var b strings.Builder
 	b.WriteString("#+PROPERTY: header-args :tangle all.sh\n")
 	for i := 0; b.Len() < size; i++ {
@@ -27,16 +27,16 @@ func literate(size int) string {
 	return b.String()
 }
 
-// measureTangle tangles one note as the command does and with Emacs.
+// measureTangle tangles a note as the command does. The peer is Emacs.
 func measureTangle(ctx context.Context, p programs) ([]row, error) {
-	text := literate(128 << 10)
-	path, remove, err := fileOf(text)
+	text := noteText(128 << 10)
+	path, remove, err := writeNote(text)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	directory := filepath.Dir(path)
-	theirs, err := rates(ctx, len(text), p.emacs, "-Q", "--batch", "-l", "testdata/bench/tangle.el", path)
+	theirs, err := readRates(ctx, len(text), p.emacs, "-Q", "--batch", "-l", "testdata/bench/tangle.el", path)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func measureTangle(ctx context.Context, p programs) ([]row, error) {
 			return nil, fmt.Errorf("tangle the note: %v", diagnostics[0])
 		}
 		if _, faults := org.WriteTangled(files); faults != nil {
-			return nil, fmt.Errorf("write what was tangled: %v", faults[0])
+			return nil, fmt.Errorf("write the tangled files: %v", faults[0])
 		}
 		ours = append(ours, float64(len(text))/time.Since(began).Seconds())
 	}

@@ -1,6 +1,5 @@
-// Command llmtest-server is a model server for tests that run outside of Go: it
-// answers as a script says (see kernel/llm/llmtest), prints its base URL on
-// stdout and runs until it is interrupted.
+// Command llmtest-server is a model server for tests that are not written in Go. It answers by a script
+// (see kernel/llm/llmtest), prints its base URL on stdout and runs until it is interrupted.
 package main
 
 import (
