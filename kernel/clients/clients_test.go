@@ -100,9 +100,9 @@ func TestWhoIsNotified(t *testing.T) {
 	}
 }
 
-// TestSettle checks that a client which reconnects in time is asked whether it performed an act
+// TestReconcile checks that a client which reconnects in time is asked whether it performed an act
 // without a receipt.
-func TestSettle(t *testing.T) {
+func TestReconcile(t *testing.T) {
 	performs := protocol.Capabilities{Performs: []string{"open"}}
 	for name, test := range map[string]struct {
 		back time.Duration // when a client reconnects; 0: none does

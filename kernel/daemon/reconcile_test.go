@@ -52,7 +52,7 @@ func (in *instance) allow(t *testing.T, e *rpctest.Editor, want string) protocol
 }
 
 // loses has an Emacs perform the action, as far as perform does, and lose its connection
-// before the receipt; then another one comes back, which settles it as again says, or with
+// before the receipt; then another one comes back, which reconciles it as again says, or with
 // nil none. The group is that of the one that comes back.
 func (in *instance) loses(t *testing.T, action string, perform func(protocol.Act), again func(protocol.Act) (protocol.Receipt, error)) *sync.WaitGroup {
 	t.Helper()
@@ -87,9 +87,9 @@ func comeBack(does bool) time.Duration {
 	return 200 * time.Millisecond
 }
 
-// An edit whose receipt never came is settled by the Emacs that comes back, else by the
+// An edit whose receipt never came is reconciled by the Emacs that comes back, else by the
 // file; it is never made twice.
-func TestEditsAreSettled(t *testing.T) {
+func TestEditsAreReconciled(t *testing.T) {
 	tests := []struct {
 		name  string
 		made  bool                                         // before the connection is lost
@@ -116,7 +116,7 @@ func TestEditsAreSettled(t *testing.T) {
 			watch := in.editor(t, rpctest.Config{Name: "watcher"})
 			back := in.loses(t, "edit", func(a protocol.Act) {
 				if a.Reconcile {
-					t.Error("the first Emacs is asked to settle")
+					t.Error("the first Emacs is asked to reconcile")
 				}
 				if test.made {
 					if err := os.WriteFile(filepath.Join(in.paths.Home, "notes.org"), []byte("one two\n"), 0o600); err != nil {
@@ -133,9 +133,9 @@ func TestEditsAreSettled(t *testing.T) {
 	}
 }
 
-// Setting properties is settled by an Emacs only: no kernel knows where an entry is. What
+// Setting properties is reconciled by an Emacs only: no kernel knows where an entry is. What
 // they were before, which undoing needs, comes with the receipt.
-func TestPropertiesAreSettled(t *testing.T) {
+func TestPropertiesAreReconciled(t *testing.T) {
 	former := []protocol.FormerProperty{{Name: "EFFORT", Line: ":EFFORT:   2:00"}, {Name: "NOTE"}}
 	for _, test := range []struct {
 		name  string

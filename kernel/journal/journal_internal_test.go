@@ -18,7 +18,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	for _, query := range []string{
 		byKind, bySession, byTurn, byID, total,
 		turnQuery + "WHERE t.id = 'x'", turnQuery + "WHERE t.event = 'x'", unfinishedQuery, turnsQuery,
-		actQuery + "WHERE a.id = 'x'", actsOfQuery, turnOrderQuery, changedQuery, untilQuery, exchangesQuery, knownQuery, openQuery, openOfTurn, allowedQuery, sessionsQuery,
+		actQuery + "WHERE a.id = 'x'", actsOfQuery, turnOrderQuery, changedQuery, untilQuery, exchangesQuery, knownIDsQuery, openQuery, openOfTurn, allowedQuery, sessionsQuery,
 		unsavedTurnsQuery, unsavedActsQuery, marksQuery, turnsOfQuery, pendingMovesQuery, latestRenamingQuery, nextRenamingQuery, spanQuery, lastStampQuery,
 	} {
 		steps, err := collect(t.Context(), j.database.readers, func(row scanner) (step string, err error) {

@@ -30,14 +30,14 @@ func TestRename(t *testing.T) {
 	if model != "large" || preset != "concise" {
 		t.Errorf("the model is %q and the preset %q", model, preset)
 	}
-	unmoved, err := j.Sessions.PendingMoves(t.Context())
+	pending, err := j.Sessions.PendingMoves(t.Context())
 	must(t, err)
-	if len(unmoved) != 1 || unmoved[0] != renamed {
-		t.Errorf("unmoved %v, want %v", unmoved, renamed)
+	if len(pending) != 1 || pending[0] != renamed {
+		t.Errorf("pending %v, want %v", pending, renamed)
 	}
 	must(t, j.Sessions.MarkMoved(t.Context(), renamed.Seq))
-	if unmoved, err = j.Sessions.PendingMoves(t.Context()); err != nil || len(unmoved) > 0 {
-		t.Errorf("unmoved %v, %v", unmoved, err)
+	if pending, err = j.Sessions.PendingMoves(t.Context()); err != nil || len(pending) > 0 {
+		t.Errorf("pending %v, %v", pending, err)
 	}
 
 	turns, err := j.Turns.List(t.Context(), "second", 0, 0)

@@ -48,7 +48,7 @@ func scanSession(row scanner) (protocol.SessionInfo, error) {
 	return info, err
 }
 
-const knownQuery = `
+const knownIDsQuery = `
 	SELECT t.event FROM json_each(?) AS i CROSS JOIN turn AS t ON t.event = i.value WHERE t.session = ?
 	UNION SELECT a.id FROM json_each(?) AS i CROSS JOIN act AS a ON a.id = i.value WHERE a.session = ?`
 
@@ -63,7 +63,7 @@ func (s *SessionStore) KnownIDs(ctx context.Context, session string, ids []strin
 	if err != nil {
 		return nil, fmt.Errorf("look for ids: %w", err)
 	}
-	found, err := collect(ctx, s.readers, textColumn, knownQuery, string(list), session, string(list), session)
+	found, err := collect(ctx, s.readers, textColumn, knownIDsQuery, string(list), session, string(list), session)
 	if err != nil {
 		return nil, s.failure(ctx, "look for ids", err)
 	}

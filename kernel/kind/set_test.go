@@ -58,11 +58,11 @@ func TestBareKind(t *testing.T) {
 	}
 }
 
-// TestPerform checks that an unverified action is not performed, that the kind settles an action
+// TestPerform checks that an unverified action is not performed, that the kind reconciles an action
 // with a lost receipt without repeating it, and that the first of two kinds for the same action
 // counts.
 func TestPerform(t *testing.T) {
-	performed, settled := 0, 0
+	performed, reconciled := 0, 0
 	lost := kind.Kind{
 		Spec: action.Spec{Target: "door", Name: "knock", Fields: []action.Field{{Name: "text", Kind: action.Text, Required: true}}},
 		Judge: func(context.Context, *policy.Turn, action.Action) policy.Verdict {
@@ -73,9 +73,9 @@ func TestPerform(t *testing.T) {
 			return kind.Result{}, kind.ErrOutcomeUnknown
 		},
 		Reconcile: func(_ context.Context, _ kind.Order, lost error) (kind.Result, error) {
-			settled++
+			reconciled++
 			if !errors.Is(lost, kind.ErrOutcomeUnknown) {
-				t.Errorf("it is settled because of %v", lost)
+				t.Errorf("it is reconciled because of %v", lost)
 			}
 			return kind.Result{Text: "it was done"}, nil
 		},
@@ -89,7 +89,7 @@ func TestPerform(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, err := kinds.Perform(t.Context(), kind.Order{ID: "a", Action: verified})
-	if err != nil || result.Text != "it was done" || performed != 1 || settled != 1 {
-		t.Errorf("%+v, %v, performed %d times, settled %d", result, err, performed, settled)
+	if err != nil || result.Text != "it was done" || performed != 1 || reconciled != 1 {
+		t.Errorf("%+v, %v, performed %d times, reconciled %d", result, err, performed, reconciled)
 	}
 }

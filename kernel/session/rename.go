@@ -129,8 +129,8 @@ func (h *Sessions) checkExists(ctx context.Context, s *Session) error {
 
 // moveFiles moves the files of the sessions whose renaming the last kernel did not complete.
 func (h *Sessions) moveFiles(ctx context.Context) error {
-	unmoved, err := h.config.Journal.Sessions.PendingMoves(ctx)
-	for _, renaming := range unmoved {
+	pending, err := h.config.Journal.Sessions.PendingMoves(ctx)
+	for _, renaming := range pending {
 		if err := h.moveFile(ctx, renaming); err != nil {
 			h.config.Logger.Error("the file of a renamed session has its former name", "former", renaming.Former, "session", renaming.Name, "err", err)
 		}

@@ -151,8 +151,8 @@ func TestRenameIsFinished(t *testing.T) {
 		if h.file(t, "other") != text || h.file(t, "main") != "" {
 			t.Errorf("the files are %q and %q", h.file(t, "other"), h.file(t, "main"))
 		}
-		if unmoved, err := h.journal.Sessions.PendingMoves(t.Context()); len(unmoved) > 0 || err != nil {
-			t.Errorf("unmoved: %v, %v", unmoved, err)
+		if pending, err := h.journal.Sessions.PendingMoves(t.Context()); len(pending) > 0 || err != nil {
+			t.Errorf("unmoved: %v, %v", pending, err)
 		}
 		h.close(t)
 	}
