@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestServe runs the command as a script would: read the URL, ask, interrupt.
+// TestServe runs the command as a script would. It reads the URL, sends a request and interrupts the
+// command.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	script, trace := filepath.Join(dir, "script.json"), filepath.Join(dir, "trace.jsonl")

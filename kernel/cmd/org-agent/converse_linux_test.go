@@ -17,21 +17,20 @@ import (
 	"org-agent/kernel/llm/llmtest"
 )
 
-// A person is the other side of a terminal on which the program runs.
+// person types and reads on the terminal on which the program runs.
 type person struct {
 	t        *testing.T
 	terminal *os.File
 	program  *exec.Cmd
 
-	mu   sync.Mutex
-	seen strings.Builder
-	read int           // bytes of seen that an earlier expectation took
-	gone chan struct{} // the program hung up
+	mu      sync.Mutex
+	screen  strings.Builder
+	matched int           // bytes of screen up to the end of the last match
+	closed  chan struct{} // closed when the program has closed the terminal
 }
 
-// sitDown starts the program on a terminal of its own, in an instance whose model answers
-// as the script says.
-func sitDown(t *testing.T, env []string, args ...string) *person {
+// startOnTerminal starts the program on a new terminal.
+func startOnTerminal(t *testing.T, env []string, args ...string) *person {
 	t.Helper()
 	terminal, other := openTerminal(t)
 	program := exec.Command(executable(t), args...)
@@ -42,14 +41,14 @@ func sitDown(t *testing.T, env []string, args ...string) *person {
 		t.Fatal(err)
 	}
 	_ = other.Close()
-	p := &person{t: t, terminal: terminal, program: program, gone: make(chan struct{})}
+	p := &person{t: t, terminal: terminal, program: program, closed: make(chan struct{})}
 	go func() {
-		defer close(p.gone)
+		defer close(p.closed)
 		part := make([]byte, 4096)
 		for {
 			n, err := terminal.Read(part)
 			p.mu.Lock()
-			p.seen.Write(part[:n])
+			p.screen.Write(part[:n])
 			p.mu.Unlock()
 			if err != nil {
 				return
@@ -60,12 +59,13 @@ func sitDown(t *testing.T, env []string, args ...string) *person {
 		_ = program.Process.Kill()
 		_ = program.Wait()
 		_ = terminal.Close()
-		<-p.gone
+		<-p.closed
 	})
 	return p
 }
 
-// executable is this test under the name by which it is the program, see [TestMain].
+// executable returns a copy of this test binary named org-agent. Under this name it is the program, see
+// [TestMain].
 func executable(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()
@@ -83,7 +83,7 @@ func executable(t *testing.T) string {
 	return name
 }
 
-// openTerminal is a pseudo-terminal: the side of the person and that of the program.
+// openTerminal opens a pseudo-terminal. terminal is the side of the person, other that of the program.
 func openTerminal(t *testing.T) (terminal, other *os.File) {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -111,15 +111,15 @@ func (p *person) types(text string) {
 	}
 }
 
-// sees waits until the words stand on the terminal, behind those seen before.
+// sees waits until the words appear on the terminal, after the previous match.
 func (p *person) sees(words string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		p.mu.Lock()
-		rest := p.seen.String()[p.read:]
+		rest := p.screen.String()[p.matched:]
 		at := strings.Index(rest, words)
 		if at >= 0 {
-			p.read += at + len(words)
+			p.matched += at + len(words)
 		}
 		p.mu.Unlock()
 		if at >= 0 {
@@ -131,31 +131,31 @@ func (p *person) sees(words string) {
 	}
 }
 
-// all is what was on the terminal so far.
-func (p *person) all() string {
+// shown returns everything that the terminal has shown.
+func (p *person) shown() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.seen.String()
+	return p.screen.String()
 }
 
-// leaves waits for the program to end with the status.
-func (p *person) leaves(status int) {
+// waitForExit waits until the program has ended, and checks its exit status.
+func (p *person) waitForExit(status int) {
 	p.t.Helper()
-	<-p.gone
+	<-p.closed
 	_ = p.program.Wait()
 	if got := p.program.ProcessState.ExitCode(); got != status {
-		p.t.Fatalf("exit status %d, want %d:\n%s", got, status, p.all())
+		p.t.Fatalf("exit status %d, want %d:\n%s", got, status, p.shown())
 	}
 }
 
-const asksModel = `{"models": ["test-model"], "exchanges": [
+const modelScript = `{"models": ["test-model"], "exchanges": [
  {"match": "^print it$", "times": -1, "reply": "(:type :request :target :tool :action :call :tool \"ask_user\" :args (:title \"Printing\" :questions ((:question \"Which printer?\" :options (\"laser\" \"ink\") :name \"printer\") (:question \"How many?\" :kind :number :min 1 :max 9 :default \"1\" :name \"copies\") (:question \"The word?\" :kind :secret :name \"word\"))))"},
  {"match": "^do tell$", "times": -1, "reply": "(:type :request :target :emacs :action :insert-at-end :buffer \"*org-agent-chat: other*\" :text \"All of the text\\nin two lines\")"},
  {"match": "^hello$", "times": -1, "reply": "(:type :response :text \"Good day\")"},
  {"times": -1, "reply": "(:type :response :text \"Well then\")"}
 ]}`
 
-const doAsTheModelSays = `#+TITLE: Do as the model says
+const relayNote = `#+TITLE: Do as the model says
 #+begin_src lisp
 (defskill :do :priority 90
   :trigger (lambda (context) (uiop:string-prefix-p "do " (getf (getf context :payload) :text)))
@@ -163,13 +163,13 @@ const doAsTheModelSays = `#+TITLE: Do as the model says
 #+end_src
 `
 
-// anInstance is the environment of an instance whose model asks.
-func anInstance(t *testing.T) []string {
+// newInstance makes a home whose model asks the person, and returns the environment variables for it.
+func newInstance(t *testing.T) []string {
 	t.Helper()
-	startsKernels(t)
+	skipIfShort(t)
 	home := t.TempDir()
 	replies := filepath.Join(home, "replies.json")
-	if err := os.WriteFile(replies, []byte(asksModel), 0o600); err != nil {
+	if err := os.WriteFile(replies, []byte(modelScript), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	script, err := llmtest.LoadScript(replies)
@@ -189,13 +189,13 @@ func anInstance(t *testing.T) []string {
 	if err := os.MkdirAll(filepath.Dir(note), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(note, []byte(doAsTheModelSays), 0o644); err != nil {
+	if err := os.WriteFile(note, []byte(relayNote), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + runtime, "XDG_STATE_HOME=" + filepath.Join(home, "state"),
 		"ORG_AGENT_LLM_BASE_URL=" + server.URL(), "ORG_AGENT_LLM_MODEL=test-model", "TERM=xterm"}
 	t.Cleanup(func() {
-		_ = runHere(context.Background(), lookup(env), "stop") // the test's own context has ended
+		_ = runInProcess(context.Background(), lookup(env), "stop") // the test's own context has ended
 		_ = os.RemoveAll(runtime)
 	})
 	return env
@@ -204,7 +204,7 @@ func anInstance(t *testing.T) []string {
 func lookup(env []string) func(string) string {
 	return func(name string) string {
 		for _, variable := range env {
-			if value, is := strings.CutPrefix(variable, name+"="); is {
+			if value, found := strings.CutPrefix(variable, name+"="); found {
 				return value
 			}
 		}
@@ -212,10 +212,10 @@ func lookup(env []string) func(string) string {
 	}
 }
 
-// TestConversationAsks: what a turn asks is asked where the person is.
+// The conversation shows what a turn asks, and reads the person's answers.
 func TestConversationAsks(t *testing.T) {
-	env := anInstance(t)
-	p := sitDown(t, env, "chat")
+	env := newInstance(t)
+	p := startOnTerminal(t, env, "chat")
 	p.sees("* ")
 	p.types("print it\n")
 	p.sees("Printing")
@@ -231,8 +231,8 @@ func TestConversationAsks(t *testing.T) {
 	p.types("Sesam\n")
 	p.sees("Well then")
 	p.sees("* ")
-	if strings.Contains(p.all(), "Sesam") {
-		t.Errorf("the secret was shown:\n%s", p.all())
+	if strings.Contains(p.shown(), "Sesam") {
+		t.Errorf("the secret was shown:\n%s", p.shown())
 	}
 
 	p.types("do tell\n")
@@ -247,7 +247,7 @@ func TestConversationAsks(t *testing.T) {
 	p.sees("Well then")
 	p.sees("* ")
 
-	// Left for later it waits, and the next message asks anew.
+	// A postponed approval keeps waiting, and the next message asks again.
 	p.types("do tell\n")
 	p.sees("allow this?")
 	p.types("\n")
@@ -261,14 +261,13 @@ func TestConversationAsks(t *testing.T) {
 	p.sees("Good day")
 	p.sees("* ")
 	p.types("\n")
-	p.leaves(0)
+	p.waitForExit(0)
 }
 
-// TestConversationIsInterrupted: an interrupt leaves what is asked waiting, and who comes
-// back is told of it and asked.
+// After an interrupt the ask keeps waiting. The next conversation shows it and asks again.
 func TestConversationIsInterrupted(t *testing.T) {
-	env := anInstance(t)
-	p := sitDown(t, env, "chat")
+	env := newInstance(t)
+	p := startOnTerminal(t, env, "chat")
 	p.sees("* ")
 	p.types("print it\n")
 	p.sees("printer> ")
@@ -279,9 +278,9 @@ func TestConversationIsInterrupted(t *testing.T) {
 	p.types("\x03")
 	p.sees("it keeps waiting")
 	p.sees("org-agent: run: org-agent answer ")
-	p.leaves(130)
+	p.waitForExit(130)
 
-	p = sitDown(t, env, "chat")
+	p = startOnTerminal(t, env, "chat")
 	p.sees("this asks you: Printing")
 	p.sees("an empty line answers it")
 	p.sees("* ")
@@ -289,13 +288,13 @@ func TestConversationIsInterrupted(t *testing.T) {
 	p.sees("printer> ")
 	p.types("\x04")
 	p.sees("it keeps waiting")
-	p.leaves(0)
+	p.waitForExit(0)
 }
 
-// TestConversationTypedAhead: what was typed before it was asked is no answer.
-func TestConversationTypedAhead(t *testing.T) {
-	env := anInstance(t)
-	p := sitDown(t, env, "chat")
+// A line that was typed before the ask appeared is a message and no answer.
+func TestEarlyLineIsNoAnswer(t *testing.T) {
+	env := newInstance(t)
+	p := startOnTerminal(t, env, "chat")
 	p.sees("* ")
 	p.types("do tell\ny\n")
 	p.sees("allow this?")
@@ -304,10 +303,10 @@ func TestConversationTypedAhead(t *testing.T) {
 	p.sees("Well then") // to the message "y"
 }
 
-// TestConversationAnsweredElsewhere: who is being asked is told when another answered.
+// A person who is answering is notified when another client answers first.
 func TestConversationAnsweredElsewhere(t *testing.T) {
-	env := anInstance(t)
-	p := sitDown(t, env, "chat")
+	env := newInstance(t)
+	p := startOnTerminal(t, env, "chat")
 	p.sees("* ")
 	p.types("print it\n")
 	p.sees("printer> ")
@@ -317,7 +316,7 @@ func TestConversationAnsweredElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, _, _ := strings.Cut(out.String(), " ")
-	if err := runHere(t.Context(), lookup(env), "answer", id, "--decline", "no paper"); err != nil {
+	if err := runInProcess(t.Context(), lookup(env), "answer", id, "--decline", "no paper"); err != nil {
 		t.Fatal(err)
 	}
 	p.sees("decided elsewhere (cli)")
@@ -325,5 +324,5 @@ func TestConversationAnsweredElsewhere(t *testing.T) {
 	p.types("\x15hello\n")
 	p.sees("Good day")
 	p.types("\x04")
-	p.leaves(0)
+	p.waitForExit(0)
 }

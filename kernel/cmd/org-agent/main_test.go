@@ -17,7 +17,7 @@ import (
 	"org-agent/kernel/sandbox"
 )
 
-var update = flag.Bool("update", false, "rewrite what the scripts expect")
+var update = flag.Bool("update", false, "update the expected output in the scripts")
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
@@ -26,19 +26,18 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// startsKernels is what a test calls that runs the program as a person does, with a kernel behind it.
-func startsKernels(t testing.TB) {
+// skipIfShort skips a test that starts a kernel, if -short is set.
+func skipIfShort(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short starts no kernel")
 	}
 }
 
-// TestScripts runs the whole program: every script has a home, a state directory
-// and a run directory of its own. The kernel that a script started is stopped
-// at its end.
+// TestScripts runs the whole program. Every script has its own home, state directory and run directory.
+// The kernel that a script started is stopped at the end of the script.
 func TestScripts(t *testing.T) {
-	startsKernels(t)
+	skipIfShort(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *update,
@@ -54,7 +53,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model":    startModel,
-			"status":   wantStatus,
+			"status":   checkStatus,
 			"killed":   killKernel,
 			"within":   within,
 			"approval": findApproval,
@@ -64,7 +63,7 @@ func TestScripts(t *testing.T) {
 }
 
 func setup(e *testscript.Env) error {
-	// Sockets have short paths: the work directory may be too deep.
+	// The path of a socket must be short, so the run directory is not in the work directory.
 	run, err := os.MkdirTemp("", "oa")
 	if err != nil {
 		return err
@@ -74,21 +73,21 @@ func setup(e *testscript.Env) error {
 		"XDG_RUNTIME_DIR="+run, "XDG_STATE_HOME="+filepath.Join(e.WorkDir, "state"))
 	e.Defer(func() {
 		env := func(name string) string { return e.Getenv(name) }
-		_ = runHere(context.Background(), env, "stop")
+		_ = runInProcess(context.Background(), env, "stop")
 		_ = os.RemoveAll(run)
 	})
 	return nil
 }
 
-// runHere runs a command in this process.
-func runHere(ctx context.Context, env func(string) string, args ...string) error {
+// runInProcess runs a command in this process.
+func runInProcess(ctx context.Context, env func(string) string, args ...string) error {
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	return run(ctx, args, strings.NewReader(""), new(strings.Builder), new(strings.Builder), env)
 }
 
-// startModel is the script command "model FILE": a server that answers as the
-// JSON script says, and the environment that makes it the kernel's model.
+// startModel is the script command "model FILE". It starts a server that answers by the JSON script, and
+// sets the environment variables that make it the kernel's model.
 func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: model FILE")
@@ -103,8 +102,8 @@ func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("ORG_AGENT_LLM_MODEL", "test-model")
 }
 
-// wantStatus is "status N CMD ARGS…": the command ends with that exit status.
-func wantStatus(ts *testscript.TestScript, neg bool, args []string) {
+// checkStatus is "status N CMD ARGS…". It checks the exit status of the command.
+func checkStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N COMMAND [ARG…]")
 	}
@@ -118,7 +117,7 @@ func wantStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// killKernel is "killed": SIGKILL for the kernel of the script's home.
+// killKernel is "killed". It kills the kernel of the script's home with SIGKILL.
 func killKernel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: killed")
@@ -136,8 +135,8 @@ func killKernel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(process.Kill())
 }
 
-// within is "within REGEXP CMD ARGS…": the command's stdout matches within a
-// minute; it is run again until then.
+// within is "within REGEXP CMD ARGS…". It runs the command again until its stdout matches, for at most a
+// minute.
 func within(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: within REGEXP COMMAND [ARG…]")
@@ -155,7 +154,7 @@ func within(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// findApproval is "approval SESSION": sets APPROVAL to the id of what waits there.
+// findApproval is "approval SESSION". It sets APPROVAL to the id of the action that waits there.
 func findApproval(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: approval SESSION")
@@ -168,7 +167,7 @@ func findApproval(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("APPROVAL", id[1])
 }
 
-// findQuestion is "question SESSION": sets QUESTION to the id of what is asked there.
+// findQuestion is "question SESSION". It sets QUESTION to the id of the question that waits there.
 func findQuestion(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: question SESSION")

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// full is a disk without room.
-type full struct{}
+// fullDisk fails every write, as a full disk does.
+type fullDisk struct{}
 
 var errFull = errors.New("no space left on device")
 
-func (full) Write([]byte) (int, error) { return 0, errFull }
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-// A result that could not be written is a failure, whatever the command.
-func TestResultIsLost(t *testing.T) {
+// Every command fails if its result cannot be written.
+func TestFailedWriteIsAnError(t *testing.T) {
 	environment := func(name string) string {
 		if name == "HOME" {
 			return t.TempDir()
@@ -23,7 +23,7 @@ func TestResultIsLost(t *testing.T) {
 		return ""
 	}
 	for _, args := range [][]string{{"version"}, {"md2org"}, {"lisp", "--manual"}, {"lisp", "--apropos", "string"}} {
-		err := run(t.Context(), args, strings.NewReader("# Title\n"), full{}, io.Discard, environment)
+		err := run(t.Context(), args, strings.NewReader("# Title\n"), fullDisk{}, io.Discard, environment)
 		if !errors.Is(err, errFull) || exitStatus(io.Discard, err) != 1 {
 			t.Errorf("%s: %v", args, err)
 		}

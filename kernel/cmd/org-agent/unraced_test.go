@@ -1,4 +1,4 @@
-// The tests of this package run without the race detector: they start their own program for every
-// command, and with it in there that takes most of a second.
+// The tests of this package run without the race detector. They start their own program for every command,
+// and with the race detector in it this would take most of a second.
 
 package main
