@@ -11,13 +11,8 @@
 ;; conversation, below the question, and `org-agent-approvals' lists all; in
 ;; both places the same keys decide.  A decision applies to exactly the
 ;; action that the kernel asks about and shows.  Text that somebody wrote
-;; decides nothing.
-;;
-;; A table of policy.org in the home has the rules: what the agent may do
-;; without asking, and what it may never do.  `org-agent-policy' opens it;
-;; on an approval it goes to the rule that requires it, or to the hook of a
-;; note that does.  Nothing here writes the file, and a saved change counts
-;; at once.
+;; decides nothing.  The decision "always" becomes a rule of policy.org, and
+;; `org-agent-policy' lists the rules.
 
 ;;; Code:
 
@@ -164,13 +159,18 @@ The first decision counts, also while it is on its way."
     (org-agent-kernel-request
      "ask/decide"
      (append (list :id id :decision decision) more)
-     :success (lambda (_)
+     :success (lambda (result)
                 (org-agent-approval-remove id)
                 (setq org-agent-approval--sent
                       (delete id org-agent-approval--sent))
-                (message "%s: %s"
+                (message "%s: %s%s"
                          (if (eq decision :deny) "Refused" "Allowed")
-                         (or (plist-get approval :summary) "decided")))
+                         (or (plist-get approval :summary) "decided")
+                         (cond ((plist-get result :note)
+                                (concat "; " (plist-get result :note)))
+                               ((eq decision :allow-always)
+                                "; M-x org-agent-policy lists and revokes it")
+                               (t ""))))
      :failure (lambda (refusal)
                 (setq org-agent-approval--sent
                       (delete id org-agent-approval--sent))
@@ -187,6 +187,9 @@ The first decision counts, also while it is on its way."
     (when (and (plist-get approval :once)
                (not (eq decision :allow-once)))
       (user-error "This can be allowed once only"))
+    (when (and (eq decision :allow-always)
+               (not (plist-get approval :always)))
+      (user-error "An equal action does not come again; allow it once, in this turn or session"))
     (org-agent-approval-decide approval decision)))
 
 (defun org-agent-allow-once ()
@@ -205,7 +208,8 @@ The first decision counts, also while it is on its way."
   (org-agent-approval--allow :allow-session))
 
 (defun org-agent-allow-always ()
-  "Allow the action at point, and an equal one from now on."
+  "Allow the action at point, and an equal one from now on.
+This adds a rule to policy.org, which `org-agent-policy' lists and revokes."
   (interactive nil org-agent-approval-mode org-agent-chat-mode)
   (org-agent-approval--allow :allow-always))
 
@@ -221,19 +225,22 @@ The first decision counts, also while it is on its way."
 (defconst org-agent-approval--more
   '((?t "this turn" "allow an equal action until the turn ends" org-agent-allow-turn)
     (?s "this session" "allow an equal action in this conversation" org-agent-allow-session)
-    (?A "always" "allow an equal action from now on" org-agent-allow-always)
+    (?A "always" "add a rule that allows an equal action" org-agent-allow-always)
     (?e "edit" "change the action, then allow it once" org-agent-approval-edit))
   "Choices that few need: a key, a name, what it does, and its command.")
 
 (defun org-agent-approval-more ()
   "Offer the choices about the action at point besides yes, no and a look."
   (interactive nil org-agent-approval-mode org-agent-chat-mode)
-  (let* ((once (plist-get (org-agent-approval-at-point) :once))
+  (let* ((approval (org-agent-approval-at-point))
          (choice (read-multiple-choice
                   "What else? "
-                  (if once
-                      (last org-agent-approval--more)
-                    org-agent-approval--more))))
+                  (cond ((plist-get approval :once)
+                         (last org-agent-approval--more))
+                        ((plist-get approval :always)
+                         org-agent-approval--more)
+                        (t (assq-delete-all
+                            ?A (copy-sequence org-agent-approval--more)))))))
     (call-interactively (nth 3 choice))))
 
 ;;;; The list
@@ -299,13 +306,14 @@ under point; for a moment keys do not allow it."
       '("Allow once" . org-agent-allow-once)
       '("Refuse" . org-agent-deny)
       '("Look closely" . org-agent-approval-view))
-     (if (plist-get approval :once)
-         (org-agent-approval-choices '("Edit" . org-agent-approval-edit))
-       (org-agent-approval-choices
-        '("This turn" . org-agent-allow-turn)
-        '("This session" . org-agent-allow-session)
-        '("Always" . org-agent-allow-always)
-        '("Edit" . org-agent-approval-edit)))
+     (apply #'org-agent-approval-choices
+            (append
+             (unless (plist-get approval :once)
+               '(("This turn" . org-agent-allow-turn)
+                 ("This session" . org-agent-allow-session)))
+             (when (plist-get approval :always)
+               '(("Always" . org-agent-allow-always)))
+             '(("Edit" . org-agent-approval-edit))))
      "\n")))
 
 (defun org-agent-approval-choices (&rest choices)
@@ -412,67 +420,6 @@ On its last line, which names them, letters are keys, too."
         (org-agent-chat-restore-draft)
         (org-agent-file-owner-save))
       (org-agent-approval-go-on session))))
-
-;;;; The rules
-
-(defun org-agent-approval--policy-reason ()
-  "Return the reason of the approval at point, or an empty string."
-  (let ((approval (ignore-errors (org-agent-approval-at-point))))
-    (or (plist-get approval :reason) "")))
-
-(defun org-agent-approval--policy-line ()
-  "Return the line of the policy rule that requires the approval at point."
-  (let ((reason (org-agent-approval--policy-reason)))
-    (and (string-match "\\bpolicy\\.org:\\([0-9]+\\)\\b" reason)
-         (string-to-number (match-string 1 reason)))))
-
-(defun org-agent-approval--policy-hook ()
-  "Return (NOTE . LINE) of the hook that requires the approval at point.
-Return nil when no hook of the person's notes requires it."
-  (let ((reason (org-agent-approval--policy-reason)))
-    (when (or (string-match "\\bthe hook [^ ]+ (\\([^/()]+\\.org\\):\\([0-9]+\\))"
-                            reason)
-              (string-match "\\bthe hooks of \\([^/()]+\\.org\\) are .*?: line \\([0-9]+\\):"
-                            reason))
-      (let* ((line (string-to-number (match-string 2 reason)))
-             (file (expand-file-name
-                    (match-string 1 reason)
-                    (expand-file-name "skills" (org-agent-home-directory)))))
-        (and (file-exists-p file) (cons file line))))))
-
-(defun org-agent-approval--policy-go-to-table ()
-  "Move to the table of rules, if there is one."
-  (goto-char (point-min))
-  (let ((case-fold-search t))
-    (when (re-search-forward "^\\*+[ \t]+Rules[ \t]*$" nil t)
-      (forward-line 0)
-      (let ((end (save-excursion (org-end-of-subtree t) (point))))
-        (when (re-search-forward "^[ \t]*|" end t)
-          (forward-line 0))))))
-
-;;;###autoload
-(defun org-agent-policy (&optional line note)
-  "Open policy.org, which says what the agent may do, at LINE if that is given.
-On an approval LINE is that of the rule that requires it, or of the hook
-in a NOTE that does.  What you save counts at once; \\[org-agent-doctor] lists rows
-that cannot be read, \\[org-agent-skills] lists the hooks."
-  (interactive (let ((rule (org-agent-approval--policy-line))
-                     (hook (org-agent-approval--policy-hook)))
-                 (if (or rule (not hook))
-                     (list rule)
-                   (list (cdr hook) (car hook)))))
-  (let ((file (or note (expand-file-name "policy.org"
-                                         (org-agent-home-directory)))))
-    (unless (file-exists-p file)
-      (user-error "There is no %s yet; it is made when the kernel starts"
-                  (abbreviate-file-name file)))
-    (find-file file)
-    (widen)
-    (goto-char (point-min))
-    (unless (and line (zerop (forward-line (1- line))))
-      (org-agent-approval--policy-go-to-table))
-    (when (derived-mode-p 'org-mode)
-      (org-agent-heading-call-org 'org-fold-show-context 'org-show-context 'agenda))))
 
 (provide 'org-agent-approval)
 ;;; org-agent-approval.el ends here

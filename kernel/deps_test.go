@@ -67,7 +67,7 @@ var layout = []struct {
 	{"memory/embedding", "llm memory", "has a server make the vectors of notes; memory itself asks none. A test asks a real one"},
 	{"settings", "config journal suggest org protocol watch", "what holds for a message, from all that can set it; what takes effect is done by whoever answers"},
 	{"persona", "memory suggest prompt protocol watch", "who answers and who the person is, by the files of the home; it composes nothing"},
-	{"policy", "action autorun suggest org protocol journal shell", "the only maker of verified actions must stay small enough to read; it sees actions and no text"},
+	{"policy", "action atomicfile autorun suggest org protocol journal shell", "the only maker of verified actions must stay small enough to read; it sees actions and no text"},
 	{"kind", "action describe policy protocol", "all that is known of one kind of action, and the one function that performs; the kinds themselves are known above"},
 	{"notekind", "action describe kind plist policy skill", "the actions that notes define, as kinds; what a note can do is said in skill"},
 	{"act", "action describe diff kind plist policy protocol", "the kinds that are built in, and nothing else"},

@@ -160,7 +160,7 @@
                   (?A . org-agent-allow-always) (?e . org-agent-approval-edit)))
     (let (called offered)
       (cl-letf (((symbol-function 'org-agent-approval-at-point)
-                 (lambda () '(:id "a")))
+                 (lambda () '(:id "a" :always t)))
                 ((symbol-function 'call-interactively)
                  (lambda (command &rest _) (setq called command)))
                 ((symbol-function 'read-multiple-choice)
@@ -170,7 +170,15 @@
         (org-agent-approval-more)
         (should (eq called (cdr case)))
         (should (= (length offered) 4)))
-      ;; What can be allowed once only is not offered for longer.
+      ;; What does not come again is not offered always, and what can be
+      ;; allowed once only is not offered for longer.
+      (cl-letf (((symbol-function 'org-agent-approval-at-point)
+                 (lambda () '(:id "a")))
+                ((symbol-function 'call-interactively) #'ignore)
+                ((symbol-function 'read-multiple-choice)
+                 (lambda (_prompt choices) (setq offered choices) (car choices))))
+        (org-agent-approval-more)
+        (should (equal (mapcar #'car offered) '(?t ?s ?e))))
       (cl-letf (((symbol-function 'org-agent-approval-at-point)
                  (lambda () '(:id "a" :once t)))
                 ((symbol-function 'call-interactively) #'ignore)

@@ -13,6 +13,7 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-approval-test)
 (require 'org-agent-kernel)
+(require 'org-agent-policy)
 
 (ert-deftest org-agent-policy-opens-the-row-that-decided ()
   "From an approval the command goes to its row, elsewhere to the table."
@@ -32,11 +33,78 @@
           (should (file-equal-p buffer-file-name policy))
           (should (looking-at-p "| writes "))
           (should-not (buffer-modified-p))
-          (org-agent-policy)
-          (should (looking-at-p "| rule "))
-          (org-agent-policy 400)
+          (org-agent-policy-edit)
           (should (looking-at-p "| rule "))
           (kill-buffer))))))
+
+(ert-deftest org-agent-policy-lists-what-was-always-allowed ()
+  "Always writes a row, the list shows it and its uses, and revokes it."
+  (org-agent-approval-test--with
+      "(:type :request :target :shell :cmd \"true && true\")"
+    (let ((policy (expand-file-name "policy.org" home)))
+      (write-region "* Rules\n| rule | matches | verdict | why | since |\n| runs | ls | refuse | mine | |\n"
+                    nil policy nil 'silent)
+      (org-agent-approval-test--waits)
+      (with-current-buffer (find-file-noselect policy)
+        (with-current-buffer "*org-agent-chat*"
+          (should (plist-get (org-agent-approval-at-point) :always))
+          (org-agent-allow-always))
+        ;; The buffer that visits the file has the row without a question.
+        (org-agent-fake-wait
+         (string-match-p "^| action | [0-9a-f]\\{64\\} | allow +| Run true && true"
+                         (buffer-string)))
+        (should-not (buffer-modified-p))
+        (kill-buffer))
+      (org-agent-policy)
+      (with-current-buffer "*org-agent-policy*"
+        (org-agent-fake-wait
+         (progn (revert-buffer)
+                (accept-process-output nil 0.05)
+                (string-match-p "^. allow +1 .* Run true && true" (buffer-string))))
+        (should (string-match-p "^. refuse +0 .*runs ls +mine$" (buffer-string)))
+        (goto-char (point-min))
+        (re-search-forward "Run true")
+        (save-window-excursion
+          (org-agent-policy-visit)
+          (should (looking-at-p "| action "))
+          (kill-buffer))
+        (cl-letf (((symbol-function 'yes-or-no-p) #'always))
+          (org-agent-policy-revoke))
+        (org-agent-fake-wait
+         (not (string-match-p "Run true" (buffer-string))))
+        (should (equal (with-temp-buffer
+                         (insert-file-contents policy)
+                         (buffer-string))
+                       "* Rules\n| rule | matches | verdict | why | since |\n| runs | ls | refuse | mine | |\n"))
+        (kill-buffer)))))
+
+(ert-deftest org-agent-policy-with-unsaved-changes ()
+  "While policy.org has unsaved changes always counts for the session, and says why."
+  (org-agent-approval-test--with
+      "(:type :request :target :shell :cmd \"true\")"
+    (let ((policy (expand-file-name "policy.org" home))
+          (create-lockfiles t) said)
+      (org-agent-approval-test--waits)
+      (with-current-buffer (find-file-noselect policy)
+        (goto-char (point-max))
+        (insert "\n")
+        (with-current-buffer "*org-agent-chat*"
+          (cl-letf (((symbol-function 'message)
+                     (lambda (&rest arguments)
+                       (when (car arguments)
+                         (push (apply #'format-message arguments) said)))))
+            (org-agent-allow-always)
+            (org-agent-fake-wait
+             (cl-some (lambda (text)
+                        (string-match-p "in this session only.*policy.org has unsaved changes" text))
+                      said))))
+        (should (buffer-modified-p))
+        (set-buffer-modified-p nil)
+        (kill-buffer))
+      (should-not (string-match-p "| action "
+                                  (with-temp-buffer
+                                    (insert-file-contents policy)
+                                    (buffer-string)))))))
 
 ;;;; Hooks
 
@@ -103,7 +171,7 @@
   "If there is no file, none is written."
   (let ((org-agent-home (file-name-as-directory (make-temp-file "policy" t))))
     (unwind-protect
-        (progn (should-error (org-agent-policy) :type 'user-error)
+        (progn (should-error (org-agent-policy-edit) :type 'user-error)
                (should-not (directory-files org-agent-home nil "policy")))
       (delete-directory org-agent-home t))))
 

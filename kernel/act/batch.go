@@ -66,7 +66,7 @@ func judgeBatch(ctx context.Context, turn *policy.Turn, a action.Action) policy.
 		if v.Kind < worst.Kind {
 			worst.Kind, worst.Reason = v.Kind, fmt.Sprintf("call %d of the batch: %s", i+1, v.Reason)
 		}
-		worst.OnceOnly = worst.OnceOnly || v.OnceOnly
+		worst.OnceOnly, worst.Changes = worst.OnceOnly || v.OnceOnly, worst.Changes || v.Changes
 		judged[i] = one.Fields()
 	}
 	worst.Action = a.With("calls", judged)

@@ -37,7 +37,7 @@ type Agent struct {
 // New returns an agent.
 func New(config Config) *Agent {
 	a := &Agent{config: config}
-	a.desk = person.New(person.Config{Asks: config.Journal.Asks, NewID: config.NewID, Usable: func(proposed action.Proposed) (action.Proposed, error) {
+	a.desk = person.New(person.Config{Asks: config.Journal.Asks, Rules: config.Policy.Rules, NewID: config.NewID, Usable: func(proposed action.Proposed) (action.Proposed, error) {
 		return config.Policy.With(config.Kinds()).Usable(proposed)
 	}})
 	j, sources := config.Journal, config.Sources

@@ -226,3 +226,46 @@ func TestDecisionOutlivesTheKernel(t *testing.T) {
 		t.Errorf("the text came %d times for turn %s", n, turn)
 	}
 }
+
+// TestAlwaysIsARule checks that what is always allowed is a row of policy.org that holds after a restart,
+// is counted, and asks again when it is revoked.
+func TestAlwaysIsARule(t *testing.T) {
+	in, _ := newInstanceAndModel(t, asking()...)
+	k := in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	turn, approval := waiting(t, e, "q1")
+	if !approval.Always {
+		t.Fatal("an action that can come again is not offered always")
+	}
+	var decided protocol.AskDecideResult
+	if err := e.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowAlways}, &decided); err != nil || decided.Decision != protocol.AllowAlways || decided.Note != "" {
+		t.Fatalf("%+v, %v", decided, err)
+	}
+	if _, err := e.WaitTurn(within(t), turn); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.end(); err != nil {
+		t.Fatal(err)
+	}
+	in.start(t)
+	e = in.editor(t, rpctest.Config{})
+	sent, err := e.Send(within(t), "q2", "send it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if finished, err := e.WaitTurn(within(t), sent.Turn); err != nil || finished.State != protocol.TurnAnswered {
+		t.Fatalf("after a restart: %+v, %v", finished, err)
+	}
+	var list protocol.PolicyListResult
+	if err := e.Call(within(t), protocol.MethodPolicyList, protocol.Empty{}, &list); err != nil || len(list.Rules) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	rule := list.Rules[0]
+	if rule.Rule != "action" || rule.Matches != approval.Hash || rule.Why != approval.Summary || rule.Uses != 2 {
+		t.Errorf("the rule is %+v", rule)
+	}
+	if err := e.Call(within(t), protocol.MethodPolicyRevoke, protocol.PolicyRevokeParams{Line: rule.Line, Rule: rule.Rule, Matches: rule.Matches}, &list); err != nil {
+		t.Fatal(err)
+	}
+	waiting(t, e, "q3")
+}

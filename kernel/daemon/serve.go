@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
+	"org-agent/kernel/describe"
 	"org-agent/kernel/logfile"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
@@ -58,10 +60,14 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 		func(client *rpc.Client) { logFile.Unfollow(client) },
 		func(client *rpc.Client) { d.sessions.Detach(client) },
 	}}
+	former, err := d.journal.Rules.FormerAlways(ctx)
+	if err != nil {
+		return err
+	}
 	server := &rpc.Server{
 		Handler: table, Presence: presence, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
 		Info: func() protocol.ServerInfo {
-			return protocol.ServerInfo{Home: d.paths.Home, Model: d.models.Model(), Notice: d.models.Notice(), Consent: d.models.ConsentNeeded(), TranscriptionHost: speech.Transcription.Host(), VoiceHost: speech.Voice.Host()}
+			return protocol.ServerInfo{Home: d.paths.Home, Model: d.models.Model(), Notice: d.notice(former), Consent: d.models.ConsentNeeded(), TranscriptionHost: speech.Transcription.Host(), VoiceHost: speech.Voice.Host()}
 		},
 	}
 	var goroutines sync.WaitGroup
@@ -122,4 +128,14 @@ func (d *daemon) linger(ctx context.Context) {
 		d.log.Info("ending: no client was connected", "dur", d.config.Linger)
 		d.stop()
 	}
+}
+
+// notice is what a client shows a person when it connects: a model that was found, and what was always
+// allowed before such decisions were rules.
+func (d *daemon) notice(former []protocol.Ask) string {
+	if len(former) == 0 {
+		return d.models.Notice()
+	}
+	rules := fmt.Sprintf("%s that you always allowed are asked about again: M-x org-agent-policy keeps them as rules or drops them", describe.Count(len(former), "action"))
+	return strings.TrimPrefix(d.models.Notice()+"; "+rules, "; ")
 }

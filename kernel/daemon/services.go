@@ -36,7 +36,8 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 			Models:    d.models, Consent: d.models, Guide: builtin.Name, Home: d.paths.Home,
 			Model: func() string { return d.settings.Last().CompletionModel },
 		}).Methods(),
-		service.Asks{Store: d.journal.Asks, Decider: d.agent.Desk(), Judge: d.policy, Kinds: d.kinds}.Methods(),
+		service.Asks{Store: d.journal.Asks, Decider: d.agent.Desk(), Judge: d.policy, Kinds: d.kinds, RulesChanged: d.rulesChanged}.Methods(),
+		service.Rules{File: d.policy.Rules, Uses: d.journal.Rules, Changed: d.rulesChanged, Now: time.Now}.Methods(),
 		service.Changes{
 			IDs: d.journal.Records, Turns: d.journal.Turns, Journal: undo.Journal{Acts: d.journal.Acts, Rows: d.journal.Records}, Kinds: kinds,
 		}.Methods(),
@@ -64,6 +65,11 @@ func (d *daemon) status() service.Status {
 		Started: d.started, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
 		Clients: d.clients.Statuses, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Current, Settings: d.settings.Now,
 	}
+}
+
+// rulesChanged has editors reread policy.org.
+func (d *daemon) rulesChanged() {
+	d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{d.paths.Policy}})
 }
 
 // doctor returns the configuration of the doctor's checks.

@@ -72,8 +72,8 @@ const (
 
 // allowedQuery returns the widest decision.
 const allowedQuery = `SELECT decision FROM ask WHERE hash = ? AND edited = ''
-	AND (decision = 'allow-always' OR decision = 'allow-session' AND session = ? OR decision = 'allow-turn' AND turn = ?)
-	ORDER BY decision = 'allow-always' DESC, decision = 'allow-session' DESC LIMIT 1`
+	AND (decision = 'allow-session' AND session = ? OR decision = 'allow-turn' AND turn = ?)
+	ORDER BY decision = 'allow-session' DESC LIMIT 1`
 
 func scanAsk(row scanner) (ask protocol.Ask, err error) {
 	var outcome protocol.AskOutcome
@@ -212,9 +212,9 @@ func closeAsks(ctx context.Context, tx *writer, turn string) ([]protocol.Ask, er
 	return open, nil
 }
 
-// Allowed reports whether a person has allowed an action with this hash for this turn, for this
-// session or always, and returns the widest such decision. A decision to allow an action once does
-// not count.
+// Allowed reports whether a person has allowed an action with this hash for this turn or for this
+// session, and returns the wider such decision. Other decisions do not count: the action that a person
+// always allows has a row in policy.org.
 func (s *AskStore) Allowed(ctx context.Context, hash, turn, session string) (protocol.Decision, bool, error) {
 	var decision protocol.Decision
 	err := s.readers.QueryRowContext(ctx, allowedQuery, hash, session, turn).Scan(&decision)

@@ -16,7 +16,7 @@ import (
 
 func asking(id string, turn journal.Turn, hash string) protocol.Ask {
 	return protocol.Ask{ID: id, Sort: protocol.AskApproval, Session: turn.Session, Turn: turn.ID, Event: turn.Event,
-		PendingAction: protocol.PendingAction{Action: `(:type :request)`, Hash: hash, Reason: "it writes a file"}}
+		PendingAction: protocol.PendingAction{Action: `(:type :request)`, Hash: hash, Reason: "it writes a file", Always: true}}
 }
 
 func TestApprovalIsDecidedOnce(t *testing.T) {
@@ -132,7 +132,8 @@ func TestAllowed(t *testing.T) {
 		{"session", turn.ID, "main", protocol.AllowSession},
 		{"session", "other", "main", protocol.AllowSession},
 		{"session", "other", "other", ""},
-		{"always", "other", "other", protocol.AllowAlways},
+		{"always", "other", "main", protocol.AllowSession},
+		{"always", "other", "other", ""},
 		{"nothing", turn.ID, "main", ""},
 	} {
 		got, ok, err := j.Asks.Allowed(ctx, test.hash, test.turn, test.session)
@@ -220,7 +221,8 @@ func TestQuestionSurvivesAndEndsWithItsTurn(t *testing.T) {
 }
 
 // backToFormerAsks makes the tables of asks those of the schemas 3 to 12, without their rows.
-const backToFormerAsks = `DROP TABLE ask;
+const backToFormerAsks = `DROP TABLE always_before; DROP INDEX journal_rules;
+	DROP TABLE ask;
 	CREATE TABLE approval (seq INTEGER PRIMARY KEY REFERENCES journal, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, turn TEXT NOT NULL, hash TEXT NOT NULL,
 		decision TEXT NOT NULL DEFAULT '', comment TEXT NOT NULL DEFAULT '', edited TEXT NOT NULL DEFAULT '', closed INTEGER NOT NULL DEFAULT 0, client TEXT NOT NULL DEFAULT '') STRICT;
 	CREATE INDEX approval_turn ON approval (turn);
@@ -271,8 +273,18 @@ func TestOldAsksStay(t *testing.T) {
 			t.Errorf("%s asks %+v", test.id, ask)
 		}
 	}
-	if decision, ok, err := j.Asks.Allowed(ctx, "h-always", "another", "another"); err != nil || !ok || decision != protocol.AllowAlways {
-		t.Errorf("always is %q, %v, %v", decision, ok, err)
+	if _, ok, err := j.Asks.Allowed(ctx, "h-always", "another", "another"); err != nil || ok {
+		t.Errorf("always counts without a rule: %v, %v", ok, err)
+	}
+	former, err := j.Rules.FormerAlways(ctx)
+	must(t, err)
+	if len(former) != 1 || former[0].ID != "p-always" || former[0].Hash != "h-always" {
+		t.Errorf("formerly always: %+v", former)
+	}
+	must(t, j.Rules.ForgetFormer(ctx, "h-always"))
+	wantCode(t, j.Rules.ForgetFormer(ctx, "h-always"), protocol.CodeNotFound)
+	if former, err = j.Rules.FormerAlways(ctx); err != nil || len(former) != 0 {
+		t.Errorf("forgotten: %+v, %v", former, err)
 	}
 	rows, err := j.Records.Entries(ctx, journal.Query{Kinds: []journal.Kind{journal.KindDecision, journal.KindAnswer}})
 	must(t, err)

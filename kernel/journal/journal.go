@@ -37,6 +37,7 @@ type Journal struct {
 	Turns       *TurnStore       // questions and the state of their answers
 	Acts        *ActStore        // actions and their receipts
 	Asks        *AskStore        // approvals and questions for a person
+	Rules       *RuleStore       // the use of the rules of policy.org
 	Sessions    *SessionStore    // the conversations, by name
 	Transcripts *TranscriptStore // conversations in the form that models receive
 	Subagents   *SubagentStore   // the tasks of subagents
@@ -72,6 +73,7 @@ func newJournal(path string) *Journal {
 		Turns:       &TurnStore{database: db},
 		Acts:        &ActStore{db},
 		Asks:        &AskStore{db},
+		Rules:       &RuleStore{db},
 		Sessions:    &SessionStore{db},
 		Transcripts: newTranscriptStore(db),
 		Subagents:   &SubagentStore{db},

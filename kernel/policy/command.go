@@ -24,7 +24,7 @@ func (p *Policy) runRule(rules *Rules, r protocol.Reach) []Decision {
 	inside := p.protectedName(r.Path)
 	for i, c := range script.Commands {
 		var d Decision
-		d, agreed[i] = p.commandRule(rules, script, i, agreed)
+		d, agreed[i] = p.commandRule(rules, script, i, r.Path, agreed)
 		if named := p.namesProtected(c, r.Path, inside); named != "" && d.Kind != Refuse {
 			d = Decision{What: d.What, Kind: Ask, OnceOnly: true, Reason: fmt.Sprintf("%s: %s is protected", d.What, named)}
 		}
@@ -51,9 +51,18 @@ type agreement struct {
 // has reports whether the person agreed to exactly the word at this place.
 func (a agreement) has(at int) bool { return at >= 0 && (a.whole || a.rule.words.is(at+a.by)) }
 
+// insideOf reports whether the rule is about commands that run in this directory. known is false if
+// the directory may be another one when the command runs.
+func (r *rule) insideOf(directory string, moves bool) (inside, known bool) {
+	if r.inside == "" {
+		return true, true
+	}
+	return directory != "" && isBelow(resolved(directory), r.inside), !moves
+}
+
 // commandRule judges one command. It returns the agreements that allow the command. They also cover
 // the commands that it runs, as far as the rule contains their words.
-func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before [][]agreement) (Decision, []agreement) {
+func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory string, before [][]agreement) (Decision, []agreement) {
 	c := script.Commands[i]
 	d := Decision{What: "runs " + commandText(c), Kind: Ask}
 	agreed := inherited(script, i, before)
@@ -62,17 +71,19 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before []
 		if rule.kind != string(protocol.ReachRuns) {
 			continue
 		}
+		inside, known := rule.insideOf(directory, script.Moves)
 		switch {
-		case rule.verdict == Allow:
-			if rule.words.certain(c) {
+		case known && !inside:
+		case rule.Verdict == Allow:
+			if known && rule.words.certain(c) {
 				agreed = append(agreed, agreement{rule: rule})
 			}
 		case !rule.words.possible(c):
-		case rule.verdict == Refuse && certainlyMatches(rule.words, c):
-			return Decision{What: d.What, Kind: Refuse, Line: rule.line, Reason: rule.reason(d.What)}, nil
+		case rule.Verdict == Refuse && known && certainlyMatches(rule.words, c):
+			return Decision{What: d.What, Kind: Refuse, Line: rule.Line, Rule: rule.Name(), Reason: rule.reason(d.What)}, nil
 		case d.Line == 0:
-			d.Line, d.Reason = rule.line, rule.reason(d.What)
-			if rule.verdict == Refuse {
+			d.Line, d.Rule, d.Reason = rule.Line, rule.Name(), rule.reason(d.What)
+			if rule.Verdict == Refuse {
 				d.Reason += "; this could be such a command"
 			}
 		}
@@ -85,8 +96,8 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, before []
 	})
 	switch {
 	case len(agreed) > 0:
-		line := agreed[0].rule.line
-		return Decision{What: d.What, Kind: Allow, Line: line, Reason: agreed[0].rule.reason(d.What)}, agreed
+		rule := agreed[0].rule
+		return Decision{What: d.What, Kind: Allow, Line: rule.Line, Rule: rule.Name(), Reason: rule.reason(d.What)}, agreed
 	case len(c.Opaque) > 0:
 		d.Reason = d.What + ": " + c.Opaque[0].Why
 		return d, nil

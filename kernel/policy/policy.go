@@ -15,6 +15,8 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/protocol"
@@ -123,6 +125,9 @@ type Verdict struct {
 	Failure *protocol.ToolError
 	// OnceOnly is true if an approval of this action holds for one use only.
 	OnceOnly bool
+	// Changes is true if the action changes the text of files, so that an equal one does not come
+	// again.
+	Changes bool
 	// ByName is true if only the name of the action is known, not what it would touch. A row of
 	// policy.org about the action itself may then allow it.
 	ByName bool
@@ -132,6 +137,19 @@ type Verdict struct {
 	// Decisions are the decisions about each thing that the action touches, as far as that is
 	// known.
 	Decisions []Decision
+}
+
+// AllowedBy returns the names of the rules of policy.org that decided an allowed action, each once.
+func (v Verdict) AllowedBy() (rules []string) {
+	if v.Kind != Allow {
+		return nil
+	}
+	for _, d := range v.Decisions {
+		if d.Kind == Allow && d.Rule != "" && !slices.Contains(rules, d.Rule) {
+			rules = append(rules, d.Rule)
+		}
+	}
+	return rules
 }
 
 // Refused returns a verdict that refuses with this reason.
@@ -182,7 +200,7 @@ func (p *Policy) JudgeReach(all ...protocol.Reach) Verdict { return p.judgeReach
 // Verify judges the action, calls the hooks, and counts approvals. The Verified is valid only if
 // the verdict is Allow.
 func (p *Policy) Verify(ctx context.Context, a action.Action, where Where) (Verified, Verdict, error) {
-	verdict := p.Narrowed(ctx, p.Judge(ctx, a, where), where)
+	verdict := p.Standing(p.Narrowed(ctx, p.Judge(ctx, a, where), where))
 	if verdict.Kind == Ask {
 		if err := p.approved(ctx, &verdict, where); err != nil {
 			return Verified{}, verdict, err
@@ -192,6 +210,27 @@ func (p *Policy) Verify(ctx context.Context, a action.Action, where Where) (Veri
 		return Verified{}, verdict, nil
 	}
 	return Verified{by: p, action: verdict.Action}, verdict, nil
+}
+
+// Standing allows an action about which a person would be asked, if a row of policy.org allows this
+// very action. The decision "always" writes such a row. Like every approval it covers what asks for
+// the action, also a row that asks about more, but nothing that is asked about each time.
+func (p *Policy) Standing(v Verdict) Verdict {
+	rules := p.Rules.Rules()
+	if v.Kind != Ask || v.OnceOnly || len(rules.faults) > 0 {
+		return v
+	}
+	hash := sync.OnceValue(v.Action.Hash)
+	for _, r := range rules.rules {
+		if r.hash == "" || r.Verdict != Allow || r.hash != hash() {
+			continue
+		}
+		what := "does this very action"
+		v.Kind, v.Reason = Allow, "it "+r.reason(what)
+		v.Decisions = append(slices.Clone(v.Decisions), Decision{What: what, Kind: Allow, Line: r.Line, Rule: r.Name(), Reason: r.reason(what)})
+		return v
+	}
+	return v
 }
 
 // approved changes the verdict to Allow if a person has allowed the action.

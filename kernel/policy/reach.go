@@ -16,8 +16,10 @@ type Decision struct {
 	What   string // "reads FILE", "runs COMMAND", …
 	Kind   Kind
 	Reason string
-	// Line is the line of policy.org, or of File, that decided. 0: no rule decided.
+	// Line is the line of policy.org, or of File, that decided. 0: no rule decided. Rule is the
+	// [Row.Name] of the row of policy.org.
 	Line int
+	Rule string
 	// Hook is the name of the hook that decided, File is its note, and Append is the text that it
 	// adds for the model. All three are "" if no hook decided.
 	Hook, File, Append string
@@ -35,13 +37,17 @@ type Decision struct {
 func (p *Policy) judgeReach(all []protocol.Reach) Verdict {
 	rules := p.Rules.Rules()
 	var decisions []Decision
+	changes := false
 	for _, r := range all {
 		decisions = append(decisions, p.reachRule(rules, r)...)
+		changes = changes || r.Kind == protocol.ReachWrites
 	}
 	if len(decisions) == 0 {
 		return Verdict{Kind: Allow, Reason: "it touches nothing"}
 	}
-	return verdictOf(decisions)
+	v := verdictOf(decisions)
+	v.Changes = changes
+	return v
 }
 
 // verdictOf returns the worst of the decisions, with the reasons of all decisions that are equally
@@ -118,7 +124,7 @@ func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) De
 	}
 	d = applyRules(rules, d, string(kind), func(r *rule) (possible, certain bool) { return r.path.possible(path), r.path.certain(path) })
 	if fence.Kind != Allow && fence.Kind <= d.Kind {
-		d.Kind, d.Line, d.Reason = fence.Kind, 0, fence.Reason
+		d.Kind, d.Line, d.Rule, d.Reason = fence.Kind, 0, "", fence.Reason
 	}
 	d.OnceOnly = fence.OnceOnly
 	return d
@@ -130,7 +136,7 @@ func (p *Policy) fetchRule(rules *Rules, address string) Decision {
 		what = "may ask any address"
 	}
 	return applyRules(rules, Decision{What: what, Kind: Ask, Reason: what}, string(protocol.ReachFetches), func(r *rule) (possible, certain bool) {
-		return r.address.possible(address), r.address.certain(address) || r.verdict == Refuse && r.address.names(address)
+		return r.address.possible(address), r.address.certain(address) || r.Verdict == Refuse && r.address.names(address)
 	})
 }
 
@@ -144,7 +150,7 @@ func applyRules(rules *Rules, d Decision, kind string, matches func(r *rule) (po
 	decided, found := Decision{}, false
 	take := func(r *rule, kind Kind, note string) {
 		if !found || kind < decided.Kind {
-			decided, found = Decision{What: d.What, Kind: kind, Line: r.line, Reason: r.reason(d.What) + note}, true
+			decided, found = Decision{What: d.What, Kind: kind, Line: r.Line, Rule: r.Name(), Reason: r.reason(d.What) + note}, true
 		}
 	}
 	for n := range rules.rules {
@@ -155,10 +161,10 @@ func applyRules(rules *Rules, d Decision, kind string, matches func(r *rule) (po
 		possible, certain := matches(r)
 		switch {
 		case certain:
-			take(r, r.verdict, "")
-		case possible && r.verdict == Refuse:
+			take(r, r.Verdict, "")
+		case possible && r.Verdict == Refuse:
 			take(r, Ask, "; this could be such a one")
-		case possible && r.verdict == Ask:
+		case possible && r.Verdict == Ask:
 			take(r, Ask, "")
 		}
 	}

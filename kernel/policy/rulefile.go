@@ -19,6 +19,7 @@ type RuleFile struct {
 	// in it.
 	Path, Home string
 
+	writing sync.Mutex // held while the file is changed
 	reading sync.Mutex
 	seen    version
 	text    string

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,15 +35,36 @@ func (r *Rules) Faults() []Fault { return slices.Clone(r.faults) }
 
 // rule is one row of the table.
 type rule struct {
+	Row
 	kind    string // reads, writes, runs, fetches, tool or action
 	tool    string
 	key     action.Key // the name "" means all actions of the target
+	hash    string     // of the one action that the rule is about, "" for a rule about more
+	inside  string     // the real directory in which the command runs, "" for any
 	words   argvPattern
 	path    pathPattern
 	address addressPattern
-	verdict Kind
-	why     string
-	line    int
+}
+
+// Row is a row of the table as a person sees it. The cells have no markup of Org around them.
+type Row struct {
+	Line          int
+	Rule, Matches string
+	Verdict       Kind
+	Why, Since    string
+}
+
+// Name identifies a rule by what it is about, wherever its row stands. The journal counts with it how
+// often the rule allowed something.
+func (r Row) Name() string { return strings.TrimSpace(r.Rule + " " + r.Matches) }
+
+// Rows returns the rows that can be read, in their order.
+func (r *Rules) Rows() []Row {
+	rows := make([]Row, len(r.rules))
+	for i, rule := range r.rules {
+		rows[i] = rule.Row
+	}
+	return rows
 }
 
 // ruleColumns are the columns of the table.
@@ -74,7 +96,7 @@ func ParseRules(text, file, home, user string) *Rules {
 			t.fault(row.Line, "%v", err)
 			continue
 		}
-		r.line = row.Line
+		r.Line = row.Line
 		t.rules.rules = append(t.rules.rules, r)
 	}
 	if table.Again != 0 {
@@ -101,20 +123,26 @@ func (t *tableReader) row(cells []string) (rule, error) {
 	for i := range cells {
 		cells[i] = barOf.Replace(cells[i])
 	}
-	r := rule{kind: strings.ToLower(cells[0]), why: cells[3]}
+	matches := plain(cells[1])
+	r := rule{kind: strings.ToLower(cells[0]), Row: Row{Rule: cells[0], Matches: matches, Why: cells[3], Since: cells[4]}}
 	verdicts := []string{"refuse", "ask", "allow"}
 	verdict := slices.Index(verdicts, strings.ToLower(cells[2]))
 	if verdict < 0 {
 		return rule{}, fmt.Errorf("the verdict is allow, ask or refuse, not %q%s", cells[2], suggestion(cells[2], verdicts))
 	}
-	r.verdict = Kind(verdict)
-	matches := plain(cells[1])
+	r.Verdict = Kind(verdict)
 	var err error
+	if name, directory, within := strings.Cut(cells[0], " "); within && strings.EqualFold(name, string(protocol.ReachRuns)) {
+		r.kind = string(protocol.ReachRuns)
+		if r.inside, err = t.directory(directory); err != nil {
+			return rule{}, err
+		}
+	}
 	switch r.kind {
 	case string(protocol.ReachReads), string(protocol.ReachWrites):
 		r.path, err = newPathPattern(matches, t.home, t.user)
 	case string(protocol.ReachRuns):
-		r.words, err = newArgvPattern(matches, r.verdict)
+		r.words, err = newArgvPattern(matches, r.Verdict)
 	case string(protocol.ReachFetches):
 		r.address, err = newAddressPattern(matches)
 	default:
@@ -126,12 +154,34 @@ func (t *tableReader) row(cells []string) (rule, error) {
 	return r, nil
 }
 
+// directory parses the end of "runs in DIRECTORY".
+func (t *tableReader) directory(text string) (string, error) {
+	word, name, _ := strings.Cut(strings.TrimSpace(text), " ")
+	name = plain(strings.TrimSpace(name))
+	if !strings.EqualFold(word, "in") || name == "" {
+		return "", fmt.Errorf("a rule for commands in one directory is written as runs in DIRECTORY, not runs %s", text)
+	}
+	if strings.Contains(name, "*") {
+		return "", fmt.Errorf("runs in names one directory, and covers all that is below it: %s has a *", name)
+	}
+	path, err := newPathPattern(name, t.home, t.user)
+	return path.fixed, err
+}
+
+// hashPattern matches the hash of an action.
+var hashPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 // about parses the first cell of a row about a tool or an action. Such a row matches all of its
 // calls.
 func (r *rule) about(cell, matches string) error {
 	kind, name, _ := strings.Cut(r.kind, " ")
 	name = strings.TrimSpace(name)
 	switch {
+	case kind == "action" && name == "" && hashPattern.MatchString(matches):
+		r.kind, r.hash = kind, matches
+		return nil
+	case kind == "action" && name == "":
+		return fmt.Errorf("a rule for one action has its hash, 64 digits and small letters to f; a rule for more is written as action :TARGET :NAME")
 	case kind == "tool" && name != "":
 		r.tool = name
 	case kind == "action" && name != "":
@@ -144,7 +194,7 @@ func (r *rule) about(cell, matches string) error {
 			r.key.Name = words[1][1:]
 		}
 	default:
-		kinds := []string{"reads", "writes", "runs", "fetches", "tool NAME", "action :TARGET :NAME"}
+		kinds := []string{"reads", "writes", "runs", "fetches", "runs in DIRECTORY", "tool NAME", "action :TARGET :NAME", "action"}
 		return fmt.Errorf("a rule is one of %s, not %q%s", strings.Join(kinds, ", "), cell, suggestion(cell, kinds[:4]))
 	}
 	if r.kind = kind; matches != "" && matches != "*" {
@@ -173,9 +223,9 @@ func plain(cell string) string {
 
 // reason returns the reason of a decision that the rule made.
 func (r rule) reason(what string) string {
-	reason := what + ": policy.org:" + strconv.Itoa(r.line) + " says " + r.verdict.String()
-	if r.why != "" {
-		reason += ", " + r.why
+	reason := what + ": policy.org:" + strconv.Itoa(r.Line) + " says " + r.Verdict.String()
+	if r.Why != "" {
+		reason += ", " + r.Why
 	}
 	return reason
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/protocol"
@@ -86,7 +87,11 @@ func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
 // only if nothing but its name is known.
 func (p *Policy) applyActionRows(a action.Action, v Verdict) Verdict {
 	key := a.Key()
+	hash := sync.OnceValue(a.Hash)
 	return p.applyRows(v, "does "+key.String(), v.ByName, func(r rule) bool {
+		if r.hash != "" { // a row that allows one action is applied last: see Standing
+			return r.Verdict != Allow && r.hash == hash()
+		}
 		return r.kind == "action" && r.key.Target == key.Target && (r.key.Name == "" || r.key.Name == key.Name)
 	})
 }
@@ -102,7 +107,7 @@ func (p *Policy) applyRows(v Verdict, what string, unknown bool, about func(r ru
 	}
 	worst := -1
 	for n, r := range rules.rules {
-		if about(r) && (worst < 0 || r.verdict < rules.rules[worst].verdict) {
+		if about(r) && (worst < 0 || r.Verdict < rules.rules[worst].Verdict) {
 			worst = n
 		}
 	}
@@ -110,9 +115,9 @@ func (p *Policy) applyRows(v Verdict, what string, unknown bool, about func(r ru
 		return v
 	}
 	r := rules.rules[worst]
-	if r.verdict < v.Kind || unknown && v.Kind == Ask {
-		v.Kind, v.Reason = r.verdict, "it "+r.reason(what)
-		v.Decisions = append(v.Decisions, Decision{What: what, Kind: r.verdict, Line: r.line, Reason: r.reason(what)})
+	if r.Verdict < v.Kind || unknown && v.Kind == Ask {
+		v.Kind, v.Reason = r.Verdict, "it "+r.reason(what)
+		v.Decisions = append(v.Decisions, Decision{What: what, Kind: r.Verdict, Line: r.Line, Rule: r.Name(), Reason: r.reason(what)})
 	}
 	return v
 }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"slices"
 	"time"
 
 	"org-agent/kernel/text"
@@ -59,6 +60,8 @@ type PendingAction struct {
 	Effects []string `json:"effects,omitempty"`
 	// Once: a person can allow the action only once.
 	Once bool `json:"once,omitempty"`
+	// Always: a person can allow an equal action always, which writes a rule into policy.org.
+	Always bool `json:"always,omitempty"`
 	// Cut is how many bytes of Action and Text are left out here.
 	Cut int `json:"cut,omitempty"`
 }
@@ -110,6 +113,12 @@ func (a Ask) CheckOutcome(o AskOutcome) error {
 			return Errorf(CodeInvalidParams, "a :reason is for declining: say :decision :declined, or leave it out")
 		}
 		return nil
+	}
+	switch {
+	case a.Once && slices.Contains([]Decision{AllowTurn, AllowSession, AllowAlways}, o.Decision):
+		return Errorf(CodeInvalidParams, "this is asked each time: it can be allowed once only")
+	case !a.Always && o.Decision == AllowAlways:
+		return Errorf(CodeInvalidParams, "this cannot be allowed always, because an equal action does not come again: allow it once, in this turn or in this session")
 	}
 	switch o.Decision {
 	case AllowOnce, Deny:
@@ -201,10 +210,12 @@ func (p AskDecideParams) Outcome(client string) AskOutcome {
 	return AskOutcome{Decision: p.Decision, Comment: p.Reason, Edited: p.Edited, Answers: p.Answers, Client: client}
 }
 
-// AskDecideResult confirms a decision.
+// AskDecideResult confirms a decision. If the rule for the decision "always" could not be written, the
+// Decision is to allow it in this session, and Note says why.
 type AskDecideResult struct {
 	ID       string   `json:"id"`
 	Decision Decision `json:"decision"`
+	Note     string   `json:"note,omitempty"`
 }
 
 // AskClosed notifies clients that an ask no longer waits. In a conversation its subtree changes

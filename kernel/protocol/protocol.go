@@ -56,6 +56,9 @@ const (
 	MethodSkillCheck       = "skill/check"
 	MethodSkillTest        = "skill/test"
 	MethodSkillGrant       = "skill/grant"
+	MethodPolicyList       = "policy/list"
+	MethodPolicyRevoke     = "policy/revoke"
+	MethodPolicyKeep       = "policy/keep"
 	MethodSkillEvaluate    = "skill/evaluate"
 	MethodSkillSymbols     = "skill/symbols"
 	MethodTraceGet         = "trace/get"
@@ -147,6 +150,9 @@ func Methods() []Method {
 		{MethodSkillCheck, typeOf[SkillParams](), typeOf[SkillCheckResult]()},
 		{MethodSkillTest, typeOf[SkillParams](), typeOf[SkillTestResult]()},
 		{MethodSkillGrant, typeOf[SkillGrantParams](), typeOf[SkillGrantResult]()},
+		{MethodPolicyList, typeOf[Empty](), typeOf[PolicyListResult]()},
+		{MethodPolicyRevoke, typeOf[PolicyRevokeParams](), typeOf[PolicyListResult]()},
+		{MethodPolicyKeep, typeOf[PolicyKeepParams](), typeOf[PolicyListResult]()},
 		{MethodSkillEvaluate, typeOf[SkillEvaluateParams](), typeOf[SkillEvaluateResult]()},
 		{MethodSkillSymbols, typeOf[Empty](), typeOf[SkillSymbolsResult]()},
 		{MethodLogTail, typeOf[LogTailParams](), typeOf[LogTailResult]()},

@@ -24,6 +24,8 @@ type Asks struct {
 	Decider Decider
 	Judge   Judge
 	Kinds   ClientChecker
+	// RulesChanged is called when a decision has written a rule into policy.org.
+	RulesChanged func()
 }
 
 // AskStore stores asks.
@@ -107,7 +109,11 @@ func (a Asks) decide(ctx context.Context, client *rpc.Client, p protocol.AskDeci
 	if err := a.checkFresh(ctx, p, edited); err != nil {
 		return protocol.AskDecideResult{}, err
 	}
-	return a.Decider.Decide(ctx, p, edited, string(client.Capabilities().Channel()))
+	result, err := a.Decider.Decide(ctx, p, edited, string(client.Capabilities().Channel()))
+	if err == nil && result.Decision == protocol.AllowAlways {
+		a.RulesChanged()
+	}
+	return result, err
 }
 
 // check returns whether a waiting action could be performed now.

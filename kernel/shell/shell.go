@@ -35,6 +35,8 @@ const (
 type Script struct {
 	Commands []Command
 	Files    []File
+	// Moves is true if a command changes the directory in which later ones run.
+	Moves bool
 }
 
 // Command is one simple command.
@@ -101,6 +103,7 @@ func Parse(text string) (Script, error) {
 	for i := range r.script.Files {
 		r.script.Files[i].Within = r.moves
 	}
+	r.script.Moves = r.moves
 	return r.script, nil
 }
 

@@ -227,6 +227,9 @@ func (g *Gate) judge(ctx context.Context, a action.Action, granted string, propo
 	if hooks != nil {
 		row["hooks"] = hooks
 	}
+	if rules := verdict.AllowedBy(); rules != nil {
+		row["rules"] = rules
+	}
 	g.recordVerdict(ctx, row)
 	step := Step{Action: verdict.Action, Hooks: hookTexts(hooks)}
 	switch {

@@ -17,7 +17,7 @@ func (t *Turn) Decide(ctx context.Context, verdict policy.Verdict, hash string) 
 	approval := protocol.Ask{
 		ID: t.Desk.config.NewID(), Sort: protocol.AskApproval, Session: t.Record.Session, Turn: t.Record.ID, Event: t.Record.Event,
 		Opened:        time.Now().UTC().Format(time.RFC3339),
-		PendingAction: protocol.PendingAction{Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Once: verdict.OnceOnly},
+		PendingAction: protocol.PendingAction{Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Once: verdict.OnceOnly, Always: !verdict.OnceOnly && !verdict.Changes},
 		Subagent:      t.Subagent, Parent: t.Parent,
 	}
 	t.describe(ctx, &approval, verdict.Action)

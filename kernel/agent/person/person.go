@@ -11,7 +11,9 @@ package person
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/chewxy/sexp"
 
@@ -30,7 +32,15 @@ type Config struct {
 	Asks Asks
 	// Usable checks an action that a person wrote to replace a proposal.
 	Usable func(proposed action.Proposed) (action.Proposed, error)
-	NewID  func() string
+	// Rules write the rule for the decision to allow an action always.
+	Rules Rules
+	NewID func() string
+}
+
+// Rules are the rules of policy.org. Allow adds one for the action with this hash; why says in one line
+// what the action does. [policy.RuleFile] implements it.
+type Rules interface {
+	Allow(hash, why string, now time.Time) error
 }
 
 // Asks stores the asks in the journal. The error of a second decision has [protocol.CodeConflict].
@@ -91,11 +101,18 @@ func (d *Desk) Decide(ctx context.Context, p protocol.AskDecideParams, edited ac
 	if len(decision.secrets) > 0 && !d.waiting.Waits(p.ID) {
 		return none, protocol.Errorf(protocol.CodeBusy, "the kernel has just started and the turn does not wait for the answer yet; as secrets are not stored, answer again in a moment")
 	}
+	note := ""
+	if p.Decision == protocol.AllowAlways { // first the rule: if the kernel ends now, the ask still waits
+		if err := d.config.Rules.Allow(ask.Hash, ask.Summary, time.Now()); err != nil {
+			note = fmt.Sprintf("it is allowed in this session only, because no rule could be written: %v", err)
+			decision.Decision, decision.Comment = protocol.AllowSession, note
+		}
+	}
 	if _, err := d.config.Asks.Decide(ctx, p.ID, decision.AskOutcome); err != nil {
 		return none, err
 	}
 	d.waiting.Resume(p.ID, decision)
-	return protocol.AskDecideResult{ID: p.ID, Decision: p.Decision}, nil
+	return protocol.AskDecideResult{ID: p.ID, Decision: decision.Decision, Note: note}, nil
 }
 
 // Turn is a turn that asks people. All exported fields are required, except where noted.

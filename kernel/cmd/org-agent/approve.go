@@ -120,8 +120,12 @@ func (c *approveCommand) decide(ctx context.Context, proc *process, conn *rpc.Co
 	if c.Deny != "" {
 		params.Decision, params.Reason = protocol.Deny, c.Deny
 	}
-	if a.Once && c.Deny == "" && c.For != "once" {
+	switch {
+	case c.Deny != "" || c.For == "once":
+	case a.Once:
 		return errors.New("this can only be allowed once: omit --for")
+	case !a.Always && c.For == "always":
+		return errors.New("this cannot be allowed always, because an equal action does not come again: omit --for, or say turn or session")
 	}
 	if err := proc.showApproval(ctx, conn, a); err != nil {
 		return err
@@ -147,5 +151,8 @@ func (c *approveCommand) decide(ctx context.Context, proc *process, conn *rpc.Co
 		return err
 	}
 	_, err := fmt.Fprintf(proc.stdout, "%s %s\n", result.ID, result.Decision)
+	if result.Note != "" {
+		fmt.Fprintf(proc.stderr, "org-agent: %s\n", result.Note)
+	}
 	return err
 }

@@ -63,7 +63,11 @@ func (t *chat) decide(ctx, inputCtx context.Context, in *lineReader, a protocol.
 		if err != nil {
 			return err
 		}
-		err = t.conn.Call(ctx, protocol.MethodAskDecide, params, nil)
+		var result protocol.AskDecideResult
+		err = t.conn.Call(ctx, protocol.MethodAskDecide, params, &result)
+		if result.Note != "" {
+			fmt.Fprintf(t.proc.stderr, "org-agent: %s\n", result.Note)
+		}
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -74,9 +78,12 @@ func (t *chat) decide(ctx, inputCtx context.Context, in *lineReader, a protocol.
 // decision reads the person's decision on an approval.
 func (t *chat) decision(ctx context.Context, in *lineReader, a protocol.Ask) (protocol.AskDecideParams, error) {
 	params := protocol.AskDecideParams{ID: a.ID}
-	scopes := ", t in this turn, s in this session, A always"
-	if a.Once {
+	scopes := ", t in this turn, s in this session"
+	switch {
+	case a.Once:
 		scopes = ""
+	case a.Always:
+		scopes += ", A always"
 	}
 	for {
 		fmt.Fprintf(t.proc.stderr, "\nallow this? y once%s; n no; RET later: ", scopes)
@@ -104,7 +111,7 @@ func (t *chat) decision(ctx context.Context, in *lineReader, a protocol.Ask) (pr
 		case word == "s" && !a.Once:
 			params.Decision = protocol.AllowSession
 			return params, nil
-		case word == "A" && !a.Once:
+		case word == "A" && a.Always:
 			params.Decision = protocol.AllowAlways
 			return params, nil
 		default:

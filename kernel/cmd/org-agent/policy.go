@@ -24,6 +24,8 @@ import (
 // policyCommands are "org-agent policy …".
 type policyCommands struct {
 	Explain policyExplainCommand `cmd:"" help:"Show whether something would be allowed, and which line of policy.org or which hook decides. The exit status is 0 for allowed, 5 for asked and 4 for refused."`
+	List    policyListCommand    `cmd:"" help:"List the rules of policy.org, with how often each allowed something."`
+	Revoke  policyRevokeCommand  `cmd:"" help:"Remove a rule from policy.org."`
 }
 
 // policyExplainCommand is "org-agent policy explain". It runs the hooks, asks no person and
@@ -91,7 +93,7 @@ func (c *policyExplainCommand) judge(ctx context.Context, proc *process) (policy
 	if c.Action == "" {
 		verdict := judge.JudgeReach(reach...)
 		verdict.Action = judge.Kinds.Specs().ProposeCall(likelyCall(reach[0])).Action()
-		return judge.Narrowed(ctx, verdict, where), nil
+		return judge.Standing(judge.Narrowed(ctx, verdict, where)), nil
 	}
 	proposed, err := action.Read(c.Action)
 	if err != nil {
@@ -100,7 +102,7 @@ func (c *policyExplainCommand) judge(ctx context.Context, proc *process) (policy
 	if proposed, err = judge.Usable(proposed); err != nil {
 		return policy.Refused("%v", err), nil
 	}
-	return judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), where), where), nil
+	return judge.Standing(judge.Narrowed(ctx, judge.Judge(ctx, proposed.Action(), where), where)), nil
 }
 
 // likelyCall returns the most likely tool call with this reach, for the hooks to judge.

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/protocol"
+)
+
+// policyListCommand is "org-agent policy list".
+type policyListCommand struct {
+	JSON bool `help:"Print JSON."`
+}
+
+func (c *policyListCommand) Run(ctx context.Context, proc *process) error {
+	conn, err := proc.connect(ctx, connection{start: true})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var list protocol.PolicyListResult
+	if err := conn.Call(ctx, protocol.MethodPolicyList, protocol.Empty{}, &list); err != nil {
+		return err
+	}
+	if c.JSON {
+		return proc.printJSON(list)
+	}
+	return proc.printRules(list)
+}
+
+// printRules prints a line for each rule, with its line in policy.org, and what is wrong with others.
+func (proc *process) printRules(list protocol.PolicyListResult) (err error) {
+	print := func(format string, arguments ...any) {
+		_, printErr := fmt.Fprintf(proc.stdout, format, arguments...)
+		err = errors.Join(err, printErr)
+	}
+	for _, fault := range list.Faults {
+		print("error   %s\n", printable(fault))
+	}
+	for _, rule := range list.Rules {
+		about := strings.TrimSpace(rule.Rule + " " + rule.Matches)
+		if rule.Why != "" {
+			about += "  (" + rule.Why + ")"
+		}
+		print("%4d  %-6s  used %d  %s\n", rule.Line, rule.Verdict, rule.Uses, printable(about))
+	}
+	for _, former := range list.Former {
+		print("before  %s  always allowed before there were rules, asked about now: %s\n", former.Hash, printable(former.Summary))
+	}
+	return err
+}
+
+// policyRevokeCommand is "org-agent policy revoke".
+type policyRevokeCommand struct {
+	Line int `arg:"" help:"The line of the rule in policy.org, as \"policy list\" prints it."`
+}
+
+func (c *policyRevokeCommand) Run(ctx context.Context, proc *process) error {
+	conn, err := proc.connect(ctx, connection{start: true})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var list protocol.PolicyListResult
+	if err := conn.Call(ctx, protocol.MethodPolicyList, protocol.Empty{}, &list); err != nil {
+		return err
+	}
+	for _, rule := range list.Rules {
+		if rule.Line != c.Line {
+			continue
+		}
+		params := protocol.PolicyRevokeParams{Line: rule.Line, Rule: rule.Rule, Matches: rule.Matches}
+		if err := conn.Call(ctx, protocol.MethodPolicyRevoke, params, &list); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(proc.stdout, "revoked %s\n", printable(strings.TrimSpace(rule.Rule+" "+rule.Matches)))
+		return err
+	}
+	return fmt.Errorf("there is no rule in line %d of %s; \"org-agent policy list\" shows them", c.Line, list.File)
+}
