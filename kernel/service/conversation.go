@@ -98,14 +98,14 @@ func (c Conversations) compact(ctx context.Context, r *rpc.Request, p protocol.S
 	}
 	exists, err := c.Names.HasSession(ctx, session)
 	if err == nil && !exists {
-		err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", session)
+		err = protocol.Errorf(protocol.CodeNotFound, "the conversation %q has no message", session)
 	}
 	if err != nil {
 		return protocol.SessionCompacted{}, err
 	}
 	switch {
 	case p.Undo && p.Stop:
-		return protocol.SessionCompacted{}, protocol.Errorf(protocol.CodeInvalidParams, "a summary is either stopped or taken back: choose one")
+		return protocol.SessionCompacted{}, protocol.Errorf(protocol.CodeInvalidParams, "a summary can be stopped or undone, but not both")
 	case p.Undo:
 		return c.Compaction.Undo(ctx, session)
 	}

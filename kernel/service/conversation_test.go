@@ -18,39 +18,39 @@ import (
 	"org-agent/kernel/undo"
 )
 
-// chats are conversations in a real journal. An answer repeats its question.
-type chats struct {
+// echoSessions are conversations in a real journal, in which each answer repeats its question.
+type echoSessions struct {
 	*session.Sessions
 	journal *journal.Journal
 	ended   chan journal.Turn
 }
 
-func (k *chats) Run(ctx context.Context, t *session.Turn) session.Outcome {
+func (k *echoSessions) Run(ctx context.Context, t *session.Turn) session.Outcome {
 	if err := t.Insert(ctx, "(:type :response)", "you said: "+t.Record.Question.Text); err != nil {
 		return session.Outcome{State: protocol.TurnFailed, Notice: err.Error()}
 	}
 	return session.Outcome{State: protocol.TurnAnswered, Model: "echo"}
 }
 
-func newChats(t *testing.T) *chats {
+func newEchoSessions(t *testing.T) *echoSessions {
 	t.Helper()
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	k := &chats{journal: j, ended: make(chan journal.Turn, 10)}
+	k := &echoSessions{journal: j, ended: make(chan journal.Turn, 10)}
 	var ids atomic.Int64
 	k.Sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
-		Runner:  k, NewID: func() string { return fmt.Sprint("id-", ids.Add(1)) }, Logger: silent, InsertionAct: act.Insertion, OnTurnEnd: func(turn journal.Turn) { k.ended <- turn },
+		Runner:  k, NewID: func() string { return fmt.Sprint("id-", ids.Add(1)) }, Logger: discardLogger, InsertionAct: act.Insertion, OnTurnEnd: func(turn journal.Turn) { k.ended <- turn },
 	})
 	t.Cleanup(k.Close)
 	return k
 }
 
-// say has a message answered.
-func (k *chats) say(t *testing.T, conversation, id, text string) journal.Turn {
+// send sends a message and waits until its turn has ended.
+func (k *echoSessions) send(t *testing.T, conversation, id, text string) journal.Turn {
 	t.Helper()
 	event := protocol.Event{ID: id, Session: conversation, Sensor: protocol.SensorChatMessage, Route: protocol.LocalRoute(protocol.ChannelEmacs), Level: 1, Text: text}
 	if _, err := k.Submit(t.Context(), event); err != nil {
@@ -59,34 +59,34 @@ func (k *chats) say(t *testing.T, conversation, id, text string) journal.Turn {
 	return <-k.ended
 }
 
-// summaries are those of conversations, and who asked for what.
-type summaries struct {
-	asked []string
+// fakeCompaction records the calls of its methods.
+type fakeCompaction struct {
+	calls []string
 	err   error
 }
 
-func (s *summaries) did(what, session string) (protocol.SessionCompacted, error) {
-	s.asked = append(s.asked, what+" "+session)
+func (s *fakeCompaction) record(method, session string) (protocol.SessionCompacted, error) {
+	s.calls = append(s.calls, method+" "+session)
 	return protocol.SessionCompacted{Session: session}, s.err
 }
-func (s *summaries) Now(_ context.Context, session string) (protocol.SessionCompacted, error) {
-	return s.did("now", session)
+func (s *fakeCompaction) Now(_ context.Context, session string) (protocol.SessionCompacted, error) {
+	return s.record("now", session)
 }
-func (s *summaries) Stop(_ context.Context, session string) (protocol.SessionCompacted, error) {
-	return s.did("stop", session)
+func (s *fakeCompaction) Stop(_ context.Context, session string) (protocol.SessionCompacted, error) {
+	return s.record("stop", session)
 }
-func (s *summaries) Undo(_ context.Context, session string) (protocol.SessionCompacted, error) {
-	return s.did("undo", session)
+func (s *fakeCompaction) Undo(_ context.Context, session string) (protocol.SessionCompacted, error) {
+	return s.record("undo", session)
 }
 
-// TestConversations: what was said is listed, shown to who loads it, found again, and offered to a
-// person who writes; a summary is made of what there is, and who leaves is noticed.
+// Conversations are listed, loaded, searched, summarised and left, and their questions are offered as
+// input history.
 func TestConversations(t *testing.T) {
-	k, s := newChats(t), &summaries{}
-	k.say(t, "main", "q1", "where is the samovar?")
-	k.say(t, "work", "q2", "what is due?")
+	k, s := newEchoSessions(t), &fakeCompaction{}
+	k.send(t, "main", "q1", "where is the samovar?")
+	k.send(t, "work", "q2", "what is due?")
 	var left []string
-	conn := served(t, service.Conversations{
+	conn := serve(t, service.Conversations{
 		Sessions: k.Sessions, Questions: k.journal.Search, Names: k.journal.Sessions, Compaction: s, Model: "usual", OnLeave: func(session string) { left = append(left, session) },
 	}.Methods())("a shell")
 
@@ -113,27 +113,27 @@ func TestConversations(t *testing.T) {
 	compact := func(p protocol.SessionCompactParams) error {
 		return conn.Call(within(t), protocol.MethodSessionCompact, p, nil)
 	}
-	refused(t, "a summary of nothing", compact(protocol.SessionCompactParams{Session: "nowhere"}), protocol.CodeNotFound, "nothing was said")
-	refused(t, "two things at once", compact(protocol.SessionCompactParams{Undo: true, Stop: true}), protocol.CodeInvalidParams, "choose one")
+	wantError(t, "a summary of nothing", compact(protocol.SessionCompactParams{Session: "nowhere"}), protocol.CodeNotFound, "has no message")
+	wantError(t, "two things at once", compact(protocol.SessionCompactParams{Undo: true, Stop: true}), protocol.CodeInvalidParams, "not both")
 	for _, p := range []protocol.SessionCompactParams{{}, {Session: "work", Stop: true}, {Session: "work", Undo: true}} {
 		if err := compact(p); err != nil {
 			t.Error(err)
 		}
 	}
-	if want := []string{"now main", "stop work", "undo work"}; !slices.Equal(s.asked, want) {
-		t.Errorf("asked for %v and not %v", s.asked, want)
+	if want := []string{"now main", "stop work", "undo work"}; !slices.Equal(s.calls, want) {
+		t.Errorf("asked for %v and not %v", s.calls, want)
 	}
 	s.err = history.ErrNothing
-	refused(t, "nothing to summarise", compact(protocol.SessionCompactParams{}), protocol.CodeConflict, "")
+	wantError(t, "nothing to summarise", compact(protocol.SessionCompactParams{}), protocol.CodeConflict, "")
 	s.err = history.ErrStopped
-	refused(t, "a summary that was stopped", compact(protocol.SessionCompactParams{}), protocol.CodeCancelled, "")
+	wantError(t, "a summary that was stopped", compact(protocol.SessionCompactParams{}), protocol.CodeCancelled, "")
 }
 
-// TestChanges: what a turn changed is told by any id of it, and what a person took back is noted.
+// The changes of a turn are returned for any of its ids, and undone changes are recorded.
 func TestChanges(t *testing.T) {
-	k := newChats(t)
-	turn := k.say(t, "main", "q1", "change it")
-	another := k.say(t, "main", "q2", "and now?")
+	k := newEchoSessions(t)
+	turn := k.send(t, "main", "q1", "change it")
+	another := k.send(t, "main", "q2", "and now?")
 	edit := `(:type :request :target :emacs :action :edit :file "/n.org" :old "a" :new "b")`
 	for _, err := range []error{
 		k.journal.Acts.PutAct(t.Context(), journal.Act{ID: "act", Session: "main", Turn: turn.ID, Event: "q1", Kind: journal.ActAction, Action: edit}),
@@ -144,7 +144,7 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	kinds := kind.New(act.Kinds(act.Deps{})...)
-	conn := served(t, service.Changes{
+	conn := serve(t, service.Changes{
 		IDs: k.journal.Records, Turns: k.journal.Turns, Journal: undo.Journal{Acts: k.journal.Acts, Rows: k.journal.Records}, Kinds: func() *kind.Set { return kinds },
 	}.Methods())("a shell")
 	list := func(id string) (result protocol.TurnChangesResult, err error) {
@@ -161,11 +161,11 @@ func TestChanges(t *testing.T) {
 		t.Errorf("a turn that changed nothing: %+v, %v", result, err)
 	}
 	_, err := list("none")
-	refused(t, "an id that is none", err, protocol.CodeNotFound, "none")
+	wantError(t, "an id that is none", err, protocol.CodeNotFound, "none")
 	undone := func(p protocol.TurnUndoneParams) error {
 		return conn.Call(within(t), protocol.MethodTurnUndone, p, nil)
 	}
-	refused(t, "an act that is none", undone(protocol.TurnUndoneParams{Turn: turn.ID, Acts: []string{"none"}}), protocol.CodeNotFound, "no act")
+	wantError(t, "an act that is none", undone(protocol.TurnUndoneParams{Turn: turn.ID, Acts: []string{"none"}}), protocol.CodeNotFound, "no act")
 	if err := undone(protocol.TurnUndoneParams{Turn: turn.ID, Acts: []string{"act"}}); err != nil {
 		t.Fatal(err)
 	}

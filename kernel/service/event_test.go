@@ -21,8 +21,8 @@ import (
 	"org-agent/skills"
 )
 
-// shelf has the skills that come with the program, and one that is text for a model.
-func shelf(t *testing.T) service.Skills {
+// newSkills returns the service with the shipped skills and one prompt skill.
+func newSkills(t *testing.T) service.Skills {
 	t.Helper()
 	home := t.TempDir()
 	text := "---\nname: tea-time\ndescription: How tea is made. Use it when tea is wanted.\n---\nBoil water.\n"
@@ -34,69 +34,68 @@ func shelf(t *testing.T) service.Skills {
 	}
 	specs := kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs
 	grants := skill.NewGrants(skill.GrantsConfig{File: filepath.Join(home, "policy.org"), Home: home})
-	s := service.Skills{Specs: specs, Grants: grants, Notes: skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Specs: specs, Logger: silent, Grants: grants})}
+	s := service.Skills{Specs: specs, Grants: grants, Notes: skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Specs: specs, Logger: discardLogger, Grants: grants})}
 	s.Notes.Load(t.Context())
-	s.Prompts = skillmd.New(skillmd.Config{Home: home, Logger: silent})
+	s.Prompts = skillmd.New(skillmd.Config{Home: home, Logger: discardLogger})
 	s.Prompts.Load(t.Context())
 	return s
 }
 
-// intake is everything that takes an event in, and what it was asked.
-type intake struct {
+// fakeIntake implements everything that the intake of events uses, and records the calls.
+type fakeIntake struct {
 	submitted []protocol.Event
 	broadcast []string
 	resolved  []string
 	matching  []string
 	known     string
 	consent   string
-	lost      string // a setting that is not there any more
+	missing   string // the error of a setting that does not exist any more
 }
 
-func (i *intake) ResolveSent(ctx context.Context, event *protocol.Event) error {
+func (i *fakeIntake) ResolveSent(ctx context.Context, event *protocol.Event) error {
 	return i.Resolve(ctx, event)
 }
-func (i *intake) Resolve(_ context.Context, event *protocol.Event) error {
+func (i *fakeIntake) Resolve(_ context.Context, event *protocol.Event) error {
 	i.resolved = append(i.resolved, event.ID)
-	if i.lost != "" {
-		return protocol.Errorf(protocol.CodeNotFound, "%s", i.lost)
+	if i.missing != "" {
+		return protocol.Errorf(protocol.CodeNotFound, "%s", i.missing)
 	}
 	return nil
 }
-func (i *intake) TurnOfEvent(_ context.Context, event string) (journal.Turn, error) {
+func (i *fakeIntake) TurnOfEvent(_ context.Context, event string) (journal.Turn, error) {
 	if event == i.known {
 		return journal.Turn{}, nil
 	}
 	return journal.Turn{}, protocol.Errorf(protocol.CodeNotFound, "there is none")
 }
-func (i *intake) Submit(_ context.Context, event protocol.Event) (protocol.EventResult, error) {
+func (i *fakeIntake) Submit(_ context.Context, event protocol.Event) (protocol.EventResult, error) {
 	i.submitted = append(i.submitted, event)
 	return protocol.EventResult{Event: event.ID, Turn: "t"}, nil
 }
-func (i *intake) Broadcast(_ context.Context, event protocol.Event, skills []string) (protocol.EventResult, error) {
+func (i *fakeIntake) Broadcast(_ context.Context, event protocol.Event, skills []string) (protocol.EventResult, error) {
 	i.broadcast = append(i.broadcast, skills...)
 	return protocol.EventResult{Event: event.ID}, nil
 }
-func (i *intake) Matching(context.Context, protocol.Event) []string { return i.matching }
-func (i *intake) CheckConsent(agreed string) error {
+func (i *fakeIntake) Matching(context.Context, protocol.Event) []string { return i.matching }
+func (i *fakeIntake) CheckConsent(agreed string) error {
 	if agreed != i.consent {
 		return protocol.Errorf(protocol.CodeConsent, "agree to %s", i.consent)
 	}
 	return nil
 }
 
-func (i *intake) service(newID func() string) service.Intake {
-	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, NewID: newID, Logger: silent}
+func (i *fakeIntake) service(newID func() string) service.Intake {
+	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, NewID: newID, Logger: discardLogger}
 }
 
-// TestEvents: a message goes to its conversation, a command to the skill that has it, and what is a
-// command of nobody to no model.
+// A message goes to its conversation, a command to its skill, and a misspelt command to no model.
 func TestEvents(t *testing.T) {
-	s := shelf(t)
+	s := newSkills(t)
 	reader := service.EventReader{Notes: s.Notes.Current, Prompts: s.Prompts.Current}
-	i := &intake{}
-	var used []string
-	conn := served(t, service.Events{Reader: reader, Intake: i.service(func() string { return "made" }), RecordSender: func(client *rpc.Client, event string) {
-		used = append(used, client.Info().Name+" "+event)
+	i := &fakeIntake{}
+	var senders []string
+	conn := serve(t, service.Events{Reader: reader, Intake: i.service(func() string { return "made" }), RecordSender: func(client *rpc.Client, event string) {
+		senders = append(senders, client.Info().Name+" "+event)
 	}}.Methods())("a shell")
 	send := func(pairs ...protocol.Field) (protocol.Event, error) {
 		i.submitted = nil
@@ -111,8 +110,8 @@ func TestEvents(t *testing.T) {
 	message := field("sensor", protocol.Keyword("chat-message"))
 
 	event, err := send(message, field("text", "hello"))
-	if err != nil || event.ID != "made" || event.Session != protocol.MainSession || event.Route != protocol.LocalRoute(protocol.ChannelCLI) || !slices.Equal(used, []string{"a shell made"}) {
-		t.Errorf("a message: %+v, %v, used %v", event, err, used)
+	if err != nil || event.ID != "made" || event.Session != protocol.MainSession || event.Route != protocol.LocalRoute(protocol.ChannelCLI) || !slices.Equal(senders, []string{"a shell made"}) {
+		t.Errorf("a message: %+v, %v, used %v", event, err, senders)
 	}
 	event, err = send(message, field("id", "q1"), field("text", "/tea-time with milk"))
 	if err != nil || event.Sensor != protocol.SensorChatMessage || event.Payload.Text(protocol.PayloadSkill) != "tea-time" {
@@ -124,27 +123,27 @@ func TestEvents(t *testing.T) {
 		t.Errorf("a command: %+v, %v", event, err)
 	}
 	_, err = send(message, field("id", "q3"), field("text", "/"+command+"x"))
-	refused(t, "a misspelt command", err, protocol.CodeNotFound, "did you mean /"+command)
+	wantError(t, "a misspelt command", err, protocol.CodeNotFound, "did you mean /"+command)
 	_, err = send(message, field("id", "q4"), field("text", "hello"), field("channel", protocol.Keyword("telegram")))
-	refused(t, "a channel", err, protocol.CodeForbidden, "a client's channel is :emacs or :cli")
+	wantError(t, "a channel", err, protocol.CodeForbidden, "a client's channel is :emacs or :cli")
 
 	i.consent = "a host"
 	_, err = send(message, field("id", "q5"), field("text", "hello"))
-	refused(t, "without consent", err, protocol.CodeConsent, "a host")
+	wantError(t, "without consent", err, protocol.CodeConsent, "a host")
 	if event, err := send(message, field("id", "q5"), field("text", "hello"), field("consent", "a host")); err != nil || event.ID != "q5" {
 		t.Errorf("with consent: %+v, %v", event, err)
 	}
-	i.consent, i.lost, i.known = "", "the model is gone", "q5"
+	i.consent, i.missing, i.known = "", "the model is gone", "q5"
 	_, err = send(message, field("id", "q6"), field("text", "hello"))
-	refused(t, "a setting that is gone", err, protocol.CodeNotFound, "the model is gone")
+	wantError(t, "a setting that is gone", err, protocol.CodeNotFound, "the model is gone")
 	if event, err := send(message, field("id", "q5"), field("text", "hello")); err != nil || event.ID != "q5" {
 		t.Errorf("an event that is sent again: %+v, %v", event, err)
 	}
 }
 
-// TestBroadcast: an event that is no message is for every skill that matches, or for nobody.
+// An event that is no message goes to every skill that matches.
 func TestBroadcast(t *testing.T) {
-	i := &intake{}
+	i := &fakeIntake{}
 	take := i.service(func() string { return "made" }).Take
 	event := protocol.Event{Sensor: "heartbeat", Route: protocol.Route{Kind: protocol.RouteNone}}
 	if result, err := take(t.Context(), event); err != nil || result.Event != "made" || len(i.submitted)+len(i.broadcast) > 0 {
@@ -156,19 +155,19 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// drafter composes nothing, and keeps what it was asked.
-type drafter struct{ asked []string }
+// fakeComposer composes nothing, and records its calls.
+type fakeComposer struct{ calls []string }
 
-func (d *drafter) Prompt(_ context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult {
-	d.asked = append(d.asked, strings.Join([]string{event.Text, string(event.Sensor), string(mode), string(kind)}, "/"))
+func (d *fakeComposer) Prompt(_ context.Context, event protocol.Event, mode prompt.Mode, kind prompt.Kind) protocol.PromptResult {
+	d.calls = append(d.calls, strings.Join([]string{event.Text, string(event.Sensor), string(mode), string(kind)}, "/"))
 	return protocol.PromptResult{Note: "composed"}
 }
 
-// TestPrompt: the prompt of a draft is shown with its settings, also before there is a text.
+// The prompt of a draft is composed with its settings, even if the draft has no text.
 func TestPrompt(t *testing.T) {
-	s := shelf(t)
-	i, d := &intake{}, &drafter{}
-	conn := served(t, service.Prompts{Reader: service.EventReader{Notes: s.Notes.Current, Prompts: s.Prompts.Current}, Settings: i, Composer: d}.Methods())("a shell")
+	s := newSkills(t)
+	i, d := &fakeIntake{}, &fakeComposer{}
+	conn := serve(t, service.Prompts{Reader: service.EventReader{Notes: s.Notes.Current, Prompts: s.Prompts.Current}, Settings: i, Composer: d}.Methods())("a shell")
 	get := func(pairs ...protocol.Field) (result protocol.PromptResult, err error) {
 		err = conn.Call(within(t), protocol.MethodPromptGet, protocol.Object(pairs), &result)
 		return result, err
@@ -179,14 +178,14 @@ func TestPrompt(t *testing.T) {
 	if _, err := get(protocol.Field{Key: "text", Value: "hello"}, protocol.Field{Key: protocol.PromptMode, Value: "minimal"}, protocol.Field{Key: protocol.PromptKind, Value: "task"}); err != nil {
 		t.Error(err)
 	}
-	if want := []string{"…/chat-message//", "hello/chat-message/minimal/task"}; !slices.Equal(d.asked, want) {
-		t.Errorf("composed for %v and not %v", d.asked, want)
+	if want := []string{"…/chat-message//", "hello/chat-message/minimal/task"}; !slices.Equal(d.calls, want) {
+		t.Errorf("composed for %v and not %v", d.calls, want)
 	}
 	_, err := get(protocol.Field{Key: protocol.PromptMode, Value: "long"})
-	refused(t, "a mode that is none", err, protocol.CodeInvalidParams, `no mode "long"`)
+	wantError(t, "a mode that is none", err, protocol.CodeInvalidParams, `no mode "long"`)
 	_, err = get(protocol.Field{Key: protocol.PromptKind, Value: "poem"})
-	refused(t, "a kind that is none", err, protocol.CodeInvalidParams, `no kind "poem"`)
-	i.lost = "the profile is gone"
+	wantError(t, "a kind that is none", err, protocol.CodeInvalidParams, `no kind "poem"`)
+	i.missing = "the profile is gone"
 	_, err = get()
-	refused(t, "a setting that is gone", err, protocol.CodeNotFound, "the profile is gone")
+	wantError(t, "a setting that is gone", err, protocol.CodeNotFound, "the profile is gone")
 }

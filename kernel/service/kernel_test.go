@@ -22,11 +22,11 @@ import (
 	"org-agent/kernel/service"
 )
 
-// TestKernel: the story of a turn is told by any id of it, the doctor looks at what is asked for, and a
-// client may end the kernel.
+// The trace of a turn is returned for any of its ids, the doctor runs the requested checks, and a client
+// can stop the kernel.
 func TestKernel(t *testing.T) {
-	k := newChats(t)
-	turn := k.say(t, "main", "q1", "hello samovar")
+	k := newEchoSessions(t)
+	turn := k.send(t, "main", "q1", "hello samovar")
 	kinds := kind.New(act.Kinds(act.Deps{})...)
 	home := t.TempDir()
 	env := func(name string) string { return map[string]string{"HOME": home}[name] }
@@ -35,9 +35,9 @@ func TestKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := 0
-	conn := served(t, service.Kernel{
+	conn := serve(t, service.Kernel{
 		Doctor: doctor.Config{Paths: paths, Env: env, Self: true}, Traces: explain.Reader{Rows: k.journal.Records, Turns: k.journal.Turns},
-		Kinds: func() *kind.Set { return kinds }, Stop: func() { stopped++ }, Logger: silent,
+		Kinds: func() *kind.Set { return kinds }, Stop: func() { stopped++ }, Logger: discardLogger,
 	}.Methods())("a shell")
 	for _, id := range []string{"q1", turn.Answer} {
 		var result protocol.TraceGetResult
@@ -45,7 +45,7 @@ func TestKernel(t *testing.T) {
 			t.Errorf("%s: %+v, %v", id, result, err)
 		}
 	}
-	refused(t, "an id that is none", conn.Call(within(t), protocol.MethodTraceGet, protocol.TraceGetParams{ID: "none"}, nil), protocol.CodeNotFound, "none")
+	wantError(t, "an id that is none", conn.Call(within(t), protocol.MethodTraceGet, protocol.TraceGetParams{ID: "none"}, nil), protocol.CodeNotFound, "none")
 	var found protocol.DoctorResult
 	if err := conn.Call(within(t), protocol.MethodDoctor, protocol.DoctorParams{Only: []string{"config"}}, &found); err != nil || len(found.Findings) == 0 {
 		t.Fatalf("%+v, %v", found, err)
@@ -60,26 +60,28 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// state is what status tells.
-type state struct{}
+// fakeState returns fixed counts for the status.
+type fakeState struct{}
 
-func (state) Waiting(context.Context) (int, error)                 { return 2, nil }
-func (state) Unindexed(context.Context) (journal.Unindexed, error) { return journal.Unindexed{}, nil }
-func (state) Counts() (open, running, queued int)                  { return 3, 2, 1 }
-func (state) BusySessions() []protocol.ConversationStatus {
+func (fakeState) Waiting(context.Context) (int, error) { return 2, nil }
+func (fakeState) Unindexed(context.Context) (journal.Unindexed, error) {
+	return journal.Unindexed{}, nil
+}
+func (fakeState) Counts() (open, running, queued int) { return 3, 2, 1 }
+func (fakeState) BusySessions() []protocol.ConversationStatus {
 	return []protocol.ConversationStatus{{Name: "main.look-1", Running: "t2"}, {Name: "main", Running: "t1"}}
 }
-func (state) List(context.Context, string) ([]protocol.Subagent, error) {
+func (fakeState) List(context.Context, string) ([]protocol.Subagent, error) {
 	return []protocol.Subagent{{ID: "s1", Child: "main.look-1", Session: "main", Label: "look"}}, nil
 }
-func (state) Cancel(context.Context, string, string) (int, error) { return 0, nil }
+func (fakeState) Cancel(context.Context, string, string) (int, error) { return 0, nil }
 
-// TestStatus: a client with the token is told everything, one without it only how many there are.
+// A client with the token gets the complete status, and one without it only the counts.
 func TestStatus(t *testing.T) {
-	s := shelf(t)
+	s := newSkills(t)
 	status := service.Status{
 		Fixed: protocol.StatusResult{Version: "7", PID: 42}, Started: time.Now().Add(-time.Hour), Paths: config.Paths{Log: "/log"},
-		Asks: state{}, Index: state{}, Size: func() int64 { return 12345 }, Sessions: state{}, Subagents: state{}, Skills: s.Notes,
+		Asks: fakeState{}, Index: fakeState{}, Size: func() int64 { return 12345 }, Sessions: fakeState{}, Subagents: fakeState{}, Skills: s.Notes,
 		Clients: func() []protocol.ClientStatus { return []protocol.ClientStatus{{Name: "a shell"}} },
 		Models:  func() []protocol.ModelStatus { return []protocol.ModelStatus{{Name: "large"}} },
 		MCP:     func() []protocol.MCPServer { return []protocol.MCPServer{{Name: "maps"}} },
@@ -114,10 +116,10 @@ func TestStatus(t *testing.T) {
 		if got.Version != "7" || got.Waiting != 2 || got.Sessions != 3 || got.Running != 2 || got.Queued != 1 || got.Skills == 0 || got.Clients != 1 {
 			t.Errorf("with %q: %+v", token, got)
 		}
-		told := len(got.Models) == 1 && len(got.MCP) == 1 && len(got.Faults) == 1 && len(got.Presets) == 1 && len(got.Connected) == 1 && len(got.Conversations) == 2 &&
+		complete := len(got.Models) == 1 && len(got.MCP) == 1 && len(got.Faults) == 1 && len(got.Presets) == 1 && len(got.Connected) == 1 && len(got.Conversations) == 2 &&
 			got.JournalSize == 12345 && got.Log == "/log" && got.Memory > 0 && got.Seconds >= 3600
-		nothing := len(got.Models)+len(got.MCP)+len(got.Faults)+len(got.Presets)+len(got.Connected)+len(got.Conversations) == 0 && got.Log == "" && got.Seconds == 0
-		if token != "" && !told || token == "" && !nothing {
+		reduced := len(got.Models)+len(got.MCP)+len(got.Faults)+len(got.Presets)+len(got.Connected)+len(got.Conversations) == 0 && got.Log == "" && got.Seconds == 0
+		if token != "" && !complete || token == "" && !reduced {
 			t.Errorf("with the token %v: %+v", token != "", got)
 		}
 		if token != "" && (got.Conversations[0].Name != "main" || got.Conversations[1].Parent != "main" || got.Conversations[1].Label != "look") {
@@ -126,10 +128,10 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestFaults: a fault is told once while it lasts, and again when it comes back.
+// A fault is reported once while it lasts, and again when it returns.
 func TestFaults(t *testing.T) {
-	var told []string
-	f := &service.Faults{Logger: silent, Notify: func(_ string, params any) { told = append(told, params.(protocol.Notice).Text) }}
+	var notices []string
+	f := &service.Faults{Logger: discardLogger, Notify: func(_ string, params any) { notices = append(notices, params.(protocol.Notice).Text) }}
 	f.Report("b", []string{"one", "two"})
 	f.Report("b", []string{"two", "three"})
 	f.Report("a", []string{"four"})
@@ -138,28 +140,27 @@ func TestFaults(t *testing.T) {
 	}
 	f.Report("b", nil)
 	f.Report("b", []string{"two"})
-	if want := []string{"one", "two", "three", "four", "two"}; !slices.Equal(told, want) {
-		t.Errorf("told %v and not %v", told, want)
+	if want := []string{"one", "two", "three", "four", "two"}; !slices.Equal(notices, want) {
+		t.Errorf("told %v and not %v", notices, want)
 	}
 }
 
-// TestLog: the end of the log is told as far as a client asks for it, and what comes next to whoever
-// follows it.
+// A client gets the end of the log that matches its filter, and further records if it follows the log.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	book := logfile.NewWriter(path, io.Discard)
+	writer := logfile.NewWriter(path, io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
 	delivered := make(chan struct{})
-	go func() { defer close(delivered); book.Deliver(ctx) }()
+	go func() { defer close(delivered); writer.Deliver(ctx) }()
 	defer func() { stop(); <-delivered }()
-	log := slog.New(logfile.Handler(book, slog.LevelDebug))
-	came := make(chan protocol.LogLines, 10)
-	dial := servedWith(t, func(_ context.Context, r *rpc.Request) (any, error) {
+	log := slog.New(logfile.Handler(writer, slog.LevelDebug))
+	received := make(chan protocol.LogLines, 10)
+	dial := serveWith(t, func(_ context.Context, r *rpc.Request) (any, error) {
 		if lines, ok := r.Params.(*protocol.LogLines); ok {
-			came <- *lines
+			received <- *lines
 		}
 		return nil, nil
-	}, service.Log{Writer: book, Path: path}.Methods())
+	}, service.Log{Writer: writer, Path: path}.Methods())
 	conn := dial("a shell")
 	var tail protocol.LogTailResult
 	if err := conn.Call(within(t), protocol.MethodLogTail, protocol.LogTailParams{Level: "warn", Follow: true, Mark: 7}, &tail); err != nil || tail.File != path {
@@ -168,7 +169,7 @@ func TestLog(t *testing.T) {
 	log.Info("too little")
 	log.Warn("enough", "session", "main", "n", 1)
 	select {
-	case lines := <-came:
+	case lines := <-received:
 		if len(lines.Records) != 1 || lines.Mark != 7 {
 			t.Fatalf("%+v came", lines)
 		}
@@ -178,5 +179,5 @@ func TestLog(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("nothing came")
 	}
-	refused(t, "a level that is none", conn.Call(within(t), protocol.MethodLogTail, protocol.LogTailParams{Level: "loud"}, nil), protocol.CodeInvalidParams, `"loud"`)
+	wantError(t, "a level that is none", conn.Call(within(t), protocol.MethodLogTail, protocol.LogTailParams{Level: "loud"}, nil), protocol.CodeInvalidParams, `"loud"`)
 }

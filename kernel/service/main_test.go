@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var silent = slog.New(slog.DiscardHandler)
+var discardLogger = slog.New(slog.DiscardHandler)
 
 func within(t *testing.T) context.Context {
 	t.Helper()
@@ -25,15 +25,15 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// served serves lists of methods over the real wire, and nothing else of a kernel, and returns
-// what dials it.
-func served(t *testing.T, lists ...[]service.Method) (dial func(name string) *rpc.Conn) {
+// serve serves lists of methods over the real wire, without a kernel. It returns the function that
+// connects a client.
+func serve(t *testing.T, lists ...[]service.Method) (dial func(name string) *rpc.Conn) {
 	t.Helper()
-	return servedWith(t, nil, lists...)
+	return serveWith(t, nil, lists...)
 }
 
-// servedWith is served for clients that handle what they are sent.
-func servedWith(t *testing.T, handler rpc.IncomingHandler, lists ...[]service.Method) (dial func(name string) *rpc.Conn) {
+// serveWith is serve for clients that handle notifications.
+func serveWith(t *testing.T, handler rpc.IncomingHandler, lists ...[]service.Method) (dial func(name string) *rpc.Conn) {
 	t.Helper()
 	table, err := service.NewTable(lists...)
 	if err != nil {
@@ -65,12 +65,12 @@ func servedWith(t *testing.T, handler rpc.IncomingHandler, lists ...[]service.Me
 	}
 }
 
-// refused fails unless the error has the code and says so.
-func refused(t *testing.T, what string, err error, code protocol.Code, says string) {
+// wantError fails the test unless the error has the code and contains the text.
+func wantError(t *testing.T, name string, err error, code protocol.Code, text string) {
 	t.Helper()
 	if err == nil || protocol.ErrorCode(err) != code {
-		t.Errorf("%s: %v; want the code %d", what, err, code)
-	} else if got := err.Error(); !contains(got, says) {
-		t.Errorf("%s: %q; want %q", what, got, says)
+		t.Errorf("%s: %v; want the code %d", name, err, code)
+	} else if got := err.Error(); !contains(got, text) {
+		t.Errorf("%s: %q; want %q", name, got, text)
 	}
 }

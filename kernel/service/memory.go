@@ -125,7 +125,7 @@ func (m Memory) undo(ctx context.Context, p protocol.MemoryUndoParams) (protocol
 	}
 	back, err := m.Store.Undo(ctx, id)
 	if err != nil {
-		return protocol.MemoryChange{}, protocol.Errorf(protocol.CodeConflict, "take the change %s back: %w", id, err)
+		return protocol.MemoryChange{}, protocol.Errorf(protocol.CodeConflict, "undo the change %s: %w", id, err)
 	}
 	return MemoryChange(back), nil
 }
@@ -152,7 +152,7 @@ func (m Memory) index(ctx context.Context, p protocol.MemoryIndexParams) (protoc
 	}
 	documents, err := m.Index.Files.Documents(ctx)
 	if err != nil {
-		return protocol.MemoryIndexResult{}, fmt.Errorf("count what is indexed: %w", err)
+		return protocol.MemoryIndexResult{}, fmt.Errorf("count the indexed files: %w", err)
 	}
 	return protocol.MemoryIndexResult{Files: len(documents), Read: read, Seconds: time.Since(begun).Seconds()}, nil
 }
@@ -172,7 +172,7 @@ func (m Memory) proposals(ctx context.Context, _ protocol.Empty) (protocol.Memor
 func (m Memory) accept(ctx context.Context, p protocol.MemoryAcceptParams) (protocol.MemoryDecideResult, error) {
 	var result protocol.MemoryDecideResult
 	if p.Edited && len(p.IDs) != 1 {
-		return result, protocol.Errorf(protocol.CodeInvalidParams, "one proposal is edited at a time")
+		return result, protocol.Errorf(protocol.CodeInvalidParams, "only one proposal can be edited at a time")
 	}
 	var edited *memory.Record
 	if p.Edited {

@@ -15,10 +15,10 @@ import (
 	"org-agent/kernel/service"
 )
 
-// indexed is an index that has taken everything in.
-type indexed struct{}
+// completeIndex is the upkeep of an index that is up to date.
+type completeIndex struct{}
 
-func (indexed) Await(context.Context) bool { return true }
+func (completeIndex) Await(context.Context) bool { return true }
 
 func newMemory(t *testing.T) service.Memory {
 	t.Helper()
@@ -36,25 +36,24 @@ func newMemory(t *testing.T) service.Memory {
 		t.Fatal(err)
 	}
 	var ids atomic.Int64
-	index := &memory.Index{Files: files, Logger: silent, Roots: append(memory.HomeRoots(home), memory.Root{Path: notes})}
+	index := &memory.Index{Files: files, Logger: discardLogger, Roots: append(memory.HomeRoots(home), memory.Root{Path: notes})}
 	return service.Memory{
 		Store: &memory.Store{Home: home, Journal: j.Records, Index: index, Now: time.Now, NewID: func() string { return fmt.Sprint("id-", ids.Add(1)) }},
-		Index: index, Upkeep: indexed{}, Path: func(path string) string { return filepath.Join(notes, path) }, Offer: func() bool { return true },
+		Index: index, Upkeep: completeIndex{}, Path: func(path string) string { return filepath.Join(notes, path) }, Offer: func() bool { return true },
 	}
 }
 
-// TestMemory: a person finds what is kept and, if they say so, what they wrote; sees what was changed;
-// and takes it back.
+// A person searches the memory and their notes, lists the changes of the memory, and undoes one.
 func TestMemory(t *testing.T) {
 	m := newMemory(t)
-	conn := served(t, m.Methods())("a shell")
+	conn := serve(t, m.Methods())("a shell")
 	r, _, err := m.Store.Save(t.Context(), "t1", memory.Record{Text: "The samovar hums.", Tags: []string{"kitchen"}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var made protocol.MemoryIndexResult
-	if err := conn.Call(within(t), protocol.MethodMemoryIndex, protocol.MemoryIndexParams{Anew: true}, &made); err != nil || made.Files != 2 || made.Read != 2 {
-		t.Errorf("indexed: %+v, %v", made, err)
+	var indexed protocol.MemoryIndexResult
+	if err := conn.Call(within(t), protocol.MethodMemoryIndex, protocol.MemoryIndexParams{Anew: true}, &indexed); err != nil || indexed.Files != 2 || indexed.Read != 2 {
+		t.Errorf("indexed: %+v, %v", indexed, err)
 	}
 	for what, c := range map[string]struct {
 		p    protocol.MemorySearchParams
@@ -76,24 +75,23 @@ func TestMemory(t *testing.T) {
 	if err := conn.Call(within(t), protocol.MethodMemorySearch, protocol.MemorySearchParams{Query: "samovar", Limit: 1}, &found); err != nil || len(found.Hits) != 1 || !found.More {
 		t.Errorf("the first: %+v, %v", found, err)
 	}
-	refused(t, "a day that is none", conn.Call(within(t), protocol.MethodMemorySearch, protocol.MemorySearchParams{Since: "someday"}, nil), protocol.CodeInvalidParams, "someday")
+	wantError(t, "a day that is none", conn.Call(within(t), protocol.MethodMemorySearch, protocol.MemorySearchParams{Since: "someday"}, nil), protocol.CodeInvalidParams, "someday")
 
 	var list protocol.MemoryChangesResult
 	if err := conn.Call(within(t), protocol.MethodMemoryChanges, protocol.MemoryChangesParams{}, &list); err != nil || len(list.Changes) != 1 || list.Changes[0].Record != r.ID {
 		t.Errorf("changes: %+v, %v", list, err)
 	}
-	var back protocol.MemoryChange
-	if err := conn.Call(within(t), protocol.MethodMemoryUndo, protocol.MemoryUndoParams{}, &back); err != nil || back.Undoes != list.Changes[0].ID {
-		t.Errorf("taken back: %+v, %v", back, err)
+	var undo protocol.MemoryChange
+	if err := conn.Call(within(t), protocol.MethodMemoryUndo, protocol.MemoryUndoParams{}, &undo); err != nil || undo.Undoes != list.Changes[0].ID {
+		t.Errorf("taken back: %+v, %v", undo, err)
 	}
-	refused(t, "a change that is none", conn.Call(within(t), protocol.MethodMemoryUndo, protocol.MemoryUndoParams{ID: "none"}, nil), protocol.CodeConflict, "none")
+	wantError(t, "a change that is none", conn.Call(within(t), protocol.MethodMemoryUndo, protocol.MemoryUndoParams{ID: "none"}, nil), protocol.CodeConflict, "none")
 }
 
-// TestProposals: what a model would keep waits for a person, who keeps it as it is or in other words, or
-// drops it. Each is decided once.
+// A person accepts a proposal, edits it or drops it. Each proposal is decided once.
 func TestProposals(t *testing.T) {
 	m := newMemory(t)
-	conn := served(t, m.Methods())("a shell")
+	conn := serve(t, m.Methods())("a shell")
 	for _, text := range []string{"The cat is grey.", "The dog is brown.", "The bird is green."} {
 		if waits, err := m.Store.Propose(t.Context(), memory.Proposal{Operation: memory.Saved, Title: text, Text: text, Session: "main", Turn: "t1", Event: "q1"}); err != nil || !waits {
 			t.Fatal(waits, err)
@@ -122,7 +120,7 @@ func TestProposals(t *testing.T) {
 		t.Errorf("decided twice: %+v, %v", result, err)
 	}
 	_, err := accept(protocol.MemoryAcceptParams{})
-	refused(t, "no proposal", err, protocol.CodeInvalidParams, "no proposal is named")
+	wantError(t, "no proposal", err, protocol.CodeInvalidParams, "no proposal is named")
 	_, err = accept(protocol.MemoryAcceptParams{IDs: []string{"a", "b"}, Edited: true})
-	refused(t, "several in other words", err, protocol.CodeInvalidParams, "one proposal is edited at a time")
+	wantError(t, "several in other words", err, protocol.CodeInvalidParams, "only one proposal can be edited at a time")
 }

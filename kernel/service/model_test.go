@@ -11,46 +11,46 @@ import (
 	"org-agent/kernel/settings"
 )
 
-// shop has models and presets, and what is chosen of them.
-type shop struct {
-	chosen []string
-	gone   error // what a preset sets is not there any more
+// fakeModels has one model and one preset, and records the choices.
+type fakeModels struct {
+	chosen      []string
+	unavailable error // the error of a preset whose settings are not available
 }
 
-func (s *shop) Find(name string) error {
+func (s *fakeModels) Find(name string) error {
 	if name != "large" {
 		return protocol.Errorf(protocol.CodeNotFound, "there is no model %s", name)
 	}
 	return nil
 }
-func (s *shop) List(_ context.Context, chosen string) protocol.ModelListResult {
+func (s *fakeModels) List(_ context.Context, chosen string) protocol.ModelListResult {
 	return protocol.ModelListResult{Models: []protocol.ModelInfo{{Name: "large", Chosen: chosen == "large"}}}
 }
-func (s *shop) SessionModel(context.Context, string) (string, error)  { return "large", nil }
-func (s *shop) SessionPreset(context.Context, string) (string, error) { return "brief", nil }
-func (s *shop) SetModel(_ context.Context, p protocol.SessionModelParams) error {
+func (s *fakeModels) SessionModel(context.Context, string) (string, error)  { return "large", nil }
+func (s *fakeModels) SessionPreset(context.Context, string) (string, error) { return "brief", nil }
+func (s *fakeModels) SetModel(_ context.Context, p protocol.SessionModelParams) error {
 	s.chosen = append(s.chosen, "model "+p.Model)
 	return nil
 }
-func (s *shop) SetPreset(_ context.Context, p protocol.SessionPresetParams) error {
+func (s *fakeModels) SetPreset(_ context.Context, p protocol.SessionPresetParams) error {
 	s.chosen = append(s.chosen, "preset "+p.Preset)
 	return nil
 }
-func (s *shop) ResolveDraft(_ context.Context, event *protocol.Event) error {
+func (s *fakeModels) ResolveDraft(_ context.Context, event *protocol.Event) error {
 	event.Settings = protocol.TurnSettings{{Name: protocol.SettingModel, Value: "large", From: event.Text}}
 	return nil
 }
-func (s *shop) Preset(_ context.Context, name, _ string) (config.Preset, error) {
+func (s *fakeModels) Preset(_ context.Context, name, _ string) (config.Preset, error) {
 	if name != "brief" && name != "Brief" {
 		return config.Preset{}, protocol.Errorf(protocol.CodeNotFound, "there is no preset %s", name)
 	}
-	return config.Preset{Name: "brief", Model: "large"}, s.gone
+	return config.Preset{Name: "brief", Model: "large"}, s.unavailable
 }
 
-// TestModels: the models are listed with the one that is chosen, and one that is none is not chosen.
+// The models are listed with the chosen one, and an unknown model cannot be chosen.
 func TestModels(t *testing.T) {
-	s := &shop{}
-	conn := served(t, service.Models{Router: s, Chosen: s, Chooser: s}.Methods())("a shell")
+	s := &fakeModels{}
+	conn := serve(t, service.Models{Router: s, Chosen: s, Chooser: s}.Methods())("a shell")
 	for conversation, chosen := range map[string]bool{"main": true, "": false} {
 		var list protocol.ModelListResult
 		if err := conn.Call(within(t), protocol.MethodModelList, protocol.ModelListParams{Session: conversation}, &list); err != nil || len(list.Models) != 1 || list.Models[0].Chosen != chosen {
@@ -60,7 +60,7 @@ func TestModels(t *testing.T) {
 	choose := func(model string) error {
 		return conn.Call(within(t), protocol.MethodSessionModel, protocol.SessionModelParams{Session: "main", Model: model}, nil)
 	}
-	refused(t, "a model that is none", choose("small"), protocol.CodeNotFound, "small")
+	wantError(t, "a model that is none", choose("small"), protocol.CodeNotFound, "small")
 	for _, model := range []string{"large", ""} {
 		if err := choose(model); err != nil {
 			t.Error(err)
@@ -71,12 +71,12 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestPresets: what would hold for a draft is told, and a preset is chosen only if all that it sets is
-// there. A model that it sets takes the place of one that was chosen.
+// The settings of a draft are returned. A preset can be chosen only if everything that it sets is
+// available, and its model replaces the chosen one.
 func TestPresets(t *testing.T) {
-	s, skills := &shop{}, shelf(t)
+	s, skills := &fakeModels{}, newSkills(t)
 	live := settings.NewLive(config.Paths{}, config.Settings{Presets: []config.Preset{{Name: "brief", Line: 3, Model: "large"}}})
-	conn := served(t, service.Settings{
+	conn := serve(t, service.Settings{
 		Reader: service.EventReader{Notes: skills.Notes.Current, Prompts: skills.Prompts.Current}, Live: live, Resolver: s, Chosen: s, Chooser: s,
 		Profiles: func() []string { return []string{"finnish"} },
 	}.Methods())("a shell")
@@ -99,10 +99,10 @@ func TestPresets(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := choose("loud")
-	refused(t, "a preset that is none", err, protocol.CodeNotFound, "loud")
-	s.gone = protocol.Errorf(protocol.CodeNotFound, "its skill is gone")
+	wantError(t, "a preset that is none", err, protocol.CodeNotFound, "loud")
+	s.unavailable = protocol.Errorf(protocol.CodeNotFound, "its skill is gone")
 	_, err = choose("brief")
-	refused(t, "one that sets what is gone", err, protocol.CodeNotFound, "its skill is gone")
+	wantError(t, "one that sets what is gone", err, protocol.CodeNotFound, "its skill is gone")
 	if want := []string{"model ", "preset brief", "preset "}; !slices.Equal(s.chosen, want) {
 		t.Errorf("chosen: %v and not %v", s.chosen, want)
 	}

@@ -44,7 +44,7 @@ func TestRules(t *testing.T) {
 	}}
 	changed := 0
 	rules := service.Rules{File: &policy.RuleFile{Path: path, Home: home}, Uses: former, Changed: func() { changed++ }, Now: func() time.Time { return time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC) }}
-	conn := served(t, rules.Methods())("ann")
+	conn := serve(t, rules.Methods())("ann")
 	call := func(method string, params any) (list protocol.PolicyListResult, err error) {
 		return list, conn.Call(t.Context(), method, params, &list)
 	}

@@ -12,7 +12,7 @@ import (
 
 func contains(text, part string) bool { return strings.Contains(text, part) }
 
-// status is a method that answers at once.
+// status is a method that answers immediately.
 var status = []service.Method{{Name: protocol.MethodStatus, Handle: service.For(func(context.Context, protocol.Empty) (protocol.StatusResult, error) {
 	return protocol.StatusResult{Version: "made up"}, nil
 })}}
@@ -21,30 +21,30 @@ func TestTable(t *testing.T) {
 	if _, err := service.NewTable(status, nil, status); err == nil || !contains(err.Error(), protocol.MethodStatus) {
 		t.Errorf("two that answer the same: %v", err)
 	}
-	conn := served(t, status)("test")
+	conn := serve(t, status)("test")
 	var result protocol.StatusResult
 	if err := conn.Call(within(t), protocol.MethodStatus, protocol.Empty{}, &result); err != nil || result.Version != "made up" {
 		t.Errorf("%+v, %v", result, err)
 	}
-	refused(t, "what nobody answers", conn.Call(within(t), protocol.MethodShutdown, protocol.Empty{}, nil), protocol.CodeMethodNotFound, protocol.MethodShutdown)
+	wantError(t, "what nobody answers", conn.Call(within(t), protocol.MethodShutdown, protocol.Empty{}, nil), protocol.CodeMethodNotFound, protocol.MethodShutdown)
 }
 
-// A client's next request waits for the one before, unless that is concurrent.
+// A client's next request waits for the previous one, unless that is concurrent.
 func TestConcurrent(t *testing.T) {
 	blocked := func(wrap func(service.Handler) service.Handler) (answered bool) {
-		begun, end := make(chan struct{}), make(chan struct{})
+		started, end := make(chan struct{}), make(chan struct{})
 		slow := wrap(service.For(func(ctx context.Context, _ protocol.Empty) (protocol.Empty, error) {
-			close(begun)
+			close(started)
 			select {
 			case <-end:
 			case <-ctx.Done():
 			}
 			return protocol.Empty{}, nil
 		}))
-		conn := served(t, status, []service.Method{{Name: protocol.MethodShutdown, Handle: slow}})("test")
-		slowly := make(chan error, 1)
-		go func() { slowly <- conn.Call(within(t), protocol.MethodShutdown, protocol.Empty{}, nil) }()
-		<-begun
+		conn := serve(t, status, []service.Method{{Name: protocol.MethodShutdown, Handle: slow}})("test")
+		slowResult := make(chan error, 1)
+		go func() { slowResult <- conn.Call(within(t), protocol.MethodShutdown, protocol.Empty{}, nil) }()
+		<-started
 		next := make(chan error, 1)
 		go func() { next <- conn.Call(within(t), protocol.MethodStatus, protocol.Empty{}, nil) }()
 		select {
@@ -58,7 +58,7 @@ func TestConcurrent(t *testing.T) {
 		} else {
 			close(end)
 		}
-		<-slowly
+		<-slowResult
 		return answered
 	}
 	if !blocked(service.Concurrent) {

@@ -20,11 +20,11 @@ const counting = `#+TITLE: Counting
 #+end_src
 `
 
-// TestSkills: the skills of both forms are listed with their commands, and known by their names; what
-// they are is told to the guide.
+// The skills of both forms are listed with their commands, found by their names, and described for the
+// guide.
 func TestSkills(t *testing.T) {
-	s := shelf(t)
-	conn := served(t, s.Methods())("a shell")
+	s := newSkills(t)
+	conn := serve(t, s.Methods())("a shell")
 	for _, method := range []string{protocol.MethodSkillList, protocol.MethodSkillReload} {
 		var list protocol.SkillListResult
 		if err := conn.Call(within(t), method, protocol.Empty{}, &list); err != nil {
@@ -41,7 +41,7 @@ func TestSkills(t *testing.T) {
 	if !s.Has("chat") || !s.Has("tea-time") || s.Has("none") || !slices.Contains(s.Names(), "tea-time") || !slices.Contains(s.Names(), "chat") {
 		t.Errorf("they are %v", s.Names())
 	}
-	about := s.About(workshop(t))
+	about := s.About(newTools(t))
 	if len(about.Skills) == 0 || len(about.Texts) != 1 || !strings.Contains(about.Texts[0].Does, "How tea is made") || len(about.Tools) == 0 || about.Skills[0].Does == "" {
 		t.Errorf("the guide knows %+v", about)
 	}
@@ -51,10 +51,10 @@ func TestSkills(t *testing.T) {
 	}
 }
 
-// TestCheckedNotes: a note is checked, tested and tried as it stands in a buffer. What is wrong is told
-// with its line, and nothing of it has effects.
+// The text of a note in a buffer is checked, tested and evaluated. Faults are reported with their lines,
+// and the code has no effects.
 func TestCheckedNotes(t *testing.T) {
-	conn := served(t, shelf(t).Methods())("a shell")
+	conn := serve(t, newSkills(t).Methods())("a shell")
 	broken := strings.Replace(counting, "(* 2 n)", "(* 2 n", 1)
 	check := func(p protocol.SkillParams) (result protocol.SkillCheckResult, err error) {
 		err = conn.Call(within(t), protocol.MethodSkillCheck, p, &result)
@@ -71,9 +71,9 @@ func TestCheckedNotes(t *testing.T) {
 		t.Errorf("a text without front matter: %+v, %v", result, err)
 	}
 	_, err := check(protocol.SkillParams{File: "/none/counting.org"})
-	refused(t, "a file that is none", err, protocol.CodeNotFound, "read the note")
+	wantError(t, "a file that is none", err, protocol.CodeNotFound, "read the note")
 	_, err = check(protocol.SkillParams{File: t.TempDir()})
-	refused(t, "a directory", err, protocol.CodeInvalidParams, "is no note")
+	wantError(t, "a directory", err, protocol.CodeInvalidParams, "is no note")
 
 	var tested protocol.SkillTestResult
 	if err := conn.Call(within(t), protocol.MethodSkillTest, protocol.SkillParams{File: "/n/counting.org", Text: text(counting)}, &tested); err != nil || len(tested.Proofs) != 1 || tested.Proofs[0].Result != "pass" || tested.Hash == "" {
@@ -102,11 +102,11 @@ func TestCheckedNotes(t *testing.T) {
 	}
 }
 
-// TestGrants: nothing is granted to a note that is none, and what a note wants is shown before.
+// Nothing can be granted to a note that does not exist, or revoked from it.
 func TestGrants(t *testing.T) {
-	s := shelf(t)
-	conn := served(t, s.Methods())("a shell")
+	s := newSkills(t)
+	conn := serve(t, s.Methods())("a shell")
 	var result protocol.SkillGrantResult
-	refused(t, "a note that is none", conn.Call(within(t), protocol.MethodSkillGrant, protocol.SkillGrantParams{File: "/none.org"}, &result), protocol.CodeNotFound, "")
-	refused(t, "revoked of none", conn.Call(within(t), protocol.MethodSkillGrant, protocol.SkillGrantParams{File: "/none.org", Revoke: true}, &result), protocol.CodeNotFound, "")
+	wantError(t, "a note that is none", conn.Call(within(t), protocol.MethodSkillGrant, protocol.SkillGrantParams{File: "/none.org"}, &result), protocol.CodeNotFound, "")
+	wantError(t, "revoked of none", conn.Call(within(t), protocol.MethodSkillGrant, protocol.SkillGrantParams{File: "/none.org", Revoke: true}, &result), protocol.CodeNotFound, "")
 }

@@ -71,7 +71,7 @@ func (s Speech) Methods() []Method {
 func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer, ability string, ask func(context.Context, T) error) error {
 	if s.Settings == nil {
 		return protocol.Errorf(protocol.CodeNotFound,
-			"no server is named for it: write a heading %q below \"Speech\" in config.org, then restart the kernel", s.Heading)
+			"config.org names no server for this: add a heading %q below \"Speech\", then restart the kernel", s.Heading)
 	}
 	limited, cancel := context.WithTimeout(ctx, speechPatience)
 	defer cancel()
@@ -99,7 +99,7 @@ func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer,
 func (s Speech) transcribe(ctx context.Context, p protocol.SpeechTranscribeParams) (protocol.SpeechTranscribeResult, error) {
 	var result protocol.SpeechTranscribeResult
 	if len(p.Data) > base64.StdEncoding.EncodedLen(protocol.SpeechLimit) {
-		return result, protocol.Errorf(protocol.CodeTooLarge, "the recording is larger than %d bytes: make a shorter one", protocol.SpeechLimit)
+		return result, protocol.Errorf(protocol.CodeTooLarge, "the recording is larger than %d bytes: record a shorter one", protocol.SpeechLimit)
 	}
 	recording, err := base64.StdEncoding.DecodeString(p.Data)
 	if err != nil || len(recording) == 0 {
@@ -120,7 +120,7 @@ func (s Speech) transcribe(ctx context.Context, p protocol.SpeechTranscribeParam
 func (s Speech) speak(ctx context.Context, p protocol.SpeechSpeakParams) (protocol.SpeechSpeakResult, error) {
 	var result protocol.SpeechSpeakResult
 	if len(p.Text) > protocol.SpeechTextLimit {
-		return result, protocol.Errorf(protocol.CodeTooLarge, "the text is longer than %d bytes: have it spoken in pieces", protocol.SpeechTextLimit)
+		return result, protocol.Errorf(protocol.CodeTooLarge, "the text is longer than %d bytes: send it in parts", protocol.SpeechTextLimit)
 	}
 	if strings.TrimSpace(p.Text) == "" {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":text is empty")

@@ -17,11 +17,11 @@ import (
 	"org-agent/kernel/service"
 )
 
-// speechKey is what nobody may be told.
+// speechKey is a key that must not appear in errors.
 const speechKey = "speech-canary"
 
-// hearing is the service of a server that hears and speaks as told.
-func hearing(t *testing.T, script llmtest.ServerScript) (service.Speech, *llmtest.Server) {
+// newSpeech returns the service with a server that answers by the script.
+func newSpeech(t *testing.T, script llmtest.ServerScript) (service.Speech, *llmtest.Server) {
 	t.Helper()
 	server, err := llmtest.Listen("127.0.0.1:0", script, nil)
 	if err != nil {
@@ -32,7 +32,7 @@ func hearing(t *testing.T, script llmtest.ServerScript) (service.Speech, *llmtes
 		return route.NewServer(openai.Driver(), model, func(string) string { return speechKey })
 	}
 	set := &config.SpeechServer{BaseURL: server.URL(), Key: config.KeySource{Env: "SPEECH_KEY"}, Language: "de", Voice: "alloy"}
-	return service.Speech{Transcription: service.NewSpeechServer("Transcription", set, open), Voice: service.NewSpeechServer("Voice", set, open), Logger: silent}, server
+	return service.Speech{Transcription: service.NewSpeechServer("Transcription", set, open), Voice: service.NewSpeechServer("Voice", set, open), Logger: discardLogger}, server
 }
 
 func transcribe(ctx context.Context, conn *rpc.Conn, data []byte) (string, error) {
@@ -42,16 +42,16 @@ func transcribe(ctx context.Context, conn *rpc.Conn, data []byte) (string, error
 }
 
 func TestSpeechIsTranscribed(t *testing.T) {
-	speech, server := hearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{
+	speech, server := newSpeech(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{
 		{Status: 503}, {Match: " de$", Reply: "Which notes\n* mention src_sh{id} Samarkand?\n"},
 	}, Voices: []llmtest.Exchange{{Match: "^Two$", Reply: string(llmtest.WAV(0.1))}}})
-	e := served(t, speech.Methods())("emacs")
+	e := serve(t, speech.Methods())("emacs")
 	text, err := transcribe(within(t), e, llmtest.WAV(1))
 	if err != nil || text != "Which notes * mention src\u200b_sh{id} Samarkand?" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if asked := server.Requests(); len(asked) != 2 || asked[1].Header.Get("Authorization") != "Bearer "+speechKey {
-		t.Errorf("asked %d times", len(asked))
+	if requests := server.Requests(); len(requests) != 2 || requests[1].Header.Get("Authorization") != "Bearer "+speechKey {
+		t.Errorf("asked %d times", len(requests))
 	}
 	var spoken protocol.SpeechSpeakResult
 	err = e.Call(within(t), protocol.MethodSpeechSpeak, protocol.SpeechSpeakParams{Text: "Two"}, &spoken)
@@ -61,8 +61,8 @@ func TestSpeechIsTranscribed(t *testing.T) {
 }
 
 func TestSpeechFaults(t *testing.T) {
-	speech, _ := hearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{{Status: 401, Body: "no: " + speechKey, Times: -1}}})
-	e := served(t, speech.Methods())("emacs")
+	speech, _ := newSpeech(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{{Status: 401, Body: "no: " + speechKey, Times: -1}}})
+	e := serve(t, speech.Methods())("emacs")
 	for name, c := range map[string]struct {
 		data string
 		code protocol.Code
@@ -83,21 +83,21 @@ func TestSpeechFaults(t *testing.T) {
 			t.Errorf("%d bytes are spoken", len(text))
 		}
 	}
-	bare := service.Speech{Transcription: service.NewSpeechServer("Transcription", nil, nil), Voice: service.NewSpeechServer("Voice", nil, nil), Logger: silent}
+	bare := service.Speech{Transcription: service.NewSpeechServer("Transcription", nil, nil), Voice: service.NewSpeechServer("Voice", nil, nil), Logger: discardLogger}
 	if host := bare.Transcription.Host(); host != "" {
 		t.Errorf("the host is %q", host)
 	}
-	_, err := transcribe(within(t), served(t, bare.Methods())("emacs"), llmtest.WAV(1))
+	_, err := transcribe(within(t), serve(t, bare.Methods())("emacs"), llmtest.WAV(1))
 	if err == nil || protocol.ErrorCode(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), `"Transcription" below "Speech"`) {
 		t.Errorf("without a server: %v", err)
 	}
 }
 
-// TestSpeechWaitsForNobody: who waits for a transcript is answered meanwhile, and can give
-// it up; the server sees that nobody waits any more.
-func TestSpeechWaitsForNobody(t *testing.T) {
-	speech, server := hearing(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{{FirstDelay: llmtest.Duration(time.Hour)}}})
-	conn := served(t, speech.Methods(), status)("emacs")
+// Other requests of the client are answered during a transcription. The client can cancel it, and the
+// server then sees that the request was abandoned.
+func TestSpeechIsConcurrent(t *testing.T) {
+	speech, server := newSpeech(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{{FirstDelay: llmtest.Duration(time.Hour)}}})
+	conn := serve(t, speech.Methods(), status)("emacs")
 	ctx, cancel := context.WithCancel(within(t))
 	done := make(chan error, 1)
 	go func() {
@@ -111,7 +111,7 @@ func TestSpeechWaitsForNobody(t *testing.T) {
 	}
 	cancel()
 	if err := <-done; err == nil {
-		t.Error("what was given up has an answer")
+		t.Error("a cancelled transcription has an answer")
 	}
 	for server.Abandoned() == 0 {
 		time.Sleep(time.Millisecond)

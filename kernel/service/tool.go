@@ -83,7 +83,7 @@ func (t Tools) call(ctx context.Context, r *rpc.Request, p protocol.ToolCallPara
 		case <-ctx.Done():
 			_, err := t.Sessions.Cancel(context.WithoutCancel(ctx), protocol.TurnParams{Turn: submitted.Turn})
 			if err != nil {
-				t.Logger.Error("a call that nobody waits for is not stopped", "turn", submitted.Turn, "err", err)
+				t.Logger.Error("a call for which no program waits any more was not stopped", "turn", submitted.Turn, "err", err)
 			}
 			return protocol.ToolCallResult{}, ctx.Err()
 		case <-poll.C: // a turn that was stopped before it began sends no outcome

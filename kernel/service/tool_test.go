@@ -14,8 +14,8 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// workshop is some tools: of the kernel, one that starts subagents, and one of another program.
-func workshop(t *testing.T) *tool.Registry {
+// newTools returns tools of the kernel, one of which starts subagents, and a tool of another program.
+func newTools(t *testing.T) *tool.Registry {
 	t.Helper()
 	nothing := func(context.Context, *tool.Caller, struct{}) (string, error) { return "", nil }
 	tools, err := tool.NewRegistry(
@@ -30,9 +30,9 @@ func workshop(t *testing.T) *tool.Registry {
 	return tools.WithForeign(func() []tool.Tool { return []tool.Tool{other} })
 }
 
-// switchboard has calls of other programs made: at once, never, or by a turn that is stopped before it
-// begins.
-type switchboard struct {
+// fakeCalls answers calls of other programs immediately if answers is true, and otherwise never. ended is
+// the state of their turns.
+type fakeCalls struct {
 	mu        sync.Mutex
 	waiting   map[string]chan protocol.ToolCallResult
 	submitted []protocol.Event
@@ -42,20 +42,20 @@ type switchboard struct {
 	forgotten int
 }
 
-func (s *switchboard) AwaitCall(event string) (<-chan protocol.ToolCallResult, func()) {
+func (s *fakeCalls) AwaitCall(event string) (<-chan protocol.ToolCallResult, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	outcome := make(chan protocol.ToolCallResult, 1)
 	s.waiting = map[string]chan protocol.ToolCallResult{event: outcome}
 	return outcome, func() { s.mu.Lock(); s.forgotten++; s.mu.Unlock() }
 }
-func (s *switchboard) CallText(p protocol.ToolCallParams) (string, error) {
+func (s *fakeCalls) CallText(p protocol.ToolCallParams) (string, error) {
 	if p.Tool == "" {
 		return "", errors.New("no tool is named")
 	}
 	return "a call of " + p.Tool, nil
 }
-func (s *switchboard) Submit(_ context.Context, event protocol.Event) (protocol.EventResult, error) {
+func (s *fakeCalls) Submit(_ context.Context, event protocol.Event) (protocol.EventResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.submitted = append(s.submitted, event)
@@ -64,21 +64,21 @@ func (s *switchboard) Submit(_ context.Context, event protocol.Event) (protocol.
 	}
 	return protocol.EventResult{Event: event.ID, Turn: "t1"}, nil
 }
-func (s *switchboard) Cancel(_ context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
+func (s *fakeCalls) Cancel(_ context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancelled = append(s.cancelled, p.Turn)
 	return protocol.TurnCancelResult{Cancelled: true}, nil
 }
-func (s *switchboard) Turn(context.Context, protocol.TurnParams) (journal.Turn, error) {
+func (s *fakeCalls) Turn(context.Context, protocol.TurnParams) (journal.Turn, error) {
 	return journal.Turn{ID: "t1", State: s.ended, Notice: "it was stopped"}, nil
 }
 
-// TestTools: another program is offered the kernel's own tools, without those that need a conversation
-// with a model, and gets the outcome of a call.
+// Another program is offered the kernel's own tools, except those that need a model, and gets the outcome
+// of a call.
 func TestTools(t *testing.T) {
-	s := &switchboard{answers: true}
-	conn := served(t, service.Tools{Registry: workshop(t), Sessions: s, Calls: s, NewID: func() string { return "e1" }, Logger: silent}.Methods())("another program")
+	s := &fakeCalls{answers: true}
+	conn := serve(t, service.Tools{Registry: newTools(t), Sessions: s, Calls: s, NewID: func() string { return "e1" }, Logger: discardLogger}.Methods())("another program")
 	var list protocol.ToolListResult
 	if err := conn.Call(within(t), protocol.MethodToolList, protocol.Empty{}, &list); err != nil {
 		t.Fatal(err)
@@ -95,18 +95,18 @@ func TestTools(t *testing.T) {
 	if err := conn.Call(within(t), protocol.MethodToolCall, call, &result); err != nil || result.Text != "four" || s.forgotten != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
-	refused(t, "a call of nothing", conn.Call(within(t), protocol.MethodToolCall, protocol.ToolCallParams{}, nil), protocol.CodeInvalidParams, "no tool is named")
+	wantError(t, "a call of nothing", conn.Call(within(t), protocol.MethodToolCall, protocol.ToolCallParams{}, nil), protocol.CodeInvalidParams, "no tool is named")
 	event := s.submitted[0]
 	if event.ID != "e1" || event.Route.Kind != protocol.RouteMCP || event.Text != "a call of read" || !protocol.ValidSession(event.Session) {
 		t.Errorf("submitted: %+v", event)
 	}
 }
 
-// TestCallThatEnds: a call whose turn was stopped before it began has failed, and one that its program
-// gives up is stopped.
-func TestCallThatEnds(t *testing.T) {
-	s := &switchboard{ended: protocol.TurnCancelled}
-	conn := served(t, service.Tools{Registry: workshop(t), Sessions: s, Calls: s, NewID: func() string { return "e1" }, Logger: silent}.Methods())("another program")
+// A call whose turn was stopped before it began has failed. If a program cancels its call, the turn is
+// stopped.
+func TestCallIsStopped(t *testing.T) {
+	s := &fakeCalls{ended: protocol.TurnCancelled}
+	conn := serve(t, service.Tools{Registry: newTools(t), Sessions: s, Calls: s, NewID: func() string { return "e1" }, Logger: discardLogger}.Methods())("another program")
 	var result protocol.ToolCallResult
 	if err := conn.Call(within(t), protocol.MethodToolCall, protocol.ToolCallParams{Tool: "read"}, &result); err != nil || result.Verdict != "failed" || result.Code != protocol.ToolCancelled || result.Text != "it was stopped" {
 		t.Errorf("stopped: %+v, %v", result, err)
@@ -115,7 +115,7 @@ func TestCallThatEnds(t *testing.T) {
 	ctx, giveUp := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, giveUp)
 	if err := conn.Call(ctx, protocol.MethodToolCall, protocol.ToolCallParams{Tool: "read"}, nil); err == nil {
-		t.Error("a call that was given up has a result")
+		t.Error("a cancelled call has a result")
 	}
 	for range 100 { // it is stopped a moment later
 		s.mu.Lock()
@@ -126,5 +126,5 @@ func TestCallThatEnds(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Error("a call that was given up goes on")
+	t.Error("the turn of a cancelled call was not stopped")
 }

@@ -88,7 +88,7 @@ func (a Asks) part(ctx context.Context, p protocol.AskGetParams) (protocol.AskGe
 	}
 	if p.From < 0 || p.From > len(whole) || p.From < len(whole) && whole[p.From]&0xc0 == 0x80 {
 		return protocol.AskGetResult{}, protocol.Errorf(protocol.CodeInvalidParams,
-			"byte %d is not where a character of %d bytes begins: go on from the :next of the part before", p.From, len(whole))
+			"no character begins at byte %d of %d: continue at the :next of the previous part", p.From, len(whole))
 	}
 	part := text.Prefix(whole[p.From:], askPart)
 	result := protocol.AskGetResult{Text: part, Total: len(whole)}

@@ -13,16 +13,16 @@ import (
 	"org-agent/kernel/service"
 )
 
-// desk is what waits for a person, and what they decided.
-type desk struct {
+// fakeDesk holds asks, and records the decisions and the judged actions.
+type fakeDesk struct {
 	asks    []protocol.Ask
 	decided []string
 	judged  []policy.Where
 }
 
-func (d *desk) OpenAsks(context.Context) ([]protocol.Ask, error) { return d.asks, nil }
+func (d *fakeDesk) OpenAsks(context.Context) ([]protocol.Ask, error) { return d.asks, nil }
 
-func (d *desk) Ask(_ context.Context, id string) (protocol.Ask, error) {
+func (d *fakeDesk) Ask(_ context.Context, id string) (protocol.Ask, error) {
 	for _, a := range d.asks {
 		if a.ID == id {
 			return a, nil
@@ -31,19 +31,19 @@ func (d *desk) Ask(_ context.Context, id string) (protocol.Ask, error) {
 	return protocol.Ask{}, protocol.Errorf(protocol.CodeNotFound, "there is no approval %s", id)
 }
 
-func (d *desk) Decide(_ context.Context, p protocol.AskDecideParams, edited action.Proposed, client string) (protocol.AskDecideResult, error) {
+func (d *fakeDesk) Decide(_ context.Context, p protocol.AskDecideParams, edited action.Proposed, client string) (protocol.AskDecideResult, error) {
 	d.decided = append(d.decided, strings.TrimSpace(string(p.Decision)+" by "+client+" "+edited.String()))
 	return protocol.AskDecideResult{}, nil
 }
 
 // Judge allows everything.
-func (d *desk) Judge(_ context.Context, _ action.Action, where policy.Where) policy.Verdict {
+func (d *fakeDesk) Judge(_ context.Context, _ action.Action, where policy.Where) policy.Verdict {
 	d.judged = append(d.judged, where)
 	return policy.Verdict{Kind: policy.Allow}
 }
 
-// CheckClient finds that no text is what it was.
-func (d *desk) CheckClient(_ context.Context, order kind.Order, _ action.Action) error {
+// CheckClient reports for every action that its text has changed.
+func (d *fakeDesk) CheckClient(_ context.Context, order kind.Order, _ action.Action) error {
 	return errors.New("its text is another")
 }
 
@@ -55,9 +55,9 @@ func TestAsks(t *testing.T) {
 	approval := func(id, text, action string) protocol.Ask {
 		return protocol.Ask{ID: id, Sort: protocol.AskApproval, PendingAction: protocol.PendingAction{Text: text, Action: action}}
 	}
-	d := &desk{asks: []protocol.Ask{approval("a", "short", ""), approval("b", long, ""), approval("c", "short", edit),
+	d := &fakeDesk{asks: []protocol.Ask{approval("a", "short", ""), approval("b", long, ""), approval("c", "short", edit),
 		{ID: "q", Sort: protocol.AskQuestion, Act: "act", PendingAction: protocol.PendingAction{Action: edit}}}}
-	conn := served(t, service.Asks{Store: d, Decider: d, Judge: d, Kinds: d}.Methods())("a shell")
+	conn := serve(t, service.Asks{Store: d, Decider: d, Judge: d, Kinds: d}.Methods())("a shell")
 
 	var list protocol.AskListResult
 	if err := conn.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list); err != nil || len(list.Asks) != 4 {
@@ -66,7 +66,7 @@ func TestAsks(t *testing.T) {
 	size := 0
 	for _, a := range list.Asks {
 		if size += len(a.Text); a.ID == "b" && a.Cut == 0 {
-			t.Errorf("what is left out of %s is not told", a.ID)
+			t.Errorf("the list does not show how much of %s it omits", a.ID)
 		}
 	}
 	if size > 1<<20 {
@@ -89,14 +89,14 @@ func TestAsks(t *testing.T) {
 	}
 	for _, from := range []int{-1, 1, len(long) + 1} {
 		err := conn.Call(within(t), protocol.MethodAskGet, protocol.AskGetParams{ID: "b", From: from}, nil)
-		refused(t, "a part inside of a character", err, protocol.CodeInvalidParams, "is not where a character")
+		wantError(t, "a part inside of a character", err, protocol.CodeInvalidParams, "no character begins at byte")
 	}
 
 	if err := conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "a", Decision: protocol.Deny}, nil); err != nil {
 		t.Error(err)
 	}
 	err := conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "c", Decision: protocol.AllowOnce}, nil)
-	refused(t, "what could not be done", err, protocol.CodeStale, "its text is another")
+	wantError(t, "what could not be done", err, protocol.CodeStale, "its text is another")
 	var check protocol.AskCheckResult
 	if err := conn.Call(within(t), protocol.MethodAskCheck, protocol.AskCheckParams{ID: "c"}, &check); err != nil || check.Stale != "its text is another" || len(d.judged) != 2 {
 		t.Errorf("%+v, %v, judged %d times", check, err, len(d.judged))
@@ -108,7 +108,7 @@ func TestAsks(t *testing.T) {
 		t.Error(err)
 	}
 	err = conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "a", Decision: protocol.AllowOnce, Edited: "(:type"}, nil)
-	refused(t, "what cannot be read", err, protocol.CodeInvalidParams, "the edited action cannot be read")
+	wantError(t, "what cannot be read", err, protocol.CodeInvalidParams, "the edited action cannot be read")
 	if err := conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "a", Decision: protocol.Deny, Edited: "(:type :log :text \"x\")"}, nil); err != nil {
 		t.Error(err)
 	}

@@ -27,7 +27,8 @@ func TestAskGoesOneWay(t *testing.T) {
 		}
 		approval, question := of("p1", protocol.AskApproval), of("f1", protocol.AskQuestion)
 		approval.Hash, approval.Reason, approval.Summary = "h", "it writes", "Write"
-		approval.Text, approval.Language, approval.Effects, approval.Once = strings.Repeat("x", protocol.AskTextLimit+1), "text", []string{"a file"}, true
+		approval.Text, approval.Language, approval.Effects = strings.Repeat("x", protocol.AskTextLimit+1), "text", []string{"a file"}
+		approval.Once, approval.Always = true, true
 		question.Form = &protocol.QuestionForm{Title: "How?", Fields: []protocol.FormField{{Name: "way", Kind: protocol.FieldText, Question: "Which way?"}}}
 		question.Skill, question.Act = "chat", "act-1"
 		asks = []protocol.Ask{approval, question}

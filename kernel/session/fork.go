@@ -73,7 +73,7 @@ func (f forker) point(ctx context.Context, p protocol.SessionForkParams) (forkPo
 		name := sessionOrMain(p.Session)
 		has, err := f.journal.Sessions.HasSession(ctx, name)
 		if err == nil && !has {
-			err = protocol.Errorf(protocol.CodeNotFound, "nothing was said in a conversation %q yet", name)
+			err = protocol.Errorf(protocol.CodeNotFound, "the conversation %q has no message", name)
 		}
 		return forkPoint{session: name, last: 1<<63 - 1}, err
 	}

@@ -78,12 +78,12 @@ func (c *client) ask(ctx context.Context, text string) (time.Duration, error) {
 		case received := <-c.acts:
 			return received.Sub(sent), nil
 		case <-c.conn.Done():
-			return 0, errors.New("the kernel is gone")
+			return 0, errors.New("the kernel has ended")
 		case <-ctx.Done():
 			return 0, fmt.Errorf("wait for the answer of a turn that has ended: %w", context.Cause(ctx))
 		}
 	case <-c.conn.Done():
-		return 0, errors.New("the kernel is gone")
+		return 0, errors.New("the kernel has ended")
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}

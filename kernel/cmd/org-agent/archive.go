@@ -76,7 +76,7 @@ type importCommand struct {
 	Skip      bool   `xor:"existing" help:"Where a file here differs from the archive's, keep the file here."`
 	Replace   bool   `xor:"existing" help:"Where a file here differs from the archive's, take the archive's; the replaced files move to a directory beside the home."`
 	Merge     bool   `xor:"existing" help:"Where a file here differs from the archive's, write the archive's beside it, as NAME.imported."`
-	Megabytes int64  `help:"The most megabytes that the archive may unpack to." default:"2048"`
+	Megabytes int64  `help:"The maximum size of the unpacked archive, in megabytes." default:"2048"`
 	JSON      bool   `help:"Print JSON."`
 	File      string `arg:"" help:"The archive. Use only your own: its files, including settings and skills, count as written by you."`
 }

@@ -234,7 +234,7 @@ func (t *chat) exchange(ctx context.Context, text string) error {
 
 // connectionLost returns the error for a kernel that ended or closed the connection.
 func (t *chat) connectionLost() error {
-	return fmt.Errorf("the kernel has ended; the message is stored: \"org-agent chat --session %q\" continues the conversation", t.session)
+	return fmt.Errorf("the connection to the kernel was lost; the message is stored: \"org-agent chat --session %q\" continues the conversation", t.session)
 }
 
 // cancel stops a turn after the person interrupted the program.

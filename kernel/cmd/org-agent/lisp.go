@@ -16,9 +16,9 @@ type lispCommand struct {
 	Note     string        `help:"Load a note first and evaluate in its package." placeholder:"FILE"`
 	Dry      bool          `help:"Make ask-neuro return (:asked prompt . arguments) and ask no model."`
 	Form     []string      `name:"eval" short:"e" help:"Evaluate this form." placeholder:"FORM" sep:"none"`
-	Steps    int64         `help:"The most evaluation steps of one form." placeholder:"N"`
-	Bytes    int64         `help:"The most bytes that one form may allocate." placeholder:"N"`
-	Timeout  time.Duration `help:"The most time for one form (default: 10s)." placeholder:"D"`
+	Steps    int64         `help:"The maximum evaluation steps of one form." placeholder:"N"`
+	Bytes    int64         `help:"The maximum bytes that one form may allocate." placeholder:"N"`
+	Timeout  time.Duration `help:"The maximum time of one form (default: 10s)." placeholder:"D"`
 	Describe string        `help:"Describe a name: an operator, a variable or a package." placeholder:"NAME"`
 	Apropos  string        `help:"List the names that contain this text, or whose description does." placeholder:"TEXT"`
 	Manual   bool          `help:"Print the manual page of the language as Org."`

@@ -27,7 +27,7 @@ type memorySearchCommand struct {
 	Until      string   `help:"Only up to this day." placeholder:"YYYY-MM-DD"`
 	File       []string `help:"Only in this file or directory." placeholder:"PATH"`
 	MemoryOnly bool     `help:"Only memories, not your notes."`
-	Limit      int      `help:"The most results, up to 199." default:"20"`
+	Limit      int      `help:"The maximum number of results, up to 199." default:"20"`
 	JSON       bool     `help:"Print JSON."`
 	Query      []string `arg:"" optional:"" help:"The words to search for (default: list the latest)."`
 }
@@ -146,7 +146,7 @@ func (proc *process) decideMemory(ctx context.Context, ids []string, method stri
 }
 
 type memoryChangesCommand struct {
-	Limit int  `help:"The most changes to list." default:"20"`
+	Limit int  `help:"The maximum number of changes to list." default:"20"`
 	JSON  bool `help:"Print JSON."`
 }
 

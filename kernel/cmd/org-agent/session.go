@@ -76,7 +76,7 @@ type sessionSearchCommand struct {
 	Session string   `help:"Only in this conversation." placeholder:"NAME"`
 	Since   string   `help:"Only from this day on." placeholder:"YYYY-MM-DD"`
 	Until   string   `help:"Only before this day." placeholder:"YYYY-MM-DD"`
-	Limit   int      `help:"The most results." default:"20"`
+	Limit   int      `help:"The maximum number of results." default:"20"`
 	JSON    bool     `help:"Print JSON."`
 	Query   []string `arg:"" help:"The words to search for."`
 }
