@@ -60,7 +60,8 @@ type Converter struct {
 	retry    int     // no step is tried before pending has this length
 	accepted int     // bytes of input taken
 
-	out     strings.Builder // Org that is not inert yet
+	out     strings.Builder // Org that is not inert yet, from taken on
+	taken   int
 	inert   *inert.Writer
 	done    string // inert Org that was not returned yet
 	written bool   // a line has been begun
@@ -139,9 +140,14 @@ func (c *Converter) Close() string {
 func (c *Converter) take() string {
 	done := c.done
 	c.done = ""
-	if c.out.Len() > 0 {
-		done += c.inert.Write(c.out.String())
+	if text := c.out.String()[c.taken:]; text != "" {
+		done += c.inert.Write(text)
+		c.taken = c.out.Len()
+	}
+	// What a stream brings is short. Its pieces share a buffer of this size.
+	if c.taken > 4096 {
 		c.out.Reset()
+		c.taken = 0
 	}
 	return done
 }
@@ -152,10 +158,10 @@ func (c *Converter) process(text string, last bool) {
 	rest := text
 	for rest != "" {
 		n := c.step(rest, last)
-		if n == 0 {
-			break
-		}
 		rest = rest[n:]
+		if n == 0 || c.midLine {
+			break // the text of the open line is converted as far as it is decided
+		}
 	}
 	c.pending = append(c.pending[:0], rest...)
 	// A step looks at all that is pending. Waiting until it has grown by an eighth keeps this

@@ -203,6 +203,9 @@ func (c *Converter) titleText(converted string) string {
 // that may be a keyword, or behind a priority. Org's parser also takes a longer word that begins
 // with COMMENT.
 func plainComment(title string) string {
+	if !strings.Contains(title, "COMMENT") {
+		return title
+	}
 	title = breakComment(title, 0)
 	return breakComment(title, len(firstField(title)))
 }

@@ -129,7 +129,7 @@ func (s surrounding) marked(kind lineKind, rest string, complete bool) (lineKind
 
 // markerKind decides whether a line that begins with - * + or _ is a rule, an item or text.
 func (s surrounding) markerKind(l string, complete bool) (kind lineKind, decided bool) {
-	if strings.Trim(l, l[:1]+" \t") == "" {
+	if isRun(l) {
 		if !complete {
 			return ruleLine, false
 		}
@@ -155,10 +155,20 @@ func (s surrounding) markerKind(l string, complete bool) (kind lineKind, decided
 // isRule reports whether a line is three or more - * or _, with blanks between them.
 func isRule(l string) bool {
 	l = trimBlanks(l)
-	if l == "" || strings.IndexByte("-*_", l[0]) < 0 || strings.Trim(l, l[:1]+" \t") != "" {
+	if l == "" || strings.IndexByte("-*_", l[0]) < 0 || !isRun(l) {
 		return false
 	}
 	return strings.Count(l, l[:1]) >= 3
+}
+
+// isRun reports whether a line has nothing but its first character and blanks.
+func isRun(l string) bool {
+	for i := range len(l) {
+		if l[i] != l[0] && l[i] != ' ' && l[i] != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 func (s surrounding) numberKind(l string, complete bool) (kind lineKind, decided bool) {

@@ -238,17 +238,16 @@ func (c *Converter) openItem(rest string, sibling bool) string {
 	for number < len(trimmed) && trimmed[number] >= '0' && trimmed[number] <= '9' {
 		number++
 	}
-	marker, inner := "-", trimmed[1:]
+	bullet, inner := "- ", trimmed[1:]
 	if number > 0 {
-		marker, inner = trimmed[:number+1], trimmed[number+1:]
+		bullet, inner = trimmed[:number+1]+" ", trimmed[number+1:]
 	}
-	bullet := marker + " "
 	prefix := c.indent()
 	blanks := markdownColumn(inner)
 	if blanks > 4 || isBlank(inner) {
 		blanks = 1 // the text is indented code, or stands on the next line
 	}
-	offset := column + len(marker) + blanks
+	offset := column + len(bullet) - 1 + blanks
 	c.containers = append(c.containers, container{need: min(column+2, offset), offset: offset, width: len(bullet)})
 	c.column += offset
 	if number > 0 && !sibling && strings.TrimLeft(trimmed[:number], "0") != "1" {

@@ -104,6 +104,9 @@ var (
 // keyword, the beginning or end of a block or drawer, a property, planning, a LaTeX environment, and
 // in Org text a comment and a line of fixed width.
 func (c *Converter) isElement(l string, complete bool) (is, decided bool) {
+	if !complete && strings.IndexByte("#:\\SDCsdc", l[0]) < 0 {
+		return false, true
+	}
 	if !complete {
 		for _, word := range elementWords {
 			if n := min(len(word), len(l)); strings.EqualFold(l[:n], word[:n]) {

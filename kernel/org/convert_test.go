@@ -244,9 +244,9 @@ func answer(size int) string {
 	return b.String()
 }
 
-// BenchmarkAnswer converts a text as models write it, at once and as it is streamed.
+// BenchmarkAnswer converts a long answer, at once and in pieces as it is streamed.
 func BenchmarkAnswer(b *testing.B) {
-	text := answer(1 << 20)
+	text := answer(64 << 10)
 	for _, size := range []int{len(text), 64, 5} {
 		b.Run(fmt.Sprintf("%dBytes", size), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

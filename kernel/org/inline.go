@@ -23,17 +23,17 @@ const wordLimit = 64
 type inline struct {
 	out      bytes.Buffer
 	markdown bool
-	literals bool              // nothing is converted: the text is neither Markdown nor Org
-	cell     bool              // in a table cell
-	inLink   bool              // in a link's description
-	inURL    bool              // behind "https:", until a blank
-	active   string            // emphasis markers around the text
-	prev     rune              // last rune written on this line, 0 at its start
-	source   rune              // last rune read on this line, 0 at its start
-	begun    bool              // something was written on this line
-	after    bool              // an emphasis just ended
-	apart    bool              // a construct that was written as plain text just ended
-	opened   [128]int          // marker -> line number+1 of a plain character that Org may take for an opening
+	literals bool   // nothing is converted: the text is neither Markdown nor Org
+	cell     bool   // in a table cell
+	inLink   bool   // in a link's description
+	inURL    bool   // behind "https:", until a blank
+	active   string // emphasis markers around the text
+	prev     rune   // last rune written on this line, 0 at its start
+	source   rune   // last rune read on this line, 0 at its start
+	begun    bool   // something was written on this line
+	after    bool   // an emphasis just ended
+	apart    bool   // a construct that was written as plain text just ended
+	opened   openings
 	line     int               // counts lines of the paragraph
 	links    map[string]string // reference definitions seen, by lower-case label
 	noCloser map[byte]int      // delimiter -> bytes left of the line when none was found
@@ -47,7 +47,7 @@ func (c *inline) startLine() {
 }
 
 func (c *inline) startParagraph() {
-	c.opened = [128]int{}
+	c.opened = openings{}
 	c.line = 0
 }
 
@@ -217,7 +217,7 @@ func (c *inline) runes(text string, final bool) int {
 // blanks holds blanks back until text follows them, because a line must not end in blanks.
 func (c *inline) blanks(text string, final bool) int {
 	n := 0
-	for n < len(text) && strings.IndexByte(" \t\r\f\v", text[n]) >= 0 {
+	for n < len(text) && (text[n] == ' ' || text[n] == '\t' || endsLine(text[n])) {
 		n++
 	}
 	if n == len(text) && !final {

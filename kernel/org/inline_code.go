@@ -98,7 +98,7 @@ func (c *inline) plain(content string) {
 	text := literal.out.String()
 	for i := range len(text) {
 		if isMarker(text[i]) {
-			c.opened[text[i]] = c.line + 1
+			*c.opened.of(text[i]) = c.line + 1
 		}
 	}
 	c.writePlain(text)

@@ -11,6 +11,14 @@ func isMarker(b byte) bool {
 	return b == '*' || b == '/' || b == '_' || b == '+' || b == '=' || b == '~'
 }
 
+// openings has for each of Org's markers the line number+1 of a plain character that Org may take for an
+// opening, 0 for none.
+type openings [len(orgMarkers)]int
+
+const orgMarkers = "*/_+=~"
+
+func (o *openings) of(marker byte) *int { return &o[strings.IndexByte(orgMarkers, marker)] }
+
 // literal writes one special character that begins no construct.
 func (c *inline) literal(text string, final bool) int {
 	b := text[0]
@@ -64,7 +72,7 @@ func (c *inline) markers(text string, n int, escaped bool) {
 	case opens && escaped:
 		c.write(zeroWidthSpace)
 	case opens:
-		c.opened[b] = c.line + 1
+		*c.opened.of(b) = c.line + 1
 	}
 }
 
@@ -84,7 +92,8 @@ func (c *inline) mayEnd(marker byte) bool {
 
 // blocked reports whether Org would read an emphasis together with a plain character before it.
 func (c *inline) blocked(marker byte) bool {
-	return c.markdown && c.opened[marker] > 0 && c.line+1-c.opened[marker] <= 1
+	opened := *c.opened.of(marker)
+	return c.markdown && opened > 0 && c.line+1-opened <= 1
 }
 
 // emphasis handles *x*, **x**, _x_, __x__ and ~~x~~.

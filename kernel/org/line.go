@@ -43,7 +43,14 @@ func indentation(text string) int {
 	return n
 }
 
-func trimBlanks(text string) string { return strings.Trim(text, " \t") }
+func trimBlanks(text string) string {
+	text = text[indentation(text):]
+	n := len(text)
+	for n > 0 && (text[n-1] == ' ' || text[n-1] == '\t') {
+		n--
+	}
+	return text[:n]
+}
 
 func isBlank(text string) bool { return indentation(text) == len(text) }
 

@@ -94,7 +94,7 @@ func renamed(l string, at, n int, kind string) string {
 func (w *Writer) blockLine(l string) {
 	indent := indentation(l)
 	rest := l[indent:]
-	if end := strings.TrimRight(rest, " \t"); strings.EqualFold(end, "#+end_"+w.block) {
+	if strings.HasPrefix(rest, "#+") && strings.EqualFold(strings.TrimRight(rest, " \t"), "#+end_"+w.block) {
 		if w.block != w.blockStays {
 			l = renamed(l, indent+len("#+end_"), len(w.block), w.blockStays)
 		}

@@ -9,7 +9,7 @@ const Mark = "\u200b"
 const heldPrefix = "HELD_"
 
 // A Rule is a part of the list of what is held. The numbers are those of the manual.
-type Rule int
+type Rule uint8
 
 // The rules, in the order of the list.
 const (

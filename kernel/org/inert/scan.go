@@ -32,13 +32,19 @@ type scan struct {
 // opened is what may be open in a paragraph. Text that looks verbatim but holds the end of it may not
 // be verbatim for Org.
 type opened struct {
-	signs                    [128]bool // signs of emphasis
+	signs                    signs // of emphasis
 	brackets, braces, angles int
 	math, parenthesis        bool // a $, and a \( or \[
 }
 
+// signs is a set of signs of emphasis.
+type signs uint8
+
+// signOf is the set of one sign.
+func signOf(b byte) signs { return 1 << strings.IndexByte("*/+_=~", b) }
+
 // An outcome says what comes of a place.
-type outcome int
+type outcome uint8
 
 const (
 	passes outcome = iota
@@ -46,15 +52,16 @@ const (
 	waits // for more of the line
 )
 
-// A finding is what was found at a place: held from an offset on, by a rule.
+// A finding is what was found at a place: held from an offset on, by a rule. Almost all are empty, and
+// one of this size is returned in registers.
 type finding struct {
-	outcome
 	at   int
-	rule Rule
 	what string
+	outcome
+	rule Rule
 }
 
-func hold(at int, rule Rule, what string) finding { return finding{isHeld, at, rule, what} }
+func hold(at int, rule Rule, what string) finding { return finding{at, what, isHeld, rule} }
 
 // wait says that more of the line is needed, unless there is no more.
 func wait(final bool) finding {
@@ -81,11 +88,12 @@ func (s *scan) run(l string, final bool) {
 			s.marks = s.marks[1:]
 			continue
 		}
-		if !triggers[l[s.at]] {
+		trigger := triggers[l[s.at]]
+		if trigger == nothing {
 			s.at++
 			continue
 		}
-		if l[s.at] == ' ' && !endsInLocal(l[:s.at]) {
+		if trigger == endsURL && !endsInLocal(l[:s.at]) {
 			s.url = false
 			s.at++
 			continue
@@ -124,10 +132,19 @@ func (s *scan) insert(l string, at int, text string) bool {
 	return true
 }
 
-// triggers are the bytes at which something may be found.
-var triggers = [256]bool{
-	'=': true, '~': true, '*': true, '/': true, '+': true, '_': true, '[': true, ']': true, '{': true, '}': true, '<': true, '>': true,
-	'(': true, ')': true, '$': true, '\\': true, '^': true, '@': true, ':': true, '%': true, '|': true, ' ': true, '\t': true,
+// A trigger says what a byte may be.
+type trigger uint8
+
+const (
+	nothing trigger = iota
+	endsURL         // it ends a URL, and nothing else, unless the text before it is the first word of "Local Variables:"
+	begins          // something that is held may begin or end there
+)
+
+var triggers = [256]trigger{
+	' ': endsURL, '\t': endsURL, '|': endsURL, '(': endsURL, ')': endsURL,
+	'=': begins, '~': begins, '*': begins, '/': begins, '+': begins, '_': begins, '[': begins, ']': begins, '{': begins, '}': begins,
+	'<': begins, '>': begins, '$': begins, '\\': begins, '^': begins, '@': begins, ':': begins, '%': begins,
 }
 
 // look says what comes of the place i. label is what is added in front of it to a footnote's label.
@@ -140,12 +157,13 @@ func (s *scan) look(l string, i int, final bool) (label string, found finding) {
 		s.keepTrack(l, i, final)
 		return "", found
 	}
-	found = s.inText(l, i, final)
-	text := ""
-	if found.outcome == passes {
-		text = s.footnote(l, i)
+	switch l[i] {
+	case '_', '{', '@', '\\', '^':
+		found = s.inText(l, i, final)
+	case ']', ':':
+		label = s.footnote(l, i)
 	}
-	if s.verbatim > 0 && (found.outcome == isHeld || text != "") {
+	if s.verbatim > 0 && (found.outcome == isHeld || label != "") {
 		switch s.isVerbatim(l, final) {
 		case waits:
 			return "", finding{outcome: waits}
@@ -159,12 +177,12 @@ func (s *scan) look(l string, i int, final bool) (label string, found finding) {
 	if tracked := s.keepTrack(l, i, final); found.outcome == passes {
 		found = tracked
 	}
-	return text, found
+	return label, found
 }
 
 // notVerbatim goes back behind the sign that begins no verbatim text after all.
 func (s *scan) notVerbatim(l string) {
-	s.opened.signs[l[s.verbatim-1]] = true
+	s.opened.signs |= signOf(l[s.verbatim-1])
 	s.at, s.verbatim, s.url = s.verbatim, 0, false
 }
 
@@ -180,7 +198,9 @@ func (s *scan) keepTrack(l string, i int, final bool) finding {
 	o := &s.opened
 	switch b {
 	case '*', '/', '+', '_':
-		o.signs[b] = o.signs[b] || s.mayOpen(l, i)
+		if s.mayOpen(l, i) {
+			o.signs |= signOf(b)
+		}
 	case '[':
 		o.brackets++
 	case ']':
@@ -225,7 +245,7 @@ func (s *scan) sign(l string, i int, final bool) finding {
 		return wait(final)
 	}
 	if next, _ := utf8.DecodeRuneInString(l[i+1:]); s.opaque || isSpace(next) || inLink(l[:i]) {
-		s.opened.signs[l[i]] = true
+		s.opened.signs |= signOf(l[i])
 		return finding{}
 	}
 	s.verbatim = i + 1
@@ -238,7 +258,11 @@ func (s *scan) mayOpen(l string, i int) bool {
 		return true
 	}
 	before, _ := utf8.DecodeLastRuneInString(l[:i])
-	return strings.ContainsRune("-–—('\"{", before) || isSpace(before) || s.table && before == '|'
+	switch before {
+	case '-', '–', '—', '(', '\'', '"', '{':
+		return true
+	}
+	return isSpace(before) || s.table && before == '|'
 }
 
 // inLink reports whether a text may end within a link that has no brackets.
@@ -301,7 +325,7 @@ func (o opened) closedIn(text string) bool {
 	for i := range len(text) {
 		switch b := text[i]; b {
 		case '*', '/', '+', '_', '=', '~':
-			if closes, _ := closesVerbatim(text, -1, i, false); o.signs[b] && closes {
+			if closes, _ := closesVerbatim(text, -1, i, false); closes && o.signs&signOf(b) != 0 {
 				return true
 			}
 		case '[':

@@ -16,12 +16,12 @@ type Options struct {
 // A Writer makes a text inert. See the package for what it promises.
 type Writer struct {
 	options  Options
-	out      strings.Builder
-	line     strings.Builder // the line that has not ended, with its controls made visible
-	carriage bool            // a carriage return came last, which a line end would take with it
-	retry    int             // the line is not looked at again before it has this length
-	streams  bool            // the line is text, which is written before it has ended
-	scan     scan            // of that line
+	out      pieces
+	line     pieces // the line that has not ended, with its controls made visible
+	carriage bool   // a carriage return came last, which a line end would take with it
+	retry    int    // the line is not looked at again before it has this length
+	streams  bool   // the line is text, which is written before it has ended
+	scan     scan   // of that line
 
 	surroundings
 
@@ -95,10 +95,10 @@ func (w *Writer) Write(text string) string {
 			break
 		}
 		l := text[:end]
-		if w.line.Len() > 0 || w.carriage || !isVisible(l) {
+		if w.line.rest() != "" || w.carriage || !isVisible(l) {
 			w.add(l)
 			w.carriage = false
-			l = w.line.String()
+			l = w.line.rest()
 		}
 		w.endLine(l)
 		w.out.WriteByte('\n')
@@ -109,7 +109,7 @@ func (w *Writer) Write(text string) string {
 		w.add(text)
 		w.goOn()
 	}
-	return w.take()
+	return w.out.take()
 }
 
 // Trusted adds lines of the kernel's own, a heading with its drawers. They begin and end with whole
@@ -118,15 +118,15 @@ func (w *Writer) Trusted(lines string) string {
 	w.surroundings = surroundings{}
 	w.out.WriteString(lines)
 	w.number += strings.Count(lines, "\n")
-	return w.take()
+	return w.out.take()
 }
 
 // Close ends the text and returns the rest. A verbatim block that is still open is closed.
 func (w *Writer) Close() string {
 	w.carriage = false
-	unended := w.line.Len() > 0
+	unended := w.line.rest() != ""
 	if unended {
-		w.endLine(w.line.String())
+		w.endLine(w.line.rest())
 	}
 	if w.block != "" {
 		if unended {
@@ -138,16 +138,27 @@ func (w *Writer) Close() string {
 		}
 		w.block = ""
 	}
-	return w.take()
+	return w.out.take()
 }
 
-func (w *Writer) take() string {
-	if w.out.Len() == 0 {
-		return ""
+// pieces is a text that is taken piece by piece. Short pieces share memory.
+type pieces struct {
+	strings.Builder
+	taken int // bytes
+}
+
+// rest is what was not taken yet.
+func (p *pieces) rest() string { return p.String()[p.taken:] }
+
+// take returns the rest.
+func (p *pieces) take() string {
+	const enough = 4096
+	piece := p.rest()
+	if p.taken = p.Len(); p.taken > enough {
+		p.Reset()
+		p.taken = 0
 	}
-	text := w.out.String()
-	w.out.Reset()
-	return text
+	return piece
 }
 
 // add adds to the line. Controls and direction marks become visible.
@@ -211,7 +222,7 @@ func (w *Writer) visible(r rune) rune {
 
 // goOn writes what is decided of a line that has not ended.
 func (w *Writer) goOn() {
-	l := w.line.String()
+	l := w.line.rest()
 	if len(l) < w.retry {
 		return
 	}
@@ -255,7 +266,7 @@ func (w *Writer) endLine(l string) {
 	default:
 		w.whole(l)
 	}
-	w.line.Reset()
+	w.line.take()
 	w.retry, w.streams = 0, false
 }
 
