@@ -66,6 +66,23 @@ $(AUTOLOADS): $(EL_FILES)
 elisp/org-agent.elc: $(EL_FILES) $(AUTOLOADS) | need-emacs
 	@$(EMACS) -Q --batch --eval '(setq load-prefer-newer t gc-cons-threshold 67108864)' -L elisp -f batch-byte-compile $(EL_FILES)
 
+# What package-install-file takes: the files of Emacs, and beside them the sources that the kernel
+# is built from where there is no org-agent on the path.
+EL_VERSION  := $(shell sed -n 's/^;; Version: //p' elisp/org-agent.el)
+PACKAGE_TAR ?= bin/org-agent-$(EL_VERSION).tar
+
+.PHONY: package
+package: $(PACKAGE_TAR) ## make the package that M-x package-install-file installs
+
+$(PACKAGE_TAR): $(EL_FILES) $(GO_FILES) LICENSE | need-emacs
+	@mkdir -p $(dir $@); work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; \
+	to="$$work/org-agent-$(EL_VERSION)"; mkdir "$$to" && cp $(EL_FILES) go.mod go.sum LICENSE "$$to" && \
+	$(EMACS) -Q --batch -l package --eval '(package-generate-description-file (with-temp-buffer (insert-file-contents "elisp/org-agent.el") (package-buffer-info)) (pop command-line-args-left))' \
+	  "$$to/org-agent-pkg.el" && \
+	find kernel skills -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path 'kernel/cmd/bench/*' \
+	  -not -path 'kernel/cmd/llmtest-server/*' | tar --format=ustar -cf - -T - | tar -xf - -C "$$to" && \
+	tar --format=ustar -cf $@ -C "$$work" "org-agent-$(EL_VERSION)" && echo "$@"
+
 # need PROGRAM PACKAGE: install a Debian package when that is allowed, else say how.
 define need
 	@command -v $(1) >/dev/null || { \

@@ -29,6 +29,13 @@
 ;; Emacs.  An answer streams in below its question as Org while you go on
 ;; typing.  It is one undo step, and nothing in it can run code.
 ;;
+;; No key is bound.  These are some that you could bind in your init file:
+;;
+;;     (global-set-key (kbd "C-c t") #'org-agent-chat)    ; talk
+;;     (global-set-key (kbd "C-c q") #'org-agent-ask)     ; ask from here
+;;     (global-set-key (kbd "C-c r") #'org-agent-rewrite) ; rewrite the region
+;;     (global-set-key (kbd "C-c j") #'org-agent-menu)    ; everything else
+;;
 ;; `org-agent-menu' has every command.  This file has what all other files
 ;; need: the customize groups, the tables of what the kernel may ask of
 ;; Emacs, and where the files are.  The other files are loaded when they are
