@@ -130,8 +130,8 @@ func (d *daemon) linger(ctx context.Context) {
 	}
 }
 
-// notice is what a client shows a person when it connects: a model that was found, and what was always
-// allowed before such decisions were rules.
+// notice returns the notice for a client that connects: which model was detected, and how many actions
+// were always allowed before such decisions became rules.
 func (d *daemon) notice(former []protocol.Ask) string {
 	if len(former) == 0 {
 		return d.models.Notice()

@@ -67,7 +67,7 @@ func (d *daemon) status() service.Status {
 	}
 }
 
-// rulesChanged has editors reread policy.org.
+// rulesChanged notifies the clients that policy.org was changed, so that editors reread it.
 func (d *daemon) rulesChanged() {
 	d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{d.paths.Policy}})
 }

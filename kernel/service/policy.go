@@ -10,17 +10,18 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// Rules shows a person what they have allowed, and takes it back.
+// Rules lists and revokes the rules of policy.org. It also lists the actions that a person always allowed
+// before such decisions became rules, and keeps them as rules or drops them.
 type Rules struct {
 	File *policy.RuleFile
 	Uses RuleUses
-	// Changed is called when policy.org was changed.
+	// Changed is called after policy.org was changed.
 	Changed func()
-	// Now is the clock.
-	Now func() time.Time
+	Now     func() time.Time
 }
 
-// RuleUses is what the journal knows of rules. [journal.RuleStore] implements it.
+// RuleUses returns how often rules were used, and the former decisions that are no rules.
+// [journal.RuleStore] implements it.
 type RuleUses interface {
 	Uses(ctx context.Context) (map[string]journal.RuleUse, error)
 	FormerAlways(ctx context.Context) ([]protocol.Ask, error)
@@ -75,8 +76,8 @@ func (r Rules) revoke(ctx context.Context, p protocol.PolicyRevokeParams) (proto
 	return r.list(ctx, protocol.Empty{})
 }
 
-// keep writes the rule first: if the kernel ends then, the action is still listed, and keeping it again
-// changes nothing.
+// keep makes a former decision a rule, or drops it. It writes the rule before it forgets the decision. If
+// the kernel ends in between, the decision is still listed, and keeping it again changes nothing.
 func (r Rules) keep(ctx context.Context, p protocol.PolicyKeepParams) (protocol.PolicyListResult, error) {
 	if p.Keep {
 		if err := r.keepFormer(ctx, p.Hash); err != nil {

@@ -15,7 +15,7 @@ import (
 	"org-agent/kernel/service"
 )
 
-// formerRules are rules of which the journal has former decisions.
+// formerRules is a store with former decisions that are no rules.
 type formerRules struct{ asks []protocol.Ask }
 
 func (f *formerRules) Uses(context.Context) (map[string]journal.RuleUse, error) {
@@ -29,8 +29,7 @@ func (f *formerRules) ForgetFormer(_ context.Context, hash string) error {
 	return nil
 }
 
-// TestRules lists the rules with their uses, revokes one, and keeps and drops what was always allowed
-// before there were rules.
+// Rules are listed with their uses and revoked. Former decisions are kept as rules or dropped.
 func TestRules(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, "policy.org")

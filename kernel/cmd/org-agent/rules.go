@@ -30,7 +30,8 @@ func (c *policyListCommand) Run(ctx context.Context, proc *process) error {
 	return proc.printRules(list)
 }
 
-// printRules prints a line for each rule, with its line in policy.org, and what is wrong with others.
+// printRules prints the faults of policy.org, the rules with their lines, and the former decisions that
+// are no rules.
 func (proc *process) printRules(list protocol.PolicyListResult) (err error) {
 	print := func(format string, arguments ...any) {
 		_, printErr := fmt.Fprintf(proc.stdout, format, arguments...)
