@@ -11,7 +11,7 @@ import (
 
 // Explain adds the parts of the request, as a dialect renders them, to the result.
 func (c *Composition) Explain(dialect llm.Dialect, result *protocol.PromptResult) {
-	add := func(name protocol.Keyword, message llm.Message) *protocol.PromptPart {
+	add := func(name protocol.Keyword, message *llm.Message) *protocol.PromptPart {
 		part := protocol.PromptPart{Name: name, Role: string(message.Role), Text: message.Text,
 			Bytes: len(message.Text), Tokens: prompt.Tokens(message.Text)}
 		for _, image := range message.Images {
@@ -26,15 +26,16 @@ func (c *Composition) Explain(dialect llm.Dialect, result *protocol.PromptResult
 	}
 	result.Parts = make([]protocol.PromptPart, 0, len(c.Request.Messages)+1)
 	if system := c.Request.System(); system != "" {
-		add("system", llm.Message{Role: llm.RoleSystem, Text: system})
+		add("system", &llm.Message{Role: llm.RoleSystem, Text: system})
 		result.Sections, result.Over = c.sections(), c.system.Over
 	}
-	for _, message := range dialect.Render(llm.Request{Messages: c.Request.Messages[:c.pastMessages]}).Messages {
-		add("history", message)
+	past := dialect.Render(llm.Request{Messages: c.Request.Messages[:c.pastMessages]}).Messages
+	for i := range past {
+		add("history", &past[i])
 	}
 	for i, message := range c.Request.Messages[c.pastMessages:] {
 		if i == 0 {
-			question := add("question", message)
+			question := add("question", &message)
 			for _, item := range c.items {
 				question.Context = append(question.Context, item.Describe())
 			}
@@ -44,7 +45,7 @@ func (c *Composition) Explain(dialect llm.Dialect, result *protocol.PromptResult
 			message.Role = llm.RoleUser
 		}
 		message.Text = dialect.Text(message)
-		add("exchange", message)
+		add("exchange", &message)
 	}
 }
 

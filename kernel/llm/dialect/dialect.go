@@ -47,7 +47,7 @@ func alternating(messages []llm.Message) []llm.Message {
 
 // fits reports whether a message can stay at its place, if all before it can.
 func fits(messages []llm.Message, at int) bool {
-	m := messages[at]
+	m := &messages[at]
 	switch {
 	case m.Blank():
 		return false

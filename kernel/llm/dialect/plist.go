@@ -31,10 +31,14 @@ func (*Plist) Name() string { return "plist" }
 func (p *Plist) Render(request llm.Request) llm.Request {
 	request.Tools = nil
 	messages := make([]llm.Message, len(request.Messages))
-	for i, m := range request.Messages {
-		messages[i] = llm.Message{Role: m.Role, Text: p.Text(m), Images: m.Images}
+	for i := range request.Messages {
+		m, rendered := &request.Messages[i], &messages[i]
+		rendered.Role, rendered.Text, rendered.Images = m.Role, m.Text, m.Images
+		if m.NeedsDialect() {
+			rendered.Text = p.Text(*m)
+		}
 		if m.Role == llm.RoleKernel {
-			messages[i].Role = llm.RoleUser
+			rendered.Role = llm.RoleUser
 		}
 	}
 	request.Messages = alternating(messages)
