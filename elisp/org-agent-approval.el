@@ -141,6 +141,7 @@ there.")
         (user-error "This text was changed and decides nothing; M-x org-agent-approvals shows what waits"))
       approval)))
 
+;;;###autoload
 (defun org-agent-approval-at-point ()
   "Return the approval at point, or signal an error."
   (or (org-agent-section-data-at-point 'approval)

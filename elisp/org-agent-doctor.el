@@ -10,6 +10,10 @@
 ;; `org-agent-doctor' checks all that the agent needs.  The program checks
 ;; the kernel's side (`org-agent doctor', which needs no kernel), and this
 ;; file checks Emacs.  A command mends the fault of a line after a question.
+;;
+;; Where the program is missing it is built in the background from the
+;; sources beside the package.  What that would have to download is
+;; downloaded only by `org-agent-build', which a person calls.
 
 ;;; Code:
 
@@ -102,9 +106,12 @@ question; \\[revert-buffer] runs the checks again.
   (if (not (org-agent-kernel-program))
       (org-agent-doctor--add
        buffer round
-       (list (list :state "fail" :check "program"
-                   :text "the program org-agent was not found"
-                   :advice "build it with `make build', or set `org-agent-program'")))
+       (org-agent-doctor--found
+        "fail" "program" "the program org-agent was not found"
+        (or (org-agent-doctor--cannot-build)
+            "it can be built from the sources beside the package")
+        (unless (org-agent-doctor--cannot-build) "build it in the background")
+        #'org-agent-build))
     (org-agent-kernel-run-program
      '("doctor" "--json")
      (lambda (_status output complaint)
@@ -218,6 +225,132 @@ Without a function the program does it."
              (message "org-agent: not mended: %s" failure))
            (when (buffer-live-p buffer)
              (funcall again))))))))
+
+;;;; Building the program
+
+(defvar org-agent-doctor--builder nil
+  "The process that builds the program, or nil.")
+
+(defun org-agent-doctor--kernel-sources ()
+  "Return the directory of the kernel's sources, or nil.
+In a package they are in its directory, in a checkout beside that."
+  (cl-find-if (lambda (directory)
+                (file-exists-p (expand-file-name "kernel/cmd/org-agent/main.go"
+                                                 directory)))
+              (list org-agent-directory
+                    (file-name-directory (directory-file-name org-agent-directory)))))
+
+(defun org-agent-doctor--go ()
+  "Return the program of Go, or nil.
+Where the official installer puts it is often not on the path of an Emacs
+that was started from a desktop."
+  (or (executable-find "go")
+      (cl-find-if #'file-executable-p '("/usr/local/go/bin/go"))))
+
+(defun org-agent-doctor--cannot-build ()
+  "Return why the program cannot be built here, or nil."
+  (cond
+   (org-agent-program
+    (format "`org-agent-program' is %s, which cannot be run" org-agent-program))
+   ((not (org-agent-doctor--kernel-sources))
+    "put it on your PATH, or set `org-agent-program' to it")
+   ((not (org-agent-doctor--go))
+    "install Go 1.26 or later, with which it is built, or put org-agent on your PATH")))
+
+;;;###autoload
+(defun org-agent-build ()
+  "Build the kernel's program from the sources beside this package.
+Go downloads the modules that it needs and that are not on this machine.
+The buffer *org-agent-build* has its output.  A kernel that runs goes on
+as it is."
+  (interactive)
+  (when (process-live-p org-agent-doctor--builder)
+    (user-error "The program is being built; *org-agent-build* shows how far"))
+  (org-agent-kernel-build (lambda (done) (org-agent-doctor-build done t))))
+
+;;;###autoload
+(defun org-agent-doctor-build (done &optional download)
+  "Build the program in the background, then call DONE with the trouble or nil.
+Modules that are missing are downloaded only if DOWNLOAD is non-nil."
+  (if-let* ((reason (org-agent-doctor--cannot-build)))
+      (funcall done (concat "The program org-agent was not found: " reason))
+    (condition-case err
+        (org-agent-doctor--run-go done download)
+      (error (funcall done (concat "The program org-agent could not be built: "
+                                   (error-message-string err)))))))
+
+(defun org-agent-doctor--run-go (done download)
+  "Run Go; DONE and DOWNLOAD are as for `org-agent-doctor-build'.
+The program gets its name when it is complete."
+  (let* ((default-directory (org-agent-doctor--kernel-sources))
+         (modules (expand-file-name ".cache/mod"))
+         (process-environment
+          (append (and (file-directory-p modules) ; those that make has got
+                       (list (concat "GOMODCACHE=" modules)))
+                  (unless download (list "GOPROXY=off" "GOTOOLCHAIN=local"))
+                  process-environment))
+         (new (expand-file-name "bin/org-agent.new")))
+    (make-directory "bin" t)
+    (with-current-buffer (get-buffer-create "*org-agent-build*")
+      (let ((inhibit-read-only t)) (erase-buffer))
+      (special-mode))
+    (message "org-agent: building the kernel, which takes a minute the first time")
+    (setq org-agent-doctor--builder
+          (make-process
+           :name "org-agent-build" :buffer "*org-agent-build*" :noquery t
+           :connection-type 'pipe :coding 'utf-8-unix
+           :command (list (org-agent-doctor--go) "build" "-v" "-buildvcs=false"
+                          "-ldflags" (concat "-X main.version=" org-agent-version)
+                          "-o" new "./kernel/cmd/org-agent")
+           :filter #'org-agent-doctor--build-progress
+           :sentinel (lambda (process _event)
+                       (unless (process-live-p process)
+                         (org-agent-doctor--built process new done)))))))
+
+(defun org-agent-doctor--build-progress (process output)
+  "Put OUTPUT of PROCESS, a line for each package, into its buffer.
+The header line of conversations shows how many there were."
+  (when (buffer-live-p (process-buffer process))
+    (with-current-buffer (process-buffer process)
+      (let ((inhibit-read-only t))
+        (save-excursion
+          (goto-char (point-max))
+          (insert output)))
+      (when (eq org-agent-kernel-state 'building)
+        (setq org-agent-kernel-trouble
+              (format "building the kernel: %d packages"
+                      (count-lines (point-min) (point-max))))
+        (force-mode-line-update t)))))
+
+(defun org-agent-doctor--built (process new done)
+  "Note that PROCESS has ended, give NEW its name, and call DONE."
+  (let ((trouble (org-agent-doctor--build-trouble process)))
+    (unless trouble
+      (rename-file new (string-remove-suffix ".new" new) t)
+      (message "org-agent: the kernel is built"))
+    (when (and trouble (file-exists-p new))
+      (delete-file new))
+    (funcall done trouble)
+    (force-mode-line-update t)))
+
+(defun org-agent-doctor--build-trouble (process)
+  "Return why PROCESS, which has ended, did not build the program, or nil."
+  (let ((output (if (buffer-live-p (process-buffer process))
+                    (with-current-buffer (process-buffer process) (buffer-string))
+                  "")))
+    (cond
+     ((and (eq (process-status process) 'exit)
+           (zerop (process-exit-status process)))
+      nil)
+     ((eq (process-status process) 'signal)
+      "The building of the program was stopped; M-x org-agent-build begins it again")
+     ((string-match-p "GOPROXY=off" output)
+      "The program org-agent is not built yet, and its modules of Go are not on this machine: M-x org-agent-build downloads them and builds it")
+     ((string-match "requires go >= \\([0-9.]+\\)" output)
+      (format "The program org-agent needs Go %s or later to be built: install that, or M-x org-agent-build has Go download it"
+              (match-string 1 output)))
+     (t (format "The program org-agent could not be built: %s (*org-agent-build* has all)"
+                (or (car (last (split-string output "\n" t "[ \t]+"))) "Go said nothing"))))))
 
 ;;;; Checks of Emacs
 

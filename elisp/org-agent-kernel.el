@@ -25,6 +25,7 @@
 (require 'org-agent)
 (require 'org-agent-rpc)
 
+(declare-function org-agent-doctor-build "org-agent-doctor")
 (declare-function org-agent-skill-help "org-agent-skill")
 
 (defvar org-agent-kernel--patience 10
@@ -38,12 +39,12 @@
 
 (defvar org-agent-kernel-state 'none
   "The state of the connection to the kernel, a symbol.
-It is `none', `starting', `connecting', `ready', `lost' (Emacs tries to
-reconnect), `failed' (the kernel did not start; see
-`org-agent-kernel-trouble') or `stopped' (on purpose).")
+It is `none', `building' (the program is built first), `starting',
+`connecting', `ready', `lost' (Emacs tries to reconnect), `failed' (the
+kernel did not start) or `stopped' (on purpose).")
 
 (defvar org-agent-kernel-trouble nil
-  "Why there is no kernel, a line for a person, or nil.")
+  "Why there is no kernel yet, a line for a person, or nil.")
 
 (defvar org-agent-kernel-server nil
   "The kernel's description of itself, a plist (:version :pid :home :model …).")
@@ -89,14 +90,16 @@ reconnect), `failed' (the kernel did not start; see
 
 (defun org-agent-kernel-program ()
   "Return the org-agent program, or nil when it cannot be found."
-  (let ((beside (expand-file-name "../bin/org-agent"
-                                  org-agent-directory)))
+  (let ((beside (cl-find-if #'file-executable-p
+                            (mapcar (lambda (name)
+                                      (expand-file-name name org-agent-directory))
+                                    '("bin/org-agent" "../bin/org-agent")))))
     (cond
      ((and org-agent-program (file-remote-p org-agent-program)) nil)
      (org-agent-program
       (expand-file-name org-agent-program
                         (and (file-remote-p default-directory) "~/")))
-     ((file-executable-p beside) beside)
+     (beside)
      (t (executable-find "org-agent")))))
 
 ;;;; Connecting
@@ -115,7 +118,7 @@ reconnect), `failed' (the kernel did not start; see
   "Connect to the kernel, starting one when none runs.
 Return at once; `org-agent-kernel-ready-hook' runs when it is ready."
   (setq org-agent-kernel--wanted t)
-  (unless (or (memq org-agent-kernel-state '(starting connecting))
+  (unless (or (memq org-agent-kernel-state '(building starting connecting))
               (org-agent-kernel-ready-p))
     (setq org-agent-kernel--attempts 0)
     (org-agent-kernel--cancel-timer)
@@ -235,7 +238,7 @@ If kernels die soon after each start, reconnect ever more slowly."
 If a kernel has died and left its `kernel.json', it is started again.
 A kernel that was stopped deleted it."
   (setq org-agent-kernel--timer nil)
-  (unless (or (memq org-agent-kernel-state '(starting connecting))
+  (unless (or (memq org-agent-kernel-state '(building starting connecting))
               (org-agent-kernel-ready-p)
               (org-agent-kernel--connect))
     (if (and (eq org-agent-kernel-state 'lost)
@@ -250,14 +253,30 @@ A kernel that was stopped deleted it."
   (let ((program (org-agent-kernel-program)))
     (cond
      ((process-live-p org-agent-kernel--starter))
-     ((not program)
-      (org-agent-kernel--fail
-       "The program org-agent was not found.  Build it with `make', or set `org-agent-program'"))
+     ((not program) (org-agent-kernel-build #'org-agent-doctor-build))
      (t (condition-case err
             (org-agent-kernel--run program)
           (error (org-agent-kernel--fail
                   (format "%s could not be started: %s" program
                           (error-message-string err)))))))))
+
+(defun org-agent-kernel-build (build)
+  "Have BUILD build the program, and start a kernel when it has.
+BUILD is a function of one argument.  It calls that with the trouble, or
+with nil, when it has ended.  It sets `org-agent-kernel-trouble' to its
+progress."
+  (unless (org-agent-kernel-ready-p)
+    (setq org-agent-kernel-state 'building
+          org-agent-kernel-trouble "building the kernel"))
+  (funcall build
+           (lambda (trouble)
+             (cond
+              ((not (eq org-agent-kernel-state 'building))
+               (when trouble (message "org-agent: %s" trouble)))
+              (trouble (org-agent-kernel--fail trouble))
+              (t (setq org-agent-kernel-state 'none
+                       org-agent-kernel-trouble nil)
+                 (org-agent-kernel-ensure))))))
 
 (defun org-agent-kernel--run (program)
   "Run PROGRAM, which starts a kernel in the background and ends."
@@ -389,7 +408,7 @@ PATIENCE seconds, 60 by default.  Signal a `user-error' when there is no
 program."
   (org-agent-kernel-start-program
    (append (list (or (org-agent-kernel-program)
-                     (user-error "The program org-agent was not found; set `org-agent-program'")))
+                     (user-error "The program org-agent was not found; M-x org-agent-doctor says what to do")))
            (org-agent-kernel--home-arguments)
            arguments)
    (lambda (process output complaint)

@@ -202,11 +202,11 @@ A `+' says that the price of a part of it is unknown."
   "Return the part of the header line with trouble with the kernel, or nil."
   (pcase org-agent-kernel-state
     ('ready nil)
+    ('building (org-agent-notify--header-button org-agent-kernel-trouble 'org-agent-header-busy))
     ((or 'starting 'connecting)
      (org-agent-notify--header-button "starting the kernel" 'org-agent-header-busy))
     ('lost
-     (org-agent-notify--header-button "kernel lost, looking for it"
-                               'org-agent-header-trouble))
+     (org-agent-notify--header-button "kernel lost, looking for it" 'org-agent-header-trouble))
     ('failed
      (org-agent-notify--header-button
       (concat "no kernel: "

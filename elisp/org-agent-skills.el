@@ -311,7 +311,7 @@
   "Create a skill NAME: a note with tests that pass."
   (interactive "sName of the skill: ")
   (let ((program (or (org-agent-kernel-program)
-                     (user-error "The program org-agent was not found"))))
+                     (user-error "The program org-agent was not found; M-x org-agent-doctor says what to do"))))
     (find-file
      (with-temp-buffer
        (let* ((default-directory (file-name-as-directory (expand-file-name "~")))

@@ -107,8 +107,9 @@
 
 (defcustom org-agent-program nil
   "The org-agent program, a file name.
-When nil, it is `bin/org-agent' beside the directory of this package,
-or else `org-agent' on variable `exec-path'."
+When nil, it is `bin/org-agent' in the directory of this package or
+beside that, or else `org-agent' on variable `exec-path'.  Where none of
+them is there, it is built from the sources beside the package."
   :type '(choice (const :tag "Find it" nil) file)
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))

@@ -63,17 +63,119 @@
                                    "/.local/state/org-agent/token")))))
       (delete-directory directory t))))
 
+(defmacro org-agent-kernel-start-test--without-program (go &rest body)
+  "Run BODY in a package without the program, but with the kernel's sources.
+GO is a shell script, the program of Go, or nil for none."
+  (declare (indent 1) (debug t))
+  `(org-agent-fake-with-home
+     (let* ((org-agent-program nil)
+            (org-agent-directory
+             (file-name-as-directory (expand-file-name "package" org-agent-fake-directory)))
+            (bin (expand-file-name "path" org-agent-fake-directory))
+            (exec-path (list bin))
+            (sources (expand-file-name "kernel/cmd/org-agent/" org-agent-directory)))
+       (make-directory sources t)
+       (make-directory bin)
+       (write-region "" nil (expand-file-name "main.go" sources) nil 'silent)
+       (when ,go
+         (let ((file (expand-file-name "go" bin)))
+           (with-temp-file file (insert "#!/bin/sh\n" ,go))
+           (set-file-modes file #o755)))
+       (cl-letf (((symbol-function 'org-agent-doctor--go)
+                  (lambda () (executable-find "go"))))
+         ,@body)
+       (when (get-buffer "*org-agent-build*")
+         (kill-buffer "*org-agent-build*")))))
+
+(defun org-agent-kernel-start-test--header ()
+  "Return the header line of the chat."
+  (with-current-buffer "*org-agent-chat*"
+    (org-agent-notify-header-line)))
+
 (ert-deftest org-agent-kernel-no-program ()
-  "Without a program the buffer says what to do, and nothing blocks."
-  (org-agent-fake-with-home
-    (let ((org-agent-program nil)
-          (exec-path nil)
-          (org-agent-directory org-agent-fake-directory))
+  "Without a program, its sources or Go, the buffer says what to do.
+Nothing blocks."
+  (org-agent-kernel-start-test--without-program nil
+    (org-agent-chat)
+    (should (eq org-agent-kernel-state 'failed))
+    (should (string-match-p "not found: install Go 1.26"
+                            (org-agent-kernel-start-test--header))))
+  (org-agent-kernel-start-test--without-program "exit 1"
+    (delete-directory (expand-file-name "kernel" org-agent-directory) t)
+    (org-agent-chat)
+    (should (eq org-agent-kernel-state 'failed))
+    (should (string-match-p "not found: put it on your PATH"
+                            (org-agent-kernel-start-test--header)))))
+
+(ert-deftest org-agent-kernel-builds-its-program ()
+  "Where the program is missing it is built, and the chat goes on by itself.
+Nothing is downloaded.  How far it is is seen, and Emacs does not block."
+  (org-agent-kernel-start-test--without-program
+      "echo \"$GOPROXY $GOTOOLCHAIN\" >../environment; echo modernc.org/sqlite >&2
+while ! [ -e ../go-on ]; do sleep 0.05; done
+while [ \"$1\" != -o ]; do shift; done
+printf '#!/bin/sh\\ntouch %s/../started\\n' \"$PWD\" >\"$2\"; chmod 755 \"$2\""
+    (org-agent-chat)
+    (should (eq org-agent-kernel-state 'building))
+    (org-agent-fake-wait
+     (string-match-p "building the kernel: 1 packages"
+                     (org-agent-kernel-start-test--header)))
+    (org-agent-kernel-ensure)           ; as a message that is sent does
+    (should-error (org-agent-build) :type 'user-error)
+    (should-not (org-agent-kernel-program))
+    (org-agent-fake-start)
+    (delete-file (org-agent-state-file "kernel.json"))
+    (write-region "" nil (expand-file-name "go-on" org-agent-fake-directory) nil 'silent)
+    (org-agent-fake-wait (file-exists-p (expand-file-name "started" org-agent-fake-directory)))
+    (should (equal (org-agent-kernel-program)
+                   (expand-file-name "bin/org-agent" org-agent-directory)))
+    (should-not (file-exists-p (expand-file-name "bin/org-agent.new" org-agent-directory)))
+    (should (equal (with-temp-buffer
+                     (insert-file-contents
+                      (expand-file-name "environment" org-agent-fake-directory))
+                     (buffer-string))
+                   "off local\n"))
+    (org-agent-fake-stop)
+    (org-agent-fake-start)
+    (org-agent-kernel-ensure)
+    (org-agent-fake-wait (org-agent-kernel-ready-p))))
+
+(ert-deftest org-agent-kernel-program-is-not-built ()
+  "A build that fails or is stopped says so, and what to do.
+What it had written is not taken for the program."
+  (pcase-dolist (`(,go . ,said)
+                 '(("echo 'm@v1: module lookup disabled by GOPROXY=off' >&2; exit 1"
+                    . "not on this machine: M-x org-agent-build downloads")
+                   ("echo 'go: go.mod requires go >= 1.26.0 (running go 1.21)' >&2; exit 1"
+                    . "needs Go 1.26.0 or later")
+                   ("echo 'no space left' >&2; exit 1" . "could not be built: no space left")))
+    (org-agent-kernel-start-test--without-program go
       (org-agent-chat)
-      (should (eq org-agent-kernel-state 'failed))
-      (should (string-match-p "was not found.  Build it"
-                              (with-current-buffer "*org-agent-chat*"
-                                (org-agent-notify-header-line)))))))
+      (org-agent-fake-wait (eq org-agent-kernel-state 'failed))
+      (should (string-match-p (regexp-quote said) org-agent-kernel-trouble))
+      (should-not (org-agent-kernel-program))))
+  (org-agent-kernel-start-test--without-program
+      "while [ \"$1\" != -o ]; do shift; done; echo half >\"$2\"; chmod 755 \"$2\"; exec sleep 100"
+    (let ((new (expand-file-name "bin/org-agent.new" org-agent-directory)))
+      (org-agent-chat)
+      (org-agent-fake-wait (file-exists-p new))
+      (kill-buffer "*org-agent-build*")
+      (org-agent-fake-wait (eq org-agent-kernel-state 'failed))
+      (should (string-match-p "M-x org-agent-build begins it again" org-agent-kernel-trouble))
+      (should-not (file-exists-p new)))))
+
+(ert-deftest org-agent-kernel-program-is-downloaded-when-asked ()
+  "`org-agent-build' lets Go download; its trouble is said beside a kernel too."
+  (org-agent-kernel-start-test--without-program
+      "echo \"<$GOPROXY>\" >../environment; exit 1"
+    (let ((process-environment (cons "GOPROXY=https://proxy.invalid" process-environment)))
+      (org-agent-build)
+      (org-agent-fake-wait (eq org-agent-kernel-state 'failed))
+      (should (equal (with-temp-buffer
+                       (insert-file-contents
+                        (expand-file-name "environment" org-agent-fake-directory))
+                       (buffer-string))
+                     "<https://proxy.invalid>\n")))))
 
 (ert-deftest org-agent-kernel-start-fails ()
   "The message of a kernel that does not start is shown; it is tried once."
