@@ -72,7 +72,9 @@ func (c *Converter) markdownElement(l string, matched int, complete bool) (used,
 		c.endIndented()
 		c.element(l, trimmed)
 	}
-	c.drawer = c.drawer && used
+	if decided {
+		c.drawer = c.drawer && used
+	}
 	return used, decided
 }
 
