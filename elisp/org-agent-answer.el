@@ -11,7 +11,9 @@
 ;; and then as a whole, the *act*.  The act decides: a preview with the
 ;; same text stays, another preview is changed to it, and without a preview
 ;; the whole text is inserted.  An act is performed once; its `:ID:' in the
-;; buffer shows that it was.
+;; buffer shows that it was.  If the kernel was killed meanwhile, the act
+;; says so, and what was shown until then is kept below it: nobody else has
+;; it.
 ;;
 ;; The text is inserted at the end of the subtree of its question.  Point,
 ;; windows, mark, kill ring and draft stay as they are, and one answer is

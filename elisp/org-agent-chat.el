@@ -60,6 +60,7 @@
 (declare-function org-agent-send-waiting "org-agent-send")
 (declare-function org-agent-settings-preset-refresh "org-agent-settings")
 (declare-function org-agent-turn-ask-preview "org-agent-turn")
+(declare-function org-agent-turn-bring-back "org-agent-turn")
 
 (defvar org-agent-chat-loaded-hook nil
   "Hook run in a conversation when the kernel has sent its missing turns.")
@@ -499,6 +500,7 @@ The kernel has sent the missing turns before."
   (if (plist-get result :keeper)
       (org-agent-chat-own-file (plist-get result :file))
     (org-agent-file-owner-release))
+  (org-agent-turn-bring-back)
   (org-agent-chat--mark-unreceived (plist-get result :never-received))
   (dolist (event (plist-get result :queued-events))
     (org-agent-heading-mark-waiting event t))

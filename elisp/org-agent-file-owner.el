@@ -40,6 +40,7 @@
 (require 'org-agent-undo)
 
 (declare-function org-agent-chat-buffers "org-agent-chat")
+(declare-function org-agent-turn-set-all-aside "org-agent-turn")
 
 (defvar org-agent-chat-session)
 
@@ -302,10 +303,10 @@ REGIONS is a sorted list of (BEG . END)."
 (defun org-agent-file-owner-settle ()
   "Take over changes of the file before the kernel's news change the buffer.
 Later the news would look like an edit of the person.  An answer that is
-being written does not delay this: its preview is removed, and comes
+being written does not delay this: its preview is set aside, and comes
 back with the next piece or with the act."
   (when (and (org-agent-answer-previews-p) (org-agent-file-owner-stale-p))
-    (org-agent-answer-remove-all))
+    (org-agent-turn-set-all-aside))
   (org-agent-file-owner-look))
 
 (defun org-agent-file-owner-look ()
@@ -367,14 +368,37 @@ STATUS is that of the file if it is known to have this text."
 (defun org-agent-file-owner--merge (text)
   "Replace the buffer's text by TEXT; add its own draft and unsent questions."
   (let ((draft (org-agent-file-owner--draft-string))
-        (unsent (org-agent-file-owner--unsent)))
+        (unsent (org-agent-file-owner--unsent))
+        (places (org-agent-file-owner--places)))
     (org-agent-answer-undisturbed
       (org-agent-undo-replace-accessible text))
     (pcase-dolist (`(,id . ,subtree) unsent)
       (org-agent-answer-insert-question id subtree))
     (org-agent-file-owner--merge-draft (org-agent-file-owner--draft-string) draft)
+    (org-agent-file-owner--restore-places places)
     (org-agent-disk-copy-note-text text)
     (set-buffer-modified-p (not (org-agent-file-owner--same-p text)))))
+
+(defun org-agent-file-owner--places ()
+  "Return the points that are in the draft, with their distances from its end.
+A list of (WINDOW . DISTANCE); WINDOW is nil for the point of the buffer."
+  (let ((beg (org-agent-file-owner--body-end)))
+    (cl-loop for (window . position)
+             in (cons (cons nil (point))
+                      (mapcar (lambda (window)
+                                (cons window (window-point window)))
+                              (get-buffer-window-list nil nil t)))
+             when (>= position beg)
+             collect (cons window (- (point-max) position)))))
+
+(defun org-agent-file-owner--restore-places (places)
+  "Move the points of PLACES back to where they were in the draft."
+  (let ((beg (org-agent-file-owner--body-end)))
+    (pcase-dolist (`(,window . ,distance) places)
+      (let ((position (max beg (- (point-max) distance))))
+        (if window
+            (set-window-point window position)
+          (goto-char position))))))
 
 (defun org-agent-file-owner--merge-draft (theirs ours)
   "Merge THEIRS, the draft of the file, and OURS, that of the buffer.

@@ -24,11 +24,13 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'org)
 (require 'subr-x)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-answer)
+(require 'org-agent-inert)
 (require 'org-agent-file-owner)
 (require 'org-agent-chat)
 
@@ -154,8 +156,92 @@ the inserted text, and whether the file is saved."
         (org-agent-answer-insert-question event question
                                           (plist-get params :parent)))
       (when answer
+        (when (eq (plist-get params :state) :interrupted)
+          (org-agent-turn--interrupted turn (plist-get params :id)))
         (org-agent-answer-perform (plist-get params :id) turn event answer
                                   (plist-get params :words))))))
+
+;;;; What was shown when the kernel was killed
+
+(defvar-local org-agent-turn--aside nil
+  "What was shown of answers that are not in the buffer for a moment.
+An alist of turns and lists (TEXT . PLACES); see
+`org-agent-turn--places'.")
+(put 'org-agent-turn--aside 'permanent-local t)
+
+(defun org-agent-turn--set-aside (turn)
+  "Remove the preview of TURN and remember what it shows.
+`org-agent-turn-bring-back' shows it again."
+  (when-let* ((preview (org-agent-answer-preview turn)))
+    (let ((beg (marker-position (org-agent-answer-partial-text preview)))
+          (end (marker-position (org-agent-answer-partial-end preview))))
+      (push (cons turn (cons (org-agent-turn--shown preview beg end)
+                             (org-agent-turn--places beg end)))
+            org-agent-turn--aside))
+    (org-agent-answer-remove turn)))
+
+;;;###autoload
+(defun org-agent-turn-set-all-aside ()
+  "Set all previews aside."
+  (dolist (entry (copy-sequence org-agent-answer-previews))
+    (org-agent-turn--set-aside (car entry))))
+
+(defun org-agent-turn--shown (preview beg end)
+  "Return the text of PREVIEW from BEG to END, its heading as a line of text.
+A heading that is cut is not needed: what it begins stands below it.  A
+block that has no end yet gets one."
+  (let* ((state (org-agent-answer-partial-state preview))
+         (block (org-agent-inert-state-block state)))
+    (save-excursion
+      (goto-char beg)
+      (let ((title (org-get-heading t t t t)))
+        (forward-line)
+        (when (looking-at org-property-drawer-re)
+          (goto-char (match-end 0))
+          (forward-line))
+        (concat (unless (string-suffix-p "…" title)
+                  (org-agent-inert (concat (substring-no-properties title) "\n")))
+                (buffer-substring-no-properties (min (point) end) end)
+                (when block
+                  (format "#+end_%s\n"
+                          (or (org-agent-inert-state-stays state) block))))))))
+
+(defun org-agent-turn--places (beg end)
+  "Return the places of windows that show the text from BEG to END.
+Each is a list (WINDOW START POINT) of distances from END, nil for a
+place elsewhere.  WINDOW is nil for the point of the buffer."
+  (let ((distance (lambda (position)
+                    (and (<= beg position) (< position end) (- end position)))))
+    (cons (list nil nil (funcall distance (point)))
+          (mapcar (lambda (window)
+                    (list window (funcall distance (window-start window))
+                          (funcall distance (window-point window))))
+                  (get-buffer-window-list nil nil t)))))
+
+(defun org-agent-turn--interrupted (turn id)
+  "Note that the answer with the ID says that TURN was interrupted.
+What was shown of TURN belongs below it."
+  (org-agent-turn--set-aside turn)
+  (when-let* ((entry (assoc turn org-agent-turn--aside)))
+    (setcar entry (list id))))
+
+;;;###autoload
+(defun org-agent-turn-bring-back ()
+  "Show again what was set aside of interrupted turns, and forget the rest.
+Windows that showed it do so again."
+  (pcase-dolist (`(,key ,text . ,places) org-agent-turn--aside)
+    (when-let* ((id (car-safe key))
+                (heading (org-agent-heading-find id)))
+      (let ((end (+ (org-agent-heading-subtree-end heading) 1 (length text))))
+        (org-agent-answer-undisturbed
+          (org-agent-answer-insert (- end 1 (length text))
+                                   (concat "\n" text) heading))
+        (pcase-dolist (`(,window ,start ,point) places)
+          (cond ((and (null window) point) (goto-char (- end point)))
+                ((window-live-p window)
+                 (when start (set-window-start window (- end start) t))
+                 (when point (set-window-point window (- end point)))))))))
+  (setq org-agent-turn--aside nil))
 
 ;;;; Sessions
 

@@ -325,6 +325,50 @@ The buffers that were opened for what was asked from there go with it."
 
 ;;;; Deaths
 
+(ert-deftest org-agent-kernel-killed-leaves-what-was-shown ()
+  "What was shown when the kernel was killed stays, and so does point.
+The turn ends once, with what to press, and is answered again by it."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (org-agent-kernel-test--envelope
+              (concat "Look here:\n\n#+begin_src python\n"
+                      (mapconcat (lambda (n) (format "word%d" n))
+                                 (number-sequence 1 2000) "\n")))
+             '(delay . "20ms"))
+            (org-agent-kernel-test--exchange "Second try" '(times . -1)))
+    (org-agent-kernel-test--say "Tell me")
+    (org-agent-fake-wait (save-excursion
+                           (goto-char (point-min))
+                           (search-forward "word5" nil t)))
+    (goto-char (point-max))
+    (insert "I write on")
+    (let (shown)
+      (signal-process (org-agent-kernel-test--pid) 'SIGKILL)
+      (org-agent-fake-wait (not org-agent-chat-attached))
+      (save-excursion
+        (goto-char (point-min))
+        (re-search-forward "^#\\+begin_src python\n")
+        (setq shown (buffer-substring-no-properties
+                     (point) (search-forward "word5\n"))))
+      (org-agent-kernel-test--wait-attached)
+      (org-agent-kernel-test--settle 1)
+      (should (string-suffix-p "I write on" (buffer-string)))
+      (should (equal "I write on" (buffer-substring-no-properties (max (point-min) (- (point) 10)) (point))))
+      (should (string-match-p
+               (concat "^\\*\\* Interrupted +:agent:\n\\(?::.*\n\\)+.*answered again\\.\n\n"
+                       "Look here:\n#\\+begin_src python\n"
+                       (regexp-quote shown) "\\(?:.*\n\\)*#\\+end_src\n\\* I write on")
+               (buffer-substring-no-properties (point-min) (point-max)))))
+    (should (= 1 (org-agent-kernel-test--answers)))
+    (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))
+    (should-not (text-property-not-all (point-min) (point-max) 'read-only nil))
+    (goto-char (point-min))
+    (re-search-forward "^:STATE: +interrupted$")
+    (org-agent-chat-ctrl-c-ctrl-c)
+    (org-agent-fake-wait (save-excursion
+                           (goto-char (point-min))
+                           (search-forward "Second try" nil t)))))
+
 (ert-deftest org-agent-kernel-is-killed-while-streaming ()
   "After SIGKILL the kernel is started again, and the turn ends visibly, once."
   (org-agent-kernel-test--with
