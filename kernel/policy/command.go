@@ -41,15 +41,68 @@ func (p *Policy) runRule(rules *Rules, r protocol.Reach) []Decision {
 
 // agreement is a rule that allows a command. The words of the command that stand literally in the
 // rule were agreed to by the person. If whole is true, that is every word; otherwise the word at
-// place i of the command is word i+by of the rule.
+// place i of the command is word i+by of the rule, where the words left out of the command do not count.
 type agreement struct {
 	rule  *rule
 	by    int
 	whole bool
+	out   []int
 }
 
 // has reports whether the person agreed to exactly the word at this place.
-func (a agreement) has(at int) bool { return at >= 0 && (a.whole || a.rule.words.is(at+a.by)) }
+func (a agreement) has(at int) bool {
+	if at < 0 || slices.Contains(a.out, at) {
+		return false
+	}
+	before := 0
+	for _, out := range a.out {
+		if out < at {
+			before++
+		}
+	}
+	return a.whole || a.rule.words.is(at-before+a.by)
+}
+
+// withoutOptions returns the command as a person thinks of it when it has words that change nothing about
+// what it does, or that only say where it works, and the places of these words.
+func withoutOptions(c shell.Command) (short shell.Command, out []int) {
+	out = slices.Clone(c.Neutral)
+	for _, e := range c.Enters {
+		for at := e.From; at <= e.At; at++ {
+			out = append(out, at)
+		}
+	}
+	slices.Sort(out)
+	short = shell.Command{Words: slices.Clone(c.Words), Assigns: c.Assigns}
+	for _, at := range slices.Backward(out) {
+		short.Words = slices.Delete(short.Words, at, at+1)
+	}
+	for _, at := range c.Aside {
+		place, out := slices.BinarySearch(out, at)
+		if !out {
+			short.Aside = append(short.Aside, at-place)
+		}
+	}
+	return short, out
+}
+
+// entered returns the directory in which a program works that runs in this directory. The command gets an
+// opacity for each that it enters outside of the one before, or that is not known.
+func entered(c *shell.Command, directory string) string {
+	for _, e := range c.Enters {
+		next, known := absolutePath(shell.Word{Text: e.Directory}, directory)
+		if known {
+			next = resolved(next)
+		}
+		if !known || !isBelow(next, resolved(directory)) {
+			for at := e.From; at <= e.At; at++ {
+				c.Opaque = append(c.Opaque, shell.Opacity{Why: "it works in another directory", At: at})
+			}
+		}
+		directory = next
+	}
+	return directory
+}
 
 // insideOf reports whether the rule is about commands that run in this directory. known is false if
 // the directory may be another one when the command runs.
@@ -64,6 +117,9 @@ func (r *rule) insideOf(directory string, moves bool) (inside, known bool) {
 // the commands that it runs, as far as the rule contains their words.
 func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory string, before [][]agreement) (Decision, []agreement) {
 	c := script.Commands[i]
+	c.Opaque = slices.Clone(c.Opaque)
+	works := entered(&c, directory)
+	short, out := withoutOptions(c)
 	d := Decision{What: "runs " + commandText(c), Kind: Ask}
 	agreed := inherited(script, i, before)
 	for n := range rules.rules {
@@ -72,14 +128,26 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory
 			continue
 		}
 		inside, known := rule.insideOf(directory, script.Moves)
+		if len(c.Enters) > 0 && rule.Verdict != Allow && !inside {
+			inside, known = rule.insideOf(works, script.Moves || works == "")
+		}
 		switch {
 		case known && !inside:
 		case rule.Verdict == Allow:
-			if known && rule.words.certain(c) {
-				agreed = append(agreed, agreement{rule: rule})
+			matched, a := c, agreement{rule: rule}
+			if len(out) > 0 && !rule.words.certain(c) {
+				matched, a.out = short, out
 			}
-		case !rule.words.possible(c):
-		case rule.Verdict == Refuse && known && certainlyMatches(rule.words, c):
+			if !known || !rule.words.certain(matched) {
+				continue
+			}
+			if word := p.leaves(rule, matched, directory); word != "" {
+				d.Reason = fmt.Sprintf("%s: %s is or could be outside of %s, which policy.org:%d is about, or holds keys", d.What, shortened(word), rule.inside, rule.Line)
+				continue
+			}
+			agreed = append(agreed, a)
+		case !rule.words.possible(c) && !(len(out) > 0 && rule.words.possible(short)):
+		case rule.Verdict == Refuse && known && (certainlyMatches(rule.words, c) || len(out) > 0 && certainlyMatches(rule.words, short)):
 			return Decision{What: d.What, Kind: Refuse, Line: rule.Line, Rule: rule.Name(), Reason: rule.reason(d.What)}, nil
 		case d.Line == 0:
 			d.Line, d.Rule, d.Reason = rule.Line, rule.Name(), rule.reason(d.What)
@@ -101,10 +169,14 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory
 	case len(c.Opaque) > 0:
 		d.Reason = d.What + ": " + c.Opaque[0].Why
 		return d, nil
+	case c.Harmless && staysInside(c, directory, script.Moves):
+		return Decision{What: d.What, Kind: Allow, Reason: d.What + ", which changes nothing"}, nil
 	case c.OnlyRuns:
 		return Decision{What: d.What, Kind: Allow, Reason: d.What + ", which only runs what follows"}, nil
 	}
-	d.Reason = d.What + ", which no rule allows"
+	if d.Reason == "" {
+		d.Reason = d.What + ", which no rule allows"
+	}
 	return d, nil
 }
 
@@ -197,8 +269,8 @@ func absolutePath(w shell.Word, directory string) (string, bool) {
 // decides what the agent is and may do, or belongs to the kernel, and the kernel cannot know what a
 // program does with it. If inside is true, the command runs in a directory with such files.
 func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) string {
-	for _, w := range c.Words {
-		if w.Kind != shell.Literal || w.Text == "" {
+	for i, w := range c.Words {
+		if w.Kind != shell.Literal || w.Text == "" || slices.Contains(c.Aside, i) {
 			continue
 		}
 		_, value, _ := strings.Cut(w.Text, "=")

@@ -90,6 +90,9 @@ func argvWordOf(text string) (word string, quoted bool, rest string, err error) 
 	return b.String(), quoted, "", nil
 }
 
+// numeral matches what a word that is a number can become.
+var numeral = regexp.MustCompile(`^-?[0-9]+$`)
+
 // is reports whether the pattern has a literal word at place i.
 func (p argvPattern) is(i int) bool { return i >= 0 && i < len(p) && p[i].kind == theWord }
 
@@ -146,6 +149,7 @@ func (p argvPattern) possible(c shell.Command) bool {
 			switch {
 			case w.Kind == shell.Many:
 				next[j] = next[j+1] || could[j] || could[j+1]
+			case p[i].kind == theWord && w.Number && !numeral.MatchString(p[i].text):
 			case p[i].kind == anyWord || w.Kind == shell.One || w.Text == p[i].text || j == 0 && filepath.Base(w.Text) == p[i].text:
 				next[j] = could[j+1]
 			}

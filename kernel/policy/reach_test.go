@@ -82,7 +82,7 @@ func TestReachRule(t *testing.T) {
 		{"write", `(:writes "home")`, policy.Ask, "decides what the agent is", true},
 		{"write", `(:writes "home/sessions/main.org")`, policy.Refuse, "nobody changes what was said", false},
 		{"write", `(:runs "ls" :writes "home/sessions/main.org")`, policy.Refuse, "nobody changes", false},
-		{"write", `(:runs "true")`, policy.Ask, "it runs true, which no rule allows", false},
+		{"write", `(:runs "date")`, policy.Ask, "it runs date, which no rule allows", false},
 		{"read", `(:burns "home/a")`, policy.Refuse, "nothing is known", false},
 		{"read", `(:refused "x")`, policy.Refuse, "give it another name", false},
 	} {

@@ -27,6 +27,7 @@ func (r *reader) command(words []Word, assigns int, from origin, input stdin) {
 	}
 	c := call{reader: r, index: index, name: name, words: words, program: assigns, line: from.line, input: input}
 	p.read(&c)
+	r.script.Commands[index].Harmless = p.harmless && name == words[assigns].Text && assigns == 0 && len(r.script.Commands[index].Opaque) == 0
 	r.script.Commands[index].OnlyRuns = p.onlyRuns && standard && assigns == 0 && c.ran && len(r.script.Commands[index].Opaque) == 0
 }
 
@@ -73,6 +74,7 @@ type call struct {
 // program says how the words of a program are read.
 type program struct {
 	onlyRuns bool // it does nothing but run other commands
+	harmless bool // it does nothing outside of its shell
 	read     func(c *call)
 }
 
@@ -90,6 +92,24 @@ func (c *call) unknown(i int, why string) {
 	c.reader.unknown(c.index, i, why)
 }
 
+// neutral records that word i of the rest changes nothing about what the program does.
+func (c *call) neutral(i int) {
+	command := &c.script.Commands[c.index]
+	command.Neutral = append(command.Neutral, c.at(i))
+}
+
+// enters records that the words i to j of the rest have the program change to a directory.
+func (c *call) enters(i, j int, directory string) {
+	command := &c.script.Commands[c.index]
+	command.Enters = append(command.Enters, Entry{Directory: directory, From: c.at(i), At: c.at(j)})
+}
+
+// aside records that word i of the rest names no file that the program touches.
+func (c *call) aside(i int) {
+	command := &c.script.Commands[c.index]
+	command.Aside = append(command.Aside, c.at(i))
+}
+
 // literal records that each word of the rest from i up to j decides what the program does.
 func (c *call) literal(i, j int, why string) {
 	for ; i < j && i < len(c.rest()); i++ {
@@ -104,7 +124,7 @@ func (c *call) runs(i int, more ...Word) {
 	assigns, relevant := 0, []Word{}
 	takes := c.name == "env" || c.name == "sudo" // any other program takes NAME=VALUE for the name of a program
 	for ; takes && assigns < len(words) && isAssignment(words[assigns]); assigns++ {
-		if name, _, _ := strings.Cut(words[assigns].Text, "="); affectsPrograms(name, true) {
+		if name, value, _ := strings.Cut(words[assigns].Text, "="); affectsPrograms(name, value, words[assigns].Kind == Literal, true) {
 			relevant = append(relevant, words[assigns])
 		}
 	}

@@ -7,8 +7,24 @@ const operandsOf = " -name -iname -path -ipath -wholename -iwholename -regex -ir
 	" -user -group -uid -gid -perm -links -inum -samefile -lname -ilname -fstype -maxdepth -mindepth -printf -context -regextype -used -D "
 
 // readFind reads the words of find: the commands that it runs, and what it deletes and writes.
+//
+// A name that find leaves out is no file that it touches: ! -path NAME, and -path NAME -prune -o. With
+// brackets, or with ! and -o in one expression, a name that is left out can be chosen after all.
 func readFind(c *call) {
 	words := c.rest()
+	text := func(i int) string {
+		if i < 0 || i >= len(words) || words[i].Kind != Literal {
+			return ""
+		}
+		return words[i].Text
+	}
+	brackets, or, comma := false, false, false
+	for i := range words {
+		brackets = brackets || text(i) == "(" || text(i) == ")"
+		or = or || text(i) == "-o" || text(i) == "-or"
+		comma = comma || text(i) == ","
+	}
+	negated := func(i int) bool { return text(i) == "!" || text(i) == "-not" }
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if w.Kind != Literal {
@@ -33,6 +49,11 @@ func readFind(c *call) {
 		case strings.Contains(operandsOf, " "+w.Text+" ") || strings.HasPrefix(w.Text, "-newer"):
 			if i++; spreadsAt(words, i) {
 				c.unknown(-1, "a word that is not known before could be an action of find")
+			}
+			named := strings.HasSuffix(w.Text, "path") || strings.HasSuffix(w.Text, "name")
+			not, pruned := negated(i-2), text(i+1) == "-prune" && strings.HasPrefix(text(i+2), "-o")
+			if named && !brackets && !comma && i < len(words) && (not && !negated(i-3) && !or || pruned && !not) {
+				c.aside(i)
 			}
 		}
 	}
@@ -62,4 +83,29 @@ func (c *call) findRuns(i int) (end int) {
 	}
 	c.words = before
 	return end
+}
+
+// grepFlags are letters of grep's options that have no operand in the next word but a number.
+const grepFlags = "nrilwcvEFGPoHhsqxzaILUbTZy0123456789ABCm"
+
+// readGrep reads the words of grep. It runs nothing. The pattern names no file, and neither does what
+// it leaves out. Which word is the pattern is told only if every option is known not to give it.
+func readGrep(c *call) {
+	pattern, known := -1, true
+	for i, w := range c.rest() {
+		switch {
+		case w.Kind != Literal:
+			known = false // it could be an option
+		case strings.HasPrefix(w.Text, "--exclude=") || strings.HasPrefix(w.Text, "--exclude-dir="):
+			c.aside(i)
+		case w.Text == "--color=never" || w.Text == "--color=auto" || strings.HasPrefix(w.Text, "--include="):
+		case strings.HasPrefix(w.Text, "-") && strings.Trim(w.Text[1:], grepFlags) != "":
+			known = false
+		case !strings.HasPrefix(w.Text, "-") && pattern < 0:
+			pattern = i
+		}
+	}
+	if known && pattern >= 0 {
+		c.aside(pattern)
+	}
 }

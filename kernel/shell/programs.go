@@ -152,6 +152,9 @@ func optionsDecide(short, long string) program {
 func guardOptions(c *call, i int, short, long string) {
 	for ; i < len(c.rest()); i++ {
 		w := c.rest()[i]
+		if w.Number {
+			continue // no option that runs something is a number
+		}
 		if w.Kind != Literal {
 			c.unknown(-1, "a word that is not known before could be an option that runs something else")
 			continue

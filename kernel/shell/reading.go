@@ -1,9 +1,6 @@
 package shell
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // readShell reads the words of a shell. It runs the TEXT of -c TEXT, a script, or its input.
 func readShell(c *call) {
@@ -148,12 +145,13 @@ const evaluatesWhy = "the shell evaluates what variables are named"
 
 // readDeclare reads the words of declare and export, which set variables for the programs that follow.
 func readDeclare(c *call) {
+	readNothing(c)
 	for i, w := range c.rest() {
-		name, _, _ := strings.Cut(w.Text, "=")
+		name, value, _ := strings.Cut(w.Text, "=")
 		switch {
 		case w.Kind == Many || w.Kind == One && !isAssignment(w) || strings.Contains(name, "["):
 			c.unknown(-1, evaluatesWhy)
-		case isAssignment(w) && affectsPrograms(name, true):
+		case isAssignment(w) && affectsPrograms(name, value, w.Kind == Literal, c.name == "export"):
 			c.unknown(i, "it sets "+name+", which programs look at")
 		case strings.HasPrefix(w.Text, "-") && strings.Trim(w.Text[1:], "raAgp") != "":
 			c.unknown(-1, "it can change what other words mean")
@@ -163,13 +161,14 @@ func readDeclare(c *call) {
 
 // readNames reads the words of commands that set the variables they name, such as read.
 func readNames(c *call) {
+	readNothing(c)
 	for _, w := range c.rest() {
 		switch {
 		case w.Kind != Literal || strings.Contains(w.Text, "["):
 			c.unknown(-1, evaluatesWhy)
-		case isName(w.Text) && affectsPrograms(w.Text, false):
+		case isName(w.Text) && affectsPrograms(w.Text, "", false, false):
 			c.unknown(-1, "it sets "+w.Text+", which programs look at")
-		case strings.HasPrefix(w.Text, "-") && c.name == "mapfile" || c.name == "readarray":
+		case strings.HasPrefix(w.Text, "-") && (c.name == "mapfile" || c.name == "readarray"):
 			c.unknown(-1, "it can run a command for what it reads")
 		}
 	}
@@ -179,6 +178,11 @@ func readNames(c *call) {
 // an option, and an unknown word could be that option.
 func readTest(c *call) {
 	words := c.rest()
+	for i := range words {
+		if c.name == "[" || c.name == "test" {
+			c.asideOfTest(i)
+		}
+	}
 	for i, w := range words {
 		named := w.Text == "-v" || w.Text == "-R" || w.Text == "-p" && c.name == "wait"
 		switch c.name {
@@ -194,6 +198,28 @@ func readTest(c *call) {
 			c.unknown(-1, evaluatesWhy)
 			return
 		}
+	}
+}
+
+// asideOfTest records that word i of a test is compared as a text, unless it is or could be the operand of
+// an operator for files.
+func (c *call) asideOfTest(i int) {
+	words := c.rest()
+	for _, w := range words {
+		if w.Text == "-nt" || w.Text == "-ot" || w.Text == "-ef" {
+			return
+		}
+	}
+	if i > 0 && (words[i-1].Kind != Literal || len(words[i-1].Text) == 2 && strings.Contains("-abcdefghkprstuwxGLNOS", words[i-1].Text[1:]) && words[i-1].Text[0] == '-') {
+		return
+	}
+	c.aside(i)
+}
+
+// readNothing reads the words of a command that does not look at them.
+func readNothing(c *call) {
+	for i := range c.rest() {
+		c.aside(i)
 	}
 }
 
@@ -291,22 +317,6 @@ func readSecureShell(c *call) {
 	c.runsJoined(next + 1)
 }
 
-// readMake reads the words of make. The makefile of the project defines the targets; an option or a
-// variable can change anything.
-func readMake(c *call) {
-	for i, w := range c.rest() {
-		switch {
-		case w.Kind != Literal:
-			c.unknown(-1, ownWhy)
-		case isAssignment(w) || strings.HasPrefix(w.Text, "-"):
-			c.literal(i, i+1, optionWhy)
-			if len(w.Text) == 2 && !strings.ContainsAny(w.Text[1:], "bBdeijklnqrsStvw") {
-				c.literal(i+1, i+2, optionWhy) // its operand
-			}
-		}
-	}
-}
-
 // readTar reads the words of tar. Some of its options run programs, and the first word is options
 // even without a hyphen.
 func readTar(c *call) {
@@ -314,84 +324,4 @@ func readTar(c *call) {
 		c.literal(0, len(words), optionWhy)
 	}
 	guardOptions(c, 0, "IFT", "files-from use-compress-program info-script new-volume-script checkpoint-action to-command rsh-command rmt-command")
-}
-
-// simpleSed are the commands of sed that only change the text.
-var simpleSed = regexp.MustCompile(`^\s*(?:(?:\d+|\$|/[^/\n\\]*/)(?:,(?:\d+|\$|/[^/\n\\]*/))?\s*!?\s*)?(?:[pdqQ=]|s/[^/\n;]*/[^/\n;]*/[gpIi0-9]*|s\|[^|\n;]*\|[^|\n;]*\|[gpIi0-9]*|s#[^#\n;]*#[^#\n;]*#[gpIi0-9]*|s,[^,\n;]*,[^,\n;]*,[gpIi0-9]*)?\s*$`)
-
-// readSed reads the words of sed, whose scripts can run commands and write files.
-func readSed(c *call) {
-	scripts, operands := 0, []int{}
-	check := func(i int) {
-		scripts++
-		if i >= len(c.rest()) {
-			return
-		}
-		w := c.rest()[i]
-		if w.Kind != Literal {
-			c.unknown(-1, codeWhy)
-			return
-		}
-		for part := range strings.SplitSeq(w.Text, ";") {
-			if !simpleSed.MatchString(part) || strings.Contains(part, `\`+"\n") {
-				c.unknown(i, "the script can run commands or write files")
-				return
-			}
-		}
-	}
-	words, ended := c.rest(), false
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		switch {
-		case w.Kind != Literal:
-			if !ended || len(operands) == 0 && scripts == 0 {
-				c.unknown(-1, codeWhy) // it could be an option
-			}
-			operands = append(operands, i)
-		case !ended && w.Text == "-e":
-			i++
-			check(i)
-		case w.Text == "--":
-			ended = true
-		case !ended && w.Text != "-" && strings.HasPrefix(w.Text, "-"):
-			if strings.Trim(w.Text[1:], "nErsuz") != "" {
-				c.literal(i, i+2, optionWhy)
-			}
-		default:
-			operands = append(operands, i)
-		}
-	}
-	if scripts == 0 && len(operands) > 0 && words[operands[0]].Kind == Literal {
-		check(operands[0])
-	}
-}
-
-// readAwk reads the words of awk, whose programs can run commands and write files.
-func readAwk(c *call) {
-	words := c.rest()
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		switch {
-		case w.Kind != Literal:
-			c.unknown(-1, codeWhy)
-			return
-		case w.Text == "-F" || w.Text == "-v":
-			if i++; spreadsAt(words, i) {
-				c.unknown(-1, codeWhy)
-				return
-			}
-		case strings.HasPrefix(w.Text, "-F") || strings.HasPrefix(w.Text, "-v"):
-		case strings.HasPrefix(w.Text, "-"):
-			c.literal(0, len(words), optionWhy)
-			return
-		default:
-			for _, way := range [...]string{"system", "getline", "|", ">", "@", "\\"} {
-				if strings.Contains(w.Text, way) {
-					c.unknown(i, "the program can run commands or write files")
-					return
-				}
-			}
-			return
-		}
-	}
 }

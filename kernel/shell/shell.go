@@ -54,8 +54,26 @@ type Command struct {
 	Text bool
 	// OnlyRuns is true if the command does nothing but run others, which follow it in the Script.
 	OnlyRuns bool
+	// Harmless is true if the command is one of the shell's own that runs nothing and changes nothing
+	// outside of its shell. It may still look at the files that it names.
+	Harmless bool
+	// Neutral are indices of words that change nothing about what the program does, only how fast and
+	// how loudly. They may stand in any command of a person's rule.
+	Neutral []int
+	// Enters are the directories that the program changes to before it works, one after the other.
+	Enters []Entry
+	// Aside are indices of words that name no file that the program touches: a pattern that it looks
+	// for, or what it leaves out.
+	Aside []int
 	// Opaque lists what else the command could run and cannot be told from its words.
 	Opaque []Opacity
+}
+
+// Entry is a directory that a program changes to. From and At are the indices of the first and the
+// last word that say so.
+type Entry struct {
+	Directory string
+	From, At  int
 }
 
 // Opacity is one thing that the words of a command do not tell.
@@ -72,6 +90,8 @@ type Word struct {
 	Kind WordKind
 	// Home is true if the Text begins with a ~, which the shell replaces by the user's directory.
 	Home bool
+	// Number is true for a word of the kind One that becomes a number.
+	Number bool
 }
 
 // WordKind says how much of a word is known before the command runs.
@@ -109,12 +129,13 @@ func Parse(text string) (Script, error) {
 
 // reader collects the commands and files of a text.
 type reader struct {
-	script Script
-	moves  bool   // a command changes the directory
-	source string // the text that is read
-	posix  bool   // the shell may be another one than bash
-	depth  int    // how many texts contain this one
-	err    error
+	script  Script
+	moves   bool   // a command changes the directory
+	source  string // the text that is read
+	numbers numbers
+	posix   bool // the shell may be another one than bash
+	depth   int  // how many texts contain this one
+	err     error
 }
 
 // origin is where a text stands.
@@ -147,10 +168,13 @@ func (r *reader) text(text string, from origin) error {
 		from := origin{by: from.by, from: from.from, at: from.at, text: from.text, line: max(from.line, 1)}
 		r.add(Command{Words: []Word{{Text: text, Kind: Many}}, Opaque: []Opacity{{Why: "what a backslash at the end of a line joins is not looked into", At: -1}}}, from)
 	}
-	before := r.source
-	r.source = text
+	before, numbersBefore := r.source, r.numbers
+	r.source, r.numbers = text, numbers{}
+	if from.by < 0 { // the variables of any other text may be set outside of it
+		r.numbers = r.numbersIn(file)
+	}
 	r.walk(file, from)
-	r.source = before
+	r.source, r.numbers = before, numbersBefore
 	return r.err
 }
 

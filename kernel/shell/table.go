@@ -114,12 +114,20 @@ func builtinNamed(name string) (program, bool) {
 		return opaqueProgram("it can change what other words mean"), true
 	case "set":
 		return program{read: readSet}, true
-	case "export", "declare", "typeset", "local", "readonly", "nameref":
+	case "export", "declare", "typeset", "local", "readonly":
+		return program{harmless: true, read: readDeclare}, true
+	case "nameref":
 		return program{read: readDeclare}, true
-	case "read", "mapfile", "readarray", "getopts", "unset":
+	case "read":
+		return program{harmless: true, read: readNames}, true
+	case "mapfile", "readarray", "getopts", "unset":
 		return program{read: readNames}, true
-	case "printf", "wait", "test", "[":
+	case "test", "[":
+		return program{harmless: true, read: readTest}, true
+	case "printf", "wait":
 		return program{read: readTest}, true
+	case "pwd", "true", "false", ":":
+		return program{harmless: true, read: readNothing}, true
 	}
 	return program{}, false
 }
@@ -149,11 +157,17 @@ func toolNamed(name string) (program, bool) {
 	case "split", "gsplit":
 		return optionsDecide("", "filter"), true
 	case "rg":
-		return optionsDecide("", "pre hostname-bin search-zip"), true
+		return optionsDecide("z", "pre hostname-bin search-zip"), true
+	case "file":
+		return optionsDecide("CfmzZ", "compile files-from magic-file uncompress uncompress-noreport"), true
+	case "wc", "gwc", "du", "gdu":
+		return optionsDecide("", "files0-from"), true
 	case "ag", "bat", "batcat", "delta":
 		return optionsDecide("", "pager"), true
 	case "fd", "fdfind":
 		return optionsDecide("xX", "exec exec-batch"), true
+	case "grep", "egrep", "fgrep", "ggrep":
+		return program{read: readGrep}, true
 	case "date":
 		return optionsDecide("s", "set"), true
 	case "tcpdump":

@@ -34,7 +34,7 @@ func (r *reader) walk(file *syntax.File, from origin) {
 		case *syntax.ParamExp:
 			r.expansion(n, at(n))
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
-			if variables(n) {
+			if variables(n) && !r.numbers.arithmetic(n) {
 				r.opaque(n, at(n), "the shell runs what the variables of arithmetic hold")
 			}
 		case *syntax.TestClause:
@@ -173,7 +173,7 @@ func (r *reader) declaration(n *syntax.DeclClause, from origin) {
 }
 
 func (r *reader) loop(n *syntax.ForClause, from origin) {
-	if words, ok := n.Loop.(*syntax.WordIter); ok && affectsPrograms(words.Name.Value, false) {
+	if words, ok := n.Loop.(*syntax.WordIter); ok && affectsPrograms(words.Name.Value, "", false, false) {
 		r.opaque(n, from, "it sets "+words.Name.Value+", which programs look at")
 	}
 }
@@ -189,19 +189,24 @@ func (r *reader) assignment(a *syntax.Assign, exported bool) (w Word, matters bo
 	if a.Append || a.Array != nil || a.Index != nil || value.Home {
 		w = Word{Text: r.written(a), Kind: One}
 	}
-	return w, affectsPrograms(name, exported)
+	return w, affectsPrograms(name, value.Text, w.Kind == Literal, exported)
 }
 
 // affectsPrograms reports whether programs may do something else when the variable is set. No
 // program sees a variable that is not exported. A variable in upper case, or one that names a
-// proxy, may be exported already.
-func affectsPrograms(name string, exported bool) bool {
+// proxy, may be exported already. The variables of the language and the time zone matter only if their
+// value is or may be a path, because programs read files with such a name.
+func affectsPrograms(name, value string, known, exported bool) bool {
 	switch name {
-	case "LANG", "LANGUAGE", "TZ", "NO_COLOR", "CLICOLOR", "COLUMNS", "LINES":
+	case "NO_COLOR", "CLICOLOR", "COLUMNS", "LINES":
 		return false
+	case "TZ":
+		return !known || strings.HasPrefix(value, "/") || strings.Contains(value, ":") || strings.Contains(value, "..")
+	case "LANG", "LANGUAGE":
+		return !known || strings.Contains(value, "/")
 	}
 	if strings.HasPrefix(name, "LC_") {
-		return false
+		return !known || strings.Contains(value, "/")
 	}
 	return exported || name != strings.ToLower(name) || strings.HasSuffix(name, "_proxy")
 }
@@ -219,24 +224,9 @@ func (r *reader) expansion(n *syntax.ParamExp, from origin) {
 	case n.Exp == nil:
 	case n.Exp.Op == syntax.OtherParamOps:
 		r.opaque(n, from, runs)
-	case (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && affectsPrograms(n.Param.Value, false):
+	case (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && affectsPrograms(n.Param.Value, "", false, false):
 		r.opaque(n, from, "it sets "+n.Param.Value+", which programs look at")
 	}
-}
-
-// variables reports whether arithmetic contains more than numbers.
-func variables(node syntax.Node) bool {
-	found := false
-	syntax.Walk(node, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Lit:
-			found = found || strings.Trim(n.Value, "0123456789@*") != ""
-		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.ExtGlob:
-			found = true
-		}
-		return !found
-	})
-	return found
 }
 
 // test reads [[ … ]], where some operators evaluate their operands.

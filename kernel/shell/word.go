@@ -29,6 +29,9 @@ func (r *reader) wordOf(w *syntax.Word) Word {
 		kind = max(kind, of)
 		b.WriteString(text)
 	}
+	if becomesNumber(w) {
+		return Word{Text: r.written(w), Kind: One, Number: true}
+	}
 	if kind != Literal {
 		return Word{Text: r.written(w), Kind: kind}
 	}
