@@ -26,12 +26,12 @@
 (require 'org-agent-rpc)
 
 (declare-function org-agent-doctor-build "org-agent-doctor")
-(declare-function org-agent-skill-help "org-agent-skill")
 
 (defvar org-agent-kernel--patience 10
   "Seconds that a kernel has to accept a connection.")
 
-(defvar org-agent-kernel-ready-hook '(org-agent-skill-help)
+(defvar org-agent-kernel-ready-hook '(org-agent-settings-check-environment
+                                      org-agent-skill-help)
   "Hook run when a kernel has accepted this Emacs as a client.")
 
 (defvar org-agent-kernel-lost-hook nil
@@ -80,7 +80,7 @@ kernel did not start) or `stopped' (on purpose).")
             (and (stringp (alist-get 'socket description)) description))
         (error nil)))))
 
-(defun org-agent-kernel--token ()
+(defun org-agent-kernel-token ()
   "Return the token that the kernel requires, or nil."
   (let ((file (org-agent-state-file "token")))
     (when (file-readable-p file)
@@ -146,7 +146,7 @@ Return non-nil when a process listens there."
            :client (list :name "emacs" :version org-agent-version
                          :emacs emacs-version
                          :capabilities (org-agent-kernel--capabilities))
-           :token (org-agent-kernel--token))
+           :token (org-agent-kernel-token))
      :success #'org-agent-kernel--initialized
      :failure #'org-agent-kernel--refused)
     (run-at-time org-agent-kernel--patience nil

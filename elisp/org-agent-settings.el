@@ -296,6 +296,60 @@ is kept when Emacs or the kernel ends."
                                    (plist-get org-agent-kernel-server :model)))))
 
 ;;;###autoload
+(defun org-agent-settings-server-changed (params)
+  "Show what PARAMS say of the kernel after a change of config.org."
+  (let ((before (plist-get org-agent-kernel-server :model))
+        (model (plist-get params :model)))
+    (dolist (key '(:model :notice :consent :hears :speaks :variables))
+      (setq org-agent-kernel-server
+            (plist-put org-agent-kernel-server key (plist-get params key))))
+    (dolist (buffer (org-agent-chat-buffers))
+      (with-current-buffer buffer
+        (when (equal (org-agent-chat-get :model) before)
+          (org-agent-chat-put :model model))))
+    (force-mode-line-update t)
+    (unless (equal before model)
+      (message "org-agent: %s answers from the next message on" model))))
+
+;;;; The environment of the kernel
+
+(defvar org-agent-settings--environment-told nil
+  "The kernel and the variables of which the person was told last.")
+
+(defun org-agent-settings--other-variables ()
+  "Return the variables of models and keys that the kernel has otherwise.
+Only variables that are set in this Emacs matter.  The kernel sends
+digests, which cannot be made without its token."
+  (let ((token (org-agent-kernel-token)))
+    (cl-loop for variable in (plist-get org-agent-kernel-server :variables)
+             for name = (plist-get variable :name)
+             for value = (string-trim (or (getenv name) ""))
+             unless (or (string-empty-p value)
+                        (equal (plist-get variable :digest)
+                               (substring
+                                (secure-hash 'sha256
+                                             (encode-coding-string
+                                              (concat token "\n" name "\n" value)
+                                              'utf-8-unix))
+                                0 16)))
+             collect name)))
+
+;;;###autoload
+(defun org-agent-settings-check-environment ()
+  "Say it once when the kernel was started in another environment."
+  (let* ((names (org-agent-settings--other-variables))
+         (told (cons (plist-get org-agent-kernel-server :pid) names)))
+    (when (and names (not (equal told org-agent-settings--environment-told)))
+      (setq org-agent-settings--environment-told told)
+      (let ((notice (format "the kernel runs without this Emacs's %s: M-x org-agent-stop, and your next message starts one with it"
+                            (string-join names ", ")))
+            (other (plist-get org-agent-kernel-server :notice)))
+        (setq org-agent-kernel-server
+              (plist-put org-agent-kernel-server :notice
+                         (if other (concat notice "; " other) notice)))
+        (message "org-agent: %s" notice)))))
+
+;;;###autoload
 (defun org-agent-regenerate (&optional model)
   "Have the question of the turn at point answered again.
 The new answer is inserted after the others.  MODEL is the name of a

@@ -177,5 +177,60 @@ A setting that cannot be met leaves the draft as it is."
     (should-not (org-agent-settings-set-p
                  (org-agent-heading-at (1- (point-max)))))))
 
+(ert-deftest org-agent-settings-saved-config-counts ()
+  "A model that is saved in config.org answers, and the header line names it.
+Nothing is stopped for it."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Hello" (cons 'times -1)))
+    (let ((pid (org-agent-kernel-test--pid)))
+      (should (string-match-p "test-model" (org-agent-notify-header-line)))
+      (write-region (format "* Models\n** mine\n:PROPERTIES:\n:BASE_URL: %s\n:MODEL: mine-1\n:API_KEY: env:ORG_AGENT_LLM_API_KEY\n:END:\n"
+                            (getenv "ORG_AGENT_LLM_BASE_URL"))
+                    nil (expand-file-name "config.org" org-agent-home) nil 'silent)
+      (org-agent-fake-wait (string-match-p "mine-1" (org-agent-notify-header-line))
+                           (org-agent-notify-header-line))
+      (should (equal pid (org-agent-kernel-test--pid))))))
+
+(ert-deftest org-agent-settings-other-environment-is-told-once ()
+  "A kernel that was started without a key of this Emacs says so, once.
+A variable that it has as well, or that this Emacs lacks, is no matter."
+  (org-agent-fake-with-home
+    (let* ((told nil)
+           (digest (lambda (name value)
+                     (substring (secure-hash 'sha256 (format "secret\n%s\n%s" name value)) 0 16)))
+           (variables (list (list :name "OPENAI_API_KEY")
+                            (list :name "SAME_KEY" :digest (funcall digest "SAME_KEY" "1"))
+                            (list :name "OTHER_KEY" :digest (funcall digest "OTHER_KEY" "old"))
+                            (list :name "GONE_KEY" :digest (funcall digest "GONE_KEY" "1"))))
+           (process-environment
+            (append '("OPENAI_API_KEY=key-now" "SAME_KEY=1" "OTHER_KEY=new" "GONE_KEY")
+                    process-environment))
+           (org-agent-settings--environment-told nil))
+      (push (cons "initialize"
+                  (lambda (_) (list :protocol 1
+                                    :server (list :name "fake" :version "0" :pid 1 :home "/h"
+                                                  :model "fake-1" :variables variables))))
+            org-agent-fake-answers)
+      (org-agent-fake-start)
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest arguments)
+                   (when format (push (apply #'format format arguments) told)))))
+        (org-agent-chat)
+        (org-agent-fake-wait (org-agent-kernel-ready-p))
+        (org-agent-fake-settle)
+        (let ((said (seq-filter (lambda (line) (string-match-p "environment\\|without this" line))
+                                told)))
+          (should (equal said '("org-agent: the kernel runs without this Emacs's OPENAI_API_KEY, OTHER_KEY: M-x org-agent-stop, and your next message starts one with it"))))
+        (should (string-match-p "OPENAI_API_KEY, OTHER_KEY: M-x org-agent-stop"
+                                (with-current-buffer "*org-agent-chat*"
+                                  (org-agent-notify-header-line))))
+        (setq told nil)
+        (org-agent-fake-kill)
+        (org-agent-fake-start)
+        (org-agent-fake-wait (org-agent-kernel-ready-p))
+        (org-agent-fake-settle)
+        (should-not (seq-find (lambda (line) (string-match-p "without this" line)) told))
+        (should-not (seq-find (lambda (line) (string-match-p "key-now" line)) told))))))
+
 (provide 'org-agent-settings-test)
 ;;; org-agent-settings-test.el ends here

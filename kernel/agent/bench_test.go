@@ -81,7 +81,7 @@ func newHousehold(t testing.TB) *household {
 		},
 		Persona: func(string) (memory.Persona, error) { return home.Persona(now()), nil },
 		Policy:  &policy.Policy{Home: h.home, Tools: tools, Kinds: kinds}, Kinds: func() *kind.Set { return kinds }, Journal: answering(j),
-		NewID: func() string { return "id" }, Now: now, Model: "test-model",
+		NewID: func() string { return "id" }, Now: now, Model: func() string { return "test-model" }, SummaryModel: func() string { return "" }, HistoryTurns: func() int { return 0 },
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: 1_000_000} },
 		Index:  index,
 	}

@@ -31,16 +31,17 @@ type Config struct {
 
 	// Provider answers requests: those of turns and of summaries.
 	Provider llm.Provider
-	// Model is the name that is shown before the provider reports its own.
-	Model string
-	// SummaryModel is the model that summarises long conversations; "" for the model of the
+	// Model returns the name that is shown before the provider reports its own.
+	Model func() string
+	// SummaryModel returns the model that summarises long conversations; "" for the model of the
 	// conversation.
-	SummaryModel string
+	SummaryModel func() string
 	// Window returns the context window of a model; "" is the model of turns that choose none. It asks
 	// the model's server only if ask is true. nil if windows are unknown.
 	Window func(ctx context.Context, model string, ask bool) llm.Window
-	// HistoryTurns is the largest number of earlier turns in a request; 0 is as many as fit the window.
-	HistoryTurns int
+	// HistoryTurns returns the largest number of earlier turns in a request; 0 is as many as fit the
+	// window.
+	HistoryTurns func() int
 	// Grammar reports whether the model of that name accepts a grammar; nil if none does.
 	Grammar func(model string) bool
 	// Images changes the images of a request like the provider that is asked first. It serves dry runs.

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -70,6 +71,21 @@ func Choices(settings Settings, env func(string) string) ([]Choice, error) {
 	}
 	discover := Choice{Kind: ChoiceDiscover, Found: true, Source: "localhost", Model: Model{Name: "localhost", Model: env("ORG_AGENT_LLM_MODEL")}}
 	return []Choice{discover, builtin("nothing else was found")}, nil
+}
+
+// ModelVariables returns the environment variables that decide which model answers, and those that
+// hold keys.
+func ModelVariables(settings Settings) []string {
+	names := []string{"ORG_AGENT_LLM"}
+	if settings.LLM == "" && len(settings.Models) == 0 {
+		names = append(names, "ORG_AGENT_LLM_BASE_URL", "ORG_AGENT_LLM_API_KEY", "ORG_AGENT_LLM_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+	}
+	for _, name := range settings.KeyVariables() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func builtin(source string) Choice {

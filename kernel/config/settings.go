@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -559,24 +557,4 @@ func setTemperature(to **float64, value string) error {
 	}
 	*to = &f
 	return nil
-}
-
-// SameStart reports whether a kernel that starts with other would behave like one that started with
-// s. It does not compare the settings that are read anew at each use: presets, History, Budget and
-// CompletionModel. Line numbers do not matter either.
-func (s Settings) SameStart(other Settings) bool {
-	for _, settings := range []*Settings{&s, &other} {
-		settings.Models = slices.Clone(settings.Models)
-		for i := range settings.Models {
-			settings.Models[i].Line = 0
-		}
-		settings.MCP = slices.Clone(settings.MCP)
-		for i := range settings.MCP {
-			settings.MCP[i].Line = 0
-		}
-		settings.Presets, settings.History, settings.Budget = nil, "", nil
-		settings.Off, settings.CompletionModel = nil, ""
-		settings.Diagnostics, settings.faulty, settings.refused, settings.values = nil, nil, nil, nil
-	}
-	return reflect.DeepEqual(s, other)
 }

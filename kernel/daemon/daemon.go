@@ -38,6 +38,7 @@ import (
 	"org-agent/kernel/persona"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/secret"
 	"org-agent/kernel/sensor"
 	"org-agent/kernel/service"
 	"org-agent/kernel/session"
@@ -91,8 +92,9 @@ type start struct {
 // daemon is a running kernel.
 type daemon struct {
 	start
-	log  *slog.Logger
-	stop context.CancelFunc
+	log   *slog.Logger
+	level slog.LevelVar
+	stop  context.CancelFunc
 
 	journal   *journal.Journal
 	settings  *settings.Live
@@ -111,6 +113,12 @@ type daemon struct {
 	subagents *subagent.Pool // nil if subagents are disabled
 	clients   clients.Clients
 	channels  channel.Drivers
+	speech    service.Speech
+	token     secret.Text    // that clients must know
+	former    []protocol.Ask // what was always allowed before such decisions were rules
+	// routed are the settings that models has, announced what clients were told of this kernel.
+	routed    config.Settings
+	announced protocol.ServerInfo
 }
 
 // Run runs a kernel until it ends. It returns an error if the kernel could not start, or if something
@@ -137,7 +145,8 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	d.settings = settings.NewLive(d.paths, loaded)
-	log, logFile, closeLog := openLog(d.paths, loaded.LogLevel)
+	d.level.Set(loaded.LogLevel)
+	log, logFile, closeLog := openLog(d.paths, &d.level)
 	defer closeLog()
 	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.clients.NotifyAll}
 	if d.journal, err = journal.Open(ctx, d.paths.Journal); err != nil {
@@ -178,6 +187,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	if d.models, err = d.openModels(ctx, settings); err != nil {
 		return err
 	}
+	d.routed = settings
 	home := &memory.Home{Directory: d.paths.Home}
 	d.openSkills(settings, home)
 	if d.persona, err = persona.New(persona.Config{Home: home, Clock: d.config.Now, Faults: d.faults.Report, Logger: d.log}); err != nil {
@@ -204,12 +214,12 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 			Skills: d.skills.Notes, Library: d.persona.Library, DisplayPath: displayPath, Runtime: [][2]string{{"org-agent", d.config.Version}, {"os", runtime.GOOS + "/" + runtime.GOARCH}},
 			Sandbox: func() string { return string(d.commands.Kind()) }, Emacs: d.clients.EmacsVersion, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Dialect: d.models.Dialect(), Logger: d.log,
 		},
-		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: turnJournal(d.journal), NewID: newID, Now: d.persona.Now, Model: d.models.Model(), Images: d.models.Images,
-		HistoryTurns: settings.HistoryTurns, Window: d.models.Window,
+		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: turnJournal(d.journal), NewID: newID, Now: d.persona.Now, Model: d.models.Model, Images: d.models.Images,
+		HistoryTurns: func() int { return d.settings.Last().HistoryTurns }, Window: d.models.Window,
 		Compacted: func(_ context.Context, summary protocol.SessionCompacted) {
 			d.sessions.Notify(summary.Session, protocol.MethodSessionCompacted, summary)
 		},
-		Grammar: d.models.TakesGrammar, Index: d.memory.index, SummaryModel: settings.SummaryModel,
+		Grammar: d.models.TakesGrammar, Index: d.memory.index, SummaryModel: func() string { return d.settings.Last().SummaryModel },
 		Subagents: d.subagents, CheckModel: d.models.Check,
 		Hooks: hooks, Kinds: notekind.Live(d.kinds, d.skills.Notes),
 	})
@@ -242,7 +252,7 @@ func displayPath(path string) string {
 
 // openLog opens the log in the instance's file, which has one JSON record per line. It keeps the last
 // few files.
-func openLog(paths config.Paths, level slog.Level) (log *slog.Logger, writer *logfile.Writer, closeLog func()) {
+func openLog(paths config.Paths, level slog.Leveler) (log *slog.Logger, writer *logfile.Writer, closeLog func()) {
 	file := &lumberjack.Logger{Filename: paths.Log, MaxSize: 10, MaxBackups: 4} // megabytes and files
 	writer = logfile.NewWriter(paths.Log, file)
 	return slog.New(logfile.Handler(writer, level)), writer, func() { _ = file.Close() }

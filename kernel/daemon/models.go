@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"reflect"
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
@@ -10,6 +12,7 @@ import (
 	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/llm/route"
+	"org-agent/kernel/protocol"
 )
 
 // Drivers returns the drivers of model servers. The first is the default for servers whose protocol
@@ -26,6 +29,27 @@ func (d *daemon) openModels(ctx context.Context, settings config.Settings) (*rou
 		Drivers: Drivers(), Dialects: dialect.All(), Settings: settings, Env: d.config.Env, Consent: filepath.Join(d.paths.State, "consent"),
 		Builtin: builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, Logger: d.log,
 	})
+}
+
+// reconfigure makes a changed config.org count, and tells people what of it cannot be used or counts
+// only from the next start on. Only the goroutine that follows the file calls it.
+func (d *daemon) reconfigure(ctx context.Context) {
+	now := d.settings.Now()
+	d.level.Set(now.LogLevel)
+	faults := d.settings.Faults(displayPath(d.paths.Config))
+	if !now.SameModels(d.routed) {
+		if err := d.models.Reload(ctx, now); err != nil {
+			faults = append(faults, fmt.Sprintf("the models stay as they were: %v", err))
+		} else {
+			d.routed = now
+			d.log.Info("models changed", "model", d.models.Model())
+		}
+	}
+	if info := d.serverInfo(); !reflect.DeepEqual(info, d.announced) {
+		d.announced = info
+		d.clients.NotifyAll(protocol.MethodServerChanged, info)
+	}
+	d.faults.Report("the settings", faults)
 }
 
 // newServer returns a server that does not answer messages, such as the one for embeddings.

@@ -49,10 +49,11 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	if err := d.sessions.Resume(ctx); err != nil {
 		return err
 	}
-	extraction, speech := d.extraction(), d.speech()
+	extraction := d.extraction()
+	d.speech, d.token = d.openSpeech(), token
 	resolver := d.resolver()
 	intake := service.Intake{Settings: resolver, Known: d.journal.Turns, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, NewID: newID, Logger: d.log}
-	table, err := d.methods(intake, resolver, logFile, extraction, speech)
+	table, err := d.methods(intake, resolver, logFile, extraction)
 	if err != nil {
 		return err
 	}
@@ -60,21 +61,19 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 		func(client *rpc.Client) { logFile.Unfollow(client) },
 		func(client *rpc.Client) { d.sessions.Detach(client) },
 	}}
-	former, err := d.journal.Rules.FormerAlways(ctx)
-	if err != nil {
+	if d.former, err = d.journal.Rules.FormerAlways(ctx); err != nil {
 		return err
 	}
 	server := &rpc.Server{
 		Handler: table, Presence: presence, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
-		Info: func() protocol.ServerInfo {
-			return protocol.ServerInfo{Home: d.paths.Home, Model: d.models.Model(), Notice: d.notice(former), Consent: d.models.ConsentNeeded(), TranscriptionHost: speech.Transcription.Host(), VoiceHost: speech.Voice.Host()}
-		},
+		Info: d.serverInfo,
 	}
 	var goroutines sync.WaitGroup
 	serveErrors := make(chan error, len(listeners))
 	for _, l := range listeners {
 		goroutines.Go(func() { serveErrors <- server.Serve(ctx, l) })
 	}
+	d.announced = d.serverInfo()
 	d.watch(ctx, &goroutines)
 	tasks := []func(context.Context){d.memory.upkeep.Run, logFile.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run, d.subagents.Run}
 	if !d.settings.Last().ProposeAfter.Off {
@@ -107,8 +106,8 @@ func (d *daemon) watch(ctx context.Context, goroutines *sync.WaitGroup) {
 		{d.skills.Prompts.Watch, "skills are not watched: changes take effect after they are reloaded"},
 		{d.persona.Follow, "the notes of the prompt are not watched: changes take effect after a restart"},
 		{func(ctx context.Context) error {
-			return d.settings.Follow(ctx, d.log, func() { d.faults.Report("the settings", d.settings.Faults(displayPath(d.paths.Config))) })
-		}, "config.org is not watched: its faults are not reported when it changes"},
+			return d.settings.Follow(ctx, d.log, func() { d.reconfigure(ctx) })
+		}, "config.org is not watched: changes of models take effect after a restart"},
 	} {
 		goroutines.Go(func() {
 			if err := files.follow(ctx); err != nil {
@@ -130,12 +129,24 @@ func (d *daemon) linger(ctx context.Context) {
 	}
 }
 
+// serverInfo describes this kernel to a client.
+func (d *daemon) serverInfo() protocol.ServerInfo {
+	info := protocol.ServerInfo{
+		Home: d.paths.Home, Model: d.models.Model(), Notice: d.notice(), Consent: d.models.ConsentNeeded(),
+		TranscriptionHost: d.speech.Transcription.Host(), VoiceHost: d.speech.Voice.Host(),
+	}
+	for _, name := range config.ModelVariables(d.settings.Last()) {
+		info.Variables = append(info.Variables, protocol.Variable{Name: name, Digest: protocol.VariableDigest(string(d.token), name, d.config.Env(name))})
+	}
+	return info
+}
+
 // notice returns the notice for a client that connects: which model was detected, and how many actions
 // were always allowed before such decisions became rules.
-func (d *daemon) notice(former []protocol.Ask) string {
-	if len(former) == 0 {
+func (d *daemon) notice() string {
+	if len(d.former) == 0 {
 		return d.models.Notice()
 	}
-	rules := fmt.Sprintf("%s that you always allowed are asked about again: M-x org-agent-policy keeps them as rules or drops them", describe.Count(len(former), "action"))
+	rules := fmt.Sprintf("%s that you always allowed are asked about again: M-x org-agent-policy keeps them as rules or drops them", describe.Count(len(d.former), "action"))
 	return strings.TrimPrefix(d.models.Notice()+"; "+rules, "; ")
 }

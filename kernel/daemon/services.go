@@ -7,6 +7,7 @@ import (
 
 	"org-agent/kernel/agent/complete"
 	"org-agent/kernel/agent/extract"
+	"org-agent/kernel/config"
 	"org-agent/kernel/doctor"
 	"org-agent/kernel/explain"
 	"org-agent/kernel/llm/builtin"
@@ -21,13 +22,13 @@ import (
 )
 
 // methods returns the table of the methods that clients call.
-func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, logFile *logfile.Writer, extraction *extract.Extractor, speech service.Speech) (service.Table, error) {
+func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, logFile *logfile.Writer, extraction *extract.Extractor) (service.Table, error) {
 	reader := service.EventReader{Notes: d.skills.Notes.Current, Prompts: d.skills.Prompts.Current}
 	kinds := notekind.Live(d.kinds, d.skills.Notes)
 	return service.NewTable(
 		service.Events{Reader: reader, Intake: intake, RecordSender: func(client *rpc.Client, event string) { d.clients.RecordUse(client, event) }}.Methods(),
 		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: d.subagents}.Methods(),
-		service.Conversations{Sessions: d.sessions, Questions: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model(), OnLeave: extraction.Leave}.Methods(),
+		service.Conversations{Sessions: d.sessions, Questions: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model, OnLeave: extraction.Leave}.Methods(),
 		service.Models{Router: d.models, Chosen: d.journal.Sessions, Chooser: d.sessions}.Methods(),
 		service.Settings{Reader: reader, Live: d.settings, Resolver: resolver, Chosen: d.journal.Sessions, Chooser: d.sessions, Profiles: d.persona.Profiles}.Methods(),
 		service.Prompts{Reader: reader, Settings: resolver, Composer: d.agent}.Methods(),
@@ -46,7 +47,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 			Offer: func() bool { return !d.settings.Last().NotesSet },
 		}.Methods(),
 		d.skills.Methods(),
-		speech.Methods(),
+		d.speech.Methods(),
 		service.Tools{Registry: d.tools, Sessions: d.sessions, Calls: d.agent, NewID: newID, Logger: d.log}.Methods(),
 		service.Usage{Turns: d.journal.Usage, Steps: d.journal.Transcripts}.Methods(),
 		service.Log{Writer: logFile, Path: d.paths.Log}.Methods(),
@@ -60,10 +61,10 @@ func (d *daemon) status() service.Status {
 	return service.Status{
 		Fixed: protocol.StatusResult{
 			Version: d.config.Version, PID: os.Getpid(), Home: d.paths.Home, Socket: d.paths.Socket,
-			Started: d.started.UTC().Format(time.RFC3339), Model: d.models.Model(), WithoutSafety: d.config.WithoutSafety,
+			Started: d.started.UTC().Format(time.RFC3339), WithoutSafety: d.config.WithoutSafety,
 		},
 		Started: d.started, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
-		Clients: d.clients.Statuses, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Current, Settings: d.settings.Now,
+		Clients: d.clients.Statuses, Model: d.models.Model, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Current, Settings: d.settings.Now,
 	}
 }
 
@@ -82,12 +83,11 @@ func (d *daemon) doctor() doctor.Config {
 	}
 }
 
-// speech returns the service that transcribes and speaks with the servers in config.org.
-func (d *daemon) speech() service.Speech {
-	current := d.settings.Last()
+// openSpeech returns the service that transcribes and speaks with the servers in config.org.
+func (d *daemon) openSpeech() service.Speech {
 	return service.Speech{
-		Transcription: service.NewSpeechServer("Transcription", current.Transcription, d.newServer),
-		Voice:         service.NewSpeechServer("Voice", current.Voice, d.newServer),
+		Transcription: service.NewSpeechServer("Transcription", func() *config.SpeechServer { return d.settings.Last().Transcription }, d.newServer),
+		Voice:         service.NewSpeechServer("Voice", func() *config.SpeechServer { return d.settings.Last().Voice }, d.newServer),
 		Logger:        d.log,
 	}
 }
@@ -95,7 +95,7 @@ func (d *daemon) speech() service.Speech {
 // extraction returns the extractor, which proposes entries for the memory from conversations.
 func (d *daemon) extraction() *extract.Extractor {
 	proposer := &extract.Proposer{
-		Transcripts: d.journal.Transcripts, Turns: d.journal.Turns, Models: d.journal.Sessions, Rows: d.journal.Records, UsageStore: d.journal.Usage, Provider: d.models, Model: d.settings.Last().MemoryModel,
+		Transcripts: d.journal.Transcripts, Turns: d.journal.Turns, Models: d.journal.Sessions, Rows: d.journal.Records, UsageStore: d.journal.Usage, Provider: d.models, Model: func() string { return d.settings.Last().MemoryModel },
 		Records: d.memory.index, Store: d.memory.store, Hide: d.agent.Hide,
 	}
 	return extract.New(extract.Config{

@@ -28,7 +28,7 @@ func settings(_ context.Context, c Config) []Finding {
 	}
 	var found []Finding
 	for _, d := range loaded.Diagnostics {
-		found = append(found, fail("correct the line; the kernel reads it when it starts", "%s", d))
+		found = append(found, fail("correct the line", "%s", d))
 	}
 	if _, err := config.Choices(loaded, c.Env); err != nil {
 		found = append(found, fail("", "no model can be chosen: %v", err))

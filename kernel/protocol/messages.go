@@ -1,5 +1,11 @@
 package protocol
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
 // InitializeParams is the first request of every connection. Token is the
 // content of the file "token" in the state directory.
 type InitializeParams struct {
@@ -20,7 +26,8 @@ type InitializeResult struct {
 	Server   ServerInfo `json:"server"`
 }
 
-// ServerInfo describes the kernel. A client's header line shows it before the first turn.
+// ServerInfo describes the kernel. A client's header line shows it before the first turn. It is
+// also the notification that config.org has changed it, then without what a kernel never changes.
 type ServerInfo struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -35,6 +42,26 @@ type ServerInfo struct {
 	// speech/transcribe and speech/speak, or "".
 	TranscriptionHost string `json:"hears,omitempty"`
 	VoiceHost         string `json:"speaks,omitempty"`
+	// Variables are the environment variables that decide which model answers and with which key,
+	// as the kernel has them. A client whose own are others tells its person.
+	Variables []Variable `json:"variables,omitempty"`
+}
+
+// Variable is an environment variable of the kernel. Digest is its [VariableDigest], or "" if it is
+// not set.
+type Variable struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest,omitempty"`
+}
+
+// VariableDigest returns what stands for the value of an environment variable, or "" for a blank
+// value. Only who knows the token and the value can compute it.
+func VariableDigest(token, name, value string) string {
+	if value = strings.TrimSpace(value); value == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(token + "\n" + name + "\n" + value))
+	return hex.EncodeToString(sum[:8])
 }
 
 // EventResult acknowledges an event. The journal has the event by then. Event is

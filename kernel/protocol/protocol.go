@@ -87,6 +87,7 @@ const (
 	MethodSessionRenamed   = "session/renamed"
 	MethodSessionCompacted = "session/compacted"
 	MethodModelChanged     = "model/changed"
+	MethodServerChanged    = "server/changed"
 	MethodPresetChanged    = "preset/changed"
 	MethodAskOpened        = "ask/opened"
 	MethodAskClosed        = "ask/closed"
@@ -183,6 +184,7 @@ func Methods() []Method {
 		{MethodSessionRenamed, typeOf[SessionRenamed](), nil},
 		{MethodSessionCompacted, typeOf[SessionCompacted](), nil},
 		{MethodModelChanged, typeOf[SessionModelParams](), nil},
+		{MethodServerChanged, typeOf[ServerInfo](), nil},
 		{MethodPresetChanged, typeOf[SessionPresetParams](), nil},
 		{MethodAskOpened, typeOf[Ask](), nil},
 		{MethodAskClosed, typeOf[AskClosed](), nil},

@@ -18,8 +18,8 @@ type Conversations struct {
 	Questions  PastQuestions
 	Names      ConversationNames
 	Compaction Compaction
-	// Model is the model that is shown for a conversation without an answer.
-	Model string
+	// Model returns the model that is shown for a conversation without an answer.
+	Model func() string
 	// OnLeave is called when a person leaves a conversation.
 	OnLeave func(session string)
 }
@@ -68,7 +68,7 @@ func (c Conversations) Methods() []Method {
 func (c Conversations) load(ctx context.Context, client *rpc.Client, p protocol.SessionLoadParams) (protocol.SessionLoadResult, error) {
 	result, err := c.Sessions.Attach(ctx, client, p)
 	if result.Model == "" {
-		result.Model = c.Model
+		result.Model = c.Model()
 	}
 	return result, errors.Join(err, c.Sessions.Remind(ctx, client, result.Session))
 }

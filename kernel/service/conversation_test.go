@@ -87,7 +87,7 @@ func TestConversations(t *testing.T) {
 	k.send(t, "work", "q2", "what is due?")
 	var left []string
 	conn := serve(t, service.Conversations{
-		Sessions: k.Sessions, Questions: k.journal.Search, Names: k.journal.Sessions, Compaction: s, Model: "usual", OnLeave: func(session string) { left = append(left, session) },
+		Sessions: k.Sessions, Questions: k.journal.Search, Names: k.journal.Sessions, Compaction: s, Model: func() string { return "usual" }, OnLeave: func(session string) { left = append(left, session) },
 	}.Methods())("a shell")
 
 	var list protocol.SessionListResult

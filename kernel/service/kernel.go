@@ -130,6 +130,7 @@ type Status struct {
 	Subagents Subagents
 	Skills    *skill.Registry
 	Clients   func() []protocol.ClientStatus // the connected clients; the one that a person used last stands last
+	Model     func() string                  // the name of the first model
 	Models    func() []protocol.ModelStatus
 	MCP       func() []protocol.MCPServer
 	Faults    func() []string
@@ -160,6 +161,7 @@ func (s Status) Methods() []Method { return []Method{{protocol.MethodStatus, For
 // of a conversation or a client.
 func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (protocol.StatusResult, error) {
 	status := s.Fixed
+	status.Model = s.Model()
 	var err error
 	status.Waiting, err = s.Asks.Waiting(ctx)
 	status.Sessions, status.Running, status.Queued = s.Sessions.Counts()

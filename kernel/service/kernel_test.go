@@ -83,6 +83,7 @@ func TestStatus(t *testing.T) {
 		Fixed: protocol.StatusResult{Version: "7", PID: 42}, Started: time.Now().Add(-time.Hour), Paths: config.Paths{Log: "/log"},
 		Asks: fakeState{}, Index: fakeState{}, Size: func() int64 { return 12345 }, Sessions: fakeState{}, Subagents: fakeState{}, Skills: s.Notes,
 		Clients: func() []protocol.ClientStatus { return []protocol.ClientStatus{{Name: "a shell"}} },
+		Model:   func() string { return "large" },
 		Models:  func() []protocol.ModelStatus { return []protocol.ModelStatus{{Name: "large"}} },
 		MCP:     func() []protocol.MCPServer { return []protocol.MCPServer{{Name: "maps"}} },
 		Faults:  func() []string { return []string{"a note is broken"} },

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"org-agent/kernel/config"
@@ -24,11 +25,16 @@ type Speech struct {
 	Logger               *slog.Logger
 }
 
-// SpeechServer is a server that transcribes or speaks.
+// SpeechServer is the server of config.org that transcribes or speaks. It is safe for many
+// goroutines.
 type SpeechServer struct {
-	Heading  string               // the heading below "Speech" in config.org
-	Settings *config.SpeechServer // nil where config.org names none
-	Server   *route.Server
+	heading  string // below "Speech" in config.org
+	settings func() *config.SpeechServer
+	open     func(config.Model) *route.Server
+
+	mu     sync.Mutex
+	opened *config.SpeechServer // the settings of server
+	server *route.Server
 }
 
 // transcriber is a provider whose server transcribes.
@@ -41,22 +47,35 @@ type speaker interface {
 	Speak(ctx context.Context, text, voice string) ([]byte, error)
 }
 
-// NewSpeechServer returns the server of a heading. open makes it from the settings of a model.
-func NewSpeechServer(heading string, settings *config.SpeechServer, open func(config.Model) *route.Server) *SpeechServer {
-	s := &SpeechServer{Heading: heading, Settings: settings}
-	if settings != nil {
-		s.Server = open(config.Model{Name: strings.ToLower(heading), BaseURL: settings.BaseURL, Model: settings.Model, Key: settings.Key})
+// NewSpeechServer returns the server of a heading. settings returns what config.org says of it now,
+// or nil where it names none. open makes a server from the settings of a model.
+func NewSpeechServer(heading string, settings func() *config.SpeechServer, open func(config.Model) *route.Server) *SpeechServer {
+	return &SpeechServer{heading: heading, settings: settings, open: open}
+}
+
+// current returns the settings and the server, or nil where config.org names none.
+func (s *SpeechServer) current() (*config.SpeechServer, *route.Server) {
+	settings := s.settings()
+	if settings == nil {
+		return nil, nil
 	}
-	return s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened == nil || *s.opened != *settings {
+		s.opened = settings
+		s.server = s.open(config.Model{Name: strings.ToLower(s.heading), BaseURL: settings.BaseURL, Model: settings.Model, Key: settings.Key})
+	}
+	return settings, s.server
 }
 
 // Host returns the host to which the sound goes or from which it comes, or "" if there is no
 // server.
 func (s *SpeechServer) Host() string {
-	if s.Settings == nil {
+	settings := s.settings()
+	if settings == nil {
 		return ""
 	}
-	return route.Host(s.Settings.BaseURL)
+	return route.Host(settings.BaseURL)
 }
 
 // Methods returns the methods of this service.
@@ -68,15 +87,15 @@ func (s Speech) Methods() []Method {
 }
 
 // askSpeech asks a server, and asks it again if that may help. $/cancelRequest stops it.
-func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer, ability string, ask func(context.Context, T) error) error {
-	if s.Settings == nil {
-		return protocol.Errorf(protocol.CodeNotFound,
-			"config.org names no server for this: add a heading %q below \"Speech\", then restart the kernel", s.Heading)
+func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer, ability string, ask func(context.Context, T, *config.SpeechServer) error) error {
+	settings, opened := s.current()
+	if settings == nil {
+		return protocol.Errorf(protocol.CodeNotFound, "config.org names no server for this: add a heading %q below \"Speech\"", s.heading)
 	}
 	limited, cancel := context.WithTimeout(ctx, speechPatience)
 	defer cancel()
 	err := llm.Retry{Logger: logger}.Call(limited, func(ctx context.Context) error {
-		provider, err := s.Server.Provider(ctx)
+		provider, err := opened.Provider(ctx)
 		if err != nil {
 			return err
 		}
@@ -84,7 +103,7 @@ func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer,
 		if err != nil {
 			return err
 		}
-		return ask(ctx, server)
+		return ask(ctx, server, settings)
 	})
 	switch {
 	case err == nil:
@@ -92,7 +111,7 @@ func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer,
 	case ctx.Err() != nil:
 		return protocol.Errorf(protocol.CodeCancelled, "stopped")
 	}
-	logger.Warn("speech failed", "what", s.Heading, "err", err)
+	logger.Warn("speech failed", "what", s.heading, "err", err)
 	return protocol.Errorf(protocol.CodeInternal, "%w; %s", err, llm.HintOf(err))
 }
 
@@ -105,10 +124,10 @@ func (s Speech) transcribe(ctx context.Context, p protocol.SpeechTranscribeParam
 	if err != nil || len(recording) == 0 {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":data is no WAV file in base64")
 	}
-	err = askSpeech(ctx, s.Logger, s.Transcription, "hear", func(ctx context.Context, server transcriber) error {
+	err = askSpeech(ctx, s.Logger, s.Transcription, "hear", func(ctx context.Context, server transcriber, settings *config.SpeechServer) error {
 		language := p.Language
 		if language == "" {
-			language = s.Transcription.Settings.Language
+			language = settings.Language
 		}
 		text, err := server.Transcribe(ctx, recording, language)
 		result.Text = strings.TrimSpace(org.Inert(strings.Join(strings.Fields(text), " ")))
@@ -125,8 +144,8 @@ func (s Speech) speak(ctx context.Context, p protocol.SpeechSpeakParams) (protoc
 	if strings.TrimSpace(p.Text) == "" {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":text is empty")
 	}
-	err := askSpeech(ctx, s.Logger, s.Voice, "speak", func(ctx context.Context, server speaker) error {
-		sound, err := server.Speak(ctx, p.Text, s.Voice.Settings.Voice)
+	err := askSpeech(ctx, s.Logger, s.Voice, "speak", func(ctx context.Context, server speaker, settings *config.SpeechServer) error {
+		sound, err := server.Speak(ctx, p.Text, settings.Voice)
 		result.Data = base64.StdEncoding.EncodeToString(sound)
 		return err
 	})

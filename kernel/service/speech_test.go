@@ -32,7 +32,8 @@ func newSpeech(t *testing.T, script llmtest.ServerScript) (service.Speech, *llmt
 		return route.NewServer(openai.Driver(), model, func(string) string { return speechKey })
 	}
 	set := &config.SpeechServer{BaseURL: server.URL(), Key: config.KeySource{Env: "SPEECH_KEY"}, Language: "de", Voice: "alloy"}
-	return service.Speech{Transcription: service.NewSpeechServer("Transcription", set, open), Voice: service.NewSpeechServer("Voice", set, open), Logger: discardLogger}, server
+	settings := func() *config.SpeechServer { return set }
+	return service.Speech{Transcription: service.NewSpeechServer("Transcription", settings, open), Voice: service.NewSpeechServer("Voice", settings, open), Logger: discardLogger}, server
 }
 
 func transcribe(ctx context.Context, conn *rpc.Conn, data []byte) (string, error) {
@@ -83,7 +84,8 @@ func TestSpeechFaults(t *testing.T) {
 			t.Errorf("%d bytes are spoken", len(text))
 		}
 	}
-	bare := service.Speech{Transcription: service.NewSpeechServer("Transcription", nil, nil), Voice: service.NewSpeechServer("Voice", nil, nil), Logger: discardLogger}
+	nothing := func() *config.SpeechServer { return nil }
+	bare := service.Speech{Transcription: service.NewSpeechServer("Transcription", nothing, nil), Voice: service.NewSpeechServer("Voice", nothing, nil), Logger: discardLogger}
 	if host := bare.Transcription.Host(); host != "" {
 		t.Errorf("the host is %q", host)
 	}

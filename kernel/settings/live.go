@@ -2,7 +2,9 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -47,8 +49,8 @@ func (l *Live) Faults(shown string) []string {
 	for _, fault := range now.Diagnostics {
 		faults = append(faults, fault.String())
 	}
-	if !l.started.SameStart(now) {
-		faults = append(faults, shown+" has changed in a way that needs a restart of the kernel: M-x org-agent-stop (or \"org-agent stop\") ends it, and your next message starts one with the new settings")
+	if late := l.started.StartChanges(now); len(late) > 0 {
+		faults = append(faults, fmt.Sprintf("%s has changed, and of that %s counts from the next start of the kernel on: M-x org-agent-stop (or \"org-agent stop\") ends it, and your next message starts one", shown, strings.Join(late, ", ")))
 	}
 	return faults
 }

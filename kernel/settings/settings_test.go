@@ -266,8 +266,8 @@ func TestLive(t *testing.T) {
 	if faults := r.Live.Faults("~/config.org"); len(faults) != 1 || !strings.Contains(faults[0], "hot") {
 		t.Errorf("the faults are %q", faults)
 	}
-	write(t, paths.Config, strings.Replace(presets, "hot", "1", 1)+"* Settings\n:PROPERTIES:\n:LOG_LEVEL: debug\n:END:\n")
-	if faults := r.Live.Faults("~/config.org"); len(faults) != 1 || !strings.HasPrefix(faults[0], "~/config.org has changed") {
+	write(t, paths.Config, strings.Replace(presets, "hot", "1", 1)+"* Settings\n:PROPERTIES:\n:LOG_LEVEL: debug\n:SUBAGENTS: 2\n:END:\n")
+	if faults := r.Live.Faults("~/config.org"); len(faults) != 1 || !strings.HasPrefix(faults[0], "~/config.org has changed, and of that SUBAGENTS counts from") {
 		t.Errorf("the faults are %q", faults)
 	}
 	if r.Live.Last().Preset("broken") != nil || r.Live.Now().Preset("broken") == nil || r.Live.Last().Preset("broken") == nil {

@@ -70,10 +70,10 @@ type Composer struct {
 	Index Recaller
 	// Home is the directory of the person's files.
 	Home string
-	// Model is the name of the model of turns that choose none.
-	Model string
-	// HistoryTurns is the largest number of earlier turns that are shown; 0 is as many as fit.
-	HistoryTurns int
+	// Model returns the name of the model of turns that choose none.
+	Model func() string
+	// HistoryTurns returns the largest number of earlier turns that are shown; 0 is as many as fit.
+	HistoryTurns func() int
 
 	prompts      cache
 	refusedSizes sizeLimits
@@ -153,7 +153,7 @@ func (c *Composer) Turn(ctx context.Context, record journal.Turn, program Progra
 }
 
 // Model returns the name of the model that is asked.
-func (t *Turn) Model() string { return cmp.Or(t.program.Settings.Model, t.composer.Model) }
+func (t *Turn) Model() string { return cmp.Or(t.program.Settings.Model, t.composer.Model()) }
 
 // stamp returns the time that stands before the message; the zero time for none.
 func (t *Turn) stamp(ask skill.Ask) time.Time {

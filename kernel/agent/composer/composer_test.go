@@ -66,7 +66,7 @@ func newComposer(t *testing.T, past ...*journal.Exchange) *composer.Composer {
 	}
 	return &composer.Composer{
 		Sources:  composer.Sources{Skills: live, Tools: tools, Prompts: skillmd.New(skillmd.Config{Logger: log}), Library: func() *prompt.Library { return library }, Dialect: plists, Logger: log},
-		Branches: earlier(past), Corrections: earlier(past), Past: history.New(history.Journal{}, plists, composer.EarlierQuestion(earlier(past))), Model: "test-model",
+		Branches: earlier(past), Corrections: earlier(past), Past: history.New(history.Journal{}, plists, composer.EarlierQuestion(earlier(past))), Model: func() string { return "test-model" }, HistoryTurns: func() int { return 0 },
 	}
 }
 

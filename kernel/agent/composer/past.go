@@ -28,7 +28,7 @@ func (t *Turn) findPast(ctx context.Context, fixed int) (isNew bool, err error) 
 		return false, err
 	}
 	t.factor = factor
-	room := history.Room{Tokens: int(float64(t.window.Room())/factor) - fixed, Turns: t.composer.HistoryTurns}
+	room := history.Room{Tokens: int(float64(t.window.Room())/factor) - fixed, Turns: t.composer.HistoryTurns()}
 	past := t.composer.Past
 	past.Branch, past.Before = t.branch(), t.program.FirstRequest
 	shown, err := past.Show(ctx, t.Record.Session, t.Record.ID, room)

@@ -44,7 +44,7 @@ Reply with one property list and nothing else:
 :turn is the number of the turn it is from, :lasting t says that it will always be worth knowing, and an :id is one of those that are kept already: change that rather than keep nearly the same twice. When there is nothing, reply with (:type :memory :changes nil)`
 
 // Proposer asks a model for proposals what to keep of a conversation. It implements [Model]. All fields
-// except Model are required. It is safe for many goroutines.
+// are required. It is safe for many goroutines.
 type Proposer struct {
 	Transcripts Transcripts
 	Turns       Turns
@@ -52,8 +52,8 @@ type Proposer struct {
 	Rows        Rows
 	UsageStore  UsageStore
 	Provider    llm.Provider
-	// Model is the model that is asked; "" for the model of the conversation.
-	Model   string
+	// Model returns the model that is asked; "" for the model of the conversation.
+	Model   func() string
 	Records Records
 	Store   Store
 	// Hide removes secrets from rows and from requests.
@@ -190,7 +190,7 @@ func (p *Proposer) ask(ctx context.Context, e excerpt, row *extraction) error {
 	}
 	row.Request = p.Hide(e.text())
 	reply, err := llm.Collect(p.Provider.Stream(ctx, llm.Request{
-		Model: cmp.Or(p.Model, model), Sections: llm.System(systemPrompt), MaxTokens: tokenLimit, FirstOnly: true,
+		Model: cmp.Or(p.Model(), model), Sections: llm.System(systemPrompt), MaxTokens: tokenLimit, FirstOnly: true,
 		Messages: []llm.Message{{Role: llm.RoleUser, Text: row.Request}},
 	}))
 	row.Model, row.Reply = reply.Model, reply.Text

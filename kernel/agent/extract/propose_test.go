@@ -42,7 +42,7 @@ func newFixture(t *testing.T, replies ...llmtest.Turn) *fixture {
 	a := &fixture{t: t, journal: j, script: &llmtest.Script{Name: "script", Turns: replies}}
 	a.store = &memory.Store{Home: home, Journal: j.Records, Index: index, Now: time.Now, NewID: func() string { ids++; return fmt.Sprint("id-", ids) }}
 	a.model = &extract.Proposer{
-		Transcripts: j.Transcripts, Turns: j.Turns, Models: j.Sessions, Rows: j.Records, UsageStore: j.Usage, Provider: a.script, Model: "small",
+		Transcripts: j.Transcripts, Turns: j.Turns, Models: j.Sessions, Rows: j.Records, UsageStore: j.Usage, Provider: a.script, Model: func() string { return "small" },
 		Records: index, Store: a.store, Hide: func(text string) string { return strings.ReplaceAll(text, "swordfish", "REDACTED") },
 	}
 	return a

@@ -22,9 +22,9 @@ type Compactor struct {
 	Provider llm.Provider
 	// Window and Model are as in the agent's configuration.
 	Window func(ctx context.Context, model string, ask bool) llm.Window
-	Model  string
-	// SummaryModel is the model that makes the notes; "" for the conversation's own.
-	SummaryModel string
+	Model  func() string
+	// SummaryModel returns the model that makes the notes; "" for the conversation's own.
+	SummaryModel func() string
 	// Hide removes from a text what no model may see.
 	Hide   func(string) string
 	Logger *slog.Logger

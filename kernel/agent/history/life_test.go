@@ -65,7 +65,7 @@ func newLife(t *testing.T, window int) *life {
 		}
 		return ""
 	}
-	k.compaction = &history.Compactor{Past: k.past, Provider: factModel{}, Model: "facts", Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
+	k.compaction = &history.Compactor{Past: k.past, Provider: factModel{}, Model: func() string { return "facts" }, SummaryModel: func() string { return "" }, Hide: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler),
 		Window: func(context.Context, string, bool) llm.Window { return llm.Window{Tokens: window} }}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -71,7 +71,7 @@ func (r *summaryRun) readBase(ctx context.Context) ([]*journal.Exchange, error) 
 	if window.NoModel {
 		return nil, errors.New("the built-in responder is no language model and cannot summarise")
 	}
-	factor, err := r.compactor.Past.Journal.Usage.Correction(ctx, cmp.Or(r.model, r.compactor.Model))
+	factor, err := r.compactor.Past.Journal.Usage.Correction(ctx, cmp.Or(r.model, r.compactor.Model()))
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (r *summaryRun) ownOnly(ctx context.Context, exchanges []*journal.Exchange)
 
 // ask asks the model for notes of a text. The usage counts for the turn.
 func (r *summaryRun) ask(ctx context.Context, text, turn string) (Summary, string, error) {
-	model := cmp.Or(r.compactor.SummaryModel, r.model)
+	model := cmp.Or(r.compactor.SummaryModel(), r.model)
 	request := llm.Request{Model: model, Sections: llm.System(instructions), Messages: []llm.Message{{Role: llm.RoleUser, Text: text}}, FirstOnly: true}.Map(r.compactor.Hide)
 	r.record(ctx, journal.KindModelRequest, RowOf(request))
 	estimate := Tokens(r.compactor.Past.Dialect, llm.Message{Text: request.System()}) + Total(r.compactor.Past.Dialect, request.Messages)
@@ -167,7 +167,7 @@ func (r *summaryRun) ask(ctx context.Context, text, turn string) (Summary, strin
 	r.record(ctx, journal.KindModelReply, map[string]any{"text": r.compactor.Hide(reply.Text), "finish": reply.Finish, "model": reply.Model})
 	if usage := reply.Usage; usage != nil {
 		spent := journal.ReplyUsage{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
-			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, RequestedModel: cmp.Or(model, r.compactor.Model)}
+			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, RequestedModel: cmp.Or(model, r.compactor.Model())}
 		if err := r.compactor.Past.Journal.Usage.PutReplyUsage(context.WithoutCancel(ctx), spent); err != nil {
 			r.compactor.Logger.Error("usage not recorded", "err", err)
 		}

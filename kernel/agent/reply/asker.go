@@ -73,7 +73,7 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	a.turn.Screen.Retract()
 	a.request = a.request.Map(config.Hide)
 	if a.turn.model == "" {
-		a.turn.setModel(cmp.Or(a.request.Model, config.Model))
+		a.turn.setModel(cmp.Or(a.request.Model, config.Model()))
 	}
 	a.rendered = config.Dialect.Render(a.request)
 	a.estimate = composer.Estimate(config.Dialect, a.rendered)

@@ -31,8 +31,8 @@ type Config struct {
 	Provider llm.Provider
 	// Dialect is the dialect of the provider that is asked first. Requests are recorded in it.
 	Dialect llm.Dialect
-	// Model is the name that is shown before the provider reports its own.
-	Model string
+	// Model returns the name that is shown before the provider reports its own.
+	Model func() string
 	// Hide removes secrets from requests.
 	Hide func(text string) string
 	// Past records which part of the earlier turns the model was shown.

@@ -51,7 +51,7 @@ func newStage(t *testing.T, turns ...llmtest.Turn) *stage {
 	t.Helper()
 	s := &stage{t: t, script: &llmtest.Script{Name: "script", Turns: turns}, streams: true}
 	sender := reply.New(reply.Config{
-		Provider: s.script, Dialect: dialect.NewPlist(), Model: "usual", Past: s, Summarise: func(session string) { s.say("summarise %s", session) },
+		Provider: s.script, Dialect: dialect.NewPlist(), Model: func() string { return "usual" }, Past: s, Summarise: func(session string) { s.say("summarise %s", session) },
 		Hide: func(text string) string { return strings.ReplaceAll(text, "swordfish", "REDACTED") },
 	})
 	s.turn = &reply.Turn{

@@ -57,6 +57,9 @@ func (c *chatCommand) Run(ctx context.Context, proc *process) error {
 	if notice := conn.Server().Server.Notice; notice != "" {
 		fmt.Fprintf(proc.stderr, "org-agent: %s\n", notice)
 	}
+	if names := proc.otherVariables(conn.Server().Server.Variables); len(names) > 0 {
+		fmt.Fprintf(proc.stderr, "org-agent: the kernel runs without this shell's %s: \"org-agent stop\" ends it, and your next message starts one with it\n", strings.Join(names, ", "))
+	}
 	if err := t.askConsent(conn.Server().Server.Consent); err != nil {
 		return err
 	}

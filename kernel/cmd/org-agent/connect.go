@@ -65,6 +65,26 @@ func (proc *process) dial(ctx context.Context, c connection) (*rpc.Conn, error) 
 	return conn, err
 }
 
+// otherVariables returns which variables of models and keys are set here and are not the same in the
+// environment of the kernel.
+func (proc *process) otherVariables(kernel []protocol.Variable) []string {
+	paths, err := proc.paths()
+	if err != nil {
+		return nil
+	}
+	token, err := config.ReadToken(paths.Token)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, v := range kernel {
+		if digest := protocol.VariableDigest(string(token), v.Name, proc.env(v.Name)); digest != "" && digest != v.Digest {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
 // isEnding reports whether a kernel that closed the connection ends within a second. The socket of a
 // killed kernel still accepts connections for a moment.
 func isEnding(ctx context.Context, kernel config.KernelInfo) bool {

@@ -18,11 +18,9 @@ const (
 	nameNone    = "none"
 )
 
-// New returns the router of the models that the settings and the environment choose. Its errors
-// name the line or the variable at fault. If nothing is chosen, it looks for servers on this
-// machine.
-func New(ctx context.Context, c Config) (*Router, error) {
-	r := &Router{config: c, consent: consent{path: c.Consent}}
+// load returns the models that the settings and the environment choose.
+func load(ctx context.Context, c Config) (*routes, error) {
+	r := &routes{config: c, consent: consent{path: c.Consent}}
 	choices, err := config.Choices(c.Settings, c.Env)
 	if err != nil {
 		return nil, err
@@ -41,14 +39,14 @@ func New(ctx context.Context, c Config) (*Router, error) {
 }
 
 // add adds an endpoint. If several have the same name, the first one counts.
-func (r *Router) add(e endpoint) {
+func (r *routes) add(e endpoint) {
 	if !slices.ContainsFunc(r.endpoints, func(known endpoint) bool { return known.name == e.name }) {
 		r.endpoints = append(r.endpoints, e)
 	}
 }
 
 // cascade returns the provider for requests that name no model. It tries the choices in their order.
-func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Provider, error) {
+func (r *routes) cascade(ctx context.Context, choices []config.Choice) (llm.Provider, error) {
 	cascade := llm.Cascade{Logger: r.config.Logger}
 	for _, choice := range choices {
 		provider, err := r.choose(ctx, choice)
@@ -74,7 +72,7 @@ func (r *Router) cascade(ctx context.Context, choices []config.Choice) (llm.Prov
 }
 
 // choose returns the provider of one choice, or nil if there is nothing to ask.
-func (r *Router) choose(ctx context.Context, choice config.Choice) (llm.Provider, error) {
+func (r *routes) choose(ctx context.Context, choice config.Choice) (llm.Provider, error) {
 	switch choice.Kind {
 	case config.ChoiceBuiltin:
 		r.setNotice(nameBuiltin, "")
@@ -98,7 +96,7 @@ func (r *Router) choose(ctx context.Context, choice config.Choice) (llm.Provider
 }
 
 // server returns the provider of a server that is asked for requests that name no model.
-func (r *Router) server(choice config.Choice) (llm.Provider, error) {
+func (r *routes) server(choice config.Choice) (llm.Provider, error) {
 	provider, server, err := r.connect(choice)
 	if err != nil {
 		return nil, err
@@ -125,7 +123,7 @@ func modelName(choice config.Choice) string {
 }
 
 // setNotice stores the model's name and the notice that people see. Only the first call counts.
-func (r *Router) setNotice(model, notice string) {
+func (r *routes) setNotice(model, notice string) {
 	if r.model == "" {
 		r.model, r.notice = model, notice
 	}
@@ -133,7 +131,7 @@ func (r *Router) setNotice(model, notice string) {
 
 // connect returns the provider of a server with its dialect, retries, time limits, keys, consent and
 // rule about images.
-func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
+func (r *routes) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	driver, err := r.config.Drivers.Named(choice.Driver)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
@@ -151,7 +149,7 @@ func (r *Router) connect(choice config.Choice) (llm.Provider, *Server, error) {
 }
 
 // withKeys adds the dialect, the time limits, and the rotation of keys where the server has several.
-func (r *Router) withKeys(server *Server) llm.Provider {
+func (r *routes) withKeys(server *Server) llm.Provider {
 	name := server.choice.Name
 	timed := func(s *Server) llm.Provider {
 		return llm.Timeouts{Next: llm.Rendered{Next: s, Dialect: s.dialect}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
@@ -173,7 +171,7 @@ func (r *Router) withKeys(server *Server) llm.Provider {
 }
 
 // withImages adds the rule about images. The rule of the first provider is that of [Router.Images].
-func (r *Router) withImages(provider llm.Provider, model string, rule llm.ImageRule) llm.Provider {
+func (r *routes) withImages(provider llm.Provider, model string, rule llm.ImageRule) llm.Provider {
 	images := llm.Images{Next: provider, Model: model, Rule: rule}
 	if r.images == nil {
 		r.images = images.Apply

@@ -40,11 +40,7 @@ func (s *Server) models(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// List returns the models of all servers. It asks the servers at once, for five seconds at most,
-// and lists up to a thousand models of each. A server that was found is asked only after a person
-// agreed to it. Silent are the names of the servers that did not answer. The model named chosen is
-// marked as chosen.
-func (r *Router) List(ctx context.Context, chosen string) protocol.ModelListResult {
+func (r *routes) list(ctx context.Context, chosen string) protocol.ModelListResult {
 	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()
 	found := make([][]string, len(r.endpoints))
@@ -119,10 +115,7 @@ func (s *Server) knownModels(ctx context.Context) []string {
 	return s.listed.names
 }
 
-// Check fails as [Router.Find] does. It also fails if the server of the model lists its models and
-// this one is not among them. The server is asked at most once a minute, and waited for two
-// seconds.
-func (r *Router) Check(ctx context.Context, name string) error {
+func (r *routes) check(ctx context.Context, name string) error {
 	endpoint, model, err := r.find(name)
 	if err != nil || model == "" || endpoint.server == nil {
 		return err

@@ -209,3 +209,67 @@ func TestKeysOfAServer(t *testing.T) {
 		t.Errorf("%q, %v", reply.Text, err)
 	}
 }
+
+// Other settings count from the next request on, and such as cannot be used change nothing. A
+// request that runs keeps its model.
+func TestReload(t *testing.T) {
+	bird := "* Models\n" + heading("bird", "http://localhost:1/v1", ":DRIVER: parrot\n:MODEL: ara\n")
+	r := router(t, "", drivers())
+	running := r.Stream(t.Context(), llm.Request{})
+	if err := r.Reload(t.Context(), parsed(t, bird)); err != nil {
+		t.Fatal(err)
+	}
+	for stream, want := range map[*iter.Seq2[llm.Delta, error]]string{&running: "guide ", ptr(r.Stream(t.Context(), llm.Request{})): "bird ara"} {
+		if reply, err := llm.Collect(*stream); err != nil || reply.Text != want {
+			t.Errorf("it answered %q, %v; want %q", reply.Text, err, want)
+		}
+	}
+	if r.Model() != "ara" || !r.IsModel() || r.Find("bird:kea") != nil || len(r.Statuses()) != 1 {
+		t.Errorf("it is called %q, with %+v", r.Model(), r.Statuses())
+	}
+	unusable := parsed(t, bird)
+	unusable.LLM = "fish"
+	if err := r.Reload(t.Context(), unusable); err == nil || !strings.Contains(err.Error(), "fish") {
+		t.Error(err)
+	}
+	if r.Model() != "ara" {
+		t.Errorf("it is called %q", r.Model())
+	}
+}
+
+func ptr[T any](value T) *T { return &value }
+
+// A key that the server refused is read anew for the next request, since a person may have given it
+// another one.
+func TestRefusedKeyIsReadAgain(t *testing.T) {
+	guarded := llm.Driver{Name: "guarded", Open: func(c llm.ServerConfig) (llm.Provider, error) {
+		if string(c.Key) != "right" {
+			return refusing{}, nil
+		}
+		return parrot{c}, nil
+	}}
+	key := "wrong"
+	r, err := route.New(t.Context(), route.Config{
+		Drivers: llm.Drivers{guarded}, Dialects: dialect.All(), Env: func(name string) string { return map[string]string{"KEY": key}[name] },
+		Settings: parsed(t, "* Models\n"+heading("bird", "http://localhost:1/v1", ":MODEL: ara\n:API_KEY: env:KEY\n")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := llm.Collect(r.Stream(t.Context(), llm.Request{})); llm.ClassOf(err) != llm.ClassAuth {
+		t.Fatal(err)
+	}
+	key = "right"
+	if reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{})); err != nil || reply.Text != "bird ara" {
+		t.Errorf("it answered %q, %v", reply.Text, err)
+	}
+}
+
+// refusing is a provider whose server refuses the key.
+type refusing struct{}
+
+func (refusing) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		yield(llm.Delta{}, &llm.Error{Class: llm.ClassAuth, Provider: "guarded"})
+	}
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // Server asks one server with the settings of its heading in config.org. Its key is read when it is
-// first needed, which may run a command or ask a person. A Server is safe for use by several
+// first needed and after the server has refused it, which may run a command or ask a person. A Server is safe for use by several
 // goroutines.
 type Server struct {
 	choice config.Choice
@@ -61,6 +61,19 @@ func (s *Server) Provider(ctx context.Context) (llm.Provider, error) {
 	return s.provider, err
 }
 
+// forget makes the key be read anew if the server has refused it, because a person may give it
+// another one.
+func (s *Server) forget(refused llm.Provider, err error) {
+	if err == nil || llm.ClassOf(err) != llm.ClassAuth {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.provider == refused {
+		s.provider = nil
+	}
+}
+
 // Ask calls ask with a provider for each of the server's keys until a key is accepted. If none is,
 // it returns the error for the last.
 func (s *Server) Ask(ctx context.Context, ask func(llm.Provider) error) (err error) {
@@ -68,6 +81,7 @@ func (s *Server) Ask(ctx context.Context, ask func(llm.Provider) error) (err err
 		var provider llm.Provider
 		if provider, err = with.Provider(ctx); err == nil {
 			err = ask(provider)
+			with.forget(provider, err)
 		}
 		switch llm.ClassOf(err) {
 		case llm.ClassAuth, llm.ClassQuota, llm.ClassRateLimit: // another key may be accepted
@@ -94,6 +108,7 @@ func (s *Server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 		}
 		for delta, err := range provider.Stream(ctx, request) {
 			delta.Usage = s.priced(delta.Usage, request.Model)
+			s.forget(provider, err)
 			if !yield(delta, err) {
 				return
 			}

@@ -6,10 +6,7 @@ import (
 	"org-agent/kernel/llm"
 )
 
-// Window returns the context window of the model with this name. For "" it is the smallest window
-// of the standard models. Servers that have not reported it yet are asked only if ask is set. Each
-// takes a second at most.
-func (r *Router) Window(ctx context.Context, name string, ask bool) llm.Window {
+func (r *routes) window(ctx context.Context, name string, ask bool) llm.Window {
 	if name != "" {
 		endpoint, model, err := r.find(name)
 		if err != nil {
@@ -29,7 +26,7 @@ func (r *Router) Window(ctx context.Context, name string, ask bool) llm.Window {
 	return least
 }
 
-func (r *Router) windowOf(ctx context.Context, e endpoint, model string, ask bool) llm.Window {
+func (r *routes) windowOf(ctx context.Context, e endpoint, model string, ask bool) llm.Window {
 	if e.server == nil {
 		return llm.Window{Tokens: llm.AssumedWindow, Source: "the built-in responder", NoModel: true}
 	}

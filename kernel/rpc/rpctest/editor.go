@@ -70,6 +70,7 @@ type Editor struct {
 	finished                           map[string]protocol.TurnFinished // by turn
 	thoughts, preferred, model, preset string                           // the values of the latest notifications
 	notices                            []string
+	server                             protocol.ServerInfo
 	progress                           []protocol.TurnProgress
 	asks                               []protocol.Ask // those that are open
 	compacted                          []protocol.SessionCompacted
@@ -114,6 +115,11 @@ func Open(ctx context.Context, config Config) (*Editor, error) {
 		return nil, fmt.Errorf("open an editor: %w", err)
 	}
 	e.conn = conn
+	e.mu.Lock()
+	if e.server.Home == "" { // no notification came before
+		e.server = conn.Server().Server
+	}
+	e.mu.Unlock()
 	if err := e.load(ctx); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("open an editor: %w", err)
@@ -353,6 +359,13 @@ func (e *Editor) Preset() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.preset
+}
+
+// Server returns the description of the kernel, as far as it is known now.
+func (e *Editor) Server() protocol.ServerInfo {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.server
 }
 
 // Notices returns the lines shown outside the buffer: notices, the texts of :message, and the notices

@@ -69,6 +69,8 @@ func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
 	case *protocol.Subagent: // tests list the subagents instead
 	case *protocol.Notice:
 		e.notices = append(e.notices, p.Text)
+	case *protocol.ServerInfo:
+		e.server = *p
 	case *protocol.Ask: // a client that attaches while the ask is shown again receives it twice
 		if !slices.ContainsFunc(e.asks, func(a protocol.Ask) bool { return a.ID == p.ID }) {
 			e.asks = append(e.asks, *p)

@@ -1,0 +1,141 @@
+package route
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/protocol"
+)
+
+// Router has every model that can be asked for. A request that names a model goes to its endpoint,
+// any other to the standard models in turn.
+type Router struct {
+	config  Config
+	current atomic.Pointer[routes]
+}
+
+// New returns the router of the models that the settings and the environment choose. Its errors
+// name the line or the variable at fault. If nothing is chosen, it looks for servers on this
+// machine.
+func New(ctx context.Context, c Config) (*Router, error) {
+	r := &Router{config: c}
+	if err := r.Reload(ctx, c.Settings); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Reload makes other settings count from the next request on. A request that runs keeps its model.
+// Keys are read anew. If the settings cannot be used, Reload returns an error as [New] does, and
+// the models stay as they were.
+func (r *Router) Reload(ctx context.Context, settings config.Settings) error {
+	c := r.config
+	c.Settings = settings
+	loaded, err := load(ctx, c)
+	if err == nil {
+		r.current.Store(loaded)
+	}
+	return err
+}
+
+// Model returns the name of the first standard model. It is "builtin" for the built-in responder,
+// and "none" if no model may be asked.
+func (r *Router) Model() string { return r.current.Load().model }
+
+// Notice tells a person where their words go, if the server was found rather than configured.
+// Otherwise it is "".
+func (r *Router) Notice() string { return r.current.Load().notice }
+
+// IsModel reports whether the first standard model is a language model.
+func (r *Router) IsModel() bool {
+	model := r.Model()
+	return model != "" && model != nameBuiltin && model != nameNone
+}
+
+// Dialect returns the dialect in which the first standard model is asked. For the built-in
+// responder, which is asked in none, it returns the first dialect.
+func (r *Router) Dialect() llm.Dialect {
+	for _, e := range r.current.Load().endpoints {
+		if e.standard && e.server != nil {
+			return e.server.dialect
+		}
+	}
+	return r.config.Dialects[0]
+}
+
+// Images returns a request as the first standard model gets it, by its rule about images.
+func (r *Router) Images(request llm.Request) (llm.Request, error) {
+	if change := r.current.Load().images; change != nil {
+		return change(request)
+	}
+	return request, nil
+}
+
+// ConsentNeeded returns the host that a person still has to agree to, or "".
+func (r *Router) ConsentNeeded() string { return r.current.Load().consent.needed() }
+
+// CheckConsent fails with [protocol.CodeConsent] while no person has agreed that words go to the
+// host that was found. agreed is the host that this person agrees to, or "". The agreement is
+// stored in the file Config.Consent.
+func (r *Router) CheckConsent(agreed string) error { return r.current.Load().consent.check(agreed) }
+
+// Statuses returns the standard models in the order in which they are tried, with their states.
+func (r *Router) Statuses() []protocol.ModelStatus { return r.current.Load().health.statuses() }
+
+// Stream implements [llm.Provider].
+func (r *Router) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	routes := r.current.Load()
+	if request.Model == "" {
+		return routes.standard.Stream(ctx, request)
+	}
+	endpoint, model, err := routes.find(request.Model)
+	if err != nil {
+		return func(yield func(llm.Delta, error) bool) { yield(llm.Delta{}, err) }
+	}
+	request.Model = model
+	return endpoint.provider.Stream(ctx, request)
+}
+
+// Find fails with [protocol.CodeNotFound] if no server can be asked for a model with this name. The
+// error names the model that was probably meant. Find asks no server.
+func (r *Router) Find(name string) error {
+	_, _, err := r.current.Load().find(name)
+	return err
+}
+
+// Check fails as [Router.Find] does. It also fails if the server of the model lists its models and
+// this one is not among them. The server is asked at most once a minute, and waited for two
+// seconds.
+func (r *Router) Check(ctx context.Context, name string) error {
+	return r.current.Load().check(ctx, name)
+}
+
+// List returns the models of all servers. It asks the servers at once, for five seconds at most,
+// and lists up to a thousand models of each. A server that was found is asked only after a person
+// agreed to it. Silent are the names of the servers that did not answer. The model named chosen is
+// marked as chosen.
+func (r *Router) List(ctx context.Context, chosen string) protocol.ModelListResult {
+	return r.current.Load().list(ctx, chosen)
+}
+
+// Window returns the context window of the model with this name. For "" it is the smallest window
+// of the standard models. Servers that have not reported it yet are asked only if ask is set. Each
+// takes a second at most.
+func (r *Router) Window(ctx context.Context, name string, ask bool) llm.Window {
+	return r.current.Load().window(ctx, name, ask)
+}
+
+// TakesGrammar reports whether the model with that name can be restricted to a grammar. The name ""
+// stands for the standard models, of which one suffices.
+func (r *Router) TakesGrammar(name string) bool {
+	routes := r.current.Load()
+	if name == "" {
+		return slices.ContainsFunc(routes.endpoints, func(e endpoint) bool { return e.standard && e.takesGrammar() })
+	}
+	found, _, err := routes.find(name)
+	return err == nil && found.takesGrammar()
+}
