@@ -81,7 +81,7 @@ func (s *story) decision(e journal.Entry) error {
 	}
 	scope := map[protocol.Decision]string{
 		protocol.AllowOnce: "allowed once", protocol.AllowTurn: "allowed for this turn",
-		protocol.AllowSession: "allowed for this session", protocol.AllowAlways: "always allowed",
+		protocol.AllowSession: "allowed for this session", protocol.AllowAlways: "always allowed", protocol.AllowReading: "allowed with all reading in the project",
 		protocol.Deny: "refused", "": "not decided, because the turn ended",
 	}[data.Decision]
 	if scope == "" {

@@ -158,6 +158,11 @@ func closeAsk(ctx context.Context, tx *writer, ask *protocol.Ask, outcome protoc
 		}
 		answers = string(encoded)
 	}
+	if ask.Reading != nil && outcome.Decision != "" {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO reading_decided (directory) VALUES (?) ON CONFLICT DO NOTHING", ask.Reading.Directory); err != nil {
+			return err
+		}
+	}
 	ask.AskOutcome, ask.Closed = outcome, row.Time.Format(time.RFC3339)
 	_, err = tx.ExecContext(ctx, "UPDATE ask SET decision = ?, comment = ?, edited = ?, answers = ?, client = ?, closed = ? WHERE id = ?",
 		string(outcome.Decision), outcome.Comment, outcome.Edited, answers, outcome.Client, micros(row.Time), ask.ID)
@@ -222,4 +227,11 @@ func (s *AskStore) Allowed(ctx context.Context, hash, turn, session string) (pro
 		return "", false, nil
 	}
 	return decision, decision != "", s.failure(ctx, "look for an approval", err)
+}
+
+// ReadingDecided reports whether a person has decided an approval with the read-only set of this project.
+// The set is offered until then.
+func (s *AskStore) ReadingDecided(ctx context.Context, directory string) (decided bool, err error) {
+	err = s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM reading_decided WHERE directory = ?)", directory).Scan(&decided)
+	return decided, s.failure(ctx, "look for a decision about reading", err)
 }

@@ -33,6 +33,9 @@ func (p *Policy) leaves(r *rule, c shell.Command, directory string) string {
 	if r.inside == "" {
 		return ""
 	}
+	if programName(c) == "git" && inRepository(directory) {
+		return directory + ", whose settings as a repository without .git" // it may be part of the project's text
+	}
 	for i, w := range c.Words {
 		if i <= c.Assigns || r.words.is(i) || w.Number {
 			continue
@@ -164,7 +167,7 @@ func readsBelow(c shell.Command) bool {
 				return true
 			}
 		case "rg":
-			if letters && strings.ContainsAny(w.Text, "u.") || option && (strings.HasPrefix(w.Text, "--hid") || strings.HasPrefix(w.Text, "--un")) {
+			if letters && strings.ContainsAny(w.Text, "u.g") || option && (strings.HasPrefix(w.Text, "--hid") || strings.HasPrefix(w.Text, "--un") || strings.HasPrefix(w.Text, "--glob") || strings.HasPrefix(w.Text, "--iglob")) {
 				return true
 			}
 		}
@@ -189,23 +192,28 @@ const searchLimit = 20000
 // keysBelow reports whether there is, or may be, a file of keys below the directories that a command names,
 // or below its own.
 func (p *Policy) keysBelow(c shell.Command, directory string) bool {
-	roots, seen := []string{directory}, 0
+	var roots []string
+	told, seen := false, 0 // told: which word is the pattern
 	for i, w := range c.Words {
-		if i <= c.Assigns || slices.Contains(c.Aside, i) || strings.HasPrefix(w.Text, "-") {
+		aside := slices.Contains(c.Aside, i)
+		told = told || aside && !strings.HasPrefix(w.Text, "-")
+		if i <= c.Assigns || aside || strings.HasPrefix(w.Text, "-") {
 			continue
 		}
-		if w.Kind != shell.Literal {
+		path, known := absolutePath(w, directory)
+		if !known {
 			return true // a pattern, which may match any directory
 		}
-		if path, known := absolutePath(w, directory); known {
-			if len(roots) > 0 && roots[0] == directory {
-				roots = nil
-			}
-			roots = append(roots, path)
-		}
+		roots = append(roots, path)
+	}
+	if !told || len(roots) == 0 {
+		roots = []string{directory}
 	}
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() && entry.Name() == ".git" {
+				return fs.SkipDir
+			}
 			if seen++; seen > searchLimit || err == nil && !entry.IsDir() && (mayHoldKeys(path) || holdsCredentials(path) || p.secret(path)) {
 				return errKeys
 			}

@@ -137,6 +137,11 @@ type Verdict struct {
 	// Decisions are the decisions about each thing that the action touches, as far as that is
 	// known.
 	Decisions []Decision
+	// Reading is the read-only set of a project, which would allow the action too. [Policy.Verify] sets it
+	// for an action that a person is asked about.
+	Reading *protocol.ReadingOffer
+
+	reach []protocol.Reach // what the action touches; nil if that is not known
 }
 
 // AllowedBy returns the names of the rules of policy.org that decided an allowed action, each once.
@@ -207,6 +212,7 @@ func (p *Policy) Verify(ctx context.Context, a action.Action, where Where) (Veri
 		}
 	}
 	if verdict.Kind != Allow {
+		verdict.Reading = p.reading(ctx, verdict, where)
 		return Verified{}, verdict, nil
 	}
 	return Verified{by: p, action: verdict.Action}, verdict, nil

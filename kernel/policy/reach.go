@@ -35,7 +35,11 @@ type Decision struct {
 // where no rule matches: reading in the home or in a project of the conversation is allowed, and
 // everything else asks.
 func (p *Policy) judgeReach(all []protocol.Reach) Verdict {
-	rules := p.Rules.Rules()
+	return p.judgeBy(p.Rules.Rules(), all)
+}
+
+// judgeBy does the same with these rules.
+func (p *Policy) judgeBy(rules *Rules, all []protocol.Reach) Verdict {
 	var decisions []Decision
 	changes := false
 	for _, r := range all {
@@ -46,7 +50,7 @@ func (p *Policy) judgeReach(all []protocol.Reach) Verdict {
 		return Verdict{Kind: Allow, Reason: "it touches nothing"}
 	}
 	v := verdictOf(decisions)
-	v.Changes = changes
+	v.Changes, v.reach = changes, all
 	return v
 }
 

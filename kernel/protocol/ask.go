@@ -62,8 +62,24 @@ type PendingAction struct {
 	Once bool `json:"once,omitempty"`
 	// Always: a person can allow an equal action always, which writes a rule into policy.org.
 	Always bool `json:"always,omitempty"`
+	// Reading is a read-only set of rules that is offered with the action; nil if none is. A person
+	// can allow the action and have the rules written into policy.org.
+	Reading *ReadingOffer `json:"reading,omitempty"`
 	// Cut is how many bytes of Action and Text are left out here.
 	Cut int `json:"cut,omitempty"`
+}
+
+// ReadingOffer is a read-only set: rows of policy.org that allow every conversation to read in a project.
+// It is offered once for each project.
+type ReadingOffer struct {
+	Directory string       `json:"directory"`
+	Rows      []OfferedRow `json:"rows"`
+}
+
+// OfferedRow is a row that allows something, as a person reads it in policy.org.
+type OfferedRow struct {
+	Rule    string `json:"rule"`
+	Matches string `json:"matches"`
 }
 
 // AskOutcome is the decision about an ask, with the kind of client that sent it. It is zero while
@@ -117,17 +133,19 @@ func (a Ask) CheckOutcome(o AskOutcome) error {
 	switch {
 	case a.Once && slices.Contains([]Decision{AllowTurn, AllowSession, AllowAlways}, o.Decision):
 		return Errorf(CodeInvalidParams, "this is asked each time: it can be allowed once only")
+	case a.Reading == nil && o.Decision == AllowReading:
+		return Errorf(CodeInvalidParams, "no rules for reading are offered with this: allow it once, in this turn or in this session")
 	case !a.Always && o.Decision == AllowAlways:
 		return Errorf(CodeInvalidParams, "this cannot be allowed always, because an equal action does not come again: allow it once, in this turn or in this session")
 	}
 	switch o.Decision {
 	case AllowOnce, Deny:
-	case AllowTurn, AllowSession, AllowAlways:
+	case AllowTurn, AllowSession, AllowAlways, AllowReading:
 		if o.Edited != "" {
 			return Errorf(CodeInvalidParams, "an edited action is a new one: it can be allowed once only")
 		}
 	default:
-		return Errorf(CodeInvalidParams, "%q is not a decision: use allow-once, allow-turn, allow-session, allow-always or deny", o.Decision)
+		return Errorf(CodeInvalidParams, "%q is not a decision: use allow-once, allow-turn, allow-session, allow-always, allow-reading or deny", o.Decision)
 	}
 	if len(o.Answers) > 0 {
 		return Errorf(CodeInvalidParams, "an approval has no form: leave :answers out")
@@ -211,7 +229,8 @@ func (p AskDecideParams) Outcome(client string) AskOutcome {
 }
 
 // AskDecideResult confirms a decision. If the rule for the decision "always" could not be written, the
-// Decision is to allow it in this session, and Note says why.
+// Decision is to allow it in this session; if the rules for reading could not, to allow it once. Note
+// says why.
 type AskDecideResult struct {
 	ID       string   `json:"id"`
 	Decision Decision `json:"decision"`

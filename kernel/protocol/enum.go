@@ -84,6 +84,7 @@ const (
 	AllowTurn    Decision = "allow-turn"
 	AllowSession Decision = "allow-session"
 	AllowAlways  Decision = "allow-always"
+	AllowReading Decision = "allow-reading" // once, and the read-only set that was offered with it from now on
 	Deny         Decision = "deny"
 	Answered     Decision = "answered" // the form of a question
 	Declined     Decision = "declined" // to answer a question

@@ -110,7 +110,7 @@ func (a Asks) decide(ctx context.Context, client *rpc.Client, p protocol.AskDeci
 		return protocol.AskDecideResult{}, err
 	}
 	result, err := a.Decider.Decide(ctx, p, edited, string(client.Capabilities().Channel()))
-	if err == nil && result.Decision == protocol.AllowAlways {
+	if err == nil && (result.Decision == protocol.AllowAlways || result.Decision == protocol.AllowReading) {
 		a.RulesChanged()
 	}
 	return result, err

@@ -61,9 +61,25 @@ func approvalSubtree(level int, a protocol.Ask) string {
 	if cut > 0 {
 		fmt.Fprintf(&b, "\nCut here: %d more bytes follow. =v= below shows all, and so does =org-agent approve %s=.\n", cut, a.ID)
 	}
+	reading := ""
+	if a.Reading != nil {
+		b.WriteString(readingOffer(*a.Reading))
+		reading = "=r= reading here    "
+	}
 	// The client knows the last line as the one on which single letters are keys.
-	b.WriteString("\n=C-c C-c= yes, once    =C-c C-k= no    =v= look closely    =m= more choices\n")
+	fmt.Fprintf(&b, "\n=C-c C-c= yes, once    =C-c C-k= no    %s=v= look closely    =m= more choices\n", reading)
 	return askSubtree(level, a.ID, "approval", b.String())
+}
+
+// readingOffer lists the read-only set of a project, and how a person accepts it.
+func readingOffer(offer protocol.ReadingOffer) string {
+	var b strings.Builder
+	b.WriteString("\n=r= below allows this and, from now on, reading in this project. It adds these rules to =policy.org=:\n\n```text\n")
+	for _, row := range offer.Rows {
+		fmt.Fprintf(&b, "%s | %s\n", row.Rule, row.Matches)
+	}
+	b.WriteString("```\n")
+	return b.String()
 }
 
 // lowerFirst returns a summary, which begins with a verb, in the form for the text behind "May I".
@@ -147,7 +163,7 @@ func summaryOf(a protocol.Ask) string {
 
 func decisionScope(a protocol.Ask) string {
 	words := map[protocol.Decision]string{
-		protocol.AllowOnce: "once", protocol.AllowTurn: "for the turn", protocol.AllowSession: "for the session", protocol.AllowAlways: "always",
+		protocol.AllowOnce: "once", protocol.AllowTurn: "for the turn", protocol.AllowSession: "for the session", protocol.AllowAlways: "always", protocol.AllowReading: "with reading in the project",
 	}
 	if a.Edited != "" {
 		return "once, edited"

@@ -29,6 +29,7 @@ func TestAskGoesOneWay(t *testing.T) {
 		approval.Hash, approval.Reason, approval.Summary = "h", "it writes", "Write"
 		approval.Text, approval.Language, approval.Effects = strings.Repeat("x", protocol.AskTextLimit+1), "text", []string{"a file"}
 		approval.Once, approval.Always = true, true
+		approval.Reading = &protocol.ReadingOffer{Directory: "/home/me/x", Rows: []protocol.OfferedRow{{Rule: "reads", Matches: "~/x/**"}}}
 		question.Form = &protocol.QuestionForm{Title: "How?", Fields: []protocol.FormField{{Name: "way", Kind: protocol.FieldText, Question: "Which way?"}}}
 		question.Skill, question.Act = "chat", "act-1"
 		asks = []protocol.Ask{approval, question}

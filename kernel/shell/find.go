@@ -84,28 +84,3 @@ func (c *call) findRuns(i int) (end int) {
 	c.words = before
 	return end
 }
-
-// grepFlags are letters of grep's options that have no operand in the next word but a number.
-const grepFlags = "nrilwcvEFGPoHhsqxzaILUbTZy0123456789ABCm"
-
-// readGrep reads the words of grep. It runs nothing. The pattern names no file, and neither does what
-// it leaves out. Which word is the pattern is told only if every option is known not to give it.
-func readGrep(c *call) {
-	pattern, known := -1, true
-	for i, w := range c.rest() {
-		switch {
-		case w.Kind != Literal:
-			known = false // it could be an option
-		case strings.HasPrefix(w.Text, "--exclude=") || strings.HasPrefix(w.Text, "--exclude-dir="):
-			c.aside(i)
-		case w.Text == "--color=never" || w.Text == "--color=auto" || strings.HasPrefix(w.Text, "--include="):
-		case strings.HasPrefix(w.Text, "-") && strings.Trim(w.Text[1:], grepFlags) != "":
-			known = false
-		case !strings.HasPrefix(w.Text, "-") && pattern < 0:
-			pattern = i
-		}
-	}
-	if known && pattern >= 0 {
-		c.aside(pattern)
-	}
-}

@@ -157,7 +157,7 @@ func toolNamed(name string) (program, bool) {
 	case "split", "gsplit":
 		return optionsDecide("", "filter"), true
 	case "rg":
-		return optionsDecide("z", "pre hostname-bin search-zip"), true
+		return program{read: readRipgrep}, true
 	case "file":
 		return optionsDecide("CfmzZ", "compile files-from magic-file uncompress uncompress-noreport"), true
 	case "wc", "gwc", "du", "gdu":

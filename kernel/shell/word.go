@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -101,17 +102,21 @@ func bare(value string) (text string, kind WordKind) {
 		case '*', '?', '[':
 			return "", Many
 		case '{':
-			if i+1 >= len(value) || value[i+1] != '}' {
+			braces := onlyBraces.FindString(value[i:])
+			if braces == "" {
 				return "", Many
 			}
-			b.WriteString("{}")
-			i++
+			b.WriteString(braces)
+			i += len(braces) - 1
 		default:
 			b.WriteByte(c)
 		}
 	}
 	return b.String(), Literal
 }
+
+// onlyBraces matches braces that stand for themselves in every shell, as in HEAD@{1}.
+var onlyBraces = regexp.MustCompile(`^\{[A-Za-z0-9_]*\}`)
 
 // unescape removes the backslashes before these characters. A backslash before a line end is
 // removed together with the line end.

@@ -20,6 +20,15 @@ func (t *Turn) Decide(ctx context.Context, verdict policy.Verdict, hash string) 
 		PendingAction: protocol.PendingAction{Action: verdict.Action.Canonical(), Hash: hash, Reason: verdict.Reason, Once: verdict.OnceOnly, Always: !verdict.OnceOnly && !verdict.Changes},
 		Subagent:      t.Subagent, Parent: t.Parent,
 	}
+	if offer := verdict.Reading; offer != nil {
+		decided, err := t.Desk.config.Asks.ReadingDecided(ctx, offer.Directory)
+		if err != nil {
+			return gate.Decision{}, err
+		}
+		if !decided {
+			approval.Reading = offer
+		}
+	}
 	t.describe(ctx, &approval, verdict.Action)
 	opened, err := t.open(ctx, approval)
 	if err != nil {

@@ -39,8 +39,11 @@ type Config struct {
 
 // Rules are the rules of policy.org. Allow adds one for the action with this hash; why says in one line
 // what the action does. [policy.RuleFile] implements it.
+//
+// AllowReading adds those of an offer.
 type Rules interface {
 	Allow(hash, why string, now time.Time) error
+	AllowReading(offer protocol.ReadingOffer, now time.Time) error
 }
 
 // Asks stores the asks in the journal. The error of a second decision has [protocol.CodeConflict].
@@ -48,6 +51,8 @@ type Asks interface {
 	PutAsk(ctx context.Context, ask protocol.Ask) error
 	Ask(ctx context.Context, id string) (protocol.Ask, error)
 	Decide(ctx context.Context, id string, outcome protocol.AskOutcome) (protocol.Ask, error)
+	// ReadingDecided reports whether a person has decided an approval with the read-only set of a project.
+	ReadingDecided(ctx context.Context, directory string) (bool, error)
 }
 
 // Desk takes the decisions of people. Make one with [New].
@@ -102,7 +107,13 @@ func (d *Desk) Decide(ctx context.Context, p protocol.AskDecideParams, edited ac
 		return none, protocol.Errorf(protocol.CodeBusy, "the kernel has just started and the turn does not wait for the answer yet; as secrets are not stored, answer again in a moment")
 	}
 	note := ""
-	if p.Decision == protocol.AllowAlways { // first the rule: if the kernel ends now, the ask still waits
+	switch p.Decision { // first the rule: if the kernel ends now, the ask still waits
+	case protocol.AllowReading:
+		if err := d.config.Rules.AllowReading(*ask.Reading, time.Now()); err != nil {
+			note = fmt.Sprintf("it is allowed once only, because the rules for reading could not be written: %v", err)
+			decision.Decision, decision.Comment = protocol.AllowOnce, note
+		}
+	case protocol.AllowAlways:
 		if err := d.config.Rules.Allow(ask.Hash, ask.Summary, time.Now()); err != nil {
 			note = fmt.Sprintf("it is allowed in this session only, because no rule could be written: %v", err)
 			decision.Decision, decision.Comment = protocol.AllowSession, note

@@ -16,7 +16,7 @@ import (
 type approveCommand struct {
 	ID     string `arg:"" help:"The approval's id, or \"list\"."`
 	Deny   string `help:"Refuse it, with a reason for the model." placeholder:"REASON"`
-	For    string `help:"How long the permission lasts: once, turn, session or always." enum:"once,turn,session,always" default:"once"`
+	For    string `help:"How long the permission lasts: once, turn, session or always. With reading, the offered rules for reading in the project are added too." enum:"once,turn,session,always,reading" default:"once"`
 	Yes    bool   `help:"Allow it without asking."`
 	Action bool   `help:"Print the action exactly as it would be performed, and decide nothing."`
 	JSON   bool   `help:"With list: print JSON."`
@@ -78,6 +78,17 @@ func printReason(out io.Writer, a protocol.Ask) {
 	}
 }
 
+// printReadingOffer prints the read-only set that is offered with the approval.
+func printReadingOffer(out io.Writer, a protocol.Ask) {
+	if a.Reading == nil {
+		return
+	}
+	fmt.Fprint(out, "  reading in this project can be allowed with it, by these rules of policy.org:\n")
+	for _, row := range a.Reading.Rows {
+		fmt.Fprintf(out, "    %s | %s\n", row.Rule, row.Matches)
+	}
+}
+
 func indented(text string) string {
 	if text == "" {
 		return ""
@@ -89,6 +100,7 @@ func indented(text string) string {
 func (proc *process) showApproval(ctx context.Context, conn *rpc.Conn, a protocol.Ask) error {
 	fmt.Fprintf(proc.stderr, "%s, for the session %s\n", approvalTitle(a), a.Session)
 	printReason(proc.stderr, a)
+	printReadingOffer(proc.stderr, a)
 	fmt.Fprintln(proc.stderr)
 	return printApproval(ctx, proc.stderr, conn, a, a.Text == "" && a.Cut == 0)
 }
@@ -124,6 +136,8 @@ func (c *approveCommand) decide(ctx context.Context, proc *process, conn *rpc.Co
 	case c.Deny != "" || c.For == "once":
 	case a.Once:
 		return errors.New("this can only be allowed once: omit --for")
+	case a.Reading == nil && c.For == "reading":
+		return errors.New("no rules for reading are offered with this: omit --for, or say turn or session")
 	case !a.Always && c.For == "always":
 		return errors.New("this cannot be allowed always, because an equal action does not come again: omit --for, or say turn or session")
 	}

@@ -85,6 +85,9 @@ func (t *chat) decision(ctx context.Context, in *lineReader, a protocol.Ask) (pr
 	case a.Always:
 		scopes += ", A always"
 	}
+	if a.Reading != nil {
+		scopes += ", r with the rules for reading"
+	}
 	for {
 		fmt.Fprintf(t.proc.stderr, "\nallow this? y once%s; n no; RET later: ", scopes)
 		line, err := in.line(ctx)
@@ -110,6 +113,9 @@ func (t *chat) decision(ctx context.Context, in *lineReader, a protocol.Ask) (pr
 			return params, nil
 		case word == "s" && !a.Once:
 			params.Decision = protocol.AllowSession
+			return params, nil
+		case word == "r" && a.Reading != nil:
+			params.Decision = protocol.AllowReading
 			return params, nil
 		case word == "A" && a.Always:
 			params.Decision = protocol.AllowAlways
