@@ -71,12 +71,27 @@ elisp/org-agent.elc: $(EL_FILES) $(AUTOLOADS) | need-emacs
 EL_VERSION  := $(shell sed -n 's/^;; Version: //p' elisp/org-agent.el)
 PACKAGE_TAR ?= bin/org-agent-$(EL_VERSION).tar
 
+# The manual for "C-h i", and the list of it that package.el looks for.
+MANUAL ?= elisp
+
+.PHONY: info
+info: need-emacs need-makeinfo $(MANUAL)/org-agent.info ## export the manual for Emacs's "C-h i"
+
+$(MANUAL)/org-agent.info: elisp/org-agent.org
+	@mkdir -p $(MANUAL); work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; \
+	$(EMACS) -Q --batch --eval '(progn (require (quote ox-texinfo)) (setq org-export-use-babel nil) (find-file "$<") (org-export-to-file (quote texinfo) "'"$$work"'/org-agent.texi"))' && \
+	cd "$$work" && makeinfo --no-split --output=org-agent.info org-agent.texi && \
+	install-info --quiet org-agent.info dir && cd "$(CURDIR)" && mv "$$work/dir" "$$work/org-agent.info" $(MANUAL)/ && touch $@
+
+# A package has the manual where it was exported, or can be.
+INFO_FILES := $(if $(and $(shell command -v makeinfo),$(shell command -v install-info)),elisp/org-agent.info,$(wildcard elisp/org-agent.info))
+
 .PHONY: package
 package: $(PACKAGE_TAR) ## make the package that M-x package-install-file installs
 
-$(PACKAGE_TAR): $(EL_FILES) $(GO_FILES) LICENSE | need-emacs
+$(PACKAGE_TAR): $(EL_FILES) $(GO_FILES) LICENSE $(INFO_FILES) | need-emacs
 	@mkdir -p $(dir $@); work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; \
-	to="$$work/org-agent-$(EL_VERSION)"; mkdir "$$to" && cp $(EL_FILES) go.mod go.sum LICENSE "$$to" && \
+	to="$$work/org-agent-$(EL_VERSION)"; mkdir "$$to" && cp $(EL_FILES) go.mod go.sum LICENSE $(if $(INFO_FILES),$(INFO_FILES) elisp/dir) "$$to" && \
 	$(EMACS) -Q --batch -l package --eval '(package-generate-description-file (with-temp-buffer (insert-file-contents "elisp/org-agent.el") (package-buffer-info)) (pop command-line-args-left))' \
 	  "$$to/org-agent-pkg.el" && \
 	find kernel skills -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path 'kernel/cmd/bench/*' \
@@ -94,11 +109,15 @@ define need
 	  $$run $$install >/dev/null 2>&1 || { $$run apt-get update -qq && $$run $$install >/dev/null; } || { echo "that failed; run: sudo $$install"; exit 1; }; }
 endef
 
-.PHONY: need-emacs need-tests
+.PHONY: need-emacs need-makeinfo need-tests
 need-emacs:
 	$(call need,$(EMACS),emacs-nox)
 
-need-tests: need-emacs need-mcp
+need-makeinfo:
+	$(call need,makeinfo,texinfo)
+	$(call need,install-info,install-info)
+
+need-tests: need-emacs need-makeinfo need-mcp
 	$(call need,$(SBCL),sbcl)
 	$(call need,tmux,tmux)
 	$(call need,dbus-daemon,dbus-daemon)

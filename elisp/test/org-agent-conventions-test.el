@@ -337,7 +337,7 @@ A command without an autoload is bound only in its own file."
   "Every command that a manual names is autoloaded."
   (let ((known (org-agent-conventions-test--autoloads))
         (count 0))
-    (dolist (manual '("README.org" "../README.org"))
+    (dolist (manual '("org-agent.org" "../README.org"))
       (with-temp-buffer
         (insert-file-contents (expand-file-name manual org-agent-directory))
         (while (re-search-forward "=M-x \\(org-agent[a-z-]*\\)=" nil t)

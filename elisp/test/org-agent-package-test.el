@@ -45,8 +45,8 @@
 
 (ert-deftest org-agent-package-installs ()
   "`package-install-file' installs the package on an empty home.
-The compiler does not warn, every command is autoloaded, and the sources
-of the kernel are there, without a test."
+The compiler does not warn, every command is autoloaded, Info finds the
+manual, and the sources of the kernel are there, without a test."
   (let* ((home (file-truename (make-temp-file "org-agent-home" t)))
          (file (expand-file-name (format "org-agent-%s.tar" org-agent-version) home)))
     (unwind-protect
@@ -66,6 +66,9 @@ of the kernel are there, without a test."
                    '(package-initialize)
                    '(prin1 (list (autoloadp (symbol-function 'org-agent-chat))
                                  (featurep 'org-agent)
+                                 (progn (require 'info)
+                                        (info "(org-agent)Commands")
+                                        Info-current-node)
                                  (progn (require 'org-agent) org-agent-directory)
                                  (let (lacking)
                                    (with-temp-buffer
@@ -79,9 +82,10 @@ of the kernel are there, without a test."
                                    lacking)))))
                  (seen (car (read-from-string
                              printed (string-match-p "^(t " printed)))))
-            (pcase-let ((`(,autoloaded ,loaded ,directory ,lacking) seen))
+            (pcase-let ((`(,autoloaded ,loaded ,node ,directory ,lacking) seen))
               (should autoloaded)
               (should-not loaded)
+              (should (equal node "Commands"))
               (should-not lacking)
               (should (file-in-directory-p directory home))
               (should (file-exists-p (expand-file-name "go.mod" directory)))
