@@ -58,6 +58,7 @@
                    ("t" . org-agent-allow-turn)
                    ("s" . org-agent-allow-session)
                    ("A" . org-agent-allow-always)
+                   ("r" . org-agent-allow-reading)
                    ("d" . org-agent-deny)
                    ("e" . org-agent-approval-edit)
                    ("v" . org-agent-approval-view)
@@ -102,6 +103,7 @@ there.")
 \\[org-agent-allow-turn] an equal one in this turn,
 \\[org-agent-allow-session] in this session, \
 \\[org-agent-allow-always] always; \\[org-agent-deny] refuses it with a reason.
+\\[org-agent-allow-reading] allows it with reading in the project, if that is offered.
 \\[org-agent-section-return] shows an action in full, or answers a question.
 
 \\{org-agent-approval-mode-map}"
@@ -171,6 +173,8 @@ The first decision counts, also while it is on its way."
                                 (concat "; " (plist-get result :note)))
                                ((eq decision :allow-always)
                                 "; M-x org-agent-policy lists and revokes it")
+                               ((eq decision :allow-reading)
+                                "; M-x org-agent-policy lists and revokes the rules")
                                (t ""))))
      :failure (lambda (refusal)
                 (setq org-agent-approval--sent
@@ -188,6 +192,9 @@ The first decision counts, also while it is on its way."
     (when (and (plist-get approval :once)
                (not (eq decision :allow-once)))
       (user-error "This can be allowed once only"))
+    (when (and (eq decision :allow-reading)
+               (not (plist-get approval :reading)))
+      (user-error "No rules for reading are offered with this"))
     (when (and (eq decision :allow-always)
                (not (plist-get approval :always)))
       (user-error "An equal action does not come again; allow it once, in this turn or session"))
@@ -214,6 +221,12 @@ This adds a rule to policy.org, which `org-agent-policy' lists and revokes."
   (interactive nil org-agent-approval-mode org-agent-chat-mode)
   (org-agent-approval--allow :allow-always))
 
+(defun org-agent-allow-reading ()
+  "Allow the action at point once, and from now on reading in its project.
+This adds the rules to policy.org that are listed with the action."
+  (interactive nil org-agent-approval-mode org-agent-chat-mode)
+  (org-agent-approval--allow :allow-reading))
+
 (defun org-agent-deny (reason)
   "Refuse the action at point; the agent gets the REASON."
   (interactive (list (progn (org-agent-approval-at-point)
@@ -227,6 +240,7 @@ This adds a rule to policy.org, which `org-agent-policy' lists and revokes."
   '((?t "this turn" "allow an equal action until the turn ends" org-agent-allow-turn)
     (?s "this session" "allow an equal action in this conversation" org-agent-allow-session)
     (?A "always" "add a rule that allows an equal action" org-agent-allow-always)
+    (?r "reading here" "add the listed rules for reading, and allow it" org-agent-allow-reading)
     (?e "edit" "change the action, then allow it once" org-agent-approval-edit))
   "Choices that few need: a key, a name, what it does, and its command.")
 
@@ -236,12 +250,15 @@ This adds a rule to policy.org, which `org-agent-policy' lists and revokes."
   (let* ((approval (org-agent-approval-at-point))
          (choice (read-multiple-choice
                   "What else? "
-                  (cond ((plist-get approval :once)
-                         (last org-agent-approval--more))
-                        ((plist-get approval :always)
-                         org-agent-approval--more)
-                        (t (assq-delete-all
-                            ?A (copy-sequence org-agent-approval--more)))))))
+                  (if (plist-get approval :once)
+                      (last org-agent-approval--more)
+                    (cl-remove-if-not
+                     (lambda (choice)
+                       (pcase (car choice)
+                         (?A (plist-get approval :always))
+                         (?r (plist-get approval :reading))
+                         (_ t)))
+                     org-agent-approval--more)))))
     (call-interactively (nth 3 choice))))
 
 ;;;; The list
@@ -303,6 +320,7 @@ under point; for a moment keys do not allow it."
      "\n"
      (when-let* ((cut (plist-get approval :cut)))
        (propertize (format "… %d more bytes; v shows all\n" cut) 'face 'warning))
+     (org-agent-approval--reading (plist-get approval :reading))
      (org-agent-approval-choices
       '("Allow once" . org-agent-allow-once)
       '("Refuse" . org-agent-deny)
@@ -314,8 +332,22 @@ under point; for a moment keys do not allow it."
                  ("This session" . org-agent-allow-session)))
              (when (plist-get approval :always)
                '(("Always" . org-agent-allow-always)))
+             (when (plist-get approval :reading)
+               '(("Reading here" . org-agent-allow-reading)))
              '(("Edit" . org-agent-approval-edit))))
      "\n")))
+
+(defun org-agent-approval--reading (offer)
+  "Return the lines of OFFER, rules for reading in a project, or \"\"."
+  (if (null offer)
+      ""
+    (concat
+     (propertize "reading in this project can be allowed with it, by these rules:\n"
+                 'face 'shadow)
+     (mapconcat (lambda (row)
+                  (format "  %s | %s\n" (plist-get row :rule)
+                          (plist-get row :matches)))
+                (plist-get offer :rows) ""))))
 
 (defun org-agent-approval-choices (&rest choices)
   "Return a line of CHOICES, conses of a label and the command it calls.

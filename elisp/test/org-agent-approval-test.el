@@ -109,7 +109,7 @@
       (goto-char beg)
       (while (< (point) end)
         (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-allow-once))
-        (dolist (key '("o" "t" "s" "A" "d" "e" "v" "m"))
+        (dolist (key '("o" "t" "s" "A" "r" "d" "e" "v" "m"))
           (if (>= (point) last)
               (should (string-prefix-p
                        "org-agent-" (symbol-name (key-binding (kbd key)))))

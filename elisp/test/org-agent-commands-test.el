@@ -16,7 +16,8 @@
 (defun org-agent-commands-test--approval (id action)
   "Return the approval ID of ACTION."
   (list :id id :session "main" :turn "t" :event "e" :action action
-        :hash "h" :reason "it writes" :asked "2026-11-21T10:00:00Z"))
+        :hash "h" :reason "it writes" :asked "2026-11-21T10:00:00Z" :always t
+        :reading '(:directory "/x" :rows ((:rule "runs in /x" :matches "cat **")))))
 
 (ert-deftest org-agent-commands-approvals ()
   "Approvals are listed in full, and each key decides the one at point."
@@ -34,7 +35,8 @@
         (pcase-dolist (`(,key . ,decision) '(("o" . :allow-once)
                                              ("t" . :allow-turn)
                                              ("s" . :allow-session)
-                                             ("A" . :allow-always)))
+                                             ("A" . :allow-always)
+                                             ("r" . :allow-reading)))
           (org-agent-approval--refresh)
           (org-agent-fake-settle)
           (goto-char (point-min))

@@ -78,6 +78,58 @@
                        "* Rules\n| rule | matches | verdict | why | since |\n| runs | ls | refuse | mine | |\n"))
         (kill-buffer)))))
 
+(ert-deftest org-agent-policy-reading-is-offered-once ()
+  "The first question about reading in a project offers rules, which r adds."
+  (org-agent-approval-test--with
+      (format "(:type :request :target :tool :action :call :tool \"read\" :args (:path %S))"
+              (expand-file-name "project/text" org-agent-fake-directory))
+    (let ((project (expand-file-name "project" directory))
+          (policy (expand-file-name "policy.org" home)))
+      (make-directory (expand-file-name ".git" project) t)
+      (write-region "found\n" nil (expand-file-name "text" project) nil 'silent)
+      (let* ((approval (org-agent-approval-test--waits))
+             (rows (plist-get (plist-get approval :reading) :rows)))
+        (should (> (length rows) 10))
+        ;; The conversation lists all of them, and names the key.
+        (with-current-buffer "*org-agent-chat*"
+          (dolist (row rows)
+            (should (string-match-p
+                     (regexp-quote (format "%s | %s\n" (plist-get row :rule)
+                                           (plist-get row :matches)))
+                     (org-agent-fake-text))))
+          (goto-char (point-min))
+          (search-forward "=r= reading here"))
+        ;; So does the list.
+        (save-window-excursion
+          (org-agent-approvals)
+          (with-current-buffer "*org-agent-approvals*"
+            (org-agent-fake-wait (string-match-p "cat \\*\\*" (buffer-string)))
+            (should (string-match-p "r Reading here" (buffer-string)))))
+        (with-current-buffer "*org-agent-chat*"
+          (should (eq (key-binding (kbd "r")) 'org-agent-allow-reading))
+          (call-interactively (key-binding (kbd "r")))
+          (org-agent-kernel-test--settle 2)
+          (should (string-match-p "DONE Approved with reading in the project"
+                                  (org-agent-fake-text))))
+        (with-temp-buffer
+          (insert-file-contents policy)
+          (should (re-search-forward "^| runs in .*project +| cat \\*\\* +| allow" nil t)))
+        ;; Reading there does not ask any more.
+        (with-current-buffer "*org-agent-chat*"
+          (org-agent-kernel-test--say "do it again")
+          (org-agent-kernel-test--settle 3)
+          (should-not (org-agent-asks-of :approval)))))))
+
+(ert-deftest org-agent-policy-reading-that-is-not-offered ()
+  "Where no rules for reading are offered, r decides nothing."
+  (org-agent-approval-test--with
+      "(:type :request :target :shell :cmd \"date\")"
+    (should-not (plist-get (org-agent-approval-test--waits) :reading))
+    (with-current-buffer "*org-agent-chat*"
+      (should-not (string-match-p "reading here" (org-agent-fake-text)))
+      (should-error (org-agent-allow-reading) :type 'user-error)
+      (should (org-agent-asks-of :approval)))))
+
 (ert-deftest org-agent-policy-with-unsaved-changes ()
   "While policy.org has unsaved changes always counts for the session, and says why."
   (org-agent-approval-test--with
