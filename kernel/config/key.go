@@ -64,6 +64,14 @@ func (k KeySource) String() string {
 	return ""
 }
 
+// written returns the source as config.org has it.
+func (k KeySource) written() string {
+	if k.Command != "" {
+		return "command: " + k.Command
+	}
+	return k.String()
+}
+
 func (k KeySource) GoString() string { return k.String() }
 
 // askAuthSource is the Lisp that Emacs evaluates; the host follows it on the command line.

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -117,8 +118,9 @@ type daemon struct {
 	token     secret.Text    // that clients must know
 	former    []protocol.Ask // what was always allowed before such decisions were rules
 	// routed are the settings that models has, announced what clients were told of this kernel.
-	routed    config.Settings
-	announced protocol.ServerInfo
+	reconfiguring sync.Mutex // guards both, after the start
+	routed        config.Settings
+	announced     protocol.ServerInfo
 }
 
 // Run runs a kernel until it ends. It returns an error if the kernel could not start, or if something

@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/llm/route"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/service"
 )
 
 // Drivers returns the drivers of model servers. The first is the default for servers whose protocol
@@ -31,9 +32,55 @@ func (d *daemon) openModels(ctx context.Context, settings config.Settings) (*rou
 	})
 }
 
+// setup returns the service that finds, tries and writes models.
+func (d *daemon) setup() service.Setup {
+	return service.Setup{
+		Path: d.paths.Config,
+		Discover: func(ctx context.Context) []llm.FoundServer {
+			found, _ := Drivers().Discover(ctx)
+			return found
+		},
+		List: func(ctx context.Context, m config.Model) ([]string, error) { return d.newServer(m).Models(ctx) },
+		Try: func(ctx context.Context, m config.Model, request llm.Request) (llm.Reply, error) {
+			env := func(name string) string { // no variable chooses another model
+				if name == m.Key.Env {
+					return d.config.Env(name)
+				}
+				return ""
+			}
+			router, err := route.New(ctx, route.Config{Drivers: Drivers(), Dialects: dialect.All(), Settings: config.Settings{Models: []config.Model{m}}, Env: env, Logger: d.log})
+			if err != nil {
+				return llm.Reply{}, err
+			}
+			return llm.Collect(router.Stream(ctx, request))
+		},
+		Changed: func(ctx context.Context) {
+			d.reconfigure(ctx)
+			d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{d.paths.Config}})
+		},
+		Model: d.models.Model,
+		Decides: func() (name, otherwise string) {
+			choices, err := config.Choices(d.settings.Now(), d.config.Env)
+			if err != nil {
+				return "", err.Error()
+			}
+			variable, set := d.config.Env("ORG_AGENT_LLM"), d.settings.Last().LLM
+			switch {
+			case variable != "":
+				otherwise = fmt.Sprintf("the variable ORG_AGENT_LLM is %s, and that decides", variable)
+			case set != "":
+				otherwise = fmt.Sprintf("LLM in config.org is %s, and that decides", set)
+			}
+			return choices[0].Name, otherwise
+		},
+	}
+}
+
 // reconfigure makes a changed config.org count, and tells people what of it cannot be used or counts
-// only from the next start on. Only the goroutine that follows the file calls it.
+// only from the next start on.
 func (d *daemon) reconfigure(ctx context.Context) {
+	d.reconfiguring.Lock()
+	defer d.reconfiguring.Unlock()
 	now := d.settings.Now()
 	d.level.Set(now.LogLevel)
 	faults := d.settings.Faults(displayPath(d.paths.Config))

@@ -29,6 +29,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 		service.Events{Reader: reader, Intake: intake, RecordSender: func(client *rpc.Client, event string) { d.clients.RecordUse(client, event) }}.Methods(),
 		service.Turns{Sessions: d.sessions, Names: d.sessions, Models: d.models, Settings: resolver, Subagents: d.subagents}.Methods(),
 		service.Conversations{Sessions: d.sessions, Questions: d.journal.Search, Names: d.journal.Sessions, Compaction: d.agent.Compaction(), Model: d.models.Model, OnLeave: extraction.Leave}.Methods(),
+		d.setup().Methods(),
 		service.Models{Router: d.models, Chosen: d.journal.Sessions, Chooser: d.sessions}.Methods(),
 		service.Settings{Reader: reader, Live: d.settings, Resolver: resolver, Chosen: d.journal.Sessions, Chooser: d.sessions, Profiles: d.persona.Profiles}.Methods(),
 		service.Prompts{Reader: reader, Settings: resolver, Composer: d.agent}.Methods(),

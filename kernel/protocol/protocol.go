@@ -57,6 +57,9 @@ const (
 	MethodSkillTest        = "skill/test"
 	MethodSkillGrant       = "skill/grant"
 	MethodPolicyList       = "policy/list"
+	MethodSetupFind        = "setup/find"
+	MethodSetupModels      = "setup/models"
+	MethodSetupAdd         = "setup/add"
 	MethodPolicyRevoke     = "policy/revoke"
 	MethodPolicyKeep       = "policy/keep"
 	MethodSkillEvaluate    = "skill/evaluate"
@@ -152,6 +155,9 @@ func Methods() []Method {
 		{MethodSkillTest, typeOf[SkillParams](), typeOf[SkillTestResult]()},
 		{MethodSkillGrant, typeOf[SkillGrantParams](), typeOf[SkillGrantResult]()},
 		{MethodPolicyList, typeOf[Empty](), typeOf[PolicyListResult]()},
+		{MethodSetupFind, typeOf[Empty](), typeOf[SetupFindResult]()},
+		{MethodSetupModels, typeOf[SetupModelsParams](), typeOf[SetupModelsResult]()},
+		{MethodSetupAdd, typeOf[SetupAddParams](), typeOf[SetupAddResult]()},
 		{MethodPolicyRevoke, typeOf[PolicyRevokeParams](), typeOf[PolicyListResult]()},
 		{MethodPolicyKeep, typeOf[PolicyKeepParams](), typeOf[PolicyListResult]()},
 		{MethodSkillEvaluate, typeOf[SkillEvaluateParams](), typeOf[SkillEvaluateResult]()},

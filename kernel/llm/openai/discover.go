@@ -18,11 +18,13 @@ type Endpoint struct {
 	Name, BaseURL string
 }
 
-// LocalEndpoints returns the endpoints at which Ollama and llama.cpp listen by default.
+// LocalEndpoints returns the endpoints at which the usual servers listen by default.
 func LocalEndpoints() []Endpoint {
 	return []Endpoint{
 		{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1"},
 		{Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1"},
+		{Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1"},
+		{Name: "vLLM", BaseURL: "http://127.0.0.1:8000/v1"},
 	}
 }
 

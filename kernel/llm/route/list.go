@@ -28,8 +28,8 @@ type lister interface {
 	Models(ctx context.Context) ([]string, error)
 }
 
-// models asks the server for its models.
-func (s *Server) models(ctx context.Context) (names []string, err error) {
+// Models asks the server for its models.
+func (s *Server) Models(ctx context.Context) (names []string, err error) {
 	err = s.Ask(ctx, func(provider llm.Provider) error {
 		server, err := llm.As[lister](provider, "list its models")
 		if err == nil {
@@ -49,7 +49,7 @@ func (r *routes) list(ctx context.Context, chosen string) protocol.ModelListResu
 	for i, e := range r.endpoints {
 		if e.server != nil && r.mayAsk(e.server) {
 			work.Go(func() {
-				names, err := e.server.models(ctx)
+				names, err := e.server.Models(ctx)
 				found[i], silent[i] = names[:min(len(names), listLimit)], err != nil
 			})
 		}
@@ -109,7 +109,7 @@ func (s *Server) knownModels(ctx context.Context) []string {
 	if s.listed.at.IsZero() || time.Since(s.listed.at) > checkTime {
 		ctx, cancel := context.WithTimeout(ctx, checkPatience)
 		defer cancel()
-		s.listed.names, _ = s.models(ctx) // a server without a list is asked by the message itself
+		s.listed.names, _ = s.Models(ctx) // a server without a list is asked by the message itself
 		s.listed.at = time.Now()
 	}
 	return s.listed.names

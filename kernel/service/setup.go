@@ -1,0 +1,111 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/llm"
+	"org-agent/kernel/protocol"
+)
+
+// setupPatience is how long a model may take to answer when it is tried. A server on this machine
+// may have to load it first. setupListPatience is how long a server may take to list its models.
+const (
+	setupPatience     = 2 * time.Minute
+	setupListPatience = 10 * time.Second
+)
+
+// Setup finds model servers on this machine, tries a model, and writes it into config.org. It sends a
+// server nothing but its key and "Say ok.".
+type Setup struct {
+	Path     string // of config.org
+	Discover func(context.Context) []llm.FoundServer
+	// List returns the models of a server, and Try asks a model.
+	List func(context.Context, config.Model) ([]string, error)
+	Try  func(context.Context, config.Model, llm.Request) (llm.Reply, error)
+	// Changed is called after config.org was changed. When it returns, the change counts.
+	Changed func(context.Context)
+	// Model returns the model that answers, and Decides the name of that model in config.org, or ""
+	// with what else decides.
+	Model   func() string
+	Decides func() (name, otherwise string)
+}
+
+// Methods returns the methods of this service.
+func (s Setup) Methods() []Method {
+	return []Method{
+		{protocol.MethodSetupFind, Concurrent(For(s.find))},
+		{protocol.MethodSetupModels, Concurrent(For(s.models))},
+		{protocol.MethodSetupAdd, Concurrent(For(s.add))},
+	}
+}
+
+func (s Setup) find(ctx context.Context, _ protocol.Empty) (protocol.SetupFindResult, error) {
+	result := protocol.SetupFindResult{Model: s.Model(), File: s.Path}
+	for _, server := range s.Discover(ctx) {
+		result.Servers = append(result.Servers, protocol.SetupServer{Name: server.Name, BaseURL: server.BaseURL, Models: server.Models})
+	}
+	return result, nil
+}
+
+// models returns no models and no error if the server can be asked and only does not list them.
+func (s Setup) models(ctx context.Context, p protocol.SetupModelsParams) (result protocol.SetupModelsResult, err error) {
+	m, err := config.NewModel("setup", p.BaseURL, "", p.Key)
+	if err != nil {
+		return result, protocol.Errorf(protocol.CodeInvalidParams, "%v", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, setupListPatience)
+	defer cancel()
+	result.Models, err = s.List(ctx, m)
+	switch llm.ClassOf(err) {
+	case llm.ClassBadRequest, llm.ClassModel, llm.ClassProtocol:
+		return result, nil
+	}
+	return result, setupError(err)
+}
+
+func (s Setup) add(ctx context.Context, p protocol.SetupAddParams) (result protocol.SetupAddResult, err error) {
+	m, err := config.NewModel(p.Name, p.BaseURL, p.Model, p.Key)
+	if err != nil || m.Name == "" {
+		return result, protocol.Errorf(protocol.CodeInvalidParams, "nothing was written: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, setupPatience)
+	defer cancel()
+	begun := time.Now()
+	request := llm.Request{Sections: llm.System("Answer with one word."), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Say ok."}}, MaxTokens: 16, FirstOnly: true}
+	if _, err := s.Try(ctx, m, request); err != nil {
+		return result, setupError(err)
+	}
+	result.Seconds = time.Since(begun).Seconds()
+	added, err := config.WriteModel(s.Path, m)
+	if errors.Is(err, config.ErrChanged) {
+		return result, protocol.Errorf(protocol.CodeStale, "the model answers, and nothing was written: %v", err)
+	}
+	if err != nil {
+		return result, protocol.Errorf(protocol.CodeStorage, "the model answers, and nothing was written: %v", err)
+	}
+	s.Changed(ctx)
+	result.File, result.Line, result.Name, result.Answers = s.Path, added.Line, added.Name, s.Model()
+	if name, otherwise := s.Decides(); name != added.Name {
+		result.Decides = otherwise
+		if otherwise == "" {
+			result.Decides = fmt.Sprintf("%s is asked first, because it is above it in config.org", name)
+		}
+	}
+	return result, nil
+}
+
+// setupError returns why a model or a server could not be asked, and what to do about it.
+func setupError(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if hint := llm.HintOf(err); hint != "" {
+		text += "; " + hint
+	}
+	return protocol.Errorf(protocol.CodeModel, "%s", text)
+}
