@@ -151,6 +151,7 @@ func (p *person) waitForExit(status int) {
 const modelScript = `{"models": ["test-model"], "exchanges": [
  {"match": "^print it$", "times": -1, "reply": "(:type :request :target :tool :action :call :tool \"ask_user\" :args (:title \"Printing\" :questions ((:question \"Which printer?\" :options (\"laser\" \"ink\") :name \"printer\") (:question \"How many?\" :kind :number :min 1 :max 9 :default \"1\" :name \"copies\") (:question \"The word?\" :kind :secret :name \"word\"))))"},
  {"match": "^do tell$", "times": -1, "reply": "(:type :request :target :emacs :action :insert-at-end :buffer \"*org-agent-chat: other*\" :text \"All of the text\\nin two lines\")"},
+ {"match": "^do read$", "times": -1, "reply": "(:type :request :target :tool :action :call :tool \"read\" :args (:path \"~/x/text\"))"},
  {"match": "^hello$", "times": -1, "reply": "(:type :response :text \"Good day\")"},
  {"times": -1, "reply": "(:type :response :text \"Well then\")"}
 ]}`
@@ -262,6 +263,42 @@ func TestConversationAsks(t *testing.T) {
 	p.sees("* ")
 	p.types("\n")
 	p.waitForExit(0)
+}
+
+// The first question about reading in a project offers rules for it, and r adds them.
+func TestConversationOffersReading(t *testing.T) {
+	env := newInstance(t)
+	home := lookup(env)("HOME")
+	if err := os.MkdirAll(filepath.Join(home, "x", ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "x", "text"), []byte("found\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startOnTerminal(t, env, "chat")
+	p.sees("* ")
+	p.types("do tell\n")
+	p.sees("allow this?")
+	p.types("r\n") // not offered with this
+	p.sees("is none of these")
+	p.types("n\n\n")
+	p.sees("Well then")
+	p.sees("* ")
+	p.types("do read\n")
+	p.sees("runs in ~/x | cat **")
+	p.sees("r with the rules for reading")
+	p.types("r\n")
+	p.sees("Well then")
+	p.sees("* ")
+	p.types("do read\n") // and nothing is asked
+	p.sees("Well then")
+	p.sees("* ")
+	p.types("\n")
+	p.waitForExit(0)
+	source, err := os.ReadFile(filepath.Join(home, ".org-agent", "policy.org"))
+	if err != nil || !strings.Contains(string(source), "| runs in ~/x | git log **") {
+		t.Errorf("policy.org is, %v\n%s", err, source)
+	}
 }
 
 // After an interrupt the ask keeps waiting. The next conversation shows it and asks again.
