@@ -51,7 +51,7 @@ func readFind(c *call) {
 				c.unknown(-1, "a word that is not known before could be an action of find")
 			}
 			named := strings.HasSuffix(w.Text, "path") || strings.HasSuffix(w.Text, "name")
-			not, pruned := negated(i-2), text(i+1) == "-prune" && strings.HasPrefix(text(i+2), "-o")
+			not, pruned := negated(i-2), text(i+1) == "-prune" && (text(i+2) == "-o" || text(i+2) == "-or")
 			if named && !brackets && !comma && i < len(words) && (not && !negated(i-3) && !or || pruned && !not) {
 				c.aside(i)
 			}

@@ -27,7 +27,8 @@ func readGit(c *call) {
 		case w.Text == "--no-pager" || w.Text == "-P" || w.Text == "--no-optional-locks" || w.Text == "--literal-pathspecs" || w.Text == "--no-replace-objects":
 			c.neutral(i) // git then runs less, and takes paths as they stand
 		case w.Text == "-p" || w.Text == "--paginate":
-			c.neutral(i) // as git does anyway where it writes to a terminal
+			c.neutral(i)
+			c.literal(i, i+1, "git runs the pager that its settings name")
 		case w.Text == "--version" || w.Text == "--help":
 		case w.Text == "-C" || w.Text == "-c" || w.Text == "--git-dir" || w.Text == "--work-tree" || w.Text == "--config-env" || w.Text == "--exec-path" || w.Text == "--namespace":
 			c.literal(i, i+2, "git runs what its settings say")

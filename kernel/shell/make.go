@@ -43,7 +43,7 @@ func readMake(c *call) {
 			c.enters(i, i, w.Text[len("--directory="):])
 		case !makeTarget.MatchString(w.Text): // an option, a variable in one of many ways to write it, or text for a shell
 			c.literal(i, i+1, optionWhy)
-			if len(w.Text) == 2 && strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text[1:], "eirRtv") {
+			if len(w.Text) == 2 && strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text[1:], "eirRv") {
 				c.literal(i+1, i+2, optionWhy) // its operand
 			}
 		}

@@ -2,10 +2,11 @@ package shell
 
 import "strings"
 
-// These are letters of options that have no operand in the next word but a number.
+// These are letters of options that have no operand in the next word, but A, B and m a number. C has one in
+// some versions only.
 const (
-	grepFlags    = "nrilwcvEFGPoHhsqxzaILUbTZy0123456789ABCm"
-	ripgrepFlags = "nilwcvFHhNopsSxUaPquL.0123456789ABCm"
+	grepFlags    = "nrilwcvEFGPoHhsqxzaILUbTZy0123456789ABm"
+	ripgrepFlags = "nilwcvFHhNopsSxUaPquL.0123456789ABm"
 )
 
 // readGrep reads the words of grep. It runs nothing.
@@ -39,7 +40,7 @@ func (c *call) asidePattern(flags string) {
 		case strings.HasPrefix(w.Text, "-") && strings.Trim(w.Text[1:], flags) != "":
 			return
 		case strings.HasPrefix(w.Text, "-"):
-			operand = strings.Trim(w.Text[len(w.Text)-1:], "ABCm") == ""
+			operand = strings.Trim(w.Text[len(w.Text)-1:], "ABm") == ""
 		case pattern < 0:
 			pattern = i
 		}
