@@ -13,6 +13,9 @@
 ;; action that the kernel asks about and shows.  Text that somebody wrote
 ;; decides nothing.  The decision "always" becomes a rule of policy.org, and
 ;; `org-agent-policy' lists the rules.
+;;
+;; `org-agent-approval-edit' edits an action.  The edited action is sent as a
+;; new proposal that is allowed once, and the kernel checks it again.
 
 ;;; Code:
 
@@ -29,7 +32,6 @@
 (require 'org-agent-list)
 (require 'org-agent-diff)
 
-(declare-function org-agent-approval-edit "org-agent-review")
 (declare-function org-agent-approval-view "org-agent-review")
 (declare-function org-agent-command "org-agent-command")
 (declare-function org-agent-notify-asked "org-agent-notify")
@@ -260,6 +262,125 @@ This adds the rules to policy.org that are listed with the action."
                          (_ t)))
                      org-agent-approval--more)))))
     (call-interactively (nth 3 choice))))
+
+;;;; The whole text
+
+(defun org-agent-approval-whole (approval action function)
+  "Call FUNCTION with the whole text of APPROVAL.
+If ACTION is non-nil, call it with the text of its action instead."
+  (if (not (plist-get approval :cut))
+      (funcall function (or (plist-get approval (if action :action :text)) ""))
+    (org-agent-approval--fetch approval action 0 nil function)))
+
+(defun org-agent-approval--fetch (approval action from parts function)
+  "Request the text of APPROVAL from the byte FROM on.
+Then call FUNCTION with the whole text.  PARTS are the parts before FROM,
+latest first.  ACTION is as for `org-agent-approval-whole'."
+  (org-agent-kernel-request
+   "ask/get"
+   (append (list :id (plist-get approval :id) :from from)
+           (and action (list :action t)))
+   :success (lambda (result)
+              (push (or (plist-get result :text) "") parts)
+              (if (plist-get result :next)
+                  (org-agent-approval--fetch approval action
+                                           (plist-get result :next) parts
+                                           function)
+                (funcall function (apply #'concat (nreverse parts)))))
+   :failure (lambda (refusal)
+              (org-agent-chat-complain "The action cannot be shown" refusal))))
+
+(defun org-agent-approval-read (text)
+  "Return the action that TEXT is the printed form of, or nil."
+  (let ((action (car (read-from-string text))))
+    (and (proper-list-p action) action)))
+
+;;;; Editing the action
+
+(defvar-local org-agent-approval--this nil
+  "The approval whose action is edited in this buffer.")
+(put 'org-agent-approval--this 'permanent-local t)
+
+(defun org-agent-approval-still (approval)
+  "Return APPROVAL if it still waits for a decision, or signal an error."
+  (or (org-agent-asks-known (plist-get approval :id))
+      (user-error "This does not wait for a decision any more")))
+
+(defvar org-agent-approval-action-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'org-agent-approval-send)
+    (define-key map (kbd "C-c C-k") #'org-agent-approval-cancel)
+    map)
+  "Keymap of `org-agent-approval-action-mode'.")
+
+(define-derived-mode org-agent-approval-action-mode lisp-data-mode "Org-Agent-Edit"
+  "Major mode for editing an action that waits for approval.
+\\<org-agent-approval-action-mode-map>\\[org-agent-approval-send] allows the edited action once, \\[org-agent-approval-cancel] cancels the edit."
+  (setq header-line-format
+        (substitute-command-keys
+         " \\<org-agent-approval-action-mode-map>\\[org-agent-approval-send] allow once  \\[org-agent-approval-cancel] cancel")))
+
+;;;###autoload
+(defun org-agent-approval-edit ()
+  "Edit the action at point, which waits for approval."
+  (interactive nil org-agent-approval-mode org-agent-chat-mode)
+  (org-agent-approval-edit-action (org-agent-approval-at-point)))
+
+(defun org-agent-approval-edit-action (approval)
+  "Pop to a new buffer with the action of APPROVAL."
+  (org-agent-approval-whole
+   approval t
+   (lambda (text)
+     (with-current-buffer (generate-new-buffer "*org-agent-edit-action*")
+       (org-agent-approval-action-mode)
+       (setq org-agent-approval--this approval)
+       (insert (org-agent-approval--pretty (org-agent-approval-read text)) "\n")
+       (set-buffer-modified-p nil)
+       (goto-char (point-min))
+       (pop-to-buffer (current-buffer))))))
+
+(defun org-agent-approval--pretty (action &optional indentation)
+  "Return ACTION, a plist, printed with one key on a line.
+Indent by INDENTATION, and print newlines of strings as they are."
+  (let ((blanks (concat "\n" (make-string (1+ (or indentation 0)) ?\s))))
+    (concat
+     "("
+     (mapconcat
+      (lambda (pair)
+        (concat (symbol-name (car pair)) " "
+                (if (and (eq (car pair) :payload) (consp (cdr pair)))
+                    (org-agent-approval--pretty (cdr pair)
+                                              (+ 10 (or indentation 0)))
+                  (prin1-to-string (cdr pair)))))
+      (cl-loop for (key value) on action by #'cddr collect (cons key value))
+      blanks)
+     ")")))
+
+(defun org-agent-approval-send ()
+  "Allow the edited action of this buffer once."
+  (interactive nil org-agent-approval-action-mode)
+  (let ((approval (org-agent-approval-still org-agent-approval--this))
+        (buffer (current-buffer)))
+    (org-agent-kernel-request
+     "ask/decide"
+     (list :id (plist-get approval :id) :decision :allow-once
+           :edited (string-trim (buffer-substring-no-properties
+                                 (point-min) (point-max))))
+     :success (lambda (_)
+                (org-agent-approval-remove (plist-get approval :id))
+                (message "Allowed with your changes")
+                (when (buffer-live-p buffer)
+                  (with-current-buffer buffer
+                    (set-buffer-modified-p nil)
+                    (org-agent-diff-close (current-buffer)))))
+     :failure (lambda (refusal)
+                (org-agent-chat-complain "Not allowed" refusal)))))
+
+(defun org-agent-approval-cancel ()
+  "Cancel the edit; the action still waits for a decision."
+  (interactive nil org-agent-approval-action-mode)
+  (set-buffer-modified-p nil)
+  (org-agent-diff-close (current-buffer)))
 
 ;;;; The list
 

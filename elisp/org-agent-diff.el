@@ -43,9 +43,11 @@ Larger texts are replaced from their first to their last difference.")
 
 (defun org-agent-diff-changes (old new)
   "Return the changes from the text OLD to NEW, in order."
-  (let* ((a (org-agent-diff-lines old))
-         (b (org-agent-diff-lines new))
-         (shorter (min (length a) (length b)))
+  (org-agent-diff--between (org-agent-diff-lines old) (org-agent-diff-lines new)))
+
+(defun org-agent-diff--between (a b)
+  "Return the changes from A to B, vectors of strings."
+  (let* ((shorter (min (length a) (length b)))
          (head 0) (tail 0))
     (while (and (< head shorter) (equal (aref a head) (aref b head)))
       (cl-incf head))
@@ -114,13 +116,15 @@ Larger texts are replaced from their first to their last difference.")
     (push (mapconcat #'identity (substring lines at) "") parts)
     (apply #'concat (nreverse parts))))
 
-(defun org-agent-diff-hunk (old change first &optional moved)
+(defun org-agent-diff-hunk (old change first &optional moved context)
   "Return CHANGE of the text OLD as a hunk; FIRST is the number of its first line.
-MOVED is the number of lines that the changes before it added."
+MOVED is the number of lines that the changes before it added, and CONTEXT
+that of the equal lines around it, or nil for the usual."
   (pcase-let* ((`(,from ,to ,new) change)
                (lines (org-agent-diff-lines old))
-               (beg (max 0 (- from org-agent-diff--context)))
-               (end (min (length lines) (+ to org-agent-diff--context)))
+               (context (or context org-agent-diff--context))
+               (beg (max 0 (- from context)))
+               (end (min (length lines) (+ to context)))
                (signed (lambda (sign line)
                          (concat sign line
                                  (unless (string-suffix-p "\n" line) "\n")))))
@@ -159,6 +163,42 @@ The number of their first line is FIRST, or else 1."
                    (?@ 'diff-hunk-header)
                    (_ 'default))))
    (split-string text "\n") "\n"))
+
+(defun org-agent-diff-refine (beg end)
+  "Highlight the words that differ in the hunk between BEG and END.
+The hunk is one of `org-agent-diff-hunk'.  A hunk that only adds or only
+removes lines stays as it is."
+  (let ((old (org-agent-diff--words ?- beg end))
+        (new (org-agent-diff--words ?+ beg end))
+        (moved 0))
+    (when (and old new)
+      (pcase-dolist (`(,from ,to ,words)
+                     (org-agent-diff--between (vconcat (mapcar #'car old))
+                                              (vconcat (mapcar #'car new))))
+        (org-agent-diff--refine-words (seq-subseq old from to) 'diff-refine-removed)
+        (cl-incf moved from)
+        (org-agent-diff--refine-words (seq-subseq new moved (+ moved (length words)))
+                                      'diff-refine-added)
+        (setq moved (+ (- moved to) (length words)))))))
+
+(defun org-agent-diff--words (sign beg end)
+  "Return the words of the lines that begin with SIGN between BEG and END.
+Each is a cons of the word, or of a character between words, and its place."
+  (let (words)
+    (save-excursion
+      (goto-char beg)
+      (while (< (point) end)
+        (when (eq (char-after) sign)
+          (forward-char)
+          (while (re-search-forward "[[:word:]]+\\|." (line-end-position) t)
+            (push (cons (match-string-no-properties 0) (match-beginning 0)) words)))
+        (forward-line)))
+    (nreverse words)))
+
+(defun org-agent-diff--refine-words (words face)
+  "Add FACE to WORDS, values of `org-agent-diff--words'."
+  (pcase-dolist (`(,word . ,place) words)
+    (add-face-text-property place (+ place (length word)) face)))
 
 ;;;; Side by side
 

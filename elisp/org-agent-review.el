@@ -9,21 +9,19 @@
 
 ;; `org-agent-approval-view' shows an action that waits for approval in full.
 ;; An edit is shown as a diff against the current text of its buffer, and
-;; the person can select which of its changes to allow.
-;; `org-agent-approval-edit' edits any action.  The edited action is sent as
-;; a new proposal that is allowed once.  The kernel checks it again, so that
-;; exactly the action that was shown is executed.
+;; the person can mark which of its changes to allow.  An edit of which only
+;; some changes are marked is sent as a new proposal that is allowed once.
+;; The kernel checks it again, so that exactly what was shown is executed.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org-agent-rpc)
-(require 'org-agent-kernel)
 (require 'org-agent-chat)
-(require 'org-agent-asks)
 (require 'org-agent-diff)
 (require 'org-agent-edit)
+(require 'org-agent-heading)
 (require 'org-agent-approval)
 (require 'org-agent-section)
 
@@ -36,9 +34,14 @@ CHANGES are the changes of BEFORE that the edit makes, and SELECTED the
 indices of those that the person wants.  FIRST is the number of the first
 line.  PROPERTIES are the properties that the changes set, in the same
 order, or nil for an edit of text.  REWRITTEN is non-nil if the person has
-edited the new text."
+edited the new text.  ABOVE and BELOW are lines around BEFORE, to show the
+changes among them, and CLOSE are the indices of the changes that are shown
+with all of these lines."
   approval action name before head tail changes selected first properties
-  rewritten)
+  rewritten above below close)
+
+(defconst org-agent-review--context 10
+  "The number of lines around a change that is looked at closely.")
 
 (defvar-local org-agent-review--this nil
   "The review or the approval of this buffer.")
@@ -48,36 +51,6 @@ edited the new text."
   "The reason why the action of this buffer cannot be executed, or nil.")
 
 ;;;; The whole action
-
-(defun org-agent-review-whole (approval action function)
-  "Call FUNCTION with the whole text of APPROVAL.
-If ACTION is non-nil, call it with the text of its action instead."
-  (if (not (plist-get approval :cut))
-      (funcall function (or (plist-get approval (if action :action :text)) ""))
-    (org-agent-review--fetch approval action 0 nil function)))
-
-(defun org-agent-review--fetch (approval action from parts function)
-  "Request the text of APPROVAL from the byte FROM on.
-Then call FUNCTION with the whole text.  PARTS are the parts before FROM,
-latest first.  ACTION is as for `org-agent-review-whole'."
-  (org-agent-kernel-request
-   "ask/get"
-   (append (list :id (plist-get approval :id) :from from)
-           (and action (list :action t)))
-   :success (lambda (result)
-              (push (or (plist-get result :text) "") parts)
-              (if (plist-get result :next)
-                  (org-agent-review--fetch approval action
-                                           (plist-get result :next) parts
-                                           function)
-                (funcall function (apply #'concat (nreverse parts)))))
-   :failure (lambda (refusal)
-              (org-agent-chat-complain "The action cannot be shown" refusal))))
-
-(defun org-agent-review--read (text)
-  "Return the action that TEXT is the printed form of, or nil."
-  (let ((action (car (read-from-string text))))
-    (and (proper-list-p action) action)))
 
 (defun org-agent-review--located (action)
   "Return ACTION with the `:id' of its Org entry in the payload."
@@ -95,14 +68,14 @@ An edit is shown as a diff against the current text of its buffer, and
 you can select which of its changes to allow."
   (interactive nil org-agent-approval-mode org-agent-chat-mode)
   (let ((approval (org-agent-approval-at-point)))
-    (org-agent-review-whole
+    (org-agent-approval-whole
      approval t
      (lambda (text)
        (let ((action (org-agent-review--located
-                      (ignore-errors (org-agent-review--read text)))))
+                      (ignore-errors (org-agent-approval-read text)))))
          (if (org-agent-edit-p action)
              (org-agent-review--open approval action)
-           (org-agent-review-whole
+           (org-agent-approval-whole
             approval nil
             (lambda (shown)
               (org-agent-review--show-text approval shown)))))))))
@@ -131,7 +104,7 @@ you can select which of its changes to allow."
 (defun org-agent-review-show-stale (approval refusal)
   "Show that the text that APPROVAL changes is not the expected one.
 REFUSAL is the kernel's error."
-  (org-agent-review-whole
+  (org-agent-approval-whole
    approval nil
    (lambda (shown)
      (let ((window (selected-window)))
@@ -189,7 +162,7 @@ reason, or after RET the current text, so that it can propose a new edit.
   "Request the whole text of this buffer's approval again, and show it."
   (let ((approval (org-agent-review--approval))
         (stale org-agent-review--stale))
-    (org-agent-review-whole
+    (org-agent-approval-whole
      approval nil
      (lambda (text) (org-agent-review--show-text approval text stale)))))
 
@@ -199,8 +172,12 @@ reason, or after RET the current text, so that it can propose a new edit.
          (approval (if (org-agent-review-p this)
                        (org-agent-review-approval this)
                      this)))
-    (or (org-agent-asks-known (plist-get approval :id))
-        (user-error "This does not wait for a decision any more"))))
+    (org-agent-approval-still approval)))
+
+(defun org-agent-review-edit ()
+  "Edit the action of this buffer."
+  (interactive nil org-agent-review-text-mode org-agent-review-mode)
+  (org-agent-approval-edit-action (org-agent-review--approval)))
 
 (defun org-agent-review-allow ()
   "Allow the action of this buffer once."
@@ -226,12 +203,14 @@ reason, or after RET the current text, so that it can propose a new edit.
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map special-mode-map)
     (define-key map (kbd "SPC") #'org-agent-review-toggle)
-    (define-key map (kbd "RET") #'org-agent-review-toggle)
+    (define-key map (kbd "m") #'org-agent-review-mark)
+    (define-key map (kbd "=") #'org-agent-review-look)
+    (define-key map (kbd "RET") #'org-agent-review-visit)
     (define-key map (kbd "n") #'org-agent-review-next)
     (define-key map (kbd "p") #'org-agent-review-previous)
     (define-key map (kbd "e") #'org-agent-review-edit)
-    (define-key map (kbd "=") #'org-agent-review-ediff)
-    (define-key map (kbd "m") #'org-agent-review-smerge)
+    (define-key map (kbd "E") #'org-agent-review-ediff)
+    (define-key map (kbd "M") #'org-agent-review-smerge)
     (define-key map (kbd "C-c C-c") #'org-agent-review-accept)
     (define-key map (kbd "C-c C-k") #'org-agent-review-refuse)
     map)
@@ -239,8 +218,11 @@ reason, or after RET the current text, so that it can propose a new edit.
 
 (define-derived-mode org-agent-review-mode special-mode "Org-Agent-Review"
   "Major mode of the review of an edit that waits for approval.
-Each change begins with a checkbox, which \\<org-agent-review-mode-map>\\[org-agent-review-toggle] toggles.
-\\[org-agent-review-accept] allows the checked changes once, \\[org-agent-review-refuse] refuses the edit.
+Each change begins with a checkbox, and only marked changes are made.
+\\<org-agent-review-mode-map>\\[org-agent-review-mark] marks the change at point or takes its mark away, and goes to the
+next; \\[org-agent-review-look] shows it among more lines of its file, with the words that
+differ; \\[org-agent-review-visit] visits its place in the file.
+\\[org-agent-review-accept] allows the marked changes once, \\[org-agent-review-refuse] refuses the edit.
 \\[org-agent-review-ediff] compares with Ediff, \\[org-agent-review-smerge] merges with Smerge; in both
 you can edit the new text.
 
@@ -248,8 +230,13 @@ you can edit the new text.
   (setq truncate-lines t
         bidi-display-reordering nil
         header-line-format
-        (substitute-command-keys
-         " \\<org-agent-review-mode-map>\\[org-agent-review-toggle] toggle  \\[org-agent-review-ediff] ediff  \\[org-agent-review-smerge] smerge  \\[org-agent-review-accept] allow the checked changes  \\[org-agent-review-refuse] refuse")))
+        '(:eval (org-agent-section-header
+                 "\\<org-agent-review-mode-map>\\[org-agent-review-mark] mark  \\[org-agent-review-look] look closely  \\[org-agent-review-accept] allow marked  \\[org-agent-review-refuse] refuse  \\[org-agent-review-visit] visit  \\[org-agent-review-edit] edit  \\[org-agent-review-ediff] ediff  \\[org-agent-review-smerge] smerge")))
+  (setq-local revert-buffer-function
+              (lambda (&rest _)
+                (org-agent-review--open (org-agent-review--approval)
+                                        (org-agent-review-action
+                                         org-agent-review--this)))))
 
 (defun org-agent-review--open (approval action)
   "Show ACTION, the edit of APPROVAL, as changes of its buffer."
@@ -269,7 +256,7 @@ you can edit the new text.
           (org-agent-review-next))
         (pop-to-buffer "*org-agent-review*"))
     (org-agent-rpc-error
-     (org-agent-review-whole
+     (org-agent-approval-whole
       approval nil
       (lambda (shown)
         (org-agent-review--show-text
@@ -295,7 +282,16 @@ ACTION replaces OLD by NEW in the current buffer."
      :approval approval :action action :name (buffer-name)
      :before before :head head :tail tail :changes changes
      :selected (number-sequence 0 (1- (length changes)))
-     :first (line-number-at-pos from t))))
+     :first (line-number-at-pos from t)
+     :above (org-agent-review--lines from (- org-agent-review--context))
+     :below (org-agent-review--lines to org-agent-review--context))))
+
+(defun org-agent-review--lines (position count)
+  "Return COUNT lines after POSITION, before it if COUNT is negative."
+  (save-excursion
+    (goto-char position)
+    (forward-line count)
+    (buffer-substring-no-properties (min position (point)) (max position (point)))))
 
 (defun org-agent-review--make-properties (approval action)
   "Return the review of ACTION of APPROVAL.
@@ -313,7 +309,10 @@ ACTION sets properties of the entry at point, each of which is a change."
      :before (cdr drawer) :head "" :tail ""
      :changes (mapcar #'car set) :properties (mapcar #'cdr set)
      :selected (number-sequence 0 (1- (length set)))
-     :first (line-number-at-pos (car drawer) t))))
+     :first (line-number-at-pos (car drawer) t)
+     :above (org-agent-review--lines (car drawer) (- org-agent-review--context))
+     :below (org-agent-review--lines (+ (car drawer) (length (cdr drawer)))
+                                     org-agent-review--context))))
 
 (defun org-agent-review--property (lines pair)
   "Return the change that setting PAIR makes in LINES.
@@ -336,7 +335,7 @@ LINES are those of a property drawer, PAIR is a name and a value."
   "Return the text that shows REVIEW."
   (let ((number 0) (moved 0))
     (with-temp-buffer
-      (insert (format "%s: %d of %d changes checked\n\n"
+      (insert (format "%s: %d of %d changes marked\n\n"
                       (org-agent-review-name review)
                       (length (org-agent-review-selected review))
                       (length (org-agent-review-changes review))))
@@ -344,9 +343,9 @@ LINES are those of a property drawer, PAIR is a name and a value."
         (let ((beg (point))
               (selected (memq number (org-agent-review-selected review))))
           (insert (if selected "[X] " "[ ] ")
-                  (org-agent-diff-fontify
-                   (org-agent-diff-hunk (org-agent-review-before review) change
-                                        (org-agent-review-first review) moved)))
+                  (org-agent-review--hunk review number moved))
+          (when (memq number (org-agent-review-close review))
+            (org-agent-diff-refine beg (point)))
           (unless selected
             (add-face-text-property beg (point) 'shadow))
           (put-text-property beg (point) 'org-agent-review-change number)
@@ -356,17 +355,72 @@ LINES are those of a property drawer, PAIR is a name and a value."
                               (- (nth 1 change) (car change)))))))
       (buffer-string))))
 
+(defun org-agent-review--hunk (review number moved)
+  "Return the change NUMBER of REVIEW as a hunk.
+MOVED is the number of lines that the changes before it add."
+  (pcase-let* ((`(,from ,to ,lines) (nth number (org-agent-review-changes review)))
+               (above (or (org-agent-review-above review) ""))
+               (more (length (org-agent-diff-lines above))))
+    (org-agent-diff-fontify
+     (org-agent-diff-hunk
+      (concat above (org-agent-review-before review) (org-agent-review-below review))
+      (list (+ from more) (+ to more) lines)
+      (- (org-agent-review-first review) more) moved
+      (and (memq number (org-agent-review-close review))
+           org-agent-review--context)))))
+
+(defun org-agent-review--change-at-point ()
+  "Return the index of the change at point."
+  (or (get-text-property (point) 'org-agent-review-change)
+      (user-error "There is no change at point")))
+
+(defun org-agent-review--other (number numbers)
+  "Return NUMBERS, in order, without NUMBER or, if it is not there, with it."
+  (if (memq number numbers)
+      (remq number numbers)
+    (sort (cons number numbers) #'<)))
+
 (defun org-agent-review-toggle ()
-  "Check or uncheck the change at point."
+  "Mark the change at point, or take its mark away."
   (interactive nil org-agent-review-mode)
-  (let ((number (or (get-text-property (point) 'org-agent-review-change)
-                    (user-error "There is no change at point")))
+  (let ((number (org-agent-review--change-at-point))
         (review org-agent-review--this))
     (setf (org-agent-review-selected review)
-          (if (memq number (org-agent-review-selected review))
-              (remq number (org-agent-review-selected review))
-            (sort (cons number (org-agent-review-selected review)) #'<)))
+          (org-agent-review--other number (org-agent-review-selected review)))
     (org-agent-review--draw)))
+
+(defun org-agent-review-mark ()
+  "Mark the change at point or take its mark away, and go to the next one."
+  (interactive nil org-agent-review-mode)
+  (org-agent-review-toggle)
+  (org-agent-review-next))
+
+(defun org-agent-review-look ()
+  "Show the change at point among more lines of its file, or fewer again.
+The words that differ are highlighted."
+  (interactive nil org-agent-review-mode)
+  (let ((number (org-agent-review--change-at-point))
+        (review org-agent-review--this))
+    (setf (org-agent-review-close review)
+          (org-agent-review--other number (org-agent-review-close review)))
+    (org-agent-review--draw)
+    (goto-char (text-property-any (point-min) (point-max)
+                                  'org-agent-review-change number))))
+
+(defun org-agent-review-visit ()
+  "Visit the place of the change at point in its file."
+  (interactive nil org-agent-review-mode)
+  (let* ((review org-agent-review--this)
+         (change (nth (org-agent-review--change-at-point)
+                      (org-agent-review-changes review)))
+         (name (org-agent-review-name review)))
+    (pop-to-buffer (or (get-buffer name)
+                       (user-error "The buffer %s is gone" name)))
+    (widen)
+    (goto-char (point-min))
+    (forward-line (1- (+ (org-agent-review-first review) (car change))))
+    (when (derived-mode-p 'org-mode)
+      (org-agent-heading-call-org 'org-fold-show-context 'org-show-context 'link-search))))
 
 (defun org-agent-review-next (&optional back)
   "Go to the next change, or if BACK is non-nil to the previous one."
@@ -396,15 +450,15 @@ LINES are those of a property drawer, PAIR is a name and a value."
     (substring text (length head) (- (length text) (length tail)))))
 
 (defun org-agent-review-accept ()
-  "Allow the checked changes once.
-If some changes are not checked, allow a new edit with the others."
+  "Allow the marked changes once.
+If some changes are not marked, allow a new edit with the others."
   (interactive nil org-agent-review-mode)
   (let* ((review org-agent-review--this)
          (approval (org-agent-review--approval))
          (selected (org-agent-review-selected review)))
     (cond
      ((null selected)
-      (user-error "No change is checked; C-c C-k refuses the edit"))
+      (user-error "No change is marked; C-c C-k refuses the edit"))
      ((and (= (length selected) (length (org-agent-review-changes review)))
            (not (org-agent-review-rewritten review)))
       (org-agent-approval-decide approval :allow-once))
@@ -438,11 +492,11 @@ If some changes are not checked, allow a new edit with the others."
   (unless (org-agent-review-p review)
     (user-error "This is not the review of an edit"))
   (when (org-agent-review-properties review)
-    (user-error "Properties can only be checked one by one; e edits the action"))
+    (user-error "Properties can only be marked one by one; e edits the action"))
   review)
 
 (defun org-agent-review-ediff ()
-  "Compare the current text and that after the checked changes in Ediff.
+  "Compare the current text and that after the marked changes in Ediff.
 When Ediff ends, the review has the changes that lead to the new text."
   (interactive nil org-agent-review-mode)
   (let ((review (org-agent-review--text-of org-agent-review--this)))
@@ -451,7 +505,7 @@ When Ediff ends, the review has the changes that lead to the new text."
                           (org-agent-review--receiver review))))
 
 (defun org-agent-review-smerge ()
-  "Merge the checked changes in Smerge.
+  "Merge the marked changes in Smerge.
 Then the review has the changes that lead to the merged text."
   (interactive nil org-agent-review-mode)
   (let ((review (org-agent-review--text-of org-agent-review--this)))
@@ -473,7 +527,8 @@ The function does nothing if the text is nil."
             (setf (org-agent-review-rewritten review) t))
           (setf (org-agent-review-changes review) changes
                 (org-agent-review-selected review)
-                (number-sequence 0 (1- (length changes)))))
+                (number-sequence 0 (1- (length changes)))
+                (org-agent-review-close review) nil))
         (with-current-buffer buffer (org-agent-review--draw))
         (pop-to-buffer buffer)))))
 
@@ -482,89 +537,6 @@ The function does nothing if the text is nil."
   (let ((print-length nil) (print-level nil) (print-escape-newlines t)
         (print-escape-nonascii nil) (print-quoted t))
     (prin1-to-string action)))
-
-;;;; Editing the action
-
-(defvar org-agent-review-action-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'org-agent-review-send)
-    (define-key map (kbd "C-c C-k") #'org-agent-review-cancel)
-    map)
-  "Keymap of `org-agent-review-action-mode'.")
-
-(define-derived-mode org-agent-review-action-mode lisp-data-mode "Org-Agent-Edit"
-  "Major mode for editing an action that waits for approval.
-\\<org-agent-review-action-mode-map>\\[org-agent-review-send] allows the edited action once, \\[org-agent-review-cancel] cancels the edit."
-  (setq header-line-format
-        (substitute-command-keys
-         " \\<org-agent-review-action-mode-map>\\[org-agent-review-send] allow once  \\[org-agent-review-cancel] cancel")))
-
-;;;###autoload
-(defun org-agent-approval-edit ()
-  "Edit the action at point, which waits for approval."
-  (interactive nil org-agent-approval-mode org-agent-chat-mode)
-  (org-agent-review--edit (org-agent-approval-at-point)))
-
-(defun org-agent-review-edit ()
-  "Edit the action of this buffer."
-  (interactive nil org-agent-review-text-mode org-agent-review-mode)
-  (org-agent-review--edit (org-agent-review--approval)))
-
-(defun org-agent-review--edit (approval)
-  "Pop to a new buffer with the action of APPROVAL."
-  (org-agent-review-whole
-   approval t
-   (lambda (text)
-     (with-current-buffer (generate-new-buffer "*org-agent-edit-action*")
-       (org-agent-review-action-mode)
-       (setq org-agent-review--this approval)
-       (insert (org-agent-review--pretty (org-agent-review--read text)) "\n")
-       (set-buffer-modified-p nil)
-       (goto-char (point-min))
-       (pop-to-buffer (current-buffer))))))
-
-(defun org-agent-review--pretty (action &optional indentation)
-  "Return ACTION, a plist, printed with one key on a line.
-Indent by INDENTATION, and print newlines of strings as they are."
-  (let ((blanks (concat "\n" (make-string (1+ (or indentation 0)) ?\s))))
-    (concat
-     "("
-     (mapconcat
-      (lambda (pair)
-        (concat (symbol-name (car pair)) " "
-                (if (and (eq (car pair) :payload) (consp (cdr pair)))
-                    (org-agent-review--pretty (cdr pair)
-                                              (+ 10 (or indentation 0)))
-                  (prin1-to-string (cdr pair)))))
-      (cl-loop for (key value) on action by #'cddr collect (cons key value))
-      blanks)
-     ")")))
-
-(defun org-agent-review-send ()
-  "Allow the edited action of this buffer once."
-  (interactive nil org-agent-review-action-mode)
-  (let ((approval (org-agent-review--approval))
-        (buffer (current-buffer)))
-    (org-agent-kernel-request
-     "ask/decide"
-     (list :id (plist-get approval :id) :decision :allow-once
-           :edited (string-trim (buffer-substring-no-properties
-                                 (point-min) (point-max))))
-     :success (lambda (_)
-                (org-agent-approval-remove (plist-get approval :id))
-                (message "Allowed with your changes")
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    (set-buffer-modified-p nil)
-                    (org-agent-diff-close (current-buffer)))))
-     :failure (lambda (refusal)
-                (org-agent-chat-complain "Not allowed" refusal)))))
-
-(defun org-agent-review-cancel ()
-  "Cancel the edit; the action still waits for a decision."
-  (interactive nil org-agent-review-action-mode)
-  (set-buffer-modified-p nil)
-  (org-agent-diff-close (current-buffer)))
 
 (provide 'org-agent-review)
 ;;; org-agent-review.el ends here

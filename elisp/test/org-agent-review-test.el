@@ -27,14 +27,14 @@
   (org-agent-fake-wait (get-buffer "*org-agent-review*")))
 
 (ert-deftest org-agent-review-change-by-change ()
-  "Only the checked changes of an edit are made."
+  "Only the marked changes of an edit are made."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit
        file :old "wo\nthree\nfour\nfive\nsix\nseven\neight\nn"
        :new "WO\nthree\nfour\nfive\nsix\nseven\neight and a half\nN")
     (with-current-buffer (org-agent-review-test--open)
-      (should (looking-at "\\[X\\] @@ -2"))
-      (should (string-match-p "2 of 2 changes checked" (buffer-string)))
+      (should (looking-at "\\[X\\] @@ -1,5 \\+1,5 @@\n one\n-two\n"))
+      (should (string-match-p "2 of 2 changes marked" (buffer-string)))
       (org-agent-review-next)
       (org-agent-review-toggle)
       (should (looking-at "\\[ \\] @@"))
@@ -44,6 +44,41 @@
       (should (string-match-p "DONE Approved once, edited" (org-agent-fake-text))))
     (should (equal (org-agent-approval-test--text file)
                    "one\ntWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"))))
+
+(ert-deftest org-agent-review-hunk-by-hunk ()
+  "A hunk is marked, is looked at closely, and its place is visited, by keys."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit
+       file :old "two\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+       :new "two or so\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n")
+    (cl-flet ((press (key) (call-interactively (key-binding (kbd key)))))
+      (with-current-buffer (org-agent-review-test--open)
+        (should (looking-at "\\[X\\] @@ -1,5 "))
+        (press "=")
+        (should (looking-at "\\[X\\] @@ -1,10 \\+1,10 @@\n one\n-two\n\\+two or so\n three\n"))
+        (save-excursion
+          (search-forward "+two or")
+          (should (memq 'diff-refine-added (get-text-property (1- (point)) 'face)))
+          (search-backward "+two")
+          (should-not (memq 'diff-refine-added
+                            (ensure-list (get-text-property (1+ (point)) 'face)))))
+        (press "=")
+        (should (looking-at "\\[X\\] @@ -1,5 "))
+        (save-window-excursion
+          (press "RET")
+          (with-current-buffer (window-buffer (selected-window))
+            (should (equal buffer-file-name file))
+            (should (looking-at "two$"))))
+        (press "m")
+        (should (looking-at "\\[X\\] @@ -6"))
+        (should (string-match-p "1 of 2 changes marked" (buffer-string)))
+        (press "m")
+        (should-error (press "C-c C-c") :type 'user-error)
+        (press "m")
+        (press "C-c C-c")))
+    (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
+    (should (equal (org-agent-approval-test--text file)
+                   "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\nten\n"))))
 
 (ert-deftest org-agent-review-merged ()
   "The result of Ediff and Smerge is what is executed."
@@ -74,14 +109,14 @@
           (smerge-next)
           (smerge-keep-lower)
           (org-agent-smerge-accept)))
-      (should (string-match-p "1 of 1 changes checked" (buffer-string)))
+      (should (string-match-p "1 of 1 changes marked" (buffer-string)))
       (org-agent-review-accept))
     (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
     (should (equal (org-agent-approval-test--text file)
                    "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE lives\nten\n"))))
 
 (ert-deftest org-agent-review-of-properties ()
-  "Properties are shown before and after, and checked one by one."
+  "Properties are shown before and after, and marked one by one."
   (org-agent-approval-test--with
       (org-agent-approval-test--action
        :action :set-properties :id "p1" :properties '(:note "x" :effort "2:00"))
@@ -105,18 +140,18 @@
     (let ((id (plist-get (org-agent-approval-test--waits) :id)))
       (org-agent-approval-edit)
       (with-current-buffer (window-buffer (selected-window))
-        (should (derived-mode-p 'org-agent-review-action-mode))
+        (should (derived-mode-p 'org-agent-approval-action-mode))
         (goto-char (point-min))
         (search-forward ":new \"2")
         (insert " (two)")
         (save-excursion
           (goto-char (point-min))
           (delete-char 1)
-          (org-agent-review-send)
+          (org-agent-approval-send)
           (org-agent-fake-settle)
           (should (org-agent-asks-known id))
           (insert "("))
-        (org-agent-review-send))
+        (org-agent-approval-send))
       (org-agent-fake-wait (not (org-agent-asks-known id)))
       (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
       (should (string-prefix-p "one\n2 (two)\nthree" (org-agent-approval-test--text file))))))
