@@ -216,6 +216,22 @@ func (c *call) asideOfTest(i int) {
 	c.aside(i)
 }
 
+// readEcho reads the words of echo, which prints them. A word that may become any number of words may be a
+// pattern, for which the shell puts the names of files.
+func readEcho(c *call) {
+	for i, w := range c.rest() {
+		if w.Kind != Many {
+			c.aside(i)
+		}
+	}
+}
+
+// readPrintf reads the words of printf, which does the same, and sets a variable with -v.
+func readPrintf(c *call) {
+	readTest(c)
+	readEcho(c)
+}
+
 // readNothing reads the words of a command that does not look at them.
 func readNothing(c *call) {
 	for i := range c.rest() {

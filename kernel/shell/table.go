@@ -124,8 +124,12 @@ func builtinNamed(name string) (program, bool) {
 		return program{read: readNames}, true
 	case "test", "[":
 		return program{harmless: true, read: readTest}, true
-	case "printf", "wait":
+	case "printf":
+		return program{harmless: true, read: readPrintf}, true
+	case "wait":
 		return program{read: readTest}, true
+	case "echo":
+		return program{harmless: true, read: readEcho}, true
 	case "pwd", "true", "false", ":":
 		return program{harmless: true, read: readNothing}, true
 	}
