@@ -146,56 +146,58 @@ The file may be opened in another Emacs.")
 ;;;; Within a line
 
 (defconst org-agent-inert-list--expressions
-  '((inline "file variables" (text raw code)
+  '((inline "file variables" (text raw code) ?:
             "local\\(?1: \\)variables:")
-    (inline "file variables" (text raw code)
+    (inline "file variables" (text raw code) ?*
             "-\\(?1:\\*\\)-\\(?2:.*?\\)-\\*-" org-agent-inert-list--variables-p)
-    (language "code within a line" (raw code)
+    (language "code within a line" (raw code) ?_
               "\\(?:^\\|[^a-z0-9]\\)src\\(?1:_\\)\\(?2:[^ \t\n[{]+\\)[[{]"
               org-agent-inert-list--unlisted-p)
-    (inline "planning by a diary expression" (text raw)
+    (inline "planning by a diary expression" (text raw) ?%
             "\\(?:^\\|[^a-z0-9+-]\\)\\(?:scheduled\\|deadline\\|closed\\|clock\\)\\(?1::\\)[ \t]*[[<]%%(")
-    (inline "a diary expression" (text raw)
+    (inline "a diary expression" (text raw) ?%
             "<\\(?1:%\\)%(")
-    (inline "a diary expression" (text raw)
+    (inline "a diary expression" (text raw) ?%
             "^&?%\\(?1:%\\)(")
-    (inline "a citation" (text raw)
+    (inline "a citation" (text raw) ?\[
             "\\[\\(?1:c\\)ite\\(?:/[-_/a-z0-9]*\\)?:\\(?:[^]\n]*@\\|[^]\n]*$\\)")
-    (inline "a link to a file elsewhere" (text raw)
+    (inline "a link to a file elsewhere" (text raw) ?\[
             "\\[\\[\\(?1:/\\(?:/[^/\n]\\|/*[^]/:| \t\n]+[:|]\\|/*\\\\\\)\\|\\\\\\)")
-    (inline "a link to a file elsewhere" (text raw)
+    (inline "a link to a file elsewhere" (text raw) ?:
             "\\(?:^\\|[^a-z0-9]\\)file\\(?1::\\)\\(?://[^/\n]\\|/+[^]/:| \t\n]+[:|]\\|/*\\\\\\)"
             org-agent-inert-list--no-url-p)
-    (inline "a link of another type" (text raw)
+    (inline "a link of another type" (text raw) ?:
             "\\(?:^\\|[^a-z0-9]\\)\\(?2:[a-z0-9][-+a-z0-9]*\\)\\(?1::\\)[^ \t\n]"
             org-agent-inert-list--link-p)
     ;; In brackets blanks and a line end may follow.
-    (inline "a link of another type" (text raw)
+    (inline "a link of another type" (text raw) ?:
             "\\(?:\\[\\[\\|<\\)\\(?2:[a-z][-+a-z0-9]*\\)\\(?1::\\)\\(?:[ \t]\\|$\\)"
             org-agent-inert-list--known-link-p)
-    (inline "code within a line" (text)
+    (inline "code within a line" (text) ?_
             "\\(?:^\\|[^a-z0-9]\\)src\\(?1:_\\)[^ \t\n[{]+[[{]")
-    (inline "a call within a line" (text)
+    (inline "a call within a line" (text) ?_
             "\\(?:^\\|[^a-z0-9]\\)call\\(?1:_\\)[^ \t\n[(]+[[(]")
-    (inline "a macro" (text)
+    (inline "a macro" (text) ?\{
             "{{\\(?1:{\\)[a-z][-a-z0-9_]*\\(?:(\\|}}}\\)")
-    (language "raw text for an exporter" (text)
+    (language "raw text for an exporter" (text) ?@
               "@\\(?1:@\\)[-a-z0-9]+:")
-    (inline "a command of LaTeX" (text)
+    (inline "a command of LaTeX" (text) ?\\
             "\\\\\\(?1:\\)\\(?2:[a-z]+\\)" org-agent-inert-list--tex-p)
-    (inline "a character of TeX by its code" (text)
+    (inline "a character of TeX by its code" (text) ?^
             "\\^\\(?1:\\^\\)[]!-[\\_-~]" org-agent-inert-list--mathematics-p))
   "What is held within a line.
-Each is (RULE WHAT CONTEXTS REGEXP [PREDICATE]).  The mark goes to the
-beginning of group 1.  Contexts are `text', `raw' (what is not Org, but
-searched by Org) and `code'.  What is for `text' only is not held where
-it is verbatim.  PREDICATE is called with the match data.")
+Each is (RULE WHAT CONTEXTS CHARACTER REGEXP [PREDICATE]).  What matches
+has the CHARACTER, so that most lines need not be searched.  The mark
+goes to the beginning of group 1.  Contexts are `text', `raw' (what is not
+Org, but searched by Org) and `code'.  What is for `text' only is not held
+where it is verbatim.  PREDICATE is called with the match data.")
 
-(defconst org-agent-inert-list--suspect
-  (concat "_[^ \t\n]+[[{(]\\|{{{\\|%(\\|@@[-a-z0-9]\\|\\\\[a-z]\\|\\^\\^"
-          "\\|-\\*-\\|local variables:\\|\\[cite\\|\\[\\[\\|[a-z0-9]:[^ \t\n]"
-          "\\|<[-+a-z0-9]+:\\|[a-z]:[ \t]*[[<]%%(")
-  "Matches in every line in which one of `org-agent-inert-list--expressions' may.")
+(defconst org-agent-inert-list--plain
+  (concat "^\n" (mapconcat (lambda (character) (format "\\%c" character))
+                           (delete-dups (mapcar (lambda (expression) (nth 3 expression))
+                                                org-agent-inert-list--expressions))
+                           ""))
+  "The characters that no expression needs, as `skip-chars-forward' takes them.")
 
 (defvar org-agent-inert-list-parsed 0
   "How often Org's parser was asked about the text at hand.")
@@ -214,34 +216,40 @@ CONTEXT is one of those of `org-agent-inert-list--expressions'.  When OPAQUE
 is non-nil nothing in the line is verbatim.  HOLD is called with the
 position, the rule and a description of each place, and puts the mark
 there."
-  (when (org-agent-inert-list--suspect-p)
-    (let ((end (copy-marker (line-end-position) t))
+  (when-let* ((characters (org-agent-inert-list--characters)))
+    (let ((beg (point))
+          (end (copy-marker (line-end-position) t))
           (signs 'unknown))
-      (pcase-dolist (`(,rule ,what ,contexts ,regexp ,predicate)
+      (pcase-dolist (`(,rule ,what ,contexts ,character ,regexp ,predicate)
                      org-agent-inert-list--expressions)
-        (when (memq context contexts)
-          (save-excursion
-            (while (re-search-forward regexp end t)
-              (let ((place (match-beginning 1)))
-                (goto-char place)
-                (when (and (or (null predicate)
-                               (save-excursion (save-match-data
-                                                 (funcall predicate context opaque))))
-                           (or (memq 'raw contexts) opaque
-                               (progn
-                                 (when (eq signs 'unknown)
-                                   (setq signs (org-agent-inert-list--verbatim-signs)))
-                                 (not (org-agent-inert-list--verbatim-p place signs)))))
-                  (funcall hold place rule what))
-                ;; What is before a place may be what the next one is behind.
-                (goto-char place))))))
+        (when (and (memq character characters) (memq context contexts))
+          (while (re-search-forward regexp end t)
+            (let ((place (match-beginning 1)))
+              (goto-char place)
+              (when (and (or (null predicate)
+                             (save-excursion (save-match-data
+                                               (funcall predicate context opaque))))
+                         (or (memq 'raw contexts) opaque
+                             (progn
+                               (when (eq signs 'unknown)
+                                 (setq signs (org-agent-inert-list--verbatim-signs)))
+                               (not (org-agent-inert-list--verbatim-p place signs)))))
+                (funcall hold place rule what))
+              ;; What is before a place may be what the next one is behind.
+              (goto-char place)))
+          (goto-char beg)))
       (set-marker end nil))))
 
-(defun org-agent-inert-list--suspect-p ()
-  "Return non-nil when something may have to be held in the line at point."
-  (let ((beg (point)))
-    (prog1 (re-search-forward org-agent-inert-list--suspect (line-end-position) t)
-      (goto-char beg))))
+(defun org-agent-inert-list--characters ()
+  "Return the characters of the line at point that an expression needs."
+  (let ((beg (point)) character characters)
+    (while (progn (skip-chars-forward org-agent-inert-list--plain)
+                  (not (memq (setq character (char-after)) '(nil ?\n))))
+      (unless (memq character characters)
+        (push character characters))
+      (forward-char))
+    (goto-char beg)
+    characters))
 
 (defun org-agent-inert-list--variables-p (context _opaque)
   "Return non-nil when Emacs would read the variables in group 2.
@@ -262,14 +270,16 @@ In CONTEXT `text' nothing stays.  Code may say how it is read."
   "Return non-nil when the language in group 2 is not listed."
   (not (org-agent-inert-list-language-p (match-string-no-properties 2))))
 
+(defconst org-agent-inert-list--url-begins
+  (concat "\\(?:^\\|[^a-z0-9]\\)" (regexp-opt org-agent-inert-list-link-types) ":")
+  "Matches the beginning of a link that stays.")
+
 (defun org-agent-inert-list--no-url-p (&rest _)
   "Return non-nil when point is not within a URL that stays."
   (let ((place (point)))
     (skip-chars-backward "^][<>(){}| \t\n")
     (unless (bolp) (forward-char -1))
-    (not (and (re-search-forward
-               (concat "\\(?:^\\|[^a-z0-9]\\)" (regexp-opt org-agent-inert-list-link-types) ":")
-               place t)
+    (not (and (re-search-forward org-agent-inert-list--url-begins place t)
               ;; Emphasis that began before it ends it.
               (not (re-search-forward "[*/_+=~][-.,:!?;'\")}\\[ \t]" place t))))))
 
@@ -358,20 +368,41 @@ end."
              (and (< org-agent-inert-list-parsed org-agent-inert-list--parse-limit)
                   (org-agent-inert-list--parsed-verbatim-p))))))
 
-(defun org-agent-inert-list-prepare (text)
-  "Prepare this buffer, which is empty, for TEXT, if the parser will be asked.
+(defvar org-agent-inert-list--parser nil
+  "The buffer in which Org's parser reads the text at hand, or nil.")
+
+(defmacro org-agent-inert-list-with-parser (&rest body)
+  "Run BODY, in which Org's parser may be asked about a whole text.
+Few texts need it, and Org mode takes longer than all the rest."
+  (declare (indent 0) (debug t))
+  `(let ((org-agent-inert-list-whole t)
+         (org-agent-inert-list--parser nil))
+     (unwind-protect (progn ,@body)
+       (when org-agent-inert-list--parser
+         (kill-buffer org-agent-inert-list--parser)))))
+
+(defun org-agent-inert-list--parser-buffer ()
+  "Return the buffer for Org's parser, without a text when it is new.
 Org mode reads the files that a text names, so it comes before the text."
-  (when (string-match-p "[=~]" text)
-    (let ((org-inhibit-startup t))
-      (delay-mode-hooks (org-mode)))))
+  (or org-agent-inert-list--parser
+      (with-current-buffer (setq org-agent-inert-list--parser
+                                 (generate-new-buffer " *org-agent-parser*" t))
+        (let ((org-inhibit-startup t))
+          (delay-mode-hooks (org-mode)))
+        (current-buffer))))
 
 (defun org-agent-inert-list--parsed-verbatim-p ()
   "Return non-nil when Org's parser finds verbatim text at point."
   (cl-incf org-agent-inert-list-parsed
            (1+ (/ (- (line-end-position) (line-beginning-position)) 2000)))
-  (save-match-data
-    (memq (org-element-type (save-excursion (org-element-context)))
-          '(verbatim code))))
+  (let ((text (buffer-substring-no-properties (point-min) (point-max)))
+        (place (point)))
+    (save-match-data
+      (with-current-buffer (org-agent-inert-list--parser-buffer)
+        (erase-buffer)
+        (insert text)
+        (goto-char place)
+        (memq (org-element-type (org-element-context)) '(verbatim code))))))
 
 ;;;; Header arguments
 

@@ -79,13 +79,12 @@ position in the result, the rule and a description of each place that is
 held, in order."
   (let ((org-agent-inert--places (if report nil 'none))
         (org-agent-inert--taken names)
-        (org-agent-inert-list-whole t)
         (state (make-org-agent-inert-state)))
     (with-temp-buffer
-      (org-agent-inert-list-prepare text)
       (insert text)
       (goto-char (point-min))
-      (org-agent-inert--scan state)
+      (org-agent-inert-list-with-parser
+        (org-agent-inert--scan state))
       (when (org-agent-inert-state-block state)
         (goto-char (point-max))
         (unless (bolp) (insert "\n"))
@@ -212,9 +211,10 @@ Return nil for a blank line."
   (and (not org-agent-inert-list-whole)
        (= (line-end-position) (point-max))))
 
-(defconst org-agent-inert--controls
-  "\0-\10\v-\37\177\u0080-\u009f\u202a-\u202e\u2066-\u2069"
-  "Controls and direction marks, in the syntax of `skip-chars-forward'.")
+(eval-and-compile
+  (defconst org-agent-inert--controls
+    "\0-\10\v-\37\177\u0080-\u009f\u202a-\u202e\u2066-\u2069"
+    "Controls and direction marks, in the syntax of `skip-chars-forward'."))
 
 (defun org-agent-inert--show-controls (state)
   "Make controls and direction marks of the line at point visible.
@@ -484,7 +484,8 @@ What would end the block early gets a comma, which Org takes off."
         (stays (org-agent-inert-state-stays state)))
     (cond
      ((and (eq (org-agent-inert--first-char) ?#)
-           (looking-at (format "[ \t]*#\\+end_\\(%s\\)[ \t]*$" block)))
+           (looking-at "[ \t]*#\\+end_\\(src\\|example\\|export\\|comment\\)[ \t]*$")
+           (equal (downcase (match-string 1)) block))
       (unless (equal block stays)
         (org-agent-inert--rename-block (match-beginning 1) block stays))
       (setf (org-agent-inert-state-block state) nil))
