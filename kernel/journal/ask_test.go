@@ -220,6 +220,42 @@ func TestQuestionSurvivesAndEndsWithItsTurn(t *testing.T) {
 	checkWhole(t, j)
 }
 
+// TestReadingIsDecidedOnce: a decision on an approval that offered the read-only set of a project is kept for
+// the project, also after the journal was opened again. An approval that ends with its turn is none.
+func TestReadingIsDecidedOnce(t *testing.T) {
+	path, ctx := filepath.Join(t.TempDir(), "journal.db"), t.Context()
+	j := reopen(t, path)
+	turn := accepted(t, j, "q1", "main", "text")
+	decided := func(directory string, want bool) {
+		t.Helper()
+		if got, err := j.Asks.ReadingDecided(ctx, directory); err != nil || got != want {
+			t.Errorf("%s: %v, %v", directory, got, err)
+		}
+	}
+	for id, decision := range map[string]protocol.Decision{"/a": protocol.Deny, "/b": protocol.AllowReading, "/ends": "", "/none": protocol.AllowOnce} {
+		ask := asking(id[1:], turn, "hash")
+		if id != "/none" {
+			ask.Reading = &protocol.ReadingOffer{Directory: id, Rows: []protocol.OfferedRow{{Rule: "reads", Matches: id + "/**"}}}
+		}
+		must(t, j.Asks.PutAsk(ctx, ask))
+		decided(id, false)
+		if decision != "" {
+			_, err := j.Asks.Decide(ctx, ask.ID, protocol.AskOutcome{Decision: decision})
+			must(t, err)
+		}
+	}
+	must(t, j.Asks.PutAsk(ctx, asking("plain", turn, "hash")))
+	_, err := j.Asks.Decide(ctx, "plain", protocol.AskOutcome{Decision: protocol.AllowReading})
+	wantCode(t, err, protocol.CodeInvalidParams)
+	_, err = j.Asks.CloseAsks(ctx, turn.ID)
+	must(t, err)
+	must(t, j.Close())
+	j = reopen(t, path)
+	for directory, want := range map[string]bool{"/a": true, "/b": true, "/ends": false, "/none": false} {
+		decided(directory, want)
+	}
+}
+
 // backToFormerAsks makes the tables of asks those of the schemas 3 to 12, without their rows.
 const backToFormerAsks = `DROP TABLE reading_decided; DROP TABLE always_before; DROP INDEX journal_rules;
 	DROP TABLE ask;

@@ -66,6 +66,9 @@ func (a agreement) has(at int) bool {
 // withoutOptions returns the command as a person thinks of it when it has words that change nothing about
 // what it does, or that only say where it works, and the places of these words.
 func withoutOptions(c shell.Command) (short shell.Command, out []int) {
+	if len(c.Neutral) == 0 && len(c.Enters) == 0 {
+		return c, nil
+	}
 	out = slices.Clone(c.Neutral)
 	for _, e := range c.Enters {
 		for at := e.From; at <= e.At; at++ {
@@ -117,7 +120,7 @@ func (r *rule) insideOf(directory string, moves bool) (inside, known bool) {
 // the commands that it runs, as far as the rule contains their words.
 func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory string, before [][]agreement) (Decision, []agreement) {
 	c := script.Commands[i]
-	c.Opaque = slices.Clone(c.Opaque)
+	c.Opaque = slices.Clip(c.Opaque) // entered adds to it
 	works := entered(&c, directory)
 	short, out := withoutOptions(c)
 	d := Decision{What: "runs " + commandText(c), Kind: Ask}

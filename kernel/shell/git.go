@@ -15,6 +15,11 @@ const gitOptions = "upload-pack receive-pack exec open-files-in-pager ext-diff t
 
 // readGit reads the words of git. Settings on the command line, options and aliases can make it run
 // other programs.
+//
+// Options before the command of git decide which repository, which settings and which programs it uses,
+// and have to be agreed to. --no-pager and -P only keep it from running a program, --no-optional-locks from
+// writing its index, and --literal-pathspecs and --no-replace-objects take names as they stand: with these
+// the command does the same or less.
 func readGit(c *call) {
 	words := c.rest()
 	for i := 0; i < len(words); i++ {

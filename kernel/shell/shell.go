@@ -170,7 +170,7 @@ func (r *reader) text(text string, from origin) error {
 	}
 	before, numbersBefore := r.source, r.numbers
 	r.source, r.numbers = text, numbers{}
-	if from.by < 0 { // the variables of any other text may be set outside of it
+	if from.by < 0 && (strings.Contains(text, "((") || strings.Contains(text, "$[")) { // the variables of any other text may be set outside of it
 		r.numbers = r.numbersIn(file)
 	}
 	r.walk(file, from)

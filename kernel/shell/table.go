@@ -100,6 +100,10 @@ func wrapperNamed(name string) (program, bool) {
 
 // builtinNamed does the same as programNamed for the shell's own commands that change what later
 // words mean, or run their words.
+//
+// The harmless ones run nothing and write nothing but their output: pwd tells the directory, which is known
+// before, echo and printf say their own words, read takes its input into a variable, [ compares texts and
+// looks whether files are there, and export hands variables on, which are looked at one by one.
 func builtinNamed(name string) (program, bool) {
 	switch name {
 	case "eval":

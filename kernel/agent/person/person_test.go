@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chewxy/sexp"
 	"go.uber.org/goleak"
@@ -149,6 +150,50 @@ func TestApproval(t *testing.T) {
 				t.Errorf("a second decision: %v", err)
 			}
 		})
+	}
+}
+
+// brokenRules are rules of which none can be written.
+type brokenRules struct{}
+
+func (brokenRules) Allow(string, string, time.Time) error { return errors.New("it is read-only") }
+func (brokenRules) AllowReading(protocol.ReadingOffer, time.Time) error {
+	return errors.New("it is read-only")
+}
+
+// TestReadingThatCannotBeWritten: where the rules for reading cannot be written, the action is allowed once
+// and the person is told. The set was decided about, and is not offered again.
+func TestReadingThatCannotBeWritten(t *testing.T) {
+	o := newFixture(t)
+	o.desk = person.New(person.Config{Asks: o.journal.Asks, NewID: func() string { o.ids++; return fmt.Sprint("ask-", o.ids) }, Rules: brokenRules{}})
+	o.turn.Desk = o.desk
+	verdict := policy.Verdict{Action: response(t, "it"), Reading: &protocol.ReadingOffer{Directory: "/x", Rows: []protocol.OfferedRow{{Rule: "reads", Matches: "/x/**"}}}}
+	results := make(chan protocol.AskDecideResult, 1)
+	go func() {
+		ask := <-o.shown
+		result, err := o.desk.Decide(context.Background(), protocol.AskDecideParams{ID: ask.ID, Decision: protocol.AllowReading}, action.Proposed{}, "emacs")
+		if err != nil || ask.Reading == nil {
+			result.Note = fmt.Sprint(ask, err)
+		}
+		results <- result
+	}()
+	if decision, err := o.turn.Decide(t.Context(), verdict, "hash"); err != nil || decision.Denied {
+		t.Errorf("%+v, %v", decision, err)
+	}
+	if result := <-results; result.Decision != protocol.AllowOnce || result.Note != "it is allowed once only, because the rules for reading could not be written: it is read-only" {
+		t.Errorf("%+v", result)
+	}
+	shown := make(chan protocol.Ask, 1)
+	go func() {
+		ask := <-o.shown
+		_, _ = o.desk.Decide(context.Background(), protocol.AskDecideParams{ID: ask.ID, Decision: protocol.Deny}, action.Proposed{}, "emacs") // the turn tells
+		shown <- ask
+	}()
+	if _, err := o.turn.Decide(t.Context(), verdict, "hash"); err != nil {
+		t.Fatal(err)
+	}
+	if ask := <-shown; ask.Reading != nil {
+		t.Error("it is offered again")
 	}
 }
 
