@@ -366,7 +366,11 @@ highlighted anew while the question was not."
   "Return TEXT, whole lines to be inserted at POSITION, with room behind it.
 That is a free line if a question begins there.  Nobody highlights the
 last line while it is being written."
-  (if (and org-agent-page--shown (org-agent-page--question-at-p position))
+  (if (and org-agent-page--shown
+           ;; Where there is room already nobody looks for the question.
+           (or (and (> position (point-min))
+                    (equal (get-text-property (1- position) 'display) "\n\n"))
+               (org-agent-page--question-at-p position)))
       (concat (substring text 0 -1)
               (propertize (substring text -1) 'display "\n\n"))
     text))
