@@ -30,7 +30,7 @@
 (defvar org-agent-kernel--patience 10
   "Seconds that a kernel has to accept a connection.")
 
-(defvar org-agent-kernel-ready-hook '(org-agent-settings-check-environment
+(defvar org-agent-kernel-ready-hook '(org-agent-send-check-environment
                                       org-agent-skill-help)
   "Hook run when a kernel has accepted this Emacs as a client.")
 

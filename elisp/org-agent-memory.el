@@ -20,6 +20,10 @@
 ;; After a conversation the agent may propose entries for its memory.  A
 ;; proposal stays in the list of `org-agent-memory' until the person accepts
 ;; it, with or without changes, or drops it.
+;;
+;; The persona is a set of files in the home: who the agent is, whom it works
+;; for and what it should know.  `org-agent-persona' opens one.  They belong
+;; to the person, and Emacs does not write them.
 
 ;;; Code:
 
@@ -506,6 +510,63 @@ DONE is the word that reports success."
                      (format "org-agent proposes %d memory change%s; \\[org-agent-memory] shows them"
                              count (if (= count 1) "" "s"))))))
   (org-agent-memory--refresh))
+
+;;;; The persona
+
+(defconst org-agent-memory-persona-roles
+  '(("IDENTITY" . "who the agent is: its name, its purpose")
+    ("SOUL" . "its character and its style")
+    ("USER" . "you: name, time zone, languages")
+    ("TOOLS" . "what it should know about the tools here")
+    ("PROFILES" . "people that you mention")
+    ("WORKSPACE" . "where your work is")
+    ("MEMORY" . "what it should remember")
+    ("HEARTBEAT" . "what it should check from time to time"))
+  "An alist of the files of the persona and their descriptions.")
+
+(defun org-agent-memory--persona-file (role)
+  "Return the existing file of ROLE, or nil; prefer Org to Markdown."
+  (let ((file (expand-file-name role (org-agent-home-directory))))
+    (cl-find-if #'file-exists-p (list (concat file ".org") (concat file ".md")))))
+
+(defun org-agent-memory--persona-state (role)
+  "Return a remark about the file of ROLE, or the empty string."
+  (let ((file (org-agent-memory--persona-file role)))
+    (cond ((null file) "does not exist")
+          ((not (file-readable-p file)) "not readable")
+          ((with-temp-buffer
+             (insert-file-contents file)
+             (re-search-forward "^[ \t]*[^#\n \t]" nil t))
+           "")
+          (t "empty"))))
+
+(defun org-agent-memory--persona-annotate (role)
+  "Return the annotation of ROLE in completion."
+  (let ((state (org-agent-memory--persona-state role)))
+    (concat "  " (cdr (assoc role org-agent-memory-persona-roles))
+            (unless (string-empty-p state) (concat " (" state ")")))))
+
+;;;###autoload
+(defun org-agent-persona (role)
+  "Open the file of ROLE, one of the persona of the agent.
+When you have saved it, it applies from the next turn on.
+\\[org-agent-prompt] shows what the model gets of it."
+  (interactive
+   (list (let ((completion-extra-properties
+                '(:annotation-function org-agent-memory--persona-annotate))
+               (completion-ignore-case t))
+           (completing-read "File of the persona: "
+                            (mapcar #'car org-agent-memory-persona-roles)
+                            nil t nil nil "IDENTITY"))))
+  (unless (assoc role org-agent-memory-persona-roles)
+    (user-error "There is no file of that name; there are %s"
+                (string-join (mapcar #'car org-agent-memory-persona-roles) ", ")))
+  (let ((file (org-agent-memory--persona-file role)))
+    (find-file (or file (expand-file-name (concat role ".org")
+                                          (org-agent-home-directory))))
+    (when (and (null file) (zerop (buffer-size)))
+      (insert "#+TITLE: " (capitalize role) "\n")
+      (set-buffer-modified-p nil))))
 
 (provide 'org-agent-memory)
 ;;; org-agent-memory.el ends here

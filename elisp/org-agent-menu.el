@@ -112,7 +112,9 @@ The text of the conversation does not change."
    ["How it is"
     ("i" "Status" org-agent-status)
     ("d" "Doctor" org-agent-doctor)
+    ("s" "Set up a model" org-agent-setup)
     ("M" "Mode line" org-agent-mode-line-mode)
+    ("B" "Build the kernel" org-agent-build)
     ("Q" "Stop the kernel" org-agent-stop)]])
 
 ;;;###autoload (autoload 'org-agent-menu "org-agent-menu" nil t)

@@ -88,6 +88,44 @@ no."
   (cl-loop for (other value) on plist by #'cddr
            unless (eq other key) append (list other value)))
 
+;;;; The environment of the kernel
+
+(defvar org-agent-send--environment-told nil
+  "The kernel and the variables of which the person was told last.")
+
+(defun org-agent-send--other-variables ()
+  "Return the variables of models and keys that the kernel has otherwise.
+Only variables that are set in this Emacs matter.  The kernel sends
+digests, which cannot be made without its token."
+  (let ((token (org-agent-kernel-token)))
+    (cl-loop for variable in (plist-get org-agent-kernel-server :variables)
+             for name = (plist-get variable :name)
+             for value = (string-trim (or (getenv name) ""))
+             unless (or (string-empty-p value)
+                        (equal (plist-get variable :digest)
+                               (substring
+                                (secure-hash 'sha256
+                                             (encode-coding-string
+                                              (concat token "\n" name "\n" value)
+                                              'utf-8-unix))
+                                0 16)))
+             collect name)))
+
+;;;###autoload
+(defun org-agent-send-check-environment ()
+  "Say it once when the kernel was started in another environment."
+  (let* ((names (org-agent-send--other-variables))
+         (told (cons (plist-get org-agent-kernel-server :pid) names)))
+    (when (and names (not (equal told org-agent-send--environment-told)))
+      (setq org-agent-send--environment-told told)
+      (let ((notice (format "the kernel runs without this Emacs's %s: M-x org-agent-stop, and your next message starts one with it"
+                            (string-join names ", ")))
+            (other (plist-get org-agent-kernel-server :notice)))
+        (setq org-agent-kernel-server
+              (plist-put org-agent-kernel-server :notice
+                         (if other (concat notice "; " other) notice)))
+        (message "org-agent: %s" notice)))))
+
 ;;;; Sending
 
 ;;;###autoload

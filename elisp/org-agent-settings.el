@@ -1,4 +1,4 @@
-;;; org-agent-settings.el --- Models, presets, topics and persona  -*- lexical-binding: t; -*-
+;;; org-agent-settings.el --- Setup, models, presets and topics  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -30,9 +30,8 @@
 ;; interprets `@NAME'; Emacs completes it.  A buffer whose name is that of a
 ;; preset can only be mentioned by a link.
 ;;
-;; The persona is a set of files in the home: who the agent is, whom it works
-;; for and what it should know.  `org-agent-persona' opens one.  They belong
-;; to the person, and Emacs does not write them.
+;; `org-agent-setup' finds the model servers of this machine, or takes an
+;; address.  The kernel tries a model and writes it into config.org.
 
 ;;; Code:
 
@@ -40,12 +39,15 @@
 (require 'org)
 (require 'org-id)
 (require 'subr-x)
+(require 'url-parse)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-draft)
 (require 'org-agent-chat)
 
+(declare-function auth-source-search "auth-source")
+(declare-function auth-source-forget-all-cached "auth-source")
 (declare-function org-agent-send-question-here "org-agent-send")
 
 ;;;; Inherited settings
@@ -311,44 +313,6 @@ is kept when Emacs or the kernel ends."
     (unless (equal before model)
       (message "org-agent: %s answers from the next message on" model))))
 
-;;;; The environment of the kernel
-
-(defvar org-agent-settings--environment-told nil
-  "The kernel and the variables of which the person was told last.")
-
-(defun org-agent-settings--other-variables ()
-  "Return the variables of models and keys that the kernel has otherwise.
-Only variables that are set in this Emacs matter.  The kernel sends
-digests, which cannot be made without its token."
-  (let ((token (org-agent-kernel-token)))
-    (cl-loop for variable in (plist-get org-agent-kernel-server :variables)
-             for name = (plist-get variable :name)
-             for value = (string-trim (or (getenv name) ""))
-             unless (or (string-empty-p value)
-                        (equal (plist-get variable :digest)
-                               (substring
-                                (secure-hash 'sha256
-                                             (encode-coding-string
-                                              (concat token "\n" name "\n" value)
-                                              'utf-8-unix))
-                                0 16)))
-             collect name)))
-
-;;;###autoload
-(defun org-agent-settings-check-environment ()
-  "Say it once when the kernel was started in another environment."
-  (let* ((names (org-agent-settings--other-variables))
-         (told (cons (plist-get org-agent-kernel-server :pid) names)))
-    (when (and names (not (equal told org-agent-settings--environment-told)))
-      (setq org-agent-settings--environment-told told)
-      (let ((notice (format "the kernel runs without this Emacs's %s: M-x org-agent-stop, and your next message starts one with it"
-                            (string-join names ", ")))
-            (other (plist-get org-agent-kernel-server :notice)))
-        (setq org-agent-kernel-server
-              (plist-put org-agent-kernel-server :notice
-                         (if other (concat notice "; " other) notice)))
-        (message "org-agent: %s" notice)))))
-
 ;;;###autoload
 (defun org-agent-regenerate (&optional model)
   "Have the question of the turn at point answered again.
@@ -491,62 +455,142 @@ the one that was chosen before."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :preset (plist-get params :preset))))
 
-;;;; The persona
+;;;; Setup
 
-(defconst org-agent-settings-persona-roles
-  '(("IDENTITY" . "who the agent is: its name, its purpose")
-    ("SOUL" . "its character and its style")
-    ("USER" . "you: name, time zone, languages")
-    ("TOOLS" . "what it should know about the tools here")
-    ("PROFILES" . "people that you mention")
-    ("WORKSPACE" . "where your work is")
-    ("MEMORY" . "what it should remember")
-    ("HEARTBEAT" . "what it should check from time to time"))
-  "An alist of the files of the persona and their descriptions.")
+(defconst org-agent-settings--setup-elsewhere
+  '((:name "OpenAI" :base-url "https://api.openai.com/v1")
+    (:name "OpenRouter" :base-url "https://openrouter.ai/api/v1")
+    (:name "Another server"))
+  "Servers that are offered beside those on this machine.")
 
-(defun org-agent-settings--persona-file (role)
-  "Return the existing file of ROLE, or nil; prefer Org to Markdown."
-  (let ((file (expand-file-name role (org-agent-home-directory))))
-    (cl-find-if #'file-exists-p (list (concat file ".org") (concat file ".md")))))
+(defvar org-agent-settings-setup-mode-map
+  (make-composed-keymap button-buffer-map special-mode-map)
+  "Keymap of the setup.")
 
-(defun org-agent-settings--persona-state (role)
-  "Return a remark about the file of ROLE, or the empty string."
-  (let ((file (org-agent-settings--persona-file role)))
-    (cond ((null file) "does not exist")
-          ((not (file-readable-p file)) "not readable")
-          ((with-temp-buffer
-             (insert-file-contents file)
-             (re-search-forward "^[ \t]*[^#\n \t]" nil t))
-           "")
-          (t "empty"))))
+(define-derived-mode org-agent-settings-setup-mode special-mode "Org-Agent-Setup"
+  "Major mode of `org-agent-setup'.
 
-(defun org-agent-settings--persona-annotate (role)
-  "Return the annotation of ROLE in completion."
-  (let ((state (org-agent-settings--persona-state role)))
-    (concat "  " (cdr (assoc role org-agent-settings-persona-roles))
-            (unless (string-empty-p state) (concat " (" state ")")))))
+\\{org-agent-settings-setup-mode-map}"
+  (setq-local revert-buffer-function (lambda (&rest _) (org-agent-setup))))
 
 ;;;###autoload
-(defun org-agent-persona (role)
-  "Open the file of ROLE, one of the persona of the agent.
-When you have saved it, it applies from the next turn on.
-\\[org-agent-prompt] shows what the model gets of it."
-  (interactive
-   (list (let ((completion-extra-properties
-                '(:annotation-function org-agent-settings--persona-annotate))
-               (completion-ignore-case t))
-           (completing-read "File of the persona: "
-                            (mapcar #'car org-agent-settings-persona-roles)
-                            nil t nil nil "IDENTITY"))))
-  (unless (assoc role org-agent-settings-persona-roles)
-    (user-error "There is no file of that name; there are %s"
-                (string-join (mapcar #'car org-agent-settings-persona-roles) ", ")))
-  (let ((file (org-agent-settings--persona-file role)))
-    (find-file (or file (expand-file-name (concat role ".org")
-                                          (org-agent-home-directory))))
-    (when (and (null file) (zerop (buffer-size)))
-      (insert "#+TITLE: " (capitalize role) "\n")
-      (set-buffer-modified-p nil))))
+(defun org-agent-setup ()
+  "Choose which model answers: find servers, try one, and write it down.
+Nothing leaves this machine before you are told where it goes."
+  (interactive)
+  (with-current-buffer (get-buffer-create "*org-agent-setup*")
+    (org-agent-settings-setup-mode)
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert "Looking for model servers on this machine …\n"))
+    (pop-to-buffer (current-buffer))
+    (org-agent-kernel-ask "setup/find" nil #'org-agent-settings--setup-show)))
+
+(defun org-agent-settings--setup-show (found)
+  "Show FOUND, what the kernel knows of servers, in the current buffer."
+  (let ((inhibit-read-only t))
+    (erase-buffer)
+    (insert (propertize "Which model answers\n\n" 'face 'bold)
+            (if (member (plist-get found :model) '(nil "builtin"))
+                "Now the built-in guide does.  It knows only org-agent.\n"
+              (format "Now %s does.\n" (plist-get found :model)))
+            "\nOn this machine.  What you write stays on it:\n")
+    (if (plist-get found :servers)
+        (mapc #'org-agent-settings--setup-insert (plist-get found :servers))
+      (insert "  none: neither Ollama, llama.cpp, LM Studio nor vLLM answers; g looks again\n"))
+    (insert "\nElsewhere.  What you write, and what you attach, goes to that server:\n")
+    (mapc #'org-agent-settings--setup-insert org-agent-settings--setup-elsewhere)
+    (insert "\nRET on a server asks for a model and tries it with one short request.  If it\n"
+            "answers, it is written into "
+            (abbreviate-file-name (plist-get found :file))
+            ",\nwhere nothing else changes.  Of a key only the place is written there.\n\n")
+    (goto-char (point-min))
+    (forward-button 1 nil nil t)))
+
+(defun org-agent-settings--setup-insert (server)
+  "Insert the line of SERVER, a button."
+  (insert "  ")
+  (insert-text-button (plist-get server :name) 'follow-link t
+                      'action (lambda (_) (org-agent-settings--setup-use server)))
+  (insert (make-string (max 1 (- 18 (current-column))) ?\s)
+          (or (plist-get server :base-url) "you type its address")
+          (if-let* ((models (plist-get server :models)))
+              (format "  %d models" (length models))
+            "")
+          "\n"))
+
+(defun org-agent-settings--setup-use (server)
+  "Ask for a model of SERVER, have it tried and written down."
+  (let* ((url (or (plist-get server :base-url)
+                  (string-trim (read-string "Address of the server: " "https://"))))
+         (host (or (url-host (url-generic-parse-url url)) ""))
+         (here (string-match-p "\\`\\(?:localhost\\|127\\.[0-9.]+\\|::1\\|\\[::1\\]\\)\\'" host)))
+    (when-let* ((buffer (find-buffer-visiting
+                         (expand-file-name "config.org" (org-agent-home-directory)))))
+      (when (buffer-modified-p buffer)
+        (user-error "%s has changes that are not saved; save them first" buffer)))
+    (unless (or here
+                (yes-or-no-p (format "What you write and attach will go to %s.  Go on? " host)))
+      (user-error "Nothing was sent"))
+    (let* ((key (unless (plist-get server :models)
+                  (org-agent-settings--setup-key host)))
+           (models (or (plist-get server :models)
+                       (plist-get (org-agent-kernel-call
+                                   "setup/models" (list :base-url url :api-key (or key "")))
+                                  :models)))
+           (model (completing-read (format-prompt "Model" (car models)) models
+                                   nil nil nil nil (car models))))
+      (org-agent-settings--setup-say "Trying %s at %s …" model host)
+      (org-agent-kernel-request-here
+       "setup/add" (list :name (if (plist-get server :base-url)
+                                   (downcase (plist-get server :name))
+                                 host)
+                         :base-url url :model model :api-key (or key ""))
+       :success #'org-agent-settings--setup-done
+       :failure (lambda (refusal)
+                  (org-agent-settings--setup-say "%s does not answer, and nothing was written: %s"
+                                                 model (plist-get refusal :message)))))))
+
+(defun org-agent-settings--setup-done (added)
+  "Say that the model that ADDED describes has answered and is written down."
+  (org-agent-settings--setup-say
+   "It answered after %.1f s and is in line %d of config.org.  %s"
+   (plist-get added :seconds) (plist-get added :line)
+   (if-let* ((decides (plist-get added :decides)))
+       (concat "But it does not answer you yet: " decides)
+     (format "%s answers your next message: M-x org-agent-chat." (plist-get added :answers)))))
+
+(defun org-agent-settings--setup-say (format &rest arguments)
+  "Say what FORMAT and ARGUMENTS say at the end of the current buffer."
+  (let ((inhibit-read-only t) (fill-column 78) (adaptive-fill-mode nil))
+    (save-excursion
+      (goto-char (point-max))
+      (let ((beg (point)))
+        (insert (apply #'format format arguments) "\n")
+        (fill-region beg (point))))))
+
+(defun org-agent-settings--setup-key (host)
+  "Return where the key of HOST is, or nil when it needs none.
+A key that is typed goes to the file of auth-source only."
+  (pcase (car (read-multiple-choice
+               "Where is its key?"
+               '((?a "auth-source" "in the file of auth-source, such as ~/.authinfo.gpg; a new key is asked for")
+                 (?e "environment" "in an environment variable of the kernel")
+                 (?c "command" "a command prints it, such as pass show NAME")
+                 (?n "none" "it needs no key"))))
+    (?a (org-agent-settings--setup-keep-key host)
+        (concat "auth-source:" host))
+    (?e (concat "env:" (read-string "Name of the variable: ")))
+    (?c (concat "command: " (read-shell-command "Command: ")))))
+
+(defun org-agent-settings--setup-keep-key (host)
+  "Ask for the key of HOST unless auth-source has one, and have it saved."
+  (unless (auth-source-search :host host :max 1 :require '(:secret))
+    (let ((save (plist-get (car (auth-source-search :host host :user "apikey" :port "443"
+                                                    :max 1 :create t :require '(:secret)))
+                           :save-function)))
+      (when save (funcall save))
+      (auth-source-forget-all-cached))))
 
 (provide 'org-agent-settings)
 ;;; org-agent-settings.el ends here

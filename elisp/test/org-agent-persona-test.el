@@ -7,7 +7,7 @@
 ;;; Code:
 
 (require 'ert)
-(require 'org-agent-settings)
+(require 'org-agent-memory)
 
 (ert-deftest org-agent-persona-opens-what-is-there ()
   "A file in Org is preferred to Markdown, and none is written."
@@ -19,8 +19,8 @@
         (progn
           (write-region "# Kind\n" nil markdown nil 'silent)
           (write-region "#+TITLE: User\n# - Name :: Ida\n" nil starter nil 'silent)
-          (should (equal (org-agent-settings--persona-state "USER") "empty"))
-          (should (equal (org-agent-settings--persona-state "IDENTITY") "does not exist"))
+          (should (equal (org-agent-memory--persona-state "USER") "empty"))
+          (should (equal (org-agent-memory--persona-state "IDENTITY") "does not exist"))
           (save-window-excursion
             (org-agent-persona "SOUL")
             (should (equal buffer-file-name markdown))
@@ -28,7 +28,7 @@
             (kill-buffer)
             (write-region "* Kind\n" nil (expand-file-name "SOUL.org" org-agent-home)
                           nil 'silent)
-            (should (equal (org-agent-settings--persona-state "SOUL") ""))
+            (should (equal (org-agent-memory--persona-state "SOUL") ""))
             (org-agent-persona "SOUL")
             (should (string-suffix-p "SOUL.org" buffer-file-name))
             (kill-buffer)

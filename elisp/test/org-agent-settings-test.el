@@ -13,6 +13,7 @@
 (require 'org-agent-draft)
 (require 'org-agent-heading)
 (require 'org-agent-kernel)
+(require 'org-agent-send)
 (require 'org-agent-settings)
 (require 'org-agent-branch)
 
@@ -205,7 +206,7 @@ A variable that it has as well, or that this Emacs lacks, is no matter."
            (process-environment
             (append '("OPENAI_API_KEY=key-now" "SAME_KEY=1" "OTHER_KEY=new" "GONE_KEY")
                     process-environment))
-           (org-agent-settings--environment-told nil))
+           (org-agent-send--environment-told nil))
       (push (cons "initialize"
                   (lambda (_) (list :protocol 1
                                     :server (list :name "fake" :version "0" :pid 1 :home "/h"
@@ -231,6 +232,111 @@ A variable that it has as well, or that this Emacs lacks, is no matter."
         (org-agent-fake-settle)
         (should-not (seq-find (lambda (line) (string-match-p "without this" line)) told))
         (should-not (seq-find (lambda (line) (string-match-p "key-now" line)) told))))))
+
+(defvar auth-sources)
+(defvar auth-source-save-behavior)
+
+(defun org-agent-settings-test--setup-text ()
+  "Return what the buffer of the setup says, on one line."
+  (with-current-buffer "*org-agent-setup*"
+    (string-join (split-string (buffer-string)) " ")))
+
+(defun org-agent-settings-test--setup-press (name)
+  "Press the button NAME of the setup."
+  (with-current-buffer "*org-agent-setup*"
+    (goto-char (point-min))
+    (search-forward name)
+    (push-button (1- (point)))))
+
+(ert-deftest org-agent-setup-of-a-server-here ()
+  "A server on this machine is found; its model is tried and written down.
+Nobody is asked about words that stay here.  The page fits 80 columns and
+24 lines."
+  (org-agent-fake-with-home
+    (let (asked)
+      (push (cons "setup/find"
+                  (lambda (_) (list :model "builtin" :file "/h/.org-agent/config.org"
+                                    :servers (list (list :name "ollama" :base-url "http://127.0.0.1:11434/v1"
+                                                         :models (list "qwen3:8b" "llama"))))))
+            org-agent-fake-answers)
+      (push (cons "setup/add" (lambda (params)
+                                (setq asked params)
+                                (list :seconds 0.8 :file "/h/.org-agent/config.org" :line 12
+                                      :name "ollama" :answers "qwen3:8b")))
+            org-agent-fake-answers)
+      (org-agent-fake-start)
+      (save-window-excursion
+        (org-agent-setup)
+        (should (string-match-p "Looking for" (org-agent-settings-test--setup-text)))
+        (org-agent-fake-wait (string-match-p "ollama" (org-agent-settings-test--setup-text)))
+        (with-current-buffer "*org-agent-setup*"
+          (should (equal "ollama" (button-label (button-at (point)))))
+          (should (< (count-lines (point-min) (point-max)) 22))
+          (goto-char (point-min))
+          (while (not (eobp))
+            (end-of-line)
+            (should (<= (current-column) 80))
+            (forward-line)))
+        (cl-letf (((symbol-function 'completing-read)
+                   (lambda (_prompt models &rest _)
+                     (should (equal models '("qwen3:8b" "llama")))
+                     "qwen3:8b"))
+                  ((symbol-function 'yes-or-no-p) (lambda (&rest _) (ert-fail "asked"))))
+          (org-agent-settings-test--setup-press "ollama"))
+        (org-agent-fake-wait
+         (string-match-p "line 12 of config.org. qwen3:8b answers your next message"
+                         (org-agent-settings-test--setup-text)))
+        (should (equal asked '(:name "ollama" :base-url "http://127.0.0.1:11434/v1"
+                               :model "qwen3:8b" :api-key "")))
+        (kill-buffer "*org-agent-setup*")))))
+
+(ert-deftest org-agent-setup-of-a-server-elsewhere ()
+  "Nothing is sent before the person agreed to where it goes.
+A new key is written by auth-source only, and the kernel reads it there."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "ok" (cons 'times -1)))
+    (let* ((url (getenv "ORG_AGENT_LLM_BASE_URL"))
+           (elsewhere (replace-regexp-in-string "127\\.0\\.0\\.1" "elsewhere.invalid" url))
+           (authinfo (expand-file-name ".authinfo" org-agent-fake-directory))
+           (auth-sources (list authinfo))
+           (auth-source-save-behavior t)
+           (config (expand-file-name "config.org" org-agent-home))
+           (before (with-temp-buffer (insert-file-contents config) (buffer-string)))
+           (typed elsewhere) (agreed nil) questions)
+      (require 'auth-source)
+      (auth-source-forget-all-cached)
+      (save-window-excursion
+        (org-agent-setup)
+        (org-agent-fake-wait (string-match-p "Another server" (org-agent-settings-test--setup-text)))
+        (cl-letf (((symbol-function 'read-string) (lambda (&rest _) typed))
+                  ((symbol-function 'yes-or-no-p)
+                   (lambda (prompt) (push prompt questions) agreed))
+                  ((symbol-function 'read-multiple-choice) (lambda (&rest _) '(?a "auth-source")))
+                  ((symbol-function 'read-passwd) (lambda (&rest _) "key-of-mine"))
+                  ((symbol-function 'completing-read) (lambda (&rest _) "mine-1")))
+          (should-error (org-agent-settings-test--setup-press "Another server") :type 'user-error)
+          (should (string-match-p "will go to elsewhere.invalid" (car questions)))
+          (should-not (file-exists-p authinfo))
+          (setq typed url)
+          (org-agent-settings-test--setup-press "Another server"))
+        (org-agent-fake-wait
+         (string-match-p "mine-1 answers your" (org-agent-settings-test--setup-text))
+         (org-agent-settings-test--setup-text))
+        (should (string-match-p "machine 127.0.0.1 login apikey port 443 password \"?key-of-mine"
+                                (with-temp-buffer (insert-file-contents authinfo) (buffer-string))))
+        (with-temp-buffer
+          (insert-file-contents config)
+          (should-not (search-forward "key-of-mine" nil t))
+          (should (re-search-forward "^\\*\\* 127.0.0.1\n:PROPERTIES:\n\\(?:.*\n\\)\\{2\\}:API_KEY:  auth-source:127.0.0.1\n:END:\n\n"))
+          (replace-match "")
+          (should (equal before (buffer-string))))
+        (with-current-buffer "*Messages*"
+          (goto-char (point-min))
+          (should-not (search-forward "key-of-mine" nil t)))
+        (with-temp-buffer
+          (insert-file-contents (org-agent-state-file "log.jsonl"))
+          (should-not (search-forward "key-of-mine" nil t)))
+        (kill-buffer "*org-agent-setup*")))))
 
 (provide 'org-agent-settings-test)
 ;;; org-agent-settings-test.el ends here
