@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -66,7 +67,7 @@ func (p *Policy) leaves(r *rule, c shell.Command, directory string) string {
 			}
 		}
 	}
-	if readsBelow(c) && p.keysBelow(c, directory) {
+	if readsBelow(c, directory) && p.keysBelow(c, directory) {
 		return "a file with keys that is found there"
 	}
 	return ""
@@ -156,23 +157,42 @@ func followsLinks(c shell.Command, word string) bool {
 	return false
 }
 
-// readsBelow reports whether a program reads files below a directory that its words do not name, also such
-// as .env. What git has is in its repository, and rg leaves out what begins with a dot unless told not to.
-func readsBelow(c shell.Command) bool {
+// readsBelow reports whether a program may read files below a directory that its words do not name, also
+// such as .env. rg leaves out what begins with a dot, but an option or a file of the project can change
+// that. git reads what is in its repository, and with diff --no-index, or without a repository, any files.
+func readsBelow(c shell.Command, directory string) bool {
+	program := programName(c)
+	if program == "rg" {
+		return true
+	}
+	diff := false
 	for _, w := range c.Words[c.Assigns:] {
 		option, letters := strings.HasPrefix(w.Text, "--"), strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--")
-		switch programName(c) {
+		diff = diff || w.Text == "diff"
+		switch program {
 		case "grep", "egrep", "fgrep":
 			if letters && strings.ContainsAny(w.Text, "rd") || option && (strings.HasPrefix(w.Text, "--r") || strings.HasPrefix(w.Text, "--d")) {
 				return true
 			}
-		case "rg":
-			if letters && strings.ContainsAny(w.Text, "u.g") || option && (strings.HasPrefix(w.Text, "--hid") || strings.HasPrefix(w.Text, "--un") || strings.HasPrefix(w.Text, "--glob") || strings.HasPrefix(w.Text, "--iglob")) {
+		case "git":
+			if strings.HasPrefix(w.Text, "--no-i") {
 				return true
 			}
 		}
 	}
-	return false
+	return program == "git" && diff && !belowRepository(directory)
+}
+
+// belowRepository reports whether a directory above this one, or the directory itself, has a .git.
+func belowRepository(directory string) bool {
+	for at := resolved(directory); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return true
+		}
+		if at == "/" || at == "." {
+			return false
+		}
+	}
 }
 
 // programName returns the name of the program of a command, "" if it is not known.

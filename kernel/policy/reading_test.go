@@ -58,7 +58,7 @@ func TestReadingStaysInTheProject(t *testing.T) {
 		project: {
 			allowed: []string{
 				"cat a.go", "cat ./sub/c.go", "cat " + project + "/a.go", "cat *.go", "cat sub/*.go", "cat keys/*", "cat in/c.go", "cat -n a.go | head -5", "head -n 3 a.go", "tail -c 10 a.go", "wc -l a.go b.go", "ls", "ls -la sub", "ls -R",
-				"stat a.go", "file a.go", "grep -n '/etc/passwd' a.go", "grep -n x a.go /dev/null", "grep -r x sub", "grep -rn --include='*.go' x sub", "grep .env a.go", "rg x", "grep -nA 3 '/x' a.go", "rg -n 'a|/b' sub",
+				"stat a.go", "file a.go", "grep -n '/etc/passwd' a.go", "grep -n x a.go /dev/null", "grep -r x sub", "grep -rn --include='*.go' x sub", "grep .env a.go", "rg x sub", "rg -n x a.go", "grep -nA 3 '/x' a.go", "rg -n 'a|/b' sub",
 				"git status", "git status --short", "git log --oneline -5", "git --no-pager log -p", "git log main..feature", "git diff HEAD~1 -- a.go", "git show HEAD:sub/c.go", "git show HEAD@{1}", "git blame a.go", "git branch", "git branch --list", "git ls-files",
 				"cat < a.go", "cat a.go 2>/dev/null", "if [ -f a.go ]; then cat a.go; fi", "bash -c 'cat a.go'", "nice cat a.go", "LC_ALL=C ls", "cat 'a b'", "cat nothing", "ls x..y", "head -n $((1+2)) a.go", "git log --since=2.weeks", "git log --format='%h %an'",
 			},
@@ -66,7 +66,7 @@ func TestReadingStaysInTheProject(t *testing.T) {
 				"cat ../other", "cat ../../etc/passwd", "cat sub/../../other", "cat /etc/hostname", "cat out/hostname", "cat out", "cat passwd", "cat links/one", "cat links/*", "cat *", "cat in/../../other", "cat ~/x", "cat ~root/x", "cat -- /etc/hostname", "cat $x", "cat \"$x\"", "cat $(ls)", "cat {a.go,/etc/passwd}", "cat [p]asswd", "cat p?sswd", "cat /proc/self/environ", "cat /dev/fd/3", "cat //etc/passwd", "cat './../other'",
 				"cat < ../other", "cat < /etc/hostname", "cat a.go > b.go", "cat a.go | tee b.go", "head <(cat a.go)", "head <(cat /etc/hostname)", "cd /etc; cat hostname", "cd sub && cat c.go", "pushd /; cat a.go", "(cd ..; cat other)", "find . -execdir cat {} +", "xargs cat", "ls | xargs cat", "find . -exec cat {} +", "sudo cat a.go", "bash -c 'cd /; cat a.go'", "env -C / cat a.go", "CAT=x cat a.go", "./cat a.go", "PATH=. cat a.go",
 				"grep -r x /", "grep -r x out", "grep -R x sub", "grep -nR x sub", "grep --dereference-recursive x sub", "grep --deref x sub", "grep -f /etc/hostname a.go", "grep -f/etc/hostname a.go", "grep --file=/etc/hostname a.go", "grep --file /etc/hostname a.go", "grep -e x /etc/hostname", "grep -ex /etc/hostname", "grep -r x", "grep -r x .", "grep -rA 3 x", "grep -r -m 1 x", "grep -rnC2 x", "grep -C 2 x /etc/hostname", "grep -d recurse x .", "grep --directories=recurse x .", "grep x *", "grep --exclude-from=../other x a.go",
-				"rg --pre cat x", "rg --pre=./run x", "rg -L x", "rg --follow x", "rg x /", "rg x out", "rg -f ../other", "rg --hidden x", "rg -. x", "rg -uu x", "rg -g '.e*' x", "rg --glob '.e*' x", "rg --no-ignore --unrestricted x", "rg -z x", "rg --search-zip x", "rg --hostname-bin=x x", "rg --ignore-file=/etc/hostname x",
+				"rg x", "rg -t sh x", "rg --files keys", "git diff --no-index sub keys", "git diff --no-ind sub keys", "rg --pre cat x", "rg --pre=./run x", "rg -L x", "rg --follow x", "rg x /", "rg x out", "rg -f ../other", "rg --hidden x", "rg -. x", "rg -uu x", "rg -g '.e*' x", "rg --glob '.e*' x", "rg --no-ignore --unrestricted x", "rg -z x", "rg --search-zip x", "rg --hostname-bin=x x", "rg --ignore-file=/etc/hostname x",
 				"file -m ../other a.go", "file -f ../other", "file -f a.go", "file -C -m a.go", "file --files-from=a.go", "file -z a.go", "wc --files0-from=a.go", "wc --files0-from=../other",
 				"cat keys/.env", "head -1 keys/.env", "cat keys/.*", "cat keys/.e?v", "grep x keys/.env", "grep -r x keys", "git show HEAD:keys/.env", "git show HEAD:.env", "git diff -- keys/.env", "cat .env", "cat .git/config", "stat keys/.env",
 				"git -C /other status", "git -C sub status", "git --git-dir=/other log", "git --git-dir /other log", "git --work-tree=/ status", "git show --output=x", "git show --output x", "git log --output=sub/x", "git diff --ext-diff", "git diff --textconv", "git log --ext-diff", "git log --exec=x", "git --exec-path=x log", "git -c core.pager=x log", "git --config-env=core.pager=X log", "git diff --no-index a.go /etc/hostname", "git diff --no-index a.go ../other", "git diff -O../other", "git diff -O/etc/hostname", "git blame --contents /etc/hostname a.go", "git blame --contents=../other a.go", "git blame -S ../other a.go", "git blame --ignore-revs-file=/etc/hostname a.go",
@@ -88,6 +88,21 @@ func TestReadingStaysInTheProject(t *testing.T) {
 					t.Errorf("%s in %s: %s, %s", line, directory, v.Kind, v.Reason)
 				}
 			}
+		}
+	}
+}
+
+// TestReadingWithoutRepository checks that git, which compares any two directories where there is no
+// repository, shows no file of keys then.
+func TestReadingWithoutRepository(t *testing.T) {
+	project := readingProject(t)
+	p := withRules(t, ruleHead+"| runs in "+project+" | git diff ** | allow | | |\n")
+	for _, want := range []policy.Kind{policy.Allow, policy.Ask} {
+		if v := p.JudgeReach(runsIn(project, "git diff sub keys")); v.Kind != want {
+			t.Errorf("%s: %s", v.Kind, v.Reason)
+		}
+		if err := os.Rename(filepath.Join(project, ".git"), filepath.Join(project, ".org-agent")); err != nil && want == policy.Allow {
+			t.Fatal(err)
 		}
 	}
 }
