@@ -396,8 +396,10 @@ under point; for a moment keys do not allow it."
                              (org-agent-asks-of :approval))
                      (mapcar #'org-agent-question-section
                              (org-agent-asks-of :question)))
-             (list (org-agent-section nil 'nothing
-                                      :heading "Nothing waits for you."))))
+             (list (org-agent-section
+                    nil 'nothing
+                    :body (org-agent-list-empty
+                           "Nothing waits for you.  \\[org-agent-policy] lists what the agent may do without asking.")))))
         (unless (or (null former)
                     (org-agent-asks-known former)
                     (member former org-agent-approval--sent))

@@ -27,18 +27,6 @@
 
 (declare-function org-agent-chat-buffers "org-agent-chat")
 
-(defface org-agent-doctor-ok '((t :inherit success))
-  "Face of findings that are in order."
-  :group 'org-agent-inside)
-
-(defface org-agent-doctor-warn '((t :inherit warning))
-  "Face of findings that need attention."
-  :group 'org-agent-inside)
-
-(defface org-agent-doctor-fail '((t :inherit error))
-  "Face of faults."
-  :group 'org-agent-inside)
-
 (defvar-local org-agent-doctor--round 0
   "The number of the latest round of checks.")
 
@@ -66,7 +54,7 @@
 question; \\[revert-buffer] runs the checks again.
 
 \\{org-agent-doctor-mode-map}"
-  (setq org-agent-section-keys "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mend  \\[org-agent-doctor-mend-all] mend all")
+  (setq org-agent-section-keys "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mend  \\[org-agent-doctor-mend-all] mend all  \\[org-agent-section-return] mend or unfold")
   (setq-local revert-buffer-function (lambda (&rest _) (org-agent-doctor))))
 
 ;;;; Looking
@@ -152,11 +140,8 @@ Without a function the program does it."
         (mend (plist-get finding :mend)))
     (org-agent-section
      'finding check :data finding
-     :heading (concat (propertize (format "%-5s" (upcase state))
-                                  'face (pcase state
-                                          ("ok" 'org-agent-doctor-ok)
-                                          ("warn" 'org-agent-doctor-warn)
-                                          (_ 'org-agent-doctor-fail)))
+     :heading (concat (org-agent-list-state state)
+                      (make-string (max 0 (- 5 (length state))) ?\s)
                       (format " %-9s " check)
                       (plist-get finding :text))
      :body (and (or advice mend)
@@ -441,7 +426,7 @@ Emacs still runs the former code."
    (if (>= read-process-output-max 65536)
        (org-agent-doctor--found "ok" "speed" (format "read-process-output-max is %d" read-process-output-max))
      (org-agent-doctor--found
-      "warn" "speed" (format "read-process-output-max is %d: long answers take a tenth more time"
+      "warn" "speed" (format "read-process-output-max is %d: long answers are slower"
                              read-process-output-max)
       "(setq read-process-output-max (* 256 1024)) in your init file"
       "set it for this session"

@@ -1,4 +1,4 @@
-;;; org-agent-explain.el --- The prompt of a model, and the story of a turn  -*- lexical-binding: t; -*-
+;;; org-agent-explain.el --- The prompt of a model, the story of a turn, and usage  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -22,6 +22,10 @@
 ;; every byte, with sizes.  The kernel composes it in the same way as a real
 ;; request.  It sends nothing and stores nothing.
 ;;
+;; `org-agent-usage' shows what the work took: a table of tokens and cost by
+;; turn, conversation, model or day, and of the results of tools.  If a
+;; price is not known, the cost is shown as unknown.
+;;
 ;; The texts are in example blocks, where a line that Org would take for
 ;; its own has a comma before it, as everywhere in Org.
 
@@ -35,6 +39,7 @@
 (require 'org-agent-draft)
 (require 'org-agent-heading)
 (require 'org-agent-inert)
+(require 'org-agent-list)
 (require 'org-agent-section)
 (require 'org-agent-chat)
 
@@ -42,8 +47,10 @@
 (declare-function org-agent-context-draft "org-agent-context")
 (declare-function org-agent-context-read-gather "org-agent-context-read")
 (declare-function org-agent-context-size "org-agent-context")
+(declare-function org-agent-goto-open "org-agent-goto")
 (declare-function org-agent-log "org-agent-log")
 (declare-function org-agent-log-of-turn "org-agent-log")
+(declare-function org-agent-notify-cost "org-agent-notify")
 (declare-function org-agent-send-event "org-agent-send")
 (declare-function org-agent-send-with-context "org-agent-send")
 (declare-function org-agent-send-without "org-agent-send")
@@ -302,7 +309,7 @@ Nothing is sent."
         (org-overview)
         (goto-char (point-min))))
     (set-buffer-modified-p nil)
-    (display-buffer (current-buffer))))
+    (pop-to-buffer (current-buffer))))
 
 (defun org-agent-explain--prompt-insert (session result)
   "Insert RESULT, the prompt of SESSION, as an outline."
@@ -397,6 +404,146 @@ Nothing is sent."
 (defun org-agent-explain--prompt-word (keyword)
   "Return the name of KEYWORD."
   (substring (symbol-name keyword) 1))
+
+;;;; Usage
+
+(defvar-local org-agent-explain--usage-what nil
+  "What the table of usage shows: (BY . SESSION).")
+
+(defvar org-agent-usage-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map org-agent-list-mode-map)
+    (define-key map (kbd "RET") #'org-agent-usage-visit)
+    (define-key map "t" #'org-agent-usage-by-turn)
+    (define-key map "c" #'org-agent-usage-by-session)
+    (define-key map "m" #'org-agent-usage-by-model)
+    (define-key map "d" #'org-agent-usage-by-day)
+    (define-key map "T" #'org-agent-usage-by-tool)
+    map)
+  "Keymap of the table of usage.")
+
+(define-derived-mode org-agent-usage-mode org-agent-list-mode "Org-Agent-Usage"
+  "Major mode of the table of tokens and cost.
+\\<org-agent-usage-mode-map>\\[org-agent-usage-by-turn] shows it by turn, \\[org-agent-usage-by-session] by conversation, \\[org-agent-usage-by-model] by model, \\[org-agent-usage-by-day] by day.
+\\[org-agent-usage-by-tool] shows the sizes of the results of tools.
+\\[org-agent-usage-visit] opens the conversation of a row."
+  (org-agent-explain--usage-columns nil))
+
+(defun org-agent-explain--usage-columns (tools)
+  "Set the columns for models, or for tools if TOOLS is non-nil."
+  (let ((format
+         (if tools
+             (list '("Tool" 40 t)
+                   (list "Calls" 8 (org-agent-list-by-number 1) :right-align t)
+                   (list "Bytes" 12 (org-agent-list-by-number 2) :right-align t)
+                   (list "Tokens, about" 14 (org-agent-list-by-number 3)
+                         :right-align t))
+           ;; The columns fit into a window of 80.
+           (list '("What" 30 t) '("Model" 18 t)
+                 (list "In" 7 (org-agent-list-by-number 2) :right-align t)
+                 (list "Out" 7 (org-agent-list-by-number 3) :right-align t)
+                 '("Cost" 10 nil :right-align t)))))
+    (unless (equal (mapcar #'car format) (mapcar #'car tabulated-list-format))
+      (setq tabulated-list-sort-key nil) ; it names a column
+      (org-agent-list-columns
+       (vconcat format) #'org-agent-explain--usage-ask
+       "\\<org-agent-usage-mode-map>\\[org-agent-usage-visit] visit  by: \\[org-agent-usage-by-turn] turn  \\[org-agent-usage-by-session] conversation  \\[org-agent-usage-by-model] model  \\[org-agent-usage-by-day] day  \\[org-agent-usage-by-tool] tool"))))
+
+;;;###autoload
+(defun org-agent-usage (&optional by)
+  "Show tokens and cost BY turn, session, model, day or tool.
+In a conversation show those of the conversation, by default by turn.
+Elsewhere show those of all conversations, by default by session."
+  (interactive)
+  (org-agent-kernel-check)
+  (let ((session org-agent-chat-session))
+    (org-agent-list-open "*org-agent-usage*" 'org-agent-usage-mode
+                         (lambda ()
+                           (setq org-agent-explain--usage-what
+                                 (cons (or by (if session 'turn 'session))
+                                       session))
+                           (org-agent-explain--usage-ask)))))
+
+(defun org-agent-explain--usage-by (by)
+  "Show the table of usage BY turn, session, model, day or tool."
+  (if (not (derived-mode-p 'org-agent-usage-mode))
+      (org-agent-usage by)
+    (setcar org-agent-explain--usage-what by)
+    (org-agent-explain--usage-ask)))
+
+(defun org-agent-usage-by-turn ()
+  "Show a row for each turn."
+  (interactive)
+  (org-agent-explain--usage-by 'turn))
+
+(defun org-agent-usage-by-session ()
+  "Show a row for each of all conversations."
+  (interactive)
+  (when (derived-mode-p 'org-agent-usage-mode)
+    (setcdr org-agent-explain--usage-what nil))
+  (org-agent-explain--usage-by 'session))
+
+(defun org-agent-usage-by-model ()
+  "Show a row for each model."
+  (interactive)
+  (org-agent-explain--usage-by 'model))
+
+(defun org-agent-usage-by-day ()
+  "Show a row for each day."
+  (interactive)
+  (org-agent-explain--usage-by 'day))
+
+(defun org-agent-usage-by-tool ()
+  "Show a row for each tool: its calls and the size of their results."
+  (interactive)
+  (org-agent-explain--usage-by 'tool))
+
+(defun org-agent-usage-visit ()
+  "Open the conversation of this row, at its turn if it is one."
+  (interactive nil org-agent-usage-mode)
+  (let* ((row (or (tabulated-list-get-id)
+                  (user-error "There is nothing on this line")))
+         (session (or (plist-get row :session)
+                      (user-error "This row is about more than one conversation"))))
+    (pop-to-buffer (if-let* ((event (plist-get row :event)))
+                       (org-agent-goto-open session event)
+                     (org-agent-chat-open session)))))
+
+(defun org-agent-explain--usage-ask (&rest _)
+  "Request the rows, and show them when they arrive."
+  (pcase-let ((`(,by . ,session) org-agent-explain--usage-what))
+    (org-agent-kernel-ask
+     "usage/get" (append (list :by (intern (format ":%s" by))
+                               :east (car (current-time-zone)))
+                         (and session (list :session session)))
+     (lambda (result)
+       (org-agent-explain--usage-columns (eq by 'tool))
+       (org-agent-list-show
+        (append (mapcar #'org-agent-explain--usage-row (plist-get result :rows))
+                (mapcar #'org-agent-explain--usage-tool (plist-get result :tools)))
+        (if (eq by 'tool)
+            "No tool was called yet."
+          "No model that counts tokens was asked yet.  \\[org-agent-settings] chooses a model.")
+        (format "by %s" by))))))
+
+(defun org-agent-explain--usage-row (row)
+  "Return ROW, a plist from the kernel, as a row of the table."
+  (list row
+        (vector (org-agent-one-line (or (plist-get row :what)
+                                        (plist-get row :session)
+                                        (plist-get row :model) "all"))
+                (or (plist-get row :model) "")
+                (number-to-string (or (plist-get row :input) 0))
+                (number-to-string (or (plist-get row :output) 0))
+                (or (org-agent-notify-cost row) "unknown"))))
+
+(defun org-agent-explain--usage-tool (row)
+  "Return ROW, a plist from the kernel about a tool, as a row of the table."
+  (list row
+        (vector (org-agent-one-line (or (plist-get row :tool) "others"))
+                (number-to-string (or (plist-get row :calls) 0))
+                (number-to-string (or (plist-get row :bytes) 0))
+                (number-to-string (or (plist-get row :tokens) 0)))))
 
 (provide 'org-agent-explain)
 ;;; org-agent-explain.el ends here

@@ -146,7 +146,7 @@ If the conversation has no buffer yet, open it."
              (eq t (buffer-local-value 'org-agent-chat-attached buffer))
              (not (with-current-buffer buffer (org-agent-heading-find id))))
         (org-agent-goto--show-lost id result)
-      (display-buffer (org-agent-goto-open session id)))))
+      (pop-to-buffer (org-agent-goto-open session id)))))
 
 (defun org-agent-goto--show-lost (id result)
   "Show the question and the answer of RESULT, which are in no file.
@@ -165,7 +165,7 @@ ID, that of the turn, identifies the sections."
                               :body (or (plist-get result :question) ""))
            (org-agent-section 'answer id :heading "Answer"
                               :body (or (plist-get result :answer) ""))))
-    (display-buffer (current-buffer))))
+    (pop-to-buffer (current-buffer))))
 
 ;;;; The index
 

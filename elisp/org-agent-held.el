@@ -387,7 +387,7 @@ buffer, and \\<org-mode-map>\\[org-ctrl-c-ctrl-c] on one can make it real."
                                           (nth 2 place)
                                           (cdr (assq (nth 1 place) org-agent-inert-rules)))))
                           (org-agent-held-all))))))
-    (org-agent-list-show rows (format "(%d in %s)" (length rows)
+    (org-agent-list-show rows "Nothing is held any more." (format "(%d in %s)" (length rows)
                                       (buffer-name org-agent-held--buffer)))))
 
 (defun org-agent-held-visit ()

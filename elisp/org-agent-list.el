@@ -50,12 +50,13 @@ entries from the kernel and shows them.  KEYS is a string for the header
 line in the format of `substitute-command-keys'."
   (setq tabulated-list-format format
         header-line-format `(:eval (org-agent-section-header
-                                    ,keys "\\[tabulated-list-sort] sort")))
+                                    nil ,keys "\\[tabulated-list-sort] sort")))
   (setq-local revert-buffer-function ask)
   (tabulated-list-init-header))
 
-(defun org-agent-list-show (entries &optional note)
+(defun org-agent-list-show (entries empty &optional note)
   "Show ENTRIES, a value of `tabulated-list-entries', in the current buffer.
+If there are none, show the sentence EMPTY, as for `org-agent-list-empty'.
 The mode line shows the string NOTE after the name of the mode.  Point
 and the start of every window stay on their rows."
   (org-agent-list-note note)
@@ -66,6 +67,13 @@ and the start of every window stay on their rows."
                         (get-buffer-window-list nil nil t)))
         (point (org-agent-list--place (point))))
     (tabulated-list-print)
+    (unless entries
+      (with-silent-modifications
+        (save-excursion
+          (goto-char (point-max))
+          (insert (replace-regexp-in-string
+                   "^." (concat (make-string tabulated-list-padding ?\s) "\\&")
+                   (org-agent-list-empty empty))))))
     (goto-char (org-agent-list--position point 2))
     (pcase-dolist (`(,window ,start ,point) places)
       (set-window-start window (org-agent-list--position start 1) t)
@@ -139,9 +147,9 @@ BODY and CHILDREN, which may be nil, are shown when it is unfolded."
          (blanks (make-string (- width (string-width text)) ?\s)))
     (if right (concat blanks text) (concat text blanks))))
 
-(defun org-agent-list-show-rows (rows &optional note)
+(defun org-agent-list-show-rows (rows empty &optional note)
   "Show ROWS, values of `org-agent-list-row', below the names of the columns.
-NOTE is as for `org-agent-list-show'."
+EMPTY and NOTE are as for `org-agent-list-show'."
   (org-agent-list-note note)
   (org-agent-section-show
    (cons (org-agent-section
@@ -149,7 +157,9 @@ NOTE is as for `org-agent-list-show'."
           :heading (propertize (org-agent-list--cells
                                 (mapcar #'car org-agent-list--columns))
                                'face 'tabulated-list-fake-header))
-         rows)))
+         (or rows
+             (list (org-agent-section nil 'empty
+                                      :body (org-agent-list-empty empty)))))))
 
 (defun org-agent-list-filled (text)
   "Return TEXT filled to 70 columns, as the body of a row.
@@ -163,6 +173,36 @@ Lines are not wrapped in these lists, since rows are cut at the edge."
     (buffer-string)))
 
 ;;;; Both kinds of lists
+
+(defface org-agent-list-good '((t :inherit success))
+  "Face of states that are in order, or of work that goes on."
+  :group 'org-agent-lists)
+
+(defface org-agent-list-attention '((t :inherit warning))
+  "Face of states that wait for a person or need attention."
+  :group 'org-agent-lists)
+
+(defface org-agent-list-bad '((t :inherit error))
+  "Face of faults and of what is refused."
+  :group 'org-agent-lists)
+
+(defconst org-agent-list--states
+  '((org-agent-list-good "running" "live" "effective" "ok" "allow" "works")
+    (org-agent-list-attention "waiting for you" "warn" "ask" "keep?" "paused")
+    (org-agent-list-bad "failed" "fail" "failing" "error" "refuse" "void"))
+  "The words for states that have a face.")
+
+(defun org-agent-list-state (word)
+  "Return WORD, which names a state, in the face that it has in all lists."
+  (propertize word 'face (or (car (cl-find word org-agent-list--states
+                                           :test #'member :key #'cdr))
+                             'shadow)))
+
+(defun org-agent-list-empty (sentence)
+  "Return SENTENCE as the text of a list that is empty.
+It says what to do, and names keys as `substitute-command-keys' takes them."
+  (propertize (org-agent-list-filled (substitute-command-keys sentence))
+              'face 'shadow))
 
 (defun org-agent-list-note (note)
   "Show NOTE, a string or nil, after the name of the mode in the mode line."

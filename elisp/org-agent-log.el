@@ -21,6 +21,7 @@
 (require 'iso8601)
 (require 'subr-x)
 (require 'org-agent-kernel)
+(require 'org-agent-section)
 
 (declare-function org-agent-skill-position "org-agent-skill")
 (declare-function org-agent-why "org-agent-explain")
@@ -80,6 +81,7 @@
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map special-mode-map)
     (define-key map (kbd "RET") #'org-agent-log-visit)
+    (define-key map "?" #'describe-mode)
     (define-key map "l" #'org-agent-log-set-level)
     (define-key map "s" #'org-agent-log-set-session)
     (define-key map "t" #'org-agent-log-set-turn)
@@ -133,18 +135,19 @@ explains the turn of the line.  \\[org-agent-log-toggle-follow] starts or stops 
 
 (defun org-agent-log--header ()
   "Return the header line: whether the log is followed, and the filter."
-  (replace-regexp-in-string
-   "%" "%%"
-   (concat
-    (cond (org-agent-log--paused " not followed")
-          ((org-agent-kernel-ready-p) " following")
-          (t " no kernel runs"))
-    (format "  level %s and above" org-agent-log--level)
-    (and org-agent-log--session (format "  session %s" org-agent-log--session))
-    (and org-agent-log--turn (format "  turn %s" org-agent-log--turn))
-    (and org-agent-log--text (format "  with \"%s\"" org-agent-log--text))
-    (and org-agent-log--left "  (older lines are not shown)"))
-   t t))
+  (org-agent-section-header
+   (string-join
+    (delq nil
+          (list (cond (org-agent-log--paused "not followed")
+                      ((org-agent-kernel-ready-p) "following")
+                      (t "no kernel runs"))
+                (format "level %s and above" org-agent-log--level)
+                (and org-agent-log--session (format "session %s" org-agent-log--session))
+                (and org-agent-log--turn (format "turn %s" org-agent-log--turn))
+                (and org-agent-log--text (format "with \"%s\"" org-agent-log--text))
+                (and org-agent-log--left "(older lines are not shown)")))
+    "  ")
+   "\\<org-agent-log-mode-map>\\[org-agent-log-visit] visit  \\[org-agent-log-set-level] level  \\[org-agent-log-set-text] text  \\[org-agent-log-set-session] session  \\[org-agent-log-set-turn] turn  \\[org-agent-log-show-all] all  \\[org-agent-log-toggle-follow] follow"))
 
 ;;;; The filter
 

@@ -144,13 +144,11 @@ Without words the latest entries are listed."
     (org-agent-list-show-rows
      (append (mapcar #'org-agent-memory-proposal-row proposals)
              (mapcar #'org-agent-memory--row hits))
+     (if (string-blank-p org-agent-memory--query)
+         "The memory is empty so far.  Tell the agent in a conversation to remember something."
+       "No entry of the memory and no note matches.  \\<org-agent-memory-mode-map>\\[org-agent-memory-search] searches for other words.")
      (cond ((plist-get result :indexing) "(being indexed)")
            ((plist-get result :more) "(there is more)")))
-    (unless (or proposals hits)
-      (message "%s"
-               (if (string-blank-p org-agent-memory--query)
-                   "The memory is empty so far"
-                 "No entry of the memory and no note matches")))
     (when-let* ((offer (and (plist-get result :offer)
                             (string-blank-p org-agent-memory--query)
                             (org-agent-memory-notes-offer))))
@@ -236,7 +234,7 @@ In the list of changes undo the one at point."
 
 \\{org-agent-memory-changes-mode-map}"
   (org-agent-list-columns
-   [("When" 16 t) ("What" 12 t) ("Title" 40 t) ("File" 0 t)]
+   [("When" 16 t) ("What" 9 t) ("Title" 28 t) ("File" 0 t)]
    #'org-agent-memory--ask-changes
    "\\<org-agent-memory-changes-mode-map>\\[org-agent-memory-visit] visit  \\[org-agent-memory-undo] undo"))
 
@@ -257,7 +255,8 @@ In the list of changes undo the one at point."
    "memory/changes" nil
    (lambda (result)
      (org-agent-list-show
-      (mapcar #'org-agent-memory--change (plist-get result :changes))))))
+      (mapcar #'org-agent-memory--change (plist-get result :changes))
+      "The agent has not changed its memory yet.  Tell it in a conversation to remember something."))))
 
 (defun org-agent-memory--change (change)
   "Return the line of CHANGE."

@@ -143,24 +143,21 @@ that does."
        (append
         (mapcar #'org-agent-policy--fault-row (plist-get result :faults))
         (mapcar #'org-agent-policy--former-row (plist-get result :former))
-        (mapcar #'org-agent-policy--row (plist-get result :rules))
-        (unless (or (plist-get result :rules) (plist-get result :former))
-          (list (org-agent-section
-                 nil 'nothing
-                 :heading "There is no rule: the agent reads in its home and asks about everything else."))))))))
+        (mapcar #'org-agent-policy--row (plist-get result :rules)))
+       "There is no rule: the agent reads in its home and asks about everything else.  \\<org-agent-policy-mode-map>\\[org-agent-policy-edit] adds a rule, and so does \"always\" on an approval."))))
 
 (defun org-agent-policy--fault-row (fault)
   "Return the row of FAULT, an error of the file."
   (org-agent-list-row
    'fault fault nil
-   (list (propertize "error" 'face 'error) "" "" "" fault)
+   (list (org-agent-list-state "error") "" "" "" fault)
    (lambda () "Until it is mended, all that a rule could decide is refused.\n")))
 
 (defun org-agent-policy--former-row (former)
   "Return the row of FORMER, a decision from before there were rules."
   (org-agent-list-row
    'former (plist-get former :hash) former
-   (list (propertize "keep?" 'face 'warning) "" ""
+   (list (org-agent-list-state "keep?") "" ""
          (substring (org-agent-list-time (plist-get former :since)) 0 10)
          (plist-get former :summary))
    (lambda ()
@@ -177,10 +174,7 @@ that does."
         (why (or (plist-get rule :why) "")))
     (org-agent-list-row
      'rule (list (plist-get rule :rule) (plist-get rule :matches)) rule
-     (list (propertize verdict 'face (pcase verdict
-                                       ("allow" 'success)
-                                       ("refuse" 'error)
-                                       (_ 'warning)))
+     (list (org-agent-list-state verdict)
            (number-to-string (or (plist-get rule :uses) 0))
            (if-let* ((last (plist-get rule :last))) (org-agent-list-time last) "")
            (let ((since (or (plist-get rule :since) "")))

@@ -206,6 +206,7 @@ reason, or after RET the current text, so that it can propose a new edit.
     (define-key map (kbd "m") #'org-agent-review-mark)
     (define-key map (kbd "=") #'org-agent-review-look)
     (define-key map (kbd "RET") #'org-agent-review-visit)
+    (define-key map (kbd "?") #'describe-mode)
     (define-key map (kbd "n") #'org-agent-review-next)
     (define-key map (kbd "p") #'org-agent-review-previous)
     (define-key map (kbd "e") #'org-agent-review-edit)
@@ -231,7 +232,7 @@ you can edit the new text.
         bidi-display-reordering nil
         header-line-format
         '(:eval (org-agent-section-header
-                 "\\<org-agent-review-mode-map>\\[org-agent-review-mark] mark  \\[org-agent-review-look] look closely  \\[org-agent-review-accept] allow marked  \\[org-agent-review-refuse] refuse  \\[org-agent-review-visit] visit  \\[org-agent-review-edit] edit  \\[org-agent-review-ediff] ediff  \\[org-agent-review-smerge] smerge")))
+                 nil "\\<org-agent-review-mode-map>\\[org-agent-review-mark] mark  \\[org-agent-review-look] look closely  \\[org-agent-review-accept] allow marked  \\[org-agent-review-refuse] refuse  \\[org-agent-review-visit] visit  \\[org-agent-review-edit] edit  \\[org-agent-review-ediff] ediff  \\[org-agent-review-smerge] smerge")))
   (setq-local revert-buffer-function
               (lambda (&rest _)
                 (org-agent-review--open (org-agent-review--approval)

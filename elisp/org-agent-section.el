@@ -158,8 +158,8 @@ before stays the same object: text in the buffer has it."
 (defun org-agent-section--print (section folded)
   "Return the text of SECTION itself, FOLDED or not, as it is inserted."
   (let* ((margin (make-string (* 2 (org-agent-section-depth section)) ?\s))
-         (inner (concat margin "    "))
          (heading (org-agent-section-heading section))
+         (inner (concat margin (if heading "    " "  ")))
          (body (unless folded (org-agent-section-body section)))
          (body (if (functionp body) (funcall body) body))
          (text
@@ -521,18 +521,23 @@ With TYPE return the innermost one that is of this type."
 
 ;;;; The mode
 
-(defun org-agent-section-header (&rest hints)
-  "Return a header line of HINTS, keys as `substitute-command-keys' takes them.
-Those that are nil are left out; the keys of all lists follow."
-  (replace-regexp-in-string
-   "%" "%%"
-   (concat " " (substitute-command-keys
-                (string-join
-                 (append (delq nil hints)
-                         '("\\[describe-mode] help" "\\[revert-buffer] again"
-                           "\\[quit-window] bury"))
-                 "  ")))
-   t t))
+(defun org-agent-section-header (state &rest hints)
+  "Return a header line of STATE, a string or nil, and the keys HINTS.
+A hint is a string that `substitute-command-keys' takes, or nil, in which
+two blanks separate the keys.  The last ones are left out where the
+window has no room.  The keys of all lists follow."
+  (let* ((common (substitute-command-keys
+                  "\\[revert-buffer] revert  \\[quit-window] quit  \\[describe-mode] describe"))
+         (shown (if state (concat " " state "  ") " "))
+         (room (- (max 72 (window-width)) (string-width common) 1)))
+    (cl-dolist (hint (split-string (substitute-command-keys
+                                    (string-join (delq nil hints) "  "))
+                                   "  " t))
+      (let ((more (concat shown hint "  ")))
+        (when (> (string-width more) room)
+          (cl-return))
+        (setq shown more)))
+    (replace-regexp-in-string "%" "%%" (concat shown common) t t)))
 
 (defun org-agent-section--header ()
   "Return the header line: the keys of the section at point and of the mode."
@@ -540,7 +545,7 @@ Those that are nil are left out; the keys of all lists follow."
          (hint (and section (org-agent-section-hint
                              (org-agent-section-type section)))))
     (org-agent-section-header
-     hint org-agent-section-keys
+     nil hint org-agent-section-keys
      (and (cl-some #'org-agent-section--foldable-p org-agent-section--shown)
           "\\<org-agent-section-mode-map>\\[org-agent-section-toggle] fold"))))
 

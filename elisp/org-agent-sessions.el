@@ -37,14 +37,6 @@
 (declare-function org-agent-approval-renamed "org-agent-approval")
 (declare-function org-agent-goto-open "org-agent-goto")
 
-(defface org-agent-sessions-running '((t :inherit success))
-  "Face of the state of a conversation in which an answer is being written."
-  :group 'org-agent-lists)
-
-(defface org-agent-sessions-waiting '((t :inherit warning))
-  "Face of the state of a conversation that waits for a person."
-  :group 'org-agent-lists)
-
 ;;;; The list
 
 (defconst org-agent-sessions--buffer "*org-agent-sessions*"
@@ -71,7 +63,8 @@
 
 \\{org-agent-sessions-mode-map}"
   (org-agent-list-columns
-   (vector '("Conversation" 26 t)
+   ;; In a window of 80 columns there is room for the first words.
+   (vector '("Conversation" 20 t)
            (list "Turns" 5 (org-agent-list-by-number 1) :right-align t)
            '("Last" 16 t) '("State" 15 t) '("Begins with" 0 t))
    #'org-agent-sessions--ask
@@ -92,9 +85,8 @@
   "List the conversations of RESULT, that of `session/list'."
   (org-agent-list-show
    (mapcar #'org-agent-sessions--entry (plist-get result :sessions))
-   (org-agent-list-left result "older"))
-  (unless tabulated-list-entries
-    (message "There is no conversation yet; M-x org-agent-chat opens one")))
+   "There is no conversation yet.  \\<org-agent-sessions-mode-map>\\[org-agent-sessions-new] begins one with a name of yours, \\[org-agent-chat] opens the usual one."
+   (org-agent-list-left result "older")))
 
 (defun org-agent-sessions--entry (session)
   "Return the entry of SESSION, whose id is the name of SESSION."
@@ -114,12 +106,10 @@
 
 (defun org-agent-sessions--state (state)
   "Return the text for STATE, that of the latest turn of a conversation."
-  (pcase state
-    ((or :queued :running)
-     (propertize "running" 'face 'org-agent-sessions-running))
-    (:waiting
-     (propertize "waiting for you" 'face 'org-agent-sessions-waiting))
-    (_ (propertize "idle" 'face 'shadow))))
+  (org-agent-list-state (pcase state
+                          ((or :queued :running) "running")
+                          (:waiting "waiting for you")
+                          (_ "idle"))))
 
 (defun org-agent-sessions-at-point ()
   "Return the conversation of the line at point, or of the buffer, or nil."
@@ -278,7 +268,7 @@ buffer or line."
                        (lambda ()
                          (unless (equal org-agent-sessions--search-query
                                         (cons query session))
-                           (org-agent-list-show-rows nil))
+                           (org-agent-list-show-rows nil "The search begins."))
                          (setq org-agent-sessions--search-query (cons query session))
                          (org-agent-sessions--search-anew))))
 
@@ -329,6 +319,10 @@ buffer or line."
 ON is non-nil if the search continues."
   (org-agent-list-show-rows
    (mapcar #'org-agent-sessions--search-row org-agent-sessions--search-hits)
+   (if on
+       "Nothing was found so far; the search goes on."
+     (concat "No question and no answer has all of these words.  "
+             "\\<org-agent-search-mode-map>\\[org-agent-search] searches for others."))
    (when org-agent-sessions--search-before
      (format (if on "(back to %s …)" "(back to %s, + for older)")
              (org-agent-list-time (plist-get result :reached)))))

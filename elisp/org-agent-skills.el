@@ -49,7 +49,8 @@
 \\<org-agent-skills-mode-map>\\[org-agent-skills-visit] visits a note, at its first error if it has one.  \\[org-agent-skills-test] runs its tests,
 \\[org-agent-skill-grant] grants its capabilities, \\[org-agent-skill-new] creates a new note."
   (org-agent-list-rows
-   '(("Skill" 20) ("State" 10) ("Version" 7) ("Tests" 5 t) ("Capabilities" 16)
+   ;; A state can be "effective", and the note is seen in a window of 80 columns.
+   '(("Skill" 16) ("State" 10) ("Version" 7) ("Tests" 5 t) ("Capabilities" 12)
      ("Note"))
    #'org-agent-skills--reload
    "\\<org-agent-skills-mode-map>\\[org-agent-skills-visit] visit  \\[org-agent-skills-test] test  \\[org-agent-skill-grant] grant  \\[org-agent-skill-new] new"))
@@ -72,6 +73,7 @@
    (append (mapcar #'org-agent-skills--policy-row
                    (plist-get result :diagnostics))
            (mapcar #'org-agent-skills--row (plist-get result :skills)))
+   "There is no skill.  \\<org-agent-skills-mode-map>\\[org-agent-skill-new] creates one."
    (org-agent-list-left result "more")))
 
 (defun org-agent-skills--row (status)
@@ -103,10 +105,7 @@
   "Return the state of STATUS with its face."
   (let ((state (substring (symbol-name (plist-get status :state)) 1)))
     (propertize (if (plist-get status :last-good) (concat state "+old") state)
-                'face (pcase state
-                        ((or "live" "effective") 'success)
-                        ("failed" 'error)
-                        (_ 'shadow))
+                'face (get-text-property 0 'face (org-agent-list-state state))
                 'help-echo (if (plist-get status :last-good)
                                "The last good version is live"
                              (org-agent-skills--reasons status)))))
@@ -122,9 +121,9 @@
   "Return the file of the note of STATUS relative to that of all notes."
   (let ((file (plist-get status :file))
         (directory (expand-file-name "skills/" (org-agent-home-directory))))
-    (if (string-prefix-p directory file)
-        (file-relative-name file directory)
-      (org-agent-skills--file status))))
+    (cond ((plist-get status :shipped) "shipped")
+          ((string-prefix-p directory file) (file-relative-name file directory))
+          (t (org-agent-skills--file status)))))
 
 (defun org-agent-skills--remarks (status)
   "Return remarks about STATUS, a list of strings, its first error last."
@@ -207,7 +206,7 @@
     (org-agent-list-row
      'skill (list file (plist-get fault :line))
      (list :file file :diagnostics (list fault))
-     (list "-" (propertize "void" 'face 'error) "" "" ""
+     (list "-" (org-agent-list-state "void") "" "" ""
            (concat (abbreviate-file-name file) "  "
                    (org-agent-skills--fault fault)))
      (lambda () (org-agent-list-filled (or (plist-get fault :message) ""))))))

@@ -1,4 +1,4 @@
-;;; org-agent-status.el --- What the agent does: its state, subagents and usage  -*- lexical-binding: t; -*-
+;;; org-agent-status.el --- What the agent does: its state and its subagents  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -18,10 +18,6 @@
 ;; The result is in the drawer CALLS of the answer, or in a turn of its own.
 ;; `org-agent-subagents' lists the subagents.  `org-agent-subagent-open'
 ;; shows the conversation of one, which is read-only.
-;;
-;; `org-agent-usage' shows what the work took: a table of tokens and cost by
-;; turn, conversation, model or day, and of the results of tools.  If a
-;; price is not known, the cost is shown as unknown.
 
 ;;; Code:
 
@@ -36,7 +32,6 @@
 (declare-function org-agent-approvals "org-agent-approval")
 (declare-function org-agent-doctor "org-agent-doctor")
 (declare-function org-agent-log "org-agent-log")
-(declare-function org-agent-notify-cost "org-agent-notify")
 (declare-function org-agent-notify-progress-text "org-agent-notify")
 (declare-function org-agent-notify-thousands "org-agent-notify")
 (declare-function org-agent-skills "org-agent-skills")
@@ -54,11 +49,11 @@
 (define-derived-mode org-agent-status-mode org-agent-section-mode
   "Org-Agent-Status"
   "Major mode of the state of the kernel.
-\\<org-agent-status-mode-map>\\[org-agent-section-return] visits the subject of a line, \\[revert-buffer] updates the buffer,
-\\[org-agent-log] shows the log, \\[org-agent-doctor] checks the installation.
+\\<org-agent-status-mode-map>\\[org-agent-section-return] visits the subject of a line, \\[org-agent-log] shows the log,
+\\[org-agent-doctor] checks the installation.
 
 \\{org-agent-status-mode-map}"
-  (setq-local revert-buffer-function (lambda (&rest _) (org-agent-status)))
+  (setq-local revert-buffer-function #'org-agent-status--ask)
   (setq org-agent-section-keys "\\<org-agent-status-mode-map>\\[org-agent-section-return] visit  \\[org-agent-approvals] approvals  \\[org-agent-log] log  \\[org-agent-doctor] doctor  \\[org-agent-skills] skills"))
 
 ;;;###autoload
@@ -70,16 +65,14 @@
                (if org-agent-kernel-trouble
                    (format " (%s)" org-agent-kernel-trouble)
                  ""))
-    (org-agent-kernel-ask "status" nil #'org-agent-status--show)))
+    (org-agent-list-open "*org-agent-status*" 'org-agent-status-mode #'org-agent-status--ask)))
 
-(defun org-agent-status--show (status)
-  "Show STATUS, a plist from the kernel."
-  (with-current-buffer (get-buffer-create "*org-agent-status*")
-    (unless (derived-mode-p 'org-agent-status-mode)
-      (org-agent-status-mode))
-    (org-agent-section-show
-     (org-agent-status--sections (org-agent-status--lines status)))
-    (display-buffer (current-buffer))))
+(defun org-agent-status--ask (&rest _)
+  "Request the state of the kernel, and show it when it arrives."
+  (org-agent-kernel-ask
+   "status" nil
+   (lambda (status)
+     (org-agent-section-show (org-agent-status--sections (org-agent-status--lines status))))))
 
 (defun org-agent-status--sections (lines)
   "Return the sections of LINES, lists (LABEL TEXT FACE ACTION NAME).
@@ -117,7 +110,10 @@ LABEL is nil is a child of the last line with a label."
 
 (defun org-agent-status--state (state)
   "Return STATE, a keyword from the kernel, as a word."
-  (if (keywordp state) (substring (symbol-name state) 1) (format "%s" (or state ""))))
+  (pcase state
+    (:well "works")
+    ((pred keywordp) (substring (symbol-name state) 1))
+    (_ (format "%s" (or state "")))))
 
 (cl-defmethod org-agent-section-visit ((_type (eql 'status)) section)
   "Visit the subject of SECTION, a line of the status."
@@ -458,9 +454,10 @@ Outside of a conversation, list all running subagents."
                            (string-remove-prefix
                             (concat (plist-get one :label) ": ")
                             (org-agent-status--subagent-text one)))))
-           (plist-get result :subagents)))
-  (unless tabulated-list-entries
-    (message "There are no subagents")))
+           (plist-get result :subagents))
+   (if org-agent-status--subagents-session
+       "This conversation has no subagent.  Ask the agent there to delegate a part of its work."
+     "No subagent is running.  In a conversation, \\[org-agent-subagents] lists all that it had.")))
 
 (defun org-agent-subagent-stop ()
   "Stop the subagent of this line."
@@ -469,130 +466,6 @@ Outside of a conversation, list all running subagents."
                  (user-error "There is no subagent on this line"))))
     (org-agent-kernel-ask "turn/cancel" (list :event (car one))
                           (lambda (_) (org-agent-status--subagents-ask)))))
-
-;;;; Usage
-
-(defvar-local org-agent-status--usage-what nil
-  "What the table of usage shows: (BY . SESSION).")
-
-(defvar org-agent-usage-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map org-agent-list-mode-map)
-    (define-key map "t" #'org-agent-usage-by-turn)
-    (define-key map "c" #'org-agent-usage-by-session)
-    (define-key map "m" #'org-agent-usage-by-model)
-    (define-key map "d" #'org-agent-usage-by-day)
-    (define-key map "T" #'org-agent-usage-by-tool)
-    map)
-  "Keymap of the table of usage.")
-
-(define-derived-mode org-agent-usage-mode org-agent-list-mode "Org-Agent-Usage"
-  "Major mode of the table of tokens and cost.
-\\<org-agent-usage-mode-map>\\[org-agent-usage-by-turn] shows it by turn, \\[org-agent-usage-by-session] by conversation, \\[org-agent-usage-by-model] by model, \\[org-agent-usage-by-day] by day.
-\\[org-agent-usage-by-tool] shows the sizes of the results of tools."
-  (org-agent-status--usage-columns nil))
-
-(defun org-agent-status--usage-columns (tools)
-  "Set the columns for models, or for tools if TOOLS is non-nil."
-  (let ((format
-         (if tools
-             (list '("Tool" 40 t)
-                   (list "Calls" 8 (org-agent-list-by-number 1) :right-align t)
-                   (list "Bytes" 12 (org-agent-list-by-number 2) :right-align t)
-                   (list "Tokens, about" 14 (org-agent-list-by-number 3)
-                         :right-align t))
-           ;; The columns fit into a window of 80.
-           (list '("What" 30 t) '("Model" 18 t)
-                 (list "In" 7 (org-agent-list-by-number 2) :right-align t)
-                 (list "Out" 7 (org-agent-list-by-number 3) :right-align t)
-                 '("Cost" 10 nil :right-align t)))))
-    (unless (equal (mapcar #'car format) (mapcar #'car tabulated-list-format))
-      (setq tabulated-list-sort-key nil) ; it names a column
-      (org-agent-list-columns
-       (vconcat format) #'org-agent-status--usage-ask
-       "\\<org-agent-usage-mode-map>by: \\[org-agent-usage-by-turn] turn  \\[org-agent-usage-by-session] conversation  \\[org-agent-usage-by-model] model  \\[org-agent-usage-by-day] day  \\[org-agent-usage-by-tool] tool"))))
-
-;;;###autoload
-(defun org-agent-usage (&optional by)
-  "Show tokens and cost BY turn, session, model, day or tool.
-In a conversation show those of the conversation, by default by turn.
-Elsewhere show those of all conversations, by default by session."
-  (interactive)
-  (org-agent-kernel-check)
-  (let ((session org-agent-chat-session))
-    (org-agent-list-open "*org-agent-usage*" 'org-agent-usage-mode
-                         (lambda ()
-                           (setq org-agent-status--usage-what
-                                 (cons (or by (if session 'turn 'session))
-                                       session))
-                           (org-agent-status--usage-ask)))))
-
-(defun org-agent-status--usage-by (by)
-  "Show the table of usage BY turn, session, model, day or tool."
-  (if (not (derived-mode-p 'org-agent-usage-mode))
-      (org-agent-usage by)
-    (setcar org-agent-status--usage-what by)
-    (org-agent-status--usage-ask)))
-
-(defun org-agent-usage-by-turn ()
-  "Show a row for each turn."
-  (interactive)
-  (org-agent-status--usage-by 'turn))
-
-(defun org-agent-usage-by-session ()
-  "Show a row for each of all conversations."
-  (interactive)
-  (when (derived-mode-p 'org-agent-usage-mode)
-    (setcdr org-agent-status--usage-what nil))
-  (org-agent-status--usage-by 'session))
-
-(defun org-agent-usage-by-model ()
-  "Show a row for each model."
-  (interactive)
-  (org-agent-status--usage-by 'model))
-
-(defun org-agent-usage-by-day ()
-  "Show a row for each day."
-  (interactive)
-  (org-agent-status--usage-by 'day))
-
-(defun org-agent-usage-by-tool ()
-  "Show a row for each tool: its calls and the size of their results."
-  (interactive)
-  (org-agent-status--usage-by 'tool))
-
-(defun org-agent-status--usage-ask (&rest _)
-  "Request the rows, and show them when they arrive."
-  (pcase-let ((`(,by . ,session) org-agent-status--usage-what))
-    (org-agent-kernel-ask
-     "usage/get" (append (list :by (intern (format ":%s" by))
-                               :east (car (current-time-zone)))
-                         (and session (list :session session)))
-     (lambda (result)
-       (org-agent-status--usage-columns (eq by 'tool))
-       (org-agent-list-show
-        (append (mapcar #'org-agent-status--usage-row (plist-get result :rows))
-                (mapcar #'org-agent-status--usage-tool (plist-get result :tools)))
-        (format "by %s" by))))))
-
-(defun org-agent-status--usage-row (row)
-  "Return ROW, a plist from the kernel, as a row of the table."
-  (list row
-        (vector (org-agent-one-line (or (plist-get row :what)
-                                        (plist-get row :session)
-                                        (plist-get row :model) "all"))
-                (or (plist-get row :model) "")
-                (number-to-string (or (plist-get row :input) 0))
-                (number-to-string (or (plist-get row :output) 0))
-                (or (org-agent-notify-cost row) "unknown"))))
-
-(defun org-agent-status--usage-tool (row)
-  "Return ROW, a plist from the kernel about a tool, as a row of the table."
-  (list row
-        (vector (org-agent-one-line (or (plist-get row :tool) "others"))
-                (number-to-string (or (plist-get row :calls) 0))
-                (number-to-string (or (plist-get row :bytes) 0))
-                (number-to-string (or (plist-get row :tokens) 0)))))
 
 (provide 'org-agent-status)
 ;;; org-agent-status.el ends here

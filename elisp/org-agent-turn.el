@@ -362,7 +362,7 @@ If ANEW is non-nil, empty it first."
           (insert text)
           (special-mode)
           (visual-line-mode 1))))
-    (display-buffer name)))
+    (pop-to-buffer name)))
 
 ;;;###autoload
 (defun org-agent-turn-ask-preview (turn event from)

@@ -458,6 +458,7 @@ were done, REFUSED those that were not possible."
 (defvar org-agent-undo-turn-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map special-mode-map)
+    (define-key map (kbd "?") #'describe-mode)
     (define-key map (kbd "C-c C-c") '("undo the others" . org-agent-undo-turn-others))
     map)
   "Keymap of `org-agent-undo-turn-mode'.")
@@ -468,8 +469,8 @@ were done, REFUSED those that were not possible."
   (setq truncate-lines nil
         bidi-display-reordering nil
         header-line-format
-        (substitute-command-keys
-         " \\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] undo the others  \\[revert-buffer] update  \\[quit-window] quit")
+        '(:eval (org-agent-section-header
+                 nil "\\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] undo the others"))
         revert-buffer-function (lambda (&rest _) (org-agent-undo-turn))))
 
 (defun org-agent-undo-turn--show (reply refused total)
@@ -485,8 +486,8 @@ The plan has TOTAL parts.  REPLY is the kernel's reply to turn/changes."
                       (length refused) total)
               (mapcar #'org-agent-undo-turn--refused refused)))
       (setq org-agent-undo-turn--reply reply))
-    (display-buffer buffer)
-    (message "Nothing was undone: a text was changed since; C-c C-c there undoes the others")))
+    (pop-to-buffer buffer)
+    (message "Nothing was undone: a text was changed since; C-c C-c undoes the others")))
 
 (defun org-agent-undo-turn--refused (part)
   "Return the text that shows PART, a change that cannot be undone."

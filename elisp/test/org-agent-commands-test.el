@@ -94,8 +94,10 @@
           org-agent-fake-answers)
     (save-window-excursion
       (org-agent-status)
-      (org-agent-fake-wait (get-buffer "*org-agent-status*"))
+      ;; It is selected, so that its keys work.
+      (should (equal "*org-agent-status*" (buffer-name (window-buffer))))
       (with-current-buffer "*org-agent-status*"
+        (org-agent-fake-wait (> (buffer-size) 0))
         ;; Before each line is the mark of its section.
         (let ((text (replace-regexp-in-string "^[ ▾] " "" (buffer-string))))
           (dolist (line '("\\`Approvals 3 to decide or to answer\nAnswers   1 being written, 2 queued\n +main, being written, 2 queued\n"

@@ -12,7 +12,10 @@
 
 (require 'ert)
 (require 'cl-lib)
+(require 'org-agent-list)
+(require 'org-agent-policy)
 (require 'org-agent-section)
+(require 'org-agent-sessions)
 
 (defmacro org-agent-section-test--with (&rest body)
   "Run BODY in a buffer of sections that a window shows."
@@ -313,7 +316,7 @@ Point, the window and the folds stay with their sections."
                              'action (lambda (_) (setq pressed t)))))
              (org-agent-section 'other 1 :heading "B")))
       (should (eq (key-binding (kbd "k")) 'ignore))
-      (should (string-match-p "k 100%%.*TAB fold.*g again.*q bury"
+      (should (string-match-p "k 100%%.*TAB fold.*g revert.*q quit.*[?] describe"
                               (substring-no-properties (org-agent-section--header))))
       (call-interactively (key-binding (kbd "M-n")))
       (should (looking-at "there"))
@@ -405,6 +408,50 @@ Point, the window and the folds stay with their sections."
         (when (org-agent-section-test--chance 20)
           (goto-char (point-min))
           (insert "by hand"))))))
+
+(ert-deftest org-agent-section-lists-look-alike ()
+  "Every list shows the same last keys in 80 columns, and they do the same."
+  (pcase-dolist (`(,mode . ,feature)
+                 '((org-agent-sessions-mode . org-agent-sessions)
+                   (org-agent-search-mode . org-agent-sessions)
+                   (org-agent-status-mode . org-agent-status)
+                   (org-agent-subagents-mode . org-agent-status)
+                   (org-agent-usage-mode . org-agent-explain)
+                   (org-agent-doctor-mode . org-agent-doctor)
+                   (org-agent-log-mode . org-agent-log)
+                   (org-agent-approval-mode . org-agent-approval)
+                   (org-agent-memory-mode . org-agent-memory)
+                   (org-agent-memory-changes-mode . org-agent-memory)
+                   (org-agent-skills-mode . org-agent-skills)
+                   (org-agent-policy-mode . org-agent-policy)
+                   (org-agent-held-list-mode . org-agent-held)
+                   (org-agent-review-mode . org-agent-review)))
+    (require feature)
+    (with-temp-buffer
+      (funcall mode)
+      (ert-info ((symbol-name mode))
+        (let ((header (substring-no-properties
+                       (eval (cadr header-line-format) t))))
+          (should (string-suffix-p "g revert  q quit  ? describe" header))
+          (should (<= (string-width header) 80)))
+        (should (eq (key-binding (kbd "g")) 'revert-buffer))
+        (should (eq (key-binding (kbd "q")) 'quit-window))
+        (should (eq (key-binding (kbd "?")) 'describe-mode))
+        (should-not (memq (key-binding (kbd "RET")) '(newline undefined nil)))))))
+
+(ert-deftest org-agent-section-empty-lists-say-what-to-do ()
+  "A list without rows shows a sentence with a key, until it has some."
+  (with-temp-buffer
+    (org-agent-sessions-mode)
+    (org-agent-list-show nil "None.  \\<org-agent-sessions-mode-map>\\[org-agent-sessions-new] makes one.")
+    (should (string-match-p "^  None\\. +\\+ makes one\\.$" (buffer-string)))
+    (should-not (buffer-modified-p))
+    (org-agent-list-show '((a ["a" "1" "" "" ""])) "None.")
+    (should-not (string-match-p "None" (buffer-string))))
+  (with-temp-buffer
+    (org-agent-policy-mode)
+    (org-agent-list-show-rows nil "None.")
+    (should (string-match-p "^  None\\.$" (buffer-string)))))
 
 (provide 'org-agent-section-test)
 ;;; org-agent-section-test.el ends here

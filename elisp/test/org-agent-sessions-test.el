@@ -34,7 +34,7 @@
   "Return what is shown of QUERY, in SESSION if given."
   (save-window-excursion (org-agent-search query session))
   (with-current-buffer org-agent-sessions--search-buffer
-    (org-agent-list-show-rows nil)
+    (org-agent-list-show-rows nil "Nothing.")
     (org-agent-fake-wait (org-agent-section-all 'hit))
     (mapcar (lambda (section)
               (org-agent-sessions-search-snippet (org-agent-section-data section)))

@@ -208,7 +208,7 @@
     (org-agent-skills)
     (with-current-buffer "*org-agent-skills*"
       (org-agent-fake-wait (string-match-p "adder.*failed" (buffer-string)))
-      (should (string-match-p "^. chat .*live .*shipped: skills/chat.org" (buffer-string)))
+      (should (string-match-p "^. chat .*live .*shipped" (buffer-string)))
       (goto-char (point-min))
       (search-forward "failed")
       (org-agent-skills-visit))

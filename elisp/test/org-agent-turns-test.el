@@ -15,7 +15,7 @@
 (require 'org-agent-chat)
 (require 'org-agent-heading)
 (require 'org-agent-settings)
-(require 'org-agent-status)
+(require 'org-agent-explain)
 
 (defun org-agent-turns-test--goto (text)
   "Go to TEXT in the conversation."
