@@ -483,7 +483,7 @@ Nothing leaves this machine before you are told where it goes."
     (let ((inhibit-read-only t))
       (erase-buffer)
       (insert "Looking for model servers on this machine …\n"))
-    (pop-to-buffer (current-buffer))
+    (pop-to-buffer-same-window (current-buffer))
     (org-agent-kernel-ask "setup/find" nil #'org-agent-settings--setup-show)))
 
 (defun org-agent-settings--setup-show (found)
