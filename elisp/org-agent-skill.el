@@ -123,8 +123,27 @@ This is for `flymake-diagnostic-functions'."
          (when (and (eq report org-agent-skill--report)
                     (= tick (buffer-chars-modified-tick)))
            (funcall report
-                    (mapcar #'org-agent-skill--diagnostic
-                            (plist-get result :diagnostics)))))))))
+                    (append (mapcar #'org-agent-skill--diagnostic
+                                    (plist-get result :diagnostics))
+                            (and (eql tick (car org-agent-skill--failed))
+                                 (mapcar #'org-agent-skill--failure
+                                         (cdr org-agent-skill--failed)))))))))))
+
+(defvar-local org-agent-skill--failed nil
+  "What the latest tests of this note showed: (TICK . FAILURES).
+TICK is `buffer-chars-modified-tick' of the text that was tested, and a
+failure a list (MARKER TYPE MESSAGE).")
+
+(defun org-agent-skill--failure (failure)
+  "Return FAILURE, of `org-agent-skill--failed', as a diagnostic of Flymake."
+  (pcase-let ((`(,place ,type ,message) failure))
+    (save-excursion
+      (goto-char place)
+      (flymake-make-diagnostic (current-buffer) (point)
+                               (if (org-at-heading-p)
+                                   (line-end-position)
+                                 (org-agent-skill--extent (point)))
+                               type message))))
 
 (defun org-agent-skill--diagnostic (fault)
   "Return FAULT, a plist from the kernel, as a diagnostic of Flymake."
@@ -347,20 +366,56 @@ value of the last form is inserted below the block as #+RESULTS:."
   "Run the tests of this note, and mark its success criteria.
 A criterion, which is a heading below \"Success Criteria\", becomes DONE
 if its test passes, and else TODO.  Its property PROVEN records the
-result with the hash of the blocks.  Failures are shown in a window."
+result with the hash of the blocks.  Failures are marked by Flymake, at
+the test and at its criterion, until the note is changed, and are listed
+in a window."
   (interactive)
   (org-agent-kernel-ask
    "skill/test" (org-agent-skill-params)
    (lambda (result)
      (let ((faults (plist-get result :diagnostics))
            (proofs (plist-get result :proofs)))
-       (org-agent-skill--mark proofs (plist-get result :hash))
        (dolist (proof proofs)
          (setq faults (append faults (plist-get proof :diagnostics))))
-       (org-agent-skill--show-faults faults)
+       (let ((places (mapcar #'org-agent-skill--fault-place faults))
+             (failed (mapcan #'org-agent-skill--failures proofs)))
+         ;; Marking moves the lines.
+         (org-agent-skill--mark proofs (plist-get result :hash))
+         (setq org-agent-skill--failed (cons (buffer-chars-modified-tick) failed))
+         (org-agent-skill--show-faults
+          (cl-mapcar (lambda (fault place)
+                       (if place
+                           (plist-put (copy-sequence fault) :line
+                                      (line-number-at-pos place t))
+                         fault))
+                     faults places)))
+       (when (bound-and-true-p flymake-mode)
+         (flymake-start))
        (if (plist-get result :diagnostics)
            (message "The note does not load")
          (org-agent-skill--sum-up proofs))))))
+
+(defun org-agent-skill--fault-place (fault)
+  "Return a marker where FAULT is, or nil if it is in another file."
+  (when (equal (plist-get fault :file) buffer-file-name)
+    (copy-marker (org-agent-skill-position (plist-get fault :line)
+                                           (plist-get fault :column)))))
+
+(defun org-agent-skill--failures (proof)
+  "Return the failures of PROOF, values of `org-agent-skill--failed'.
+They are at what failed and at the criterion."
+  (when (eq (plist-get proof :result) :fail)
+    (let ((faults (plist-get proof :diagnostics)))
+      (append
+       (when (plist-get proof :heading)
+         (list (list (copy-marker (org-agent-skill-position (plist-get proof :line) 1))
+                     :warning
+                     (concat "Not proven: "
+                             (or (plist-get (car faults) :message) "its test failed")))))
+       (cl-loop for fault in faults
+                for place = (org-agent-skill--fault-place fault)
+                when place
+                collect (list place :error (plist-get fault :message)))))))
 
 (defun org-agent-skill--sum-up (proofs)
   "Report how many of PROOFS there are of each result."
@@ -420,7 +475,10 @@ If there are none, close its windows."
                     faults ""))
         ;; `next-error' begins with the first fault of these tests.
         (setq compilation-current-error nil
-              next-error-last-buffer (current-buffer))
+              next-error-last-buffer (current-buffer)
+              header-line-format
+              (substitute-command-keys
+               " \\[next-error] goes to the next failure  \\<compilation-mode-map>\\[quit-window] here closes this window"))
         (display-buffer (current-buffer))))))
 
 ;;;; The mode

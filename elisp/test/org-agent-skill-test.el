@@ -185,6 +185,32 @@
     (with-current-buffer "*org-agent-skill-test*"
       (goto-char (point-min))
       (should (looking-at (concat (regexp-quote file) ":[0-9]+:[0-9]+: the test fails failed"))))
+    ;; The note tells of the failure where it is, and at its criterion.
+    (cl-flet ((told (type)
+                (mapcar (lambda (diagnostic)
+                          (goto-char (flymake-diagnostic-beg diagnostic))
+                          (buffer-substring-no-properties (line-beginning-position)
+                                                          (line-end-position)))
+                        (cl-remove-if-not
+                         (lambda (diagnostic)
+                           (and (eq (flymake-diagnostic-type diagnostic) type)
+                                (string-match-p "the test fails failed"
+                                                (flymake-diagnostic-text diagnostic))))
+                         (flymake-diagnostics)))))
+      (org-agent-fake-wait (told :error))
+      (should (equal (told :error) '("(deftest fails (is (= 5 (add 1))))")))
+      (should (equal (told :warning) '("** TODO It fails")))
+      (let ((line (progn (told :error) (line-number-at-pos))))
+        (with-current-buffer "*org-agent-skill-test*"
+          (should (looking-at (format "%s:%d:" (regexp-quote file) line)))))
+      ;; A changed note has not failed yet.
+      (goto-char (point-max))
+      (insert "\n")
+      (flymake-start)
+      (org-agent-fake-wait (not (told :error)))
+      (should-not (told :warning)))
+    (org-agent-skill-test)
+    (org-agent-fake-settle)
     ;; A second time changes nothing in the note, from a test's block as well.
     (let ((text (buffer-string)))
       (goto-char (point-min))
