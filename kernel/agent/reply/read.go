@@ -13,10 +13,11 @@ import (
 
 // An incomplete reply is verified and shown in batches. Models send hundreds of pieces a second, and
 // each batch costs every client a change of its buffer and a redisplay. So the next batch waits for
-// shortPause, and for pausePerByte more for each byte of the last one. Text that comes faster than
-// people read comes in fewer and larger batches, at least one in each longPause.
+// shortPause, a thirtieth of a second, and for pausePerByte more for each byte of the last one. Text
+// that comes faster than people read comes in fewer and larger batches, at least one in each
+// longPause.
 const (
-	shortPause   = 80 * time.Millisecond
+	shortPause   = 33 * time.Millisecond
 	pausePerByte = time.Millisecond
 	longPause    = 200 * time.Millisecond
 )
