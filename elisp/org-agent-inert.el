@@ -211,10 +211,10 @@ Return nil for a blank line."
   (and (not org-agent-inert-list-whole)
        (= (line-end-position) (point-max))))
 
-(eval-and-compile
-  (defconst org-agent-inert--controls
-    "\0-\10\v-\37\177\u0080-\u009f\u202a-\u202e\u2066-\u2069"
-    "Controls and direction marks, in the syntax of `skip-chars-forward'."))
+(defconst org-agent-inert--no-controls
+  "^\n\0-\10\v-\37\177\u0080-\u009f\u202a-\u202e\u2066-\u2069"
+  "All characters of a line but controls and direction marks.
+In the syntax of `skip-chars-forward'.")
 
 (defun org-agent-inert--show-controls (state)
   "Make controls and direction marks of the line at point visible.
@@ -222,8 +222,7 @@ STATE is the line's.  A carriage return at the end of the line goes."
   (let ((beg (point))
         (in-block (org-agent-inert-state-block state)))
     (while (progn
-             (skip-chars-forward (eval-when-compile
-                                   (concat "^\n" org-agent-inert--controls)))
+             (skip-chars-forward org-agent-inert--no-controls)
              (not (or (eobp) (eq (char-after) ?\n))))
       (let ((char (char-after)))
         (delete-char 1)
