@@ -324,5 +324,30 @@ A question that waits is marked, and can be cancelled."
       (org-agent-yank-block)
       (should (equal (buffer-string) "* heading\n")))))
 
+(ert-deftest org-agent-turns-footnotes-are-of-their-answer ()
+  "C-c C-c on a footnote of the second answer goes to its own definition."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Paper is old[^1].\n\n[^1]: From China.\n")
+            (org-agent-kernel-test--exchange "Ink is older[fn:1].\n\n[fn:1] From Egypt.\n")
+            (org-agent-kernel-test--exchange nil (cons 'echo t)))
+    (org-agent-kernel-test--say "Paper?")
+    (org-agent-kernel-test--settle 1)
+    (org-agent-kernel-test--say "Ink?")
+    (org-agent-kernel-test--settle 2)
+    (pcase-dolist (`(,word ,definition) '(("Paper is old" "From China")
+                                          ("Ink is older" "From Egypt")))
+      (org-agent-turns-test--goto word)
+      (goto-char (line-beginning-position))
+      (should (re-search-forward "\\[fn:" (line-end-position) t))
+      (call-interactively (key-binding (kbd "C-c C-c")))
+      (should (string-match-p definition
+                              (buffer-substring-no-properties
+                               (line-beginning-position) (line-end-position))))
+      ;; And back to where it is referred to.
+      (goto-char (line-beginning-position))
+      (call-interactively (key-binding (kbd "C-c C-c")))
+      (should (string-match-p word (buffer-substring-no-properties
+                                    (line-beginning-position) (line-end-position)))))))
+
 (provide 'org-agent-turns-test)
 ;;; org-agent-turns-test.el ends here
