@@ -71,9 +71,9 @@ and the start of every window stay on their rows."
       (with-silent-modifications
         (save-excursion
           (goto-char (point-max))
-          (insert (replace-regexp-in-string
-                   "^." (concat (make-string tabulated-list-padding ?\s) "\\&")
-                   (org-agent-list-empty empty))))))
+          (insert (org-agent-section-indented
+                   (org-agent-list-empty empty)
+                   (make-string tabulated-list-padding ?\s))))))
     (goto-char (org-agent-list--position point 2))
     (pcase-dolist (`(,window ,start ,point) places)
       (set-window-start window (org-agent-list--position start 1) t)

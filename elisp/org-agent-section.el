@@ -171,10 +171,16 @@ before stays the same object: text in the buffer has it."
                                    'face 'org-agent-section-marker)
                        line "\n")))
            (unless (string-empty-p (or body ""))
-             (concat (replace-regexp-in-string "^[^\n]" (concat inner "\\&") body)
+             (concat (org-agent-section-indented body inner)
                      (unless (string-suffix-p "\n" body) "\n"))))))
     (put-text-property 0 (length text) 'wrap-prefix inner text)
     (org-agent-section--with-keys text section)))
+
+(defun org-agent-section-indented (text margin)
+  "Return TEXT with MARGIN before each line that is not empty.
+All characters of TEXT keep their properties."
+  (mapconcat (lambda (line) (if (string-empty-p line) line (concat margin line)))
+             (split-string text "\n") "\n"))
 
 (defun org-agent-section--with-keys (text section)
   "Return TEXT with the identity and the keys of SECTION.

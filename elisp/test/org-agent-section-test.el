@@ -451,7 +451,10 @@ Point, the window and the folds stay with their sections."
   (with-temp-buffer
     (org-agent-policy-mode)
     (org-agent-list-show-rows nil "None.")
-    (should (string-match-p "^  None\\.$" (buffer-string)))))
+    (should (string-match-p "^  None\\.$" (buffer-string)))
+    ;; The first letter has the face of the others.
+    (search-backward "None")
+    (should (eq 'shadow (get-text-property (point) 'face)))))
 
 (provide 'org-agent-section-test)
 ;;; org-agent-section-test.el ends here

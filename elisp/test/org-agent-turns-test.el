@@ -325,7 +325,7 @@ A question that waits is marked, and can be cancelled."
       (should (equal (buffer-string) "* heading\n")))))
 
 (ert-deftest org-agent-turns-footnotes-are-of-their-answer ()
-  "C-c C-c on a footnote of the second answer goes to its own definition."
+  "A footnote of the second answer leads to its own definition, and back."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "Paper is old[^1].\n\n[^1]: From China.\n")
             (org-agent-kernel-test--exchange "Ink is older[fn:1].\n\n[fn:1] From Egypt.\n")
