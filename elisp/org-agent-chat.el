@@ -61,6 +61,7 @@
 (declare-function org-agent-settings-preset-refresh "org-agent-settings")
 (declare-function org-agent-turn-ask-preview "org-agent-turn")
 (declare-function org-agent-turn-bring-back "org-agent-turn")
+(declare-function org-agent-turn-set-aside "org-agent-turn")
 
 (defvar org-agent-chat-loaded-hook nil
   "Hook run in a conversation when the kernel has sent its missing turns.")
@@ -531,10 +532,10 @@ The kernel has sent the missing turns before."
   (org-agent-file-owner-save))
 
 (defun org-agent-chat--drop-stale-previews (running)
-  "Remove the previews of turns other than RUNNING, which have ended."
+  "Set the previews of turns other than RUNNING, which have ended, aside."
   (pcase-dolist (`(,turn . ,_) (copy-sequence org-agent-answer-previews))
     (unless (equal turn running)
-      (org-agent-answer-remove turn))))
+      (org-agent-turn-set-aside turn))))
 
 (defun org-agent-chat--mark-unreceived (ids)
   "Mark the questions of IDS, which the kernel never received, as unsent.

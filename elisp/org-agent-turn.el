@@ -112,6 +112,7 @@ the inserted text, and whether the file is saved."
     (let ((turn (plist-get params :turn)))
       (org-agent-answer-remove turn)
       (org-agent-answer-end turn)
+      (org-agent-turn--forget-aside (plist-get params :event))
       (when (member (org-agent-chat-get :turn) (list nil turn))
         (org-agent-chat-put :turn nil :phase nil :progress nil))
       (org-agent-turn--count params)
@@ -156,8 +157,6 @@ the inserted text, and whether the file is saved."
         (org-agent-answer-insert-question event question
                                           (plist-get params :parent)))
       (when answer
-        (when (eq (plist-get params :state) :interrupted)
-          (org-agent-turn--interrupted turn (plist-get params :id)))
         (org-agent-answer-perform (plist-get params :id) turn event answer
                                   (plist-get params :words))))))
 
@@ -165,26 +164,29 @@ the inserted text, and whether the file is saved."
 
 (defvar-local org-agent-turn--aside nil
   "What was shown of answers that are not in the buffer for a moment.
-An alist of turns and lists (TEXT . PLACES); see
+An alist of the ids of questions and lists (TEXT . PLACES); see
 `org-agent-turn--places'.")
 (put 'org-agent-turn--aside 'permanent-local t)
 
-(defun org-agent-turn--set-aside (turn)
+;;;###autoload
+(defun org-agent-turn-set-aside (turn)
   "Remove the preview of TURN and remember what it shows.
 `org-agent-turn-bring-back' shows it again."
   (when-let* ((preview (org-agent-answer-preview turn)))
-    (let ((beg (marker-position (org-agent-answer-partial-text preview)))
+    (let ((event (org-agent-answer-partial-event preview))
+          (beg (marker-position (org-agent-answer-partial-text preview)))
           (end (marker-position (org-agent-answer-partial-end preview))))
-      (push (cons turn (cons (org-agent-turn--shown preview beg end)
-                             (org-agent-turn--places beg end)))
-            org-agent-turn--aside))
+      (setq org-agent-turn--aside
+            (cons (cons event (cons (org-agent-turn--shown preview beg end)
+                                    (org-agent-turn--places beg end)))
+                  (assoc-delete-all event org-agent-turn--aside))))
     (org-agent-answer-remove turn)))
 
 ;;;###autoload
 (defun org-agent-turn-set-all-aside ()
   "Set all previews aside."
   (dolist (entry (copy-sequence org-agent-answer-previews))
-    (org-agent-turn--set-aside (car entry))))
+    (org-agent-turn-set-aside (car entry))))
 
 (defun org-agent-turn--shown (preview beg end)
   "Return the text of PREVIEW from BEG to END, its heading as a line of text.
@@ -218,20 +220,25 @@ place elsewhere.  WINDOW is nil for the point of the buffer."
                           (funcall distance (window-point window))))
                   (get-buffer-window-list nil nil t)))))
 
-(defun org-agent-turn--interrupted (turn id)
-  "Note that the answer with the ID says that TURN was interrupted.
-What was shown of TURN belongs below it."
-  (org-agent-turn--set-aside turn)
-  (when-let* ((entry (assoc turn org-agent-turn--aside)))
-    (setcar entry (list id))))
+(defun org-agent-turn--interrupted-answer (event)
+  "Return the position of the last answer to EVENT if it was interrupted."
+  (when-let* ((question (org-agent-heading-find event)))
+    (save-excursion
+      (goto-char (org-agent-heading-subtree-end question))
+      (when (re-search-backward "^:STATE:[ \t]+interrupted[ \t]*$" question t)
+        (org-back-to-heading t)
+        (point)))))
 
 ;;;###autoload
 (defun org-agent-turn-bring-back ()
-  "Show again what was set aside of interrupted turns, and forget the rest.
-Windows that showed it do so again."
-  (pcase-dolist (`(,key ,text . ,places) org-agent-turn--aside)
-    (when-let* ((id (car-safe key))
-                (heading (org-agent-heading-find id)))
+  "Show again what was set aside of turns that were interrupted.
+Windows that showed it do so again.  What is set aside of other turns
+stays aside until they have ended: the kernel may not have said yet what
+became of them."
+  (pcase-dolist (`(,event ,text . ,places)
+                 (copy-sequence org-agent-turn--aside))
+    (when-let* ((heading (org-agent-turn--interrupted-answer event)))
+      (org-agent-turn--forget-aside event)
       (let ((end (+ (org-agent-heading-subtree-end heading) 1 (length text))))
         (org-agent-answer-undisturbed
           (org-agent-answer-insert (- end 1 (length text))
@@ -240,8 +247,12 @@ Windows that showed it do so again."
           (cond ((and (null window) point) (goto-char (- end point)))
                 ((window-live-p window)
                  (when start (set-window-start window (- end start) t))
-                 (when point (set-window-point window (- end point)))))))))
-  (setq org-agent-turn--aside nil))
+                 (when point (set-window-point window (- end point))))))))))
+
+(defun org-agent-turn--forget-aside (event)
+  "Forget what was set aside of the turn of EVENT."
+  (setq org-agent-turn--aside
+        (assoc-delete-all event org-agent-turn--aside)))
 
 ;;;; Sessions
 
