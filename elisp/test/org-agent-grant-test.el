@@ -167,7 +167,7 @@ It is started anew each second, as it is for a person who types on."
                   (org-agent-fake-wait
                    (progn (goto-char (point-min))
                           (re-search-forward regexp nil t)))))
-        (line "^. adder +live .*env:LANG exec:ls .*not granted: never granted$")
+        (line "^. adder +live .*env:LANG ex.* adder.org  not granted: never granted$")
         (org-agent-grant-test--answering t
           (call-interactively #'org-agent-skill-grant))
         (org-agent-fake-wait
