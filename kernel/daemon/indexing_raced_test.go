@@ -14,7 +14,7 @@ import (
 )
 
 // formerAsks makes the tables of what waits for a person those of the schemas before 13.
-const formerAsks = `DROP TABLE ask;
+const formerAsks = `DROP TABLE reading_decided; DROP TABLE always_before; DROP INDEX journal_rules; DROP TABLE ask;
 	CREATE TABLE approval (seq INTEGER PRIMARY KEY REFERENCES journal, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, turn TEXT NOT NULL, hash TEXT NOT NULL,
 		decision TEXT NOT NULL DEFAULT '', comment TEXT NOT NULL DEFAULT '', edited TEXT NOT NULL DEFAULT '', closed INTEGER NOT NULL DEFAULT 0, client TEXT NOT NULL DEFAULT '') STRICT;
 	CREATE TABLE question (seq INTEGER PRIMARY KEY REFERENCES journal, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, turn TEXT NOT NULL,
