@@ -221,19 +221,24 @@ func TestIndexingBesideWork(t *testing.T) {
 	}
 }
 
-// indexForEver indexes, and says so after each piece.
+// indexForEver indexes, and says so after each piece. After the fourth it waits, so that a parent that
+// is slow to kill it finds something left.
 func indexForEver(path string) int {
 	ctx := context.Background()
 	j, err := journal.Open(ctx, path)
 	if err != nil {
 		return complain(err)
 	}
+	pieces := 0
 	for _, step := range []func(context.Context) (bool, error){j.Search.IndexPiece, j.Search.RemoveFormer} {
 		for more := true; more; {
 			if more, err = step(ctx); err != nil {
 				return complain(err)
 			}
 			fmt.Println("a piece")
+			if pieces++; pieces == 4 {
+				time.Sleep(time.Minute)
+			}
 		}
 	}
 	return complain(errors.New("it was not killed"))
