@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/chewxy/sexp"
@@ -62,6 +63,9 @@ type Desk struct {
 
 	config  Config
 	waiting session.Waiters[Decision]
+	// deciding is held from the check that an ask waits until its decision is recorded, so that a
+	// decision which comes second writes no rule.
+	deciding sync.Mutex
 }
 
 // Decision is a person's decision about an ask, for the turn that waits for it. It has the secret
@@ -79,6 +83,8 @@ func New(config Config) *Desk { return &Desk{config: config} }
 // on. edited is the parsed action of the parameters. Only a client with the token may call it. The
 // first decision counts. The error of a second or a late one has [protocol.CodeConflict].
 func (d *Desk) Decide(ctx context.Context, p protocol.AskDecideParams, edited action.Proposed, client string) (protocol.AskDecideResult, error) {
+	d.deciding.Lock()
+	defer d.deciding.Unlock()
 	var none protocol.AskDecideResult
 	ask, err := d.config.Asks.Ask(ctx, p.ID)
 	if err != nil {

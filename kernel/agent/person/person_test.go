@@ -197,6 +197,51 @@ func TestReadingThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// deniedMeanwhile are rules during whose writing somebody denies the action.
+type deniedMeanwhile struct {
+	brokenRules
+	deny   func() error
+	denied chan error
+}
+
+func (r *deniedMeanwhile) Allow(string, string, time.Time) error {
+	go func() { r.denied <- r.deny() }()
+	select {
+	case err := <-r.denied: // nobody kept it from being first
+		r.denied <- err
+	case <-time.After(50 * time.Millisecond):
+	}
+	return nil
+}
+
+// TestAlwaysAgainstDeny: of two decisions at once the first counts, and a rule is written only for it.
+func TestAlwaysAgainstDeny(t *testing.T) {
+	o := newFixture(t)
+	rules := &deniedMeanwhile{denied: make(chan error, 1)}
+	o.desk = person.New(person.Config{Asks: o.journal.Asks, NewID: func() string { o.ids++; return fmt.Sprint("ask-", o.ids) }, Rules: rules})
+	o.turn.Desk = o.desk
+	failed := make(chan error, 1)
+	go func() {
+		ask := <-o.shown
+		rules.deny = func() error {
+			_, err := o.desk.Decide(context.Background(), protocol.AskDecideParams{ID: ask.ID, Decision: protocol.Deny}, action.Proposed{}, "cli")
+			return err
+		}
+		_, err := o.desk.Decide(context.Background(), protocol.AskDecideParams{ID: ask.ID, Decision: protocol.AllowAlways}, action.Proposed{}, "emacs")
+		failed <- err
+	}()
+	decision, err := o.turn.Decide(t.Context(), policy.Verdict{Action: response(t, "it")}, "hash")
+	if err != nil || decision.Denied {
+		t.Errorf("%+v, %v", decision, err)
+	}
+	if err := <-failed; err != nil {
+		t.Errorf("the decision with the rule: %v", err)
+	}
+	if err := <-rules.denied; protocol.ErrorCode(err) != protocol.CodeConflict {
+		t.Errorf("the second decision: %v", err)
+	}
+}
+
 // TestInvalidDecisions: a decision that cannot be read or used is refused, and the ask still waits.
 func TestInvalidDecisions(t *testing.T) {
 	o := newFixture(t)

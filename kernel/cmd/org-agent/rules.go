@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/rpc"
 )
 
 // policyListCommand is "org-agent policy list".
@@ -15,40 +16,48 @@ type policyListCommand struct {
 }
 
 func (c *policyListCommand) Run(ctx context.Context, proc *process) error {
-	conn, err := proc.connect(ctx, connection{start: true})
+	conn, list, err := proc.listRules(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	var list protocol.PolicyListResult
-	if err := conn.Call(ctx, protocol.MethodPolicyList, protocol.Empty{}, &list); err != nil {
-		return err
-	}
 	if c.JSON {
 		return proc.printJSON(list)
 	}
 	return proc.printRules(list)
 }
 
+// listRules connects to the kernel and returns its rules. The caller has to close the connection.
+func (proc *process) listRules(ctx context.Context) (conn *rpc.Conn, list protocol.PolicyListResult, err error) {
+	if conn, err = proc.connect(ctx, connection{start: true}); err != nil {
+		return nil, list, err
+	}
+	if err = conn.Call(ctx, protocol.MethodPolicyList, protocol.Empty{}, &list); err != nil {
+		conn.Close()
+		return nil, list, err
+	}
+	return conn, list, nil
+}
+
 // printRules prints the faults of policy.org, the rules with their lines, and the former decisions that
 // are no rules.
 func (proc *process) printRules(list protocol.PolicyListResult) (err error) {
-	print := func(format string, arguments ...any) {
+	line := func(format string, arguments ...any) {
 		_, printErr := fmt.Fprintf(proc.stdout, format, arguments...)
 		err = errors.Join(err, printErr)
 	}
 	for _, fault := range list.Faults {
-		print("error   %s\n", printable(fault))
+		line("error   %s\n", printable(fault))
 	}
 	for _, rule := range list.Rules {
 		about := strings.TrimSpace(rule.Rule + " " + rule.Matches)
 		if rule.Why != "" {
 			about += "  (" + rule.Why + ")"
 		}
-		print("%4d  %-6s  used %d  %s\n", rule.Line, rule.Verdict, rule.Uses, printable(about))
+		line("%4d  %-6s  used %d  %s\n", rule.Line, rule.Verdict, rule.Uses, printable(about))
 	}
 	for _, former := range list.Former {
-		print("before  %s  always allowed before there were rules, asked about now: %s\n", former.Hash, printable(former.Summary))
+		line("before  %s  always allowed before there were rules, asked about until M-x org-agent-policy keeps it: %s\n", former.Hash, printable(former.Summary))
 	}
 	return err
 }
@@ -59,15 +68,11 @@ type policyRevokeCommand struct {
 }
 
 func (c *policyRevokeCommand) Run(ctx context.Context, proc *process) error {
-	conn, err := proc.connect(ctx, connection{start: true})
+	conn, list, err := proc.listRules(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	var list protocol.PolicyListResult
-	if err := conn.Call(ctx, protocol.MethodPolicyList, protocol.Empty{}, &list); err != nil {
-		return err
-	}
 	for _, rule := range list.Rules {
 		if rule.Line != c.Line {
 			continue
