@@ -84,6 +84,8 @@ func TestUnderstanding(t *testing.T) {
 		{"where is my data stored", "* Where your words go"},
 		{"how does this work?", "* How this conversation works"},
 		{"show me an example", "| what "},
+		{"show me how things look", "| what "},
+		{"how does that look?", "| what "},
 		{"which version is this", "* org-agent 0.1"},
 		{"Thanks!", "* You are welcome"},
 		{"how do I get you back", "* I have nothing"},

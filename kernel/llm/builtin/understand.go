@@ -55,7 +55,7 @@ var phrases = []struct {
 	{topicLog, regexp.MustCompile(`\blogs?\b|\bjournal\b|why did you|what happened|\bdebug\b|\btrace\b|\berrors?\b`)},
 	{topicPrivacy, regexp.MustCompile(`\bprivate\b|\bprivacy\b|\bnetwork\b|\binternet\b|\boffline\b|my data|phone home|where (is|are|do).*(stored|saved|kept|files?|go)`)},
 	{topicSafety, regexp.MustCompile(`\bsafe(ty|ly)?\b|\bsecur(e|ity)\b|\bdanger(ous)?\b|\btrust\b|\bapprov(e|al|als)\b|\bpolicy\b|\bpermissions?\b|\bverif(y|ied)\b|can you (delete|break|run)`)},
-	{topicOrg, regexp.MustCompile(`\borg\b|\btable\b|\bfold(ing)?\b|\bmarkup\b|\bformat(ting)?\b|\bexample\b|\bdemo\b|show me something`)},
+	{topicOrg, regexp.MustCompile(`\borg\b|\btable\b|\bfold(ing)?\b|\bmarkup\b|\bformat(ting)?\b|\bexample\b|\bdemo\b|show me something|how (do|does|will) (things|it|that|this|an answer) look\b|how (things|it) looks?\b`)},
 	{topicVersion, regexp.MustCompile(`\bversion\b`)},
 	{topicChat, regexp.MustCompile(`this buffer|\bchat\b|\bkeys?\b|\bbuffers?\b|\bsend\b|new session|second conversation|how (do|does) (i|this|it)( \w+)? ?(work|talk|use)`)},
 	{topicHelp, regexp.MustCompile(`\bhelp\b|what can (you|i|it|this)\b|what do you (do|know)|how do i (start|begin)|where do i (start|begin)|what (now|else)|\btour\b|\bguide\b|\bintro(duction)?\b|\bstart\b`)},
