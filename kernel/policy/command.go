@@ -219,13 +219,22 @@ func commandText(c shell.Command) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		if w.Kind == shell.Literal && (w.Text == "" || strings.ContainsAny(w.Text, " \t\n'\"\\$`;&|<>(){}*?[")) {
+		if w.Kind == shell.Literal && (w.Text == "" || strings.IndexFunc(w.Text, isSpecial) >= 0) {
 			b.WriteString("'" + strings.ReplaceAll(w.Text, "'", `'\''`) + "'")
 		} else {
 			b.WriteString(w.Text)
 		}
 	}
 	return shortened(b.String())
+}
+
+// isSpecial reports whether a shell reads the character as more than itself.
+func isSpecial(c rune) bool {
+	switch c {
+	case ' ', '\t', '\n', '\'', '"', '\\', '$', '`', ';', '&', '|', '<', '>', '(', ')', '{', '}', '*', '?', '[':
+		return true
+	}
+	return false
 }
 
 // shortened returns a command or a path on one line that is short enough to read.
@@ -278,11 +287,14 @@ func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) 
 		}
 		_, value, _ := strings.Cut(w.Text, "=")
 		for _, name := range [...]string{w.Text, value} {
+			if name == "" {
+				continue
+			}
 			if !inside && !strings.Contains(name, "/") && !protectedWord(name) {
 				continue
 			}
 			path, ok := absolutePath(shell.Word{Text: name, Home: w.Home || strings.HasPrefix(name, "~/")}, directory)
-			if ok && name != "" && p.protectedName(path) {
+			if ok && p.protectedName(path) {
 				return shortened(w.Text)
 			}
 		}
@@ -312,5 +324,6 @@ func (p *Policy) protectedName(path string) bool {
 
 // isBelow reports whether path is the directory or a name in it.
 func isBelow(path, directory string) bool {
-	return path == directory || strings.HasPrefix(path, directory+"/")
+	rest, below := strings.CutPrefix(path, directory)
+	return below && (rest == "" || rest[0] == '/')
 }

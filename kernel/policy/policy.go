@@ -67,6 +67,7 @@ type Policy struct {
 	Hooks Hooks
 
 	projectOf func(path string) string // the project of the judged turn that contains path; nil: the turn has no projects
+	read      *Rules                   // the rules of one judgement; nil: those that the file has now
 }
 
 // Tools is what the policy needs to know about tools.
@@ -169,6 +170,14 @@ func (p *Policy) With(kinds Kinds) *Policy {
 	return &q
 }
 
+// rules returns the rules of the judgement, or those that the file has now.
+func (p *Policy) rules() *Rules {
+	if p.read != nil {
+		return p.read
+	}
+	return p.Rules.Rules()
+}
+
 // specs returns the specs of the kinds, or none without Kinds.
 func (p *Policy) specs() action.Specs {
 	if p.Kinds == nil {
@@ -189,14 +198,15 @@ func (p *Policy) Judge(ctx context.Context, a action.Action, where Where) Verdic
 	if err != nil {
 		return Verdict{Kind: Refuse, Reason: err.Error(), Action: a}
 	}
-	v := p.Kinds.Judge(ctx, p.turn(ctx, where), usable)
+	turn := p.turn(ctx, where)
+	v := p.Kinds.Judge(ctx, turn, usable)
 	if v.Action.IsZero() {
 		v.Action = usable
 	}
 	if v.Ends = p.Kinds.Ends(v.Action, where); v.Ends {
 		return v
 	}
-	return p.applyActionRows(v.Action, v)
+	return turn.policy.applyActionRows(v.Action, v)
 }
 
 // JudgeReach judges a call of any tool by what the call touches.
@@ -222,12 +232,16 @@ func (p *Policy) Verify(ctx context.Context, a action.Action, where Where) (Veri
 // very action. The decision "always" writes such a row. Like every approval it covers what asks for
 // the action, also a row that asks about more, but nothing that is asked about each time.
 func (p *Policy) Standing(v Verdict) Verdict {
-	rules := p.Rules.Rules()
-	if v.Kind != Ask || v.OnceOnly || len(rules.faults) > 0 {
+	if v.Kind != Ask || v.OnceOnly {
+		return v
+	}
+	rules := p.rules()
+	if len(rules.faults) > 0 {
 		return v
 	}
 	hash := sync.OnceValue(v.Action.Hash)
-	for _, r := range rules.rules {
+	for n := range rules.rules {
+		r := &rules.rules[n]
 		if r.hash == "" || r.Verdict != Allow || r.hash != hash() {
 			continue
 		}

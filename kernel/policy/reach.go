@@ -35,7 +35,7 @@ type Decision struct {
 // where no rule matches: reading in the home or in a project of the conversation is allowed, and
 // everything else asks.
 func (p *Policy) judgeReach(all []protocol.Reach) Verdict {
-	return p.judgeBy(p.Rules.Rules(), all)
+	return p.judgeBy(p.rules(), all)
 }
 
 // judgeBy does the same with these rules.

@@ -55,7 +55,7 @@ func (p *Policy) reading(ctx context.Context, v Verdict, where Where) *protocol.
 		displayed = "~/" + rest
 	}
 	offer := &protocol.ReadingOffer{Directory: project, Rows: readingRows(displayed)}
-	rules, t := p.Rules.Rules(), &tableReader{home: p.Rules.Home, user: user}
+	rules, t := p.rules(), &tableReader{home: p.Rules.Home, user: user}
 	set := &Rules{rules: slices.Clone(rules.rules), faults: rules.faults}
 	for _, row := range offer.Rows {
 		r, err := t.row([]string{row.Rule, row.Matches, Allow.String(), "", ""})

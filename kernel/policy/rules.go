@@ -222,7 +222,7 @@ func plain(cell string) string {
 }
 
 // reason returns the reason of a decision that the rule made.
-func (r rule) reason(what string) string {
+func (r *rule) reason(what string) string {
 	reason := what + ": policy.org:" + strconv.Itoa(r.Line) + " says " + r.Verdict.String()
 	if r.Why != "" {
 		reason += ", " + r.Why

@@ -66,7 +66,7 @@ func (t *Turn) Call(ctx context.Context, call action.Call) (judged action.Call, 
 
 // about reports whether a row is about the tool with this name. The row may use a former name of
 // the tool.
-func (p *Policy) about(r rule, name string) bool {
+func (p *Policy) about(r *rule, name string) bool {
 	if r.tool == "*" || strings.EqualFold(r.tool, name) {
 		return true
 	}
@@ -80,7 +80,7 @@ func (p *Policy) about(r rule, name string) bool {
 // named applies the rows about the tool itself. They narrow the verdict. They allow a call only if
 // nothing but the tool's name is known.
 func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
-	return p.applyRows(v, "calls "+name, unknown, func(r rule) bool { return r.kind == "tool" && p.about(r, name) })
+	return p.applyRows(v, "calls "+name, unknown, func(r *rule) bool { return r.kind == "tool" && p.about(r, name) })
 }
 
 // applyActionRows applies the rows about the action itself. They narrow the verdict. They allow an action
@@ -88,7 +88,7 @@ func (p *Policy) named(name string, v Verdict, unknown bool) Verdict {
 func (p *Policy) applyActionRows(a action.Action, v Verdict) Verdict {
 	key := a.Key()
 	hash := sync.OnceValue(a.Hash)
-	return p.applyRows(v, "does "+key.String(), v.ByName, func(r rule) bool {
+	return p.applyRows(v, "does "+key.String(), v.ByName, func(r *rule) bool {
 		if r.hash != "" { // a row that allows one action is applied last: see Standing
 			return r.Verdict != Allow && r.hash == hash()
 		}
@@ -98,23 +98,23 @@ func (p *Policy) applyActionRows(a action.Action, v Verdict) Verdict {
 
 // applyRows applies the worst row that is about the whole action or call. Rows narrow the verdict. If
 // unknown is true, they may also allow.
-func (p *Policy) applyRows(v Verdict, what string, unknown bool, about func(r rule) bool) Verdict {
-	rules := p.Rules.Rules()
+func (p *Policy) applyRows(v Verdict, what string, unknown bool, about func(r *rule) bool) Verdict {
+	rules := p.rules()
 	if unknown && v.Kind == Ask && len(rules.faults) > 0 {
 		refused := verdictOf([]Decision{refuseIfFaulty(rules, Decision{What: what, Kind: Ask})})
 		refused.Action = v.Action
 		return refused
 	}
 	worst := -1
-	for n, r := range rules.rules {
-		if about(r) && (worst < 0 || r.Verdict < rules.rules[worst].Verdict) {
+	for n := range rules.rules {
+		if r := &rules.rules[n]; about(r) && (worst < 0 || r.Verdict < rules.rules[worst].Verdict) {
 			worst = n
 		}
 	}
 	if worst < 0 {
 		return v
 	}
-	r := rules.rules[worst]
+	r := &rules.rules[worst]
 	if r.Verdict < v.Kind || unknown && v.Kind == Ask {
 		v.Kind, v.Reason = r.Verdict, "it "+r.reason(what)
 		v.Decisions = append(v.Decisions, Decision{What: what, Kind: r.Verdict, Line: r.Line, Rule: r.Name(), Reason: r.reason(what)})

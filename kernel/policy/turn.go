@@ -26,10 +26,10 @@ func (p *Policy) at(where Where) Where {
 	return where
 }
 
-// turn returns the policy for one turn.
+// turn returns the policy for one judgement of a turn, with the rules as they are now.
 func (p *Policy) turn(ctx context.Context, where Where) *Turn {
 	q, where := *p, p.at(where)
-	q.Tools = where.Tools
+	q.Tools, q.read = where.Tools, p.rules()
 	q.projectOf = func(path string) string { return where.Projects.containing(ctx, path) }
 	return &Turn{Where: where, policy: &q}
 }

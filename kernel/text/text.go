@@ -14,7 +14,26 @@ import (
 
 // Line returns the text on one line: runs of white space become one blank, and the ends are
 // trimmed.
-func Line(s string) string { return strings.Join(strings.Fields(s), " ") }
+func Line(s string) string {
+	if isLine(s) { // nearly all are
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// isLine reports whether a text of ASCII is as Line would return it.
+func isLine(s string) bool {
+	blank := true // before the first character
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ' && blank, '\t' <= c && c <= '\r', c >= utf8.RuneSelf:
+			return false
+		default:
+			blank = c == ' '
+		}
+	}
+	return !blank || s == ""
+}
 
 // Clip returns at most limit characters of the text. If it cuts something off, the last character
 // is an ellipsis.

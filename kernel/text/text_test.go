@@ -56,3 +56,14 @@ func TestTextFits(t *testing.T) {
 		}
 	})
 }
+
+// TestLine compares Line with its definition, also for texts that need no change.
+func TestLine(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		parts := rapid.SliceOf(rapid.SampledFrom([]string{"a", "word", " ", "  ", "\t", "\n", "\v", "\x00", "é", "\u00a0", "\u2028", "\xff"})).Draw(r, "parts")
+		source := strings.Join(parts, "")
+		if got, want := text.Line(source), strings.Join(strings.Fields(source), " "); got != want {
+			r.Fatalf("Line(%q) = %q, not %q", source, got, want)
+		}
+	})
+}
