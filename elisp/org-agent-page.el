@@ -459,26 +459,38 @@ The properties of a turn are for programs."
         (let ((words (cl-reduce #'+ lines :key (lambda (line)
                                                  (length (split-string line))))))
           (format "thought, %d words" (max 0 (- words (length lines)))))
-      (let ((calls (cl-remove-if-not
-                    (lambda (line) (string-match-p "\\`[ \t]*: [^ \t]" line))
-                    lines)))
-        (org-agent-page--calls-summary calls)))))
+      (org-agent-page--calls-summary lines))))
 
-(defun org-agent-page--calls-summary (calls)
-  "Return one line for CALLS, lines of a drawer: which tools, how often."
+(defun org-agent-page--calls-summary (lines)
+  "Return one line for the LINES of a drawer of calls: which, how often.
+A call is a line above that of its verdict.  One that was not performed
+has its verdict behind its name."
   (let (names)
-    (dolist (call calls)
-      (when (string-match "\\`[ \t]*: \\([[:alnum:]_.-]+\\)" call)
-        (let ((name (match-string 1 call)))
-          (if-let* ((cell (assoc name names)))
-              (cl-incf (cdr cell))
-            (push (cons name 1) names)))))
+    (cl-loop for (line next) on lines
+             for verdict = (and next
+                                (string-match
+                                 "\\`[ \t]*: +\\(performed\\|refused\\|denied\\|failed\\) in [0-9.]+ s:?\\'" next)
+                                (match-string 1 next))
+             for name = (and verdict (org-agent-page--call-name line))
+             when name
+             do (unless (equal verdict "performed")
+                  (setq name (format "%s (%s)" name verdict)))
+             (if-let* ((cell (assoc name names)))
+                 (cl-incf (cdr cell))
+               (push (cons name 1) names)))
     (if (null names)
         "called tools"
       (concat "called "
               (mapconcat (pcase-lambda (`(,name . ,count))
                            (if (= count 1) name (format "%s ×%d" name count)))
                          (nreverse names) ", ")))))
+
+(defun org-agent-page--call-name (line)
+  "Return the name of the call or action in LINE of a drawer, or nil."
+  (and (or (string-match "\\`[ \t]*: \\([[:alnum:]_.-]+\\)" line)
+           (string-match "\\`[ \t]*: (.*?:action :\\([[:alnum:]-]+\\)" line)
+           (string-match "\\`[ \t]*: (.*?:target :\\([[:alnum:]-]+\\)" line))
+       (match-string 1 line)))
 
 (defun org-agent-page--drawer-unfolded-p (position)
   "Return non-nil when the drawer at POSITION is to be seen whole.

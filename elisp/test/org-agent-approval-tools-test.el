@@ -11,6 +11,7 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'org-agent-approval-test)
+(require 'org-agent-page-test)
 (require 'org-agent-approval)
 
 (defun org-agent-approval-tools-test--project ()
@@ -23,6 +24,11 @@
   "Return a reply that calls TOOL with ARGS."
   (prin1-to-string
    (list :type :request :target :tool :action :call :tool tool :args args)))
+
+(defun org-agent-approval-tools-test--see (line)
+  "Fail unless the page shows the calls of the answer as LINE."
+  (font-lock-ensure)
+  (should (string-search line (org-agent-page-test--seen))))
 
 (ert-deftest org-agent-approval-of-a-command ()
   "A command is shown in full with its effects, and runs once when allowed."
@@ -46,9 +52,10 @@
       (goto-char (point-min))
       (should (re-search-forward "^\\*\\* DONE Approved once: Run echo one" nil t))
       ;; What it wrote is there, folded away.
-      (should (re-search-forward "^: one$" nil t))
+      (should (re-search-forward "^:   one$" nil t))
       (font-lock-ensure)
-      (should (invisible-p (1- (point)))))))
+      (should (invisible-p (1- (point))))
+      (org-agent-approval-tools-test--see "called exec\n"))))
 
 (ert-deftest org-agent-approval-of-a-command-refused ()
   "A refused command does not run, and the agent gets the reason."
@@ -63,6 +70,7 @@
     (goto-char (point-min))
     (should (re-search-forward "^\\*\\* CANCELLED Refused: Run touch ran" nil t))
     (should (re-search-forward "not that$" nil t))
+    (org-agent-approval-tools-test--see "called exec (denied)\n")
     (should-not (file-exists-p (expand-file-name "project/ran" directory)))))
 
 (ert-deftest org-agent-approval-of-a-page ()

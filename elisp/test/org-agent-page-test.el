@@ -70,9 +70,15 @@ In the last week.
 :END:
 :CALLS:
 : read (:path \"a.org\")
+:   performed in 0.01 s:
 :   forty lines
+:
 : read (:path \"b.org\")
-: glob (:pattern \"*.org\")
+:   performed in 0.01 s
+:
+: (:type :request :target :shell :cmd \"make\")
+:   denied in 3.20 s:
+:   not now
 :END:
 They are =new= and *bold*.
 *** The first
@@ -88,7 +94,7 @@ They are =new= and *bold*.
 In the last week.
 Three things
 + thought, 9 words
-+ called read ×2, glob
++ called read ×2, shell (denied)
 They are new and bold.
 The first
 | *a* | b |
@@ -128,6 +134,17 @@ The first
       (should (equal (buffer-string) org-agent-page-test--turn))
       (should-not (overlays-in (point-min) (point-max))))))
 
+(ert-deftest org-agent-page-names-actions ()
+  "An action that calls no tool has the name of what it does.
+Lines of results are no calls, as files of before indented none."
+  (pcase-dolist (`(,name . ,line)
+                 '(("edit" . ": (:type :request :target :emacs :payload (:action :edit :file \"/a\"))")
+                   ("shell" . ": (:type :request :target :shell :cmd \"make :target :x\")")
+                   ("read_file" . ": read_file (:path \"a\")")))
+    (should (equal (org-agent-page--calls-summary
+                    (list line ": performed in 0.02 s:" ": done in Emacs" ": and more"))
+                   (concat "called " name)))))
+
 (ert-deftest org-agent-page-tab-unfolds ()
   "TAB on the line of thoughts or calls shows them, and hides them again."
   (org-agent-page-test--with org-agent-page-test--turn
@@ -136,12 +153,12 @@ The first
       (search-forward ":CALLS:")
       (let ((last-command nil) (this-command 'org-cycle))
         (org-cycle))
-      (should (string-search "- called read ×2, glob
+      (should (string-search "- called read ×2, shell (denied)
 : read (:path \"a.org\")
+:   performed in 0.01 s:
 :   forty lines
-: read (:path \"b.org\")
-: glob (:pattern \"*.org\")
-They are" (org-agent-page-test--seen)))
+:
+: read (:path \"b.org\")" (org-agent-page-test--seen)))
       (org-cycle)
       (should (equal (org-agent-page-test--seen) page)))
     (let ((org-agent-page-show-thoughts t))

@@ -59,7 +59,8 @@ func (t *Turn) AddThought(text string) {
 	})
 }
 
-// AddCall adds a call to the folded drawer of the answer.
+// AddCall adds a call to the folded drawer of the answer. The call begins its line. Its verdict and its
+// result are indented below it, so that no result looks like a call.
 func (t *Turn) AddCall(call Call) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
@@ -71,9 +72,9 @@ func (t *Turn) AddCall(call Call) {
 	if calls.Len() > 0 {
 		calls.WriteString("\n\n")
 	}
-	fmt.Fprintf(calls, "%s\n%s in %.2f s", abbreviate(call.Line, resultLimit), call.Verdict, call.Duration.Seconds())
+	fmt.Fprintf(calls, "%s\n  %s in %.2f s", strings.ReplaceAll(abbreviate(call.Line, resultLimit), "\n", " "), call.Verdict, call.Duration.Seconds())
 	if result := strings.TrimSpace(call.Result); result != "" {
-		calls.WriteString(":\n" + abbreviate(result, resultLimit))
+		calls.WriteString(":\n  " + strings.ReplaceAll(abbreviate(result, resultLimit), "\n", "\n  "))
 	}
 }
 
