@@ -231,6 +231,11 @@ screenshot: need-emacs $(BIN) bin/llmtest-server $(AUTOLOADS) ## make the pictur
 	$(call need,Xvfb,xvfb)
 	EMACS=$(EMACS) testdata/screenshot/screenshot.sh
 
+.PHONY: walks
+walks: need-emacs $(BIN) elisp/org-agent.elc ## do in real Emacsen what README.org and the manual say, and print how long it took
+	$(call need,tmux,tmux)
+	@set -o pipefail; $(GO) test ./kernel/walk -run '^TestWalks$$' -count=1 -v | grep -v '^=== RUN'
+
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (default 30s) each
 	@for package in $$($(GO) list ./kernel/...); do \

@@ -100,6 +100,7 @@ var layout = []struct {
 	{"service", "action agent agent/gate agent/history config doctor explain journal kind lisp llm llm/builtin llm/route logfile memory org policy prompt protocol rpc session settings skill skillmd tool undo", "answers the methods of the wire, a small type for each family; what it answers from is made elsewhere"},
 	{"daemon", "*", "wiring"},
 	{"cmd", "*", "the program's edge"},
+	{"walk", "", "tests only: what README.org and the manual tell people to do, done in a real Emacs"},
 }
 
 // owners names the packages that may import a dependency which must not spread.
