@@ -554,6 +554,8 @@ On its last line, which names them, letters are keys, too."
       (when (plist-get params :subtree)
         (org-agent-approval--decorate (plist-get params :id)
                                       (plist-get params :subtree)))
+      (unless known
+        (org-agent-asks-show-whole (plist-get params :id)))
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
       (message "%s waits for your decision: %s (M-x org-agent-approvals)"

@@ -26,6 +26,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'org-agent-answer)
+(require 'org-agent-draft)
 (require 'org-agent-heading)
 (require 'org-agent-undo)
 
@@ -209,6 +210,22 @@ do: since version 9.8 Org removes it from what an agenda copies."
   (unless (or (not org-agent-chat-session) org-agent-answer-writing)
     (signal 'text-read-only
             (list "It waits for your decision: C-c C-c on it decides"))))
+
+(defun org-agent-asks-show-whole (id)
+  "Scroll so that as much as possible of the ask ID is seen, and the draft.
+Do so in windows in which point is in the draft.  Emacs leaves half of
+such a window empty when text comes above its end.  The last two lines stay
+free, because the message about the ask may take one of them."
+  (when-let* ((heading (org-agent-heading-find id))
+              (draft (org-agent-draft-start)))
+    (dolist (window (get-buffer-window-list nil nil t))
+      (when (and (>= (window-point window) draft)
+                 (not (and (pos-visible-in-window-p heading window)
+                           (pos-visible-in-window-p (point-max) window))))
+        (save-excursion
+          (goto-char (point-max))
+          (vertical-motion (- 3 (window-body-height window)) window)
+          (set-window-start window (point) t))))))
 
 (defun org-agent-asks-close (id waiting closed &optional all)
   "Replace WAITING, the subtree of the ask ID, by the subtree CLOSED.

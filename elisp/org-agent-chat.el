@@ -170,11 +170,6 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
               word-wrap t
               revert-buffer-function #'org-agent-chat-revert
               header-line-format '(:eval (org-agent-notify-header-line)))
-  ;; What is written below the end of a window moves it by as little as it
-  ;; needs, so that a letter is seen whole.  Else Emacs would leave half of
-  ;; the window empty.
-  (unless (default-value 'scroll-up-aggressively)
-    (setq-local scroll-up-aggressively 0.0))
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-held-ctrl-c-ctrl-c nil t)
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
   (add-function :around (local 'filter-buffer-substring-function)

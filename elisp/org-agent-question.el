@@ -534,6 +534,8 @@ The agent gets the reason, and its turn goes on."
       (when-let* ((heading (and (plist-get params :subtree)
                                 (org-agent-heading-find id))))
         (org-agent-question--decorate heading params))
+      (unless known
+        (org-agent-asks-show-whole id))
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
       (message "The agent asks you: %s (M-x org-agent-approvals)"

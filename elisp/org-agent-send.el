@@ -257,12 +257,21 @@ conversation."
              (org-agent-chat-get :turn)
              (not (equal (org-agent-chat-get :turn) (plist-get result :turn))))
     (org-agent-chat-put :queued (1+ (or (org-agent-chat-get :queued) 0)))
-    (org-agent-heading-mark-waiting id t))
+    (org-agent-heading-mark-waiting id t)
+    (org-agent-send--say-what-is-open))
   (org-agent-file-owner-settle)
   (when-let* ((heading (org-agent-heading-find id)))
     (org-agent-send-mark heading nil))
   (setq org-agent-chat-records (assoc-delete-all id org-agent-chat-records))
   (org-agent-file-owner-save))
+
+(defun org-agent-send--say-what-is-open ()
+  "Say that a message waits for a decision, if one is open in this session.
+A person may have answered it in words, which never decide."
+  (when (cl-find org-agent-chat-session (bound-and-true-p org-agent-asks-open)
+                 :key (lambda (ask) (plist-get ask :session)) :test #'equal)
+    (message "This waits until you have decided above; words decide nothing (%s)"
+             (substitute-command-keys "\\[org-agent-approvals]"))))
 
 (defun org-agent-send--keep (id)
   "Keep the message ID of the outbox if it is a command.

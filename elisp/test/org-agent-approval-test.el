@@ -320,7 +320,7 @@
     (should-not (org-agent-asks-of :approval))
     (should-not (string-match-p "Approve" (org-agent-fake-text)))
     (should (string-match-p "Well" (org-agent-fake-text)))
-    (should (string-match-p "refused .*:\n.*\n\\(?:: .*\n\\)*: -too\n: \\+two\n" (org-agent-fake-text)))))
+    (should (string-match-p "refused .*:\n.*\n\\(?:: .*\n\\)*:   -too\n:   \\+two\n" (org-agent-fake-text)))))
 
 (ert-deftest org-agent-approval-list-keeps-every-window ()
   "A redraw keeps point and the position of every window."
@@ -483,6 +483,18 @@ This is so after a rename, too."
       (should (invisible-p (point)))
       (should (re-search-forward "^\\*\\* Well" nil t))
       (should-not (get-char-property (point) 'invisible)))))
+
+(ert-deftest org-agent-approval-words-decide-nothing ()
+  "Who says yes in words is told how to decide, and the message waits."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (let ((approval (org-agent-approval-test--waits)))
+      (ert-with-message-capture messages
+        (org-agent-kernel-test--say "yes")
+        (org-agent-fake-wait
+         (string-search "words decide nothing (M-x org-agent-approvals)" messages)))
+      (should (org-agent-asks-known (plist-get approval :id)))
+      (should (string-search "\ntwo\n" (org-agent-approval-test--text file))))))
 
 (ert-deftest org-agent-approval-decided-twice ()
   "A second decision at the same time reports the first one, and no failure."

@@ -165,5 +165,35 @@ text and then the whole answer."
                      :follows t :seen t :kills ("kept")
                      :undone (("* " 4) ("* " 3)) :streamed t)))))
 
+(defun org-agent-terminal-test--be-asked ()
+  "Be asked in a window of 32 lines; return what it shows of the letter."
+  (org-agent-chat)
+  (org-agent-kernel-test--wait-attached)
+  (delete-other-windows)
+  (split-window nil 32)
+  (org-agent-kernel-test--say "Early")
+  (org-agent-fake-wait (= 1 (org-agent-kernel-test--answers)))
+  (goto-char (point-max))
+  (redisplay t)
+  (org-agent-kernel-test--say "/capture call Ann by friday #phone")
+  (org-agent-fake-wait
+   (progn (redisplay t) (bound-and-true-p org-agent-asks-open)))
+  (redisplay t)
+  (list :letter (pos-visible-in-window-p
+                 (save-excursion (goto-char (point-min))
+                                 (search-forward "TODO May I")))
+        :draft (pos-visible-in-window-p (point-max))
+        :point (= (point) (point-max))))
+
+(ert-deftest org-agent-terminal-letter-is-seen-whole ()
+  "An approval that comes while point is in the draft is seen from its beginning."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (apply #'concat (cl-loop for n below 30 collect (format "- line %d\n" n)))
+             (cons 'times -1)))
+    (should (equal (org-agent-terminal-test--run
+                    '(org-agent-terminal-test--be-asked))
+                   '(:letter t :draft t :point t)))))
+
 (provide 'org-agent-terminal-test)
 ;;; org-agent-terminal-test.el ends here
