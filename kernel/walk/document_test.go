@@ -14,6 +14,7 @@ const root = "../.."
 // walked are the sections of documents that are walked, with those below them: each of their items is
 // quoted whole, and each section that has none is quoted.
 var walked = []struct{ document, section string }{
+	{"README.org", "The first five minutes"},
 	{"README.org", "Write your first skill"},
 }
 
