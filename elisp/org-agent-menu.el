@@ -137,7 +137,7 @@ Commands that do not apply at point are not shown."
     ("/" "Search all" org-agent-search)
     ("a" "Approvals" org-agent-approvals)]
    ["More"
-    ("C" "Conversations …" org-agent-menu-conversations)
+    ("C" "Chats, skills …" org-agent-menu-conversations)
     ("A" "Answers …" org-agent-menu-answers)
     ("W" "Writing …" org-agent-menu-writing)
     ("I" "Inspect …" org-agent-menu-inspect)
