@@ -17,10 +17,13 @@
 
 ;;; Code:
 
-;; Loading Org allocates so much that Emacs would spend half of the time on
-;; garbage collections, which can wait a moment.
+;; Loading Org and the package allocates so much that Emacs would spend half
+;; of the time on garbage collections, which can wait a moment.
 (let ((gc-cons-threshold (max gc-cons-threshold (* 64 1024 1024))))
-  (require 'org))
+  (require 'org)
+  (require 'org-agent-asks)
+  (require 'org-agent-kernel)
+  (require 'org-agent-file-owner))
 
 (require 'cl-lib)
 (require 'org)
@@ -391,31 +394,35 @@ Only the conversation itself has the state of its turns."
   (or (org-agent-chat-buffer session)
       (with-current-buffer (get-buffer-create
                             (org-agent-chat-buffer-name session))
-        (let ((file (org-agent-chat-file session))
-              (new (zerop (buffer-size))))
-          ;; Org loads its modules here, which fails in a directory that
-          ;; does not exist.  The kernel makes a new home.
-          (setq default-directory
-                (file-name-as-directory
-                 (seq-find #'file-directory-p
-                           (list (org-agent-home-directory)
-                                 (expand-file-name "~") "/"))))
-          (when new
-            (org-agent-file-owner-fill file))
-          ;; The first Org buffer loads `org-modules', which allocates much.
-          (let ((gc-cons-threshold (max gc-cons-threshold
-                                        org-agent-rpc-gc-threshold)))
-            (org-agent-chat-mode))
-          (when new
-            (org-agent-file-owner-fill-rest))
-          (setq org-agent-chat-session session)
-          (org-agent-chat-restore-draft)
-          (org-agent-chat--follow-kernel)
-          (setq buffer-undo-list nil)
-          (set-buffer-modified-p nil)
-          (goto-char (point-max))
-          (org-agent-chat-attach)
-          (current-buffer)))))
+        ;; The first Org buffer loads `org-modules', which allocates much.
+        (let ((gc-cons-threshold (max gc-cons-threshold
+                                      org-agent-rpc-gc-threshold)))
+          (org-agent-chat--fill session))
+        (current-buffer))))
+
+(defun org-agent-chat--fill (session)
+  "Make the current buffer, a new one, that of SESSION."
+  (let ((file (org-agent-chat-file session))
+        (new (zerop (buffer-size))))
+    ;; Org loads its modules here, which fails in a directory that does
+    ;; not exist.  The kernel makes a new home.
+    (setq default-directory
+          (file-name-as-directory
+           (seq-find #'file-directory-p
+                     (list (org-agent-home-directory)
+                           (expand-file-name "~") "/"))))
+    (when new
+      (org-agent-file-owner-fill file))
+    (org-agent-chat-mode)
+    (when new
+      (org-agent-file-owner-fill-rest))
+    (setq org-agent-chat-session session)
+    (org-agent-chat-restore-draft)
+    (org-agent-chat--follow-kernel)
+    (setq buffer-undo-list nil)
+    (set-buffer-modified-p nil)
+    (goto-char (point-max))
+    (org-agent-chat-attach)))
 
 ;;;###autoload
 (defun org-agent-chat (&optional session)

@@ -192,10 +192,14 @@ Parts and regions are pairs (BEG . END)."
 
 ;;;; Comparing
 
+(defun org-agent-disk-copy-unchanged-p (file)
+  "Return non-nil when FILE has the text of the copy for certain."
+  (and org-agent-disk-copy--status
+       (equal org-agent-disk-copy--status (org-agent-disk-copy-status file))))
+
 (defun org-agent-disk-copy-current-p (file)
   "Return non-nil when FILE is unchanged and the buffer has its text."
-  (and org-agent-disk-copy--status
-       (equal org-agent-disk-copy--status (org-agent-disk-copy-status file))
+  (and (org-agent-disk-copy-unchanged-p file)
        (= (buffer-size) (buffer-size (org-agent-disk-copy--the-copy)))
        (org-agent-disk-copy--same-p (1+ (buffer-size)))))
 
@@ -220,6 +224,13 @@ Parts and regions are pairs (BEG . END)."
     (save-restriction
       (widen)
       (or (org-agent-draft-start) (point-max)))))
+
+(defun org-agent-disk-copy-draft ()
+  "Return the draft in the copy, with its heading."
+  (let ((copy (org-agent-disk-copy--the-copy)))
+    (with-current-buffer copy
+      (buffer-substring-no-properties (org-agent-disk-copy--body-end copy)
+                                      (point-max)))))
 
 (defun org-agent-disk-copy-body-changed-p ()
   "Return non-nil when the turns in the buffer differ from those in the copy."

@@ -114,10 +114,11 @@ turns of the buffer."
   (cond
    ((and org-agent-file-owner-p (equal buffer-file-name file))
     ;; It was the owner already: edits of the person still count.
-    (let ((ids (org-agent-heading-turn-ids)))
+    (let ((ids (and (org-agent-file-owner-stale-p)
+                    (list (org-agent-heading-turn-ids)))))
       (setq org-agent-file-owner--awaited nil)
       (org-agent-file-owner-settle)
-      (not (equal ids (org-agent-heading-turn-ids)))))
+      (and ids (not (equal (car ids) (org-agent-heading-turn-ids))))))
    ((org-agent-answer-previews-p)
     (setq org-agent-file-owner--awaited t)
     nil)
@@ -125,18 +126,30 @@ turns of the buffer."
     ;; The time is read before the text, so that a write between the
     ;; two is noticed later.
     (org-agent-file-owner--visit file)
-    (let* ((current (org-agent-disk-copy-current-p file))
-           (text (unless current (org-agent-file-owner--read file)))
-           (same (or current (and text (org-agent-file-owner--same-p text))))
-           (ids (unless same (org-agent-heading-turn-ids))))
-      (setq org-agent-file-owner--awaited nil
-            org-agent-file-owner-p t)
-      (cond (current (set-buffer-modified-p nil))
-            (same (org-agent-file-owner--note-saved)
-                  (set-buffer-modified-p nil))
-            (text (org-agent-file-owner--adopt text t))
-            (t (org-agent-file-owner-save)))
-      (not (or same (equal ids (org-agent-heading-turn-ids))))))))
+    (setq org-agent-file-owner--awaited nil
+          org-agent-file-owner-p t)
+    (cond
+     ((org-agent-disk-copy-current-p file)
+      (set-buffer-modified-p nil)
+      nil)
+     ((org-agent-disk-copy-unchanged-p file)
+      (org-agent-file-owner--merge-draft (org-agent-disk-copy-draft)
+                                         (org-agent-file-owner--draft-string))
+      nil)
+     (t (org-agent-file-owner--take-text (org-agent-file-owner--read file)))))))
+
+(defun org-agent-file-owner--take-text (text)
+  "Take TEXT, that of the file that this buffer owns now, nil for no file.
+Return non-nil when that changed the turns of the buffer."
+  (if (and text (org-agent-file-owner--same-p text))
+      (progn (org-agent-file-owner--note-saved)
+             (set-buffer-modified-p nil)
+             nil)
+    (let ((ids (org-agent-heading-turn-ids)))
+      (if text
+          (org-agent-file-owner--adopt text t)
+        (org-agent-file-owner-save))
+      (not (equal ids (org-agent-heading-turn-ids))))))
 
 (defun org-agent-file-owner--same-p (text)
   "Return non-nil when TEXT is the whole text of the buffer."

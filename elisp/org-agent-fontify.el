@@ -35,6 +35,7 @@
 (require 'subr-x)
 (require 'org-agent-inert)
 (require 'org-agent-inert-list)
+(require 'org-agent-rpc)
 
 (declare-function org-agent-held-fontify "org-agent-held")
 
@@ -100,9 +101,11 @@ would replace what the person reads in the echo area."
                 #'org-agent-fontify--quietly))
 
 (defun org-agent-fontify--quietly (function &rest arguments)
-  "Call FUNCTION with ARGUMENTS; neither show nor log its messages."
+  "Call FUNCTION with ARGUMENTS; neither show nor log its messages.
+The mode of a block may have to be loaded, which allocates much."
   (let ((inhibit-message t)
-        (message-log-max nil))
+        (message-log-max nil)
+        (gc-cons-threshold (max gc-cons-threshold org-agent-rpc-gc-threshold)))
     (apply function arguments)))
 
 (defun org-agent-fontify-later (progress function &rest arguments)

@@ -165,18 +165,48 @@ The role is `user' or `agent'."
 (defun org-agent-heading-turn-ids ()
   "Return the IDs of all turns, in order.
 There may be ten thousands: a heading that is as the kernel writes it is
-read by one regexp."
+read without a regexp that looks at the whole line."
   (let (ids)
     (org-agent-heading-widely
       (goto-char (point-min))
-      (while (re-search-forward org-agent-heading-turn-regexp nil t)
-        (let ((heading (match-beginning 0)))
-          (cond
-           ((looking-at "\n:PROPERTIES:\n:ID:[ \t]+\\(\\S-+\\)[ \t]*$")
-            (push (match-string-no-properties 1) ids))
-           ((org-agent-heading-turn-p heading)
-            (push (org-agent-heading-property heading "ID") ids))))))
+      (while (search-forward ":PROPERTIES:" nil t)
+        (let* ((from (point))
+               (id (org-agent-heading--drawer-id (match-beginning 0))))
+          (when id (push id ids))
+          (goto-char from))))
     (nreverse ids)))
+
+(defun org-agent-heading--drawer-id (drawer)
+  "Return the ID of the turn whose drawer begins at DRAWER, or nil.
+Point is after the name of the drawer."
+  (if (and (looking-at "\n:ID:[ \t]+\\([^ \t\n]+\\)\n\\(?::[^: \t\n]+: .*\n\\)*:END:\n")
+           (org-agent-heading--plain-turn-p drawer))
+      (match-string-no-properties 1)
+    (let ((heading (org-agent-heading--of-drawer drawer)))
+      (and heading (org-agent-heading-turn-p heading)
+           (org-agent-heading-property heading "ID")))))
+
+(defun org-agent-heading--plain-turn-p (drawer)
+  "Return non-nil if the line above DRAWER is a turn's heading with one tag.
+Keep the match data."
+  (goto-char drawer)
+  (and (bolp)
+       (let ((end (1- drawer)) (case-fold-search nil))
+         (goto-char end)
+         (skip-chars-backward "^ \t\n")
+         (and (looking-at-p ":\\(?:user\\|agent\\):\n")
+              (progn (forward-line 0)
+                     (looking-at-p "\\*+ "))))))
+
+(defun org-agent-heading--of-drawer (drawer)
+  "Return the position of the heading whose properties begin at DRAWER, or nil."
+  (goto-char drawer)
+  (forward-line 0)
+  (when (looking-at-p "[ \t]*:PROPERTIES:[ \t]*$")
+    (forward-line -1)
+    (when (looking-at-p "[ \t]*\\(?:CLOSED\\|DEADLINE\\|SCHEDULED\\):")
+      (forward-line -1))
+    (and (looking-at-p "\\*+ ") (point))))
 
 (defun org-agent-heading-map-unsent (function)
   "Call FUNCTION with the heading of each question marked as not sent."

@@ -167,6 +167,23 @@
     (let ((end (org-agent-heading-subtree-end (org-agent-heading-find "q1"))))
       (should (equal (buffer-substring end (+ end 5)) "* Not")))))
 
+(ert-deftest org-agent-draft-turns-are-found-in-any-form ()
+  "The IDs are those of the turns, however a person wrote their headings."
+  (dolist (tags '(":user:" ":agent:" ":x:user:" ":user:x:" ":user:  " ":User:" ":users:" "user:"))
+    (dolist (above '("" "CLOSED: [2026-01-01 Thu]\n" "text\n"))
+      (dolist (drawer '(":PROPERTIES:\n:ID: t1\n:END:\n" ":properties:\n:id:   t1  \n:end:\n"
+                        "  :PROPERTIES:\n  :ID: t1\n  :END:\n" ":PROPERTIES:\n:ID:\n:END:\n"
+                        ":PROPERTIES: no\n:ID: t1\n:END:\n" ":PROPERTIES:\n:ID: t1 t2\n:END:\n"
+                        ":PROPERTIES:\n:A: 1\n:ID: t1\n:END:\n" ":PROPERTIES:\n:ID: t1\n"))
+        (org-agent-draft-test--in
+            (concat drawer "* A title " tags "\n" above drawer "text " tags "\n" drawer
+                    org-agent-draft-test--turn)
+          (let (turns)
+            (org-agent-heading-map-turns
+             (lambda (heading) (push (org-agent-heading-property heading "ID") turns)))
+            (ert-info ((buffer-string))
+              (should (equal (org-agent-heading-turn-ids) (nreverse turns))))))))))
+
 (ert-deftest org-agent-draft-of-one-long-line ()
   "A megabyte on one line is a draft like any other."
   (let ((line (apply #'concat (make-list 200000 "a :b "))))

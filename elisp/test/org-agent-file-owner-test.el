@@ -117,6 +117,31 @@
         (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))
         (should (equal (org-agent-heading-turn-ids) (list question second)))))))
 
+(ert-deftest org-agent-file-owner-opening-reads-once ()
+  "A file that has not changed since it was opened is read and searched once.
+That is so with the draft of an Emacs in it, and as the kernel wrote it."
+  (dolist (draft '("" "* \n" "* some words"))
+    (org-agent-fake-with-home
+      (org-agent-file-owner-test--write
+       (concat (org-agent-heading-question 1 "q1" "Hello" nil)
+               (org-agent-fake-answer-text "a1" "Hi" "Body") draft))
+      (org-agent-fake-start)
+      (let ((reads 0) (searches 0))
+        (cl-letf* ((read (symbol-function 'org-agent-disk-copy-insert-file))
+                   ((symbol-function 'org-agent-disk-copy-insert-file)
+                    (lambda (file) (cl-incf reads) (funcall read file)))
+                   (search (symbol-function 'org-agent-heading-turn-ids))
+                   ((symbol-function 'org-agent-heading-turn-ids)
+                    (lambda () (cl-incf searches) (funcall search))))
+          (org-agent-chat)
+          (with-current-buffer "*org-agent-chat*"
+            (org-agent-fake-wait (eq org-agent-chat-attached t))
+            (should org-agent-file-owner-p)
+            (should (equal (org-agent-heading-title (org-agent-draft-start))
+                           (string-trim draft "\\*? *")))
+            (should (org-agent-heading-find "a1"))))
+        (should (equal (list reads searches) '(1 1)))))))
+
 (ert-deftest org-agent-file-owner-takes-what-others-wrote ()
   "A changed file is read before the next turn is inserted."
   (org-agent-file-owner-test--asking-fails

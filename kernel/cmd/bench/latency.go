@@ -108,6 +108,24 @@ func stampedExchange(head, tail, lineEnd string) llmtest.Exchange {
 
 // runLatency runs an Emacs, and presses a key in it until all answers have arrived.
 func (in *instance) runLatency(ctx context.Context, p programs, arguments []string, variables ...string) (latencies, error) {
+	wait := func(ctx context.Context) { // until Emacs has started
+		select {
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
+		}
+	}
+	text, pressed, err := in.emacsUnderKeys(ctx, p, keyInterval, wait, arguments,
+		append(variables, "BENCH_LATENCY=t", "BENCH_TURNS="+strconv.Itoa(latencyTurns))...)
+	if err != nil {
+		return latencies{}, err
+	}
+	return parseLatencies(text, pressed)
+}
+
+// emacsUnderKeys runs Emacs as emacsOnTerminal does. When wait has returned, it presses a key in each
+// interval until Emacs has written its result. It also returns the times of the key presses.
+func (in *instance) emacsUnderKeys(ctx context.Context, p programs, interval time.Duration, wait func(context.Context),
+	arguments []string, variables ...string) (string, []time.Time, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	type presses struct {
@@ -116,25 +134,21 @@ func (in *instance) runLatency(ctx context.Context, p programs, arguments []stri
 	}
 	keys := make(chan presses, 1)
 	go func() { // ends with ctx
-		times, err := pressKey(ctx, filepath.Base(in.directory))
+		wait(ctx)
+		times, err := pressKey(ctx, filepath.Base(in.directory), interval)
 		keys <- presses{times, err}
 	}()
-	text, err := in.emacsOnTerminal(ctx, p, arguments, append(variables, "BENCH_LATENCY=t", "BENCH_TURNS="+strconv.Itoa(latencyTurns))...)
+	text, err := in.emacsOnTerminal(ctx, p, arguments, variables...)
 	stop()
 	pressed := <-keys
-	if err := errors.Join(err, pressed.err); err != nil {
-		return latencies{}, err
-	}
-	return parseLatencies(text, pressed.times)
+	return text, pressed.times, errors.Join(err, pressed.err)
 }
 
-// pressKey presses F5 in the terminal every keyInterval, until ctx or the terminal ends. It returns the
+// pressKey presses F5 in the terminal in each interval, until ctx or the terminal ends. It returns the
 // times of the key presses.
-func pressKey(ctx context.Context, terminal string) ([]time.Time, error) {
-	select {
-	case <-ctx.Done():
+func pressKey(ctx context.Context, terminal string, interval time.Duration) ([]time.Time, error) {
+	if ctx.Err() != nil {
 		return nil, nil
-	case <-time.After(2 * time.Second): // Emacs is starting
 	}
 	command := tmuxCommand(ctx, terminal, "-C", "attach-session", "-f", "ignore-size")
 	commands, err := command.StdinPipe()
@@ -151,7 +165,7 @@ func pressKey(ctx context.Context, terminal string) ([]time.Time, error) {
 		select {
 		case <-ctx.Done():
 			return times, nil
-		case <-time.After(keyInterval):
+		case <-time.After(interval):
 		}
 		now := time.Now()
 		if _, err := io.WriteString(commands, "send-keys F5\n"); err != nil {

@@ -54,6 +54,7 @@ var benches = []bench{
 	{"subagents", measureSubagents},
 	{"stream", measureStreams},
 	{"latency", measureLatency},
+	{"open", measureOpening},
 	{"note", measureNote},
 	{"prompt", measurePrompt},
 	{"reader", measureReader},
