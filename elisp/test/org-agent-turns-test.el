@@ -242,8 +242,8 @@ A question that waits is marked, and can be cancelled."
     (org-agent-fake-wait org-agent-answer-previews)
     (org-agent-kernel-test--say "Waits")
     (org-agent-turns-test--goto "* Waits")
-    ;; More of the answer above it may be shown meanwhile.
-    (let ((heading (copy-marker (line-beginning-position))))
+    ;; More of the answer may be shown meanwhile, right before the heading.
+    (let ((heading (copy-marker (line-beginning-position) t)))
       (org-agent-fake-wait (org-agent-heading-waits-p heading))
       (font-lock-ensure)
       (should (string-match-p
