@@ -28,6 +28,7 @@
 (require 'org)
 (require 'subr-x)
 (require 'org-agent-heading)
+(require 'org-agent-layout)
 
 (defvar font-lock-beg)
 (defvar font-lock-end)
@@ -86,6 +87,10 @@ TAB on their line opens and closes it."
   "Face of the title of an answer."
   :group 'org-agent-page)
 
+(defface org-agent-page-part '((t :inherit org-agent-page-question-title))
+  "Face of the headings within an answer."
+  :group 'org-agent-page)
+
 (defface org-agent-page-excerpt '((t :inherit shadow :weight normal))
   "Face of a title that only repeats how the answer begins."
   :group 'org-agent-page)
@@ -127,6 +132,7 @@ TAB on their line opens and closes it."
   (add-hook 'font-lock-extend-region-functions
             #'org-agent-page--extend-region nil t)
   (add-hook 'org-tab-first-hook #'org-agent-page-toggle-drawer nil t)
+  (org-agent-layout-setup)
   (org-agent-page--apply))
 
 (defun org-agent-page--apply ()
@@ -157,6 +163,10 @@ TAB on their line opens and closes it."
 All its lines begin with a colon: those of thoughts and calls have a
 fixed width.")
 
+(defconst org-agent-page--properties-regexp
+  "[ \t]*:PROPERTIES:[ \t]*\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:[ \t]*\n"
+  "Matches the properties of a heading and the end of their last line.")
+
 (defconst org-agent-page--drawer-start
   "[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
   "Matches the first line of such a drawer.")
@@ -170,7 +180,9 @@ Return nil: there is nothing left to highlight."
       (org-agent-page--gap-gone from)
       (org-agent-page--question-body from limit)
       (org-agent-page--lists from limit)
-      (org-agent-page--tables from limit)
+      (org-agent-layout-rules from limit)
+      (org-agent-layout-blocks from limit)
+      (org-agent-layout-tables from limit)
       (goto-char from)
       (while (re-search-forward "^\\*+ " limit t)
         (goto-char (match-beginning 0))
@@ -194,8 +206,7 @@ Return nil: there is nothing left to highlight."
 
 (defun org-agent-page--glyph (string simpler face)
   "Return STRING, or SIMPLER where it cannot be displayed, in FACE."
-  (propertize (if (cl-every #'char-displayable-p string) string simpler)
-              'face face))
+  (propertize (org-agent-layout-glyph string simpler) 'face face))
 
 (defun org-agent-page--prompt ()
   "Return what stands before a question."
@@ -239,7 +250,8 @@ Return nil: there is nothing left to highlight."
       (org-agent-page--question beg stars title-end end))
      ;; A heading of level one that is no turn is the person's own.
      ((> stars (+ beg 2))
-      (org-agent-page--hide beg stars)))))
+      (org-agent-page--hide beg stars)
+      (add-face-text-property stars title-end 'org-agent-page-part)))))
 
 (defun org-agent-page--draft-p (heading)
   "Return non-nil when HEADING, which is no turn, is behind all turns.
@@ -322,26 +334,56 @@ Its text is from STARS to TITLE-END, its TAGS follow."
        (org-agent-page--instead
         beg stars (org-agent-page--glyph "✗ " "! " 'org-agent-page-trouble)))
       (_ (org-agent-page--hide beg stars)))
-    (add-face-text-property
-     stars title-end
-     (cond ((equal (car ask) "TODO") 'org-agent-page-answer-title)
-           (ask 'org-agent-page-quiet)
-           (failed 'org-agent-page-trouble)
-           ((eq (char-before title-end) ?…) 'org-agent-page-excerpt)
-           (t 'org-agent-page-answer-title)))))
+    (unless (org-agent-page--joined stars title-end end)
+      (add-face-text-property
+       stars title-end
+       (cond ((equal (car ask) "TODO") 'org-agent-page-answer-title)
+             (ask 'org-agent-page-quiet)
+             (failed 'org-agent-page-trouble)
+             ((eq (char-before title-end) ?…) 'org-agent-page-excerpt)
+             (t 'org-agent-page-answer-title))))))
+
+(defun org-agent-page--joined (stars title-end end)
+  "Show the title from STARS to TITLE-END as the beginning of the text below.
+That is for a title that only repeats how the text begins.  The heading
+ends at END.  Return nil when it is a title, or has something to say."
+  (when (and (eq (char-before title-end) ?…)
+             (or (= title-end end) (invisible-p title-end)))
+    (let ((words (buffer-substring-no-properties stars (1- title-end))))
+      (save-excursion
+        (goto-char (min (1+ end) (point-max)))
+        (when (looking-at org-agent-page--properties-regexp)
+          (goto-char (match-end 0)))
+        (when (looking-at-p (regexp-quote words))
+          (org-agent-page--hide (1- title-end) (+ (point) (length words)))
+          (org-agent-page--plain stars (1- title-end))
+          t)))))
+
+(defun org-agent-page--plain (beg end)
+  "Take the faces of headings away from the text between BEG and END."
+  (while (< beg end)
+    (let ((next (next-single-property-change beg 'face nil end)))
+      (put-text-property
+       beg next 'face
+       (cl-remove-if (lambda (face) (memq face org-level-faces))
+                     (ensure-list (get-text-property beg 'face))))
+      (setq beg next))))
 
 ;;;; Room between turns
+
+(defconst org-agent-page--room (concat "\n" (propertize "\n" 'face '(:inherit default :extend t)))
+  "The end of a line and a free line, which is no part of any band.")
 
 (defun org-agent-page--gap (heading)
   "Leave a line free above HEADING, but not at the beginning of the buffer."
   (when (> heading (point-min))
-    (org-agent-page--instead (1- heading) heading "\n\n")))
+    (org-agent-page--instead (1- heading) heading org-agent-page--room)))
 
 (defun org-agent-page--gap-gone (from)
   "Take the free line above FROM away if no question begins there any more.
 Text came between the question and the character that has the free line."
   (when (and (> from (point-min))
-             (equal (get-text-property (1- from) 'display) "\n\n"))
+             (equal (get-text-property (1- from) 'display) org-agent-page--room))
     (remove-list-of-text-properties (1- from) from '(display))
     (org-agent-page--gap-before from)))
 
@@ -369,10 +411,11 @@ last line while it is being written."
   (if (and org-agent-page--shown
            ;; Where there is room already nobody looks for the question.
            (or (and (> position (point-min))
-                    (equal (get-text-property (1- position) 'display) "\n\n"))
+                    (equal (get-text-property (1- position) 'display)
+                           org-agent-page--room))
                (org-agent-page--question-at-p position)))
       (concat (substring text 0 -1)
-              (propertize (substring text -1) 'display "\n\n"))
+              (propertize (substring text -1) 'display org-agent-page--room))
     text))
 
 ;;;; The body of a question
@@ -412,22 +455,6 @@ That is what stands between a question's heading and the next heading."
   (while (re-search-forward "^[ \t]*\\(?:[-+]\\|[0-9]+[.)]\\)[ \t]+" limit t)
     (put-text-property (match-beginning 0) (line-end-position) 'wrap-prefix
                        (make-string (current-column) ?\s))))
-
-;;;; Tables
-
-(defun org-agent-page--tables (from limit)
-  "Show the markers of emphasis in tables between FROM and LIMIT.
-Columns are aligned by what stands in the file."
-  (goto-char from)
-  (while (re-search-forward "^[ \t]*|.*$" limit t)
-    (let ((end (match-end 0))
-          (next (match-beginning 0)))
-      (while (setq next (text-property-any next end 'invisible t))
-        (let ((after (or (next-single-property-change next 'invisible nil end) end)))
-          (unless (get-text-property next 'org-linked-text)
-            (when (get-text-property next 'org-emphasis)
-              (remove-list-of-text-properties next after '(invisible))))
-          (setq next after))))))
 
 ;;;; Drawers
 
@@ -502,10 +529,14 @@ That is what a person chose with TAB, or else what is the rule."
 
 (defun org-agent-page--extend-region ()
   "Extend the region to be highlighted to whole drawers, with their heading.
+A heading whose text begins the region belongs to it, too, and so does
+the row above that of a table.
 Return non-nil when that changed it."
   (when org-agent-page--shown
     (let ((beg font-lock-beg) (end font-lock-end))
-      (setq font-lock-beg (org-agent-page--drawer-edge beg #'car)
+      (setq font-lock-beg (org-agent-page--joined-edge
+                           (org-agent-layout-start
+                            (org-agent-page--drawer-edge beg #'car)))
             font-lock-end (org-agent-page--drawer-edge end #'cdr))
       (not (and (= beg font-lock-beg) (= end font-lock-end))))))
 
@@ -518,6 +549,23 @@ The heading above belongs to it.  Outside of drawers return POSITION."
       (if (and region (< (car region) position (cdr region)))
           (funcall edge region)
         position))))
+
+(defun org-agent-page--joined-edge (position)
+  "Return the heading whose text begins in the line at POSITION, or POSITION.
+The two may be shown as one paragraph."
+  (save-excursion
+    (save-match-data
+      (goto-char position)
+      (forward-line 0)
+      (let ((heading (progn
+                       (when (and (zerop (forward-line -1))
+                                  (looking-at-p "[ \t]*:END:"))
+                         (goto-char (or (car (org-agent-page--drawer-around))
+                                        (point))))
+                       (point))))
+        (if (and (looking-at "\\*+ .*…") (< heading position))
+            heading
+          position)))))
 
 (defun org-agent-page--drawer-around ()
   "Return the drawer that point is in and the heading above, (BEG . END), or nil."

@@ -97,7 +97,7 @@ Three things
 + called read ×2, shell (denied)
 They are new and bold.
 The first
-| *a* | b |
+| a   | b |
 
 > "))
     (should (memq 'org-agent-page-question (org-agent-page-test--faces "What")))
@@ -180,6 +180,8 @@ Lines of results are no calls, as files of before indented none."
                      ("** Words :agent:" ":STATE: interrupted\n" "Words  broke off\nbody\n"
                       org-agent-page-answer-title)
                      ("** Words and… :agent:" "" "Words and…\nbody\n" org-agent-page-excerpt)
+                     ("** Words and… :agent:" ":STATE: cancelled\n" "Words and…  stopped\nbody\n"
+                      org-agent-page-excerpt)
                      ("** Words :agent:mine:" "" "Words  :mine:\nbody\n" org-agent-page-answer-title)
                      ("** TODO Words :agent:" ":ASKS: approval\n" "? Words\nbody\n" org-agent-page-answer-title)
                      ("** DONE Words :agent:" ":ASKS: approval\n" "+ Words\nbody\n" org-agent-page-quiet)
@@ -190,6 +192,36 @@ Lines of results are no calls, as files of before indented none."
       (pcase-let ((`(,seen . ,faces) (seen heading state)))
         (should (equal seen page))
         (should (memq face faces))))))
+
+(ert-deftest org-agent-page-excerpt-is-the-text ()
+  "A title that only repeats how the text begins is shown as its beginning."
+  (let ((file "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:
+** Some ~words~ for a…  :agent:\n:PROPERTIES:\n:ID: a\n:END:
+Some ~words~ for a beginning.\nMore.\n* "))
+    (org-agent-page-test--with file
+      (let ((page "> Q\nSome words for a beginning.\nMore.\n\n> "))
+        (should (equal (org-agent-page-test--seen) page))
+        (should-not (memq 'org-level-2 (org-agent-page-test--faces "Some")))
+        (should (memq 'org-code (org-agent-page-test--faces "words")))
+        (random "excerpt")
+        (dotimes (_ 200)
+          (let* ((a (+ (point-min) (random (buffer-size))))
+                 (b (+ (point-min) (random (buffer-size)))))
+            (font-lock-flush (min a b) (max a b))
+            (font-lock-ensure (min a b) (max a b))
+            (should (equal (org-agent-page-test--seen) page))))
+        ;; Other text is not what the title repeats.
+        (goto-char (point-min))
+        (search-forward "beginning")
+        (forward-line 0)
+        (insert "x")
+        (font-lock-ensure)
+        (should (string-search "Some words for a…\nxSome" (org-agent-page-test--seen)))))
+    ;; What was thought stands between the two.
+    (org-agent-page-test--with (replace-regexp-in-string
+                                "^Some" ":THOUGHTS:\n: Oh.\n:END:\nSome" file)
+      (should (equal (org-agent-page-test--seen)
+                     "> Q\nSome words for a…\n+ thought, 1 words\nSome words for a beginning.\nMore.\n\n> ")))))
 
 (ert-deftest org-agent-page-leaves-a-persons-text-alone ()
   "A heading of the person's own is as they wrote it, and so is its drawer's name."
