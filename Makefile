@@ -233,9 +233,14 @@ screenshot: need-emacs $(BIN) bin/llmtest-server $(AUTOLOADS) ## make the pictur
 	EMACS=$(EMACS) testdata/screenshot/screenshot.sh
 
 .PHONY: walks
-walks: need-emacs $(BIN) elisp/org-agent.elc ## do in real Emacsen what README.org and the manual say, and print how long it took
+walks: need-emacs $(BIN) elisp/org-agent.elc ## do in real Emacsen what README.org and the manual say, and print how long it took; PICTURES=DIR keeps pictures
 	$(call need,tmux,tmux)
-	@set -o pipefail; $(GO) test ./kernel/walk -run '^TestWalks$$' -count=1 -v | grep -v '^=== RUN'
+	$(call need,Xvfb,xvfb)
+	$(call need,xdotool,xdotool)
+	$(call need,import,imagemagick)
+	@set -o pipefail; windows=$$(EMACS=$(EMACS) testdata/screenshot/emacs-with-windows.sh) && \
+	  $(GO) test ./kernel/walk -run '^TestWalks$$' -count=1 -timeout 1h -v -displays terminal,window -inits empty,typical \
+	  -emacs "$$windows" -pictures '$(if $(PICTURES),$(abspath $(PICTURES)))' | grep -v '^=== RUN'
 
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (default 30s) each

@@ -49,6 +49,7 @@ func newHome(t *testing.T, s script, init string) *home {
 		}
 	}
 	h.copyCheckout(t)
+	h.wrapEmacs(t, "emacs")
 	if s.model != "" {
 		h.serveModel(t, s.model)
 	}
@@ -64,6 +65,24 @@ func ofThePerson(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return slices.ContainsFunc([]string{"XDG_", "ORG_AGENT_", "OPENAI_", "MAKE", "MFLAGS", "EMACS", "DBUS_", "DISPLAY", "WAYLAND_", "TMUX", "XENVIRONMENT"},
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// wrapEmacs has "emacs" in the home be a program with these first arguments. An Emacs that has been used
+// has compiled its libraries already; in an empty home it would begin to compile all of Org.
+func (h *home) wrapEmacs(t *testing.T, program string, arguments ...string) {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	text := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' --batch '*) exec %[1]q \"$@\" ;; esac\nexec %[1]q --eval '(setq native-comp-deferred-compilation nil)' %[2]s \"$@\"\n",
+		path, strings.Join(arguments, " "))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(h.directory, "bin", "emacs"), []byte(text), 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // copyCheckout copies what "make chat" needs of a checkout in which it was called before, with its times.

@@ -19,6 +19,7 @@ import (
 var (
 	displays = flag.String("displays", "terminal", "comma-separated: `where` Emacs is shown, terminal or window")
 	inits    = flag.String("inits", "empty", "comma-separated: the `init` files, empty or typical")
+	emacs    = flag.String("emacs", "emacs", "the `program` that is shown in a window")
 	pictures = flag.String("pictures", "", "a `directory` for a picture of each step")
 )
 
@@ -38,7 +39,7 @@ var unwanted = regexp.MustCompile(`(?i)wrong type argument|symbol’s|void[- ]va
 
 const (
 	patience      = 30 * time.Second // of somebody who waits for a thing to be seen
-	startPatience = 20 * time.Minute // the same, where a program is built before
+	startPatience = 2 * time.Minute  // the same, when Emacs starts
 	glance        = 50 * time.Millisecond
 )
 
@@ -63,6 +64,8 @@ func walkScript(t *testing.T, s script, where, init string) {
 	switch where {
 	case "terminal":
 		w.display = newTerminal(t, h)
+	case "window":
+		w.display = newWindow(t, h)
 	default:
 		t.Fatalf("there is no display %q", where)
 	}
