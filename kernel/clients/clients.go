@@ -33,12 +33,12 @@ type Client interface {
 // Clients are the connected clients, and which of them sent which event. The zero value is ready to
 // use.
 type Clients struct {
-	// CheckPatience is how long a client may take to say whether it could make a change. 0 means 5
+	// CheckTimeout is how long a client may take to say whether it could make a change. 0 means 5
 	// s.
-	CheckPatience time.Duration
-	// ReconcilePatience is how long a client may take to reconnect after its connection ended during
+	CheckTimeout time.Duration
+	// ReconcileTimeout is how long a client may take to reconnect after its connection ended during
 	// an act. 0 means 5 s. A live client reconnects in a fraction of that.
-	ReconcilePatience time.Duration
+	ReconcileTimeout time.Duration
 
 	mu      sync.Mutex
 	clients []Client // the one that a person used last stands last

@@ -144,7 +144,7 @@ func TestCheckIsPatient(t *testing.T) {
 			<-ctx.Done()
 			return protocol.Receipt{}, ctx.Err()
 		}
-		c := clients.Clients{CheckPatience: time.Second}
+		c := clients.Clients{CheckTimeout: time.Second}
 		c.Add(client)
 		begun := time.Now()
 		if err := c.Check(t.Context(), opening("e1")); err != nil || time.Since(begun) != time.Second {
@@ -182,7 +182,7 @@ func TestEmacsIsAskedAgain(t *testing.T) {
 		}
 		begun := time.Now()
 		_, err := ask(t, func(context.Context, string) (any, error) { return &protocol.EmacsBuffers{Busy: true}, nil })
-		if err == nil || !strings.Contains(err.Error(), "within 8s") || time.Since(begun) != clients.DefaultPatience {
+		if err == nil || !strings.Contains(err.Error(), "within 8s") || time.Since(begun) != clients.DefaultTimeout {
 			t.Errorf("one that stays busy: %v after %v", err, time.Since(begun))
 		}
 		for want, refusal := range map[string]error{

@@ -13,9 +13,9 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// DefaultPatience is how long an Emacs may take to answer a question, including the time in which
+// DefaultTimeout is how long an Emacs may take to answer a question, including the time in which
 // it reports that it is busy.
-const DefaultPatience = 8 * time.Second
+const DefaultTimeout = 8 * time.Second
 
 // busyPause is the pause before a busy Emacs, in which the person is typing, is asked again.
 const busyPause = 150 * time.Millisecond
@@ -23,18 +23,18 @@ const busyPause = 150 * time.Millisecond
 // Emacs is the Emacs of a conversation for tools: the one that sent the message, or else the one
 // that was used last.
 type Emacs struct {
-	Clients  *Clients
-	Patience time.Duration // 0 for [DefaultPatience]
-	NewID    func() string
+	Clients *Clients
+	Timeout time.Duration // 0 for [DefaultTimeout]
+	NewID   func() string
 	// Change returns the act by which an editor changes a text in a file.
 	Change func(file, old, new string) protocol.Act
 }
 
 // ask asks the Emacs again until its answer is not that it is busy.
 func ask[R any](ctx context.Context, e Emacs, in tool.Conversation, method string, params any, busy func(*R) bool) (answer R, err error) {
-	patience := cmp.Or(e.Patience, DefaultPatience)
-	ctx, stop := context.WithTimeoutCause(ctx, patience, protocol.ToolErrorf(protocol.ToolTimeout,
-		"Emacs did not answer within %v: it may be waiting for its user, or at work; go on without it, or try again later", patience))
+	timeout := cmp.Or(e.Timeout, DefaultTimeout)
+	ctx, stop := context.WithTimeoutCause(ctx, timeout, protocol.ToolErrorf(protocol.ToolTimeout,
+		"Emacs did not answer within %v: it may be waiting for its user, or at work; go on without it, or try again later", timeout))
 	defer stop()
 	for {
 		client := e.Clients.choose(in.Event, func(can protocol.Capabilities) bool { return can.CanAnswer(method) })

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	defaultCheckPatience     = 5 * time.Second
-	defaultReconcilePatience = 5 * time.Second
-	reconcilePause           = 50 * time.Millisecond // between two looks for a client that reconnects
+	defaultCheckTimeout     = 5 * time.Second
+	defaultReconcileTimeout = 5 * time.Second
+	reconcilePause          = 50 * time.Millisecond // between two looks for a client that reconnects
 )
 
 // errNoEditor is the error of a change of a text that waits for an editor.
@@ -53,7 +53,7 @@ func (c *Clients) Check(ctx context.Context, order protocol.Act) error {
 	if client == nil {
 		return errNoEditor
 	}
-	ctx, stop := context.WithTimeout(ctx, cmp.Or(c.CheckPatience, defaultCheckPatience))
+	ctx, stop := context.WithTimeout(ctx, cmp.Or(c.CheckTimeout, defaultCheckTimeout))
 	defer stop()
 	if _, err := client.Act(ctx, order); protocol.ErrorCode(err) == protocol.CodeForbidden {
 		return protocol.ToolErrorf(protocol.ToolRefused, "%s", describe.Visible(err.Error()))
@@ -64,7 +64,7 @@ func (c *Clients) Check(ctx context.Context, order protocol.Act) error {
 // Reconcile implements [org-agent/kernel/act.Editors]. A client that has reconnected knows whether the
 // act was done, or sees it in its buffer.
 func (c *Clients) Reconcile(ctx context.Context, order protocol.Act) (string, protocol.Receipt, error) {
-	until := time.Now().Add(cmp.Or(c.ReconcilePatience, defaultReconcilePatience))
+	until := time.Now().Add(cmp.Or(c.ReconcileTimeout, defaultReconcileTimeout))
 	for ctx.Err() == nil && time.Now().Before(until) {
 		if client := c.performer(order); client != nil {
 			receipt, err := client.Act(ctx, order)

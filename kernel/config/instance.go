@@ -108,8 +108,8 @@ func processBegan(pid int) (began time.Time, known bool) {
 // Lock is the right to be the kernel of an instance. The system releases it when the process ends.
 type Lock struct{ file *os.File }
 
-// lockPatience is how long LockInstance waits for a kernel that is ending.
-const lockPatience = 3 * time.Second
+// lockTimeout is how long LockInstance waits for a kernel that is ending.
+const lockTimeout = 3 * time.Second
 
 // LockInstance takes the lock of the instance, whose state directory must exist. If a running
 // kernel holds it, the error names that kernel. LockInstance waits up to three seconds for a kernel
@@ -119,7 +119,7 @@ func LockInstance(paths Paths) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the instance: %w", err)
 	}
-	for deadline := time.Now().Add(lockPatience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(10 * time.Millisecond) {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			return &Lock{file}, nil

@@ -22,8 +22,8 @@ type KeySource struct {
 	AuthSource string // a host in Emacs's auth-source
 }
 
-// keyPatience is how long a key may take: a person may have to type a passphrase.
-const keyPatience = 30 * time.Second
+// keyTimeout is how long a key may take: a person may have to type a passphrase.
+const keyTimeout = 30 * time.Second
 
 // errLiteralKey is the error for a key that is written in the file itself.
 var errLiteralKey = errors.New("do not write a key into a file: use \"env:NAME\", \"command: pass show NAME\" or \"auth-source:HOST\"")
@@ -87,7 +87,7 @@ const askAuthSource = `(condition-case fault
 // Resolve reads the key from env, or runs the command or a batch Emacs for half a minute at most.
 // An empty source gives no key and no error.
 func (k KeySource) Resolve(ctx context.Context, env func(string) string) (secret.Text, error) {
-	ctx, cancel := context.WithTimeout(ctx, keyPatience)
+	ctx, cancel := context.WithTimeout(ctx, keyTimeout)
 	defer cancel()
 	switch {
 	case k.Env != "":

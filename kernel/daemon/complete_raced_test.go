@@ -73,7 +73,7 @@ func TestCompletionIsGivenUp(t *testing.T) {
 	e := in.editor(t, rpctest.Config{})
 	given := func(n int) {
 		t.Helper()
-		for deadline := time.Now().Add(patience); model.Abandoned() < n; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(timeout); model.Abandoned() < n; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d requests were given up, not %d", model.Abandoned(), n)
 			}
@@ -81,7 +81,7 @@ func TestCompletionIsGivenUp(t *testing.T) {
 	}
 	asked := func(n int) {
 		t.Helper()
-		for deadline := time.Now().Add(patience); len(model.Requests()) < n; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(timeout); len(model.Requests()) < n; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the model was not asked %d times", n)
 			}

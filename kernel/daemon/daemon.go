@@ -65,10 +65,10 @@ type Config struct {
 	// Addresses returns an error for an address from which no page may be fetched. nil means
 	// [fetch.Public].
 	Addresses func(netip.Addr) error
-	// EmacsPatience is how long an Emacs may take to answer a tool. ReconcilePatience is how long an Emacs
+	// EmacsTimeout is how long an Emacs may take to answer a tool. ReconcileTimeout is how long an Emacs
 	// may take to reconnect after its connection was lost during an act. 0 means the default of package
 	// clients.
-	EmacsPatience, ReconcilePatience time.Duration
+	EmacsTimeout, ReconcileTimeout time.Duration
 	// Now is the clock for messages, days and the memory. Default time.Now.
 	Now func() time.Time
 	// Kinds returns further kinds of actions. nil means none.
@@ -132,7 +132,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if c.Now == nil {
 		d.config.Now = time.Now
 	}
-	d.clients.ReconcilePatience = c.ReconcilePatience
+	d.clients.ReconcileTimeout = c.ReconcileTimeout
 	if d.paths, err = prepare(c); err != nil {
 		return err
 	}

@@ -52,11 +52,11 @@ func TestEmacsIsAsked(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			in, model := newInstanceAndModel(t, calling("emacs_buffers", ""), llmtest.Exchange{Reply: insertion("* Done"), Times: -1})
-			patience := patience
+			timeout := timeout
 			if strings.Contains(c.says, "within 500ms") {
-				patience = 500 * time.Millisecond
+				timeout = 500 * time.Millisecond
 			}
-			in.startWith(t, daemon.Config{EmacsPatience: patience})
+			in.startWith(t, daemon.Config{EmacsTimeout: timeout})
 			config := rpctest.Config{}
 			if c.answer != nil {
 				config.Answer = c.answer()

@@ -211,7 +211,7 @@ func TestKernelEndsWhileStreaming(t *testing.T) {
 	if err := k.end(); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took > patience/2 {
+	if took := time.Since(began); took > timeout/2 {
 		t.Errorf("the kernel took %v to end", took)
 	}
 	in.start(t)

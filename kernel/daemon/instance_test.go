@@ -23,9 +23,9 @@ import (
 	"org-agent/kernel/rpc/rpctest"
 )
 
-// patience is how long a test waits for what should happen at once: it only
+// timeout is how long a test waits for what should happen at once: it only
 // bounds a failure.
-const patience = 2 * time.Minute
+const timeout = 2 * time.Minute
 
 // canary is the API key: it must turn up nowhere.
 const canary = "sk-canary-5f0c9d1e7a"
@@ -141,7 +141,7 @@ func (in *instance) editor(t testing.TB, c rpctest.Config) *rpctest.Editor {
 
 // within is a context that bounds how long a failing test waits.
 func within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), timeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -300,7 +300,7 @@ func cancel(t testing.TB, e *rpctest.Editor, turn string) {
 // until waits for what no client is told of.
 func until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(timeout); !condition(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s did not happen", what)
 		}

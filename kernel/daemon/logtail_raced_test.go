@@ -57,7 +57,7 @@ func TestLogTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(timeout); ; time.Sleep(10 * time.Millisecond) {
 		mu.Lock()
 		got := strings.Join(told, "|")
 		mu.Unlock()

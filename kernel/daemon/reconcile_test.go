@@ -82,7 +82,7 @@ func (in *instance) loses(t *testing.T, action string, perform func(protocol.Act
 // comeBack is how long a kernel waits for an Emacs that comes back, or for one that does not.
 func comeBack(does bool) time.Duration {
 	if does {
-		return patience
+		return timeout
 	}
 	return 200 * time.Millisecond
 }
@@ -112,7 +112,7 @@ func TestEditsAreReconciled(t *testing.T) {
 			in := newInstance(t)
 			in.write(t, "skills/editor.org", deciding(editing))
 			in.write(t, "notes.org", "one\n")
-			in.startWith(t, daemon.Config{ReconcilePatience: comeBack(test.again != nil)})
+			in.startWith(t, daemon.Config{ReconcileTimeout: comeBack(test.again != nil)})
 			watch := in.editor(t, rpctest.Config{Name: "watcher"})
 			back := in.loses(t, "edit", func(a protocol.Act) {
 				if a.Reconcile {
@@ -156,7 +156,7 @@ func TestPropertiesAreReconciled(t *testing.T) {
 			in.write(t, "skills/editor.org", deciding(strings.Replace(editing,
 				`:action :edit :file "notes.org" :old "one" :new "one two"`,
 				`:action :set-properties :id "e1" :properties (quote (:effort "1:00" :note "n"))`, 1)))
-			in.startWith(t, daemon.Config{ReconcilePatience: comeBack(test.again != nil)})
+			in.startWith(t, daemon.Config{ReconcileTimeout: comeBack(test.again != nil)})
 			watch := in.editor(t, rpctest.Config{Name: "watcher"})
 			back := in.loses(t, "set-properties", func(protocol.Act) {}, test.again)
 			finished := in.allow(t, watch, `:id "e1"`)

@@ -47,7 +47,7 @@ func (d *daemon) fileDeps() tool.Files {
 
 // noteDeps returns what the tools for Org files and for Emacs need.
 func (d *daemon) noteDeps(settings config.Settings) tool.Notes {
-	deps := tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Patience: d.config.EmacsPatience, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now}
+	deps := tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now}
 	for _, path := range settings.Notes {
 		deps.Roots = append(deps.Roots, d.notePath(path))
 	}

@@ -90,8 +90,8 @@ func Names() []string {
 	return names
 }
 
-// patience is how long one check may take.
-const patience = 20 * time.Second
+// timeout is how long one check may take.
+const timeout = 20 * time.Second
 
 // Examine runs all checks, or only those that are named. A check that panics or takes too long gives a
 // finding too.
@@ -109,10 +109,10 @@ func Examine(ctx context.Context, c Config, only ...string) []Finding {
 	return found
 }
 
-// bounded runs a check and waits for it at most patience. A check that hangs in the system, for
+// bounded runs a check and waits for it at most timeout. A check that hangs in the system, for
 // example on a dead network disk, is abandoned; it changes nothing.
 func bounded(ctx context.Context, c Config, row check) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	done := make(chan []Finding, 1)
 	go func() {

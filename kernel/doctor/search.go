@@ -22,7 +22,7 @@ func search(ctx context.Context, c Config) []Finding {
 	if loaded.Search == nil {
 		return []Finding{ok("no search server is named below \"Web\" in config.org: the web is not searched")}
 	}
-	s := &websearch.Server{Kind: websearch.Kind(loaded.Search.Kind), BaseURL: loaded.Search.BaseURL, Patience: searchTime}
+	s := &websearch.Server{Kind: websearch.Kind(loaded.Search.Kind), BaseURL: loaded.Search.BaseURL, Timeout: searchTime}
 	if loaded.Search.Key != (config.KeySource{}) {
 		s.Key = func(ctx context.Context) (secret.Text, error) { return loaded.Search.Key.Resolve(ctx, c.Env) }
 	}

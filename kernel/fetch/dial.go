@@ -16,8 +16,8 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// dialPatience is how long connecting to one of a host's addresses may take.
-const dialPatience = 10 * time.Second
+// dialTimeout is how long connecting to one of a host's addresses may take.
+const dialTimeout = 10 * time.Second
 
 // addresses returns the addresses of a host. If any of them is refused, the host is refused: a
 // public server has no address inside a private network.
@@ -63,7 +63,7 @@ func (f *Fetcher) dial(ctx context.Context, network, hostPort string) (net.Conn,
 	}
 	var failed error
 	for _, address := range all {
-		dialer := net.Dialer{Timeout: dialPatience, KeepAlive: -1}
+		dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: -1}
 		connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address.Unmap().String(), port))
 		if err == nil {
 			return connection, nil

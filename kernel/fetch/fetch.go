@@ -18,11 +18,11 @@ import (
 
 // The limits for a server.
 const (
-	patience      = 30 * time.Second
-	bodyLimit     = 5 << 20
-	headerLimit   = 64 << 10
-	redirectMost  = 5
-	parallelLimit = 4 // pages at the same time
+	defaultTimeout = 30 * time.Second
+	bodyLimit      = 5 << 20
+	headerLimit    = 64 << 10
+	redirectMost   = 5
+	parallelLimit  = 4 // pages at the same time
 )
 
 // Config configures a [Fetcher]. By default it asks directly, without a proxy.
@@ -39,8 +39,8 @@ type Config struct {
 	Redirect func(address string) (allowed, refused bool)
 	// Resolver resolves names. Default: the system's resolver.
 	Resolver Resolver
-	// Patience is how long a page with all its redirects may take. 0 means half a minute.
-	Patience time.Duration
+	// Timeout is how long a page with all its redirects may take. 0 means half a minute.
+	Timeout time.Duration
 	// BodyLimit is the maximum size of an unpacked page in bytes. 0 means 5 MiB.
 	BodyLimit int64
 	// Now is the clock. Default: [time.Now].
@@ -63,7 +63,7 @@ type Fetcher struct {
 	agent     string
 	judge     func(netip.Addr) error
 	resolver  Resolver
-	patience  time.Duration
+	timeout   time.Duration
 	bodyLimit int64
 	proxy     func(*url.URL) (*url.URL, error)
 	redirect  func(address string) (allowed, refused bool)
@@ -75,7 +75,7 @@ type Fetcher struct {
 // New returns a fetcher.
 func New(c Config) *Fetcher {
 	f := &Fetcher{
-		agent: c.Agent, judge: c.Judge, resolver: c.Resolver, patience: c.Patience, bodyLimit: c.BodyLimit,
+		agent: c.Agent, judge: c.Judge, resolver: c.Resolver, timeout: c.Timeout, bodyLimit: c.BodyLimit,
 		proxy: c.Proxy, redirect: c.Redirect, now: c.Now, turn: make(chan struct{}, parallelLimit),
 	}
 	if f.agent == "" {
@@ -87,8 +87,8 @@ func New(c Config) *Fetcher {
 	if f.resolver == nil {
 		f.resolver = net.DefaultResolver
 	}
-	if f.patience == 0 {
-		f.patience = patience
+	if f.timeout == 0 {
+		f.timeout = defaultTimeout
 	}
 	if f.bodyLimit == 0 {
 		f.bodyLimit = bodyLimit
@@ -139,7 +139,7 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
 	if page, ok := f.cache.get(u.String(), f.now()); ok {
 		return page, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, f.patience)
+	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	select {
 	case f.turn <- struct{}{}:
@@ -164,7 +164,7 @@ func (f *Fetcher) failure(ctx context.Context, u *url.URL, err error) error {
 	}
 	var timeout net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
-		slow := protocol.ToolErrorf(protocol.ToolTimeout, "%s did not answer whole within %v: try it once more later, or another source", u.Hostname(), f.patience)
+		slow := protocol.ToolErrorf(protocol.ToolTimeout, "%s did not answer whole within %v: try it once more later, or another source", u.Hostname(), f.timeout)
 		slow.Retryable = true
 		return slow
 	}
@@ -283,7 +283,7 @@ func status(u *url.URL, response *http.Response) *protocol.ToolError {
 func (f *Fetcher) client(ctx context.Context, u *url.URL) (*http.Client, error) {
 	transport := &http.Transport{
 		DialContext: f.dial, DisableKeepAlives: true, MaxResponseHeaderBytes: headerLimit,
-		TLSHandshakeTimeout: dialPatience, ResponseHeaderTimeout: f.patience,
+		TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: f.timeout,
 	}
 	proxy, err := f.proxy(u)
 	if err != nil {

@@ -255,12 +255,12 @@ func TestBodyCap(t *testing.T) {
 }
 
 // TestSlowServers checks that a body that comes byte by byte, headers without an end, silence, and
-// waiting for a turn all end with the patience.
+// waiting for a turn all end with the timeout.
 func TestSlowServers(t *testing.T) {
 	t.Parallel()
-	const patience = 300 * time.Millisecond
+	const timeout = 300 * time.Millisecond
 	stop := make(chan struct{})
-	address, f := server(t, fetch.Config{Patience: patience}, func(w http.ResponseWriter, r *http.Request) {
+	address, f := server(t, fetch.Config{Timeout: timeout}, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/drip":
 			w.Header().Set("Content-Type", "text/plain")
@@ -304,7 +304,7 @@ func TestSlowServers(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	patiently, other := server(t, fetch.Config{Patience: time.Hour}, func(_ http.ResponseWriter, r *http.Request) {
+	patiently, other := server(t, fetch.Config{Timeout: time.Hour}, func(_ http.ResponseWriter, r *http.Request) {
 		cancel()
 		<-r.Context().Done()
 	})

@@ -89,7 +89,7 @@ func TestHostilePages(t *testing.T) {
 		"code":      words + "<pre><code>" + strings.Repeat("`", 1<<16) + "</code></pre>",
 		"json":      `<script type="application/ld+json">` + strings.Repeat("[", 1<<16) + "</script><p>" + words,
 	}
-	address, f := server(t, fetch.Config{Patience: time.Minute}, func(w http.ResponseWriter, r *http.Request) {
+	address, f := server(t, fetch.Config{Timeout: time.Minute}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, pages[strings.TrimPrefix(r.URL.Path, "/")])
 	})

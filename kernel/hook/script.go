@@ -15,8 +15,8 @@ import (
 
 // How long a script waits until it may run, and how much of its output is read.
 const (
-	scriptPatience = 10 * time.Second
-	outputLimit    = 64 << 10
+	scriptTimeout = 10 * time.Second
+	outputLimit   = 64 << 10
 )
 
 // run runs a script with the event on its input, in an empty directory of its own. It has no
@@ -26,13 +26,13 @@ func (h *Hooks) run(ctx context.Context, script string, event protocol.Object) (
 	if err != nil {
 		return answer{}, fmt.Errorf("write the event: %w", err)
 	}
-	patience := time.NewTimer(scriptPatience)
-	defer patience.Stop()
+	timeout := time.NewTimer(scriptTimeout)
+	defer timeout.Stop()
 	select {
 	case h.scripts <- struct{}{}:
 		defer func() { <-h.scripts }()
-	case <-patience.C:
-		return answer{}, fmt.Errorf("%d other scripts ran for %v", scriptLimit, scriptPatience)
+	case <-timeout.C:
+		return answer{}, fmt.Errorf("%d other scripts ran for %v", scriptLimit, scriptTimeout)
 	case <-ctx.Done():
 		return answer{}, context.Cause(ctx)
 	}

@@ -65,10 +65,10 @@ func (d *database) migrate(ctx context.Context) error {
 // wait for the writer, and a commit survives the process without a flush. SQLite does not wait for
 // another process that does the same at this moment, so this function does.
 func (d *database) writeAhead(ctx context.Context) error {
-	for patience := time.Now().Add(5 * time.Second); ; {
+	for deadline := time.Now().Add(5 * time.Second); ; {
 		var mode string
 		err := d.writer.conn.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
-		if reason, ok := errors.AsType[*sqlite.Error](err); ok && reason.Code()&0xff == sqlite3.SQLITE_BUSY && time.Now().Before(patience) {
+		if reason, ok := errors.AsType[*sqlite.Error](err); ok && reason.Code()&0xff == sqlite3.SQLITE_BUSY && time.Now().Before(deadline) {
 			select {
 			case <-time.After(5 * time.Millisecond):
 				continue

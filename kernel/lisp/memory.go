@@ -74,9 +74,9 @@ var (
 	errLoanTooLong = errors.New("other programs used the memory that all share for too long")
 )
 
-// take lends n more bytes. It waits until ctx is done, and no longer than patience. It returns how
+// take lends n more bytes. It waits until ctx is done, and no longer than timeout. It returns how
 // long it waited.
-func (l *loan) take(ctx context.Context, n int64, patience time.Duration) (waited time.Duration, err error) {
+func (l *loan) take(ctx context.Context, n int64, timeout time.Duration) (waited time.Duration, err error) {
 	m := l.memory
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -86,7 +86,7 @@ func (l *loan) take(ctx context.Context, n int64, patience time.Duration) (waite
 	m.pending -= l.last // it has allocated that by now
 	l.last = 0
 	if !m.fits(n) {
-		waited, err = m.wait(ctx, l, n, patience)
+		waited, err = m.wait(ctx, l, n, timeout)
 	}
 	if err != nil {
 		return waited, err
@@ -136,9 +136,9 @@ func (m *Memory) collect() {
 }
 
 // wait waits until n bytes fit. The mutex is held when it begins and when it ends.
-func (m *Memory) wait(ctx context.Context, l *loan, n int64, patience time.Duration) (time.Duration, error) {
+func (m *Memory) wait(ctx context.Context, l *loan, n int64, timeout time.Duration) (time.Duration, error) {
 	began := time.Now()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for !m.fits(n) {
 		running := m.borrowers - m.waiting

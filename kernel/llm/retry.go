@@ -14,7 +14,7 @@ const (
 	DefaultAttempts   = 4
 	DefaultFirstPause = 500 * time.Millisecond
 	DefaultLongest    = 20 * time.Second
-	DefaultPatience   = time.Minute
+	DefaultMaxElapsed = time.Minute
 )
 
 // Retry asks again when a request fails before its first delta for a reason that may pass: too many
@@ -23,7 +23,7 @@ const (
 //
 // The first pause is FirstPause, and each further one is twice as long, up to Longest. A random
 // part, at most half, is subtracted from each. If the server demands a pause, Retry waits exactly
-// that long, or gives up if that is longer than the remaining patience.
+// that long, or gives up if that is longer than the time that remains.
 type Retry struct {
 	// Next is the provider that is asked.
 	Next Provider
@@ -31,8 +31,8 @@ type Retry struct {
 	Attempts int
 	// FirstPause and Longest bound the pause between attempts.
 	FirstPause, Longest time.Duration
-	// Patience bounds the time from the first attempt to the start of the last.
-	Patience time.Duration
+	// MaxElapsed bounds the time from the first attempt to the start of the last.
+	MaxElapsed time.Duration
 	// Logger gets a record of each further attempt. nil: nothing is logged.
 	Logger *slog.Logger
 }
@@ -90,7 +90,7 @@ func (r Retry) pause(attempt int, spent time.Duration, failure error) (time.Dura
 		}
 		pause -= time.Duration(rand.Int64N(int64(pause/2) + 1))
 	}
-	return pause, spent+pause <= orDefault(r.Patience, DefaultPatience)
+	return pause, spent+pause <= orDefault(r.MaxElapsed, DefaultMaxElapsed)
 }
 
 // mayPass reports whether an error of the class can soon disappear by itself.

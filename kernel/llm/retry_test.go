@@ -66,7 +66,7 @@ func TestRetryPausesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := &llmtest.Script{Reply: func(llm.Request) llmtest.Turn { return fails(llm.ClassServer) }}
 		begin := time.Now()
-		retry := llm.Retry{Next: model, Attempts: 100, FirstPause: time.Second, Longest: 2 * time.Second, Patience: 20 * time.Second}
+		retry := llm.Retry{Next: model, Attempts: 100, FirstPause: time.Second, Longest: 2 * time.Second, MaxElapsed: 20 * time.Second}
 		_, err := llm.Collect(retry.Stream(t.Context(), hello))
 		if took := time.Since(begin); llm.ClassOf(err) != llm.ClassServer || took > 20*time.Second || took < 18*time.Second {
 			t.Errorf("gave up after %s with %v", took, err)

@@ -20,11 +20,11 @@ import (
 )
 
 // grace is how long a program may take to end after its input was closed, and again after it was
-// asked to end. outputPatience is how long to wait for the output of a program that seems to have
+// asked to end. outputTimeout is how long to wait for the output of a program that seems to have
 // ended.
 const (
-	grace          = time.Second
-	outputPatience = 5 * time.Second
+	grace         = time.Second
+	outputTimeout = 5 * time.Second
 )
 
 // connection is a connection to a server that answers.
@@ -69,7 +69,7 @@ func (s *server) connect(ctx context.Context, changed func()) (*connection, erro
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed() },
 		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
 	})
-	late := time.AfterFunc(s.servers.config.patience(), end)
+	late := time.AfterFunc(s.servers.config.startTimeout(), end)
 	session, err := client.Connect(life, transport, s.version())
 	inTime := late.Stop()
 	if err == nil && !inTime {
@@ -79,7 +79,7 @@ func (s *server) connect(ctx context.Context, changed func()) (*connection, erro
 		why := c.why(err)
 		c.close()
 		if ctx.Err() == nil && !inTime {
-			return nil, fmt.Errorf("it did not answer within %s", s.servers.config.patience())
+			return nil, fmt.Errorf("it did not answer within %s", s.servers.config.startTimeout())
 		}
 		return nil, why
 	}
@@ -175,7 +175,7 @@ func (c *connection) why(err error) error {
 	ends := fault == nil || silent(fault)
 	late := time.After(grace)
 	if ends {
-		late = time.After(outputPatience)
+		late = time.After(outputTimeout)
 	}
 	select {
 	case <-c.process.Done():

@@ -152,7 +152,7 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 
 // ask pings the server.
 func (s *server) ask(ctx context.Context, c *connection) error {
-	limited, cancel := context.WithTimeout(ctx, s.servers.config.patience())
+	limited, cancel := context.WithTimeout(ctx, s.servers.config.startTimeout())
 	defer cancel()
 	if err := c.session.Ping(limited, nil); err != nil {
 		return c.why(err)
@@ -179,7 +179,7 @@ const (
 
 // listTools lists the server's tools and publishes them.
 func (s *server) listTools(ctx context.Context, c *connection) error {
-	limited, cancel := context.WithTimeout(ctx, s.servers.config.patience())
+	limited, cancel := context.WithTimeout(ctx, s.servers.config.startTimeout())
 	defer cancel()
 	var all []*sdk.Tool
 	more, cursors := "", map[string]bool{}
@@ -188,7 +188,7 @@ func (s *server) listTools(ctx context.Context, c *connection) error {
 		page, err := c.session.ListTools(limited, &sdk.ListToolsParams{Cursor: more})
 		if err != nil {
 			if limited.Err() != nil {
-				return fmt.Errorf("it did not list its tools within %s", s.servers.config.patience())
+				return fmt.Errorf("it did not list its tools within %s", s.servers.config.startTimeout())
 			}
 			return fmt.Errorf("list its tools: %w", c.why(err))
 		}

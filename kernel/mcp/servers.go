@@ -39,13 +39,13 @@ type Config struct {
 	// are none.
 	Own    func() []string
 	Logger *slog.Logger
-	// Patience is how long a server has to answer when it is started. Default: 30 s. Pause is the
+	// StartTimeout is how long a server has to answer when it is started. Default: 30 s. Pause is the
 	// first pause before it is started again. Default: 1 s.
-	Patience, Pause time.Duration
+	StartTimeout, Pause time.Duration
 }
 
-func (c Config) patience() time.Duration { return cmp.Or(c.Patience, 30*time.Second) }
-func (c Config) pause() time.Duration    { return cmp.Or(c.Pause, time.Second) }
+func (c Config) startTimeout() time.Duration { return cmp.Or(c.StartTimeout, 30*time.Second) }
+func (c Config) pause() time.Duration        { return cmp.Or(c.Pause, time.Second) }
 
 // Server is the configuration of one server: a program, or a web server.
 type Server struct {

@@ -47,10 +47,10 @@ type Meaning struct {
 const (
 	meaningBytes = 2000 // how much of a part the embedder gets: models read little more
 	meaningTexts = 32   // in one request
-	// meaningPatience is how long a search waits for the vector of its query, but at most half of
+	// meaningTimeout is how long a search waits for the vector of its query, but at most half of
 	// its own time.
-	meaningPatience = 2 * time.Second
-	meaningPause    = 30 * time.Second
+	meaningTimeout = 2 * time.Second
+	meaningPause   = 30 * time.Second
 )
 
 // partText returns the text of a part that an embedder gets.
@@ -81,11 +81,11 @@ func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
 	if text = partText(journal.Part{Title: text}); paused || text == "" {
 		return nil, nil
 	}
-	patience := meaningPatience
+	timeout := meaningTimeout
 	if deadline, ok := ctx.Deadline(); ok {
-		patience = min(patience, time.Until(deadline)/2)
+		timeout = min(timeout, time.Until(deadline)/2)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	vectors, err := m.Embedder.Embed(ctx, []string{text})
 	if err == nil && len(vectors) == 1 {

@@ -25,8 +25,8 @@ const (
 	// embedAgain is the pause after a failure of the server for vectors. Each further failure
 	// doubles it, up to embedLongest.
 	embedAgain, embedLongest = 30 * time.Second, 30 * time.Minute
-	// indexedPatience is how long a search waits for a kernel that has just started.
-	indexedPatience = time.Second
+	// indexedTimeout is how long a search waits for a kernel that has just started.
+	indexedTimeout = time.Second
 )
 
 // Upkeep keeps an index up to date with the files. [NewUpkeep] makes it. Its methods are safe for
@@ -70,7 +70,7 @@ func (u *Upkeep) Await(ctx context.Context) bool {
 		return true
 	default:
 	}
-	moment := time.NewTimer(indexedPatience)
+	moment := time.NewTimer(indexedTimeout)
 	defer moment.Stop()
 	select {
 	case <-u.indexed:
@@ -85,7 +85,7 @@ func (u *Upkeep) Await(ctx context.Context) bool {
 func (u *Upkeep) follow(ctx context.Context) error {
 	var first sync.Once
 	w := watch.Watch{
-		Of: "what is kept", Above: u.home, Quiet: 15 * time.Millisecond, Patience: 200 * time.Millisecond, Logger: u.logger,
+		Of: "what is kept", Above: u.home, Quiet: 15 * time.Millisecond, MaxDelay: 200 * time.Millisecond, Logger: u.logger,
 		Directories: u.directories,
 		Concerns: func(path string) bool {
 			name := filepath.Base(path)

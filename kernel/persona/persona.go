@@ -207,7 +207,7 @@ func (p *Persona) loadLibrary() error {
 func (p *Persona) Follow(ctx context.Context) error {
 	directories := []string{filepath.Join(p.home.Directory, "prompt"), filepath.Join(p.home.Directory, "profiles")}
 	w := watch.Watch{
-		Of: "the persona", Above: p.home.Directory, Quiet: 20 * time.Millisecond, Patience: 500 * time.Millisecond, Logger: p.logger,
+		Of: "the persona", Above: p.home.Directory, Quiet: 20 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Logger: p.logger,
 		Directories: func() []string { return directories },
 		Concerns: func(path string) bool {
 			if slices.Contains(directories, path) || slices.Contains(directories, filepath.Dir(path)) && strings.HasSuffix(path, ".org") {

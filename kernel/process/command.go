@@ -182,22 +182,22 @@ func (c *command) kill(why string) {
 	c.process.Kill()
 }
 
-// patience is how long a command may take to read what is written to it.
-const patience = 5 * time.Second
+// timeout is how long a command may take to read what is written to it.
+const timeout = 5 * time.Second
 
 // write writes to the command. If end is true, it then ends the command's input.
 func (c *command) write(ctx context.Context, text string, end bool) error {
 	if c.input == nil || !c.running() {
 		return protocol.ToolErrorf(protocol.ToolUnfit, "the command has ended: there is nobody to write to")
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	if until, ok := ctx.Deadline(); ok && until.Before(deadline) {
 		deadline = until
 	}
 	_ = c.input.SetWriteDeadline(deadline) // a file without deadlines takes at once what it can
 	if n, err := io.WriteString(c.input, text); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return protocol.ToolErrorf(protocol.ToolTimeout, "the command does not read: it took %d of %d bytes in %s", n, len(text), patience)
+			return protocol.ToolErrorf(protocol.ToolTimeout, "the command does not read: it took %d of %d bytes in %s", n, len(text), timeout)
 		}
 		return fmt.Errorf("write to the command: %w", err)
 	}

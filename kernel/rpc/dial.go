@@ -38,9 +38,9 @@ type DialConfig struct {
 	Socket string   // path of a Unix socket
 	Addr   string   // HOST:PORT
 	Over   net.Conn // an open connection, which the Conn then owns
-	// Patience is how long to go on while nobody answers yet, as when a kernel is
+	// Timeout is how long to go on while nobody answers yet, as when a kernel is
 	// starting; 0 tries once.
-	Patience time.Duration
+	Timeout time.Duration
 	// Token is what initialize shows. Without one nothing is sent, and only
 	// status will answer.
 	Token   Token
@@ -85,7 +85,7 @@ func Dial(ctx context.Context, config DialConfig) (*Conn, error) {
 	return c, nil
 }
 
-// connect retries until a connection is accepted or the patience of the config ends.
+// connect retries until a connection is accepted or the timeout of the config ends.
 func connect(ctx context.Context, config DialConfig) (net.Conn, error) {
 	network, address := "unix", config.Socket
 	if address == "" {
@@ -98,7 +98,7 @@ func connect(ctx context.Context, config DialConfig) (net.Conn, error) {
 			return c, nil
 		}
 		starting := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
-		if !starting || time.Since(begin) >= config.Patience {
+		if !starting || time.Since(begin) >= config.Timeout {
 			return nil, fmt.Errorf("connect to the kernel: %w", err)
 		}
 		select {

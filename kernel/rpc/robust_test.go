@@ -343,7 +343,7 @@ func TestDialIsPatient(t *testing.T) {
 	}
 	connected := make(chan error, 1)
 	go func() {
-		c, err := rpc.Dial(context.Background(), rpc.DialConfig{Socket: path, Token: testToken, Patience: time.Minute})
+		c, err := rpc.Dial(context.Background(), rpc.DialConfig{Socket: path, Token: testToken, Timeout: time.Minute})
 		if err == nil {
 			c.Close()
 		}

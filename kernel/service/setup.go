@@ -11,11 +11,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// setupPatience is how long a model may take to answer when it is tried. A server on this machine
-// may have to load it first. setupListPatience is how long a server may take to list its models.
+// setupTimeout is how long a model may take to answer when it is tried. A server on this machine
+// may have to load it first. setupListTimeout is how long a server may take to list its models.
 const (
-	setupPatience     = 2 * time.Minute
-	setupListPatience = 10 * time.Second
+	setupTimeout     = 2 * time.Minute
+	setupListTimeout = 10 * time.Second
 )
 
 // Setup finds model servers on this machine, tries a model, and writes it into config.org. It sends a
@@ -57,7 +57,7 @@ func (s Setup) models(ctx context.Context, p protocol.SetupModelsParams) (result
 	if err != nil {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "%v", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, setupListPatience)
+	ctx, cancel := context.WithTimeout(ctx, setupListTimeout)
 	defer cancel()
 	result.Models, err = s.List(ctx, m)
 	switch llm.ClassOf(err) {
@@ -72,7 +72,7 @@ func (s Setup) add(ctx context.Context, p protocol.SetupAddParams) (result proto
 	if err != nil || m.Name == "" {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "nothing was written: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, setupPatience)
+	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
 	begun := time.Now()
 	request := llm.Request{Sections: llm.System("Answer with one word."), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Say ok."}}, MaxTokens: 16, FirstOnly: true}

@@ -15,8 +15,8 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// speechPatience is how long a recording or a text may take, including all attempts.
-const speechPatience = 2 * time.Minute
+// speechTimeout is how long a recording or a text may take, including all attempts.
+const speechTimeout = 2 * time.Minute
 
 // Speech transcribes recordings and speaks texts. It stores nothing, because a recording is not an
 // event.
@@ -92,7 +92,7 @@ func askSpeech[T any](ctx context.Context, logger *slog.Logger, s *SpeechServer,
 	if settings == nil {
 		return protocol.Errorf(protocol.CodeNotFound, "config.org names no server for this: add a heading %q below \"Speech\"", s.heading)
 	}
-	limited, cancel := context.WithTimeout(ctx, speechPatience)
+	limited, cancel := context.WithTimeout(ctx, speechTimeout)
 	defer cancel()
 	err := llm.Retry{Logger: logger}.Call(limited, func(ctx context.Context) error {
 		provider, err := opened.Provider(ctx)

@@ -59,7 +59,7 @@ func (l *Live) Faults(shown string) []string {
 // cannot be watched.
 func (l *Live) Follow(ctx context.Context, logger *slog.Logger, changed func()) error {
 	w := watch.Watch{
-		Of: "the settings", Above: l.paths.Home, Quiet: 20 * time.Millisecond, Patience: 500 * time.Millisecond, Logger: logger,
+		Of: "the settings", Above: l.paths.Home, Quiet: 20 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Logger: logger,
 		Directories: func() []string { return nil },
 		Concerns:    func(path string) bool { return path == l.paths.Config },
 		CatchUp: func(context.Context) time.Duration {

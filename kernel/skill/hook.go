@@ -71,8 +71,8 @@ func (h *Hook) On() string { return strings.Join(append([]string{string(h.Event)
 
 // The maximum time of a hook in Lisp, and of its wait for other calls of its note.
 const (
-	hookTime     = time.Second
-	hookPatience = 5 * time.Second
+	hookTime    = time.Second
+	hookTimeout = 5 * time.Second
 )
 
 var errSlowHook = fmt.Errorf("it took longer than %v", hookTime)
@@ -80,7 +80,7 @@ var errSlowHook = fmt.Errorf("it took longer than %v", hookTime)
 // Call calls a hook in Lisp and returns its value as data. If dry is set, files that it writes and
 // text that it logs are dropped. The error says where in the note the hook failed.
 func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, error) {
-	patient, cancel := context.WithTimeout(ctx, hookPatience)
+	patient, cancel := context.WithTimeout(ctx, hookTimeout)
 	defer cancel()
 	limited, stop := context.WithCancelCause(patient)
 	defer stop(nil)
@@ -101,7 +101,7 @@ func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, 
 	case errors.Is(context.Cause(limited), errSlowHook):
 		return nil, errSlowHook
 	case ctx.Err() == nil && patient.Err() != nil:
-		return nil, fmt.Errorf("its note was busy for %v", hookPatience)
+		return nil, fmt.Errorf("its note was busy for %v", hookTimeout)
 	}
 	return nil, inNote(err)
 }

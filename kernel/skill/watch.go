@@ -10,11 +10,11 @@ import (
 )
 
 // A changed note is loaded when its file has been unchanged for quietTime, or at the latest after
-// patience, because editors save in several steps. It is dropped when its file has been missing for
+// maxDelay, because editors save in several steps. It is dropped when its file has been missing for
 // goneTime.
 const (
 	quietTime = 20 * time.Millisecond
-	patience  = 200 * time.Millisecond
+	maxDelay  = 200 * time.Millisecond
 	goneTime  = 300 * time.Millisecond
 )
 
@@ -47,7 +47,7 @@ func (r *Registry) Watch(ctx context.Context) error {
 			return path == home || filepath.Dir(path) == home && isNote(filepath.Base(path)) || r.config.Grants.isPolicy(path)
 		},
 		CatchUp:  r.catchUp,
-		Patience: patience,
+		MaxDelay: maxDelay,
 	}
 	return w.Follow(ctx)
 }

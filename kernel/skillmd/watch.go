@@ -10,10 +10,10 @@ import (
 )
 
 // A changed directory is read when it has been unchanged for quietTime, or at the latest after
-// patience, because it is copied file by file.
+// maxDelay, because it is copied file by file.
 const (
 	quietTime = 50 * time.Millisecond
-	patience  = 500 * time.Millisecond
+	maxDelay  = 500 * time.Millisecond
 )
 
 // Watch updates the effective skills when the home's skills or its config.org change. It blocks
@@ -39,7 +39,7 @@ func (r *Registry) Watch(ctx context.Context) error {
 			return 0
 		},
 		Quiet:    quietTime,
-		Patience: patience,
+		MaxDelay: maxDelay,
 		Logger:   r.config.Logger,
 	}
 	return w.Follow(ctx)

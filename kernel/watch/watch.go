@@ -31,9 +31,9 @@ type Watch struct {
 	// It is never called twice at the same time. If it does not return 0 it is called again after
 	// that time.
 	CatchUp func(context.Context) (again time.Duration)
-	// A change is over when nothing more has happened for Quiet, or at the latest after Patience.
+	// A change is over when nothing more has happened for Quiet, or at the latest after MaxDelay.
 	// Editors save in several steps, and directories are copied file by file.
-	Quiet, Patience time.Duration
+	Quiet, MaxDelay time.Duration
 	// Logger gets one warning for each directory that cannot be watched, and one when the system
 	// lost changes. It is required.
 	Logger *slog.Logger
@@ -89,7 +89,7 @@ func (w *Watch) wait(ctx context.Context) error {
 		if first.IsZero() {
 			first = time.Now()
 		}
-		quiet.Reset(min(w.Quiet, max(w.Patience-time.Since(first), 0)))
+		quiet.Reset(min(w.Quiet, max(w.MaxDelay-time.Since(first), 0)))
 	}
 }
 

@@ -23,7 +23,7 @@ func seen(t *testing.T, above string, logs *bytes.Buffer) <-chan []string {
 	calls := make(chan []string, 100)
 	in := filepath.Join(above, "in")
 	w := watch.Watch{
-		Of: "the files", Above: above, Quiet: quiet, Patience: 5 * quiet,
+		Of: "the files", Above: above, Quiet: quiet, MaxDelay: 5 * quiet,
 		Logger:      slog.New(slog.NewTextHandler(logs, nil)),
 		Directories: func() []string { return []string{in, filepath.Join(above, "absent"), filepath.Join(above, "loop")} },
 		Concerns:    func(path string) bool { return path == in || strings.HasSuffix(path, ".org") },

@@ -37,10 +37,10 @@ const (
 
 // The limits for a server.
 const (
-	patience    = 30 * time.Second
-	answerLimit = 2 << 20
-	titleLimit  = 200 // characters
-	textLimit   = 500
+	defaultTimeout = 30 * time.Second
+	answerLimit    = 2 << 20
+	titleLimit     = 200 // characters
+	textLimit      = 500
 )
 
 // Server is a search server. The zero value is no server.
@@ -50,8 +50,8 @@ type Server struct {
 	BaseURL string
 	// Key returns the key each time it is needed. nil: there is no key.
 	Key func(ctx context.Context) (secret.Text, error)
-	// Patience is how long to wait for an answer. 0 means half a minute.
-	Patience time.Duration
+	// Timeout is how long to wait for an answer. 0 means half a minute.
+	Timeout time.Duration
 }
 
 // Result is one hit of a search.
@@ -70,9 +70,9 @@ func (s *Server) URL(question string, count int) string {
 
 // Search asks the server and returns at most count results in the server's order.
 func (s *Server) Search(ctx context.Context, question string, count int) ([]Result, error) {
-	limit := s.Patience
+	limit := s.Timeout
 	if limit == 0 {
-		limit = patience
+		limit = defaultTimeout
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -87,14 +87,14 @@ func TestServerAtFault(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	server := &websearch.Server{Kind: websearch.SearxNG, BaseURL: s.URL, Key: key, Patience: time.Minute}
+	server := &websearch.Server{Kind: websearch.SearxNG, BaseURL: s.URL, Key: key, Timeout: time.Minute}
 	for question, want := range map[string]string{
 		"moved": "302 Found", "page": "no list of results", "endless": "more than", "silent": "did not answer within 50ms", "403": "search.formats",
 		"401": "API_KEY", "404": "BASE_URL", "429": "once more later (not before 9s are over)", "503": "once more later", "500": "once more later", "breaks": "once more later",
 	} {
 		patient := *server
 		if question == "silent" {
-			patient.Patience = 50 * time.Millisecond
+			patient.Timeout = 50 * time.Millisecond
 		}
 		_, err := patient.Search(t.Context(), question, 5)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -55,7 +55,7 @@ func (proc *process) dial(ctx context.Context, c connection) (*rpc.Conn, error) 
 		return nil, err
 	}
 	conn, err := rpc.Dial(ctx, rpc.DialConfig{
-		Socket: kernel.Socket, Patience: 2 * time.Second, Token: rpc.Token(token),
+		Socket: kernel.Socket, Timeout: 2 * time.Second, Token: rpc.Token(token),
 		Client:  protocol.ClientInfo{Name: "cli", Version: version, Capabilities: protocol.Capabilities{Streams: c.streams}},
 		Handler: c.handler,
 	})

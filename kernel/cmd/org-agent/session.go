@@ -105,9 +105,9 @@ func (c *sessionSearchCommand) Run(ctx context.Context, proc *process) error {
 	return nil
 }
 
-// searchPatience is how long a search may take in all. Only a search while an older journal is being
+// searchTimeout is how long a search may take in all. Only a search while an older journal is being
 // indexed takes that long, because it also reads the messages that are not in the index yet.
-const searchPatience = 10 * time.Second
+const searchTimeout = 10 * time.Second
 
 // search calls the kernel until there are enough results, everything was searched, or the time is up.
 // Each call searches a part and takes a few hundredths of a second.
@@ -127,7 +127,7 @@ func (c *sessionSearchCommand) search(ctx context.Context, proc *process) (all p
 		all.Hits = append(all.Hits, found.Hits...)
 		all.More = found.More || len(all.Hits) > limit
 		all.Before, all.Reached = found.Before, found.Reached
-		if found.Before == 0 || len(all.Hits) >= limit || time.Since(start) > searchPatience {
+		if found.Before == 0 || len(all.Hits) >= limit || time.Since(start) > searchTimeout {
 			all.Hits = all.Hits[:min(len(all.Hits), limit)]
 			return all, nil
 		}

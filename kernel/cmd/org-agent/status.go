@@ -16,9 +16,9 @@ type statusCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// statusPatience is how long a kernel may take to answer. It is short because the doctor, and not the
+// statusTimeout is how long a kernel may take to answer. It is short because the doctor, and not the
 // status, finds out why a kernel hangs.
-const statusPatience = 10 * time.Second
+const statusTimeout = 10 * time.Second
 
 func (c *statusCommand) Run(ctx context.Context, proc *process) error {
 	s, err := proc.status(ctx)
@@ -33,7 +33,7 @@ func (c *statusCommand) Run(ctx context.Context, proc *process) error {
 
 // status asks the kernel for its status.
 func (proc *process) status(ctx context.Context) (s protocol.StatusResult, err error) {
-	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	conn, err := proc.connect(ctx, connection{})
 	if err != nil {
@@ -51,7 +51,7 @@ func noAnswerError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	return fmt.Errorf("the kernel does not answer within %s; \"org-agent doctor\" looks for the reason: %w", statusPatience, err)
+	return fmt.Errorf("the kernel does not answer within %s; \"org-agent doctor\" looks for the reason: %w", statusTimeout, err)
 }
 
 // statusText collects the lines of a status.

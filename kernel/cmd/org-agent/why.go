@@ -17,15 +17,15 @@ type whyCommand struct {
 	JSON bool   `help:"Print the turn and its journal rows as JSON."`
 }
 
-// whyPatience is how long reading may take. The journal may be on a disk that hangs.
-const whyPatience = 30 * time.Second
+// whyTimeout is how long reading may take. The journal may be on a disk that hangs.
+const whyTimeout = 30 * time.Second
 
 func (c *whyCommand) Run(ctx context.Context, proc *process) error {
 	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, whyPatience)
+	ctx, cancel := context.WithTimeout(ctx, whyTimeout)
 	defer cancel()
 	j, err := journal.OpenToRead(ctx, paths.Journal)
 	if err != nil {

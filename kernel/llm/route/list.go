@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// listPatience is how long a server may take to list its models for a person. listLimit is how
+	// listTimeout is how long a server may take to list its models for a person. listLimit is how
 	// many models of one server are listed.
-	listPatience = 5 * time.Second
-	listLimit    = 1000
-	// checkPatience is how long a message waits for a server's list of models. checkTime is how
+	listTimeout = 5 * time.Second
+	listLimit   = 1000
+	// checkTimeout is how long a message waits for a server's list of models. checkTime is how
 	// long that list is used.
-	checkPatience = 2 * time.Second
-	checkTime     = time.Minute
+	checkTimeout = 2 * time.Second
+	checkTime    = time.Minute
 )
 
 // lister is a provider whose server lists its models.
@@ -41,7 +41,7 @@ func (s *Server) Models(ctx context.Context) (names []string, err error) {
 }
 
 func (r *routes) list(ctx context.Context, chosen string) protocol.ModelListResult {
-	ctx, cancel := context.WithTimeout(ctx, listPatience)
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	found := make([][]string, len(r.endpoints))
 	silent := make([]bool, len(r.endpoints))
@@ -107,7 +107,7 @@ func (s *Server) knownModels(ctx context.Context) []string {
 	s.listed.mu.Lock()
 	defer s.listed.mu.Unlock()
 	if s.listed.at.IsZero() || time.Since(s.listed.at) > checkTime {
-		ctx, cancel := context.WithTimeout(ctx, checkPatience)
+		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
 		s.listed.names, _ = s.Models(ctx) // a server without a list is asked by the message itself
 		s.listed.at = time.Now()

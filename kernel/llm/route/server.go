@@ -129,11 +129,11 @@ func (s *Server) priced(usage *llm.Usage, model string) *llm.Usage {
 	return &priced
 }
 
-// windowPatience is how long a turn waits for a server to report the context window of a model.
+// windowTimeout is how long a turn waits for a server to report the context window of a model.
 // windowAgain is how long an answer counts, or the fact that there was none.
 const (
-	windowPatience = time.Second
-	windowAgain    = 10 * time.Minute
+	windowTimeout = time.Second
+	windowAgain   = 10 * time.Minute
 )
 
 // windowTeller is a provider whose server reports the context windows of its models, in tokens.
@@ -183,7 +183,7 @@ func (s *Server) askWindow(ctx context.Context, model string, ask bool) int {
 	}
 	var answer int
 	err := s.Ask(ctx, func(provider llm.Provider) error { // with its key, which the turn needs anyway
-		ctx, cancel := context.WithTimeout(ctx, windowPatience)
+		ctx, cancel := context.WithTimeout(ctx, windowTimeout)
 		defer cancel()
 		teller, err := llm.As[windowTeller](provider, "tell how much its models can be shown")
 		if err == nil {

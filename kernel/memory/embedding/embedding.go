@@ -10,8 +10,8 @@ import (
 	"org-agent/kernel/memory"
 )
 
-// patience is how long a server may take for the vectors of one request.
-const patience = time.Minute
+// timeout is how long a server may take for the vectors of one request.
+const timeout = time.Minute
 
 // Embedder asks a server for vectors. It implements [memory.Embedder].
 type Embedder struct {
@@ -36,7 +36,7 @@ func (e Embedder) Model() string { return e.Name }
 // Embed implements [memory.Embedder]. Its error wraps [memory.ErrNoVector] if the server refuses
 // the texts as invalid or too long.
 func (e Embedder) Embed(ctx context.Context, texts []string) (vectors [][]float32, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = e.Server.Ask(ctx, func(provider llm.Provider) error {
 		server, err := llm.As[vectorMaker](provider, "make vectors of texts")
