@@ -320,7 +320,11 @@ func (a application) charged(t *testing.T, e *lisp.Environment, n int) (err erro
 // TestAllocationsAreCharged calls every function with arguments of thousands of elements, and
 // compares what the call is charged with what Go allocates meanwhile.
 func TestAllocationsAreCharged(t *testing.T) {
-	eachApplication(t, 6, lisp.Limits{Steps: 2_000_000, Bytes: 16 << 20, Duration: 10 * time.Second}, func(e *lisp.Environment, a application) {
+	most := 3
+	if *thorough {
+		most = 6
+	}
+	eachApplication(t, most, lisp.Limits{Steps: 2_000_000, Bytes: 16 << 20, Duration: 10 * time.Second}, func(e *lisp.Environment, a application) {
 		a.charged(t, e, 4096)
 	})
 }
@@ -328,8 +332,10 @@ func TestAllocationsAreCharged(t *testing.T) {
 // TestHostileArguments calls every function with arguments that no function can be meant for. Whatever
 // it does, it ends within the limits, with no fault of the evaluator, and is charged for what it takes.
 func TestHostileArguments(t *testing.T) {
-	tries := *hostileTries
-	if testing.Short() {
+	tries := 3
+	if *thorough {
+		tries = 40
+	} else if testing.Short() {
 		tries = 1
 	}
 	limits := lisp.Limits{Steps: 300_000, Bytes: 24 << 20, Output: 1 << 20, Duration: 5 * time.Second}
@@ -355,7 +361,7 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-var hostileTries = flag.Int("hostile", 4, "how many calls with hostile arguments each function gets")
+var thorough = flag.Bool("thorough", false, "call each function with more arguments")
 
 // TestLoopsStep calls every function with circular lists, where it must end, and with long
 // arguments, where it must account for the time that it takes.
@@ -366,7 +372,11 @@ func TestLoopsStep(t *testing.T) {
 		// given several tries, because a machine under load may stop it at any time.
 		fewest, brief, tries = elements / 256, 3 * time.Millisecond, 5
 	)
-	eachApplication(t, 3, lisp.Limits{Steps: 200_000, Bytes: 8 << 20, Output: 1 << 20, Duration: 2 * time.Second}, func(e *lisp.Environment, a application) {
+	most := 2
+	if *thorough {
+		most = 6
+	}
+	eachApplication(t, most, lisp.Limits{Steps: 200_000, Bytes: 8 << 20, Output: 1 << 20, Duration: 2 * time.Second}, func(e *lisp.Environment, a application) {
 		steps, took, form := a.timed(t, e, 0)
 		if took > 20*time.Second {
 			t.Errorf("%s takes %v and accounts for %d steps", form, took, steps)

@@ -52,8 +52,10 @@ func FuzzEval(f *testing.F) {
 // in pairs, threes and fours. With -short there are a third as many of those.
 func TestBuiltinsWithOddArguments(t *testing.T) {
 	t.Parallel()
-	every := 3
-	if testing.Short() {
+	every := 5
+	if *thorough {
+		every = 1
+	} else if testing.Short() {
 		every = 9
 	}
 	odd := []string{

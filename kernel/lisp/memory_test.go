@@ -122,7 +122,7 @@ var hogs = []struct{ name, source string }{
 }
 
 // hogLimits leave the bytes to be what ends a hog.
-var hogLimits = lisp.Limits{Steps: 30_000_000, Bytes: 24 << 20, Depth: 50_000, Output: 64 << 20, Duration: 20 * time.Second, Retained: 1 << 30}
+var hogLimits = lisp.Limits{Steps: 20_000_000, Bytes: 16 << 20, Depth: 33_000, Output: 64 << 20, Duration: 20 * time.Second, Retained: 1 << 30}
 
 // TestPeakMemory makes sure that the limit of bytes bounds what is really in use. The heap has
 // garbage beside that: what gathers until the collector runs again, and what is allocated while it
