@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,7 +38,6 @@ import (
 	"org-agent/kernel/persona"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/secret"
 	"org-agent/kernel/sensor"
 	"org-agent/kernel/service"
 	"org-agent/kernel/session"
@@ -115,12 +113,9 @@ type daemon struct {
 	clients   clients.Clients
 	channels  channel.Drivers
 	speech    service.Speech
-	token     secret.Text    // that clients must know
-	former    []protocol.Ask // what was always allowed before such decisions were rules
-	// routed are the settings that models has, announced what clients were told of this kernel.
-	reconfiguring sync.Mutex // guards both, after the start
-	routed        config.Settings
-	announced     protocol.ServerInfo
+	routed    config.Settings // that models was made from
+	// configuration makes changes of config.org count.
+	configuration *service.Configuration
 }
 
 // Run runs a kernel until it ends. It returns an error if the kernel could not start, or if something
@@ -150,7 +145,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	d.level.Set(loaded.LogLevel)
 	log, logFile, closeLog := openLog(d.paths, &d.level)
 	defer closeLog()
-	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.clients.NotifyAll}
+	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.clients.NotifyAll, Clients: d.clients.Count}
 	if d.journal, err = journal.Open(ctx, d.paths.Journal); err != nil {
 		return err
 	}
@@ -162,7 +157,9 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer func() { err = errors.Join(err, closeIndex()) }()
 	d.commands = &instance.Commands{}
 	if d.config.Commands {
-		d.commands = d.home.OpenCommands(ctx, loaded.Programs, d.log, d.warnOfCommand)
+		d.commands = d.home.OpenCommands(ctx, loaded.Programs, d.log, func(directory, text string) {
+			d.faults.Warn("a command's directory: "+directory, text)
+		})
 	}
 	defer d.commands.Close()
 	if err := d.wire(ctx, loaded); err != nil {
@@ -258,14 +255,4 @@ func openLog(paths config.Paths, level slog.Leveler) (log *slog.Logger, writer *
 	file := &lumberjack.Logger{Filename: paths.Log, MaxSize: 10, MaxBackups: 4} // megabytes and files
 	writer = logfile.NewWriter(paths.Log, file)
 	return slog.New(logfile.Handler(writer, level)), writer, func() { _ = file.Close() }
-}
-
-// warnOfCommand warns people that a command wrote a file which other programs obey. If no client is
-// connected, the next client that connects receives the warning.
-func (d *daemon) warnOfCommand(directory, text string) {
-	if d.clients.Count() == 0 {
-		d.faults.Report("a command's directory: "+directory, []string{text})
-		return
-	}
-	d.clients.NotifyAll(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
 }

@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
-	"org-agent/kernel/describe"
 	"org-agent/kernel/logfile"
-	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/service"
 )
@@ -50,7 +47,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 		return err
 	}
 	extraction := d.extraction()
-	d.speech, d.token = d.openSpeech(), token
+	d.speech = d.openSpeech()
 	resolver := d.resolver()
 	intake := service.Intake{Settings: resolver, Known: d.journal.Turns, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, NewID: newID, Logger: d.log}
 	table, err := d.methods(intake, resolver, logFile, extraction)
@@ -61,19 +58,21 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 		func(client *rpc.Client) { logFile.Unfollow(client) },
 		func(client *rpc.Client) { d.sessions.Detach(client) },
 	}}
-	if d.former, err = d.journal.Rules.FormerAlways(ctx); err != nil {
+	former, err := d.journal.Rules.FormerAlways(ctx)
+	if err != nil {
 		return err
 	}
+	greeting := service.Greeting{Home: d.paths.Home, Models: d.models, Settings: d.settings.Last, Env: d.config.Env, Speech: d.speech, Token: string(token), Former: len(former)}
+	d.openConfiguration(greeting.Info)
 	server := &rpc.Server{
 		Handler: table, Presence: presence, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
-		Info: d.serverInfo,
+		Info: greeting.Info,
 	}
 	var goroutines sync.WaitGroup
 	serveErrors := make(chan error, len(listeners))
 	for _, l := range listeners {
 		goroutines.Go(func() { serveErrors <- server.Serve(ctx, l) })
 	}
-	d.announced = d.serverInfo()
 	d.watch(ctx, &goroutines)
 	tasks := []func(context.Context){d.memory.upkeep.Run, logFile.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run, d.subagents.Run}
 	if !d.settings.Last().ProposeAfter.Off {
@@ -106,7 +105,7 @@ func (d *daemon) watch(ctx context.Context, goroutines *sync.WaitGroup) {
 		{d.skills.Prompts.Watch, "skills are not watched: changes take effect after they are reloaded"},
 		{d.persona.Follow, "the notes of the prompt are not watched: changes take effect after a restart"},
 		{func(ctx context.Context) error {
-			return d.settings.Follow(ctx, d.log, func() { d.reconfigure(ctx) })
+			return d.settings.Follow(ctx, d.log, func() { d.configuration.Reload(ctx) })
 		}, "config.org is not watched: changes of models take effect after a restart"},
 	} {
 		goroutines.Go(func() {
@@ -127,26 +126,4 @@ func (d *daemon) linger(ctx context.Context) {
 		d.log.Info("ending: no client was connected", "dur", d.config.Linger)
 		d.stop()
 	}
-}
-
-// serverInfo describes this kernel to a client.
-func (d *daemon) serverInfo() protocol.ServerInfo {
-	info := protocol.ServerInfo{
-		Home: d.paths.Home, Model: d.models.Model(), Notice: d.notice(), Consent: d.models.ConsentNeeded(),
-		TranscriptionHost: d.speech.Transcription.Host(), VoiceHost: d.speech.Voice.Host(),
-	}
-	for _, name := range config.ModelVariables(d.settings.Last()) {
-		info.Variables = append(info.Variables, protocol.Variable{Name: name, Digest: protocol.VariableDigest(string(d.token), name, d.config.Env(name))})
-	}
-	return info
-}
-
-// notice returns the notice for a client that connects: which model was detected, and how many actions
-// were always allowed before such decisions became rules.
-func (d *daemon) notice() string {
-	if len(d.former) == 0 {
-		return d.models.Notice()
-	}
-	rules := fmt.Sprintf("%s that you always allowed are asked about again: M-x org-agent-policy keeps them as rules or drops them", describe.Count(len(d.former), "action"))
-	return strings.TrimPrefix(d.models.Notice()+"; "+rules, "; ")
 }

@@ -10,10 +10,11 @@ import (
 )
 
 // Faults remembers the faults of which people were notified, so that each is reported once while it
-// lasts. Notify notifies every client. Both fields are required.
+// lasts. Notify notifies every client, and Clients counts them. All fields are required.
 type Faults struct {
-	Logger *slog.Logger
-	Notify func(method string, params any)
+	Logger  *slog.Logger
+	Notify  func(method string, params any)
+	Clients func() int
 
 	mu       sync.Mutex
 	reported map[string][]string // by subject
@@ -38,6 +39,16 @@ func (f *Faults) Report(subject string, current []string) {
 	if len(before) > 0 && len(current) == 0 {
 		f.Logger.Info("in order again: " + subject)
 	}
+}
+
+// Warn warns the clients once of something that is not in order. If no client is connected, the text is
+// a fault of the subject, of which the next client that connects is notified.
+func (f *Faults) Warn(subject, text string) {
+	if f.Clients() == 0 {
+		f.Report(subject, []string{text})
+		return
+	}
+	f.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: text})
 }
 
 // Current returns the reported faults that still hold.

@@ -8,7 +8,9 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/route"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/settings"
 )
 
 // setupTimeout is how long a model may take to answer when it is tried. A server on this machine
@@ -21,17 +23,13 @@ const (
 // Setup finds model servers on this machine, tries a model, and writes it into config.org. It sends a
 // server nothing but its key and "Say ok.".
 type Setup struct {
-	Path     string // of config.org
-	Discover func(context.Context) []llm.FoundServer
-	// List returns the models of a server, and Try asks a model.
-	List func(context.Context, config.Model) ([]string, error)
-	Try  func(context.Context, config.Model, llm.Request) (llm.Reply, error)
+	Path string // of config.org
+	// Route has the drivers, the dialects, the environment and the log of the models that are tried.
+	Route    route.Config
+	Settings *settings.Live
 	// Changed is called after config.org was changed. When it returns, the change counts.
 	Changed func(context.Context)
-	// Model returns the model that answers, and Decides the name of that model in config.org, or ""
-	// with what else decides.
-	Model   func() string
-	Decides func() (name, otherwise string)
+	Model   func() string // the model that answers
 }
 
 // Methods returns the methods of this service.
@@ -45,7 +43,8 @@ func (s Setup) Methods() []Method {
 
 func (s Setup) find(ctx context.Context, _ protocol.Empty) (protocol.SetupFindResult, error) {
 	result := protocol.SetupFindResult{Model: s.Model(), File: s.Path}
-	for _, server := range s.Discover(ctx) {
+	servers, _ := s.Route.Drivers.Discover(ctx)
+	for _, server := range servers {
 		result.Servers = append(result.Servers, protocol.SetupServer{Name: server.Name, BaseURL: server.BaseURL, Models: server.Models})
 	}
 	return result, nil
@@ -59,7 +58,7 @@ func (s Setup) models(ctx context.Context, p protocol.SetupModelsParams) (result
 	}
 	ctx, cancel := context.WithTimeout(ctx, setupListTimeout)
 	defer cancel()
-	result.Models, err = s.List(ctx, m)
+	result.Models, err = route.NewServer(s.Route.Drivers[0], m, s.Route.Env).Models(ctx)
 	switch llm.ClassOf(err) {
 	case llm.ClassBadRequest, llm.ClassModel, llm.ClassProtocol:
 		return result, nil
@@ -76,7 +75,7 @@ func (s Setup) add(ctx context.Context, p protocol.SetupAddParams) (result proto
 	defer cancel()
 	begun := time.Now()
 	request := llm.Request{Sections: llm.System("Answer with one word."), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Say ok."}}, MaxTokens: 16, FirstOnly: true}
-	if _, err := s.Try(ctx, m, request); err != nil {
+	if _, err := route.Try(ctx, s.Route, m, request); err != nil {
 		return result, setupError(err)
 	}
 	result.Seconds = time.Since(begun).Seconds()
@@ -89,13 +88,29 @@ func (s Setup) add(ctx context.Context, p protocol.SetupAddParams) (result proto
 	}
 	s.Changed(ctx)
 	result.File, result.Line, result.Name, result.Answers = s.Path, added.Line, added.Name, s.Model()
-	if name, otherwise := s.Decides(); name != added.Name {
+	if name, otherwise := s.decides(); name != added.Name {
 		result.Decides = otherwise
 		if otherwise == "" {
 			result.Decides = fmt.Sprintf("%s is asked first, because it is above it in config.org", name)
 		}
 	}
 	return result, nil
+}
+
+// decides returns the name in config.org of the model that answers, or "" with what else decides.
+func (s Setup) decides() (name, otherwise string) {
+	choices, err := config.Choices(s.Settings.Now(), s.Route.Env)
+	if err != nil {
+		return "", err.Error()
+	}
+	variable, set := s.Route.Env("ORG_AGENT_LLM"), s.Settings.Last().LLM
+	switch {
+	case variable != "":
+		otherwise = fmt.Sprintf("the variable ORG_AGENT_LLM is %s, and that decides", variable)
+	case set != "":
+		otherwise = fmt.Sprintf("LLM in config.org is %s, and that decides", set)
+	}
+	return choices[0].Name, otherwise
 }
 
 // setupError returns why a model or a server could not be asked, and what to do about it.

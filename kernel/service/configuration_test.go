@@ -1,0 +1,154 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"org-agent/kernel/config"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/service"
+	"org-agent/kernel/settings"
+)
+
+// reloaded are models that take any settings but those that fail.
+type reloaded struct {
+	model   string
+	notice  string
+	reloads int
+	fail    error
+}
+
+func (r *reloaded) Model() string         { return r.model }
+func (r *reloaded) Notice() string        { return r.notice }
+func (r *reloaded) ConsentNeeded() string { return "" }
+func (r *reloaded) Reload(_ context.Context, s config.Settings) error {
+	r.reloads++
+	if r.fail == nil {
+		r.model = s.Models[0].Name
+	}
+	return r.fail
+}
+
+func none(string) string { return "" }
+
+// noSpeech is the service without servers.
+func noSpeech() service.Speech {
+	no := func() *config.SpeechServer { return nil }
+	return service.Speech{Transcription: service.NewSpeechServer("Transcription", no, nil), Voice: service.NewSpeechServer("Voice", no, nil), Logger: discardLogger}
+}
+
+func TestGreeting(t *testing.T) {
+	models := &reloaded{model: "m1"}
+	greeting := service.Greeting{
+		Home: "/home", Models: models, Settings: func() config.Settings { return config.Settings{} }, Speech: noSpeech(), Token: "token",
+		Env: func(name string) string { return map[string]string{"ORG_AGENT_LLM": "mine"}[name] },
+	}
+	const rules = "that you always allowed are asked about again"
+	for _, test := range []struct {
+		found  string
+		former int
+		want   string
+	}{
+		{"", 0, ""}, {"found m1", 0, "found m1"}, {"", 1, "1 action " + rules}, {"found m1", 2, "found m1; 2 actions " + rules},
+	} {
+		models.notice, greeting.Former = test.found, test.former
+		if got := greeting.Info().Notice; !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+			t.Errorf("the notice of %+v is %q", test, got)
+		}
+	}
+	info := greeting.Info()
+	if info.Home != "/home" || info.Model != "m1" {
+		t.Errorf("a client is told %+v", info)
+	}
+	digests := map[string]string{}
+	for _, v := range info.Variables {
+		digests[v.Name] = v.Digest
+	}
+	if want := protocol.VariableDigest("token", "ORG_AGENT_LLM", "mine"); digests["ORG_AGENT_LLM"] != want {
+		t.Errorf("of the variables a client is told %+v", info.Variables)
+	}
+}
+
+// TestConfigurationReloads: models are made anew only of other models, clients are told only what is new
+// to them, and models that cannot be made stay and are a fault.
+func TestConfigurationReloads(t *testing.T) {
+	paths := config.Paths{Config: filepath.Join(t.TempDir(), "config.org")}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(paths.Config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := func(name string) string {
+		return "* Models\n** " + name + "\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:MODEL: m\n:END:\n"
+	}
+	write(model("first"))
+	started, err := config.Load(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	notify := func(method string, _ any) { told = append(told, method) }
+	faults := &service.Faults{Logger: discardLogger, Notify: notify, Clients: func() int { return 1 }}
+	models, live := &reloaded{model: "first"}, settings.NewLive(paths, started)
+	greeting := service.Greeting{Home: "/home", Models: models, Settings: live.Last, Env: none, Speech: noSpeech()}
+	var level slog.LevelVar
+	configuration := service.NewConfiguration(service.ConfigurationConfig{
+		Settings: live, Models: models, Level: &level, Path: "config.org", Info: greeting.Info, Notify: notify, Faults: faults, Logger: discardLogger,
+	}, started)
+
+	for _, step := range []struct {
+		name, text string
+		fail       error
+		reloads    int
+		model      string
+		told       string
+		faults     string
+	}{
+		{"the same", model("first"), nil, 0, "first", "", ""},
+		{"only the log", model("first") + "* Settings\n:PROPERTIES:\n:LOG_LEVEL: debug\n:END:\n", nil, 0, "first", "", ""},
+		{"another model", model("second"), nil, 1, "second", protocol.MethodServerChanged, ""},
+		{"one that fails", model("third"), errors.New("no such driver"), 2, "second", protocol.MethodNotice, "the models stay as they were: no such driver"},
+		{"mended", model("third"), nil, 3, "third", protocol.MethodServerChanged, ""},
+	} {
+		told, models.fail = nil, step.fail
+		level.Set(slog.LevelError)
+		write(step.text)
+		configuration.Reload(within(t))
+		if models.reloads != step.reloads || models.model != step.model {
+			t.Errorf("%s: made %d times, %s answers", step.name, models.reloads, models.model)
+		}
+		if want := map[bool]slog.Level{true: slog.LevelDebug}[strings.Contains(step.text, "debug")]; level.Level() != want {
+			t.Errorf("%s: the level of the log is %v, want %v", step.name, level.Level(), want)
+		}
+		if got := strings.Join(told, " "); got != step.told {
+			t.Errorf("%s: clients are told %q, want %q", step.name, got, step.told)
+		}
+		if got := strings.Join(faults.Current(), " "); got != step.faults {
+			t.Errorf("%s: the faults are %q", step.name, got)
+		}
+	}
+}
+
+func TestWarning(t *testing.T) {
+	clients := 0
+	var told []string
+	faults := &service.Faults{
+		Logger: discardLogger, Clients: func() int { return clients },
+		Notify: func(_ string, params any) { told = append(told, params.(protocol.Notice).Text) },
+	}
+	faults.Warn("a directory", "nobody is there")
+	if got := faults.Current(); len(got) != 1 || got[0] != "nobody is there" {
+		t.Errorf("the next client is told %q", got)
+	}
+	clients = 1
+	faults.Warn("another", "one is there")
+	if got := faults.Current(); len(got) != 1 || len(told) == 0 || told[len(told)-1] != "one is there" {
+		t.Errorf("with a client it is told %q and the next %q", told, got)
+	}
+}
