@@ -21,9 +21,9 @@ const (
 	keyInterval   = 37 * time.Millisecond // not a multiple of the interval of the deltas
 )
 
-// gptelLatency holds the values of gptel cd2cd73 (August 2026) on a similar machine. They are the
+// gptelLatency returns the values of gptel cd2cd73 (August 2026) on a similar machine. They are the
 // reference if gptel is not installed.
-var gptelLatency = latencies{deltas: []float64{0.025}, deltaP95: []float64{0.275}}
+func gptelLatency() latencies { return latencies{deltas: []float64{0.025}, deltaP95: []float64{0.275}} }
 
 // latencies holds what one Emacs measured, in seconds: how old each delta was when it was drawn, and how
 // long each key waited.
@@ -38,7 +38,7 @@ func measureLatency(ctx context.Context, p programs) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	gptel, reference := gptelLatency, true
+	gptel, reference := gptelLatency(), true
 	if p.gptel != "" {
 		reference = false
 		if gptel, err = measureGptelLatency(ctx, p); err != nil {

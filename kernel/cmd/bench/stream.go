@@ -23,10 +23,13 @@ type streamTarget struct {
 	gptel float64
 }
 
-var streamTargets = []streamTarget{
-	{"an empty", 0, 0.76},
-	{"a 260 kB", 200, 0.94},
-	{"a 1.3 MB", 1000, 1.00},
+// streamTargets are the conversations that are measured, from the shortest.
+func streamTargets() []streamTarget {
+	return []streamTarget{
+		{"an empty", 0, 0.76},
+		{"a 260 kB", 200, 0.94},
+		{"a 1.3 MB", 1000, 1.00},
+	}
 }
 
 const (
@@ -49,7 +52,7 @@ func measureStreams(ctx context.Context, p programs) ([]row, error) {
 	}
 	defer os.RemoveAll(elisp)
 	var rows []row
-	for _, s := range streamTargets {
+	for _, s := range streamTargets() {
 		values, err := s.measure(ctx, p, elisp)
 		if err != nil {
 			return nil, err
