@@ -367,7 +367,8 @@ Nothing is sent."
 (defun org-agent-explain--prompt-history (history)
   "Return a line about the part of the conversation that HISTORY shows."
   (concat
-   (format "Of the conversation: %d turns as said" (plist-get history :turns))
+   (let ((turns (plist-get history :turns)))
+     (format "Of the conversation: %d turn%s as said" turns (if (eq turns 1) "" "s")))
    (when-let* ((count (plist-get history :summarised)))
      (format ", notes of the first %d" count))
    (when-let* ((count (plist-get history :left)))

@@ -127,7 +127,10 @@ This is for `flymake-diagnostic-functions'."
                                     (plist-get result :diagnostics))
                             (and (eql tick (car org-agent-skill--failed))
                                  (mapcar #'org-agent-skill--failure
-                                         (cdr org-agent-skill--failed)))))))))))
+                                         (cdr org-agent-skill--failed)))))
+           ;; In Emacs 28 the mode line has the former counts until a key is
+           ;; pressed.
+           (force-mode-line-update)))))))
 
 (defvar-local org-agent-skill--failed nil
   "What the latest tests of this note showed: (TICK . FAILURES).

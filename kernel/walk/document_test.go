@@ -16,6 +16,7 @@ const root = "../.."
 var walked = []struct{ document, section string }{
 	{"README.org", "The first five minutes"},
 	{"README.org", "Write your first skill"},
+	{"elisp/org-agent.org", "The first half hour"},
 }
 
 func readScripts(t *testing.T) []script {

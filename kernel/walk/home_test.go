@@ -68,14 +68,15 @@ func ofThePerson(variable string) bool {
 }
 
 // wrapEmacs has "emacs" in the home be a program with these first arguments. An Emacs that has been used
-// has compiled its libraries already; in an empty home it would begin to compile all of Org.
+// has compiled its libraries already; in an empty home it would begin to compile all of Org. Emacs 28 loses
+// keys that are pressed while it is about to say that a command has a shorter name.
 func (h *home) wrapEmacs(t *testing.T, program string, arguments ...string) {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
-	text := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' --batch '*) exec %[1]q \"$@\" ;; esac\nexec %[1]q --eval '(setq native-comp-deferred-compilation nil)' %[2]s \"$@\"\n",
+	text := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' --batch '*) exec %[1]q \"$@\" ;; esac\nexec %[1]q --eval '(setq native-comp-deferred-compilation nil extended-command-suggest-shorter nil)' %[2]s \"$@\"\n",
 		path, strings.Join(arguments, " "))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(h.directory, "bin", "emacs"), []byte(text), 0o700)

@@ -76,7 +76,7 @@
     (delete-process client)))
 
 (unless noninteractive
-  (make-network-process :name "reader" :server t :family 'local :noquery t :coding 'utf-8
+  (make-network-process :name "reader" :server t :family 'local :noquery t :coding 'utf-8 :buffer nil
                         :service (getenv "WALK_SCREEN") :log #'reader-answer))
 
 (provide 'reader)
