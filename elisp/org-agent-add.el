@@ -386,7 +386,7 @@ The elements are as in `org-agent-image-clipboard-program'."
     ("scrot" . "DISPLAY") ("gnome-screenshot" . "DISPLAY"))
   "An alist of programs and the environment variable that each needs.")
 
-(defconst org-agent-add--image-patience 120
+(defconst org-agent-add--image-timeout 120
   "Seconds that a program may take, in which a person may have to mark a part.")
 
 ;;;; Images as files
@@ -526,7 +526,7 @@ Kill it when the output is larger than an image may be."
      command
      (lambda (_process _output complaint)
        (funcall done (apply #'concat (nreverse pieces)) complaint))
-     :coding 'no-conversion :patience org-agent-add--image-patience
+     :coding 'no-conversion :timeout org-agent-add--image-timeout
      :filter (lambda (process piece)
                (push piece pieces)
                (when (> (cl-incf bytes (length piece))

@@ -73,7 +73,7 @@ When nil it is what `config.org' says, else found out."
 (defconst org-agent-dictate--text-limit 20000
   "The longest transcript, in characters; a longer one is an error.")
 
-(defconst org-agent-dictate--patience 2
+(defconst org-agent-dictate--timeout 2
   "Seconds that a recorder has to end after an interrupt.")
 
 (defconst org-agent-dictate--no-text
@@ -244,7 +244,7 @@ If it was and the place for the words was gone, insert them here."
     (org-agent-dictate--show)
     (let ((process (org-agent-dictate-recording-process now)))
       (interrupt-process process)
-      (run-at-time org-agent-dictate--patience nil
+      (run-at-time org-agent-dictate--timeout nil
                    (lambda ()
                      (when (process-live-p process)
                        (kill-process process)))))))
@@ -277,7 +277,7 @@ The recorder has ended; COMPLAINT is its last line of error output, or nil."
   (when (process-live-p (org-agent-dictate-recording-process now))
     (interrupt-process (org-agent-dictate-recording-process now))
     (let ((process (org-agent-dictate-recording-process now)))
-      (run-at-time org-agent-dictate--patience nil
+      (run-at-time org-agent-dictate--timeout nil
                    (lambda () (when (process-live-p process)
                                 (kill-process process))))))
   (set-marker (org-agent-dictate-recording-place now) nil)

@@ -27,7 +27,7 @@
 
 (declare-function org-agent-doctor-build "org-agent-doctor")
 
-(defvar org-agent-kernel--patience 10
+(defvar org-agent-kernel--connect-timeout 10
   "Seconds that a kernel has to accept a connection.")
 
 (defvar org-agent-kernel-ready-hook '(org-agent-send-check-environment
@@ -149,7 +149,7 @@ Return non-nil when a process listens there."
            :token (org-agent-kernel-token))
      :success #'org-agent-kernel--initialized
      :failure #'org-agent-kernel--refused)
-    (run-at-time org-agent-kernel--patience nil
+    (run-at-time org-agent-kernel--connect-timeout nil
                  #'org-agent-kernel--give-up connection)
     t))
 
@@ -350,13 +350,13 @@ It is started again by \\[org-agent-chat], or by sending a message."
 ;;;; The program
 
 (cl-defun org-agent-kernel-start-program (command ended
-                                                  &key filter patience
+                                                  &key filter timeout
                                                   (coding 'utf-8-unix))
   "Start COMMAND, a list of a program and its arguments; return its process.
 When it has ended call ENDED, once, with the process, its output and the
 last line of its error output, or nil.  With FILTER, a function of the
 process and a string, the output goes there instead.  CODING decodes the
-output.  A process that takes more than PATIENCE seconds is killed.
+output.  A process that takes more than TIMEOUT seconds is killed.
 Signal a `user-error' when the program cannot be started."
   (let* ((name (file-name-nondirectory (car command)))
          ;; The program is one of this machine, wherever the buffer is.
@@ -384,8 +384,8 @@ Signal a `user-error' when the program cannot be started."
             (error (org-agent-kernel--complaint errors)
                    (user-error "%s could not be run: %s" (car command)
                                (error-message-string err))))))
-    (when patience
-      (run-at-time patience nil
+    (when timeout
+      (run-at-time timeout nil
                    (lambda ()
                      (when (process-live-p process)
                        (kill-process process)))))
@@ -400,11 +400,11 @@ Signal a `user-error' when the program cannot be started."
                (kill-buffer))))
     (delete-process errors)))
 
-(defun org-agent-kernel-run-program (arguments done &optional patience)
+(defun org-agent-kernel-run-program (arguments done &optional timeout)
   "Run the program with ARGUMENTS for this home and return its process.
 When it has ended call DONE, once, with its exit status or `killed', its
 output and the last line of its error output.  It is killed after
-PATIENCE seconds, 60 by default.  Signal a `user-error' when there is no
+TIMEOUT seconds, 60 by default.  Signal a `user-error' when there is no
 program."
   (org-agent-kernel-start-program
    (append (list (or (org-agent-kernel-program)
@@ -418,7 +418,7 @@ program."
                 'killed)
               output
               (or complaint "the program ended without a word")))
-   :patience (or patience 60)))
+   :timeout (or timeout 60)))
 
 (defun org-agent-kernel--home-arguments ()
   "Return the arguments that name this home to the program."
@@ -564,14 +564,14 @@ shown in the echo area."
         (message "Starting the kernel")
         (org-agent-kernel-ensure)))))
 
-(defconst org-agent-kernel--call-patience 30
+(defconst org-agent-kernel--call-timeout 30
   "Seconds that `org-agent-kernel-call' waits, with the start of a kernel.")
 
 (defun org-agent-kernel-call (method params)
   "Return the result of the request METHOD with PARAMS; wait for it.
 Start a kernel if none runs.  \\[keyboard-quit] ends the waiting.  Signal
 a `user-error' when the kernel refuses or does not answer."
-  (let* ((deadline (+ (float-time) org-agent-kernel--call-patience))
+  (let* ((deadline (+ (float-time) org-agent-kernel--call-timeout))
          (wait (lambda (done)
                  (while (not (funcall done))
                    (when (or (> (float-time) deadline)

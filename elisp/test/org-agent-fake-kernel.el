@@ -57,14 +57,14 @@ refuse, or `silence'.")
 
 ;;;; Waiting
 
-(defvar org-agent-fake-patience 180
+(defvar org-agent-fake-timeout 180
   "Seconds after which `org-agent-fake-wait' gives up.")
 
 (defmacro org-agent-fake-wait (form &optional what)
   "Let processes run until FORM is non-nil and return its value.
-After `org-agent-fake-patience' fail, naming WHAT."
+After `org-agent-fake-timeout' fail, naming WHAT."
   (declare (debug t))
-  `(let ((deadline (+ (float-time) org-agent-fake-patience)) value)
+  `(let ((deadline (+ (float-time) org-agent-fake-timeout)) value)
      (while (not (setq value ,form))
        (when (> (float-time) deadline)
          (ert-fail (list "waited in vain for" ,(or what (list 'quote form))
@@ -322,7 +322,7 @@ Else a buffer or a timer of it asks for a kernel in the midst of another."
 
 (defun org-agent-fake-delete (directory)
   "Delete DIRECTORY, in which a kernel that ends may still write."
-  (let ((deadline (+ (float-time) org-agent-fake-patience)))
+  (let ((deadline (+ (float-time) org-agent-fake-timeout)))
     (while (file-directory-p directory)
       (condition-case err
           (delete-directory directory t)

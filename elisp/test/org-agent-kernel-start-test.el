@@ -240,13 +240,13 @@ This one is ready only after Emacs has written a file."
   "A kernel that never answers the handshake is given up."
   (org-agent-fake-with-home
     (push (cons "initialize" (lambda (_) 'silence)) org-agent-fake-answers)
-    (let ((org-agent-kernel--patience 0.1))
+    (let ((org-agent-kernel--connect-timeout 0.1))
       (org-agent-fake-start)
       (org-agent-kernel-ensure)
       (should (eq org-agent-kernel-state 'connecting))
       (org-agent-fake-wait (eq org-agent-kernel-state 'lost))
       (setq org-agent-fake-answers nil
-            org-agent-kernel--patience org-agent-fake-patience)
+            org-agent-kernel--connect-timeout org-agent-fake-timeout)
       (org-agent-fake-wait (org-agent-kernel-ready-p)))))
 
 (ert-deftest org-agent-kernel-comes-back ()

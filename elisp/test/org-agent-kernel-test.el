@@ -164,7 +164,7 @@ The buffers that were opened for what was asked from there go with it."
 
 (defun org-agent-kernel-test--settle (answers)
   "Wait until there are ANSWERS and nothing goes on."
-  (let ((deadline (+ (float-time) org-agent-fake-patience)))
+  (let ((deadline (+ (float-time) org-agent-fake-timeout)))
     (while (not (and (>= (org-agent-kernel-test--answers) answers)
                      (org-agent-kernel-test--idle-p)))
       (when (> (float-time) deadline)
@@ -408,8 +408,8 @@ it talks to a kernel that was killed."
                    "-L" (expand-file-name "test" org-agent-directory)
                    "-l" "org-agent-kernel-test")
              (cl-loop for form in
-                      (append `((setq org-agent-fake-patience
-                                      ,org-agent-fake-patience
+                      (append `((setq org-agent-fake-timeout
+                                      ,org-agent-fake-timeout
                                       org-agent-home ,org-agent-home
                                       org-agent-program ,org-agent-program
                                       org-agent-fake-directory

@@ -78,7 +78,7 @@
                (regexp-quote
                 "(\"Emacs\" \"org-agent\" \"Answered: Is &lt;b&gt;this&lt;/b&gt; &amp; that so?\")")
                (funcall output)))
-      (let ((deadline (+ (float-time) org-agent-fake-patience)))
+      (let ((deadline (+ (float-time) org-agent-fake-timeout)))
         (while (and (not (equal (buffer-name (window-buffer)) "*org-agent-chat*"))
                     (< (float-time) deadline))
           (read-event nil nil 0.05)))

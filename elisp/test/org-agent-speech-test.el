@@ -213,7 +213,7 @@
       (should (equal (car (org-agent-context-draft)) "One."))
       ;; One that does not listen to anybody, and does not stop.
       (let ((org-agent-dictate--limit 100000)
-            (org-agent-dictate--patience 0.2)
+            (org-agent-dictate--timeout 0.2)
             (org-agent-dictate-program
              (list (list (org-agent-speech-test--script
                           "deaf" "trap '' INT" "exec cat /dev/zero")))))

@@ -19,7 +19,7 @@
 ;; talk to.
 ;;
 ;; The exit code is 0 when every test that was to run did, as expected.
-;; A process that says nothing for RUN_PATIENCE seconds (900) is made to
+;; A process that says nothing for RUN_TIMEOUT seconds (900) is made to
 ;; give its test up, with a backtrace, and is killed if it does not.
 
 ;;; Code:
@@ -161,16 +161,16 @@ So what belongs to one test stands together."
                  how (length run-times) (length run-names) name time)))
     (process-put process 'text text)))
 
-(defun run-watch (process patience)
-  "Have PROCESS give up its test when it was silent for PATIENCE seconds.
+(defun run-watch (process timeout)
+  "Have PROCESS give up its test when it was silent for TIMEOUT seconds.
 The signal is one at which Emacs enters its debugger; for ERT that is the
 end of the test, with a backtrace."
   (let ((silence (- (float-time) (process-get process 'heard))))
     (cond
-     ((> silence (+ patience 30)) (kill-process process))
-     ((and (> silence patience) (not (process-get process 'warned)))
+     ((> silence (+ timeout 30)) (kill-process process))
+     ((and (> silence timeout) (not (process-get process 'warned)))
       (process-put process 'warned t)
-      (push (format "a process was silent for %d seconds" patience)
+      (push (format "a process was silent for %d seconds" timeout)
             run-troubles)
       (signal-process process 'SIGUSR2)))))
 
@@ -192,7 +192,7 @@ end of the test, with a backtrace."
   (run-autoloads)
   (run-load)
   (let* ((count (run-number "RUN_PROCESSES" 3))
-         (patience (run-number "RUN_PATIENCE" 900))
+         (timeout (run-number "RUN_TIMEOUT" 900))
          (began (float-time))
          (directory (make-temp-file "org-agent-tests" t)))
     (setq run-names (run-selected))
@@ -206,7 +206,7 @@ end of the test, with a backtrace."
             (dolist (process run-workers)
               (if (or (process-live-p process)
                       (accept-process-output process 0))
-                  (run-watch process patience)
+                  (run-watch process timeout)
                 (run-finish process)))))
       (mapc #'delete-process run-workers)
       (delete-directory directory t))

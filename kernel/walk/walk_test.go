@@ -38,9 +38,9 @@ type display interface {
 var unwanted = regexp.MustCompile(`(?i)wrong type argument|symbol’s|void[- ]variable|args out of range|debugger|\*warnings\*|\*backtrace\*|error in |is undefined|can do nothing useful here|\[no match\]`)
 
 const (
-	patience      = 30 * time.Second // of somebody who waits for a thing to be seen
-	startPatience = 2 * time.Minute  // the same, when Emacs starts
-	glance        = 50 * time.Millisecond
+	waitTimeout  = 30 * time.Second // of somebody who waits for a thing to be seen
+	startTimeout = 2 * time.Minute  // the same, when Emacs starts
+	glance       = 50 * time.Millisecond
 )
 
 func TestWalks(t *testing.T) {
@@ -154,9 +154,9 @@ func (w *walker) do(p part) error {
 // await looks at the screen until it is as the parts want it.
 func (w *walker) await(now step, wanted []part) {
 	w.t.Helper()
-	limit := patience
+	limit := waitTimeout
 	if !w.seen {
-		limit = startPatience
+		limit = startTimeout
 	}
 	for deadline := time.Now().Add(limit); ; time.Sleep(glance) {
 		screen, err := w.display.screen(w.t.Context())

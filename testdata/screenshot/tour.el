@@ -157,7 +157,7 @@ saved twice very quickly, the second of the two saves got lost entirely.
          (lambda () (tour-shoot "complete"))))
   "What is done, in order: when the first function agrees, the second.")
 
-(defvar tour-patience 60
+(defvar tour-timeout 60
   "Seconds after which a step is waited for in vain.")
 
 (defvar tour-since (float-time)
@@ -180,7 +180,7 @@ saved twice very quickly, the second of the two saves got lost entirely.
                (funcall (cdr (pop tour-steps))))
            (error (tour-fail (error-message-string err))))
          (setq tour-since (float-time)))
-        ((> (- (float-time) tour-since) tour-patience)
+        ((> (- (float-time) tour-since) tour-timeout)
          (tour-fail "nothing more came"))))
 
 (shot-begin 96 30 100)
