@@ -72,7 +72,8 @@ elisp/org-agent.elc: $(EL_FILES) $(AUTOLOADS) | need-emacs
 EL_VERSION  := $(shell sed -n 's/^;; Version: //p' elisp/org-agent.el)
 PACKAGE_TAR ?= bin/org-agent-$(EL_VERSION).tar
 
-# The manual for "C-h i", and the list of it that package.el looks for.
+# The manual for "C-h i", and the list of it that package.el looks for. Info names the pages that it
+# refers to: in a package and in a checkout they are in the same places below the top.
 MANUAL ?= elisp
 
 .PHONY: info
@@ -81,7 +82,7 @@ info: need-emacs need-makeinfo $(MANUAL)/org-agent.info ## export the manual for
 $(MANUAL)/org-agent.info: elisp/org-agent.org
 	@mkdir -p $(MANUAL); work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; \
 	$(EMACS) -Q --batch --eval '(progn (require (quote ox-texinfo)) (setq org-export-use-babel nil) (find-file "$<") (org-export-to-file (quote texinfo) "'"$$work"'/org-agent.texi"))' && \
-	cd "$$work" && makeinfo --no-split --output=org-agent.info org-agent.texi && \
+	cd "$$work" && sed -i.before 's|@uref{\.\./|@uref{|g' org-agent.texi && makeinfo --no-split --output=org-agent.info org-agent.texi && \
 	install-info --quiet org-agent.info dir && cd "$(CURDIR)" && mv "$$work/dir" "$$work/org-agent.info" $(MANUAL)/ && touch $@
 
 # A package has the manual where it was exported, or can be.
@@ -90,9 +91,9 @@ INFO_FILES := $(if $(and $(shell command -v makeinfo),$(shell command -v install
 .PHONY: package
 package: $(PACKAGE_TAR) ## make the package that M-x package-install-file installs
 
-$(PACKAGE_TAR): $(EL_FILES) $(GO_FILES) LICENSE $(INFO_FILES) | need-emacs
+$(PACKAGE_TAR): $(EL_FILES) $(GO_FILES) LICENSE README.org $(INFO_FILES) | need-emacs
 	@mkdir -p $(dir $@); work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; \
-	to="$$work/org-agent-$(EL_VERSION)"; mkdir "$$to" && cp $(EL_FILES) go.mod go.sum LICENSE $(if $(INFO_FILES),$(INFO_FILES) elisp/dir) "$$to" && \
+	to="$$work/org-agent-$(EL_VERSION)"; mkdir "$$to" && cp $(EL_FILES) go.mod go.sum LICENSE README.org $(if $(INFO_FILES),$(INFO_FILES) elisp/dir) "$$to" && \
 	$(EMACS) -Q --batch -l package --eval '(package-generate-description-file (with-temp-buffer (insert-file-contents "elisp/org-agent.el") (package-buffer-info)) (pop command-line-args-left))' \
 	  "$$to/org-agent-pkg.el" && \
 	find kernel skills -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path 'kernel/cmd/bench/*' \

@@ -91,8 +91,21 @@ manual, and the sources of the kernel are there, without a test."
               (should (file-exists-p (expand-file-name "go.mod" directory)))
               (should (file-exists-p
                        (expand-file-name "kernel/cmd/org-agent/main.go" directory)))
-              (should-not (directory-files-recursively directory "_test\\.go\\'\\|-test\\.el\\'")))))
+              (should-not (directory-files-recursively directory "_test\\.go\\'\\|-test\\.el\\'"))
+              (org-agent-package-test--pages directory))))
       (delete-directory home t))))
+
+(defun org-agent-package-test--pages (directory)
+  "Check that the pages which the manual in DIRECTORY names are there."
+  (with-temp-buffer
+    (insert-file-contents (expand-file-name "org-agent.info" directory))
+    (let ((count 0))
+      (while (re-search-forward "(\\([^ ()\n]*README\\.org\\))" nil t)
+        (cl-incf count)
+        (ert-info ((match-string 1))
+          (should-not (string-prefix-p ".." (match-string 1)))
+          (should (file-exists-p (expand-file-name (match-string 1) directory)))))
+      (should (> count 5)))))
 
 (defun org-agent-package-test--forms (file regexp end)
   "Return the Lisp forms in FILE between lines that match REGEXP and END."
