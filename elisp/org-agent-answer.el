@@ -327,7 +327,8 @@ If the question is not in the buffer show nothing; the act will come."
                        :line (copy-marker beg))))
         (push (cons turn preview) org-agent-answer-previews)
         (org-agent-answer--note preview beg checked text text)
-        (org-agent-answer--fontify preview ours (length text))))))
+        ;; However fast it comes, nobody is to see the properties.
+        (org-agent-answer--fontify preview ours 0)))))
 
 (defun org-agent-answer--continue (preview offset text gap)
   "Add TEXT, whose position in the answer is OFFSET, to PREVIEW.
@@ -364,6 +365,7 @@ it can be seen whether it is active Org."
          (line (marker-position (org-agent-answer-partial-line preview)))
          (checked (org-agent-inert-lines all (org-agent-answer-partial-state preview)))
          (ours (org-agent-fontify-p line)))
+    (org-agent-page-without-room line)
     (org-agent-fontify-ours ours
       (org-agent-answer--replace
        preview line (org-agent-answer--with-properties
@@ -391,7 +393,12 @@ highlight them later."
        (marker-position (org-agent-answer-partial-beg preview))
        (marker-position (org-agent-answer-partial-line preview))
        (org-agent-inert-state-block (org-agent-answer-partial-state preview))
-       (or ours late)))))
+       (or ours late))
+      (when (org-agent-inert-state-block (org-agent-answer-partial-state preview))
+        (org-agent-page-open-block
+         (+ (org-agent-answer-partial-beg preview)
+            (org-agent-fontify-progress-done progress))
+         (marker-position (org-agent-answer-partial-end preview)))))))
 
 (defun org-agent-answer--fontify-late (buffer preview)
   "Highlight PREVIEW in BUFFER, if it is still being written."

@@ -1,4 +1,4 @@
-;;; org-agent-layout.el --- Tables, blocks and quotes on a page  -*- lexical-binding: t; -*-
+;;; org-agent-layout.el --- Titles, lists, blocks and tables on a page  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; This file lays out what stands in an answer beside its paragraphs.
-;; Code stands on a band, below the name of its language.  A quotation has
+;; This file lays out what stands in an answer beside its paragraphs.  A
+;; title that only repeats how the text begins is its beginning.  Code stands on a band, below the name of its language.  A quotation has
 ;; a bar before it.  The rules of a table are thin, and a table that is
 ;; wider than the window has the text of its cells wrapped, so that its
 ;; columns stay columns.
@@ -21,6 +21,8 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+
+(defvar org-level-faces)
 
 (defface org-agent-layout-code
   '((((class color) (min-colors 88) (background light))
@@ -61,6 +63,47 @@
   "Return non-nil when FACE is one of the faces at POSITION."
   (memq face (flatten-tree (get-text-property position 'face))))
 
+;;;; Titles
+
+(defconst org-agent-layout--properties-regexp
+  "[ \t]*:PROPERTIES:[ \t]*\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:[ \t]*\n"
+  "Matches the properties of a heading and the end of their last line.")
+
+(defun org-agent-layout-joined (stars title-end end)
+  "Show the title from STARS to TITLE-END as the beginning of the text below.
+That is for a title that only repeats how the text begins.  The heading
+ends at END.  Return nil when it is a title, or has something to say."
+  (when (and (eq (char-before title-end) ?…)
+             (or (= title-end end) (invisible-p title-end)))
+    (let ((words (buffer-substring-no-properties stars (1- title-end))))
+      (save-excursion
+        (goto-char (min (1+ end) (point-max)))
+        (when (looking-at org-agent-layout--properties-regexp)
+          (goto-char (match-end 0)))
+        (when (looking-at-p (regexp-quote words))
+          (org-agent-layout--hide (1- title-end) (+ (point) (length words)))
+          (org-agent-layout--plain stars (1- title-end))
+          t)))))
+
+(defun org-agent-layout--plain (beg end)
+  "Take the faces of headings away from the text between BEG and END."
+  (while (< beg end)
+    (let ((next (next-single-property-change beg 'face nil end)))
+      (put-text-property
+       beg next 'face
+       (cl-remove-if (lambda (face) (memq face org-level-faces))
+                     (ensure-list (get-text-property beg 'face))))
+      (setq beg next))))
+
+;;;; Lists
+
+(defun org-agent-layout-lists (from limit)
+  "Have the items of lists between FROM and LIMIT wrapped below their text."
+  (goto-char from)
+  (while (re-search-forward "^[ \t]*\\(?:[-+]\\|[0-9]+[.)]\\)[ \t]+" limit t)
+    (put-text-property (match-beginning 0) (line-end-position) 'wrap-prefix
+                       (make-string (current-column) ?\s))))
+
 ;;;; Blocks
 
 (defconst org-agent-layout--code '("src" "example" "export")
@@ -69,12 +112,15 @@
 (defconst org-agent-layout--quoted '("quote" "verse")
   "The types of blocks that have a bar before them.")
 
+(defconst org-agent-layout--begin-regexp
+  "^[ \t]*#\\+begin_\\([[:alpha:]]+\\)[ \t]*\\(.*\\)\n"
+  "Matches the first line of a block: its type, and what follows that.")
+
 (defun org-agent-layout-blocks (from limit)
   "Lay out the blocks that begin between FROM and LIMIT.
 As Org does, look for their ends behind LIMIT, too."
   (goto-char from)
-  (while (re-search-forward "^[ \t]*#\\+begin_\\([[:alpha:]]+\\)[ \t]*\\(.*\\)\n"
-                            limit t)
+  (while (re-search-forward org-agent-layout--begin-regexp limit t)
     (let* ((type (downcase (match-string-no-properties 1)))
            (code (member type org-agent-layout--code))
            (beg (match-beginning 0)) (rest (match-beginning 2)) (body (match-end 0))
@@ -85,7 +131,33 @@ As Org does, look for their ends behind LIMIT, too."
         (save-excursion
           (org-agent-layout--prefix beg body end code)
           (org-agent-layout--begin beg rest body code)
+          (when code
+            (org-agent-layout--escapes body end))
           (org-agent-layout--end end code))))))
+
+(defconst org-agent-layout--recent 4000
+  "How many characters of a block that is being written are looked at.")
+
+(defun org-agent-layout-open-block (beg end)
+  "Lay out the code of the block from BEG to END, which has no end yet.
+Org does not take it for a block before that."
+  (goto-char beg)
+  (when (and (looking-at org-agent-layout--begin-regexp)
+             (member (downcase (match-string-no-properties 1))
+                     org-agent-layout--code))
+    (let ((rest (match-beginning 2)) (body (match-end 0)))
+      (org-agent-layout--prefix beg body end t)
+      (org-agent-layout--begin beg rest body t)
+      (let ((from (max body (- end org-agent-layout--recent))))
+        (while (setq from (text-property-any from end 'face nil))
+          (put-text-property from (next-single-property-change from 'face nil end)
+                             'face 'org-block))))))
+
+(defun org-agent-layout--escapes (beg end)
+  "Hide the commas with which Org escapes lines of code between BEG and END."
+  (goto-char beg)
+  (while (re-search-forward "^[ \t]*\\(,\\),*\\(?:\\*\\|#\\+\\)" end t)
+    (org-agent-layout--hide (match-beginning 1) (match-end 1))))
 
 (defun org-agent-layout--begin (beg rest body code)
   "Lay out the first line of a block, from BEG to its BODY.

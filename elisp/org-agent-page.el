@@ -163,10 +163,6 @@ TAB on their line opens and closes it."
 All its lines begin with a colon: those of thoughts and calls have a
 fixed width.")
 
-(defconst org-agent-page--properties-regexp
-  "[ \t]*:PROPERTIES:[ \t]*\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:[ \t]*\n"
-  "Matches the properties of a heading and the end of their last line.")
-
 (defconst org-agent-page--drawer-start
   "[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
   "Matches the first line of such a drawer.")
@@ -179,7 +175,7 @@ Return nil: there is nothing left to highlight."
           (from (point)))
       (org-agent-page--gap-gone from)
       (org-agent-page--question-body from limit)
-      (org-agent-page--lists from limit)
+      (org-agent-layout-lists from limit)
       (org-agent-layout-rules from limit)
       (org-agent-layout-blocks from limit)
       (org-agent-layout-tables from limit)
@@ -334,7 +330,7 @@ Its text is from STARS to TITLE-END, its TAGS follow."
        (org-agent-page--instead
         beg stars (org-agent-page--glyph "✗ " "! " 'org-agent-page-trouble)))
       (_ (org-agent-page--hide beg stars)))
-    (unless (org-agent-page--joined stars title-end end)
+    (unless (org-agent-layout-joined stars title-end end)
       (add-face-text-property
        stars title-end
        (cond ((equal (car ask) "TODO") 'org-agent-page-answer-title)
@@ -342,32 +338,6 @@ Its text is from STARS to TITLE-END, its TAGS follow."
              (failed 'org-agent-page-trouble)
              ((eq (char-before title-end) ?…) 'org-agent-page-excerpt)
              (t 'org-agent-page-answer-title))))))
-
-(defun org-agent-page--joined (stars title-end end)
-  "Show the title from STARS to TITLE-END as the beginning of the text below.
-That is for a title that only repeats how the text begins.  The heading
-ends at END.  Return nil when it is a title, or has something to say."
-  (when (and (eq (char-before title-end) ?…)
-             (or (= title-end end) (invisible-p title-end)))
-    (let ((words (buffer-substring-no-properties stars (1- title-end))))
-      (save-excursion
-        (goto-char (min (1+ end) (point-max)))
-        (when (looking-at org-agent-page--properties-regexp)
-          (goto-char (match-end 0)))
-        (when (looking-at-p (regexp-quote words))
-          (org-agent-page--hide (1- title-end) (+ (point) (length words)))
-          (org-agent-page--plain stars (1- title-end))
-          t)))))
-
-(defun org-agent-page--plain (beg end)
-  "Take the faces of headings away from the text between BEG and END."
-  (while (< beg end)
-    (let ((next (next-single-property-change beg 'face nil end)))
-      (put-text-property
-       beg next 'face
-       (cl-remove-if (lambda (face) (memq face org-level-faces))
-                     (ensure-list (get-text-property beg 'face))))
-      (setq beg next))))
 
 ;;;; Room between turns
 
@@ -418,6 +388,23 @@ last line while it is being written."
               (propertize (substring text -1) 'display org-agent-page--room))
     text))
 
+(defun org-agent-page-without-room (position)
+  "Take the free line before POSITION away, since text comes there."
+  (when (and org-agent-page--shown
+             (> position (point-min))
+             (equal (get-text-property (1- position) 'display)
+                    org-agent-page--room))
+    (with-silent-modifications
+      (remove-list-of-text-properties (1- position) position '(display)))))
+
+(defun org-agent-page-open-block (beg end)
+  "Show the block from BEG to END, which is being written, as a block.
+Do nothing if no block begins there."
+  (when org-agent-page--shown
+    (save-excursion
+      (with-silent-modifications
+        (org-agent-layout-open-block beg end)))))
+
 ;;;; The body of a question
 
 (defconst org-agent-page--farthest 4000
@@ -446,15 +433,6 @@ That is what stands between a question's heading and the next heading."
           (add-face-text-property (max body from) end
                                   'org-agent-page-question t))
         (goto-char end)))))
-
-;;;; Lists
-
-(defun org-agent-page--lists (from limit)
-  "Have the items of lists between FROM and LIMIT wrapped below their text."
-  (goto-char from)
-  (while (re-search-forward "^[ \t]*\\(?:[-+]\\|[0-9]+[.)]\\)[ \t]+" limit t)
-    (put-text-property (match-beginning 0) (line-end-position) 'wrap-prefix
-                       (make-string (current-column) ?\s))))
 
 ;;;; Drawers
 

@@ -141,7 +141,8 @@
                                   (substring text offset (+ offset n)))
             (setq offset (+ offset n))
             (org-agent-fake-settle)
-            (when (> n org-agent-fontify-fast)
+            ;; How an answer begins is highlighted at once.
+            (when (and (> n org-agent-fontify-fast) (> offset n))
               (org-agent-fontify-test--breathe))
             (pcase-let ((`(,beg . ,end) (org-agent-fontify-test--finished)))
               (should (equal (org-agent-fontify-test--looks beg end)

@@ -12,6 +12,7 @@
 (require 'cl-lib)
 (require 'org-agent-chat)
 (require 'org-agent-layout)
+(require 'org-agent-page)
 
 (defun org-agent-layout-test--seen ()
   "Return what one sees of the buffer, with what stands before its lines."
@@ -157,6 +158,30 @@ There is nothing but ASCII."
       (should (string-match-p "org-block\\|org-agent-layout-language"
                               (prin1-to-string
                                (get-text-property (match-beginning 0) 'face)))))))
+
+(ert-deftest org-agent-layout-escapes ()
+  "The commas with which Org escapes lines of code are not seen, others are."
+  (org-agent-layout-test--with
+      "#+begin_example\n,* A\n ,#+b\n,,* C\n, d\n#+end_example\n,* A\n" 80
+    (should (equal (org-agent-layout-test--seen)
+                   " * A\n  #+b\n ,* C\n , d\n,* A\n"))))
+
+(ert-deftest org-agent-layout-code-that-is-being-written ()
+  "Code looks like code before its end is there."
+  (org-agent-layout-test--with "Text.\n#+begin_src sh\nls\necho 1" 80
+    (org-agent-page-open-block 7 (point-max))
+    (should (equal (org-agent-layout-test--seen) "Text.\n sh\n ls\n echo 1"))
+    (dolist (text '("ls" "echo"))
+      (goto-char (point-min))
+      (search-forward text)
+      (should (eq 'org-block (get-text-property (match-beginning 0) 'face))))
+    (goto-char (point-max))
+    (insert "\n#+end_src\nEnd.\n")
+    (font-lock-ensure)
+    (should (equal (org-agent-layout-test--seen) "Text.\n sh\n ls\n echo 1\nEnd.\n")))
+  (org-agent-layout-test--with "Text.\n" 80
+    (org-agent-page-open-block 1 (point-max))
+    (should (equal (org-agent-layout-test--seen) "Text.\n"))))
 
 (ert-deftest org-agent-layout-code-in-a-list ()
   "Code that a list has in it stands below the text of the item."
