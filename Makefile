@@ -232,7 +232,12 @@ bench: need-tests $(BIN) $(AUTOLOADS) ## measure the targets and print them as a
 .PHONY: screenshot
 screenshot: need-emacs $(BIN) bin/llmtest-server $(AUTOLOADS) ## make the pictures in testdata of real Emacs frames
 	$(call need,Xvfb,xvfb)
-	EMACS=$(EMACS) testdata/screenshot/screenshot.sh
+	EMACS=$(EMACS) testdata/screenshot/screenshot.sh pictures
+
+.PHONY: animation
+animation: need-emacs $(BIN) bin/llmtest-server $(AUTOLOADS) ## make the animation in testdata of real Emacs frames
+	$(call need,Xvfb,xvfb)
+	EMACS=$(EMACS) GO="$(GO)" testdata/screenshot/screenshot.sh animation
 
 .PHONY: walks
 walks: need-emacs $(BIN) elisp/org-agent.elc ## do in real Emacsen what README.org and the manual say, and print how long it took; PICTURES=DIR keeps pictures

@@ -176,8 +176,9 @@ CODE is non-nil if the block has code."
   (when (org-agent-layout--face-p (point) 'org-block-end-line)
     ;; The end of this line is that of the last line of the body.
     (org-agent-layout--hide (1- (point)) end)
+    ;; So it looks like that end, as that of a line of a difference does.
     (put-text-property (point) (min (point-max) (1+ end)) 'face
-                       (and code 'org-block))))
+                       (if code (get-text-property (1- (point)) 'face)))))
 
 (defun org-agent-layout--prefix (beg body end code)
   "Set what stands before the lines of the block from BEG to END.

@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
-# Makes testdata/screenshot.png, a real Emacs frame with a real conversation,
-# testdata/skill.png, one in which a skill was written, and a picture of each of
-# the other buffers in testdata/tour, in an X server without a screen. The answers of the conversation are a script's, streamed by a model
-# server. "make screenshot" runs this; it needs Xvfb and the programs in bin.
+# usage: screenshot.sh pictures|animation
+#
+# Makes pictures of real Emacs frames with real conversations, in an X server
+# without a screen. The answers are a script's, streamed by a model server.
+#   pictures   testdata/screenshot.png, testdata/skill.png, in which a skill was
+#              written, and the other buffers in testdata/tour
+#   animation  testdata/animation.gif: a question, its answer, a change that is
+#              allowed
+# "make screenshot" and "make animation" run this; it needs Xvfb and the
+# programs in bin, for the animation also Go.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 emacs=$(testdata/screenshot/emacs-with-windows.sh)
@@ -10,7 +16,7 @@ emacs=$(testdata/screenshot/emacs-with-windows.sh)
 home=$(mktemp -d)
 children=()
 end() {
-    for instance in "$home" "$home/author" "$home/tour"; do
+    for instance in "$home" "$home"/{author,tour,animation}; do
         HOME=$instance XDG_STATE_HOME=$instance/state bin/org-agent stop 2>/dev/null || true
     done
     for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
@@ -42,9 +48,28 @@ ORG_AGENT_LLM_BASE_URL=$(await "$home/url")
 DISPLAY=:$(await "$home/display")
 export ORG_AGENT_LLM_BASE_URL DISPLAY ORG_AGENT_LLM_API_KEY=none ORG_AGENT_LLM_MODEL=test-model
 
-HOME=$home timeout 120 "$emacs" -Q -L elisp -l testdata/screenshot/screenshot.el testdata/screenshot.png
-mkdir "$home/author"
-HOME=$home/author XDG_STATE_HOME=$home/author/state ORG_AGENT_LLM=builtin timeout 120 "$emacs" -Q -L elisp -l testdata/screenshot/skill.el testdata/skill.png
-mkdir -p "$home/tour" testdata/tour
-HOME=$home/tour XDG_STATE_HOME=$home/tour/state timeout 180 "$emacs" -Q -L elisp -l testdata/screenshot/tour.el testdata/tour
-ls -l testdata/screenshot.png testdata/skill.png testdata/tour
+# shoot HOME SCRIPT PLACE: run SCRIPT in an Emacs whose home is HOME and have it write to PLACE.
+shoot() {
+    mkdir -p "$1"
+    HOME=$1 XDG_STATE_HOME=$1/state timeout 180 "$emacs" -Q -L elisp -l "testdata/screenshot/$2" "$3"
+}
+
+case ${1-} in
+pictures)
+    mkdir -p testdata/tour
+    shoot "$home" screenshot.el testdata/screenshot.png
+    ORG_AGENT_LLM=builtin shoot "$home/author" skill.el testdata/skill.png
+    shoot "$home/tour" tour.el testdata/tour
+    ls -l testdata/screenshot.png testdata/skill.png testdata/tour
+    ;;
+animation)
+    mkdir "$home/frames"
+    shoot "$home/animation" animation.el "$home/frames"
+    "${GO:-go}" run testdata/screenshot/animation.go "$home/frames/frames" testdata/animation.gif
+    ls -l testdata/animation.gif
+    ;;
+*)
+    sed -n 's/^# \(usage: \)/\1/p' "$0" >&2
+    exit 2
+    ;;
+esac

@@ -22,6 +22,7 @@
   (tool-bar-mode -1)
   (scroll-bar-mode -1)
   (blink-cursor-mode -1)
+  (modify-frame-parameters nil '((internal-border-width . 8)))
   (load-theme 'modus-operandi t)
   (set-face-attribute 'default nil :family "DejaVu Sans Mono" :height height)
   ;; Else the font of blocks is another one on some systems, and taller.
@@ -50,6 +51,43 @@
   (redisplay t)
   (let ((coding-system-for-write 'binary))
     (write-region (x-export-frames nil 'png) nil file nil 'silent)))
+
+;;;; Steps
+
+(defvar shot-steps nil
+  "What is to be done, in order: when the first function agrees, the second.")
+
+(defvar shot-timeout 60
+  "Seconds after which a step is waited for in vain.")
+
+(defvar shot-since (float-time)
+  "When the latest step was done.")
+
+(defun shot-play (steps &optional pause)
+  "Do STEPS one after the other, looking every PAUSE seconds, and end.
+STEPS are pairs of functions: when the first agrees, the second is called."
+  (setq shot-steps steps)
+  (run-with-timer 1 (or pause 0.4) #'shot--look))
+
+(defun shot--look ()
+  "Do the next step if it is time for it; end behind the last."
+  (cond ((not shot-steps)
+         (shot-end))
+        ((funcall (caar shot-steps))
+         (condition-case err
+             ;; A timer runs where the command loop was, not where a step went.
+             (with-current-buffer (window-buffer (selected-window))
+               (funcall (cdr (pop shot-steps))))
+           (error (shot--fail (error-message-string err))))
+         (setq shot-since (float-time)))
+        ((> (- (float-time) shot-since) shot-timeout)
+         (shot--fail "nothing more came"))))
+
+(defun shot--fail (what)
+  "Say WHAT went wrong at which step and end."
+  (princ (format "pictures: %s, with %d steps to go\n" what (length shot-steps))
+         #'external-debugging-output)
+  (kill-emacs 1))
 
 (defun shot-end ()
   "End this Emacs and ask nothing."

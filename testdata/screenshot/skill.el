@@ -8,7 +8,8 @@
 ;;
 ;; Does what "Write your first skill" in README.org says, with the keys that it
 ;; names, a step whenever nothing else goes on, and writes the frame to the
-;; file IMAGE.
+;; file IMAGE, and beside it tour/test-fails.png, with a test that fails, and
+;; tour/test-passes.png, in which it passes.
 
 ;;; Code:
 
@@ -44,11 +45,17 @@
       (goto-char (point-min))
       (search-forward "** DONE" nil t 3))))
 
+(defun shot-fault ()
+  "Return what is wrong with the note, or nil."
+  (with-current-buffer "shout.org"
+    (when-let* ((fault (car (flymake-diagnostics))))
+      (flymake-diagnostic-text fault))))
+
 (defun shot-ask ()
   "Have something shouted."
   (shot-say "shout: is anybody out there?"))
 
-(defvar shot-steps
+(defvar shot-skill-steps
   (list
    (cons #'shot-quiet-p
          (lambda ()
@@ -64,37 +71,49 @@
                       "C-x C-s")))
    (cons (lambda () (string-match-p "last good version" (or (current-message) "")))
          (lambda ()
+           (with-current-buffer "shout.org" (flymake-start))))
+   (cons #'shot-fault
+         (lambda ()
+           (message "%s" (shot-fault))
+           (shot-test "test-fails" "* Tests")
            (shot-note ":text \"hello\")))" ":text \"HELLO\")))" "C-x C-s")
            (shot-note "* Success Criteria" "* Success Criteria" "C-c C-c")))
    (cons #'shot-proven-p #'shot-ask)
    (cons (lambda () (and (shot-shown-p shot-chat "** IS ANYBODY") (shot-quiet-p)))
          (lambda ()
+           (shot-test "test-passes" "* Success Criteria")
            (shot-note "(string-upcase" "(string-upcas")
            (flymake-start)))
-   (cons (lambda () (with-current-buffer "shout.org" (flymake-diagnostics)))
-         #'shot-export))
+   (cons #'shot-fault #'shot-export))
   "What is to be done: pairs of when it can be done and the doing.")
 
-(defun shot-export ()
-  "Write the image, with the fault in the note shown in the echo area."
+(defun shot-note-from (text)
+  "Show the note from TEXT on, and the end of the conversation."
   (select-window (get-buffer-window shot-chat))
   (goto-char (point-max))
   (recenter -1)
   (select-window (get-buffer-window "shout.org"))
   (goto-char (point-min))
+  (search-forward text)
+  (forward-line 0)
+  (set-window-start nil (point)))
+
+(defun shot-test (name text)
+  "Write the picture NAME of the note from TEXT on."
+  (shot-note-from text)
+  (shot-write (expand-file-name (concat "tour/" name ".png")
+                                (file-name-directory shot-file))))
+
+(defun shot-export ()
+  "Write the image, with the fault in the note shown in the echo area."
+  (shot-note-from "** Which events")
   (search-forward "(string-upcas")
   (recenter 12)
-  (message "%s" (flymake-diagnostic-text (car (flymake-diagnostics))))
-  (shot-write shot-file)
-  (shot-end))
-
-(defun shot-look ()
-  "Do the next step if it can be done."
-  (when (funcall (caar shot-steps))
-    (funcall (cdr (pop shot-steps)))))
+  (message "%s" (shot-fault))
+  (shot-write shot-file))
 
 (shot-begin 110 46 110)
-(run-with-timer 1 0.3 #'shot-look)
+(shot-play shot-skill-steps 0.3)
 
 (provide 'skill)
 ;;; skill.el ends here

@@ -9,7 +9,7 @@
 ;; Uses the real kernel and the scripted model as a person would, a step
 ;; whenever nothing else goes on, and writes a picture into DIRECTORY at
 ;; every stop: menu.png, approval.png, rewrite.png, sessions.png, why.png,
-;; usage.png, complete.png.
+;; usage.png, policy.png, complete.png.
 
 ;;; Code:
 
@@ -83,7 +83,8 @@ saved twice very quickly, the second of the two saves got lost entirely.
            (goto-char (point-min))
            (search-forward "/capture")
            (set-window-start nil (line-beginning-position))
-           (search-forward "TODO May I")))
+           (search-forward "yes, once")
+           (forward-line 0)))
    (cons #'always
          (lambda ()
            (tour-shoot "approval")
@@ -146,8 +147,21 @@ saved twice very quickly, the second of the two saves got lost entirely.
    (cons #'always
          (lambda ()
            (tour-shoot "usage")
+           (org-agent-policy)
+           (delete-other-windows)))
+   (cons (lambda () (shot-shown-p "*org-agent-policy*" "git tag"))
+         (lambda ()
+           (goto-char (point-min))
+           (search-forward "rm **")
+           (forward-line 0)
+           (set-window-buffer (split-window nil 10)
+                              (find-file-noselect "~/.org-agent/policy.org"))))
+   (cons #'always
+         (lambda ()
+           (tour-shoot "policy")
            (switch-to-buffer (get-buffer-create "shelf.el"))
            (delete-other-windows)
+           (set-frame-height nil 12)
            (emacs-lisp-mode)
            (insert tour-code)
            (search-backward "  )")
@@ -157,35 +171,23 @@ saved twice very quickly, the second of the two saves got lost entirely.
          (lambda () (tour-shoot "complete"))))
   "What is done, in order: when the first function agrees, the second.")
 
-(defvar tour-timeout 60
-  "Seconds after which a step is waited for in vain.")
+(defvar tour-rules "* Rules
 
-(defvar tour-since (float-time)
-  "When the latest step was done.")
+| rule    | matches         | verdict | why                  | since        |
+|---------+-----------------+---------+----------------------+--------------|
+| runs    | git tag **      | allow   | it only looks        | [2026-11-02] |
+| runs    | make test       | allow   | our own              | [2026-11-02] |
+| runs    | rm **           | refuse  | never by a model     | [2026-11-09] |
+| writes  | ~/notes/**      | ask     |                      |              |
+| fetches | docs.python.org | allow   | the manual of Python | [2026-11-20] |
+"
+  "Rules of a person.")
 
-(defun tour-fail (what)
-  "Say WHAT went wrong at which step and end."
-  (let ((message (format "tour: %s, with %d steps to go\n" what (length tour-steps))))
-    (princ message #'external-debugging-output))
-  (kill-emacs 1))
-
-(defun tour-look ()
-  "Do the next step if it is time for it; end behind the last."
-  (cond ((not tour-steps)
-         (shot-end))
-        ((funcall (caar tour-steps))
-         (condition-case err
-             ;; A timer runs where the command loop was, not where a step went.
-             (with-current-buffer (window-buffer (selected-window))
-               (funcall (cdr (pop tour-steps))))
-           (error (tour-fail (error-message-string err))))
-         (setq tour-since (float-time)))
-        ((> (- (float-time) tour-since) tour-timeout)
-         (tour-fail "nothing more came"))))
-
+(make-directory "~/.org-agent" t)
+(write-region tour-rules nil "~/.org-agent/policy.org" nil 'silent)
 (shot-begin 96 30 100)
 (delete-other-windows)
-(run-with-timer 1 0.4 #'tour-look)
+(shot-play tour-steps)
 
 (provide 'tour)
 ;;; tour.el ends here
