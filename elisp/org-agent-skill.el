@@ -472,17 +472,19 @@ If there are none, close its windows."
         (org-agent-section-replace-text
          (mapconcat (lambda (fault)
                       (format "%s:%s:%s: %s\n"
-                              (plist-get fault :file) (plist-get fault :line)
-                              (plist-get fault :column)
+                              (abbreviate-file-name (plist-get fault :file))
+                              (plist-get fault :line) (plist-get fault :column)
                               (plist-get fault :message)))
                     faults ""))
         ;; `next-error' begins with the first fault of these tests.
         (setq compilation-current-error nil
               next-error-last-buffer (current-buffer)
+              word-wrap t
               header-line-format
               (substitute-command-keys
-               " \\[next-error] goes to the next failure  \\<compilation-mode-map>\\[quit-window] here closes this window"))
-        (display-buffer (current-buffer))))))
+               " \\[next-error] next failure  \\<compilation-mode-map>\\[quit-window] quit"))
+        (display-buffer (current-buffer)
+                        '(nil (window-height . fit-window-to-buffer)))))))
 
 ;;;; The mode
 

@@ -61,8 +61,10 @@
          (lambda ()
            (org-agent-skill-new "shout")
            (delete-other-windows)
-           (set-window-buffer (split-window-below -13) shot-chat)
-           (shot-ask)))
+           (set-window-buffer (split-window-below -13) shot-chat)))
+   ;; It is live a moment after it was saved.
+   (cons (lambda () (> (float-time) (+ shot-since 2)))
+         #'shot-ask)
    (cons (lambda () (and (shot-shown-p shot-chat "** is anybody") (shot-quiet-p)))
          (lambda ()
            (shot-note "(string-trim \" \" (subseq (words context) (length *prefix*)))"
@@ -71,11 +73,13 @@
                       "C-x C-s")))
    (cons (lambda () (string-match-p "last good version" (or (current-message) "")))
          (lambda ()
-           (with-current-buffer "shout.org" (flymake-start))))
+           (shot-note "* Success Criteria" "* Success Criteria" "C-c C-c")))
    (cons #'shot-fault
          (lambda ()
            (message "%s" (shot-fault))
            (shot-test "test-fails" "* Tests")
+           ;; The other window has the failures.
+           (set-window-buffer (next-window) shot-chat)
            (shot-note ":text \"hello\")))" ":text \"HELLO\")))" "C-x C-s")
            (shot-note "* Success Criteria" "* Success Criteria" "C-c C-c")))
    (cons #'shot-proven-p #'shot-ask)
@@ -89,9 +93,10 @@
 
 (defun shot-note-from (text)
   "Show the note from TEXT on, and the end of the conversation."
-  (select-window (get-buffer-window shot-chat))
-  (goto-char (point-max))
-  (recenter -1)
+  (when-let* ((window (get-buffer-window shot-chat)))
+    (select-window window)
+    (goto-char (point-max))
+    (recenter -1))
   (select-window (get-buffer-window "shout.org"))
   (goto-char (point-min))
   (search-forward text)
@@ -112,7 +117,7 @@
   (message "%s" (shot-fault))
   (shot-write shot-file))
 
-(shot-begin 110 46 110)
+(shot-begin 110 36 110)
 (shot-play shot-skill-steps 0.3)
 
 (provide 'skill)
