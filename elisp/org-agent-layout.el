@@ -52,8 +52,12 @@
   :group 'org-agent-page)
 
 (defun org-agent-layout-glyph (string simpler)
-  "Return STRING, or SIMPLER where it cannot be displayed."
-  (if (cl-every #'char-displayable-p string) string simpler))
+  "Return STRING, or SIMPLER where it cannot be displayed.
+Leave the match data alone: where a font is looked for the first time,
+other functions may match."
+  (if (save-match-data (cl-every #'char-displayable-p string))
+      string
+    simpler))
 
 (defun org-agent-layout--hide (beg end)
   "Hide the text from BEG to END."

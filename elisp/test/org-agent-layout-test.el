@@ -62,6 +62,16 @@ There is nothing but ASCII."
   "Return the widths of the lines of TEXT, without duplicates."
   (delete-dups (mapcar #'string-width (split-string text "\n" t))))
 
+(ert-deftest org-agent-layout-calls-are-counted ()
+  "What a drawer has is summed up also when a font is looked for meanwhile."
+  (cl-letf (((symbol-function 'char-displayable-p)
+             (lambda (_) (string-match "x" "x"))))
+    (with-temp-buffer
+      (insert "* Q :user:\n** A :agent:\n:CALLS:\n: read (:path \"a\")\n:   performed in 0.01 s\n:END:\nText.\n")
+      (org-agent-chat-mode)
+      (font-lock-ensure)
+      (should (string-search "called read\nText." (org-agent-layout-test--seen))))))
+
 (ert-deftest org-agent-layout-narrow-table ()
   "In a table with room only the markers of emphasis and of links are not seen."
   (org-agent-layout-test--with org-agent-layout-test--table 80
