@@ -86,9 +86,9 @@ came too fast, or nil."
 (defconst org-agent-fontify--block 1000
   "The size in characters of a block that is highlighted before its end comes.")
 
-(defconst org-agent-fontify-fast 120
+(defconst org-agent-fontify-fast 50
   "The size of a delta in characters that is faster than anyone reads.
-The kernel sends a delta every tenth to fifth of a second.")
+The kernel sends such a delta every twentieth of a second.")
 
 (defconst org-agent-fontify--pause 0.6
   "Seconds without new text after which all text is highlighted.")

@@ -103,7 +103,7 @@ the inserted text, and whether the file is saved."
 (defun org-agent-turn-delta (params)
   "Show the piece of an answer in PARAMS, those of `turn/delta'."
   (org-agent-chat-in (plist-get params :session)
-    (org-agent-turn-show-delta params)))
+    (org-agent-turn--pace-show params)))
 
 ;;;###autoload
 (defun org-agent-turn-finished (params)
@@ -253,6 +253,74 @@ became of them."
   "Forget what was set aside of the turn of EVENT."
   (setq org-agent-turn--aside
         (assoc-delete-all event org-agent-turn--aside)))
+
+;;;; The pace of an answer
+
+;; A piece of an answer costs a change of the buffer and a redisplay.  What
+;; that is depends on the machine and the windows, so it is measured, and the
+;; kernel is asked for larger pieces where it is much.
+
+(defconst org-agent-turn--pace-share 0.02
+  "The part of a processor that showing an answer may take.
+Reading it and collections of garbage take half as much again.")
+
+(defconst org-agent-turn--pauses '(55 . 200)
+  "The shortest and the longest pause between pieces, in milliseconds.
+The shortest is what the kernel has without a wish.")
+
+(defconst org-agent-turn--pace-sample 8
+  "Of how many pieces one is measured.")
+
+(defvar-local org-agent-turn--pace nil
+  "How an answer is shown in this buffer: a list (COUNT MEAN TOLD KERNEL).
+COUNT is the number of pieces, MEAN what one costs, and TOLD the pause
+that KERNEL was asked for, both in milliseconds.")
+(put 'org-agent-turn--pace 'permanent-local t)
+
+(defun org-agent-turn-mean-cost (mean cost)
+  "Return the mean cost of a piece that was MEAN, now that one took COST.
+One that took very long, for a garbage collection, counts only in part."
+  (max 0.5 (+ mean (/ (- (min cost (* 4 mean)) mean) 4.0))))
+
+(defun org-agent-turn-pause (cost)
+  "Return the pause between pieces each of which takes COST.
+Both are in milliseconds, COST of processor time."
+  (max (car org-agent-turn--pauses)
+       (min (cdr org-agent-turn--pauses)
+            (round (/ cost org-agent-turn--pace-share)))))
+
+(defun org-agent-turn-pace-changed-p (told pause)
+  "Return non-nil when PAUSE differs so much from TOLD that it matters."
+  (> (abs (- pause told)) (/ told 4)))
+
+(defun org-agent-turn--pace-show (params)
+  "Show the piece of an answer in PARAMS; measure that from time to time."
+  (pcase-let ((`(,count ,mean ,told ,kernel)
+               (or org-agent-turn--pace
+                   (list 0 1.0 (car org-agent-turn--pauses) nil))))
+    (unless (eq kernel org-agent-kernel-server)
+      (setq told (car org-agent-turn--pauses)))
+    (if (< (cl-incf count) org-agent-turn--pace-sample)
+        (org-agent-turn-show-delta params)
+      (setq count 0
+            mean (org-agent-turn-mean-cost
+                  mean (org-agent-turn--pace-measure params)))
+      (let ((pause (org-agent-turn-pause mean)))
+        (when (org-agent-turn-pace-changed-p told pause)
+          (setq told pause)
+          (org-agent-kernel-request
+           "session/pace" (list :session org-agent-chat-session
+                                :milliseconds pause)
+           :failure #'ignore))))
+    (setq org-agent-turn--pace (list count mean told org-agent-kernel-server))))
+
+(defun org-agent-turn--pace-measure (params)
+  "Show the piece in PARAMS, and return the processor time of that.
+The redisplay, which is most of it, would follow anyway."
+  (let ((before (float-time (get-internal-run-time))))
+    (org-agent-turn-show-delta params)
+    (redisplay)
+    (* 1000 (- (float-time (get-internal-run-time)) before))))
 
 ;;;; Sessions
 

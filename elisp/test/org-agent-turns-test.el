@@ -350,5 +350,45 @@ A question that waits is marked, and can be cancelled."
       (should (string-match-p word (buffer-substring-no-properties
                                     (line-beginning-position) (line-end-position)))))))
 
+(ert-deftest org-agent-turns-pace-follows-the-cost ()
+  "Pieces come as often as a small part of the processor allows."
+  (should (= (org-agent-turn-pause 0.1) 55))
+  (should (= (org-agent-turn-pause 1.1) 55))
+  (should (= (org-agent-turn-pause 2.0) 100))
+  (should (= (org-agent-turn-pause 50.0) 200))
+  (should-not (org-agent-turn-pace-changed-p 100 120))
+  (should (org-agent-turn-pace-changed-p 100 130))
+  (should (org-agent-turn-pace-changed-p 200 55))
+  ;; It comes to a cost that stays, from wherever it was.
+  (dolist (former '(0.5 3.0 80.0))
+    (let ((mean former))
+      (dotimes (_ 60) (setq mean (org-agent-turn-mean-cost mean 4.0)))
+      (should (< 3.9 mean 4.1))))
+  ;; One collection of garbage among many pieces changes little.
+  (should (< (org-agent-turn-mean-cost 2.0 100.0) 4.0))
+  (should (> (org-agent-turn-mean-cost 0.5 0.0) 0.1)))
+
+(ert-deftest org-agent-turns-pace-is-told-once ()
+  "The kernel is asked for larger pieces where they cost much, and told no more."
+  (org-agent-fake-with-chat
+    (let* ((question (org-agent-fake-say "Hello"))
+           (cost 10) (used 0) (offset 0)
+           (tell (lambda (pieces)
+                   (dotimes (_ pieces)
+                     (org-agent-fake-delta question "a1" offset "word ")
+                     (cl-incf offset 5))
+                   (org-agent-fake-settle)
+                   (mapcar (lambda (params) (plist-get params :milliseconds))
+                           (org-agent-fake-requests "session/pace")))))
+      ;; The clock is looked at twice for each piece that is measured.
+      (cl-letf (((symbol-function 'get-internal-run-time)
+                 (lambda () (seconds-to-time (/ (cl-incf used cost) 1000.0)))))
+        (let ((told (funcall tell 150)))
+          (should (> (car (last told)) 150))
+          (should (< (length told) 6))
+          (should (equal (funcall tell 50) told))
+          (setq cost 1)
+          (should (<= 55 (car (last (funcall tell 200))) 80)))))))
+
 (provide 'org-agent-turns-test)
 ;;; org-agent-turns-test.el ends here

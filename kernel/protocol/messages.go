@@ -141,6 +141,13 @@ type SessionLeaveParams struct {
 	Session string `json:"session"`
 }
 
+// SessionPaceParams asks that the pieces of an answer in the session are at least this far apart if they
+// come fast. A client asks for that which finds that showing them takes too much of its processor.
+type SessionPaceParams struct {
+	Session      string `json:"session"`
+	Milliseconds int    `json:"milliseconds"`
+}
+
 // SessionKeeper notifies a client that it keeps the session's file from now on,
 // or that it no longer does.
 type SessionKeeper struct {

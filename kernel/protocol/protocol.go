@@ -41,6 +41,7 @@ const (
 	MethodSessionList      = "session/list"
 	MethodSessionLoad      = "session/load"
 	MethodSessionLeave     = "session/leave"
+	MethodSessionPace      = "session/pace"
 	MethodSessionSearch    = "session/search"
 	MethodSessionRename    = "session/rename"
 	MethodSessionFork      = "session/fork"
@@ -130,6 +131,7 @@ func Methods() []Method {
 		{MethodSessionList, typeOf[Empty](), typeOf[SessionListResult]()},
 		{MethodSessionLoad, typeOf[SessionLoadParams](), typeOf[SessionLoadResult]()},
 		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},
+		{MethodSessionPace, typeOf[SessionPaceParams](), typeOf[Empty]()},
 		{MethodSessionSearch, typeOf[SessionSearchParams](), typeOf[SessionSearchResult]()},
 		{MethodSessionRename, typeOf[SessionRenameParams](), typeOf[SessionRenameResult]()},
 		{MethodSessionFork, typeOf[SessionForkParams](), typeOf[SessionForkResult]()},

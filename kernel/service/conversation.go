@@ -49,6 +49,9 @@ func (c Conversations) Methods() []Method {
 		})},
 		{protocol.MethodSessionLoad, ForClient(c.load)},
 		{protocol.MethodSessionLeave, ForClient(c.leave)},
+		{protocol.MethodSessionPace, ForClient(func(ctx context.Context, client *rpc.Client, p protocol.SessionPaceParams) (protocol.Empty, error) {
+			return protocol.Empty{}, c.Sessions.Pace(ctx, client, p)
+		})},
 		{protocol.MethodSessionSearch, For(c.Sessions.Search)},
 		{protocol.MethodSessionRename, For(c.Sessions.Rename)},
 		{protocol.MethodSessionFork, For(c.Sessions.Fork)},

@@ -236,6 +236,21 @@ func (h *Sessions) Leave(client Client, session string) {
 	}
 }
 
+// Pace notes how far apart a client wishes the pieces of an answer in a session to be.
+func (h *Sessions) Pace(ctx context.Context, client Client, p protocol.SessionPaceParams) error {
+	name, err := h.CurrentName(ctx, sessionOrMain(p.Session))
+	if err != nil {
+		return err
+	}
+	s, err := h.use(name)
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	s.viewers.setPause(client.ID(), time.Duration(p.Milliseconds)*time.Millisecond)
+	return nil
+}
+
 // Detach detaches a client whose connection has ended from every session.
 func (h *Sessions) Detach(client Client) {
 	h.endWaiters.drop("", client)

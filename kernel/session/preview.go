@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"org-agent/kernel/org"
@@ -81,6 +82,9 @@ func (t *Turn) AnswerID() string { return t.answer }
 // Streams reports whether a client shows the answer while it is written. Without one there is
 // nothing to preview.
 func (t *Turn) Streams() bool { return len(t.session.viewers.streaming()) > 0 }
+
+// Pause returns how far apart a client wishes the pieces of the answer to be, 0 if none has a wish.
+func (t *Turn) Pause() time.Duration { return t.session.viewers.pause() }
 
 // Preview shows text, all of the answer that is verified so far. A text that does not continue the
 // last one starts a new preview.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"testing"
+	"time"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
@@ -41,4 +42,45 @@ func TestPreviewsAreLazy(t *testing.T) {
 	if p.subtree.converted != before || p.plain.converted != before {
 		t.Error("rendered for nobody")
 	}
+}
+
+// TestPauseIsTheSlowestClientsWish: of the clients that show answers while they are written the one that
+// wishes the longest pause is obeyed. The wish is kept when the client attaches again.
+func TestPauseIsTheSlowestClientsWish(t *testing.T) {
+	s := &Session{sessions: &Sessions{}}
+	turn := &Turn{session: s}
+	wish := func(want time.Duration) {
+		t.Helper()
+		if got := turn.Pause(); got != want {
+			t.Errorf("the pause is %v and not %v", got, want)
+		}
+	}
+	attach := func(id string, streams bool) {
+		s.viewers.add(&attachment{client: viewer{id: id, streams: streams}, leave: func() {}}, false)
+	}
+	wish(0)
+	attach("quick", true)
+	attach("slow", true)
+	attach("silent", false)
+	s.viewers.setPause("silent", time.Second)
+	wish(0)
+	s.viewers.setPause("quick", 60*time.Millisecond)
+	s.viewers.setPause("slow", 90*time.Millisecond)
+	wish(90 * time.Millisecond)
+	attach("slow", true)
+	wish(90 * time.Millisecond)
+	s.viewers.remove("slow")
+	wish(60 * time.Millisecond)
+}
+
+// viewer is a client that may show answers while they are written.
+type viewer struct {
+	Client
+	id      string
+	streams bool
+}
+
+func (v viewer) ID() string { return v.id }
+func (v viewer) Capabilities() protocol.Capabilities {
+	return protocol.Capabilities{Streams: v.streams}
 }

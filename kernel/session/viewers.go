@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"org-agent/kernel/protocol"
 )
@@ -23,6 +24,7 @@ type attachment struct {
 	view   protocol.View
 	ctx    context.Context // ends when it detaches, or with the sessions
 	leave  context.CancelFunc
+	pause  time.Duration // between pieces of an answer, as the client wishes; 0 without a wish
 }
 
 // canKeep reports whether the client can keep the conversation's file, which has subtrees.
@@ -42,6 +44,7 @@ func (v *viewers) add(a *attachment, file bool) (replaced int, keeper bool) {
 			return false
 		}
 		old.leave()
+		a.pause = old.pause
 		kept = kept || v.keeper == old
 		replaced++
 		return true
@@ -85,6 +88,29 @@ func (v *viewers) attachments() []*attachment {
 // streaming returns the clients that show an answer while it is written.
 func (v *viewers) streaming() []*attachment {
 	return slices.DeleteFunc(v.attachments(), func(a *attachment) bool { return !a.client.Capabilities().Streams })
+}
+
+// setPause sets how far apart a client wishes the pieces of an answer to be.
+func (v *viewers) setPause(client string, pause time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, a := range v.clients {
+		if a.client.ID() == client {
+			a.pause = pause
+		}
+	}
+}
+
+// pause returns the longest pause that a client wishes that shows answers while they are written.
+func (v *viewers) pause() (longest time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, a := range v.clients {
+		if a.client.Capabilities().Streams {
+			longest = max(longest, a.pause)
+		}
+	}
+	return longest
 }
 
 // hasKeeper reports whether a client keeps the conversation's file.

@@ -14,17 +14,19 @@ import (
 // An incomplete reply is verified and shown in batches. Models send hundreds of pieces a second, and
 // each batch costs every client a change of its buffer and a redisplay. So the next batch waits for
 // shortPause, a thirtieth of a second, and for pausePerByte more for each byte of the last one. Text
-// that comes faster than people read comes in fewer and larger batches, at least one in each
-// longPause.
+// that comes faster than people read comes in larger batches, at least one in each fastPause, or in the
+// pause that a client wishes to which batches cost more, up to longPause.
 const (
 	shortPause   = 33 * time.Millisecond
 	pausePerByte = time.Millisecond
+	fastPause    = 55 * time.Millisecond
 	longPause    = 200 * time.Millisecond
 )
 
-// pause returns how long to wait after a batch of so many bytes.
-func pause(bytes int) time.Duration {
-	return min(shortPause+time.Duration(bytes)*pausePerByte, longPause)
+// pause returns how long to wait after a batch of so many bytes. wish is a client's wish, 0 for none.
+func pause(bytes int, wish time.Duration) time.Duration {
+	longest := min(max(wish, fastPause), longPause)
+	return min(shortPause+time.Duration(bytes)*pausePerByte, longest)
 }
 
 // piece is the next part of a reply, or its error.
@@ -102,7 +104,7 @@ func (d *replyReader) receiveAll(ctx context.Context, pieces <-chan piece) error
 				return err
 			}
 		case <-next.C:
-			next.Reset(pause(d.show.flush(ctx)))
+			next.Reset(pause(d.show.flush(ctx), d.asker.turn.Screen.Pause()))
 			d.thoughts.flush(d.show.stream.Thought())
 		}
 	}

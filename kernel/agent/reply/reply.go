@@ -12,6 +12,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/chewxy/sexp"
 
@@ -119,6 +120,8 @@ type Screen interface {
 	AnswerID() string
 	// Streams reports whether any client shows incomplete answers.
 	Streams() bool
+	// Pause returns how far apart a client wishes previews to be, 0 if none has a wish.
+	Pause() time.Duration
 	Preview(text string)
 	// Retract removes the preview.
 	Retract()

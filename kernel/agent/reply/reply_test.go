@@ -113,6 +113,7 @@ func (s *stage) RecordNow(_ context.Context, kind journal.Kind, id string, data 
 }
 func (s *stage) AnswerID() string             { return "answer" }
 func (s *stage) Streams() bool                { return s.streams }
+func (s *stage) Pause() time.Duration         { return 0 }
 func (s *stage) Preview(text string)          { s.say("shown %s", text) }
 func (s *stage) Retract()                     { s.say("taken back") }
 func (s *stage) AddThought(text string)       { s.say("thought %s", text) }
