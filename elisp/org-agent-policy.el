@@ -208,8 +208,8 @@ that does."
       (org-agent-kernel-ask "policy/keep" (list :hash (plist-get former :hash))
                             #'org-agent-policy--show))
      ((null rule) (user-error "There is no rule on this line"))
-     ((yes-or-no-p (format "Revoke the rule in line %d? "
-                           (plist-get rule :line)))
+     ((yes-or-no-p (format "Revoke the rule \"%s %s\"? " (plist-get rule :rule)
+                           (or (plist-get rule :matches) "")))
       (org-agent-kernel-ask
        "policy/revoke" (list :line (plist-get rule :line)
                              :rule (plist-get rule :rule)

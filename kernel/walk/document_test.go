@@ -17,6 +17,7 @@ var walked = []struct{ document, section string }{
 	{"README.org", "The first five minutes"},
 	{"README.org", "Write your first skill"},
 	{"elisp/org-agent.org", "The first half hour"},
+	{"elisp/org-agent.org", "How do I see and revoke what I have allowed?"},
 }
 
 func readScripts(t *testing.T) []script {
