@@ -57,8 +57,10 @@ While the kernel starts there is nothing to be seen."
   (lambda ()
     (or (funcall done)
         (prog1 nil
+          ;; Pictures take so long that nothing would come between them.
+          (accept-process-output nil 0.1)
           (unless (shot-shown-p "*org-agent-chat*" ":unsent:")
-            (animation-shoot 10))))))
+            (animation-shoot 7))))))
 
 (defvar animation-steps
   (list
@@ -76,7 +78,6 @@ While the kernel starts there is nothing to be seen."
    (cons (animation-looking
           (lambda () (shot-shown-p "*org-agent-chat*" "** TODO May I")))
          (lambda ()
-           (animation-shoot 20)
            (goto-char (point-max))
            (search-backward "Add that")
            (set-window-start nil (line-beginning-position))
@@ -84,8 +85,7 @@ While the kernel starts there is nothing to be seen."
            (forward-line 0)
            (animation-shoot 320)
            (call-interactively (key-binding (kbd "C-c C-c")))
-           (goto-char (point-max))
-           (animation-shoot 20)))
+           (goto-char (point-max))))
    (cons (animation-looking
           (lambda () (and (shot-shown-p "*org-agent-chat*" "** It is in your tips")
                           (shot-quiet-p))))
