@@ -165,12 +165,24 @@ that does."
       (substitute-command-keys
        "You allowed this always before such decisions were rules.  It is asked about again now.  \\<org-agent-policy-mode-map>\\[org-agent-policy-keep] makes it a rule, \\[org-agent-policy-revoke] drops it.")))))
 
+(defun org-agent-policy--about (rule)
+  "Return what RULE is about, as its row in the file has it."
+  (string-join (list (plist-get rule :rule) (or (plist-get rule :matches) ""))
+               " "))
+
+(defun org-agent-policy--name (rule)
+  "Return what a person calls RULE.
+That about one action has a hash, which nobody can read."
+  (let ((why (or (plist-get rule :why) "")))
+    (if (and (equal (plist-get rule :rule) "action")
+             (not (string-empty-p why)))
+        why
+      (org-agent-policy--about rule))))
+
 (defun org-agent-policy--row (rule)
   "Return the row of RULE."
   (let ((verdict (substring (symbol-name (plist-get rule :verdict)) 1))
-        (about (string-join (list (plist-get rule :rule)
-                                  (or (plist-get rule :matches) ""))
-                            " "))
+        (about (org-agent-policy--about rule))
         (why (or (plist-get rule :why) "")))
     (org-agent-list-row
      'rule (list (plist-get rule :rule) (plist-get rule :matches)) rule
@@ -181,12 +193,10 @@ that does."
              (if (string-match "[0-9]\\{4\\}-[0-9]\\{2\\}-[0-9]\\{2\\}" since)
                  (match-string 0 since)
                since))
-           ;; One action has a hash, which nobody can read.
-           (cond ((and (equal (plist-get rule :rule) "action")
-                       (not (string-empty-p why)))
-                  why)
-                 ((string-empty-p why) about)
-                 (t (concat about (propertize (concat "  " why) 'face 'shadow)))))
+           (let ((named (org-agent-policy--name rule)))
+             (if (member why (list "" named))
+                 named
+               (concat named (propertize (concat "  " why) 'face 'shadow)))))
      (lambda ()
        (org-agent-list-filled
         (format "Line %d of policy.org: %s\n" (plist-get rule :line) about))))))
@@ -208,8 +218,8 @@ that does."
       (org-agent-kernel-ask "policy/keep" (list :hash (plist-get former :hash))
                             #'org-agent-policy--show))
      ((null rule) (user-error "There is no rule on this line"))
-     ((yes-or-no-p (format "Revoke the rule \"%s %s\"? " (plist-get rule :rule)
-                           (or (plist-get rule :matches) "")))
+     ((yes-or-no-p (format "Revoke the rule \"%s\"? "
+                           (org-agent-policy--name rule)))
       (org-agent-kernel-ask
        "policy/revoke" (list :line (plist-get rule :line)
                              :rule (plist-get rule :rule)
