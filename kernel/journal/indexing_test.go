@@ -203,7 +203,7 @@ func TestIndexingBesideWork(t *testing.T) {
 			t.Fatalf("after %d steps %+v, %d before; more %v", steps, u, left, more)
 		}
 		left = u.Rows
-		if steps%4 == 0 || !more {
+		if steps%12 == 0 || !more {
 			k.compare(fmt.Sprintf("%d left", left))
 		}
 	}
