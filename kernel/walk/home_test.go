@@ -24,6 +24,7 @@ type home struct {
 	directory string
 	checkout  string
 	variables []string
+	made      time.Time
 }
 
 // newHome makes the home of a walk. It fails the test if a process that was started in it is left when the
@@ -34,7 +35,7 @@ func newHome(t *testing.T, s script, init string) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &home{directory: directory, checkout: filepath.Join(directory, "org-agent")}
+	h := &home{directory: directory, checkout: filepath.Join(directory, "org-agent"), made: time.Now()}
 	t.Cleanup(func() {
 		if err := h.end(); err != nil {
 			t.Error(err)
@@ -48,12 +49,16 @@ func newHome(t *testing.T, s script, init string) *home {
 			t.Fatal(err)
 		}
 	}
-	h.copyCheckout(t)
+	if init == cloned {
+		h.clone(t)
+	} else {
+		h.copyCheckout(t)
+	}
 	h.wrapEmacs(t, "emacs")
 	if s.model != "" {
 		h.serveModel(t, s.model)
 	}
-	if init != "" {
+	if init == "typical" {
 		h.writeInit(t, init)
 	}
 	return h
@@ -103,6 +108,17 @@ func (h *home) copyCheckout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// clone makes the checkout of the home a clone. The modules of Go that it needs are taken from the person's.
+func (h *home) clone(t *testing.T) {
+	t.Helper()
+	modules, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.mustRun(t, "git", "clone", "-q", ".", h.checkout)
+	h.variables = append(h.variables, "GOMODCACHE="+strings.TrimSpace(string(modules)))
 }
 
 // mustRun runs a program in the person's checkout, with the variables of the home.

@@ -33,7 +33,7 @@ type step struct {
 //	call    M-x, the name of a command, RET
 //	see     wait until this is on the screen
 //	unseen  and this is not
-//	start   the clock with this name starts
+//	start   the clock with this name starts, if it does not run
 //	stop    it stops
 //
 // What is to be seen or not is plain text, or a regular expression between slashes. Lines and blanks do
