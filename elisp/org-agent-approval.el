@@ -166,6 +166,8 @@ The first decision counts, also while it is on its way."
      (append (list :id id :decision decision) more)
      :success (lambda (result)
                 (org-agent-approval-remove id)
+                (org-agent-chat-in (plist-get approval :session)
+                  (org-agent-asks-leave id))
                 (setq org-agent-approval--sent
                       (delete id org-agent-approval--sent))
                 (message "%s: %s%s"

@@ -227,6 +227,19 @@ free, because the message about the ask may take one of them."
           (vertical-motion (- 3 (window-body-height window)) window)
           (set-window-start window (point) t))))))
 
+(defun org-agent-asks-leave (id)
+  "Move point from the ask ID of this buffer to the end of the draft.
+Who has decided goes on writing there, and not in the record of it."
+  (when-let* ((heading (org-agent-heading-find id)))
+    (let* ((end (org-agent-heading-subtree-end heading))
+           (within (lambda (position)
+                     (and (<= heading position) (< position end)))))
+      (dolist (window (get-buffer-window-list nil nil t))
+        (when (funcall within (window-point window))
+          (set-window-point window (point-max))))
+      (when (funcall within (point))
+        (goto-char (point-max))))))
+
 (defun org-agent-asks-close (id waiting closed &optional all)
   "Replace WAITING, the subtree of the ask ID, by the subtree CLOSED.
 If a person changed the subtree only its heading and drawer are replaced

@@ -374,6 +374,8 @@ Its text properties stay."
      "ask/decide" (append (list :id id) answer)
      :success (lambda (result)
                 (org-agent-approval-remove id)
+                (org-agent-chat-in (plist-get question :session)
+                  (org-agent-asks-leave id))
                 (message "%s: %s" (if (eq (plist-get result :decision) :declined)
                                       "Declined" "Answered")
                          title))

@@ -217,6 +217,8 @@
         (call-interactively (key-binding (kbd "C-c C-c")))
         (org-agent-kernel-test--settle 2)
         (should (eq kills kill-ring))
+        ;; What is typed next goes into the draft.
+        (should (= (point) (point-max)))
         (goto-char (point-min))
         (should (re-search-forward "^\\*\\* DONE Approved once: Change ~/note.org +:agent:$" nil t))
         (should-not (text-property-not-all (point-min) (point-max) 'org-agent-asks nil))
