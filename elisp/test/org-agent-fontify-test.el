@@ -46,11 +46,13 @@
                   (get-text-property position 'invisible)))
           (number-sequence beg (1- end))))
 
-(defun org-agent-fontify-test--reference (beg end)
-  "Return how font lock would have the buffer's text from BEG to END."
+(defun org-agent-fontify-test--reference (beg end &optional until)
+  "Return how font lock would have the buffer's text from BEG to END.
+With UNTIL, that is without the text from END to UNTIL."
   (let ((text (buffer-substring-no-properties (point-min) (point-max))))
     (with-temp-buffer
       (insert text)
+      (when until (delete-region end until))
       (org-agent-chat-mode)
       (font-lock-ensure)
       (org-agent-fontify-test--looks beg end))))
@@ -145,8 +147,15 @@
             (when (and (> n org-agent-fontify-fast) (> offset n))
               (org-agent-fontify-test--breathe))
             (pcase-let ((`(,beg . ,end) (org-agent-fontify-test--finished)))
-              (should (equal (org-agent-fontify-test--looks beg end)
-                             (org-agent-fontify-test--reference beg end)))
+              ;; How a row of a table looks depends on the line below it,
+              ;; and that may have begun since the row was highlighted.
+              (should (member (org-agent-fontify-test--looks beg end)
+                              (list (org-agent-fontify-test--reference beg end)
+                                    (org-agent-fontify-test--reference
+                                     beg end
+                                     (marker-position
+                                      (org-agent-answer-partial-end
+                                       (org-agent-fontify-test--preview)))))))
               ;; Nothing is left to be done when it is drawn.
               (should-not (text-property-not-all
                            beg (org-agent-answer-partial-end
