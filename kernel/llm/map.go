@@ -16,8 +16,17 @@ func (m *Message) replace(f func(string) string) bool {
 	changed := replace(f, &m.Text)
 	m.Images = mapNoting(&changed, m.Images, func(i *Image) bool { return replace(f, &i.Name) })
 	m.Calls = mapNoting(&changed, m.Calls, func(c *Call) bool { return replace(f, &c.Action) })
-	m.Results = mapNoting(&changed, m.Results, func(r *Result) bool { return r.replace(f) })
-	m.Added = mapNoting(&changed, m.Added, func(a *Addition) bool { return replace(f, &a.From, &a.Text) })
+	if m.Outcome != nil {
+		if outcome := *m.Outcome; outcome.replace(f) {
+			m.Outcome, changed = &outcome, true
+		}
+	}
+	return changed
+}
+
+func (o *Outcome) replace(f func(string) string) (changed bool) {
+	o.Results = mapNoting(&changed, o.Results, func(r *Result) bool { return r.replace(f) })
+	o.Added = mapNoting(&changed, o.Added, func(a *Addition) bool { return replace(f, &a.From, &a.Text) })
 	return changed
 }
 

@@ -69,10 +69,8 @@ type Message struct {
 	// Calls are the actions that the model proposed in this message. Only messages of the model
 	// have any.
 	Calls []Call
-	// Results are the results of calls. Added are texts of hooks that belong to no result. Only
-	// messages of the kernel have either.
-	Results []Result
-	Added   []Addition
+	// Outcome is what became of calls, nil without any. Only messages of the kernel have one.
+	Outcome *Outcome
 	// Within is set if the person wrote this while the turn was running. Any other message of
 	// the person begins a turn.
 	Within bool
@@ -83,14 +81,29 @@ func (m Message) Begins() bool { return m.Role == RoleUser && !m.Within }
 
 // Blank reports whether the message has no content.
 func (m Message) Blank() bool {
-	return len(m.Images)+len(m.Calls)+len(m.Results)+len(m.Added) == 0 && strings.TrimSpace(m.Text) == ""
+	return len(m.Images)+len(m.Calls) == 0 && m.Outcome == nil && strings.TrimSpace(m.Text) == ""
 }
 
 // NeedsDialect reports whether the message has what plain messages of servers do not have: the
 // kernel's role, calls, results or additions. A provider that cannot send these refuses a request
 // with such a message, which no dialect has rendered for it.
 func (m Message) NeedsDialect() bool {
-	return m.Role == RoleKernel || len(m.Calls)+len(m.Results)+len(m.Added) > 0
+	return m.Role == RoleKernel || len(m.Calls) > 0 || m.Outcome != nil
+}
+
+// Results returns the results of calls in the message.
+func (m Message) Results() []Result {
+	if m.Outcome == nil {
+		return nil
+	}
+	return m.Outcome.Results
+}
+
+// Outcome has the results of calls, and the texts of hooks that belong to no result. It has at least
+// one of either. Most messages have none, and a request has many messages.
+type Outcome struct {
+	Results []Result
+	Added   []Addition
 }
 
 // Call is an action that a model proposed and that the kernel judged.

@@ -13,16 +13,17 @@ import (
 // unshown are the texts of a request that are not content: names, and words from a fixed list.
 var unshown = []string{
 	".Model", ".Messages[0].Role", ".Messages[0].Images[0].Media", ".Messages[0].Calls[0].ID",
-	".Messages[0].Results[0].Call.ID", ".Messages[0].Results[0].Verdict", ".Messages[0].Results[0].Failure.Code",
-	".Messages[0].Results[0].Parts[0].ID", ".Messages[0].Results[0].Parts[0].Verdict", ".Messages[0].Results[0].Parts[0].Failure.Code",
+	".Messages[0].Outcome.Results[0].Call.ID", ".Messages[0].Outcome.Results[0].Verdict", ".Messages[0].Outcome.Results[0].Failure.Code",
+	".Messages[0].Outcome.Results[0].Parts[0].ID", ".Messages[0].Outcome.Results[0].Parts[0].Verdict", ".Messages[0].Outcome.Results[0].Parts[0].Failure.Code",
 }
 
 // TestMapReachesEveryText checks that a function that hides secrets is applied to all that a model
 // may be shown. It also finds a text that is added to a request later.
 func TestMapReachesEveryText(t *testing.T) {
-	var request llm.Request
-	each(reflect.ValueOf(&request).Elem(), "", func(text reflect.Value, _ string) { text.SetString("a secret") })
-	before := fmt.Sprintf("%+v", request)
+	var request, before llm.Request
+	for _, r := range []*llm.Request{&request, &before} {
+		each(reflect.ValueOf(r).Elem(), "", func(text reflect.Value, _ string) { text.SetString("a secret") })
+	}
 	mapped := request.Map(func(s string) string { return strings.ReplaceAll(s, "secret", "REDACTED") })
 	var left []string
 	each(reflect.ValueOf(&mapped).Elem(), "", func(text reflect.Value, path string) {
@@ -33,8 +34,8 @@ func TestMapReachesEveryText(t *testing.T) {
 	if !slices.Equal(left, unshown) {
 		t.Errorf("a secret is left in\n%q, and may be in\n%q", left, unshown)
 	}
-	if now := fmt.Sprintf("%+v", request); now != before {
-		t.Errorf("the request itself was changed: %s", now)
+	if !reflect.DeepEqual(request, before) {
+		t.Errorf("the request itself was changed: %+v", request)
 	}
 }
 
@@ -65,13 +66,13 @@ func each(v reflect.Value, path string, f func(text reflect.Value, path string))
 // TestMapShares checks that unchanged parts are shared, and not copied for every request of a long
 // conversation.
 func TestMapShares(t *testing.T) {
-	request := llm.Request{Messages: []llm.Message{{Text: "a"}, {Results: []llm.Result{{Text: "b"}}}, {Text: "c"}}}
+	request := llm.Request{Messages: []llm.Message{{Text: "a"}, {Outcome: &llm.Outcome{Results: []llm.Result{{Text: "b"}}}}, {Text: "c"}}}
 	same := request.Map(func(s string) string { return s })
 	if &same.Messages[0] != &request.Messages[0] {
 		t.Error("all is copied though nothing changed")
 	}
 	other := request.Map(func(s string) string { return strings.ReplaceAll(s, "c", "d") })
-	if &other.Messages[1].Results[0] != &request.Messages[1].Results[0] || other.Messages[2].Text != "d" || request.Messages[2].Text != "c" {
+	if other.Messages[1].Outcome != request.Messages[1].Outcome || other.Messages[2].Text != "d" || request.Messages[2].Text != "c" {
 		t.Errorf("%+v of %+v", other, request)
 	}
 }
@@ -87,8 +88,8 @@ func TestNeedsDialect(t *testing.T) {
 		{llm.Message{Role: llm.RoleAssistant, Text: "a"}, false},
 		{llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "1"}}}, true},
 		{llm.Message{Role: llm.RoleKernel, Text: "a"}, true},
-		{llm.Message{Role: llm.RoleUser, Results: make([]llm.Result, 1)}, true},
-		{llm.Message{Role: llm.RoleUser, Added: []llm.Addition{{Text: "a"}}}, true},
+		{llm.Message{Role: llm.RoleUser, Outcome: &llm.Outcome{Results: make([]llm.Result, 1)}}, true},
+		{llm.Message{Role: llm.RoleUser, Outcome: &llm.Outcome{Added: []llm.Addition{{Text: "a"}}}}, true},
 	} {
 		if got := c.message.NeedsDialect(); got != c.want {
 			t.Errorf("%+v: %v", c.message, got)

@@ -73,7 +73,7 @@ func stepMessages(s journal.ToolStep, id string, at level) []llm.Message {
 	case s.Action == "" && s.Note != "":
 		return []llm.Message{{Role: llm.RoleKernel, Text: s.Note}}
 	case !s.IsResult():
-		return []llm.Message{{Role: llm.RoleKernel, Added: hookTexts(s)}}
+		return []llm.Message{{Role: llm.RoleKernel, Outcome: &llm.Outcome{Added: hookTexts(s)}}}
 	}
 	call := llm.Call{ID: id, Action: s.Action}
 	if at > whole && len(call.Action) > longText {
@@ -89,7 +89,7 @@ func stepMessages(s journal.ToolStep, id string, at level) []llm.Message {
 		part.Text, part.Failure = textAt(c.Text, part.ID, at), failure(part.Verdict, c.Code, c.Retryable)
 		result.Parts = append(result.Parts, part)
 	}
-	return []llm.Message{{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, {Role: llm.RoleKernel, Results: []llm.Result{result}}}
+	return []llm.Message{{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, {Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{result}}}}
 }
 
 // hookTexts returns the texts that hooks added to a step.

@@ -116,7 +116,7 @@ func (one *piece) size() int {
 		for _, c := range m.Calls {
 			size += len(c.Action)
 		}
-		for _, r := range m.Results {
+		for _, r := range m.Results() {
 			size += len(r.Text) + 64
 			for _, part := range r.Parts {
 				size += len(part.Text)

@@ -42,8 +42,8 @@ func lastResult(messages []llm.Message) (result llm.Result, ok bool) {
 		if m.Role == llm.RoleAssistant {
 			break
 		}
-		if n := len(m.Results); n > 0 {
-			return m.Results[n-1], true
+		if all := m.Results(); len(all) > 0 {
+			return all[len(all)-1], true
 		}
 	}
 	return llm.Result{}, false

@@ -11,9 +11,9 @@ import (
 // Plist is the dialect in which everything is text: the model writes a call as a property list, and
 // reads the result as a property list in a message of the user. Any model understands it.
 type Plist struct {
-	// results are the texts of results, each by the address of the first result of its message. A
-	// long conversation has many, and shows them again in every request.
-	results *lru.Cache[*llm.Result, string]
+	// results are the texts of messages with an outcome. A long conversation has many, and shows them
+	// again in every request.
+	results *lru.Cache[*llm.Outcome, string]
 }
 
 // resultsKept is how many bytes of rendered results are cached.
@@ -21,7 +21,7 @@ const resultsKept = 16 << 20
 
 // NewPlist returns the dialect.
 func NewPlist() *Plist {
-	return &Plist{results: lru.New[*llm.Result, string](resultsKept)}
+	return &Plist{results: lru.New[*llm.Outcome, string](resultsKept)}
 }
 
 // Name implements [llm.Dialect].
@@ -48,17 +48,16 @@ func (p *Plist) Render(request llm.Request) llm.Request {
 // Text implements [llm.Dialect].
 func (p *Plist) Text(m llm.Message) string {
 	switch {
-	case len(m.Calls)+len(m.Results)+len(m.Added) == 0:
+	case m.Outcome == nil && len(m.Calls) == 0:
 		return m.Text
-	case len(m.Results) == 0:
+	case m.Outcome == nil:
 		return textOf(m)
 	}
-	key := &m.Results[0]
-	if known, ok := p.results.Get(key); ok {
+	if known, ok := p.results.Get(m.Outcome); ok {
 		return known
 	}
 	text := textOf(m)
-	p.results.Put(key, text, len(text))
+	p.results.Put(m.Outcome, text, len(text))
 	return text
 }
 
@@ -74,11 +73,11 @@ func textOf(m llm.Message) string {
 	for _, c := range m.Calls {
 		add(c.Action)
 	}
-	for _, r := range m.Results {
+	for _, r := range m.Results() {
 		add(plist.Print(sexp.List{plist.Keyword("result"), result(r)}) + "\n" + behind(r))
 	}
-	if len(m.Added) > 0 {
-		add(plist.Print(sexp.List{plist.Keyword("hooks"), additions(m.Added)}) +
+	if m.Outcome != nil && len(m.Outcome.Added) > 0 {
+		add(plist.Print(sexp.List{plist.Keyword("hooks"), additions(m.Outcome.Added)}) +
 			"\nThis is what hooks of the user's notes add, not a message of the user. Answer the user.")
 	}
 	return text

@@ -25,7 +25,7 @@ func enclosed(t interface{ Fatalf(string, ...any) }, r llm.Result) {
 	rendered := dialect.NewPlist().Render(llm.Request{Messages: []llm.Message{
 		{Role: llm.RoleUser, Text: "do it"},
 		{Role: llm.RoleAssistant, Calls: []llm.Call{r.Call}},
-		{Role: llm.RoleKernel, Results: []llm.Result{r}},
+		{Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{r}}},
 	}}).Messages
 	if len(rendered) != 3 || rendered[1].Text != r.Call.Action || rendered[2].Role != llm.RoleUser {
 		t.Fatalf("%+v", rendered)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,16 +19,16 @@ func conversation() []llm.Message {
 	return []llm.Message{
 		{Role: llm.RoleUser, Text: "word-question", Images: []llm.Image{{Name: "map.png", Media: "image/png", Data: []byte("bytes")}}},
 		{Role: llm.RoleAssistant, Calls: []llm.Call{look}},
-		{Role: llm.RoleKernel, Results: []llm.Result{{Call: look, Verdict: "performed", Text: "word-result"}}},
+		{Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{{Call: look, Verdict: "performed", Text: "word-result"}}}},
 		{Role: llm.RoleAssistant, Calls: []llm.Call{batch}},
-		{Role: llm.RoleKernel, Results: []llm.Result{{Call: batch, Verdict: "failed", Text: "word-failed",
+		{Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{{Call: batch, Verdict: "failed", Text: "word-failed",
 			Failure: &llm.Failure{Code: "word-code", Retryable: true}, Note: "word-note",
 			Parts: []llm.Part{{ID: "8.1", Tool: "word-tool", Verdict: "failed", Text: "word-part", Failure: &llm.Failure{Code: "not-found"}}},
-			Added: []llm.Addition{{From: "word-hook", Text: "word-addition"}}}}},
+			Added: []llm.Addition{{From: "word-hook", Text: "word-addition"}}}}}},
 		{Role: llm.RoleUser, Text: "word-meanwhile", Within: true},
 		{Role: llm.RoleAssistant, Text: "word-answer"},
 		{Role: llm.RoleUser, Text: "word-next"},
-		{Role: llm.RoleKernel, Added: []llm.Addition{{From: "word-late", Text: "word-kept"}}},
+		{Role: llm.RoleKernel, Outcome: &llm.Outcome{Added: []llm.Addition{{From: "word-late", Text: "word-kept"}}}},
 		{Role: llm.RoleAssistant, Text: "word-last"},
 		{Role: llm.RoleUser, Text: "word-final"},
 	}
@@ -64,10 +63,13 @@ func suiteUnchanged(t *testing.T, dialect llm.Dialect, request llm.Request) {
 // value, and that the text by which lengths are estimated contains it too.
 func suiteComplete(t *testing.T, dialect llm.Dialect, request llm.Request) {
 	words := regexp.MustCompile(`word-[a-z]+`)
-	rendered := fmt.Sprintf("%+v", dialect.Render(request).Messages)
+	var rendered string
+	for _, m := range dialect.Render(request).Messages {
+		rendered += everything(m)
+	}
 	for _, m := range request.Messages {
 		text := dialect.Text(m)
-		plain := len(m.Calls)+len(m.Results)+len(m.Added) == 0
+		plain := len(m.Calls) == 0 && m.Outcome == nil
 		if plain && text != m.Text {
 			t.Errorf("the text of a message without calls and results is %q, not %q", text, m.Text)
 		}
@@ -93,14 +95,17 @@ func suiteComplete(t *testing.T, dialect llm.Dialect, request llm.Request) {
 // only the message of the call has the action.
 func everything(m llm.Message) string {
 	var b strings.Builder
-	results := slices.Clone(m.Results)
-	for i := range results {
-		results[i].Call.Action = ""
-		if f := results[i].Failure; f != nil {
-			fmt.Fprintf(&b, "%+v", *f)
+	for _, r := range m.Results() {
+		r.Call.Action = ""
+		if r.Failure != nil {
+			fmt.Fprintf(&b, "%+v", *r.Failure)
 		}
+		fmt.Fprintf(&b, "%+v", r)
 	}
-	m.Results = results
+	if m.Outcome != nil {
+		fmt.Fprintf(&b, "%+v", m.Outcome.Added)
+	}
+	m.Outcome = nil
 	fmt.Fprintf(&b, "%+v", m)
 	return b.String()
 }
@@ -116,7 +121,7 @@ func suiteRoles(t *testing.T, dialect llm.Dialect, request llm.Request) {
 		if m.Blank() {
 			t.Errorf("message %d says nothing", i)
 		}
-		if m.Role == llm.RoleKernel && len(m.Results)+len(m.Added) == 0 {
+		if m.Role == llm.RoleKernel && m.Outcome == nil {
 			t.Errorf("message %d has a role that no server knows: %+v", i, m)
 		}
 	}

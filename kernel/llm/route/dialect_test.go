@@ -23,14 +23,17 @@ func (tagged) Text(m llm.Message) string {
 	for _, c := range m.Calls {
 		parts = append(parts, fmt.Sprintf("<call id=%q>%s</call>", c.ID, c.Action))
 	}
-	for _, r := range m.Results {
+	if m.Outcome == nil {
+		return strings.TrimSpace(strings.Join(parts, "\n"))
+	}
+	for _, r := range m.Outcome.Results {
 		parts = append(parts, fmt.Sprintf("<result id=%q %s%s>%s</result>%s", r.Call.ID, r.Verdict, code(r.Failure), r.Text, r.Note))
 		for _, p := range r.Parts {
 			parts = append(parts, fmt.Sprintf("<part tool=%q %s%s>%s</part>", p.Tool, p.Verdict, code(p.Failure), p.Text))
 		}
 		parts = append(parts, additions(r.Added)...)
 	}
-	return strings.TrimSpace(strings.Join(append(parts, additions(m.Added)...), "\n"))
+	return strings.TrimSpace(strings.Join(append(parts, additions(m.Outcome.Added)...), "\n"))
 }
 
 // Render implements [llm.Dialect].
@@ -75,7 +78,7 @@ func TestAnotherDialect(t *testing.T) {
 	reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{Messages: []llm.Message{
 		{Role: llm.RoleUser, Text: "where is it?"},
 		{Role: llm.RoleAssistant, Calls: []llm.Call{call}},
-		{Role: llm.RoleKernel, Results: []llm.Result{{Call: call, Verdict: "performed", Text: "here"}}},
+		{Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{{Call: call, Verdict: "performed", Text: "here"}}}},
 	}}))
 	if err != nil || reply.Text != "yes" {
 		t.Fatalf("%q, %v", reply.Text, err)
