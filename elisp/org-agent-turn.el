@@ -260,11 +260,11 @@ became of them."
 ;; that is depends on the machine and the windows, so it is measured, and the
 ;; kernel is asked for larger pieces where it is much.
 
-(defconst org-agent-turn--pace-share 0.02
+(defconst org-agent-turn--pace-share 0.04
   "The part of a processor that showing an answer may take.
 Reading it and collections of garbage take half as much again.")
 
-(defconst org-agent-turn--pauses '(55 . 200)
+(defconst org-agent-turn--pauses '(40 . 200)
   "The shortest and the longest pause between pieces, in milliseconds.
 The shortest is what the kernel has without a wish.")
 

@@ -176,7 +176,9 @@ A function gets the parameters, a plist.")
 (defun org-agent-one-line (text &optional width)
   "Return TEXT on one line, with blanks in place of control characters.
 With WIDTH cut it to that many columns."
-  (let ((line (replace-regexp-in-string "[[:cntrl:]]+" " " text)))
+  (let ((line (if (string-match-p "[[:cntrl:]]" text)
+                  (replace-regexp-in-string "[[:cntrl:]]+" " " text)
+                text)))
     (if width
         (truncate-string-to-width line width nil nil t)
       line)))

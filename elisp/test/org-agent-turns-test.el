@@ -352,13 +352,13 @@ A question that waits is marked, and can be cancelled."
 
 (ert-deftest org-agent-turns-pace-follows-the-cost ()
   "Pieces come as often as a small part of the processor allows."
-  (should (= (org-agent-turn-pause 0.1) 55))
-  (should (= (org-agent-turn-pause 1.1) 55))
-  (should (= (org-agent-turn-pause 2.0) 100))
+  (should (= (org-agent-turn-pause 0.1) 40))
+  (should (= (org-agent-turn-pause 1.6) 40))
+  (should (= (org-agent-turn-pause 4.0) 100))
   (should (= (org-agent-turn-pause 50.0) 200))
   (should-not (org-agent-turn-pace-changed-p 100 120))
   (should (org-agent-turn-pace-changed-p 100 130))
-  (should (org-agent-turn-pace-changed-p 200 55))
+  (should (org-agent-turn-pace-changed-p 200 40))
   ;; It comes to a cost that stays, from wherever it was.
   (dolist (former '(0.5 3.0 80.0))
     (let ((mean former))
@@ -388,7 +388,7 @@ A question that waits is marked, and can be cancelled."
           (should (< (length told) 6))
           (should (equal (funcall tell 50) told))
           (setq cost 1)
-          (should (<= 55 (car (last (funcall tell 200))) 80)))))))
+          (should (<= 40 (car (last (funcall tell 200))) 60)))))))
 
 (provide 'org-agent-turns-test)
 ;;; org-agent-turns-test.el ends here

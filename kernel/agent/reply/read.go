@@ -19,7 +19,7 @@ import (
 const (
 	shortPause   = 33 * time.Millisecond
 	pausePerByte = time.Millisecond
-	fastPause    = 55 * time.Millisecond
+	fastPause    = 40 * time.Millisecond
 	longPause    = 200 * time.Millisecond
 )
 

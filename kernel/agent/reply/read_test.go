@@ -13,11 +13,11 @@ func TestPause(t *testing.T) {
 		wish, want time.Duration
 	}{
 		{0, 0, 33 * time.Millisecond},
-		{10, 0, 43 * time.Millisecond},
+		{5, 0, 38 * time.Millisecond},
 		{10, time.Second, 43 * time.Millisecond},
-		{1000, 0, 55 * time.Millisecond},
-		{1000, -time.Second, 55 * time.Millisecond},
-		{1000, 20 * time.Millisecond, 55 * time.Millisecond},
+		{1000, 0, 40 * time.Millisecond},
+		{1000, -time.Second, 40 * time.Millisecond},
+		{1000, 20 * time.Millisecond, 40 * time.Millisecond},
 		{1000, 120 * time.Millisecond, 120 * time.Millisecond},
 		{100, 200 * time.Millisecond, 133 * time.Millisecond},
 		{1000, time.Hour, 200 * time.Millisecond},
