@@ -103,8 +103,8 @@
 explains the turn of the line.  \\[org-agent-log-toggle-follow] starts or stops following the log.
 
 \\{org-agent-log-mode-map}"
-  (setq truncate-lines t
-        buffer-undo-list t)
+  (org-agent-section-cut-lines)
+  (setq buffer-undo-list t)
   (setq-local revert-buffer-function
               (lambda (&rest _) (org-agent-log--ask t))
               header-line-format '(:eval (org-agent-log--header)))

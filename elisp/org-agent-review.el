@@ -228,8 +228,8 @@ differ; \\[org-agent-review-visit] visits its place in the file.
 you can edit the new text.
 
 \\{org-agent-review-mode-map}"
-  (setq truncate-lines t
-        bidi-display-reordering nil
+  (org-agent-section-cut-lines)
+  (setq bidi-display-reordering nil
         header-line-format
         '(:eval (org-agent-section-header
                  nil "\\<org-agent-review-mode-map>\\[org-agent-review-mark] mark  \\[org-agent-review-look] look closely  \\[org-agent-review-accept] allow marked  \\[org-agent-review-refuse] refuse  \\[org-agent-review-visit] visit  \\[org-agent-review-edit] edit  \\[org-agent-review-ediff] ediff  \\[org-agent-review-smerge] smerge")))

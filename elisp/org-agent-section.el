@@ -582,5 +582,13 @@ window has no room.  The keys of all lists follow."
         word-wrap t
         header-line-format '(:eval (org-agent-section--header))))
 
+(defun org-agent-section-cut-lines ()
+  "Cut the lines of this buffer at the edge of its windows.
+Its major mode calls this.  Where every buffer has visual lines this one
+has none, unless the user wants them here."
+  (when (bound-and-true-p global-visual-line-mode)
+    (visual-line-mode -1))
+  (setq truncate-lines t))
+
 (provide 'org-agent-section)
 ;;; org-agent-section.el ends here

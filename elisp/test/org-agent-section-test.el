@@ -12,6 +12,7 @@
 
 (require 'ert)
 (require 'cl-lib)
+(require 'org-agent-fake-kernel)
 (require 'org-agent-list)
 (require 'org-agent-policy)
 (require 'org-agent-section)
@@ -455,6 +456,32 @@ Point, the window and the folds stay with their sections."
     ;; The first letter has the face of the others.
     (search-backward "None")
     (should (eq 'shadow (get-text-property (point) 'face)))))
+
+(ert-deftest org-agent-section-lists-are-cut ()
+  "Lists are cut at the edge of the window, also where every line is wrapped."
+  (let (modes)
+    (org-agent-fake-load-all)
+    (mapatoms (lambda (symbol)
+                (when (and (string-prefix-p "org-agent-" (symbol-name symbol))
+                           (get symbol 'derived-mode-parent)
+                           (provided-mode-derived-p
+                            symbol 'org-agent-list-mode
+                            'org-agent-list-sections-mode
+                            'org-agent-log-mode 'org-agent-review-mode))
+                  (push symbol modes))))
+    (should (> (length modes) 10))
+    (unwind-protect
+        (dolist (wrapped '(t nil))
+          (global-visual-line-mode (if wrapped 1 -1))
+          (dolist (mode modes)
+            (with-temp-buffer
+              (funcall mode)
+              (should (equal (list mode t nil)
+                             (list mode truncate-lines visual-line-mode)))
+              ;; Who wants them wrapped can have that.
+              (visual-line-mode 1)
+              (should-not truncate-lines))))
+      (global-visual-line-mode -1))))
 
 (provide 'org-agent-section-test)
 ;;; org-agent-section-test.el ends here
