@@ -325,7 +325,11 @@
          (unless (eq status 0)
            (user-error "%s" (string-remove-prefix "org-agent: " output)))
          output))))
-  (org-agent-skill-mode 1))
+  (org-agent-skill-mode 1)
+  (message "%s"
+           (substitute-command-keys
+            (format "Try it: send \"%s: hello\" in the chat (\\[org-agent-chat]).  Saving the note makes a change live; C-c C-c on \"Success Criteria\" runs its tests"
+                    name))))
 
 ;;;; Capabilities
 

@@ -296,7 +296,11 @@
   "A new skill is live and its tests pass; a bad name is reported."
   (org-agent-kernel-test--with nil
     (save-window-excursion
-      (org-agent-skill-new "garden")
+      (ert-with-message-capture messages
+        (org-agent-skill-new "garden")
+        ;; What one does next is what the tutorial does.
+        (should (string-match-p "\"garden: hello\"" messages))
+        (should (string-match-p "M-x org-agent-chat" messages)))
       (let ((note (current-buffer)))
         (unwind-protect
             (progn
