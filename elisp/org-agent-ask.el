@@ -393,7 +393,7 @@ sections knows them."
 
 (defun org-agent-ask--text (id chat)
   "Return the question ID of the conversation CHAT with its answers.
-Drawers and open asks are left out."
+Drawers and open asks are left out, and what marks a heading is not seen."
   (with-current-buffer chat
     (when-let* ((heading (org-agent-heading-find id)))
       (let ((text (org-agent-ask--without-waiting
@@ -415,6 +415,9 @@ Drawers and open asks are left out."
             (replace-match "\\1")
             (put-text-property (line-beginning-position) (line-end-position)
                                'face 'bold))
+          (goto-char (point-min))
+          (while (re-search-forward "^\\*+ \\(?:\\(?:DONE\\|CANCELLED\\) \\)?" nil t)
+            (put-text-property (match-beginning 0) (match-end 0) 'invisible t))
           (buffer-string))))))
 
 (defun org-agent-ask--without-waiting (beg end)

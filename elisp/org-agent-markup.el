@@ -67,6 +67,13 @@ ORG is the answer as inert Org, RAW is the text of the model."
   "Return non-nil if the first line of RAW is one of Org."
   (string-match-p "\\`[ \t\n\r]*\\(?:^\\*+ \\|^#\\+\\|^:[[:alnum:]_-]+:\\)" raw))
 
+;;;###autoload
+(defun org-agent-markup-words (org)
+  "Return ORG, inert Org, as plain sentences: a heading is one, too."
+  (org-agent-markup--translate
+   (replace-regexp-in-string "^\\(\\*+ .*[^.?!:… \t\n]\\)[ \t]*$" "\\1." org)
+   nil))
+
 ;;;; In code
 
 (defun org-agent-markup--code (org raw)

@@ -32,6 +32,7 @@
 (require 'org-agent-undo)
 
 (declare-function org-agent-ask-body "org-agent-ask")
+(declare-function org-agent-markup-words "org-agent-markup")
 (declare-function org-agent-ask-show "org-agent-ask")
 (declare-function org-agent-diff-close "org-agent-diff")
 (declare-function org-agent-diff-ediff "org-agent-diff")
@@ -506,7 +507,9 @@ The new text is shown as a diff.  There \
   "Show RESULT, an answer without a new text for REWRITING."
   (message "Not rewritten: %s"
            (org-agent-one-line
-            (org-agent-ask-body (or (plist-get result :answer) "")) 200))
+            (org-agent-markup-words
+             (org-agent-ask-body (or (plist-get result :answer) "")))
+            200))
   (org-agent-ask-show (org-agent-rewrite-job-id rewriting)
                       (org-agent-chat-open (plist-get result :session))))
 

@@ -224,6 +224,23 @@ Return the buffer with the diff, or nil."
       (org-agent-rewrite-test--rewrite "well")
       (should (string-match-p "^Not rewritten: I cannot. It is not mine.$" messages)))))
 
+(ert-deftest org-agent-rewrite-says-plain-words ()
+  "What is said in place of a text has no markup of Org."
+  (org-agent-kernel-test--beside
+      (list (org-agent-kernel-test--exchange
+             "* Not read\nI /cannot/ read it. Ask =how= first.\n** Why?\nIt is long."))
+      "one\n"
+    (ert-with-message-capture messages
+      (org-agent-rewrite-test--rewrite "well")
+      (should (string-match-p
+               "^Not rewritten: Not read. I cannot read it. Ask how first. Why\\? It is long.$"
+               messages)))
+    (with-current-buffer org-agent-ask-buffer
+      (goto-char (point-min))
+      (while (re-search-forward "^\\*+ " nil t)
+        (should (invisible-p (match-beginning 0)))
+        (should-not (invisible-p (match-end 0)))))))
+
 (ert-deftest org-agent-rewrite-refuses ()
   "A text that must not be sent is refused before anything is asked."
   (org-agent-kernel-test--beside nil "  \n "
