@@ -30,6 +30,8 @@
 (require 'org-agent-heading)
 (require 'org-agent-layout)
 
+(declare-function org-agent-send-under-way "org-agent-send")
+
 (defvar font-lock-beg)
 (defvar font-lock-end)
 
@@ -230,9 +232,7 @@ Return nil: there is nothing left to highlight."
       (org-agent-page--tags
        tags-from end tags
        (cond ((member "unsent" tags)
-              (propertize "  not sent; C-c C-c sends it"
-                          'face '(org-agent-page-unfinished
-                                  org-agent-page-question)))
+              (org-agent-page--unsent beg))
              ((get-text-property beg 'org-agent-waiting)
               (propertize "  waits for its turn"
                           'face '(org-agent-page-quiet
@@ -248,6 +248,16 @@ Return nil: there is nothing left to highlight."
      ((> stars (+ beg 2))
       (org-agent-page--hide beg stars)
       (add-face-text-property stars title-end 'org-agent-page-part)))))
+
+(defun org-agent-page--unsent (heading)
+  "Return what is said of the question at HEADING, which the kernel lacks."
+  (let ((under-way (save-match-data
+                     (org-agent-send-under-way
+                      (org-agent-heading-property heading "ID")))))
+    (propertize (concat "  " (or under-way "not sent; C-c C-c sends it"))
+                'face (list (if under-way 'org-agent-page-quiet
+                              'org-agent-page-unfinished)
+                            'org-agent-page-question))))
 
 (defun org-agent-page--draft-p (heading)
   "Return non-nil when HEADING, which is no turn, is behind all turns.

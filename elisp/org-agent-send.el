@@ -217,7 +217,8 @@ ITEMS are its context, and LINES the lines of its text that list them."
                 (list (append message (list :sent nil)))))
   (if (eq org-agent-chat-attached t)
       (org-agent-send-waiting)
-    (org-agent-kernel-ensure)))
+    (org-agent-kernel-ensure)
+    (org-agent-send-show-unsent)))
 
 ;;;###autoload
 (defun org-agent-send-in (session message)
@@ -247,7 +248,8 @@ conversation."
           (org-agent-kernel-request-here
            "event" (org-agent-send-event message)
            :success (lambda (result) (org-agent-send--acknowledged id result))
-           :failure (lambda (refusal) (org-agent-send--refused id refusal))))))))
+           :failure (lambda (refusal) (org-agent-send--refused id refusal))))))
+    (org-agent-send-show-unsent)))
 
 (defun org-agent-send--acknowledged (id result)
   "Note that the kernel has the message ID; RESULT has the state of its turn."
@@ -298,6 +300,7 @@ If the connection was lost, keep the message to send it again later."
   (unless (eql (plist-get refusal :code) -32098)
     (org-agent-send--keep id)
     (org-agent-send--forget id)
+    (org-agent-send-show-unsent)
     (org-agent-chat-complain
      "Not sent (C-c C-c on the message sends it again)" refusal)))
 
@@ -319,6 +322,25 @@ If the connection was lost, keep the message to send it again later."
             (org-agent-heading-line (org-agent-heading-level heading)
                                     (org-agent-heading-title heading)
                                     new))))))))
+
+;;;###autoload
+(defun org-agent-send-under-way (id)
+  "Return what is done to send the message ID, a string.
+Return nil when it was not sent and its author has to send it again."
+  (when (cl-find id org-agent-chat-outbox :test #'equal
+                 :key (lambda (message) (plist-get message :id)))
+    (pcase org-agent-kernel-state
+      ('ready "sending…")
+      ('building "building the kernel…")
+      ((or 'starting 'connecting) "starting the kernel…")
+      ('lost "waits for the kernel"))))
+
+;;;###autoload
+(defun org-agent-send-show-unsent ()
+  "Show anew what is said on the page of messages that the kernel lacks."
+  (org-agent-heading-map-unsent
+   (lambda (heading)
+     (font-lock-flush heading (1+ heading)))))
 
 ;;;; Commands
 

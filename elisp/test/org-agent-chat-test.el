@@ -18,6 +18,7 @@
 (require 'org-agent-draft)
 (require 'org-agent-heading)
 (require 'org-agent-kernel)
+(require 'org-agent-kernel-start-test)
 (require 'org-agent-send)
 (require 'org-agent-notify)
 
@@ -180,6 +181,68 @@
       (org-agent-fake-wait (org-agent-fake-requests "event"))
       (org-agent-fake-settle)
       (should-not (string-match-p "unsent" (org-agent-fake-file-text))))))
+
+(defun org-agent-chat-test--said-of (words)
+  "Return what the page says behind the question WORDS."
+  (font-lock-ensure)
+  (save-excursion
+    (goto-char (point-min))
+    (search-forward words)
+    (string-trim (or (get-char-property (point) 'display) ""))))
+
+(ert-deftest org-agent-chat-says-where-a-message-is ()
+  "Until the kernel has a message the page says what happens to it.
+It says that it was not sent only when a person has to send it again."
+  (org-agent-fake-with-home
+    (let* ((go (expand-file-name "go" org-agent-fake-directory))
+           (org-agent-program
+            (org-agent-kernel-start-test--program
+             (format "for i in $(seq 300); do [ -e %s ] && break; sleep 0.1; done; [ -e %s ] && echo 'org-agent: ready /x'"
+                     go go)))
+           answer)
+      (push (cons "event" (lambda (_) (or answer 'silence))) org-agent-fake-answers)
+      (push (cons "session/load"
+                  (lambda (params)
+                    (append (org-agent-fake--default "session/load" params)
+                            (list :never-received (plist-get params :ids)))))
+            org-agent-fake-answers)
+      (org-agent-chat)
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-fake-type "Hello")
+        (org-agent-send)
+        (should (equal (org-agent-chat-test--said-of "* Hello") "starting the kernel…"))
+        (org-agent-fake-start)
+        (write-region "" nil go nil 'silent)
+        (org-agent-fake-wait (org-agent-fake-requests "event"))
+        (should (equal (org-agent-chat-test--said-of "* Hello") "sending…"))
+        ;; The kernel is gone before it has said that it has the message.
+        (org-agent-fake-kill)
+        (org-agent-fake-wait (not (org-agent-kernel-ready-p)))
+        (should (equal (org-agent-chat-test--said-of "* Hello") "waits for the kernel"))
+        (setq answer '(:error (:code -32006 :message "the disk is full")))
+        (org-agent-fake-start)
+        (org-agent-fake-wait (= 2 (length (org-agent-fake-requests "event"))))
+        (org-agent-fake-settle)
+        (should (equal (org-agent-chat-test--said-of "* Hello")
+                       "not sent; C-c C-c sends it"))
+        (setq answer 'silence)
+        (goto-char (point-min))
+        (search-forward "Hello")
+        (org-agent-chat-ctrl-c-ctrl-c)
+        (should (equal (org-agent-chat-test--said-of "* Hello") "sending…"))))))
+
+(ert-deftest org-agent-chat-says-that-no-kernel-starts ()
+  "Where no kernel can be started the page says that a message was not sent."
+  (org-agent-fake-with-home
+    (let ((org-agent-program (org-agent-kernel-start-test--program "exit 1")))
+      (org-agent-chat)
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-fake-type "Hello")
+        (org-agent-send)
+        (should (equal (org-agent-chat-test--said-of "* Hello") "starting the kernel…"))
+        (org-agent-fake-wait (eq org-agent-kernel-state 'failed))
+        (should (equal (org-agent-chat-test--said-of "* Hello")
+                       "not sent; C-c C-c sends it"))))))
 
 (ert-deftest org-agent-chat-never-received-is-marked ()
   "A question that the kernel does not know is marked as unsent."
