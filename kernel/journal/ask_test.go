@@ -2,10 +2,8 @@ package journal_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -268,18 +266,8 @@ const backToFormerAsks = `DROP TABLE reading_decided; DROP TABLE always_before; 
 // TestOldAsksStay: a journal of schema 12 keeps its approvals and questions, with what was decided,
 // and what waited in it still waits.
 func TestOldAsksStay(t *testing.T) {
-	path, ctx := filepath.Join(t.TempDir(), "journal.db"), t.Context()
-	var script strings.Builder
-	for version := 1; version <= 12; version++ {
-		part, err := journal.Schemas().ReadFile(fmt.Sprintf("schema/%d.sql", version))
-		must(t, err)
-		script.Write(part)
-	}
-	old, err := os.ReadFile("testdata/asks-12.sql")
-	must(t, err)
-	script.Write(old)
-	makeDatabase(t, path, script.String()+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 12", journal.ApplicationID))
-	j := reopen(t, path)
+	ctx := t.Context()
+	j := reopen(t, olderJournal(t, 12, "asks-12.sql"))
 	wantOpen(t, j, "p-waits", "q-waits")
 	if n, err := j.Asks.Waiting(ctx); err != nil || n != 2 {
 		t.Errorf("%d wait, %v", n, err)

@@ -1,13 +1,13 @@
 package llm
 
 import (
-	"fmt"
 	"iter"
 	"strings"
 )
 
-// ReplyLimit is the number of bytes of text, and of reasoning, that Collect accepts.
-const ReplyLimit = 8 << 20
+// ReplyLimit is the number of bytes of a reply, its text and its reasoning together, that are accepted.
+// That is about a quarter of a million tokens.
+const ReplyLimit = 1_000_000
 
 // Reply is a whole reply.
 type Reply struct {
@@ -18,7 +18,7 @@ type Reply struct {
 }
 
 // Collect ranges over a stream and returns the whole reply. If the stream fails it returns the part
-// that came before the error. A reply of more than ReplyLimit bytes is an error of ClassProtocol.
+// that came before the error. A reply of more than ReplyLimit bytes is an error of ClassEndless.
 func Collect(stream iter.Seq2[Delta, error]) (Reply, error) {
 	var reply Reply
 	var text, reasoning strings.Builder
@@ -28,10 +28,8 @@ func Collect(stream iter.Seq2[Delta, error]) (Reply, error) {
 			failure = err
 			break
 		}
-		if text.Len()+len(delta.Text) > ReplyLimit || reasoning.Len()+len(delta.Reasoning) > ReplyLimit {
-			failure = &Error{Class: ClassProtocol, Provider: reply.Provider,
-				Message: fmt.Sprintf("the reply is longer than %d MiB", ReplyLimit>>20),
-				Advice:  "set a limit on the reply's tokens, or use another model"}
+		if text.Len()+len(delta.Text)+reasoning.Len()+len(delta.Reasoning) > ReplyLimit {
+			failure = tooLong(reply.Provider, ReplyLimit)
 			break
 		}
 		text.WriteString(delta.Text)

@@ -36,6 +36,8 @@ const (
 	ClassUnreachable Class = "unreachable"
 	// ClassTruncated: the stream ended before the reply did.
 	ClassTruncated Class = "truncated"
+	// ClassEndless: the reply was longer than any is kept.
+	ClassEndless Class = "endless"
 	// ClassIdle: no delta came for too long.
 	ClassIdle Class = "idle"
 	// ClassTimeout: the whole reply took too long.
@@ -69,6 +71,8 @@ func (c Class) text() string {
 		return "the server cannot be reached"
 	case ClassTruncated:
 		return ErrTruncated.Error()
+	case ClassEndless:
+		return "the reply did not end"
 	case ClassIdle:
 		return "the model went silent"
 	case ClassTimeout:
@@ -104,6 +108,8 @@ func (c Class) hint() string {
 		return "is the server running? check the base URL and the network"
 	case ClassTruncated:
 		return "ask again; if it happens often, look at the server's log or use another model"
+	case ClassEndless:
+		return "set a limit on the reply's tokens (MAX_TOKENS), or use another model"
 	case ClassIdle, ClassTimeout:
 		return "try again, use a smaller model, or allow it more time"
 	case ClassPaused:

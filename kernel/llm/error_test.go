@@ -86,7 +86,7 @@ func TestCollect(t *testing.T) {
 	if reply, err := llm.Collect(model.Stream(t.Context(), hello)); reply.Text != "part" || llm.ClassOf(err) != llm.ClassServer {
 		t.Errorf("got %+v, %v", reply, err)
 	}
-	if reply, err := llm.Collect(model.Stream(t.Context(), hello)); len(reply.Text) != llm.ReplyLimit || llm.ClassOf(err) != llm.ClassProtocol {
+	if reply, err := llm.Collect(model.Stream(t.Context(), hello)); len(reply.Text) != llm.ReplyLimit || llm.ClassOf(err) != llm.ClassEndless {
 		t.Errorf("got %d bytes, %v", len(reply.Text), err)
 	}
 }

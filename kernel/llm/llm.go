@@ -4,8 +4,8 @@
 // provider dependable is itself a Provider around another one, so no provider knows what stands
 // around it. Package llm/route stacks them. From the outside in they are: [Cascade] asks the next
 // model where one fails, [Breaker] leaves a broken server alone, [Images] applies the rule about
-// images, [Retry] asks again, [Rotation] asks with the next key, [Timeouts] ends a slow stream, and
-// [Rendered] renders the request.
+// images, [Retry] asks again, [Rotation] asks with the next key, [Timeouts] ends a slow stream,
+// [Bounds] one that is too long, and [Rendered] renders the request.
 //
 // A Request has its calls, results and tools as values. Rendered stands innermost and puts them
 // into the [Dialect] of the one provider inside it, so each provider of a cascade gets a rendering

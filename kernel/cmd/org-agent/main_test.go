@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,9 +54,11 @@ func TestScripts(t *testing.T) {
 			return kind.Fenced(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"endless":  startEndless,
 			"model":    startModel,
 			"status":   checkStatus,
 			"killed":   killKernel,
+			"memory":   checkMemory,
 			"within":   within,
 			"approval": findApproval,
 			"question": findQuestion,
@@ -97,9 +101,7 @@ func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	server, err := llmtest.Listen("127.0.0.1:0", script, nil)
 	ts.Check(err)
 	ts.Defer(server.Close)
-	ts.Setenv("ORG_AGENT_LLM", "")
-	ts.Setenv("ORG_AGENT_LLM_BASE_URL", server.URL())
-	ts.Setenv("ORG_AGENT_LLM_MODEL", "test-model")
+	useModel(ts, server.URL())
 }
 
 // checkStatus is "status N CMD ARGS…". It checks the exit status of the command.
@@ -122,17 +124,44 @@ func killKernel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: killed")
 	}
-	ts.Check(ts.Exec("org-agent", "status"))
-	pid := regexp.MustCompile(`(?m)^pid\s+(\d+)$`).FindStringSubmatch(ts.ReadFile("stdout"))
-	if pid == nil {
-		ts.Fatalf("status names no process")
-	}
-	var n int
-	_, err := fmt.Sscan(pid[1], &n)
-	ts.Check(err)
-	process, err := os.FindProcess(n)
+	process, err := os.FindProcess(kernelProcess(ts))
 	ts.Check(err)
 	ts.Check(process.Kill())
+}
+
+// kernelProcess returns the process of the kernel of the script's home.
+func kernelProcess(ts *testscript.TestScript) (pid int) {
+	ts.Check(ts.Exec("org-agent", "status"))
+	named := regexp.MustCompile(`(?m)^pid\s+(\d+)$`).FindStringSubmatch(ts.ReadFile("stdout"))
+	if named == nil {
+		ts.Fatalf("status names no process")
+	}
+	_, err := fmt.Sscan(named[1], &pid)
+	ts.Check(err)
+	return pid
+}
+
+// checkMemory is "memory N". It fails if the kernel of the script's home ever had more than N megabytes of
+// memory, as the system counts them. Where the system does not tell, it checks nothing.
+func checkMemory(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: memory N")
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", kernelProcess(ts)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	ts.Check(err)
+	_, line, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes, most int
+	_, err = fmt.Sscan(line, &kilobytes)
+	ts.Check(err)
+	_, err = fmt.Sscan(args[0], &most)
+	ts.Check(err)
+	ts.Logf("the kernel had %d MB", kilobytes/1000)
+	if kilobytes > most*1000 {
+		ts.Fatalf("the kernel had %d MB, more than %d", kilobytes/1000, most)
+	}
 }
 
 // within is "within REGEXP CMD ARGS…". It runs the command again until its stdout matches, for at most a

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,13 +71,23 @@ const startHeap = 38 << 20
 // memory, and collections after every 6 MB of allocation took a tenth of each turn.
 const ballast = 24 << 20
 
-// postponeCollection prevents garbage collections below startHeap until resume is called. resume may
-// be called more than once.
+// steadyHeap is how much memory of Go a kernel may have, with its garbage, while it does not need more.
+// A server that sends as much as it can would otherwise have it grow to the double.
+const steadyHeap = 110 << 20
+
+// postponeCollection prevents garbage collections below startHeap until resume is called. From then on
+// collections keep the memory below steadyHeap, or below the double of what the kernel has after its start;
+// GOMEMLIMIT takes the place of that. resume may be called more than once.
 func postponeCollection() (resume func()) {
 	limit := debug.SetMemoryLimit(startHeap + ballast)
 	percent := debug.SetGCPercent(-1)
 	return sync.OnceFunc(func() {
 		debug.SetGCPercent(percent)
+		if limit == math.MaxInt64 {
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			limit = max(steadyHeap, 2*int64(memory.HeapAlloc))
+		}
 		debug.SetMemoryLimit(limit)
 	})
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -63,7 +64,11 @@ type decoder struct {
 // reason and the usage are stored for last.
 func (d *decoder) decode(line []byte) (llm.Delta, error) {
 	var event chunk
-	if err := json.Unmarshal(line, &event); err != nil {
+	err := json.Unmarshal(line, &event)
+	if err != nil && json.Unmarshal(finite(line), &event) == nil {
+		err = nil
+	}
+	if err != nil {
 		return llm.Delta{}, &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("%q is not an event", text.Clip(string(line), 80)), Err: err}
 	}
 	if err := streamError(event.Error); err != nil {
@@ -99,6 +104,34 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 		delta.Provider, delta.Model = d.provider, d.model
 	}
 	return delta, nil
+}
+
+// finite returns a JSON value with null in place of the numbers that JSON does not have and that Python
+// writes: NaN, Infinity and -Infinity. Strings stay as they are.
+func finite(value []byte) []byte {
+	var out []byte
+	for quoted := false; len(value) > 0; {
+		size, null := 1, false
+		switch {
+		case quoted && value[0] == '\\' && len(value) > 1:
+			size = 2
+		case value[0] == '"':
+			quoted = !quoted
+		case !quoted:
+			for _, number := range []string{"NaN", "-Infinity", "Infinity"} {
+				if bytes.HasPrefix(value, []byte(number)) {
+					size, null = len(number), true
+				}
+			}
+		}
+		if null {
+			out = append(out, "null"...)
+		} else {
+			out = append(out, value[:size]...)
+		}
+		value = value[size:]
+	}
+	return out
 }
 
 // recordFinish records why the reply is complete.

@@ -159,6 +159,7 @@ func TestEvents(t *testing.T) {
 		{"half a pair", "data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n" + end, "\uFFFDx"},
 		{"second choice is not ours", "data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n" + end, "a"},
 		{"refusal", "data: {\"choices\":[{\"delta\":{\"refusal\":\"no\"}}]}\n\n" + end, "no"},
+		{"numbers that JSON lacks", "data: {\"choices\":[{\"delta\":{\"content\":\"NaN \\\" NaN\"},\"logprobs\":[NaN,-Infinity,{\"x\":Infinity}]}],\"usage\":{\"prompt_tokens\":3,\"cost\":NaN}}\n\n" + end, "NaN \" NaN"},
 		{"usage of no use", "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"usage\":\"none\"}\n\n" + end, "a"},
 	}
 	for _, c := range cases {

@@ -148,11 +148,11 @@ func (r *routes) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	return r.withImages(consenting{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
 }
 
-// withKeys adds the dialect, the time limits, and the rotation of keys where the server has several.
+// withKeys adds the dialect, the bounds, the time limits, and the rotation of keys where the server has several.
 func (r *routes) withKeys(server *Server) llm.Provider {
 	name := server.choice.Name
 	timed := func(s *Server) llm.Provider {
-		return llm.Timeouts{Next: llm.Rendered{Next: s, Dialect: s.dialect}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
+		return llm.Timeouts{Next: llm.Bounds{Next: llm.Rendered{Next: s, Dialect: s.dialect}, Name: name}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
 	}
 	if len(server.choice.MoreKeys) == 0 {
 		return timed(server)
