@@ -1,6 +1,7 @@
 package org
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ type SettingsTable struct {
 	Again int
 
 	lastStart, lastEnd int // the offsets of the last line of the table, -1 without one
-	section            int // where the text under the heading ends, -1 without a heading
+	begin, section     int // where the text under the heading begins and ends; section is -1 without a heading
 }
 
 // SettingsRow is a row. Its cells have no blanks around them.
@@ -35,6 +36,7 @@ type SettingsRow struct {
 func ReadSettingsTable(text, title string) *SettingsTable {
 	t := &SettingsTable{text: text, lastStart: -1, lastEnd: -1, section: -1}
 	doc := Parse(text)
+	number := 0
 	for i, h := range doc.Headings {
 		if h.Hidden() || !strings.EqualFold(strings.TrimSpace(h.Title), title) {
 			continue
@@ -43,42 +45,67 @@ func ReadSettingsTable(text, title string) *SettingsTable {
 			t.Again = h.Line
 			break
 		}
-		t.section = len(text)
+		t.section, t.begin, number = len(text), h.LineEnd, h.Line
 		if i+1 < len(doc.Headings) {
 			t.section = doc.Headings[i+1].Start
 		}
-		t.read(doc, h)
+	}
+	if t.section < 0 {
+		return t
+	}
+	for line := range tableLines(doc, t.begin, t.section, number) {
+		t.lastStart, t.lastEnd = line.start, line.end
+		if !line.blank() {
+			t.Rows = append(t.Rows, line)
+		}
 	}
 	return t
 }
 
+// Elsewhere returns the rows of tables that are not under the heading, wherever in the file they stand:
+// before it, under another heading or below one of its own, under one that is commented out or archived.
+// Tables in blocks are examples.
+func (t *SettingsTable) Elsewhere() (rows []SettingsRow) {
+	for line := range tableLines(Parse(t.text), 0, len(t.text), 0) {
+		if !line.blank() && (line.start < t.begin || line.start >= t.section) {
+			rows = append(rows, line)
+		}
+	}
+	return rows
+}
+
 var widthCookie = regexp.MustCompile(`^<[lrc]?\d*>$`)
 
-// read reads the lines between the heading and the end of its section.
-func (t *SettingsTable) read(doc *Document, h *Heading) {
-	blocks := doc.Blocks()
-	number, offset := h.Line, h.LineEnd
-	for line := range strings.Lines(t.text[h.LineEnd:t.section]) {
-		number++
-		start := offset
-		offset += len(line)
-		for len(blocks) > 0 && blocks[0].End <= start {
-			blocks = blocks[1:]
-		}
-		row := strings.TrimSpace(line)
-		if len(blocks) > 0 && blocks[0].Start <= start || !strings.HasPrefix(row, "|") {
-			continue
-		}
-		t.lastStart, t.lastEnd = start, offset
-		if strings.HasPrefix(row, "|-") {
-			continue
-		}
-		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		if slices.ContainsFunc(cells, func(cell string) bool { return cell != "" && !widthCookie.MatchString(cell) }) {
-			t.Rows = append(t.Rows, SettingsRow{Cells: cells, Line: number, start: start, end: offset})
+// blank reports whether the row has no text: it is a line between rows, or has width cookies.
+func (r SettingsRow) blank() bool {
+	return !slices.ContainsFunc(r.Cells, func(cell string) bool { return cell != "" && !widthCookie.MatchString(cell) })
+}
+
+// tableLines yields the lines of tables in a part of a document, without those in blocks. The part begins
+// behind the line with this number. A line between rows has no cells.
+func tableLines(doc *Document, start, end, number int) iter.Seq[SettingsRow] {
+	return func(yield func(SettingsRow) bool) {
+		blocks, offset := doc.Blocks(), start
+		for line := range strings.Lines(doc.Source[start:end]) {
+			number++
+			r := SettingsRow{Line: number, start: offset, end: offset + len(line)}
+			offset = r.end
+			for len(blocks) > 0 && blocks[0].End <= r.start {
+				blocks = blocks[1:]
+			}
+			row := strings.TrimSpace(line)
+			if len(blocks) > 0 && blocks[0].Start <= r.start || !strings.HasPrefix(row, "|") {
+				continue
+			}
+			if !strings.HasPrefix(row, "|-") {
+				r.Cells = strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|")
+				for i := range r.Cells {
+					r.Cells[i] = strings.TrimSpace(r.Cells[i])
+				}
+			}
+			if !yield(r) {
+				return
+			}
 		}
 	}
 }

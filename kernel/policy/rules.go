@@ -102,8 +102,31 @@ func ParseRules(text, file, home, user string) *Rules {
 	if table.Again != 0 {
 		t.fault(table.Again, "there is a second heading %q: keep all rules in one table", "Rules")
 	}
+	t.checkElsewhere(table)
 	return t.rules
 }
+
+// checkElsewhere reports rules that are not in the table, because nobody would notice that they do not
+// count, not even those that refuse. One report is enough for a table.
+func (t *tableReader) checkElsewhere(table *org.SettingsTable) {
+	reported := -2
+	for _, row := range table.Elsewhere() {
+		if table.Again != 0 && row.Line > table.Again {
+			return
+		}
+		isHead := slices.EqualFunc(row.Cells, ruleColumns, func(cell, column string) bool { return strings.EqualFold(unmarked(cell), column) })
+		if _, err := t.row(row.Cells); err != nil && !isHead {
+			continue
+		}
+		if row.Line > reported+2 { // there may be a line between two rows
+			t.fault(row.Line, "a rule counts only in the table under the heading %q: move it there, or delete it", "Rules")
+		}
+		reported = row.Line
+	}
+}
+
+// unmarked returns the text of a cell without the emphasis around it.
+func unmarked(cell string) string { return strings.Trim(cell, "*/_+=~ ") }
 
 func (t *tableReader) fault(line int, format string, arguments ...any) {
 	if len(t.rules.faults) < maximumFaults {

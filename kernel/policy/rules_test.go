@@ -16,6 +16,39 @@ import (
 const ruleHead = "* Rules\n| rule | matches | verdict | why | since |\n|-\n"
 
 // TestFaultsOfRules checks that each unreadable row is reported with its line and its remedy.
+// TestRulesElsewhere: a rule that stands anywhere but in the table is a fault, with which everything that
+// rules decide is refused. It may be a rule that refuses.
+func TestRulesElsewhere(t *testing.T) {
+	const head, row = "| rule | matches | verdict | why | since |\n", "| runs | rm ** | refuse | | |\n"
+	for name, text := range map[string]string{
+		"no heading":          head + row,
+		"before the first":    head + row + "\n" + ruleHead,
+		"another heading":     "* My rules\n" + head + "|--+--|\n" + row,
+		"behind the table":    ruleHead + "| runs | ls | allow | | |\n* More\n" + head + row,
+		"a heading below":     ruleHead + "** For git\n" + head + row,
+		"with a cookie":       "* Rules [1/2]\n" + head + row,
+		"with a percentage":   "* Rules [50%]\n" + head + row,
+		"with emphasis":       "* *Rules*\n" + head + row,
+		"with a colon":        "* Rules:\n" + head + row,
+		"commented out":       "* COMMENT Rules\n" + head + row,
+		"archived":            "* Rules :ARCHIVE:\n" + head + row,
+		"in another language": "* Regeln\n" + head + row,
+		"no space":            "*Rules*\n" + head + row,
+		"other case":          "* More\n| Rule | MATCHES | *Verdict* | =why= | Since |\n",
+		"without a head":      "* More\n" + row,
+		"another head":        "* More\n| Regel | passt auf | Urteil | warum | seit |\n|---+---+---+---+---|\n" + row,
+		"indented":            "* More\n- see\n  " + row,
+		"in a drawer":         "* More\n:LOGBOOK:\n" + row + ":END:\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults := policy.ParseRules(text, "p", "/home/ann/.org-agent", "/home/ann").Faults()
+			if len(faults) != 1 || !strings.Contains(faults[0].Error(), `only in the table under the heading "Rules"`) {
+				t.Errorf("%q: %v", text, faults)
+			}
+		})
+	}
+}
+
 func TestFaultsOfRules(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{ruleHead + "| runs | ls | alow | | |\n", `p:4: the verdict is allow, ask or refuse, not "alow": did you mean allow?`},
@@ -52,6 +85,8 @@ func TestFaultsOfRules(t *testing.T) {
 		{ruleHead + "* rules\n", `p:4: there is a second heading "Rules"`},
 		{ruleHead + "| runs | ls | allow | | |\n|  | <10> | | | |\n#+begin_example\n| broken |\n#+end_example\n* Others\n| broken |\n* COMMENT Rules\n| broken |\n", ""},
 		{"no rules at all", ""},
+		{ruleHead + "| runs | ls | allow | | |\n* Notes\n| what | when |\n|------|------|\n| runs | today |\n", ""},
+		{ruleHead + "* Notes\n: | runs | ls | allow | | |\n# | runs | ls | allow | | |\n#+begin_quote\n| runs | ls | allow | | |\n#+end_quote\n", ""},
 		{"* Grants\n| note | capabilities | blocks | since |\n", ""},
 	} {
 		faults := policy.ParseRules(c.text, "p", "/home/ann/.org-agent", "/home/ann").Faults()
