@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"org-agent/kernel/keys"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/shell"
 	"org-agent/kernel/text"
@@ -304,7 +305,7 @@ func (p *Policy) namesProtected(c shell.Command, directory string, inside bool) 
 
 // protectedWord reports whether a name without a directory may be that of a protected file.
 func protectedWord(name string) bool {
-	return name == "sessions" || isAutorun(name) || holdsCredentials(name) || mayHoldKeys(name) || slices.Contains(protectedDirectories[:], name) || slices.Contains(protectedFiles[:], name)
+	return name == "sessions" || isAutorun(name) || keys.Of(name) != keys.None || slices.Contains(protectedDirectories[:], name) || slices.Contains(protectedFiles[:], name)
 }
 
 // protectedName decides by the name alone, without reading the disk.
@@ -312,7 +313,7 @@ func (p *Policy) protectedName(path string) bool {
 	if slices.Contains(protectedFiles[:], filepath.Base(path)) || isAutorun(path) {
 		return true
 	}
-	if p.State != "" && isBelow(path, p.State) || holdsCredentials(path) || mayHoldKeys(path) {
+	if p.State != "" && isBelow(path, p.State) || keys.Of(path) != keys.None {
 		return true
 	}
 	if p.Home == "" {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"org-agent/kernel/keys"
 	"org-agent/kernel/shell"
 )
 
@@ -234,7 +235,7 @@ func (p *Policy) keysBelow(c shell.Command, directory string) bool {
 			if err == nil && entry.IsDir() && entry.Name() == ".git" {
 				return fs.SkipDir
 			}
-			if seen++; seen > searchLimit || err == nil && !entry.IsDir() && (mayHoldKeys(path) || holdsCredentials(path) || p.secret(path)) {
+			if seen++; seen > searchLimit || err == nil && !entry.IsDir() && (keys.Of(path) != keys.None || p.secret(path)) {
 				return errKeys
 			}
 			return nil

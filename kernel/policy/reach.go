@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"org-agent/kernel/keys"
 	"org-agent/kernel/protocol"
 )
 
@@ -195,12 +196,17 @@ func (p *Policy) readFence(path string) fence {
 		return fence{Reason: fmt.Sprintf("reads %s, which is the kernel's own, and is not read", path)}
 	case p.State != "" && within(resolved(p.State), path):
 		return fence{Reason: fmt.Sprintf("reads %s, which is the kernel's own, and is not read: name a directory in %s that does not have it", p.State, path)}
-	case holdsCredentials(path) || p.secret(path):
+	case p.secret(path):
 		return fence{Reason: fmt.Sprintf("reads %s, where keys and passwords are, and is not read", path)}
-	case mayHoldKeys(path):
-		return fence{Kind: Ask, Reason: fmt.Sprintf("reads %s, in which programs are told keys and passwords", path)}
 	}
-	if user, err := os.UserHomeDir(); err == nil && within(resolved(user), path) && !within(path, p.Home) {
+	user, err := os.UserHomeDir()
+	switch keys.In(path, user) {
+	case keys.Kept:
+		return fence{Reason: fmt.Sprintf("reads %s, where keys and passwords are, and is not read", path)}
+	case keys.Perhaps:
+		return fence{Kind: Ask, Reason: fmt.Sprintf("reads %s, in which keys and passwords may be", path)}
+	}
+	if err == nil && within(resolved(user), path) && !within(path, p.Home) {
 		return fence{Kind: Ask, OnceOnly: true, Reason: fmt.Sprintf("reads %s with all that is in it, also where keys and passwords are", path)}
 	}
 	return fence{Kind: Allow}
@@ -221,7 +227,7 @@ func Unread(home, state string) func(path string) bool {
 		own = append(own, filepath.Join(resolved(home), name), resolved(filepath.Join(home, name)))
 	}
 	return func(path string) bool {
-		return holdsCredentials(path) || mayHoldKeys(path) || slices.ContainsFunc(own, func(d string) bool { return filepath.IsAbs(d) && isBelow(path, d) })
+		return keys.Of(path) != keys.None || slices.ContainsFunc(own, func(d string) bool { return filepath.IsAbs(d) && isBelow(path, d) })
 	}
 }
 
@@ -233,45 +239,10 @@ func (p *Policy) writeFence(path string) fence {
 		return fence{Reason: fmt.Sprintf("names %q, which is no absolute name of a file", path)}
 	case p.Home != "" && (within(path, filepath.Join(p.Home, "sessions")) || isBelow(path, filepath.Join(p.Home, "sessions"))):
 		return fence{Reason: fmt.Sprintf("changes %s, a conversation, and nobody changes what was said", path)}
-	case holdsCredentials(path):
+	case keys.Of(path) == keys.Kept:
 		return fence{Reason: fmt.Sprintf("changes %s, where keys and passwords are", path)}
 	case p.protected(path):
 		return fence{Kind: Ask, OnceOnly: true, Reason: fmt.Sprintf("changes %s, which decides what the agent is and may do, or is the kernel's own", path)}
 	}
 	return fence{Kind: Allow}
-}
-
-// holdsCredentials reports whether programs keep keys or passwords in the file.
-func holdsCredentials(path string) bool {
-	if strings.HasPrefix(path, "/proc/") && strings.HasSuffix(path, "/environ") || path == "/etc/shadow" {
-		return true
-	}
-	if !strings.HasPrefix(path, ".") && !strings.Contains(path, "/.") && !strings.Contains(path, "keyrings") { // fast path for nearly all files
-		return false
-	}
-	switch filepath.Base(path) {
-	case ".authinfo", ".authinfo.gpg", ".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc":
-		return true
-	}
-	for part := range strings.SplitSeq(path, "/") {
-		switch part {
-		case ".ssh", ".gnupg", ".password-store", ".aws", ".kube", ".azure", "keyrings":
-			return true
-		}
-	}
-	return false
-}
-
-// mayHoldKeys reports whether a project file often contains keys beside other settings, such as .env.
-// It is read when a person allows it.
-func mayHoldKeys(path string) bool {
-	if !strings.Contains(path, ".env") {
-		return false
-	}
-	name := filepath.Base(path)
-	if name == ".envrc" || name == ".env" {
-		return true
-	}
-	kind, of := strings.CutPrefix(name, ".env.")
-	return of && kind != "example" && kind != "sample" && kind != "template"
 }

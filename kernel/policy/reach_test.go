@@ -128,6 +128,7 @@ func TestUnread(t *testing.T) {
 		{state, true, policy.Refuse}, {state + "/journal.db", true, policy.Refuse}, {state + "-2/a", false, policy.Allow},
 		{root + "/src/a.go", false, policy.Allow}, {root + "/src/.ssh/id_rsa", true, policy.Refuse}, {root + "/.authinfo.gpg", true, policy.Refuse},
 		{root + "/src/.env", true, policy.Ask}, {root + "/src/.env.production", true, policy.Ask}, {root + "/src/.envrc", true, policy.Ask},
+		{root + "/.config/gh/hosts.yml", true, policy.Refuse}, {root + "/x/ID_ED25519.bak", true, policy.Refuse}, {root + "/.bash_history", true, policy.Ask},
 		{root + "/src/.env.example", false, policy.Allow}, {root + "/src/.environment", false, policy.Allow},
 	} {
 		if got := unread(c.path); got != c.passed {
@@ -207,7 +208,7 @@ func TestProject(t *testing.T) {
 	try(`(:reads ".")`, policy.Allow, "project")
 	try(`(:reads "../project-b")`, policy.Ask, "outside the home")
 	try(`(:reads "..")`, policy.Ask, "outside the home")
-	try(`(:reads ".env")`, policy.Ask, "told keys")
+	try(`(:reads ".env")`, policy.Ask, "keys and passwords may be")
 	try(`(:reads "a/.ssh/id_rsa")`, policy.Refuse, "keys and passwords")
 	try(`(:writes "a/b")`, policy.Ask, "changes")
 	try(`(:runs "cat <a")`, policy.Ask, "no rule allows")

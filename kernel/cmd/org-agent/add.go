@@ -11,15 +11,20 @@ import (
 	"regexp"
 	"strings"
 
+	"org-agent/kernel/keys"
 	"org-agent/kernel/protocol"
 )
 
 // listingLimit is the maximum number of listed entries of an attached directory.
 const listingLimit = 500
 
-// secretPath matches the paths of files that probably contain secrets. They are sent only if the person
-// confirms it.
-var secretPath = regexp.MustCompile(`(?i)authinfo|\.netrc|/\.password-store/|/\.ssh/|/\.gnupg/|\.(gpg|asc|pem|key|p12|pfx|kdbx)$|/\.env(\.[^/]*)?$|/credentials[^/]*$`)
+// encrypted matches the names of encrypted files, which people and Emacs decrypt before they send them.
+var encrypted = regexp.MustCompile(`(?i)\.(gpg|asc|age)$`)
+
+// secretPath reports whether a file probably contains secrets. It is sent only if the person confirms it.
+func secretPath(path, home string) bool {
+	return keys.In(path, home) != keys.None || encrypted.MatchString(path)
+}
 
 // attachments are the attachments of a message.
 type attachments struct {
@@ -162,7 +167,7 @@ func (proc *process) confirmSecret(name, path, real string) error {
 	if err == nil && (real == state || strings.HasPrefix(real, state+string(filepath.Separator))) {
 		return fmt.Errorf("%s is not sent: it is in the kernel's directory, which contains the token", name)
 	}
-	if !secretPath.MatchString(path) && !secretPath.MatchString(real) {
+	if home := proc.env("HOME"); !secretPath(path, home) && !secretPath(real, home) {
 		return nil
 	}
 	if !terminal(proc.stdin) {
