@@ -162,6 +162,7 @@ Return nil when the buffer has a draft."
   "Insert a draft if the command just run took away its heading.
 The insertion is a part of that command, and undone with it.  Without a
 heading the next words would belong to the turn above.
+Where an answer was undone, go on in the draft and not before its stars.
 This is for `post-command-hook'."
   (unless (eql org-agent-draft--tick (buffer-chars-modified-tick))
     (when-let* ((missing (and org-agent-chat-session
@@ -172,6 +173,10 @@ This is for `post-command-hook'."
           (goto-char (car missing))
           (insert (cdr missing)))
         (when at-end (goto-char (point-max)))))
+    (when (and (symbolp this-command)
+               (string-match-p "undo\\|redo" (symbol-name this-command))
+               (eql (point) (org-agent-draft-start)))
+      (goto-char (line-end-position)))
     (setq org-agent-draft--tick (buffer-chars-modified-tick))))
 
 (defun org-agent-draft-mend (position)

@@ -8,10 +8,11 @@
 ;;; Commentary:
 
 ;; This file lays out what stands in an answer beside its paragraphs.  A
-;; title that only repeats how the text begins is its beginning.  Code stands on a band, below the name of its language.  A quotation has
-;; a bar before it.  The rules of a table are thin, and a table that is
-;; wider than the window has the text of its cells wrapped, so that its
-;; columns stay columns.
+;; title that only repeats how the text begins is its beginning.  Thoughts
+;; and calls are one line each.  Code stands on a band, below the name of
+;; its language.  A quotation has a bar before it.  The rules of a table
+;; are thin, and a table that is wider than the window has the text of its
+;; cells wrapped, so that its columns stay columns.
 ;;
 ;; Nothing in the buffer changes for that.  The functions are called by the
 ;; font lock of `org-agent-page-setup', behind the rules of Org, and set text
@@ -98,6 +99,48 @@ ends at END.  Return nil when it is a title, or has something to say."
        (cl-remove-if (lambda (face) (memq face org-level-faces))
                      (ensure-list (get-text-property beg 'face))))
       (setq beg next))))
+
+;;;; Thoughts and calls
+
+(defun org-agent-layout-drawer-summary (name text)
+  "Return one line that stands for the drawer NAME with TEXT."
+  (let ((lines (split-string text "\n" t)))
+    (if (equal name "THOUGHTS")
+        (let ((words (cl-reduce #'+ lines :key (lambda (line)
+                                                 (length (split-string line))))))
+          (format "thought, %d words" (max 0 (- words (length lines)))))
+      (org-agent-layout--calls-summary lines))))
+
+(defun org-agent-layout--calls-summary (lines)
+  "Return one line for the LINES of a drawer of calls: which, how often.
+A call is a line above that of its verdict.  One that was not performed
+has its verdict behind its name."
+  (let (names)
+    (cl-loop for (line next) on lines
+             for verdict = (and next
+                                (string-match
+                                 "\\`[ \t]*: +\\(performed\\|refused\\|denied\\|failed\\) in [0-9.]+ s:?\\'" next)
+                                (match-string 1 next))
+             for name = (and verdict (org-agent-layout--call-name line))
+             when name
+             do (unless (equal verdict "performed")
+                  (setq name (format "%s (%s)" name verdict)))
+             (if-let* ((cell (assoc name names)))
+                 (cl-incf (cdr cell))
+               (push (cons name 1) names)))
+    (if (null names)
+        "called tools"
+      (concat "called "
+              (mapconcat (pcase-lambda (`(,name . ,count))
+                           (if (= count 1) name (format "%s ×%d" name count)))
+                         (nreverse names) ", ")))))
+
+(defun org-agent-layout--call-name (line)
+  "Return the name of the call or action in LINE of a drawer, or nil."
+  (and (or (string-match "\\`[ \t]*: \\([[:alnum:]_.-]+\\)" line)
+           (string-match "\\`[ \t]*: (.*?:action :\\([[:alnum:]-]+\\)" line)
+           (string-match "\\`[ \t]*: (.*?:target :\\([[:alnum:]-]+\\)" line))
+       (match-string 1 line)))
 
 ;;;; Lists
 

@@ -173,8 +173,10 @@ fixed width.")
   "Show the text from point to LIMIT as a page; a font-lock matcher.
 Return nil: there is nothing left to highlight."
   (when org-agent-page--shown
-    (let ((case-fold-search nil)
-          (from (point)))
+    (let* ((case-fold-search nil)
+           (from (point))
+           (before (max (point-min) (1- from)))
+           (room (org-agent-page--room-p before)))
       (org-agent-page--gap-gone from)
       (org-agent-page--question-body from limit)
       (org-agent-layout-lists from limit)
@@ -191,7 +193,9 @@ Return nil: there is nothing left to highlight."
         (while (re-search-forward org-agent-page--drawer-regexp limit t)
           (org-agent-page--drawer (match-beginning 0) (match-end 0)
                                   (upcase (match-string 1)))))
-      (org-agent-page--gap-before limit)))
+      (org-agent-page--gap-before limit)
+      (unless (eq room (org-agent-page--room-p before))
+        (org-agent-page--draw-again before))))
   nil)
 
 (defun org-agent-page--hide (beg end)
@@ -351,19 +355,55 @@ Its text is from STARS to TITLE-END, its TAGS follow."
 
 ;;;; Room between turns
 
-(defconst org-agent-page--room (concat "\n" (propertize "\n" 'face '(:inherit default :extend t)))
-  "The end of a line and a free line, which is no part of any band.")
+(defconst org-agent-page--room
+  (concat (propertize " " 'cursor t) "\n"
+          (propertize "\n" 'face '(:inherit default :extend t)))
+  "The end of a line and a free line, which is no part of any band.
+Emacs draws the cursor of the end of the line on the blank.  Without it,
+Emacs would draw that on the free line.")
+
+(defun org-agent-page--room (table)
+  "Return what stands instead of the end of a line above a question.
+A row of a TABLE may be as wide as the window, and has no room for more."
+  (if table (substring org-agent-page--room 1) org-agent-page--room))
+
+(defun org-agent-page--room-p (position)
+  "Return non-nil when a free line follows the line that ends at POSITION."
+  (let ((shown (get-text-property position 'display)))
+    (and (stringp shown) (string-suffix-p "\n\n" shown))))
 
 (defun org-agent-page--gap (heading)
   "Leave a line free above HEADING, but not at the beginning of the buffer."
   (when (> heading (point-min))
-    (org-agent-page--instead (1- heading) heading org-agent-page--room)))
+    (org-agent-page--instead
+     (1- heading) heading
+     (org-agent-page--room (save-excursion
+                             (goto-char (1- heading))
+                             (forward-line 0)
+                             (looking-at-p "[ \t]*|"))))))
+
+(defun org-agent-page--draw-again (position)
+  "Have Emacs draw the character at POSITION again, soon.
+When text is highlighted while it is drawn, what is before it has been
+drawn already."
+  (run-with-timer
+   0 nil
+   (lambda (marker)
+     (when-let* ((buffer (marker-buffer marker)))
+       (with-current-buffer buffer
+         (org-agent-heading-widely
+           (with-silent-modifications
+             ;; Any change of a property will do.
+             (put-text-property marker (min (point-max) (1+ marker))
+                                'org-agent-page-drawn (list t)))))
+       (set-marker marker nil)))
+   (copy-marker position)))
 
 (defun org-agent-page--gap-gone (from)
   "Take the free line above FROM away if no question begins there any more.
 Text came between the question and the character that has the free line."
   (when (and (> from (point-min))
-             (equal (get-text-property (1- from) 'display) org-agent-page--room))
+             (org-agent-page--room-p (1- from)))
     (remove-list-of-text-properties (1- from) from '(display))
     (org-agent-page--gap-before from)))
 
@@ -391,19 +431,19 @@ last line while it is being written."
   (if (and org-agent-page--shown
            ;; Where there is room already nobody looks for the question.
            (or (and (> position (point-min))
-                    (equal (get-text-property (1- position) 'display)
-                           org-agent-page--room))
+                    (org-agent-page--room-p (1- position)))
                (org-agent-page--question-at-p position)))
       (concat (substring text 0 -1)
-              (propertize (substring text -1) 'display org-agent-page--room))
+              (propertize (substring text -1) 'display
+                          (org-agent-page--room
+                           (string-match-p "^[ \t]*|.*\n\\'" text))))
     text))
 
 (defun org-agent-page-without-room (position)
   "Take the free line before POSITION away, since text comes there."
   (when (and org-agent-page--shown
              (> position (point-min))
-             (equal (get-text-property (1- position) 'display)
-                    org-agent-page--room))
+             (org-agent-page--room-p (1- position)))
     (with-silent-modifications
       (remove-list-of-text-properties (1- position) position '(display)))))
 
@@ -459,53 +499,14 @@ The properties of a turn are for programs."
        (concat (org-agent-page--glyph (if unfolded "▾ " "▸ ")
                                       (if unfolded "- " "+ ")
                                       'org-agent-page-quiet)
-               (propertize (org-agent-page--drawer-summary name)
+               (propertize (org-agent-layout-drawer-summary
+                            name (match-string-no-properties 2))
                            'face 'org-agent-page-quiet)))
       (if unfolded
           (progn
             (goto-char end)
             (org-agent-page--hide (1- (line-beginning-position)) end))
         (org-agent-page--hide line-end end)))))
-
-(defun org-agent-page--drawer-summary (name)
-  "Return one line for the drawer NAME, which was matched just now."
-  (let ((lines (split-string (match-string-no-properties 2) "\n" t)))
-    (if (equal name "THOUGHTS")
-        (let ((words (cl-reduce #'+ lines :key (lambda (line)
-                                                 (length (split-string line))))))
-          (format "thought, %d words" (max 0 (- words (length lines)))))
-      (org-agent-page--calls-summary lines))))
-
-(defun org-agent-page--calls-summary (lines)
-  "Return one line for the LINES of a drawer of calls: which, how often.
-A call is a line above that of its verdict.  One that was not performed
-has its verdict behind its name."
-  (let (names)
-    (cl-loop for (line next) on lines
-             for verdict = (and next
-                                (string-match
-                                 "\\`[ \t]*: +\\(performed\\|refused\\|denied\\|failed\\) in [0-9.]+ s:?\\'" next)
-                                (match-string 1 next))
-             for name = (and verdict (org-agent-page--call-name line))
-             when name
-             do (unless (equal verdict "performed")
-                  (setq name (format "%s (%s)" name verdict)))
-             (if-let* ((cell (assoc name names)))
-                 (cl-incf (cdr cell))
-               (push (cons name 1) names)))
-    (if (null names)
-        "called tools"
-      (concat "called "
-              (mapconcat (pcase-lambda (`(,name . ,count))
-                           (if (= count 1) name (format "%s ×%d" name count)))
-                         (nreverse names) ", ")))))
-
-(defun org-agent-page--call-name (line)
-  "Return the name of the call or action in LINE of a drawer, or nil."
-  (and (or (string-match "\\`[ \t]*: \\([[:alnum:]_.-]+\\)" line)
-           (string-match "\\`[ \t]*: (.*?:action :\\([[:alnum:]-]+\\)" line)
-           (string-match "\\`[ \t]*: (.*?:target :\\([[:alnum:]-]+\\)" line))
-       (match-string 1 line)))
 
 (defun org-agent-page--drawer-unfolded-p (position)
   "Return non-nil when the drawer at POSITION is to be seen whole.

@@ -26,7 +26,11 @@
                         (next-single-char-property-change position 'invisible)))
              (display (get-char-property position 'display)))
         (cond ((invisible-p position))
-              ((stringp display) (setq seen (concat seen display)))
+              ;; The blank before a free line is only for the cursor.
+              ((stringp display)
+               (setq seen (concat seen (string-remove-prefix
+                                        (if (string-suffix-p "\n\n" display) " " "")
+                                        display))))
               (t (setq seen (concat seen (buffer-substring position next)))))
         ;; A string stands instead of all the text that has it.
         (setq position (if (and (stringp display) (not (invisible-p position)))
@@ -141,7 +145,7 @@ Lines of results are no calls, as files of before indented none."
                  '(("edit" . ": (:type :request :target :emacs :payload (:action :edit :file \"/a\"))")
                    ("shell" . ": (:type :request :target :shell :cmd \"make :target :x\")")
                    ("read_file" . ": read_file (:path \"a\")")))
-    (should (equal (org-agent-page--calls-summary
+    (should (equal (org-agent-layout--calls-summary
                     (list line ": performed in 0.02 s:" ": done in Emacs" ": and more"))
                    (concat "called " name)))))
 

@@ -165,6 +165,61 @@ text and then the whole answer."
                      :follows t :seen t :kills ("kept")
                      :undone (("* " 4) ("* " 3)) :streamed t)))))
 
+(defun org-agent-terminal-test--cursor ()
+  "Return the row in which the cursor is drawn."
+  (redisplay t)
+  (nth 1 (window-line-height)))
+
+(defun org-agent-terminal-test--command (command)
+  "Call COMMAND as a key does."
+  (undo-boundary)
+  (setq this-command command)
+  (call-interactively command)
+  (run-hooks 'post-command-hook)
+  (setq last-command command))
+
+(defun org-agent-terminal-test--move-and-undo ()
+  "Go up from the draft and down, and undo the answer; return a report.
+Rows are counted from that of the draft."
+  (org-agent-chat)
+  (org-agent-kernel-test--wait-attached)
+  (delete-other-windows)
+  (redisplay t)
+  (org-agent-kernel-test--say "Early")
+  (org-agent-fake-wait (= 1 (org-agent-kernel-test--answers)))
+  (org-agent-kernel-test--settle 1)
+  (goto-char (point-max))
+  (let* ((draft (org-agent-terminal-test--cursor))
+         (row (lambda () (- (org-agent-terminal-test--cursor) draft))))
+    (append
+     (list :up (progn (org-agent-terminal-test--command #'previous-line)
+                      (funcall row))
+           :text (thing-at-point 'line t)
+           :further (progn (org-agent-terminal-test--command #'previous-line)
+                           (funcall row))
+           :down (progn (org-agent-terminal-test--command #'next-line)
+                        (org-agent-terminal-test--command #'next-line)
+                        (funcall row)))
+     (progn
+       (org-agent-terminal-test--command #'undo)
+       (sit-for 0.1)
+       (list :draft (= (point) (point-max))
+             :room (let ((drawn (org-agent-terminal-test--cursor)))
+                     (redraw-display)
+                     (- drawn (org-agent-terminal-test--cursor))))))))
+
+(ert-deftest org-agent-terminal-cursor ()
+  "The cursor is on text or in the draft, never on the free line between them.
+That holds for moving by lines, and when an answer is undone."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "* Title\nFirst line.\n- second"))
+    (kill-buffer)                       ; the other Emacs keeps the file
+    (org-agent-fake-settle)
+    (should (equal (org-agent-terminal-test--run
+                    '(let ((org-agent-fake-timeout 25)) (org-agent-terminal-test--move-and-undo)))
+                   '(:up -2 :text "- second\n" :further -3 :down 0
+                     :draft t :room 0)))))
+
 (defun org-agent-terminal-test--be-asked ()
   "Be asked in a window of 32 lines; return what it shows of the letter."
   (org-agent-chat)
