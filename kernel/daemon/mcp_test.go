@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -160,12 +161,13 @@ func TestQuestionOfOthers(t *testing.T) {
 	}
 }
 
-// TestToolsForOthers: another program uses the kernel's tools: those that read at once, the others
+// TestToolsForOthers: another program uses the kernel's tools: those that a rule allows at once, the others
 // when a person allows it, whichever conversation their Emacs shows; when it goes, what it wanted is
 // called off.
 func TestToolsForOthers(t *testing.T) {
 	in, _ := newInstanceAndModel(t)
 	in.write(t, "notes/a.org", "* A note\n")
+	in.write(t, "policy.org", "* Rules\n| rule | matches | verdict | why | since |\n| reads | "+in.paths.Home+"/notes/** | allow | mine | |\n")
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	session, theirs, ended := otherProgram(t, in)
@@ -254,4 +256,82 @@ func TestToolsForOthers(t *testing.T) {
 	if err := e.Call(within(t), protocol.MethodEvent, event, &result); protocol.ErrorCode(err) != protocol.CodeForbidden {
 		t.Errorf("an event that is the kernel's own: %v", err)
 	}
+}
+
+// TestOthersSeeTheirOwn: a program that connects is told nothing of what the person said, wrote or keeps,
+// by any tool that it is offered, before the person says yes. Then it is told of that one file.
+func TestOthersSeeTheirOwn(t *testing.T) {
+	const word = "zanzibar"
+	in, _ := newInstanceAndModel(t, llmtest.Exchange{Times: -1, Reply: "(:type :request :target :emacs :action :insert-at-end :text \"It is " + word + ".\")"})
+	for _, name := range []string{"config.org", "MEMORY.org", "USER.org", "memory/2026-11-25.org", "notes/a.org", "skills/x.txt"} {
+		in.write(t, name, "* "+word+" in "+name+"\n")
+	}
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	ask(t, e, "q1", "where is "+word+"?")
+	session, quit, ended := otherProgram(t, in)
+	list, err := session.ListTools(within(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments := map[string]any{
+		"query": word, "pattern": word, "since": "all", "text": word, "name": word, "heading": word, "old": word, "new": "x",
+		"session": "main", "conversation": "main", "directory": in.paths.Home, "file": filepath.Join(in.paths.Home, "MEMORY.org"),
+	}
+	done := make(chan struct{})
+	denied := make(chan int, 1)
+	go func() { // the person says no to everything
+		n := 0
+		for {
+			select {
+			case <-done:
+				denied <- n
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+			for _, approval := range e.Approvals() {
+				if decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.Deny}) == nil {
+					n++
+				}
+			}
+			for _, question := range e.Questions() {
+				_ = decide(t, e, protocol.AskDecideParams{ID: question.ID, Decision: protocol.Declined})
+			}
+		}
+	}()
+	for _, tool := range list.Tools {
+		properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+		for _, path := range []string{"config.org", "MEMORY.org", "USER.org", "memory", "notes/a.org", "sessions/main.org", ".", "policy.org"} {
+			given := map[string]any{"path": filepath.Join(in.paths.Home, path)}
+			for name, value := range arguments {
+				given[name] = value
+			}
+			for name := range given {
+				if properties[name] == nil {
+					delete(given, name)
+				}
+			}
+			result, err := session.CallTool(within(t), &sdk.CallToolParams{Name: tool.Name, Arguments: given})
+			if err != nil {
+				continue // refused as a call
+			}
+			for _, content := range result.Content {
+				if text := content.(*sdk.TextContent).Text; strings.Contains(strings.ReplaceAll(text, fmt.Sprintf("%q", word), ""), word) {
+					t.Errorf("%s of %s told\n%s", tool.Name, path, text)
+				}
+			}
+			if given["path"] == nil {
+				break // the other paths change nothing
+			}
+		}
+	}
+	close(done)
+	if n := <-denied; n < 8 {
+		t.Errorf("the person was asked only %d times", n)
+	}
+	quit.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	_ = session.Close()
 }

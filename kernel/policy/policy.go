@@ -66,6 +66,7 @@ type Policy struct {
 	// Hooks are called by Verify and can refuse an allowed action. nil: there are none.
 	Hooks Hooks
 
+	program   bool                     // another program proposed what is judged, and only rules and the person let it read
 	projectOf func(path string) string // the project of the judged turn that contains path; nil: the turn has no projects
 	read      *Rules                   // the rules of one judgement; nil: those that the file has now
 }

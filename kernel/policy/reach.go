@@ -116,6 +116,9 @@ func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) De
 	}
 	d := Decision{What: what, Kind: Ask, Reason: what}
 	switch {
+	case reads && p.program:
+		d.Reason = what + " for another program"
+		d = refuseIfFaulty(rules, d)
 	case reads && within(path, p.Home):
 		d.Kind, d.Reason = Allow, what+" in the home"
 	case reads:

@@ -30,6 +30,7 @@ func (p *Policy) at(where Where) Where {
 func (p *Policy) turn(ctx context.Context, where Where) *Turn {
 	q, where := *p, p.at(where)
 	q.Tools, q.read = where.Tools, p.rules()
+	q.program = where.Route.Kind == protocol.RouteMCP
 	q.projectOf = func(path string) string { return where.Projects.containing(ctx, path) }
 	return &Turn{Where: where, policy: &q}
 }

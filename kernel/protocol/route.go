@@ -66,11 +66,12 @@ func RouteOf(sensor Sensor, channel Channel, chat string) Route {
 }
 
 // Local reports whether only the person at this machine is on the route, so that the agent may
-// mention private things. The person is in an editor or at a command line, runs a program that
-// calls tools, planned a task, or started a subagent from there.
+// mention private things. The person is in an editor or at a command line, planned a task, or
+// started a subagent from there. A program that calls tools is another listener: nobody knows what
+// it does with what it is told.
 func (r Route) Local() bool {
 	switch r.Kind {
-	case RouteEmacs, RouteCLI, RouteMCP, RouteTask:
+	case RouteEmacs, RouteCLI, RouteTask:
 		return true
 	case RouteSubagent:
 		return r.Channel == "" || r.Channel == ChannelEmacs || r.Channel == ChannelCLI

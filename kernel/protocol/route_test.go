@@ -21,7 +21,7 @@ func TestRouteOf(t *testing.T) {
 		{"chat-message", "cli", "", protocol.Route{Kind: protocol.RouteCLI, Channel: "cli"}, "cli", true},
 		{"chat-message", "telegram", "42", protocol.Route{Kind: protocol.RouteChannel, Channel: "telegram", Chat: "42"}, "telegram 42", false},
 		{"post", "", "", protocol.Route{Kind: protocol.RoutePost}, "post", false},
-		{"tool-call", "cli", "", protocol.Route{Kind: protocol.RouteMCP, Channel: "cli"}, "mcp", true},
+		{"tool-call", "cli", "", protocol.Route{Kind: protocol.RouteMCP, Channel: "cli"}, "mcp", false},
 		{"subagent", "emacs", "", protocol.Route{Kind: protocol.RouteSubagent, Channel: "emacs"}, "subagent", true},
 		{"subagent", "telegram", "42", protocol.Route{Kind: protocol.RouteSubagent, Channel: "telegram", Chat: "42"}, "telegram 42", false},
 		{"buffer-update", "", "", protocol.Route{Kind: protocol.RouteNone}, "none", false},

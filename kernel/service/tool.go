@@ -51,7 +51,7 @@ func (t Tools) list(context.Context, protocol.Empty) (protocol.ToolListResult, e
 	var result protocol.ToolListResult
 	for _, offered := range t.Registry.Offered() {
 		// Another program's call has no model that could start a subagent.
-		if !offered.Foreign() && offered.Name() != "list_subagents" && offered.Effect() != protocol.ToolSpawns {
+		if !offered.Foreign() && !offered.Private() && offered.Effect() != protocol.ToolSpawns {
 			result.Tools = append(result.Tools, protocol.ToolInfo{Name: offered.Name(), Does: offered.Does(), Effect: offered.Effect(), Schema: offered.Schema()})
 		}
 	}

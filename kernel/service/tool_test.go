@@ -21,7 +21,7 @@ func newTools(t *testing.T) *tool.Registry {
 	tools, err := tool.NewRegistry(
 		tool.New(tool.Definition[struct{}]{Name: "read", Manual: "Reads.", Effect: protocol.ToolReads, Perform: nothing}),
 		tool.New(tool.Definition[struct{}]{Name: "write", Manual: "Writes.", Perform: nothing}),
-		tool.New(tool.Definition[struct{}]{Name: "list_subagents", Manual: "Lists.", Perform: nothing}),
+		tool.New(tool.Definition[struct{}]{Name: "list_subagents", Private: true, Manual: "Lists.", Perform: nothing}),
 		tool.New(tool.Definition[struct{}]{Name: "start", Manual: "Starts.", Effect: protocol.ToolSpawns, Perform: nothing}))
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,9 @@ type Conversation struct {
 	Alone bool
 	// Name is the conversation's name in the scope of a record.
 	Name string
+	// Program is true if another program makes the call. It sees its own conversation, and files
+	// where the policy judges each of them for it.
+	Program bool
 }
 
 // Scopes returns the scopes of the records that may be mentioned in the conversation.

@@ -24,7 +24,7 @@ const (
 
 func emacsBuffers(n Notes) Tool {
 	return New(Definition[emacsBuffersArguments]{
-		Name: "emacs_buffers", Manual: emacsBuffersManual, Effect: protocol.ToolReads, Offered: n.asksEmacs,
+		Name: "emacs_buffers", Manual: emacsBuffersManual, Private: true, Effect: protocol.ToolReads, Offered: n.asksEmacs,
 		Perform: func(ctx context.Context, by *Caller, a emacsBuffersArguments) (string, error) {
 			if err := by.alone(); err != nil {
 				return "", err

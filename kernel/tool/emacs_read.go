@@ -25,7 +25,7 @@ const readBufferLines = 1000
 
 func emacsRead(n Notes) Tool {
 	return New(Definition[emacsReadArguments]{
-		Name: "emacs_read", Manual: emacsReadManual, Offered: n.asksEmacs,
+		Name: "emacs_read", Manual: emacsReadManual, Private: true, Offered: n.asksEmacs,
 		Reach: func(ctx context.Context, by *Caller, a *emacsReadArguments) ([]protocol.Reach, error) {
 			of, err := n.buffer(ctx, by, a)
 			if err != nil || of.File == "" {

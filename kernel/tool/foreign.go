@@ -44,6 +44,9 @@ func NewForeign(f Foreign) Tool {
 // Foreign reports whether the tool belongs to another program.
 func (t Tool) Foreign() bool { return t.digest != "" }
 
+// Private reports whether the tool is for the agent alone, and not for other programs.
+func (t Tool) Private() bool { return t.private }
+
 // Spelled returns a name without the differences of spelling. Two tools with equal results are one
 // tool for callers.
 func Spelled(name string) string { return folded(name) }

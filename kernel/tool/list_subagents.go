@@ -17,7 +17,7 @@ type listSubagentsArguments struct {
 
 func listSubagents(offered bool) Tool {
 	return New(Definition[listSubagentsArguments]{
-		Name: "list_subagents", Manual: listSubagentsManual, Effect: protocol.ToolReads,
+		Name: "list_subagents", Manual: listSubagentsManual, Private: true, Effect: protocol.ToolReads,
 		Offered: func() bool { return offered },
 		Perform: func(ctx context.Context, by *Caller, a listSubagentsArguments) (string, error) {
 			s := by.Subagents

@@ -45,10 +45,10 @@ type reading struct {
 func (n Notes) today() org.Day { return org.DayOf(n.Now()) }
 
 // reach resolves the files that a call names. A call without names gets the agenda files of Emacs
-// and the person's notes. The files that the person gave to the agent may be read; the policy
-// judges all others.
+// and the person's notes. The files that the person gave to the agent may be read by it; the policy
+// judges all others, and all for another program.
 func (n Notes) reach(ctx context.Context, by *Caller, names *[]string) ([]protocol.Reach, error) {
-	if err := by.alone(); err != nil {
+	if err := by.judged(); err != nil {
 		return nil, err
 	}
 	all := []protocol.Reach{}
@@ -57,7 +57,7 @@ func (n Notes) reach(ctx context.Context, by *Caller, names *[]string) ([]protoc
 		return nil, err
 	}
 	for _, path := range paths {
-		if !n.own(path) || n.Unread != nil && n.Unread(path) {
+		if by.Conversation.Program || !n.own(path) || n.Unread != nil && n.Unread(path) {
 			all = append(all, protocol.Reach{Kind: protocol.ReachReads, Path: path})
 		}
 	}

@@ -62,7 +62,7 @@ func (c orgChange) known() string {
 
 func orgEdit(n Notes) Tool {
 	return New(Definition[orgEditArguments]{
-		Name: "org_edit", Manual: orgEditManual, Offered: n.there,
+		Name: "org_edit", Manual: orgEditManual, Private: true, Offered: n.there,
 		Reach: func(ctx context.Context, by *Caller, a *orgEditArguments) ([]protocol.Reach, error) {
 			if err := by.alone(); err != nil {
 				return nil, err

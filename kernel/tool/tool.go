@@ -23,6 +23,8 @@ type Definition[A any] struct {
 	Effect protocol.ToolEffect
 	// Own is true if only the person or the kernel writes the results.
 	Own bool
+	// Private is true if the tool is for the agent alone, and not for other programs.
+	Private bool
 	// Offered reports whether the tool has anything to do. nil: always.
 	Offered func() bool
 	// Preview shows what a call would change to the person who is asked about it. An error means
@@ -67,6 +69,7 @@ type Tool struct {
 	effect  protocol.ToolEffect
 	offered func() bool
 	own     bool
+	private bool
 	schema  schema
 	digest  string // of another program's tool; "" for ours
 	form    string // a call with its arguments; those in brackets are optional
@@ -78,7 +81,7 @@ type Tool struct {
 
 // New returns the tool of a definition. [NewRegistry] reports what is wrong with the definition.
 func New[A any](d Definition[A]) Tool {
-	t := Tool{name: d.Name, spelled: folded(d.Name), does: summary(d.Manual), effect: d.Effect, offered: d.Offered, own: d.Own}
+	t := Tool{name: d.Name, spelled: folded(d.Name), does: summary(d.Manual), effect: d.Effect, offered: d.Offered, own: d.Own, private: d.Private}
 	t.schema, t.err = schemaOf(reflect.TypeFor[A]())
 	t.form = t.name + " " + t.schema.form()
 	if d.Name == "" || t.does == "" || (d.Perform == nil) == (d.Change == nil) {

@@ -35,7 +35,7 @@ func writeFile(f Files) Tool {
 	return New(Definition[writeArguments]{
 		Name: "write", Manual: writeManual, Offered: f.there,
 		Reach: func(ctx context.Context, by *Caller, a *writeArguments) ([]protocol.Reach, error) {
-			if err := by.alone(); err != nil {
+			if err := by.judged(); err != nil {
 				return nil, err
 			}
 			path, _, err := files.Resolve(a.Path, f.Home)

@@ -200,7 +200,7 @@ var rolesForAll = []string{"IDENTITY", "SOUL", "TOOLS", "HEARTBEAT"}
 
 // Conversation returns the conversation of a turn. The person is alone with the agent in Emacs and at the
 // command line, unless the message says that it is a group. On any other channel they are not, because
-// that is unknown. The name of a conversation on a channel is its id there, which never changes.
+// that is unknown, and not where a program calls tools. The name of a conversation on a channel is its id there, which never changes.
 func Conversation(record journal.Turn) tool.Conversation {
 	alone := false
 	if record.Question.Route.Local() {
@@ -209,6 +209,6 @@ func Conversation(record journal.Turn) tool.Conversation {
 	}
 	return tool.Conversation{
 		Session: record.Session, Turn: record.ID, Event: record.Event, Alone: alone,
-		Name: cmp.Or(record.Question.Route.Chat, record.Session),
+		Name: cmp.Or(record.Question.Route.Chat, record.Session), Program: record.Question.Route.Kind == protocol.RouteMCP,
 	}
 }
