@@ -138,13 +138,16 @@ func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) De
 	return d
 }
 
+// fetchRule judges fetching an address. The address "*" is the network of a command, which is that of this
+// machine: the command can reach what no page may be fetched from. So no row allows it.
 func (p *Policy) fetchRule(rules *Rules, address string) Decision {
-	what := "fetches " + address
-	if address == "*" {
-		what = "may ask any address"
+	what, network := "fetches "+address, address == "*"
+	if network {
+		what = "has this machine's network, with the services of this machine and of those around it"
 	}
 	return applyRules(rules, Decision{What: what, Kind: Ask, Reason: what}, string(protocol.ReachFetches), func(r *rule) (possible, certain bool) {
-		return r.address.possible(address), r.address.certain(address) || r.Verdict == Refuse && r.address.names(address)
+		certain = r.address.certain(address) || r.Verdict == Refuse && r.address.names(address)
+		return r.address.possible(address), certain && !(network && r.Verdict == Allow)
 	})
 }
 

@@ -244,7 +244,9 @@ func TestPathsAndAddresses(t *testing.T) {
 		{"| fetches | example.org/docs/** | allow |", protocol.Reach{Kind: "fetches", URL: "https://example.org/docs/../x"}, policy.Ask},
 		{"| fetches | example.org/docs/** | allow |", protocol.Reach{Kind: "fetches", URL: "https://example.org/docs/%2e%2e/x"}, policy.Ask},
 		{"| fetches | example.org/docs/** | allow |", protocol.Reach{Kind: "fetches", URL: "https://example.org/documents"}, policy.Ask},
-		{"| fetches | * | allow |", protocol.Reach{Kind: "fetches", URL: "*"}, policy.Allow},
+		{"| fetches | * | allow |", protocol.Reach{Kind: "fetches", URL: "https://example.org/x"}, policy.Allow},
+		{"| fetches | * | allow |", protocol.Reach{Kind: "fetches", URL: "*"}, policy.Ask}, // a command's network has this machine's services too
+		{"| fetches | * | refuse |", protocol.Reach{Kind: "fetches", URL: "*"}, policy.Refuse},
 		{"| fetches | example.org | allow |", protocol.Reach{Kind: "fetches", URL: "*"}, policy.Ask},
 		{"| fetches | example.org | refuse |", protocol.Reach{Kind: "fetches", URL: "http://me@EXAMPLE.org:99/"}, policy.Refuse},
 		{"| fetches | * | allow |\n| fetches | example.org | refuse |", protocol.Reach{Kind: "fetches", URL: "*"}, policy.Ask},

@@ -148,7 +148,7 @@ func previewOfCommand(commands *process.Table, r process.Request) (Preview, erro
 		}
 	}
 	if r.Network {
-		p.Effects = append(p.Effects, "it has the network: it can send everything that it can read anywhere")
+		p.Effects = append(p.Effects, "it has this machine's network: it can send everything that it can read anywhere, and reach the services of this machine and of the networks around it")
 	}
 	if r.Network && commands.Kind() == sandbox.Namespaces {
 		p.Effects = append(p.Effects, "this system cannot keep it from your programs that listen without a socket file, such as X and D-Bus")
