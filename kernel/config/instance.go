@@ -46,6 +46,13 @@ func ReadKernelInfo(path string) (KernelInfo, error) {
 	return info, nil
 }
 
+// Remove removes kernel.json if it is about this kernel. Another kernel may have written it since.
+func (k KernelInfo) Remove(path string) {
+	if now, err := ReadKernelInfo(path); err == nil && now.PID == k.PID && now.Started.Equal(k.Started) {
+		_ = os.Remove(path) // a file that stays names a kernel that is not alive
+	}
+}
+
 // Alive reports whether the kernel's process runs. Another process may have got its number since.
 // Where Linux's /proc tells that this process began later, the kernel counts as alive only if its
 // socket accepts connections.
@@ -106,7 +113,10 @@ func processBegan(pid int) (began time.Time, known bool) {
 }
 
 // Lock is the right to be the kernel of an instance. The system releases it when the process ends.
-type Lock struct{ file *os.File }
+//
+// It is two locks: on a file of the state directory, and on the home. With the first alone a kernel whose
+// state directory was removed would soon have another one beside it.
+type Lock struct{ state, home *os.File }
 
 // lockTimeout is how long LockInstance waits for a kernel that is ending.
 const lockTimeout = 3 * time.Second
@@ -115,27 +125,48 @@ const lockTimeout = 3 * time.Second
 // kernel holds it, the error names that kernel. LockInstance waits up to three seconds for a kernel
 // that is starting or ending.
 func LockInstance(paths Paths) (*Lock, error) {
-	file, err := os.OpenFile(paths.Lock, os.O_RDWR|os.O_CREATE, 0o600)
+	state, err := os.OpenFile(paths.Lock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the instance: %w", err)
 	}
+	taken, err := lock(state, paths)
+	if err == nil && !taken {
+		err = heldBy(paths)
+	}
+	if err != nil {
+		return nil, errors.Join(err, state.Close())
+	}
+	home, err := os.Open(paths.Home)
+	if err != nil {
+		return &Lock{state: state}, nil // the doctor looks at homes that are gone
+	}
+	if taken, err := lock(home, paths); err == nil && !taken { // an error means that the file system cannot lock directories
+		return nil, errors.Join(fmt.Errorf("a kernel with another state directory, or with one that was removed, runs for %s: "+
+			"end it (it is an \"org-agent serve\" among the processes), and start again", paths.Home), state.Close(), home.Close())
+	}
+	return &Lock{state: state, home: home}, nil
+}
+
+// lock locks a file or a directory, and waits for a kernel that is starting or ending. taken is false if a
+// running kernel holds the lock.
+func lock(file *os.File, paths Paths) (taken bool, err error) {
 	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(10 * time.Millisecond) {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			return &Lock{file}, nil
+			return true, nil
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, errors.Join(fmt.Errorf("lock %s: %w", paths.Lock, err), file.Close())
+			return false, fmt.Errorf("lock %s: %w", file.Name(), err)
 		}
 		info, err := ReadKernelInfo(paths.KernelJSON)
 		if err == nil && info.Alive() || time.Now().After(deadline) {
-			return nil, errors.Join(running(paths), file.Close())
+			return false, nil
 		}
 	}
 }
 
-// running returns an error that says which kernel holds the lock.
-func running(paths Paths) error {
+// heldBy returns an error that says which kernel holds the lock.
+func heldBy(paths Paths) error {
 	info, err := ReadKernelInfo(paths.KernelJSON)
 	if err != nil || !info.Alive() {
 		return fmt.Errorf("another kernel is starting or ending for %s: wait a moment and look with \"org-agent status\"", paths.Home)
@@ -147,7 +178,11 @@ func running(paths Paths) error {
 // Release gives the lock back. It does not remove the file: a new file in its place would be
 // another lock.
 func (l *Lock) Release() error {
-	if err := l.file.Close(); err != nil {
+	err := l.state.Close()
+	if l.home != nil {
+		err = errors.Join(err, l.home.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("release the lock: %w", err)
 	}
 	return nil

@@ -75,6 +75,35 @@ func TestOneKernelAtATime(t *testing.T) {
 	wantError(t, err, "lock the instance")
 }
 
+// TestOneKernelOfAHome: a kernel whose state directory was removed keeps its home, also from a kernel with
+// another state directory, and what it removes at its end is its own.
+func TestOneKernelOfAHome(t *testing.T) {
+	p := instance(t)
+	must(t, p.Ensure())
+	lock, err := config.LockInstance(p)
+	must(t, err)
+	must(t, os.RemoveAll(p.State))
+	must(t, p.Ensure())
+	_, err = config.LockInstance(p)
+	wantError(t, err, "a kernel with another state directory, or with one that was removed, runs for "+p.Home)
+	must(t, lock.Release())
+	lock, err = config.LockInstance(p)
+	must(t, err)
+	must(t, lock.Release())
+
+	former := config.KernelInfo{PID: 1, Started: time.Now()}
+	now := config.KernelInfo{PID: os.Getpid(), Started: time.Now(), Home: p.Home}
+	must(t, config.WriteKernelInfo(p.KernelJSON, now))
+	former.Remove(p.KernelJSON)
+	if got, err := config.ReadKernelInfo(p.KernelJSON); err != nil || got.PID != now.PID {
+		t.Errorf("the kernel that ended left %+v, %v", got, err)
+	}
+	now.Remove(p.KernelJSON)
+	if _, err := config.ReadKernelInfo(p.KernelJSON); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file stays: %v", err)
+	}
+}
+
 func TestKernelInfo(t *testing.T) {
 	p := instance(t)
 	must(t, p.Ensure())

@@ -39,7 +39,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	if err := config.WriteKernelInfo(d.paths.KernelJSON, info); err != nil {
 		return err
 	}
-	defer os.Remove(d.paths.KernelJSON)
+	defer info.Remove(d.paths.KernelJSON)
 	if err := d.subagents.Recover(ctx); err != nil {
 		return err
 	}
