@@ -46,6 +46,8 @@ func (t Token) matches(shown string) bool {
 type handshake struct {
 	token      Token
 	info       func() protocol.ServerInfo
+	speak      func()                    // at each message before the client is introduced
+	admit      func() bool               // whether there is a place for the client
 	welcome    func(protocol.ClientInfo) // before the reply
 	attend     func()                    // after the reply
 	disconnect func(reason string)
@@ -56,6 +58,9 @@ type handshake struct {
 // guard passes only initialize and status until the client has sent the token.
 func (h *handshake) guard(next handler) handler {
 	return func(ctx context.Context, c *call) (any, error) {
+		if !h.introduced.Load() {
+			h.speak()
+		}
 		switch {
 		case h.refused.Load():
 			return nil, protocol.Errorf(protocol.CodeUnauthorized, sayWrongToken)
@@ -90,6 +95,9 @@ func (h *handshake) initialize(ctx context.Context, c *call) (any, error) {
 	if asked.Min > protocol.Version || asked.Max < protocol.Version {
 		return nil, protocol.Errorf(protocol.CodeVersion, "no common protocol: the client speaks %d to %d, this kernel %d to %d; update the older one",
 			asked.Min, asked.Max, protocol.Version, protocol.Version)
+	}
+	if !h.admit() {
+		return nil, protocol.Errorf(protocol.CodeBusy, "too many clients are connected: close some, or connect later")
 	}
 	h.welcome(params.Client)
 	h.introduced.Store(true)

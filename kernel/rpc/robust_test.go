@@ -318,11 +318,11 @@ func TestServeWaitsAndFlushes(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreBounded(t *testing.T) {
+func TestClientsAreBounded(t *testing.T) {
 	path := serve(t, &rpc.Server{Handler: handlerFunc(nothing), Connections: 2})
 	dial(t, rpc.DialConfig{Socket: path})
 	second := dial(t, rpc.DialConfig{Socket: path})
-	if _, err := rpc.Dial(t.Context(), rpc.DialConfig{Socket: path, Token: testToken}); !errors.Is(err, rpc.ErrConnectionLost) {
+	if _, err := rpc.Dial(t.Context(), rpc.DialConfig{Socket: path, Token: testToken}); protocol.ErrorCode(err) != protocol.CodeBusy {
 		t.Errorf("a third: %v", err)
 	}
 	second.Close()
@@ -332,6 +332,56 @@ func TestConnectionsAreBounded(t *testing.T) {
 			c.Close()
 			return
 		}
+	}
+}
+
+// TestStrangersKeepNobodyOut: connections that say nothing, or half of a frame, or a wrong token, keep out
+// neither a client of their own listener nor one of another, and they are not kept themselves.
+func TestStrangersKeepNobodyOut(t *testing.T) {
+	server := &rpc.Server{Handler: handlerFunc(nothing), Connections: 4, Silence: 2 * time.Second}
+	path := serve(t, server)
+	tcp, err := rpc.ListenTCP("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveOn(t, server, tcp)
+	address := tcp.Addr().String()
+	first := dial(t, rpc.DialConfig{Socket: path})
+	var strangers []net.Conn
+	for i := range 1100 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		strangers = append(strangers, c)
+		switch i % 3 {
+		case 1:
+			_, _ = io.WriteString(c, "0000") // the server may have closed it
+		case 2:
+			_, _ = io.WriteString(c, "Content-Length: 200\r\n\r\n{\"jsonrpc\"")
+		}
+	}
+	for name, config := range map[string]rpc.DialConfig{"the socket": {Socket: path}, "the same listener": {Addr: address}} {
+		config.Token = testToken
+		c, err := rpc.Dial(t.Context(), config)
+		if err != nil {
+			t.Errorf("a client of %s: %v", name, err)
+			continue
+		}
+		if err := c.Call(t.Context(), protocol.MethodStatus, nil, nil); err != nil {
+			t.Errorf("a client of %s: %v", name, err)
+		}
+		c.Close()
+	}
+	for i, c := range strangers {
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("stranger %d is kept", i)
+		}
+	}
+	if err := first.Call(t.Context(), protocol.MethodStatus, nil, nil); err != nil {
+		t.Errorf("the client that was there first: %v", err)
 	}
 }
 

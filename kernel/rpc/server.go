@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +11,13 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/text"
 )
 
-// DefaultConnections is the default maximal number of connections of a [Server].
+// DefaultConnections is the default maximal number of clients of a [Server].
 const DefaultConnections = 1024
 
 // A Handler answers what clients ask. The result is the method's result type of package protocol or a
@@ -47,12 +49,16 @@ type Server struct {
 	// and process id are filled in where it leaves them out. May be nil.
 	Info    func() protocol.ServerInfo
 	Version string
-	// Connections bounds how many may be open; 0 is [DefaultConnections].
+	// Connections bounds how many clients that have shown the token may be connected; 0 is
+	// [DefaultConnections]. Those that have not have a few places of their own, for each listener.
 	Connections int
-	Logger      *slog.Logger // nil is silence
+	// Silence bounds how long a new connection may say nothing; 0 is [DefaultSilence].
+	Silence time.Duration
+	Logger  *slog.Logger // nil is silence
 
-	clients atomic.Int64 // ever
-	open    atomic.Int64
+	clients   atomic.Int64 // ever
+	known     atomic.Int64 // that have shown the token
+	strangers strangers    // of ServeConn
 }
 
 // Serve accepts connections until ctx ends or the listener fails, then closes
@@ -63,6 +69,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return errors.New("serve: a server needs a handler and a token")
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	var strangers strangers
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
@@ -79,41 +86,47 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		if err != nil {
 			return fmt.Errorf("accept a connection: %w", err)
 		}
-		running.Go(func() { s.ServeConn(ctx, c) })
+		running.Go(func() { s.serveConn(ctx, c, &strangers) })
 	}
 }
 
-// ServeConn serves one connection until it ends or ctx does, and closes it. A
-// connection over the server's bound is closed at once.
-func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
+// ServeConn serves one connection until it ends or ctx does, and closes it.
+func (s *Server) ServeConn(ctx context.Context, c net.Conn) { s.serveConn(ctx, c, &s.strangers) }
+
+func (s *Server) serveConn(ctx context.Context, c net.Conn, strangers *strangers) {
 	logger := s.Logger
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
-	}
-	most := s.Connections
-	if most == 0 {
-		most = DefaultConnections
-	}
-	defer s.open.Add(-1)
-	if s.open.Add(1) > int64(most) {
-		logger.Warn("connection refused", "open", most)
-		// Nothing was written to it that could be lost.
-		_ = c.Close()
-		return
 	}
 	client := &Client{
 		id:     "c" + strconv.FormatInt(s.clients.Add(1), 10),
 		done:   make(chan struct{}),
 		ending: make(chan struct{}),
 	}
-	s.attend(ctx, client, c, logger.With("client", client.id))
+	stranger := strangers.enter(client, cmp.Or(s.Silence, DefaultSilence))
+	defer stranger.leave()
+	s.attend(ctx, client, c, stranger, logger.With("client", client.id))
+}
+
+// admit reports whether there is a place for one more client that has shown the token. It has taken the
+// place then.
+func (s *Server) admit() bool {
+	if s.known.Add(1) <= int64(cmp.Or(s.Connections, DefaultConnections)) {
+		return true
+	}
+	s.known.Add(-1)
+	return false
 }
 
 // attend runs a client's connection.
-func (s *Server) attend(ctx context.Context, client *Client, c net.Conn, logger *slog.Logger) {
+func (s *Server) attend(ctx context.Context, client *Client, c net.Conn, stranger *stranger, logger *slog.Logger) {
 	schema := newSchema()
 	shake := &handshake{
-		token: s.Token, info: s.info, welcome: client.welcome, disconnect: client.Close,
+		token: s.Token, info: s.info, speak: stranger.speak, admit: s.admit, disconnect: client.Close,
+		welcome: func(info protocol.ClientInfo) {
+			stranger.leave()
+			client.welcome(info)
+		},
 		attend: func() {
 			logger.Info("client connected", "name", text.Clip(client.Info().Name, quoted))
 			if s.Presence != nil {
@@ -130,6 +143,7 @@ func (s *Server) attend(ctx context.Context, client *Client, c net.Conn, logger 
 		reason = asked
 	}
 	if shake.introduced.Load() {
+		s.known.Add(-1)
 		if s.Presence != nil {
 			s.Presence.Disconnected(client)
 		}

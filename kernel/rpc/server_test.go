@@ -35,6 +35,13 @@ func serve(t testing.TB, s *rpc.Server) (path string) {
 	if s.Token == "" {
 		s.Token = testToken
 	}
+	serveOn(t, s, listener)
+	return path
+}
+
+// serveOn has a server serve a listener until the test ends.
+func serveOn(t testing.TB, s *rpc.Server, listener net.Listener) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, listener) }()
@@ -44,7 +51,6 @@ func serve(t testing.TB, s *rpc.Server) (path string) {
 			t.Errorf("serve: %v", err)
 		}
 	})
-	return path
 }
 
 // dial connects to a server and closes the connection when the test ends.
