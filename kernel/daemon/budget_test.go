@@ -142,3 +142,20 @@ func TestProgressIsTold(t *testing.T) {
 		t.Errorf("the status is %+v", c)
 	}
 }
+
+// A note that asks its model again whatever becomes of that is ended, also where the server counts nothing.
+func TestNoteThatAsksForEver(t *testing.T) {
+	in, model := newInstanceAndModel(t, llmtest.Exchange{Times: -1, Reply: "no", Ending: llmtest.Ending{NoUsage: true}})
+	in.write(t, "config.org", "* Settings\n:PROPERTIES:\n:BUDGET_ROUNDS: 2\n:END:\n")
+	in.write(t, "skills/mine.org", deciding(`(defun think (c) (loop (handler-case (ask-neuro (words c)) (error () nil))))
+(defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	got := ask(t, e, "q1", "go on")
+	if got.state != "interrupted" || !strings.Contains(got.notice, "20 requests to models, 10 for each of 2 rounds (BUDGET_ROUNDS)") {
+		t.Errorf("the turn ended %+v\n%s", got, e.Text())
+	}
+	if n := len(model.Requests()); n != 20 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}

@@ -24,6 +24,8 @@ type Budget struct {
 	lastRequest    journal.BudgetUse // the usage of the last request
 	stopReason     string            // why the model is now asked only for its answer; "" before
 	answerRequests int               // requests since then
+	requests       int               // allowed requests, since the kernel started
+	refused        int               // requests that were not allowed
 
 	// questionLimits are the limits of all turns of the question together: of the turn that a person
 	// asked for and of its subagents. otherTurns is the usage of the turns but this one.
@@ -32,8 +34,17 @@ type Budget struct {
 
 	clockStart time.Time // when the clock was started; zero while it is stopped
 	timer      *time.Timer
-	expire     func() // cancels the current part of the turn; nil before [Budget.Within]
+	expire     func()                  // cancels the current part of the turn because its time is over; nil before [Budget.Within]
+	end        context.CancelCauseFunc // cancels it for another reason; nil before [Budget.Within]
 }
+
+// requestsPerRound bounds the requests to models: a skill may ask as many for each round. A loop in a note
+// would else send thousands.
+const requestsPerRound = 10
+
+// refusalLimit is how many requests of a turn are refused before it ends. A note that handles the error
+// and asks again would else go on.
+const refusalLimit = 10
 
 // answerRequestLimit is the number of requests for the answer: one, one more after an unusable reply,
 // one shorter one if the model refuses the request as too long, and one of a skill.
@@ -67,6 +78,7 @@ func (b *Budget) Within(ctx context.Context, do func(context.Context) (bool, err
 // The returned function stops the clock.
 func (b *Budget) start(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	b.end = cancel
 	b.expire = func() {
 		cancel(b.exhaustedError(text.Duration(b.limits.Time) + " (" + protocol.SettingBudgetTime + ")"))
 	}
@@ -159,16 +171,26 @@ func (b *Budget) exhausted(tokens int, cost float64) string {
 // allows returns an error if the model may not be asked once more. A skill may ask it many times in one
 // step.
 func (b *Budget) allows() error {
-	if b.stopReason != "" {
+	used := ""
+	switch most := requestsPerRound * b.limits.Rounds; {
+	case b.stopReason != "":
 		if b.answerRequests++; b.answerRequests > answerRequestLimit {
-			return b.exhaustedError(b.stopReason)
+			used = b.stopReason
 		}
+	case most > 0 && b.requests >= most:
+		used = fmt.Sprintf("%d requests to models, %d for each of %d rounds (%s)", b.requests, requestsPerRound, b.limits.Rounds, protocol.SettingBudgetRounds)
+	default:
+		used = b.exhausted(1, 0)
+	}
+	if used == "" {
+		b.requests++
 		return nil
 	}
-	if used := b.exhausted(1, 0); used != "" {
-		return b.exhaustedError(used)
+	err := b.exhaustedError(used)
+	if b.refused++; b.refused >= refusalLimit && b.end != nil {
+		b.end(err)
 	}
-	return nil
+	return err
 }
 
 // exhaustedError is the error of a turn that reaches a limit before it has an answer.

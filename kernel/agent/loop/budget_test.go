@@ -2,11 +2,14 @@ package loop
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"org-agent/kernel/config"
+	"org-agent/kernel/protocol"
 )
 
 // The clock does not run for a call of another program, also after it has waited for a person.
@@ -42,4 +45,29 @@ func TestTimeOfTurn(t *testing.T) {
 			t.Errorf("after %v: %v", b.elapsed(), context.Cause(ctx))
 		}
 	})
+}
+
+// TestRequestsAreBounded: a turn has ten requests for each of its rounds, also where servers count no tokens,
+// and one that goes on asking is ended.
+func TestRequestsAreBounded(t *testing.T) {
+	b := Budget{limits: config.Budget{Rounds: 3}}
+	ctx, stop := b.start(t.Context())
+	defer stop()
+	for i := range 30 {
+		if err := b.allows(); err != nil {
+			t.Fatalf("request %d: %v", i, err)
+		}
+		b.countRequest(0, nil, 0)
+	}
+	for i := range refusalLimit {
+		if ctx.Err() != nil {
+			t.Fatalf("the turn ended at refusal %d", i)
+		}
+		if err := b.allows(); err == nil || !strings.Contains(err.Error(), "30 requests to models, 10 for each of 3 rounds (BUDGET_ROUNDS)") {
+			t.Fatalf("refusal %d: %v", i, err)
+		}
+	}
+	if over, ok := errors.AsType[EndError](context.Cause(ctx)); !ok || over.State != protocol.TurnInterrupted {
+		t.Errorf("a turn that goes on asking ends with %v", context.Cause(ctx))
+	}
 }
