@@ -152,6 +152,7 @@ func TestCanaries(t *testing.T) {
 		llmtest.Exchange{Match: "^fetch", Reply: calling("web_fetch", `:url "http://example.org/x"`).Reply},
 		llmtest.Exchange{Match: "^keep", Reply: calling("memory_save", `:text "The samovar is hot"`).Reply},
 		llmtest.Exchange{Match: "^token", Reply: calling("fake_token", "").Reply},
+		llmtest.Exchange{Match: "^quote", Reply: insertion("* Your key\\nYou sent " + canaries["MODEL_KEY"] + " with the request."), Reasoning: "They sent " + canaries["MODEL_KEY"] + ".", Chunk: 5},
 		llmtest.Exchange{Match: "^recall", Reply: calling("memory_search", `:query "samovar"`).Reply},
 		llmtest.Exchange{Reply: insertion("* Done"), Times: -1})
 	self, err := os.Executable()
@@ -193,7 +194,7 @@ func TestCanaries(t *testing.T) {
 		}
 		return len(status.MCP) == 3 && status.MCP[0].State == mcp.Ready && status.MCP[1].State == mcp.Failing && status.MCP[2].State == mcp.Failing
 	})
-	turns := []string{"token", "hello", "environment", "search it", "look it up", "fetch it", "keep it", "recall it", "nosy"}
+	turns := []string{"token", "hello", "environment", "search it", "look it up", "fetch it", "keep it", "recall it", "quote it", "nosy"}
 	for n, text := range turns {
 		in.through(t, e, fmt.Sprint("q", n), text)
 	}

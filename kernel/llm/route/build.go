@@ -140,7 +140,7 @@ func (r *routes) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
-	server := &Server{choice: choice, driver: driver, dialect: dialect, env: r.config.Env}
+	server := &Server{choice: choice, driver: driver, dialect: dialect, env: r.config.Env, keys: &r.keys}
 	if _, err := server.open(""); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
@@ -161,7 +161,7 @@ func (r *routes) withKeys(server *Server) llm.Provider {
 	for i, key := range server.choice.Keys() {
 		with := server
 		if i > 0 {
-			with = &Server{choice: server.choice, driver: server.driver, dialect: server.dialect, env: server.env}
+			with = &Server{choice: server.choice, driver: server.driver, dialect: server.dialect, env: server.env, keys: server.keys}
 			with.choice.Key = key
 			server.spare = append(server.spare, with)
 		}

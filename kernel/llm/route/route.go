@@ -17,6 +17,7 @@ import (
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/secret"
 	"org-agent/kernel/suggest"
 )
 
@@ -44,6 +45,7 @@ type routes struct {
 	images    func(llm.Request) (llm.Request, error)
 	consent   consent
 	health    health
+	keys      secret.Set // of all servers that were asked
 }
 
 // endpoint is a server, or the built-in responder, under a name.

@@ -20,6 +20,8 @@ type Server struct {
 	// dialect renders requests. A Server that answers none has no dialect.
 	dialect llm.Dialect
 	env     func(string) string
+	// keys are the keys of all servers, which no answer shows.
+	keys *secret.Set
 
 	mu       sync.Mutex
 	provider llm.Provider // with the key; nil until the key was read
@@ -34,7 +36,7 @@ type Server struct {
 // NewServer returns the server of a model that is not an endpoint of a [Router]: one for speech or
 // for vectors of texts.
 func NewServer(driver llm.Driver, model config.Model, env func(string) string) *Server {
-	return &Server{choice: config.Choice{Model: model, Kind: config.ChoiceServer}, driver: driver, env: env}
+	return &Server{choice: config.Choice{Model: model, Kind: config.ChoiceServer}, driver: driver, env: env, keys: &secret.Set{}}
 }
 
 // open returns the driver's provider for a key.
@@ -57,6 +59,7 @@ func (s *Server) Provider(ctx context.Context) (llm.Provider, error) {
 	if err != nil {
 		return nil, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Err: err}
 	}
+	s.keys.Add(key)
 	s.provider, err = s.open(key)
 	return s.provider, err
 }
@@ -106,9 +109,35 @@ func (s *Server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 			yield(llm.Delta{}, err)
 			return
 		}
-		for delta, err := range provider.Stream(ctx, request) {
+		for delta, err := range withoutKeys(provider.Stream(ctx, request), s.keys) {
 			delta.Usage = s.priced(delta.Usage, request.Model)
 			s.forget(provider, err)
+			if !yield(delta, err) {
+				return
+			}
+		}
+	}
+}
+
+// withoutKeys returns a stream in which no text shows one of the keys. A server may quote the key that it was
+// sent, and a model one that it has read.
+func withoutKeys(stream iter.Seq2[llm.Delta, error], keys *secret.Set) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		text, reasoning := keys.Stream(), keys.Stream()
+		for delta, err := range stream {
+			delta.Text, delta.Reasoning = text.Write(delta.Text), reasoning.Write(delta.Reasoning)
+			switch {
+			case err != nil:
+				rest := llm.Delta{Text: text.Flush(), Reasoning: reasoning.Flush()}
+				if !rest.Empty() && !yield(rest, nil) {
+					return
+				}
+			case delta.Finish != "":
+				delta.Text += text.Flush()
+				delta.Reasoning += reasoning.Flush()
+			case delta.Empty(): // all of it is held back
+				continue
+			}
 			if !yield(delta, err) {
 				return
 			}
