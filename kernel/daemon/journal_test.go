@@ -166,3 +166,29 @@ func TestLinger(t *testing.T) {
 		t.Errorf("the file is\n%s", text)
 	}
 }
+
+// A kernel that lingers ends although something waits for a person. It waits again in the next one.
+func TestLingerWithAnApproval(t *testing.T) {
+	t.Parallel()
+	in := newInstance(t, calling("exec", `:command "make"`), llmtest.Exchange{Reply: insertion("* Denied"), Times: -1})
+	k, err := in.tryStart(daemon.Config{Linger: 4 * time.Second, Commands: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.stop()
+	e := in.editor(t, rpctest.Config{})
+	_, approval := asked(t, e, "q1", "make it")
+	e.Close()
+	select {
+	case <-k.ended:
+	case <-within(t).Done():
+		t.Fatal("the kernel goes on")
+	}
+	in.start(t)
+	e = in.editor(t, rpctest.Config{})
+	see(t, e, "the approval", func() bool { return len(e.Approvals()) == 1 && e.Approvals()[0].ID == approval.ID })
+	if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.Deny}); err != nil {
+		t.Fatal(err)
+	}
+	see(t, e, "the answer", func() bool { return strings.Contains(e.Text(), "Denied") })
+}

@@ -118,10 +118,7 @@ func (d *daemon) watch(ctx context.Context, goroutines *sync.WaitGroup) {
 
 // linger ends the kernel after the configured time without clients and without work.
 func (d *daemon) linger(ctx context.Context) {
-	busy := func() bool {
-		_, running, queued := d.sessions.Counts()
-		return running+queued > 0 || d.commands.Table.Running() > 0
-	}
+	busy := func() bool { return d.sessions.Busy() || d.commands.Table.Running() > 0 }
 	if d.config.Linger > 0 && d.clients.Linger(ctx, d.config.Linger, busy) {
 		d.log.Info("ending: no client was connected", "dur", d.config.Linger)
 		d.stop()

@@ -340,6 +340,18 @@ func (h *Sessions) Counts() (open, running, queued int) {
 	return open, running, queued
 }
 
+// Busy reports whether a turn runs and waits for no person. A turn that waits, and those behind it, are in the
+// journal and go on when the next kernel starts.
+func (h *Sessions) Busy() bool {
+	for _, s := range h.all() {
+		running, next := s.queue.state()
+		if running != nil && !running.awaits.Load() || running == nil && len(next) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // sessionOrMain returns the name of the session, or of the main session if it is empty.
 func sessionOrMain(session string) string {
 	if session == "" {

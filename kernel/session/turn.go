@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
@@ -27,9 +28,10 @@ type Turn struct {
 	state         protocol.TurnState // of an answer that is not whole
 	preview       preview
 	trail         trail
-	requestTokens int  // tokens of its last request
-	window        int  // of the model that it went to
-	hasResult     bool // its answer or its notice is in the conversation
+	requestTokens int         // tokens of its last request
+	window        int         // of the model that it went to
+	hasResult     bool        // its answer or its notice is in the conversation
+	awaits        atomic.Bool // a person, as the journal has it
 
 	steerMu    sync.Mutex
 	ended      bool // nothing can be said to it any more
@@ -41,6 +43,7 @@ func (t *Turn) begin(ctx context.Context) error {
 	state := protocol.TurnRunning
 	if t.Record.State == protocol.TurnWaiting {
 		state = protocol.TurnWaiting
+		t.awaits.Store(true)
 	}
 	err := t.session.retryWrite(ctx, func() error {
 		record, err := t.session.sessions.config.Journal.Turns.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
@@ -106,6 +109,9 @@ func (t *Turn) SetWaiting(ctx context.Context, waiting bool) error {
 		state = protocol.TurnWaiting
 	}
 	_, err := t.session.sessions.config.Journal.Turns.SetTurn(ctx, journal.TurnChange{ID: t.Record.ID, State: state})
+	if err == nil {
+		t.awaits.Store(waiting)
+	}
 	if err == nil && waiting {
 		t.session.file.writeUnkept(ctx) // the wait may take days
 	}
