@@ -118,6 +118,11 @@ All of them were allowed; `file' and `file2' are the notes."
                               (org-agent-undo-turn-test--run)))
       (should (equal (org-agent-approval-test--text file) org-agent-undo-turn-test--note))
       (should (equal (org-agent-approval-test--text file2) "two\n"))
+      ;; The conversation and its file say it, too.
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-fake-wait
+         (= 5 (how-many "^\\*\\* DONE Approved once, undone: " (point-min) (point-max))))
+        (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))
       (should (string-match-p "The turn was undone already, [0-9]"
                               (org-agent-undo-turn-test--run)))
       (with-current-buffer (find-buffer-visiting file)

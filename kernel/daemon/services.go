@@ -41,7 +41,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 		service.Asks{Store: d.journal.Asks, Decider: d.agent.Desk(), Judge: d.policy, Kinds: d.kinds, RulesChanged: d.rulesChanged}.Methods(),
 		service.Rules{File: d.policy.Rules, Uses: d.journal.Rules, Changed: d.rulesChanged, Now: time.Now}.Methods(),
 		service.Changes{
-			IDs: d.journal.Records, Turns: d.journal.Turns, Journal: undo.Journal{Acts: d.journal.Acts, Rows: d.journal.Records}, Kinds: kinds,
+			IDs: d.journal.Records, Turns: d.journal.Turns, Journal: undo.Journal{Acts: d.journal.Acts, Rows: d.journal.Records}, Kinds: kinds, Undone: d.sessions.ShowUndone,
 		}.Methods(),
 		service.Memory{
 			Store: d.memory.store, Index: d.memory.index, Upkeep: d.memory.upkeep, Path: d.notePath,

@@ -98,6 +98,18 @@ func TestTurnChanges(t *testing.T) {
 	if told.Changes[1].Undone == "" || told.Changes[0].Undone != "" {
 		t.Errorf("after it was taken back: %+v", told.Changes)
 	}
+	idle(t, e)
+	says := func(name, text string) {
+		t.Helper()
+		if strings.Count(text, "DONE Approved once, undone: ") != 1 || strings.Count(text, "DONE Approved once: ") != 3 {
+			t.Errorf("the %s does not say what was undone:\n%s", name, text)
+		}
+	}
+	says("buffer", e.Text())
+	says("file", in.conversation(t, "main"))
+	late := in.editor(t, rpctest.Config{})
+	see(t, late, "everything", func() bool { return strings.Contains(late.Text(), "** Done") })
+	says("buffer that is opened later", late.Text())
 }
 
 // What could not be done as things are is not taken as decided, whoever decides.

@@ -192,3 +192,11 @@ func (s *ActStore) ActsOf(ctx context.Context, turns ...string) ([]Act, error) {
 	acts, err := collect(ctx, s.readers, scanAct, actsOfQuery, string(list))
 	return acts, s.failure(ctx, "read the acts of turns", err)
 }
+
+const undoneQuery = "SELECT DISTINCT id FROM journal WHERE turn = ? AND kind = ?"
+
+// UndoneActs returns the ids of the acts of a turn that a person undid.
+func (s *ActStore) UndoneActs(ctx context.Context, turn string) ([]string, error) {
+	ids, err := collect(ctx, s.readers, func(row scanner) (id string, err error) { return id, row.Scan(&id) }, undoneQuery, turn, KindUndo)
+	return ids, s.failure(ctx, "read which acts were undone", err)
+}

@@ -15,6 +15,8 @@ type Changes struct {
 	Turns   ChangedTurns
 	Journal undo.Journal
 	Kinds   func() *kind.Set
+	// Undone has the conversation of a turn say which acts of the turn were undone.
+	Undone func(ctx context.Context, turn journal.Turn) error
 }
 
 // IDs finds what an id names: a turn, an event, an answer or an act.
@@ -52,11 +54,14 @@ func (c Changes) list(ctx context.Context, p protocol.TurnChangesParams) (protoc
 	}, err
 }
 
-// recordUndone records which acts of a turn a person undid.
+// recordUndone records which acts of a turn a person undid, and shows it.
 func (c Changes) recordUndone(ctx context.Context, p protocol.TurnUndoneParams) (protocol.Empty, error) {
 	turn, err := c.Turns.Turn(ctx, p.Turn)
 	if err != nil {
 		return protocol.Empty{}, err
 	}
-	return protocol.Empty{}, undo.Record(ctx, c.Journal, turn, p.Acts)
+	if err := undo.Record(ctx, c.Journal, turn, p.Acts); err != nil {
+		return protocol.Empty{}, err
+	}
+	return protocol.Empty{}, c.Undone(ctx, turn)
 }

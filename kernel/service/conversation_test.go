@@ -144,8 +144,10 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	kinds := kind.New(act.Kinds(act.Deps{})...)
+	var shown []string
 	conn := serve(t, service.Changes{
-		IDs: k.journal.Records, Turns: k.journal.Turns, Journal: undo.Journal{Acts: k.journal.Acts, Rows: k.journal.Records}, Kinds: func() *kind.Set { return kinds },
+		Undone: func(_ context.Context, turn journal.Turn) error { shown = append(shown, turn.ID); return nil },
+		IDs:    k.journal.Records, Turns: k.journal.Turns, Journal: undo.Journal{Acts: k.journal.Acts, Rows: k.journal.Records}, Kinds: func() *kind.Set { return kinds },
 	}.Methods())("a shell")
 	list := func(id string) (result protocol.TurnChangesResult, err error) {
 		err = conn.Call(within(t), protocol.MethodTurnChanges, protocol.TurnChangesParams{ID: id}, &result)
@@ -171,5 +173,8 @@ func TestChanges(t *testing.T) {
 	}
 	if result, err := list("q1"); err != nil || result.Changes[0].Undone == "" {
 		t.Errorf("taken back: %+v, %v", result, err)
+	}
+	if !slices.Equal(shown, []string{turn.ID}) {
+		t.Errorf("shown as undone are %v", shown)
 	}
 }

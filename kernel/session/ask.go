@@ -139,6 +139,7 @@ type renderedAsk struct {
 	ask     protocol.Ask
 	waiting string // its subtree while it waits
 	closed  string // and when it is closed
+	undone  bool   // a person undid what it allowed
 }
 
 // notification tells clients that the ask is closed.
@@ -166,8 +167,73 @@ func readAsk(ctx context.Context, j Journal, id string) (renderedAsk, error) {
 	if act, err := j.Acts.Act(ctx, id); err == nil {
 		placed.waiting = act.Text
 	}
-	placed.closed = closedSubtree(record.Level, ask)
+	if placed.undone, err = isUndone(ctx, j, ask); err != nil {
+		return renderedAsk{}, fmt.Errorf("look whether it was undone: %w", err)
+	}
+	placed.closed = closedSubtree(record.Level, ask, placed.undone)
 	return placed, nil
+}
+
+// isUndone reports whether a person undid what the ask of a turn allowed: each act of the turn with
+// its action.
+func isUndone(ctx context.Context, j Journal, ask protocol.Ask) (bool, error) {
+	if ask.Sort == protocol.AskQuestion || ask.Decision == "" || ask.Decision == protocol.Deny {
+		return false, nil
+	}
+	undone, err := j.Acts.UndoneActs(ctx, ask.Turn)
+	if err != nil || len(undone) == 0 {
+		return false, err
+	}
+	acts, err := j.Acts.ActsOf(ctx, ask.Turn)
+	if err != nil {
+		return false, err
+	}
+	allowed := ask.Action
+	if ask.Edited != "" {
+		allowed = ask.Edited
+	}
+	found := false
+	for _, a := range acts {
+		if a.Kind != journal.ActAction || a.Action != allowed {
+			continue
+		}
+		if !slices.Contains(undone, a.ID) {
+			return false, nil
+		}
+		found = true
+	}
+	return found, nil
+}
+
+// ShowUndone has the conversation of a turn say which of the approvals of the turn were undone, in its
+// clients and in its file.
+func (h *Sessions) ShowUndone(ctx context.Context, turn journal.Turn) error {
+	s, err := h.use(turn.Session)
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	acts, err := h.config.Journal.Acts.ActsOf(ctx, turn.ID)
+	if err != nil {
+		return fmt.Errorf("look for what was undone: %w", err)
+	}
+	for _, a := range acts {
+		if a.Kind != journal.ActAsk {
+			continue
+		}
+		ask, err := readAsk(ctx, h.config.Journal, a.ID)
+		if err != nil {
+			return err
+		}
+		if !ask.undone {
+			continue
+		}
+		// What was closed is closed again, otherwise.
+		ask.waiting = closedSubtree(turn.Level, ask.ask, false)
+		s.notifyAsk(protocol.MethodAskClosed, ask.notification(s.name()))
+		s.file.replaceUnkept(ctx, ask.waiting, ask.closed)
+	}
+	return nil
 }
 
 // replaceClosedAsks replaces the texts of closed asks by their closed subtrees.

@@ -63,6 +63,25 @@ func (f *conversationFile) reconcileText(ctx context.Context, path string) error
 	return replaceFile(path, string(old), text)
 }
 
+// replaceUnkept replaces a subtree of the conversation's file by another one if no client keeps the file.
+func (f *conversationFile) replaceUnkept(ctx context.Context, old, subtree string) {
+	path := f.path()
+	if path == "" || f.session.viewers.hasKeeper() {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		if replaced := closeIn(string(text), old, subtree); replaced != string(text) {
+			err = replaceFile(path, string(text), replaced)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.session.logger().ErrorContext(ctx, "the conversation's file does not say what was undone", "err", err)
+	}
+}
+
 // waitingHeading matches a heading that shows a waiting ask, with the :ID: of its drawer. Conversations
 // from before 26 November 2026 have "Approve: ".
 var waitingHeading = regexp.MustCompile(`(?m)^\*+ TODO (?:Approve: |May I |Answer: ).*\n[ \t]*:PROPERTIES:[ \t]*\n[ \t]*:ID:[ \t]+(\S+)[ \t]*$`)

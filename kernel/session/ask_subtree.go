@@ -29,12 +29,13 @@ func waitingSubtree(level int, a protocol.Ask) string {
 	return approvalSubtree(level, a)
 }
 
-// closedSubtree returns the subtree of a closed ask, below a question of that level.
-func closedSubtree(level int, a protocol.Ask) string {
+// closedSubtree returns the subtree of a closed ask, below a question of that level. Undone: a person
+// undid what it allowed.
+func closedSubtree(level int, a protocol.Ask, undone bool) string {
 	if a.Sort == protocol.AskQuestion {
 		return questionClosed(level, a)
 	}
-	return approvalClosed(level, a)
+	return approvalClosed(level, a, undone)
 }
 
 // approvalSubtree returns the subtree of an approval below a question of that level. It reads like a
@@ -111,10 +112,13 @@ func verbatimPath(line string) string {
 // pathBegins matches the blank before the first path of a line and how the path begins.
 var pathBegins = regexp.MustCompile(` ~?/`)
 
-// approvalClosed is the closed subtree: a heading with the decision, and below it by whom, when
-// and why it was made.
-func approvalClosed(level int, a protocol.Ask) string {
+// approvalClosed is the closed subtree: a heading with the decision, and whether a person undid what
+// it allowed, and below it by whom, when and why it was made.
+func approvalClosed(level int, a protocol.Ask, undone bool) string {
 	words := "DONE Approved " + decisionScope(a)
+	if undone {
+		words += ", undone"
+	}
 	switch a.Decision {
 	case "":
 		words = "CANCELLED Not decided"

@@ -64,7 +64,7 @@ func TestApprovalSubtree(t *testing.T) {
 			for _, outcome := range []protocol.AskOutcome{
 				{}, {Decision: protocol.Deny, Comment: text, Client: "emacs"}, {Decision: protocol.AllowTurn, Client: "cli"},
 			} {
-				closed := closedSubtree(2, closed(a, time.Date(2026, 11, 22, 7, 30, 0, 0, time.Local), outcome))
+				closed := closedSubtree(2, closed(a, time.Date(2026, 11, 22, 7, 30, 0, 0, time.Local), outcome), false)
 				if ok, why := org.IsInert(closed); !ok {
 					t.Errorf("%.40q: closed, not inert: %s\n%s", text, why, closed)
 				}
@@ -83,7 +83,7 @@ func TestApprovalSubtree(t *testing.T) {
 // What a person wrote into the subtree stays, and a heading that they changed is theirs.
 func TestCloseInKeepsWhatIsAPersons(t *testing.T) {
 	a := approval("make install")
-	waiting, closed := approvalSubtree(1, a), approvalClosed(1, closed(a, time.Now(), protocol.AskOutcome{Decision: protocol.AllowOnce}))
+	waiting, closed := approvalSubtree(1, a), approvalClosed(1, closed(a, time.Now(), protocol.AskOutcome{Decision: protocol.AllowOnce}), false)
 	mine := strings.Replace(waiting, "- you are asked", "I am not sure.\n- you are asked", 1)
 	if got := closeIn(mine, waiting, closed); !strings.HasPrefix(got, closed) || !strings.Contains(got, "I am not sure.") {
 		t.Errorf("the edited subtree became\n%s", got)

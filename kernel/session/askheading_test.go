@@ -18,9 +18,9 @@ func TestAskHeadings(t *testing.T) {
 	for _, subtree := range []string{
 		approvalSubtree(1, approval),
 		approvalSubtree(7, approval),
-		approvalClosed(1, closed(approval, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"})),
-		approvalClosed(1, closed(approval, at, protocol.AskOutcome{Decision: protocol.AllowSession, Client: "cli"})),
-		approvalClosed(1, closed(approval, at, protocol.AskOutcome{})),
+		approvalClosed(1, closed(approval, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"}), false),
+		approvalClosed(1, closed(approval, at, protocol.AskOutcome{Decision: protocol.AllowSession, Client: "cli"}), false),
+		approvalClosed(1, closed(approval, at, protocol.AskOutcome{}), false),
 		questionForm(1, question),
 		questionClosed(1, question),
 	} {
@@ -42,7 +42,7 @@ func TestAskHeadings(t *testing.T) {
 	if subtree := approvalSubtree(1, command); !strings.HasPrefix(subtree, "** TODO May I run echo 1 2 3 ") || strings.Contains(subtree, "In full") {
 		t.Errorf("what stands whole in the text is repeated, cut, in\n%s", subtree)
 	}
-	refused := approvalClosed(1, closed(protocol.Ask{ID: "a", PendingAction: protocol.PendingAction{Summary: "Do it"}}, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"}))
+	refused := approvalClosed(1, closed(protocol.Ask{ID: "a", PendingAction: protocol.PendingAction{Summary: "Do it"}}, at, protocol.AskOutcome{Decision: protocol.Deny, Client: "emacs", Comment: "no\nway"}), false)
 	if !strings.HasPrefix(refused, "** CANCELLED Refused: Do it ") || !strings.HasSuffix(refused, "\nYou, in Emacs, [2026-11-22 Sun 13:41]: no way\n") {
 		t.Errorf("it is closed as\n%s", refused)
 	}

@@ -37,7 +37,7 @@ func TestQuestionForm(t *testing.T) {
 			{Name: "a", Values: []string{asked, source}}, {Name: "b", Values: []string{source}}, {Name: "c"}}})
 		declined := closed(q, time.Now(), protocol.AskOutcome{Decision: protocol.Declined, Client: "emacs", Comment: source})
 		withdrawn := closed(q, time.Now(), protocol.AskOutcome{})
-		for _, subtree := range []string{form, closedSubtree(1, answered), closedSubtree(1, declined), closedSubtree(1, withdrawn)} {
+		for _, subtree := range []string{form, closedSubtree(1, answered, false), closedSubtree(1, declined, false), closedSubtree(1, withdrawn, false)} {
 			if ok, why := org.IsInert(subtree); !ok {
 				t.Errorf("%.40q: not inert: %s\n%s", source, why, subtree)
 			}
@@ -54,8 +54,8 @@ func TestQuestionForm(t *testing.T) {
 		if n, m := len(items.FindAllString(form, -1)), len(boxes.FindAllString(form, -1)); n != 4 || m != 6 || strings.Count(form, "- [X]") < 2 {
 			t.Errorf("%.40q: %d fields and %d boxes in\n%s", source, n, m, form)
 		}
-		if !strings.Contains(closedSubtree(1, answered), " :: given, and kept nowhere\n") {
-			t.Errorf("%.40q: the secret in\n%s", source, closedSubtree(1, answered))
+		if !strings.Contains(closedSubtree(1, answered, false), " :: given, and kept nowhere\n") {
+			t.Errorf("%.40q: the secret in\n%s", source, closedSubtree(1, answered, false))
 		}
 	}
 }
