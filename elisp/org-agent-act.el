@@ -46,8 +46,7 @@ project of the current buffer.  Do not select the window or ask anything."
          (line (plist-get payload :line))
          (file (org-agent-act--checked-file (plist-get payload :file)))
          (buffer (org-agent-act-visit file))
-         (window (display-buffer buffer '(display-buffer-pop-up-window
-                                          (inhibit-same-window . t)))))
+         (window (display-buffer buffer '(nil (inhibit-same-window . t)))))
     (when (and (integerp line) (> line 0))
       (with-current-buffer buffer
         (let ((position (save-excursion

@@ -412,7 +412,7 @@ If it names none, explain the turn of the line."
                 column (string-to-number (match-string 3))))))
     (cond
      (file
-      (find-file-other-window file)
+      (pop-to-buffer (find-file-noselect file))
       (goto-char (org-agent-skill-position line column)))
      ((get-text-property (line-beginning-position) 'org-agent-turn)
       (require 'org-agent-explain)

@@ -561,8 +561,10 @@ When you have saved it, it applies from the next turn on.
     (user-error "There is no file of that name; there are %s"
                 (string-join (mapcar #'car org-agent-memory-persona-roles) ", ")))
   (let ((file (org-agent-memory--persona-file role)))
-    (find-file (or file (expand-file-name (concat role ".org")
-                                          (org-agent-home-directory))))
+    (pop-to-buffer-same-window
+     (find-file-noselect
+      (or file (expand-file-name (concat role ".org")
+                                 (org-agent-home-directory)))))
     (when (and (null file) (zerop (buffer-size)))
       (insert "#+TITLE: " (capitalize role) "\n")
       (set-buffer-modified-p nil))))

@@ -73,7 +73,7 @@ Return nil when no hook of the person's notes requires it."
   (unless (file-exists-p file)
     (user-error "There is no %s yet; it is made when the kernel starts"
                 (abbreviate-file-name file)))
-  (find-file file)
+  (pop-to-buffer-same-window (find-file-noselect file))
   (widen)
   (goto-char (point-min))
   (unless (and line (zerop (forward-line (1- line))))

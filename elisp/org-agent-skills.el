@@ -237,7 +237,7 @@
                   (if (org-agent-skills--prompt-p status)
                       (plist-get status :skill)
                     (file-name-base file))))
-    (find-file file)
+    (pop-to-buffer-same-window (find-file-noselect file))
     (when (and (plist-get status :state)
                (not (org-agent-skills--prompt-p status)))
       (org-agent-skill-mode 1))
@@ -311,7 +311,7 @@
   (interactive "sName of the skill: ")
   (let ((program (or (org-agent-kernel-program)
                      (user-error "The program org-agent was not found; M-x org-agent-doctor says what to do"))))
-    (find-file
+    (pop-to-buffer-same-window
      (with-temp-buffer
        (let* ((default-directory (file-name-as-directory (expand-file-name "~")))
               (status (condition-case err
@@ -324,7 +324,7 @@
               (output (string-trim (buffer-string))))
          (unless (eq status 0)
            (user-error "%s" (string-remove-prefix "org-agent: " output)))
-         output))))
+         (find-file-noselect output)))))
   (org-agent-skill-mode 1)
   (message "%s"
            (substitute-command-keys
@@ -408,9 +408,7 @@ Ask first, and signal an error if the answer is no."
             (org-agent-skills--grant-insert shown)
             (goto-char (point-min))
             (special-mode))
-          (display-buffer buffer '((display-buffer-pop-up-window
-                                    display-buffer-use-some-window)
-                                   (inhibit-same-window . t)))
+          (display-buffer buffer '(nil (inhibit-same-window . t)))
           (yes-or-no-p "Grant this? "))
       (kill-buffer buffer))))
 

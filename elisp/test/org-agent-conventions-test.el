@@ -333,6 +333,57 @@ A command without an autoload is bound only in its own file."
                           (assq symbol org-agent-conventions-test--kept-names)
                           (string-suffix-p "-mode" (symbol-name symbol)))))))))))
 
+(ert-deftest org-agent-conventions-windows-are-chosen-by-emacs ()
+  "No file puts a buffer into a window past `display-buffer'."
+  (let ((past '(switch-to-buffer switch-to-buffer-other-window set-window-buffer
+                find-file find-file-other-window find-file-read-only
+                split-window split-window-below split-window-right
+                delete-other-windows))
+        (count 0))
+    (dolist (file (org-agent-fake-files))
+      (dolist (form (org-agent-conventions-test--forms file))
+        (dolist (part (flatten-tree form))
+          (when (memq part '(display-buffer pop-to-buffer pop-to-buffer-same-window))
+            (cl-incf count))
+          (ert-info ((format "%s: %s" file part))
+            (should-not (memq part past))))))
+    (should (> count 40))))
+
+(ert-deftest org-agent-conventions-windows-obey-the-user ()
+  "A rule of `display-buffer-alist' holds for every buffer that a command shows."
+  (org-agent-fake-with-chat
+    (org-agent-fake-load-all)
+    (let* (ruled
+           (display-buffer-alist
+            `(("\\`\\*org-agent" ,(lambda (buffer alist)
+                                    (push (buffer-name buffer) ruled)
+                                    (display-buffer-same-window buffer alist))))))
+      (save-window-excursion
+        (pcase-dolist (`(,command . ,name)
+                       '((org-agent-chat . "*org-agent-chat*")
+                         (org-agent-sessions . "*org-agent-sessions*")
+                         (org-agent-skills . "*org-agent-skills*")
+                         (org-agent-memory . "*org-agent-memory*")
+                         (org-agent-usage . "*org-agent-usage*")
+                         (org-agent-approvals . "*org-agent-approvals*")
+                         (org-agent-policy . "*org-agent-policy*")
+                         (org-agent-status . "*org-agent-status*")
+                         (org-agent-log . "*org-agent-log*")))
+          (setq ruled nil)
+          (delete-other-windows)
+          (ert-info ((symbol-name command))
+            (with-current-buffer "*org-agent-chat*"
+              (call-interactively command)
+              (should (equal ruled (list name)))
+              (should (equal (buffer-name (window-buffer)) name))
+              (should (one-window-p))))))
+      (org-agent-ask-show "none" (get-buffer "*org-agent-chat*"))
+      (should (member org-agent-ask-buffer ruled))
+      (dolist (buffer (buffer-list))
+        (when (and (string-prefix-p "*org-agent" (buffer-name buffer))
+                   (not (equal (buffer-name buffer) "*org-agent-chat*")))
+          (kill-buffer buffer))))))
+
 (ert-deftest org-agent-conventions-manuals-name-commands ()
   "Every command that a manual names is autoloaded."
   (let ((known (org-agent-conventions-test--autoloads))
