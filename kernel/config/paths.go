@@ -34,6 +34,11 @@ type Paths struct {
 	Socket string
 }
 
+// Written returns the directories in which the kernel writes files of its own accord.
+func (p Paths) Written() []string {
+	return []string{p.State, p.Run, p.Home, p.Sessions, p.Skills, filepath.Join(p.Home, "memory")}
+}
+
 // socketLimit is the longest path of a socket in bytes, a little below the systems' own limits (104
 // and 108).
 const socketLimit = 100

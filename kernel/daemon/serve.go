@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
 	"org-agent/kernel/logfile"
@@ -85,6 +86,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	d.config.Ready(d.paths.Socket)
 	goroutines.Go(func() { d.journal.Search.KeepIndexed(ctx, d.log) })
 	goroutines.Go(d.commands.Prepare)
+	goroutines.Go(func() { atomicfile.Sweep(time.Hour, d.paths.Written()...) })
 	goroutines.Go(func() { d.skills.Notes.Prove(ctx) })
 	err = <-serveErrors
 	d.stop()
