@@ -247,12 +247,16 @@ undo."
 
 (defun org-agent-draft--paste-note (beg end _length)
   "Note the inserted text from BEG to END if it may contain a turn.
-Note it, too, if it cut off the tag of a draft below an old heading.  It
-must not be changed before the command that inserted it has ended."
+A turn has several lines; Org moves the tags of one in which you type.
+Note the text, too, if it cut off the tag of a draft below an old heading.
+It must not be changed before the command that inserted it has ended."
   (when (and (> (- end beg) 1)
              org-agent-chat-session
              (not undo-in-progress)
              (not org-agent-answer-writing)
+             (org-agent-heading-widely
+               (goto-char beg)
+               (search-forward "\n" end t))
              (org-agent-heading-widely
                (goto-char end)
                (let ((limit (line-end-position)))
