@@ -279,12 +279,28 @@ How a row looks depends on whether another row or a rule is below it."
   "Columns that are narrower than this are no help.
 A table with so many columns that they were is cut at the edge.")
 
+(defun org-agent-layout--above (window)
+  "Highlight the text above what WINDOW shows before it is displayed.
+Emacs looks upwards for where a window begins.  It does not come to an
+end, and cannot be quit, if the line at which it is gets hidden when it
+is highlighted, down to a line end that is displayed as two."
+  (when jit-lock-mode
+    ;; That many characters have as many lines, with what is hidden.
+    (let ((reach (* 300 (window-body-height window))))
+      (dolist (end (list (window-start window) (window-point window)))
+        (setq end (min end (point-max)))
+        (when-let* ((beg (text-property-any (max (point-min) (- end reach)) end
+                                            'fontified nil)))
+          (jit-lock-fontify-now beg end))))))
+
 (defun org-agent-layout-setup ()
-  "Lay out tables anew when the windows of this buffer get another width."
+  "Lay out tables anew when the windows of this buffer get another width.
+Highlight what is above a window before it is shown."
   (setq-local face-remapping-alist
               (append '((org-block org-agent-layout-code)
                         (org-table org-agent-layout-table org-table))
                       face-remapping-alist))
+  (add-hook 'pre-redisplay-functions #'org-agent-layout--above nil t)
   (add-hook 'window-configuration-change-hook #'org-agent-layout--resized nil t))
 
 (defun org-agent-layout--measure ()
