@@ -62,7 +62,8 @@
   "Return the id of what the agent did at point, or nil.
 It is the id of the text at point.  Else it is the turn that asks for the
 approval or the answer at point, or that the line is about.  Else it is
-the `:ID:' of the heading, or of the nearest heading around it."
+the `:ID:' of the heading, or of the nearest heading around it.  In the
+draft it is that of the last question."
   (or (get-text-property (point) 'org-agent-id)
       (and (> (point) (point-min))
            (get-text-property (1- (point)) 'org-agent-id))
@@ -72,11 +73,18 @@ the `:ID:' of the heading, or of the nearest heading around it."
       (org-agent-explain--line-id)
       (and (derived-mode-p 'org-mode)
            (not (derived-mode-p 'org-agent-why-mode))
-           (org-agent-explain--heading-id))))
+           (or (org-agent-explain--heading-id)
+               (org-agent-explain--last-id)))))
 
 (defun org-agent-explain--line-id ()
   "Return the turn that the line at point is about, nil when it names none."
   (get-text-property (line-beginning-position) 'org-agent-turn))
+
+(defun org-agent-explain--last-id ()
+  "Return the id of the last question if point is in the draft behind it, or nil."
+  (when-let* (((derived-mode-p 'org-agent-chat-mode))
+              (turn (org-agent-draft-turn-meant 'user)))
+    (org-agent-heading-property turn "ID")))
 
 (defun org-agent-explain--heading-id ()
   "Return the `:ID:' of the entry at point or of the nearest one around it."

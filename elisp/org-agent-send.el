@@ -350,7 +350,8 @@ Return nil when it was not sent and its author has to send it again."
 In the draft, send it.
 In the form of a question of the agent, send the answers.
 On a message that was not sent, send it again.
-On an answer that was stopped, failed or interrupted, retry it.
+On an answer that was stopped, failed or interrupted, or on a question
+whose last answer was, retry it.
 Elsewhere call `org-ctrl-c-ctrl-c' with ARG."
   (interactive "P")
   (org-agent-draft-mend (point))
@@ -362,7 +363,9 @@ Elsewhere call `org-ctrl-c-ctrl-c' with ARG."
       (user-error "This cannot be decided here; M-x org-agent-approvals shows what waits"))
      ((org-agent-held-ctrl-c-ctrl-c))
      ((org-agent-send-unsent-p heading) (org-agent-send--again heading))
-     ((org-agent-send--unanswered-p heading) (org-agent-retry))
+     ((or (org-agent-send--unanswered-p heading)
+          (org-agent-send--unanswered-p (org-agent-send--last-answer heading)))
+      (org-agent-retry))
      (t (org-ctrl-c-ctrl-c arg)))))
 
 (defun org-agent-send-unsent-p (heading)
@@ -377,6 +380,13 @@ Elsewhere call `org-ctrl-c-ctrl-c' with ARG."
        (eq (org-agent-heading-turn-p heading) 'agent)
        (member (org-agent-heading-property heading "STATE")
                '("interrupted" "failed" "cancelled"))))
+
+(defun org-agent-send--last-answer (heading)
+  "Return the heading of the last answer to the question at HEADING, or nil."
+  (when (and heading (eq (org-agent-heading-turn-p heading) 'user))
+    (let ((last (org-agent-heading-last-turn
+                 'agent heading (org-agent-heading-subtree-end heading))))
+      (and last (eql (org-agent-heading-parent last) heading) last))))
 
 (defun org-agent-send--again (heading)
   "Send the question at HEADING again, with its ID."

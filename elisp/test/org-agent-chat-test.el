@@ -425,7 +425,12 @@ Each came with what stands above its question."
       (search-forward "Again?")
       (org-agent-chat-ctrl-c-ctrl-c)
       (org-agent-fake-wait (org-agent-fake-requests "turn/retry"))
-      (should (equal (org-agent-chat-test--retried) (list question))))))
+      (should (equal (org-agent-chat-test--retried) (list question)))
+      ;; From the question, too, and not Org's tags.
+      (goto-char (org-agent-heading-find question))
+      (org-agent-chat-ctrl-c-ctrl-c)
+      (org-agent-fake-wait (cdr (org-agent-fake-requests "turn/retry")))
+      (should (equal (org-agent-chat-test--retried) (list question question))))))
 
 (ert-deftest org-agent-chat-repeats-a-turn-of-the-past ()
   "An old question can be repeated by its id."

@@ -103,6 +103,15 @@
           (should-not (get-text-property (point) 'org-agent-id))
           (should (equal answer (org-agent-explain-id))))))))
 
+(ert-deftest org-agent-explain-asks-for-no-id-in-the-draft ()
+  "In the draft it is about the last question."
+  (org-agent-fake-with-chat
+    (should-not (org-agent-explain-id))
+    (let ((question (org-agent-fake-say "Hello")))
+      (org-agent-fake-settle)
+      (goto-char (point-max))
+      (should (equal (org-agent-explain-id) question)))))
+
 (ert-deftest org-agent-explain-without-a-kernel ()
   "Without a kernel the journal is read, and errors are reported."
   (org-agent-explain-test--with
