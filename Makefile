@@ -172,10 +172,11 @@ GO_RACE := GORACE=atexit_sleep_ms=20 $(GO_TEST) -race -gcflags=all=-dwarf=false 
 .PHONY: test-go test-raced test-unraced check-go
 test-go: check-go test-raced test-unraced ## run the tests of Go
 
+# What is checked here, with the files that "test-shared" adds, is not checked again where it is tested.
 check-go:
 	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(RARELY) $(GO) vet ./...
-	$(RARELY) $(GO) tool staticcheck ./...
+	$(RARELY) $(GO) vet -tags shared ./...
+	$(RARELY) $(GO) tool staticcheck -tags shared ./...
 
 # Files for "race" are of packages that otherwise run without the detector, files for "!race" of those that
 # otherwise run with it.
@@ -207,7 +208,7 @@ test-elisp: $(BIN) bin/llmtest-server elisp/org-agent.elc
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
-	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO) test -tags shared -v $(call tests-of,shared,$(PACKAGES))
+	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO_TEST) -tags shared -v $(call tests-of,shared,$(PACKAGES))
 
 .PHONY: conformance
 conformance: need-tests ## compare the Lisp with SBCL, form by form, by whole programs and by PROGRAMS (default 50000) random ones

@@ -1,0 +1,5 @@
+// The tests of this package run without the race detector: it starts no goroutine and keeps nothing
+// that two could share, and with it they take several times as long. The race detector covers it in the tests of
+// the packages that import it.
+
+package plist_test
