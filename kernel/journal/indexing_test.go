@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -168,59 +166,6 @@ func oldTalk(t *testing.T, turns int) (*talk, string) {
 	return k, path
 }
 
-// formerTables is how many tables are left of the former index.
-func formerTables(t *testing.T, j *journal.Journal) (left int) {
-	t.Helper()
-	must(t, j.QueryRow(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").Scan(&left))
-	return left
-}
-
-// TestIndexingBesideWork: in every state of an index that is being made, whatever is said,
-// forked and renamed meanwhile, a search finds exactly what was said.
-func TestIndexingBesideWork(t *testing.T) {
-	k, _ := oldTalk(t, 400)
-	u, err := k.j.Search.Unindexed(t.Context())
-	must(t, err)
-	if u.Rows < 800 || u.Rows != u.All || u.Percent() != 100 {
-		t.Fatalf("an old journal has %+v to index", u)
-	}
-	k.compare("before")
-	steps := 0
-	for more, left := true, u.Rows; more; steps++ {
-		switch k.from.IntN(4) {
-		case 0:
-			k.say()
-		case 1:
-			k.fork()
-		case 2:
-			k.rename()
-		}
-		more, err = k.j.Search.IndexPiece(t.Context())
-		must(t, err)
-		u, err := k.j.Search.Unindexed(t.Context())
-		must(t, err)
-		if u.Rows >= left || (u.Rows == 0) == more || u.Percent() > 100 || (u.Percent() == 0) == more {
-			t.Fatalf("after %d steps %+v, %d before; more %v", steps, u, left, more)
-		}
-		left = u.Rows
-		if steps%12 == 0 || !more {
-			k.compare(fmt.Sprintf("%d left", left))
-		}
-	}
-	if steps < 8 {
-		t.Fatalf("only %d steps: the test proves nothing", steps)
-	}
-	must(t, k.j.Search.Index(t.Context()))
-	k.compare("after")
-	checkWhole(t, k.j)
-	if left := formerTables(t, k.j); left > 0 {
-		t.Errorf("%d tables are left of the former index", left)
-	}
-	if u, err := k.j.Search.Unindexed(t.Context()); err != nil || u != (journal.Unindexed{}) {
-		t.Errorf("%+v is left, %v", u, err)
-	}
-}
-
 // indexForEver indexes, and says so after each piece. After the fourth it waits, so that a parent that
 // is slow to kill it finds something left.
 func indexForEver(path string) int {
@@ -242,39 +187,6 @@ func indexForEver(path string) int {
 		}
 	}
 	return complain(errors.New("it was not killed"))
-}
-
-// TestKilledWhileIndexing: an indexing that is killed again and again goes on where it was.
-func TestKilledWhileIndexing(t *testing.T) {
-	k, path := oldTalk(t, 700)
-	for round, left := 0, int64(1<<62); round < 4; round++ {
-		must(t, k.j.Close())
-		command := child(t, "index", path)
-		output, err := command.StdoutPipe()
-		must(t, err)
-		must(t, command.Start())
-		lines := bufio.NewScanner(output)
-		for seen := 0; lines.Scan(); seen++ {
-			if seen == 2 {
-				must(t, command.Process.Signal(syscall.SIGKILL))
-			}
-		}
-		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
-			t.Fatalf("round %d: the child was not killed: %v", round, err)
-		}
-		k.j = reopen(t, path)
-		u, err := k.j.Search.Unindexed(t.Context())
-		must(t, err)
-		if u.Rows == 0 || u.Rows >= left {
-			t.Fatalf("round %d: %d rows are left of %d", round, u.Rows, left)
-		}
-		left = u.Rows
-		k.say()
-		k.compare(fmt.Sprintf("killed at %d", left))
-	}
-	must(t, k.j.Search.Index(t.Context()))
-	k.compare("at last")
-	checkWhole(t, k.j)
 }
 
 // TestIndexingEnds: it ends with its context, says so, and goes on; two that do it at once
@@ -325,4 +237,44 @@ func TestNothingToIndex(t *testing.T) {
 	if _, err := j.Search.Unindexed(t.Context()); protocol.ErrorCode(err) == protocol.CodeStorage {
 		t.Error(err)
 	}
+}
+
+// pages goes on until all was looked at, and returns the ids that were found.
+func pages(t *testing.T, j *journal.Journal, s journal.Search, budget time.Duration) (ids []string, count int) {
+	t.Helper()
+	s.Limit = journal.SearchLimit
+	for {
+		found, err := j.Search.SearchWithin(t.Context(), s, budget)
+		must(t, err)
+		for _, h := range found.Hits {
+			ids = append(ids, h.ID)
+		}
+		count++
+		if found.Before == 0 {
+			if !found.Reached.IsZero() {
+				t.Errorf("all was looked at, but only down to %v", found.Reached)
+			}
+			return ids, count
+		}
+		if s.Before > 0 && found.Before >= s.Before || found.Reached.IsZero() {
+			t.Fatalf("goes on at %d (%v) after %d", found.Before, found.Reached, s.Before)
+		}
+		s.Before = found.Before
+	}
+}
+
+// copyOf is the turn of a question as a fork has it.
+func copyOf(t *testing.T, j *journal.Journal, event string) journal.Turn {
+	t.Helper()
+	turn, err := j.Turns.TurnOfEvent(t.Context(), event)
+	must(t, err)
+	turn.ID, turn.Event, turn.Question.ID = turn.ID+"-copy", turn.Event+"-copy", turn.Event+"-copy"
+	return turn
+}
+
+// formerTables is how many tables are left of the former index.
+func formerTables(t *testing.T, j *journal.Journal) (left int) {
+	t.Helper()
+	must(t, j.QueryRow(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").Scan(&left))
+	return left
 }

@@ -1,3 +1,7 @@
+//go:build !race
+
+// These tests have one goroutine, and with the race detector they take three times as long.
+
 package journal_test
 
 import (
@@ -32,30 +36,6 @@ func acrossBuckets(t *testing.T) (j *journal.Journal, ids []string, times []time
 	slices.Reverse(ids)
 	slices.Reverse(times)
 	return j, ids, times
-}
-
-// pages goes on until all was looked at, and returns the ids that were found.
-func pages(t *testing.T, j *journal.Journal, s journal.Search, budget time.Duration) (ids []string, count int) {
-	t.Helper()
-	s.Limit = journal.SearchLimit
-	for {
-		found, err := j.Search.SearchWithin(t.Context(), s, budget)
-		must(t, err)
-		for _, h := range found.Hits {
-			ids = append(ids, h.ID)
-		}
-		count++
-		if found.Before == 0 {
-			if !found.Reached.IsZero() {
-				t.Errorf("all was looked at, but only down to %v", found.Reached)
-			}
-			return ids, count
-		}
-		if s.Before > 0 && found.Before >= s.Before || found.Reached.IsZero() {
-			t.Fatalf("goes on at %d (%v) after %d", found.Before, found.Reached, s.Before)
-		}
-		s.Before = found.Before
-	}
 }
 
 // TestSearchGoesOn: whatever the time a search may take, its pages together are what is
@@ -199,13 +179,4 @@ func TestPlacesAreNoWords(t *testing.T) {
 	if got := found(t, j, "text", "fork"); got != "q-copy" {
 		t.Errorf("the fork: %s", got)
 	}
-}
-
-// copyOf is the turn of a question as a fork has it.
-func copyOf(t *testing.T, j *journal.Journal, event string) journal.Turn {
-	t.Helper()
-	turn, err := j.Turns.TurnOfEvent(t.Context(), event)
-	must(t, err)
-	turn.ID, turn.Event, turn.Question.ID = turn.ID+"-copy", turn.Event+"-copy", turn.Event+"-copy"
-	return turn
 }
