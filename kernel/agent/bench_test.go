@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -48,9 +49,20 @@ type household struct {
 
 func newHousehold(t testing.TB) *household {
 	t.Helper()
+	return newHouse(t, true)
+}
+
+// newHouse is a household whose home is empty, and which has no notes that come with the kernel, unless it
+// is furnished.
+func newHouse(t testing.TB, furnished bool) *household {
+	t.Helper()
 	h := &household{t: t, home: t.TempDir()}
 	log := slog.New(slog.DiscardHandler)
-	h.writeHome()
+	var shipped fs.FS
+	if furnished {
+		h.writeHome()
+		shipped = skills.Notes()
+	}
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
 	h.must(err)
 	h.journal = j
@@ -61,7 +73,7 @@ func newHousehold(t testing.TB) *household {
 	index := &memory.Index{Files: files, Logger: log, Roots: []memory.Root{{Path: filepath.Join(h.home, "MEMORY.org"), Memory: true}}}
 	_, err = index.Refresh(t.Context())
 	h.must(err)
-	notes := skill.New(skill.Config{Shipped: skills.Notes(), Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Home: filepath.Join(h.home, "skills"), Logger: log})
+	notes := skill.New(skill.Config{Shipped: shipped, Specs: kind.New(append(act.Kinds(act.Deps{}), channel.Known()...)...).Specs, Home: filepath.Join(h.home, "skills"), Logger: log})
 	notes.Load(t.Context())
 	prompts := skillmd.New(skillmd.Config{Home: filepath.Join(h.home, "skills"), Logger: log})
 	prompts.Load(t.Context())

@@ -56,7 +56,7 @@ type routed struct {
 
 func newRouted(t *testing.T, says ...string) *routed {
 	t.Helper()
-	return newHousehold(t).routed(t, says...)
+	return newHouse(t, false).routed(t, says...)
 }
 
 func (h *household) routed(t *testing.T, says ...string) *routed {

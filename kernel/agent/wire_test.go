@@ -83,7 +83,7 @@ func newWire(t *testing.T, window int, says ...string) *wire {
 // newWireWith is newWire with more tools.
 func newWireWith(t *testing.T, window int, more []tool.Tool, says ...string) *wire {
 	t.Helper()
-	w := &wire{t: t, h: newHousehold(t), ended: make(chan journal.Turn, 9), more: more}
+	w := &wire{t: t, h: newHouse(t, false), ended: make(chan journal.Turn, 9), more: more}
 	var exchanges []llmtest.Exchange
 	for _, reply := range says {
 		exchanges = append(exchanges, llmtest.Exchange{Reply: reply})
