@@ -123,7 +123,7 @@ Whether a server is named only a running kernel knows."
                          ", ")))
    ((and (org-agent-kernel-ready-p)
          (not (plist-get org-agent-kernel-server :hears)))
-    "No server is named that transcribes: write a heading \"Transcription\" below \"Speech\" in config.org, then M-x org-agent-stop and try again")))
+    "No server is named that transcribes: write a heading \"Transcription\" below \"Speech\" in config.org and save it")))
 
 (defun org-agent-dictate--check ()
   "Signal an error when dictating cannot be begun here."

@@ -336,7 +336,7 @@ config.org."
       (let ((save-silently t))
         (save-buffer)))
     (message "%s" (if directory
-                      (format "The agent searches %s from its next start on (M-x org-agent-stop ends it)"
+                      (format "The agent searches %s"
                               (abbreviate-file-name directory))
                     "The agent searches none of your notes"))))
 

@@ -114,7 +114,7 @@ func (m Model) heading() string {
 	if m.Model != "" {
 		lines = append(lines, ":MODEL:    "+m.Model)
 	}
-	if key := m.Key.written(); key != "" {
+	if key := m.Key.Written(); key != "" {
 		lines = append(lines, ":API_KEY:  "+key)
 	}
 	return strings.Join(append(lines, ":END:"), "\n") + "\n"

@@ -64,8 +64,8 @@ func (k KeySource) String() string {
 	return ""
 }
 
-// written returns the source as config.org has it.
-func (k KeySource) written() string {
+// Written returns the source as config.org has it. It may contain private names.
+func (k KeySource) Written() string {
 	if k.Command != "" {
 		return "command: " + k.Command
 	}

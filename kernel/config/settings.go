@@ -460,6 +460,15 @@ type Delay struct {
 	Off   bool
 }
 
+// QuietTime returns how long a conversation must be quiet before the agent proposes what to remember of
+// it. 0 means the reader's default, and a negative time never.
+func (s Settings) QuietTime() time.Duration {
+	if s.ProposeAfter.Off {
+		return -1
+	}
+	return s.ProposeAfter.After
+}
+
 func (d *Delay) set(value string) error {
 	if strings.EqualFold(value, "off") {
 		d.Off = true

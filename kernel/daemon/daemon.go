@@ -109,11 +109,11 @@ type daemon struct {
 	policy    *policy.Policy
 	sessions  *session.Sessions
 	agent     *agent.Agent
-	subagents *subagent.Pool // nil if subagents are disabled
+	subagents *subagent.Pool
 	clients   clients.Clients
 	channels  channel.Drivers
 	speech    service.Speech
-	routed    config.Settings // that models was made from
+	loaded    config.Settings // that the kernel started with
 	// configuration makes changes of config.org count.
 	configuration *service.Configuration
 }
@@ -141,7 +141,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return err
 	}
-	d.settings = settings.NewLive(d.paths, loaded)
+	d.settings, d.loaded = settings.NewLive(d.paths, loaded), loaded
 	d.level.Set(loaded.LogLevel)
 	log, logFile, closeLog := openLog(d.paths, &d.level)
 	defer closeLog()
@@ -157,7 +157,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer func() { err = errors.Join(err, closeIndex()) }()
 	d.commands = &instance.Commands{}
 	if d.config.Commands {
-		d.commands = d.home.OpenCommands(ctx, loaded.Programs, d.log, func(directory, text string) {
+		d.commands = d.home.OpenCommands(ctx, func() []string { return d.settings.Last().Programs }, d.log, func(directory, text string) {
 			d.faults.Warn("a command's directory: "+directory, text)
 		})
 	}
@@ -186,9 +186,8 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	if d.models, err = d.openModels(ctx, settings); err != nil {
 		return err
 	}
-	d.routed = settings
 	home := &memory.Home{Directory: d.paths.Home}
-	d.openSkills(settings, home)
+	d.openSkills(home)
 	if d.persona, err = persona.New(persona.Config{Home: home, Clock: d.config.Now, Faults: d.faults.Report, Logger: d.log}); err != nil {
 		return err
 	}

@@ -36,14 +36,10 @@ func (d *daemon) openKinds(conversations *lateSessions) *kind.Set {
 	return all
 }
 
-// openSubagents returns the pool of subagents, or nil if the settings disable them.
+// openSubagents returns the pool of subagents.
 func (d *daemon) openSubagents(settings config.Settings, conversations *lateSessions) *subagent.Pool {
-	limit := settings.SubagentsAtOnce()
-	if limit == 0 {
-		return nil
-	}
 	return subagent.New(subagent.Config{
 		Journal:  subagent.Journal{Subagents: d.journal.Subagents, Acts: d.journal.Acts, Turns: d.journal.Turns},
-		Sessions: conversations, Limit: limit, Reads: d.kinds.Reads, Logger: d.log, NewID: newID,
+		Sessions: conversations, Limit: settings.SubagentsAtOnce(), Reads: d.kinds.Reads, Logger: d.log, NewID: newID,
 	})
 }

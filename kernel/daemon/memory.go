@@ -29,10 +29,8 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 	if err != nil {
 		return nil, err
 	}
-	index := &memory.Index{Files: files, Logger: d.log, Meaning: d.openMeaning(settings.Embeddings), Outside: []string{d.paths.Home, d.paths.State}, Roots: memory.HomeRoots(d.paths.Home)}
-	for _, path := range settings.Notes {
-		index.Roots = append(index.Roots, memory.Root{Path: d.notePath(path)})
-	}
+	index := &memory.Index{Files: files, Logger: d.log, Outside: []string{d.paths.Home, d.paths.State}, Roots: memory.HomeRoots(d.paths.Home), Notes: d.notes}
+	index.SetMeaning(d.openMeaning(settings.Embeddings))
 	store := &memory.Store{Home: d.paths.Home, Journal: d.journal.Records, NewID: newID, Now: d.now, Index: index, Changed: func(c memory.Change) {
 		d.clients.NotifyAll(protocol.MethodMemoryChanged, service.MemoryChange(c))
 	}}
@@ -67,12 +65,5 @@ func (d *daemon) pastDeps() tool.Past {
 	}
 }
 
-// notePath returns the directory for an entry of NOTES in config.org. It logs a warning if the directory
-// does not exist.
-func (d *daemon) notePath(path string) string {
-	directory, found := d.home.Directory(path)
-	if !found {
-		d.log.Warn("a directory of NOTES in config.org does not exist", "directory", path)
-	}
-	return directory
-}
+// notes returns the directories of the person's notes at this moment.
+func (d *daemon) notes() []string { return d.home.Notes(d.settings.Last()) }

@@ -42,13 +42,6 @@ func (d *daemon) setup() service.Setup {
 	}
 }
 
-// openConfiguration sets what makes changes of config.org count while the kernel runs.
-func (d *daemon) openConfiguration(info func() protocol.ServerInfo) {
-	d.configuration = service.NewConfiguration(service.ConfigurationConfig{
-		Settings: d.settings, Models: d.models, Level: &d.level, Path: displayPath(d.paths.Config), Info: info, Notify: d.clients.NotifyAll, Faults: d.faults, Logger: d.log,
-	}, d.routed)
-}
-
 // newServer returns a server that does not answer messages, such as the one for embeddings.
 func (d *daemon) newServer(model config.Model) *route.Server {
 	return route.NewServer(Drivers()[0], model, d.config.Env)

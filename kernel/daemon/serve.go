@@ -64,7 +64,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 		return err
 	}
 	greeting := service.Greeting{Home: d.paths.Home, Models: d.models, Settings: d.settings.Last, Env: d.config.Env, Speech: d.speech, Token: string(token), Former: len(former)}
-	d.openConfiguration(greeting.Info)
+	d.openConfiguration(greeting.Info, extraction)
 	server := &rpc.Server{
 		Handler: table, Presence: presence, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
 		Info: greeting.Info,
@@ -75,10 +75,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 		goroutines.Go(func() { serveErrors <- server.Serve(ctx, l) })
 	}
 	d.watch(ctx, &goroutines)
-	tasks := []func(context.Context){d.memory.upkeep.Run, logFile.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run, d.subagents.Run}
-	if !d.settings.Last().ProposeAfter.Off {
-		tasks = append(tasks, extraction.Run)
-	}
+	tasks := []func(context.Context){d.memory.upkeep.Run, logFile.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run, d.subagents.Run, extraction.Run}
 	for _, task := range append(tasks, d.edges(intake)...) {
 		goroutines.Go(func() { task(ctx) })
 	}
@@ -108,7 +105,7 @@ func (d *daemon) watch(ctx context.Context, goroutines *sync.WaitGroup) {
 		{d.persona.Follow, "the notes of the prompt are not watched: changes take effect after a restart"},
 		{func(ctx context.Context) error {
 			return d.settings.Follow(ctx, d.log, func() { d.configuration.Reload(ctx) })
-		}, "config.org is not watched: changes of models take effect after a restart"},
+		}, "config.org is not watched: changes take effect after a restart"},
 	} {
 		goroutines.Go(func() {
 			if err := files.follow(ctx); err != nil {

@@ -44,7 +44,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 			IDs: d.journal.Records, Turns: d.journal.Turns, Journal: undo.Journal{Acts: d.journal.Acts, Rows: d.journal.Records}, Kinds: kinds, Undone: d.sessions.ShowUndone,
 		}.Methods(),
 		service.Memory{
-			Store: d.memory.store, Index: d.memory.index, Upkeep: d.memory.upkeep, Path: d.notePath,
+			Store: d.memory.store, Index: d.memory.index, Upkeep: d.memory.upkeep, Path: func(path string) string { directory, _ := d.home.Directory(path); return directory },
 			Offer: func() bool { return !d.settings.Last().NotesSet },
 		}.Methods(),
 		d.skills.Methods(),
@@ -100,7 +100,7 @@ func (d *daemon) extraction() *extract.Extractor {
 		Records: d.memory.index, Store: d.memory.store, Hide: d.agent.Hide,
 	}
 	return extract.New(extract.Config{
-		Conversations: d.journal.Sessions, Model: proposer, Proposals: d.memory.store, Quiet: d.settings.Last().ProposeAfter.After,
+		Conversations: d.journal.Sessions, Model: proposer, Proposals: d.memory.store, Quiet: d.loaded.QuietTime(),
 		HasModel: func() bool { return d.models.IsModel() && d.models.ConsentNeeded() == "" },
 		OnProposals: func(session string, waiting int) {
 			d.clients.NotifyAll(protocol.MethodMemoryProposed, protocol.MemoryProposed{Session: session, Waiting: waiting})

@@ -5,7 +5,6 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent"
-	"org-agent/kernel/config"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/notekind"
@@ -26,8 +25,8 @@ type noteSkills struct {
 
 // openSkills makes the registries of the notes and of the prompt skills. They are empty until they are
 // loaded.
-func (d *daemon) openSkills(settings config.Settings, home *memory.Home) {
-	grants := d.home.Grants(settings)
+func (d *daemon) openSkills(home *memory.Home) {
+	grants := d.home.Grants(func() []string { return d.settings.Last().KeyVariables() })
 	recorded := agent.Recordings{Turns: d.journal.Turns, Rows: d.journal.Records, Acts: d.journal.Acts}.Recording
 	specs := func() action.Specs { return d.kinds.Specs() } // d.kinds is set later, after the tools
 	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs}, sensor.NewInjected(d.log)}

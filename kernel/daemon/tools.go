@@ -21,8 +21,8 @@ func (d *daemon) openTools(settings config.Settings) error {
 	})
 	own, err := tool.BuiltIn(tool.Deps{
 		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index}, Past: d.pastDeps(),
-		Pages: d.home.Pages(settings, d.config.Addresses, d.judgeRedirect), Search: d.home.SearchServer(settings.Search),
-		Subagents: settings.SubagentsAtOnce() > 0, Commands: d.commands.Table, Files: d.fileDeps(), Notes: d.noteDeps(settings),
+		Pages: d.home.Pages(d.settings.Last, d.config.Addresses, d.judgeRedirect), Search: d.home.SearchServer(d.settings.Last),
+		Subagents: func() bool { return d.settings.Last().SubagentsAtOnce() > 0 }, Commands: d.commands.Table, Files: d.fileDeps(), Notes: d.noteDeps(),
 	})
 	if err != nil {
 		return err
@@ -46,12 +46,8 @@ func (d *daemon) fileDeps() tool.Files {
 }
 
 // noteDeps returns what the tools for Org files and for Emacs need.
-func (d *daemon) noteDeps(settings config.Settings) tool.Notes {
-	deps := tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now}
-	for _, path := range settings.Notes {
-		deps.Roots = append(deps.Roots, d.notePath(path))
-	}
-	return deps
+func (d *daemon) noteDeps() tool.Notes {
+	return tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now, Roots: d.notes}
 }
 
 // judgeRedirect returns the verdict of policy.org on an address to which a page redirects.

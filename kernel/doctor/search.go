@@ -24,7 +24,9 @@ func search(ctx context.Context, c Config) []Finding {
 	}
 	s := &websearch.Server{Kind: websearch.Kind(loaded.Search.Kind), BaseURL: loaded.Search.BaseURL, Timeout: searchTime}
 	if loaded.Search.Key != (config.KeySource{}) {
-		s.Key = func(ctx context.Context) (secret.Text, error) { return loaded.Search.Key.Resolve(ctx, c.Env) }
+		s.Key = func(ctx context.Context, _ secret.Text) (secret.Text, error) {
+			return loaded.Search.Key.Resolve(ctx, c.Env)
+		}
 	}
 	results, err := s.Search(ctx, "Org mode", 1)
 	switch {

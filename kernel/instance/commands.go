@@ -12,14 +12,17 @@ import (
 )
 
 // Commands returns the table of commands. Its commands run in a sandbox of the kind that kind
-// returns. Each command may read the directories in programs. warn is [process.Config.Warn].
-func (i Instance) Commands(programs []string, kind func() sandbox.Kind, warn func(directory, text string)) *process.Table {
-	var shown []string
+// returns. Each command may read the directories that programs returns when it starts. warn is
+// [process.Config.Warn].
+func (i Instance) Commands(programs func() []string, kind func() sandbox.Kind, warn func(directory, text string)) *process.Table {
 	private := policy.Unread(i.Paths.Home, i.Paths.State)
-	for _, path := range programs {
-		if path = resolved(filepath.Clean(i.expanded(path))); !private(path) {
-			shown = append(shown, path)
+	shown := func() (shown []string) {
+		for _, path := range programs() {
+			if path = resolved(filepath.Clean(i.expanded(path))); !private(path) {
+				shown = append(shown, path)
+			}
 		}
+		return shown
 	}
 	return process.New(process.Config{
 		Kind:        kind,
@@ -43,7 +46,7 @@ type Commands struct {
 // [Instance.Commands]. The first command, or the first call of Fence, Kind or Prepare, probes the
 // sandbox, which takes as long as a command, and cleans up after a kernel that was killed. No
 // command starts before that is finished. The caller must call Close.
-func (i Instance) OpenCommands(ctx context.Context, programs []string, log *slog.Logger, warn func(directory, text string)) *Commands {
+func (i Instance) OpenCommands(ctx context.Context, programs func() []string, log *slog.Logger, warn func(directory, text string)) *Commands {
 	c := &Commands{}
 	c.fence = sync.OnceValues(func() (sandbox.Kind, error) {
 		kind, why := sandbox.Probe(ctx)

@@ -8,6 +8,7 @@
 package instance
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -27,14 +28,15 @@ type Instance struct {
 }
 
 // Grants returns what the person has granted to notes. No grant lets a note write the files that
-// control the agent, or read the files that kernels write.
-func (i Instance) Grants(settings config.Settings) *skill.Grants {
+// control the agent, or read the files that kernels write. secrets returns the variables that hold
+// keys now, as [config.Settings.KeyVariables].
+func (i Instance) Grants(secrets func() []string) *skill.Grants {
 	user := i.Env("HOME")
 	if real, err := filepath.EvalSymlinks(user); err == nil {
 		user = real
 	}
 	return skill.NewGrants(skill.GrantsConfig{
-		File: i.Paths.Policy, Home: i.Paths.Home, User: user, Secrets: settings.KeyVariables(),
+		File: i.Paths.Policy, Home: i.Paths.Home, User: user, Secrets: secrets,
 		Protected: func(path string) bool { return policy.Protected(i.Paths.Home, path) },
 		Closed:    i.Paths.Keeps,
 	})
@@ -67,6 +69,25 @@ func (i Instance) PromptSkills() skillmd.Config {
 			}
 		},
 	}
+}
+
+// Notes returns the directories of NOTES in config.org. Some may not exist.
+func (i Instance) Notes(settings config.Settings) (directories []string) {
+	for _, path := range settings.Notes {
+		directory, _ := i.Directory(path)
+		directories = append(directories, directory)
+	}
+	return directories
+}
+
+// CheckNotes returns an error for people if a directory of NOTES in config.org does not exist.
+func (i Instance) CheckNotes(settings config.Settings) error {
+	for _, path := range settings.Notes {
+		if _, found := i.Directory(path); !found {
+			return fmt.Errorf("NOTES in config.org names %s, which does not exist: make it, or correct NOTES, and save config.org", path)
+		}
+	}
+	return nil
 }
 
 // Directory returns the absolute path of a directory that the settings name. ~ stands for the

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"sync"
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/fetch"
@@ -14,43 +15,62 @@ import (
 	"org-agent/kernel/websearch"
 )
 
-// Pages returns the fetcher of web pages. judge returns an error for an address that may not be
+// Pages returns the fetcher of web pages. It asks through the proxy of config.org as settings returns
+// it then. judge returns an error for an address that may not be
 // connected to. nil allows only addresses on the internet. redirect reports what the rules decide
 // about the target of a redirect.
-func (i Instance) Pages(settings config.Settings, judge func(netip.Addr) error, redirect func(string) (allowed, refused bool)) *fetch.Fetcher {
-	c := fetch.Config{Judge: judge, Redirect: redirect}
-	switch settings.Proxy {
-	case "":
-	case "environment":
-		c.Proxy = fetch.EnvironmentProxy(i.Env)
-	default:
-		proxy, err := url.Parse(settings.Proxy)
-		if err == nil && proxy.Host == "" { // config.ProxyFaulty
-			err = errors.New("it has no host")
+func (i Instance) Pages(settings func() config.Settings, judge func(netip.Addr) error, redirect func(string) (allowed, refused bool)) *fetch.Fetcher {
+	environment := fetch.EnvironmentProxy(i.Env)
+	return fetch.New(fetch.Config{Judge: judge, Redirect: redirect, Proxy: func(address *url.URL) (*url.URL, error) {
+		switch written := settings().Proxy; written {
+		case "":
+			return nil, nil
+		case "environment":
+			return environment(address)
+		default:
+			proxy, err := url.Parse(written)
+			if err == nil && proxy.Host == "" { // config.ProxyFaulty
+				err = errors.New("it has no host")
+			}
+			return proxy, err
 		}
-		c.Proxy = func(*url.URL) (*url.URL, error) { return proxy, err }
-	}
-	return fetch.New(c)
+	}})
 }
 
-// SearchServer returns the search server of config.org, or nil if there is none. Its key is
-// resolved at the first use, which may run a command or ask a person. A failed resolution is tried
-// again at the next use.
-func (i Instance) SearchServer(settings *config.SearchServer) *websearch.Server {
-	if settings == nil {
-		return nil
+// SearchServer returns a function that returns the search server of config.org, or nil if there is
+// none then. It returns the same server as long as the settings are the same.
+func (i Instance) SearchServer(settings func() config.Settings) func() *websearch.Server {
+	var mu sync.Mutex
+	var made config.SearchServer // that server was made from
+	var server *websearch.Server
+	return func() *websearch.Server {
+		now := settings().Search
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case now == nil:
+			server = nil
+		case server == nil || made != *now:
+			made, server = *now, i.searchServer(*now)
+		}
+		return server
 	}
+}
+
+// searchServer returns a search server. Its key is resolved at the first use, which may run a command
+// or ask a person. It is resolved again after a failure, and after the server has refused it.
+func (i Instance) searchServer(settings config.SearchServer) *websearch.Server {
 	s := &websearch.Server{Kind: websearch.Kind(settings.Kind), BaseURL: settings.BaseURL}
 	if settings.Key == (config.KeySource{}) {
 		return s
 	}
 	stored := make(chan secret.Text, 1) // the key, "" until it is resolved; the receiver owns it until it sends it back
 	stored <- ""
-	s.Key = func(ctx context.Context) (secret.Text, error) {
+	s.Key = func(ctx context.Context, refused secret.Text) (secret.Text, error) {
 		select {
 		case key := <-stored:
 			var err error
-			if key == "" {
+			if key == refused { // none was resolved yet, or it is of no use
 				key, err = settings.Key.Resolve(ctx, i.Env)
 			}
 			stored <- key
@@ -92,7 +112,7 @@ func (i Instance) mcpServer(s config.MCPServer) mcp.Server {
 // secrets returns the keys as secrets of a server. Each is resolved when the server starts.
 func (i Instance) secrets(keys []config.NamedKey) (secrets []mcp.Secret) {
 	for _, named := range keys {
-		secrets = append(secrets, mcp.Secret{Name: named.Name, Value: func(ctx context.Context) (secret.Text, error) {
+		secrets = append(secrets, mcp.Secret{Name: named.Name, Source: named.Key.Written(), Value: func(ctx context.Context) (secret.Text, error) {
 			return named.Key.Resolve(ctx, i.Env)
 		}})
 	}

@@ -94,6 +94,17 @@ func serve(kind string, arguments []string) int {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
+	add("pid", "", none, func(context.Context, map[string]any) (*sdk.CallToolResult, error) {
+		return text(fmt.Sprint(os.Getpid()))
+	})
+	add("wait", "", none, func(context.Context, map[string]any) (*sdk.CallToolResult, error) { // for the file of the last argument
+		for {
+			if _, err := os.Stat(arguments[len(arguments)-1]); err == nil {
+				return text("it came")
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
 	add("crash", "", none, func(context.Context, map[string]any) (*sdk.CallToolResult, error) {
 		fmt.Fprintln(os.Stderr, "panic: it was too much")
 		os.Exit(7)

@@ -31,28 +31,83 @@ const (
 	stableAfter  = time.Minute
 )
 
+// handover is how long a server waits for the end of those that it replaces. One that hangs in a
+// call does not keep its successor away for longer.
+const handover = 5 * time.Second
+
 // server is one server. The goroutine of run owns it.
 type server struct {
 	servers  *Servers
 	config   Server
 	log      *slog.Logger
-	changed  chan struct{} // holds a value when its tools may have changed
-	suspect  chan struct{} // holds a value when it may be gone
-	failures int           // consecutive ones; only run uses it
+	changed  chan struct{}     // holds a value when its tools may have changed
+	suspect  chan struct{}     // holds a value when it may be gone
+	failures int               // consecutive ones; only run uses it
+	former   []<-chan struct{} // the ends of the servers that it replaces
+	started  bool              // whether run was called; guarded by the lock of servers
+	retired  chan struct{}     // closed when no call may begin any more
+	ended    chan struct{}     // closed when nothing of it is left
+	calls    sync.WaitGroup    // the calls that it answers
 
-	mu      sync.Mutex
+	mu      sync.Mutex // also held while retired is closed, and while a call is added to calls
 	status  protocol.MCPServer
 	current *connection // nil when there is none
 	offers  []offered   // its tools, as it last listed them
 	secrets []string    // the keys it was given
 }
 
-// run keeps the server running until ctx ends.
+// newServer returns a server that was not started.
+func newServer(h *Servers, c Server) *server {
+	return &server{
+		servers: h, config: c, log: h.config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
+		retired: make(chan struct{}), ended: make(chan struct{}), status: protocol.MCPServer{Name: c.Name, State: Starting, Address: address(c)},
+	}
+}
+
+// retire ends the server when the calls that it answers have ended. The caller holds the lock of
+// servers, and calls it once.
+func (s *server) retire() {
+	s.mu.Lock()
+	close(s.retired)
+	s.mu.Unlock()
+	if !s.started {
+		close(s.ended)
+	}
+}
+
+func (s *server) isRetired() bool { return closed(s.retired) }
+func (s *server) hasEnded() bool  { return closed(s.ended) }
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// run keeps the server running until ctx ends, or it was retired and its calls have ended.
 func (s *server) run(ctx context.Context) {
+	defer close(s.ended)
+	ctx, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer stop()
+	work.Go(func() {
+		select {
+		case <-s.retired:
+			s.calls.Wait()
+			s.log.Info("an MCP server is stopped: the settings do not have it in this form any more")
+			stop()
+		case <-ctx.Done():
+		}
+	})
+	s.awaitFormer(ctx)
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := s.serve(ctx)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || s.isRetired() {
 			return
 		}
 		if time.Since(began) > stableAfter {
@@ -68,6 +123,22 @@ func (s *server) run(ctx context.Context) {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
+		}
+	}
+}
+
+// awaitFormer waits for the end of the servers that it replaces: two programs at once could want the
+// same file or the same port.
+func (s *server) awaitFormer(ctx context.Context) {
+	late := time.NewTimer(handover)
+	defer late.Stop()
+	for _, ended := range s.former {
+		select {
+		case <-ended:
+		case <-late.C:
+			return
+		case <-ctx.Done():
+			return
 		}
 	}
 }
@@ -257,6 +328,12 @@ func (s *server) timeout() time.Duration {
 // call calls a tool of the server.
 func (s *server) call(ctx context.Context, name string, arguments map[string]any) (*sdk.CallToolResult, error) {
 	s.mu.Lock()
+	if s.isRetired() {
+		s.mu.Unlock()
+		return nil, protocol.ToolErrorf(protocol.ToolNotFound, "the MCP server %s was removed from config.org, or changed there: nothing was called", s.config.Name)
+	}
+	s.calls.Add(1)
+	defer s.calls.Done()
 	c, status := s.current, s.status
 	s.mu.Unlock()
 	if c == nil {

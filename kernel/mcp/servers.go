@@ -4,7 +4,8 @@
 //
 // [Servers] runs each server in a goroutine of its own. The goroutine starts the server, asks for
 // its tools, and starts it again when it has ended, after longer and longer pauses. Nobody waits
-// for a server: its tools exist as soon as it has listed them. What a server sends is not trusted.
+// for a server: its tools exist as soon as it has listed them. [Servers.Reload] replaces the servers
+// while they run. What a server sends is not trusted.
 // Its tools get names of the kernel, its descriptions are cut to a line, and its hints are shown
 // and decide nothing. Its results are cut for the model, and stored whole. Sampling, elicitation
 // and roots are refused.
@@ -16,6 +17,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +31,7 @@ import (
 
 // Config configures Servers. Environment, Directory and Logger are required.
 type Config struct {
+	// Servers are those to begin with.
 	Servers []Server
 	// Environment returns a variable of the environment. A program gets a few of them.
 	Environment func(string) string
@@ -65,31 +68,97 @@ type Server struct {
 	Timeout time.Duration
 }
 
-// Secret is a key and the name under which it is given. Before is put before the key.
+// same reports whether two servers are started and asked in the same way.
+func (s Server) same(other Server) bool {
+	bare := func(s Server) Server {
+		for _, secrets := range [...]*[]Secret{&s.Secrets, &s.Headers} {
+			*secrets = slices.Clone(*secrets)
+			for i := range *secrets {
+				(*secrets)[i].Value = nil // functions cannot be compared; Source says what it returns
+			}
+		}
+		return s
+	}
+	return reflect.DeepEqual(bare(s), bare(other))
+}
+
+// Secret is a key and the name under which it is given. Before is put before the key. Source says
+// where the key is: a server with a key from another source is another server.
 type Secret struct {
-	Name, Before string
-	Value        func(ctx context.Context) (secret.Text, error)
+	Name, Before, Source string
+	Value                func(ctx context.Context) (secret.Text, error)
 }
 
 // Servers runs servers. It is safe for many goroutines.
 type Servers struct {
 	config  Config
-	servers []*server
 	tools   atomic.Pointer[[]tool.Tool]
 	naming  sync.Mutex // held while the tools get their names
 	results resultStore
+	wake    chan struct{} // holds a value when there may be a server to start
+
+	mu      sync.Mutex
+	servers []*server // in the order of the settings
+	leaving []*server // those that were removed and may not have ended
 }
 
 // New returns Servers. Run starts them.
 func New(config Config) *Servers {
-	h := &Servers{config: config, results: resultStore{directory: config.Directory}}
-	for _, c := range config.Servers {
-		h.servers = append(h.servers, &server{
-			servers: h, config: c, log: config.Logger.With("server", c.Name), changed: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
-			status: protocol.MCPServer{Name: c.Name, State: Starting, Address: address(c)},
-		})
-	}
+	h := &Servers{config: config, results: resultStore{directory: config.Directory}, wake: make(chan struct{}, 1)}
+	h.Reload(config.Servers)
 	return h
+}
+
+// Reload makes these the servers. A server that was there before in the same form goes on. The tools
+// of all others of before are gone at once. Such a server ends when the calls that it answers have
+// ended, and one that replaces it starts after it. Reload waits for nothing.
+func (h *Servers) Reload(servers []Server) {
+	h.mu.Lock()
+	former := h.servers
+	h.servers = make([]*server, 0, len(servers))
+	h.leaving = slices.DeleteFunc(h.leaving, (*server).hasEnded)
+	for _, s := range former {
+		if !slices.ContainsFunc(servers, s.config.same) {
+			s.retire()
+			h.leaving = append(h.leaving, s)
+		}
+	}
+	for _, c := range servers {
+		if i := slices.IndexFunc(former, func(s *server) bool { return s.config.same(c) }); i >= 0 {
+			h.servers = append(h.servers, former[i])
+			continue
+		}
+		s := newServer(h, c)
+		for _, other := range h.leaving {
+			if other.config.Name == c.Name {
+				s.former = append(s.former, other.ended)
+			}
+		}
+		h.servers = append(h.servers, s)
+	}
+	h.mu.Unlock()
+	h.publish()
+	notify(h.wake)
+}
+
+// current returns the servers of this moment.
+func (h *Servers) current() []*server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.servers)
+}
+
+// unstarted returns the servers that were never started, and marks them as started.
+func (h *Servers) unstarted() (all []*server) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.servers {
+		if !s.started {
+			s.started = true
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // address returns the program or the URL of a server. Arguments are left out, because they may be
@@ -105,10 +174,17 @@ func address(c Server) string {
 func (h *Servers) Run(ctx context.Context) {
 	h.results.prune(time.Now())
 	var work sync.WaitGroup
-	for _, s := range h.servers {
-		work.Go(func() { s.run(ctx) })
+	defer work.Wait()
+	for {
+		for _, s := range h.unstarted() {
+			work.Go(func() { s.run(ctx) })
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.wake:
+		}
 	}
-	work.Wait()
 }
 
 // Tools returns the tools of this moment, by name. The tools of a server that has ended stay,
@@ -129,7 +205,7 @@ func (h *Servers) Statuses() []protocol.MCPServer {
 		return nil
 	}
 	var all []protocol.MCPServer
-	for _, s := range h.servers {
+	for _, s := range h.current() {
 		all = append(all, s.currentStatus())
 	}
 	return all
@@ -146,7 +222,7 @@ func (h *Servers) publish() {
 		}
 	}
 	var all []tool.Tool
-	for _, s := range h.servers {
+	for _, s := range h.current() {
 		all = append(all, s.name(owner)...)
 	}
 	slices.SortFunc(all, func(a, b tool.Tool) int { return strings.Compare(a.Name(), b.Name()) })

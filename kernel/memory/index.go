@@ -30,14 +30,15 @@ type Index struct {
 	Files *journal.Files
 	// Roots are the directories and files to index, those of the home first.
 	Roots []Root
+	// Notes returns further directories to index: those of the person's notes at this moment. nil:
+	// there are none.
+	Notes func() []string
 	// Outside are directories that are left out, also below a root.
-	Outside []string
-	Logger  *slog.Logger
-	// Meaning adds the search by meaning. nil means a search for words only.
-	Meaning *Meaning
-
-	logged     sync.Map     // the last error that was logged for a file, by path
-	refreshing atomic.Int32 // how many calls of Refresh run
+	Outside    []string
+	Logger     *slog.Logger
+	meaning    atomic.Pointer[Meaning] // nil: a search for words only
+	logged     sync.Map                // the last error that was logged for a file, by path
+	refreshing atomic.Int32            // how many calls of Refresh run
 }
 
 // Root is a directory, or a file, whose Org files are indexed.
@@ -46,6 +47,17 @@ type Root struct {
 	// Memory is true if the root is the agent's memory, where headings may have a scope. In the
 	// other roots, the person's notes, every heading is for the person alone.
 	Memory bool
+}
+
+// AllRoots returns the directories and files that are indexed now, those of the home first.
+func (x *Index) AllRoots() []Root {
+	roots := slices.Clip(x.Roots)
+	if x.Notes != nil {
+		for _, path := range x.Notes() {
+			roots = append(roots, Root{Path: path})
+		}
+	}
+	return roots
 }
 
 // HomeRoots returns the files and the directory of a home that hold the agent's memory.
@@ -141,8 +153,10 @@ func (x *Index) Take(ctx context.Context, path string) error {
 }
 
 // rootOf returns the root of a file, and whether there is one.
-func (x *Index) rootOf(path string) (Root, bool) {
-	for _, root := range x.Roots {
+func (x *Index) rootOf(path string) (Root, bool) { return rootIn(x.AllRoots(), path) }
+
+func rootIn(roots []Root, path string) (Root, bool) {
+	for _, root := range roots {
 		if path == root.Path || strings.HasPrefix(path, strings.TrimSuffix(root.Path, "/")+"/") {
 			return root, true
 		}
@@ -166,7 +180,7 @@ func (x *Index) walk(ctx context.Context, known map[string]journal.Document, see
 		batch, size = nil, 0
 		return nil
 	}
-	for _, root := range x.Roots {
+	for _, root := range x.AllRoots() {
 		err := filepath.WalkDir(root.Path, func(path string, entry fs.DirEntry, err error) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

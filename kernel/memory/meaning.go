@@ -99,23 +99,27 @@ func (m *Meaning) vector(ctx context.Context, text string) ([]float32, error) {
 
 // similar returns the parts with a vector similar to this one. They meet all conditions of the
 // query except its words.
-func (x *Index) similar(ctx context.Context, q Query, vector []float32) []journal.FileHit {
+func (x *Index) similar(ctx context.Context, m *Meaning, q Query, vector []float32) []journal.FileHit {
 	if len(vector) == 0 {
 		return nil
 	}
-	hits, err := x.Files.Nearest(ctx, x.Meaning.Embedder.Model(), q, vector, x.Meaning.Least)
+	hits, err := x.Files.Nearest(ctx, m.Embedder.Model(), q, vector, m.Least)
 	if err != nil && ctx.Err() == nil {
 		x.Logger.Warn("nothing is looked for by its meaning", "err", err)
 	}
 	return hits
 }
 
-// meaningOf returns the vector for the search by meaning, or nil if only words count.
-func (x *Index) meaningOf(ctx context.Context, text string) []float32 {
-	if x.Meaning == nil || text == "" {
+// SetMeaning sets what adds the search by meaning. nil means a search for words only. What runs uses
+// the former one to its end. Vectors of another model do not count, and [Index.Embed] replaces them.
+func (x *Index) SetMeaning(m *Meaning) { x.meaning.Store(m) }
+
+// vectorOf returns the vector for the search by meaning, or nil if only words count.
+func (x *Index) vectorOf(ctx context.Context, m *Meaning, text string) []float32 {
+	if m == nil || text == "" {
 		return nil
 	}
-	vector, err := x.Meaning.vector(ctx, text)
+	vector, err := m.vector(ctx, text)
 	if err != nil {
 		x.Logger.Warn("what is looked for is found by its words only for a while", "err", err)
 	}
@@ -165,14 +169,17 @@ func fuse(words, alike []journal.FileHit, limit int) []journal.FileHit {
 
 // Embed makes the missing vectors, one file at a time, and removes those whose parts no longer
 // exist. It returns how many it made. Private parts, and those that are withheld from models, get
-// none.
+// none. It ends early when another [Meaning] is set.
 func (x *Index) Embed(ctx context.Context) (made int, err error) {
-	if x.Meaning == nil {
+	m := x.meaning.Load()
+	if m == nil {
 		return 0, nil
 	}
 	for stale, after := "", ""; ; { // it continues where it was: looking through everything for each file takes minutes
-		missing, err := x.Files.WithoutVector(ctx, x.Meaning.Embedder.Model(), private, after)
+		missing, err := x.Files.WithoutVector(ctx, m.Embedder.Model(), private, after)
 		switch {
+		case x.meaning.Load() != m:
+			return made, nil
 		case err != nil:
 			return made, err
 		case len(missing) == 0 && after == "":
@@ -192,7 +199,7 @@ func (x *Index) Embed(ctx context.Context) (made int, err error) {
 			}
 			continue
 		}
-		n, err := x.embed(ctx, missing, parts)
+		n, err := x.embed(ctx, m, missing, parts)
 		if made += n; err != nil {
 			return made, fmt.Errorf("find out what notes mean: %w", err)
 		}
@@ -221,7 +228,7 @@ func (x *Index) partsNow(d journal.Document) (parts []journal.Part, same bool) {
 }
 
 // embed makes the missing vectors of one file.
-func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []journal.Part) (made int, err error) {
+func (x *Index) embed(ctx context.Context, m *Meaning, missing []journal.FileHit, parts []journal.Part) (made int, err error) {
 	texts := map[string]string{}
 	for _, p := range parts {
 		if p.Scope != private {
@@ -235,14 +242,14 @@ func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []jo
 		if len(of) == 0 {
 			return nil
 		}
-		vectors, err := x.vectorsOf(ctx, of)
+		vectors, err := x.vectorsOf(ctx, m, of)
 		if err != nil {
 			return err
 		}
 		for i := range batch {
 			batch[i].Numbers = vectors[i]
 		}
-		if err := x.Files.PutVectors(ctx, x.Meaning.Embedder.Model(), batch...); err != nil {
+		if err := x.Files.PutVectors(ctx, m.Embedder.Model(), batch...); err != nil {
 			return err
 		}
 		made += len(batch)
@@ -269,25 +276,25 @@ func (x *Index) embed(ctx context.Context, missing []journal.FileHit, parts []jo
 	if err := put(); err != nil || len(none) == 0 {
 		return made, err
 	}
-	return made, x.Files.PutVectors(ctx, x.Meaning.Embedder.Model(), none...)
+	return made, x.Files.PutVectors(ctx, m.Embedder.Model(), none...)
 }
 
 // vectorsOf asks for the vectors of some texts. If the server refuses them together, it asks for
 // each alone. A text that the server refuses alone gets none.
-func (x *Index) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := x.Meaning.Embedder.Embed(ctx, texts)
+func (x *Index) vectorsOf(ctx context.Context, m *Meaning, texts []string) ([][]float32, error) {
+	vectors, err := m.Embedder.Embed(ctx, texts)
 	switch {
 	case err == nil && len(vectors) != len(texts):
 		return nil, fmt.Errorf("there are %d vectors for %d texts", len(vectors), len(texts))
 	case err == nil || !errors.Is(err, ErrNoVector):
 		return vectors, err
 	}
-	if _, other := x.Meaning.Embedder.Embed(ctx, []string{"note"}); other != nil {
+	if _, other := m.Embedder.Embed(ctx, []string{"note"}); other != nil {
 		return nil, err // the texts are not the reason
 	}
 	vectors = make([][]float32, len(texts))
 	for i, text := range texts {
-		one, err := x.Meaning.Embedder.Embed(ctx, []string{text})
+		one, err := m.Embedder.Embed(ctx, []string{text})
 		switch {
 		case err == nil && len(one) == 1:
 			vectors[i] = one[0]

@@ -40,13 +40,19 @@ func means(t testing.TB, x *memory.Index, faults ...llmtest.Exchange) *llmtest.S
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	provider, err := openai.New(openai.Config{BaseURL: server.URL(), Model: "vectors"})
+	x.SetMeaning(meaningOf(t, server, "vectors"))
+	return server
+}
+
+// meaningOf returns the meaning of texts as a model of the server has it.
+func meaningOf(t testing.TB, server *llmtest.Server, model string) *memory.Meaning {
+	t.Helper()
+	provider, err := openai.New(openai.Config{BaseURL: server.URL(), Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(provider.Close)
-	x.Meaning = &memory.Meaning{Embedder: served{provider, "vectors"}, Least: 0.4}
-	return server
+	return &memory.Meaning{Embedder: served{provider, model}, Least: 0.4}
 }
 
 func embedded(t testing.TB, x *memory.Index, want int) {
@@ -164,10 +170,18 @@ func TestMeaning(t *testing.T) {
 	if texts := server.Requests()[before:]; len(texts) != 1 || strings.Contains(string(texts[0].Body), "blue") {
 		t.Errorf("what did not change was sent again: %d requests", len(texts))
 	}
-	x.Meaning.Embedder = served{x.Meaning.Embedder.(served).Provider, "others"}
+	x.SetMeaning(meaningOf(t, server, "others"))
+	if got := search("vehicle"); strings.Contains(got, "The car") {
+		t.Errorf("with vectors of another model a vehicle is %q", got)
+	}
 	embedded(t, x, 5)
 	if got := search("vehicle"); !strings.Contains(got, "The car") {
 		t.Errorf("with another model a vehicle is %q", got)
+	}
+	x.SetMeaning(nil)
+	embedded(t, x, 0)
+	if got := search("vehicle"); strings.Contains(got, "The car") {
+		t.Errorf("without a model a vehicle is %q", got)
 	}
 }
 
@@ -189,16 +203,18 @@ func TestMeaningAfterChange(t *testing.T) {
 // vector in the end, wherever it stands.
 func TestMeaningOfConcurrentChange(t *testing.T) {
 	x, _, notes := newIndex(t)
-	means(t, x)
+	server := means(t, x)
 	put(t, notes, "b.org", "* A car\n")
 	put(t, notes, "d.org", "* Cows\n")
 	refreshed(t, x, 2)
-	x.Meaning.Embedder = &meanwhile{x.Meaning.Embedder, func() {
+	meaning := meaningOf(t, server, "vectors")
+	meaning.Embedder = &meanwhile{meaning.Embedder, func() {
 		for _, name := range []string{"a.org", "c.org"} {
 			put(t, notes, name, "* About "+name+"\n")
 		}
 		refreshed(t, x, 2)
 	}}
+	x.SetMeaning(meaning)
 	embedded(t, x, 4)
 	embedded(t, x, 0)
 }

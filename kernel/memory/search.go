@@ -68,14 +68,20 @@ func (x *Index) SearchAlike(ctx context.Context, q Query, text string) ([]Found,
 // search does the same as SearchAlike, without snippets. counts says how many parts have each word
 // of the query.
 func (x *Index) search(ctx context.Context, q Query, text string) (found []Found, counts []int, err error) {
-	vector := x.meaningOf(ctx, text)
+	meaning := x.meaning.Load()
+	vector := x.vectorOf(ctx, meaning, text)
 	for again := true; ; again = false {
 		hits, counts, err := x.Files.SearchCounted(ctx, q)
 		if err != nil {
 			return nil, nil, err
 		}
-		alike := x.similar(ctx, q, vector)
-		found, stale := read(fuse(hits, alike, q.Limit))
+		alike := x.similar(ctx, meaning, q, vector)
+		roots := x.AllRoots()
+		gone := func(h journal.FileHit) bool { // its directory was taken out of the settings since
+			_, there := rootIn(roots, h.Document.Path)
+			return !there
+		}
+		found, stale := read(slices.DeleteFunc(fuse(hits, alike, q.Limit), gone))
 		if !again { // the files change faster than they can be indexed
 			found = slices.DeleteFunc(found, func(f Found) bool { return slices.Contains(stale, f.Path) })
 		}

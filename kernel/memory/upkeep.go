@@ -40,6 +40,11 @@ type Upkeep struct {
 	indexed   chan struct{} // closed when the index was up to date for the first time
 	merging   chan struct{} // has a value when the index has grown
 	embedding chan struct{} // has a value when there may be parts without a vector
+	again     chan struct{} // has a value when other directories are to be indexed
+	other     chan struct{} // has a value when another server makes the vectors
+
+	mu    sync.Mutex
+	roots []Root // those of the last Reload
 }
 
 // NewUpkeep returns the upkeep of the index of a home. hide removes secrets from what is logged.
@@ -47,6 +52,33 @@ func NewUpkeep(index *Index, home string, hide func(string) string, logger *slog
 	return &Upkeep{
 		index: index, home: home, hide: hide, logger: logger,
 		indexed: make(chan struct{}), merging: make(chan struct{}, 1), embedding: make(chan struct{}, 1),
+		again: make(chan struct{}, 1), other: make(chan struct{}, 1), roots: index.AllRoots(),
+	}
+}
+
+// Reload has the directories indexed that the index is to have now, and the files of all others left
+// out, if these directories have changed. It waits for nothing.
+func (u *Upkeep) Reload() {
+	roots := u.index.AllRoots()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !slices.Equal(roots, u.roots) {
+		u.roots = roots
+		notify(u.again)
+	}
+}
+
+// SetMeaning is [Index.SetMeaning]. It has the vectors made that are missing then.
+func (u *Upkeep) SetMeaning(m *Meaning) {
+	u.index.SetMeaning(m)
+	notify(u.other)
+}
+
+// notify puts a value into a channel of capacity one, unless it holds one.
+func notify(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -86,7 +118,7 @@ func (u *Upkeep) follow(ctx context.Context) error {
 	var first sync.Once
 	w := watch.Watch{
 		Of: "what is kept", Above: u.home, Quiet: 15 * time.Millisecond, MaxDelay: 200 * time.Millisecond, Logger: u.logger,
-		Directories: u.directories,
+		Directories: u.directories, Again: u.again,
 		Concerns: func(path string) bool {
 			name := filepath.Base(path)
 			return !strings.HasPrefix(name, ".") && slices.Contains([]string{".org", ".md", ""}, filepath.Ext(name))
@@ -100,12 +132,8 @@ func (u *Upkeep) follow(ctx context.Context) error {
 				u.logger.Warn("the index is not what the files are", "err", err)
 			default:
 				first.Do(func() { close(u.indexed) })
-				for _, work := range []chan struct{}{u.merging, u.embedding} {
-					select {
-					case work <- struct{}{}:
-					default: // a value is there already
-					}
-				}
+				notify(u.merging)
+				notify(u.embedding)
 				if read > 0 {
 					u.logger.Info("notes indexed", "files", read, "dur", time.Since(begun))
 				}
@@ -119,7 +147,7 @@ func (u *Upkeep) follow(ctx context.Context) error {
 // directories returns the directories with files that are indexed.
 func (u *Upkeep) directories() []string {
 	var all []string
-	for _, root := range u.index.Roots {
+	for _, root := range u.index.AllRoots() {
 		if filepath.Ext(root.Path) != "" && filepath.Dir(root.Path) == u.home {
 			continue // the home is watched
 		}
@@ -170,9 +198,6 @@ func (u *Upkeep) merge(ctx context.Context) {
 // embed makes the vectors of new parts of the index, until ctx ends. It asks for nothing while
 // nothing is new.
 func (u *Upkeep) embed(ctx context.Context) {
-	if u.index.Meaning == nil {
-		return
-	}
 	again := embedAgain
 	var wait <-chan time.Time
 	for {
@@ -183,6 +208,8 @@ func (u *Upkeep) embed(ctx context.Context) {
 			if again > embedAgain {
 				continue // it failed before, and a person who writes does not shorten the pause
 			}
+		case <-u.other:
+			again = embedAgain // what failed before was another server
 		case <-wait:
 		}
 		begun := time.Now()

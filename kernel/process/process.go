@@ -33,10 +33,11 @@ type Config struct {
 	Kind func() sandbox.Kind
 	// Directory is where the output is stored. It is made when the first command runs.
 	Directory string
-	// Home, Hidden, Shown and Environment are as in [sandbox.Command].
+	// Home, Hidden and Environment are as in [sandbox.Command]. Shown returns what Shown is there for
+	// a command that starts now. nil: nothing.
 	Home        string
 	Hidden      []string
-	Shown       []string
+	Shown       func() []string
 	Environment func(string) string
 	// Warn tells the person what a command made in a directory that other programs obey. It is
 	// called while the command runs, when it has ended, and after a kernel was killed while the
@@ -125,9 +126,13 @@ func (t *Table) Close() {
 func (t *Table) Check(r Request) error { return t.sandboxed(r).Check() }
 
 func (t *Table) sandboxed(r Request) sandbox.Command {
+	var shown []string
+	if t.config.Shown != nil {
+		shown = t.config.Shown()
+	}
 	return sandbox.Command{
 		Text: r.Command, Directory: r.Directory, Writes: r.Writes, Network: r.Network, Terminal: r.Terminal,
-		Home: t.config.Home, Hidden: t.config.Hidden, Shown: t.config.Shown, Environment: t.config.Environment,
+		Home: t.config.Home, Hidden: t.config.Hidden, Shown: shown, Environment: t.config.Environment,
 	}
 }
 

@@ -59,22 +59,47 @@ func (g Greeting) notice() string {
 	return strings.TrimPrefix(g.Models.Notice()+"; "+rules, "; ")
 }
 
-// ConfigurationConfig configures a [Configuration]. All fields are required.
-type ConfigurationConfig struct {
-	Settings *settings.Live
-	Models   reloadedModels
-	Level    *slog.LevelVar // of the log
-	Path     string         // of config.org, as it is shown to people
-	Info     func() protocol.ServerInfo
-	Notify   func(method string, params any) // notifies every client
-	Faults   *Faults
-	Logger   *slog.Logger
+// Part makes settings count in one part of the kernel, from the next use of the part on. What runs ends
+// as it began. If nothing of the part has changed it does nothing. Its error is a fault for people: it
+// says what stays as it was.
+type Part func(ctx context.Context, settings config.Settings) error
+
+// ModelsPart returns the part that reloads models.
+func ModelsPart(models reloadedModels) Part {
+	return func(ctx context.Context, settings config.Settings) error {
+		if err := models.Reload(ctx, settings); err != nil {
+			return fmt.Errorf("the models stay as they were: %w", err)
+		}
+		return nil
+	}
+}
+
+// PartOf returns a part that is set to a value of the settings whenever that has another one. Its first
+// one is that of the settings started.
+func PartOf[T any](started config.Settings, value func(config.Settings) T, set func(T)) Part {
+	last := value(started)
+	return func(_ context.Context, settings config.Settings) error {
+		if now := value(settings); !reflect.DeepEqual(now, last) {
+			last = now
+			set(now)
+		}
+		return nil
+	}
 }
 
 // reloadedModels are the models of a kernel, as a [route.Router] has them.
 type reloadedModels interface {
 	Reload(context.Context, config.Settings) error
-	Model() string
+}
+
+// ConfigurationConfig configures a [Configuration]. All fields are required.
+type ConfigurationConfig struct {
+	Settings *settings.Live
+	Parts    []Part         // in the order in which they get new settings
+	Level    *slog.LevelVar // of the log
+	Info     func() protocol.ServerInfo
+	Notify   func(method string, params any) // notifies every client
+	Faults   *Faults
 }
 
 // Configuration makes changes of config.org count while the kernel runs. It is safe for use by several
@@ -83,30 +108,25 @@ type Configuration struct {
 	config ConfigurationConfig
 
 	mu        sync.Mutex
-	routed    config.Settings     // that the models have
 	announced protocol.ServerInfo // what clients were told of this kernel
 }
 
-// NewConfiguration returns the configuration of a kernel whose models were made from the settings
-// routed.
-func NewConfiguration(c ConfigurationConfig, routed config.Settings) *Configuration {
-	return &Configuration{config: c, routed: routed, announced: c.Info()}
+// NewConfiguration returns the configuration of a kernel.
+func NewConfiguration(c ConfigurationConfig) *Configuration {
+	return &Configuration{config: c, announced: c.Info()}
 }
 
-// Reload makes config.org count as it is now, and tells people what of it cannot be used or counts only
-// from the next start on.
+// Reload makes config.org count as it is now, in all parts but those that cannot use it, and tells people
+// why these cannot.
 func (c *Configuration) Reload(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.config.Settings.Now()
+	faults := c.config.Settings.Faults()
 	c.config.Level.Set(now.LogLevel)
-	faults := c.config.Settings.Faults(c.config.Path)
-	if !now.SameModels(c.routed) {
-		if err := c.config.Models.Reload(ctx, now); err != nil {
-			faults = append(faults, fmt.Sprintf("the models stay as they were: %v", err))
-		} else {
-			c.routed = now
-			c.config.Logger.Info("models changed", "model", c.config.Models.Model())
+	for _, part := range c.config.Parts {
+		if err := part(ctx, now); err != nil {
+			faults = append(faults, err.Error())
 		}
 	}
 	if info := c.config.Info(); !reflect.DeepEqual(info, c.announced) {

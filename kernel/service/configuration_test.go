@@ -74,8 +74,8 @@ func TestGreeting(t *testing.T) {
 	}
 }
 
-// TestConfigurationReloads: models are made anew only of other models, clients are told only what is new
-// to them, and models that cannot be made stay and are a fault.
+// TestConfigurationReloads: each part gets each reading, also after one that fails, which is a fault; a
+// part of a value is told only of changes of that, and clients only of what is new to them.
 func TestConfigurationReloads(t *testing.T) {
 	paths := config.Paths{Config: filepath.Join(t.TempDir(), "config.org")}
 	write := func(text string) {
@@ -98,9 +98,11 @@ func TestConfigurationReloads(t *testing.T) {
 	models, live := &reloaded{model: "first"}, settings.NewLive(paths, started)
 	greeting := service.Greeting{Home: "/home", Models: models, Settings: live.Last, Env: none, Speech: noSpeech()}
 	var level slog.LevelVar
+	var notes []string // that another part was set to
 	configuration := service.NewConfiguration(service.ConfigurationConfig{
-		Settings: live, Models: models, Level: &level, Path: "config.org", Info: greeting.Info, Notify: notify, Faults: faults, Logger: discardLogger,
-	}, started)
+		Settings: live, Level: &level, Info: greeting.Info, Notify: notify, Faults: faults,
+		Parts: []service.Part{service.ModelsPart(models), service.PartOf(started, func(s config.Settings) []string { return s.Notes }, func(now []string) { notes = append(notes, strings.Join(now, "+")) })},
+	})
 
 	for _, step := range []struct {
 		name, text string
@@ -110,11 +112,10 @@ func TestConfigurationReloads(t *testing.T) {
 		told       string
 		faults     string
 	}{
-		{"the same", model("first"), nil, 0, "first", "", ""},
-		{"only the log", model("first") + "* Settings\n:PROPERTIES:\n:LOG_LEVEL: debug\n:END:\n", nil, 0, "first", "", ""},
-		{"another model", model("second"), nil, 1, "second", protocol.MethodServerChanged, ""},
-		{"one that fails", model("third"), errors.New("no such driver"), 2, "second", protocol.MethodNotice, "the models stay as they were: no such driver"},
-		{"mended", model("third"), nil, 3, "third", protocol.MethodServerChanged, ""},
+		{"only the log", model("first") + "* Settings\n:PROPERTIES:\n:LOG_LEVEL: debug\n:END:\n", nil, 1, "first", "", ""},
+		{"another model", model("second"), nil, 2, "second", protocol.MethodServerChanged, ""},
+		{"one that fails", model("third") + "* Settings\n:PROPERTIES:\n:NOTES: a b\n:END:\n", errors.New("no such driver"), 3, "second", protocol.MethodNotice, "the models stay as they were: no such driver"},
+		{"mended", model("third") + "* Settings\n:PROPERTIES:\n:NOTES: a b\n:END:\n", nil, 4, "third", protocol.MethodServerChanged, ""},
 	} {
 		told, models.fail = nil, step.fail
 		level.Set(slog.LevelError)
@@ -132,6 +133,9 @@ func TestConfigurationReloads(t *testing.T) {
 		if got := strings.Join(faults.Current(), " "); got != step.faults {
 			t.Errorf("%s: the faults are %q", step.name, got)
 		}
+	}
+	if got := strings.Join(notes, " "); got != "a+b" {
+		t.Errorf("a part that is not the first, and of which only one change is, was set to %q", got)
 	}
 }
 

@@ -85,7 +85,7 @@ func (m Memory) search(ctx context.Context, p protocol.MemorySearchParams) (prot
 // memoryFiles returns the files of the memory, without the person's other notes.
 func (m Memory) memoryFiles() []string {
 	var paths []string
-	for _, root := range m.Index.Roots {
+	for _, root := range m.Index.AllRoots() {
 		if root.Memory {
 			paths = append(paths, root.Path)
 		}

@@ -140,7 +140,7 @@ func (g *Grants) refuseVariable(name string) string {
 	if !variableName.MatchString(name) {
 		return "that is no name of an environment variable"
 	}
-	secret := slices.Contains(g.config.Secrets, name) || slices.ContainsFunc(strings.Split(strings.ToUpper(name), "_"), func(part string) bool {
+	secret := g.config.Secrets != nil && slices.Contains(g.config.Secrets(), name) || slices.ContainsFunc(strings.Split(strings.ToUpper(name), "_"), func(part string) bool {
 		return slices.Contains(secretParts, part)
 	})
 	if secret {

@@ -22,9 +22,9 @@ type GrantsConfig struct {
 	// Protected reports whether notes can never write to a path. Closed reports whether they cannot
 	// read it either. Paths are absolute and have no links. Either may be nil.
 	Protected, Closed func(path string) bool
-	// Secrets are environment variables that no note may read, in addition to those whose names
-	// mark them as secrets.
-	Secrets []string
+	// Secrets returns environment variables that no note may read now, in addition to those whose
+	// names mark them as secrets. nil: there are none.
+	Secrets func() []string
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }

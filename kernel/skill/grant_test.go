@@ -41,7 +41,7 @@ func (h *grantHome) grants() *skill.Grants {
 		return strings.HasPrefix(path+"/", filepath.Join(h.user, directory)+"/")
 	}
 	return skill.NewGrants(skill.GrantsConfig{
-		File: filepath.Join(h.home, "policy.org"), Home: h.home, User: h.user, Secrets: []string{"HIDDEN"},
+		File: filepath.Join(h.home, "policy.org"), Home: h.home, User: h.user, Secrets: func() []string { return []string{"HIDDEN"} },
 		Protected: func(path string) bool {
 			return under(path, "home/skills") || filepath.Base(path) == "policy.org"
 		},

@@ -22,10 +22,11 @@ type Deps struct {
 	Notes    Notes
 	// Pages fetches pages of the web. nil: no tool that does is offered.
 	Pages *fetch.Fetcher
-	// Search is the person's search server. nil: there is none.
-	Search *websearch.Server
-	// Subagents is true if a turn may start subagents.
-	Subagents bool
+	// Search returns the person's search server of this moment, or nil if there is none. nil: there is
+	// never one.
+	Search func() *websearch.Server
+	// Subagents reports whether a turn may start subagents now. nil: none may.
+	Subagents func() bool
 	// Results returns a result that is stored outside of the journal, by its id. found is false for
 	// an unknown id. nil: there are none.
 	Results func(ctx context.Context, in Conversation, id string) (text string, found bool, err error)

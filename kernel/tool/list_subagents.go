@@ -15,10 +15,10 @@ type listSubagentsArguments struct {
 	From int    `doc:"the byte at which the part begins (default: 0)"`
 }
 
-func listSubagents(offered bool) Tool {
+func listSubagents(offered func() bool) Tool {
 	return New(Definition[listSubagentsArguments]{
 		Name: "list_subagents", Manual: listSubagentsManual, Private: true, Effect: protocol.ToolReads,
-		Offered: func() bool { return offered },
+		Offered: func() bool { return offered != nil && offered() },
 		Perform: func(ctx context.Context, by *Caller, a listSubagentsArguments) (string, error) {
 			s := by.Subagents
 			if s == nil {

@@ -18,8 +18,9 @@ import (
 // Notes is the dependency of the tools for Org files. Without a home they are not offered.
 type Notes struct {
 	Files
-	// Roots are the directories and files with notes that the person gave to the agent.
-	Roots []string
+	// Roots returns the directories and files with notes that the person gives to the agent now. nil:
+	// there are none.
+	Roots func() []string
 	// Emacs is asked first. nil: there is none.
 	Emacs Emacs
 	Now   func() time.Time
@@ -67,9 +68,16 @@ func (n Notes) reach(ctx context.Context, by *Caller, names *[]string) ([]protoc
 
 // own reports whether a file is one that the person gave to the agent.
 func (n Notes) own(path string) bool {
-	return slices.ContainsFunc(n.Roots, func(root string) bool {
+	return slices.ContainsFunc(n.roots(), func(root string) bool {
 		return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 	})
+}
+
+func (n Notes) roots() []string {
+	if n.Roots == nil {
+		return nil
+	}
+	return n.Roots()
 }
 
 // named returns the real paths of the files of a call.
@@ -87,7 +95,7 @@ func (n Notes) named(ctx context.Context, by *Caller, names []string) ([]string,
 	if len(paths) > 0 {
 		return paths, nil
 	}
-	for _, root := range n.Roots {
+	for _, root := range n.roots() {
 		if _, exists, err := files.Resolve(root, n.Home); err == nil && exists {
 			paths = append(paths, root)
 		}

@@ -72,7 +72,7 @@ func study(t *testing.T, emacs tool.Emacs) (r *tool.Registry, home, notes, elsew
 	found := tool.Files{Home: home, Unread: func(path string) bool { return strings.Contains(path, "/kept") }}
 	r, err = tool.BuiltIn(tool.Deps{
 		Skills: func() *skillmd.Set { return nil }, Files: found,
-		Notes: tool.Notes{Files: found, Roots: []string{notes}, Emacs: emacs, NewID: func() string { return "new-1" },
+		Notes: tool.Notes{Files: found, Roots: func() []string { return []string{notes} }, Emacs: emacs, NewID: func() string { return "new-1" },
 			Now: func() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }},
 	})
 	if err != nil {

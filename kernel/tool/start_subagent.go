@@ -27,10 +27,10 @@ type startSubagentArguments struct {
 	Tokens  int      `doc:"the most tokens it may use"`
 }
 
-func startSubagent(offered bool) Tool {
+func startSubagent(offered func() bool) Tool {
 	return New(Definition[startSubagentArguments]{
 		Name: "start_subagent", Manual: startSubagentManual, Effect: protocol.ToolSpawns,
-		Offered: func() bool { return offered },
+		Offered: func() bool { return offered != nil && offered() },
 		Preview: func(_ context.Context, by *Caller, a startSubagentArguments) (Preview, error) {
 			if err := a.check(); err != nil {
 				return Preview{}, err

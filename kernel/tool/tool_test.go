@@ -141,7 +141,7 @@ func TestBuiltIn(t *testing.T) {
 
 // TestFormerNames checks that a tool is found by its former name too, in every spelling.
 func TestFormerNames(t *testing.T) {
-	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }, Subagents: true})
+	r, err := tool.BuiltIn(tool.Deps{Skills: func() *skillmd.Set { return nil }, Subagents: func() bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}

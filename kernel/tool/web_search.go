@@ -25,12 +25,20 @@ const (
 type webSearchArguments struct {
 	Query string `doc:"what to search for" required:"true"`
 	Limit int    `doc:"the most results, up to 20 (default: 8)"`
+	// Address is the address that was judged and shown. No other one is asked.
+	Address string `doc:"the address that is asked" internal:"true"`
 }
 
-func webSearch(s *websearch.Server) Tool {
+func webSearch(search func() *websearch.Server) Tool {
+	if search == nil {
+		search = func() *websearch.Server { return nil }
+	}
+	changed := func() error {
+		return protocol.ToolErrorf(protocol.ToolFailed, "the search server of config.org is not the same any more: search again")
+	}
 	return New(Definition[webSearchArguments]{
 		Name: "web_search", Manual: webSearchManual, Effect: protocol.ToolReads,
-		Offered: func() bool { return s != nil },
+		Offered: func() bool { return search() != nil },
 		Reach: func(_ context.Context, by *Caller, a *webSearchArguments) ([]protocol.Reach, error) {
 			a.Query = text.Line(a.Query)
 			switch {
@@ -42,7 +50,12 @@ func webSearch(s *websearch.Server) Tool {
 			if a.Limit = min(a.Limit, webResultsMost); a.Limit <= 0 {
 				a.Limit = webResults
 			}
-			return []protocol.Reach{{Kind: protocol.ReachFetches, URL: s.URL(a.Query, a.Limit)}}, nil
+			s := search()
+			if s == nil {
+				return nil, changed()
+			}
+			a.Address = s.URL(a.Query, a.Limit)
+			return []protocol.Reach{{Kind: protocol.ReachFetches, URL: a.Address}}, nil
 		},
 		Preview: func(_ context.Context, by *Caller, a webSearchArguments) (Preview, error) {
 			return Preview{Summary: "Search the web for " + a.Query, Text: a.Query, Effects: []string{
@@ -50,6 +63,10 @@ func webSearch(s *websearch.Server) Tool {
 			}}, nil
 		},
 		Perform: func(ctx context.Context, by *Caller, a webSearchArguments) (string, error) {
+			s := search()
+			if s == nil || s.URL(a.Query, a.Limit) != a.Address {
+				return "", changed()
+			}
 			results, err := s.Search(ctx, a.Query, a.Limit)
 			if err != nil {
 				return "", err

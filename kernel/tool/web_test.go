@@ -29,7 +29,7 @@ func web(t *testing.T, handler http.HandlerFunc, kind websearch.Kind) (r *tool.R
 		return fetch.Public(a)
 	}})
 	if kind != "" {
-		w.Search = &websearch.Server{Kind: kind, BaseURL: s.URL}
+		w.Search = func() *websearch.Server { return &websearch.Server{Kind: kind, BaseURL: s.URL} }
 	}
 	r, err := tool.BuiltIn(w)
 	if err != nil {
@@ -133,8 +133,17 @@ func TestWebSearch(t *testing.T) {
 	if err != nil || !strings.HasPrefix(text, "20 found:\n\n1. Roads\n   https://a.example/\n   By the sea * Heading\n") {
 		t.Errorf("%q, %v", text, err)
 	}
-	if text, _, err := r.Call(t.Context(), "web_search", webArguments("query", "nothing", "limit", int64(3))); err != nil || !strings.Contains(text, "other words") {
+	none, _, err := r.Reach(t.Context(), "web_search", webArguments("query", "nothing", "limit", int64(3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _, err := r.Call(t.Context(), "web_search", none); err != nil || !strings.Contains(text, "other words") {
 		t.Errorf("%q, %v", text, err)
+	}
+	other := resolved
+	other.Set("address", "https://elsewhere.example/search?format=json&q=silk+roads")
+	if text, _, err := r.Call(t.Context(), "web_search", other); err == nil || !strings.Contains(err.Error(), "not the same any more") {
+		t.Errorf("a server that nobody judged is asked: %q, %v", text, err)
 	}
 	for _, question := range []string{" \n", strings.Repeat("word ", 200)} {
 		if _, _, err := r.Reach(t.Context(), "web_search", webArguments("query", question)); err == nil {

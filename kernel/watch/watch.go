@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -23,8 +24,11 @@ type Watch struct {
 	// Above is a directory that must exist. It is watched too.
 	Above string
 	// Directories returns further directories to watch. It is called before each CatchUp. A
-	// directory that does not exist yet is watched after a later call.
+	// directory that does not exist yet is watched after a later call. One that is not returned any
+	// more is not watched any more.
 	Directories func() []string
+	// Again has a value when CatchUp is to be called without a change. nil: it never has.
+	Again <-chan struct{}
 	// Concerns reports whether a change of a file's content or mode matters.
 	Concerns func(path string) bool
 	// CatchUp is called once when Follow begins, and each time when changes that matter are over.
@@ -78,6 +82,7 @@ func (w *Watch) wait(ctx context.Context) error {
 				return fmt.Errorf("watch %s: the watcher closed", w.Of)
 			}
 			w.Logger.Warn("changes may have been missed", "of", w.Of, "err", err)
+		case <-w.Again:
 		case <-quiet.C:
 			first = time.Time{}
 			w.addAll()
@@ -93,9 +98,20 @@ func (w *Watch) wait(ctx context.Context) error {
 	}
 }
 
-// addAll watches the directories that exist. A directory that is watched already stays watched.
+// addAll watches the directories that exist, and no others. A directory that is watched already stays
+// watched.
 func (w *Watch) addAll() {
-	for _, directory := range w.Directories() {
+	directories := w.Directories()
+	wanted := map[string]bool{filepath.Clean(w.Above): true}
+	for _, directory := range directories {
+		wanted[filepath.Clean(directory)] = true
+	}
+	for _, directory := range w.watcher.WatchList() {
+		if !wanted[filepath.Clean(directory)] {
+			_ = w.watcher.Remove(directory) // it may have been deleted meanwhile
+		}
+	}
+	for _, directory := range directories {
 		err := w.watcher.Add(directory)
 		if err == nil {
 			delete(w.reported, directory)

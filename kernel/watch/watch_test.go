@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,5 +144,67 @@ func TestFollowCallsAgain(t *testing.T) {
 	}
 	if err := w.Follow(ctx); err != nil || count < 3 {
 		t.Errorf("%d calls, %v", count, err)
+	}
+}
+
+// TestOtherDirectories checks that CatchUp is called when that is asked for, and that a directory is
+// watched no longer than it is named.
+func TestOtherDirectories(t *testing.T) {
+	above, other := t.TempDir(), t.TempDir()
+	again, calls := make(chan struct{}, 1), make(chan struct{}, 100)
+	var named atomic.Bool
+	named.Store(true)
+	w := watch.Watch{
+		Of: "the files", Above: above, Quiet: quiet, MaxDelay: 5 * quiet, Logger: slog.New(slog.DiscardHandler), Again: again,
+		Directories: func() []string {
+			if named.Load() {
+				return []string{other}
+			}
+			return nil
+		},
+		Concerns: func(string) bool { return true },
+		CatchUp: func(context.Context) time.Duration {
+			calls <- struct{}{}
+			return 0
+		},
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Follow(ctx) }()
+	called := func(what string, want bool) {
+		t.Helper()
+		limit := time.Minute
+		if !want {
+			limit = 20 * quiet
+		}
+		select {
+		case <-calls:
+			if !want {
+				t.Errorf("it was called for %s", what)
+			}
+		case <-time.After(limit):
+			if want {
+				t.Fatalf("it was not called for %s", what)
+			}
+		}
+	}
+	write := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(other, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	called("the beginning", true)
+	write("a")
+	called("a file", true)
+	called("nothing", false)
+	named.Store(false)
+	again <- struct{}{}
+	called("a wish", true)
+	write("b")
+	called("a file that nobody wants any more", false)
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

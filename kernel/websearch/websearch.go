@@ -48,8 +48,9 @@ type Server struct {
 	Kind Kind
 	// BaseURL is the address of SearxNG, or of the API of a server like Brave's.
 	BaseURL string
-	// Key returns the key each time it is needed. nil: there is no key.
-	Key func(ctx context.Context) (secret.Text, error)
+	// Key returns the key each time it is needed. refused is the key that the server has just
+	// refused, or "": a person may have replaced it meanwhile. nil: there is no key.
+	Key func(ctx context.Context, refused secret.Text) (secret.Text, error)
 	// Timeout is how long to wait for an answer. 0 means half a minute.
 	Timeout time.Duration
 }
@@ -96,18 +97,40 @@ func (s *Server) Search(ctx context.Context, question string, count int) ([]Resu
 	return s.results(body, count)
 }
 
+// ask asks with the key, and once more if the server refuses the key and there is another one now.
 func (s *Server) ask(ctx context.Context, address string) ([]byte, error) {
+	if s.Key == nil {
+		return s.get(ctx, address, "")
+	}
+	key, err := s.key(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	body, err := s.get(ctx, address, key)
+	if of, refused := errors.AsType[*protocol.ToolError](err); refused && of.Code == protocol.ToolDenied {
+		if now, keyErr := s.key(ctx, key); keyErr == nil && now != key {
+			return s.get(ctx, address, now)
+		}
+	}
+	return body, err
+}
+
+func (s *Server) key(ctx context.Context, refused secret.Text) (secret.Text, error) {
+	key, err := s.Key(ctx, refused)
+	if err != nil {
+		return "", fmt.Errorf("the key of the search server: %w", err)
+	}
+	return key, nil
+}
+
+func (s *Server) get(ctx context.Context, address string, key secret.Text) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, errors.New("the address of the search server is none: the user has to correct BASE_URL of Search in config.org")
 	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "org-agent")
-	if s.Key != nil {
-		key, err := s.Key(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("the key of the search server: %w", err)
-		}
+	if key != "" {
 		if s.Kind == Brave {
 			request.Header.Set("X-Subscription-Token", key.Reveal())
 		} else {

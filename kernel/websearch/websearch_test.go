@@ -17,7 +17,7 @@ import (
 	"org-agent/kernel/websearch"
 )
 
-func key(context.Context) (secret.Text, error) { return "canary-7731", nil }
+func key(context.Context, secret.Text) (secret.Text, error) { return "canary-7731", nil }
 
 func TestSearch(t *testing.T) {
 	const items = `{"title":"<strong>Silk</strong> &amp; roads\n","url":"https://a.example/x","content":"From\u202e here to there","description":""},
@@ -116,7 +116,7 @@ func TestServerAtFault(t *testing.T) {
 	if _, err := server.Search(ctx, "silent", 5); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	server.Key = func(context.Context) (secret.Text, error) { return "", errors.New("there is no key") }
+	server.Key = func(context.Context, secret.Text) (secret.Text, error) { return "", errors.New("there is no key") }
 	if _, err := server.Search(t.Context(), "nothing", 5); err == nil || !strings.Contains(err.Error(), "there is no key") {
 		t.Errorf("without a key: %v", err)
 	}

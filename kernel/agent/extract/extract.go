@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"org-agent/kernel/memory"
@@ -47,12 +48,16 @@ type Proposals interface {
 	Proposals(ctx context.Context) ([]memory.Proposal, error)
 }
 
+// Off is the quiet time of an [Extractor] that extracts nothing, as every negative time is.
+const Off time.Duration = -1
+
 // Config configures an [Extractor]. All fields except Quiet are required.
 type Config struct {
 	Conversations Conversations
 	Model         Model
 	Proposals     Proposals
-	// Quiet is the quiet time before an extraction; by default 10 minutes.
+	// Quiet is the quiet time before an extraction, to begin with; by default 10 minutes. [Off] means
+	// that nothing is extracted.
 	Quiet time.Duration
 	// HasModel reports whether there is a model that may read the conversations.
 	HasModel func() bool
@@ -67,14 +72,37 @@ type Config struct {
 type Extractor struct {
 	config  Config
 	leaving chan string
+	quiet   chan time.Duration // holds a new quiet time until Run takes it
+
+	mu   sync.Mutex // held while the quiet time is set
+	last time.Duration
 }
 
 // New returns an extractor. It does nothing before [Extractor.Run].
 func New(c Config) *Extractor {
-	if c.Quiet <= 0 {
-		c.Quiet = defaultQuiet
+	x := &Extractor{config: c, leaving: make(chan string, leaveQueueSize), quiet: make(chan time.Duration, 1)}
+	x.SetQuiet(c.Quiet)
+	return x
+}
+
+// SetQuiet sets the quiet time, as [Config] has it. It never blocks. An extraction that runs is
+// finished. The conversations that were left before are extracted at the times that were meant for
+// them, unless the new time is [Off].
+func (x *Extractor) SetQuiet(quiet time.Duration) {
+	if quiet == 0 {
+		quiet = defaultQuiet
 	}
-	return &Extractor{config: c, leaving: make(chan string, leaveQueueSize)}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if quiet == x.last {
+		return
+	}
+	x.last = quiet
+	select {
+	case <-x.quiet: // the former one was not taken yet
+	default:
+	}
+	x.quiet <- quiet
 }
 
 // Leave schedules the extraction of a conversation that a person has left. It never blocks.
@@ -89,26 +117,35 @@ func (x *Extractor) Leave(session string) {
 // then ends at once: the next kernel extracts the rest.
 func (x *Extractor) Run(ctx context.Context) {
 	seen := map[string]string{} // the state of each session at its last extraction
-	tick := time.NewTicker(min(checkInterval, max(x.config.Quiet/4, 10*time.Millisecond)))
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
+	quiet := Off
 	var idle idleQueue
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case quiet = <-x.quiet:
+			tick.Reset(min(checkInterval, max(quiet/4, 10*time.Millisecond)))
+			if quiet < 0 {
+				tick.Stop()
+				idle = idleQueue{}
+			}
 		case session := <-x.leaving:
-			idle.add(session, time.Now().Add(x.config.Quiet/leaveShare))
+			if quiet >= 0 {
+				idle.add(session, time.Now().Add(quiet/leaveShare))
+			}
 		case <-idle.due:
 			x.extractLeft(ctx, idle.next())
 		case <-tick.C:
-			x.extractQuiet(ctx, seen)
+			x.extractQuiet(ctx, quiet, seen)
 		}
 	}
 }
 
 // extractQuiet extracts from the conversations that have been quiet long enough.
-func (x *Extractor) extractQuiet(ctx context.Context, seen map[string]string) {
-	if !x.config.HasModel() {
+func (x *Extractor) extractQuiet(ctx context.Context, quietTime time.Duration, seen map[string]string) {
+	if quietTime < 0 || !x.config.HasModel() {
 		return
 	}
 	sessions, err := x.config.Conversations.List(ctx)
@@ -124,7 +161,7 @@ func (x *Extractor) extractQuiet(ctx context.Context, seen map[string]string) {
 			return // the latest come first
 		}
 		state := fmt.Sprint(s.Updated, " ", s.Turns)
-		if !s.State.Final() || quiet < x.config.Quiet || seen[s.Name] == state || asked == extractionsPerCheck {
+		if !s.State.Final() || quiet < quietTime || seen[s.Name] == state || asked == extractionsPerCheck {
 			continue
 		}
 		seen[s.Name], asked = state, asked+1

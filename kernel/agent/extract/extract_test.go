@@ -119,3 +119,29 @@ func TestConversationThatIsLeft(t *testing.T) {
 	x.Leave("left")
 	until(t, "it", func() bool { looked, _ := h.state(); return looked == "left" })
 }
+
+// With another quiet time it extracts, with none it does not, and what was left meanwhile is forgotten.
+func TestOtherQuietTime(t *testing.T) {
+	h := &conversations{may: true, sessions: []protocol.SessionInfo{session("left", protocol.TurnAnswered, time.Hour)}}
+	x := h.run(t, extract.Off)
+	x.Leave("left")
+	time.Sleep(50 * time.Millisecond)
+	if looked, _ := h.state(); looked != "" {
+		t.Errorf("while it is off %q was looked at", looked)
+	}
+	x.SetQuiet(20 * time.Millisecond)
+	until(t, "it", func() bool { looked, _ := h.state(); return looked == "left" })
+	x.SetQuiet(extract.Off)
+	time.Sleep(50 * time.Millisecond) // for one that was on its way
+	h.mu.Lock()
+	h.sessions[0].Turns++
+	h.mu.Unlock()
+	x.Leave("left")
+	time.Sleep(100 * time.Millisecond)
+	if looked, _ := h.state(); looked != "left" {
+		t.Errorf("when it is off again %q were looked at", looked)
+	}
+	x.SetQuiet(0)
+	x.SetQuiet(20 * time.Millisecond)
+	until(t, "it again", func() bool { looked, _ := h.state(); return looked == "left left" })
+}

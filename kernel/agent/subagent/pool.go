@@ -8,7 +8,8 @@
 // subagents, and the calls that wait for them, are in memory.
 //
 // A [Pool] is safe for many goroutines. [Pool.Run] is its one goroutine, which starts subagents and
-// reports their ends. The other methods only wake it. A nil Pool has no subagents.
+// reports their ends. The other methods only wake it. A nil Pool has no subagents, and a limit of 0
+// lets no turn start one.
 package subagent
 
 import (
@@ -77,7 +78,8 @@ type Subagents interface {
 type Config struct {
 	Journal  Journal
 	Sessions Sessions
-	// Limit is the largest number of subagents that run at once, at least 1.
+	// Limit is the largest number of subagents that run at once, to begin with. With 0 no turn can
+	// start one.
 	Limit int
 	// Reads reports whether an action only reads.
 	Reads  func(a action.Action) bool
@@ -91,6 +93,7 @@ type Pool struct {
 	wake   chan struct{}
 
 	mu      sync.Mutex
+	limit   int
 	tasks   map[string]*task // the unfinished tasks, by id
 	queue   []*task          // the tasks that have not started, in order
 	reports []*report        // the reports to send
@@ -109,15 +112,27 @@ type task struct {
 
 // New returns a pool. Nothing runs before [Pool.Run].
 func New(config Config) *Pool {
-	return &Pool{config: config, wake: make(chan struct{}, 1), tasks: map[string]*task{}}
+	return &Pool{config: config, limit: config.Limit, wake: make(chan struct{}, 1), tasks: map[string]*task{}}
+}
+
+// SetLimit sets how many subagents run at once. With 0 no turn can start one any more. Those that run
+// go on, also beyond the limit, and those that wait for their start get their turn.
+func (p *Pool) SetLimit(limit int) {
+	p.mu.Lock()
+	p.limit = limit
+	p.mu.Unlock()
+	p.wakeRun()
 }
 
 // Start queues a subagent. When it returns nil, the journal has the subagent. Subagents start in the
 // order of the calls, as soon as the limit allows it.
 func (p *Pool) Start(ctx context.Context, s journal.Subagent) error {
 	p.mu.Lock()
-	full := len(p.tasks) >= unfinishedLimit
+	full, off := len(p.tasks) >= unfinishedLimit, p.limit == 0
 	p.mu.Unlock()
+	if off {
+		return protocol.ToolErrorf(protocol.ToolRefused, "no subagent can be started: config.org has SUBAGENTS off")
+	}
 	if full {
 		return protocol.ToolErrorf(protocol.ToolFailed, "%d subagents have not ended yet: wait until some have", unfinishedLimit)
 	}
@@ -303,7 +318,7 @@ func (p *Pool) Run(ctx context.Context) {
 func (p *Pool) startNext(ctx context.Context) {
 	for ctx.Err() == nil {
 		p.mu.Lock()
-		if len(p.queue) == 0 || len(p.tasks)-len(p.queue) >= p.config.Limit {
+		if len(p.queue) == 0 || len(p.tasks)-len(p.queue) >= max(p.limit, 1) { // what waits has been promised
 			p.mu.Unlock()
 			return
 		}

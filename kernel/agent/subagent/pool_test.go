@@ -170,6 +170,36 @@ func until(t *testing.T, what string, done func() bool) {
 
 func echo(_ context.Context, task string) string { return "done: " + task }
 
+// TestOtherLimit: a higher limit starts those that wait, and with 0 no turn starts one, while those that
+// were accepted are done.
+func TestOtherLimit(t *testing.T) {
+	release := make(chan struct{})
+	k := start(t, t.TempDir(), 1, func(_ context.Context, task string) string { <-release; return task })
+	defer k.close()
+	k.run()
+	turn := k.ask("q")
+	var ids []string
+	for i := range 6 {
+		ids = append(ids, k.spawn(turn, fmt.Sprint("task-", i), false))
+	}
+	atWork := func() int { k.mu.Lock(); defer k.mu.Unlock(); return k.atWork }
+	until(t, "one to be at work", func() bool { return atWork() == 1 })
+	k.pool.SetLimit(3)
+	until(t, "three to be at work", func() bool { return atWork() == 3 })
+	k.pool.SetLimit(0)
+	if err := k.pool.Start(t.Context(), journal.Subagent{ID: "refused", Session: turn.Session, Turn: turn.ID}); err == nil || !strings.Contains(err.Error(), "SUBAGENTS off") {
+		t.Errorf("with 0 one more: %v", err)
+	}
+	close(release)
+	for _, id := range ids {
+		until(t, "all to be done", func() bool { return k.state(id) == protocol.SubagentDone })
+	}
+	if k.mostAtOnce != 3 {
+		t.Errorf("%d were at work at once", k.mostAtOnce)
+	}
+	close(k.answered)
+}
+
 // TestLimit: no more subagents run at once than the limit, they start in the order of the calls, and
 // each ends.
 func TestLimit(t *testing.T) {

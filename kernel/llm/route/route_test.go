@@ -239,14 +239,18 @@ func TestReload(t *testing.T) {
 
 func ptr[T any](value T) *T { return &value }
 
-// A key that the server refused is read anew for the next request, since a person may have given it
-// another one.
+// A key that the server refused is read anew, since a person may have given it another one: for the next
+// request, and at once if it was read for an earlier one. The same key is not tried again.
 func TestRefusedKeyIsReadAgain(t *testing.T) {
+	right, refused := "right", 0
 	guarded := llm.Driver{Name: "guarded", Open: func(c llm.ServerConfig) (llm.Provider, error) {
-		if string(c.Key) != "right" {
-			return refusing{}, nil
-		}
-		return parrot{c}, nil
+		return &guard{parrot{c}, func() error {
+			if c.Key.Reveal() == right {
+				return nil
+			}
+			refused++
+			return &llm.Error{Class: llm.ClassAuth, Provider: "guarded"}
+		}}, nil
 	}}
 	key := "wrong"
 	r, err := route.New(t.Context(), route.Config{
@@ -263,13 +267,25 @@ func TestRefusedKeyIsReadAgain(t *testing.T) {
 	if reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{})); err != nil || reply.Text != "bird ara" {
 		t.Errorf("it answered %q, %v", reply.Text, err)
 	}
+	key, right, refused = "newer", "newer", 0
+	if reply, err := llm.Collect(r.Stream(t.Context(), llm.Request{})); err != nil || reply.Text != "bird ara" || refused != 1 {
+		t.Errorf("with another key meanwhile it answered %q, %v, after %d refusals", reply.Text, err, refused)
+	}
+	right, refused = "newest", 0
+	if _, err := llm.Collect(r.Stream(t.Context(), llm.Request{})); llm.ClassOf(err) != llm.ClassAuth || refused != 1 {
+		t.Errorf("the same key again: %v, after %d refusals", err, refused)
+	}
 }
 
-// refusing is a provider whose server refuses the key.
-type refusing struct{}
+// guard is a provider whose server may refuse the key.
+type guard struct {
+	parrot
+	check func() error
+}
 
-func (refusing) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
-	return func(yield func(llm.Delta, error) bool) {
-		yield(llm.Delta{}, &llm.Error{Class: llm.ClassAuth, Provider: "guarded"})
+func (g *guard) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	if err := g.check(); err != nil {
+		return func(yield func(llm.Delta, error) bool) { yield(llm.Delta{}, err) }
 	}
+	return g.parrot.Stream(ctx, request)
 }

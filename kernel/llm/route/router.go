@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"org-agent/kernel/config"
@@ -16,6 +17,9 @@ import (
 type Router struct {
 	config  Config
 	current atomic.Pointer[routes]
+
+	mu       sync.Mutex      // held while settings are loaded
+	settings config.Settings // of current
 }
 
 // New returns the router of the models that the settings and the environment choose. Its errors
@@ -30,16 +34,27 @@ func New(ctx context.Context, c Config) (*Router, error) {
 }
 
 // Reload makes other settings count from the next request on. A request that runs keeps its model.
-// Keys are read anew. If the settings cannot be used, Reload returns an error as [New] does, and
-// the models stay as they were.
+// Keys are read anew. If the settings have the same models as before, Reload does nothing. If they
+// cannot be used, it returns an error as [New] does, and the models stay as they were.
 func (r *Router) Reload(ctx context.Context, settings config.Settings) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.current.Load()
+	if before != nil && settings.SameModels(r.settings) {
+		return nil
+	}
 	c := r.config
 	c.Settings = settings
 	loaded, err := load(ctx, c)
-	if err == nil {
-		r.current.Store(loaded)
+	if err != nil {
+		return err
 	}
-	return err
+	r.current.Store(loaded)
+	r.settings = settings
+	if before != nil && r.config.Logger != nil {
+		r.config.Logger.Info("models changed", "model", loaded.model)
+	}
+	return nil
 }
 
 // Model returns the name of the first standard model. It is "builtin" for the built-in responder,

@@ -12,8 +12,9 @@ import (
 )
 
 // Server asks one server with the settings of its heading in config.org. Its key is read when it is
-// first needed and after the server has refused it, which may run a command or ask a person. A Server is safe for use by several
-// goroutines.
+// first needed, which may run a command or ask a person. When the server refuses a key that was read
+// for an earlier request, the key is read anew, and another one is tried at once. A Server is safe for
+// use by several goroutines.
 type Server struct {
 	choice config.Choice
 	driver llm.Driver
@@ -25,6 +26,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	provider llm.Provider // with the key; nil until the key was read
+	key      secret.Text  // of provider, or of the last one
 
 	spare []*Server // the same server with its further keys
 
@@ -50,21 +52,28 @@ func (s *Server) open(key secret.Text) (llm.Provider, error) {
 // Provider returns the provider with its key. If reading the key fails, the next call tries it
 // again.
 func (s *Server) Provider(ctx context.Context) (llm.Provider, error) {
+	provider, _, err := s.keyed(ctx)
+	return provider, err
+}
+
+// keyed returns the provider with its key. read is true if the key was read for this call.
+func (s *Server) keyed(ctx context.Context) (provider llm.Provider, read bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.provider != nil {
-		return s.provider, nil
+		return s.provider, false, nil
 	}
 	key, err := s.choice.Key.Resolve(ctx, s.env)
 	if err != nil {
-		return nil, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Err: err}
+		return nil, true, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Err: err}
 	}
 	s.keys.Add(key)
+	s.key = key
 	s.provider, err = s.open(key)
-	return s.provider, err
+	return s.provider, true, err
 }
 
-// forget makes the key be read anew if the server has refused it, because a person may give it
+// forget makes the key be read anew if the server has refused it, because a person may have given it
 // another one.
 func (s *Server) forget(refused llm.Provider, err error) {
 	if err == nil || llm.ClassOf(err) != llm.ClassAuth {
@@ -77,13 +86,39 @@ func (s *Server) forget(refused llm.Provider, err error) {
 	}
 }
 
+// renewed forgets a key that was refused, reads it anew, and returns a provider if it is another key
+// now. Otherwise it returns nil.
+func (s *Server) renewed(ctx context.Context, refused llm.Provider, err error) llm.Provider {
+	if err == nil || llm.ClassOf(err) != llm.ClassAuth || ctx.Err() != nil {
+		return nil
+	}
+	s.mu.Lock()
+	before := s.key
+	s.mu.Unlock()
+	s.forget(refused, err)
+	provider, _, readErr := s.keyed(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if readErr != nil || s.key == before {
+		return nil
+	}
+	return provider
+}
+
 // Ask calls ask with a provider for each of the server's keys until a key is accepted. If none is,
 // it returns the error for the last.
 func (s *Server) Ask(ctx context.Context, ask func(llm.Provider) error) (err error) {
 	for _, with := range append([]*Server{s}, s.spare...) {
 		var provider llm.Provider
-		if provider, err = with.Provider(ctx); err == nil {
+		var read bool
+		if provider, read, err = with.keyed(ctx); err == nil {
 			err = ask(provider)
+			if !read {
+				if other := with.renewed(ctx, provider, err); other != nil {
+					provider = other
+					err = ask(provider)
+				}
+			}
 			with.forget(provider, err)
 		}
 		switch llm.ClassOf(err) {
@@ -104,17 +139,26 @@ func (s *Server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 		request.MaxTokens = s.choice.MaxTokens
 	}
 	return func(yield func(llm.Delta, error) bool) {
-		provider, err := s.Provider(ctx)
+		provider, read, err := s.keyed(ctx)
 		if err != nil {
 			yield(llm.Delta{}, err)
 			return
 		}
-		for delta, err := range withoutKeys(provider.Stream(ctx, request), s.keys) {
-			delta.Usage = s.priced(delta.Usage, request.Model)
-			s.forget(provider, err)
-			if !yield(delta, err) {
-				return
+		for provider != nil {
+			var next llm.Provider // that has another key
+			for delta, err := range withoutKeys(provider.Stream(ctx, request), s.keys) {
+				if !read {
+					if next = s.renewed(ctx, provider, err); next != nil {
+						break
+					}
+				}
+				delta.Usage = s.priced(delta.Usage, request.Model)
+				s.forget(provider, err)
+				if !yield(delta, err) {
+					return
+				}
 			}
+			provider, read = next, true
 		}
 	}
 }
