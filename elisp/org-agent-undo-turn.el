@@ -493,7 +493,9 @@ The plan has TOTAL parts.  REPLY is the kernel's reply to turn/changes."
   "Return the text that shows PART, a change that cannot be undone."
   (let ((change (plist-get part :change)))
     (concat "\n"
-            (propertize (or (plist-get change :file) (plist-get change :entry) "")
+            (propertize (if-let* ((file (plist-get change :file)))
+                            (abbreviate-file-name file)
+                          (or (plist-get change :entry) ""))
                         'face 'bold)
             "\n" (org-agent-diff-fontify (plist-get part :reason)) "\n")))
 

@@ -54,8 +54,8 @@ type Change struct {
 // summaryLimit is the maximum length of a summary in characters.
 const summaryLimit = 72
 
-// Finished returns the description for display: every character is visible, and the summary fits a
-// line.
+// Finished returns the description for display: every character is visible, the summary fits a line,
+// and the effects write ~ as the summary does.
 func (d Description) Finished(deps Deps) Description {
 	d.Effects = slices.Clone(d.Effects)
 	if deps.Once {
@@ -66,7 +66,7 @@ func (d Description) Finished(deps Deps) Description {
 	}
 	d.Summary, d.Text = text.Clip(line(d.Summary), summaryLimit), Visible(d.Text)
 	for i, effect := range d.Effects {
-		d.Effects[i] = line(effect)
+		d.Effects[i] = deps.ShortIn(line(effect))
 	}
 	return d
 }
@@ -90,22 +90,24 @@ func (d Deps) Short(path string) string {
 	return path
 }
 
-// ShortIn writes ~ for the user's directory wherever a path in a text begins with it.
+// ShortIn writes ~ for the user's directory wherever a path in a text begins with it or is it.
 func (d Deps) ShortIn(text string) string {
 	if d.User == "" || d.User == "/" {
 		return text
 	}
 	var b strings.Builder
 	for {
-		before, behind, found := strings.Cut(text, d.User+"/")
+		before, behind, found := strings.Cut(text, d.User)
 		b.WriteString(before)
 		if !found {
 			return b.String()
 		}
-		if last, _ := utf8.DecodeLastRuneInString(before); before == "" || strings.ContainsRune(" \"'(=:,", last) {
-			b.WriteString("~/")
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(behind)
+		if (before == "" || strings.ContainsRune(" \"'(=:,", last)) && (behind == "" || strings.ContainsRune("/ \"'):,;", next)) {
+			b.WriteString("~")
 		} else {
-			b.WriteString(d.User + "/") // a longer path that ends so
+			b.WriteString(d.User) // a part of a longer path, or another name that begins so
 		}
 		text = behind
 	}

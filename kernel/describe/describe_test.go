@@ -28,7 +28,8 @@ func TestShortIn(t *testing.T) {
 		"changes /home/ann/x.org":                    "changes ~/x.org",
 		"/home/ann/a and (/home/ann/b)":              "~/a and (~/b)",
 		"reads /backup/home/ann/x":                   "reads /backup/home/ann/x",
-		"reads /home/anna/x and /home/ann":           "reads /home/anna/x and /home/ann",
+		"reads /home/anna/x and /home/ann":           "reads /home/anna/x and ~",
+		"runs in /home/ann, with /home/ann.old":      "runs in ~, with /home/ann.old",
 		"policy.org:12 asks about \"/home/ann/a b\"": "policy.org:12 asks about \"~/a b\"",
 	} {
 		if got := deps.ShortIn(text); got != want {
@@ -37,5 +38,10 @@ func TestShortIn(t *testing.T) {
 	}
 	if got := (describe.Deps{}).ShortIn("/home/ann/x"); got != "/home/ann/x" {
 		t.Errorf("without a user: %q", got)
+	}
+	// A letter writes all its paths alike, also those of a tool's effects.
+	shown := describe.Description{Summary: "Run ls", Effects: []string{"it runs in /home/ann/src and can change everything there"}}.Finished(deps)
+	if got := shown.Effects[0]; got != "it runs in ~/src and can change everything there" {
+		t.Errorf("an effect is %q", got)
 	}
 }
