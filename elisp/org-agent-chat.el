@@ -173,7 +173,7 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
               truncate-lines nil
               word-wrap t
               revert-buffer-function #'org-agent-chat-revert
-              header-line-format '(:eval (org-agent-notify-header-line)))
+              header-line-format '(:eval (org-agent-layout-header)))
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-held-ctrl-c-ctrl-c nil t)
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
   (add-function :around (local 'filter-buffer-substring-function)

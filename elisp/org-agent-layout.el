@@ -23,6 +23,8 @@
 (require 'cl-lib)
 (require 'subr-x)
 
+(declare-function org-agent-notify-header-line "org-agent-notify")
+
 (defvar org-level-faces)
 
 (defface org-agent-layout-code
@@ -67,6 +69,24 @@ other functions may match."
 (defun org-agent-layout--face-p (position face)
   "Return non-nil when FACE is one of the faces at POSITION."
   (memq face (flatten-tree (get-text-property position 'face))))
+
+;;;; The header line
+
+(defun org-agent-layout-header ()
+  "Return the header line of this conversation, as much as there is room for.
+Where it is cut it says how to see the rest."
+  (let* ((line (org-agent-notify-header-line))
+         (hint "… M-x org-agent-header")
+         (room (- (window-width) (string-width hint))))
+    (if (or (< room 0)
+            (<= (string-width (string-replace "%%" "%" line)) (window-width)))
+        line
+      (concat
+       ;; No half of an escaped character is left at the end.
+       (replace-regexp-in-string
+        "\\(\\`\\|[^%]\\)\\(\\(?:%%\\)*\\)%\\'" "\\1\\2"
+        (truncate-string-to-width line room))
+       (propertize hint 'face 'shadow)))))
 
 ;;;; Titles
 

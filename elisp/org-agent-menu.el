@@ -113,6 +113,7 @@ The text of the conversation does not change."
     ("i" "Status" org-agent-status)
     ("d" "Doctor" org-agent-doctor)
     ("s" "Set up a model" org-agent-setup)
+    ("h" "Whole header line" org-agent-header :if org-agent-menu--chat-p)
     ("M" "Mode line" org-agent-mode-line-mode)
     ("B" "Build the kernel" org-agent-build)
     ("Q" "Stop the kernel" org-agent-stop)]])

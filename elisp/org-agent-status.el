@@ -57,6 +57,19 @@
   (setq org-agent-section-keys "\\<org-agent-status-mode-map>\\[org-agent-section-return] visit  \\[org-agent-approvals] approvals  \\[org-agent-log] log  \\[org-agent-doctor] doctor  \\[org-agent-skills] skills"))
 
 ;;;###autoload
+(defun org-agent-header ()
+  "Say in full what the header line of this conversation says.
+That is why there is no kernel, too, where there is none."
+  (interactive nil org-agent-chat-mode)
+  (message "%s%s"
+           (string-trim (string-replace
+                         "%%" "%"
+                         (substring-no-properties (org-agent-notify-header-line))))
+           (if (and org-agent-kernel-trouble (not (org-agent-kernel-ready-p)))
+               (concat "\n" org-agent-kernel-trouble)
+             "")))
+
+;;;###autoload
 (defun org-agent-status ()
   "Show the state of the kernel."
   (interactive)

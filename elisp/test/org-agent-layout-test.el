@@ -13,6 +13,8 @@
 (require 'org-agent-chat)
 (require 'org-agent-layout)
 (require 'org-agent-page)
+(require 'ert-x)
+(require 'org-agent-notify)
 
 (defun org-agent-layout-test--seen ()
   "Return what one sees of the buffer, with what stands before its lines."
@@ -218,6 +220,29 @@ There is nothing but ASCII."
   (org-agent-layout-test--with "a\n-----\n#+begin_example\n-----\n#+end_example\n" 80
     (should (equal (org-agent-layout-test--seen) "a\n----\n -----\n"))
     (should (equal (get-text-property 3 'display) '(space :align-to right)))))
+
+(ert-deftest org-agent-layout-header-is-seen-whole ()
+  "A header line that is too long for its window says how to see all of it."
+  (let ((org-agent-kernel-state 'failed)
+        (org-agent-kernel-trouble
+         (concat "The kernel did not start: " (make-string 60 ?x) " 100% of the disk is full")))
+    (with-temp-buffer
+      (org-agent-chat-mode)
+      (should (equal header-line-format '(:eval (org-agent-layout-header))))
+      (should (<= (string-width (org-agent-layout-header)) (window-width)))
+      (should (string-match-p "no kernel: The kernel did not start" (org-agent-layout-header)))
+      (should (string-match-p "… M-x org-agent-header\\'" (org-agent-layout-header)))
+      (ert-with-message-capture messages
+        (call-interactively #'org-agent-header)
+        (should (string-search org-agent-kernel-trouble messages)))
+      (setq org-agent-kernel-trouble "It is gone")
+      (should (equal (org-agent-layout-header) (org-agent-notify-header-line))))
+    ;; Wherever it is cut, what is escaped stays so.
+    (cl-letf (((symbol-function 'org-agent-notify-header-line)
+               (lambda () (concat (make-string 30 ?x) (make-string 80 ?%)))))
+      (dotimes (n 40)
+        (cl-letf (((symbol-function 'window-width) (lambda (&rest _) (+ 40 n))))
+          (should (cl-evenp (cl-count ?% (org-agent-layout-header)))))))))
 
 (provide 'org-agent-layout-test)
 ;;; org-agent-layout-test.el ends here
