@@ -444,7 +444,9 @@ under point; for a moment keys do not allow it."
            (t text))
      "\n"
      (when-let* ((cut (plist-get approval :cut)))
-       (propertize (format "… %d more bytes; v shows all\n" cut) 'face 'warning))
+       (propertize (format "… %s more; v shows all\n"
+                           (org-agent-counted cut "byte"))
+                   'face 'warning))
      (org-agent-approval--reading (plist-get approval :reading))
      (org-agent-approval-choices
       '("Allow once" . org-agent-allow-once)

@@ -172,7 +172,7 @@ The result is (PLIST . LINE); LINE describes it to the person."
                (if (< cut end)
                    (format ", the first %d of %d characters"
                            (- cut beg) (- end beg))
-                 (format ", %d characters" (- end beg))))))))
+                 (concat ", " (org-agent-counted (- end beg) "character"))))))))
 
 (defun org-agent-command--context (command buffer)
   "Return the data that COMMAND needs, for a person who is in BUFFER.

@@ -303,8 +303,8 @@ The header line of conversations shows how many there were."
           (insert output)))
       (when (eq org-agent-kernel-state 'building)
         (setq org-agent-kernel-trouble
-              (format "building the kernel: %d packages"
-                      (count-lines (point-min) (point-max))))
+              (concat "building the kernel: "
+                      (org-agent-counted (count-lines (point-min) (point-max)) "package")))
         (force-mode-line-update t)))))
 
 (defun org-agent-doctor--built (process new done)
@@ -478,8 +478,9 @@ Emacs still runs the former code."
          (when twice
            (org-agent-doctor--found
             "warn" "ids"
-            (format "in %s %d headings have an id that another has, as after copying a subtree"
-                    (buffer-name) (length twice))
+            (format "in %s %s %s an id that another has, as after copying a subtree"
+                    (buffer-name) (org-agent-counted (length twice) "heading")
+                    (if (cdr twice) "have" "has"))
             "what belongs to an id may go to the wrong place"
             "take the id from all but the first of each"
             (lambda () (org-agent-doctor--single buffer)))))))

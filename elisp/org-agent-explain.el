@@ -329,8 +329,8 @@ Nothing is sent."
   (mapc #'org-agent-explain--prompt-insert-setting (plist-get result :settings))
   (if-let* ((parts (plist-get result :parts)))
       (progn
-        (insert (format "%d messages, %s, about %d tokens.  Nothing was sent.\n"
-                        (length parts)
+        (insert (format "%s, %s, about %d tokens.  Nothing was sent.\n"
+                        (org-agent-counted (length parts) "message")
                         (org-agent-context-size (plist-get result :bytes))
                         (plist-get result :tokens)))
         (when-let* ((history (plist-get result :history)))
@@ -376,15 +376,15 @@ Nothing is sent."
   "Return a line about the part of the conversation that HISTORY shows."
   (concat
    (let ((turns (plist-get history :turns)))
-     (format "Of the conversation: %d turn%s as said" turns (if (eq turns 1) "" "s")))
+     (format "Of the conversation: %s as said" (org-agent-counted turns "turn")))
    (when-let* ((count (plist-get history :summarised)))
      (format ", notes of the first %d" count))
    (when-let* ((count (plist-get history :left)))
      (format ", %d after those not at all" count))
    (when-let* ((count (plist-get history :shortened)))
-     (format ", %d results shortened" count))
+     (format ", %s shortened" (org-agent-counted count "result")))
    (when-let* ((count (plist-get history :omitted)))
-     (format ", %d results left out" count))
+     (format ", %s left out" (org-agent-counted count "result")))
    (format "; about %d of %d tokens (%s)."
            (or (plist-get history :tokens) 0) (plist-get history :window)
            (if-let* ((source (plist-get history :source)))

@@ -128,7 +128,8 @@ ends at END.  Return nil when it is a title, or has something to say."
     (if (equal name "THOUGHTS")
         (let ((words (cl-reduce #'+ lines :key (lambda (line)
                                                  (length (split-string line))))))
-          (format "thought, %d words" (max 0 (- words (length lines)))))
+          (format "thought, %s" (org-agent-counted (max 0 (- words (length lines)))
+                                                   "word")))
       (org-agent-layout--calls-summary lines))))
 
 (defun org-agent-layout--calls-summary (lines)

@@ -290,7 +290,8 @@ If ANEW is non-nil, replace the lines of the buffer; else add new ones."
      (org-agent-log--insert-records (plist-get params :records))
      (when-let* ((dropped (plist-get params :dropped)))
        (org-agent-log--insert
-        (format "(%d more lines came too fast to be shown)" dropped))))))
+        (format "(%s more came too fast to be shown)"
+                (org-agent-counted dropped "line")))))))
 
 (defun org-agent-log--take (records anew)
   "Show RECORDS, the end of the log, and those that arrived meanwhile.

@@ -349,7 +349,7 @@ The copy is without the commas that escape code in Org."
     (user-error "This is not an Org buffer"))
   (let ((text (org-agent-markup--block-wanted)))
     (kill-new text)
-    (message "Copied %d lines%s" (length (split-string text "\n" t))
+    (message "Copied %s%s" (org-agent-counted (length (split-string text "\n" t)) "line")
              (if (string-search org-agent-inert-mark text)
                  "; what is held in them stays so" ""))))
 

@@ -506,8 +506,8 @@ DONE is the word that reports success."
   (let ((count (or (plist-get params :waiting) 0)))
     (when (> count 0)
       (message "%s" (substitute-command-keys
-                     (format "org-agent proposes %d memory change%s; \\[org-agent-memory] shows them"
-                             count (if (= count 1) "" "s"))))))
+                     (format "org-agent proposes %s; \\[org-agent-memory] shows them"
+                             (org-agent-counted count "memory change"))))))
   (org-agent-memory--refresh))
 
 ;;;; The persona

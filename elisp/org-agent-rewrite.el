@@ -464,10 +464,10 @@ The new text is shown as a diff.  There \
   (let* ((beg (org-agent-rewrite-job-beg rewriting))
          (name (org-agent-one-line (buffer-name))))
     (list :id (org-agent-rewrite-job-id rewriting) :level 1
-          :text (format "/rewrite %s\nOn %s of %s, %d characters"
+          :text (format "/rewrite %s\nOn %s of %s, %s"
                         wish (org-agent-rewrite--lines
                               beg (org-agent-rewrite-job-end rewriting))
-                        name (length text))
+                        name (org-agent-counted (length text) "character"))
           :event (list :sensor :user-command :command "rewrite"
                        :arguments wish
                        :buffer (list :name name

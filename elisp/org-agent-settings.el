@@ -515,7 +515,7 @@ Nothing leaves this machine before you are told where it goes."
   (insert (make-string (max 1 (- 18 (current-column))) ?\s)
           (or (plist-get server :base-url) "you type its address")
           (if-let* ((models (plist-get server :models)))
-              (format "  %d models" (length models))
+              (concat "  " (org-agent-counted (length models) "model"))
             "")
           "\n"))
 

@@ -220,7 +220,7 @@ LABEL is nil is a child of the last line with a label."
            collect (list (and first "Servers")
                          (concat (plist-get server :name) "  "
                                  (org-agent-status--state state)
-                                 (and tools (format ", %d tools" (length tools)))
+                                 (and tools (format ", %s" (org-agent-counted (length tools) "tool")))
                                  (and fault (concat "  " fault)))
                          (and (eq state :failing) 'error)
                          nil (plist-get server :name))

@@ -425,8 +425,9 @@ were done, REFUSED those that were not possible."
     (refused "Nothing was undone")
     (plan (org-agent-undo-turn--nothing-to-do plan))
     (t "The turn changed no text"))
-   (if refused (format "; %d changes stay, since their text has changed"
-                       (length refused))
+   (if refused (format "; %s stay%s, since the text has changed"
+                       (org-agent-counted (length refused) "change")
+                       (if (cdr refused) "" "s"))
      "")
    (let ((stays (plist-get reply :stays)))
      (if stays
@@ -435,8 +436,8 @@ were done, REFUSED those that were not possible."
 
 (defun org-agent-undo-turn--sentence (steps)
   "Return a sentence about STEPS, which were carried out."
-  (format "Undone: %d change%s in %s; undo there makes %s again"
-          (length steps) (if (cdr steps) "s" "")
+  (format "Undone: %s in %s; undo there makes %s again"
+          (org-agent-counted (length steps) "change")
           (mapconcat #'buffer-name
                      (cl-remove-duplicates
                       (mapcar (lambda (part) (plist-get part :buffer)) steps))

@@ -183,6 +183,10 @@ With WIDTH cut it to that many columns."
         (truncate-string-to-width line width nil nil t)
       line)))
 
+(defun org-agent-counted (count noun)
+  "Return COUNT with NOUN, which gets an s unless there is one."
+  (format "%d %s%s" count noun (if (eql count 1) "" "s")))
+
 ;;;; Files
 
 (defun org-agent-home-directory ()

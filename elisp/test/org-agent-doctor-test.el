@@ -64,7 +64,7 @@
                 "* B\n:PROPERTIES:\n:ID:       same\n:END:\n"
                 "text\n:ID:       same\n"))
       (org-agent-doctor-test--again "^ *[ ▾▸] *WARN +babel")
-      (org-agent-doctor-test--wait "^ *[ ▾▸] *WARN +ids .* 1 headings")
+      (org-agent-doctor-test--wait "^ *[ ▾▸] *WARN +ids .* 1 heading has")
       (org-agent-doctor-mend-all)
       (should (eq org-confirm-babel-evaluate t))
       (should (= read-process-output-max (* 256 1024)))

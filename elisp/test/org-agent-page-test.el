@@ -225,7 +225,7 @@ Some ~words~ for a beginning.\nMore.\n* "))
     (org-agent-page-test--with (replace-regexp-in-string
                                 "^Some" ":THOUGHTS:\n: Oh.\n:END:\nSome" file)
       (should (equal (org-agent-page-test--seen)
-                     "> Q\nSome words for a…\n+ thought, 1 words\nSome words for a beginning.\nMore.\n\n> ")))))
+                     "> Q\nSome words for a…\n+ thought, 1 word\nSome words for a beginning.\nMore.\n\n> ")))))
 
 (ert-deftest org-agent-page-leaves-a-persons-text-alone ()
   "A heading of the person's own is as they wrote it, and so is its drawer's name."

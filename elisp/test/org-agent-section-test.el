@@ -483,5 +483,22 @@ Point, the window and the folds stay with their sections."
               (should-not truncate-lines))))
       (global-visual-line-mode -1))))
 
+(ert-deftest org-agent-section-one-is-not-many ()
+  "No text says \"1 turns\": a number before a plural goes through one function."
+  (should (equal (mapcar (lambda (count) (org-agent-counted count "turn")) '(0 1 2))
+                 '("0 turns" "1 turn" "2 turns")))
+  (let (plurals)
+    (dolist (file (org-agent-fake-files))
+      (with-temp-buffer
+        (insert-file-contents (expand-file-name (concat file ".el") org-agent-directory))
+        (while (re-search-forward "%d \\(?:more \\)?\\(words\\|lines\\|turns\\|messages\\|models\\|tools\\|results\\|bytes\\|packages\\|headings\\)\\b" nil t)
+          (push (cons file (match-string 0)) plurals))))
+    (should-not (cl-set-difference
+                 plurals
+                 ;; Where one is written otherwise, or cannot be.
+                 '(("org-agent-speak" . "%d lines") ("org-agent-context" . "%d bytes")
+                   ("org-agent-rpc" . "%d bytes")) ; a limit
+                 :test #'equal))))
+
 (provide 'org-agent-section-test)
 ;;; org-agent-section-test.el ends here

@@ -16,6 +16,7 @@ import (
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // batchLimit is the maximum number of calls in a batch.
@@ -76,7 +77,7 @@ func judgeBatch(ctx context.Context, turn *policy.Turn, a action.Action) policy.
 // describeBatch shows the calls one below the other.
 func describeBatch(a action.Action, deps describe.Deps) describe.Description {
 	calls := a.Calls()
-	d := describe.Description{Summary: fmt.Sprintf("Make %s together", describe.Count(len(calls), "call")), Language: "text"}
+	d := describe.Description{Summary: fmt.Sprintf("Make %s together", text.Count(len(calls), "call")), Language: "text"}
 	same := len(calls) > 0
 	first := ""
 	var text strings.Builder

@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
+	"org-agent/kernel/text"
 )
 
 // Chat returns the kind of a message on a channel. The field names the chat. Such an action is
@@ -39,7 +40,7 @@ func Chat(channel, field string) kind.Kind {
 		Ends: ends,
 		Describe: func(a action.Action, _ describe.Deps) describe.Description {
 			effects := []string{
-				fmt.Sprintf("%s are sent to %s over the network, through %s", describe.Count(utf8.RuneCountInString(a.Text("text")), "character"), chat(a), channel),
+				fmt.Sprintf("%s are sent to %s over the network, through %s", text.Count(utf8.RuneCountInString(a.Text("text")), "character"), chat(a), channel),
 				"what was sent cannot be taken back",
 			}
 			if v, ok := a.Field("attachments"); ok && !plist.IsNil(v) {

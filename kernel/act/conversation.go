@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // leavesNothing is the Undo of an action that only shows or reads.
@@ -93,11 +94,11 @@ func insertion(d Deps) kind.Kind {
 		},
 		Ends: func(a action.Action, where policy.Where) bool { return ownBuffer(a.Text("buffer"), where.Session) },
 		Describe: func(a action.Action, _ describe.Deps) describe.Description {
-			text := a.Text("text")
+			written := a.Text("text")
 			return describe.Description{
-				Summary: "Write into " + a.Text("buffer"), Language: "text", Text: text,
+				Summary: "Write into " + a.Text("buffer"), Language: "text", Text: written,
 				Effects: []string{
-					fmt.Sprintf("%s go into that conversation and its file, where all who have it open see them", describe.Count(utf8.RuneCountInString(text), "character")),
+					fmt.Sprintf("%s go into that conversation and its file, where all who have it open see them", text.Count(utf8.RuneCountInString(written), "character")),
 					"it reads nothing and sends nothing over the network",
 				},
 			}

@@ -14,6 +14,7 @@ import (
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // setProperties sets properties of an entry. The properties are judged, shown and performed as
@@ -68,7 +69,7 @@ func describeProperties(a action.Action, _ describe.Deps) describe.Description {
 	return describe.Description{
 		Summary: fmt.Sprintf("Set %s of the entry %s", strings.Join(names, ", "), a.ID()), Language: "diff", Text: lines.String(),
 		Effects: []string{
-			fmt.Sprintf("%s of the entry with the :ID: %s change, in the buffer that has it, as one undo step", describe.Count(len(names), "property"), a.ID()),
+			fmt.Sprintf("%s of the entry with the :ID: %s change, in the buffer that has it, as one undo step", text.Count(len(names), "property"), a.ID()),
 			"it sends nothing over the network",
 		},
 	}

@@ -62,7 +62,7 @@ func (d Description) Finished(deps Deps) Description {
 		d.Effects = append(d.Effects, "you are asked each time: it can only be allowed once")
 	}
 	if hidden := hiddenIn(d.Text); hidden > 0 {
-		d.Effects = append(d.Effects, fmt.Sprintf("it contains %s that cannot be seen: each is shown as ⟨U+…⟩", Count(hidden, "character")))
+		d.Effects = append(d.Effects, fmt.Sprintf("it contains %s that cannot be seen: each is shown as ⟨U+…⟩", text.Count(hidden, "character")))
 	}
 	d.Summary, d.Text = text.Clip(line(d.Summary), summaryLimit), Visible(d.Text)
 	for i, effect := range d.Effects {
@@ -133,15 +133,4 @@ func Pretty(value sexp.Sexp) string {
 		lines = append(lines, printed[1:len(printed)-1])
 	}
 	return "(" + strings.Join(lines, "\n ") + ")"
-}
-
-// Count writes a number with its noun.
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if stem, ok := strings.CutSuffix(what, "y"); ok {
-		return fmt.Sprintf("%d %sies", n, stem)
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

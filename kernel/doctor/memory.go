@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/text"
 )
 
 // memoryIndex checks the index of the memory and of the person's notes. The index is made from
@@ -47,7 +48,7 @@ func memoryIndex(ctx context.Context, c Config) []Finding {
 	case stale > 0:
 		return []Finding{ok("%d of %d indexed files have changed since: the kernel reads them when it starts", stale, len(documents))}
 	}
-	return []Finding{ok("the index of notes is sound, with %d files", len(documents))}
+	return []Finding{ok("the index of notes is sound, with %s", text.Count(len(documents), "file"))}
 }
 
 // anew adds a repair that makes the index again.

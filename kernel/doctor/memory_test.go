@@ -38,7 +38,7 @@ func TestMemoryIndex(t *testing.T) {
 	}
 	must(t, f.Put(t.Context(), documents...))
 	must(t, f.Close())
-	if got := report(); got != "ok the index of notes is sound, with 1 files" {
+	if got := report(); got != "ok the index of notes is sound, with 1 file" {
 		t.Errorf("a sound index: %q", got)
 	}
 	must(t, os.Chtimes(note, time.Now(), time.Now().Add(time.Hour)))

@@ -12,6 +12,7 @@ import (
 	"org-agent/kernel/memory"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/text"
 )
 
 // persona checks the files of the agent's identity and the notes of the prompt.
@@ -48,7 +49,7 @@ func persona(ctx context.Context, c Config) []Finding {
 		found = append(found, toolsNamed(c.Tools, library, files)...)
 	}
 	if len(found) == 0 {
-		found = append(found, ok("%d files of the persona and %d profiles can be read", len(said.Files), len(profiles)))
+		found = append(found, ok("%s of the persona and %s can be read", text.Count(len(said.Files), "file"), text.Count(len(profiles), "profile")))
 	}
 	return found[:min(findingLimit, len(found))]
 }

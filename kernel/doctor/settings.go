@@ -15,6 +15,7 @@ import (
 	"org-agent/kernel/llm"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/text"
 )
 
 // findingLimit is how many faults of one kind are listed.
@@ -64,7 +65,7 @@ func model(ctx context.Context, c Config) []Finding {
 			found = append(found, warn("name one in config.org, below \"Models\"", "the built-in guide answers (%s): it is no language model", choice.Source))
 		case config.ChoiceDiscover:
 			if servers, _ := c.Drivers.Discover(ctx); len(servers) > 0 {
-				return append(found, ok("%s answers on this machine, with %d models", servers[0].Name, len(servers[0].Models)))
+				return append(found, ok("%s answers on this machine, with %s", servers[0].Name, text.Count(len(servers[0].Models), "model")))
 			}
 		default:
 			for i, key := range choice.Keys() {
@@ -186,10 +187,10 @@ func notes(ctx context.Context, c Config) []Finding {
 	}
 	if len(found) > findingLimit {
 		left := len(found) - findingLimit
-		found = append(found[:findingLimit], warn("org-agent skill check says which", "%d more notes are not in order", left))
+		found = append(found[:findingLimit], warn("org-agent skill check says which", "not in order: %s more", text.Count(left, "note")))
 	}
 	if len(found) == 0 {
-		found = append(found, ok("%d notes of the home are in order", len(paths)))
+		found = append(found, ok("in order: %s of the home", text.Count(len(paths), "note")))
 	}
 	return found
 }

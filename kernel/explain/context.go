@@ -7,6 +7,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // pastTurns shows which part of the conversation a model got.
@@ -19,15 +20,15 @@ func (s *story) pastTurns(h *protocol.History) {
 		known = "nobody, so it is an assumption"
 	}
 	s.field("Window", "%d tokens, known by %s", h.Window, known)
-	parts := []string{countText(h.Turns, "turn") + " in their words"}
+	parts := []string{text.Count(h.Turns, "turn") + " in their words"}
 	if h.Shortened+h.Omitted > 0 {
 		parts = append(parts, fmt.Sprintf("with %d results shortened and %d left out", h.Shortened, h.Omitted))
 	}
 	if h.Summarised > 0 {
-		parts = append(parts, fmt.Sprintf("notes (row %d) of the first %s", h.Compaction, countText(h.Summarised, "turn")))
+		parts = append(parts, fmt.Sprintf("notes (row %d) of the first %s", h.Compaction, text.Count(h.Summarised, "turn")))
 	}
 	if h.Left > 0 {
-		parts = append(parts, countText(h.Left, "turn")+" left out")
+		parts = append(parts, text.Count(h.Left, "turn")+" left out")
 	}
 	s.field("Earlier turns", "%s; about %d tokens", strings.Join(parts, ", "), h.Tokens)
 }

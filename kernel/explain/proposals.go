@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // choice shows which skill answers, and which others would have.
@@ -77,7 +78,7 @@ func (s *story) request(e journal.Entry) error {
 		total += len(m.Content)
 	}
 	s.requests++
-	s.event("Model asked, request %d: %s, %s", s.requests, countText(len(data.Messages), "message"), sizeText(total))
+	s.event("Model asked, request %d: %s, %s", s.requests, text.Count(len(data.Messages), "message"), sizeText(total))
 	s.field("Model", "%s", data.Model)
 	s.pastTurns(data.History)
 	if data.Temperature != nil {
@@ -92,13 +93,6 @@ func (s *story) request(e journal.Entry) error {
 		s.text(2, fmt.Sprintf("Message %d, %s", i+1, m.Role), m.Content)
 	}
 	return nil
-}
-
-func countText(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // reply shows a model's reply as it came.

@@ -19,6 +19,17 @@ func Thousands(n int) string {
 	return fmt.Sprint(n)
 }
 
+// Count writes a number with its noun: 1 file, 2 files, 3 properties.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if stem, ok := strings.CutSuffix(what, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // Dollars writes an amount of money: $1.20, or $0.0012 if it is less than a cent.
 func Dollars(amount float64) string {
 	if amount < 0.01 {

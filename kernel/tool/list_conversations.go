@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 //go:embed list_conversations.md
@@ -51,7 +52,7 @@ func listConversations(past Past) Tool {
 					left++
 					continue
 				}
-				fmt.Fprintf(&b, "- %s (%s, %d turns): %s\n", s.Name, past.at(s.Updated), s.Turns, s.Words)
+				fmt.Fprintf(&b, "- %s (%s, %s): %s\n", s.Name, past.at(s.Updated), text.Count(s.Turns, "turn"), s.Words)
 			}
 			if count == 0 {
 				return "There is no such conversation, " + since + ".", nil

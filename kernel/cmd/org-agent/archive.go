@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"org-agent/kernel/archive"
+	"org-agent/kernel/text"
 )
 
 // exportCommand is "org-agent export". It needs no kernel and may run beside one.
@@ -142,8 +143,8 @@ func printImport(stdout, stderr io.Writer, home string, imported archive.ImportR
 	for _, line := range notices {
 		fmt.Fprintln(stderr, "org-agent: "+line)
 	}
-	_, err := fmt.Fprintf(stdout, "%s: %d files written, %d the same, from org-agent %s of %s\n",
-		home, imported.Added+len(imported.Replaced)+len(imported.Merged), imported.Same, oneLine(imported.Version), oneLine(imported.ExportedAt))
+	_, err := fmt.Fprintf(stdout, "%s: %s written, %d the same, from org-agent %s of %s\n",
+		home, text.Count(imported.Added+len(imported.Replaced)+len(imported.Merged), "file"), imported.Same, oneLine(imported.Version), oneLine(imported.ExportedAt))
 	return err
 }
 

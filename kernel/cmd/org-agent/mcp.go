@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/mcp"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // mcpCommands is "org-agent mcp" with its subcommands.
@@ -66,7 +67,7 @@ func (c *mcpListCommand) Run(ctx context.Context, proc *process) error {
 func mcpLine(s protocol.MCPServer) string {
 	parts := []string{string(s.State)}
 	if s.State == mcp.Ready {
-		parts = append(parts, fmt.Sprintf("%d tools", len(s.Tools)))
+		parts = append(parts, text.Count(len(s.Tools), "tool"))
 	}
 	if len(s.Left) > 0 {
 		parts = append(parts, fmt.Sprintf("%d left out", len(s.Left)))

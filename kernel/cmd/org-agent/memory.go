@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // memoryCommands is "org-agent memory".
@@ -206,6 +207,6 @@ func (c *memoryIndexCommand) Run(ctx context.Context, proc *process) error {
 	if c.JSON {
 		return proc.printJSON(result)
 	}
-	fmt.Fprintf(proc.stdout, "%d files are indexed; %d were read, in %.2f s\n", result.Files, result.Read, result.Seconds)
+	fmt.Fprintf(proc.stdout, "indexed: %s; %d read, in %.2f s\n", text.Count(result.Files, "file"), result.Read, result.Seconds)
 	return nil
 }

@@ -111,7 +111,7 @@ func (b *statusText) settings(s protocol.StatusResult) {
 		}
 	}
 	if len(s.MCP) > 0 {
-		b.line("mcp", fmt.Sprintf("%d servers", len(s.MCP)))
+		b.line("mcp", text.Count(len(s.MCP), "server"))
 	}
 	for _, server := range s.MCP {
 		b.element("%s: %s", server.Name, mcpLine(server))
