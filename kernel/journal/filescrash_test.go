@@ -1,13 +1,10 @@
 package journal_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"org-agent/kernel/journal"
@@ -71,42 +68,6 @@ func versions(ctx context.Context, f *journal.Files) (last int, all map[string]i
 		last = max(last, all[path])
 	}
 	return last, all, nil
-}
-
-// TestKilledWhilePuttingFiles: what was put in before SIGKILL is found, each document as it was
-// put in last and nothing else, and those that were put in at once are all there. The index is
-// not made anew.
-func TestKilledWhilePuttingFiles(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "index.db")
-	acknowledged := 0
-	for round := range 12 {
-		command := child(t, "put files for ever", path)
-		output, err := command.StdoutPipe()
-		must(t, err)
-		must(t, command.Start())
-		lines := bufio.NewScanner(output)
-		for seen := 0; lines.Scan(); seen++ {
-			if seen == 3+round {
-				must(t, command.Process.Signal(syscall.SIGKILL))
-			}
-			_, version, _ := strings.Cut(lines.Text(), " ") // what it said before it died counts too
-			acknowledged, err = strconv.Atoi(version)
-			must(t, err)
-		}
-		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
-			t.Fatalf("round %d: the child was not killed: %v", round, err)
-		}
-		f, fresh, err := journal.OpenFiles(t.Context(), path)
-		must(t, err)
-		if fresh {
-			t.Errorf("round %d: the index was made anew", round)
-		}
-		checkVersions(t, f, acknowledged)
-		must(t, f.Close())
-	}
-	if acknowledged < 50 {
-		t.Fatalf("only %d versions were acknowledged: the test proves nothing", acknowledged)
-	}
 }
 
 // checkVersions fails the test if what is found is not what the index says is in.

@@ -139,7 +139,7 @@ func TestHopelessClientCostsBoundedMemory(t *testing.T) {
 	who.await(t, 1)
 	client := who.all()[0]
 	text := strings.Repeat("x", 1<<20)
-	for range 200 { // far more than it may be owed
+	for range 96 { // half as much again as it may be owed
 		client.Notify(protocol.MethodNotice, protocol.Notice{Text: text})
 	}
 	<-client.Done()
