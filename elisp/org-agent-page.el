@@ -226,8 +226,9 @@ Return nil: there is nothing left to highlight."
   (let* ((beg (point))
          (stars (progn (skip-chars-forward "*") (1+ (point))))
          (end (line-end-position))
+         ;; What is typed behind the stars of an empty heading is no part of its tags.
          (tags-from (and (re-search-forward org-agent-heading-tags-regexp end t)
-                         (match-beginning 0)))
+                         (max stars (match-beginning 0))))
          (tags (and tags-from (split-string (match-string-no-properties 1) ":" t)))
          (title-end (or tags-from end)))
     (goto-char beg)

@@ -197,6 +197,19 @@ Lines of results are no calls, as files of before indented none."
         (should (equal seen page))
         (should (memq face faces))))))
 
+(ert-deftest org-agent-page-draft-of-a-branch-is-written ()
+  "What is typed into the empty draft of a branch is not hidden with its tag.
+Emacs would move point behind the drawer."
+  (org-agent-page-test--with
+      (concat "* Q :user:\n:PROPERTIES:\n:ID: x\n:END:\n"
+              (org-agent-heading-line 2 "" '("draft"))
+              ":PROPERTIES:\n:HISTORY:  branch\n:END:\n")
+    (goto-char (point-min))
+    (re-search-forward "^\\*\\* ")
+    (should-not (get-text-property (1- (point)) 'invisible))
+    (insert-and-inherit "a")
+    (should-not (get-text-property (1- (point)) 'invisible))))
+
 (ert-deftest org-agent-page-excerpt-is-the-text ()
   "A title that only repeats how the text begins is shown as its beginning."
   (let ((file "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:
