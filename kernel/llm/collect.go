@@ -6,8 +6,8 @@ import (
 )
 
 // ReplyLimit is the number of bytes of a reply, its text and its reasoning together, that are accepted.
-// That is about a quarter of a million tokens.
-const ReplyLimit = 1_000_000
+// That is about half a million tokens.
+const ReplyLimit = 2_000_000
 
 // Reply is a whole reply.
 type Reply struct {
