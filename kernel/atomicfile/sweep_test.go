@@ -1,7 +1,6 @@
 package atomicfile_test
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,12 +15,9 @@ import (
 // TestSweep kills processes while they write, and removes what they left and nothing else.
 func TestSweep(t *testing.T) {
 	directory := t.TempDir()
-	if os.Getenv("WRITE_FOR_EVER") != "" {
-		for i := 0; ; i++ {
-			_ = atomicfile.Write(os.Getenv("WRITE_FOR_EVER"), []byte(strings.Repeat("x", 1<<20)), 0o600) // until it is killed
-			if i == 0 {
-				_, _ = io.WriteString(os.Stdout, "writing\n")
-			}
+	if path := os.Getenv("WRITE_FOR_EVER"); path != "" {
+		for {
+			_ = atomicfile.Write(path, []byte(strings.Repeat("x", 16<<20)), 0o600) // until it is killed
 		}
 	}
 	left := func() (names []string) {
@@ -34,19 +30,22 @@ func TestSweep(t *testing.T) {
 		}
 		return names
 	}
-	for len(left()) < 3 { // most die between two writes
+	for len(left()) < 3 { // now and then one has just ended a write when it is killed
 		child := exec.Command(os.Args[0], "-test.run=^TestSweep$")
 		child.Env = append(os.Environ(), "WRITE_FOR_EVER="+filepath.Join(directory, "notes.org"))
-		out, err := child.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := len(left())
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.ReadFull(out, make([]byte, 8)) // an error means that it has ended
+		began := time.Now()
+		for len(left()) == before && time.Since(began) < time.Minute {
+			time.Sleep(time.Millisecond)
+		}
 		_ = child.Process.Kill()
 		_ = child.Wait()
+		if len(left()) == before && time.Since(began) >= time.Minute {
+			t.Fatal("the child writes nothing")
+		}
 	}
 	kept := []string{".NEW~", ".emacs.new~", ".notes.org.1.new", "a.1.new~", "notes.org"}
 	for _, name := range kept {
