@@ -59,7 +59,7 @@
       (search-forward "April")
       (should (equal (org-agent-explain-id) answer))
       (goto-char (point-max))
-      (should-not (org-agent-explain-id))
+      (should (equal (org-agent-explain-id) question)) ; in the draft, of the last question
       (search-backward "Detail")
       (call-interactively #'org-agent-why)
       (org-agent-explain-test--told "^\\* Answered: Which notes")

@@ -118,7 +118,7 @@ printf '#!/bin/sh\\ntouch %s/../started\\n' \"$PWD\" >\"$2\"; chmod 755 \"$2\""
     (org-agent-chat)
     (should (eq org-agent-kernel-state 'building))
     (org-agent-fake-wait
-     (string-match-p "building the kernel: 1 packages"
+     (string-match-p "building the kernel: 1 package"
                      (org-agent-kernel-start-test--header)))
     (org-agent-kernel-ensure)           ; as a message that is sent does
     (should-error (org-agent-build) :type 'user-error)

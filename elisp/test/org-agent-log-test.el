@@ -121,7 +121,7 @@
         (org-agent-log-test--wait "line 8000$")
         (should (<= (count-lines (point-min) (point-max)) 5001))
         (should-not (string-match-p "^old" (buffer-string)))
-        (should (string-match-p "2 more lines" (buffer-string)))
+        (should (string-match-p "2 lines more" (buffer-string)))
         (goto-char (point-max))
         (forward-line -10)
         (let ((line (thing-at-point 'line)))
