@@ -247,7 +247,7 @@ walks: need-emacs $(BIN) elisp/org-agent.elc ## do in real Emacsen what README.o
 	$(call need,xdotool,xdotool)
 	$(call need,import,imagemagick)
 	@mkdir -p .cache; set -o pipefail; windows=$$(EMACS=$(EMACS) testdata/screenshot/emacs-with-windows.sh) && \
-	$(GO) test ./kernel/walk -run '^TestWalks$$' -count=1 -timeout 2h -v -displays terminal,window -inits empty,typical \
+	$(GO) test ./kernel/walk -run '^TestWalks$$' -count=1 -timeout 2h -v -more -displays terminal,window -inits empty,typical \
 	  -emacs "$$windows" -pictures '$(if $(PICTURES),$(abspath $(PICTURES)))' | tee .cache/walks.log | grep -v -e '^=== RUN' -e 'clock	' && \
 	$(GO) test ./kernel/walk -run '^TestWalks$$' -count=1 -timeout 2h -v -inits cloned >>.cache/walks.log || { tail -n 40 .cache/walks.log; exit 1; }
 	@sed -n 's/.*clock	//p' .cache/walks.log | sort | expand -t 52,72,84

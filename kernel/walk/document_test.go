@@ -1,9 +1,12 @@
 package walk
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,23 +14,30 @@ import (
 // root is the checkout.
 const root = "../.."
 
-// walked are the sections of documents that are walked, with those below them: each of their items is
-// quoted whole, and each section that has none is quoted.
-var walked = []struct{ document, section string }{
-	{"README.org", "The first five minutes"},
-	{"README.org", "Write your first skill"},
-	{"elisp/org-agent.org", "The first half hour"},
-	{"elisp/org-agent.org", "How do I see and revoke what I have allowed?"},
+// walked are the sections of documents that are walked, with those below them: each of their items and rows
+// of tables is quoted whole, and each section that has none is quoted. In a section that is walked whole, each
+// paragraph and each block is quoted whole, too, except a paragraph that leads to another page.
+var walked = []struct {
+	document, section string
+	whole             bool
+}{
+	{"README.org", "The first five minutes", true},
+	{"README.org", "Your own model", true},
+	{"README.org", "Write your first skill", false},
+	{"elisp/org-agent.org", "The first half hour", false},
+	{"elisp/org-agent.org", "How do I see and revoke what I have allowed?", false},
 }
 
+// readScripts reads the walks that are always done, and those in testdata/more, which take their time.
 func readScripts(t *testing.T) []script {
 	t.Helper()
 	names, err := filepath.Glob("testdata/*.org")
-	if err != nil || len(names) == 0 {
+	further, furtherErr := filepath.Glob("testdata/more/*.org")
+	if err = errors.Join(err, furtherErr); err != nil || len(names) == 0 || len(further) == 0 {
 		t.Fatalf("no walks are in testdata: %v", err)
 	}
 	var all []script
-	for _, name := range names {
+	for _, name := range slices.Concat(names, further) {
 		s, err := readScript(name)
 		if err != nil {
 			t.Fatal(err)
@@ -78,12 +88,17 @@ func TestDocumentsAreWalked(t *testing.T) {
 			t.Errorf("%s has no section %q", w.document, w.section)
 		}
 		for _, s := range sections {
-			for _, item := range s.items {
+			items := s.items
+			if w.whole {
+				elsewhere := func(paragraph string) bool { return strings.Contains(paragraph, "[[file:") }
+				items = slices.Concat(s.items, slices.DeleteFunc(slices.Clone(s.paragraphs), elsewhere))
+			}
+			for _, item := range items {
 				if left := unquoted(item, quotes); left != "" {
 					t.Errorf("%s, %s: no walk quotes %q of the step %q", w.document, s.title, left, item)
 				}
 			}
-			if text := plain(s.text); len(s.items) == 0 && text != "" && unquoted(text, quotes) == text {
+			if text := strings.Join(s.paragraphs, " "); len(s.items) == 0 && text != "" && unquoted(text, quotes) == text {
 				t.Errorf("%s, %s: no walk quotes this section", w.document, s.title)
 			}
 		}
@@ -98,23 +113,28 @@ func unquoted(text string, quotes []string) string {
 	return plain(text)
 }
 
-// A section is a heading of a document without those below it.
+// A section is a heading of a document without those below it. Items are also the rows of its tables, but not
+// the first ones, which name the columns. A block is a paragraph. Pictures are none.
 type section struct {
-	title, text string
-	items       []string
+	title             string
+	items, paragraphs []string
 }
 
-var itemBegin = regexp.MustCompile(`^(?:- |[0-9]+\. )`)
+var (
+	itemBegin   = regexp.MustCompile(`^(?:- |[0-9]+\. )`)
+	pictureLine = regexp.MustCompile(`^\[\[file:[^]]*\.(?:png|gif)\]\]$`)
+)
 
 // sectionsOf are the section with a title and those below it.
 func sectionsOf(document, title string) []section {
 	var found []section
 	level := 0
-	within := false // an item
+	row := false       // the line before was a row of a table
+	var open *[]string // the items or paragraphs, whose last one goes on
 	for line := range strings.SplitSeq(document, "\n") {
 		stars := len(line) - len(strings.TrimLeft(line, "*"))
 		if stars > 0 && strings.HasPrefix(line[stars:], " ") {
-			within = false
+			open = nil
 			name := strings.TrimSpace(line[stars:])
 			switch {
 			case name == title:
@@ -127,21 +147,30 @@ func sectionsOf(document, title string) []section {
 			}
 			continue
 		}
-		if level == 0 || strings.HasPrefix(line, "#+") {
+		if level == 0 {
 			continue
 		}
 		now := &found[len(found)-1]
+		before := row
+		row = strings.HasPrefix(line, "|")
 		begin := itemBegin.FindString(line)
 		switch {
+		case row:
+			open = nil
+			if before && !strings.HasPrefix(line, "|-") {
+				now.items = append(now.items, plain(line))
+			}
 		case begin != "":
-			within = true
+			open = &now.items
 			now.items = append(now.items, plain(line[len(begin):]))
-		case within && strings.HasPrefix(line, "  "):
-			last := &now.items[len(now.items)-1]
-			*last = plain(*last + " " + line)
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#+") || pictureLine.MatchString(line):
+			open = nil
+		case open == nil || open == &now.items && !strings.HasPrefix(line, "  "):
+			open = &now.paragraphs
+			now.paragraphs = append(now.paragraphs, plain(line))
 		default:
-			within = false
-			now.text += line + "\n"
+			last := &(*open)[len(*open)-1]
+			*last = plain(*last + " " + line)
 		}
 	}
 	return found
@@ -149,8 +178,13 @@ func sectionsOf(document, title string) []section {
 
 // TestSections: a test of what finds the steps of documents, which would find nothing wrong without them.
 func TestSections(t *testing.T) {
-	got := sectionsOf("* One\n- no\n* Two\ntext\n1. first\n   goes on\n2. second\n\nafter\n** Below\n- third\n* Three\n- no", "Two")
-	if len(got) != 2 || len(got[0].items) != 2 || got[0].items[0] != "first goes on" || plain(got[0].text) != "text after" || got[1].items[0] != "third" {
+	got := sectionsOf("* One\n- no\n* Two\ntext\n#+KEY: no\n1. first\n   goes on\n2. second\n\nafter\nall\n\n"+
+		"[[file:a.png]]\n| key | what |\n|-----+------|\n| a   | b  c |\n#+begin_src sh\nls\npwd\n#+end_src\n** Below\n- third\n* Three\n- no", "Two")
+	want := []section{
+		{title: "Two", items: []string{"first goes on", "second", "| a | b c |"}, paragraphs: []string{"text", "after all", "ls pwd"}},
+		{title: "Below", items: []string{"third"}},
+	}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 	if left := unquoted("press a and b", []string{"press a"}); left != "and b" {

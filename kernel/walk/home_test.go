@@ -55,8 +55,12 @@ func newHome(t *testing.T, s script, init string) *home {
 		h.copyCheckout(t)
 	}
 	h.wrapEmacs(t, "emacs")
-	if s.model != "" {
-		h.serveModel(t, s.model)
+	switch {
+	case s.found:
+		h.variables = append(h.variables, "ORG_AGENT_LLM=")
+	case s.model != "":
+		url := h.serveModel(t, s.model, "127.0.0.1:0")
+		h.variables = append(h.variables, "ORG_AGENT_LLM=", "ORG_AGENT_LLM_BASE_URL="+url, "ORG_AGENT_LLM_API_KEY=none", "ORG_AGENT_LLM_MODEL=test-model")
 	}
 	if init == "typical" {
 		h.writeInit(t, init)
@@ -131,8 +135,9 @@ func (h *home) mustRun(t *testing.T, program string, arguments ...string) {
 	}
 }
 
-// serveModel has the answers of a script of llmtest come from a model of the home.
-func (h *home) serveModel(t *testing.T, text string) {
+// serveModel has the answers of a script of llmtest come from a model server at an address, until the test ends. It
+// returns the server's URL.
+func (h *home) serveModel(t *testing.T, text, address string) string {
 	t.Helper()
 	name := filepath.Join(h.directory, "model.json")
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -142,12 +147,12 @@ func (h *home) serveModel(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := llmtest.Listen("127.0.0.1:0", answers, nil)
+	server, err := llmtest.Listen(address, answers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	h.variables = append(h.variables, "ORG_AGENT_LLM=", "ORG_AGENT_LLM_BASE_URL="+server.URL(), "ORG_AGENT_LLM_API_KEY=none", "ORG_AGENT_LLM_MODEL=test-model")
+	return server.URL()
 }
 
 // writeInit gives the home the init file in testdata with this name, and the line of README.org.

@@ -15,6 +15,7 @@ type script struct {
 	name     string
 	document string // the file that it quotes, from the root of the checkout
 	model    string // what a model answers, for llmtest; "" has the built-in guide answer
+	found    bool   // the model is served only from a part "serve" on, and nothing names it to Emacs
 	steps    []step
 }
 
@@ -35,6 +36,7 @@ type step struct {
 //	unseen  and this is not
 //	start   the clock with this name starts, if it does not run
 //	stop    it stops
+//	serve   the model listens at this address from now on
 //
 // What is to be seen or not is plain text, or a regular expression between slashes. Lines and blanks do
 // not matter to it.
@@ -44,7 +46,7 @@ type part struct {
 	text string
 }
 
-var partWords = []string{"run", "press", "type", "call", "see", "unseen", "start", "stop"}
+var partWords = []string{"run", "press", "type", "call", "see", "unseen", "start", "stop", "serve"}
 
 // looks reports whether the part only looks at the screen.
 func (p part) looks() bool { return p.word == "see" || p.word == "unseen" }
@@ -115,6 +117,7 @@ func readScript(name string) (script, error) {
 			}
 			now := &s.steps[len(s.steps)-1]
 			now.parts = append(now.parts, p)
+			s.found = s.found || p.word == "serve"
 		}
 	}
 	return s, nil

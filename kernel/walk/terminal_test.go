@@ -40,7 +40,7 @@ func (d *terminal) run(ctx context.Context, command string) error {
 
 // tmuxKeys are the keys that tmux and Emacs call by different names.
 var tmuxKeys = strings.NewReplacer("RET", "Enter", "TAB", "Tab", "ESC", "Escape", "DEL", "BSpace", "SPC", "Space",
-	"<up>", "Up", "<down>", "Down", "<next>", "NPage", "<prior>", "PPage")
+	"<up>", "Up", "<down>", "Down", "<next>", "NPage", "<prior>", "PPage", ";", `\;`)
 
 func (d *terminal) press(ctx context.Context, keys string) error {
 	return d.do(ctx, append([]string{"send-keys", "--"}, strings.Fields(tmuxKeys.Replace(keys))...)...)

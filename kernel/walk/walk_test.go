@@ -20,6 +20,7 @@ var (
 	displays = flag.String("displays", "terminal", "comma-separated: `where` Emacs is shown, terminal or window")
 	inits    = flag.String("inits", "empty", "comma-separated: the `init` files, empty or typical, or cloned for none in a clone that is built first")
 	emacs    = flag.String("emacs", "emacs", "the `program` that is shown in a window")
+	more     = flag.Bool("more", false, "do the walks in testdata/more, too")
 	pictures = flag.String("pictures", "", "a `directory` for a picture of each step")
 )
 
@@ -51,8 +52,9 @@ func TestWalks(t *testing.T) {
 	for _, where := range strings.Split(*displays, ",") {
 		for _, init := range strings.Split(*inits, ",") {
 			for _, s := range readScripts(t) {
-				if init == cloned && s.document != "README.org" {
-					continue // what it does is done in a checkout that is built
+				further := filepath.Base(filepath.Dir(s.name)) == "more"
+				if further && !*more || init == cloned && (further || s.document != "README.org") {
+					continue // in a clone, what it does is done in a checkout that is built
 				}
 				t.Run(where+"/"+init+"/"+strings.TrimSuffix(filepath.Base(s.name), ".org"), func(t *testing.T) {
 					walkScript(t, s, where, init)
@@ -67,7 +69,7 @@ const cloned = "cloned"
 
 func walkScript(t *testing.T, s script, where, init string) {
 	h := newHome(t, s, init)
-	w := &walker{t: t, script: s, began: map[string]mark{}, timeout: startTimeout}
+	w := &walker{t: t, script: s, home: h, began: map[string]mark{}, timeout: startTimeout}
 	if init == cloned {
 		init, w.timeout = "empty", buildTimeout
 		w.began[firstAnswer] = mark{at: h.made}
@@ -98,6 +100,7 @@ func walkScript(t *testing.T, s script, where, init string) {
 type walker struct {
 	t       *testing.T
 	script  script
+	home    *home
 	display display
 	keys    int // pressed so far
 	began   map[string]mark
@@ -154,6 +157,8 @@ func (w *walker) do(p part) error {
 			return err
 		}
 		return w.display.press(ctx, "RET")
+	case "serve":
+		w.home.serveModel(w.t, w.script.model, p.text)
 	case "start":
 		if _, ok := w.began[p.text]; !ok {
 			w.began[p.text] = mark{time.Now(), w.keys}
