@@ -226,7 +226,8 @@ Return nil: there is nothing left to highlight."
   (let* ((beg (point))
          (stars (progn (skip-chars-forward "*") (1+ (point))))
          (end (line-end-position))
-         ;; What is typed behind the stars of an empty heading is no part of its tags.
+         ;; What is typed behind the stars of an empty heading, and a blank that is
+         ;; typed behind the words of a draft, are no part of its tags.
          (tags-from (and (re-search-forward org-agent-heading-tags-regexp end t)
                          (max stars (match-beginning 0))))
          (tags (and tags-from (split-string (match-string-no-properties 1) ":" t)))
@@ -247,7 +248,7 @@ Return nil: there is nothing left to highlight."
       (org-agent-page--answer beg stars title-end end tags))
      ((or (member "draft" tags) (org-agent-page--draft-p beg))
       (when tags-from
-        (org-agent-page--tags tags-from end tags nil))
+        (org-agent-page--tags (min end (1+ tags-from)) end tags nil))
       (org-agent-page--question beg stars title-end end))
      ;; A heading of level one that is no turn is the person's own.
      ((> stars (+ beg 2))
@@ -279,8 +280,7 @@ It is of level one, and so is not a part of an answer."
 (defun org-agent-page--tags (beg end tags note)
   "Hide what programs read of TAGS, which stand from BEG to END.
 NOTE, a string or nil, says the same to people."
-  (let ((own (cl-set-difference tags org-agent-page--machine-tags
-                                :test #'equal)))
+  (let ((own (cl-set-difference tags org-agent-page--machine-tags :test #'equal)))
     (cond (own (org-agent-page--instead
                 beg end (concat note "  :" (string-join (cl-remove-if-not
                                                          (lambda (tag) (member tag own))

@@ -207,8 +207,12 @@ Emacs would move point behind the drawer."
     (goto-char (point-min))
     (re-search-forward "^\\*\\* ")
     (should-not (get-text-property (1- (point)) 'invisible))
-    (insert-and-inherit "a")
-    (should-not (get-text-property (1- (point)) 'invisible))))
+    (dolist (typed '("a" " "))
+      (insert-and-inherit typed)
+      (org-align-tags)
+      (font-lock-ensure)
+      (should (equal typed (buffer-substring-no-properties (1- (point)) (point))))
+      (should-not (get-text-property (1- (point)) 'invisible)))))
 
 (ert-deftest org-agent-page-excerpt-is-the-text ()
   "A title that only repeats how the text begins is shown as its beginning."
