@@ -266,6 +266,7 @@
     (cond ((eq (plist-get status :state) :failed)
            (org-agent-skills--report-error status))
           ((eq (plist-get status :state) :live)
+           (org-agent-skills--report-mended status)
            (org-agent-skills--report-withheld status)))))
 
 (defvar org-agent-skills--withheld nil
@@ -302,6 +303,13 @@
                (if (plist-get status :last-good)
                    " (the last good version stays live)"
                  "")))))
+
+(defun org-agent-skills--report-mended (status)
+  "Report that the note of STATUS is live if an error of it was reported."
+  (let ((file (plist-get status :file)))
+    (when (alist-get file org-agent-skills--errors nil nil #'equal)
+      (setf (alist-get file org-agent-skills--errors nil 'remove #'equal) nil)
+      (message "org-agent: %s is live" (abbreviate-file-name file)))))
 
 ;;;; New notes
 

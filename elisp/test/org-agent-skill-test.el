@@ -351,5 +351,21 @@
         (org-agent-log-mode)
         (should-error (org-agent-log-visit) :type 'user-error)))))
 
+(ert-deftest org-agent-skills-changed-tells-of-a-mended-note ()
+  "Whoever mends a note is told when it is live, and of the same fault again."
+  (org-agent-fake-with-home
+    (let* ((file (expand-file-name "skills/mended.org" org-agent-home))
+           (failed (list :file file :state :failed :last-good t
+                         :diagnostics '((:line 3 :message "no such function"))))
+           (live (list :file file :state :live)))
+      (dotimes (_ 2)
+        (ert-with-message-capture messages
+          (org-agent-skills-changed (list :skills (list failed)))
+          (should (string-match-p "mended\\.org:3: no such function" messages)))
+        (ert-with-message-capture messages
+          (org-agent-skills-changed (list :skills (list live)))
+          (org-agent-skills-changed (list :skills (list live)))
+          (should (string-match-p "\\`org-agent: .*mended\\.org is live\n\\'" messages)))))))
+
 (provide 'org-agent-skill-test)
 ;;; org-agent-skill-test.el ends here
