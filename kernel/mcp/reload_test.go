@@ -172,7 +172,12 @@ func TestKeyIsReadAgain(t *testing.T) {
 		}
 		handler.ServeHTTP(w, r)
 	}))
-	t.Cleanup(web.Close)
+	t.Cleanup(func() {
+		web.Close()
+		for session := range server.Sessions() { // with the first key, which could not end it any more
+			_ = session.Close()
+		}
+	})
 	h := run(t, mcp.Server{Name: "web", URL: web.URL, Headers: []mcp.Secret{{Name: "Authorization", Before: "Bearer ", Value: func(context.Context) (secret.Text, error) {
 		return secret.Text(key.Load().(string)), nil
 	}}}})

@@ -73,7 +73,7 @@ const ballast = 24 << 20
 
 // steadyHeap is how much memory of Go a kernel may have, with its garbage, while it does not need more.
 // A server that sends as much as it can would otherwise have it grow to the double.
-const steadyHeap = 110 << 20
+const steadyHeap = 88 << 20
 
 // postponeCollection prevents garbage collections below startHeap until resume is called. From then on
 // collections keep the memory below steadyHeap, or below the double of what the kernel has after its start;
