@@ -31,18 +31,26 @@ const (
 // directory with keys has its level.
 func Of(path string) Level {
 	path = strings.ToLower(path)
+	for at := 0; at <= len(path); { // copies of directories count too
+		part, _, _ := strings.Cut(path[at:], "/")
+		if short := original(part); short != part {
+			path = path[:at] + short + path[at+len(part):]
+			part = short
+		}
+		at += len(part) + 1
+	}
 	if strings.HasPrefix(path, "/proc/") && strings.HasSuffix(path, "/environ") {
 		return Kept
 	}
-	level := ofName(original(path[strings.LastIndexByte(path, '/')+1:]))
+	level := ofName(path[strings.LastIndexByte(path, '/')+1:])
 	for rest := path; level < Kept && rest != ""; {
 		part, _, _ := strings.Cut(rest, "/")
 		if part != "" && strings.IndexByte(firstBytes, part[0]) >= 0 {
-			if kept[original(part)] {
+			if kept[part] {
 				return Kept
 			}
 			for _, place := range placesOf[part] {
-				if level < place.level && (below(rest, place.text) || original(rest) == place.text) {
+				if level < place.level && below(rest, place.text) {
 					level = place.level
 				}
 			}
