@@ -64,6 +64,7 @@ the inserted text, and whether the file is saved."
                      (plist-get params :event) text
                      (plist-get params :words)))
                    (inserted (org-agent-turn--text beg end)))
+        (org-agent-turn--bring-back-late)
         (org-agent-chat-restore-draft)
         (list :buffer name :start beg :end end :chars (length inserted)
               :sha256 (secure-hash 'sha256 (encode-coding-string
@@ -77,6 +78,12 @@ the inserted text, and whether the file is saved."
     (buffer-substring-no-properties beg end)))
 
 ;;;; Turns
+
+(defvar-local org-agent-turn--aside nil
+  "What was shown of answers that are not in the buffer for a moment.
+An alist of the ids of questions and lists (TEXT . PLACES); see
+`org-agent-turn--places'.")
+(put 'org-agent-turn--aside 'permanent-local t)
 
 ;;;###autoload
 (defun org-agent-turn-started (params)
@@ -112,6 +119,7 @@ the inserted text, and whether the file is saved."
     (let ((turn (plist-get params :turn)))
       (org-agent-answer-remove turn)
       (org-agent-answer-end turn)
+      (org-agent-turn--bring-back-late)
       (org-agent-turn--forget-aside (plist-get params :event))
       (when (member (org-agent-chat-get :turn) (list nil turn))
         (org-agent-chat-put :turn nil :phase nil :progress nil))
@@ -158,15 +166,10 @@ the inserted text, and whether the file is saved."
                                           (plist-get params :parent)))
       (when answer
         (org-agent-answer-perform (plist-get params :id) turn event answer
-                                  (plist-get params :words))))))
+                                  (plist-get params :words))
+        (org-agent-turn--bring-back-late)))))
 
 ;;;; What was shown when the kernel was killed
-
-(defvar-local org-agent-turn--aside nil
-  "What was shown of answers that are not in the buffer for a moment.
-An alist of the ids of questions and lists (TEXT . PLACES); see
-`org-agent-turn--places'.")
-(put 'org-agent-turn--aside 'permanent-local t)
 
 ;;;###autoload
 (defun org-agent-turn-set-aside (turn)
@@ -248,6 +251,12 @@ became of them."
                 ((window-live-p window)
                  (when start (set-window-start window (- end start) t))
                  (when point (set-window-point window (- end point))))))))))
+
+(defun org-agent-turn--bring-back-late ()
+  "Show again what was set aside of turns of which the kernel spoke later.
+It may tell how a turn ended after it has told that it is attached."
+  (when org-agent-turn--aside
+    (org-agent-turn-bring-back)))
 
 (defun org-agent-turn--forget-aside (event)
   "Forget what was set aside of the turn of EVENT."
@@ -331,6 +340,7 @@ The redisplay, which is most of it, would follow anyway."
     (if (plist-get params :keeper)
         (org-agent-chat-own-file (plist-get params :file))
       (org-agent-file-owner-release))
+    (org-agent-turn--bring-back-late)
     (org-agent-chat-restore-draft)))
 
 ;;;###autoload
