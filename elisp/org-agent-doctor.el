@@ -278,7 +278,8 @@ The program gets its name when it is complete."
     (make-directory "bin" t)
     (with-current-buffer (get-buffer-create "*org-agent-build*")
       (let ((inhibit-read-only t)) (erase-buffer))
-      (special-mode))
+      (special-mode)
+      (add-hook 'kill-buffer-hook #'org-agent-doctor--build-killed nil t))
     (message "org-agent: building the kernel, which takes a minute the first time")
     (setq org-agent-doctor--builder
           (make-process
@@ -291,6 +292,12 @@ The program gets its name when it is complete."
            :sentinel (lambda (process _event)
                        (unless (process-live-p process)
                          (org-agent-doctor--built process new done)))))))
+
+;; Emacs itself only sends SIGHUP, which is ignored below "nohup".
+(defun org-agent-doctor--build-killed ()
+  "End the building whose buffer is killed."
+  (when-let* ((process (get-buffer-process (current-buffer))))
+    (delete-process process)))
 
 (defun org-agent-doctor--build-progress (process output)
   "Put OUTPUT of PROCESS, a line for each package, into its buffer.

@@ -32,6 +32,7 @@
 (declare-function org-agent-approvals "org-agent-approval")
 (declare-function org-agent-doctor "org-agent-doctor")
 (declare-function org-agent-log "org-agent-log")
+(declare-function org-agent-notify-header-line "org-agent-notify")
 (declare-function org-agent-notify-progress-text "org-agent-notify")
 (declare-function org-agent-notify-thousands "org-agent-notify")
 (declare-function org-agent-skills "org-agent-skills")
