@@ -53,6 +53,11 @@ func (k KernelInfo) Remove(path string) {
 	}
 }
 
+// Same reports whether two contents are of the same kernel at the same socket.
+func (k KernelInfo) Same(other KernelInfo) bool {
+	return k.PID == other.PID && k.Socket == other.Socket && k.Started.Equal(other.Started)
+}
+
 // Alive reports whether the kernel's process runs. Another process may have got its number since.
 // Where Linux's /proc tells that this process began later, the kernel counts as alive only if its
 // socket accepts connections.
@@ -110,80 +115,4 @@ func processBegan(pid int) (began time.Time, known bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-// Lock is the right to be the kernel of an instance. The system releases it when the process ends.
-//
-// It is two locks: on a file of the state directory, and on the home. With the first alone a kernel whose
-// state directory was removed would soon have another one beside it.
-type Lock struct{ state, home *os.File }
-
-// lockTimeout is how long LockInstance waits for a kernel that is ending.
-const lockTimeout = 3 * time.Second
-
-// LockInstance takes the lock of the instance, whose state directory must exist. If a running
-// kernel holds it, the error names that kernel. LockInstance waits up to three seconds for a kernel
-// that is starting or ending.
-func LockInstance(paths Paths) (*Lock, error) {
-	state, err := os.OpenFile(paths.Lock, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock the instance: %w", err)
-	}
-	taken, err := lock(state, paths)
-	if err == nil && !taken {
-		err = heldBy(paths)
-	}
-	if err != nil {
-		return nil, errors.Join(err, state.Close())
-	}
-	home, err := os.Open(paths.Home)
-	if err != nil {
-		return &Lock{state: state}, nil // the doctor looks at homes that are gone
-	}
-	if taken, err := lock(home, paths); err == nil && !taken { // an error means that the file system cannot lock directories
-		return nil, errors.Join(fmt.Errorf("a kernel with another state directory, or with one that was removed, runs for %s: "+
-			"end it (it is an \"org-agent serve\" among the processes), and start again", paths.Home), state.Close(), home.Close())
-	}
-	return &Lock{state: state, home: home}, nil
-}
-
-// lock locks a file or a directory, and waits for a kernel that is starting or ending. taken is false if a
-// running kernel holds the lock.
-func lock(file *os.File, paths Paths) (taken bool, err error) {
-	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(10 * time.Millisecond) {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return true, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return false, fmt.Errorf("lock %s: %w", file.Name(), err)
-		}
-		info, err := ReadKernelInfo(paths.KernelJSON)
-		if err == nil && info.Alive() || time.Now().After(deadline) {
-			return false, nil
-		}
-	}
-}
-
-// heldBy returns an error that says which kernel holds the lock.
-func heldBy(paths Paths) error {
-	info, err := ReadKernelInfo(paths.KernelJSON)
-	if err != nil || !info.Alive() {
-		return fmt.Errorf("another kernel is starting or ending for %s: wait a moment and look with \"org-agent status\"", paths.Home)
-	}
-	return fmt.Errorf("a kernel runs for %s already: process %d, version %s, since %s, at %s; use it, or end it with \"org-agent stop\"",
-		paths.Home, info.PID, info.Version, info.Started.Local().Format("2006-01-02 15:04"), info.Socket)
-}
-
-// Release gives the lock back. It does not remove the file: a new file in its place would be
-// another lock.
-func (l *Lock) Release() error {
-	err := l.state.Close()
-	if l.home != nil {
-		err = errors.Join(err, l.home.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("release the lock: %w", err)
-	}
-	return nil
 }

@@ -55,6 +55,7 @@ func TestToken(t *testing.T) {
 }
 
 func TestOneKernelAtATime(t *testing.T) {
+	t.Parallel()
 	p := instance(t)
 	must(t, p.Ensure())
 	lock, err := config.LockInstance(p)
@@ -78,6 +79,7 @@ func TestOneKernelAtATime(t *testing.T) {
 // TestOneKernelOfAHome: a kernel whose state directory was removed keeps its home, also from a kernel with
 // another state directory, and what it removes at its end is its own.
 func TestOneKernelOfAHome(t *testing.T) {
+	t.Parallel()
 	p := instance(t)
 	must(t, p.Ensure())
 	lock, err := config.LockInstance(p)

@@ -93,6 +93,14 @@ func (p Paths) SpareSocket() string {
 	return filepath.Join(p.Run, "k-"+hex.EncodeToString(sum[:4])+".sock")
 }
 
+// Elsewhere returns the paths with the run directory of an instance without XDG_RUNTIME_DIR. That
+// directory goes when a login session ends, and only the system can make it again.
+func (p Paths) Elsewhere() Paths {
+	p.Run = runDirectory(p.Name, "", os.Getuid())
+	p.Socket = filepath.Join(p.Run, "kernel.sock")
+	return p
+}
+
 // Keeps reports whether path belongs to a kernel's own data: the state and run directories of this
 // instance and of the instances beside it. path must be absolute and free of links.
 func (p Paths) Keeps(path string) bool {

@@ -26,11 +26,13 @@ func LoadOrCreateToken(path string) (secret.Text, error) {
 	}
 	random := make([]byte, tokenBytes)
 	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
-	text := hex.EncodeToString(random)
-	if err := atomicfile.Write(path, []byte(text+"\n"), 0o600); err != nil {
-		return "", err
-	}
-	return secret.Text(text), nil
+	token = secret.Text(hex.EncodeToString(random))
+	return token, WriteToken(path, token)
+}
+
+// WriteToken writes the token of a kernel, such as where its file was removed.
+func WriteToken(path string, token secret.Text) error {
+	return atomicfile.Write(path, []byte(string(token)+"\n"), 0o600)
 }
 
 var (

@@ -91,9 +91,10 @@ type start struct {
 // daemon is a running kernel.
 type daemon struct {
 	start
-	log   *slog.Logger
-	level slog.LevelVar
-	stop  context.CancelFunc
+	log       *slog.Logger
+	reopenLog func()
+	level     slog.LevelVar
+	stop      context.CancelFunc
 
 	journal   *journal.Journal
 	settings  *settings.Live
@@ -114,6 +115,7 @@ type daemon struct {
 	channels  channel.Drivers
 	speech    service.Speech
 	loaded    config.Settings // that the kernel started with
+	ended     error           // why the kernel ended by itself
 	// configuration makes changes of config.org count.
 	configuration *service.Configuration
 }
@@ -145,6 +147,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	d.level.Set(loaded.LogLevel)
 	log, logFile, closeLog := openLog(d.paths, &d.level)
 	defer closeLog()
+	d.reopenLog = closeLog // the next line opens it
 	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.clients.NotifyAll, Clients: d.clients.Count}
 	if d.journal, err = journal.Open(ctx, d.paths.Journal); err != nil {
 		return err

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -10,8 +11,11 @@ import (
 	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
+	"org-agent/kernel/instance"
 	"org-agent/kernel/logfile"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
+	"org-agent/kernel/secret"
 	"org-agent/kernel/service"
 )
 
@@ -31,16 +35,17 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	if d.config.Socket == "" { // this kernel has locked its home, so a kernel that answers there has another home
 		fallback = d.paths.SpareSocket()
 	}
-	listeners, socket, err := rpc.Listen(d.paths.Socket, fallback, d.config.Listen)
+	unix, listeners, err := rpc.Listen(d.paths.Socket, fallback, d.config.Listen)
 	if err != nil {
 		return err
 	}
-	d.paths.Socket = socket
+	d.paths.Socket = unix.Path()
 	info := config.KernelInfo{PID: os.Getpid(), Socket: d.paths.Socket, Version: d.config.Version, Home: d.paths.Home, Started: d.started}
 	if err := config.WriteKernelInfo(d.paths.KernelJSON, info); err != nil {
 		return err
 	}
-	defer info.Remove(d.paths.KernelJSON)
+	places := d.places(info, token, unix)
+	defer places.Leave()
 	if err := d.subagents.Recover(ctx); err != nil {
 		return err
 	}
@@ -75,7 +80,9 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 		goroutines.Go(func() { serveErrors <- server.Serve(ctx, l) })
 	}
 	d.watch(ctx, &goroutines)
-	tasks := []func(context.Context){d.memory.upkeep.Run, logFile.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run, d.subagents.Run, extraction.Run}
+	tasks := []func(context.Context){
+		func(ctx context.Context) { d.keep(ctx, places) },
+		d.memory.upkeep.Run, logFile.Deliver, d.agent.Compaction().Run, d.linger, d.servers.Run, d.subagents.Run, extraction.Run}
 	for _, task := range append(tasks, d.edges(intake)...) {
 		goroutines.Go(func() { task(ctx) })
 	}
@@ -90,7 +97,23 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	goroutines.Wait() // Serve has waited for the handlers, which use the sessions
 	d.sessions.Close()
 	d.log.Info("kernel stopped")
-	return err
+	return errors.Join(err, d.ended)
+}
+
+// places returns what the kernel is found by and writes to.
+func (d *daemon) places(info config.KernelInfo, token secret.Text, unix *rpc.UnixListener) *instance.Places {
+	return &instance.Places{
+		Paths: d.paths, Info: info, Token: token, Listener: unix, Salvage: d.journal.Salvage, Reopen: d.reopenLog, Logger: d.log,
+	}
+}
+
+// keep ends the kernel when its places are gone for good, and tells everybody why.
+func (d *daemon) keep(ctx context.Context, places *instance.Places) {
+	if d.ended = places.Keep(ctx); d.ended != nil {
+		d.log.Error("ending", "err", d.ended)
+		d.clients.NotifyAll(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelError, Text: d.ended.Error()})
+		d.stop()
+	}
 }
 
 // watch starts goroutines that follow the files that people edit, until ctx ends. It logs a warning for

@@ -19,6 +19,7 @@ type database struct {
 	writer   *writer       // the only one: a second one would have to read again what the first one wrote
 	writing  chan struct{} // holds one value while a goroutine uses the writer, or after close
 	closed   bool
+	salvaged bool // it was written elsewhere, and this file is not used any more
 	deferred deferredQueue
 }
 
@@ -50,7 +51,10 @@ func (d *database) close() error {
 		return nil
 	}
 	d.closed = true
-	err := d.flushDeferred(context.Background(), waiting)
+	var err error
+	if !d.salvaged {
+		err = d.flushDeferred(context.Background(), waiting)
+	}
 	if d.writer != nil {
 		err = errors.Join(err, d.writer.close())
 	}
@@ -117,6 +121,9 @@ func (d *database) transact(ctx context.Context, doing string, change func(conte
 	defer func() { <-d.writing }()
 	if d.writer == nil {
 		return fmt.Errorf("%s: %w", doing, errReadOnly)
+	}
+	if d.salvaged {
+		return d.unusable(errors.New("it was removed, and the kernel ends: send again when the next one runs"))
 	}
 	ctx = context.WithoutCancel(ctx)
 	return d.failure(ctx, doing, d.withDeferred(ctx, change))

@@ -34,6 +34,35 @@ func Snapshot(ctx context.Context, path, to string) error {
 	return nil
 }
 
+// Salvage writes the journal to a file that must not exist, also where the journal's own file was removed,
+// which no other process can open then. If it succeeds, no later change is accepted.
+func (j *Journal) Salvage(ctx context.Context, to string) error {
+	const doing = "write the journal again"
+	d := j.database
+	select {
+	case d.writing <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
+	}
+	defer func() { <-d.writing }()
+	if d.writer == nil || d.closed {
+		return fmt.Errorf("%s: %w", doing, errReadOnly)
+	}
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // see Snapshot
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	err = errors.Join(file.Close(), d.withDeferred(ctx, func(context.Context, *writer) error { return nil }))
+	if err == nil {
+		_, err = d.writer.conn.ExecContext(ctx, "VACUUM INTO ?", to)
+	}
+	if err != nil {
+		return errors.Join(d.failure(ctx, doing, err), os.Remove(to))
+	}
+	d.salvaged = true
+	return nil
+}
+
 // Extent measures the content of a journal, to compare two journals: equal journals have equal
 // extents.
 type Extent struct {

@@ -235,9 +235,9 @@ func TestListen(t *testing.T) {
 	if _, _, err := rpc.Listen(taken, "", ""); !errors.Is(err, rpc.ErrInUse) {
 		t.Errorf("without a spare one: %v", err)
 	}
-	listeners, socket, err := rpc.Listen(taken, spare, "127.0.0.1:0")
-	if err != nil || socket != spare || len(listeners) != 2 {
-		t.Fatal(listeners, socket, err)
+	unix, listeners, err := rpc.Listen(taken, spare, "127.0.0.1:0")
+	if err != nil || unix.Path() != spare || len(listeners) != 2 {
+		t.Fatal(listeners, err)
 	}
 	for _, l := range listeners {
 		if err := l.Close(); err != nil {
@@ -249,5 +249,55 @@ func TestListen(t *testing.T) {
 	}
 	if _, err := os.Lstat(spare); !os.IsNotExist(err) {
 		t.Errorf("the socket of a kernel that could not listen is there: %v", err)
+	}
+}
+
+// TestRenew: a listener whose socket was removed listens again, where that is possible, and serves on.
+func TestRenew(t *testing.T) {
+	directory := t.TempDir()
+	path, other := filepath.Join(directory, "run", "kernel.sock"), filepath.Join(directory, "other", "kernel.sock")
+	listener, err := rpc.ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	server := &rpc.Server{Handler: handlerFunc(nothing), Token: testToken}
+	go func() { served <- server.Serve(t.Context(), listener) }()
+	for _, where := range []string{path, other} {
+		if listener.Lost() {
+			t.Error("it is lost, and is there")
+		}
+		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+			t.Fatal(err)
+		}
+		if !listener.Lost() {
+			t.Error("it is there, and was removed")
+		}
+		if where == other { // the first place cannot be made again
+			if err := os.WriteFile(filepath.Dir(path), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := listener.Renew(path); err == nil || !listener.Lost() {
+				t.Errorf("it listens in a file: %v", err)
+			}
+		}
+		if err := listener.Renew(path, other); err != nil || listener.Path() != where {
+			t.Fatal(listener.Path(), err)
+		}
+		conn, err := rpc.Dial(t.Context(), rpc.DialConfig{Socket: where, Token: testToken})
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+	}
+	if err := listener.Close(); err != nil {
+		t.Error(err)
+	}
+	<-served
+	if _, err := os.Lstat(other); !os.IsNotExist(err) {
+		t.Errorf("the socket is left: %v", err)
+	}
+	if err := listener.Renew(path); err == nil {
+		t.Error("a closed listener listens")
 	}
 }

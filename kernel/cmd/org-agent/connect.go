@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
 	"time"
 
 	"org-agent/kernel/config"
+	"org-agent/kernel/instance"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
 )
@@ -13,6 +17,10 @@ import (
 // lingerAfterChat is how long a kernel that the command line started runs after its last client has
 // disconnected.
 const lingerAfterChat = 60 * time.Second
+
+// dialTimeout is how long a kernel that runs may not listen: it looks every second whether its socket and
+// its token are there, and makes them again.
+const dialTimeout = 2 * instance.Interval
 
 // connection configures the connection of a command to the kernel.
 type connection struct {
@@ -51,16 +59,22 @@ func (proc *process) dial(ctx context.Context, c connection) (*rpc.Conn, error) 
 		return nil, errNotRunning
 	}
 	token, err := config.ReadToken(paths.Token)
+	for deadline := time.Now().Add(dialTimeout); errors.Is(err, fs.ErrNotExist) && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		token, err = config.ReadToken(paths.Token) // a kernel writes it again
+	}
 	if err != nil {
 		return nil, err
 	}
 	conn, err := rpc.Dial(ctx, rpc.DialConfig{
-		Socket: kernel.Socket, Timeout: 2 * time.Second, Token: rpc.Token(token),
+		Socket: kernel.Socket, Timeout: dialTimeout, Token: rpc.Token(token),
 		Client:  protocol.ClientInfo{Name: "cli", Version: version, Capabilities: protocol.Capabilities{Streams: c.streams}},
 		Handler: c.handler,
 	})
 	if errors.Is(err, rpc.ErrConnectionLost) && isEnding(ctx, kernel) {
 		return nil, errNotRunning
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("a kernel runs (process %d), but nobody listens at %s: %w; end it with \"org-agent stop\", which loses nothing", kernel.PID, kernel.Socket, err)
 	}
 	return conn, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"org-agent/kernel/config"
@@ -14,7 +15,7 @@ import (
 // stopCommand is "org-agent stop".
 type stopCommand struct{}
 
-// Run asks the kernel to end and waits until it has ended.
+// Run asks the kernel to end and waits until it has ended. A kernel to which nobody can connect gets a signal.
 func (c *stopCommand) Run(ctx context.Context, proc *process) error {
 	paths, err := proc.paths()
 	if err != nil {
@@ -25,13 +26,19 @@ func (c *stopCommand) Run(ctx context.Context, proc *process) error {
 		return errNotRunning
 	}
 	conn, err := proc.connect(ctx, connection{})
-	if err != nil {
+	switch {
+	case errors.Is(err, errNotRunning):
 		return err
-	}
-	defer conn.Close()
-	err = conn.Call(ctx, protocol.MethodShutdown, protocol.Empty{}, nil)
-	if err != nil && !errors.Is(err, rpc.ErrConnectionLost) {
-		return err
+	case err != nil: // nobody can connect to it
+		if err := syscall.Kill(kernel.PID, syscall.SIGTERM); err != nil {
+			return fmt.Errorf("end the process %d: %w", kernel.PID, err)
+		}
+	default:
+		defer conn.Close()
+		err = conn.Call(ctx, protocol.MethodShutdown, protocol.Empty{}, nil)
+		if err != nil && !errors.Is(err, rpc.ErrConnectionLost) {
+			return err
+		}
 	}
 	for deadline := time.Now().Add(10 * time.Second); kernel.Alive(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
