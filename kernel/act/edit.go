@@ -34,7 +34,8 @@ func edit(d Deps) kind.Kind {
 			if err != nil {
 				return policy.Refused("%v", err)
 			}
-			v := turn.Reach(protocol.Reach{Kind: protocol.ReachWrites, Path: path})
+			// An edit that fails says what is there.
+			v := turn.Reach(protocol.Reach{Kind: protocol.ReachReads, Path: path}, protocol.Reach{Kind: protocol.ReachWrites, Path: path})
 			v.Action = a.With("file", plist.String(path))
 			return v
 		},

@@ -2,6 +2,8 @@ package daemon_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -207,11 +209,14 @@ func TestToolsForOthers(t *testing.T) {
 	if text, meta := call("read", map[string]any{"pth": path}); meta["org-agent/code"] != "arguments" || !strings.Contains(text, "did you mean :path?") {
 		t.Errorf("a wrong argument: %s, %v", text, meta)
 	}
+	conversation := make(chan string, 2)
 	decided := func(decision protocol.Decision, reason string) {
 		see(t, e, "the approval", func() bool { return len(e.Approvals()) == 1 })
-		if approval := e.Approvals()[0]; approval.Session != "mcp-other-program" {
+		approval := e.Approvals()[0]
+		if !strings.HasPrefix(approval.Session, "mcp-other-program-") {
 			t.Errorf("a person is asked in %s", approval.Session)
 		}
+		conversation <- approval.Session
 		if err := decide(t, e, protocol.AskDecideParams{ID: e.Approvals()[0].ID, Decision: decision, Reason: reason}); err != nil {
 			t.Error(err)
 		}
@@ -254,7 +259,8 @@ func TestToolsForOthers(t *testing.T) {
 	if _, err := os.Stat(never); err == nil {
 		t.Error("what was called off was done")
 	}
-	if text := in.conversation(t, "mcp-other-program"); !strings.Contains(text, "write: performed") || !strings.Contains(text, "write: denied") {
+	session1, session2 := <-conversation, <-conversation
+	if text := in.conversation(t, session1); session1 != session2 || !strings.Contains(text, "write: performed") || !strings.Contains(text, "write: denied") {
 		t.Errorf("the conversation of the program is\n%s", text)
 	}
 	var result protocol.EventResult
@@ -265,6 +271,45 @@ func TestToolsForOthers(t *testing.T) {
 	}
 	if err := e.Call(within(t), protocol.MethodEvent, event, &result); protocol.ErrorCode(err) != protocol.CodeForbidden {
 		t.Errorf("an event that is the kernel's own: %v", err)
+	}
+}
+
+// TestSameNameIsAnotherProgram: a program that calls itself as another one did sees nothing of what that
+// one did.
+func TestSameNameIsAnotherProgram(t *testing.T) {
+	const word = "zanzibar"
+	in, _ := newInstanceAndModel(t)
+	in.write(t, "notes/a.org", "* A note\n")
+	in.start(t)
+	in.editor(t, rpctest.Config{})
+	for i := range 2 {
+		session, quit, ended := otherProgram(t, in)
+		call := func(name string, arguments map[string]any) string {
+			result, err := session.CallTool(within(t), &sdk.CallToolParams{Name: name, Arguments: arguments})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return result.Content[0].(*sdk.TextContent).Text
+		}
+		for range 2 {
+			found := call("search_messages", map[string]any{"query": word, "since": "all"})
+			if i == 1 && strings.Contains(found, "list_skills") {
+				t.Errorf("the second program finds\n%s", found)
+			}
+			if listed := call("list_conversations", map[string]any{"since": "all"}); strings.Count(listed, "mcp-other-program") > 1 {
+				t.Errorf("program %d sees the conversations\n%s", i+1, listed)
+			}
+			call("memory_search", map[string]any{"query": word})
+		}
+		quit.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		_ = session.Close()
+	}
+	names, err := filepath.Glob(filepath.Join(in.paths.Sessions, "mcp-other-program-*.org"))
+	if err != nil || len(names) != 2 {
+		t.Errorf("the conversations are %v (%v)", names, err)
 	}
 }
 
@@ -333,6 +378,30 @@ func TestOthersSeeTheirOwn(t *testing.T) {
 			if given["path"] == nil {
 				break // the other paths change nothing
 			}
+		}
+	}
+	memory := filepath.Join(in.paths.Home, "MEMORY.org")
+	text := "* " + word + " in MEMORY.org\n"
+	sum := sha256.Sum256([]byte(text))
+	hash := hex.EncodeToString(sum[:8])
+	for _, c := range []struct { // a guess is answered alike whether it is right or wrong
+		tool      string
+		arguments map[string]any
+	}{
+		{"edit", map[string]any{"path": memory, "old": word, "new": "x"}},
+		{"edit", map[string]any{"path": memory, "old": word + "s", "new": "x"}},
+		{"edit", map[string]any{"path": memory, "old": word, "new": "x", "hash": "0123456789abcdef"}},
+		{"write", map[string]any{"path": memory, "content": text, "hash": hash}},
+		{"write", map[string]any{"path": memory, "content": "x", "hash": hash}},
+		{"write", map[string]any{"path": memory, "content": "x", "hash": "0123456789abcdef"}},
+		{"write", map[string]any{"path": memory, "content": "x"}},
+	} {
+		result, err := session.CallTool(within(t), &sdk.CallToolParams{Name: c.tool, Arguments: c.arguments})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result.Content[0].(*sdk.TextContent).Text; result.Meta["org-agent/code"] != "declined" || strings.Contains(got, hash) {
+			t.Errorf("%s %v: %v, %s", c.tool, c.arguments, result.Meta, got)
 		}
 	}
 	close(done)

@@ -28,13 +28,14 @@ func replaceText(path string, text []byte, old, new string, all bool) (after []b
 	if !bytes.Contains(text, o) && returns(text) && !strings.Contains(old, "\r") {
 		o, n = withReturns(old), withReturns(new)
 	}
-	hidden := withheld.File(path, string(text)).Parts
+	judged := withheld.File(path, string(text))
+	hidden := judged.Parts
 	places := placesOf(text, o, hidden)
 	switch {
 	case len(places) == 0 && len(hidden) > 0:
-		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in what is shown of %s; its subtrees tagged :noagent:, :@private: or :crypt: are not shown, and only the person changes them%s", path, nearestPlace(string(text), old, hidden))
+		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in what is shown of %s; its subtrees tagged :noagent:, :@private: or :crypt: are not shown, and only the person changes them%s", path, nearestPlace(judged.Blanked(string(text)), old))
 	case len(places) == 0:
-		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in %s%s", path, nearestPlace(string(text), old, nil))
+		return nil, 0, protocol.ToolErrorf(protocol.ToolNotFound, ":old is not in %s%s", path, nearestPlace(string(text), old))
 	case len(places) > 1 && !all:
 		return nil, 0, protocol.ToolErrorf(protocol.ToolNotUnique, ":old is in %s more than once, %s: give more of what is around the one that is meant, or :all t", path, linesOf(text, places))
 	}
@@ -137,10 +138,10 @@ const (
 	nearestBytes = 2000
 )
 
-// nearestPlace describes the lines most similar to old outside of the withheld parts. It returns ""
-// if there are none.
-func nearestPlace(source, old string, hidden []withheld.Part) string {
-	lines, wanted := strings.Split(blankWithheld(source, hidden), "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
+// nearestPlace describes the lines of a text, in which nothing is withheld, that are most similar to
+// old. It returns "" if there are none.
+func nearestPlace(source, old string) string {
+	lines, wanted := strings.Split(source, "\n"), strings.Split(strings.Trim(old, "\n"), "\n")
 	wanted = wanted[:min(len(wanted), max(1, comparisons/len(lines)))]
 	keys := make([]string, len(lines))
 	for i, line := range lines {
@@ -165,19 +166,6 @@ func nearestPlace(source, old string, hidden []withheld.Part) string {
 	end := min(best+min(len(wanted), nearestLines), len(lines))
 	place := text.Prefix(strings.Join(lines[best:end], "\n"), nearestBytes)
 	return fmt.Sprintf("; what is most like it are the lines %d to %d, which are, to the character:\n%s", best+1, end, place)
-}
-
-// blankWithheld returns the text with empty lines in place of the withheld ones.
-func blankWithheld(text string, hidden []withheld.Part) string {
-	var b strings.Builder
-	end := 0
-	for _, p := range hidden {
-		b.WriteString(text[end:p.Start])
-		b.WriteString(strings.Repeat("\n", strings.Count(text[p.Start:p.End], "\n")))
-		end = p.End
-	}
-	b.WriteString(text[end:])
-	return b.String()
 }
 
 // likeness measures how long a beginning and an end two lines have in common, ignoring blanks. A

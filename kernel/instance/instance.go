@@ -15,6 +15,7 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/hook"
+	"org-agent/kernel/keys"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
@@ -28,7 +29,8 @@ type Instance struct {
 }
 
 // Grants returns what the person has granted to notes. No grant lets a note write the files that
-// control the agent, or read the files that kernels write. secrets returns the variables that hold
+// control the agent, or read the files that kernels write,
+// or those with keys and passwords. secrets returns the variables that hold
 // keys now, as [config.Settings.KeyVariables].
 func (i Instance) Grants(secrets func() []string) *skill.Grants {
 	user := i.Env("HOME")
@@ -38,7 +40,9 @@ func (i Instance) Grants(secrets func() []string) *skill.Grants {
 	return skill.NewGrants(skill.GrantsConfig{
 		File: i.Paths.Policy, Home: i.Paths.Home, User: user, Secrets: secrets,
 		Protected: func(path string) bool { return policy.Protected(i.Paths.Home, path) },
-		Closed:    i.Paths.Keeps,
+		Closed: func(path string) bool {
+			return i.Paths.Keeps(path) || keys.In(path, user) == keys.Kept || policy.Secret(i.Paths.Home, path)
+		},
 	})
 }
 

@@ -32,6 +32,12 @@ type Access struct {
 	// refuses, and is what the note is told. Reason is the call's: see [Environment.For]. It must
 	// not call into the environment.
 	Check func(reason any, kind, name string) error
+	// Shown, if set, returns what the note may see of the text of a file, by its path without links.
+	Shown func(path string, text []byte) []byte
+	// Keeps, if set, is asked before a file that is there is written, renamed or deleted. after
+	// returns its text after that, from the one before; it is nil if there is none then. An error
+	// refuses, and is what the note is told.
+	Keeps func(path string, after func(before string) string) error
 	// Dry, if set, reports whether the call is to have no effect: what it writes, renames
 	// and deletes is dropped then.
 	Dry func(reason any) bool
@@ -69,6 +75,14 @@ func (a *Access) change(reason any, do func() error) error {
 		return nil
 	}
 	return do()
+}
+
+// keeps asks whether a file may get another text, or none.
+func (a *Access) keeps(at location, after func(before string) string) error {
+	if a.Keeps == nil {
+		return nil
+	}
+	return a.Keeps(at.path(), after)
 }
 
 // locate finds a path in the directories granted for reading or writing.

@@ -61,14 +61,20 @@ func fileFunctions() []Builtin {
 		}},
 		{Name: "delete-file", Needs: NeedsWrite, LambdaList: "(file)", Doc: "Delete a file.", One: func(c *Call, a Value) Value {
 			p := c.Pathname(a)
-			c.change(p, c.located(p, kindWrite).remove)
+			c.removeFile(p, c.located(p, kindWrite))
 			return T
 		}},
 		{Name: "rename-file", Needs: NeedsWrite, LambdaList: "(file new-name)", Doc: "Give a file another name in what may be written.", Many: true, Two: func(c *Call, a, b Value) Value {
 			p := c.Pathname(a)
 			to := c.MergePathname(c.Pathname(b), p)
 			from, target := c.located(p, kindWrite), c.located(to, kindWrite)
-			c.change(p, func() error { return from.rename(target) })
+			c.change(p, func() error {
+				access := &c.environment.config.Access
+				if err := errors.Join(access.keeps(from, nil), access.keeps(target, nil)); err != nil {
+					return err
+				}
+				return from.rename(target)
+			})
 			return c.Values(to, c.ParsePathname(from.path()), c.ParsePathname(target.path()))
 		}},
 		{Name: "ensure-directories-exist", Needs: NeedsWrite, LambdaList: "(file &key verbose)", Doc: "Make the directory of a file, and those above it.", Many: true, Named: func(c *Call, args Args) Value {
@@ -93,6 +99,16 @@ func (c *Call) change(p *Pathname, do func() error) {
 	if err := c.environment.config.Access.change(c.reason, do); err != nil {
 		c.fileError(p, err)
 	}
+}
+
+// removeFile deletes a file.
+func (c *Call) removeFile(p *Pathname, at location) {
+	c.change(p, func() error {
+		if err := c.environment.config.Access.keeps(at, nil); err != nil {
+			return err
+		}
+		return at.remove()
+	})
 }
 
 // Truename is the pathname of a file that is there, without links.

@@ -151,7 +151,12 @@ func (c *Call) FileText(p *Pathname) []rune {
 
 // readFile reads a file, of which the size is charged before.
 func (c *Call) readFile(p *Pathname) ([]byte, error) {
-	return c.located(p, kindRead).read(c.ctx, func(size int64) { c.ChargeMany(int(min(size, 1<<40)), 2) })
+	at := c.located(p, kindRead)
+	text, err := at.read(c.ctx, func(size int64) { c.ChargeMany(int(min(size, 1<<40)), 2) })
+	if shown := c.environment.config.Access.Shown; shown != nil && err == nil {
+		text = shown(at.path(), text)
+	}
+	return text, err
 }
 
 // lookUpBytes is what Go allocates to look up a path, for each of its bytes.
@@ -262,9 +267,19 @@ func (c *Call) openOutput(p *Pathname, kind streamKind, binary *binaryElements, 
 			return err
 		}
 		if add {
-			return access.change(c.reason, func() error { return at.add(text) })
+			return access.change(c.reason, func() error {
+				if err := access.keeps(at, func(before string) string { return before + text }); err != nil {
+					return err
+				}
+				return at.add(text)
+			})
 		}
-		return access.change(c.reason, func() error { return at.write(text) })
+		return access.change(c.reason, func() error {
+			if err := access.keeps(at, func(string) string { return text }); err != nil {
+				return err
+			}
+			return at.write(text)
+		})
 	}})})
 	switch {
 	case info == nil || !kept:

@@ -341,7 +341,7 @@ func (c *Call) DeleteFile(p *Pathname) bool {
 	if info == nil {
 		return false
 	}
-	c.change(p, at.remove)
+	c.removeFile(p, at)
 	return true
 }
 

@@ -16,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"org-agent/kernel/action"
@@ -157,6 +158,13 @@ func (v Verdict) AllowedBy() (rules []string) {
 		}
 	}
 	return rules
+}
+
+// Tells reports whether it may be told, before a person decides, why the action could not be performed.
+// Such a reason can have text of the files that the action reads, so each of them has to be one that is
+// read without asking.
+func (v Verdict) Tells() bool {
+	return !slices.ContainsFunc(v.Decisions, func(d Decision) bool { return d.Kind != Allow && strings.HasPrefix(d.What, "reads ") })
 }
 
 // Refused returns a verdict that refuses with this reason.

@@ -177,6 +177,16 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	v := p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :edit :file "config.org" :old "a" :new "b")`), where)
+	if !v.Tells() {
+		t.Errorf("of a file of the home nothing is told: %+v", v)
+	}
+	diary := filepath.Join(t.TempDir(), "diary.txt")
+	if err := os.WriteFile(diary, []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v := p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :edit :file "`+diary+`" :old "a" :new "b")`), where); v.Kind != policy.Ask || v.Tells() {
+		t.Errorf("of a file that is not read without asking it is told why an edit fails: %+v", v)
+	}
 	if v.Kind != policy.Ask || !v.OnceOnly {
 		t.Errorf("a protected file: %+v, want an approval for once only", v)
 	}
@@ -186,8 +196,8 @@ func TestJudge(t *testing.T) {
 	}
 	p.State = filepath.Dir(token)
 	v = p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :edit :file "`+token+`" :old "a" :new "b")`), where)
-	if v.Kind != policy.Ask || !v.OnceOnly {
-		t.Errorf("a file of the state directory: %+v, want an approval for once only", v)
+	if v.Kind != policy.Refuse {
+		t.Errorf("a file of the state directory: %+v, which is not read, so it is not edited", v)
 	}
 	v = p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :open :file "./notes.org")`), where)
 	if real, _ := filepath.EvalSymlinks(note); !strings.Contains(v.Action.Canonical(), real) {

@@ -218,9 +218,11 @@ func (p *Policy) readFence(path string) fence {
 	return fence{Kind: Allow}
 }
 
-// secret reports whether a file lies in the home's directory of secrets.
-func (p *Policy) secret(path string) bool {
-	return p.Home != "" && within(path, filepath.Join(p.Home, "secrets"))
+func (p *Policy) secret(path string) bool { return Secret(p.Home, path) }
+
+// Secret reports whether a file lies in a home's directory of secrets.
+func Secret(home, path string) bool {
+	return home != "" && within(path, filepath.Join(home, "secrets"))
 }
 
 // Unread returns a function that reports whether a search through directories skips a file,

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"org-agent/kernel/withheld"
 )
 
 //go:embed sections/*.org
@@ -30,7 +32,8 @@ type Library struct {
 // Load returns the library of the shipped templates and of the notes in a directory. The directory
 // may be "" or not exist. NAME.org replaces the template with that name, or is added to it if the
 // section is fixed. A note with another name can be included, also with Org's own line #+INCLUDE:
-// "NAME.org". The first lines of a note that begin with # are not part of its text.
+// "NAME.org". The first lines of a note that begin with # are not part of its text, and neither is what
+// is withheld from models.
 //
 // If there are faults the library is nil, and the caller continues to use an earlier one.
 func Load(directory string) (*Library, []Fault) {
@@ -101,6 +104,7 @@ func addNotes(sources map[string]source, directory string) (faults []Fault) {
 			fail(file, 1+strings.Count(text[:invalid(text)], "\n"), "it is not UTF-8 here; save it as UTF-8")
 			continue
 		}
+		text = withheld.Org(file, text).Blanked(text)
 		if fixed[name] {
 			s := sources[name]
 			s.text += "\n\n{{include:" + added(name) + "}}"

@@ -354,3 +354,26 @@ func BenchmarkCompose(b *testing.B) {
 		l.Compose(f)
 	}
 }
+
+// TestNotesWithhold checks that a note of the prompt says nothing that the person keeps from models.
+func TestNotesWithhold(t *testing.T) {
+	directory := t.TempDir()
+	for name, text := range map[string]string{
+		"soul.org":  "Larks sing.\n* Kept :NoAgent:\nHerons wait.\n* Open\nWrens too.\n",
+		"whole.org": "#+SETUPFILE: tags.setup\nHerons wait.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(directory, "tags.setup"), []byte("#+filetags: Crypt\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, faults := Load(directory)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	if text := fmt.Sprintf("%+v", l.templates); strings.Contains(text, "Herons") || !strings.Contains(text, "Larks") || !strings.Contains(text, "Wrens") {
+		t.Errorf("a note says something else than what is open: %v, %v, %v", strings.Contains(text, "Herons"), strings.Contains(text, "Larks"), strings.Contains(text, "Wrens"))
+	}
+}

@@ -13,8 +13,8 @@ type ToolListResult struct {
 	Tools []ToolInfo `json:"tools,omitempty"`
 }
 
-// ToolCallParams is a call of a tool by another program. Program is the program's name. All of
-// its calls are in one conversation.
+// ToolCallParams is a call of a tool by another program. Program is the name that it has by its own
+// account. All calls of one connection are in one conversation.
 type ToolCallParams struct {
 	Tool    string `json:"tool"`
 	Args    Object `json:"args,omitempty"`

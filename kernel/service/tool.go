@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"strings"
 	"time"
@@ -21,6 +23,8 @@ type Tools struct {
 	Calls    Calls
 	NewID    func() string
 	Logger   *slog.Logger
+
+	run string // distinguishes the connections of this kernel from those of earlier ones
 }
 
 // CallSessions submits a call as a turn of its conversation.
@@ -41,6 +45,7 @@ type Calls interface {
 
 // Methods returns the methods of this service.
 func (t Tools) Methods() []Method {
+	t.run = t.NewID()
 	return []Method{
 		{protocol.MethodToolList, For(t.list)},
 		{protocol.MethodToolCall, ForRequest(t.call)},
@@ -58,7 +63,7 @@ func (t Tools) list(context.Context, protocol.Empty) (protocol.ToolListResult, e
 	return result, nil
 }
 
-// call makes a call for another program, in a conversation of that program. The conversation
+// call makes a call for another program, in the conversation of its connection. The conversation
 // records the call and its outcome, and a person is asked there if the policy asks. The call ends
 // when the client disconnects or cancels it.
 func (t Tools) call(ctx context.Context, r *rpc.Request, p protocol.ToolCallParams) (protocol.ToolCallResult, error) {
@@ -66,7 +71,7 @@ func (t Tools) call(ctx context.Context, r *rpc.Request, p protocol.ToolCallPara
 	if err != nil {
 		return protocol.ToolCallResult{}, protocol.Errorf(protocol.CodeInvalidParams, "%v", err)
 	}
-	event := protocol.Event{ID: t.NewID(), Session: programSession(p.Program), Sensor: protocol.SensorToolCall, Route: protocol.Route{Kind: protocol.RouteMCP}, Text: text}
+	event := protocol.Event{ID: t.NewID(), Session: t.session(r.Client, p.Program), Sensor: protocol.SensorToolCall, Route: protocol.Route{Kind: protocol.RouteMCP}, Text: text}
 	outcome, forget := t.Calls.AwaitCall(event.ID)
 	defer forget()
 	submitted, err := t.Sessions.Submit(ctx, event)
@@ -103,8 +108,19 @@ func endedCode(state protocol.TurnState) protocol.ToolErrorCode {
 	return protocol.ToolFailed
 }
 
-// programSession returns the conversation of a program's calls.
-func programSession(program string) string {
+// session returns the conversation of a program's calls. A program says itself what it is called, so
+// each connection has a conversation of its own: nobody sees what another program of that name did.
+func (t Tools) session(client *rpc.Client, program string) string {
+	id := ""
+	if client != nil {
+		id = client.ID()
+	}
+	sum := sha256.Sum256([]byte(t.run + "\x00" + id))
+	return programName(program) + "-" + hex.EncodeToString(sum[:3])
+}
+
+// programName returns the name of a program as it stands in that of its conversation.
+func programName(program string) string {
 	name := strings.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) || c == '_' || c == '-' || c == '.' {
 			return c

@@ -197,7 +197,7 @@ func (g *Grants) refuseFile(kind, path string) error {
 		}
 	}
 	if g.config.Closed != nil && g.config.Closed(path) {
-		return fmt.Errorf("%s is what the kernel keeps for itself, and closed to notes", encodeName(path, false))
+		return fmt.Errorf("%s is closed to notes: the kernel keeps it for itself, or it is where keys and passwords are", encodeName(path, false))
 	}
 	if kind == "write" && g.config.Protected != nil && g.config.Protected(path) {
 		return fmt.Errorf("%s is protected: it decides what the agent is and may do, and only you change it", encodeName(path, false))

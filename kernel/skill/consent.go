@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/withheld"
 )
 
 // consent is the decision about the capabilities that a note asks for.
@@ -132,6 +133,15 @@ func (n *Note) access() lisp.Access {
 	access := lisp.Access{
 		Check: func(reason any, kind, name string) error { return g.allow(invocationOf(reason), c, n.File, kind, name) },
 		Dry:   func(reason any) bool { return invocationOf(reason).effectless() },
+		// What a note reads may go to a model.
+		Shown: func(path string, text []byte) []byte {
+			shown, whole := withheld.Visible(path, string(text))
+			if whole {
+				return text
+			}
+			return []byte(shown)
+		},
+		Keeps: keepsWithheld,
 	}
 	if g != nil {
 		access.Directory, access.Home = g.config.Home, g.config.User
@@ -150,6 +160,19 @@ func (n *Note) access() lisp.Access {
 		}
 	}
 	return access
+}
+
+// keepsWithheld returns an error for a change of a file by which text that no model sees would be lost or
+// shown.
+func keepsWithheld(path string, after func(before string) string) error {
+	before, hides, err := withheld.Hidden(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look whether something in %s is not for models: %w", path, err)
+	case !hides || after != nil && withheld.Keeps(path, before, after(before)):
+		return nil
+	}
+	return fmt.Errorf("%s has text tagged :noagent:, :@private: or :crypt:, which notes do not read, and this would change it; only the person does that", path)
 }
 
 // allow decides about one use of a capability, while the note runs.

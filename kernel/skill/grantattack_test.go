@@ -242,3 +242,47 @@ func TestPolicyIsWatched(t *testing.T) {
 	h.put("dotfiles/policy", "")
 	wait("behind a link", "never granted")
 }
+
+// TestNotesSeeWhatModelsSee checks that a note reads nothing that is withheld from models, and neither
+// loses nor shows it by what it writes.
+func TestNotesSeeWhatModelsSee(t *testing.T) {
+	const plan = "* Open\nlarks\n* Kept :NoAgent:\nherons\n"
+	write := func(name, exists, text string) string {
+		return `(progn (with-open-file (s "~/notes/` + name + `" :direction :output :if-exists ` + exists + ` :if-does-not-exist :create) (princ "` + text + `" s)) "written")`
+	}
+	for _, test := range []struct{ form, want, plan string }{
+		{`(uiop:read-file-string "~/notes/plan.org")`, "larks", plan},
+		{`(with-open-file (s "~/notes/plan.org") (format nil "~{~a~}" (loop for l = (read-line s nil) while l collect l)))`, "larks", plan},
+		{`(with-open-file (s "~/notes/plan.org" :element-type '(unsigned-byte 8)) (map 'string #'code-char (loop for b = (read-byte s nil) while b collect b)))`, "larks", plan},
+		{`(uiop:read-file-string "~/notes/whole.ORG")`, "", plan},
+		{`(uiop:read-file-string "~/notes/linked.txt")`, "larks", plan},
+		{write("plan.org", ":supersede", "* Open"), "only the person does that", plan},
+		{write("plan.org", ":overwrite", "x"), "only the person does that", plan},
+		{write("plan.org", ":append", "more"), "only the person does that", plan},
+		{write("plan.org", ":append", "* More~%"), "written", plan + "* More~%"},
+		{write("tags.txt", ":supersede", "#+FILETAGS: x"), "only the person does that", plan},
+		{write("free.org", ":supersede", "* Free"), "written", plan},
+		{`(progn (rename-file "~/notes/plan.org" "~/notes/plan.txt") "moved")`, "only the person does that", plan},
+		{`(progn (rename-file "~/notes/a.txt" "~/notes/plan.org") "moved")`, "only the person does that", plan},
+		{`(progn (delete-file "~/notes/plan.org") "deleted")`, "only the person does that", plan},
+		{`(progn (delete-file "~/notes/tags.txt") "deleted")`, "only the person does that", plan},
+		{`(progn (uiop:delete-file-if-exists "~/notes/plan.org") "deleted")`, "only the person does that", plan},
+	} {
+		h := newGrantHome(t)
+		h.put("notes/plan.org", plan)
+		h.put("notes/whole.ORG", "#+SETUPFILE: tags.txt\n* Kept\nherons\n")
+		h.put("notes/tags.txt", "#+filetags: :@Private:\n")
+		if err := os.Link(filepath.Join(h.user, "notes/plan.org"), filepath.Join(h.user, "notes/linked.txt")); err != nil {
+			t.Fatal(err)
+		}
+		h.put("home/skills/note.org", asker("note", "read:~/notes write:~/notes", test.form))
+		h.registry.Load(t.Context())
+		h.grant("note.org")
+		if got := h.says(); !strings.Contains(got, test.want) || strings.Contains(got, "herons") {
+			t.Errorf("%s: %q, want %q", test.form, got, test.want)
+		}
+		if got := h.get("notes/plan.org"); got != test.plan {
+			t.Errorf("%s: the file is %q", test.form, got)
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"org-agent/kernel/withheld"
 )
 
 // maximumSkills is how many directories are read in one place.
@@ -94,7 +96,8 @@ func (f folder) close() {
 	}
 }
 
-// read returns at most limit bytes of a regular file, and its size. It does not block on a pipe.
+// read returns at most limit bytes of a regular file, and its size. It does not block on a pipe. What
+// is withheld from models is not returned.
 func (f folder) read(name string, limit int64) (text string, size int64, err error) {
 	var file fs.File
 	if f.root != nil {
@@ -114,7 +117,34 @@ func (f folder) read(name string, limit int64) (text string, size int64, err err
 		return "", 0, errNotRegular
 	}
 	data, err := io.ReadAll(io.LimitReader(file, limit))
-	return string(data), info.Size(), plain(err)
+	if err != nil || f.root == nil { // what comes with the program withholds nothing
+		return string(data), info.Size(), plain(err)
+	}
+	text, err = f.visible(name, string(data), file, info)
+	return text, info.Size(), plain(err)
+}
+
+// visible returns the beginning of a file without what is withheld. The tags of the whole file count.
+func (f folder) visible(name, text string, file fs.File, info fs.FileInfo) (string, error) {
+	whole, ok := file.(io.ReaderAt)
+	if !ok {
+		return "", errNotRegular
+	}
+	path, err := filepath.Abs(filepath.Join(f.root.Name(), filepath.FromSlash(name)))
+	if err != nil {
+		return "", err
+	}
+	veil, err := withheld.Over(path, whole, info)
+	if err != nil || veil == nil {
+		return text, err
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !veil.Hides(strings.TrimPrefix(line, "\ufeff"), !strings.HasSuffix(line, "\n") && info.Size() > int64(len(text))) {
+			b.WriteString(line)
+		}
+	}
+	return b.String(), nil
 }
 
 var errNotRegular = errors.New("it is no regular file")

@@ -27,7 +27,7 @@ func editFile(f Files) Tool {
 	return New(Definition[editArguments]{
 		Name: "edit", Manual: editManual, Offered: f.there,
 		Reach: func(ctx context.Context, by *Caller, a *editArguments) ([]protocol.Reach, error) {
-			reach, err := f.reach(by, protocol.ReachWrites, &a.Path)
+			_, err := f.reach(by, protocol.ReachWrites, &a.Path)
 			if err == nil && a.Hash == "" && !(f.Unread != nil && f.Unread(a.Path)) {
 				// The hash ties the judgement and the approval to this text. A later version of the
 				// file needs a new call.
@@ -35,7 +35,7 @@ func editFile(f Files) Tool {
 					a.Hash = files.Hash(text)
 				}
 			}
-			return reach, err
+			return changes(a.Path), err
 		},
 		Preview: func(ctx context.Context, by *Caller, a editArguments) (Preview, error) {
 			c, count, err := change(ctx, a)

@@ -63,6 +63,12 @@ func (f Files) reach(by *Caller, kind protocol.ReachKind, path *string) ([]proto
 	return []protocol.Reach{{Kind: kind, Path: *path}}, nil
 }
 
+// changes returns the reach of a call that changes an existing file. It reads the file too: why it fails,
+// and that it does not, says what is there.
+func changes(path string) []protocol.Reach {
+	return []protocol.Reach{{Kind: protocol.ReachReads, Path: path}, {Kind: protocol.ReachWrites, Path: path}}
+}
+
 // searched returns the reach of a call that searches a file or a directory. A file that is skipped
 // is refused.
 func (f Files) searched(by *Caller, path *string) ([]protocol.Reach, error) {

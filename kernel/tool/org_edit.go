@@ -74,11 +74,17 @@ func orgEdit(n Notes) Tool {
 				a.NewID = n.NewID()
 			}
 			c, err := n.change(ctx, by, *a)
-			if err != nil {
+			if err == nil {
+				a.Change = c.known()
+			}
+			if n.own(a.File) && !(n.Unread != nil && n.Unread(a.File)) { // notes are read without asking
+				return []protocol.Reach{{Kind: protocol.ReachWrites, Path: a.File}}, err
+			}
+			if ctx.Err() != nil {
 				return nil, err
 			}
-			a.Change = c.known()
-			return []protocol.Reach{{Kind: protocol.ReachWrites, Path: c.path}}, nil
+			// Perform reports the error, which may have text of the file.
+			return changes(a.File), nil
 		},
 		Preview: func(ctx context.Context, by *Caller, a orgEditArguments) (Preview, error) {
 			c, err := n.change(ctx, by, a)

@@ -1,6 +1,7 @@
 package tool_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -130,6 +131,18 @@ func TestWithheldFromAllReaders(t *testing.T) {
 		}
 		path := put("notes/"+name, h.text)
 		put("MEMORY.org", h.text)
+		for file, text := range h.files {
+			put("skills/birds/"+file, text)
+		}
+		put("skills/birds/"+name, h.text)
+		put("skills/birds/SKILL.md", "---\nname: birds\ndescription: Of birds.\n---\n# Birds\n")
+		if h.suffix == "link" {
+			if err := errors.Join(os.Remove(filepath.Join(home, "skills/birds", name)), os.Link(put("skills/birds/n.org", h.text), filepath.Join(home, "skills/birds", name))); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		birds := skillmd.New(skillmd.Config{Home: filepath.Join(home, "skills")})
+		birds.Load(t.Context())
 
 		index := filepath.Join(root, fmt.Sprint(number)+".db")
 		found, _, err := journal.OpenFiles(t.Context(), index)
@@ -153,7 +166,7 @@ func TestWithheldFromAllReaders(t *testing.T) {
 		}}
 		registry := func(emacs tool.Emacs) *tool.Registry {
 			r, err := tool.BuiltIn(tool.Deps{
-				Skills: func() *skillmd.Set { return nil }, Files: files, Memory: tool.Memory{Store: &memory.Store{Home: home}, Index: x},
+				Skills: birds.Current, Files: files, Memory: tool.Memory{Store: &memory.Store{Home: home}, Index: x},
 				Notes: tool.Notes{Files: files, Roots: func() []string { return []string{filepath.Join(home, "notes")} }, Emacs: emacs, NewID: func() string { return "new-1" },
 					Now: func() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }},
 			})
@@ -209,6 +222,7 @@ func TestWithheldFromAllReaders(t *testing.T) {
 			}},
 			{"org_edit by id", false, func(string) string { return call(files0, "org_edit", "id", "kept-1", "todo", "DONE") }},
 			{"memory_search", true, func(word string) string { return call(files0, "memory_search", "query", word+" sings") }},
+			{"use_skill", true, func(string) string { return call(files0, "use_skill", "name", "birds", "file", name) }},
 			{"recall", true, recalled},
 			{"persona", true, persona},
 		}

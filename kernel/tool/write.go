@@ -38,8 +38,11 @@ func writeFile(f Files) Tool {
 			if err := by.judged(); err != nil {
 				return nil, err
 			}
-			path, _, err := files.Resolve(a.Path, f.Home)
+			path, exists, err := files.Resolve(a.Path, f.Home)
 			a.Path = path
+			if exists {
+				return changes(path), err
+			}
 			return []protocol.Reach{{Kind: protocol.ReachWrites, Path: path}}, err
 		},
 		Preview: func(ctx context.Context, by *Caller, a writeArguments) (Preview, error) {

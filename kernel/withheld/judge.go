@@ -76,6 +76,54 @@ func (j Judgement) At(offset int) Level {
 	return Shown
 }
 
+// Visible returns a text without what is withheld, and whether anything is.
+func Visible(path, text string) (shown string, whole bool) {
+	j := File(path, text)
+	if len(j.Parts) == 0 {
+		return text, true
+	}
+	return j.replaced(text, func(string) string { return "" }), false
+}
+
+// Blanked returns the text with an empty line in place of each withheld one.
+func (j Judgement) Blanked(text string) string {
+	return j.replaced(text, func(part string) string { return strings.Repeat("\n", strings.Count(part, "\n")) })
+}
+
+func (j Judgement) replaced(text string, by func(part string) string) string {
+	var b strings.Builder
+	end := 0
+	for _, p := range j.Parts {
+		b.WriteString(text[end:p.Start])
+		b.WriteString(by(text[p.Start:p.End]))
+		end = p.End
+	}
+	b.WriteString(text[end:])
+	return b.String()
+}
+
+// Keeps reports whether a change of a file's text alters neither what is withheld nor its tags. A
+// file of any name may be the setup file of others, so it keeps the tags that it gives them.
+func Keeps(path, before, after string) bool {
+	return hiddenText(path, before) == hiddenText(path, after) && fileLevel(after) >= fileLevel(before)
+}
+
+// hiddenText returns all withheld parts of a text.
+func hiddenText(path, text string) string {
+	var b strings.Builder
+	for _, p := range File(path, text).Parts {
+		b.WriteString(text[p.Start:p.End])
+	}
+	return b.String()
+}
+
+// fileLevel returns the level of the tags that a text gives to a whole file, whatever its name is.
+func fileLevel(text string) Level {
+	var s scan
+	s.scanText(text)
+	return s.file
+}
+
 // Overlaps reports whether the bytes from start to end overlap one of the parts, which are in
 // order.
 func Overlaps(parts []Part, start, end int) bool {
@@ -83,10 +131,15 @@ func Overlaps(parts []Part, start, end int) bool {
 	return i < len(parts) && parts[i].Start < end
 }
 
-// Stamps returns the state of the related files, with their paths. As long as [Unchanged] holds for
-// it, the tags of these files are the same.
+// rule is the version of the rule. Whoever changes what is withheld raises it: texts that were judged
+// by another version are then judged again.
+const rule = "rule 2\n"
+
+// Stamps returns the version of the rule and the state of the related files, with their paths. As long
+// as [Unchanged] holds for it, a text is judged as before.
 func (j Judgement) Stamps() string {
 	var b strings.Builder
+	b.WriteString(rule)
 	for _, path := range j.Related {
 		if !strings.Contains(path, "\n") {
 			b.WriteString(stamp(path) + " " + path + "\n")
@@ -95,9 +148,13 @@ func (j Judgement) Stamps() string {
 	return b.String()
 }
 
-// Unchanged reports whether the files of stamps are unchanged.
+// Unchanged reports whether the rule and the files of stamps are unchanged.
 func Unchanged(stamps string) bool {
-	for line := range strings.Lines(stamps) {
+	files, same := strings.CutPrefix(stamps, rule)
+	if !same {
+		return false
+	}
+	for line := range strings.Lines(files) {
 		was, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if stamp(path) != was {
 			return false

@@ -1,6 +1,7 @@
 package withheld
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,6 +44,39 @@ func Over(path string, file io.ReaderAt, info fs.FileInfo) (*Veil, error) {
 	}
 	(&relatedFiles{}).complete(&s, path)
 	return &Veil{all: s.file, inherits: s.inherits}, nil
+}
+
+// Hidden reports whether something in the file at an absolute path is withheld, and returns its text if
+// that is so. There need not be a file.
+func Hidden(path string) (text string, hides bool, err error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	defer func() { _ = file.Close() }() // the file is only read
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "", false, err
+	}
+	veil, err := Over(path, file, info)
+	if err != nil || veil == nil && !setsTags(file, info) {
+		return "", false, err
+	}
+	data, err := io.ReadAll(io.LimitReader(file, info.Size()))
+	if err != nil {
+		return "", false, err
+	}
+	text = string(data)
+	return text, len(File(path, text).Parts) > 0 || fileLevel(text) > Shown, nil
+}
+
+// setsTags reports whether a file that is not Org has a line that gives tags to whole files.
+func setsTags(file io.ReaderAt, info fs.FileInfo) bool {
+	var s scan
+	return s.read(io.NewSectionReader(file, 0, info.Size())) != nil || s.file > Shown
 }
 
 func part(file io.ReaderAt, from, to int64) ([]byte, error) {

@@ -261,9 +261,11 @@ func (g *Gate) refuse(ctx context.Context, step Step, reason error, proposed act
 }
 
 // obstacle returns the error with which the action would fail if a person allowed it, so that the
-// person is not asked in vain. A missing client is no obstacle.
-func (g *Gate) obstacle(ctx context.Context, a action.Action) error {
-	if err := g.Kinds.Available(a.Key()); err != nil {
+// person is not asked in vain. A missing client is no obstacle. Nothing is told of files that are not
+// read without asking.
+func (g *Gate) obstacle(ctx context.Context, verdict policy.Verdict) error {
+	a := verdict.Action
+	if err := g.Kinds.Available(a.Key()); err != nil || !verdict.Tells() {
 		return err
 	}
 	if err := g.Performer.Check(ctx, g.Orders.Order(), a); err != nil && !errors.Is(err, kind.ErrNoPerformer) {

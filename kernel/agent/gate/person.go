@@ -23,7 +23,7 @@ func (g *Gate) askPerson(ctx context.Context, verdict policy.Verdict, hash strin
 	if err := g.Limits.UsedUp(); err != nil {
 		return Result{}, err
 	}
-	if err := g.obstacle(ctx, verdict.Action); err != nil {
+	if err := g.obstacle(ctx, verdict); err != nil {
 		return g.refuse(ctx, step, err, proposed)
 	}
 	g.Screen.ShowProgress()
