@@ -40,6 +40,7 @@
 (require 'org-agent-undo)
 
 (declare-function org-agent-chat-buffers "org-agent-chat")
+(declare-function org-agent-page-unfolded "org-agent-page")
 (declare-function org-agent-turn-set-all-aside "org-agent-turn")
 
 (defvar org-agent-chat-session)
@@ -86,6 +87,7 @@ rest when the mode is set."
   "Insert the rest of the text, with what `org-mode' does at the start."
   (when (org-agent-disk-copy-go-on)
     (org-agent-heading-call-org 'org-cycle-set-startup-visibility 'org-set-startup-visibility)
+    (org-agent-page-unfolded 'all)
     (org-element-cache-reset))
   (setq org-agent-file-owner--draft (org-agent-file-owner--draft-string)))
 

@@ -187,5 +187,102 @@ An error in a rule of the user does not stop the answer."
     (ignore-errors
       (font-lock-fontify-region from to))))
 
+;;;; Drawers
+
+(defconst org-agent-fontify-drawer-regexp
+  "^[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\n\\(\\(?:[ \t]*:.*\n\\)*?\\)[ \t]*:END:[ \t]*$"
+  "Matches a drawer that a page has otherwise; group 2 is what is in it.
+All its lines begin with a colon: those of thoughts and calls have a
+fixed width.")
+
+(defconst org-agent-fontify-drawer-start
+  "[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
+  "Matches the first line of such a drawer.")
+
+(defun org-agent-fontify-drawer-edge (position edge)
+  "Return the EDGE, `car' or `cdr', of the drawer POSITION is within.
+The heading above belongs to it.  Outside of drawers return POSITION."
+  (save-excursion
+    (goto-char position)
+    (let ((region (org-agent-fontify-drawer-around)))
+      (if (and region (< (car region) position (cdr region)))
+          (funcall edge region)
+        position))))
+
+(defun org-agent-fontify-joined-edge (position)
+  "Return the heading whose text begins in the line at POSITION, or POSITION.
+The two may be shown as one paragraph."
+  (save-excursion
+    (save-match-data
+      (goto-char position)
+      (forward-line 0)
+      (while (and (zerop (forward-line -1))
+                  (looking-at-p "[ \t]*:END:")
+                  (when-let* ((drawer (org-agent-fontify-drawer-around)))
+                    (goto-char (car drawer))
+                    (not (looking-at-p "\\*")))))
+      (if (and (looking-at-p "\\*+ .*…") (< (point) position))
+          (point)
+        position))))
+
+(defun org-agent-fontify-drawer-around ()
+  "Return the drawer that point is in and the heading above, (BEG . END), or nil."
+  (save-excursion
+    (save-match-data
+      (forward-line 0)
+      (let ((case-fold-search t))
+        (while (and (not (bobp))
+                    (looking-at "[ \t]*:")
+                    (not (looking-at org-agent-fontify-drawer-start)))
+          (forward-line -1))
+        (when (looking-at org-agent-fontify-drawer-regexp)
+          (let ((end (min (point-max) (1+ (match-end 0)))))
+            (forward-line -1)
+            (unless (looking-at-p "\\*+ ") (forward-line 1))
+            (cons (point) end)))))))
+
+;;;; Thoughts and calls
+
+(defun org-agent-fontify-drawer-summary (name text)
+  "Return one line that stands for the drawer NAME with TEXT."
+  (let ((lines (split-string text "\n" t)))
+    (if (equal name "THOUGHTS")
+        (let ((words (cl-reduce #'+ lines :key (lambda (line)
+                                                 (length (split-string line))))))
+          (format "thought, %s" (org-agent-counted (max 0 (- words (length lines)))
+                                                   "word")))
+      (org-agent-fontify--calls-summary lines))))
+
+(defun org-agent-fontify--calls-summary (lines)
+  "Return one line for the LINES of a drawer of calls: which, how often.
+A call is a line above that of its verdict.  One that was not performed
+has its verdict behind its name."
+  (let (names)
+    (cl-loop for (line next) on lines
+             for verdict = (and next
+                                (string-match
+                                 "\\`[ \t]*: +\\(performed\\|refused\\|denied\\|failed\\) in [0-9.]+ s:?\\'" next)
+                                (match-string 1 next))
+             for name = (and verdict (org-agent-fontify--call-name line))
+             when name
+             do (unless (equal verdict "performed")
+                  (setq name (format "%s (%s)" name verdict)))
+             (if-let* ((cell (assoc name names)))
+                 (cl-incf (cdr cell))
+               (push (cons name 1) names)))
+    (if (null names)
+        "called tools"
+      (concat "called "
+              (mapconcat (pcase-lambda (`(,name . ,count))
+                           (if (= count 1) name (format "%s ×%d" name count)))
+                         (nreverse names) ", ")))))
+
+(defun org-agent-fontify--call-name (line)
+  "Return the name of the call or action in LINE of a drawer, or nil."
+  (and (or (string-match "\\`[ \t]*: \\([[:alnum:]_.-]+\\)" line)
+           (string-match "\\`[ \t]*: (.*?:action :\\([[:alnum:]-]+\\)" line)
+           (string-match "\\`[ \t]*: (.*?:target :\\([[:alnum:]-]+\\)" line))
+       (match-string 1 line)))
+
 (provide 'org-agent-fontify)
 ;;; org-agent-fontify.el ends here

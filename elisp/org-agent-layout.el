@@ -94,10 +94,16 @@ Where it is cut it says how to see the rest."
   "[ \t]*:PROPERTIES:[ \t]*\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:[ \t]*\n"
   "Matches the properties of a heading and the end of their last line.")
 
-(defun org-agent-layout-joined (stars title-end end)
+(defconst org-agent-layout--drawers-regexp
+  "\\(?:[ \t]*:\\(?:THOUGHTS\\|CALLS\\):[ \t]*\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:[ \t]*\n\\)+"
+  "Matches what was thought and called, and the end of its last line.")
+
+(defun org-agent-layout-joined (beg stars title-end end)
   "Show the title from STARS to TITLE-END as the beginning of the text below.
 That is for a title that only repeats how the text begins.  The heading
-ends at END.  Return nil when it is a title, or has something to say."
+is from BEG to END.  Where thoughts or calls come first, they are the
+beginning, and the title is seen only while the answer is folded.
+Return nil when it is a title, or has something to say."
   (when (and (eq (char-before title-end) ?…)
              (or (= title-end end) (invisible-p title-end)))
     (let ((words (buffer-substring-no-properties stars (1- title-end))))
@@ -105,10 +111,25 @@ ends at END.  Return nil when it is a title, or has something to say."
         (goto-char (min (1+ end) (point-max)))
         (when (looking-at org-agent-layout--properties-regexp)
           (goto-char (match-end 0)))
-        (when (looking-at-p (regexp-quote words))
-          (org-agent-layout--hide (1- title-end) (+ (point) (length words)))
-          (org-agent-layout--plain stars (1- title-end))
-          t)))))
+        (let* ((from (point))
+               (drawers (let ((case-fold-search t))
+                          (looking-at org-agent-layout--drawers-regexp)))
+               (text (if drawers (match-end 0) from)))
+          (goto-char text)
+          (cond ((not (looking-at-p (regexp-quote words))) nil)
+                ((not drawers)
+                 (org-agent-layout--hide (1- title-end) (+ text (length words)))
+                 (org-agent-layout--plain stars (1- title-end))
+                 t)
+                ((not (org-agent-layout--folded-p from))
+                 (org-agent-layout--hide beg from)
+                 t)))))))
+
+(defun org-agent-layout--folded-p (position)
+  "Return non-nil when the text at POSITION is in a folded subtree."
+  (if (fboundp 'org-fold-folded-p)      ; Org 9.6
+      (funcall 'org-fold-folded-p position 'outline)
+    (eq (get-char-property position 'invisible) 'outline)))
 
 (defun org-agent-layout--plain (beg end)
   "Take the faces of headings away from the text between BEG and END."
@@ -119,49 +140,6 @@ ends at END.  Return nil when it is a title, or has something to say."
        (cl-remove-if (lambda (face) (memq face org-level-faces))
                      (ensure-list (get-text-property beg 'face))))
       (setq beg next))))
-
-;;;; Thoughts and calls
-
-(defun org-agent-layout-drawer-summary (name text)
-  "Return one line that stands for the drawer NAME with TEXT."
-  (let ((lines (split-string text "\n" t)))
-    (if (equal name "THOUGHTS")
-        (let ((words (cl-reduce #'+ lines :key (lambda (line)
-                                                 (length (split-string line))))))
-          (format "thought, %s" (org-agent-counted (max 0 (- words (length lines)))
-                                                   "word")))
-      (org-agent-layout--calls-summary lines))))
-
-(defun org-agent-layout--calls-summary (lines)
-  "Return one line for the LINES of a drawer of calls: which, how often.
-A call is a line above that of its verdict.  One that was not performed
-has its verdict behind its name."
-  (let (names)
-    (cl-loop for (line next) on lines
-             for verdict = (and next
-                                (string-match
-                                 "\\`[ \t]*: +\\(performed\\|refused\\|denied\\|failed\\) in [0-9.]+ s:?\\'" next)
-                                (match-string 1 next))
-             for name = (and verdict (org-agent-layout--call-name line))
-             when name
-             do (unless (equal verdict "performed")
-                  (setq name (format "%s (%s)" name verdict)))
-             (if-let* ((cell (assoc name names)))
-                 (cl-incf (cdr cell))
-               (push (cons name 1) names)))
-    (if (null names)
-        "called tools"
-      (concat "called "
-              (mapconcat (pcase-lambda (`(,name . ,count))
-                           (if (= count 1) name (format "%s ×%d" name count)))
-                         (nreverse names) ", ")))))
-
-(defun org-agent-layout--call-name (line)
-  "Return the name of the call or action in LINE of a drawer, or nil."
-  (and (or (string-match "\\`[ \t]*: \\([[:alnum:]_.-]+\\)" line)
-           (string-match "\\`[ \t]*: (.*?:action :\\([[:alnum:]-]+\\)" line)
-           (string-match "\\`[ \t]*: (.*?:target :\\([[:alnum:]-]+\\)" line))
-       (match-string 1 line)))
 
 ;;;; Lists
 

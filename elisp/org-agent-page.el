@@ -27,6 +27,7 @@
 (require 'font-lock)
 (require 'org)
 (require 'subr-x)
+(require 'org-agent-fontify)
 (require 'org-agent-heading)
 (require 'org-agent-layout)
 
@@ -134,8 +135,11 @@ TAB on their line opens and closes it."
   (add-hook 'font-lock-extend-region-functions
             #'org-agent-page--extend-region nil t)
   (add-hook 'org-tab-first-hook #'org-agent-page-toggle-drawer nil t)
+  ;; Behind Org's own functions, which hide drawers.
+  (add-hook 'org-cycle-hook #'org-agent-page-unfolded t t)
   (org-agent-layout-setup)
-  (org-agent-page--apply))
+  (org-agent-page--apply)
+  (org-agent-page-unfolded 'all))
 
 (defun org-agent-page--apply ()
   "Set what of Org a page needs otherwise than the user has it."
@@ -159,16 +163,6 @@ TAB on their line opens and closes it."
                      "The page"
                    "The file as it is; \\[org-agent-page-toggle] shows the page"))))
 
-(defconst org-agent-page--drawer-regexp
-  "^[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\n\\(\\(?:[ \t]*:.*\n\\)*?\\)[ \t]*:END:[ \t]*$"
-  "Matches a drawer that a page has otherwise; group 2 is what is in it.
-All its lines begin with a colon: those of thoughts and calls have a
-fixed width.")
-
-(defconst org-agent-page--drawer-start
-  "[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
-  "Matches the first line of such a drawer.")
-
 (defun org-agent-page--fontify (limit)
   "Show the text from point to LIMIT as a page; a font-lock matcher.
 Return nil: there is nothing left to highlight."
@@ -190,7 +184,7 @@ Return nil: there is nothing left to highlight."
         (end-of-line))
       (goto-char from)
       (let ((case-fold-search t))
-        (while (re-search-forward org-agent-page--drawer-regexp limit t)
+        (while (re-search-forward org-agent-fontify-drawer-regexp limit t)
           (org-agent-page--drawer (match-beginning 0) (match-end 0)
                                   (upcase (match-string 1)))))
       (org-agent-page--gap-before limit)
@@ -345,7 +339,7 @@ Its text is from STARS to TITLE-END, its TAGS follow."
        (org-agent-page--instead
         beg stars (org-agent-page--glyph "✗ " "! " 'org-agent-page-trouble)))
       (_ (org-agent-page--hide beg stars)))
-    (unless (org-agent-layout-joined stars title-end end)
+    (unless (org-agent-layout-joined beg stars title-end end)
       (add-face-text-property
        stars title-end
        (cond ((equal (car ask) "TODO") 'org-agent-page-answer-title)
@@ -500,7 +494,7 @@ The properties of a turn are for programs."
        (concat (org-agent-page--glyph (if unfolded "▾ " "▸ ")
                                       (if unfolded "- " "+ ")
                                       'org-agent-page-quiet)
-               (propertize (org-agent-layout-drawer-summary
+               (propertize (org-agent-fontify-drawer-summary
                             name (match-string-no-properties 2))
                            'face 'org-agent-page-quiet)))
       (if unfolded
@@ -524,76 +518,64 @@ the row above that of a table.
 Return non-nil when that changed it."
   (when org-agent-page--shown
     (let ((beg font-lock-beg) (end font-lock-end))
-      (setq font-lock-beg (org-agent-page--joined-edge
+      (setq font-lock-beg (org-agent-fontify-joined-edge
                            (org-agent-layout-start
-                            (org-agent-page--drawer-edge beg #'car)))
-            font-lock-end (org-agent-page--drawer-edge end #'cdr))
+                            (org-agent-fontify-drawer-edge beg #'car)))
+            font-lock-end (org-agent-fontify-drawer-edge end #'cdr))
       (not (and (= beg font-lock-beg) (= end font-lock-end))))))
 
-(defun org-agent-page--drawer-edge (position edge)
-  "Return the EDGE, `car' or `cdr', of the drawer POSITION is within.
-The heading above belongs to it.  Outside of drawers return POSITION."
-  (save-excursion
-    (goto-char position)
-    (let ((region (org-agent-page--drawer-around)))
-      (if (and region (< (car region) position (cdr region)))
-          (funcall edge region)
-        position))))
+(defun org-agent-page-unfolded (state)
+  "Look again at what Org has folded or unfolded, as STATE says.
+That is for `org-cycle-hook'.  A drawer that a page hides or has as a
+line must not be folded as well: one would see its ellipsis.  And the
+title of an answer may be seen only while it is folded."
+  (when org-agent-page--shown
+    (save-excursion
+      (pcase-let ((`(,beg . ,end)
+                   (if (or (memq state '(overview contents all))
+                           (not (ignore-errors (org-back-to-heading t))))
+                       (cons (point-min) (point-max))
+                     (cons (point) (save-excursion (org-end-of-subtree t t))))))
+        (if (fboundp 'org-fold-region)  ; Org 9.6
+            (funcall 'org-fold-region beg end nil 'drawer)
+          (dolist (overlay (overlays-in beg end))
+            (when (and (eq (overlay-get overlay 'invisible) 'outline)
+                       (progn (goto-char (overlay-start overlay))
+                              (forward-line 0)
+                              (let ((case-fold-search t))
+                                (looking-at-p org-agent-fontify-drawer-start))))
+              (delete-overlay overlay))))
+        (font-lock-flush beg end)))))
 
-(defun org-agent-page--joined-edge (position)
-  "Return the heading whose text begins in the line at POSITION, or POSITION.
-The two may be shown as one paragraph."
+(defun org-agent-page--drawer-here ()
+  "Return where the thoughts or calls begin on whose line point is seen, or nil.
+The heading before them may be hidden."
   (save-excursion
-    (save-match-data
-      (goto-char position)
-      (forward-line 0)
-      (let ((heading (progn
-                       (when (and (zerop (forward-line -1))
-                                  (looking-at-p "[ \t]*:END:"))
-                         (goto-char (or (car (org-agent-page--drawer-around))
-                                        (point))))
-                       (point))))
-        (if (and (looking-at "\\*+ .*…") (< heading position))
-            heading
-          position)))))
-
-(defun org-agent-page--drawer-around ()
-  "Return the drawer that point is in and the heading above, (BEG . END), or nil."
-  (save-excursion
-    (save-match-data
-      (forward-line 0)
-      (let ((case-fold-search t))
-        (while (and (not (bobp))
-                    (looking-at "[ \t]*:")
-                    (not (looking-at org-agent-page--drawer-start)))
-          (forward-line -1))
-        (when (looking-at org-agent-page--drawer-regexp)
-          (let ((end (min (point-max) (1+ (match-end 0)))))
-            (forward-line -1)
-            (unless (looking-at-p "\\*+ ") (forward-line 1))
-            (cons (point) end)))))))
+    (forward-line 0)
+    (when (eq (get-text-property (point) 'invisible) 'org-agent-page)
+      (goto-char (next-single-property-change (point) 'invisible nil (point-max))))
+    (let ((case-fold-search t))
+      (and (bolp)
+           (looking-at org-agent-fontify-drawer-regexp)
+           (not (equal (upcase (match-string 1)) "PROPERTIES"))
+           (point)))))
 
 (defun org-agent-page-toggle-drawer ()
   "Unfold or fold the thoughts or calls on whose line point is.
 Return nil when there are none.  This is for `org-tab-first-hook'."
-  (when (and org-agent-page--shown
-             (save-excursion
-               (forward-line 0)
-               (let ((case-fold-search t))
-                 (looking-at-p "[ \t]*:\\(?:THOUGHTS\\|CALLS\\):[ \t]*$"))))
-    (let* ((beg (line-beginning-position))
-           (end (cdr (org-agent-page--drawer-around)))
-           (unfolded (org-agent-page--drawer-unfolded-p beg)))
-      (with-silent-modifications
-        (put-text-property beg end 'org-agent-page-unfolded
-                           (if unfolded 'no 'yes)))
-      (unless unfolded
-        (save-excursion
-          (goto-char beg)
+  (when-let* ((beg (and org-agent-page--shown (org-agent-page--drawer-here))))
+    (save-excursion
+      (goto-char beg)
+      (let ((end (cdr (org-agent-fontify-drawer-around)))
+            (unfolded (org-agent-page--drawer-unfolded-p beg)))
+        (with-silent-modifications
+          (put-text-property beg end 'org-agent-page-unfolded
+                             (if unfolded 'no 'yes)))
+        (unless unfolded
           (org-agent-heading-call-org 'org-fold-hide-drawer-toggle
-                                      'org-hide-drawer-toggle 'off t)))
-      (font-lock-flush beg end)
-      (font-lock-ensure beg end))
+                                      'org-hide-drawer-toggle 'off t))
+        (font-lock-flush beg end)
+        (font-lock-ensure beg end)))
     t))
 
 (provide 'org-agent-page)

@@ -145,7 +145,7 @@ Lines of results are no calls, as files of before indented none."
                  '(("edit" . ": (:type :request :target :emacs :payload (:action :edit :file \"/a\"))")
                    ("shell" . ": (:type :request :target :shell :cmd \"make :target :x\")")
                    ("read_file" . ": read_file (:path \"a\")")))
-    (should (equal (org-agent-layout--calls-summary
+    (should (equal (org-agent-fontify--calls-summary
                     (list line ": performed in 0.02 s:" ": done in Emacs" ": and more"))
                    (concat "called " name)))))
 
@@ -242,7 +242,50 @@ Some ~words~ for a beginning.\nMore.\n* "))
     (org-agent-page-test--with (replace-regexp-in-string
                                 "^Some" ":THOUGHTS:\n: Oh.\n:END:\nSome" file)
       (should (equal (org-agent-page-test--seen)
-                     "> Q\nSome words for a…\n+ thought, 1 word\nSome words for a beginning.\nMore.\n\n> ")))))
+                     "> Q\n+ thought, 1 word\nSome words for a beginning.\nMore.\n\n> "))
+      (goto-char (point-min))
+      (search-forward "Some ~words")
+      (org-agent-heading-call-org 'org-fold-hide-subtree 'outline-hide-subtree)
+      (run-hook-with-args 'org-cycle-hook 'folded)
+      (font-lock-ensure)
+      (should (equal (org-agent-page-test--seen) "> Q\nSome words for a…\n\n> "))
+      (org-agent-heading-call-org 'org-fold-show-all 'org-show-all)
+      (run-hook-with-args 'org-cycle-hook 'all)
+      (font-lock-ensure)
+      ;; Point may be at the hidden heading where one sees the thought.
+      (goto-char (point-min))
+      (search-forward "** ")
+      (should (org-agent-page-toggle-drawer))
+      (should (equal (org-agent-page-test--seen)
+                     "> Q\n- thought, 1 word\n: Oh.\nSome words for a beginning.\nMore.\n\n> ")))))
+
+(ert-deftest org-agent-page-has-no-ellipsis-of-drawers ()
+  "What a page hides anyway Org does not fold as well, which one would see."
+  (org-agent-page-test--with
+      "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:\n** Title  :agent:\n:PROPERTIES:\n:ID: a\n:END:
+:THOUGHTS:\n: Oh.\n:END:\nText.\n* "
+    (let ((page (org-agent-page-test--seen))
+          ;; Each ends with all unfolded.
+          (ways (list (lambda ()
+                        (let ((this-command 'org-cycle) (last-command nil))
+                          (dotimes (_ 3)
+                            (org-cycle-internal-global)
+                            (setq last-command 'org-cycle))))
+                      (lambda ()
+                        (let ((org-startup-folded nil))
+                          (org-agent-heading-call-org 'org-cycle-set-startup-visibility
+                                                      'org-set-startup-visibility))
+                        (org-agent-page-unfolded 'all)))))
+      (dolist (way ways)
+        (funcall way)
+        (font-lock-ensure)
+        (should (equal (org-agent-page-test--seen) page))
+        (dolist (overlay (overlays-in (point-min) (point-max)))
+          (should-not (eq (overlay-get overlay 'invisible) 'outline)))
+        (when (fboundp 'org-fold-get-folding-specs)
+          (should-not (cl-some (lambda (position)
+                                 (funcall 'org-fold-folded-p position 'drawer))
+                               (number-sequence (point-min) (point-max)))))))))
 
 (ert-deftest org-agent-page-leaves-a-persons-text-alone ()
   "A heading of the person's own is as they wrote it, and so is its drawer's name."
