@@ -490,13 +490,16 @@ The properties of a turn are for programs."
     (let ((line-end (save-excursion (goto-char beg) (line-end-position)))
           (unfolded (org-agent-page--drawer-unfolded-p beg)))
       (org-agent-page--instead
-       beg line-end
+       beg (1+ beg)
        (concat (org-agent-page--glyph (if unfolded "▾ " "▸ ")
                                       (if unfolded "- " "+ ")
                                       'org-agent-page-quiet)
                (propertize (org-agent-fontify-drawer-summary
                             name (match-string-no-properties 2))
                            'face 'org-agent-page-quiet)))
+      ;; One character has the line.  Were it the text, Emacs would lose the
+      ;; column behind a hidden heading.
+      (org-agent-page--hide (1+ beg) line-end)
       (if unfolded
           (progn
             (goto-char end)
@@ -524,6 +527,7 @@ Return non-nil when that changed it."
             font-lock-end (org-agent-fontify-drawer-edge end #'cdr))
       (not (and (= beg font-lock-beg) (= end font-lock-end))))))
 
+;;;###autoload
 (defun org-agent-page-unfolded (state)
   "Look again at what Org has folded or unfolded, as STATE says.
 That is for `org-cycle-hook'.  A drawer that a page hides or has as a
