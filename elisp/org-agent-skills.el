@@ -134,6 +134,8 @@
                   (propertize reasons 'face 'shadow))
                 (when-let* ((actions (plist-get status :actions)))
                   (propertize (org-agent-skills--actions actions) 'face 'shadow))
+                (when-let* ((tools (plist-get status :tools)))
+                  (propertize (org-agent-skills--tools tools) 'face 'shadow))
                 (when-let* ((hooks (plist-get status :hooks)))
                   (propertize (org-agent-skills--hooks hooks) 'face 'shadow))
                 (when-let* ((why (plist-get status :withheld)))
@@ -171,6 +173,8 @@
             (plist-get status :reasons)
             (when-let* ((actions (plist-get status :actions)))
               (list (org-agent-skills--actions actions)))
+            (when-let* ((tools (plist-get status :tools)))
+              (list (org-agent-skills--tools tools)))
             (when-let* ((hooks (plist-get status :hooks)))
               (list (org-agent-skills--hooks hooks)))
             (when-let* ((why (plist-get status :withheld)))
@@ -183,6 +187,13 @@
                (format "action %s, %s" (plist-get action :key)
                        (plist-get action :does)))
              actions ", "))
+
+(defun org-agent-skills--tools (tools)
+  "Return a description of TOOLS of a note."
+  (mapconcat (lambda (tool)
+               (format "tool %s: %s" (plist-get tool :name)
+                       (plist-get tool :does)))
+             tools ", "))
 
 (defun org-agent-skills--hooks (hooks)
   "Return a description of HOOKS of a note."

@@ -71,6 +71,7 @@ var layout = []struct {
 	{"policy", "action atomicfile autorun keys suggest org protocol journal shell", "the only maker of verified actions must stay small enough to read; it sees actions and no text"},
 	{"kind", "action describe policy protocol", "all that is known of one kind of action, and the one function that performs; the kinds themselves are known above"},
 	{"notekind", "action describe kind plist policy skill", "the actions that notes define, as kinds; what a note can do is said in skill"},
+	{"notetool", "plist protocol skill suggest tool", "the tools that notes define, as tools; what a note can do is said in skill"},
 	{"act", "action describe diff kind plist policy protocol", "the kinds that are built in, and nothing else"},
 	{"undo", "action journal kind protocol", "how a turn is taken back, from the journal; what an act is its kind says"},
 	{"tool", "agenda fetch files memory suggest org orgquery process skillmd protocol sandbox websearch withheld", "tools do; they do not decide. skillmd, because what they read for a model is in it"},

@@ -128,6 +128,9 @@ func makeOne(ctx context.Context, tools kind.Tools, c action.Call) kind.Call {
 	made := kind.Call{Tool: c.Tool}
 	arguments, err := c.Arguments()
 	if err == nil {
+		err = changedSince(tools, c)
+	}
+	if err == nil {
 		made.Text, _, err = tools.Call(ctx, c.Tool, arguments)
 	}
 	if err != nil && ctx.Err() != nil {

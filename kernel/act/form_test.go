@@ -42,6 +42,10 @@ func (readers) Reach(_ context.Context, _ string, arguments protocol.Object) (pr
 }
 func (readers) Digest(string) string { return "" }
 
+func (readers) Trust(string) (string, string) { return "", "" }
+
+func (readers) Guard(context.Context, string, protocol.Object) (string, error) { return "", nil }
+
 func (readers) Nearest(string) string { return "" }
 
 // builtIn returns the built-in kinds, without anything that performs them.

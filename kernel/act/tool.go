@@ -52,8 +52,8 @@ func call(d Deps) kind.Kind {
 			if err != nil {
 				return kind.Result{}, err
 			}
-			if judged, now := a.Text("digest"), o.Tools.Digest(one.Tool); now != "" && judged != now {
-				return kind.Result{}, protocol.ToolErrorf(protocol.ToolChanged, "what is said of the tool %s changed while this was decided: look at it again", one.Tool)
+			if err := changedSince(o.Tools, one); err != nil {
+				return kind.Result{}, err
 			}
 			text, changed, err := o.Tools.Call(ctx, one.Tool, arguments)
 			return d.result(o, text, changed), err
@@ -68,6 +68,14 @@ func call(d Deps) kind.Kind {
 			return nil, []string{describeCall(action.CallOf(a.Payload()), describe.Deps{}).Finished(describe.Deps{}).Summary}
 		},
 	}
+}
+
+// changedSince returns an error if the tool is not the one that was judged.
+func changedSince(tools kind.Tools, judged action.Call) error {
+	if now := tools.Digest(judged.Tool); now != "" && judged.Digest() != now {
+		return protocol.ToolErrorf(protocol.ToolChanged, "the tool %s changed while this was decided: look at it again", judged.Tool)
+	}
+	return nil
 }
 
 // result returns the result of an order, and reports the changed files to Changed. The receipt has the

@@ -99,6 +99,13 @@ func (c Call) WithDigest(digest string) Call {
 	return c
 }
 
+// Digest returns what [Call.WithDigest] set, or "".
+func (c Call) Digest() string {
+	value, _ := plist.Get(c.fields, digestField)
+	digest, _ := value.(plist.String)
+	return string(digest)
+}
+
 // CheckArguments returns an error if a call has no :args but has its arguments in another place. A model
 // that reads this error corrects the call; a model that only reads what is missing repeats it.
 func (c Call) CheckArguments() error {

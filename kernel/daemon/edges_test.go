@@ -212,7 +212,8 @@ func TestInjectedEvents(t *testing.T) {
 	in := newInstance(t)
 	in.write(t, "skills/inject.org", deciding(`(defun think (c)
   (inject-stimulus '(:type :event :payload (:sensor :chimes :text "ding")))
-  (inject-stimulus '(:type :event :payload (:sensor :chat-message :text "I said this")))
+  (handler-case (inject-stimulus '(:type :event :payload (:sensor :chat-message :text "I said this")))
+    (error (condition) (kernel-log "~a" condition)))
   (inject-stimulus '(:sensor :nobody :text "dong"))
   '(:type :response :text "* Rung"))
 (defskill :rings :priority 90 :trigger #'chosen :neuro #'think)
@@ -234,7 +235,7 @@ func TestInjectedEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(log); !strings.Contains(text, "a note cannot speak for a person") || strings.Count(text, "injected event dropped") != 1 {
+	if text := string(log); !strings.Contains(text, "a note cannot speak for a person") || strings.Contains(text, "injected event dropped") {
 		t.Errorf("the log has\n%s", text)
 	}
 }

@@ -29,14 +29,14 @@ func (d *daemon) openSkills(home *memory.Home) {
 	grants := d.home.Grants(func() []string { return d.settings.Last().KeyVariables() })
 	recorded := agent.Recordings{Turns: d.journal.Turns, Rows: d.journal.Records, Acts: d.journal.Acts}.Recording
 	specs := func() action.Specs { return d.kinds.Specs() } // d.kinds is set later, after the tools
-	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs}, sensor.NewInjected(d.log)}
+	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs, Tools: ToolNames, CheckEvent: sensor.CheckEvent}, sensor.NewInjected(d.log)}
 	d.skills.Notes = skill.New(skill.Config{
 		Shipped: skills.Notes(), Home: d.paths.Skills, Keep: filepath.Join(d.paths.State, "notes"), Logger: d.log, Grants: grants,
 		Proven: filepath.Join(d.paths.State, "proven.json"), Program: skill.Program(d.config.Version),
 		Recorded: recorded, Changed: d.skillsChanged, Persona: d.skills.Persona,
 		Log:    func(name, text string) { d.log.Info("skill log", "skill", name, "text", d.agent.Hide(text)) },
 		Inject: d.skills.injected.Inject,
-		Specs:  specs,
+		Specs:  specs, Tools: ToolNames, CheckEvent: sensor.CheckEvent,
 	})
 	c := d.home.PromptSkills()
 	c.Logger = d.log

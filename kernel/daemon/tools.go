@@ -7,6 +7,7 @@ import (
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
 	"org-agent/kernel/mcp"
+	"org-agent/kernel/notetool"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/tool"
@@ -17,7 +18,7 @@ func (d *daemon) openTools(settings config.Settings) error {
 	var own *tool.Registry
 	d.servers = mcp.New(mcp.Config{
 		Servers: d.home.MCPServers(settings), Environment: d.config.Env, Directory: filepath.Join(d.paths.State, "results"), Version: d.config.Version, Logger: d.log,
-		Own: func() []string { return own.Names() },
+		Own: func() []string { return append(own.Names(), notetool.Names(d.skills.Notes.Current())...) },
 	})
 	own, err := tool.BuiltIn(tool.Deps{
 		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index}, Past: d.pastDeps(),
@@ -27,7 +28,7 @@ func (d *daemon) openTools(settings config.Settings) error {
 	if err != nil {
 		return err
 	}
-	d.tools = own.WithForeign(d.servers.Tools)
+	d.tools = own.WithForeign(notetool.Live(d.skills.Notes.Current, d.servers.Tools))
 	return nil
 }
 

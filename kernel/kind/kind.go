@@ -49,8 +49,7 @@ type Tools interface {
 	// Check returns an error if something prevents a call. It returns nil if nothing does, or if
 	// that is not known.
 	Check(ctx context.Context, name string, arguments protocol.Object) error
-	// Digest identifies the description of a tool from another program. It is "" for a tool of the
-	// kernel.
+	// Digest identifies a tool of another program or of a note. It is "" for a tool of the kernel.
 	Digest(name string) string
 }
 

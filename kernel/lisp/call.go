@@ -285,6 +285,20 @@ func (c *Call) Apply(function Value, args ...Value) (value Value, err error) {
 	return value, err
 }
 
+// ApplyFitting is [Call.Apply] with the first of the arguments, as many of them as the function takes.
+func (c *Call) ApplyFitting(function Value, args ...Value) (value Value, err error) {
+	at := c.at
+	err = c.protect(func() {
+		fn := c.Function(function)
+		if fn.most >= 0 {
+			args = args[:min(len(args), fn.most)]
+		}
+		value = Single(c.apply(fn, args))
+	})
+	c.at = at
+	return value, err
+}
+
 // Print returns what prin1 prints.
 func (c *Call) Print(v Value) (text string, err error) {
 	err = c.protect(func() { text = c.Printed(v, true) })

@@ -44,20 +44,28 @@ func kindOf(a *skill.Action) kind.Kind {
 	spec.Fields = append(spec.Fields[:len(spec.Fields):len(spec.Fields)], action.Field{Name: digest, Kind: action.AnyText})
 	return kind.Kind{
 		Spec: spec,
-		Judge: func(_ context.Context, _ *policy.Turn, proposed action.Action) policy.Verdict {
-			return policy.Verdict{
+		Judge: func(ctx context.Context, turn *policy.Turn, proposed action.Action) policy.Verdict {
+			v := policy.Verdict{
 				Kind: policy.Ask, Reason: fmt.Sprintf("it does %s, which %s defines", key, file), ByName: true,
 				Action: proposed.With(digest, plist.String(a.Digest)),
 			}
+			ask, err := a.Consult(ctx, payload(proposed), turn.Where.Session)
+			switch {
+			case err != nil:
+				return policy.Refused("%s of %s: %v", key, file, err)
+			case ask != "": // each time, whatever a row or a person allowed
+				v.Reason, v.ByName, v.OnceOnly = ask, false, true
+			}
+			return v
 		},
 		Describe: func(judged action.Action, _ describe.Deps) describe.Description {
 			return describe.Description{
-				Summary: fmt.Sprintf("Do %s, %s", key, a.Does), Language: "lisp", Text: describe.Pretty(fields(judged)),
+				Summary: fmt.Sprintf("Do %s, %s", key, a.Does), Language: "lisp", Text: describe.Pretty(shown(a, judged)),
 				Effects: []string{"a function of " + file + " does it, " + rights(a), "what it does cannot be taken back"},
 			}
 		},
 		Calls: func(judged action.Action) []action.Call {
-			return []action.Call{{Tool: kind.CallName(key), Args: fields(judged)}}
+			return []action.Call{{Tool: kind.CallName(key), Args: shown(a, judged)}}
 		},
 		Outside: func(action.Action) string {
 			if len(a.Granted()) == 0 {
@@ -69,7 +77,7 @@ func kindOf(a *skill.Action) kind.Kind {
 			return nil, "a subagent does nothing that notes define: say in the answer what is left to do"
 		},
 		Perform: func(ctx context.Context, o kind.Order) (kind.Result, error) {
-			text, err := a.Perform(ctx, fields(o.Action.Action()))
+			text, err := a.Perform(ctx, payload(o.Action.Action()), o.Session)
 			if err == nil && text == "" {
 				text = "done"
 			}
@@ -78,9 +86,16 @@ func kindOf(a *skill.Action) kind.Kind {
 	}
 }
 
-// fields returns the fields that the note declared, with their values.
-func fields(judged action.Action) sexp.List {
-	return plist.Without(judged.Payload(), "action", digest)
+// payload returns what was proposed, without the digest.
+func payload(judged action.Action) sexp.List { return plist.Without(judged.Payload(), digest) }
+
+// shown returns what a person and a hook see: the fields that the note declared, with their values. The
+// action of an actuator is one of them.
+func shown(a *skill.Action, judged action.Action) sexp.List {
+	if a.Name == "" {
+		return payload(judged)
+	}
+	return plist.Without(payload(judged), "action")
 }
 
 // rights says what the note was granted.

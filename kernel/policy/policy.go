@@ -81,9 +81,15 @@ type Tools interface {
 	// say, and its effect decides. An empty reach means that the call touches nothing. An error
 	// refuses the call.
 	Reach(ctx context.Context, name string, arguments protocol.Object) (resolved protocol.Object, reach []protocol.Reach, err error)
-	// Digest identifies the description of a tool from another program. It is "" for a tool of the
-	// kernel. An approval of such a tool holds as long as its digest stays the same.
+	// Digest identifies a tool of another program or of a note. It is "" for a tool of the kernel. An
+	// approval of such a tool holds as long as its digest stays the same.
 	Digest(name string) string
+	// Trust returns why a person is asked about a call of such a tool, or why nobody has to be. One
+	// of the two is "".
+	Trust(name string) (asks, trusted string)
+	// Guard returns the reason of the tool's owner why a person has to be asked about a call, or "".
+	// The error is the reason why the owner refuses the call.
+	Guard(ctx context.Context, name string, arguments protocol.Object) (ask string, err error)
 	// Nearest returns the tool name that was probably meant, or "" if none is similar.
 	Nearest(name string) string
 }

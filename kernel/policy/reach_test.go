@@ -22,6 +22,10 @@ func (w workshop) Find(name string) (string, protocol.ToolEffect, bool) {
 
 func (workshop) Digest(string) string { return "" }
 
+func (workshop) Trust(string) (string, string) { return "", "" }
+
+func (workshop) Guard(context.Context, string, protocol.Object) (string, error) { return "", nil }
+
 func (w workshop) Nearest(string) string { return "" }
 
 func (w workshop) Reach(_ context.Context, _ string, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) {

@@ -14,7 +14,7 @@ import (
 
 // Call judges one call with these fields. It returns the call as it was judged: with the current
 // name of the tool, the names in its arguments resolved, and the digest of a tool from another
-// program. reads is true if the call may stand in a batch: it only reads, fetches an address that
+// program or of a note. reads is true if the call may stand in a batch: it only reads, fetches an address that
 // is allowed without asking, or starts a subagent.
 //
 // A tool that reports what a call would touch is judged by that. Otherwise its effect decides. A
@@ -53,7 +53,7 @@ func (t *Turn) Call(ctx context.Context, call action.Call) (judged action.Call, 
 	}
 	v = effectRule(name, effect, t.Where)
 	if digest != "" {
-		v = Verdict{Kind: Ask, Reason: fmt.Sprintf("the tool %s is of somebody else's program, and there is only its word for what it does", name)}
+		v = p.trustRule(name)
 	}
 	if reach != nil {
 		v = p.judgeReach(reach)
@@ -61,7 +61,27 @@ func (t *Turn) Call(ctx context.Context, call action.Call) (judged action.Call, 
 	reads = effect == protocol.ToolSpawns || effect == protocol.ToolReads && !slices.ContainsFunc(reach, func(r protocol.Reach) bool {
 		return r.Kind != protocol.ReachReads && (r.Kind != protocol.ReachFetches || v.Kind == Ask)
 	})
-	return call, reads, p.named(name, v, reach == nil)
+	v = p.named(name, v, reach == nil)
+	if v.Kind == Refuse {
+		return call, reads, v
+	}
+	ask, err := p.Tools.Guard(ctx, name, arguments)
+	switch {
+	case err != nil:
+		return refuse(err)
+	case ask != "": // each time, whatever a row or a person allowed
+		v = Verdict{Kind: Ask, Reason: ask, OnceOnly: true}
+	}
+	return call, reads, v
+}
+
+// trustRule judges a call of a tool that is not the kernel's.
+func (p *Policy) trustRule(name string) Verdict {
+	asks, trusted := p.Tools.Trust(name)
+	if trusted != "" {
+		return Verdict{Kind: Allow, Reason: trusted}
+	}
+	return Verdict{Kind: Ask, Reason: asks}
 }
 
 // about reports whether a row is about the tool with this name. The row may use a former name of

@@ -25,6 +25,10 @@ func (s shed) Reach(_ context.Context, _ string, arguments protocol.Object) (pro
 
 func (shed) Digest(string) string { return "" }
 
+func (shed) Trust(string) (string, string) { return "", "" }
+
+func (shed) Guard(context.Context, string, protocol.Object) (string, error) { return "", nil }
+
 func (s shed) Nearest(string) string { return "read" }
 
 func TestToolRule(t *testing.T) {

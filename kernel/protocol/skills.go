@@ -114,6 +114,12 @@ type SkillAction struct {
 	Form string `json:"form"`
 }
 
+// SkillTool is a tool that a note defines.
+type SkillTool struct {
+	Name string `json:"name"`
+	Does string `json:"does"`
+}
+
 // SkillHook is a hook of a note. On is its event, with the tools for which it runs.
 type SkillHook struct {
 	Name string `json:"name"`
@@ -145,6 +151,8 @@ type SkillStatus struct {
 	Tests       int      `json:"tests,omitempty"`
 	// Actions are the kinds of actions that the note defines.
 	Actions []SkillAction `json:"actions,omitempty"`
+	// Tools are the tools that the note defines.
+	Tools []SkillTool `json:"tools,omitempty"`
 	// Hooks are those of the note.
 	Hooks []SkillHook `json:"hooks,omitempty"`
 	// Capabilities are those that the note asks for, and Granted those that it has

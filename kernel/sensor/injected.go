@@ -55,6 +55,12 @@ func (s *Injected) Inject(list sexp.List) {
 	s.Logger.Warn("injected event dropped", "event", plist.Print(list), "err", err)
 }
 
+// CheckEvent returns an error if Inject would drop the event because of what it is.
+func CheckEvent(list sexp.List) error {
+	_, err := eventOf(list)
+	return err
+}
+
 // eventOf parses an event as a note writes it.
 func eventOf(list sexp.List) (protocol.Event, error) {
 	var fields, payload protocol.Object

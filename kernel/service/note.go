@@ -38,7 +38,7 @@ func noteText(p protocol.SkillParams) ([]byte, error) {
 
 // options returns the options for a note that a client checks. Such a note has no effects.
 func (s Skills) options() skill.Options {
-	return skill.Options{Recorded: s.Recorded, Grants: s.Grants, Persona: s.Persona, Specs: s.Specs}
+	return skill.Options{Recorded: s.Recorded, Grants: s.Grants, Persona: s.Persona, Specs: s.Specs, Tools: s.Tools, CheckEvent: s.CheckEvent}
 }
 
 func (s Skills) check(ctx context.Context, p protocol.SkillParams) (protocol.SkillCheckResult, error) {

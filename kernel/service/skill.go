@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/chewxy/sexp"
+
 	"org-agent/kernel/action"
 	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/protocol"
@@ -26,6 +28,10 @@ type Skills struct {
 	Recorded func(ctx context.Context, turn string) (skill.Recording, error)
 	// Specs returns the kernel's kinds of actions.
 	Specs func() action.Specs
+	// Tools returns the names of the kernel's tools, and CheckEvent why nobody would take an event of a
+	// note.
+	Tools      func() []string
+	CheckEvent func(event sexp.List) error
 	// Persona returns a value of the agent's identity that notes read, by name.
 	Persona func(name string) string
 }
@@ -106,6 +112,13 @@ func skillActions(all []skill.ActionStatus) (actions []protocol.SkillAction) {
 	return actions
 }
 
+func skillTools(all []skill.ToolStatus) (tools []protocol.SkillTool) {
+	for _, t := range all {
+		tools = append(tools, protocol.SkillTool(t))
+	}
+	return tools
+}
+
 func skillHooks(all []*skill.Hook) (hooks []protocol.SkillHook) {
 	for _, h := range all {
 		hooks = append(hooks, protocol.SkillHook{Name: h.Name, On: h.On(), Line: h.Line})
@@ -133,7 +146,7 @@ func (s Skills) List(statuses []skill.Status) protocol.SkillListResult {
 			File: note.File, Title: note.Title, Description: note.Description, Skill: note.Skill, State: protocol.Keyword(note.State),
 			Shipped: note.Shipped, LastGood: note.LastGood, Hash: note.Hash, Version: note.Version, Priority: note.Priority,
 			Tests: note.Tests, Capabilities: note.Capabilities, Granted: note.Granted, Since: note.Since, Withheld: note.Withheld,
-			Actions: skillActions(note.Actions), Hooks: skillHooks(note.Hooks), Diagnostics: skillDiagnostics(note.Diagnostics),
+			Actions: skillActions(note.Actions), Tools: skillTools(note.Tools), Hooks: skillHooks(note.Hooks), Diagnostics: skillDiagnostics(note.Diagnostics),
 		})
 	}
 	prompts, left := s.prompts()

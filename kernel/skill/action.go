@@ -16,18 +16,20 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Action is one defaction of a note: a kind of action that models may propose, and the function of
-// the note that performs it. Its fields do not change.
+// Action is one defaction or register-actuator of a note: a kind of action that models may propose,
+// and the function of the note that performs it. That of register-actuator has no name, and covers all
+// actions of its target. Its fields do not change.
 type Action struct {
 	action.Spec
 	// File is the note, as diagnostics name it.
 	File string
 	Line int
-	// Digest identifies the code of the note. Another version of the note has another digest.
+	// Digest identifies the code of the note and what it was granted. Another version of the note has
+	// another digest.
 	Digest string
 
-	note     *Note
-	function lisp.Value
+	note            *Note
+	guard, function lisp.Value // guard is nil if there is none
 }
 
 // ActionStatus describes one defaction of a note.
@@ -46,7 +48,7 @@ const (
 )
 
 // actionKeys are the keys of defaction.
-var actionKeys = []string{"does", "fields", "perform"}
+var actionKeys = []string{"does", "fields", "perform", "guard"}
 
 // fieldKinds are the types that a field of defaction may have.
 var fieldKinds = []struct {
@@ -94,7 +96,7 @@ func expandDefaction(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	for _, word := range actionKeys {
 		value := values[word]
 		switch {
-		case value == nil && word == "fields":
+		case value == nil && (word == "fields" || word == "guard"):
 			value = lisp.Nil
 		case value == nil:
 			return nil, fmt.Errorf("the action %s has no :%s; it is written as (defaction %s :does \"to knock at the door\" :fields ((:text :text :required t)) :perform #'knock)", key, word, key)
@@ -135,16 +137,16 @@ func (n *Note) registerAction(_ context.Context, call *lisp.Call, args []lisp.Va
 	if err != nil {
 		return nil, err
 	}
-	a := &Action{Spec: action.Spec{Target: key.Target, Name: key.Name, Closed: true}, File: n.File, Digest: n.Hash, note: n}
+	a := &Action{Spec: action.Spec{Target: key.Target, Name: key.Name, Closed: true}, File: n.File, Digest: n.digest(), note: n}
 	a.Line = n.definitionLine("defaction", key.Target, key.Name)
-	if err := a.define(args[2], args[3], args[4]); err != nil {
+	if err := a.define(args[2], args[3], args[4], args[5]); err != nil {
 		return nil, fmt.Errorf("the action %s: %w", key, err)
-	}
-	if err := n.mayDefine(a); err != nil {
-		return nil, err
 	}
 	if defines, err := defining(call, "defaction"); !defines {
 		return args[0], err
+	}
+	if err := n.mayDefine(a); err != nil {
+		return nil, err
 	}
 	n.actions = append(n.actions, a)
 	return args[0], nil
@@ -165,7 +167,7 @@ func (n *Note) mayDefine(a *Action) error {
 }
 
 // define sets the action from the values of the keys.
-func (a *Action) define(does, fields, perform lisp.Value) (err error) {
+func (a *Action) define(does, fields, perform, guard lisp.Value) (err error) {
 	description, ok := does.(*lisp.String)
 	if ok {
 		a.Does = text.Clip(text.Line(description.String()), maximumDescription)
@@ -186,6 +188,11 @@ func (a *Action) define(does, fields, perform lisp.Value) (err error) {
 			return fmt.Errorf("it has the field :%s twice", field.Name)
 		}
 		a.Fields = append(a.Fields, field)
+	}
+	if guard != lisp.Nil {
+		if a.guard, err = functionOf("guard", guard); err != nil {
+			return err
+		}
 	}
 	a.function, err = functionOf("perform", perform)
 	return err
@@ -257,35 +264,44 @@ func setField(field *action.Field, key, value lisp.Value) error {
 	return nil
 }
 
-// Perform calls the function with the fields of an action, and returns the text for the model. The
-// note may write the files that it was granted. The error says where in the note the function
-// failed.
-func (a *Action) Perform(ctx context.Context, fields sexp.List) (string, error) {
-	o := &invocation{purpose: purposeAction}
-	if err := a.note.apply(ctx, o, a.function, lisp.NewData(fields)); err != nil {
+// Consult asks the guard about an action with this payload. ask is the reason why a person is to be
+// asked, or "". The error is the reason why the action is refused.
+func (a *Action) Consult(ctx context.Context, payload sexp.List, session string) (ask string, err error) {
+	return a.note.consult(ctx, a.guard, a.argument(payload), about(session))
+}
+
+// Perform calls the function for an action with this payload, and returns the text for the model. The
+// note may write the files that it was granted. The error says where in the note the function failed.
+func (a *Action) Perform(ctx context.Context, payload sexp.List, session string) (string, error) {
+	o := &invocation{purpose: purposeAction, fitting: true}
+	if err := a.note.apply(ctx, o, a.function, lisp.NewData(a.argument(payload)), lisp.NewData(about(session))); err != nil {
 		return "", inNote(err)
 	}
 	if o.unfit != nil {
 		return "", fmt.Errorf("it was done, and what came of it is no data: %w", o.unfit)
 	}
-	switch result := o.result.(type) {
-	case plist.String:
-		return string(result), nil
-	default:
-		if plist.IsNil(result) {
-			return "", nil
-		}
-		return plist.Print(result), nil
+	if plist.IsNil(o.result) {
+		return "", nil
 	}
+	return resultText(o.result), nil
+}
+
+// argument returns what the functions get: the fields of a defaction, or the whole action of an
+// actuator.
+func (a *Action) argument(payload sexp.List) sexp.List {
+	if a.Name != "" {
+		return plist.Without(payload, "action")
+	}
+	return sexp.List{plist.Keyword("type"), plist.Keyword("request"), plist.Keyword("target"), plist.Keyword(a.Target), plist.Keyword("payload"), payload}
+}
+
+// about returns the context that a guard, a tool or an actuator gets.
+func about(session string) sexp.List {
+	return sexp.List{plist.Keyword("type"), plist.Keyword("event"), plist.Keyword("session"), plist.String(session)}
 }
 
 // Granted returns the capabilities that the note was granted, or nil for none.
-func (a *Action) Granted() []string {
-	if !a.note.consent.granted {
-		return nil
-	}
-	return a.note.consent.names()
-}
+func (a *Action) Granted() []string { return a.note.granted() }
 
 // status returns the action for a list.
 func (a *Action) status() ActionStatus {
@@ -319,5 +335,7 @@ func assignActions(order []*slot) (actions []*Action) {
 			actions = append(actions, s.live.actions...)
 		}
 	}
-	return actions
+	// An actuator has the actions of its target that nobody defines by name.
+	isActuator := func(a *Action) bool { return a.Name == "" }
+	return append(slices.DeleteFunc(slices.Clone(actions), isActuator), slices.DeleteFunc(actions, func(a *Action) bool { return !isActuator(a) })...)
 }

@@ -39,7 +39,7 @@ func TestDefaction(t *testing.T) {
 	for fields, want := range map[string]string{
 		`(:text "ho" :times 3)`: "ho, 3 times", `(:text "ho")`: "ho, NIL times", `(:text "boom")`: "a.org:6:7: nobody opens",
 	} {
-		text, err := a.Perform(t.Context(), list(t, fields))
+		text, err := a.Perform(t.Context(), list(t, fields), "main")
 		if err != nil {
 			text = err.Error()
 		}

@@ -44,8 +44,8 @@ func kernelFunctions() []lisp.KernelFunction {
 			Doc: "The same as kernel-log."},
 		{Name: "inject-stimulus", LambdaList: "(event &rest options)", Call: ofNote((*Note).injectStimulus),
 			Doc: "Give the agent an event to answer."},
-		{Name: "register-actuator", LambdaList: "(name function)", Call: ofNote((*Note).registerActuator),
-			Doc: "Declare an actuator."},
+		{Name: "register-actuator", LambdaList: "(name function &key does fields guard)", Call: ofNote((*Note).registerActuator),
+			Doc: "Have a function perform the actions of a target."},
 		{Name: "defidentity", LambdaList: "(&rest fields)", Call: ofNote((*Note).defineIdentity),
 			Doc: "Say who the agent is, by keywords: (defidentity :name \"Sam\")."},
 		{Name: "%identity", LambdaList: "(name &optional default)", InPlaceOf: "identity", Call: ofNote((*Note).readIdentity),
@@ -60,7 +60,7 @@ func kernelFunctions() []lisp.KernelFunction {
 			Doc: "What def-cognitive-tool does."},
 		{Name: "%register-hook", LambdaList: "(name on function)", Call: ofNote((*Note).registerHook),
 			Doc: "What defhook does."},
-		{Name: "%register-action", LambdaList: "(target name does fields perform)", Call: ofNote((*Note).registerAction),
+		{Name: "%register-action", LambdaList: "(target name does fields perform guard)", Call: ofNote((*Note).registerAction),
 			Doc: "What defaction does."},
 		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: ofNote((*Note).conveyResult),
 			Doc: "Call a function of the note for the kernel."},
@@ -73,7 +73,7 @@ func kernelMacros() []lisp.KernelMacro {
 		{Name: "defskill", LambdaList: "(name &rest keys)", Expand: expandDefskill,
 			Doc: "Register a skill."},
 		{Name: "def-cognitive-tool", LambdaList: "(name &rest description)", Expand: expandTool,
-			Doc: "Declare a tool."},
+			Doc: "Define a tool that models may call, and the function that performs a call."},
 		{Name: "defhook", LambdaList: "(name &rest keys)", Expand: expandDefhook,
 			Doc: "Have a function asked before or after something is done."},
 		{Name: "defaction", LambdaList: "(target name &rest keys)", Expand: expandDefaction,
@@ -226,32 +226,21 @@ func (n *Note) injectStimulus(_ context.Context, call *lisp.Call, args []lisp.Va
 	if err := plist.WellFormed(event); err != nil {
 		return nil, fmt.Errorf("read the event: %w", err)
 	}
+	if err := n.options.CheckEvent(event); err != nil {
+		return nil, err
+	}
 	switch p := invocationOf(call.Reason()).purpose; p {
 	case purposeTest, purposePreview, purposeDryNeuro:
 		return lisp.Nil, nil
-	case purposeNeuro, purposeSymbolic, purposeAction, purposeTyped:
+	case purposeNeuro, purposeSymbolic, purposeAction, purposeTool, purposeTyped:
 	default:
-		return nil, fmt.Errorf("inject-stimulus was called by %s; call it from a skill's neuro or symbolic function, or from an action", p)
+		return nil, fmt.Errorf("inject-stimulus was called by %s; call it from a skill's neuro or symbolic function, from a tool or from an action", p)
 	}
 	if n.options.Inject == nil {
 		return nil, errors.New("nothing takes events here")
 	}
 	n.options.Inject(event)
 	return lisp.T, nil
-}
-
-// registerActuator records the name.
-func (n *Note) registerActuator(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
-	name, err := nameOf(args[0])
-	if err != nil {
-		return nil, fmt.Errorf("the name of an actuator: %w", err)
-	}
-	if defines, err := defining(call, "register-actuator"); !defines {
-		return args[0], err
-	}
-	n.Actuators = append(n.Actuators, name)
-	n.warn("the actuator %s is recorded, and performs nothing: only the kernel's own actuators act", name)
-	return args[0], nil
 }
 
 // defining reports whether the call loads a note, so that its definitions count. A definition that
@@ -273,9 +262,7 @@ func (n *Note) warn(format string, arguments ...any) {
 	if n.block != nil {
 		line = n.block.Line
 	}
-	if len(n.Diagnostics) < maximumDiagnostics {
-		n.Diagnostics = append(n.Diagnostics, Diagnostic{File: n.File, Line: line, Column: 1, Warning: true, Message: fmt.Sprintf(format, arguments...)})
-	}
+	n.warnAt(line, format, arguments...)
 }
 
 // nameOf returns the name in a string, a symbol or a quoted symbol, in lower case.

@@ -7,10 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chewxy/sexp"
-
 	"org-agent/kernel/lisp"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/suggest"
 )
 
@@ -220,64 +217,4 @@ func namesOf(v lisp.Value) ([]string, error) {
 		names = append(names, name)
 	}
 	return names, nil
-}
-
-// expandTool turns both forms of def-cognitive-tool into a call. The parameters stand behind
-// :parameters or directly behind the description.
-func expandTool(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
-	name, err := nameOf(args[0])
-	if err != nil {
-		return nil, fmt.Errorf("the name of a tool: %w", err)
-	}
-	rest := args[1:]
-	description := lisp.Value(lisp.NewString(""))
-	if len(rest) > 0 {
-		if text, ok := rest[0].(*lisp.String); ok {
-			description, rest = text, rest[1:]
-		}
-	}
-	values := map[string]lisp.Value{"PARAMETERS": lisp.Nil, "GUARD": lisp.Nil, "BODY": lisp.Nil}
-	if len(rest) > 0 {
-		if key, ok := rest[0].(*lisp.Symbol); !ok || !key.Keyword() {
-			values["PARAMETERS"], rest = rest[0], rest[1:]
-		}
-	}
-	if len(rest)%2 != 0 {
-		return nil, fmt.Errorf("the last key of the tool %s has no value", name)
-	}
-	for i := 0; i < len(rest); i += 2 {
-		key, ok := rest[i].(*lisp.Symbol)
-		if !ok || values[key.Name()] == nil {
-			return nil, fmt.Errorf("the tool %s: def-cognitive-tool has the keys :parameters :guard and :body only", name)
-		}
-		values[key.Name()] = rest[i+1]
-	}
-	return lisp.NewList(call.Symbol("%REGISTER-TOOL"), lisp.NewString(name), description,
-		quoted(call, values["PARAMETERS"]), values["GUARD"], values["BODY"]), nil
-}
-
-// registerTool records a tool.
-func (n *Note) registerTool(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
-	name, err := nameOf(args[0])
-	if err != nil {
-		return nil, err
-	}
-	description, _ := args[1].(*lisp.String)
-	data, err := lisp.ToSexp(args[2])
-	if err != nil {
-		return nil, fmt.Errorf("the :parameters of the tool %s: %w", name, err)
-	}
-	parameters, ok := data.(sexp.List)
-	if !ok {
-		return nil, fmt.Errorf("the :parameters of the tool %s are %s and not a list", name, plist.Print(data))
-	}
-	tool := Tool{Name: name, Parameters: parameters}
-	if description != nil {
-		tool.Description = description.String()
-	}
-	defines, err := defining(call, "def-cognitive-tool")
-	if defines {
-		n.Tools = append(n.Tools, tool)
-	}
-	return args[0], err
 }

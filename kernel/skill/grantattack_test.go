@@ -164,7 +164,7 @@ func TestWhenNotesWrite(t *testing.T) {
 	if _, err := k.Symbolic(t.Context(), action, chatMessage(t, "x")); err != nil {
 		t.Error(err)
 	}
-	if text, err := h.registry.Current().Actions()[0].Perform(t.Context(), nil); err != nil || text != "added" {
+	if text, err := h.registry.Current().Actions()[0].Perform(t.Context(), nil, "main"); err != nil || text != "added" {
 		t.Errorf("the action is done with %q, %v", text, err)
 	}
 	if got := h.get("notes/log"); got != "xxx" {

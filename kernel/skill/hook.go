@@ -80,30 +80,41 @@ var errSlowHook = fmt.Errorf("it took longer than %v", hookTime)
 // Call calls a hook in Lisp and returns its value as data. If dry is set, files that it writes and
 // text that it logs are dropped. The error says where in the note the hook failed.
 func (h *Hook) Call(ctx context.Context, event sexp.List, dry bool) (sexp.Sexp, error) {
+	o := &invocation{purpose: purposeHook}
+	if dry {
+		o.purpose = purposeDryHook
+	}
+	if err := h.note.applyQuickly(ctx, o, h.function, lisp.NewData(event)); err != nil {
+		return nil, err
+	}
+	if o.unfit != nil {
+		return nil, fmt.Errorf("it returned what is no data: %w", o.unfit)
+	}
+	return o.result, nil
+}
+
+// applyQuickly is apply for a function that has hookTime, after a wait of at most hookTimeout for
+// other calls of the note.
+func (n *Note) applyQuickly(ctx context.Context, o *invocation, function lisp.Value, args ...lisp.Data) error {
 	patient, cancel := context.WithTimeout(ctx, hookTimeout)
 	defer cancel()
 	limited, stop := context.WithCancelCause(patient)
 	defer stop(nil)
 	var timer *time.Timer
-	o := &invocation{purpose: purposeHook, onBegin: func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }}
-	if dry {
-		o.purpose = purposeDryHook
-	}
-	err := h.note.apply(limited, o, h.function, lisp.NewData(event))
+	o.onBegin = func() { timer = time.AfterFunc(hookTime, func() { stop(errSlowHook) }) }
+	err := n.apply(limited, o, function, args...)
 	if timer != nil {
 		timer.Stop()
 	}
 	switch {
-	case err == nil && o.unfit != nil:
-		return nil, fmt.Errorf("it returned what is no data: %w", o.unfit)
 	case err == nil:
-		return o.result, nil
+		return nil
 	case errors.Is(context.Cause(limited), errSlowHook):
-		return nil, errSlowHook
+		return errSlowHook
 	case ctx.Err() == nil && patient.Err() != nil:
-		return nil, fmt.Errorf("its note was busy for %v", hookTimeout)
+		return fmt.Errorf("its note was busy for %v", hookTimeout)
 	}
-	return nil, inNote(err)
+	return inNote(err)
 }
 
 // inNote returns the error of a function of a note with its place, and without data of the call.

@@ -51,12 +51,14 @@ const (
 	purposeHook                    // a hook
 	purposeDryHook                 // a hook, to show what it would say
 	purposeAction                  // the function that performs an action
+	purposeTool                    // the body of a tool
+	purposeGuard                   // the guard of a tool or an action
 )
 
 func (p purpose) String() string {
 	return [...]string{"code typed by a person", "a form outside any function", "a test", "a trigger",
 		"a neuro function", "a symbolic function", "a symbolic function", "a system-prompt-augment function", "a neuro function",
-		"a hook", "a hook", "an action"}[p]
+		"a hook", "a hook", "an action", "a tool", "a guard"}[p]
 }
 
 // dry reports whether the call only shows a possible result. Its log lines are dropped too.
@@ -67,7 +69,7 @@ func (p purpose) dry() bool {
 // mayWrite reports whether the note may write files in the call. In a call without effects, writing
 // succeeds and is dropped.
 func (p purpose) mayWrite() bool {
-	return p != purposeLoad && p != purposeTrigger && p != purposeAugment
+	return p != purposeLoad && p != purposeTrigger && p != purposeAugment && p != purposeGuard
 }
 
 // invocation is one call into a note. It belongs to the goroutine of the call.
@@ -79,6 +81,8 @@ type invocation struct {
 	// onBegin is called when this call begins, after it has waited for the note's other calls. It
 	// may be nil.
 	onBegin func()
+	// fitting passes only as many arguments as the function takes.
+	fitting bool
 	// modelAsked is true if the model has been asked.
 	modelAsked bool
 	// isTrue and result hold the value that the function returned. unfit is true if the value is

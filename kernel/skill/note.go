@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-
 	"log/slog"
 	"path/filepath"
 	"regexp"
@@ -40,6 +39,11 @@ type Options struct {
 	// Specs returns the kernel's kinds of actions. They determine what answers an event, and notes
 	// cannot define actions for their targets. Default: none.
 	Specs func() action.Specs
+	// Tools returns the names of the kernel's tools. A note's tool cannot have one of them. Default:
+	// none.
+	Tools func() []string
+	// CheckEvent returns an error if nobody would take an event that a note injects. Default: nil.
+	CheckEvent func(event sexp.List) error
 	// defined returns the kinds of actions that live notes define. Default: those of this note.
 	defined func() action.Specs
 	// live returns the identity that the live notes define. Default: that of this note.
@@ -65,6 +69,12 @@ func (o Options) withDefaults() Options {
 	if o.Specs == nil {
 		o.Specs = func() action.Specs { return nil }
 	}
+	if o.Tools == nil {
+		o.Tools = func() []string { return nil }
+	}
+	if o.CheckEvent == nil {
+		o.CheckEvent = func(sexp.List) error { return nil }
+	}
 	if o.live == nil {
 		o.live = func() Identity { return Identity{} }
 	}
@@ -81,10 +91,6 @@ type Note struct {
 	Hash string
 	// Capabilities are those that #+CAPABILITIES requests.
 	Capabilities []string
-	// Tools are the tools that def-cognitive-tool declares.
-	Tools []Tool
-	// Actuators are the names that register-actuator declares.
-	Actuators []string
 	// Identity is what defidentity defines.
 	Identity Identity
 	// Diagnostics are the note's warnings.
@@ -104,17 +110,11 @@ type Note struct {
 	skills      []*Skill
 	hooks       []*Hook // in the order in which they stand in the note
 	actions     []*Action
+	tools       []*Tool
 	tests       []test
 	proven      int             // how many tests ran when it was loaded to be published
 	block       *org.SkillBlock // being loaded
 	silent      bool            // drop printed text; owned by the holder of the guard
-}
-
-// Tool is a tool that a note declares with def-cognitive-tool.
-type Tool struct {
-	Name, Description string
-	// Parameters is the parameter list as written, as data.
-	Parameters sexp.List
 }
 
 // Environment returns the environment in which the note runs.
@@ -302,7 +302,11 @@ func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Va
 	if o.onBegin != nil {
 		o.onBegin()
 	}
-	value, err := call.Apply(args[0], args[1:]...)
+	apply := call.Apply
+	if o.fitting {
+		apply = call.ApplyFitting
+	}
+	value, err := apply(args[0], args[1:]...)
 	if call.Holds() {
 		n.silent = o.purpose.dry()
 	}

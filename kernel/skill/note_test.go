@@ -2,13 +2,13 @@ package skill_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"org-agent/kernel/lisp"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/skill"
 )
 
@@ -93,10 +93,10 @@ func TestNoteKeywords(t *testing.T) {
 		t.Errorf("skill %+v", k)
 	}
 	var tools []string
-	for _, tool := range n.Tools {
-		tools = append(tools, tool.Name+" "+tool.Description+" "+plist.Print(tool.Parameters))
+	for _, tool := range n.Tools() {
+		tools = append(tools, fmt.Sprintf("%s %s %v", tool.Name, tool.Does, tool.Parameters))
 	}
-	if got := strings.Join(tools, "|"); got != "look Looks. ((:path :type :string))|eval Evaluates. ((:code :type :string))" {
+	if got := strings.Join(tools, "|"); got != "look Looks. [{path string  false <nil> []}]|eval Evaluates. [{code string  false <nil> []}]" {
 		t.Errorf("tools %s", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestDefinitionsBelongOutsideFunctions(t *testing.T) {
 		if err := n.Environment().Eval(t.Context(), form, "typed", 1, func(string) {}); err != nil {
 			t.Errorf("%s typed by a person: %v", form, err)
 		}
-		if len(n.Skills()) != 1 || len(n.Tools)+len(n.Actuators) != 0 {
+		if len(n.Skills()) != 1 || len(n.Tools())+len(n.Actions()) != 0 {
 			t.Errorf("%s changed the note", form)
 		}
 	}

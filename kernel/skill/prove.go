@@ -207,7 +207,7 @@ func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 	fresh := *n
 	fresh.options.Log = func(string, string) {}
 	fresh.hooks = slices.DeleteFunc(slices.Clone(n.hooks), func(h *Hook) bool { return h.Script == "" })
-	fresh.skills, fresh.actions, fresh.tests, fresh.Tools, fresh.Actuators, fresh.Diagnostics, fresh.Identity = nil, nil, nil, nil, nil, nil, Identity{}
+	fresh.skills, fresh.actions, fresh.tests, fresh.tools, fresh.Diagnostics, fresh.Identity = nil, nil, nil, nil, nil, Identity{}
 	if faults := fresh.load(ctx); len(faults) > 0 {
 		return nil, limited(faults)
 	}

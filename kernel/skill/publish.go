@@ -39,7 +39,7 @@ func (r *Registry) publish() {
 	live := newSet(skills)
 	live.commands, live.identity = commands, identity
 	live.hooks, live.hookFaults = assignHooks(order)
-	live.actions = assignActions(order)
+	live.actions, live.tools = assignActions(order), assignTools(order)
 	r.current.Store(live)
 	r.statuses.Store(&statuses)
 	r.report(before, statuses)
@@ -173,6 +173,9 @@ func (n *Note) defines() map[string]int {
 	lines := make(map[string]int, len(n.skills)+len(n.actions))
 	for _, k := range n.skills {
 		lines["skill "+k.Name] = k.line
+	}
+	for _, t := range n.tools {
+		lines["tool "+strings.NewReplacer("-", "", "_", "").Replace(t.Name)] = t.Line
 	}
 	for _, a := range n.actions {
 		lines["action "+a.Key().String()] = a.Line

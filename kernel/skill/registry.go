@@ -51,6 +51,11 @@ type Config struct {
 	// cannot define actions for their targets. The goroutines that call or load notes call it.
 	// Default: none.
 	Specs func() action.Specs
+	// Tools returns the names of the kernel's tools. A note's tool cannot have one of them. Default:
+	// none.
+	Tools func() []string
+	// CheckEvent returns an error if nobody would take an event that a note injects. Default: nil.
+	CheckEvent func(event sexp.List) error
 	// Changed is called after each publishing, one call at a time, with the new statuses.
 	// It must not call Load. May be nil.
 	Changed func([]Status)
@@ -306,7 +311,7 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 // options returns the options with which the slot's note is loaded.
 func (r *Registry) options(s *slot) Options {
 	return Options{Persona: r.config.Persona, live: func() Identity { return r.Current().Identity() }, Limits: r.config.Limits, Log: r.config.Log,
-		Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped, Grants: r.config.Grants, Specs: r.config.Specs, defined: func() action.Specs { return specsOf(r.Current().actions) }, memory: r.memory}
+		Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped, Grants: r.config.Grants, Specs: r.config.Specs, Tools: r.config.Tools, CheckEvent: r.config.CheckEvent, defined: func() action.Specs { return specsOf(r.Current().actions) }, memory: r.memory}
 }
 
 // loadUntested loads a note.

@@ -20,6 +20,7 @@ type Set struct {
 	hooks      []*Hook // by the names of their notes
 	hookFaults []Diagnostic
 	actions    []*Action
+	tools      []*Tool // by name
 }
 
 // newSet returns a set of skills in the order of preference: by priority, then home before shipped,

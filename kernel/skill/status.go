@@ -17,7 +17,7 @@ const (
 	Failed State = "failed"
 	// Shadowed means that a note of the home has the same name.
 	Shadowed State = "shadowed"
-	// Duplicate means that another note already defines a skill or an action with the same name.
+	// Duplicate means that another note already defines a skill, a tool or an action with the same name.
 	Duplicate State = "duplicate"
 )
 
@@ -45,6 +45,8 @@ type Status struct {
 	Commands []Command `json:"commands,omitempty"`
 	// Actions are the actions that the note defines.
 	Actions []ActionStatus `json:"actions,omitempty"`
+	// Tools are the tools that the note defines.
+	Tools []ToolStatus `json:"tools,omitempty"`
 	// Hooks are the hooks of the newest version.
 	Hooks []*Hook `json:"hooks,omitempty"`
 	// Tests is how many tests of the newest version ran. All tests of a live version passed.
@@ -74,6 +76,9 @@ func (s *slot) status() Status {
 	status.Hooks = described.hooks
 	for _, a := range described.actions {
 		status.Actions = append(status.Actions, a.status())
+	}
+	for _, t := range described.tools {
+		status.Tools = append(status.Tools, t.status())
 	}
 	var names []string
 	for i, k := range described.skills {

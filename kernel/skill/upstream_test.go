@@ -15,7 +15,7 @@ import (
 // other.
 func TestNotesOfOtherSystems(t *testing.T) {
 	const directory = "testdata/upstream"
-	r := skill.New(skill.Config{Home: directory})
+	r := skill.New(skill.Config{Home: directory, Specs: kernelSpecs})
 	var out strings.Builder
 	for _, s := range r.Load(t.Context()) {
 		fmt.Fprintf(&out, "%s %s: skills %q, tests %d\n", filepath.Base(s.File), s.State, s.Skill, s.Tests)

@@ -71,8 +71,12 @@ type Tool struct {
 	own     bool
 	private bool
 	schema  schema
-	digest  string // of another program's tool; "" for ours
-	form    string // a call with its arguments; those in brackets are optional
+	digest  string // of a tool that is not the kernel's; "" for ours
+	asks    string // why a person is asked about a call of such a tool
+	trusted string // why nobody has to be
+	json    protocol.Object
+	guard   func(ctx context.Context, by *Caller, arguments protocol.Object) (ask string, err error) // nil: none
+	form    string                                                                                   // a call with its arguments; those in brackets are optional
 	perform performer
 	reach   func(ctx context.Context, by *Caller, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) // nil: it does not say
 	preview func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error)                           // nil: none
@@ -144,4 +148,9 @@ func (t Tool) Line() string { return t.form + ": " + t.does }
 func (t Tool) Effect() protocol.ToolEffect { return t.effect }
 
 // Schema returns the JSON Schema of the arguments. For another program's tool it is empty.
-func (t Tool) Schema() protocol.Object { return t.schema.json() }
+func (t Tool) Schema() protocol.Object {
+	if t.json != nil {
+		return t.json
+	}
+	return t.schema.json()
+}

@@ -9,6 +9,7 @@ import (
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/notekind"
+	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
 	"org-agent/skills"
 )
@@ -31,7 +32,7 @@ func (proc *process) liveNotes(ctx context.Context, paths config.Paths) (*skill.
 	if err != nil {
 		return nil, err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs})
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
 	registry.Load(ctx)
 	return registry.Current(), nil
 }

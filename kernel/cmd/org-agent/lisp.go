@@ -6,8 +6,10 @@ import (
 	"os"
 	"time"
 
+	"org-agent/kernel/daemon"
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/lisp/lib"
+	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
 )
 
@@ -87,5 +89,5 @@ func loadNote(ctx context.Context, proc *process, path string, limits lisp.Limit
 	if err != nil {
 		return nil, err
 	}
-	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs})
+	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
 }

@@ -14,6 +14,7 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/config"
 	"org-agent/kernel/hook"
+	"org-agent/kernel/notetool"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
@@ -81,13 +82,15 @@ func (c *policyExplainCommand) judge(ctx context.Context, proc *process) (policy
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	if judge.Tools, err = proc.tools(ctx, paths); err != nil {
+	tools, err := proc.tools(ctx, paths)
+	if err != nil {
 		return policy.Verdict{}, err
 	}
 	live, err := proc.personNotes(ctx, paths)
 	if err != nil {
 		return policy.Verdict{}, err
 	}
+	judge.Tools = tools.WithForeign(notetool.Live(func() *skill.Set { return live }, nil))
 	judge.Kinds, judge.Hooks = kindsWith(live.Actions()), hook.New(proc.hooks(ctx, paths, live))
 	where := policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)}
 	if c.Action == "" {

@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"org-agent/kernel/daemon"
 	"org-agent/kernel/hook"
+	"org-agent/kernel/notetool"
+	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 	"org-agent/skills"
@@ -48,7 +51,7 @@ func (c *skillCheck) Run(ctx context.Context, proc *process) error {
 		if err != nil {
 			found = []skill.Diagnostic{skill.Unread(path, err)}
 		} else {
-			found = skill.Check(ctx, path, source, skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs})
+			found = skill.Check(ctx, path, source, skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
 		}
 		failed := false
 		for _, d := range found {
@@ -139,7 +142,7 @@ func (c *skillList) Run(ctx context.Context, proc *process) error {
 	if err != nil {
 		return err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs})
+	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
 	statuses := registry.Load(ctx)
 	prompts := proc.promptSkills(ctx, paths, home, statuses).Statuses()
 	diagnostics := io.Writer(proc.stdout)
@@ -156,6 +159,7 @@ func (c *skillList) Run(ctx context.Context, proc *process) error {
 	if err != nil {
 		return err
 	}
+	tools = tools.WithForeign(notetool.Live(registry.Current, nil))
 	known := kindsWith(registry.Current().Actions())
 	for _, s := range statuses {
 		name := s.Skill
@@ -168,6 +172,9 @@ func (c *skillList) Run(ctx context.Context, proc *process) error {
 		}
 		for _, a := range s.Actions {
 			fmt.Fprintf(proc.stdout, "    action %s: %s\n", a.Key, a.Does)
+		}
+		for _, t := range s.Tools {
+			fmt.Fprintf(proc.stdout, "    tool %s: %s\n", t.Name, t.Does)
 		}
 		for _, h := range s.Hooks {
 			fmt.Fprintf(proc.stdout, "    hook %s at %s, line %d\n", h.Name, h.On(), h.Line)

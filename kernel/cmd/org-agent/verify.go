@@ -14,12 +14,16 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/config"
+	"org-agent/kernel/daemon"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/notetool"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/tool"
 )
 
 // verifyCommand is "org-agent verify".
@@ -64,6 +68,7 @@ func (c *verifyCommand) Run(ctx context.Context, proc *process) error {
 	if err != nil {
 		return err
 	}
+	tools = tools.WithForeign(func() []tool.Tool { return notetool.Tools(notes.tools()) })
 	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: proc.instance(paths).Rules(), Kinds: kindsWith(notes.actions())}
 	if c.Gate != "skill" {
 		if _, err := judge.Usable(proposed); err != nil {
@@ -149,6 +154,14 @@ func (c checkingNotes) actions() []*skill.Action {
 	return c.live.Actions()
 }
 
+// tools returns the tools that the notes define.
+func (c checkingNotes) tools() []*skill.Tool {
+	if c.note != nil {
+		return c.note.Tools()
+	}
+	return c.live.Tools()
+}
+
 // load loads the notes that check the proposal. For the policy alone it loads only a person's notes.
 func (c *verifyCommand) load(ctx context.Context, proc *process, paths config.Paths) (notes checkingNotes, err error) {
 	switch {
@@ -198,7 +211,7 @@ func (c *verifyCommand) chooseFromNote(ctx context.Context, proc *process, note 
 	case len(all) == 1:
 		return all[0], nil
 	}
-	registry := skill.New(skill.Config{Shipped: singleNoteFS{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}, Persona: proc.persona(), Specs: builtInSpecs})
+	registry := skill.New(skill.Config{Shipped: singleNoteFS{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
 	registry.Load(ctx)
 	return bestSkill(ctx, registry.Current(), event)
 }
